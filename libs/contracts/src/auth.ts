@@ -1,0 +1,115 @@
+/** Who may do what. Denied unless a role grants it here. */
+import { z } from 'zod';
+import { LIMITS } from './limits.js';
+
+export const ROLES = ['viewer', 'operator', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
+
+export const PERMISSIONS = [
+  /** Read sessions, steps, alerts, topology, audit; subscribe to live topics. */
+  'observe',
+  /** Pause, resume, inject, rewrite, terminate; send a sample loop. */
+  'command',
+  /** Change runtime configuration. */
+  'configure',
+  /** Create, list, revoke agent keys and operators. */
+  'manage_access',
+] as const;
+export type Permission = (typeof PERMISSIONS)[number];
+
+export const ROLE_PERMISSIONS: Record<Role, readonly Permission[]> = {
+  viewer: ['observe'],
+  operator: ['observe', 'command'],
+  admin: ['observe', 'command', 'configure', 'manage_access'],
+};
+
+export const mayRole = (role: Role, permission: Permission): boolean => ROLE_PERMISSIONS[role].includes(permission);
+
+export const DEFAULT_TENANT = 'default';
+/** In an operator's tenant list: every tenant. */
+export const ALL_TENANTS = '*';
+
+export const tenantIdSchema = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'lower-case letters, digits, - and _, at most 63, starting with a letter or digit');
+
+/** Names people type: an operator id, a key's name. */
+export const displayNameSchema = z.string().trim().min(1).max(100);
+
+/** An authenticated operator, acting for one tenant in this request. */
+export interface OperatorPrincipal {
+  kind: 'operator';
+  operator_id: string;
+  role: Role;
+  tenant_id: string;
+  /** Tenants it may switch to; ['*'] for all. */
+  tenant_ids: readonly string[];
+}
+
+/** An authenticated agent key. */
+export interface AgentPrincipal {
+  kind: 'agent';
+  key_id: string;
+  key_name: string;
+  tenant_id: string;
+}
+
+export const loginBodySchema = z.object({
+  token: z.string().min(1).max(LIMITS.idCharsMax),
+  /** Shown to other operators and written to the audit. */
+  operator_id: displayNameSchema,
+});
+
+/** `GET /v1/auth/me`, and the answer to a login. */
+export const meSchema = z.object({
+  operator_id: z.string(),
+  role: z.enum(ROLES),
+  tenant_id: z.string(),
+  tenant_ids: z.array(z.string()),
+  permissions: z.array(z.enum(PERMISSIONS)),
+});
+export type Me = z.infer<typeof meSchema>;
+
+export const agentKeySchema = z.object({
+  key_id: z.string(),
+  tenant_id: z.string(),
+  name: z.string(),
+  /** First characters of the key, to tell keys apart. */
+  prefix: z.string(),
+  created_at_ms: z.number().int(),
+  created_by: z.string(),
+  last_used_at_ms: z.number().int().nullable(),
+  revoked_at_ms: z.number().int().nullable(),
+});
+export type AgentKey = z.infer<typeof agentKeySchema>;
+
+export const createAgentKeyBodySchema = z.object({ name: displayNameSchema, tenant_id: tenantIdSchema.optional() });
+/** The secret is in this answer and nowhere else, ever. */
+export const createdAgentKeySchema = z.object({ key: agentKeySchema, secret: z.string() });
+
+export const operatorTokenSchema = z.object({
+  token_id: z.string(),
+  name: z.string(),
+  role: z.enum(ROLES),
+  tenant_ids: z.array(z.string()),
+  prefix: z.string(),
+  created_at_ms: z.number().int(),
+  created_by: z.string(),
+  last_used_at_ms: z.number().int().nullable(),
+  revoked_at_ms: z.number().int().nullable(),
+});
+export type OperatorToken = z.infer<typeof operatorTokenSchema>;
+
+export const createOperatorBodySchema = z.object({
+  name: displayNameSchema,
+  role: z.enum(ROLES),
+  tenant_ids: z.array(z.union([tenantIdSchema, z.literal(ALL_TENANTS)])).min(1).max(100).optional(),
+});
+export const createdOperatorSchema = z.object({ operator: operatorTokenSchema, secret: z.string() });
+
+export const HEADERS = {
+  operatorId: 'x-observatory-operator-id',
+  /** Which tenant an operator with several acts for; absent: its first, or `default`. */
+  tenant: 'x-tenant-id',
+} as const;
+export const SESSION_COOKIE = 'observatory_session';

@@ -1,0 +1,16 @@
+/** The hard scope of every record: tenant -> agent -> session -> step. */
+import type { Brand } from '#kernel';
+
+/** A session id together with its tenant: the only key under which per-session state may be kept. */
+export type SessionKey = Brand<string, 'SessionKey'>;
+
+/** NUL cannot occur in a tenant id, so keys of different tenants never meet. */
+export const sessionKey = (tenantId: string, sessionId: string): SessionKey => `${tenantId}\0${sessionId}` as SessionKey;
+
+export function splitSessionKey(key: SessionKey): { tenantId: string; sessionId: string } {
+  const at = key.indexOf('\0');
+  return { tenantId: key.slice(0, at), sessionId: key.slice(at + 1) };
+}
+
+/** Operator id under which the gateway itself acts, in control and audit. */
+export const SYSTEM_OPERATOR = 'system';

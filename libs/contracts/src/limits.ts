@@ -1,0 +1,32 @@
+/**
+ * Every bound on what a stranger may send, by name. Reaching one answers a catalogue error that
+ * names the limit; nothing is cut silently.
+ */
+export const LIMITS = {
+  /** Request body as it arrives, before inflation. */
+  bodyBytesMax: 10 * 1024 * 1024,
+  /** Request body after gzip or deflate is undone. */
+  inflatedBytesMax: 32 * 1024 * 1024,
+  /** A sender gets this long to deliver its whole body. */
+  bodyTimeoutMs: 10_000,
+  /** DecisionLogs in one array or NDJSON body. */
+  batchCountMax: 5_000,
+  /** Nesting of objects and arrays inside one DecisionLog. */
+  jsonDepthMax: 64,
+  /** Identifiers: trace, session, agent, cluster, parent step. */
+  idCharsMax: 256,
+  /** `cognition.intent`, `action.tool_call` and other one-line texts. */
+  lineCharsMax: 4_096,
+  /** Summaries and single reasoning steps. */
+  textCharsMax: 65_536,
+  /** Elements of `reasoning_chain` and `added_to_memory`. */
+  listCountMax: 1_000,
+  /** Directives waiting for one session; the next command is refused until some are taken. */
+  directivesPerSessionMax: 100,
+  /** Longest `wait_s` of a control poll. */
+  pollWaitSecondsMax: 55,
+  /** Control polls hanging at once, over all sessions. */
+  pollsHangingMax: 10_000,
+  /** Rows in one page of a listing. */
+  pageRowsMax: 500,
+} as const;

@@ -1,0 +1,99 @@
+/**
+ * Live topics over Socket.IO. Names live here only.
+ *
+ *     client: emit('subscribe', {topic, after_seq?}, ack)     ack: snapshot | deltas | reset | error
+ *     server: emit('frame', {topic, from_seq, to_seq, events: [{seq, payload}]})   contiguous per topic
+ *
+ * A topic's sequence ascends without a gap while the process lives, and never goes back across restarts.
+ */
+import { z } from 'zod';
+import type { AlertGroup, EntropyAlertEvent, StepView, ViolationEvent } from './decision-log.js';
+import type { SessionDetail, SessionEvent, SessionView } from './session.js';
+import type { TopologyChange } from './topology.js';
+
+export const NAMESPACES = { operators: '/live', agents: '/agents' } as const;
+
+export const TOPICS = {
+  messages: 'gateway:messages',
+  violations: 'gateway:violations',
+  topology: 'gateway:topology',
+  entropyAlerts: 'gateway:entropy_alerts',
+  incidents: 'gateway:incidents',
+  /** Session rows, coalesced: one per changed session and batch. */
+  sessions: 'gateway:sessions',
+  /** One `GatewayStats` a second. */
+  stats: 'gateway:stats',
+} as const;
+export type GatewayTopic = (typeof TOPICS)[keyof typeof TOPICS];
+export type SessionTopic = `session:${string}`;
+export type Topic = GatewayTopic | SessionTopic;
+
+export const sessionTopic = (sessionId: string): SessionTopic => `session:${sessionId}`;
+
+/** Health of this gateway over the last second, for Fleet Command. */
+export interface GatewayStats {
+  at_ms: number;
+  logs_per_second: number;
+  violations_per_second: number;
+  /** Ingest, request received to answer handed to the socket, over the last 10 s; null without traffic. */
+  ingest_p50_ms: number | null;
+  ingest_p95_ms: number | null;
+  live_session_count: number;
+  subscriber_count: number;
+  store_queue_count: number;
+}
+
+/** Topic -> what its snapshot holds and what its events carry. */
+export interface TopicShapes {
+  /** Snapshot: newest last, at most 200. */
+  'gateway:messages': { snapshot: StepView[]; event: StepView };
+  'gateway:violations': { snapshot: ViolationEvent[]; event: ViolationEvent };
+  'gateway:topology': { snapshot: TopologyChange; event: TopologyChange };
+  /** Snapshot: one group per session that still is in `loop`, or is paused after an alert; newest alert first. */
+  'gateway:entropy_alerts': { snapshot: AlertGroup[]; event: EntropyAlertEvent };
+  /** Filled by the proxy's kill switch. */
+  'gateway:incidents': { snapshot: unknown[]; event: unknown };
+  /** Snapshot: most recently seen first. */
+  'gateway:sessions': { snapshot: SessionView[]; event: SessionView };
+  /** Snapshot: the last 120 s, oldest first. */
+  'gateway:stats': { snapshot: GatewayStats[]; event: GatewayStats };
+  [topic: SessionTopic]: { snapshot: SessionDetail; event: SessionEvent };
+}
+
+export const subscribeSchema = z.object({
+  topic: z.string().min(1).max(300),
+  /** Last sequence number seen. Absent: a snapshot. */
+  after_seq: z.number().int().nonnegative().optional(),
+});
+export type Subscribe = z.infer<typeof subscribeSchema>;
+
+export interface LiveEvent<P = unknown> {
+  seq: number;
+  payload: P;
+}
+
+export type SubscribeAck<S = unknown, P = unknown> =
+  /** First subscription: `snapshot` is the state as of `seq`. */
+  | { status: 'ok'; kind: 'snapshot'; topic: string; seq: number; snapshot: S }
+  /** Everything after `after_seq`, possibly nothing. */
+  | { status: 'ok'; kind: 'deltas'; topic: string; seq: number; events: LiveEvent<P>[] }
+  /** `after_seq` is too old or from elsewhere: drop what you have, start from `snapshot`. */
+  | { status: 'ok'; kind: 'reset'; topic: string; seq: number; snapshot: S }
+  | { status: 'error'; reason: string; detail: string };
+
+export interface Frame<P = unknown> {
+  topic: string;
+  /** Sequence number of the first and of the last event; `from_seq` is the previous frame's `to_seq` + 1. */
+  from_seq: number;
+  to_seq: number;
+  events: LiveEvent<P>[];
+}
+
+/** Server -> client event names beside Socket.IO's own. */
+export const LIVE_EVENTS = {
+  frame: 'frame',
+  /** Sent just before a cut: `{reason: 'consumer_too_slow'}`; reconnect and subscribe with `after_seq`. */
+  cut: 'cut',
+  control: 'control',
+  decisionLog: 'decision_log',
+} as const;

@@ -1,0 +1,7 @@
+/** Where the gateway's parts publish what operators see. Scoped to a tenant; never blocks, never throws. */
+import type { Topic, TopicShapes } from '../live.js';
+
+export interface LivePublisher {
+  /** Feeds leave in batches of 100 ms; alerts and control at once. */
+  publish<T extends Topic>(tenantId: string, topic: T, payload: TopicShapes[T]['event']): void;
+}

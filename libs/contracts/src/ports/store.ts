@@ -1,0 +1,195 @@
+/**
+ * Durable memory of the gateway. Every promise that settles a write settles after it is on disk; writes
+ * of one tick share a commit. A full queue or disk rejects with `store_busy` / `store_full`
+ * (ObservatoryError with retryAfterSeconds), and nothing of the rejected write is kept.
+ */
+import type { AgentKey, OperatorToken } from '../auth.js';
+import type { AlertGroup, DecisionLog, EntropyAlertEvent, Severity, ViolationEvent } from '../decision-log.js';
+import type { AuditEntry, ControlState, Directive } from '../hitl.js';
+import type { SessionView } from '../session.js';
+
+/** One step as it is written. */
+export interface StepRow {
+  tenant_id: string;
+  session_id: string;
+  agent_id: string;
+  trace_id: string;
+  /** Hash of the message as the agent sent it; (tenant_id, trace_id, body_hash) is unique. */
+  body_hash: string;
+  received_at_ms: number;
+  /** 0 | 1 */
+  held: number;
+  entropy_score: number;
+  entropy_severity: Severity;
+  window_size: number;
+  /** JSON text of the DecisionLog with the gateway's score and severity written in. */
+  body: string;
+}
+
+/** One step as it is read. */
+export interface StoredStep extends Omit<StepRow, 'body' | 'held'> {
+  seq: number;
+  held: boolean;
+  rewritten_by: string | null;
+  log: DecisionLog;
+}
+
+export interface StepCommit {
+  seq: number;
+  /** The step was there already: nothing was written, `seq` is the first one's. */
+  duplicate: boolean;
+}
+
+export interface ControlRow {
+  tenant_id: string;
+  session_id: string;
+  state: ControlState;
+  operator_id: string | null;
+  reason: string | null;
+  since_ms: number | null;
+  expires_at_ms: number | null;
+  /** An agent polled, acknowledged or held a socket for this session. */
+  cooperative: boolean;
+  /** Seq of the latest directive issued. */
+  directive_seq: number;
+  /** Not yet taken by the agent, ascending. */
+  directives: Directive[];
+}
+
+/** Audit entry before the store has chained it. */
+export type AuditDraft = Omit<AuditEntry, 'seq' | 'prev_hash' | 'hash'>;
+
+/** Written in one transaction; any part may be absent. */
+export interface ControlWrite {
+  control?: ControlRow;
+  audit?: AuditDraft[];
+  /** Clears `held` on every held step of this session and returns them in order. */
+  release?: { tenant_id: string; session_id: string };
+  /** Replaces the body of one held step. */
+  rewrite?: { tenant_id: string; session_id: string; trace_id: string; body: string; rewritten_by: string };
+}
+
+export interface ControlCommit {
+  audit: AuditEntry[];
+  released: StoredStep[];
+  /** Null if `rewrite` was absent or found no held step (then nothing at all was written). */
+  rewritten: StoredStep | null;
+}
+
+export interface Page<T> {
+  items: T[];
+  /** Opaque; null on the last page. */
+  next_cursor: string | null;
+}
+
+export interface PageQuery {
+  /** 1..LIMITS.pageRowsMax */
+  limit: number;
+  cursor?: string | undefined;
+}
+
+export interface SessionFilter extends PageQuery {
+  tenant_id: string;
+  /** Matches session id, agent id, last intent or last tool, case-insensitively. */
+  q?: string | undefined;
+  severity?: Severity | undefined;
+  agent_id?: string | undefined;
+  ended?: boolean | undefined;
+}
+
+export interface StoredViolation extends ViolationEvent {
+  seq: number;
+}
+
+export interface AgentKeyRow extends AgentKey {
+  /** SHA-256 of the secret, hex. */
+  secret_hash: string;
+}
+
+export interface OperatorRow extends OperatorToken {
+  secret_hash: string;
+}
+
+export interface LoginRow {
+  /** SHA-256 of the cookie's value, hex. */
+  cookie_hash: string;
+  token_id: string;
+  operator_id: string;
+  tenant_id: string;
+  expires_at_ms: number;
+}
+
+export interface AuditVerification {
+  ok: boolean;
+  entry_count: number;
+  /** Seq of the first entry whose hash or link is wrong; null when ok. */
+  broken_at_seq: number | null;
+}
+
+export interface DecisionStore {
+  /** Opens, migrates, starts the worker. Rejects with a clear reason. */
+  open(): Promise<void>;
+  /** Commits what is queued, then closes. */
+  close(): Promise<void>;
+  /** Resolves while the store can write; rejects with the reason otherwise. For `/readyz`. */
+  probe(): Promise<void>;
+  /** Writes accepted, not yet committed. */
+  readonly queuedCount: number;
+  /** Why a write would be refused right now, or null. Cheap, synchronous: asked before work is done. */
+  refusal(): 'store_busy' | 'store_full' | null;
+
+  /** In commit order; results in the order of `rows`. Not atomic over rows that share a call with a duplicate. */
+  appendSteps(rows: StepRow[]): Promise<StepCommit[]>;
+  appendAlert(tenantId: string, event: EntropyAlertEvent): Promise<void>;
+  appendViolation(tenantId: string, event: ViolationEvent): Promise<void>;
+  /** Session rows as of step `checkpointSeq`: what is later is folded in again after a crash. */
+  saveSessions(rows: { tenant_id: string; view: SessionView }[], checkpointSeq: number): Promise<void>;
+  commitControl(write: ControlWrite): Promise<ControlCommit>;
+
+  /** Newest-first page of steps of one session, or oldest-first with `order: 'asc'`. */
+  steps(query: PageQuery & { tenant_id: string; session_id: string; order?: 'asc' | 'desc' }): Promise<Page<StoredStep>>;
+  /** The last `count` steps of a session, oldest first. */
+  lastSteps(tenantId: string, sessionId: string, count: number): Promise<StoredStep[]>;
+  heldSteps(tenantId: string, sessionId: string): Promise<StoredStep[]>;
+  /** All stored steps with this trace_id (several only if a sender reused it), oldest first. */
+  stepsByTrace(tenantId: string, traceId: string): Promise<StoredStep[]>;
+  /** Ascending by seq, over all tenants: for recovery. */
+  stepsAfter(seq: number, limit: number): Promise<StoredStep[]>;
+  /** Keys of the newest `limit` steps over all tenants, oldest first: fills the duplicate filter at start. */
+  recentStepKeys(
+    limit: number,
+  ): Promise<Pick<StepRow, 'tenant_id' | 'session_id' | 'trace_id' | 'body_hash'>[]>;
+
+  /** Most recently seen first. */
+  sessions(filter: SessionFilter): Promise<Page<SessionView>>;
+  session(tenantId: string, sessionId: string): Promise<SessionView | null>;
+  /** The newest `limit` sessions over all tenants, and the checkpoint they belong to. */
+  recentSessions(limit: number): Promise<{ checkpointSeq: number; rows: { tenant_id: string; view: SessionView }[] }>;
+  /** Every session whose control is not plainly active, or has directives waiting. */
+  controls(): Promise<ControlRow[]>;
+  control(tenantId: string, sessionId: string): Promise<ControlRow | null>;
+  alertGroup(tenantId: string, sessionId: string): Promise<AlertGroup | null>;
+  alerts(query: PageQuery & { tenant_id: string; session_id?: string | undefined }): Promise<Page<EntropyAlertEvent & { seq: number }>>;
+  violations(query: PageQuery & { tenant_id: string }): Promise<Page<StoredViolation>>;
+  /** Newest first, or oldest first with `order: 'asc'` (for export). */
+  audit(
+    query: PageQuery & { tenant_id: string; session_id?: string | undefined; order?: 'asc' | 'desc' },
+  ): Promise<Page<AuditEntry>>;
+  verifyAudit(tenantId: string): Promise<AuditVerification>;
+
+  saveAgentKey(row: AgentKeyRow): Promise<void>;
+  agentKeys(): Promise<AgentKeyRow[]>;
+  saveOperator(row: OperatorRow): Promise<void>;
+  operators(): Promise<OperatorRow[]>;
+  saveLogin(row: LoginRow): Promise<void>;
+  deleteLogin(cookieHash: string): Promise<void>;
+  logins(): Promise<LoginRow[]>;
+  saveSetting(key: string, value: unknown): Promise<void>;
+  deleteSetting(key: string): Promise<void>;
+  settings(): Promise<Map<string, unknown>>;
+
+  /** Reserves `count` live sequence numbers for this process; returns the first. Never returns a number twice, across restarts. */
+  reserveSequences(count: number): Promise<number>;
+  /** Deletes steps, alerts and violations beyond the bounds; returns how many rows went. */
+  enforceRetention(bounds: { beforeMs: number | null; bytesMax: number | null }): Promise<{ deleted_count: number }>;
+}

@@ -1,0 +1,66 @@
+/** A session as the list shows it: a fold over its steps, small enough to keep ten thousand. */
+import { z } from 'zod';
+import { ACTION_STATUSES, alertGroupSchema, entropyTupleSchema, SEVERITIES, stepViewSchema } from './decision-log.js';
+import { auditEntrySchema, controlViewSchema, directiveSchema } from './hitl.js';
+import { NODE_STATES } from './topology.js';
+
+export const sessionViewSchema = z.object({
+  session_id: z.string(),
+  /** Agent of the latest step. */
+  agent_id: z.string(),
+  agent_type: z.string(),
+  model_name: z.string(),
+  cluster_id: z.string(),
+  source_app: z.string(),
+  state: z.enum(NODE_STATES),
+  severity: z.enum(SEVERITIES),
+  entropy_score: z.number(),
+  /** Oldest first, `entropy_window_size` at most (five): the dots. Texts cut at 120 characters. */
+  window: z.array(entropyTupleSchema),
+  last_intent: z.string(),
+  last_tool: z.string(),
+  last_status: z.enum(ACTION_STATUSES),
+  last_trace_id: z.string(),
+  step_count: z.number().int(),
+  failure_count: z.number().int(),
+  /** Steps received in the 60 s before `last_seen_ms`. */
+  steps_per_minute: z.number(),
+  cost_usd: z.number(),
+  tokens: z.number().int(),
+  started_ms: z.number().int(),
+  last_seen_ms: z.number().int(),
+  /** It sent `is_terminal`, or was terminated. */
+  ended: z.boolean(),
+  control: controlViewSchema,
+});
+export type SessionView = z.infer<typeof sessionViewSchema>;
+
+/** `GET /v1/sessions/{id}` and the snapshot of `session:{id}`. */
+export const sessionDetailSchema = z.object({
+  session: sessionViewSchema,
+  /** The window as the tracker holds it now, oldest first. */
+  window: z.array(entropyTupleSchema),
+  /** Null when this session never raised an entropy alert. */
+  alert: alertGroupSchema.nullable(),
+  /** Newest last; the latest 200. */
+  steps: z.array(stepViewSchema),
+  /** In the order in which they will be flushed. */
+  held: z.array(stepViewSchema),
+  directives: z.array(directiveSchema),
+  /** Newest last. */
+  audit: z.array(auditEntrySchema),
+});
+export type SessionDetail = z.infer<typeof sessionDetailSchema>;
+
+/** What `session:{id}` sends after its snapshot. Each replaces or appends to one part of SessionDetail. */
+export const sessionEventSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('step'), step: stepViewSchema, window: z.array(entropyTupleSchema) }),
+  z.object({ kind: z.literal('held'), step: stepViewSchema }),
+  z.object({ kind: z.literal('released'), trace_ids: z.array(z.string()) }),
+  z.object({ kind: z.literal('rewritten'), step: stepViewSchema }),
+  z.object({ kind: z.literal('alert'), alert: alertGroupSchema }),
+  z.object({ kind: z.literal('control'), control: controlViewSchema, directives: z.array(directiveSchema) }),
+  z.object({ kind: z.literal('audit'), entry: auditEntrySchema }),
+  z.object({ kind: z.literal('session'), session: sessionViewSchema }),
+]);
+export type SessionEvent = z.infer<typeof sessionEventSchema>;
