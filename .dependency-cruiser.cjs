@@ -104,14 +104,14 @@ module.exports = {
     {
       name: 'one-entropy-writer',
       comment:
-        'A session has one writer of its entropy window: the schema interceptor. The decision-log module may ' +
+        'A session has one writer of its entropy window: the schema interceptor. The decision-log area may ' +
         'construct the tracker for it; nothing else may, not even the index of the entropy area.',
       severity: 'error',
       from: {
         pathNot: [
           SPEC,
           '^bench/',
-          '^apps/gateway/src/decision-log/(schema-interceptor|decision-log\\.module)\\.ts$',
+          '^apps/gateway/src/decision-log/(schema-interceptor|decision-log\\.area)\\.ts$',
         ],
       },
       to: { path: '^(dist/)?libs/domain/src/entropy/entropy-tracker\\.(ts|js)$' },

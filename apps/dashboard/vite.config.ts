@@ -5,7 +5,7 @@ import react from '@vitejs/plugin-react';
 import { defaultClientConditions, defineConfig } from 'vite';
 
 const gatewayUrl = `http://127.0.0.1:${process.env.PORT ?? 4000}`;
-const gatewayPaths = ['/v1', '/socket.io', '/healthz', '/proxy', '/agents'];
+const gatewayPaths = ['/v1', '/docs', '/socket.io', '/healthz', '/readyz', '/metrics', '/proxy', '/agents'];
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
@@ -16,7 +16,14 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2023',
     chunkSizeWarningLimit: 700,
+    /** The content security policy allows no data: fonts. */
+    assetsInlineLimit: 0,
     rollupOptions: {
+      /**
+       * The dashboard uses the contracts' types and constants; their schemas would bring in zod, which probes for
+       * `eval` and so trips the content security policy. Making a schema has no effect, so unused ones may go.
+       */
+      treeshake: { manualPureFunctions: ['z'] },
       output: {
         /** Libraries change seldom and are large: each family keeps its own file in the browser's cache. */
         manualChunks(id: string): string | undefined {

@@ -23,7 +23,8 @@ export const ROLE_PERMISSIONS: Record<Role, readonly Permission[]> = {
   admin: ['observe', 'command', 'configure', 'manage_access'],
 };
 
-export const mayRole = (role: Role, permission: Permission): boolean => ROLE_PERMISSIONS[role].includes(permission);
+export const mayRole = (role: Role, permission: Permission): boolean =>
+  ROLE_PERMISSIONS[role].includes(permission);
 
 export const DEFAULT_TENANT = 'default';
 /** In an operator's tenant list: every tenant. */
@@ -31,7 +32,10 @@ export const ALL_TENANTS = '*';
 
 export const tenantIdSchema = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'lower-case letters, digits, - and _, at most 63, starting with a letter or digit');
+  .regex(
+    /^[a-z0-9][a-z0-9_-]{0,62}$/,
+    'lower-case letters, digits, - and _, at most 63, starting with a letter or digit',
+  );
 
 /** Names people type: an operator id, a key's name. */
 export const displayNameSchema = z.string().trim().min(1).max(100);
@@ -83,7 +87,10 @@ export const agentKeySchema = z.object({
 });
 export type AgentKey = z.infer<typeof agentKeySchema>;
 
-export const createAgentKeyBodySchema = z.object({ name: displayNameSchema, tenant_id: tenantIdSchema.optional() });
+export const createAgentKeyBodySchema = z.object({
+  name: displayNameSchema,
+  tenant_id: tenantIdSchema.optional(),
+});
 /** The secret is in this answer and nowhere else, ever. */
 export const createdAgentKeySchema = z.object({ key: agentKeySchema, secret: z.string() });
 
@@ -103,7 +110,11 @@ export type OperatorToken = z.infer<typeof operatorTokenSchema>;
 export const createOperatorBodySchema = z.object({
   name: displayNameSchema,
   role: z.enum(ROLES),
-  tenant_ids: z.array(z.union([tenantIdSchema, z.literal(ALL_TENANTS)])).min(1).max(100).optional(),
+  tenant_ids: z
+    .array(z.union([tenantIdSchema, z.literal(ALL_TENANTS)]))
+    .min(1)
+    .max(100)
+    .optional(),
 });
 export const createdOperatorSchema = z.object({ operator: operatorTokenSchema, secret: z.string() });
 

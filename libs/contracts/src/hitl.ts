@@ -39,7 +39,11 @@ export type HitlCommand =
   | { readonly command: 'pause'; readonly reason: string }
   | { readonly command: 'resume' }
   | { readonly command: 'inject'; readonly prompt: string }
-  | { readonly command: 'rewrite'; readonly trace_id: string; readonly new_content: string | Record<string, unknown> }
+  | {
+      readonly command: 'rewrite';
+      readonly trace_id: string;
+      readonly new_content: string | Record<string, unknown>;
+    }
   | { readonly command: 'terminate'; readonly reason: string };
 
 export const commandAnswerSchema = z.object({

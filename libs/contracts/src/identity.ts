@@ -5,7 +5,8 @@ import type { Brand } from '#kernel';
 export type SessionKey = Brand<string, 'SessionKey'>;
 
 /** NUL cannot occur in a tenant id, so keys of different tenants never meet. */
-export const sessionKey = (tenantId: string, sessionId: string): SessionKey => `${tenantId}\0${sessionId}` as SessionKey;
+export const sessionKey = (tenantId: string, sessionId: string): SessionKey =>
+  `${tenantId}\0${sessionId}` as SessionKey;
 
 export function splitSessionKey(key: SessionKey): { tenantId: string; sessionId: string } {
   const at = key.indexOf('\0');

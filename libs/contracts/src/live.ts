@@ -96,4 +96,6 @@ export const LIVE_EVENTS = {
   cut: 'cut',
   control: 'control',
   decisionLog: 'decision_log',
+  /** Agent -> server: `{session_id}`, to hear its control before its first log. */
+  watchControl: 'watch_control',
 } as const;

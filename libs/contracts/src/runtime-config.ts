@@ -19,7 +19,11 @@ export const runtimeConfigSchema = z.object({
   /** `name+input` folds a hash of the canonical arguments into the tuple's tool: far fewer false alarms. */
   entropy_tool_key: z.enum(ENTROPY_TOOL_KEYS),
   /** An abandoned pause expires after this; 0 = never. */
-  hitl_pause_ttl_ms: z.number().int().min(0).max(30 * 24 * 3_600_000),
+  hitl_pause_ttl_ms: z
+    .number()
+    .int()
+    .min(0)
+    .max(30 * 24 * 3_600_000),
   hitl_expiry_action: z.enum(EXPIRY_ACTIONS),
   /** Steps, alerts and violations older than this are deleted; 0 = kept for ever. The audit is never deleted. */
   retention_days: z.number().min(0).max(3_650),

@@ -1,6 +1,12 @@
 /** A session as the list shows it: a fold over its steps, small enough to keep ten thousand. */
 import { z } from 'zod';
-import { ACTION_STATUSES, alertGroupSchema, entropyTupleSchema, SEVERITIES, stepViewSchema } from './decision-log.js';
+import {
+  ACTION_STATUSES,
+  alertGroupSchema,
+  entropyTupleSchema,
+  SEVERITIES,
+  stepViewSchema,
+} from './decision-log.js';
 import { auditEntrySchema, controlViewSchema, directiveSchema } from './hitl.js';
 import { NODE_STATES } from './topology.js';
 
@@ -35,7 +41,11 @@ export const sessionViewSchema = z.object({
 });
 export type SessionView = z.infer<typeof sessionViewSchema>;
 
-/** `GET /v1/sessions/{id}` and the snapshot of `session:{id}`. */
+/** `GET /v1/sessions/{id}`: the row, and the alerts it raised; null for none. */
+export const sessionAnswerSchema = sessionViewSchema.extend({ alert: alertGroupSchema.nullable() });
+export type SessionAnswer = z.infer<typeof sessionAnswerSchema>;
+
+/** The snapshot of `session:{id}`. */
 export const sessionDetailSchema = z.object({
   session: sessionViewSchema,
   /** The window as the tracker holds it now, oldest first. */

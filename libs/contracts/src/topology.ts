@@ -1,7 +1,14 @@
 /** The live map: one node per agent in a session, one shape for snapshots and deltas. */
 import { z } from 'zod';
 
-export const NODE_STATES = ['idle', 'active', 'blocked', 'alert_entropy', 'schema_violation', 'dead'] as const;
+export const NODE_STATES = [
+  'idle',
+  'active',
+  'blocked',
+  'alert_entropy',
+  'schema_violation',
+  'dead',
+] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 
 /** Anything unknown renders as idle. */

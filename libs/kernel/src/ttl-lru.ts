@@ -33,7 +33,8 @@ export class TtlLru<K, V> {
   #newest: Entry<K, V> | undefined;
 
   constructor(options: TtlLruOptions<K, V>) {
-    if (!(options.countMax >= 1)) throw new RangeError(`countMax must be at least 1, got ${options.countMax}`);
+    if (!(options.countMax >= 1))
+      throw new RangeError(`countMax must be at least 1, got ${options.countMax}`);
     this.#options = options;
   }
 

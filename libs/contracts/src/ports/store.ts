@@ -4,7 +4,13 @@
  * (ObservatoryError with retryAfterSeconds), and nothing of the rejected write is kept.
  */
 import type { AgentKey, OperatorToken } from '../auth.js';
-import type { AlertGroup, DecisionLog, EntropyAlertEvent, Severity, ViolationEvent } from '../decision-log.js';
+import type {
+  AlertGroup,
+  DecisionLog,
+  EntropyAlertEvent,
+  Severity,
+  ViolationEvent,
+} from '../decision-log.js';
 import type { AuditEntry, ControlState, Directive } from '../hitl.js';
 import type { SessionView } from '../session.js';
 
@@ -147,7 +153,9 @@ export interface DecisionStore {
   commitControl(write: ControlWrite): Promise<ControlCommit>;
 
   /** Newest-first page of steps of one session, or oldest-first with `order: 'asc'`. */
-  steps(query: PageQuery & { tenant_id: string; session_id: string; order?: 'asc' | 'desc' }): Promise<Page<StoredStep>>;
+  steps(
+    query: PageQuery & { tenant_id: string; session_id: string; order?: 'asc' | 'desc' },
+  ): Promise<Page<StoredStep>>;
   /** The last `count` steps of a session, oldest first. */
   lastSteps(tenantId: string, sessionId: string, count: number): Promise<StoredStep[]>;
   heldSteps(tenantId: string, sessionId: string): Promise<StoredStep[]>;
@@ -164,12 +172,16 @@ export interface DecisionStore {
   sessions(filter: SessionFilter): Promise<Page<SessionView>>;
   session(tenantId: string, sessionId: string): Promise<SessionView | null>;
   /** The newest `limit` sessions over all tenants, and the checkpoint they belong to. */
-  recentSessions(limit: number): Promise<{ checkpointSeq: number; rows: { tenant_id: string; view: SessionView }[] }>;
+  recentSessions(
+    limit: number,
+  ): Promise<{ checkpointSeq: number; rows: { tenant_id: string; view: SessionView }[] }>;
   /** Every session whose control is not plainly active, or has directives waiting. */
   controls(): Promise<ControlRow[]>;
   control(tenantId: string, sessionId: string): Promise<ControlRow | null>;
   alertGroup(tenantId: string, sessionId: string): Promise<AlertGroup | null>;
-  alerts(query: PageQuery & { tenant_id: string; session_id?: string | undefined }): Promise<Page<EntropyAlertEvent & { seq: number }>>;
+  alerts(
+    query: PageQuery & { tenant_id: string; session_id?: string | undefined },
+  ): Promise<Page<EntropyAlertEvent & { seq: number }>>;
   violations(query: PageQuery & { tenant_id: string }): Promise<Page<StoredViolation>>;
   /** Newest first, or oldest first with `order: 'asc'` (for export). */
   audit(
@@ -191,5 +203,8 @@ export interface DecisionStore {
   /** Reserves `count` live sequence numbers for this process; returns the first. Never returns a number twice, across restarts. */
   reserveSequences(count: number): Promise<number>;
   /** Deletes steps, alerts and violations beyond the bounds; returns how many rows went. */
-  enforceRetention(bounds: { beforeMs: number | null; bytesMax: number | null }): Promise<{ deleted_count: number }>;
+  enforceRetention(bounds: {
+    beforeMs: number | null;
+    bytesMax: number | null;
+  }): Promise<{ deleted_count: number }>;
 }

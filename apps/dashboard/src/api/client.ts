@@ -1,0 +1,97 @@
+/**
+ * The gateway's REST API, same origin, authenticated by the login cookie.
+ *
+ *     const { items } = await api.get<Page<SessionView>>('/v1/sessions', { q: 'loop', limit: 50 });
+ *     await api.post<CommandAnswer>(`/v1/sessions/${encodeURIComponent(id)}/pause`, { reason });
+ *
+ * Every failure is an ApiError whose `message` can be shown to people as it stands; `reason` is the code of contracts'
+ * ERRORS, or `network` / `timeout` when no answer came. A 401 also tells `onUnauthorized` (the router shows /login).
+ * Queries shared between features are in queries.ts, the operator's own permissions in me.ts.
+ */
+import type { ErrorAnswer, ErrorCode } from '#contracts';
+
+const REQUEST_TIMEOUT_MS = 15_000;
+
+export type ApiErrorReason = ErrorCode | 'network' | 'timeout' | 'unexpected_answer';
+
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+
+  constructor(
+    readonly reason: ApiErrorReason,
+    message: string,
+    /** HTTP status; 0 when no answer came. */
+    readonly status: number,
+    readonly fields: readonly string[] = [],
+    readonly correlationId: string | null = null,
+  ) {
+    super(message);
+  }
+}
+
+type Query = Record<string, string | number | boolean | null | undefined>;
+
+let unauthorizedListener: () => void = () => {};
+
+/** Called after any 401 but that of a login; set once, by the router. */
+export function onApiUnauthorized(listener: () => void): void {
+  unauthorizedListener = listener;
+}
+
+export const api = {
+  /** Members of `query` that are undefined, null or "" are left out. */
+  get: <T>(path: string, query?: Query): Promise<T> => request<T>('GET', withQuery(path, query)),
+  post: <T>(path: string, body: unknown = {}): Promise<T> => request<T>('POST', path, body),
+  patch: <T>(path: string, body: unknown): Promise<T> => request<T>('PATCH', path, body),
+  delete: <T>(path: string): Promise<T> => request<T>('DELETE', path),
+};
+
+function withQuery(path: string, query: Query = {}): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null && value !== '') params.set(name, String(value));
+  }
+  const text = params.toString();
+  return text ? `${path}?${text}` : path;
+}
+
+async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const response = await send(method, path, body);
+  const answer: unknown = await response.json().catch(() => null);
+  if (response.ok) return answer as T;
+  if (response.status === 401 && path !== '/v1/auth/login') unauthorizedListener();
+  throw toApiError(response.status, answer);
+}
+
+async function send(method: string, path: string, body?: unknown): Promise<Response> {
+  try {
+    return await fetch(path, {
+      method,
+      credentials: 'same-origin',
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+      headers: {
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'TimeoutError') {
+      throw new ApiError(
+        'timeout',
+        'The gateway did not answer within 15 s. It may have acted all the same.',
+        0,
+      );
+    }
+    throw new ApiError('network', 'The gateway cannot be reached.', 0);
+  }
+}
+
+/** Reads the catalogue's shape; anything else (a proxy's error page) gets a plain sentence. */
+export function toApiError(status: number, answer: unknown): ApiError {
+  const error = answer as Partial<ErrorAnswer> | null;
+  if (typeof error?.reason === 'string' && typeof error.detail === 'string') {
+    return new ApiError(error.reason, error.detail, status, error.fields, error.correlation_id ?? null);
+  }
+  return new ApiError('unexpected_answer', `The gateway answered with status ${status}.`, status);
+}

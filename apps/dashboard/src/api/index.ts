@@ -1,0 +1,5 @@
+/** Import from here; client.ts explains use. */
+export * from './client';
+export * from './commands';
+export * from './me';
+export * from './query-client';

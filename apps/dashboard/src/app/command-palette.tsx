@@ -1,0 +1,130 @@
+/** Ctrl or Command + K: jump to a session or a page, or do something, by typing a few letters of it. */
+import { Dialog as BaseDialog } from '@base-ui/react/dialog';
+import { useNavigate } from '@tanstack/react-router';
+import { Command } from 'cmdk';
+import { type ReactNode, useMemo, useState } from 'react';
+import type { SessionView } from '#contracts';
+import { useTopic } from '../realtime';
+import { Kbd, StateDot, truncateMiddle } from '../ui';
+import { useLogout } from './auth';
+import { KEY_MAP } from './keyboard/key-map';
+import { PLACES } from './navigation';
+import { useOverlay } from './overlays';
+import { THEME_CHOICES, useTheme } from './theme';
+
+/** Rows drawn at once; typing narrows them. */
+const SESSIONS_SHOWN_MAX = 20;
+
+const itemClass =
+  'flex h-9 cursor-pointer select-none items-center gap-2 rounded-md px-2 data-[selected=true]:bg-hover max-md:h-11';
+
+export function CommandPalette() {
+  const { shown, close } = useOverlay();
+  return (
+    <BaseDialog.Root open={shown === 'palette'} onOpenChange={close}>
+      <BaseDialog.Portal>
+        <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-backdrop" />
+        <BaseDialog.Popup className="fixed inset-x-3 top-[10vh] z-50 mx-auto flex max-h-[70vh] max-w-xl flex-col overflow-hidden rounded-xl border border-line-strong bg-raised shadow-pop outline-none">
+          <BaseDialog.Title className="sr-only">Command palette</BaseDialog.Title>
+          <PaletteBody onDone={close} />
+        </BaseDialog.Popup>
+      </BaseDialog.Portal>
+    </BaseDialog.Root>
+  );
+}
+
+function PaletteBody({ onDone }: { onDone: () => void }) {
+  const navigate = useNavigate();
+  const logout = useLogout();
+  const setTheme = useTheme((state) => state.setChoice);
+  const open = useOverlay((state) => state.open);
+  const [query, setQuery] = useState('');
+  const sessions = useMatchingSessions(query);
+  const run = (action: () => unknown) => () => {
+    onDone();
+    action();
+  };
+  const matches = (label: string) => label.toLowerCase().includes(query.trim().toLowerCase());
+  const actions = [
+    ...THEME_CHOICES.map((choice) => ({ label: `Theme: ${choice}`, act: () => setTheme(choice) })),
+    { label: 'Show keyboard shortcuts', act: () => open('help') },
+    { label: 'Show looping sessions only', act: () => navigate({ to: '/', search: { severity: 'loop' } }) },
+    { label: 'Show paused sessions only', act: () => navigate({ to: '/', search: { control: 'paused' } }) },
+    { label: 'Sign out', act: logout },
+  ];
+  return (
+    <Command label="Command palette" shouldFilter={false} loop className="flex min-h-0 flex-col">
+      <Command.Input
+        value={query}
+        onValueChange={setQuery}
+        placeholder="Session, agent, page or action"
+        className="h-12 shrink-0 border-line border-b bg-transparent px-4 text-md outline-none placeholder:text-faint max-md:text-lg"
+      />
+      <Command.List className="min-h-0 overflow-y-auto p-2 [&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:py-1 [&_[cmdk-group-heading]]:text-2xs [&_[cmdk-group-heading]]:text-muted">
+        <Command.Empty className="px-2 py-6 text-center text-muted">Nothing matches “{query}”.</Command.Empty>
+        <PaletteGroup heading="Pages">
+          {PLACES.filter(({ label }) => matches(label)).map(({ to, label, icon: Icon, shortcut }) => (
+            <Command.Item key={to} value={to} onSelect={run(() => navigate({ to }))} className={itemClass}>
+              <Icon size={15} aria-hidden="true" />
+              {label}
+              <span className="ml-auto">
+                <Kbd keys={KEY_MAP[shortcut].keys} />
+              </span>
+            </Command.Item>
+          ))}
+        </PaletteGroup>
+        <PaletteGroup heading="Sessions">
+          {sessions.map((session) => (
+            <SessionItem
+              key={session.session_id}
+              session={session}
+              onSelect={run(() =>
+                navigate({ to: '/sessions/$sessionId', params: { sessionId: session.session_id } }),
+              )}
+            />
+          ))}
+        </PaletteGroup>
+        <PaletteGroup heading="Actions">
+          {actions
+            .filter(({ label }) => matches(label))
+            .map(({ label, act }) => (
+              <Command.Item key={label} value={label} onSelect={run(act)} className={itemClass}>
+                {label}
+              </Command.Item>
+            ))}
+        </PaletteGroup>
+      </Command.List>
+    </Command>
+  );
+}
+
+function PaletteGroup({ heading, children }: { heading: string; children: ReactNode[] }) {
+  return children.length > 0 ? <Command.Group heading={heading}>{children}</Command.Group> : null;
+}
+
+function SessionItem({ session, onSelect }: { session: SessionView; onSelect: () => void }) {
+  return (
+    <Command.Item value={`session ${session.session_id}`} onSelect={onSelect} className={itemClass}>
+      <StateDot state={session.state} />
+      <span className="font-mono text-xs">{truncateMiddle(session.session_id, 28)}</span>
+      <span className="ml-auto truncate text-muted">{session.agent_id}</span>
+    </Command.Item>
+  );
+}
+
+/** The first matches in the order of the live list; loops first. */
+function useMatchingSessions(query: string): SessionView[] {
+  const { data } = useTopic('gateway:sessions');
+  return useMemo(() => {
+    const needle = query.trim().toLowerCase();
+    const found: SessionView[] = [];
+    const rest: SessionView[] = [];
+    for (const session of data?.values() ?? []) {
+      if (!`${session.session_id} ${session.agent_id}`.toLowerCase().includes(needle)) continue;
+      if (session.severity === 'loop') found.push(session);
+      else if (rest.length < SESSIONS_SHOWN_MAX) rest.push(session);
+      if (found.length >= SESSIONS_SHOWN_MAX) break;
+    }
+    return [...found, ...rest].slice(0, SESSIONS_SHOWN_MAX);
+  }, [data, query]);
+}

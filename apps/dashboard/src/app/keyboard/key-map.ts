@@ -1,0 +1,26 @@
+/** Every shortcut of the dashboard, in the order of the help. Handlers register by id: see use-shortcut.ts. */
+
+export interface Shortcut {
+  /** One key, a sequence ("g s"), or a combination ("mod+k"). */
+  keys: string;
+  label: string;
+  section: 'Everywhere' | 'Session list' | 'Session';
+}
+
+export const KEY_MAP = {
+  palette: { keys: 'mod+k', label: 'Command palette', section: 'Everywhere' },
+  help: { keys: '?', label: 'Keyboard shortcuts', section: 'Everywhere' },
+  goSessions: { keys: 'g s', label: 'Go to sessions', section: 'Everywhere' },
+  goFleet: { keys: 'g f', label: 'Go to fleet', section: 'Everywhere' },
+  goStream: { keys: 'g m', label: 'Go to message stream', section: 'Everywhere' },
+  goSettings: { keys: 'g ,', label: 'Go to settings', section: 'Everywhere' },
+  search: { keys: '/', label: 'Search', section: 'Session list' },
+  next: { keys: 'j', label: 'Next row', section: 'Session list' },
+  previous: { keys: 'k', label: 'Previous row', section: 'Session list' },
+  inspect: { keys: 'enter', label: 'Inspect the selected session', section: 'Session list' },
+  freeze: { keys: 'f', label: 'Freeze or release the list', section: 'Session list' },
+  pause: { keys: 'p', label: 'Pause the selected or open session', section: 'Session' },
+  back: { keys: 'esc', label: 'Back, or close', section: 'Session' },
+} as const satisfies Record<string, Shortcut>;
+
+export type ShortcutId = keyof typeof KEY_MAP;

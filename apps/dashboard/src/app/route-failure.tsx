@@ -1,0 +1,37 @@
+/** What is shown when a page cannot be: the gateway is away, the address is wrong, or we made a mistake. */
+import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router';
+import { CloudOff, Compass } from 'lucide-react';
+import { ApiError } from '../api';
+import { Button, EmptyState } from '../ui';
+
+export function RouteFailure({ error }: ErrorComponentProps) {
+  const router = useRouter();
+  const isAway = error instanceof ApiError;
+  return (
+    <main className="grid h-full place-items-center">
+      <EmptyState
+        icon={<CloudOff size={28} aria-hidden="true" />}
+        title={isAway ? 'Observatory is not answering' : 'This page failed'}
+        action={<Button onClick={() => router.invalidate()}>Try again</Button>}
+      >
+        {error instanceof Error ? error.message : String(error)}
+      </EmptyState>
+    </main>
+  );
+}
+
+export function RouteNotFound() {
+  return (
+    <main className="grid h-full place-items-center">
+      <EmptyState
+        icon={<Compass size={28} aria-hidden="true" />}
+        title="There is nothing at this address"
+        action={
+          <Link to="/" className="font-medium text-accent underline underline-offset-2">
+            Go to sessions
+          </Link>
+        }
+      />
+    </main>
+  );
+}

@@ -1,0 +1,100 @@
+/** Every address of the dashboard. What is on a page (filters, sort, selection) lives in the address too. */
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router';
+import { ApiError, onApiUnauthorized } from '../api';
+import { parseListSearch } from '../features/session-clusters/list-search';
+import { SessionClustersPage } from '../features/session-clusters/session-clusters-page';
+import { parseInspectSearch } from '../features/session-inspect/inspect-search';
+import { enter, forget } from './auth';
+import { RouteFailure, RouteNotFound } from './route-failure';
+import { Shell } from './shell';
+
+const rootRoute = createRootRoute({ component: Outlet, notFoundComponent: RouteNotFound });
+
+const loginRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/login',
+  /** `next`: where to go afterwards, a path of ours; `token`: from the ready link printed at first start. */
+  validateSearch: (search: Record<string, unknown>): { next?: string; token?: string } => ({
+    ...(typeof search.next === 'string' && /^\/(?!\/)/.test(search.next) ? { next: search.next } : {}),
+    ...(search.token === undefined ? {} : { token: String(search.token) }),
+  }),
+  component: lazyRouteComponent(() => import('../features/login/login-page'), 'LoginPage'),
+});
+
+const shellRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'shell',
+  component: Shell,
+  beforeLoad: async ({ location }) => {
+    try {
+      await enter();
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 401) throw error;
+      throw redirect({ to: '/login', search: { next: location.href } });
+    }
+  },
+});
+
+const sessionsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/',
+  validateSearch: parseListSearch,
+  component: SessionClustersPage,
+});
+
+const inspectRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/sessions/$sessionId',
+  validateSearch: parseInspectSearch,
+  component: lazyRouteComponent(() => import('../features/session-inspect/inspect-page'), 'InspectPage'),
+});
+
+const fleetRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/fleet',
+  component: lazyRouteComponent(() => import('../features/fleet-topology/fleet-page'), 'FleetPage'),
+});
+
+const streamRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/stream',
+  /** The stream page reads its filters from the address itself. */
+  validateSearch: (search: Record<string, unknown>) => search,
+  component: lazyRouteComponent(() => import('../features/decision-stream/stream-page'), 'StreamPage'),
+});
+
+const settingsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/settings',
+  validateSearch: (search: Record<string, unknown>) => search,
+  component: lazyRouteComponent(() => import('../features/settings/settings-page'), 'SettingsPage'),
+});
+
+export const router = createRouter({
+  routeTree: rootRoute.addChildren([
+    loginRoute,
+    shellRoute.addChildren([sessionsRoute, inspectRoute, fleetRoute, streamRoute, settingsRoute]),
+  ]),
+  defaultPreload: 'intent',
+  defaultErrorComponent: RouteFailure,
+  scrollRestoration: false,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}
+
+onApiUnauthorized(() => {
+  forget();
+  const { pathname, href } = router.state.location;
+  if (pathname !== '/login') void router.navigate({ to: '/login', search: { next: href } });
+});

@@ -1,0 +1,117 @@
+/** Navigation on a desktop. */
+import { Link } from '@tanstack/react-router';
+import { Keyboard, LogOut, Monitor, Moon, Search, Sun } from 'lucide-react';
+import { useMe } from '../api';
+import { IconButton, Kbd } from '../ui';
+import { useLogout } from './auth';
+import { KEY_MAP } from './keyboard/key-map';
+import { LoopCount } from './loop-count';
+import { PLACES } from './navigation';
+import { useOverlay } from './overlays';
+import { ReconnectChip } from './reconnect-chip';
+import { THEME_CHOICES, useTheme } from './theme';
+
+export function Sidebar() {
+  const openPalette = useOverlay((state) => state.open);
+  return (
+    <div className="flex w-52 shrink-0 flex-col border-line border-r bg-sunken max-md:hidden">
+      <div className="flex h-12 items-center gap-2 px-4">
+        <Logo />
+        <span className="font-semibold text-md tracking-tight">Observatory</span>
+      </div>
+      <div className="px-2 pb-2">
+        <button
+          type="button"
+          onClick={() => openPalette('palette')}
+          className="flex h-8 w-full items-center gap-2 rounded-md border border-line-strong bg-surface px-2 text-muted hover:bg-hover"
+        >
+          <Search size={14} aria-hidden="true" />
+          Jump to
+          <span className="ml-auto">
+            <Kbd keys={KEY_MAP.palette.keys} />
+          </span>
+        </button>
+      </div>
+      <nav aria-label="Main" className="flex flex-col gap-0.5 px-2">
+        {PLACES.map(({ to, label, icon: Icon }) => (
+          <Link
+            key={to}
+            to={to}
+            activeOptions={{ exact: to === '/', includeSearch: false }}
+            className="flex h-8 items-center gap-2 rounded-md px-2 font-medium text-muted hover:bg-hover hover:text-fg"
+            activeProps={{ className: 'bg-hover text-fg' }}
+          >
+            <Icon size={15} aria-hidden="true" />
+            {label}
+            {to === '/' ? <LoopCount className="ml-auto" /> : null}
+          </Link>
+        ))}
+      </nav>
+      <div className="mt-auto flex flex-col gap-2 p-2">
+        <ReconnectChip className="self-start" />
+        <Account />
+      </div>
+    </div>
+  );
+}
+
+function Account() {
+  const me = useMe();
+  const logout = useLogout();
+  const open = useOverlay((state) => state.open);
+  return (
+    <div className="border-line border-t pt-2">
+      <div className="flex items-center">
+        <ThemeButton />
+        <IconButton
+          label="Keyboard shortcuts"
+          shortcut="?"
+          icon={<Keyboard size={15} aria-hidden="true" />}
+          onClick={() => open('help')}
+        />
+        <IconButton
+          label="Sign out"
+          className="ml-auto"
+          icon={<LogOut size={15} aria-hidden="true" />}
+          onClick={logout}
+        />
+      </div>
+      {me ? (
+        <p
+          className="truncate px-2 pt-1 pb-1 text-xs"
+          title={`${me.operator_id}, ${me.role}, tenant ${me.tenant_id}`}
+        >
+          <span className="font-medium">{me.operator_id}</span>{' '}
+          <span className="text-muted">
+            {me.role} · {me.tenant_id}
+          </span>
+        </p>
+      ) : null}
+    </div>
+  );
+}
+
+const themeIcons = { system: Monitor, light: Sun, dark: Moon } as const;
+
+export function ThemeButton() {
+  const { choice, setChoice } = useTheme();
+  const next = THEME_CHOICES[(THEME_CHOICES.indexOf(choice) + 1) % THEME_CHOICES.length] ?? 'system';
+  const Icon = themeIcons[choice];
+  return (
+    <IconButton
+      label={`Theme: ${choice}. Switch to ${next}`}
+      icon={<Icon size={15} aria-hidden="true" />}
+      onClick={() => setChoice(next)}
+    />
+  );
+}
+
+function Logo() {
+  return (
+    <svg viewBox="0 0 20 20" className="size-5" aria-hidden="true">
+      <circle cx="10" cy="10" r="7.25" fill="none" stroke="var(--accent)" strokeWidth="2" />
+      <circle cx="10" cy="10" r="2.6" fill="var(--fg)" />
+      <circle cx="15.4" cy="5" r="2.4" fill="#ef4444" stroke="var(--sunken)" strokeWidth="1.2" />
+    </svg>
+  );
+}

@@ -1,0 +1,97 @@
+/** Every refused message that is still kept, newest first, page by page; what arrives live is put on top on request. */
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { ArrowUp, ShieldCheck } from 'lucide-react';
+import { useMemo } from 'react';
+import type { Page, StoredViolation } from '#contracts';
+import { api } from '../../api';
+import { useTopic } from '../../realtime';
+import { Button, Callout, EmptyState, formatCount, plural, Skeleton } from '../../ui';
+import { ViolationRow } from './violation-row';
+
+const QUERY_KEY = ['violations'];
+const PAGE_ROWS = 50;
+
+export function ViolationHistory() {
+  const queryClient = useQueryClient();
+  const { data, error, isPending, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+    queryKey: QUERY_KEY,
+    queryFn: ({ pageParam }) =>
+      api.get<Page<StoredViolation>>('/v1/violations', { limit: PAGE_ROWS, cursor: pageParam }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+    staleTime: 0,
+  });
+  const rows = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data]);
+  const newCount = useNewCount(rows[0]);
+
+  if (isPending) {
+    return (
+      <div aria-busy="true" className="flex flex-col gap-3 p-4">
+        <Skeleton className="h-10" />
+        <Skeleton className="h-10" />
+        <Skeleton className="h-10" />
+      </div>
+    );
+  }
+  if (error) {
+    return (
+      <Callout tone="danger" className="m-3">
+        {error.message}
+      </Callout>
+    );
+  }
+  return (
+    <section
+      aria-label="Violations, newest first"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region has to be reachable by keyboard.
+      tabIndex={0}
+      className="focus-inset h-full overflow-y-auto bg-surface"
+    >
+      {newCount > 0 ? (
+        <div className="sticky top-2 z-10 flex justify-center">
+          <Button
+            size="sm"
+            variant="primary"
+            icon={<ArrowUp size={13} aria-hidden="true" />}
+            onClick={() => queryClient.resetQueries({ queryKey: QUERY_KEY })}
+          >
+            {formatCount(newCount)} new
+          </Button>
+        </div>
+      ) : null}
+      {rows.length === 0 ? (
+        <EmptyState icon={<ShieldCheck size={26} aria-hidden="true" />} title="No violations">
+          A message that does not fit the schema is refused and noted here, without its content.
+        </EmptyState>
+      ) : (
+        <>
+          <ul>
+            {rows.map((row) => (
+              <li key={row.seq} className="border-line border-b">
+                <ViolationRow event={row} />
+              </li>
+            ))}
+          </ul>
+          <div className="flex items-center justify-center gap-3 p-3 text-muted text-xs">
+            {plural(rows.length, 'violation')} shown
+            {hasNextPage ? (
+              <Button size="sm" busy={isFetchingNextPage} onClick={() => fetchNextPage()}>
+                Load older
+              </Button>
+            ) : null}
+          </div>
+        </>
+      )}
+    </section>
+  );
+}
+
+/** How many live violations are newer than the newest row on the page. */
+function useNewCount(newest: StoredViolation | undefined): number {
+  const { data } = useTopic('gateway:violations');
+  return useMemo(() => {
+    if (!data) return 0;
+    const at = newest ? Date.parse(newest.timestamp) : 0;
+    return data.filter((event) => Date.parse(event.timestamp) > at).length;
+  }, [data, newest]);
+}

@@ -1,0 +1,216 @@
+/**
+ * The map. One agent is in the tab order; arrow keys go to its neighbours, Enter inspects, Space shows details. Loaded
+ * on its own, since React Flow is heavy.
+ */
+import {
+  Background,
+  BackgroundVariant,
+  Controls,
+  MiniMap,
+  ReactFlow,
+  ReactFlowProvider,
+  useOnViewportChange,
+  useReactFlow,
+} from '@xyflow/react';
+import '@xyflow/react/dist/style.css';
+import './fleet-map.css';
+import { type KeyboardEvent, useMemo, useRef, useState } from 'react';
+import type { TopologyNode } from '#contracts';
+import { useTheme } from '../../app/theme';
+import type { TopologyData } from '../../realtime';
+import { nodeColour } from '../../ui';
+import { AgentNode, ClusterNode } from './agent-node';
+import type { PlacedFleet } from './fleet-layout';
+import { LinkEdge } from './link-edge';
+import { LinkTip } from './link-tip';
+import { type AgentElement, type ClusterElement, MapElements } from './map-elements';
+import { isArrow, nextNode } from './next-node';
+import { useAutoFit } from './use-auto-fit';
+
+const NODE_TYPES = { agent: AgentNode, cluster: ClusterNode };
+const EDGE_TYPES = { link: LinkEdge };
+/** Below this zoom, texts are too small to read and are left out. */
+const FAR_BELOW_ZOOM = 0.42;
+/** With more nodes than this, those outside the view are not in the page. */
+const DRAW_ALL_MAX = 400;
+
+interface FleetMapProps {
+  topology: TopologyData;
+  placed: PlacedFleet;
+  matches: (node: TopologyNode) => boolean;
+  selectedId: string | null;
+  onSelect: (nodeId: string | null) => void;
+  onInspect: (node: TopologyNode) => void;
+}
+
+export function FleetMap(props: FleetMapProps) {
+  return (
+    <ReactFlowProvider>
+      <MapCanvas {...props} />
+    </ReactFlowProvider>
+  );
+}
+
+function MapCanvas({ topology, placed, matches, selectedId, onSelect, onInspect }: FleetMapProps) {
+  const theme = useTheme((state) => state.theme);
+  const host = useRef<HTMLDivElement>(null);
+  const [elements] = useState(() => new MapElements());
+  const [hoveredId, setHoveredId] = useState<string | null>(null);
+  const [pinnedId, setPinnedId] = useState<string | null>(null);
+  const [lastFocusedId, setLastFocusedId] = useState<string | null>(null);
+  useFarMark(host);
+  const autoFit = useAutoFit(placed);
+  const focusNode = useFocusNode(host, placed, setLastFocusedId);
+
+  const tabStopId = useMemo(
+    () => tabStop(topology, matches, [lastFocusedId, selectedId]),
+    [topology, matches, lastFocusedId, selectedId],
+  );
+  const focus = useMemo(() => ({ selectedId, tabStopId, matches }), [selectedId, tabStopId, matches]);
+  const nodes = useMemo(() => elements.nodes(topology, placed, focus), [elements, topology, placed, focus]);
+  const links = useMemo(() => elements.links(topology, placed, focus), [elements, topology, placed, focus]);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const nodeId = (event.target as HTMLElement).dataset.nodeId;
+    const node = nodeId === undefined ? undefined : topology.nodes.get(nodeId);
+    if (!node) return;
+    if (isArrow(event.key)) {
+      const next = nextNode(visiblePoints(placed, topology, matches), node.node_id, event.key);
+      if (next) focusNode(next);
+    } else if (event.key === 'Enter' && node.session_id) onInspect(node);
+    else if (event.key === 'Escape' && selectedId) onSelect(null);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: keys and focus of the agents inside, which are buttons.
+    <div
+      ref={host}
+      className="fleet-map group/map size-full"
+      onKeyDown={onKeyDown}
+      onFocus={(event) => {
+        const target = event.target as Element;
+        const linkId = target.closest('.react-flow__edge')?.getAttribute('data-id');
+        if (linkId) setHoveredId(linkId);
+        const nodeId = (target as HTMLElement).dataset?.nodeId;
+        if (nodeId) setLastFocusedId(nodeId);
+      }}
+      onBlur={() => setHoveredId(null)}
+    >
+      {tabStopId ? (
+        <button
+          type="button"
+          onClick={() => focusNode(tabStopId)}
+          className="absolute top-2 left-2 z-10 rounded-md border border-line-strong bg-raised px-2 py-1 text-xs shadow-pop not-focus:sr-only"
+        >
+          Go to agents. Arrows move, Enter inspects, Space shows details
+        </button>
+      ) : null}
+      <ReactFlow<AgentElement | ClusterElement>
+        nodes={nodes}
+        edges={links}
+        nodeTypes={NODE_TYPES}
+        edgeTypes={EDGE_TYPES}
+        colorMode={theme}
+        nodesDraggable={false}
+        nodesConnectable={false}
+        nodesFocusable={false}
+        elementsSelectable={false}
+        disableKeyboardA11y
+        zoomOnDoubleClick={false}
+        onlyRenderVisibleElements={topology.nodes.size > DRAW_ALL_MAX}
+        minZoom={0.04}
+        maxZoom={1.6}
+        deleteKeyCode={null}
+        selectionKeyCode={null}
+        multiSelectionKeyCode={null}
+        onInit={autoFit.onInit}
+        onMoveStart={autoFit.onMoveStart}
+        onNodeClick={(_event, element) =>
+          element.type === 'agent' && onSelect(element.id === selectedId ? null : element.id)
+        }
+        onEdgeClick={(_event, link) => setPinnedId(link.id)}
+        onEdgeMouseEnter={(_event, link) => setHoveredId(link.id)}
+        onEdgeMouseLeave={() => setHoveredId(null)}
+        onPaneClick={() => {
+          setPinnedId(null);
+          onSelect(null);
+        }}
+        aria-label="Map of agents and what they cause"
+      >
+        <Background variant={BackgroundVariant.Dots} gap={28} size={1} />
+        <Controls showInteractive={false} position="bottom-left" />
+        <MiniMap<AgentElement | ClusterElement>
+          pannable
+          zoomable
+          ariaLabel="Overview of the map"
+          className="max-md:!hidden"
+          nodeColor={(element) =>
+            element.type === 'agent' ? nodeColour(element.data.node.state) : 'transparent'
+          }
+          nodeStrokeWidth={0}
+          nodeBorderRadius={12}
+        />
+        <LinkTip link={links.find(({ id }) => id === (hoveredId ?? pinnedId))} topology={topology} />
+      </ReactFlow>
+    </div>
+  );
+}
+
+/** The agent that Tab reaches: the last one that was focused or selected, else the first that matches. */
+function tabStop(
+  { nodes }: TopologyData,
+  matches: (node: TopologyNode) => boolean,
+  wanted: readonly (string | null)[],
+): string | null {
+  for (const id of wanted) {
+    const node = id === null ? undefined : nodes.get(id);
+    if (node && matches(node)) return node.node_id;
+  }
+  for (const node of nodes.values()) if (matches(node)) return node.node_id;
+  return null;
+}
+
+function visiblePoints(
+  placed: PlacedFleet,
+  { nodes }: TopologyData,
+  matches: (node: TopologyNode) => boolean,
+) {
+  return new Map(
+    [...placed.points].filter(([nodeId]) => {
+      const node = nodes.get(nodeId);
+      return node !== undefined && matches(node);
+    }),
+  );
+}
+
+/** Marks the map as seen from afar by an attribute, so that no node re-renders while somebody zooms. */
+function useFarMark(host: React.RefObject<HTMLDivElement | null>): void {
+  const mark = ({ zoom }: { zoom: number }) => {
+    if (host.current) host.current.dataset.far = String(zoom < FAR_BELOW_ZOOM);
+  };
+  useOnViewportChange({ onChange: mark });
+}
+
+/** Brings an agent into view if it is not, then focuses it; it may be drawn only then. */
+function useFocusNode(
+  host: React.RefObject<HTMLDivElement | null>,
+  placed: PlacedFleet,
+  onFocused: (nodeId: string) => void,
+): (nodeId: string) => void {
+  const flow = useReactFlow();
+  return (nodeId) => {
+    const point = placed.points.get(nodeId);
+    const frame = host.current?.getBoundingClientRect();
+    if (!point || !frame) return;
+    onFocused(nodeId);
+    const { x, y } = flow.flowToScreenPosition(point);
+    const isInView =
+      x > frame.left + 8 && x < frame.right - 120 && y > frame.top + 8 && y < frame.bottom - 60;
+    if (!isInView) void flow.setCenter(point.x + 88, point.y + 24, { zoom: flow.getZoom(), duration: 0 });
+    const find = () => host.current?.querySelector<HTMLElement>(`[data-node-id="${CSS.escape(nodeId)}"]`);
+    requestAnimationFrame(() => requestAnimationFrame(() => find()?.focus({ preventScroll: true })));
+  };
+}

@@ -1,0 +1,218 @@
+/**
+ * Fleet Command: every agent and what it causes, how the gateway is doing, and what it refused. Reads topology, stats
+ * and violations; entropy alerts belong to the Session Cluster Manager alone (FR-9.10).
+ */
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Map as MapIcon, Network, Search, Table2 } from 'lucide-react';
+import { lazy, Suspense, useMemo, useRef, useState } from 'react';
+import type { TopologyNode } from '#contracts';
+import { useShortcut } from '../../app/keyboard/use-shortcut';
+import { type TopologyData, useTopic } from '../../realtime';
+import { Callout, Dialog, EmptyState, Input, plural, Skeleton } from '../../ui';
+import { Segmented } from '../../ui/segmented';
+import { useIsPhone } from '../../ui/use-media';
+import { FleetLayout } from './fleet-layout';
+import {
+  countStates,
+  type FleetSearch,
+  isNarrowed,
+  matchesFleet,
+  parseFleetSearch,
+  writeFleetSearch,
+} from './fleet-search';
+import { FleetTable } from './fleet-table';
+import { FleetViolations } from './fleet-violations';
+import { NodeDetails } from './node-details';
+import { StateLegend } from './state-legend';
+import { StatsStrip } from './stats-strip';
+import { useThrottled } from './use-throttled';
+
+const FleetMap = lazy(async () => ({ default: (await import('./fleet-map')).FleetMap }));
+
+/** A map of more agents than this is redrawn at most every CROWD_REDRAW_MS. */
+const CROWD_MIN = 300;
+const CROWD_REDRAW_MS = 500;
+
+const EMPTY: TopologyData = { nodes: new Map(), edges: new Map() };
+
+export function FleetPage() {
+  const { data, refusal } = useTopic('gateway:topology');
+  const isCrowd = (data?.nodes.size ?? 0) > CROWD_MIN;
+  const topology = useThrottled(data, isCrowd ? CROWD_REDRAW_MS : 0);
+  const [search, setSearch] = useFleetSearch();
+  const [selectedId, setSelectedId] = useState<string | null>(null);
+  const isPhone = useIsPhone();
+  const selected = selectedId === null ? undefined : topology?.nodes.get(selectedId);
+  const details =
+    selected && topology ? (
+      <NodeDetails
+        node={selected}
+        topology={topology}
+        onSelect={setSelectedId}
+        onClose={() => setSelectedId(null)}
+      />
+    ) : null;
+  return (
+    <div className="flex h-full flex-col max-md:overflow-y-auto">
+      <h1 className="sr-only">Fleet</h1>
+      <StatsStrip />
+      <Toolbar topology={topology ?? EMPTY} search={search} onSearch={setSearch} />
+      {refusal ? (
+        <Callout tone="danger" className="m-3">
+          The map is not available: {refusal.detail}
+        </Callout>
+      ) : null}
+      <div className="flex min-h-0 flex-1 max-md:flex-none max-md:flex-col">
+        <section
+          aria-label={search.view === 'map' ? 'Map' : 'Table'}
+          className="relative min-h-0 min-w-0 flex-1 max-md:h-[62dvh] max-md:flex-none"
+        >
+          <FleetView topology={topology} search={search} selectedId={selectedId} onSelect={setSelectedId} />
+        </section>
+        <div className="flex min-h-0 shrink-0 flex-col gap-3 border-line p-3 md:w-80 md:overflow-y-auto md:border-l">
+          {isPhone ? null : details}
+          <FleetViolations className="min-h-40 md:flex-1" />
+        </div>
+      </div>
+      {isPhone && selected ? (
+        <Dialog open onOpenChange={(open) => open || setSelectedId(null)} title="Agent">
+          {details}
+        </Dialog>
+      ) : null}
+    </div>
+  );
+}
+
+interface FleetViewProps {
+  topology: TopologyData | null;
+  search: FleetSearch;
+  selectedId: string | null;
+  onSelect: (nodeId: string | null) => void;
+}
+
+function FleetView({ topology, search, selectedId, onSelect }: FleetViewProps) {
+  const navigate = useNavigate();
+  const [layout] = useState(() => new FleetLayout());
+  const { q, states } = search;
+  // One text per filter: a new array of the same states must not redraw the map.
+  const statesKey = states.join();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: statesKey stands for states.
+  const matches = useMemo(() => (node: TopologyNode) => matchesFleet(node, { q, states }), [q, statesKey]);
+  const placed = useMemo(() => layout.place(topology?.nodes.values() ?? []), [layout, topology]);
+  const rows = useMemo(
+    () => (search.view === 'table' ? [...(topology?.nodes.values() ?? [])].filter(matches) : []),
+    [search.view, topology, matches],
+  );
+
+  if (!topology) return <Skeleton className="absolute inset-4 rounded-lg" />;
+  if (topology.nodes.size === 0) {
+    return (
+      <EmptyState
+        className="h-full"
+        icon={<Network size={28} aria-hidden="true" />}
+        title="No agents in sight"
+      >
+        Agents appear here with their first DecisionLog, and are linked as soon as one causes another.
+      </EmptyState>
+    );
+  }
+  if (search.view === 'table') {
+    if (rows.length === 0) return <EmptyState className="h-full" title="No agent matches these filters" />;
+    return <FleetTable nodes={rows} selectedId={selectedId} onSelect={onSelect} />;
+  }
+  return (
+    <Suspense fallback={<Skeleton className="absolute inset-4 rounded-lg" />}>
+      <FleetMap
+        topology={topology}
+        placed={placed}
+        matches={matches}
+        selectedId={selectedId}
+        onSelect={onSelect}
+        onInspect={({ session_id }) =>
+          navigate({ to: '/sessions/$sessionId', params: { sessionId: session_id } })
+        }
+      />
+    </Suspense>
+  );
+}
+
+interface ToolbarProps {
+  topology: TopologyData;
+  search: FleetSearch;
+  onSearch: (change: Partial<FleetSearch>) => void;
+}
+
+function Toolbar({ topology, search, onSearch }: ToolbarProps) {
+  const input = useRef<HTMLInputElement>(null);
+  useShortcut('search', () => input.current?.focus());
+  const counts = useMemo(() => countStates(topology.nodes.values()), [topology]);
+  const matchCount = useMemo(
+    () => [...topology.nodes.values()].filter((node) => matchesFleet(node, search)).length,
+    [topology, search],
+  );
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-2 border-line border-b bg-surface px-3 py-2">
+      <div className="relative w-56 max-md:w-auto max-md:flex-1">
+        <Search
+          size={14}
+          aria-hidden="true"
+          className="pointer-events-none absolute top-1/2 left-2.5 -translate-y-1/2 text-faint"
+        />
+        <Input
+          ref={input}
+          type="search"
+          aria-label="Find an agent"
+          placeholder="Find an agent"
+          value={search.q}
+          onChange={(event) => onSearch({ q: event.target.value })}
+          className="!pl-8"
+        />
+      </div>
+      <div className="max-md:order-last max-md:w-full max-md:min-w-0">
+        <StateLegend counts={counts} selected={search.states} onChange={(states) => onSearch({ states })} />
+      </div>
+      <p role="status" className="nums text-muted text-xs max-md:hidden">
+        {isNarrowed(search)
+          ? `${plural(matchCount, 'match', 'matches')} of ${topology.nodes.size}`
+          : `${plural(topology.nodes.size, 'agent')}, ${plural(topology.edges.size, 'link')}`}
+      </p>
+      <Segmented
+        label="View"
+        value={search.view}
+        onChange={(view) => onSearch({ view })}
+        className="ml-auto"
+        options={[
+          {
+            value: 'map',
+            label: (
+              <>
+                <MapIcon size={13} aria-hidden="true" /> Map
+              </>
+            ),
+          },
+          {
+            value: 'table',
+            label: (
+              <>
+                <Table2 size={13} aria-hidden="true" /> Table
+              </>
+            ),
+          },
+        ]}
+      />
+    </div>
+  );
+}
+
+function useFleetSearch(): [FleetSearch, (change: Partial<FleetSearch>) => void] {
+  const raw = useSearch({ strict: false }) as Record<string, unknown>;
+  const navigate = useNavigate();
+  const search = useMemo(() => parseFleetSearch(raw), [raw]);
+  const change = (part: Partial<FleetSearch>) =>
+    void navigate({
+      to: '/fleet',
+      search: writeFleetSearch({ ...search, ...part }) as never,
+      replace: true,
+    });
+  return [search, change];
+}

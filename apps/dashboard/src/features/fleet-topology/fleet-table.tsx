@@ -1,0 +1,177 @@
+/** The fleet as a table: for screen readers, for thousands of agents, and for people who like tables. Virtualised. */
+import { Link } from '@tanstack/react-router';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { ArrowDown } from 'lucide-react';
+import { useMemo, useRef, useState } from 'react';
+import type { TopologyNode } from '#contracts';
+import { Badge, cx, formatCount, RelativeTime, StateDot, truncateMiddle } from '../../ui';
+import { type FleetSort, orderFleet } from './fleet-order';
+
+const ROW_PX = 36;
+interface FleetTableProps {
+  nodes: readonly TopologyNode[];
+  selectedId: string | null;
+  onSelect: (nodeId: string) => void;
+}
+
+export function FleetTable({ nodes, selectedId, onSelect }: FleetTableProps) {
+  const [sort, setSort] = useState<FleetSort>('state');
+  const rows = useMemo(() => orderFleet(nodes, sort), [nodes, sort]);
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_PX,
+    overscan: 12,
+    getItemKey: (index) => rows[index]?.node_id ?? index,
+  });
+  const drawn = virtualizer.getVirtualItems();
+  const above = drawn[0]?.start ?? 0;
+  const below = virtualizer.getTotalSize() - (drawn.at(-1)?.end ?? 0);
+  const header = { sort, onSort: setSort };
+  return (
+    <section
+      ref={scroller}
+      aria-label="Agents"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region has to be reachable by keyboard.
+      tabIndex={0}
+      className="focus-inset h-full overflow-y-auto"
+    >
+      <table
+        aria-rowcount={rows.length + 1}
+        className="w-full table-fixed border-separate border-spacing-0 text-xs"
+      >
+        <thead className="sticky top-0 z-10">
+          <tr aria-rowindex={1}>
+            <Heading by="agent" label="Agent" {...header} />
+            <Heading by="state" label="State" className="w-32 md:w-40" {...header} />
+            <Heading label="Type" className="w-[10%] max-md:hidden" {...header} />
+            <Heading label="Session" className="w-[20%] max-md:hidden" {...header} />
+            <Heading label="Last intent" className="w-[26%] max-md:hidden" {...header} />
+            <Heading by="steps" label="Steps" className="w-16 text-right" {...header} />
+            <Heading by="seen" label="Seen" className="w-18 text-right" {...header} />
+          </tr>
+        </thead>
+        <tbody>
+          <Spacer height={above} />
+          {drawn.map(({ key, index }) => (
+            <Row
+              key={key}
+              node={rows[index] as TopologyNode}
+              rowIndex={index + 2}
+              isSelected={rows[index]?.node_id === selectedId}
+              onSelect={onSelect}
+            />
+          ))}
+          <Spacer height={below} />
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** Stands for the rows above or below the view. */
+const Spacer = ({ height }: { height: number }) =>
+  height > 0 ? (
+    <tr>
+      <td colSpan={7} style={{ height, padding: 0 }} />
+    </tr>
+  ) : null;
+
+interface HeadingProps {
+  label: string;
+  /** Absent: cannot be sorted by. */
+  by?: FleetSort;
+  sort: FleetSort;
+  onSort: (sort: FleetSort) => void;
+  className?: string;
+}
+
+function Heading({ label, by, sort, onSort, className }: HeadingProps) {
+  const isOn = by !== undefined && by === sort;
+  return (
+    <th
+      scope="col"
+      aria-sort={isOn ? (by === 'agent' || by === 'state' ? 'ascending' : 'descending') : undefined}
+      className={cx(
+        'h-8 border-line border-b bg-surface px-3 text-left font-medium text-2xs text-muted whitespace-nowrap',
+        className,
+      )}
+    >
+      {by ? (
+        <button
+          type="button"
+          onClick={() => onSort(by)}
+          className={cx('inline-flex items-center gap-0.5 py-1 hover:text-fg', isOn && 'text-fg')}
+        >
+          {label}
+          {isOn ? <ArrowDown size={11} aria-hidden="true" /> : null}
+        </button>
+      ) : (
+        label
+      )}
+    </th>
+  );
+}
+
+interface RowProps {
+  node: TopologyNode;
+  rowIndex: number;
+  isSelected: boolean;
+  onSelect: (nodeId: string) => void;
+}
+
+const cell = 'truncate border-line border-b px-3';
+
+function Row({ node, rowIndex, isSelected, onSelect }: RowProps) {
+  return (
+    <tr
+      aria-rowindex={rowIndex}
+      data-testid="fleet-row"
+      data-agent-id={node.agent_id}
+      data-state={node.state}
+      style={{ height: ROW_PX }}
+      className={isSelected ? 'bg-selected' : 'hover:bg-hover'}
+    >
+      <td className={cell}>
+        <span className="flex min-w-0 items-center gap-2">
+          <button
+            type="button"
+            onClick={() => onSelect(node.node_id)}
+            aria-pressed={isSelected}
+            className="truncate text-left font-medium text-base hover:text-accent"
+            title={node.agent_id}
+          >
+            {node.agent_id}
+          </button>
+          {node.ghost ? <Badge tone="warning">Ghost</Badge> : null}
+        </span>
+      </td>
+      <td className={cell}>
+        <StateDot state={node.state} withLabel />
+      </td>
+      <td className={cx(cell, 'text-muted max-md:hidden')}>{node.agent_type}</td>
+      <td className={cx(cell, 'font-mono max-md:hidden')}>
+        {node.session_id ? (
+          <Link
+            to="/sessions/$sessionId"
+            params={{ sessionId: node.session_id }}
+            className="text-accent hover:underline"
+            title={node.session_id}
+          >
+            {truncateMiddle(node.session_id, 24)}
+          </Link>
+        ) : (
+          <span className="text-muted">none</span>
+        )}
+      </td>
+      <td className={cx(cell, 'text-muted max-md:hidden')} title={node.last_intent}>
+        {node.last_intent}
+      </td>
+      <td className={cx(cell, 'nums text-right')}>{formatCount(node.step_count)}</td>
+      <td className={cx(cell, 'nums text-right text-muted')}>
+        <RelativeTime atMs={node.last_seen_ms} short />
+      </td>
+    </tr>
+  );
+}

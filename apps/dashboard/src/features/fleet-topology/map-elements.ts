@@ -1,0 +1,180 @@
+/**
+ * The fleet as React Flow draws it. Elements are cached by what they were made of: one that did not change is the same
+ * object as before, so that a delta of three nodes re-renders three of two thousand.
+ */
+import { type Edge, MarkerType, type Node, Position } from '@xyflow/react';
+import type { TopologyEdge, TopologyNode } from '#contracts';
+import { edgeKey, type TopologyData } from '../../realtime';
+import { nodeLabel } from '../../ui';
+import { CARD, type Cluster, type PlacedFleet, type Point } from './fleet-layout';
+import { type LinkPath, linkPath } from './link-path';
+
+export type AgentElement = Node<
+  { node: TopologyNode; dimmed: boolean; selected: boolean; tabStop: boolean },
+  'agent'
+>;
+export type ClusterElement = Node<{ cluster: Cluster }, 'cluster'>;
+export type LinkElement = Edge<
+  { edge: TopologyEdge; curve: LinkPath; dimmed: boolean; lit: boolean },
+  'link'
+>;
+
+export interface MapFocus {
+  selectedId: string | null;
+  /** The one node in the tab order. */
+  tabStopId: string | null;
+  matches: (node: TopologyNode) => boolean;
+}
+
+/** Beyond this many, links are left out of the tab order: the details of an agent list them all. */
+const FOCUSABLE_LINKS_MAX = 150;
+
+const HANDLES = [
+  {
+    type: 'source' as const,
+    position: Position.Right,
+    x: CARD.width / 2,
+    y: CARD.height / 2,
+    width: 1,
+    height: 1,
+  },
+  {
+    type: 'target' as const,
+    position: Position.Left,
+    x: CARD.width / 2,
+    y: CARD.height / 2,
+    width: 1,
+    height: 1,
+  },
+];
+/** React Flow names every element "node" and points at instructions that are not ours. */
+const PLAIN = { 'aria-roledescription': undefined, 'aria-describedby': undefined };
+
+export class MapElements {
+  #agents = new Map<string, AgentElement>();
+  #clusters = new Map<string, ClusterElement>();
+  #links = new Map<string, LinkElement>();
+
+  nodes(topology: TopologyData, placed: PlacedFleet, focus: MapFocus): (AgentElement | ClusterElement)[] {
+    const clusters = placed.clusters.map((cluster) => this.#cluster(cluster));
+    this.#clusters = new Map(clusters.map((element) => [element.id, element]));
+    const agents: AgentElement[] = [];
+    for (const node of topology.nodes.values()) {
+      const point = placed.points.get(node.node_id);
+      if (point) agents.push(this.#agent(node, point, focus));
+    }
+    this.#agents = new Map(agents.map((element) => [element.id, element]));
+    return [...clusters, ...agents];
+  }
+
+  links(topology: TopologyData, placed: PlacedFleet, focus: MapFocus): LinkElement[] {
+    const links: LinkElement[] = [];
+    const focusable = topology.edges.size <= FOCUSABLE_LINKS_MAX;
+    for (const edge of topology.edges.values()) {
+      const from = placed.points.get(edge.from);
+      const to = placed.points.get(edge.to);
+      const source = topology.nodes.get(edge.from);
+      const target = topology.nodes.get(edge.to);
+      if (!from || !to || !source || !target || source === target) continue;
+      const dimmed = !focus.matches(source) || !focus.matches(target);
+      const lit = edge.from === focus.selectedId || edge.to === focus.selectedId;
+      links.push(this.#link(edge, { from, to, dimmed, lit, focusable }, [source, target]));
+    }
+    this.#links = new Map(links.map((element) => [element.id, element]));
+    return links;
+  }
+
+  #agent(node: TopologyNode, point: Point, focus: MapFocus): AgentElement {
+    const dimmed = !focus.matches(node);
+    const selected = node.node_id === focus.selectedId;
+    const tabStop = node.node_id === focus.tabStopId;
+    const known = this.#agents.get(node.node_id);
+    if (
+      known?.data.node === node &&
+      known.data.dimmed === dimmed &&
+      known.data.selected === selected &&
+      known.data.tabStop === tabStop
+    )
+      return known;
+    return {
+      id: node.node_id,
+      type: 'agent',
+      position: point,
+      ...CARD,
+      measured: CARD,
+      handles: HANDLES,
+      data: { node, dimmed, selected, tabStop },
+      domAttributes: PLAIN,
+      zIndex: 1,
+    };
+  }
+
+  #cluster(cluster: Cluster): ClusterElement {
+    const known = this.#clusters.get(cluster.key)?.data.cluster;
+    if (known && sameCluster(known, cluster)) return this.#clusters.get(cluster.key) as ClusterElement;
+    const { width, height } = cluster;
+    return {
+      id: cluster.key,
+      type: 'cluster',
+      position: { x: cluster.x, y: cluster.y },
+      width,
+      height,
+      measured: { width, height },
+      handles: [],
+      data: { cluster },
+      domAttributes: PLAIN,
+      zIndex: -1,
+      style: { pointerEvents: 'none' },
+    };
+  }
+
+  #link(
+    edge: TopologyEdge,
+    {
+      from,
+      to,
+      dimmed,
+      lit,
+      focusable,
+    }: { from: Point; to: Point; dimmed: boolean; lit: boolean; focusable: boolean },
+    [source, target]: readonly [TopologyNode, TopologyNode],
+  ): LinkElement {
+    const id = edgeKey(edge);
+    const known = this.#links.get(id);
+    if (
+      known?.data?.edge === edge &&
+      known.data.dimmed === dimmed &&
+      known.data.lit === lit &&
+      known.focusable === focusable
+    )
+      return known;
+    const look = lit ? 'lit' : edge.status === 'failure' ? 'failing' : 'plain';
+    return {
+      id,
+      type: 'link',
+      source: edge.from,
+      target: edge.to,
+      data: { edge, curve: linkPath(from, to), dimmed, lit },
+      focusable,
+      ariaLabel: `Link from ${source.agent_id}, ${nodeLabel(source.state)}, to ${target.agent_id}`,
+      ariaRole: focusable ? 'group' : 'img',
+      className: `is-${look}`,
+      markerEnd: ARROWS[look],
+      domAttributes: { 'aria-describedby': undefined },
+    };
+  }
+}
+
+const ARROWS = {
+  plain: { type: MarkerType.ArrowClosed, width: 14, height: 14, color: 'var(--link-stroke)' },
+  failing: { type: MarkerType.ArrowClosed, width: 14, height: 14, color: 'var(--danger)' },
+  lit: { type: MarkerType.ArrowClosed, width: 14, height: 14, color: 'var(--accent)' },
+} as const;
+
+const sameCluster = (a: Cluster, b: Cluster): boolean =>
+  a.x === b.x &&
+  a.y === b.y &&
+  a.width === b.width &&
+  a.height === b.height &&
+  a.agentCount === b.agentCount &&
+  a.session_id === b.session_id;

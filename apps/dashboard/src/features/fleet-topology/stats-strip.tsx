@@ -1,0 +1,101 @@
+/** The gateway's vital signs over the last two minutes. */
+import { lazy, Suspense, useMemo } from 'react';
+import type { GatewayStats } from '#contracts';
+import { useTopic } from '../../realtime';
+import { cx, formatCount, Skeleton } from '../../ui';
+import { formatLatency, formatRate, type StatKey, seriesOf } from './stats-series';
+
+const Sparkline = lazy(async () => ({ default: (await import('./sparkline')).Sparkline }));
+
+interface Tile {
+  label: string;
+  /** What the sparkline draws. */
+  series: StatKey;
+  value: (stats: GatewayStats) => string;
+  unit?: string;
+  /** A second, smaller number. */
+  note?: (stats: GatewayStats) => string;
+  /** Something to worry about. */
+  isBad?: (stats: GatewayStats) => boolean;
+}
+
+/** Writes waiting for the disk beyond which the number turns red. */
+const STORE_QUEUE_CALM_MAX = 1_000;
+
+const TILES: readonly Tile[] = [
+  {
+    label: 'Throughput',
+    series: 'logs_per_second',
+    value: (stats) => formatRate(stats.logs_per_second),
+    unit: 'logs/s',
+  },
+  {
+    label: 'Ingest latency',
+    series: 'ingest_p95_ms',
+    value: (stats) => formatLatency(stats.ingest_p50_ms),
+    unit: 'p50',
+    note: (stats) => `${formatLatency(stats.ingest_p95_ms)} p95`,
+  },
+  {
+    label: 'Live sessions',
+    series: 'live_session_count',
+    value: (stats) => formatCount(stats.live_session_count),
+  },
+  { label: 'Subscribers', series: 'subscriber_count', value: (stats) => formatCount(stats.subscriber_count) },
+  {
+    label: 'Store queue',
+    series: 'store_queue_count',
+    value: (stats) => formatCount(stats.store_queue_count),
+    isBad: (stats) => stats.store_queue_count > STORE_QUEUE_CALM_MAX,
+  },
+];
+
+export function StatsStrip() {
+  const { data } = useTopic('gateway:stats');
+  const series = useMemo(() => (data ? seriesOf(data) : null), [data]);
+  return (
+    <section aria-label="Gateway health" aria-busy={!data} className="border-line border-b bg-surface">
+      <dl className="grid grid-cols-2 md:grid-cols-5">
+        {TILES.map((tile) => {
+          const latest = series?.latest;
+          return (
+            <div
+              key={tile.label}
+              className="flex min-w-0 items-end gap-3 border-line px-3 py-2 max-md:border-b max-md:odd:border-r max-md:last:col-span-2 max-md:last:border-b-0 md:border-r md:px-4 md:last:border-r-0"
+            >
+              <div className="shrink-0">
+                <dt className="text-2xs text-muted">{tile.label}</dt>
+                <dd className="nums whitespace-nowrap">
+                  {series && latest ? (
+                    <TileValue tile={tile} stats={latest} />
+                  ) : series ? (
+                    <span className="text-lg text-muted">–</span>
+                  ) : (
+                    <Skeleton className="my-1 h-4 w-14" />
+                  )}
+                </dd>
+              </div>
+              <div className="min-w-0 flex-1 pb-0.5" aria-hidden="true">
+                <Suspense fallback={null}>
+                  {series ? <Sparkline times={series.times} values={series.column(tile.series)} /> : null}
+                </Suspense>
+              </div>
+            </div>
+          );
+        })}
+      </dl>
+    </section>
+  );
+}
+
+function TileValue({ tile, stats }: { tile: Tile; stats: GatewayStats }) {
+  return (
+    <>
+      <span className={cx('font-semibold text-lg', tile.isBad?.(stats) && 'text-danger')}>
+        {tile.value(stats)}
+      </span>
+      {tile.unit ? <span className="ml-1 text-muted text-xs">{tile.unit}</span> : null}
+      {tile.note ? <span className="ml-2 text-muted text-xs">{tile.note(stats)}</span> : null}
+    </>
+  );
+}

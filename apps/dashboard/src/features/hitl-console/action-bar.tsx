@@ -1,0 +1,38 @@
+/** The commands that matter, under the thumb: sticks to the bottom of the inspect page on a phone. */
+import { useState } from 'react';
+import type { SessionView } from '#contracts';
+import { Button, Callout, Dialog } from '../../ui';
+import { InjectForm } from './inject-form';
+import { PrimaryCommand } from './primary-command';
+import { TerminateButton } from './terminate-button';
+import { useCommand } from './use-command';
+
+export function ActionBar({ session }: { session: SessionView }) {
+  const commander = useCommand(session.session_id);
+  const [isInjecting, setIsInjecting] = useState(false);
+  if (session.control.state === 'terminated') return null;
+  return (
+    <div className="sticky bottom-0 z-20 border-line border-t bg-surface p-3 md:hidden">
+      {commander.failure ? (
+        <Callout tone="danger" alert className="mb-2">
+          {commander.failure.message}
+        </Callout>
+      ) : null}
+      <div className="flex gap-2">
+        <TerminateButton session={session} commander={commander} size="lg" className="px-3" />
+        <Button size="lg" className="flex-1" onClick={() => setIsInjecting(true)}>
+          Guide
+        </Button>
+        <PrimaryCommand
+          session={session}
+          commander={commander}
+          size="lg"
+          className="flex-[2] overflow-hidden"
+        />
+      </div>
+      <Dialog open={isInjecting} onOpenChange={setIsInjecting} title="Inject guidance">
+        <InjectForm commander={commander} mode={session.control.mode} />
+      </Dialog>
+    </div>
+  );
+}

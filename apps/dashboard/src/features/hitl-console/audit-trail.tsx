@@ -1,0 +1,68 @@
+/** Who did what to this session: the append-only audit, newest first. */
+import type { AuditEntry } from '#contracts';
+import { Badge, EmptyState, Panel, RelativeTime } from '../../ui';
+
+const ACTIONS: Record<string, string> = {
+  pause: 'paused',
+  resume: 'resumed',
+  inject: 'injected guidance',
+  rewrite: 'rewrote a held message',
+  terminate: 'terminated',
+  'hitl.acknowledge': 'acknowledged the pause',
+  'hitl.expire': 'let the pause expire',
+};
+
+/** The argument worth reading at a glance. */
+function gist({ detail }: AuditEntry): string | null {
+  for (const name of ['reason', 'prompt', 'trace_id']) {
+    const value = detail[name];
+    if (typeof value === 'string' && value) return value;
+  }
+  return null;
+}
+
+export function AuditTrail({ entries }: { entries: readonly AuditEntry[] }) {
+  return (
+    <Panel title="Audit" aside={<Badge>{entries.length}</Badge>} bodyClassName="max-h-96 overflow-y-auto">
+      {entries.length === 0 ? (
+        <EmptyState title="Nobody has touched this session" className="py-6" />
+      ) : (
+        <ol>
+          {entries.toReversed().map((entry) => (
+            <AuditLine key={entry.seq} entry={entry} />
+          ))}
+        </ol>
+      )}
+    </Panel>
+  );
+}
+
+function AuditLine({ entry }: { entry: AuditEntry }) {
+  const isOk = entry.outcome === 'ok';
+  const text = gist(entry);
+  return (
+    <li
+      data-testid="audit-entry"
+      data-action={entry.action}
+      title={`Entry ${entry.seq}, hash ${entry.hash.slice(0, 12)}…`}
+      className="border-line border-b px-3 py-2 last:border-b-0"
+    >
+      <div className="flex items-baseline gap-1.5">
+        <span className="font-medium">{entry.operator_id}</span>
+        <span className="truncate text-muted">{ACTIONS[entry.action] ?? entry.action}</span>
+        {isOk ? null : <Badge tone="warning">{entry.outcome.replaceAll('_', ' ')}</Badge>}
+        <span className="ml-auto shrink-0 text-faint text-xs">
+          <RelativeTime atMs={entry.at_ms} />
+        </span>
+      </div>
+      {text ? <p className="line-clamp-2 text-muted text-xs">{text}</p> : null}
+      {entry.before_state !== entry.after_state ? (
+        <p className="text-faint text-xs">
+          {stateWord(entry.before_state)} → {stateWord(entry.after_state)}
+        </p>
+      ) : null}
+    </li>
+  );
+}
+
+const stateWord = (state: string | null): string => state?.replaceAll('_', ' ') ?? 'none';

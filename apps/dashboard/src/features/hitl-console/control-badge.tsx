@@ -1,0 +1,64 @@
+/** Who has a session in hand. A stopped session says so loudly and names the operator; a running one says its mode. */
+import { Ban, Eye, Hand, Pause, ShieldCheck } from 'lucide-react';
+import type { ControlView } from '#contracts';
+import { Badge, cx } from '../../ui';
+import { isStoppedState, MODE_LABELS, STATE_LABELS } from './control-texts';
+
+const modeIcons = { enforced: ShieldCheck, cooperative: Hand, observe_only: Eye } as const;
+
+export function ModeLabel({ mode }: Pick<ControlView, 'mode'>) {
+  const Icon = modeIcons[mode] ?? Eye;
+  return (
+    <span className="inline-flex items-center gap-1 text-muted text-xs whitespace-nowrap">
+      <Icon size={12} aria-hidden="true" />
+      {MODE_LABELS[mode]}
+    </span>
+  );
+}
+
+interface ControlBadgeProps {
+  control: ControlView;
+  /** Shows the mode of an active session instead of "Active". */
+  prefersMode?: boolean;
+  className?: string;
+  'data-testid'?: string;
+}
+
+export function ControlBadge({ control, prefersMode = false, className, ...rest }: ControlBadgeProps) {
+  const { state, operator_id } = control;
+  if (state === 'active' && prefersMode) return <ModeLabel mode={control.mode} />;
+  const label = STATE_LABELS[state];
+  if (isStoppedState(state)) {
+    return (
+      <span
+        {...rest}
+        data-state={state}
+        title={control.reason ?? undefined}
+        className={cx(
+          'inline-flex h-5 min-w-0 items-center gap-1 rounded px-1.5 font-medium text-2xs whitespace-nowrap',
+          state === 'paused'
+            ? 'bg-paused-solid text-white'
+            : 'border border-paused-line bg-paused-soft text-paused',
+          className,
+        )}
+      >
+        <Pause size={11} aria-hidden="true" className="shrink-0" />
+        <span className="truncate">
+          {label}
+          {operator_id ? ` · ${operator_id}` : ''}
+        </span>
+      </span>
+    );
+  }
+  return (
+    <Badge
+      {...rest}
+      data-state={state}
+      tone={state === 'active' ? 'success' : 'neutral'}
+      icon={state === 'terminated' ? <Ban size={11} aria-hidden="true" /> : null}
+      className={className}
+    >
+      {label}
+    </Badge>
+  );
+}

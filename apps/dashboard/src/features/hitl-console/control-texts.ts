@@ -1,0 +1,46 @@
+/** What a session's control state and mode mean, in the words an operator reads. Honest about what a pause does. */
+import type { ControlMode, ControlState, ControlView } from '#contracts';
+
+export const MODE_LABELS: Record<ControlMode, string> = {
+  enforced: 'Enforced',
+  cooperative: 'Cooperative',
+  observe_only: 'Observe only',
+};
+
+export const MODE_TEXTS: Record<ControlMode, string> = {
+  enforced: 'Its LLM calls go through the proxy: a pause holds them, a termination refuses them.',
+  cooperative: 'Its client listens for control: it stops when it next asks.',
+  observe_only:
+    'This agent does not listen for control yet: its messages will be held, but it may keep running.',
+};
+
+export const STATE_LABELS: Record<ControlState, string> = {
+  active: 'Active',
+  pause_requested: 'Pausing',
+  paused: 'Paused',
+  expired: 'Pause expired',
+  terminated: 'Terminated',
+};
+
+/** What is true right now, as one sentence. */
+export function stateText({ state, mode, held_count }: ControlView): string {
+  switch (state) {
+    case 'active':
+      return 'Running. Nothing is held.';
+    case 'pause_requested':
+      return mode === 'observe_only'
+        ? 'Its messages are held. The agent has not acknowledged and may keep running.'
+        : 'Its messages are held. Waiting for the agent to acknowledge.';
+    case 'paused':
+      return held_count > 0
+        ? 'The agent has stopped. Held messages go out in order on resume.'
+        : 'The agent has stopped and waits for you.';
+    case 'expired':
+      return 'The pause ran out; the expiry policy is being applied.';
+    case 'terminated':
+      return 'Ended by an operator. This cannot be undone.';
+  }
+}
+
+export const isStoppedState = (state: ControlState): boolean =>
+  state === 'pause_requested' || state === 'paused' || state === 'expired';

@@ -1,0 +1,61 @@
+/** Messages stored but not published while the session is stopped, in the order in which they will go out. */
+import { Pencil } from 'lucide-react';
+import { useState } from 'react';
+import type { StepView } from '#contracts';
+import { Badge, Button, Panel, RelativeTime } from '../../ui';
+import { RewriteDialog } from './rewrite-dialog';
+import { editableInput } from './tool-input';
+import { useCommand } from './use-command';
+
+interface HeldMessagesProps {
+  sessionId: string;
+  held: readonly StepView[];
+}
+
+export function HeldMessages({ sessionId, held }: HeldMessagesProps) {
+  const commander = useCommand(sessionId);
+  const [editedSeq, setEditedSeq] = useState<number | null>(null);
+  const edited = held.find((step) => step.gateway.seq === editedSeq) ?? null;
+  return (
+    <Panel
+      title="Held messages"
+      aside={<Badge tone="paused">{held.length}</Badge>}
+      bodyClassName="max-h-80 overflow-y-auto"
+      className="border-paused-line"
+    >
+      <ol>
+        {held.map((step, index) => (
+          <li
+            key={step.gateway.seq}
+            data-testid="held-message"
+            data-trace-id={step.meta.trace_id}
+            className="flex items-start gap-2.5 border-line border-b px-3 py-2 last:border-b-0"
+          >
+            <span className="nums w-4 shrink-0 text-right text-faint">{index + 1}</span>
+            <div className="min-w-0 flex-1">
+              <p className="truncate font-medium">{step.cognition.intent}</p>
+              <p className="truncate font-mono text-muted text-xs" title={editableInput(step)}>
+                {step.action.tool_call || 'no tool'} {editableInput(step)}
+              </p>
+              <p className="text-faint text-xs">
+                <RelativeTime atMs={step.gateway.received_at_ms} />
+                {step.gateway.rewritten_by ? ` · rewritten by ${step.gateway.rewritten_by}` : ''}
+              </p>
+            </div>
+            <Button
+              size="sm"
+              data-testid="hitl-rewrite"
+              icon={<Pencil size={12} aria-hidden="true" />}
+              disabledReason={commander.denial}
+              aria-label={`Rewrite message ${index + 1}`}
+              onClick={() => setEditedSeq(step.gateway.seq)}
+            >
+              Rewrite
+            </Button>
+          </li>
+        ))}
+      </ol>
+      <RewriteDialog step={edited} commander={commander} onClose={() => setEditedSeq(null)} />
+    </Panel>
+  );
+}

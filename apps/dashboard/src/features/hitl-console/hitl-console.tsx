@@ -1,0 +1,50 @@
+/** Everything an operator can do to one session, and what is true of it now. */
+import type { SessionDetail } from '#contracts';
+import { Callout, Panel, useIsPhone } from '../../ui';
+import { stateText } from './control-texts';
+import { ExpiryNote } from './expiry-note';
+import { InjectForm } from './inject-form';
+import { MakeCooperative } from './make-cooperative';
+import { PendingDirectives } from './pending-directives';
+import { PrimaryCommand } from './primary-command';
+import { TerminateButton } from './terminate-button';
+import { useCommand } from './use-command';
+
+const COMMAND_NAMES: Record<string, string> = {
+  pause: 'Not paused',
+  resume: 'Not resumed',
+  inject: 'Guidance not sent',
+};
+
+export function HitlConsole({ detail }: { detail: SessionDetail }) {
+  const { session, directives } = detail;
+  const { control } = session;
+  const commander = useCommand(session.session_id);
+  const isPhone = useIsPhone();
+  const isTerminated = control.state === 'terminated';
+  return (
+    <Panel title="Control" bodyClassName="flex flex-col gap-3 p-3">
+      <p className="text-muted">
+        {stateText(control)} <ExpiryNote control={control} />
+      </p>
+      {commander.failure ? (
+        <Callout tone="danger" alert>
+          {COMMAND_NAMES[commander.failure.command] ?? 'Not done'}: {commander.failure.message}
+        </Callout>
+      ) : null}
+      {isTerminated || isPhone ? null : (
+        <div className="flex flex-wrap items-center gap-2">
+          <PrimaryCommand session={session} commander={commander} />
+          <span className="ml-auto">
+            <TerminateButton session={session} commander={commander} />
+          </span>
+        </div>
+      )}
+      {control.mode === 'observe_only' && !isTerminated && !session.ended ? (
+        <MakeCooperative session={session} commander={commander} />
+      ) : null}
+      {isTerminated || isPhone ? null : <InjectForm commander={commander} mode={control.mode} />}
+      <PendingDirectives directives={directives} />
+    </Panel>
+  );
+}

@@ -1,0 +1,61 @@
+/** Guidance for the agent: it arrives as a directive, and through the proxy as a system message of its next call. */
+import { CornerDownLeft } from 'lucide-react';
+import { type FormEvent, useState } from 'react';
+import type { ControlMode } from '#contracts';
+import { Button, Field, Kbd, Textarea } from '../../ui';
+import type { Commander } from './use-command';
+
+const hints: Record<ControlMode, string> = {
+  enforced: 'Added to its next LLM call, and delivered as a directive.',
+  cooperative: 'Delivered when the agent next asks.',
+  observe_only: 'Waits until the agent asks for its control; it has not asked so far.',
+};
+
+export function InjectForm({ commander, mode }: { commander: Commander; mode: ControlMode }) {
+  const [prompt, setPrompt] = useState('');
+  const [sentCount, setSentCount] = useState(0);
+  const submit = async (event?: FormEvent) => {
+    event?.preventDefault();
+    if (!prompt.trim() || commander.busy || commander.denial) return;
+    const answer = await commander.send({ command: 'inject', prompt: prompt.trim() });
+    if (!answer) return;
+    setPrompt('');
+    setSentCount((count) => count + 1);
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-2">
+      <Field label="Guidance" hint={hints[mode]}>
+        <Textarea
+          data-testid="hitl-inject-text"
+          rows={3}
+          maxLength={65_536}
+          value={prompt}
+          placeholder="What should the agent do differently?"
+          onChange={(event) => setPrompt(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void submit();
+          }}
+        />
+      </Field>
+      <div className="flex items-center gap-2">
+        <Button
+          data-testid="hitl-inject"
+          type="submit"
+          icon={<CornerDownLeft size={14} aria-hidden="true" />}
+          busy={commander.busy === 'inject'}
+          disabledReason={commander.denial}
+          disabled={!prompt.trim()}
+          className="max-md:h-11"
+        >
+          Inject guidance
+        </Button>
+        <span className="max-md:hidden">
+          <Kbd keys="mod+enter" />
+        </span>
+        <span role="status" className="ml-auto text-success text-xs">
+          {sentCount > 0 && !prompt ? 'Sent' : ''}
+        </span>
+      </div>
+    </form>
+  );
+}

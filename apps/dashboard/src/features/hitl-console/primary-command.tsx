@@ -1,0 +1,49 @@
+/** The one next thing to do: Pause a running session, Resume a stopped one. Absent where a pause would not stop it. */
+import { Pause, Play } from 'lucide-react';
+import type { SessionView } from '#contracts';
+import { Button, type ButtonSize, cx, plural } from '../../ui';
+import { isStoppedState } from './control-texts';
+import type { Commander } from './use-command';
+
+interface PrimaryCommandProps {
+  session: SessionView;
+  commander: Commander;
+  size?: ButtonSize;
+  className?: string;
+}
+
+export function PrimaryCommand({ session, commander, size = 'md', className }: PrimaryCommandProps) {
+  const { control, ended } = session;
+  if (isStoppedState(control.state)) {
+    const held = control.held_count;
+    return (
+      <Button
+        data-testid="hitl-resume"
+        variant="primary"
+        size={size}
+        className={className}
+        icon={<Play size={15} aria-hidden="true" />}
+        busy={commander.busy === 'resume'}
+        disabledReason={commander.denial}
+        onClick={() => void commander.send({ command: 'resume' })}
+      >
+        {held > 0 ? `Resume, release ${plural(held, 'message')}` : 'Resume'}
+      </Button>
+    );
+  }
+  if (control.state !== 'active' || ended || control.mode === 'observe_only') return null;
+  return (
+    <Button
+      data-testid="hitl-pause"
+      variant="secondary"
+      size={size}
+      className={cx('border-paused-line text-paused', className)}
+      icon={<Pause size={15} aria-hidden="true" />}
+      busy={commander.busy === 'pause'}
+      disabledReason={commander.denial}
+      onClick={() => void commander.send({ command: 'pause', reason: 'Paused while inspecting' })}
+    >
+      Pause
+    </Button>
+  );
+}

@@ -1,0 +1,65 @@
+/** Ends a session for good, after a reason and the typed word. */
+import { OctagonX } from 'lucide-react';
+import { useState } from 'react';
+import type { SessionView } from '#contracts';
+import { Button, type ButtonSize, ConfirmDialog, Field, Input } from '../../ui';
+import type { Commander } from './use-command';
+
+interface TerminateButtonProps {
+  session: SessionView;
+  commander: Commander;
+  size?: ButtonSize;
+  className?: string;
+}
+
+const DEFAULT_REASON = 'Terminated by an operator';
+
+export function TerminateButton({ session, commander, size = 'md', className }: TerminateButtonProps) {
+  const [isOpen, setIsOpen] = useState(false);
+  const [reason, setReason] = useState('');
+  return (
+    <>
+      <Button
+        data-testid="hitl-terminate"
+        variant="danger-quiet"
+        size={size}
+        className={className}
+        icon={<OctagonX size={15} aria-hidden="true" />}
+        disabledReason={commander.denial}
+        onClick={() => setIsOpen(true)}
+      >
+        Terminate
+      </Button>
+      <ConfirmDialog
+        open={isOpen}
+        onOpenChange={setIsOpen}
+        title="Terminate this session?"
+        description={
+          <>
+            <span className="break-all font-mono text-fg text-xs">{session.session_id}</span>
+            <br />
+            {session.control.mode === 'enforced'
+              ? 'Its LLM calls will be refused. '
+              : 'The agent is told to stop; its further messages are not held. '}
+            This cannot be undone.
+          </>
+        }
+        confirmLabel="Terminate session"
+        confirmTestId="hitl-terminate-confirm"
+        typeToConfirm="terminate"
+        onConfirm={() =>
+          commander.sendOrThrow({ command: 'terminate', reason: reason.trim() || DEFAULT_REASON })
+        }
+      >
+        <Field label="Reason, for the audit">
+          <Input
+            value={reason}
+            maxLength={4_096}
+            placeholder={DEFAULT_REASON}
+            onChange={(event) => setReason(event.target.value)}
+          />
+        </Field>
+      </ConfirmDialog>
+    </>
+  );
+}

@@ -1,0 +1,171 @@
+/**
+ * What a new installation shows instead of an empty list: the one command that changes that. It disappears by itself
+ * when the first session arrives, which its host decides.
+ */
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { KeyRound, Radio, Repeat } from 'lucide-react';
+import { useState } from 'react';
+import { api, useDenial } from '../../api';
+import { Button, Callout, Skeleton, Tabs } from '../../ui';
+import { Snippet } from './snippet';
+import { type SnippetLanguage, snippet } from './snippets';
+
+interface Onboarding {
+  agent_key: string | null;
+  ingest_url: string;
+}
+
+const LANGUAGES: readonly { value: SnippetLanguage; label: string }[] = [
+  { value: 'curl', label: 'curl' },
+  { value: 'python', label: 'Python' },
+  { value: 'typescript', label: 'TypeScript' },
+];
+
+export function OnboardingEmptyState() {
+  return (
+    <section aria-labelledby="onboarding-title" className="mx-auto w-full max-w-3xl px-4 py-10 md:py-14">
+      <ListeningPulse />
+      <h2
+        id="onboarding-title"
+        className="mt-4 text-balance text-center font-semibold text-xl tracking-tight"
+      >
+        Send your first DecisionLog
+      </h2>
+      <p className="mx-auto mt-1 max-w-lg text-balance text-center text-md text-muted">
+        One request per agent step is all it takes. The session appears here the moment it arrives.
+      </p>
+      <FirstLog />
+      <SampleLoop />
+    </section>
+  );
+}
+
+function ListeningPulse() {
+  return (
+    <p role="status" className="flex items-center justify-center gap-2.5 text-muted">
+      <span aria-hidden="true" className="relative flex size-2.5">
+        <span className="absolute inset-0 rounded-full bg-accent-solid opacity-60 motion-safe:animate-[ping_2.4s_ease-out_infinite]" />
+        <span className="relative size-2.5 rounded-full bg-accent-solid" />
+      </span>
+      Listening for your first DecisionLog
+    </p>
+  );
+}
+
+function FirstLog() {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['onboarding'],
+    queryFn: () => api.get<Onboarding>('/v1/onboarding'),
+  });
+  const [created, setCreated] = useState<string | null>(null);
+  const [language, setLanguage] = useState<SnippetLanguage>('curl');
+  const [stamp] = useState(() => ({
+    suffix: Math.random().toString(36).slice(2, 6),
+    timestamp: new Date().toISOString(),
+  }));
+
+  if (error) {
+    return (
+      <Callout tone="danger" className="mt-6">
+        {error.message}{' '}
+        <button type="button" className="underline" onClick={() => refetch()}>
+          Try again
+        </button>
+      </Callout>
+    );
+  }
+  if (!data) return <Skeleton className="mt-6 h-64 w-full" />;
+
+  const agentKey = data.agent_key ?? created;
+  const input = { ingestUrl: data.ingest_url, agentKey, ...stamp };
+  return (
+    <div className="mt-6 flex flex-col gap-3">
+      {data.agent_key === null ? <NewKey created={created} onCreated={setCreated} /> : null}
+      <div className="overflow-hidden rounded-lg border border-line bg-surface shadow-panel">
+        <Tabs
+          label="Language"
+          value={language}
+          onChange={setLanguage}
+          tabs={LANGUAGES.map(({ value, label }) => ({
+            value,
+            label,
+            content: (
+              <Snippet
+                code={snippet(value, input)}
+                label={`${label} snippet`}
+                testId={value === 'curl' ? 'onboarding-curl' : undefined}
+              />
+            ),
+          }))}
+        />
+      </div>
+    </div>
+  );
+}
+
+/** The gateway no longer knows the first key, or this person may not see it: a new one, shown this once. */
+function NewKey({ created, onCreated }: { created: string | null; onCreated: (secret: string) => void }) {
+  const denial = useDenial('manage_access');
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => api.post<{ secret: string }>('/v1/agent-keys', { name: 'first agent' }),
+    onSuccess: ({ secret }) => onCreated(secret),
+  });
+  if (created) {
+    return (
+      <Callout tone="warning" icon={<KeyRound size={14} aria-hidden="true" />}>
+        This key is in the snippets below and is shown only now. Copy it before you leave the page.
+      </Callout>
+    );
+  }
+  return (
+    <div className="flex flex-wrap items-center justify-center gap-3">
+      <Button
+        variant="primary"
+        icon={<KeyRound size={14} aria-hidden="true" />}
+        busy={isPending}
+        disabledReason={denial}
+        onClick={() => mutate()}
+      >
+        Create an agent key
+      </Button>
+      <span className="text-muted text-xs">and the snippets below are ready to paste.</span>
+      {error ? (
+        <Callout tone="danger" alert className="w-full">
+          {error.message}
+        </Callout>
+      ) : null}
+    </div>
+  );
+}
+
+function SampleLoop() {
+  const denial = useDenial('command');
+  const { mutate, isPending, isSuccess, error } = useMutation({
+    mutationFn: () => api.post('/v1/sample-loop'),
+  });
+  return (
+    <div className="mt-8 flex flex-col items-center gap-3 border-line border-t pt-6">
+      <p className="flex items-center gap-2 text-center text-muted">
+        <Radio size={14} aria-hidden="true" className="max-md:hidden" />
+        No agent at hand? See an alert with a made-up one that is going in circles.
+      </p>
+      <Button
+        data-testid="send-sample"
+        icon={<Repeat size={14} aria-hidden="true" />}
+        busy={isPending}
+        disabledReason={denial}
+        onClick={() => mutate()}
+      >
+        Send a sample loop
+      </Button>
+      <p role="status" className="text-muted text-xs">
+        {isSuccess ? 'Sent. It will be here in a moment.' : null}
+      </p>
+      {error ? (
+        <Callout tone="danger" alert>
+          {error.message}
+        </Callout>
+      ) : null}
+    </div>
+  );
+}

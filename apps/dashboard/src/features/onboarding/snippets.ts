@@ -1,0 +1,72 @@
+/** A first DecisionLog in three languages: complete, short, ready to paste. */
+
+export const SNIPPET_LANGUAGES = ['curl', 'python', 'typescript'] as const;
+export type SnippetLanguage = (typeof SNIPPET_LANGUAGES)[number];
+
+export interface SnippetInput {
+  ingestUrl: string;
+  /** Null shows a placeholder in its place. */
+  agentKey: string | null;
+  /** Makes the ids of this visitor's first step unlike everybody else's. */
+  suffix: string;
+  /** ISO 8601. */
+  timestamp: string;
+}
+
+export const KEY_PLACEHOLDER = 'YOUR_AGENT_KEY';
+
+const firstLog = ({ suffix, timestamp }: SnippetInput) => ({
+  meta: { trace_id: `step-${suffix}`, timestamp, session_id: `hello-${suffix}` },
+  identity: { agent_id: 'my-first-agent', agent_type: 'assistant', capability_version: '1.0.0' },
+  cognition: { intent: 'Say hello to Observatory' },
+  action: { status: 'success', tool_call: 'hello' },
+});
+
+/** Each section of the log on a line of its own: short enough to read, complete enough to send. */
+function compactJson(input: SnippetInput, indent: string): string {
+  const lines = Object.entries(firstLog(input)).map(
+    ([section, members]) => `${indent}  "${section}": ${spaced(JSON.stringify(members))}`,
+  );
+  return `{\n${lines.join(',\n')}\n${indent}}`;
+}
+
+/** The members hold no `":"` and no `","` of their own. */
+const spaced = (json: string): string => json.replaceAll('":"', '": "').replaceAll('","', '", "');
+
+export function snippet(language: SnippetLanguage, input: SnippetInput): string {
+  const key = input.agentKey ?? KEY_PLACEHOLDER;
+  if (language === 'curl') return curlSnippet(input.ingestUrl, key, compactJson(input, ''));
+  return language === 'python' ? pythonSnippet(input, key) : typescriptSnippet(input, key);
+}
+
+const curlSnippet = (ingestUrl: string, key: string, body: string): string =>
+  [
+    `curl -X POST ${ingestUrl} \\`,
+    `  -H 'Authorization: Bearer ${key}' \\`,
+    "  -H 'Content-Type: application/json' \\",
+    `  -d '${body}'`,
+  ].join('\n');
+
+function pythonSnippet(input: SnippetInput, key: string): string {
+  return `import json, urllib.request
+
+log = ${compactJson(input, '')}
+
+request = urllib.request.Request(
+    "${input.ingestUrl}",
+    data=json.dumps(log).encode(),
+    headers={"Authorization": "Bearer ${key}", "Content-Type": "application/json"},
+)
+print(urllib.request.urlopen(request).read().decode())`;
+}
+
+function typescriptSnippet(input: SnippetInput, key: string): string {
+  return `const log = ${compactJson(input, '')};
+
+const response = await fetch("${input.ingestUrl}", {
+  method: "POST",
+  headers: { Authorization: "Bearer ${key}", "Content-Type": "application/json" },
+  body: JSON.stringify(log),
+});
+console.log(response.status, await response.json());`;
+}

@@ -1,0 +1,92 @@
+/** Search, filters, order and grouping of the session list. What it shows and changes is the address. */
+import { Snowflake, X } from 'lucide-react';
+import { useShortcut } from '../../app/keyboard/use-shortcut';
+import { Button, formatCount, plural, Select, type SelectOption, Switch } from '../../ui';
+import { FilterSelects } from './filter-selects';
+import { isFiltered, type ListSearch, type Sort } from './list-search';
+import { SearchBox } from './search-box';
+import { NO_FILTERS, useSetListSearch } from './use-set-list-search';
+
+const sorts: SelectOption<Sort>[] = [
+  { value: 'severity', label: 'Most urgent first' },
+  { value: 'last_seen', label: 'Last seen first' },
+  { value: 'started', label: 'Newest first' },
+  { value: 'steps_per_minute', label: 'Fastest first' },
+  { value: 'cost', label: 'Most expensive first' },
+];
+
+interface FilterBarProps {
+  search: ListSearch;
+  agentIds: readonly string[];
+  shownCount: number;
+  totalCount: number;
+  isFrozen: boolean;
+  waitingCount: number;
+  onFreeze: (isFrozen: boolean) => void;
+}
+
+export function FilterBar(props: FilterBarProps) {
+  const { search, agentIds } = props;
+  const set = useSetListSearch();
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: the search element is not known to every screen reader yet.
+    <div role="search" aria-label="Sessions" className="flex flex-wrap items-center gap-2">
+      <SearchBox value={search.q ?? ''} onChange={(q) => set({ q: q || undefined })} />
+      <div className="flex items-center gap-2 p-0.5 max-md:-mx-3 max-md:w-[100vw] max-md:overflow-x-auto max-md:px-3">
+        <FilterSelects search={search} agentIds={agentIds} />
+        {isFiltered(search) ? (
+          <Button variant="ghost" icon={<X size={14} aria-hidden="true" />} onClick={() => set(NO_FILTERS)}>
+            Clear
+          </Button>
+        ) : null}
+      </div>
+      <ListTools {...props} />
+    </div>
+  );
+}
+
+/** How many rows there are, and how they are laid out. */
+function ListTools(props: FilterBarProps) {
+  const { search, shownCount, totalCount } = props;
+  const set = useSetListSearch();
+  return (
+    <div className="ml-auto flex items-center gap-3 max-md:ml-0 max-md:w-full">
+      <span className="nums text-muted text-xs whitespace-nowrap">
+        {shownCount === totalCount
+          ? plural(totalCount, 'session')
+          : `${formatCount(shownCount)} of ${formatCount(totalCount)}`}
+      </span>
+      <Switch checked={search.group === true} onChange={(group) => set({ group: group || undefined })}>
+        Group
+      </Switch>
+      <Select
+        label="Order"
+        value={search.sort ?? 'severity'}
+        options={sorts}
+        onChange={(sort) => set({ sort: sort === 'severity' ? undefined : sort })}
+        className="max-md:order-last"
+      />
+      <FreezeToggle {...props} />
+    </div>
+  );
+}
+
+function FreezeToggle({
+  isFrozen,
+  waitingCount,
+  onFreeze,
+}: Pick<FilterBarProps, 'isFrozen' | 'waitingCount' | 'onFreeze'>) {
+  useShortcut('freeze', () => onFreeze(!isFrozen));
+  return (
+    <Button
+      data-testid="freeze-toggle"
+      aria-pressed={isFrozen}
+      variant={isFrozen ? 'primary' : 'secondary'}
+      icon={<Snowflake size={14} aria-hidden="true" />}
+      onClick={() => onFreeze(!isFrozen)}
+      title="Freeze the list (f). Alerts stay live."
+    >
+      {isFrozen ? <span className="nums">Frozen · {formatCount(waitingCount)} waiting</span> : 'Freeze'}
+    </Button>
+  );
+}

@@ -1,0 +1,31 @@
+/** The lines of the list: sessions, or headings of clusters with their sessions below. Pure. */
+import type { SessionView } from '#contracts';
+
+export type ListRow =
+  | { kind: 'session'; id: string }
+  | { kind: 'cluster'; clusterId: string; sessionCount: number; loopCount: number };
+
+/** Clusters in the order of their first session, so the most urgent cluster leads; sessions keep their order. */
+export function listRows(
+  order: readonly string[],
+  sessions: ReadonlyMap<string, SessionView>,
+  isGrouped: boolean,
+): ListRow[] {
+  if (!isGrouped) return order.map((id) => ({ kind: 'session', id }));
+  const clusters = new Map<string, string[]>();
+  for (const id of order) {
+    const clusterId = sessions.get(id)?.cluster_id ?? '';
+    const members = clusters.get(clusterId);
+    if (members) members.push(id);
+    else clusters.set(clusterId, [id]);
+  }
+  return [...clusters].flatMap(([clusterId, ids]): ListRow[] => [
+    {
+      kind: 'cluster',
+      clusterId,
+      sessionCount: ids.length,
+      loopCount: ids.filter((id) => sessions.get(id)?.severity === 'loop').length,
+    },
+    ...ids.map((id): ListRow => ({ kind: 'session', id })),
+  ]);
+}

@@ -1,0 +1,47 @@
+/** Which alert rows the panel shows, and in which order. Pure. @see FR-9.10 */
+import type { AlertGroup, SessionView } from '#contracts';
+import { isStoppedState } from '../hitl-console/control-texts';
+
+/**
+ * A row stays while its session loops or is stopped. An alert travels ahead of its session's row, so only a row that
+ * is newer than the alert can say that the loop is over.
+ */
+export function isOpenAlert(group: AlertGroup, session: SessionView | undefined): boolean {
+  if (!session) return true;
+  if (session.ended) return false;
+  if (session.severity === 'loop' || isStoppedState(session.control.state)) return true;
+  return session.last_seen_ms <= group.last_at_ms;
+}
+
+/** Loops that nobody has stopped come first; within both parts, the latest loop first. More alerts move no row. */
+export function orderAlerts(
+  groups: Iterable<AlertGroup>,
+  sessions: ReadonlyMap<string, SessionView>,
+): AlertGroup[] {
+  const isAttended = (group: AlertGroup): number => {
+    const session = sessions.get(group.session_id);
+    return session && isStoppedState(session.control.state) ? 1 : 0;
+  };
+  return [...groups]
+    .filter((group) => isOpenAlert(group, sessions.get(group.session_id)))
+    .sort(
+      (a, b) =>
+        isAttended(a) - isAttended(b) ||
+        b.first_at_ms - a.first_at_ms ||
+        (a.session_id < b.session_id ? -1 : 1),
+    );
+}
+
+/**
+ * While the pointer is on the panel no row moves or goes: new ones join at the end.
+ * @param shownIds session ids on the screen
+ */
+export function holdAlerts(
+  shownIds: readonly string[],
+  ordered: readonly AlertGroup[],
+  groups: ReadonlyMap<string, AlertGroup>,
+): AlertGroup[] {
+  const kept = shownIds.flatMap((id) => groups.get(id) ?? []);
+  const known = new Set(shownIds);
+  return [...kept, ...ordered.filter((group) => !known.has(group.session_id))];
+}

@@ -1,0 +1,57 @@
+/** Free-text search of the session list. `/` goes there; Escape empties it, then leaves it. */
+import { Search } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { useShortcut } from '../../app/keyboard/use-shortcut';
+import { Input, Kbd } from '../../ui';
+
+/** What is typed reaches the address after a pause, so that history and list are not flooded. */
+const TYPING_MS = 120;
+
+export function SearchBox({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const ref = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState(value);
+  const sent = useRef(value);
+  useShortcut('search', () => ref.current?.focus());
+  useEffect(() => {
+    if (value !== sent.current) {
+      sent.current = value;
+      setText(value);
+    }
+  }, [value]);
+  useEffect(() => {
+    if (text === sent.current) return;
+    const timer = setTimeout(() => {
+      sent.current = text;
+      onChange(text);
+    }, TYPING_MS);
+    return () => clearTimeout(timer);
+  });
+  return (
+    <div className="relative min-w-48 max-w-80 flex-1 max-md:w-full max-md:max-w-none max-md:basis-full">
+      <Search
+        size={14}
+        aria-hidden="true"
+        className="pointer-events-none absolute top-1/2 left-2.5 -translate-y-1/2 text-faint"
+      />
+      <Input
+        ref={ref}
+        type="search"
+        aria-label="Search sessions"
+        placeholder="Session, agent, intent or tool"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape') return;
+          if (text) setText('');
+          else ref.current?.blur();
+        }}
+        className="pr-8 pl-8"
+      />
+      {text ? null : (
+        <span className="pointer-events-none absolute top-1/2 right-2 -translate-y-1/2 max-md:hidden">
+          <Kbd keys="/" />
+        </span>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,70 @@
+/** Which sessions the list shows, and in which order. Pure. */
+import type { SessionView } from '#contracts';
+import type { ControlFilter, ListSearch, Sort } from './list-search';
+
+/** Stopped, or about to be: a person has it in hand. */
+export const isStopped = (session: SessionView): boolean =>
+  session.control.state === 'paused' ||
+  session.control.state === 'pause_requested' ||
+  session.control.state === 'expired';
+
+/** Case-insensitive over session id, agent, last intent and last tool, as `GET /v1/sessions?q=`. */
+function matchesText(session: SessionView, needle: string): boolean {
+  return (
+    session.session_id.toLowerCase().includes(needle) ||
+    session.agent_id.toLowerCase().includes(needle) ||
+    session.last_intent.toLowerCase().includes(needle) ||
+    session.last_tool.toLowerCase().includes(needle)
+  );
+}
+
+function matchesControl(session: SessionView, filter: ControlFilter): boolean {
+  if (filter === 'paused') return isStopped(session);
+  if (filter === 'active' || filter === 'terminated') return session.control.state === filter;
+  return session.control.mode === filter;
+}
+
+/** Sessions that pass every filter of the address, unordered. */
+export function filterSessions(sessions: Iterable<SessionView>, search: ListSearch): SessionView[] {
+  const needle = search.q?.trim().toLowerCase() ?? '';
+  const found: SessionView[] = [];
+  for (const session of sessions) {
+    if (search.severity && session.severity !== search.severity) continue;
+    if (search.agent && session.agent_id !== search.agent) continue;
+    if (search.ended && session.ended !== (search.ended === 'ended')) continue;
+    if (search.control && !matchesControl(session, search.control)) continue;
+    if (needle && !matchesText(session, needle)) continue;
+    found.push(session);
+  }
+  return found;
+}
+
+/** 0 loops, 1 stopped by a person, 2 repeats itself, 3 normal, 4 ended. */
+function urgency(session: SessionView): number {
+  if (session.ended) return 4;
+  if (session.severity === 'loop') return 0;
+  if (isStopped(session)) return 1;
+  return session.severity === 'warning' ? 2 : 3;
+}
+
+const measures: Record<Sort, (session: SessionView) => number> = {
+  severity: (session) => -urgency(session),
+  last_seen: (session) => session.last_seen_ms,
+  started: (session) => session.started_ms,
+  steps_per_minute: (session) => session.steps_per_minute,
+  cost: (session) => session.cost_usd,
+};
+
+/**
+ * Ids, largest measure first. Ties fall to the later start, then the id: neither changes while a session lives, so
+ * that equal rows never trade places.
+ */
+export function orderSessions(sessions: SessionView[], sort: Sort = 'severity'): string[] {
+  const measure = measures[sort];
+  return sessions
+    .sort(
+      (a, b) =>
+        measure(b) - measure(a) || b.started_ms - a.started_ms || (a.session_id < b.session_id ? -1 : 1),
+    )
+    .map((session) => session.session_id);
+}

@@ -1,0 +1,96 @@
+/** The Session Cluster Manager, the home page: what loops now, and every session. */
+import { getRouteApi } from '@tanstack/react-router';
+import { SearchX } from 'lucide-react';
+import { useRef } from 'react';
+import { useTopic } from '../../realtime';
+import { Button, EmptyState, Skeleton, useIsPhone } from '../../ui';
+import { OnboardingEmptyState } from '../onboarding/empty-state';
+import { EntropyAlertsPanel } from './entropy-alerts-panel';
+import { FilterBar } from './filter-bar';
+import { isFiltered } from './list-search';
+import { SessionList } from './session-list';
+import { useSessionList } from './use-session-list';
+import { NO_FILTERS, useSetListSearch } from './use-set-list-search';
+import { WindowDotsTooltip } from './window-dots';
+
+const route = getRouteApi('/shell/');
+
+export function SessionClustersPage() {
+  const search = route.useSearch();
+  const isPhone = useIsPhone();
+  const pageRef = useRef<HTMLDivElement>(null);
+  const topic = useTopic('gateway:sessions');
+  const list = useSessionList(topic, search);
+  const isLoading = topic.data === null;
+
+  if (topic.data?.size === 0 && !isFiltered(search)) {
+    return (
+      <div className="h-full overflow-y-auto">
+        <OnboardingEmptyState />
+      </div>
+    );
+  }
+  return (
+    <div
+      ref={pageRef}
+      className="flex h-full flex-col gap-3 p-3 max-md:block max-md:overflow-y-auto max-md:p-0"
+    >
+      <h1 className="sr-only">Sessions</h1>
+      <div className="contents max-md:flex max-md:flex-col max-md:gap-3 max-md:p-3">
+        <EntropyAlertsPanel
+          sessions={topic.data ?? list.sessions}
+          keepsHeight={list.hold.pointer || list.hold.focused}
+          isPhone={isPhone}
+        />
+        <FilterBar
+          search={search}
+          agentIds={list.agentIds}
+          shownCount={list.shownCount}
+          totalCount={list.sessions.size}
+          isFrozen={list.isFrozen}
+          waitingCount={list.waitingUpdateCount}
+          onFreeze={list.setFrozen}
+        />
+      </div>
+      {isLoading ? <ListSkeleton /> : null}
+      {!isLoading && list.rows.length === 0 ? <NothingMatches /> : null}
+      {!isLoading && list.rows.length > 0 ? (
+        <SessionList
+          rows={list.rows}
+          sessions={list.sessions}
+          isPhone={isPhone}
+          pageRef={pageRef}
+          sort={search.sort ?? 'severity'}
+          waiting={list.waiting}
+          onRelease={list.release}
+          onHold={list.onHold}
+        />
+      ) : null}
+      <WindowDotsTooltip />
+    </div>
+  );
+}
+
+function ListSkeleton() {
+  return (
+    <div aria-busy="true" className="flex flex-1 flex-col gap-4 rounded-lg border border-line bg-surface p-4">
+      {['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((key) => (
+        <Skeleton key={key} className="h-5 w-full" />
+      ))}
+    </div>
+  );
+}
+
+function NothingMatches() {
+  const set = useSetListSearch();
+  return (
+    <EmptyState
+      icon={<SearchX size={26} aria-hidden="true" />}
+      title="No session matches"
+      className="flex-1 rounded-lg border border-line bg-surface"
+      action={<Button onClick={() => set(NO_FILTERS)}>Clear filters</Button>}
+    >
+      New sessions that match appear here by themselves.
+    </EmptyState>
+  );
+}

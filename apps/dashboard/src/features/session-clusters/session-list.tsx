@@ -1,0 +1,207 @@
+/**
+ * The virtualised list of sessions: a grid on a desktop, cards on a phone. Rows are read from the live map by id, so
+ * values change in place while the order is held.
+ */
+import { useNavigate } from '@tanstack/react-router';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { ArrowUp } from 'lucide-react';
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import type { SessionsData } from '../../realtime';
+import { cx, Grid, GridRowGroup, plural } from '../../ui';
+import { ClusterHeading } from './cluster-heading';
+import { ListHeader } from './list-header';
+import type { ListRow } from './list-rows';
+import type { Sort } from './list-search';
+import { SessionCard, SessionRow } from './session-row';
+import type { WaitingChanges } from './shown-order';
+import { useRowKeys } from './use-row-keys';
+
+const ROW_PX = 40;
+const CARD_PX = 126;
+const CLUSTER_PX = 34;
+
+export interface ListHold {
+  pointer: boolean;
+  scrolled: boolean;
+  focused: boolean;
+}
+
+interface SessionListProps {
+  rows: readonly ListRow[];
+  sessions: SessionsData;
+  isPhone: boolean;
+  /** On a phone the page scrolls as a whole; null: the list scrolls by itself. */
+  pageRef: RefObject<HTMLElement | null>;
+  sort: Sort;
+  waiting: WaitingChanges;
+  onRelease: () => void;
+  onHold: (change: Partial<ListHold>) => void;
+}
+
+export function SessionList(props: SessionListProps) {
+  const { rows, sessions, isPhone, pageRef, onHold } = props;
+  const navigate = useNavigate();
+  const ownRef = useRef<HTMLDivElement>(null);
+  const bodyRef = useRef<HTMLDivElement>(null);
+  const margin = useScrollMargin(isPhone, pageRef, bodyRef);
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => (isPhone ? pageRef.current : ownRef.current),
+    estimateSize: (index) => (rows[index]?.kind === 'cluster' ? CLUSTER_PX : isPhone ? CARD_PX : ROW_PX),
+    getItemKey: (index) => rowKey(rows[index]),
+    overscan: 10,
+    scrollMargin: margin,
+  });
+  const open = useCallback(
+    (sessionId: string) => void navigate({ to: '/sessions/$sessionId', params: { sessionId } }),
+    [navigate],
+  );
+  const { activeId, setActiveId } = useRowKeys({ rows, sessions, listRef: ownRef, virtualizer, open });
+
+  useEffect(() => {
+    const element = isPhone ? pageRef.current : ownRef.current;
+    if (!element) return;
+    const onScroll = () => onHold({ scrolled: element.scrollTop > (isPhone ? margin : 4) });
+    element.addEventListener('scroll', onScroll, { passive: true });
+    return () => element.removeEventListener('scroll', onScroll);
+  }, [isPhone, pageRef, margin, onHold]);
+
+  // The first row takes part in the tab order until another is chosen.
+  const firstId = rows.find((row) => row.kind === 'session')?.id ?? null;
+  const tabStop = activeId !== null && sessions.has(activeId) ? activeId : firstId;
+
+  const lines = virtualizer.getVirtualItems().map((item) => {
+    const row = rows[item.index];
+    return (
+      <div
+        key={item.key}
+        role={isPhone ? undefined : 'presentation'}
+        className="absolute inset-x-0 top-0"
+        style={{ transform: `translateY(${item.start - margin}px)` }}
+      >
+        {row?.kind === 'cluster' ? <ClusterHeading row={row} isPhone={isPhone} /> : null}
+        {row?.kind === 'session' ? (
+          <SessionLine
+            id={row.id}
+            sessions={sessions}
+            isPhone={isPhone}
+            isActive={row.id === activeId}
+            isTabStop={row.id === tabStop}
+            rowIndex={item.index + 2}
+            onOpen={open}
+            onFocusRow={setActiveId}
+          />
+        ) : null}
+      </div>
+    );
+  });
+  const body = { className: 'relative', style: { height: virtualizer.getTotalSize() } };
+
+  if (isPhone) {
+    return (
+      <div className="relative px-3 pb-3">
+        <NewPill {...props} scroller={pageRef} />
+        <div ref={bodyRef} {...body}>
+          {lines}
+        </div>
+      </div>
+    );
+  }
+  return (
+    <div className="relative min-h-0 flex-1">
+      <NewPill {...props} scroller={ownRef} />
+      <Grid
+        ref={ownRef}
+        aria-label="Sessions"
+        aria-rowcount={rows.length + 1}
+        className="h-full overflow-y-auto rounded-lg border border-line bg-surface [scrollbar-gutter:stable]"
+        onPointerEnter={() => onHold({ pointer: true })}
+        onPointerLeave={() => onHold({ pointer: false })}
+        onFocus={() => onHold({ focused: true })}
+        onBlur={() => onHold({ focused: false })}
+      >
+        <ListHeader sort={props.sort} />
+        <GridRowGroup {...body}>{lines}</GridRowGroup>
+      </Grid>
+    </div>
+  );
+}
+
+const rowKey = (row: ListRow | undefined): string => {
+  if (!row) return 'none';
+  return row.kind === 'session' ? `s:${row.id}` : `c:${row.clusterId}`;
+};
+
+interface SessionLineProps {
+  id: string;
+  sessions: SessionsData;
+  isPhone: boolean;
+  isActive: boolean;
+  isTabStop: boolean;
+  rowIndex: number;
+  onOpen: (sessionId: string) => void;
+  onFocusRow: (sessionId: string) => void;
+}
+
+function SessionLine({ id, sessions, isPhone, ...rest }: SessionLineProps) {
+  const session = sessions.get(id);
+  if (!session) return null;
+  return isPhone ? <SessionCard session={session} /> : <SessionRow session={session} {...rest} />;
+}
+
+/** Distance from the top of the page's scroller to the list, followed as the alerts above grow. */
+function useScrollMargin(
+  isPhone: boolean,
+  pageRef: RefObject<HTMLElement | null>,
+  bodyRef: RefObject<HTMLElement | null>,
+): number {
+  const [margin, setMargin] = useState(0);
+  useLayoutEffect(() => {
+    const page = pageRef.current;
+    if (!isPhone || !page) {
+      setMargin(0);
+      return;
+    }
+    const measure = () => {
+      const body = bodyRef.current;
+      if (body) {
+        setMargin(body.getBoundingClientRect().top - page.getBoundingClientRect().top + page.scrollTop);
+      }
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    for (const child of page.children) observer.observe(child);
+    return () => observer.disconnect();
+  }, [isPhone, pageRef, bodyRef]);
+  return margin;
+}
+
+interface NewPillProps extends Pick<SessionListProps, 'waiting' | 'onRelease' | 'isPhone'> {
+  scroller: RefObject<HTMLElement | null>;
+}
+
+/** "12 new": what waits while the list is held. */
+function NewPill({ waiting, onRelease, isPhone, scroller }: NewPillProps) {
+  if (!waiting.isStale) return null;
+  return (
+    <div
+      className={cx(
+        'pointer-events-none z-20 flex justify-center',
+        isPhone ? 'sticky top-2 h-0' : 'absolute inset-x-0 top-10',
+      )}
+    >
+      <button
+        type="button"
+        data-testid="new-pill"
+        onClick={() => {
+          onRelease();
+          scroller.current?.scrollTo({ top: 0 });
+        }}
+        className="pointer-events-auto inline-flex h-7 items-center gap-1.5 rounded-full bg-accent-solid px-3 font-medium text-white text-xs shadow-pop hover:bg-accent-solid-hover"
+      >
+        <ArrowUp size={13} aria-hidden="true" />
+        {waiting.newCount > 0 ? plural(waiting.newCount, 'new', 'new') : 'Order changed'}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+/** How repetitive a session is, in a word. */
+import { Repeat } from 'lucide-react';
+import type { Severity } from '#contracts';
+import { Badge, cx } from '../../ui';
+
+export const SEVERITY_LABELS: Record<Severity, string> = {
+  normal: 'Normal',
+  warning: 'Warning',
+  loop: 'Loop',
+};
+
+export function SeverityBadge({ severity, isEnded = false }: { severity: Severity; isEnded?: boolean }) {
+  if (severity === 'normal')
+    return <span className="text-faint text-xs">{isEnded ? 'Ended' : 'Normal'}</span>;
+  const icon = (
+    <Repeat
+      size={11}
+      aria-hidden="true"
+      className={cx(severity === 'loop' && !isEnded && 'motion-safe:animate-alert')}
+    />
+  );
+  return (
+    <Badge
+      tone={severity === 'loop' ? 'danger' : 'warning'}
+      icon={icon}
+      className={cx(isEnded && 'opacity-80')}
+    >
+      {SEVERITY_LABELS[severity]}
+    </Badge>
+  );
+}

@@ -1,0 +1,45 @@
+/**
+ * The list never jumps under the pointer: while it is held, the order on the screen stays, and what would change waits.
+ */
+import { useState } from 'react';
+
+export interface WaitingChanges {
+  /** Rows that the order on the screen lacks. */
+  newCount: number;
+  /** The order differs, whether or not there are new rows. */
+  isStale: boolean;
+}
+
+/** What waits between the order on the screen and the one it would have now. Pure. */
+export function waitingChanges(shown: readonly string[], target: readonly string[]): WaitingChanges {
+  if (shown === target) return { newCount: 0, isStale: false };
+  const known = new Set(shown);
+  let newCount = 0;
+  for (const id of target) if (!known.has(id)) newCount += 1;
+  const isStale = shown.length !== target.length || shown.some((id, index) => id !== target[index]);
+  return { newCount, isStale };
+}
+
+interface ShownOrder extends WaitingChanges {
+  order: readonly string[];
+  /** Takes the waiting changes now. */
+  release: () => void;
+}
+
+/**
+ * @param isHeld somebody points at the list, has scrolled it or focused a row
+ * @param resetKey a change (other filters) takes the new order at once, held or not
+ */
+export function useShownOrder(target: readonly string[], isHeld: boolean, resetKey: string): ShownOrder {
+  const [shown, setShown] = useState({ order: target, resetKey });
+  const takesNow = !isHeld || shown.resetKey !== resetKey || shown.order.length === 0;
+  if (takesNow && (shown.order !== target || shown.resetKey !== resetKey)) {
+    setShown({ order: target, resetKey });
+  }
+  const order = takesNow ? target : shown.order;
+  return {
+    order,
+    ...waitingChanges(order, target),
+    release: () => setShown({ order: target, resetKey }),
+  };
+}

@@ -1,0 +1,61 @@
+/** Why the session was flagged: the pattern that fired, and the window as it is now. */
+import type { SessionDetail } from '#contracts';
+import { Badge, formatScore, Panel, plural, RelativeTime } from '../../ui';
+import { markTuples } from '../session-clusters/tuple-groups';
+import { TupleDot } from '../session-clusters/window-dots';
+import { STATUS_TONES } from './step-row';
+
+export function FiredWindow({ detail }: { detail: SessionDetail }) {
+  const { alert, window, session } = detail;
+  const marks = markTuples(window);
+  const distinct = marks.filter(
+    (mark, index) => marks.findIndex((other) => sameTuple(other, mark)) === index,
+  );
+  return (
+    <Panel
+      title={session.severity === 'loop' ? 'Window that fired' : 'Window'}
+      aside={
+        <span className="nums text-muted text-xs">
+          score {formatScore(session.entropy_score)} · {distinct.length} of {window.length} distinct
+        </span>
+      }
+      bodyClassName="flex flex-col"
+    >
+      {alert ? (
+        <p className="border-line border-b px-3 py-2 text-muted text-xs">
+          {plural(alert.alert_count, 'alert')}, the latest <RelativeTime atMs={alert.last_at_ms} />:{' '}
+          <span className="text-fg">{alert.latest.repeated_pattern.intent}</span> was{' '}
+          {alert.latest.occurrence_count} of {alert.latest.window_size} steps.
+        </p>
+      ) : null}
+      <ol aria-label="Steps in the window, oldest first">
+        {marks.map((mark, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the place in the window is the identity.
+          <li key={index} className="relative flex min-h-8 items-center gap-2.5 px-3 py-1">
+            {mark.continuesPrevious ? (
+              <span aria-hidden="true" className="absolute bottom-1/2 left-[15.5px] h-8 w-[3px] bg-fg/30" />
+            ) : null}
+            <TupleDot mark={mark} />
+            <span className="min-w-0 flex-1 truncate" title={mark.tuple.intent}>
+              {mark.tuple.intent}
+              {mark.tuple.tool_call ? (
+                <span className="ml-2 font-mono text-muted text-xs">{mark.tuple.tool_call}</span>
+              ) : null}
+            </span>
+            {mark.occurrenceCount > 1 && !mark.continuesPrevious ? (
+              <span className="nums font-semibold text-xs">×{mark.occurrenceCount}</span>
+            ) : null}
+            <Badge tone={STATUS_TONES[mark.tuple.action_status]}>{mark.tuple.action_status}</Badge>
+          </li>
+        ))}
+      </ol>
+    </Panel>
+  );
+}
+
+type Mark = ReturnType<typeof markTuples>[number];
+
+const sameTuple = (a: Mark, b: Mark): boolean =>
+  a.tuple.intent === b.tuple.intent &&
+  a.tuple.tool_call === b.tuple.tool_call &&
+  a.tuple.action_status === b.tuple.action_status;

@@ -1,0 +1,92 @@
+/** What session this is, how it is, and who has it in hand: readable within a second. */
+import { Link } from '@tanstack/react-router';
+import { ChevronLeft } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { SessionView } from '#contracts';
+import { cx, formatCount, formatUsd, Identifier, RelativeTime, StateDot } from '../../ui';
+import { ControlBadge, ModeLabel } from '../hitl-console/control-badge';
+import { isStoppedState, MODE_TEXTS, STATE_LABELS } from '../hitl-console/control-texts';
+import { SeverityBadge } from '../session-clusters/severity-badge';
+
+export function InspectHeader({ session }: { session: SessionView }) {
+  const { control } = session;
+  return (
+    <header
+      className={cx(
+        'flex flex-col gap-2 border-line border-b bg-surface px-4 py-3',
+        isStoppedState(control.state) && 'border-t-2 border-t-paused-solid',
+        control.state === 'terminated' && 'border-t-2 border-t-faint',
+      )}
+    >
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
+        <Link
+          to="/"
+          aria-label="Back to sessions"
+          className="-ml-1.5 inline-flex size-8 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-fg max-md:size-10"
+        >
+          <ChevronLeft size={18} aria-hidden="true" />
+        </Link>
+        <h1 className="min-w-0 font-semibold text-lg">
+          <Identifier id={session.session_id} charsMax={36} kind="session id" className="text-md" />
+        </h1>
+        <StateDot state={session.state} withLabel className="text-muted" />
+        <SeverityBadge severity={session.severity} isEnded={session.ended} />
+        <ControlBadge control={control} data-testid="control-state" />
+        <span title={MODE_TEXTS[control.mode]}>
+          <ModeLabel mode={control.mode} />
+        </span>
+      </div>
+      <StoppedBy session={session} />
+      <dl className="flex flex-wrap gap-x-6 gap-y-1 text-xs">
+        <Fact name="Agent">
+          {session.agent_id} <span className="text-muted">{session.agent_type}</span>
+        </Fact>
+        {session.model_name ? <Fact name="Model">{session.model_name}</Fact> : null}
+        {session.cluster_id ? <Fact name="Cluster">{session.cluster_id}</Fact> : null}
+        <Fact name="Steps">
+          {formatCount(session.step_count)}
+          {session.failure_count > 0 ? (
+            <span className="text-danger"> ({formatCount(session.failure_count)} failed)</span>
+          ) : null}
+        </Fact>
+        <Fact name="Steps/min">{Math.round(session.steps_per_minute)}</Fact>
+        <Fact name="Cost">{formatUsd(session.cost_usd)}</Fact>
+        <Fact name="Tokens">{formatCount(session.tokens)}</Fact>
+        <Fact name="Started">
+          <RelativeTime atMs={session.started_ms} />
+        </Fact>
+        <Fact name="Last seen">
+          <RelativeTime atMs={session.last_seen_ms} />
+        </Fact>
+      </dl>
+    </header>
+  );
+}
+
+/** "Paused by ana, 12 s ago": for every operator who looks, at once. */
+function StoppedBy({ session: { control } }: { session: SessionView }) {
+  if (control.state === 'active') return <p role="status" className="sr-only" />;
+  return (
+    <p role="status" className={cx(isStoppedState(control.state) ? 'text-paused' : 'text-muted')}>
+      <span className="font-medium">
+        {STATE_LABELS[control.state]}
+        {control.operator_id ? ` by ${control.operator_id}` : ''}
+      </span>
+      {control.since_ms === null ? null : (
+        <>
+          , <RelativeTime atMs={control.since_ms} />
+        </>
+      )}
+      {control.reason ? <span className="text-muted"> · {control.reason}</span> : null}
+    </p>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex gap-1.5">
+      <dt className="text-muted">{name}</dt>
+      <dd className="nums font-medium">{children}</dd>
+    </div>
+  );
+}

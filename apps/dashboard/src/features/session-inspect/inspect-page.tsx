@@ -1,0 +1,122 @@
+/** One session, live: why it was flagged, what it did, and the controls. Loads from `session:{id}` alone. */
+import { getRouteApi, Link, useCanGoBack, useRouter } from '@tanstack/react-router';
+import { SearchX } from 'lucide-react';
+import { useCallback, useState } from 'react';
+import { type SessionDetail, sessionTopic } from '#contracts';
+import { useShortcut } from '../../app/keyboard/use-shortcut';
+import { useTopic } from '../../realtime';
+import { EmptyState, Skeleton, Tabs } from '../../ui';
+import { ActionBar } from '../hitl-console/action-bar';
+import { AuditTrail } from '../hitl-console/audit-trail';
+import { HeldMessages } from '../hitl-console/held-messages';
+import { HitlConsole } from '../hitl-console/hitl-console';
+import { usePauseAndInspect } from '../hitl-console/use-pause-and-inspect';
+import { CausalGraph } from './causal-graph';
+import { FiredWindow } from './fired-window';
+import { InspectHeader } from './inspect-header';
+import type { InspectTab } from './inspect-search';
+import { Scratchpad } from './scratchpad';
+import { Timeline } from './timeline';
+
+const route = getRouteApi('/shell/sessions/$sessionId');
+
+export function InspectPage() {
+  const { sessionId } = route.useParams();
+  const { data, phase, refusal } = useTopic(sessionTopic(sessionId));
+  const router = useRouter();
+  const canGoBack = useCanGoBack();
+  useShortcut('back', () => (canGoBack ? router.history.back() : void router.navigate({ to: '/' })));
+
+  if (data) return <Inspect key={sessionId} detail={data} />;
+  if (phase === 'refused') {
+    return (
+      <EmptyState
+        icon={<SearchX size={28} aria-hidden="true" />}
+        title={refusal?.reason === 'session_not_found' ? 'No such session' : 'This session cannot be shown'}
+        className="h-full"
+        action={
+          <Link to="/" className="font-medium text-accent underline underline-offset-2">
+            Back to sessions
+          </Link>
+        }
+      >
+        <span className="break-all font-mono text-xs">{sessionId}</span>
+        <br />
+        {refusal?.detail}
+      </EmptyState>
+    );
+  }
+  return (
+    <div aria-busy="true" className="flex flex-col gap-4 p-4">
+      <h1 className="sr-only">Session {sessionId}</h1>
+      <Skeleton className="h-8 w-1/2" />
+      <Skeleton className="h-5 w-3/4" />
+      <Skeleton className="h-64 w-full" />
+    </div>
+  );
+}
+
+function Inspect({ detail }: { detail: SessionDetail }) {
+  const { session } = detail;
+  const pauseAndInspect = usePauseAndInspect();
+  useShortcut('pause', () => {
+    if (session.control.mode === 'observe_only') return false;
+    return void pauseAndInspect.run(session, 'Paused while inspecting');
+  });
+  return (
+    <div className="flex h-full flex-col max-md:block max-md:overflow-y-auto">
+      <InspectHeader session={session} />
+      <div className="flex min-h-0 flex-1 gap-3 p-3 max-md:flex-col-reverse">
+        <StepTabs detail={detail} />
+        <div className="flex w-[380px] shrink-0 flex-col gap-3 overflow-y-auto max-md:w-full max-md:overflow-visible">
+          <HitlConsole detail={detail} />
+          {detail.held.length > 0 ? <HeldMessages sessionId={session.session_id} held={detail.held} /> : null}
+          <FiredWindow detail={detail} />
+          <AuditTrail entries={detail.audit} />
+        </div>
+      </div>
+      <ActionBar session={session} />
+    </div>
+  );
+}
+
+function StepTabs({ detail }: { detail: SessionDetail }) {
+  const { tab = 'timeline' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [openSeqs, setOpenSeqs] = useState<ReadonlySet<number>>(new Set());
+  const show = useCallback(
+    (next: InspectTab) => void navigate({ search: next === 'timeline' ? {} : { tab: next }, replace: true }),
+    [navigate],
+  );
+  const toggle = useCallback((seq: number) => {
+    setOpenSeqs((before) => {
+      const next = new Set(before);
+      if (!next.delete(seq)) next.add(seq);
+      return next;
+    });
+  }, []);
+  const openStep = useCallback(
+    (seq: number) => {
+      setOpenSeqs((before) => new Set(before).add(seq));
+      show('timeline');
+    },
+    [show],
+  );
+  return (
+    <Tabs
+      label="Steps"
+      value={tab}
+      onChange={show}
+      className="min-w-0 flex-1 rounded-lg border border-line bg-surface max-md:h-[70dvh] max-md:flex-none"
+      tabs={[
+        {
+          value: 'timeline',
+          label: 'Timeline',
+          content: <Timeline detail={detail} openSeqs={openSeqs} onToggle={toggle} />,
+        },
+        { value: 'causes', label: 'Causes', content: <CausalGraph detail={detail} onOpenStep={openStep} /> },
+        { value: 'scratchpad', label: 'Scratchpad', content: <Scratchpad detail={detail} /> },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,88 @@
+/** One step of the timeline; opens to show everything the agent said about it. */
+import { ChevronRight } from 'lucide-react';
+import { memo } from 'react';
+import type { ActionStatus, StepView } from '#contracts';
+import { Badge, cx, formatDuration, formatScore, RelativeTime, type Tone } from '../../ui';
+import { STATUS_COLOURS } from '../session-clusters/window-dots';
+import { StepBody } from './step-body';
+
+export const STATUS_TONES: Record<ActionStatus, Tone> = {
+  success: 'success',
+  failure: 'danger',
+  pending: 'accent',
+  skipped: 'neutral',
+};
+
+interface StepRowProps {
+  step: StepView;
+  isOpen: boolean;
+  onToggle: (seq: number) => void;
+}
+
+export const StepRow = memo(function StepRow({ step, isOpen, onToggle }: StepRowProps) {
+  const { action, cognition, gateway } = step;
+  return (
+    <div
+      data-testid="step-row"
+      data-trace-id={step.meta.trace_id}
+      className={cx('border-line border-b', gateway.held && 'bg-paused-soft')}
+    >
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        onClick={() => onToggle(gateway.seq)}
+        className="focus-inset flex min-h-9 w-full items-center gap-2.5 px-3 py-1.5 text-left hover:bg-hover"
+      >
+        <ChevronRight
+          size={13}
+          aria-hidden="true"
+          className={cx('shrink-0 text-faint transition-transform', isOpen && 'rotate-90')}
+        />
+        <span
+          aria-hidden="true"
+          className={cx('size-2 shrink-0 rounded-full', STATUS_COLOURS[action.status])}
+        />
+        <span className="min-w-0 flex-1 truncate">
+          <span className="font-medium">{cognition.intent}</span>
+          {action.tool_call ? (
+            <span className="ml-2 font-mono text-muted text-xs">{action.tool_call}</span>
+          ) : null}
+          {action.tool_output_summary ? (
+            <span className="ml-2 text-faint text-xs max-md:hidden">{action.tool_output_summary}</span>
+          ) : null}
+        </span>
+        {gateway.held ? <Badge tone="paused">Held</Badge> : null}
+        {gateway.rewritten_by ? <Badge tone="accent">Rewritten</Badge> : null}
+        <SeverityScore step={step} />
+        <Badge tone={STATUS_TONES[action.status]} className="max-md:hidden">
+          {action.status}
+        </Badge>
+        <span className="nums w-14 shrink-0 text-right text-faint text-xs max-md:hidden">
+          {typeof action.duration_ms === 'number' ? formatDuration(action.duration_ms) : ''}
+        </span>
+        <span className="w-14 shrink-0 text-right text-muted text-xs">
+          <RelativeTime atMs={gateway.received_at_ms} short />
+        </span>
+      </button>
+      {isOpen ? <StepBody step={step} /> : null}
+    </div>
+  );
+});
+
+function SeverityScore({ step }: { step: StepView }) {
+  const { entropy_score, entropy_severity } = step.cognition;
+  if (typeof entropy_score !== 'number') return null;
+  return (
+    <span
+      title="Entropy score after this step"
+      className={cx(
+        'nums shrink-0 text-xs',
+        entropy_severity === 'loop' && 'font-semibold text-danger',
+        entropy_severity === 'warning' && 'text-warning',
+        (!entropy_severity || entropy_severity === 'normal') && 'text-faint',
+      )}
+    >
+      {formatScore(entropy_score)}
+    </span>
+  );
+}

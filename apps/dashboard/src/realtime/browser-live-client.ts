@@ -1,0 +1,30 @@
+/** The page's live client: Socket.IO on the same origin, authenticated by the login cookie. */
+import { io } from 'socket.io-client';
+import { api } from '../api';
+import { LiveClient, type LiveSocket } from './live-client';
+
+/** Longest wait for a merge while the tab is hidden and no animation frame comes. */
+const HIDDEN_FLUSH_MS = 250;
+
+export const liveClient = new LiveClient({
+  socket: io('/live', {
+    autoConnect: false,
+    reconnection: false,
+    transports: ['websocket', 'polling'],
+    tryAllTransports: true,
+    withCredentials: true,
+  }) as unknown as LiveSocket,
+  nowMs: Date.now,
+  random: Math.random,
+  schedule: (flush) => {
+    if (document.visibilityState === 'visible') requestAnimationFrame(flush);
+    else setTimeout(flush, HIDDEN_FLUSH_MS);
+  },
+  // A 401 here sends the page to the login; anything else leaves it trying.
+  onRefused: () => void api.get('/v1/auth/me').catch(() => {}),
+});
+
+window.addEventListener('online', () => liveClient.retryNow());
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState === 'visible') liveClient.retryNow();
+});

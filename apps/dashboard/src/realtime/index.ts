@@ -1,0 +1,9 @@
+/** Import from here; live-client.ts explains use. */
+export { liveClient } from './browser-live-client';
+export type { ConnectionState } from './connection';
+export type { TopicData } from './topic-merges';
+export type { TopicState } from './topic-state';
+export type { EntropyAlertsData } from './topics/entropy-alerts';
+export type { SessionsData } from './topics/sessions';
+export { edgeKey, type TopologyData } from './topics/topology';
+export { useConnection, useTopic } from './use-topic';

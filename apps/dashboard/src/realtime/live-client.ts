@@ -1,0 +1,262 @@
+/**
+ * The live connection: one socket, one store per topic, merged at most once per animation frame.
+ *
+ * In a component:
+ *
+ *     const { data, phase, refusal } = useTopic('gateway:topology');   // TopicData: what each topic's data is
+ *     const connection = useConnection();                              // connected | reconnecting | offline ...
+ *
+ * `data` is null until the first snapshot (show Skeletons) and is kept through a lost connection, so a page never goes
+ * blank. A topic is subscribed while a component uses it, and for LINGER_MS after, so that going back is instant.
+ * Data is immutable: an object that did not change keeps its identity, so rows can be memoised on it.
+ * `gateway:entropy_alerts` belongs to the Session Cluster Manager alone (FR-9.10); elsewhere use `gateway:sessions`.
+ *
+ * After a loss, a cut (`consumer_too_slow`) or a gap in the numbers, each topic asks again from its last number.
+ */
+import type { Frame, LiveEvent, SubscribeAck, Topic } from '#contracts';
+import { type ConnectionState, OFFLINE_AFTER_ATTEMPTS, retryDelayMs } from './connection';
+import { mergeOf } from './topic-merges';
+import { applyAck, applyEvents, judgeFrame, type TopicState, WAITING } from './topic-state';
+
+/** A topic without users stays subscribed this long. */
+export const LINGER_MS = 10_000;
+/** A subscription whose ack does not come is sent again after this. */
+const ACK_TIMEOUT_MS = 10_000;
+
+/** What the client needs of a Socket.IO socket whose own reconnection is switched off. */
+export interface LiveSocket {
+  connect(): unknown;
+  disconnect(): unknown;
+  emit(event: string, ...args: unknown[]): unknown;
+  on(event: string, listener: (...args: never[]) => void): unknown;
+}
+
+export interface LiveClientDeps {
+  socket: LiveSocket;
+  nowMs: () => number;
+  random: () => number;
+  /** Runs the callback before the next paint, or soon if nothing is painted. */
+  schedule: (flush: () => void) => void;
+  /** The gateway answered and refused the connection: the login may be gone. Tries go on until `stop`. */
+  onRefused: () => void;
+}
+
+interface TopicEntry {
+  state: TopicState;
+  userCount: number;
+  listeners: Set<() => void>;
+  lingerTimer: ReturnType<typeof setTimeout> | undefined;
+  ackTimer: ReturnType<typeof setTimeout> | undefined;
+  /** An ack is awaited: frames that overtake it wait in `pending`. */
+  subscribing: boolean;
+  /** Last number received, merged or pending; null before a snapshot. */
+  receivedSeq: number | null;
+  pending: LiveEvent[];
+}
+
+export class LiveClient {
+  readonly #deps: LiveClientDeps;
+  readonly #topics = new Map<Topic, TopicEntry>();
+  readonly #connectionListeners = new Set<() => void>();
+  #connection: ConnectionState = { kind: 'connecting' };
+  #attempt = 0;
+  #retryTimer: ReturnType<typeof setTimeout> | undefined;
+  #flushScheduled = false;
+  #started = false;
+
+  constructor(deps: LiveClientDeps) {
+    this.#deps = deps;
+    const { socket } = deps;
+    socket.on('connect', () => this.#onConnect());
+    socket.on('disconnect', () => this.#onLost());
+    socket.on('connect_error', (error: Error & { type?: string }) => this.#onConnectError(error));
+    socket.on('frame', (frame: Frame) => this.#onFrame(frame));
+  }
+
+  /** Connects; does nothing when started already. Call once logged in. */
+  start(): void {
+    if (this.#started) return;
+    this.#started = true;
+    this.#deps.socket.connect();
+  }
+
+  /** Disconnects and forgets all data: after a logout. */
+  stop(): void {
+    this.#started = false;
+    clearTimeout(this.#retryTimer);
+    this.#deps.socket.disconnect();
+    for (const [topic, entry] of this.#topics) {
+      clearTimeout(entry.ackTimer);
+      Object.assign(entry, { state: WAITING, receivedSeq: null, pending: [], subscribing: false });
+      if (entry.userCount === 0) this.#topics.delete(topic);
+    }
+    this.#setConnection({ kind: 'connecting' });
+  }
+
+  /** Tries now instead of waiting out the delay: the network came back, the tab was shown, somebody clicked. */
+  retryNow(): void {
+    if (!this.#started || this.#connection.kind === 'connected' || this.#retryTimer === undefined) return;
+    this.#connectAgain();
+  }
+
+  get connection(): ConnectionState {
+    return this.#connection;
+  }
+
+  onConnection(listener: () => void): () => void {
+    this.#connectionListeners.add(listener);
+    return () => this.#connectionListeners.delete(listener);
+  }
+
+  /** The topic's state; the same object until it changes. */
+  read(topic: Topic): TopicState {
+    return this.#topics.get(topic)?.state ?? WAITING;
+  }
+
+  /** Keeps the topic subscribed until the returned function is called; calls `listener` after each change. */
+  use(topic: Topic, listener: () => void): () => void {
+    const entry = this.#entryOf(topic);
+    clearTimeout(entry.lingerTimer);
+    entry.userCount += 1;
+    entry.listeners.add(listener);
+    const isFirst = entry.userCount === 1 && !entry.subscribing && entry.state.phase !== 'live';
+    if (isFirst && this.#connection.kind === 'connected') this.#subscribe(topic, entry);
+    return () => {
+      entry.listeners.delete(listener);
+      entry.userCount -= 1;
+      if (entry.userCount === 0) entry.lingerTimer = setTimeout(() => this.#drop(topic, entry), LINGER_MS);
+    };
+  }
+
+  #entryOf(topic: Topic): TopicEntry {
+    const known = this.#topics.get(topic);
+    if (known) return known;
+    const entry: TopicEntry = {
+      state: WAITING,
+      userCount: 0,
+      listeners: new Set(),
+      lingerTimer: undefined,
+      ackTimer: undefined,
+      subscribing: false,
+      receivedSeq: null,
+      pending: [],
+    };
+    this.#topics.set(topic, entry);
+    return entry;
+  }
+
+  #drop(topic: Topic, entry: TopicEntry): void {
+    if (entry.userCount > 0 || this.#topics.get(topic) !== entry) return;
+    clearTimeout(entry.ackTimer);
+    this.#topics.delete(topic);
+    if (this.#connection.kind === 'connected') this.#deps.socket.emit('unsubscribe', { topic });
+  }
+
+  #subscribe(topic: Topic, entry: TopicEntry): void {
+    this.#flush();
+    entry.subscribing = true;
+    clearTimeout(entry.ackTimer);
+    entry.ackTimer = setTimeout(() => this.#subscribe(topic, entry), ACK_TIMEOUT_MS);
+    const request = entry.state.seq === null ? { topic } : { topic, after_seq: entry.state.seq };
+    this.#deps.socket.emit('subscribe', request, (ack: SubscribeAck) => this.#onAck(topic, entry, ack));
+  }
+
+  #onAck(topic: Topic, entry: TopicEntry, ack: SubscribeAck): void {
+    if (this.#topics.get(topic) !== entry || !entry.subscribing) return;
+    clearTimeout(entry.ackTimer);
+    entry.subscribing = false;
+    entry.state = applyAck(mergeOf(topic), entry.state, ack);
+    const overtaking = entry.pending.filter((event) => event.seq > (entry.state.seq ?? Infinity));
+    entry.pending = overtaking;
+    entry.receivedSeq = overtaking.at(-1)?.seq ?? entry.state.seq;
+    notify(entry.listeners);
+    if (overtaking.length > 0) this.#scheduleFlush();
+  }
+
+  #onFrame(frame: Frame): void {
+    const topic = frame.topic as Topic;
+    const entry = this.#topics.get(topic);
+    if (!entry) return;
+    if (entry.subscribing) {
+      entry.pending.push(...frame.events);
+      return;
+    }
+    if (entry.receivedSeq === null) return;
+    const verdict = judgeFrame(entry.receivedSeq, frame);
+    if (verdict === 'known') return;
+    if (verdict === 'gap') {
+      this.#subscribe(topic, entry);
+      return;
+    }
+    entry.receivedSeq = frame.to_seq;
+    entry.pending.push(...frame.events);
+    this.#scheduleFlush();
+  }
+
+  #scheduleFlush(): void {
+    if (this.#flushScheduled) return;
+    this.#flushScheduled = true;
+    this.#deps.schedule(() => this.#flush());
+  }
+
+  /** Merges what has arrived since the last animation frame, each topic once. */
+  #flush(): void {
+    this.#flushScheduled = false;
+    for (const [topic, entry] of this.#topics) {
+      if (entry.subscribing || entry.pending.length === 0) continue;
+      const events = entry.pending;
+      entry.pending = [];
+      entry.state = applyEvents(mergeOf(topic), entry.state, events);
+      notify(entry.listeners);
+    }
+  }
+
+  #onConnect(): void {
+    this.#attempt = 0;
+    this.#setConnection({ kind: 'connected' });
+    for (const [topic, entry] of this.#topics) this.#subscribe(topic, entry);
+  }
+
+  /** An error of the transport carries a type; a refusal by the gateway does not. */
+  #onConnectError(error: Error & { type?: string }): void {
+    this.#onLost();
+    if (error.type === undefined) this.#deps.onRefused();
+  }
+
+  #onLost(): void {
+    for (const entry of this.#topics.values()) {
+      clearTimeout(entry.ackTimer);
+      entry.subscribing = false;
+    }
+    this.#flush();
+    for (const entry of this.#topics.values()) {
+      entry.pending = [];
+      entry.receivedSeq = entry.state.seq;
+    }
+    if (!this.#started) return;
+    const now = this.#deps.nowMs();
+    const delay = retryDelayMs(this.#attempt, this.#deps.random());
+    this.#attempt += 1;
+    const sinceMs = 'sinceMs' in this.#connection ? this.#connection.sinceMs : now;
+    const kind = this.#attempt > OFFLINE_AFTER_ATTEMPTS ? 'offline' : 'reconnecting';
+    this.#setConnection({ kind, sinceMs, retryAtMs: now + delay });
+    clearTimeout(this.#retryTimer);
+    this.#retryTimer = setTimeout(() => this.#connectAgain(), delay);
+  }
+
+  #connectAgain(): void {
+    clearTimeout(this.#retryTimer);
+    this.#retryTimer = undefined;
+    if ('retryAtMs' in this.#connection) this.#setConnection({ ...this.#connection, retryAtMs: null });
+    this.#deps.socket.connect();
+  }
+
+  #setConnection(state: ConnectionState): void {
+    this.#connection = state;
+    notify(this.#connectionListeners);
+  }
+}
+
+function notify(listeners: ReadonlySet<() => void>): void {
+  for (const listener of listeners) listener();
+}

@@ -1,0 +1,35 @@
+/** Every topic and what the page holds for it. */
+import type { SessionDetail, SessionTopic, Topic, TopicShapes } from '#contracts';
+import type { TopicMerge } from './topic-merge';
+import { type EntropyAlertsData, entropyAlertsMerge } from './topics/entropy-alerts';
+import { incidentsMerge, messagesMerge, statsMerge, violationsMerge } from './topics/feeds';
+import { sessionDetailMerge } from './topics/session-detail';
+import { type SessionsData, sessionsMerge } from './topics/sessions';
+import { type TopologyData, topologyMerge } from './topics/topology';
+
+/** Topic -> what `useTopic` gives as `data`. Lists are newest last. */
+export interface TopicData {
+  'gateway:messages': readonly TopicShapes['gateway:messages']['event'][];
+  'gateway:violations': readonly TopicShapes['gateway:violations']['event'][];
+  'gateway:topology': TopologyData;
+  'gateway:entropy_alerts': EntropyAlertsData;
+  'gateway:incidents': readonly unknown[];
+  'gateway:sessions': SessionsData;
+  'gateway:stats': readonly TopicShapes['gateway:stats']['event'][];
+  [topic: SessionTopic]: SessionDetail;
+}
+
+const gatewayMerges: Record<string, TopicMerge<never, never, never>> = {
+  'gateway:messages': messagesMerge as TopicMerge<never, never, never>,
+  'gateway:violations': violationsMerge as TopicMerge<never, never, never>,
+  'gateway:topology': topologyMerge as TopicMerge<never, never, never>,
+  'gateway:entropy_alerts': entropyAlertsMerge as TopicMerge<never, never, never>,
+  'gateway:incidents': incidentsMerge as TopicMerge<never, never, never>,
+  'gateway:sessions': sessionsMerge as TopicMerge<never, never, never>,
+  'gateway:stats': statsMerge as TopicMerge<never, never, never>,
+};
+
+/** The merge functions of a topic, untyped: `TopicData` and `TopicShapes` hold the types at the edges. */
+export function mergeOf(topic: Topic): TopicMerge<unknown, unknown, unknown> {
+  return (gatewayMerges[topic] ?? sessionDetailMerge) as TopicMerge<unknown, unknown, unknown>;
+}

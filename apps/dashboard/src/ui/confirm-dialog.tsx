@@ -1,0 +1,82 @@
+/**
+ * Asks before something that cannot be undone. With `typeToConfirm`, the word has to be typed first. The dialog stays
+ * open while the action runs and shows its failure; it closes by itself on success.
+ */
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
+import { Button } from './button';
+import { Dialog } from './dialog';
+import { Field, Input } from './field';
+
+interface ConfirmDialogProps {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  title: ReactNode;
+  description: ReactNode;
+  confirmLabel: string;
+  typeToConfirm?: string;
+  /** Rejects with an Error whose message is shown. */
+  onConfirm: () => Promise<unknown>;
+  /** Further fields, above the confirmation. */
+  children?: ReactNode;
+  confirmTestId?: string;
+}
+
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { open, onOpenChange, title, description, confirmLabel, typeToConfirm, onConfirm, children } = props;
+  const [typed, setTyped] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<string | null>(null);
+
+  useEffect(() => {
+    if (open) {
+      setTyped('');
+      setFailure(null);
+    }
+  }, [open]);
+
+  const ready = !typeToConfirm || typed.trim().toLowerCase() === typeToConfirm.toLowerCase();
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (!ready || busy) return;
+    setBusy(true);
+    setFailure(null);
+    try {
+      await onConfirm();
+      onOpenChange(false);
+    } catch (error) {
+      setFailure(error instanceof Error ? error.message : String(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  return (
+    <Dialog open={open} onOpenChange={onOpenChange} title={title} description={description}>
+      <form onSubmit={submit} className="flex flex-col gap-3">
+        {children}
+        {typeToConfirm ? (
+          <Field label={`Type “${typeToConfirm}” to confirm`}>
+            <Input value={typed} onChange={(event) => setTyped(event.target.value)} autoComplete="off" />
+          </Field>
+        ) : null}
+        {failure ? (
+          <p role="alert" className="text-danger">
+            {failure}
+          </p>
+        ) : null}
+        <div className="flex justify-end gap-2">
+          <Button onClick={() => onOpenChange(false)}>Cancel</Button>
+          <Button
+            type="submit"
+            variant="danger"
+            busy={busy}
+            disabled={!ready}
+            data-testid={props.confirmTestId}
+          >
+            {confirmLabel}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,55 @@
+/** A modal dialog: focus goes in, stays in and comes back. On a phone it rises from the bottom. */
+import { Dialog as Base } from '@base-ui/react/dialog';
+import { X } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { cx } from './cx';
+
+interface DialogProps {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  title: ReactNode;
+  description?: ReactNode;
+  children?: ReactNode;
+  /** Buttons, right-aligned; the safe one first. */
+  footer?: ReactNode;
+  className?: string;
+}
+
+export function Dialog({ open, onOpenChange, title, description, children, footer, className }: DialogProps) {
+  return (
+    <Base.Root open={open} onOpenChange={(next) => onOpenChange(next)}>
+      <Base.Portal>
+        <Base.Backdrop className="fixed inset-0 z-40 bg-backdrop" />
+        <Base.Popup
+          className={cx(
+            'fixed z-50 flex max-h-[85dvh] w-full flex-col border border-line-strong bg-raised shadow-pop outline-none',
+            'max-md:bottom-0 max-md:left-0 max-md:rounded-t-xl max-md:pb-[env(safe-area-inset-bottom)]',
+            'md:top-[12vh] md:left-1/2 md:-translate-x-1/2 md:rounded-xl',
+            className ?? 'md:max-w-lg',
+          )}
+        >
+          <header className="flex items-start gap-3 px-4 pt-4">
+            <div className="min-w-0 flex-1">
+              <Base.Title className="font-semibold text-lg">{title}</Base.Title>
+              {description ? (
+                <Base.Description render={<div />} className="mt-1 text-muted">
+                  {description}
+                </Base.Description>
+              ) : null}
+            </div>
+            <Base.Close
+              aria-label="Close"
+              className="-mr-1 inline-flex size-8 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-fg"
+            >
+              <X size={16} aria-hidden="true" />
+            </Base.Close>
+          </header>
+          {children ? <div className="min-h-0 flex-1 overflow-y-auto px-4 py-3">{children}</div> : null}
+          {footer ? (
+            <footer className="flex justify-end gap-2 border-line border-t px-4 py-3">{footer}</footer>
+          ) : null}
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  );
+}

@@ -1,0 +1,56 @@
+/** Numbers, times and ids as people read them. Pure; never throws. */
+
+/** "now", "12 s ago", "3 min ago", "2 h ago", "4 d ago". A time ahead of ours (clock skew) reads as now. */
+export function formatAgo(atMs: number, nowMs: number): string {
+  const text = formatSpan(nowMs - atMs);
+  return text === null ? 'now' : `${text} ago`;
+}
+
+/** The same without "ago", for dense columns. */
+export function formatAge(atMs: number, nowMs: number): string {
+  return formatSpan(nowMs - atMs) ?? 'now';
+}
+
+/** Null below two seconds. */
+function formatSpan(spanMs: number): string | null {
+  const seconds = Math.floor(spanMs / 1_000);
+  if (seconds < 2) return null;
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
+}
+
+/** "840 ms", "3.2 s", "2 min 5 s". */
+export function formatDuration(durationMs: number): string {
+  if (durationMs < 1_000) return `${Math.round(durationMs)} ms`;
+  if (durationMs < 60_000) return `${(durationMs / 1_000).toFixed(1)} s`;
+  const seconds = Math.round(durationMs / 1_000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** "$0.0042", "$1.30", "$1,204". */
+export function formatUsd(usd: number): string {
+  if (usd === 0) return '$0';
+  if (usd < 0.01) return `$${usd.toFixed(4)}`;
+  if (usd < 1_000) return `$${usd.toFixed(2)}`;
+  return `$${Math.round(usd).toLocaleString('en-US')}`;
+}
+
+/** "12,304". */
+export const formatCount = (count: number): string => count.toLocaleString('en-US');
+
+/** An entropy score: one decimal where that is exact, four at most, so 0.2 and 0.3333. */
+export const formatScore = (score: number): string => String(Math.round(score * 10_000) / 10_000);
+
+/** Keeps both ends, since ids differ at either: "sess-0193…9f3c". */
+export function truncateMiddle(text: string, charsMax: number): string {
+  if (text.length <= charsMax) return text;
+  const tail = Math.floor((charsMax - 1) / 2.5);
+  return `${text.slice(0, charsMax - 1 - tail)}…${text.slice(text.length - tail)}`;
+}
+
+/** "1 session", "2 sessions". */
+export const plural = (count: number, one: string, many = `${one}s`): string =>
+  `${formatCount(count)} ${count === 1 ? one : many}`;

@@ -1,0 +1,24 @@
+/** An id in monospace, cut in the middle, whole in its tooltip and in what is copied. */
+import { CopyButton } from './copy-button';
+import { cx } from './cx';
+import { truncateMiddle } from './format';
+
+interface IdentifierProps {
+  id: string;
+  charsMax?: number;
+  /** What kind of id, for the copy button's name. */
+  kind?: string;
+  copyable?: boolean;
+  className?: string;
+}
+
+export function Identifier({ id, charsMax = 20, kind = 'id', copyable = true, className }: IdentifierProps) {
+  return (
+    <span className={cx('inline-flex min-w-0 items-center gap-0.5 font-mono text-xs', className)}>
+      <span title={id} className="truncate">
+        {truncateMiddle(id, charsMax)}
+      </span>
+      {copyable ? <CopyButton text={id} label={`Copy ${kind}`} /> : null}
+    </span>
+  );
+}

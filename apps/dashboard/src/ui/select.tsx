@@ -1,0 +1,66 @@
+/** A choice of one value. Keyboard and screen-reader behaviour are Base UI's. */
+import { Select as Base } from '@base-ui/react/select';
+import { Check, ChevronDown } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { cx } from './cx';
+
+export interface SelectOption<V extends string> {
+  value: V;
+  label: ReactNode;
+}
+
+interface SelectProps<V extends string> {
+  /** Accessible name of the trigger. */
+  label: string;
+  value: V;
+  options: readonly SelectOption<V>[];
+  onChange: (value: V) => void;
+  disabled?: boolean;
+  /** Draws the trigger as set apart: a filter in force. */
+  highlighted?: boolean;
+  className?: string;
+}
+
+export function Select<V extends string>(props: SelectProps<V>) {
+  const { label, value, options, onChange, disabled, highlighted, className } = props;
+  return (
+    <Base.Root
+      items={options as SelectOption<V>[]}
+      value={value}
+      onValueChange={(next) => next !== null && onChange(next as V)}
+      disabled={disabled}
+    >
+      <Base.Trigger
+        aria-label={label}
+        className={cx(
+          'inline-flex h-8 items-center gap-1.5 rounded-md border px-2.5 text-base whitespace-nowrap hover:bg-hover max-md:h-10',
+          highlighted ? 'border-accent bg-accent-soft text-accent' : 'border-line-strong bg-surface text-fg',
+          className,
+        )}
+      >
+        <Base.Value />
+        <Base.Icon className="ml-auto opacity-70">
+          <ChevronDown size={14} aria-hidden="true" />
+        </Base.Icon>
+      </Base.Trigger>
+      <Base.Portal>
+        <Base.Positioner sideOffset={4} alignItemWithTrigger={false} className="z-50">
+          <Base.Popup className="max-h-(--available-height) min-w-(--anchor-width) overflow-y-auto rounded-lg border border-line-strong bg-raised p-1 shadow-pop outline-none">
+            {options.map((option) => (
+              <Base.Item
+                key={option.value}
+                value={option.value}
+                className="flex h-8 cursor-pointer select-none items-center gap-2 rounded px-2 text-base outline-none data-[highlighted]:bg-hover max-md:h-10"
+              >
+                <Base.ItemText className="flex-1">{option.label}</Base.ItemText>
+                <Base.ItemIndicator>
+                  <Check size={14} aria-hidden="true" />
+                </Base.ItemIndicator>
+              </Base.Item>
+            ))}
+          </Base.Popup>
+        </Base.Positioner>
+      </Base.Portal>
+    </Base.Root>
+  );
+}

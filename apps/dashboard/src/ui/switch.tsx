@@ -1,0 +1,25 @@
+/** An on/off setting that takes effect at once. */
+import { Switch as Base } from '@base-ui/react/switch';
+import type { ReactNode } from 'react';
+
+interface SwitchProps {
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+  children: ReactNode;
+}
+
+export function Switch({ checked, onChange, children }: SwitchProps) {
+  return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: the control is Base UI's switch, inside.
+    <label className="inline-flex cursor-pointer select-none items-center gap-2 text-muted hover:text-fg">
+      <Base.Root
+        checked={checked}
+        onCheckedChange={(next) => onChange(next)}
+        className="inline-flex h-4 w-7 shrink-0 items-center rounded-full border border-line-strong bg-sunken p-px transition-colors data-[checked]:border-accent-solid data-[checked]:bg-accent-solid"
+      >
+        <Base.Thumb className="size-3 rounded-full bg-muted transition-transform data-[checked]:translate-x-3 data-[checked]:bg-white" />
+      </Base.Root>
+      {children}
+    </label>
+  );
+}

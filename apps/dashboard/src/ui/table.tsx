@@ -1,0 +1,24 @@
+/** Parts of a plain, short table. Long live lists are virtualised grids of their own. */
+import type { ComponentProps } from 'react';
+import { cx } from './cx';
+
+export function Table({ className, ...rest }: ComponentProps<'table'>) {
+  return <table {...rest} className={cx('w-full border-collapse text-left', className)} />;
+}
+
+export function Th({ className, ...rest }: ComponentProps<'th'>) {
+  return (
+    <th
+      scope="col"
+      {...rest}
+      className={cx(
+        'h-8 border-line border-b px-3 font-medium text-2xs text-muted whitespace-nowrap',
+        className,
+      )}
+    />
+  );
+}
+
+export function Td({ className, ...rest }: ComponentProps<'td'>) {
+  return <td {...rest} className={cx('border-line border-b px-3 py-2 align-middle', className)} />;
+}

@@ -1,0 +1,39 @@
+/** Tabs over panels that stay in place. */
+import { Tabs as Base } from '@base-ui/react/tabs';
+import type { ReactNode } from 'react';
+import { cx } from './cx';
+
+interface TabsProps<V extends string> {
+  label: string;
+  value: V;
+  onChange: (value: V) => void;
+  tabs: readonly { value: V; label: ReactNode; content: ReactNode }[];
+  className?: string;
+}
+
+export function Tabs<V extends string>({ label, value, onChange, tabs, className }: TabsProps<V>) {
+  return (
+    <Base.Root
+      value={value}
+      onValueChange={(next) => onChange(next as V)}
+      className={cx('flex min-h-0 flex-col', className)}
+    >
+      <Base.List aria-label={label} className="flex shrink-0 gap-1 overflow-x-auto border-line border-b px-2">
+        {tabs.map((tab) => (
+          <Base.Tab
+            key={tab.value}
+            value={tab.value}
+            className="-mb-px h-9 border-transparent border-b-2 px-2 font-medium text-muted whitespace-nowrap hover:text-fg data-[active]:border-accent data-[active]:text-fg"
+          >
+            {tab.label}
+          </Base.Tab>
+        ))}
+      </Base.List>
+      {tabs.map((tab) => (
+        <Base.Panel key={tab.value} value={tab.value} className="min-h-0 flex-1 outline-none">
+          {tab.content}
+        </Base.Panel>
+      ))}
+    </Base.Root>
+  );
+}

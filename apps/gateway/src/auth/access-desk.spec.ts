@@ -1,0 +1,89 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { OperatorPrincipal } from '#contracts';
+import { type AccessFixture, ADMIN, startAccess } from './access.fixture.js';
+
+const RED_ADMIN: OperatorPrincipal = { ...ADMIN, operator_id: 'rose', tenant_id: 'red', tenant_ids: ['red'] };
+
+let access: AccessFixture;
+beforeEach(async () => {
+  access = await startAccess();
+});
+
+describe('agent keys', () => {
+  it('are listed per tenant and never with a secret or its hash', async () => {
+    const { secret } = await access.desk.createAgentKey(RED_ADMIN, { name: 'red fleet' });
+    const listed = access.desk.agentKeys(RED_ADMIN);
+    expect(listed.map((key) => key.name)).toEqual(['red fleet']);
+    expect(listed[0]?.prefix).toBe(secret.slice(0, 14));
+    expect(JSON.stringify([listed, access.store.audited])).not.toContain(secret);
+    expect(listed[0]).not.toHaveProperty('secret_hash');
+  });
+
+  it('are created for another tenant by an operator of all tenants only', async () => {
+    await expect(
+      access.desk.createAgentKey(RED_ADMIN, { name: 'x', tenant_id: 'blue' }),
+    ).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+    const { key } = await access.desk.createAgentKey(ADMIN, { name: 'x', tenant_id: 'blue' });
+    expect(key.tenant_id).toBe('blue');
+    expect(access.desk.tenants(ADMIN)).toEqual(['blue', 'default']);
+    expect(access.desk.tenants(RED_ADMIN)).toEqual(['red']);
+  });
+
+  it('of another tenant cannot even be seen to exist', async () => {
+    const { key } = await access.desk.createAgentKey(ADMIN, { name: 'x' });
+    await expect(access.desk.revokeAgentKey(RED_ADMIN, key.key_id)).rejects.toMatchObject({
+      code: 'not_found',
+    });
+  });
+
+  it('leave a trace in the audit when they come and go', async () => {
+    const { key } = await access.desk.createAgentKey(ADMIN, { name: 'fleet' });
+    await access.desk.revokeAgentKey(ADMIN, key.key_id);
+    const actions = access.store.audited
+      .slice(-2)
+      .map(({ action, operator_id, detail }) => [action, operator_id, detail.key_id]);
+    expect(actions).toEqual([
+      ['agent_key.create', 'ada', key.key_id],
+      ['agent_key.revoke', 'ada', key.key_id],
+    ]);
+  });
+});
+
+describe('operators', () => {
+  it('are given no tenant that their creator lacks', async () => {
+    const body = { name: 'x', role: 'viewer' as const };
+    for (const tenant_ids of [['blue'], ['*'], ['red', 'blue']]) {
+      await expect(access.desk.createOperator(RED_ADMIN, { ...body, tenant_ids })).rejects.toMatchObject({
+        code: 'forbidden',
+      });
+    }
+    const { operator } = await access.desk.createOperator(RED_ADMIN, body);
+    expect(operator.tenant_ids).toEqual(['red']);
+    expect(access.desk.operators(RED_ADMIN).map((one) => one.token_id)).toEqual([operator.token_id]);
+  });
+
+  it('of more tenants than ones own cannot be revoked', async () => {
+    const [first] = access.directory.operators();
+    await expect(access.desk.revokeOperator(RED_ADMIN, first?.token_id ?? '')).rejects.toMatchObject({
+      code: 'not_found',
+    });
+  });
+
+  it('keep their last administrator', async () => {
+    const [first] = access.directory.operators();
+    await expect(access.desk.revokeOperator(ADMIN, first?.token_id ?? '')).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+    const { operator } = await access.desk.createOperator(ADMIN, {
+      name: 'second',
+      role: 'admin',
+      tenant_ids: ['*'],
+    });
+    await access.desk.revokeOperator(ADMIN, first?.token_id ?? '');
+    await expect(access.desk.revokeOperator(ADMIN, operator.token_id)).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+  });
+});

@@ -1,0 +1,230 @@
+/**
+ * Handing out and taking back access: agent keys and operator tokens. Each change is durable, in the audit and in
+ * force before it is answered. Nobody manages what reaches beyond the tenants it may act for.
+ */
+import {
+  type AgentKey,
+  type AgentKeyRow,
+  type AuditDraft,
+  type DecisionStore,
+  ObservatoryError,
+  type OperatorPrincipal,
+  type OperatorRow,
+  type OperatorToken,
+  type Role,
+} from '#contracts';
+import {
+  coversTenants,
+  createSecret,
+  displayPrefix,
+  hasAllTenants,
+  hashSecret,
+  mayActFor,
+} from '#domain/auth';
+import type { Clock, IdSource } from '#kernel';
+import { CREDENTIAL_LIMITS, type CredentialDirectory } from './credential-directory.js';
+
+export const ACCESS_DESK = Symbol('AccessDesk');
+
+/** Who is in the audit: an operator, or the gateway itself. */
+export type Auditor = Pick<OperatorPrincipal, 'operator_id'> & { role: Role | 'system' };
+
+const withoutHash = <Row extends { secret_hash: string }>({
+  secret_hash: _,
+  ...shown
+}: Row): Omit<Row, 'secret_hash'> => shown;
+
+export class AccessDesk {
+  readonly #directory: CredentialDirectory;
+  readonly #store: Pick<DecisionStore, 'commitControl'>;
+  readonly #clock: Clock;
+  readonly #ids: IdSource;
+
+  constructor(options: {
+    directory: CredentialDirectory;
+    store: Pick<DecisionStore, 'commitControl'>;
+    clock: Clock;
+    ids: IdSource;
+  }) {
+    this.#directory = options.directory;
+    this.#store = options.store;
+    this.#clock = options.clock;
+    this.#ids = options.ids;
+  }
+
+  /** Keys of the tenant acted for, revoked ones included; newest first. */
+  agentKeys(principal: OperatorPrincipal): AgentKey[] {
+    const own = this.#directory.agentKeys().filter((row) => row.tenant_id === principal.tenant_id);
+    return own.map(withoutHash).sort((a, b) => b.created_at_ms - a.created_at_ms);
+  }
+
+  /** @throws ObservatoryError forbidden for a tenant it may not act for, or when there are too many keys */
+  async createAgentKey(
+    principal: OperatorPrincipal,
+    body: { name: string; tenant_id?: string | undefined },
+  ): Promise<{ key: AgentKey; secret: string }> {
+    const tenantId = body.tenant_id ?? principal.tenant_id;
+    if (!mayActFor(principal.tenant_ids, tenantId)) {
+      throw new ObservatoryError('forbidden', `You may not create keys for the tenant ${tenantId}.`);
+    }
+    return this.issueAgentKey(principal, { name: body.name, tenantId });
+  }
+
+  /** Creates a key without asking whether somebody may. */
+  async issueAgentKey(
+    by: Auditor,
+    { name, tenantId }: { name: string; tenantId: string },
+  ): Promise<{ key: AgentKey; secret: string }> {
+    const liveCount = this.#directory.agentKeys().filter((row) => row.revoked_at_ms === null).length;
+    if (liveCount >= CREDENTIAL_LIMITS.agentKeysMax) {
+      throw new ObservatoryError(
+        'forbidden',
+        `There are ${liveCount} agent keys already, the most this server keeps; revoke some first.`,
+      );
+    }
+    const secret = createSecret('agent', this.#ids);
+    const row: AgentKeyRow = {
+      key_id: `key_${this.#ids.next()}`,
+      tenant_id: tenantId,
+      name,
+      prefix: displayPrefix(secret),
+      created_at_ms: this.#clock.nowMs(),
+      created_by: by.operator_id,
+      last_used_at_ms: null,
+      revoked_at_ms: null,
+      secret_hash: hashSecret(secret),
+    };
+    await this.#audit(by, tenantId, 'agent_key.create', { key_id: row.key_id, name, prefix: row.prefix });
+    await this.#directory.putAgentKey(row);
+    return { key: withoutHash(row), secret };
+  }
+
+  /** In force at once, also for open sockets. Revoking what is revoked changes nothing and is fine. */
+  async revokeAgentKey(principal: OperatorPrincipal, keyId: string): Promise<void> {
+    const row = this.#directory.agentKey(keyId);
+    if (row === undefined || !mayActFor(principal.tenant_ids, row.tenant_id)) {
+      throw new ObservatoryError('not_found', 'No such agent key.');
+    }
+    await this.#directory.revokeAgentKey(keyId);
+    await this.#audit(principal, row.tenant_id, 'agent_key.revoke', { key_id: keyId, name: row.name });
+  }
+
+  /** Tokens whose tenants are all its own, revoked ones included; newest first. */
+  operators(principal: OperatorPrincipal): OperatorToken[] {
+    const own = this.#directory
+      .operators()
+      .filter((row) => coversTenants(principal.tenant_ids, row.tenant_ids));
+    return own.map(withoutHash).sort((a, b) => b.created_at_ms - a.created_at_ms);
+  }
+
+  /** Tenants default to the one acted for. @throws ObservatoryError forbidden beyond its own tenants */
+  async createOperator(
+    principal: OperatorPrincipal,
+    body: { name: string; role: Role; tenant_ids?: string[] | undefined },
+  ): Promise<{ operator: OperatorToken; secret: string }> {
+    const tenantIds = [...new Set(body.tenant_ids ?? [principal.tenant_id])];
+    if (!coversTenants(principal.tenant_ids, tenantIds)) {
+      throw new ObservatoryError('forbidden', 'You may grant only tenants that you may act for.');
+    }
+    return this.issueOperator(principal, principal.tenant_id, {
+      name: body.name,
+      role: body.role,
+      tenantIds,
+    });
+  }
+
+  /** Creates a token without asking whether somebody may. */
+  async issueOperator(
+    by: Auditor,
+    auditTenantId: string,
+    { name, role, tenantIds }: { name: string; role: Role; tenantIds: string[] },
+  ): Promise<{ operator: OperatorToken; secret: string }> {
+    const liveCount = this.#directory.operators().filter((row) => row.revoked_at_ms === null).length;
+    if (liveCount >= CREDENTIAL_LIMITS.operatorsMax) {
+      throw new ObservatoryError(
+        'forbidden',
+        `There are ${liveCount} operators already, the most this server keeps; revoke some first.`,
+      );
+    }
+    const secret = createSecret('operator', this.#ids);
+    const row: OperatorRow = {
+      token_id: `op_${this.#ids.next()}`,
+      name,
+      role,
+      tenant_ids: tenantIds,
+      prefix: displayPrefix(secret),
+      created_at_ms: this.#clock.nowMs(),
+      created_by: by.operator_id,
+      last_used_at_ms: null,
+      revoked_at_ms: null,
+      secret_hash: hashSecret(secret),
+    };
+    const detail = { token_id: row.token_id, name, role, tenant_ids: tenantIds, prefix: row.prefix };
+    await this.#audit(by, auditTenantId, 'operator.create', detail);
+    await this.#directory.putOperator(row);
+    return { operator: withoutHash(row), secret };
+  }
+
+  /**
+   * Ends the token, its logins and its sockets at once.
+   *
+   * @throws ObservatoryError not_found outside its own tenants; forbidden for the last admin of all tenants
+   */
+  async revokeOperator(principal: OperatorPrincipal, tokenId: string): Promise<void> {
+    const row = this.#directory.operator(tokenId);
+    if (row === undefined || !coversTenants(principal.tenant_ids, row.tenant_ids)) {
+      throw new ObservatoryError('not_found', 'No such operator.');
+    }
+    if (row.revoked_at_ms === null && this.#isLastAdmin(row)) {
+      throw new ObservatoryError(
+        'forbidden',
+        'This is the last administrator of all tenants; create another before revoking it.',
+      );
+    }
+    await this.endOperator(principal, principal.tenant_id, row);
+  }
+
+  /** Revokes without asking whether somebody may. */
+  async endOperator(by: Auditor, auditTenantId: string, row: Readonly<OperatorRow>): Promise<void> {
+    await this.#directory.revokeOperator(row.token_id);
+    await this.#audit(by, auditTenantId, 'operator.revoke', {
+      token_id: row.token_id,
+      name: row.name,
+      role: row.role,
+    });
+  }
+
+  /** Tenants that have a key and that the operator may act for, and the one it acts for; sorted. */
+  tenants(principal: OperatorPrincipal): string[] {
+    const known = this.#directory.agentKeys().map((row) => row.tenant_id);
+    const own = known.filter((tenantId) => mayActFor(principal.tenant_ids, tenantId));
+    return [...new Set([...own, principal.tenant_id])].sort();
+  }
+
+  #isLastAdmin(row: Readonly<OperatorRow>): boolean {
+    const isFullAdmin = (one: Readonly<OperatorRow>) =>
+      one.revoked_at_ms === null && one.role === 'admin' && hasAllTenants(one.tenant_ids);
+    return isFullAdmin(row) && this.#directory.operators().filter(isFullAdmin).length === 1;
+  }
+
+  async #audit(
+    by: Auditor,
+    tenantId: string,
+    action: string,
+    detail: Record<string, unknown>,
+  ): Promise<void> {
+    const draft: AuditDraft = {
+      tenant_id: tenantId,
+      at_ms: this.#clock.nowMs(),
+      operator_id: by.operator_id,
+      role: by.role,
+      action,
+      session_id: null,
+      before_state: null,
+      after_state: null,
+      outcome: 'ok',
+      detail,
+    };
+    await this.#store.commitControl({ audit: [draft] });
+  }
+}

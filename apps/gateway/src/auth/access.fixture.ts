@@ -1,0 +1,124 @@
+/** For specs: credentials, settings and an audit in memory, with the store's promises, and a whole access desk on them. */
+import type {
+  AgentKeyRow,
+  AuditDraft,
+  ControlCommit,
+  ControlWrite,
+  LoginRow,
+  OperatorPrincipal,
+  OperatorRow,
+} from '#contracts';
+import type { Clock, IdSource } from '#kernel';
+import { AccessDesk } from './access-desk.js';
+import { Authenticator } from './authenticator.js';
+import { type Bootstrap, bootstrapAccess } from './bootstrap.js';
+import { CredentialDirectory } from './credential-directory.js';
+
+export class FakeAccessStore {
+  readonly keyRows = new Map<string, AgentKeyRow>();
+  readonly operatorRows = new Map<string, OperatorRow>();
+  readonly loginRows = new Map<string, LoginRow>();
+  readonly values = new Map<string, unknown>();
+  readonly audited: AuditDraft[] = [];
+  keySaveCount = 0;
+
+  async saveAgentKey(row: AgentKeyRow): Promise<void> {
+    this.keySaveCount += 1;
+    this.keyRows.set(row.key_id, row);
+  }
+  async agentKeys(): Promise<AgentKeyRow[]> {
+    return structuredClone([...this.keyRows.values()]);
+  }
+  async saveOperator(row: OperatorRow): Promise<void> {
+    this.operatorRows.set(row.token_id, row);
+  }
+  async operators(): Promise<OperatorRow[]> {
+    return structuredClone([...this.operatorRows.values()]);
+  }
+  async saveLogin(row: LoginRow): Promise<void> {
+    this.loginRows.set(row.cookie_hash, row);
+  }
+  async deleteLogin(cookieHash: string): Promise<void> {
+    this.loginRows.delete(cookieHash);
+  }
+  async logins(): Promise<LoginRow[]> {
+    return structuredClone([...this.loginRows.values()]);
+  }
+  async settings(): Promise<Map<string, unknown>> {
+    return new Map(this.values);
+  }
+  async saveSetting(key: string, value: unknown): Promise<void> {
+    this.values.set(key, value);
+  }
+  async deleteSetting(key: string): Promise<void> {
+    this.values.delete(key);
+  }
+  async commitControl(write: ControlWrite): Promise<ControlCommit> {
+    this.audited.push(...(write.audit ?? []));
+    return { audit: [], released: [], rewritten: null };
+  }
+  async probe(): Promise<void> {}
+}
+
+/** Moves only when told. */
+export class ManualClock implements Clock {
+  constructor(private ms = 1_760_000_000_000) {}
+
+  nowMs(): number {
+    return this.ms;
+  }
+
+  advance(ms: number): void {
+    this.ms += ms;
+  }
+}
+
+/** Distinct texts as long as real ones. */
+export function countingIds(): IdSource {
+  let count = 0;
+  return { next: (bytes = 16) => String(++count).padStart(Math.ceil((bytes * 8) / 6), '0') };
+}
+
+export const ADMIN: OperatorPrincipal = {
+  kind: 'operator',
+  operator_id: 'ada',
+  role: 'admin',
+  tenant_id: 'default',
+  tenant_ids: ['*'],
+};
+
+export interface AccessFixture {
+  store: FakeAccessStore;
+  clock: ManualClock;
+  ids: IdSource;
+  directory: CredentialDirectory;
+  desk: AccessDesk;
+  authenticator: Authenticator;
+  bootstrap: Bootstrap;
+}
+
+/** Starts access as a gateway does. @param options.store of an earlier start */
+export async function startAccess(
+  options: {
+    store?: FakeAccessStore;
+    clock?: ManualClock;
+    ids?: IdSource;
+    secrets?: Partial<Bootstrap>;
+    isOperatorTokenReset?: boolean;
+    allowedOrigins?: string[];
+  } = {},
+): Promise<AccessFixture> {
+  const { store = new FakeAccessStore(), clock = new ManualClock(), ids = countingIds() } = options;
+  const directory = new CredentialDirectory({ store, clock });
+  await directory.load();
+  const desk = new AccessDesk({ directory, store, clock, ids });
+  const bootstrap = await bootstrapAccess({
+    directory,
+    desk,
+    clock,
+    secrets: { operatorToken: null, agentKey: null, ...options.secrets },
+    isOperatorTokenReset: options.isOperatorTokenReset ?? false,
+  });
+  const authenticator = new Authenticator({ directory, allowedOrigins: options.allowedOrigins ?? [] });
+  return { store, clock, ids, directory, desk, authenticator, bootstrap };
+}

@@ -1,0 +1,231 @@
+/**
+ * Every agent key, operator token and login in memory, the store behind them. Lookups are synchronous and by
+ * hash; changes are written through. What has been revoked stays listed, but is found by no lookup.
+ */
+import type { AgentKeyRow, AgentPrincipal, DecisionStore, LoginRow, OperatorRow } from '#contracts';
+import { mayActFor } from '#domain/auth';
+import type { Clock } from '#kernel';
+import type { OperatorCredential } from './access.js';
+
+export const CREDENTIALS = Symbol('CredentialDirectory');
+
+/** `last_used_at_ms` reaches the store at most this often per credential. */
+const LAST_USED_SAVE_MS = 60_000;
+
+/** Every bound on what operators may create, by name. */
+export const CREDENTIAL_LIMITS = {
+  agentKeysMax: 10_000,
+  operatorsMax: 1_000,
+  loginsPerTokenMax: 1_000,
+} as const;
+
+export type Revocation =
+  | { kind: 'agent_key'; key_id: string }
+  | { kind: 'operator'; token_id: string }
+  | { kind: 'login'; login_id: string };
+
+/** The slice of the store that holds credentials. */
+export type CredentialStore = Pick<
+  DecisionStore,
+  'saveAgentKey' | 'agentKeys' | 'saveOperator' | 'operators' | 'saveLogin' | 'deleteLogin' | 'logins'
+>;
+
+/** A row and when its last use was saved. */
+interface Kept<Row> {
+  row: Row;
+  usageSavedMs: number;
+}
+
+interface KeptAgent extends Kept<AgentKeyRow> {
+  principal: AgentPrincipal;
+}
+
+export class CredentialDirectory {
+  readonly #store: CredentialStore;
+  readonly #clock: Clock;
+  readonly #onSaveFailed: (error: unknown) => void;
+  readonly #agentKeys = new Map<string, AgentKeyRow>();
+  readonly #operators = new Map<string, OperatorRow>();
+  /** Not revoked only. */
+  readonly #agentsByHash = new Map<string, KeptAgent>();
+  /** Not revoked only. */
+  readonly #operatorsByHash = new Map<string, Kept<OperatorRow>>();
+  readonly #logins = new Map<string, LoginRow>();
+  readonly #listeners = new Set<(revocation: Revocation) => void>();
+
+  /** @param options.onSaveFailed the time of a last use could not be written; nothing else is lost */
+  constructor(options: { store: CredentialStore; clock: Clock; onSaveFailed?: (error: unknown) => void }) {
+    this.#store = options.store;
+    this.#clock = options.clock;
+    this.#onSaveFailed = options.onSaveFailed ?? (() => {});
+  }
+
+  /** Reads everything from the store; logins that expired meanwhile are deleted there. */
+  async load(): Promise<void> {
+    for (const row of await this.#store.agentKeys()) this.#rememberAgentKey(row);
+    for (const row of await this.#store.operators()) this.#rememberOperator(row);
+    for (const login of await this.#store.logins()) {
+      this.#logins.set(login.cookie_hash, login);
+      if (this.login(login.cookie_hash) === null) await this.endLogin(login.cookie_hash);
+    }
+  }
+
+  /** The principal of a key that is not revoked; notes its use. */
+  agentByHash(secretHash: string): AgentPrincipal | null {
+    const kept = this.#agentsByHash.get(secretHash);
+    if (kept === undefined) return null;
+    if (this.#noteUse(kept)) this.#store.saveAgentKey({ ...kept.row }).catch(this.#onSaveFailed);
+    return kept.principal;
+  }
+
+  hasAgentKey(secretHash: string): boolean {
+    return this.#agentsByHash.has(secretHash);
+  }
+
+  /** The row of a token that is not revoked; notes its use. */
+  operatorByHash(secretHash: string): Readonly<OperatorRow> | null {
+    const kept = this.#operatorsByHash.get(secretHash);
+    if (kept === undefined) return null;
+    if (this.#noteUse(kept)) this.#store.saveOperator({ ...kept.row }).catch(this.#onSaveFailed);
+    return kept.row;
+  }
+
+  /** A login that has not expired, with its token, which is not revoked and may act for the login's tenant. */
+  login(cookieHash: string): { login: Readonly<LoginRow>; operator: Readonly<OperatorRow> } | null {
+    const login = this.#logins.get(cookieHash);
+    const operator = login && this.#operators.get(login.token_id);
+    if (!operator || operator.revoked_at_ms !== null || login.expires_at_ms <= this.#clock.nowMs())
+      return null;
+    return mayActFor(operator.tenant_ids, login.tenant_id) ? { login, operator } : null;
+  }
+
+  isLive({ token_id, login_id }: OperatorCredential): boolean {
+    const operator = this.#operators.get(token_id);
+    if (operator === undefined || operator.revoked_at_ms !== null) return false;
+    return login_id === null || this.login(login_id) !== null;
+  }
+
+  /** Oldest first. */
+  agentKeys(): Readonly<AgentKeyRow>[] {
+    return [...this.#agentKeys.values()];
+  }
+
+  agentKey(keyId: string): Readonly<AgentKeyRow> | undefined {
+    return this.#agentKeys.get(keyId);
+  }
+
+  /** Oldest first. */
+  operators(): Readonly<OperatorRow>[] {
+    return [...this.#operators.values()];
+  }
+
+  operator(tokenId: string): Readonly<OperatorRow> | undefined {
+    return this.#operators.get(tokenId);
+  }
+
+  /** Adds a key, or replaces the one with this id; valid as soon as it is stored. */
+  async putAgentKey(row: AgentKeyRow): Promise<void> {
+    await this.#store.saveAgentKey({ ...row });
+    const replaced = this.#agentKeys.get(row.key_id);
+    if (replaced !== undefined && replaced.secret_hash !== row.secret_hash) {
+      this.#announce({ kind: 'agent_key', key_id: row.key_id });
+    }
+    this.#rememberAgentKey(row);
+  }
+
+  /** Adds a token, or replaces the one with this id; another secret or fewer rights end its logins. */
+  async putOperator(row: OperatorRow): Promise<void> {
+    await this.#store.saveOperator({ ...row });
+    const replaced = this.#operators.get(row.token_id);
+    this.#rememberOperator(row);
+    if (replaced !== undefined && replaced.secret_hash !== row.secret_hash) {
+      this.#announce({ kind: 'operator', token_id: row.token_id });
+      await this.#endLoginsOf(row.token_id);
+    }
+  }
+
+  /** Ends a key in memory at once, then in the store. Repeating it repeats the write. */
+  async revokeAgentKey(keyId: string): Promise<void> {
+    const row = this.#agentKeys.get(keyId);
+    if (row === undefined) return;
+    const revoked = { ...row, revoked_at_ms: row.revoked_at_ms ?? this.#clock.nowMs() };
+    this.#rememberAgentKey(revoked);
+    this.#announce({ kind: 'agent_key', key_id: keyId });
+    await this.#store.saveAgentKey({ ...revoked });
+  }
+
+  /** Ends a token and its logins in memory at once, then in the store. Repeating it repeats the write. */
+  async revokeOperator(tokenId: string): Promise<void> {
+    const row = this.#operators.get(tokenId);
+    if (row === undefined) return;
+    const revoked = { ...row, revoked_at_ms: row.revoked_at_ms ?? this.#clock.nowMs() };
+    this.#rememberOperator(revoked);
+    this.#announce({ kind: 'operator', token_id: tokenId });
+    await this.#store.saveOperator({ ...revoked });
+    await this.#endLoginsOf(tokenId);
+  }
+
+  /** Adds or replaces a login. At the bound the token's login that expires first is ended. */
+  async putLogin(login: LoginRow): Promise<void> {
+    const others = [...this.#logins.values()].filter(
+      (other) => other.token_id === login.token_id && other.cookie_hash !== login.cookie_hash,
+    );
+    if (others.length >= CREDENTIAL_LIMITS.loginsPerTokenMax) {
+      const first = others.reduce((a, b) => (a.expires_at_ms <= b.expires_at_ms ? a : b));
+      await this.endLogin(first.cookie_hash);
+    }
+    await this.#store.saveLogin({ ...login });
+    this.#logins.set(login.cookie_hash, { ...login });
+  }
+
+  async endLogin(cookieHash: string): Promise<void> {
+    if (this.#logins.delete(cookieHash)) this.#announce({ kind: 'login', login_id: cookieHash });
+    await this.#store.deleteLogin(cookieHash);
+  }
+
+  onRevoked(listener: (revocation: Revocation) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async #endLoginsOf(tokenId: string): Promise<void> {
+    const ending = [...this.#logins.values()].filter((login) => login.token_id === tokenId);
+    for (const login of ending) this.#logins.delete(login.cookie_hash);
+    for (const login of ending) await this.#store.deleteLogin(login.cookie_hash);
+  }
+
+  #announce(revocation: Revocation): void {
+    for (const listener of this.#listeners) listener(revocation);
+  }
+
+  #rememberAgentKey(row: AgentKeyRow): void {
+    const replaced = this.#agentKeys.get(row.key_id);
+    if (replaced !== undefined) this.#forget(this.#agentsByHash, replaced.secret_hash, replaced);
+    this.#agentKeys.set(row.key_id, row);
+    if (row.revoked_at_ms !== null) return;
+    const { key_id, name, tenant_id } = row;
+    const principal: AgentPrincipal = Object.freeze({ kind: 'agent', key_id, key_name: name, tenant_id });
+    this.#agentsByHash.set(row.secret_hash, { row, principal, usageSavedMs: 0 });
+  }
+
+  #rememberOperator(row: OperatorRow): void {
+    const replaced = this.#operators.get(row.token_id);
+    if (replaced !== undefined) this.#forget(this.#operatorsByHash, replaced.secret_hash, replaced);
+    this.#operators.set(row.token_id, row);
+    if (row.revoked_at_ms === null) this.#operatorsByHash.set(row.secret_hash, { row, usageSavedMs: 0 });
+  }
+
+  /** Drops a hash only while it stands for this very row: two rows may share one secret. */
+  #forget<Row>(byHash: Map<string, Kept<Row>>, secretHash: string, row: Row): void {
+    if (byHash.get(secretHash)?.row === row) byHash.delete(secretHash);
+  }
+
+  /** True when the use should be saved now. */
+  #noteUse(kept: Kept<{ last_used_at_ms: number | null }>): boolean {
+    const nowMs = this.#clock.nowMs();
+    kept.row.last_used_at_ms = nowMs;
+    if (nowMs - kept.usageSavedMs < LAST_USED_SAVE_MS) return false;
+    kept.usageSavedMs = nowMs;
+    return true;
+  }
+}

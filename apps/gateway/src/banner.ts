@@ -1,0 +1,37 @@
+/** What a person sees at start: where to go, how to get in, what to send. Secrets only in the process that made them. */
+import type { GatewayConfig } from './config/config.js';
+import { RESET_ARGUMENT } from './config/config.js';
+import type { Gateway } from './gateway.js';
+
+/** One DecisionLog that anybody can paste into a shell. */
+const SAMPLE_LOG = {
+  meta: { trace_id: 'hello-1', timestamp: '2026-01-01T00:00:00Z', session_id: 'hello' },
+  identity: { agent_id: 'my-agent', agent_type: 'assistant', capability_version: '1.0.0' },
+  cognition: { intent: 'Say hello' },
+  action: { status: 'success', tool_call: 'greet' },
+};
+
+export function curlLine(url: string, agentKey: string): string {
+  return [
+    `curl -sS ${url}/v1/decision-logs`,
+    `-H 'Authorization: Bearer ${agentKey}'`,
+    `-H 'Content-Type: application/json'`,
+    `-d '${JSON.stringify(SAMPLE_LOG)}'`,
+  ].join(' \\\n    ');
+}
+
+export function printBanner({ url, bootstrap }: Gateway, config: GatewayConfig, write = writeOut): void {
+  const base = config.publicUrl ?? url.replace('[::1]', 'localhost').replace('127.0.0.1', 'localhost');
+  const lines = ['', `  Observatory  ${base}`, ''];
+  if (bootstrap.operatorToken)
+    lines.push('  Log in:', `    ${base}/login#token=${bootstrap.operatorToken}`, '');
+  else lines.push(`  Log in with your operator token. Lost it? npm start -- ${RESET_ARGUMENT}`, '');
+  if (bootstrap.agentKey)
+    lines.push('  Send a first DecisionLog:', `    ${curlLine(base, bootstrap.agentKey)}`, '');
+  else lines.push('  Agent keys are made and revoked under Settings.', '');
+  write(`${lines.join('\n')}\n`);
+}
+
+const writeOut = (text: string): void => {
+  process.stdout.write(text);
+};

@@ -1,0 +1,50 @@
+/** Configuration in three steps: names (env.ts), values (config.ts), secrets (secrets.ts); and the runtime settings. */
+import { type DynamicModule, Global, Module } from '@nestjs/common';
+import type { DecisionStore } from '#contracts';
+import type { Clock } from '#kernel';
+import { CLOCK, CONFIG, RUNTIME_CONFIG, SECRETS, STORE } from '../tokens.js';
+import { ConfigController } from './config.controller.js';
+import { type GatewayConfig, parseConfig } from './config.js';
+import { type Environment, readEnvironment } from './env.js';
+import { RuntimeConfigStore } from './runtime-config-store.js';
+import { type GatewaySecrets, parseSecrets } from './secrets.js';
+
+/** Everything that is known before Nest starts. */
+export interface StartSettings {
+  config: GatewayConfig;
+  secrets: GatewaySecrets;
+  environment: Environment;
+}
+
+/** @throws ConfigError with a message made to be printed as it is */
+export function readStartSettings(
+  source: Record<string, string | undefined> = process.env,
+  args: readonly string[] = process.argv.slice(2),
+): StartSettings {
+  const environment = readEnvironment(source);
+  const config = parseConfig(environment.config, args);
+  return { config, secrets: parseSecrets(environment.secrets, config), environment };
+}
+
+@Global()
+@Module({ controllers: [ConfigController] })
+export class ConfigModule {}
+
+/** The module around settings that were read before Nest, so that a bad one stops the start with its own words. */
+export const configModule = ({ config, secrets, environment }: StartSettings): DynamicModule => ({
+  module: ConfigModule,
+  providers: [
+    { provide: CONFIG, useValue: config },
+    { provide: SECRETS, useValue: secrets },
+    {
+      provide: RUNTIME_CONFIG,
+      inject: [STORE, CLOCK],
+      useFactory: async (store: DecisionStore, clock: Clock) => {
+        const runtimeConfig = new RuntimeConfigStore({ store, clock, environment: environment.runtime });
+        await runtimeConfig.load();
+        return runtimeConfig;
+      },
+    },
+  ],
+  exports: [CONFIG, SECRETS, RUNTIME_CONFIG],
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { localUrl } from './config.js';
+import { readStartSettings } from './config.module.js';
+
+const read = (source: Record<string, string>, args: string[] = []) => readStartSettings(source, args).config;
+
+describe('the configuration', () => {
+  it('needs nothing: it listens on loopback, port 4000, with its data beside it', () => {
+    expect(read({})).toMatchObject({
+      port: 4000,
+      host: '127.0.0.1',
+      isLoopback: true,
+      dataDir: './data',
+      logLevel: null,
+      allowedOrigins: [],
+      trustProxy: false,
+      drainTimeoutMs: 10_000,
+      liveSubscriberBytesMax: 8 * 1024 * 1024,
+      isOperatorTokenReset: false,
+    });
+  });
+
+  it('takes an empty variable for one that is not set', () => {
+    expect(read({ PORT: ' ', HOST: '' })).toMatchObject({ port: 4000, host: '127.0.0.1' });
+  });
+
+  it.each([
+    ['PORT', '99999'],
+    ['PORT', '4000x'],
+    ['HOST', 'http://here'],
+    ['LOG_LEVEL', 'loud'],
+    ['OBSERVATORY_TRUST_PROXY', 'perhaps'],
+    ['OBSERVATORY_PUBLIC_URL', 'https://ops.example.org/observatory'],
+    ['OBSERVATORY_ALLOWED_ORIGINS', 'https://a.example, *'],
+    ['BODY_BYTES_MAX', '10MB'],
+    ['BODY_TIMEOUT_MS', '-1'],
+    ['ENTROPY_SESSIONS_MAX', '0'],
+    ['ENTROPY_SESSION_IDLE_MS', '1.5'],
+    ['LIVE_SUBSCRIBER_BYTES_MAX', '12'],
+    ['DRAIN_TIMEOUT_MS', 'soon'],
+  ])('refuses %s=%s, naming the variable, the value and the remedy', (variable, value) => {
+    expect(() => read({ [variable]: value })).toThrow(
+      expect.objectContaining({
+        name: 'ConfigError',
+        variable,
+        message: expect.stringContaining(`${variable}=${JSON.stringify(value)} cannot be used: `),
+      }),
+    );
+  });
+
+  it('counts the public URL among the allowed origins', () => {
+    const config = read({
+      OBSERVATORY_PUBLIC_URL: 'https://ops.example.org/',
+      OBSERVATORY_ALLOWED_ORIGINS: 'http://localhost:5173',
+    });
+    expect(config.publicUrl).toBe('https://ops.example.org');
+    expect(config.allowedOrigins).toEqual(['http://localhost:5173', 'https://ops.example.org']);
+  });
+
+  it('resets the operator token by variable or by argument', () => {
+    expect(read({ OBSERVATORY_RESET_OPERATOR_TOKEN: '1' }).isOperatorTokenReset).toBe(true);
+    expect(read({}, ['--reset-operator-token']).isOperatorTokenReset).toBe(true);
+  });
+
+  it('knows which addresses only this machine can reach', () => {
+    const hosts = [
+      'localhost',
+      '127.0.0.1',
+      '127.1.2.3',
+      '::1',
+      '[::1]',
+      '0.0.0.0',
+      '::',
+      '10.0.0.5',
+      'ops.example.org',
+    ];
+    expect(hosts.filter((host) => read({ HOST: host }).isLoopback)).toEqual(hosts.slice(0, 5));
+  });
+
+  it('says where a browser finds it', () => {
+    expect(localUrl({ host: '0.0.0.0', port: 4000 })).toBe('http://localhost:4000');
+    expect(localUrl({ host: '::1', port: 0 }, 51234)).toBe('http://[::1]:51234');
+  });
+});

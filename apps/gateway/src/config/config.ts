@@ -1,0 +1,164 @@
+/**
+ * What the gateway is started with: typed, defaults applied, units in the names, no secrets. A value that cannot
+ * be used stops the start with its variable, the value and the remedy; nothing is guessed.
+ */
+import { LIMITS } from '#contracts';
+import { isLoopback } from '#domain/auth';
+import { ConfigError } from './config-error.js';
+import { CONFIG_VARIABLES, type Environment } from './env.js';
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface GatewayConfig {
+  /** 0 = any free port, for tests. */
+  readonly port: number;
+  readonly host: string;
+  /** False: others than this machine can reach it. */
+  readonly isLoopback: boolean;
+  /** Folder of the database, relative to the working directory. */
+  readonly dataDir: string;
+  /** Null: not set; the logger chooses by where its output goes. */
+  readonly logLevel: LogLevel | null;
+  /** Origin under which people reach the dashboard, without a path; null = as requested. */
+  readonly publicUrl: string | null;
+  /** Origins beside its own that may use a login; holds that of `publicUrl`. */
+  readonly allowedOrigins: readonly string[];
+  /** True: a reverse proxy in front is the only one who can reach this port, and its X-Forwarded-* are true. */
+  readonly trustProxy: boolean;
+  readonly bodyBytesMax: number;
+  readonly inflatedBytesMax: number;
+  readonly bodyTimeoutMs: number;
+  /** Sessions whose entropy window is kept in memory. */
+  readonly entropySessionsMax: number;
+  readonly entropySessionIdleMs: number;
+  /** A live subscriber with more than this waiting is cut. */
+  readonly liveSubscriberBytesMax: number;
+  /** A shutdown takes at most this long. */
+  readonly drainTimeoutMs: number;
+  /** Makes a new bootstrap operator token at this start and revokes the earlier one. */
+  readonly isOperatorTokenReset: boolean;
+}
+
+const MINUTE_MS = 60_000;
+const MEBIBYTE = 1024 ** 2;
+
+/** Asks for a new bootstrap operator token, as OBSERVATORY_RESET_OPERATOR_TOKEN=1 does. */
+export const RESET_ARGUMENT = '--reset-operator-token';
+
+type Variables = Environment['config'];
+type Variable = keyof Variables;
+
+/** @param args of the command line @throws ConfigError for the first variable that cannot be used */
+export function parseConfig(variables: Variables, args: readonly string[] = []): GatewayConfig {
+  const host = variables[CONFIG_VARIABLES.host] ?? '127.0.0.1';
+  if (/[\s/]/.test(host))
+    throw new ConfigError('HOST', host, 'give a host name or an address, such as 127.0.0.1 or 0.0.0.0.');
+  const publicUrl = parsePublicUrl(variables);
+  const listedOrigins = parseOrigins(variables);
+  const integer = (name: Variable, fallback: number, min: number, max: number) =>
+    parseInteger(variables, name, { fallback, min, max });
+  const names = CONFIG_VARIABLES;
+  return {
+    port: integer(names.port, 4_000, 0, 65_535),
+    host,
+    isLoopback: isLoopback(host),
+    dataDir: variables[names.dataDir] ?? './data',
+    logLevel: parseLogLevel(variables),
+    publicUrl,
+    allowedOrigins: publicUrl === null ? listedOrigins : [...new Set([...listedOrigins, publicUrl])],
+    trustProxy: parseFlag(variables, names.trustProxy),
+    bodyBytesMax: integer(names.bodyBytesMax, LIMITS.bodyBytesMax, 1_024, 1024 * MEBIBYTE),
+    inflatedBytesMax: integer(names.inflatedBytesMax, LIMITS.inflatedBytesMax, 1_024, 1024 * MEBIBYTE),
+    bodyTimeoutMs: integer(names.bodyTimeoutMs, LIMITS.bodyTimeoutMs, 100, 10 * MINUTE_MS),
+    entropySessionsMax: integer(names.entropySessionsMax, 100_000, 1, 10_000_000),
+    entropySessionIdleMs: integer(
+      names.entropySessionIdleMs,
+      60 * MINUTE_MS,
+      1_000,
+      30 * 24 * 60 * MINUTE_MS,
+    ),
+    liveSubscriberBytesMax: integer(names.liveSubscriberBytesMax, 8 * MEBIBYTE, 64 * 1_024, 1024 * MEBIBYTE),
+    drainTimeoutMs: integer(names.drainTimeoutMs, 10_000, 0, 10 * MINUTE_MS),
+    isOperatorTokenReset: parseFlag(variables, names.isOperatorTokenReset) || args.includes(RESET_ARGUMENT),
+  };
+}
+
+/** Where a browser on this machine finds the gateway. @param port in use, when PORT left the choice open */
+export function localUrl(
+  { host, port: configured }: Pick<GatewayConfig, 'host' | 'port'>,
+  port = configured,
+): string {
+  const isEverywhere = host === '0.0.0.0' || host === '::' || host === '[::]' || host === '127.0.0.1';
+  const name = isEverywhere ? 'localhost' : host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+  return `http://${name}:${port}`;
+}
+
+/** Decimal digits only: "10MB", "1e3" and "" are refused, not read halfway. */
+function parseInteger(
+  variables: Variables,
+  name: Variable,
+  { fallback, min, max }: { fallback: number; min: number; max: number },
+): number {
+  const text = variables[name];
+  if (text === undefined) return fallback;
+  const value = Number(text);
+  if (/^\d{1,15}$/.test(text) && value >= min && value <= max) return value;
+  throw new ConfigError(
+    name,
+    text,
+    `give a whole number from ${min} to ${max}, or unset it for ${fallback}.`,
+  );
+}
+
+function parseFlag(variables: Variables, name: Variable): boolean {
+  const text = variables[name]?.toLowerCase();
+  if (text === undefined || ['0', 'false', 'no', 'off'].includes(text)) return false;
+  if (['1', 'true', 'yes', 'on'].includes(text)) return true;
+  throw new ConfigError(name, text, 'give 1 or 0.');
+}
+
+function parseLogLevel(variables: Variables): LogLevel | null {
+  const text = variables[CONFIG_VARIABLES.logLevel];
+  if (text === undefined) return null;
+  const level = LOG_LEVELS.find((one) => one === text.toLowerCase());
+  if (level !== undefined) return level;
+  throw new ConfigError('LOG_LEVEL', text, `give one of ${LOG_LEVELS.join(', ')}.`);
+}
+
+function parseOrigins(variables: Variables): string[] {
+  const text = variables[CONFIG_VARIABLES.allowedOrigins] ?? '';
+  const entries = text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter(Boolean);
+  return entries.map((entry) => {
+    const origin = webOrigin(entry);
+    if (origin !== null) return origin;
+    throw new ConfigError(
+      CONFIG_VARIABLES.allowedOrigins,
+      text,
+      `${JSON.stringify(entry)} is no origin; separate origins such as https://ops.example.org with commas. * is not possible.`,
+    );
+  });
+}
+
+function parsePublicUrl(variables: Variables): string | null {
+  const text = variables[CONFIG_VARIABLES.publicUrl];
+  if (text === undefined) return null;
+  const origin = webOrigin(text);
+  if (origin !== null) return origin;
+  throw new ConfigError(
+    CONFIG_VARIABLES.publicUrl,
+    text,
+    'give scheme, host and port only, such as https://ops.example.org.',
+  );
+}
+
+/** The origin of a http(s) URL that has no path, query or credentials; else null. */
+function webOrigin(text: string): string | null {
+  if (!URL.canParse(text)) return null;
+  const url = new URL(text);
+  const isBare = url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '';
+  return isBare && /^https?:$/.test(url.protocol) ? url.origin : null;
+}

@@ -1,0 +1,67 @@
+/**
+ * The names of the environment variables the gateway reads, and nothing else: their meaning is in config.ts, what
+ * is secret in secrets.ts, what may change while it runs in runtime-config-store.ts.
+ */
+import type { RuntimeConfigKey } from '#contracts';
+
+/** Fixed for the life of the process. */
+export const CONFIG_VARIABLES = {
+  port: 'PORT',
+  host: 'HOST',
+  dataDir: 'OBSERVATORY_DATA_DIR',
+  logLevel: 'LOG_LEVEL',
+  publicUrl: 'OBSERVATORY_PUBLIC_URL',
+  allowedOrigins: 'OBSERVATORY_ALLOWED_ORIGINS',
+  trustProxy: 'OBSERVATORY_TRUST_PROXY',
+  bodyBytesMax: 'BODY_BYTES_MAX',
+  inflatedBytesMax: 'INFLATED_BYTES_MAX',
+  bodyTimeoutMs: 'BODY_TIMEOUT_MS',
+  entropySessionsMax: 'ENTROPY_SESSIONS_MAX',
+  entropySessionIdleMs: 'ENTROPY_SESSION_IDLE_MS',
+  liveSubscriberBytesMax: 'LIVE_SUBSCRIBER_BYTES_MAX',
+  drainTimeoutMs: 'DRAIN_TIMEOUT_MS',
+  isOperatorTokenReset: 'OBSERVATORY_RESET_OPERATOR_TOKEN',
+} as const;
+
+export const SECRET_VARIABLES = {
+  operatorToken: 'OBSERVATORY_OPERATOR_TOKEN',
+  agentKey: 'OBSERVATORY_AGENT_KEY',
+} as const;
+
+/** Start values of settings that operators may change. */
+export const RUNTIME_VARIABLES = {
+  entropy_window_size: 'ENTROPY_WINDOW_SIZE',
+  entropy_loop_threshold: 'ENTROPY_LOOP_THRESHOLD',
+  entropy_warning_threshold: 'ENTROPY_WARNING_THRESHOLD',
+  entropy_tool_key: 'ENTROPY_TOOL_KEY',
+  hitl_pause_ttl_ms: 'HITL_PAUSE_TTL_MS',
+  hitl_expiry_action: 'HITL_EXPIRY_ACTION',
+  retention_days: 'RETENTION_DAYS',
+  retention_bytes: 'RETENTION_BYTES',
+} as const satisfies Record<RuntimeConfigKey, string>;
+
+type VariablesOf<Table extends Record<string, string>> = Partial<Record<Table[keyof Table], string>>;
+
+/** Set variables only; an empty one counts as not set. */
+export interface Environment {
+  config: VariablesOf<typeof CONFIG_VARIABLES>;
+  secrets: VariablesOf<typeof SECRET_VARIABLES>;
+  runtime: VariablesOf<typeof RUNTIME_VARIABLES>;
+}
+
+/** The one place where `process.env` is read. */
+export function readEnvironment(source: Record<string, string | undefined> = process.env): Environment {
+  return {
+    config: pick(source, CONFIG_VARIABLES),
+    secrets: pick(source, SECRET_VARIABLES),
+    runtime: pick(source, RUNTIME_VARIABLES),
+  };
+}
+
+function pick<Table extends Record<string, string>>(
+  source: Record<string, string | undefined>,
+  table: Table,
+): VariablesOf<Table> {
+  const names = Object.values(table).filter((name) => source[name]?.trim());
+  return Object.fromEntries(names.map((name) => [name, source[name]?.trim()])) as VariablesOf<Table>;
+}

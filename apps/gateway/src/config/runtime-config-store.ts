@@ -1,0 +1,180 @@
+/**
+ * Settings that take effect on the next message: stored value, else environment variable, else default. `get`
+ * hands out what was given as it was given; `effective` is the same after the checks every consumer applies.
+ *
+ * @see FR-9.11
+ */
+import {
+  type AuditDraft,
+  type DecisionStore,
+  ObservatoryError,
+  type OperatorPrincipal,
+  RUNTIME_CONFIG_DEFAULTS,
+  type RuntimeConfig,
+  type RuntimeConfigAnswer,
+  type RuntimeConfigKey,
+  type RuntimeConfigPatch,
+  type RuntimeConfigSource,
+  runtimeConfigPatchSchema,
+  runtimeConfigSchema,
+} from '#contracts';
+import { hasAllTenants } from '#domain/auth';
+import type { Clock } from '#kernel';
+import { type Environment, RUNTIME_VARIABLES } from './env.js';
+
+const KEYS = Object.keys(RUNTIME_CONFIG_DEFAULTS) as RuntimeConfigKey[];
+
+/** Key of a setting in the store. */
+const settingName = (key: RuntimeConfigKey): string => `config.${key}`;
+
+type ConfigStore = Pick<DecisionStore, 'settings' | 'saveSetting' | 'deleteSetting' | 'commitControl'>;
+
+export class RuntimeConfigStore implements RuntimeConfigSource {
+  readonly #store: ConfigStore;
+  readonly #clock: Clock;
+  readonly #environment: Environment['runtime'];
+  readonly #stored = new Map<RuntimeConfigKey, unknown>();
+
+  constructor(options: { store: ConfigStore; clock: Clock; environment: Environment['runtime'] }) {
+    this.#store = options.store;
+    this.#clock = options.clock;
+    this.#environment = options.environment;
+  }
+
+  /** Reads the stored settings; until then the environment and the defaults are in force. */
+  async load(): Promise<void> {
+    const settings = await this.#store.settings();
+    for (const key of KEYS) {
+      if (settings.has(settingName(key))) this.#stored.set(key, settings.get(settingName(key)));
+    }
+  }
+
+  get(key: RuntimeConfigKey): unknown {
+    if (this.#stored.has(key)) return this.#stored.get(key);
+    const text = this.#environment[RUNTIME_VARIABLES[key]];
+    return text === undefined ? RUNTIME_CONFIG_DEFAULTS[key] : parseText(text);
+  }
+
+  /** What is in force: unusable values replaced by their defaults, each with one line that says so. */
+  effective(): RuntimeConfigAnswer {
+    const warnings: string[] = [];
+    const values: Record<string, unknown> = {};
+    for (const key of KEYS) {
+      const given = this.get(key);
+      const isUsable = runtimeConfigSchema.shape[key].safeParse(given).success;
+      values[key] = isUsable ? given : RUNTIME_CONFIG_DEFAULTS[key];
+      if (!isUsable) warnings.push(this.#warning(key, given));
+    }
+    const [loop, warning] = [values.entropy_loop_threshold, values.entropy_warning_threshold].map(Number);
+    if (loop !== undefined && warning !== undefined && loop > warning) {
+      warnings.push(
+        `entropy_loop_threshold is ${loop}, above entropy_warning_threshold, ${warning}: no session is ever in warning.`,
+      );
+    }
+    return { values: values as RuntimeConfig, defaults: { ...RUNTIME_CONFIG_DEFAULTS }, warnings };
+  }
+
+  /**
+   * Changes any subset; null puts a setting back to its environment variable or default. Durable and in the audit
+   * before it is in force.
+   *
+   * @throws ObservatoryError invalid_fields, naming each field and what it takes; forbidden to an operator of some tenants
+   */
+  async patch(patch: unknown, principal: OperatorPrincipal): Promise<RuntimeConfigAnswer> {
+    if (!hasAllTenants(principal.tenant_ids)) {
+      throw new ObservatoryError(
+        'forbidden',
+        'These settings hold for every tenant; only an operator of all may change them.',
+      );
+    }
+    const changes = parsePatch(patch);
+    const keys = KEYS.filter((key) => changes[key] !== undefined);
+    this.#requireOrderedThresholds(changes);
+    if (keys.length === 0) return this.effective();
+
+    const before = Object.fromEntries(keys.map((key) => [key, this.get(key)]));
+    const after = Object.fromEntries(keys.map((key) => [key, this.#afterChange(key, changes)]));
+    await this.#store.commitControl({ audit: [this.#auditDraft(principal, before, after)] });
+    await Promise.all(keys.map((key) => this.#save(key, changes[key])));
+    for (const key of keys) {
+      if (changes[key] === null) this.#stored.delete(key);
+      else this.#stored.set(key, changes[key]);
+    }
+    return this.effective();
+  }
+
+  #save(key: RuntimeConfigKey, value: unknown): Promise<void> {
+    const name = settingName(key);
+    return value === null ? this.#store.deleteSetting(name) : this.#store.saveSetting(name, value);
+  }
+
+  /** The value in force if `changes` came into effect. */
+  #afterChange(key: RuntimeConfigKey, changes: RuntimeConfigPatch): unknown {
+    const change = changes[key];
+    if (change === undefined) return this.effective().values[key];
+    if (change !== null) return change;
+    const text = this.#environment[RUNTIME_VARIABLES[key]];
+    return text === undefined ? RUNTIME_CONFIG_DEFAULTS[key] : parseText(text);
+  }
+
+  #requireOrderedThresholds(changes: RuntimeConfigPatch): void {
+    const names = ['entropy_loop_threshold', 'entropy_warning_threshold'] as const;
+    const fields = names.filter((name) => changes[name] !== undefined);
+    if (fields.length === 0) return;
+    const [loop, warning] = names.map((name) => Number(this.#afterChange(name, changes)));
+    if (loop === undefined || warning === undefined || loop <= warning) return;
+    throw new ObservatoryError(
+      'invalid_fields',
+      `entropy_loop_threshold (${loop}) must not exceed entropy_warning_threshold (${warning}): ` +
+        'a loop is the graver of the two. Lower the first or raise the second; both fit in one request.',
+      { fields },
+    );
+  }
+
+  #warning(key: RuntimeConfigKey, given: unknown): string {
+    const source = this.#stored.has(key) ? `the stored ${key}` : RUNTIME_VARIABLES[key];
+    const shown = JSON.stringify(given)?.slice(0, 80);
+    return `${source} is ${shown}, which cannot be used; ${key} is ${JSON.stringify(RUNTIME_CONFIG_DEFAULTS[key])} instead.`;
+  }
+
+  #auditDraft(
+    principal: OperatorPrincipal,
+    before: Record<string, unknown>,
+    after: Record<string, unknown>,
+  ): AuditDraft {
+    return {
+      tenant_id: principal.tenant_id,
+      at_ms: this.#clock.nowMs(),
+      operator_id: principal.operator_id,
+      role: principal.role,
+      action: 'config.update',
+      session_id: null,
+      before_state: null,
+      after_state: null,
+      outcome: 'ok',
+      detail: { before, after },
+    };
+  }
+}
+
+/** A number where the text is one; else the text, so that whoever uses it can say what was given. */
+function parseText(text: string): unknown {
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : text;
+}
+
+function parsePatch(patch: unknown): RuntimeConfigPatch {
+  const parsed = runtimeConfigPatchSchema.safeParse(patch);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map((issue) => {
+    if (issue.code === 'unrecognized_keys') {
+      return { fields: issue.keys, text: `unknown: ${issue.keys.join(', ')}; known are ${KEYS.join(', ')}` };
+    }
+    const field = issue.path.join('.');
+    const fields = field === '' ? [] : [field];
+    return { fields, text: `${field || 'the body'}: ${issue.message}; null puts it back to its default` };
+  });
+  const detail = problems.map((problem) => problem.text).join('. ');
+  throw new ObservatoryError('invalid_fields', `${detail}.`, {
+    fields: problems.flatMap((problem) => problem.fields),
+  });
+}

@@ -1,0 +1,116 @@
+/**
+ * The secrets the gateway is started with, apart from its configuration so that they cannot be logged with it: an
+ * instance shows nothing of itself in JSON, in string templates and in `util.inspect`.
+ */
+import { inspect } from 'node:util';
+import { ConfigError } from './config-error.js';
+import { type Environment, SECRET_VARIABLES } from './env.js';
+
+/** Shorter ones are refused everywhere. */
+export const SECRET_CHARS_MIN = 8;
+/** Shorter ones are refused where others than this machine can connect. */
+export const PUBLIC_SECRET_CHARS_MIN = 24;
+export const SECRET_CHARS_MAX = 256;
+
+/** Found in documentation and in everybody's first guess; compared without case, digits and separators. */
+const WELL_KNOWN =
+  /^(.)\1*$|change.?me|example|password|secret|operator|agent|token|admin|test|demo|observatory|default|your/i;
+
+const HIDDEN = '[secrets]';
+
+export class GatewaySecrets {
+  readonly #operatorToken: string | null;
+  readonly #agentKey: string | null;
+
+  constructor(values: { operatorToken: string | null; agentKey: string | null }) {
+    this.#operatorToken = values.operatorToken;
+    this.#agentKey = values.agentKey;
+  }
+
+  /** Null: not fixed by the environment. */
+  get operatorToken(): string | null {
+    return this.#operatorToken;
+  }
+
+  /** Null: not fixed by the environment. */
+  get agentKey(): string | null {
+    return this.#agentKey;
+  }
+
+  toJSON(): string {
+    return HIDDEN;
+  }
+
+  toString(): string {
+    return HIDDEN;
+  }
+
+  [inspect.custom](): string {
+    return HIDDEN;
+  }
+}
+
+/**
+ * Authentication is always on. So what is checked here is that it means something: beyond loopback, a secret that
+ * could be guessed is refused.
+ *
+ * @throws ConfigError naming the variable and the remedy, never the value
+ */
+export function parseSecrets(
+  variables: Environment['secrets'],
+  { isLoopback }: { isLoopback: boolean },
+): GatewaySecrets {
+  const operatorToken = variables[SECRET_VARIABLES.operatorToken] ?? null;
+  const agentKey = variables[SECRET_VARIABLES.agentKey] ?? null;
+  if (operatorToken !== null) requireStrength(SECRET_VARIABLES.operatorToken, operatorToken, isLoopback);
+  if (agentKey !== null) requireStrength(SECRET_VARIABLES.agentKey, agentKey, isLoopback);
+  if (agentKey !== null && agentKey === operatorToken) {
+    throw new ConfigError(
+      SECRET_VARIABLES.agentKey,
+      null,
+      `it equals ${SECRET_VARIABLES.operatorToken}, so every agent would be an operator; give each its own value.`,
+    );
+  }
+  return new GatewaySecrets({ operatorToken, agentKey });
+}
+
+function requireStrength(variable: string, secret: string, isLoopback: boolean): void {
+  const suggestion = 'make one with: node -p "crypto.randomBytes(24).toString(\'base64url\')"';
+  if (!/^[\x21-\x7e]+$/.test(secret)) {
+    throw new ConfigError(variable, null, `it may hold printable ASCII without spaces only; ${suggestion}.`);
+  }
+  if (secret.length < SECRET_CHARS_MIN || secret.length > SECRET_CHARS_MAX) {
+    throw new ConfigError(
+      variable,
+      null,
+      `it has ${secret.length} characters, and ${SECRET_CHARS_MIN} to ${SECRET_CHARS_MAX} are needed; ${suggestion}.`,
+    );
+  }
+  if (isLoopback) return;
+  const remedy = `${suggestion}, unset it to have one made, or listen on 127.0.0.1.`;
+  if (secret.length < PUBLIC_SECRET_CHARS_MIN) {
+    const found = `HOST lets others connect, and ${secret.length} characters can be guessed`;
+    throw new ConfigError(
+      variable,
+      null,
+      `${found}: at least ${PUBLIC_SECRET_CHARS_MIN} are needed; ${remedy}`,
+    );
+  }
+  if (isWellKnown(secret)) {
+    throw new ConfigError(
+      variable,
+      null,
+      `HOST lets others connect, and this value looks like an example; ${remedy}`,
+    );
+  }
+}
+
+/** True if little is left of it once the words of examples, digits in order and separators are taken away. */
+function isWellKnown(secret: string): boolean {
+  if (new Set(secret).size < 8) return true;
+  const words = new RegExp(WELL_KNOWN.source, 'gi');
+  const rest = secret
+    .replace(words, '')
+    .replace(/(key|my|obs|op|prod|dev|local|0123456789|123456789?0?|abc(def)?)/gi, '');
+  return rest.replace(/[^a-z0-9]/gi, '').length < 12;
+}

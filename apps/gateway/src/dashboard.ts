@@ -1,0 +1,41 @@
+/** Serves the built dashboard: hashed assets for a year, index.html for every page of the app. */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance } from 'fastify';
+
+/** Relative to `dist/apps/gateway/src/`. */
+const DASHBOARD_DIR = fileURLToPath(new URL('../../../dashboard/', import.meta.url));
+
+/** Paths that belong to programs: a miss there is a 404 and not a page. */
+const PROGRAM_PATHS = /^\/(v1|proxy|agents|socket\.io|healthz|readyz|metrics|docs|assets)(\/|$|\?)/;
+
+/** @returns false where the dashboard has not been built (development: Vite serves it) */
+export async function serveDashboard(fastify: FastifyInstance): Promise<boolean> {
+  if (!existsSync(DASHBOARD_DIR)) return false;
+  await fastify.register(fastifyStatic, {
+    root: DASHBOARD_DIR,
+    wildcard: false,
+    index: 'index.html',
+    maxAge: '1y',
+    immutable: true,
+    setHeaders: (response, path) => {
+      if (path.endsWith('.html')) response.header('cache-control', 'no-cache');
+    },
+  });
+  return true;
+}
+
+/**
+ * Every page of the app is index.html: a deep link opened anew must find it.
+ *
+ * @returns the path to serve instead of the one asked for
+ */
+export function pageUrl(request: { method?: string; url?: string; headers: { accept?: string } }): string {
+  const url = request.url ?? '/';
+  const isPage =
+    request.method === 'GET' &&
+    (request.headers.accept ?? '').includes('text/html') &&
+    !PROGRAM_PATHS.test(url);
+  return isPage ? '/index.html' : url;
+}

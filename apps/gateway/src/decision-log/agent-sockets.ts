@@ -1,0 +1,129 @@
+/**
+ * The `/agents` namespace: DecisionLogs with an acknowledgement equal to the HTTP answer, and control pushed
+ * at once. Authenticated by agent key before `connection`.
+ *
+ *     client: emit('decision_log', log | log[], ack)
+ *     client: emit('watch_control', {session_id}, ack)    to hear control of a session before its first log
+ *     server: emit('control', {session_id, state, directives, cursor}, ack)   the ack acknowledges a pause
+ */
+import type { Namespace, Socket } from 'socket.io';
+import {
+  type AgentPrincipal,
+  LIMITS,
+  LIVE_EVENTS,
+  ObservatoryError,
+  type SessionKey,
+  sessionKey,
+} from '#contracts';
+import type { ControlDesk } from '../hitl/control-desk.js';
+import type { IngestRefusal } from './ingest.route.js';
+import type { SchemaInterceptor } from './schema-interceptor.js';
+
+/** Sessions one socket may speak for. */
+const SESSIONS_PER_SOCKET_MAX = 1_000;
+const ACKNOWLEDGE_TIMEOUT_MS = 10_000;
+
+export interface AgentSocketsParts {
+  namespace: Namespace;
+  /** Reads the handshake; null = refuse. */
+  authenticate: (socket: Socket) => AgentPrincipal | null;
+  interceptor: SchemaInterceptor;
+  refusal: () => IngestRefusal | null;
+  desk: ControlDesk;
+  onFailed: (error: unknown) => void;
+}
+
+type Acknowledge = (answer: unknown) => void;
+
+export class AgentSockets {
+  readonly #parts: AgentSocketsParts;
+
+  constructor(parts: AgentSocketsParts) {
+    this.#parts = parts;
+    parts.namespace.use((socket, next) => {
+      const principal = parts.authenticate(socket);
+      if (principal === null)
+        next(new ObservatoryError('unauthorized', 'Send auth: { key } with an agent key in the handshake.'));
+      else {
+        socket.data.principal = principal;
+        next();
+      }
+    });
+    parts.namespace.on('connection', (socket) => this.#onConnection(socket));
+  }
+
+  /** Cuts sockets whose key was revoked. */
+  recheck(): void {
+    for (const socket of this.#parts.namespace.sockets.values()) {
+      if (this.#parts.authenticate(socket) === null) socket.disconnect(true);
+    }
+  }
+
+  #onConnection(socket: Socket): void {
+    /** Session -> how to stop hearing its control. */
+    const detachers = new Map<SessionKey, () => void>();
+    socket.on(LIVE_EVENTS.decisionLog, (body: unknown, acknowledge: unknown) => {
+      const answer = typeof acknowledge === 'function' ? (acknowledge as Acknowledge) : () => {};
+      this.#ingest(socket, detachers, body).then(answer, (error: unknown) => answer(this.#failure(error)));
+    });
+    socket.on(LIVE_EVENTS.watchControl, (body: unknown, acknowledge: unknown) => {
+      const sessionId = (body as { session_id?: unknown } | null)?.session_id;
+      const isValid =
+        typeof sessionId === 'string' && sessionId !== '' && sessionId.length <= LIMITS.idCharsMax;
+      if (isValid) this.#watch(socket, detachers, sessionId);
+      if (typeof acknowledge !== 'function') return;
+      const refused = new ObservatoryError('invalid_fields', 'session_id: send the id as text.', {
+        fields: ['session_id'],
+      });
+      acknowledge(isValid ? { status: 'ok' } : refused.toAnswer());
+    });
+    socket.on('disconnect', () => {
+      for (const detach of detachers.values()) detach();
+      detachers.clear();
+    });
+  }
+
+  async #ingest(socket: Socket, detachers: Map<SessionKey, () => void>, body: unknown): Promise<unknown> {
+    const refusal = this.#parts.refusal();
+    if (refusal !== null) throw new ObservatoryError(refusal);
+    const { tenant_id } = socket.data.principal as AgentPrincipal;
+    const values: unknown[] = Array.isArray(body) ? body : [body];
+    if (values.length === 0 || values.length > LIMITS.batchCountMax) {
+      throw new ObservatoryError(
+        'invalid_request',
+        `Send 1 to ${LIMITS.batchCountMax} DecisionLogs at once.`,
+      );
+    }
+    const results = await this.#parts.interceptor.intercept(
+      tenant_id,
+      values.map((value) => ({ value, text: null })),
+    );
+    for (const result of results)
+      if (result.status === 'accepted') this.#watch(socket, detachers, result.session_id);
+    return Array.isArray(body) ? { results } : results[0];
+  }
+
+  #watch(socket: Socket, detachers: Map<SessionKey, () => void>, sessionId: string): void {
+    const { tenant_id } = socket.data.principal as AgentPrincipal;
+    const key = sessionKey(tenant_id, sessionId);
+    if (detachers.has(key) || !socket.connected) return;
+    if (detachers.size >= SESSIONS_PER_SOCKET_MAX) {
+      const [oldest] = detachers;
+      oldest?.[1]();
+      if (oldest) detachers.delete(oldest[0]);
+    }
+    const detach = this.#parts.desk.attachListener(key, (control) => {
+      socket.timeout(ACKNOWLEDGE_TIMEOUT_MS).emit(LIVE_EVENTS.control, control, (error: Error | null) => {
+        // No answer in time is no acknowledgement; the operator goes on seeing "pause requested".
+        if (error === null) this.#parts.desk.acknowledge(key, control.cursor).catch(this.#parts.onFailed);
+      });
+    });
+    detachers.set(key, detach);
+  }
+
+  #failure(error: unknown): unknown {
+    if (error instanceof ObservatoryError) return error.toAnswer();
+    this.#parts.onFailed(error);
+    return new ObservatoryError('internal_error').toAnswer();
+  }
+}

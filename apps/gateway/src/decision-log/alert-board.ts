@@ -1,0 +1,78 @@
+/**
+ * The open entropy alerts, one group per session: the snapshot of `gateway:entropy_alerts`. A group stays
+ * while its session is in a loop or stopped, so that nobody misses it by opening the page late.
+ */
+import {
+  type AlertGroup,
+  type DecisionStore,
+  type EntropyAlertEvent,
+  type SessionKey,
+  type SessionView,
+  sessionKey,
+  splitSessionKey,
+} from '#contracts';
+import { type Clock, TtlLru } from '#kernel';
+
+const GROUP_COUNT_MAX = 10_000;
+/** An alert is raised before its step is stored and its session's row says so. */
+const GRACE_MS = 10_000;
+
+const STOPPED: ReadonlySet<string> = new Set(['pause_requested', 'paused', 'expired']);
+
+const isOpen = (view: SessionView): boolean =>
+  !view.ended && (view.severity === 'loop' || STOPPED.has(view.control.state));
+
+export class AlertBoard {
+  readonly #groups: TtlLru<SessionKey, AlertGroup>;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly sessionOf: (key: SessionKey) => SessionView | undefined,
+  ) {
+    this.#groups = new TtlLru({ countMax: GROUP_COUNT_MAX, idleMs: Number.POSITIVE_INFINITY, clock });
+  }
+
+  raise(key: SessionKey, event: EntropyAlertEvent): void {
+    const group = this.#groups.get(key);
+    if (group === undefined) {
+      const { session_id, agent_id, at_ms } = event;
+      this.#groups.set(key, {
+        session_id,
+        agent_id,
+        alert_count: 1,
+        first_at_ms: at_ms,
+        last_at_ms: at_ms,
+        latest: event,
+      });
+      return;
+    }
+    group.alert_count += 1;
+    group.last_at_ms = event.at_ms;
+    group.agent_id = event.agent_id;
+    group.latest = event;
+  }
+
+  /** Newest alert first. */
+  open(tenantId: string): AlertGroup[] {
+    const groups: AlertGroup[] = [];
+    const nowMs = this.clock.nowMs();
+    for (const [key, group] of [...this.#groups.entries()]) {
+      if (splitSessionKey(key).tenantId !== tenantId) continue;
+      const view = this.sessionOf(key);
+      if (nowMs - group.last_at_ms <= GRACE_MS || (view !== undefined && isOpen(view)))
+        groups.push({ ...group });
+      else this.#groups.delete(key);
+    }
+    return groups.sort((a, b) => b.last_at_ms - a.last_at_ms);
+  }
+
+  /** After a restart: the groups of sessions that are still open. */
+  async recover(store: DecisionStore, sessions: Iterable<[SessionKey, SessionView]>): Promise<void> {
+    for (const [key, view] of sessions) {
+      if (!isOpen(view)) continue;
+      const { tenantId, sessionId } = splitSessionKey(key);
+      const group = await store.alertGroup(tenantId, sessionId);
+      if (group !== null) this.#groups.set(sessionKey(tenantId, sessionId), group);
+    }
+  }
+}

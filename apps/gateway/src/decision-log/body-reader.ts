@@ -1,0 +1,125 @@
+/**
+ * Reads a request body within its limits: bytes as they arrive, bytes after inflation, time. A gzip bomb
+ * stops at the limit, not after it; a sender that dawdles is cut.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { ObservatoryError } from '#contracts';
+
+const DECODERS: Record<string, () => ReturnType<typeof createGunzip>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+const MIB = 1024 * 1024;
+
+export interface BodyLimits {
+  /** As it arrives, before inflation. */
+  bodyBytesMax: number;
+  inflatedBytesMax: number;
+  /** From the first read to the last byte. */
+  bodyTimeoutMs: number;
+}
+
+/**
+ * The whole body, inflated.
+ * @throws ObservatoryError payload_too_large, body_timeout, unsupported_media_type, invalid_request
+ */
+export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+  const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  const decoder = encoding === 'identity' ? null : DECODERS[encoding]?.();
+  if (decoder === undefined) {
+    throw new ObservatoryError(
+      'unsupported_media_type',
+      `content-encoding: ${JSON.stringify(encoding.slice(0, 40))} is not known here; send identity, gzip, deflate or br.`,
+    );
+  }
+  if (Number(request.headers['content-length'] ?? 0) > limits.bodyBytesMax)
+    throw tooLarge('body', limits.bodyBytesMax);
+  return decoder
+    ? readInflated(request, decoder, limits)
+    : collect(request, request, {
+        name: 'body',
+        bytesMax: limits.bodyBytesMax,
+        timeoutMs: limits.bodyTimeoutMs,
+      });
+}
+
+async function readInflated(
+  request: IncomingMessage,
+  decoder: ReturnType<typeof createGunzip>,
+  limits: BodyLimits,
+): Promise<Buffer> {
+  let arrivedBytes = 0;
+  request.on('data', (chunk: Buffer) => {
+    arrivedBytes += chunk.length;
+    if (arrivedBytes > limits.bodyBytesMax) decoder.destroy(tooLarge('body', limits.bodyBytesMax));
+  });
+  request.once('error', (error) => decoder.destroy(error));
+  request.once('aborted', () => decoder.destroy(cutShort()));
+  request.pipe(decoder);
+  try {
+    const { inflatedBytesMax: bytesMax, bodyTimeoutMs: timeoutMs } = limits;
+    return await collect(request, decoder, { name: 'inflated body', bytesMax, timeoutMs });
+  } finally {
+    request.unpipe(decoder);
+    decoder.destroy();
+  }
+}
+
+interface Collection {
+  /** Names the limit in the refusal. */
+  name: string;
+  bytesMax: number;
+  timeoutMs: number;
+}
+
+function collect(
+  request: IncomingMessage,
+  source: Readable,
+  { name, bytesMax, timeoutMs }: Collection,
+): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let byteCount = 0;
+    const settle = (error: Error | null) => {
+      clearTimeout(timer);
+      source.removeListener('data', onData);
+      if (error) reject(error);
+      else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, byteCount));
+    };
+    const timer = setTimeout(() => {
+      settle(new ObservatoryError('body_timeout', `The body did not arrive within ${timeoutMs / 1000} s.`));
+    }, timeoutMs);
+    const onData = (chunk: Buffer) => {
+      byteCount += chunk.length;
+      if (byteCount > bytesMax) settle(tooLarge(name, bytesMax));
+      else chunks.push(chunk);
+    };
+    source.on('data', onData);
+    source.once('end', () => settle(null));
+    source.once('error', (error) => settle(asRefusal(error)));
+    request.once('aborted', () => settle(cutShort()));
+  });
+}
+
+const tooLarge = (name: string, bytesMax: number): ObservatoryError =>
+  new ObservatoryError(
+    'payload_too_large',
+    `The ${name} is larger than ${bytesMax / MIB} MiB; send smaller batches.`,
+  );
+
+const cutShort = (): ObservatoryError => new ObservatoryError('invalid_request', 'The body ended early.');
+
+/** zlib's own errors are the sender's fault; anything else is ours. */
+function asRefusal(error: Error): Error {
+  if (error instanceof ObservatoryError) return error;
+  const { code } = error as NodeJS.ErrnoException;
+  if (code?.startsWith('Z_') || code?.startsWith('ERR__ERROR_') || code?.startsWith('ERR_BROTLI')) {
+    return new ObservatoryError('invalid_request', 'The body does not decompress; check content-encoding.');
+  }
+  return error;
+}

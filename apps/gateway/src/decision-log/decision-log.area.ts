@@ -1,0 +1,176 @@
+/**
+ * Puts the ingest path together: who scores, who stores, who publishes. The one place that constructs the
+ * entropy tracker, and it hands the writer to the interceptor alone.
+ */
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import {
+  type DecisionStore,
+  type LivePublisher,
+  type RuntimeConfigSource,
+  type SessionKey,
+  sessionKey,
+  sessionTopic,
+  TOPICS,
+} from '#contracts';
+import { EntropyTracker } from '#domain/entropy/writer';
+import type { Clock, IdSource } from '#kernel';
+import type { ControlDesk } from '../hitl/control-desk.js';
+import type { LiveHub } from '../realtime/live-hub.js';
+import { AlertBoard } from './alert-board.js';
+import { EntropyFeed } from './entropy-feed.js';
+import { IngestEvents } from './ingest-events.js';
+import { Retention } from './retention.js';
+import { SampleLoop } from './sample-loop.js';
+import { SchemaInterceptor } from './schema-interceptor.js';
+import { SessionDetails } from './session-details.js';
+import type { SessionDirectory } from './session-directory.js';
+import { SessionRegistry } from './session-registry.js';
+import { StatsFeed } from './stats-feed.js';
+import { StepMemory } from './step-memory.js';
+import { StepPublisher } from './step-publisher.js';
+import { TopologyFeed } from './topology-feed.js';
+
+/** Session rows in memory; the live list shows ten thousand. */
+const SESSION_COUNT_MAX = 20_000;
+/** Trace ids whose resend is recognised without asking the store. */
+const REMEMBERED_TRACE_COUNT_MAX = 200_000;
+
+export interface DecisionLogDependencies {
+  clock: Clock;
+  ids: IdSource;
+  logger: Logger;
+  metrics: Registry;
+  config: RuntimeConfigSource;
+  store: DecisionStore;
+  live: LivePublisher;
+  desk: ControlDesk;
+  windowCountMax: number;
+  windowIdleMs: number;
+}
+
+export class DecisionLogArea {
+  readonly registry: SessionRegistry;
+  readonly interceptor: SchemaInterceptor;
+  readonly sample: SampleLoop;
+  readonly events: IngestEvents;
+  readonly sessions: SessionDirectory;
+  readonly #details: SessionDetails;
+  readonly #topology: TopologyFeed;
+  readonly #stats: StatsFeed;
+  readonly #board: AlertBoard;
+  readonly #memory = new StepMemory(REMEMBERED_TRACE_COUNT_MAX);
+  readonly #retention: Retention;
+  readonly #store: DecisionStore;
+
+  constructor({
+    clock,
+    ids,
+    logger,
+    metrics,
+    config,
+    store,
+    live,
+    desk,
+    ...bounds
+  }: DecisionLogDependencies) {
+    this.#store = store;
+    const events: IngestEvents = new IngestEvents(clock, logger, metrics, {
+      liveSessions: () => this.registry.size,
+      windows: () => tracker.size,
+      storeQueue: () => store.queuedCount,
+    });
+    const warn = (message: string) => events.warn(message);
+    this.events = events;
+    this.registry = new SessionRegistry({
+      clock,
+      store,
+      live,
+      sessionCountMax: SESSION_COUNT_MAX,
+      controlOf: (key) => desk.view(key),
+      onSaveFailed: (error) => events.storeFailed('sessions', error),
+    });
+    this.#topology = new TopologyFeed(clock, live, warn);
+    this.#stats = new StatsFeed(clock, live);
+    this.#board = new AlertBoard(clock, (key) => this.registry.peek(key));
+    const tracker: EntropyTracker = new EntropyTracker({
+      clock,
+      config,
+      publisher: new EntropyFeed(live, store, this.#topology, this.#board, events),
+      warn,
+      onEvicted: (_key, reason) => events.windowEvicted(reason),
+      sessionCountMax: bounds.windowCountMax,
+      sessionIdleMs: bounds.windowIdleMs,
+    });
+    const publisher = new StepPublisher(this.registry, this.#topology, live, this.#stats);
+    this.interceptor = new SchemaInterceptor({
+      clock,
+      config,
+      tracker,
+      memory: this.#memory,
+      store,
+      desk,
+      publisher,
+      events,
+      mayBeStored: (key) => this.registry.mayBeStored(key),
+    });
+    this.sample = new SampleLoop(this.interceptor, clock, ids);
+    this.#details = new SessionDetails(store, this.registry, tracker, desk);
+    this.#retention = new Retention(clock, config, store, events);
+    this.sessions = {
+      find: (key) => this.registry.find(key),
+      setControl: (key, control) => {
+        this.registry.setControl(key, control);
+        if (control.state === 'terminated') this.#endSession(key);
+      },
+      publishReleased: (key, steps) => {
+        for (const step of steps) publisher.publish(step, tracker.snapshot(key));
+        // Their place in the fold is behind the checkpoint: nothing would bring them back after a crash.
+        void this.registry.save();
+      },
+    };
+  }
+
+  /** Brings back rows, alerts and the memory of steps. Before the first message. */
+  async recover(): Promise<void> {
+    await this.registry.recover();
+    await this.#board.recover(this.#store, this.registry.entries());
+    for (const step of await this.#store.recentStepKeys(REMEMBERED_TRACE_COUNT_MAX)) {
+      this.#memory.remember(step.tenant_id, step.trace_id, step.session_id, step.body_hash, null);
+    }
+  }
+
+  start(hub: LiveHub, subscriberCount: () => number): void {
+    hub.provideSnapshot(TOPICS.messages, (tenantId) => hub.newest(tenantId, TOPICS.messages, 200));
+    hub.provideSnapshot(TOPICS.violations, (tenantId) => hub.newest(tenantId, TOPICS.violations, 200));
+    hub.provideSnapshot(TOPICS.stats, (tenantId) => hub.newest(tenantId, TOPICS.stats, 120));
+    hub.provideSnapshot(TOPICS.topology, (tenantId) => this.#topology.snapshot(tenantId));
+    hub.provideSnapshot(TOPICS.entropyAlerts, (tenantId) => this.#board.open(tenantId));
+    hub.provideSnapshot(TOPICS.sessions, (tenantId) => this.registry.snapshot(tenantId));
+    const prefix = sessionTopic('');
+    hub.provideSnapshot('session:', (tenantId, topic) =>
+      this.#details.read(sessionKey(tenantId, topic.slice(prefix.length))),
+    );
+    this.registry.start();
+    this.#topology.start();
+    this.#retention.start();
+    this.#stats.start({
+      latency: () => this.events.latency(),
+      liveSessionCount: (tenantId) => this.registry.countOf(tenantId),
+      subscriberCount,
+      storeQueueCount: () => this.#store.queuedCount,
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#topology.stop();
+    this.#stats.stop();
+    this.#retention.stop();
+    await this.registry.stop();
+  }
+
+  #endSession(key: SessionKey): void {
+    const view = this.registry.peek(key);
+    if (view) this.#topology.endSession(key.slice(0, key.indexOf('\0')), view.session_id);
+  }
+}

@@ -1,0 +1,37 @@
+/** What the entropy tracker says, carried to where it is seen: live topics, the store, the map. */
+import {
+  type DecisionStore,
+  type EntropyAlertEvent,
+  type LivePublisher,
+  type NodeState,
+  type SessionKey,
+  splitSessionKey,
+  TOPICS,
+} from '#contracts';
+import type { EntropyPublisher } from '#domain/entropy';
+import type { AlertBoard } from './alert-board.js';
+import type { IngestEvents } from './ingest-events.js';
+import type { TopologyFeed } from './topology-feed.js';
+
+export class EntropyFeed implements EntropyPublisher {
+  constructor(
+    private readonly live: LivePublisher,
+    private readonly store: DecisionStore,
+    private readonly topology: TopologyFeed,
+    private readonly board: AlertBoard,
+    private readonly events: IngestEvents,
+  ) {}
+
+  publishAlert(key: SessionKey, event: EntropyAlertEvent): void {
+    const { tenantId } = splitSessionKey(key);
+    this.board.raise(key, event);
+    this.live.publish(tenantId, TOPICS.entropyAlerts, event);
+    this.events.alertRaised(event);
+    this.store.appendAlert(tenantId, event).catch((error) => this.events.storeFailed('alert', error));
+  }
+
+  publishNodeState(key: SessionKey, agentId: string, state: NodeState): void {
+    const { tenantId, sessionId } = splitSessionKey(key);
+    this.topology.setNodeState(tenantId, sessionId, agentId, state);
+  }
+}

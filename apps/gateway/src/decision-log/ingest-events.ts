@@ -1,0 +1,187 @@
+/** What happens on the ingest path, each event once: log line and counter together. No prompts, no ids in labels. */
+
+import type { Logger } from 'pino';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { EntropyAlertEvent, Severity } from '#contracts';
+import { type Clock, RingBuffer } from '#kernel';
+
+/** Requests whose latency the dashboard's percentiles cover. */
+const LATENCY_SAMPLES_MAX = 4_096;
+const LATENCY_WINDOW_MS = 10_000;
+
+interface Sample {
+  atMs: number;
+  tookMs: number;
+}
+
+export class IngestEvents {
+  readonly #accepted: Counter<'severity'>;
+  readonly #rejected: Counter;
+  readonly #duplicates: Counter;
+  readonly #alerts: Counter;
+  readonly #refused: Counter<'reason'>;
+  readonly #evicted: Counter<'reason'>;
+  readonly #storeFailures: Counter<'what'>;
+  readonly #seconds: Histogram;
+  readonly #latencies = new RingBuffer<Sample>(LATENCY_SAMPLES_MAX);
+  readonly #bySeverity: Record<Severity, { inc(): void }>;
+  readonly #versions = new Set<string>();
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+    registry: Registry,
+    gauges: { liveSessions: () => number; windows: () => number; storeQueue: () => number },
+  ) {
+    const registers = [registry];
+    const name = (suffix: string) => `observatory_${suffix}`;
+    this.#accepted = new Counter({
+      name: name('decision_logs_accepted_total'),
+      help: 'DecisionLogs stored, by entropy severity.',
+      labelNames: ['severity'],
+      registers,
+    });
+    this.#rejected = new Counter({
+      name: name('schema_violations_total'),
+      help: 'Messages that did not fit the schema.',
+      registers,
+    });
+    this.#duplicates = new Counter({
+      name: name('decision_logs_duplicate_total'),
+      help: 'Steps sent again and counted once.',
+      registers,
+    });
+    this.#alerts = new Counter({
+      name: name('entropy_alerts_total'),
+      help: 'Entropy alerts raised.',
+      registers,
+    });
+    this.#refused = new Counter({
+      name: name('ingest_refused_total'),
+      help: 'Ingest requests refused whole, by reason.',
+      labelNames: ['reason'],
+      registers,
+    });
+    this.#evicted = new Counter({
+      name: name('entropy_windows_evicted_total'),
+      help: 'Entropy windows evicted by a bound.',
+      labelNames: ['reason'],
+      registers,
+    });
+    this.#storeFailures = new Counter({
+      name: name('store_failures_total'),
+      help: 'Writes beside the ingest answer that failed.',
+      labelNames: ['what'],
+      registers,
+    });
+    this.#seconds = new Histogram({
+      name: name('ingest_seconds'),
+      help: 'Body read to answer ready, stored included.',
+      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+      registers,
+    });
+    const gauge = (suffix: string, help: string, value: () => number) =>
+      new Gauge({
+        name: name(suffix),
+        help,
+        registers,
+        collect() {
+          this.set(value());
+        },
+      });
+    gauge('sessions_live', 'Sessions held in memory.', gauges.liveSessions);
+    gauge('entropy_windows', 'Entropy windows held in memory.', gauges.windows);
+    gauge('store_queue', 'Writes accepted and not yet committed.', gauges.storeQueue);
+    this.#bySeverity = {
+      normal: this.#accepted.labels('normal'),
+      warning: this.#accepted.labels('warning'),
+      loop: this.#accepted.labels('loop'),
+    };
+  }
+
+  accepted(severity: Severity): void {
+    this.#bySeverity[severity].inc();
+  }
+
+  duplicate(): void {
+    this.#duplicates.inc();
+  }
+
+  violated(reason: string, agentId: string): void {
+    this.#rejected.inc();
+    this.logger.info(
+      { event: 'schema_violation', agent_id: agentId, reason },
+      'message refused by the schema',
+    );
+  }
+
+  entropyFailed(sessionId: string, error: string): void {
+    this.logger.warn(
+      { event: 'schema_violation', session_id: sessionId, reason: error },
+      'entropy could not be computed; the reported score is kept',
+    );
+  }
+
+  alertRaised(event: EntropyAlertEvent): void {
+    this.#alerts.inc();
+    this.logger.info(
+      {
+        event: 'entropy_alert',
+        session_id: event.session_id,
+        agent_id: event.agent_id,
+        score: event.entropy_score,
+        count: event.occurrence_count,
+      },
+      'entropy loop',
+    );
+  }
+
+  /** @returns whether this agent type and version was never seen before in this process */
+  versionSeen(agentType: string, version: string): boolean {
+    const key = `${agentType}\0${version}`;
+    if (this.#versions.has(key)) return false;
+    // A sender that makes up versions must not grow memory: forget and start over.
+    if (this.#versions.size >= 10_000) this.#versions.clear();
+    this.#versions.add(key);
+    this.logger.warn(
+      { event: 'capability_version_unknown', agent_type: agentType, capability_version: version },
+      'capability version seen for the first time',
+    );
+    return true;
+  }
+
+  refused(reason: string): void {
+    this.#refused.inc({ reason });
+  }
+
+  windowEvicted(reason: string): void {
+    this.#evicted.inc({ reason });
+  }
+
+  storeFailed(what: string, error: unknown): void {
+    this.#storeFailures.inc({ what });
+    this.logger.error({ event: 'store_failed', what, err: error }, 'a write beside the ingest answer failed');
+  }
+
+  warn(message: string): void {
+    this.logger.warn({ event: 'ingest_warning' }, message);
+  }
+
+  answered(tookMs: number): void {
+    this.#seconds.observe(tookMs / 1000);
+    this.#latencies.push({ atMs: this.clock.nowMs(), tookMs });
+  }
+
+  /** p50 and p95 of the last 10 s, milliseconds; null without traffic. */
+  latency(): { p50: number; p95: number } | null {
+    const nowMs = this.clock.nowMs();
+    const recent: number[] = [];
+    for (const sample of this.#latencies)
+      if (nowMs - sample.atMs <= LATENCY_WINDOW_MS) recent.push(sample.tookMs);
+    if (recent.length === 0) return null;
+    recent.sort((a, b) => a - b);
+    const quantile = (q: number) =>
+      recent[Math.min(recent.length - 1, Math.floor(recent.length * q))] as number;
+    return { p50: quantile(0.5), p95: quantile(0.95) };
+  }
+}

@@ -1,0 +1,386 @@
+/**
+ * Every DecisionLog passes here, whichever way it came in:
+ *
+ *     validate -> recognise a resend -> entropy -> overwrite the score -> hitl gate -> store -> publish
+ *
+ * The only writer of entropy windows. Stays synchronous up to the store for a session it has in memory, so
+ * that messages of one session are scored in the order in which they arrived. @see FR-9.8, FR-9.9
+ */
+import {
+  type AcceptedAnswer,
+  type DecisionLog,
+  type DecisionStore,
+  ENTROPY_TOOL_KEYS,
+  type EntropyToolKey,
+  type IngestAnswer,
+  type RejectedAnswer,
+  RUNTIME_CONFIG_DEFAULTS,
+  type RuntimeConfigSource,
+  type SessionKey,
+  type Severity,
+  type StepCommit,
+  type StepRow,
+  sessionKey,
+} from '#contracts';
+import { bodyHash, parseDecisionLog, payloadHash, resolveSessionId, violationOf } from '#domain/decision-log';
+import { tupleOf } from '#domain/entropy';
+import type { EntropyTracker } from '#domain/entropy/writer';
+import type { Clock } from '#kernel';
+import type { ControlDesk } from '../hitl/control-desk.js';
+import { findDuplicateKey } from './duplicate-key.js';
+import type { IngestEvents } from './ingest-events.js';
+import type { StepMemory } from './step-memory.js';
+import type { StepPublisher } from './step-publisher.js';
+
+/** One message as a carrier delivers it: a parsed value with its text where known, or text that does not parse. */
+export type Incoming = { value: unknown; text: string | null } | { invalidJson: string };
+
+/** A step on its way into the store. */
+interface Scored {
+  kind: 'scored';
+  key: SessionKey;
+  row: StepRow;
+  log: DecisionLog;
+  warnings: string[];
+}
+
+interface Duplicate {
+  kind: 'duplicate';
+  key: SessionKey;
+  traceId: string;
+  bodyHash: string;
+  commit: Promise<unknown> | null;
+}
+
+type Prepared = Scored | Duplicate | { kind: 'rejected'; answer: RejectedAnswer };
+
+/** Something, and its place in the request. */
+interface Placed<T> {
+  at: number;
+  what: T;
+}
+
+export interface SchemaInterceptorParts {
+  clock: Clock;
+  config: RuntimeConfigSource;
+  tracker: EntropyTracker;
+  memory: StepMemory;
+  store: DecisionStore;
+  desk: ControlDesk;
+  publisher: StepPublisher;
+  events: IngestEvents;
+  /** True if the store may hold steps of a session that is not in memory. */
+  mayBeStored: (key: SessionKey) => boolean;
+}
+
+export class SchemaInterceptor {
+  readonly #parts: SchemaInterceptorParts;
+  /** Windows being rebuilt from the store. */
+  readonly #restoring = new Map<SessionKey, Promise<void>>();
+
+  constructor(parts: SchemaInterceptorParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Answers in the order of `messages`; each stands for itself. Resolves once what was accepted is durable.
+   * @throws ObservatoryError store_busy, store_full: what was not answered is not stored, send it again
+   */
+  async intercept(tenantId: string, messages: readonly Incoming[]): Promise<IngestAnswer[]> {
+    const answers = new Array<IngestAnswer>(messages.length);
+    const commit = promiseWithResolvers();
+    // Only a copy that waits for it cares; otherwise the failure is this request's own answer.
+    commit.promise.catch(() => {});
+    /** Scored, not yet stored. */
+    const steps: Placed<Scored>[] = [];
+    /** Answered last: an original may be in this very batch, or in one that waits for ours. */
+    const duplicates: Placed<Duplicate>[] = [];
+    try {
+      for (let at = 0; at < messages.length; at += 1) {
+        const step = this.#prepare(tenantId, messages[at] as Incoming, commit.promise);
+        // Awaiting what is ready would give other requests a turn in between, for nothing.
+        const prepared = step instanceof Promise ? await step : step;
+        if (prepared.kind === 'rejected') answers[at] = prepared.answer;
+        else if (prepared.kind === 'duplicate') duplicates.push({ at, what: prepared });
+        else {
+          if (prepared.log.control?.hitl_required) {
+            // What came before the request for a person still goes out.
+            await this.#store(steps.splice(0), answers, duplicates);
+            await this.#parts.desk.pauseBySystem(prepared.key, 'hitl_required');
+          }
+          steps.push({ at, what: prepared });
+        }
+      }
+      await this.#store(steps.splice(0), answers, duplicates);
+      commit.resolve();
+    } catch (error) {
+      commit.reject(error);
+      // Scored, but it never happened: these windows are rebuilt from what is stored.
+      for (const { what } of steps) this.#parts.tracker.forget(what.key);
+      throw error;
+    }
+    for (const { at, what } of duplicates) answers[at] = await this.#answerDuplicate(tenantId, what);
+    return answers;
+  }
+
+  #prepare(tenantId: string, message: Incoming, commit: Promise<void>): Prepared | Promise<Prepared> {
+    if ('invalidJson' in message) return rejected('invalid_json', message.invalidJson, null);
+    const parsed = parseDecisionLog(message.value);
+    if (!parsed.ok) return this.#violation(tenantId, message, parsed);
+    const serialised = JSON.stringify(message.value);
+    // Compact text that lost nothing in parsing has no key twice; anything else is looked at closely.
+    if (message.text !== null && message.text.length !== serialised.length) {
+      const key = findDuplicateKey(message.text);
+      if (key !== null)
+        return rejected(
+          'invalid_json',
+          `duplicate key: ${JSON.stringify(key.slice(0, 80))}`,
+          parsed.log.meta.trace_id,
+        );
+    }
+    const { log, warnings } = parsed;
+    const hash = bodyHash(serialised);
+    const sessionId = resolveSessionId(log, (traceId) => this.#parts.memory.sessionOf(tenantId, traceId));
+    const ready = () => this.#score(tenantId, sessionId, log, hash, warnings, commit);
+    const parentId = log.meta.parent_step_id;
+    if (!log.meta.session_id && parentId && this.#parts.memory.sessionOf(tenantId, parentId) === undefined) {
+      return this.#prepareWithStoredParent(tenantId, log, hash, warnings, commit, parentId);
+    }
+    const restored = this.#restore(sessionKey(tenantId, sessionId));
+    return restored === null ? ready() : restored.then(ready);
+  }
+
+  async #prepareWithStoredParent(
+    tenantId: string,
+    log: DecisionLog,
+    hash: string,
+    warnings: string[],
+    commit: Promise<void>,
+    parentId: string,
+  ): Promise<Prepared> {
+    const stored = await this.#parts.store.stepsByTrace(tenantId, parentId);
+    const sessionId = resolveSessionId(log, () => stored.at(-1)?.session_id);
+    await this.#restore(sessionKey(tenantId, sessionId));
+    return this.#score(tenantId, sessionId, log, hash, warnings, commit);
+  }
+
+  /** From here to the end nothing waits: recognition and scoring are one turn. */
+  #score(
+    tenantId: string,
+    sessionId: string,
+    log: DecisionLog,
+    hash: string,
+    warnings: string[],
+    commit: Promise<void>,
+  ): Prepared {
+    const { clock, config, tracker, memory, events } = this.#parts;
+    const traceId = log.meta.trace_id;
+    const key = sessionKey(tenantId, sessionId);
+    const recognition = memory.recognise(tenantId, traceId, hash);
+    if (recognition.kind === 'duplicate') {
+      return {
+        kind: 'duplicate',
+        key: sessionKey(tenantId, recognition.sessionId),
+        traceId,
+        bodyHash: hash,
+        commit: recognition.commit,
+      };
+    }
+    if (recognition.kind === 'reused_trace_id') {
+      warnings.push(
+        `meta.trace_id ${JSON.stringify(traceId)} came before with another body; stored as another step`,
+      );
+    }
+    const { agent_id, agent_type, capability_version } = log.identity;
+    if (events.versionSeen(agent_type, capability_version)) {
+      warnings.push(
+        `identity.capability_version ${JSON.stringify(capability_version)} of ${agent_type} was not seen before`,
+      );
+    }
+    tracker.bindAgent(key, agent_id);
+    const scored = tracker.recordAndScore(key, tupleOf(log, toolKeyOf(config)));
+    let severity: Severity = 'normal';
+    if (scored.ok) {
+      severity = scored.severity;
+      log.cognition.entropy_score = scored.score;
+    } else events.entropyFailed(sessionId, scored.error);
+    log.cognition.entropy_severity = severity;
+    memory.remember(tenantId, traceId, sessionId, hash, commit);
+    const row: StepRow = {
+      tenant_id: tenantId,
+      session_id: sessionId,
+      agent_id,
+      trace_id: traceId,
+      body_hash: hash,
+      received_at_ms: clock.nowMs(),
+      held: 0,
+      entropy_score: log.cognition.entropy_score ?? 1,
+      entropy_severity: severity,
+      window_size: scored.ok ? scored.window_size : 0,
+      body: JSON.stringify(log),
+    };
+    return { kind: 'scored', key, row, log, warnings };
+  }
+
+  /** The window of a session that may have a past in the store; null if there is nothing to wait for. */
+  #restore(key: SessionKey): Promise<void> | null {
+    const { tracker, mayBeStored } = this.#parts;
+    if (tracker.has(key) || !mayBeStored(key)) return null;
+    let restoring = this.#restoring.get(key);
+    if (restoring === undefined) {
+      restoring = this.#restoreFromStore(key).finally(() => this.#restoring.delete(key));
+      this.#restoring.set(key, restoring);
+    }
+    return restoring;
+  }
+
+  async #restoreFromStore(key: SessionKey): Promise<void> {
+    const { tracker, config, store } = this.#parts;
+    const [tenantId, sessionId] = key.split('\0') as [string, string];
+    const size = config.get('entropy_window_size');
+    const count =
+      typeof size === 'number' && size >= 1 && size <= 100
+        ? size
+        : RUNTIME_CONFIG_DEFAULTS.entropy_window_size;
+    const steps = await store.lastSteps(tenantId, sessionId, count);
+    const last = steps.at(-1);
+    if (last === undefined || tracker.has(key)) return;
+    const mode = toolKeyOf(config);
+    tracker.restore(
+      key,
+      last.agent_id,
+      steps.map((step) => tupleOf(step.log, mode)),
+    );
+  }
+
+  /** Stores, then publishes and answers, in order. `held` is decided in the turn that enqueues. */
+  async #store(
+    steps: Placed<Scored>[],
+    answers: IngestAnswer[],
+    duplicates: Placed<Duplicate>[],
+  ): Promise<void> {
+    if (steps.length === 0) return;
+    const { store, desk, tracker } = this.#parts;
+    let commits: StepCommit[];
+    try {
+      for (const { what } of steps) what.row.held = desk.isHolding(what.key) ? 1 : 0;
+      commits = await store.appendSteps(steps.map(({ what }) => what.row));
+    } catch (error) {
+      for (const { what } of steps) tracker.forget(what.key);
+      throw error;
+    }
+    for (const [index, { at, what }] of steps.entries()) {
+      const { duplicate, seq } = commits[index] as StepCommit;
+      if (duplicate) {
+        // Older than the memory of steps: its window counted it twice until now.
+        tracker.forget(what.key);
+        const { key, row } = what;
+        duplicates.push({
+          at,
+          what: { kind: 'duplicate', key, traceId: row.trace_id, bodyHash: row.body_hash, commit: null },
+        });
+      } else answers[at] = this.#finish(what, seq);
+    }
+  }
+
+  #finish(scored: Scored, seq: number): AcceptedAnswer {
+    const { desk, publisher, events, tracker } = this.#parts;
+    const { key, row, log, warnings } = scored;
+    const { body: _, held, ...stored } = row;
+    const step = { ...stored, seq, held: held === 1, rewritten_by: null, log };
+    if (step.held) {
+      publisher.publishHeld(step);
+      desk.noteHeld(key);
+    } else publisher.publish(step, tracker.snapshot(key));
+    desk.noteStep(key);
+    events.accepted(row.entropy_severity);
+    const answer: AcceptedAnswer = {
+      status: 'accepted',
+      trace_id: row.trace_id,
+      session_id: row.session_id,
+      entropy: { score: row.entropy_score, severity: row.entropy_severity, window_size: row.window_size },
+      control: desk.answerFor(key),
+    };
+    if (warnings.length > 0) answer.warnings = warnings;
+    return answer;
+  }
+
+  /** As the first time, but with the control of now. */
+  async #answerDuplicate(tenantId: string, duplicate: Duplicate): Promise<IngestAnswer> {
+    const { store, desk, events } = this.#parts;
+    await duplicate.commit;
+    const stored = await store.stepsByTrace(tenantId, duplicate.traceId);
+    const step = stored.find((candidate) => candidate.body_hash === duplicate.bodyHash);
+    events.duplicate();
+    // Only retention can have removed it in between.
+    if (step === undefined)
+      return rejected(
+        'schema_violation',
+        'meta.trace_id: this step was already taken and has expired',
+        duplicate.traceId,
+      ).answer;
+    return {
+      status: 'accepted',
+      trace_id: step.trace_id,
+      session_id: step.session_id,
+      entropy: { score: step.entropy_score, severity: step.entropy_severity, window_size: step.window_size },
+      control: desk.answerFor(duplicate.key),
+    };
+  }
+
+  #violation(
+    tenantId: string,
+    message: { value: unknown; text: string | null },
+    failure: Extract<ReturnType<typeof parseDecisionLog>, { ok: false }>,
+  ): Prepared {
+    const { clock, store, publisher, events } = this.#parts;
+    const event = violationOf({
+      nowMs: clock.nowMs(),
+      agentId: failure.agentId,
+      capabilityVersion: failure.capabilityVersion,
+      reason: failure.detail,
+      payloadHash: payloadHash(message.text ?? safeStringify(message.value)),
+    });
+    publisher.publishViolation(tenantId, event);
+    events.violated(event.violation_reason, event.agent_id);
+    store.appendViolation(tenantId, event).catch((error) => events.storeFailed('violation', error));
+    return rejected('schema_violation', failure.detail, failure.traceId);
+  }
+}
+
+interface PromiseWithResolvers<T> {
+  promise: Promise<T>;
+  resolve: (value: T) => void;
+  reject: (reason: unknown) => void;
+}
+
+function promiseWithResolvers(): PromiseWithResolvers<void> {
+  let resolve!: () => void;
+  let reject!: (reason: unknown) => void;
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  return { promise, resolve, reject };
+}
+
+const rejected = (reason: RejectedAnswer['reason'], detail: string, traceId: string | null) =>
+  ({ kind: 'rejected', answer: { status: 'rejected', reason, detail, trace_id: traceId } }) as const;
+
+/** Too deep for JSON.stringify is possible here: the message was refused for that. */
+function safeStringify(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return 'unserialisable';
+  }
+}
+
+const isToolKey = (value: unknown): value is EntropyToolKey =>
+  (ENTROPY_TOOL_KEYS as readonly unknown[]).includes(value);
+
+/** Read on each call, like every entropy setting. @see FR-9.11 */
+function toolKeyOf(config: RuntimeConfigSource): EntropyToolKey {
+  const value = config.get('entropy_tool_key');
+  return isToolKey(value) ? value : RUNTIME_CONFIG_DEFAULTS.entropy_tool_key;
+}

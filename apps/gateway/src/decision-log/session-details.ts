@@ -1,0 +1,41 @@
+/** Everything the inspect view starts from: the snapshot of `session:{id}`. */
+import { type DecisionStore, type SessionDetail, type SessionKey, splitSessionKey } from '#contracts';
+import { stepViewOf } from '#domain/decision-log';
+import type { EntropyReader } from '#domain/entropy';
+import type { ControlDesk } from '../hitl/control-desk.js';
+import type { SessionRegistry } from './session-registry.js';
+
+const STEPS_SHOWN = 200;
+const AUDIT_ENTRIES_SHOWN = 100;
+
+export class SessionDetails {
+  constructor(
+    private readonly store: DecisionStore,
+    private readonly registry: SessionRegistry,
+    private readonly windows: EntropyReader,
+    private readonly desk: ControlDesk,
+  ) {}
+
+  /** Null if this tenant has no such session. */
+  async read(key: SessionKey): Promise<SessionDetail | null> {
+    const { tenantId: tenant_id, sessionId: session_id } = splitSessionKey(key);
+    const session = await this.registry.find(key);
+    if (session === null) return null;
+    const [steps, held, alert, audit] = await Promise.all([
+      this.store.lastSteps(tenant_id, session_id, STEPS_SHOWN),
+      this.store.heldSteps(tenant_id, session_id),
+      this.store.alertGroup(tenant_id, session_id),
+      this.store.audit({ tenant_id, session_id, limit: AUDIT_ENTRIES_SHOWN }),
+    ]);
+    const window = this.windows.snapshot(key);
+    return {
+      session: { ...session },
+      window: window.length > 0 ? [...window] : session.window,
+      alert,
+      steps: steps.filter((step) => !step.held).map(stepViewOf),
+      held: held.map(stepViewOf),
+      directives: this.desk.answerFor(key).directives,
+      audit: audit.items.reverse(),
+    };
+  }
+}

@@ -1,0 +1,11 @@
+/** What other areas may know of sessions; implemented by the session registry. */
+import type { ControlView, SessionKey, SessionView, StoredStep } from '#contracts';
+
+export interface SessionDirectory {
+  /** In memory, else from the store; null if this tenant never had it. */
+  find(key: SessionKey): Promise<SessionView | null>;
+  /** Called after a change of control: the row is republished. `terminated` ends the session. */
+  setControl(key: SessionKey, control: ControlView): void;
+  /** Publishes steps that were held, in order, as if they had just arrived. */
+  publishReleased(key: SessionKey, steps: StoredStep[]): void;
+}

@@ -1,0 +1,238 @@
+/**
+ * The sessions in memory, as rows of the list. Each is a fold over its published steps; rows are saved
+ * about once a second together with the step they are up to date with, and what came later is folded in
+ * again after a crash. Changed rows leave on `gateway:sessions`, one per session and 100 ms.
+ */
+import {
+  type ControlView,
+  type DecisionStore,
+  type EntropyTuple,
+  type LivePublisher,
+  type SessionKey,
+  type SessionView,
+  type StoredStep,
+  sessionKey,
+  sessionTopic,
+  splitSessionKey,
+  TOPICS,
+} from '#contracts';
+import { applyStep } from '#domain/decision-log';
+import { tupleOf } from '#domain/entropy';
+import { type Clock, TtlLru } from '#kernel';
+import { FEED_INTERVAL_MS } from '../realtime/live-hub.js';
+
+const SAVE_INTERVAL_MS = 1_000;
+const IDLE_CHECK_INTERVAL_MS = 5_000;
+/** An active session without a step for this long shows as idle. */
+const IDLE_AFTER_MS = 60_000;
+const RECOVERY_PAGE_ROWS = 5_000;
+/** Rows in the snapshot of `gateway:sessions`. */
+const SNAPSHOT_ROWS_MAX = 10_000;
+
+export interface SessionRegistryOptions {
+  clock: Clock;
+  store: DecisionStore;
+  live: LivePublisher;
+  /** Sessions held at once; the least recently active leave, saved. */
+  sessionCountMax: number;
+  controlOf: (key: SessionKey) => ControlView;
+  onSaveFailed: (error: unknown) => void;
+}
+
+export class SessionRegistry {
+  readonly #options: SessionRegistryOptions;
+  readonly #views: TtlLru<SessionKey, SessionView>;
+  /** Changed since they were last saved. */
+  readonly #unsaved = new Map<SessionKey, SessionView>();
+  /** Changed since they were last published. */
+  readonly #unpublished = new Set<SessionKey>();
+  /** Highest step folded in. */
+  #foldedSeq = 0;
+  /** False once a session may be in the store and not here. */
+  #isComplete = true;
+  #saving: Promise<void> | null = null;
+  #timers: NodeJS.Timeout[] = [];
+
+  constructor(options: SessionRegistryOptions) {
+    this.#options = options;
+    this.#views = new TtlLru({
+      countMax: options.sessionCountMax,
+      idleMs: Number.POSITIVE_INFINITY,
+      clock: options.clock,
+      onEvict: () => {
+        this.#isComplete = false;
+      },
+    });
+  }
+
+  get size(): number {
+    return this.#views.size;
+  }
+
+  /** Loads the latest rows and folds in the steps stored after them. */
+  async recover(): Promise<void> {
+    const { store, sessionCountMax } = this.#options;
+    const { checkpointSeq, rows } = await store.recentSessions(sessionCountMax);
+    this.#isComplete = rows.length < sessionCountMax;
+    for (const { tenant_id, view } of rows.reverse())
+      this.#views.set(sessionKey(tenant_id, view.session_id), view);
+    this.#foldedSeq = checkpointSeq;
+    for (;;) {
+      const steps = await store.stepsAfter(this.#foldedSeq, RECOVERY_PAGE_ROWS);
+      for (const step of steps) {
+        const key = sessionKey(step.tenant_id, step.session_id);
+        if (step.held) {
+          this.introduce(key, step);
+          this.#foldedSeq = step.seq;
+        } else {
+          const window = [...(this.#views.peek(key)?.window ?? []), tupleOf(step.log, 'name')];
+          this.apply(key, step, window.slice(-step.window_size));
+        }
+      }
+      if (steps.length < RECOVERY_PAGE_ROWS) break;
+    }
+    for (const [key, view] of this.#views.entries()) view.control = this.#options.controlOf(key);
+    this.#unpublished.clear();
+  }
+
+  start(): void {
+    this.#timers = [
+      setInterval(() => this.#publishChanged(), FEED_INTERVAL_MS),
+      setInterval(() => this.save(), SAVE_INTERVAL_MS),
+      setInterval(() => this.#markIdle(), IDLE_CHECK_INTERVAL_MS),
+    ];
+    for (const timer of this.#timers) timer.unref();
+  }
+
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.#saving;
+    await this.save();
+  }
+
+  apply(key: SessionKey, step: StoredStep, window: readonly EntropyTuple[]): void {
+    const known = this.#views.get(key);
+    const view = applyStep(known, step, window);
+    if (view !== known) {
+      view.control = this.#options.controlOf(key);
+      this.#views.set(key, view);
+    }
+    if (step.seq > this.#foldedSeq) this.#foldedSeq = step.seq;
+    this.#changed(key, view);
+  }
+
+  /**
+   * A session whose first step is held: it gets a row, so that an operator can act on it, but the row shows
+   * nothing of the step.
+   */
+  introduce(key: SessionKey, step: StoredStep): void {
+    if (this.mayBeStored(key)) return;
+    const view = applyStep(undefined, step, []);
+    Object.assign(view, {
+      last_intent: '',
+      last_tool: '',
+      step_count: 0,
+      failure_count: 0,
+      cost_usd: 0,
+      tokens: 0,
+    });
+    view.control = this.#options.controlOf(key);
+    this.#views.set(key, view);
+    this.#changed(key, view);
+  }
+
+  entries(): Iterable<[SessionKey, SessionView]> {
+    return this.#views.entries();
+  }
+
+  peek(key: SessionKey): SessionView | undefined {
+    return this.#views.peek(key);
+  }
+
+  async find(key: SessionKey): Promise<SessionView | null> {
+    const view = this.#views.peek(key);
+    if (view !== undefined || this.#isComplete) return view ?? null;
+    const { tenantId, sessionId } = splitSessionKey(key);
+    const stored = await this.#options.store.session(tenantId, sessionId);
+    if (stored !== null) stored.control = this.#options.controlOf(key);
+    return stored;
+  }
+
+  /** True if the store may know a session that is not in memory. */
+  mayBeStored(key: SessionKey): boolean {
+    return !this.#isComplete || this.#views.peek(key) !== undefined;
+  }
+
+  setControl(key: SessionKey, control: ControlView): void {
+    const view = this.#views.peek(key);
+    if (view === undefined) return;
+    view.control = control;
+    if (control.state === 'terminated') {
+      view.ended = true;
+      view.state = 'dead';
+    }
+    this.#changed(key, view);
+  }
+
+  /** Most recently active first. */
+  snapshot(tenantId: string): SessionView[] {
+    const views: SessionView[] = [];
+    for (const [key, view] of this.#views.entries())
+      if (splitSessionKey(key).tenantId === tenantId) views.push({ ...view });
+    return views.reverse().slice(0, SNAPSHOT_ROWS_MAX);
+  }
+
+  countOf(tenantId: string): number {
+    let count = 0;
+    for (const [key] of this.#views.entries()) if (key.startsWith(`${tenantId}\0`)) count += 1;
+    return count;
+  }
+
+  /** Saves what changed; concurrent calls share one save. Never throws: what failed stays unsaved. */
+  async save(): Promise<void> {
+    if (this.#saving) return this.#saving;
+    if (this.#unsaved.size === 0) return;
+    const rows = [...this.#unsaved].map(([key, view]) => ({
+      tenant_id: splitSessionKey(key).tenantId,
+      view,
+    }));
+    const taken = new Map(this.#unsaved);
+    this.#unsaved.clear();
+    this.#saving = this.#options.store
+      .saveSessions(rows, this.#foldedSeq)
+      .catch((error) => {
+        for (const [key, view] of taken) if (!this.#unsaved.has(key)) this.#unsaved.set(key, view);
+        this.#options.onSaveFailed(error);
+      })
+      .finally(() => {
+        this.#saving = null;
+      });
+    return this.#saving;
+  }
+
+  #changed(key: SessionKey, view: SessionView): void {
+    this.#unsaved.set(key, view);
+    this.#unpublished.add(key);
+  }
+
+  #publishChanged(): void {
+    for (const key of this.#unpublished) {
+      const view = this.#views.peek(key);
+      if (view === undefined) continue;
+      const { tenantId, sessionId } = splitSessionKey(key);
+      const row = { ...view };
+      this.#options.live.publish(tenantId, TOPICS.sessions, row);
+      this.#options.live.publish(tenantId, sessionTopic(sessionId), { kind: 'session', session: row });
+    }
+    this.#unpublished.clear();
+  }
+
+  #markIdle(): void {
+    const idleBeforeMs = this.#options.clock.nowMs() - IDLE_AFTER_MS;
+    for (const [key, view] of this.#views.entries()) {
+      if (view.state !== 'active' || view.last_seen_ms > idleBeforeMs) continue;
+      view.state = 'idle';
+      this.#changed(key, view);
+    }
+  }
+}

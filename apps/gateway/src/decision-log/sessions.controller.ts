@@ -1,0 +1,117 @@
+/** Reading back what was stored: sessions, their steps, alerts, violations. Listings are `{items, next_cursor}`. */
+import { Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { z } from 'zod';
+import {
+  type AgentPrincipal,
+  type DecisionStore,
+  type EntropyAlertEvent,
+  type IngestAnswer,
+  LIMITS,
+  ObservatoryError,
+  type OperatorPrincipal,
+  type Page,
+  SEVERITIES,
+  type SessionAnswer,
+  type SessionView,
+  type StepView,
+  type StoredViolation,
+  sessionKey,
+} from '#contracts';
+import { stepViewOf } from '#domain/decision-log';
+import { Principal, Requires, RequiresAgentOr } from '../auth/access.js';
+import { parseFields } from '../errors/field-errors.js';
+import { STORE } from '../tokens.js';
+import { SampleLoop } from './sample-loop.js';
+import { SessionRegistry } from './session-registry.js';
+
+type Caller = OperatorPrincipal | AgentPrincipal;
+
+const PAGE_ROWS = 50;
+
+const page = {
+  limit: z.coerce.number().int().min(1).max(LIMITS.pageRowsMax).default(PAGE_ROWS),
+  cursor: z.string().max(1_024).optional(),
+};
+const pageQuery = z.object(page);
+const sessionsQuery = z.object({
+  ...page,
+  q: z.string().max(LIMITS.idCharsMax).optional(),
+  severity: z.enum(SEVERITIES).optional(),
+  agent_id: z.string().max(LIMITS.idCharsMax).optional(),
+  ended: z
+    .enum(['true', 'false'])
+    .transform((value) => value === 'true')
+    .optional(),
+});
+const stepsQuery = z.object({ ...page, order: z.enum(['asc', 'desc']).default('asc') });
+const alertsQuery = z.object({ ...page, session_id: z.string().max(LIMITS.idCharsMax).optional() });
+
+@Controller('v1')
+export class SessionsController {
+  constructor(
+    @Inject(STORE) private readonly store: DecisionStore,
+    private readonly registry: SessionRegistry,
+    private readonly sample: SampleLoop,
+  ) {}
+
+  @Get('sessions')
+  @RequiresAgentOr('observe')
+  async sessions(@Principal() { tenant_id }: Caller, @Query() query: unknown): Promise<Page<SessionView>> {
+    const filter = parseFields(sessionsQuery, query);
+    await this.registry.save();
+    return this.store.sessions({ tenant_id, ...filter });
+  }
+
+  @Get('sessions/:session_id')
+  @RequiresAgentOr('observe')
+  async session(
+    @Principal() { tenant_id }: Caller,
+    @Param('session_id') sessionId: string,
+  ): Promise<SessionAnswer> {
+    const view = await this.requireSession(tenant_id, sessionId);
+    return { ...view, alert: await this.store.alertGroup(tenant_id, sessionId) };
+  }
+
+  @Get('sessions/:session_id/decision-logs')
+  @RequiresAgentOr('observe')
+  async steps(
+    @Principal() { tenant_id }: Caller,
+    @Param('session_id') session_id: string,
+    @Query() query: unknown,
+  ): Promise<Page<StepView>> {
+    const options = parseFields(stepsQuery, query);
+    const { items, next_cursor } = await this.store.steps({ tenant_id, session_id, ...options });
+    // A session whose every step is held has no row yet, and still exists.
+    if (items.length === 0) await this.requireSession(tenant_id, session_id);
+    return { items: items.map(stepViewOf), next_cursor };
+  }
+
+  @Get('alerts')
+  @Requires('observe')
+  alerts(
+    @Principal() { tenant_id }: Caller,
+    @Query() query: unknown,
+  ): Promise<Page<EntropyAlertEvent & { seq: number }>> {
+    return this.store.alerts({ tenant_id, ...parseFields(alertsQuery, query) });
+  }
+
+  @Get('violations')
+  @Requires('observe')
+  violations(@Principal() { tenant_id }: Caller, @Query() query: unknown): Promise<Page<StoredViolation>> {
+    return this.store.violations({ tenant_id, ...parseFields(pageQuery, query) });
+  }
+
+  /** Five equal steps of a made-up agent, through the real ingest path: something to look at on an empty page. */
+  @Post('sample-loop')
+  @HttpCode(202)
+  @Requires('command')
+  sampleLoop(@Principal() { tenant_id }: Caller): Promise<{ session_id: string; results: IngestAnswer[] }> {
+    return this.sample.send(tenant_id);
+  }
+
+  private async requireSession(tenantId: string, sessionId: string): Promise<SessionView> {
+    const view = await this.registry.find(sessionKey(tenantId, sessionId));
+    if (view === null) throw new ObservatoryError('session_not_found');
+    return view;
+  }
+}

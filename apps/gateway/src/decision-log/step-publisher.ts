@@ -1,0 +1,48 @@
+/** One stored step, shown everywhere it is due: its session's row, the feeds, the map. */
+import {
+  type EntropyTuple,
+  type LivePublisher,
+  type StoredStep,
+  sessionKey,
+  sessionTopic,
+  TOPICS,
+  type ViolationEvent,
+} from '#contracts';
+import { stepViewOf } from '#domain/decision-log';
+import type { SessionRegistry } from './session-registry.js';
+import type { StatsFeed } from './stats-feed.js';
+import type { TopologyFeed } from './topology-feed.js';
+
+export class StepPublisher {
+  constructor(
+    private readonly registry: SessionRegistry,
+    private readonly topology: TopologyFeed,
+    private readonly live: LivePublisher,
+    private readonly stats: StatsFeed,
+  ) {}
+
+  /** @param window the session's tuples with this step, oldest first */
+  publish(step: StoredStep, window: readonly EntropyTuple[]): void {
+    const { tenant_id, session_id } = step;
+    const view = stepViewOf(step);
+    this.stats.countLog(tenant_id);
+    this.registry.apply(sessionKey(tenant_id, session_id), step, window);
+    this.topology.recordStep(step);
+    if (step.log.control?.is_terminal) this.topology.endSession(tenant_id, session_id);
+    this.live.publish(tenant_id, TOPICS.messages, view);
+    this.live.publish(tenant_id, sessionTopic(session_id), { kind: 'step', step: view, window: [...window] });
+  }
+
+  /** To those who look at its session, and to nobody else. */
+  publishHeld(step: StoredStep): void {
+    const { tenant_id, session_id } = step;
+    this.registry.introduce(sessionKey(tenant_id, session_id), step);
+    this.live.publish(tenant_id, sessionTopic(session_id), { kind: 'held', step: stepViewOf(step) });
+  }
+
+  publishViolation(tenantId: string, event: ViolationEvent): void {
+    this.stats.countViolation(tenantId);
+    this.topology.recordViolation(tenantId, event);
+    this.live.publish(tenantId, TOPICS.violations, event);
+  }
+}

@@ -1,0 +1,81 @@
+/** One topology per tenant; its changes leave on `gateway:topology` every 100 ms. */
+import {
+  type LivePublisher,
+  type NodeState,
+  type StoredStep,
+  TOPICS,
+  type TopologyChange,
+  type ViolationEvent,
+} from '#contracts';
+import { Topology } from '#domain/topology';
+import type { Clock } from '#kernel';
+import { FEED_INTERVAL_MS } from '../realtime/live-hub.js';
+
+export class TopologyFeed {
+  readonly #topologies = new Map<string, Topology>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly live: LivePublisher,
+    private readonly onWarning: (warning: string) => void,
+  ) {}
+
+  start(): void {
+    this.#timer = setInterval(() => this.#publishChanges(), FEED_INTERVAL_MS);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  recordStep(step: StoredStep): void {
+    const { log } = step;
+    const warning = this.#of(step.tenant_id).recordStep({
+      session_id: step.session_id,
+      agent_id: step.agent_id,
+      agent_type: log.identity.agent_type,
+      trace_id: step.trace_id,
+      parent_step_id: log.meta.parent_step_id || null,
+      at_ms: Date.parse(log.meta.timestamp),
+      received_at_ms: step.received_at_ms,
+      intent: log.cognition.intent,
+      status: log.action.status,
+    });
+    if (warning) this.onWarning(warning);
+  }
+
+  setNodeState(tenantId: string, sessionId: string, agentId: string, state: NodeState): void {
+    this.#of(tenantId).setNodeState(sessionId, agentId, state);
+  }
+
+  recordViolation(tenantId: string, event: ViolationEvent): void {
+    this.#of(tenantId).recordViolation(event.agent_id, this.clock.nowMs());
+  }
+
+  endSession(tenantId: string, sessionId: string): void {
+    this.#of(tenantId).endSession(sessionId);
+  }
+
+  snapshot(tenantId: string): TopologyChange {
+    return this.#of(tenantId).snapshot();
+  }
+
+  #publishChanges(): void {
+    for (const [tenantId, topology] of this.#topologies) {
+      topology.sweep(this.clock.nowMs());
+      const change = topology.drainChanges();
+      if (change) this.live.publish(tenantId, TOPICS.topology, change);
+    }
+  }
+
+  #of(tenantId: string): Topology {
+    let topology = this.#topologies.get(tenantId);
+    if (topology === undefined) {
+      topology = new Topology({ clock: this.clock });
+      this.#topologies.set(tenantId, topology);
+    }
+    return topology;
+  }
+}

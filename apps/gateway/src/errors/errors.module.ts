@@ -1,0 +1,26 @@
+import { Global, Module } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import type { Logger } from 'pino';
+import type { IdSource } from '#kernel';
+import { IDS, LOGGER } from '../tokens.js';
+import { ErrorFilter } from './error-filter.js';
+import { createSendError, SEND_ERROR, type SendError } from './send-error.js';
+
+/** One shape for every refusal. */
+@Global()
+@Module({
+  providers: [
+    {
+      provide: SEND_ERROR,
+      inject: [LOGGER, IDS],
+      useFactory: (logger: Logger, ids: IdSource) => createSendError({ logger, ids }),
+    },
+    {
+      provide: APP_FILTER,
+      inject: [SEND_ERROR],
+      useFactory: (sendError: SendError) => new ErrorFilter(sendError),
+    },
+  ],
+  exports: [SEND_ERROR],
+})
+export class ErrorsModule {}

@@ -1,0 +1,25 @@
+/** Bodies and queries against their schemas, with refusals that name the field. */
+import type { z } from 'zod';
+import { ObservatoryError } from '#contracts';
+
+/** The fields at fault, as dotted paths, and one sentence about each. */
+export function describeIssues(error: z.ZodError): { fields: string[]; detail: string } {
+  const fields = new Set<string>();
+  const sentences: string[] = [];
+  for (const issue of error.issues) {
+    const path = issue.path.join('.');
+    const names =
+      issue.code === 'unrecognized_keys' ? issue.keys.map((key) => (path ? `${path}.${key}` : key)) : [path];
+    for (const name of names) if (name !== '') fields.add(name);
+    sentences.push(`${names.join(', ') || 'the body'}: ${issue.message}`);
+  }
+  return { fields: [...fields], detail: `${sentences.join('. ')}.` };
+}
+
+/** The value as its schema types it. @throws ObservatoryError invalid_fields naming each field */
+export function parseFields<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
+  const parsed = schema.safeParse(value ?? {});
+  if (parsed.success) return parsed.data;
+  const { fields, detail } = describeIssues(parsed.error);
+  throw new ObservatoryError('invalid_fields', detail, { fields });
+}

@@ -1,0 +1,82 @@
+/**
+ * Any thrown value -> the answer a stranger may see. What is not in the catalogue answers `internal_error` with a
+ * correlation id; its own text is for the log alone. Never throws.
+ */
+import { z } from 'zod';
+import { ERRORS, type ErrorAnswer, type ErrorCode, ObservatoryError } from '#contracts';
+import type { IdSource } from '#kernel';
+import { describeIssues } from './field-errors.js';
+
+export interface Refusal {
+  status: number;
+  headers: Record<string, string>;
+  answer: ErrorAnswer;
+  /** Ours, not the caller's: to be logged with its own text. */
+  isInternal: boolean;
+}
+
+/** HTTP errors of Fastify and Nest, by status; any other 4xx is `invalid_request`. */
+const CODE_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'not_found',
+  408: 'body_timeout',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+  422: 'invalid_fields',
+  429: 'rate_limited',
+};
+
+/** Sent with every 429 and 503 that names no other time. */
+const RETRY_AFTER_SECONDS = 1;
+
+export function toRefusal(error: unknown, ids: IdSource): Refusal {
+  const known = toCatalogue(error);
+  if (known === null) {
+    const correlation_id = ids.next();
+    const answer = { ...new ObservatoryError('internal_error').toAnswer(), correlation_id };
+    return { status: ERRORS.internal_error.status, headers: {}, answer, isInternal: true };
+  }
+  const headers: Record<string, string> = {};
+  if (known.status === 401) headers['www-authenticate'] = 'Bearer realm="observatory"';
+  const isTemporary = known.status === 429 || known.status === 503;
+  const retryAfterSeconds = known.extra.retryAfterSeconds ?? (isTemporary ? RETRY_AFTER_SECONDS : undefined);
+  if (retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.ceil(retryAfterSeconds));
+  return { status: known.status, headers, answer: known.toAnswer(), isInternal: false };
+}
+
+/** Null: not the caller's doing. */
+function toCatalogue(error: unknown): ObservatoryError | null {
+  if (error instanceof ObservatoryError) return error.code === 'internal_error' ? null : error;
+  if (error instanceof z.ZodError) {
+    const { fields, detail } = describeIssues(error);
+    return new ObservatoryError('invalid_fields', detail, { fields });
+  }
+  const status = httpStatus(error);
+  if (status === null || status < 400 || status >= 500) return null;
+  if (status === 400 && isJsonFault(error)) return new ObservatoryError('invalid_json');
+  return new ObservatoryError(CODE_BY_STATUS[status] ?? 'invalid_request');
+}
+
+/** Of a Nest HttpException or an error of Fastify or its plugins. */
+function httpStatus(error: unknown): number | null {
+  if (!(error instanceof Error)) return null;
+  const { statusCode, status, getStatus } = error as {
+    statusCode?: unknown;
+    status?: unknown;
+    getStatus?: unknown;
+  };
+  if (typeof getStatus === 'function') return Number(getStatus.call(error));
+  if (typeof statusCode === 'number') return statusCode;
+  return typeof status === 'number' ? status : null;
+}
+
+/** True if the error, or what caused it, is a body that does not parse. */
+function isJsonFault(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, cause } = error as { code?: unknown; cause?: unknown };
+  if (error instanceof SyntaxError) return true;
+  if (code === 'FST_ERR_CTP_INVALID_JSON_BODY' || code === 'FST_ERR_CTP_EMPTY_JSON_BODY') return true;
+  return cause !== undefined && cause !== error && isJsonFault(cause);
+}

@@ -1,0 +1,163 @@
+/**
+ * The running gateway: builds the Nest application, adds what goes around Nest (ingest route, sockets, the
+ * dashboard's files), brings back what the store knows, listens, and drains in order.
+ */
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Logger } from 'pino';
+import type { DecisionStore } from '#contracts';
+import { NAMESPACES } from '#contracts';
+import { randomIds } from '#kernel';
+import { appModule } from './app.module.js';
+import { AUTHENTICATOR, type Authenticator } from './auth/authenticator.js';
+import { BOOTSTRAP, type Bootstrap } from './auth/bootstrap.js';
+import type { StartSettings } from './config/config.module.js';
+import { pageUrl, serveDashboard } from './dashboard.js';
+import { AgentSockets } from './decision-log/agent-sockets.js';
+import { DecisionLogArea } from './decision-log/decision-log.area.js';
+import { type IngestRefusal, ingestRoute } from './decision-log/ingest.route.js';
+import { registerSecurityHeaders } from './errors/security-headers.js';
+import { createSendError, SEND_ERROR, type SendError } from './errors/send-error.js';
+import { DRAIN, type Drain } from './health/drain.js';
+import { CONTROL_DESK } from './hitl/control-desk.js';
+import { HitlDesk } from './hitl/hitl-desk.js';
+import { LiveHub } from './realtime/live-hub.js';
+import { LiveSockets } from './realtime/live-sockets.js';
+import { RealtimeEvents } from './realtime/realtime-events.js';
+import { authenticateAgent, authenticateOperator, createSocketServer } from './realtime/socket-server.js';
+import { NestLogger } from './telemetry/nest-logger.js';
+import { METRICS, STORE } from './tokens.js';
+
+/** Headers and first byte of a request; bodies have a limit of their own. */
+const REQUEST_TIMEOUT_MS = 60_000;
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+
+export interface Gateway {
+  /** Where it listens, such as `http://127.0.0.1:4000`. */
+  url: string;
+  /** Plain secrets known to this process; see `Bootstrap`. */
+  bootstrap: Bootstrap;
+  /** Finishes what is under way and closes the store; never rejects. */
+  drain(): Promise<void>;
+}
+
+/** @throws what the store or the port says against starting; everything opened by then is closed */
+export async function startGateway(settings: StartSettings, logger: Logger): Promise<Gateway> {
+  const { config } = settings;
+  const sendError = createSendError({ logger, ids: randomIds });
+  const adapter = new FastifyAdapter({
+    bodyLimit: config.bodyBytesMax,
+    trustProxy: config.trustProxy,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    forceCloseConnections: 'idle',
+    rewriteUrl: pageUrl,
+    frameworkErrors: (error: unknown, _request: unknown, reply: FastifyReply) => sendError(reply, error),
+  });
+  const app = await NestFactory.create<NestFastifyApplication>(appModule(settings, logger), adapter, {
+    logger: new NestLogger(logger),
+    abortOnError: false,
+  });
+  const drain = app.get<Drain>(DRAIN);
+  const store = app.get<DecisionStore>(STORE);
+  try {
+    const parts = await assemble(app, settings, logger);
+    await app.listen(config.port, config.host);
+    planDrain(app, drain, parts);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return {
+    url: await app.getUrl(),
+    bootstrap: app.get<Bootstrap>(BOOTSTRAP),
+    drain: async () => {
+      for (const { name, outcome, error } of await drain.start()) {
+        if (outcome !== 'done')
+          logger.error({ event: 'drain_step', step: name, outcome, err: error }, 'drain step did not finish');
+      }
+    },
+  };
+}
+
+interface Parts {
+  hub: LiveHub;
+  area: DecisionLogArea;
+  desk: HitlDesk;
+  store: DecisionStore;
+  closeSockets: () => Promise<void>;
+}
+
+async function assemble(
+  app: NestFastifyApplication,
+  { config }: StartSettings,
+  logger: Logger,
+): Promise<Parts> {
+  const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
+  const authenticator = app.get<Authenticator>(AUTHENTICATOR);
+  const area = app.get(DecisionLogArea);
+  const desk = app.get<HitlDesk>(CONTROL_DESK);
+  const hub = app.get(LiveHub);
+  const store = app.get<DecisionStore>(STORE);
+  const drain = app.get<Drain>(DRAIN);
+  const refusal = (): IngestRefusal | null => (drain.isDraining ? 'draining' : store.refusal());
+
+  registerSecurityHeaders(fastify);
+  await ingestRoute(fastify, {
+    authenticate: (authorization, key) => authenticator.agent(authorization, key),
+    interceptor: area.interceptor,
+    refusal,
+    limits: config,
+    sendError: app.get<SendError>(SEND_ERROR),
+    events: area.events,
+  });
+  await serveDashboard(fastify);
+
+  await area.recover();
+  desk.connect(area.sessions);
+
+  const io = createSocketServer(app.getHttpServer(), config.allowedOrigins);
+  const sockets: LiveSockets = new LiveSockets({
+    namespace: io.of(NAMESPACES.operators),
+    hub,
+    authenticate: (socket) => authenticateOperator(authenticator, socket),
+    subscriberBytesMax: config.liveSubscriberBytesMax,
+    events: new RealtimeEvents(logger, app.get(METRICS), () => sockets.subscriberCount),
+  });
+  const agents = new AgentSockets({
+    namespace: io.of(NAMESPACES.agents),
+    authenticate: (socket) => authenticateAgent(authenticator, socket),
+    interceptor: area.interceptor,
+    refusal,
+    desk,
+    onFailed: (error) =>
+      logger.error({ event: 'agent_socket_failed', err: error }, 'a message on /agents failed'),
+  });
+  authenticator.onRevoked(() => {
+    sockets.recheck();
+    agents.recheck();
+  });
+  await hub.start((tenantId, frame) => sockets.send(tenantId, frame));
+  area.start(hub, () => sockets.subscriberCount);
+  const closeSockets = async () => {
+    for (const name of Object.values(NAMESPACES)) io.of(name).emit('cut', { reason: 'draining' });
+    io.disconnectSockets(true);
+    io.engine.close();
+  };
+  return { hub, area, desk, store, closeSockets };
+}
+
+/** In this order: nothing new comes in, what waits is told, what was taken is saved. */
+function planDrain(
+  app: NestFastifyApplication,
+  drain: Drain,
+  { hub, area, desk, store, closeSockets }: Parts,
+): void {
+  drain.onDrain('control polls', () => desk.drain());
+  drain.onDrain('live feeds', () => hub.stop());
+  drain.onDrain('sockets', closeSockets);
+  drain.onDrain('requests', () => app.close());
+  drain.onDrain('sessions', () => area.stop());
+  drain.onDrain('store', () => store.close());
+}

@@ -1,0 +1,72 @@
+/** How an agent without a socket hears of control: a long poll it can resume, and an acknowledgement. */
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { type AgentPrincipal, type ControlPollAnswer, LIMITS, sessionKey } from '#contracts';
+import { type AnyPrincipal, Principal, RequiresAgent, RequiresAgentOr } from '../auth/access.js';
+import { parseFields } from '../errors/field-errors.js';
+import { CONTROL_DESK } from './control-desk.js';
+import type { HitlDesk } from './hitl-desk.js';
+import { parseSessionId } from './session-id.js';
+
+const pollQuery = z.object({
+  wait_s: z.coerce.number().min(0).max(LIMITS.pollWaitSecondsMax).default(0),
+  after: z.coerce.number().int().nonnegative().optional(),
+});
+
+const seqBody = z.object({ seq: z.number().int().nonnegative() });
+const directiveIdsBody = z.object({
+  directive_ids: z.array(z.string().max(LIMITS.idCharsMax)).min(1).max(LIMITS.directivesPerSessionMax),
+});
+
+@Controller('v1/sessions/:session_id/control')
+export class AgentControlController {
+  constructor(@Inject(CONTROL_DESK) private readonly desk: HitlDesk) {}
+
+  @Get()
+  @RequiresAgentOr('observe')
+  async poll(
+    @Principal() principal: AnyPrincipal,
+    @Param('session_id') sessionId: string,
+    @Query() query: unknown,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ControlPollAnswer> {
+    const { wait_s, after } = parseFields(pollQuery, query);
+    const key = sessionKey(principal.tenant_id, parseSessionId(sessionId));
+    const isAgent = principal.kind === 'agent';
+    const hungUp = new AbortController();
+    reply.raw.once('close', () => hungUp.abort());
+    const answer = await this.desk.poll(key, {
+      after,
+      waitMs: wait_s * 1_000,
+      isAgent,
+      signal: hungUp.signal,
+    });
+    reply.header('cache-control', 'no-store');
+    // `finish` without an earlier `close`: handed to the operating system on a connection that was still open.
+    if (isAgent) {
+      reply.raw.once('finish', () => {
+        if (!hungUp.signal.aborted) this.desk.noteDelivered(key, answer);
+      });
+    }
+    return answer;
+  }
+
+  /** `{seq}` confirms everything up to it, `{directive_ids}` just these. Confirming twice does nothing. */
+  @Post('ack')
+  @HttpCode(200)
+  @RequiresAgent()
+  async acknowledge(
+    @Principal() principal: AgentPrincipal,
+    @Param('session_id') sessionId: string,
+    @Body() body: unknown,
+  ): Promise<{ status: 'ok' }> {
+    const key = sessionKey(principal.tenant_id, parseSessionId(sessionId));
+    const namesIds = typeof body === 'object' && body !== null && 'directive_ids' in body;
+    const confirmed = namesIds
+      ? { kind: 'taken_ids' as const, directiveIds: parseFields(directiveIdsBody, body).directive_ids }
+      : { kind: 'taken' as const, upToSeq: parseFields(seqBody, body).seq };
+    await this.desk.confirm(key, confirmed, 'ack');
+    return { status: 'ok' };
+  }
+}

@@ -1,0 +1,324 @@
+import { describe, expect, it, vi } from 'vitest';
+import { LIMITS, sessionKey } from '#contracts';
+import { DeskHarness, operator, TENANT, turn } from './desk-harness.js';
+
+const PAUSE = { reason: 'let me look' };
+const AGENT = { isAgent: true, waitMs: 55_000 };
+
+/** Whether the promise has settled, without waiting for it. */
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  let settled = false;
+  promise.then(
+    () => {
+      settled = true;
+    },
+    () => {
+      settled = true;
+    },
+  );
+  await turn();
+  return settled;
+}
+
+describe('the control poll', () => {
+  it('answers at once when the session is not active', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    expect(await h.desk.poll(key, AGENT)).toMatchObject({
+      session_id: 's-1',
+      state: 'paused',
+      cursor: 1,
+      directives: [{ type: 'pause', seq: 1, reason: 'let me look' }],
+    });
+  });
+
+  it('answers at once when directives wait', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'hint' });
+    expect(await h.desk.poll(key, AGENT)).toMatchObject({
+      state: 'active',
+      directives: [{ type: 'inject', prompt: 'hint' }],
+    });
+  });
+
+  it('waits for a change, and wakes with it', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    const polled = h.desk.poll(key, AGENT);
+    expect(await isSettled(polled)).toBe(false);
+    expect(await h.metric('observatory_hitl_polls_hanging')).toBe(1);
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    expect(await polled).toMatchObject({ state: 'paused', cursor: 1 });
+    expect(await h.metric('observatory_hitl_polls_hanging')).toBe(0);
+  });
+
+  it('answers the current state with nothing new when the wait is over', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    const polled = h.desk.poll(key, AGENT);
+    await turn();
+    await h.time.pass(55_000);
+    expect(await polled).toEqual({ session_id: 's-1', state: 'active', directives: [], cursor: 0 });
+  });
+
+  it('answers at once without a wait', async () => {
+    const h = await DeskHarness.start();
+    expect(await h.desk.poll(await h.session(), { isAgent: true, waitMs: 0 })).toMatchObject({
+      state: 'active',
+    });
+  });
+
+  it('lets an agent wait before its first step', async () => {
+    const h = await DeskHarness.start();
+    const key = sessionKey(TENANT, 's-unborn');
+    const polled = h.desk.poll(key, AGENT);
+    expect(await isSettled(polled)).toBe(false);
+    await h.desk.pauseBySystem(key, 'hitl_required');
+    expect(await polled).toMatchObject({ state: 'paused' });
+  });
+
+  it('waits for what comes after the cursor, though the session is paused', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    const polled = h.desk.poll(key, { ...AGENT, after: 1 });
+    expect(await isSettled(polled)).toBe(false);
+    await h.desk.execute(operator(), 's-1', 'resume', {});
+    expect(await polled).toMatchObject({
+      state: 'active',
+      cursor: 2,
+      directives: [{ type: 'resume', seq: 2 }],
+    });
+  });
+
+  it('takes what the cursor covers, durably', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'one' });
+    await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'two' });
+    expect(await h.desk.poll(key, { ...AGENT, after: 1 })).toMatchObject({ directives: [{ prompt: 'two' }] });
+    await h.desk.settled();
+    expect(h.store.rows.get(key)?.directives.map(({ seq }) => seq)).toEqual([2]);
+    expect(h.desk.view(key).pending_directive_count).toBe(1);
+  });
+
+  it('resumes from its cursor after a restart', async () => {
+    const before = await DeskHarness.start();
+    const key = await before.session();
+    await before.desk.execute(operator(), 's-1', 'inject', { prompt: 'one' });
+    const { cursor } = await before.desk.poll(key, AGENT);
+    await before.desk.confirm(key, { kind: 'taken', upToSeq: cursor }, 'ack');
+    // Plainly active with nothing waiting: not among what is loaded at start.
+    const h = await before.restart();
+    const polled = h.desk.poll(key, { ...AGENT, after: cursor });
+    expect(await isSettled(polled)).toBe(false);
+    await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'two' });
+    expect(await polled).toMatchObject({ cursor: 2, directives: [{ seq: 2, prompt: 'two' }] });
+  });
+
+  it('delivers again after a restart what was not confirmed', async () => {
+    const before = await DeskHarness.start();
+    const key = await before.session();
+    await before.desk.execute(operator(), 's-1', 'inject', { prompt: 'one' });
+    const first = await before.desk.poll(key, AGENT);
+    const h = await before.restart();
+    expect(await h.desk.poll(key, AGENT)).toEqual(first);
+  });
+
+  it('answers a cursor from another life at once, with everything that waits', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'one' });
+    expect(await h.desk.poll(key, { ...AGENT, after: 99 })).toMatchObject({
+      cursor: 1,
+      directives: [{ prompt: 'one' }],
+    });
+  });
+
+  it('frees its place when the client hangs up', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    const client = new AbortController();
+    const polled = h.desk.poll(key, { ...AGENT, signal: client.signal });
+    await turn();
+    const timerCount = h.time.timerCount;
+    client.abort();
+    await polled;
+    expect(await h.metric('observatory_hitl_polls_hanging')).toBe(0);
+    expect(h.time.timerCount).toBe(timerCount - 1);
+  });
+
+  it('refuses one poll too many, and takes it again when a place is free', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    const clients = Array.from({ length: LIMITS.pollsHangingMax }, () => new AbortController());
+    const polls = clients.map(({ signal }) => h.desk.poll(key, { ...AGENT, signal }));
+    await turn();
+    await expect(h.desk.poll(key, AGENT)).rejects.toMatchObject({ code: 'too_many_polls', status: 503 });
+    for (const client of clients) client.abort();
+    await Promise.all(polls);
+    expect(await isSettled(h.desk.poll(key, AGENT))).toBe(false);
+  });
+
+  it('answers every hanging poll on drain, and lets none hang afterwards', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    const polled = h.desk.poll(key, AGENT);
+    await turn();
+    await h.desk.drain();
+    expect(await polled).toMatchObject({ state: 'active' });
+    expect(await h.desk.poll(key, AGENT)).toMatchObject({ state: 'active' });
+  });
+
+  it('never hears of another tenant', async () => {
+    const h = await DeskHarness.start();
+    await h.session();
+    const polled = h.desk.poll(sessionKey('acme', 's-1'), AGENT);
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    expect(await isSettled(polled)).toBe(false);
+  });
+});
+
+describe('acknowledgement', () => {
+  it('counts a delivered poll answer, makes the agent cooperative, and is audited as system', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    expect(h.desk.view(key)).toMatchObject({ state: 'pause_requested', mode: 'observe_only' });
+    const answer = await h.desk.poll(key, AGENT);
+    expect(h.desk.view(key).state).toBe('pause_requested');
+    await h.time.pass(250);
+    h.desk.noteDelivered(key, answer);
+    await h.desk.settled();
+    expect(h.desk.view(key)).toMatchObject({ state: 'paused', mode: 'cooperative', operator_id: 'ada' });
+    expect(h.store.rows.get(key)).toMatchObject({ state: 'paused', cooperative: true });
+    expect(h.audited().at(-1)).toBe('system hitl.acknowledge pause_requested>paused ok');
+    // Shown is not taken: a poll that lost the answer gets it again.
+    expect(await h.desk.poll(key, AGENT)).toEqual(answer);
+  });
+
+  it('is not satisfied by an answer from before the pause', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    const stale = await h.desk.poll(key, AGENT);
+    await h.desk.execute(operator(), 's-1', 'resume', {});
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    h.desk.noteDelivered(key, stale);
+    await h.desk.settled();
+    expect(h.desk.view(key).state).toBe('pause_requested');
+  });
+
+  it('does not follow from an ingest answer, which merely informs', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    expect((await h.step(key, 't-1')).directives.map(({ type }) => type)).toEqual(['pause']);
+    expect((await h.step(key, 't-2')).directives).toEqual([]);
+    expect(h.desk.view(key)).toMatchObject({ state: 'pause_requested', mode: 'observe_only' });
+  });
+
+  it('confirms by number or by name, and twice is once', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'hint' });
+    await h.desk.confirm(key, { kind: 'taken_ids', directiveIds: ['d-2'] }, 'ack');
+    expect(h.desk.view(key)).toMatchObject({ state: 'pause_requested', pending_directive_count: 1 });
+    await h.desk.acknowledge(key, 1);
+    await h.desk.acknowledge(key, 1);
+    expect(h.desk.view(key)).toMatchObject({ state: 'paused', pending_directive_count: 0 });
+    expect(h.audited().filter((line) => line.includes('hitl.acknowledge')).length).toBe(1);
+  });
+
+  it('takes nothing for confirmed by a number that was never issued', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    await h.desk.acknowledge(key, 99);
+    expect(h.desk.view(key)).toMatchObject({ state: 'pause_requested', pending_directive_count: 1 });
+  });
+
+  it('leaves an operator who looks at the poll without any effect', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'hint' });
+    await h.desk.poll(key, { isAgent: false, waitMs: 0, after: 1 });
+    expect(h.desk.view(key)).toMatchObject({ mode: 'observe_only', pending_directive_count: 1 });
+  });
+});
+
+describe('delivery', () => {
+  it('repeats a directive in ingest answers until a step came in behind one that carried it', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'hint' });
+    expect(h.desk.answerFor(key).directives.length).toBe(1);
+    expect(h.desk.answerFor(key).directives.length).toBe(1);
+    expect((await h.step(key, 't-1')).directives.length).toBe(1);
+    expect((await h.step(key, 't-2')).directives).toEqual([]);
+    await h.desk.settled();
+    expect(h.store.rows.get(key)?.directives).toEqual([]);
+  });
+
+  it('still gives a poll that is behind what an ingest answer carried meanwhile', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    const { cursor } = await h.desk.poll(key, { isAgent: true, waitMs: 0 });
+    await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'hint' });
+    await h.step(key, 't-1');
+    await h.step(key, 't-2');
+    expect(await h.desk.poll(key, { ...AGENT, after: cursor })).toMatchObject({
+      directives: [{ prompt: 'hint' }],
+    });
+    expect(await isSettled(h.desk.poll(key, { ...AGENT, after: 1 }))).toBe(false);
+  });
+
+  it('keeps a directive that was issued while another was taken', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'one' });
+    await h.step(key, 't-1');
+    h.store.isManual = true;
+    const injected = h.desk.execute(operator(), 's-1', 'inject', { prompt: 'two' });
+    await turn();
+    h.desk.noteStep(key);
+    h.store.isManual = false;
+    h.store.commit();
+    await injected;
+    await h.desk.settled();
+    expect(h.desk.answerFor(key).directives.map(({ prompt }) => prompt)).toEqual(['two']);
+    expect(h.store.rows.get(key)?.directives.map(({ prompt }) => prompt)).toEqual(['two']);
+  });
+
+  it('pushes to a socket what waits when it comes, and then each change', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    const push = vi.fn();
+    const detach = h.desk.attachListener(key, push);
+    expect(push).toHaveBeenLastCalledWith(
+      expect.objectContaining({ session_id: 's-1', state: 'paused', cursor: 1 }),
+    );
+    expect(h.desk.view(key).mode).toBe('cooperative');
+    await h.desk.execute(operator(), 's-1', 'resume', {});
+    expect(push).toHaveBeenLastCalledWith(expect.objectContaining({ state: 'active', cursor: 2 }));
+    detach();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    expect(push).toHaveBeenCalledTimes(2);
+  });
+
+  it('does not let a socket that fails keep the others from hearing', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    h.desk.attachListener(key, () => {
+      throw new Error('gone');
+    });
+    const push = vi.fn();
+    h.desk.attachListener(key, push);
+    expect(await h.desk.execute(operator(), 's-1', 'pause', PAUSE)).toEqual({ status: 'ok' });
+    expect(push).toHaveBeenCalledTimes(1);
+  });
+});

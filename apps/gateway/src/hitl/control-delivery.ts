@@ -1,0 +1,97 @@
+/**
+ * Whoever waits to hear of a session's control: hanging polls and sockets. Knows nothing of states; it is told that
+ * something changed, and wakes. Polls are bounded over all sessions; sockets by who accepts them.
+ */
+import { type ControlPollAnswer, LIMITS, ObservatoryError, type SessionKey } from '#contracts';
+import type { HitlEvents } from './hitl-events.js';
+import type { Timer } from './timer.js';
+
+export type ControlListener = (control: ControlPollAnswer) => void;
+
+/** Told to clients that find all places taken. */
+const RETRY_AFTER_SECONDS = 5;
+
+export class ControlDelivery {
+  readonly #timer: Timer;
+  readonly #events: HitlEvents;
+  readonly #polls = new Map<SessionKey, Set<() => void>>();
+  readonly #listeners = new Map<SessionKey, Set<ControlListener>>();
+  #hangingCount = 0;
+  #draining = false;
+
+  constructor({ timer, events }: { timer: Timer; events: HitlEvents }) {
+    this.#timer = timer;
+    this.#events = events;
+  }
+
+  get hangingCount(): number {
+    return this.#hangingCount;
+  }
+
+  /**
+   * Resolves at the next change of the session, after `waitMs`, when the client hangs up, or at once while draining.
+   * Throws `too_many_polls` when every place is taken.
+   */
+  hang(key: SessionKey, waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#draining || signal?.aborted) return Promise.resolve();
+    if (this.#hangingCount >= LIMITS.pollsHangingMax) {
+      this.#events.pollRefused();
+      throw new ObservatoryError('too_many_polls', undefined, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
+    return new Promise((resolve) => {
+      const wake = () => {
+        cancel();
+        signal?.removeEventListener('abort', wake);
+        remove(this.#polls, key, wake);
+        this.#hangingCount -= 1;
+        this.#events.pollsHanging(this.#hangingCount);
+        resolve();
+      };
+      const cancel = this.#timer.after(waitMs, wake);
+      signal?.addEventListener('abort', wake, { once: true });
+      add(this.#polls, key, wake);
+      this.#hangingCount += 1;
+      this.#events.pollsHanging(this.#hangingCount);
+    });
+  }
+
+  /** Returns the detach function; calling it twice does no harm. */
+  listen(key: SessionKey, listener: ControlListener): () => void {
+    add(this.#listeners, key, listener);
+    return () => remove(this.#listeners, key, listener);
+  }
+
+  /** Wakes the polls and calls the sockets. A listener that throws is logged; the others still hear. */
+  announce(key: SessionKey, control: () => ControlPollAnswer): void {
+    for (const wake of [...(this.#polls.get(key) ?? [])]) wake();
+    const listeners = this.#listeners.get(key);
+    if (listeners === undefined) return;
+    const told = control();
+    for (const listener of [...listeners]) this.push(key, listener, told);
+  }
+
+  push(key: SessionKey, listener: ControlListener, control: ControlPollAnswer): void {
+    try {
+      listener(control);
+    } catch (error) {
+      this.#events.listenerFailed(key, error);
+    }
+  }
+
+  /** Answers every hanging poll, and lets none hang from now on. */
+  drain(): void {
+    this.#draining = true;
+    for (const wakes of [...this.#polls.values()]) for (const wake of [...wakes]) wake();
+  }
+}
+
+function add<T>(sets: Map<SessionKey, Set<T>>, key: SessionKey, value: T): void {
+  const set = sets.get(key);
+  if (set === undefined) sets.set(key, new Set([value]));
+  else set.add(value);
+}
+
+function remove<T>(sets: Map<SessionKey, Set<T>>, key: SessionKey, value: T): void {
+  const set = sets.get(key);
+  if (set?.delete(value) && set.size === 0) sets.delete(key);
+}

@@ -1,0 +1,31 @@
+/** The control of all sessions, as the ingest path and the sockets see it. Implemented by hitl. */
+import type { AgentControl, ControlView, SessionKey } from '#contracts';
+
+export interface ControlDesk {
+  /**
+   * Synchronous: asked for every message. True while messages of the session must be stored as held; who is told so
+   * hands the message to the store in the same turn.
+   */
+  isHolding(key: SessionKey): boolean;
+  /** One more message of this session was stored as held: counted and shown. */
+  noteHeld(key: SessionKey): void;
+  /** Pauses as operator `system`; resolves when durable. For `hitl_required`. */
+  pauseBySystem(key: SessionKey, reason: string): Promise<void>;
+  /** State and waiting directives, for an ingest answer or a look. Synchronous; changes nothing. */
+  answerFor(key: SessionKey): AgentControl;
+  /**
+   * A new step came in: the directives given in its predecessor's answer count as taken. Call it just before
+   * `answerFor`, in the same turn: what waits then is what this step's answer gives.
+   */
+  noteStep(key: SessionKey): void;
+  /** An agent holds a socket for this session: it hears control at once. Returns the detach function. */
+  attachListener(
+    key: SessionKey,
+    push: (control: AgentControl & { session_id: string; cursor: number }) => void,
+  ): () => void;
+  /** The agent confirms directives up to `seq`, which acknowledges a requested pause. */
+  acknowledge(key: SessionKey, seq: number): Promise<void>;
+  view(key: SessionKey): ControlView;
+}
+
+export const CONTROL_DESK = Symbol('ControlDesk');

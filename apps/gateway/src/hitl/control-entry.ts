@@ -1,0 +1,119 @@
+/**
+ * What the desk keeps of one session: its durable row, and beside it what may be forgotten in a crash.
+ * A directive moves through three places:
+ *
+ *     row.directives, seq > takenSeq    waits: in every ingest answer, poll and push
+ *     informed                          an ingest answer carried it and another step came in since: no longer
+ *                                       repeated there, but a poll with an older cursor still gets it
+ *     gone                              confirmed by a poll's `after` or an acknowledgement
+ */
+import type {
+  AgentControl,
+  ControlPollAnswer,
+  ControlRow,
+  ControlView,
+  Directive,
+  SessionKey,
+} from '#contracts';
+import { agentStateOf, holdsMessages, initialControl } from '#domain/hitl';
+
+/** Older ones are dropped: the agent has been told of them already. */
+const INFORMED_COUNT_MAX = 100;
+
+export interface ControlEntry {
+  readonly key: SessionKey;
+  /** As last committed. Replaced as a whole, never changed in place. */
+  row: ControlRow;
+  /** False until the store was asked for this session: `row` is a guess then. */
+  known: boolean;
+  /** Released, but the gate stays closed until no held message is left. @see HeldGate */
+  draining: boolean;
+  /** How often `isHolding` said yes: each may be a held message on its way to the store. */
+  holdAnswerCount: number;
+  /** `holdAnswerCount` when the latest release was handed to the store; -1 to force another one. @see HeldGate */
+  sweptAnswerCount: number;
+  /** Held messages noted less those released. Below zero for a moment when a release overtakes the note. */
+  heldBalance: number;
+  /** Directives up to here count as taken, though the row may still list them. */
+  takenSeq: number;
+  /** Highest directive issued when the latest step came in, so in its answer; the next step makes it `takenSeq`. */
+  offeredSeq: number;
+  informed: Directive[];
+  /** A write of what was taken is on its way. */
+  pruneQueued: boolean;
+  /** The rest of a release is on its way. */
+  drainQueued: boolean;
+}
+
+export function newEntry(key: SessionKey, tenantId: string, sessionId: string): ControlEntry {
+  return {
+    key,
+    row: initialControl(tenantId, sessionId),
+    known: false,
+    draining: false,
+    holdAnswerCount: 0,
+    sweptAnswerCount: -1,
+    heldBalance: 0,
+    takenSeq: 0,
+    offeredSeq: 0,
+    informed: [],
+    pruneQueued: false,
+    drainQueued: false,
+  };
+}
+
+export const isClosed = (entry: ControlEntry): boolean => entry.draining || holdsMessages(entry.row.state);
+
+/** Ascending by seq. */
+export const waiting = (entry: ControlEntry): Directive[] =>
+  entry.row.directives.filter((directive) => directive.seq > entry.takenSeq);
+
+/** The row as it should be written: without what was taken meanwhile. */
+export const prunedRow = (entry: ControlEntry): ControlRow => ({
+  ...entry.row,
+  directives: waiting(entry),
+});
+
+export const controlView = (entry: ControlEntry): ControlView => ({
+  state: entry.row.state,
+  mode: entry.row.cooperative ? 'cooperative' : 'observe_only',
+  operator_id: entry.row.operator_id,
+  reason: entry.row.reason,
+  since_ms: entry.row.since_ms,
+  expires_at_ms: entry.row.expires_at_ms,
+  held_count: Math.max(0, entry.heldBalance),
+  pending_directive_count: waiting(entry).length,
+});
+
+/**
+ * The answer of a poll. Without `after`, or with one from another life of this session, all that waits; else what
+ * came after it, including what an ingest answer carried meanwhile.
+ */
+export function pollAnswer(entry: ControlEntry, after?: number): ControlPollAnswer {
+  const { directive_seq: cursor, session_id, state } = entry.row;
+  const isCursorOurs = after !== undefined && after <= cursor;
+  const directives = isCursorOurs
+    ? [...entry.informed, ...waiting(entry)].filter((directive) => directive.seq > after)
+    : waiting(entry);
+  return { state: agentStateOf(state), directives, session_id, cursor };
+}
+
+export const agentControl = (entry: ControlEntry): AgentControl => ({
+  state: agentStateOf(entry.row.state),
+  directives: waiting(entry),
+});
+
+/** The agent has these for certain: nothing repeats them any more. */
+export function confirmUpTo(entry: ControlEntry, seq: number): void {
+  entry.takenSeq = Math.max(entry.takenSeq, seq);
+  entry.informed = entry.informed.filter((directive) => directive.seq > seq);
+}
+
+/** The agent was told by an ingest answer and went on: gone from these answers, kept for a poll that is behind. */
+export function informUpTo(entry: ControlEntry, seq: number): boolean {
+  const told = waiting(entry).filter((directive) => directive.seq <= seq);
+  if (told.length === 0) return false;
+  entry.informed = [...entry.informed, ...told].slice(-INFORMED_COUNT_MAX);
+  entry.takenSeq = Math.max(entry.takenSeq, seq);
+  return true;
+}

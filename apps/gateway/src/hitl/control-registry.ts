@@ -1,0 +1,148 @@
+/**
+ * Which sessions are under control, in memory, so that the ingest path can ask without waiting. Three shelves:
+ *
+ *     bound     holding, draining, or with directives waiting: never evicted (the sync answers depend on it);
+ *               bounded by refusing new pauses and directives beyond CONTROLS_BOUND_MAX
+ *     ended     terminated: the least recently active leave first, counted
+ *     resting   plainly active, but known: cooperative, or with a cursor; rebuilt from the store when needed
+ *
+ * All rows that are not plainly active are loaded before the gateway listens, so a session missing here is active.
+ */
+
+import {
+  type ControlRow,
+  type DecisionStore,
+  type SessionKey,
+  sessionKey,
+  splitSessionKey,
+} from '#contracts';
+import { holdsMessages } from '#domain/hitl';
+import type { Clock } from '#kernel';
+import { TtlLru } from '#kernel';
+import { type ControlEntry, isClosed, newEntry, waiting } from './control-entry.js';
+import type { HitlEvents } from './hitl-events.js';
+
+export const CONTROLS_BOUND_MAX = 100_000;
+const ENDED_COUNT_MAX = 100_000;
+const RESTING_COUNT_MAX = 50_000;
+const RESTING_IDLE_MS = 3_600_000;
+/** Held messages of this many sessions are counted at once while loading. */
+const LOAD_PARALLEL_COUNT = 64;
+
+export interface ControlRegistryOptions {
+  store: Pick<DecisionStore, 'controls' | 'control' | 'heldSteps'>;
+  clock: Clock;
+  events: HitlEvents;
+}
+
+export class ControlRegistry {
+  readonly #store: ControlRegistryOptions['store'];
+  readonly #events: HitlEvents;
+  readonly #bound = new Map<SessionKey, ControlEntry>();
+  /** The part of `#bound` whose state holds messages. */
+  readonly #paused = new Map<SessionKey, ControlEntry>();
+  readonly #ended: TtlLru<SessionKey, ControlEntry>;
+  readonly #resting: TtlLru<SessionKey, ControlEntry>;
+
+  constructor({ store, clock, events }: ControlRegistryOptions) {
+    this.#store = store;
+    this.#events = events;
+    this.#ended = new TtlLru({
+      countMax: ENDED_COUNT_MAX,
+      idleMs: Number.POSITIVE_INFINITY,
+      clock,
+      onEvict: () => events.evicted('ended'),
+    });
+    this.#resting = new TtlLru({
+      countMax: RESTING_COUNT_MAX,
+      idleMs: RESTING_IDLE_MS,
+      clock,
+      onEvict: () => events.evicted('resting'),
+    });
+  }
+
+  /** Reads every session under control, and how much each holds. Rejects as the store does. */
+  async loadAll(): Promise<void> {
+    const rows = await this.#store.controls();
+    for (let from = 0; from < rows.length; from += LOAD_PARALLEL_COUNT) {
+      const slice = rows.slice(from, from + LOAD_PARALLEL_COUNT);
+      await Promise.all(slice.map((row) => this.#adopt(row)));
+    }
+  }
+
+  async #adopt(row: ControlRow): Promise<void> {
+    const held = await this.#store.heldSteps(row.tenant_id, row.session_id);
+    const entry = newEntry(sessionKey(row.tenant_id, row.session_id), row.tenant_id, row.session_id);
+    entry.row = row;
+    entry.known = true;
+    entry.heldBalance = held.length;
+    // The gateway died between a resume and the end of its release: keep the gate closed, the desk drains it.
+    entry.draining = held.length > 0 && !holdsMessages(row.state);
+    this.settle(entry);
+  }
+
+  /** Hot path: only what may be holding. O(1). */
+  bound(key: SessionKey): ControlEntry | undefined {
+    return this.#bound.get(key);
+  }
+
+  /** Whatever is in memory; marks it as used. O(1). */
+  peek(key: SessionKey): ControlEntry | undefined {
+    return this.#bound.get(key) ?? this.#ended.get(key) ?? this.#resting.get(key);
+  }
+
+  /** In memory, else a fresh one whose row is a guess until `load`. O(1). */
+  open(key: SessionKey): ControlEntry {
+    const present = this.peek(key);
+    if (present !== undefined) return present;
+    const { tenantId, sessionId } = splitSessionKey(key);
+    const entry = newEntry(key, tenantId, sessionId);
+    this.#resting.set(key, entry);
+    return entry;
+  }
+
+  /** The entry with its durable row. Rejects as the store does. */
+  async load(key: SessionKey): Promise<ControlEntry> {
+    const entry = this.open(key);
+    if (entry.known) return entry;
+    const { tenantId, sessionId } = splitSessionKey(key);
+    const row = await this.#store.control(tenantId, sessionId);
+    if (!entry.known) {
+      if (row !== null) entry.row = { ...row, cooperative: row.cooperative || entry.row.cooperative };
+      entry.known = true;
+      this.settle(entry);
+    }
+    return entry;
+  }
+
+  /** Puts the entry on the shelf its state asks for; after every change. O(1). */
+  settle(entry: ControlEntry): void {
+    const { key } = entry;
+    const ended = entry.row.state === 'terminated';
+    const mustStay = isClosed(entry) || (!ended && waiting(entry).length > 0);
+    if (mustStay) this.#bound.set(key, entry);
+    else this.#bound.delete(key);
+    if (!mustStay && ended) this.#ended.set(key, entry);
+    else this.#ended.delete(key);
+    if (!mustStay && !ended) this.#resting.set(key, entry);
+    else this.#resting.delete(key);
+    if (holdsMessages(entry.row.state)) this.#paused.set(key, entry);
+    else this.#paused.delete(key);
+    this.#events.controlled(this.#bound.size, this.#paused.size);
+  }
+
+  /** Whether this session may be put under control now. */
+  hasRoomFor(key: SessionKey): boolean {
+    return this.#bound.has(key) || this.#bound.size < CONTROLS_BOUND_MAX;
+  }
+
+  /** Every session that holds messages, in no order. */
+  pausedEntries(): IterableIterator<ControlEntry> {
+    return this.#paused.values();
+  }
+
+  /** Every session that is never evicted, in no order. */
+  boundEntries(): IterableIterator<ControlEntry> {
+    return this.#bound.values();
+  }
+}

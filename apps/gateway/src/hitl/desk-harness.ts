@@ -1,0 +1,290 @@
+/**
+ * For the specs of this folder only: a desk on an in-memory store that writes first in, first out like the real one,
+ * a clock that moves by hand, and a record of everything that was published.
+ */
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import {
+  type AuditDraft,
+  type AuditEntry,
+  type ControlCommit,
+  type ControlRow,
+  type ControlView,
+  type ControlWrite,
+  type DecisionLog,
+  ObservatoryError,
+  type OperatorPrincipal,
+  type RuntimeConfig,
+  type SessionEvent,
+  type SessionKey,
+  type SessionView,
+  type StepCommit,
+  type StoredStep,
+  sessionKey,
+  splitSessionKey,
+} from '#contracts';
+import type { SessionDirectory } from '../decision-log/session-directory.js';
+import { HitlDesk } from './hitl-desk.js';
+import { HitlEvents } from './hitl-events.js';
+import type { Timer } from './timer.js';
+
+/** One turn of the event loop: everything that can go on without time, a store or a client has gone on. */
+export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Clock and timers, moved by hand. */
+export class FakeTime implements Timer {
+  #nowMs = 1_700_000_000_000;
+  readonly #waiting = new Set<{ atMs: number; run: () => void }>();
+
+  nowMs(): number {
+    return this.#nowMs;
+  }
+
+  get timerCount(): number {
+    return this.#waiting.size;
+  }
+
+  after(delayMs: number, run: () => void): () => void {
+    const waiting = { atMs: this.#nowMs + Math.max(0, delayMs), run };
+    this.#waiting.add(waiting);
+    return () => {
+      this.#waiting.delete(waiting);
+    };
+  }
+
+  /** Moves the clock and fires what is due, earliest first. */
+  async pass(ms: number): Promise<void> {
+    const untilMs = this.#nowMs + ms;
+    for (;;) {
+      const due = [...this.#waiting].filter(({ atMs }) => atMs <= untilMs).sort((a, b) => a.atMs - b.atMs)[0];
+      if (due === undefined) break;
+      this.#waiting.delete(due);
+      this.#nowMs = Math.max(this.#nowMs, due.atMs);
+      due.run();
+      await turn();
+      await turn();
+    }
+    this.#nowMs = untilMs;
+    await turn();
+  }
+}
+
+/** The part of DecisionStore the desk uses. Writes commit in order: each turn by themselves, or by hand. */
+export class FakeStore {
+  readonly rows = new Map<SessionKey, ControlRow>();
+  readonly audit: AuditEntry[] = [];
+  readonly steps: StoredStep[] = [];
+  /** Every write is refused while set. */
+  refuses: 'store_busy' | null = null;
+  /** Writes wait for `commit()`. */
+  isManual = false;
+  writeCount = 0;
+  #queue: (() => void)[] = [];
+
+  get queuedCount(): number {
+    return this.#queue.length;
+  }
+
+  /** Commits the oldest `count` writes in one go. */
+  commit(count = this.#queue.length): void {
+    for (const write of this.#queue.splice(0, count)) write();
+  }
+
+  /** The process dies: what was not committed never happens. */
+  loseQueued(): void {
+    this.#queue = [];
+  }
+
+  #write<T>(run: () => T): Promise<T> {
+    if (this.refuses !== null) return Promise.reject(new ObservatoryError(this.refuses));
+    this.writeCount += 1;
+    return new Promise((resolve) => {
+      this.#queue.push(() => resolve(run()));
+      if (!this.isManual) queueMicrotask(() => this.commit());
+    });
+  }
+
+  appendStep(key: SessionKey, traceId: string, isHeld: boolean): Promise<StepCommit> {
+    return this.#write(() => {
+      const seq = this.steps.length + 1;
+      this.steps.push(storedStep(key, traceId, isHeld, seq));
+      return { seq, duplicate: false };
+    });
+  }
+
+  commitControl(write: ControlWrite): Promise<ControlCommit> {
+    return this.#write(() => {
+      let rewritten: StoredStep | null = null;
+      if (write.rewrite) {
+        const { tenant_id, session_id, trace_id, body, rewritten_by } = write.rewrite;
+        const step = this.#held(tenant_id, session_id).find((held) => held.trace_id === trace_id);
+        if (step === undefined) return { audit: [], released: [], rewritten: null };
+        Object.assign(step, { log: JSON.parse(body) as DecisionLog, rewritten_by });
+        rewritten = { ...step };
+      }
+      if (write.control) {
+        this.rows.set(
+          sessionKey(write.control.tenant_id, write.control.session_id),
+          structuredClone(write.control),
+        );
+      }
+      const released = write.release ? this.#held(write.release.tenant_id, write.release.session_id) : [];
+      for (const step of released) step.held = false;
+      return {
+        audit: (write.audit ?? []).map((draft) => this.#chain(draft)),
+        released: released.map((step) => ({ ...step })),
+        rewritten,
+      };
+    });
+  }
+
+  async controls(): Promise<ControlRow[]> {
+    const rows = [...this.rows.values()].filter((row) => row.state !== 'active' || row.directives.length > 0);
+    return structuredClone(rows);
+  }
+
+  async control(tenantId: string, sessionId: string): Promise<ControlRow | null> {
+    return structuredClone(this.rows.get(sessionKey(tenantId, sessionId)) ?? null);
+  }
+
+  async heldSteps(tenantId: string, sessionId: string): Promise<StoredStep[]> {
+    return this.#held(tenantId, sessionId).map((step) => ({ ...step }));
+  }
+
+  #held(tenantId: string, sessionId: string): StoredStep[] {
+    return this.steps.filter(
+      (step) => step.held && step.tenant_id === tenantId && step.session_id === sessionId,
+    );
+  }
+
+  #chain(draft: AuditDraft): AuditEntry {
+    const entry = { ...draft, seq: this.audit.length + 1, prev_hash: '', hash: '' };
+    this.audit.push(entry);
+    return entry;
+  }
+}
+
+function storedStep(key: SessionKey, traceId: string, isHeld: boolean, seq: number): StoredStep {
+  const { tenantId, sessionId } = splitSessionKey(key);
+  return {
+    tenant_id: tenantId,
+    session_id: sessionId,
+    agent_id: 'a-1',
+    trace_id: traceId,
+    body_hash: traceId,
+    received_at_ms: 0,
+    held: isHeld,
+    entropy_score: 1,
+    entropy_severity: 'normal',
+    window_size: 1,
+    seq,
+    rewritten_by: null,
+    log: {
+      meta: { trace_id: traceId, timestamp: '2026-02-22T10:00:00Z', session_id: sessionId },
+      identity: { agent_id: 'a-1', agent_type: 'coder', capability_version: '1.0.0' },
+      cognition: { intent: 'clean up', entropy_score: 1 },
+      action: { status: 'pending', tool_call: 'delete', tool_input: { path: '/' } },
+    },
+  };
+}
+
+export const TENANT = 'default';
+
+export const operator = (operatorId = 'ada', tenantId = TENANT): OperatorPrincipal => ({
+  kind: 'operator',
+  operator_id: operatorId,
+  role: 'operator',
+  tenant_id: tenantId,
+  tenant_ids: [tenantId],
+});
+
+/** A desk and everything around it. `restart` makes the next one on the same store. */
+export class DeskHarness {
+  readonly store: FakeStore;
+  readonly time: FakeTime;
+  readonly metrics = new Registry();
+  readonly config: Partial<Record<keyof RuntimeConfig, unknown>> = {};
+  /** Trace ids in the order in which operators saw them. */
+  readonly published: string[] = [];
+  readonly events: SessionEvent[] = [];
+  readonly views = new Map<SessionKey, ControlView>();
+  readonly known = new Set<SessionKey>();
+  readonly logged: string[] = [];
+  readonly desk: HitlDesk;
+  #idCount = 0;
+
+  private constructor(store: FakeStore, time: FakeTime) {
+    this.store = store;
+    this.time = time;
+    const logger = pino({ base: null }, { write: (line: string) => void this.logged.push(line) });
+    this.desk = new HitlDesk({
+      store,
+      live: { publish: (_tenantId, _topic, payload) => void this.events.push(payload as SessionEvent) },
+      clock: time,
+      timer: time,
+      ids: { next: () => `d-${this.#nextId()}` },
+      config: { get: (key) => this.config[key] ?? undefined },
+      events: new HitlEvents(logger, this.metrics),
+    });
+    this.config.hitl_pause_ttl_ms = 60_000;
+    this.config.hitl_expiry_action = 'resume';
+  }
+
+  static async start(store = new FakeStore(), time = new FakeTime()): Promise<DeskHarness> {
+    const harness = new DeskHarness(store, time);
+    await harness.desk.load();
+    for (const key of store.rows.keys()) harness.known.add(key);
+    harness.desk.connect(harness.#directory());
+    await harness.desk.settled();
+    return harness;
+  }
+
+  /** The process ends without a goodbye; the next one starts on what was committed. */
+  restart(): Promise<DeskHarness> {
+    return DeskHarness.start(this.store, this.time);
+  }
+
+  /** A session with one published step. */
+  async session(sessionId = 's-1', tenantId = TENANT): Promise<SessionKey> {
+    const key = sessionKey(tenantId, sessionId);
+    await this.step(key, `${sessionId}-first`);
+    return key;
+  }
+
+  /** One message as the ingest path takes it. */
+  async step(key: SessionKey, traceId: string) {
+    const isHeld = this.desk.isHolding(key);
+    await this.store.appendStep(key, traceId, isHeld);
+    this.known.add(key);
+    if (isHeld) this.desk.noteHeld(key);
+    else this.published.push(traceId);
+    this.desk.noteStep(key);
+    return this.desk.answerFor(key);
+  }
+
+  /** Audit as `operator action before>after outcome`. */
+  audited(): string[] {
+    return this.store.audit.map(
+      ({ operator_id, action, before_state, after_state, outcome }) =>
+        `${operator_id} ${action} ${before_state}>${after_state} ${outcome}`,
+    );
+  }
+
+  async metric(name: string): Promise<number> {
+    const metric = await this.metrics.getSingleMetric(name)?.get();
+    return metric?.values.reduce((sum, { value }) => sum + value, 0) ?? 0;
+  }
+
+  #nextId(): number {
+    this.#idCount += 1;
+    return this.#idCount;
+  }
+
+  #directory(): SessionDirectory {
+    return {
+      find: async (key) => (this.known.has(key) ? ({} as SessionView) : null),
+      setControl: (key, control) => void this.views.set(key, control),
+      publishReleased: (_key, steps) => void this.published.push(...steps.map((step) => step.trace_id)),
+    };
+  }
+}

@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import { sessionKey } from '#contracts';
+import { DeskHarness, operator, TENANT, turn } from './desk-harness.js';
+
+const PAUSE = { reason: 'let me look' };
+
+/** A paused session on a store that commits by hand from here on. */
+async function pausedByHand() {
+  const h = await DeskHarness.start();
+  const key = await h.session();
+  await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+  await h.step(key, 't-1');
+  h.store.isManual = true;
+  return { h, key };
+}
+
+describe('a resume while messages keep coming', () => {
+  it('takes along a held message that reached the store before the release', async () => {
+    const { h, key } = await pausedByHand();
+    const stored = h.step(key, 't-2');
+    const resumed = h.desk.execute(operator(), 's-1', 'resume', {});
+    await turn();
+    h.store.commit();
+    expect(await resumed).toEqual({ status: 'ok', flushed_count: 2 });
+    await stored;
+    expect(h.published).toEqual(['s-1-first', 't-1', 't-2']);
+    expect(h.desk.view(key).held_count).toBe(0);
+  });
+
+  it('strands none that reached the store behind the release, and publishes later ones after it', async () => {
+    const { h, key } = await pausedByHand();
+    const resumed = h.desk.execute(operator(), 's-1', 'resume', {});
+    await turn();
+    const behind = h.step(key, 't-2');
+    expect(h.store.queuedCount).toBe(2);
+    h.store.commit(1);
+    await turn();
+    expect(h.desk.isHolding(key)).toBe(true);
+    const further = h.step(key, 't-3');
+    h.store.commit(2);
+    await turn();
+    await turn();
+    // The second release took t-2 only: t-3 is behind it, so there is a third.
+    while (h.store.queuedCount > 0) {
+      h.store.commit();
+      await turn();
+      await turn();
+    }
+    expect(await resumed).toEqual({ status: 'ok', flushed_count: 3 });
+    await Promise.all([behind, further]);
+    expect(h.desk.isHolding(key)).toBe(false);
+    const after = h.step(key, 't-4');
+    h.store.commit();
+    await after;
+    expect(h.published).toEqual(['s-1-first', 't-1', 't-2', 't-3', 't-4']);
+    expect(h.store.steps.filter((step) => step.held)).toEqual([]);
+  });
+
+  it('answers the resume of a session that floods, takes commands meanwhile, and keeps the order', async () => {
+    const { h, key } = await pausedByHand();
+    const resumed = h.desk.execute(operator(), 's-1', 'resume', {});
+    const steps: Promise<unknown>[] = [];
+    let injected: Promise<unknown> | undefined;
+    for (let count = 2; count < 300; count += 1) {
+      steps.push(h.step(key, `t-${count}`));
+      if (count === 100) injected = h.desk.execute(operator(), 's-1', 'inject', { prompt: 'slow down' });
+      await turn();
+      h.store.commit();
+      await turn();
+      if (count === 200) {
+        expect(await resumed).toMatchObject({ status: 'ok' });
+        expect(await injected).toEqual({ status: 'ok' });
+      }
+    }
+    h.store.isManual = false;
+    h.store.commit();
+    await Promise.all(steps);
+    await h.desk.settled();
+    await h.step(key, 't-300');
+    expect(h.desk.isHolding(key)).toBe(false);
+    expect(h.published).toEqual([
+      's-1-first',
+      ...Array.from({ length: 300 }, (_, index) => `t-${index + 1}`),
+    ]);
+  });
+
+  it('keeps what is left of a release held when the operator pauses again', async () => {
+    const { h, key } = await pausedByHand();
+    const resumed = h.desk.execute(operator(), 's-1', 'resume', {});
+    await turn();
+    const behind = h.step(key, 't-2');
+    const pausedAgain = h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    h.store.refuses = 'store_busy';
+    h.store.commit();
+    await resumed;
+    await behind;
+    await expect(pausedAgain).rejects.toMatchObject({ code: 'store_busy' });
+    h.store.refuses = null;
+    h.store.isManual = false;
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    await h.step(key, 't-3');
+    expect(h.published).toEqual(['s-1-first', 't-1', 't-2']);
+    await h.desk.execute(operator(), 's-1', 'resume', {});
+    expect(h.published).toEqual(['s-1-first', 't-1', 't-2', 't-3']);
+  });
+
+  it('releases a message that was stored as held too late', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    expect(h.desk.isHolding(key)).toBe(true);
+    await h.desk.execute(operator(), 's-1', 'resume', {});
+    await h.store.appendStep(key, 't-late', true);
+    h.desk.noteHeld(key);
+    await h.desk.settled();
+    expect(h.published).toEqual(['s-1-first', 't-late']);
+    expect(h.desk.view(key).held_count).toBe(0);
+  });
+
+  it('answers the resume and finishes the release later when the store refuses in between', async () => {
+    const { h, key } = await pausedByHand();
+    const resumed = h.desk.execute(operator(), 's-1', 'resume', {});
+    await turn();
+    const behind = h.step(key, 't-2');
+    h.store.refuses = 'store_busy';
+    h.store.commit();
+    expect(await resumed).toEqual({ status: 'ok', flushed_count: 1 });
+    await behind;
+    expect(h.desk.isHolding(key)).toBe(true);
+    h.store.refuses = null;
+    h.store.isManual = false;
+    await h.time.pass(1_000);
+    await h.desk.settled();
+    expect(h.desk.isHolding(key)).toBe(false);
+    expect(h.published).toEqual(['s-1-first', 't-1', 't-2']);
+  });
+
+  it('finishes after a restart what the process left held', async () => {
+    const { h, key } = await pausedByHand();
+    h.desk.execute(operator(), 's-1', 'resume', {});
+    await turn();
+    const behind = h.step(key, 't-2');
+    h.store.commit();
+    await behind;
+    await turn();
+    expect(h.store.queuedCount).toBe(1);
+    h.store.loseQueued();
+    h.store.isManual = false;
+    const next = await h.restart();
+    expect(next.published).toEqual(['t-2']);
+    expect(next.desk.isHolding(key)).toBe(false);
+  });
+
+  it('holds and releases each session by itself, and each tenant', async () => {
+    const h = await DeskHarness.start();
+    await h.session('s-1');
+    const other = await h.session('s-2');
+    const foreign = await h.session('s-1', 'acme');
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    expect(h.desk.isHolding(sessionKey(TENANT, 's-1'))).toBe(true);
+    expect(h.desk.isHolding(other)).toBe(false);
+    expect(h.desk.isHolding(foreign)).toBe(false);
+  });
+});

@@ -1,0 +1,86 @@
+/**
+ * Whether messages of a session are stored as held, and the way back to publishing without losing or overtaking one.
+ *
+ *     message:  isHolding? yes -> append(held)                                   both in one turn of the event loop
+ *     resume:   commit(active + release) -> look -> release -> look ... -> quiet: gate opens
+ *
+ * Why nothing is stranded: the store writes first in, first out, so a release takes every held append handed over
+ * before it. `isHolding` counts its yeses. When a release has committed and the count is what it was when that release
+ * was handed over, nobody was told "hold" since, so no held append can follow it; the gate opens in that same turn.
+ * Otherwise another release runs, behind these appends. Why nothing is overtaken: while the gate is closed every new
+ * message becomes a held one behind the earlier ones, and it opens only after all of them were published.
+ * A session that floods faster than the store commits keeps this going, its messages late by one commit but complete
+ * and in order. So the rounds are bounded: the gate stays closed, commands get their turn, and the rest follows.
+ * A caller that breaks the one-turn rule is caught by `noteHeld`: a held message noted at an open gate drains again.
+ */
+import type { SessionKey } from '#contracts';
+import { type ControlEntry, isClosed } from './control-entry.js';
+import type { ControlRegistry } from './control-registry.js';
+import type { ControlWriter } from './control-writer.js';
+
+/** Releases in one go. */
+const ROUNDS_MAX = 10;
+
+export class HeldGate {
+  readonly #registry: ControlRegistry;
+  readonly #writer: ControlWriter;
+
+  constructor(registry: ControlRegistry, writer: ControlWriter) {
+    this.#registry = registry;
+    this.#writer = writer;
+  }
+
+  /** O(1). The caller that stores the message must hand it to the store in the same turn. */
+  isHolding(key: SessionKey): boolean {
+    const entry = this.#registry.bound(key);
+    if (entry === undefined || !isClosed(entry)) return false;
+    entry.holdAnswerCount += 1;
+    return true;
+  }
+
+  /** Counts one more held message. Returns true if the gate was open and so must be drained again. */
+  noteHeld(key: SessionKey): boolean {
+    const entry = this.#registry.open(key);
+    entry.heldBalance += 1;
+    const isStranded = !isClosed(entry) && entry.heldBalance > 0;
+    if (isStranded) {
+      entry.draining = true;
+      entry.sweptAnswerCount = -1;
+      this.#registry.settle(entry);
+    }
+    return isStranded;
+  }
+
+  /**
+   * Releases until nothing is held, then opens the gate; at once if it is not draining. Returns how many messages
+   * were published; `entry.draining` is still set if the rounds did not suffice. Rejects as the store does: the gate
+   * stays closed. In both cases calling again goes on.
+   */
+  async drain(entry: ControlEntry): Promise<number> {
+    let releasedCount = 0;
+    for (let round = 1; entry.draining && round <= ROUNDS_MAX; round += 1) {
+      if (!this.#openIfQuiet(entry)) releasedCount += await this.#release(entry);
+    }
+    if (entry.draining) this.#openIfQuiet(entry);
+    return releasedCount;
+  }
+
+  /** The look and the opening are one turn. */
+  #openIfQuiet(entry: ControlEntry): boolean {
+    if (entry.holdAnswerCount !== entry.sweptAnswerCount) return false;
+    entry.draining = false;
+    this.#registry.settle(entry);
+    return true;
+  }
+
+  async #release(entry: ControlEntry): Promise<number> {
+    try {
+      const releasedCount = await this.#writer.release(entry);
+      if (releasedCount > 0) this.#writer.publishControl(entry);
+      return releasedCount;
+    } catch (error) {
+      entry.sweptAnswerCount = -1;
+      throw error;
+    }
+  }
+}

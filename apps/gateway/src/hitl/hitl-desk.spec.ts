@@ -1,0 +1,324 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS, sessionKey } from '#contracts';
+import { DeskHarness, operator, TENANT } from './desk-harness.js';
+
+const PAUSE = { reason: 'let me look' };
+
+describe('commands', () => {
+  it('pauses, holds what comes, and flushes it in order on resume', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    expect(await h.desk.execute(operator(), 's-1', 'pause', PAUSE)).toEqual({ status: 'ok' });
+    for (const traceId of ['t-1', 't-2', 't-3']) {
+      expect(await h.step(key, traceId)).toMatchObject({ state: 'paused' });
+    }
+    expect(h.published).toEqual(['s-1-first']);
+    expect(h.desk.view(key)).toMatchObject({ state: 'pause_requested', operator_id: 'ada', held_count: 3 });
+
+    expect(await h.desk.execute(operator('bob'), 's-1', 'resume', undefined)).toEqual({
+      status: 'ok',
+      flushed_count: 3,
+    });
+    await h.step(key, 't-4');
+    expect(h.published).toEqual(['s-1-first', 't-1', 't-2', 't-3', 't-4']);
+    expect(h.desk.view(key)).toMatchObject({ state: 'active', operator_id: 'bob', held_count: 0 });
+    expect(h.audited()).toEqual([
+      'ada pause active>pause_requested ok',
+      'bob resume pause_requested>active ok',
+    ]);
+  });
+
+  it('lets one of two operators who pause at once win, and tells the other', async () => {
+    const h = await DeskHarness.start();
+    await h.session();
+    const answers = await Promise.all([
+      h.desk.execute(operator('ada'), 's-1', 'pause', PAUSE),
+      h.desk.execute(operator('bob'), 's-1', 'pause', PAUSE),
+    ]);
+    expect(answers).toEqual([{ status: 'ok' }, { status: 'ok', note: 'already_paused' }]);
+    expect(h.audited()).toEqual([
+      'ada pause active>pause_requested ok',
+      'bob pause pause_requested>pause_requested already_paused',
+    ]);
+    expect(h.store.rows.get(sessionKey(TENANT, 's-1'))).toMatchObject({
+      operator_id: 'ada',
+      directive_seq: 1,
+    });
+  });
+
+  it('answers not_paused with nothing flushed to a resume of an active session', async () => {
+    const h = await DeskHarness.start();
+    await h.session();
+    expect(await h.desk.execute(operator(), 's-1', 'resume', {})).toEqual({
+      status: 'ok',
+      note: 'not_paused',
+      flushed_count: 0,
+    });
+  });
+
+  it('keeps termination final, releases what was held, and audits what is refused', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    await h.step(key, 't-1');
+    expect(await h.desk.execute(operator(), 's-1', 'terminate', { reason: 'enough' })).toEqual({
+      status: 'ok',
+    });
+    expect(h.published).toEqual(['s-1-first', 't-1']);
+    await expect(h.desk.execute(operator(), 's-1', 'resume', {})).rejects.toMatchObject({
+      code: 'session_terminated',
+      status: 409,
+    });
+    expect(await h.desk.execute(operator(), 's-1', 'terminate', { reason: 'again' })).toEqual({
+      status: 'ok',
+      note: 'already_terminated',
+    });
+    expect(await h.step(key, 't-2')).toMatchObject({ state: 'terminated' });
+    expect(h.audited().slice(1)).toEqual([
+      'ada terminate pause_requested>terminated ok',
+      'ada resume terminated>terminated session_terminated',
+      'ada terminate terminated>terminated already_terminated',
+    ]);
+    expect(h.views.get(key)).toMatchObject({ state: 'terminated' });
+  });
+
+  it('answers 404 for a session this tenant never had, and audits nothing', async () => {
+    const h = await DeskHarness.start();
+    await h.session('s-1', 'acme');
+    await expect(h.desk.execute(operator(), 's-1', 'pause', PAUSE)).rejects.toMatchObject({
+      code: 'session_not_found',
+    });
+    expect(h.store.audit).toEqual([]);
+  });
+
+  it('names the fields of a command that are missing, and audits the attempt', async () => {
+    const h = await DeskHarness.start();
+    await h.session();
+    await expect(h.desk.execute(operator(), 's-1', 'rewrite', {})).rejects.toMatchObject({
+      code: 'invalid_fields',
+      status: 422,
+      extra: { fields: ['trace_id', 'new_content'] },
+    });
+    expect(h.audited()).toEqual(['ada rewrite active>active invalid_fields']);
+  });
+
+  it('rewrites a held message and publishes it so', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    await h.step(key, 't-1');
+    const new_content = { path: '/tmp/x' };
+    expect(await h.desk.execute(operator('bob'), 's-1', 'rewrite', { trace_id: 't-1', new_content })).toEqual(
+      { status: 'ok' },
+    );
+    expect(h.events.find((event) => event.kind === 'rewritten')).toMatchObject({
+      step: {
+        action: { tool_input: new_content },
+        control: { interrupt_signal: 'rewrite' },
+        gateway: { rewritten_by: 'bob', held: true },
+      },
+    });
+    expect(h.desk.answerFor(key).directives.at(-1)).toMatchObject({
+      type: 'rewrite',
+      trace_id: 't-1',
+      new_content,
+    });
+    await expect(
+      h.desk.execute(operator(), 's-1', 'rewrite', { trace_id: 'unknown', new_content }),
+    ).rejects.toMatchObject({ code: 'held_message_not_found', status: 404 });
+  });
+
+  it('changes nothing and tells nobody when the store refuses', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    const eventCount = h.events.length;
+    h.store.refuses = 'store_busy';
+    await expect(h.desk.execute(operator(), 's-1', 'pause', PAUSE)).rejects.toMatchObject({ status: 503 });
+    expect(h.desk.isHolding(key)).toBe(false);
+    expect(h.desk.view(key)).toMatchObject({ state: 'active', pending_directive_count: 0 });
+    expect(h.events.length).toBe(eventCount);
+    h.store.refuses = null;
+    expect(await h.desk.execute(operator(), 's-1', 'pause', PAUSE)).toEqual({ status: 'ok' });
+  });
+
+  it('refuses an injection when the directives are full, and the agent can still be stopped', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    for (let count = 1; count < LIMITS.directivesPerSessionMax; count += 1) {
+      await h.desk.execute(operator(), 's-1', 'inject', { prompt: `${count}` });
+    }
+    await expect(h.desk.execute(operator(), 's-1', 'inject', { prompt: 'one more' })).rejects.toMatchObject({
+      code: 'too_many_directives',
+    });
+    expect(await h.desk.execute(operator(), 's-1', 'pause', PAUSE)).toEqual({ status: 'ok' });
+    expect(h.desk.answerFor(key).directives.length).toBe(LIMITS.directivesPerSessionMax);
+  });
+
+  it('publishes the control and the audit entry of each command on the topic of its session', async () => {
+    const h = await DeskHarness.start();
+    await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    expect(h.events).toMatchObject([
+      { kind: 'audit', entry: { action: 'pause', detail: PAUSE, role: 'operator' } },
+      { kind: 'control', control: { state: 'pause_requested' }, directives: [{ type: 'pause', seq: 1 }] },
+    ]);
+  });
+
+  it('writes neither prompts nor reasons to the log', async () => {
+    const h = await DeskHarness.start();
+    await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', { reason: 'secret-reason' });
+    await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'secret-prompt' });
+    expect(h.logged.length).toBe(2);
+    expect(h.logged.join()).not.toContain('secret');
+  });
+
+  it('counts commands by outcome and paused sessions', async () => {
+    const h = await DeskHarness.start();
+    await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    expect(await h.metric('observatory_hitl_sessions_paused')).toBe(1);
+    await h.desk.execute(operator(), 's-1', 'resume', {});
+    expect(await h.metric('observatory_hitl_sessions_paused')).toBe(0);
+    expect(await h.metric('observatory_hitl_commands_total')).toBe(2);
+  });
+});
+
+describe('pauseBySystem', () => {
+  it('pauses a session nobody has seen, so that its first message can be held', async () => {
+    const h = await DeskHarness.start();
+    const key = sessionKey(TENANT, 's-new');
+    await h.desk.pauseBySystem(key, 'hitl_required');
+    expect(await h.step(key, 't-1')).toMatchObject({ state: 'paused', directives: [{ type: 'pause' }] });
+    expect(h.published).toEqual([]);
+    expect(h.audited()).toEqual(['system pause active>pause_requested ok']);
+    expect(await h.desk.execute(operator(), 's-new', 'resume', {})).toEqual({
+      status: 'ok',
+      flushed_count: 1,
+    });
+  });
+
+  it('writes nothing more while the session is paused, and leaves a terminated one alone', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.pauseBySystem(key, 'hitl_required');
+    const { writeCount } = h.store;
+    await h.desk.pauseBySystem(key, 'hitl_required');
+    expect(h.store.writeCount).toBe(writeCount);
+    await h.desk.execute(operator(), 's-1', 'terminate', { reason: 'enough' });
+    await h.desk.pauseBySystem(key, 'hitl_required');
+    expect(h.desk.isHolding(key)).toBe(false);
+  });
+
+  it('pauses again behind a resume that is under way', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.pauseBySystem(key, 'hitl_required');
+    const resumed = h.desk.execute(operator(), 's-1', 'resume', {});
+    await h.desk.pauseBySystem(key, 'hitl_required');
+    await resumed;
+    expect(h.desk.view(key).state).toBe('pause_requested');
+  });
+});
+
+describe('expiry', () => {
+  it('expires an abandoned pause, resumes by policy, and audits both as system', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    await h.step(key, 't-1');
+    await h.time.pass(59_999);
+    expect(h.desk.view(key).state).toBe('pause_requested');
+    await h.time.pass(1);
+    await h.desk.settled();
+    expect(h.desk.view(key)).toMatchObject({ state: 'active', operator_id: 'system' });
+    expect(h.published).toEqual(['s-1-first', 't-1']);
+    expect(h.desk.isHolding(key)).toBe(false);
+    expect(h.audited().slice(1)).toEqual([
+      'system hitl.expire pause_requested>expired ok',
+      'system resume expired>active ok',
+    ]);
+  });
+
+  it('terminates when the policy says so', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    h.config.hitl_expiry_action = 'terminate';
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    await h.time.pass(60_000);
+    await h.desk.settled();
+    expect(h.desk.view(key)).toMatchObject({ state: 'terminated', operator_id: 'system' });
+  });
+
+  it('never expires when the time to live is 0, and falls back to the default when it is unusable', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    h.config.hitl_pause_ttl_ms = 0;
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    expect(h.desk.view(key).expires_at_ms).toBeNull();
+    await h.session('s-2');
+    h.config.hitl_pause_ttl_ms = 'half an hour';
+    await h.desk.execute(operator(), 's-2', 'pause', PAUSE);
+    expect(h.desk.view(sessionKey(TENANT, 's-2')).expires_at_ms).toBe(h.time.nowMs() + 30 * 60_000);
+    expect(h.logged.join()).toContain('hitl_pause_ttl_ms');
+  });
+
+  it('keeps one timer for all pauses and fires for the earliest first', async () => {
+    const h = await DeskHarness.start();
+    const late = await h.session('s-late');
+    const early = await h.session('s-early');
+    await h.desk.execute(operator(), 's-late', 'pause', PAUSE);
+    h.config.hitl_pause_ttl_ms = 1_000;
+    await h.desk.execute(operator(), 's-early', 'pause', PAUSE);
+    expect(h.time.timerCount).toBe(1);
+    await h.time.pass(1_000);
+    await h.desk.settled();
+    expect(h.desk.view(early).state).toBe('active');
+    expect(h.desk.view(late).state).toBe('pause_requested');
+    await h.time.pass(59_000);
+    await h.desk.settled();
+    expect(h.desk.view(late).state).toBe('active');
+    expect(h.time.timerCount).toBe(0);
+  });
+
+  it('survives a restart, and makes up for what fell due in between', async () => {
+    const before = await DeskHarness.start();
+    const key = await before.session();
+    await before.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    await before.step(key, 't-1');
+    await before.desk.drain();
+    await before.time.pass(61_000);
+    const h = await before.restart();
+    expect(h.desk.isHolding(key)).toBe(true);
+    await h.time.pass(0);
+    await h.desk.settled();
+    expect(h.desk.view(key).state).toBe('active');
+    expect(h.published).toEqual(['t-1']);
+  });
+
+  it('finishes an expiry whose policy had not run when the process died', async () => {
+    const before = await DeskHarness.start();
+    const key = await before.session();
+    await before.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    await before.desk.drain();
+    const row = before.store.rows.get(key);
+    if (row) row.state = 'expired';
+    const h = await before.restart();
+    await h.time.pass(60_000);
+    await h.desk.settled();
+    expect(h.audited().at(-1)).toBe('system resume expired>active ok');
+  });
+
+  it('tries again when the store refuses', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    h.store.refuses = 'store_busy';
+    await h.time.pass(60_000);
+    expect(h.desk.view(key).state).toBe('pause_requested');
+    h.store.refuses = null;
+    await h.time.pass(5_000);
+    await h.desk.settled();
+    expect(h.desk.view(key).state).toBe('active');
+  });
+});

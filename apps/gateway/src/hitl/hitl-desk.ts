@@ -1,0 +1,351 @@
+/**
+ * The control of all sessions: what operators command and what agents are told. Composes the parts of this folder;
+ * each is a file. What counts as what:
+ *
+ *     told            an ingest answer, a poll's answer or a push carried the directive: at least once
+ *     taken           the agent's next step (for what an ingest answer carried), a poll's `after`, an acknowledgement
+ *     acknowledged    a poll's answer with the pause left for a client that was still connected, or a socket or
+ *                     POST .../control/ack confirmed it. An ingest answer merely informs.
+ *
+ * Operators may look at the poll too; they take and acknowledge nothing.
+ */
+import {
+  type AgentControl,
+  type Command,
+  type CommandAnswer,
+  type ControlPollAnswer,
+  type ControlView,
+  type DecisionStore,
+  type LivePublisher,
+  type OperatorPrincipal,
+  type RuntimeConfigSource,
+  type SessionKey,
+  sessionKey,
+} from '#contracts';
+import { agentStateOf, type Confirmation, decideAcknowledge } from '#domain/hitl';
+import type { Clock, IdSource } from '#kernel';
+import type { SessionDirectory } from '../decision-log/session-directory.js';
+import { CommandRunner, SYSTEM_ACTOR } from './command-runner.js';
+import { ControlDelivery, type ControlListener } from './control-delivery.js';
+import type { ControlDesk } from './control-desk.js';
+import {
+  agentControl,
+  type ControlEntry,
+  confirmUpTo,
+  controlView,
+  informUpTo,
+  newEntry,
+  pollAnswer,
+  prunedRow,
+  waiting,
+} from './control-entry.js';
+import { ControlRegistry } from './control-registry.js';
+import { ControlWriter } from './control-writer.js';
+import { ExpiryTimer } from './expiry-timer.js';
+import { HeldGate } from './held-gate.js';
+import type { HitlEvents } from './hitl-events.js';
+import { SessionQueue } from './session-queue.js';
+import type { Timer } from './timer.js';
+
+export interface HitlPorts {
+  store: Pick<DecisionStore, 'controls' | 'control' | 'heldSteps' | 'commitControl'>;
+  live: LivePublisher;
+  clock: Clock;
+  timer: Timer;
+  ids: IdSource;
+  config: RuntimeConfigSource;
+  events: HitlEvents;
+}
+
+export interface ControlPoll {
+  /** Cursor of the last answer; what is up to here is taken. Absent: everything that waits. */
+  after?: number | undefined;
+  /** 0 = answer at once. */
+  waitMs: number;
+  /** An agent takes, acknowledges and becomes cooperative by polling; an operator only looks. */
+  isAgent: boolean;
+  /** Aborts when the client hangs up: its place is free again. */
+  signal?: AbortSignal | undefined;
+}
+
+/** How an agent confirmed: written to the audit. */
+export type ConfirmedVia = 'poll' | 'ack' | 'socket';
+
+/** The rest of a release that the store refused is tried again after this. */
+const RELEASE_RETRY_MS = 1_000;
+
+export class HitlDesk implements ControlDesk {
+  readonly #ports: HitlPorts;
+  readonly #queue = new SessionQueue();
+  readonly #registry: ControlRegistry;
+  readonly #delivery: ControlDelivery;
+  readonly #writer: ControlWriter;
+  readonly #gate: HeldGate;
+  readonly #runner: CommandRunner;
+  readonly #expiry: ExpiryTimer;
+  #isDraining = false;
+
+  constructor(ports: HitlPorts) {
+    this.#ports = ports;
+    this.#registry = new ControlRegistry(ports);
+    this.#delivery = new ControlDelivery(ports);
+    const shared = { ...ports, registry: this.#registry, delivery: this.#delivery };
+    this.#writer = new ControlWriter(shared);
+    this.#gate = new HeldGate(this.#registry, this.#writer);
+    this.#runner = new CommandRunner({ ...shared, writer: this.#writer });
+    this.#expiry = new ExpiryTimer({
+      ...ports,
+      expiring: () => this.#expiring(),
+      expire: (key) =>
+        this.#alone(key, async (entry) => {
+          await this.#runner.expire(entry);
+          await this.#drainOrDefer(entry);
+        }),
+    });
+  }
+
+  /** Reads every session under control. Before the gateway listens; rejects as the store does. */
+  async load(): Promise<void> {
+    await this.#registry.loadAll();
+  }
+
+  /** Ties the session directory in, finishes releases a crash cut short, and starts the clock on pauses. After `load`. */
+  connect(sessions: SessionDirectory): void {
+    this.#writer.connect(sessions);
+    for (const entry of [...this.#registry.boundEntries()]) if (entry.draining) this.#drainLater(entry, 0);
+    this.#expiry.start();
+  }
+
+  /** Answers every hanging poll, stops expiring, and waits for the commands that are under way. Never rejects. */
+  async drain(): Promise<void> {
+    this.#isDraining = true;
+    this.#expiry.stop();
+    this.#delivery.drain();
+    await this.settled();
+  }
+
+  /** Resolves when no command, acknowledgement or release is under way. */
+  settled(): Promise<void> {
+    return this.#queue.idle();
+  }
+
+  get hangingPollCount(): number {
+    return this.#delivery.hangingCount;
+  }
+
+  // ---- operators
+
+  /** One command by an operator. Throws the catalogue's refusals; 503 when the store refuses, and nothing changed. */
+  async execute(
+    operator: OperatorPrincipal,
+    sessionId: string,
+    command: Command,
+    body: unknown,
+  ): Promise<CommandAnswer> {
+    const key = sessionKey(operator.tenant_id, sessionId);
+    return this.#alone(key, async (entry) => {
+      const answer = await this.#runner.execute(entry, operator, command, body);
+      this.#watch(entry);
+      const flushedCount = await this.#drainOrDefer(entry);
+      return answer.flushed_count === undefined
+        ? answer
+        : { ...answer, flushed_count: answer.flushed_count + flushedCount };
+    });
+  }
+
+  async pauseBySystem(key: SessionKey, reason: string): Promise<void> {
+    const present = this.#registry.bound(key);
+    // Already durable, and nothing under way that could end it: the ingest path need not queue.
+    if (present !== undefined && isPaused(present) && !this.#queue.isBusy(key)) return;
+    await this.#alone(key, async (entry) => {
+      if (isPaused(entry) || entry.row.state === 'terminated') return;
+      await this.#runner.run(entry, SYSTEM_ACTOR, { command: 'pause', reason });
+      this.#watch(entry);
+    });
+  }
+
+  view(key: SessionKey): ControlView {
+    return controlView(this.#registry.peek(key) ?? UNKNOWN);
+  }
+
+  // ---- the ingest path
+
+  isHolding(key: SessionKey): boolean {
+    return this.#gate.isHolding(key);
+  }
+
+  noteHeld(key: SessionKey): void {
+    if (this.#gate.noteHeld(key)) this.#drainLater(this.#registry.open(key), 0);
+    else this.#writer.sessions.setControl(key, this.view(key));
+  }
+
+  answerFor(key: SessionKey): AgentControl {
+    const entry = this.#registry.peek(key);
+    return entry === undefined ? { state: 'active', directives: [] } : agentControl(entry);
+  }
+
+  noteStep(key: SessionKey): void {
+    const entry = this.#registry.peek(key);
+    if (entry === undefined) return;
+    if (informUpTo(entry, entry.offeredSeq)) this.#pruneSoon(entry);
+    entry.offeredSeq = entry.row.directive_seq;
+  }
+
+  // ---- agents that listen
+
+  /** Throws `too_many_polls`; rejects as the store does. */
+  async poll(key: SessionKey, { after, waitMs, isAgent, signal }: ControlPoll): Promise<ControlPollAnswer> {
+    const entry = await this.#registry.load(key);
+    if (isAgent) {
+      this.#markCooperative(entry);
+      if (after !== undefined && after <= entry.row.directive_seq) this.#take(entry, after);
+    }
+    const { state, directive_seq } = entry.row;
+    const isNews =
+      after === undefined ? state !== 'active' || waiting(entry).length > 0 : directive_seq !== after;
+    if (!isNews && waitMs > 0) await this.#delivery.hang(key, waitMs, signal);
+    return pollAnswer(this.#registry.open(key), after);
+  }
+
+  /** A poll's answer left for an agent that was still connected: a pause it carries is acknowledged. Never throws. */
+  noteDelivered(key: SessionKey, answer: ControlPollAnswer): void {
+    if (answer.state !== 'paused' || this.#registry.bound(key)?.row.state !== 'pause_requested') return;
+    this.confirm(key, { kind: 'shown', upToSeq: answer.cursor }, 'poll').catch((error: unknown) =>
+      this.#ports.events.confirmationDeferred(key, error),
+    );
+  }
+
+  /** @param push called at once if there is something to say, then at every change; must not block. */
+  attachListener(key: SessionKey, push: ControlListener): () => void {
+    const entry = this.#registry.open(key);
+    this.#markCooperative(entry);
+    const detach = this.#delivery.listen(key, push);
+    if (entry.row.state !== 'active' || waiting(entry).length > 0) {
+      this.#delivery.push(key, push, pollAnswer(entry));
+    }
+    return detach;
+  }
+
+  async acknowledge(key: SessionKey, seq: number): Promise<void> {
+    await this.confirm(key, { kind: 'taken', upToSeq: seq }, 'socket');
+  }
+
+  /** Durable when it resolves; rejects as the store does. Confirming twice does nothing. */
+  async confirm(key: SessionKey, confirmed: Confirmation, via: ConfirmedVia): Promise<void> {
+    await this.#alone(key, async (entry) => {
+      this.#markCooperative(entry);
+      // A number never issued here belongs to another life of this session: it confirms nothing.
+      if (confirmed.kind !== 'taken_ids' && confirmed.upToSeq > entry.row.directive_seq) return;
+      const requestedMs = entry.row.since_ms;
+      const decision = decideAcknowledge(prunedRow(entry), confirmed);
+      if (decision.kind === 'apply') {
+        const { next, acknowledged } = decision;
+        const audit = this.#runner.draft(entry, SYSTEM_ACTOR, 'hitl.acknowledge', { via });
+        await this.#writer.commit(entry, {
+          next,
+          audit: acknowledged ? [{ ...audit, after_state: next.state }] : [],
+        });
+        if (acknowledged) {
+          this.#ports.events.acknowledged(key, via, audit.at_ms - (requestedMs ?? audit.at_ms));
+        }
+      }
+      if (confirmed.kind === 'taken') confirmUpTo(entry, confirmed.upToSeq);
+      if (confirmed.kind === 'taken_ids') {
+        entry.informed = entry.informed.filter(
+          (directive) => !confirmed.directiveIds.includes(directive.directive_id),
+        );
+      }
+    });
+  }
+
+  // ---- inside
+
+  /** Runs `task` alone in its session, on the durable row; an unfinished release goes on before it and after it. */
+  #alone<T>(key: SessionKey, task: (entry: ControlEntry) => Promise<T>): Promise<T> {
+    return this.#queue.run(key, async () => {
+      const entry = await this.#registry.load(key);
+      await this.#gate.drain(entry);
+      try {
+        return await task(entry);
+      } finally {
+        if (entry.draining) this.#drainLater(entry, 0);
+      }
+    });
+  }
+
+  #take(entry: ControlEntry, seq: number): void {
+    const before = waiting(entry).length;
+    confirmUpTo(entry, seq);
+    if (waiting(entry).length < before) this.#pruneSoon(entry);
+  }
+
+  /** What was taken is written behind: a crash before that only delivers it again. One write at a time per session. */
+  #pruneSoon(entry: ControlEntry): void {
+    if (entry.pruneQueued) return;
+    entry.pruneQueued = true;
+    this.#alone(entry.key, async () => {
+      entry.pruneQueued = false;
+      // A waiting directive makes `load` look at this session again, should the process die before it is drained.
+      if (entry.draining) return;
+      const next = prunedRow(entry);
+      if (next.directives.length < entry.row.directives.length) await this.#writer.commit(entry, { next });
+    }).catch((error: unknown) => {
+      entry.pruneQueued = false;
+      this.#ports.events.confirmationDeferred(entry.key, error);
+    });
+  }
+
+  /** In memory, and written with the next command; an agent that is cooperative shows it again after a restart. */
+  #markCooperative(entry: ControlEntry): void {
+    if (entry.row.cooperative) return;
+    entry.row = { ...entry.row, cooperative: true };
+    this.#registry.settle(entry);
+    this.#writer.publishControl(entry);
+  }
+
+  #watch(entry: ControlEntry): void {
+    if (isPaused(entry) && entry.row.expires_at_ms !== null) this.#expiry.note(entry.row.expires_at_ms);
+  }
+
+  *#expiring() {
+    for (const { key, row } of this.#registry.pausedEntries()) {
+      if (row.state === 'expired') yield { key, atMs: row.expires_at_ms ?? 0 };
+      else if (row.expires_at_ms !== null) yield { key, atMs: row.expires_at_ms };
+    }
+  }
+
+  /** The command is durable already: what is left of its release must not turn its answer into a failure. */
+  async #drainOrDefer(entry: ControlEntry): Promise<number> {
+    try {
+      return await this.#gate.drain(entry);
+    } catch (error) {
+      this.#ports.events.releaseDeferred(entry.key, error);
+      this.#drainLater(entry, RELEASE_RETRY_MS);
+      return 0;
+    }
+  }
+
+  #drainLater(entry: ControlEntry, delayMs: number): void {
+    if (entry.drainQueued) return;
+    entry.drainQueued = true;
+    const attempt = async () => {
+      entry.drainQueued = false;
+      // What is left is found by `load` at the next start.
+      if (this.#isDraining) return;
+      try {
+        await this.#alone(entry.key, async () => {});
+      } catch (error) {
+        this.#ports.events.releaseDeferred(entry.key, error);
+        this.#drainLater(entry, RELEASE_RETRY_MS);
+      }
+    };
+    if (delayMs === 0) void attempt();
+    else this.#ports.timer.after(delayMs, () => void attempt());
+  }
+}
+
+/** What an operator sees of a session nobody has commanded. */
+const UNKNOWN: ControlEntry = newEntry(sessionKey('', ''), '', '');
+
+const isPaused = (entry: ControlEntry): boolean =>
+  agentStateOf(entry.row.state) === 'paused' && entry.row.state !== 'expired';

@@ -1,0 +1,144 @@
+/** What happens around the desk, each as one function: log line and metric together. No prompts, no reasons. */
+import type { Logger } from 'pino';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { type RuntimeConfigKey, type SessionKey, splitSessionKey } from '#contracts';
+import { METRIC_PREFIX } from '../telemetry/metrics.js';
+
+export class HitlEvents {
+  readonly #logger: Logger;
+  readonly #commands: Counter<'command' | 'outcome'>;
+  readonly #acknowledgeSeconds: Histogram;
+  readonly #expired: Counter<'action'>;
+  readonly #pollsHanging: Gauge;
+  readonly #pollsRefused: Counter;
+  readonly #paused: Gauge;
+  readonly #controlled: Gauge;
+  readonly #released: Counter;
+  readonly #deferred: Counter<'what'>;
+  readonly #evicted: Counter<'shelf'>;
+
+  constructor(logger: Logger, metrics: Registry) {
+    const registers = [metrics];
+    this.#logger = logger;
+    this.#commands = new Counter({
+      name: `${METRIC_PREFIX}hitl_commands_total`,
+      help: 'Operator commands by what came of them: ok, a note, or the code that refused them.',
+      labelNames: ['command', 'outcome'],
+      registers,
+    });
+    this.#acknowledgeSeconds = new Histogram({
+      name: `${METRIC_PREFIX}hitl_acknowledge_seconds`,
+      help: 'From the request of a pause to its acknowledgement by the agent.',
+      buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800],
+      registers,
+    });
+    this.#expired = new Counter({
+      name: `${METRIC_PREFIX}hitl_expired_total`,
+      help: 'Abandoned pauses, by what the policy made of them.',
+      labelNames: ['action'],
+      registers,
+    });
+    this.#pollsHanging = new Gauge({
+      name: `${METRIC_PREFIX}hitl_polls_hanging`,
+      help: 'Control polls hanging now.',
+      registers,
+    });
+    this.#pollsRefused = new Counter({
+      name: `${METRIC_PREFIX}hitl_polls_refused_total`,
+      help: 'Control polls refused because every place was taken.',
+      registers,
+    });
+    this.#paused = new Gauge({
+      name: `${METRIC_PREFIX}hitl_sessions_paused`,
+      help: 'Sessions whose messages are held now.',
+      registers,
+    });
+    this.#controlled = new Gauge({
+      name: `${METRIC_PREFIX}hitl_sessions_bound`,
+      help: 'Sessions that hold messages or have directives waiting; refused beyond 100000.',
+      registers,
+    });
+    this.#released = new Counter({
+      name: `${METRIC_PREFIX}hitl_messages_released_total`,
+      help: 'Held messages published after a resume, a termination or an expiry.',
+      registers,
+    });
+    this.#deferred = new Counter({
+      name: `${METRIC_PREFIX}hitl_deferred_total`,
+      help: 'Writes put off because the store refused them: the rest of a release, or what an agent confirmed.',
+      labelNames: ['what'],
+      registers,
+    });
+    this.#evicted = new Counter({
+      name: `${METRIC_PREFIX}hitl_controls_evicted_total`,
+      help: 'Sessions forgotten in memory by bound or idle time; their rows stay in the store.',
+      labelNames: ['shelf'],
+      registers,
+    });
+  }
+
+  commandDone(key: SessionKey, command: string, operatorId: string, outcome: string): void {
+    this.#commands.inc({ command, outcome });
+    this.#logger.info({ ...scope(key), command, operator_id: operatorId, outcome }, 'hitl command');
+  }
+
+  acknowledged(key: SessionKey, via: string, elapsedMs: number): void {
+    this.#acknowledgeSeconds.observe(Math.max(0, elapsedMs) / 1_000);
+    this.#logger.info({ ...scope(key), via, elapsed_ms: elapsedMs }, 'pause acknowledged');
+  }
+
+  expired(key: SessionKey, action: string): void {
+    this.#expired.inc({ action });
+    this.#logger.warn({ ...scope(key), action }, 'pause expired');
+  }
+
+  released(key: SessionKey, count: number): void {
+    this.#released.inc(count);
+    this.#logger.info({ ...scope(key), count }, 'held messages released');
+  }
+
+  /** The session is resumed, but the rest of its held messages could not be released yet; tried again. */
+  releaseDeferred(key: SessionKey, error: unknown): void {
+    this.#deferred.inc({ what: 'release' });
+    this.#logger.error({ ...scope(key), err: error }, 'release deferred');
+  }
+
+  /** What the agent took or saw could not be written; it is delivered again, or acknowledged at its next sign. */
+  confirmationDeferred(key: SessionKey, error: unknown): void {
+    this.#deferred.inc({ what: 'confirmation' });
+    this.#logger.warn({ ...scope(key), err: error }, 'confirmation of directives not written');
+  }
+
+  listenerFailed(key: SessionKey, error: unknown): void {
+    this.#logger.warn({ ...scope(key), err: error }, 'control listener failed');
+  }
+
+  settingUnusable(setting: RuntimeConfigKey, fallback: unknown): void {
+    this.#logger.warn({ setting, fallback }, 'setting unusable, default in force');
+  }
+
+  pollsHanging(count: number): void {
+    this.#pollsHanging.set(count);
+  }
+
+  pollRefused(): void {
+    this.#pollsRefused.inc();
+    this.#logger.warn('control poll refused: every place is taken');
+  }
+
+  controlled(boundCount: number, pausedCount: number): void {
+    this.#controlled.set(boundCount);
+    this.#paused.set(pausedCount);
+  }
+
+  evicted(shelf: 'ended' | 'resting'): void {
+    this.#evicted.inc({ shelf });
+    if (shelf === 'ended')
+      this.#logger.warn('a terminated session left memory: its agent reads active again');
+  }
+}
+
+function scope(key: SessionKey): { tenant_id: string; session_id: string } {
+  const { tenantId, sessionId } = splitSessionKey(key);
+  return { tenant_id: tenantId, session_id: sessionId };
+}

@@ -1,0 +1,36 @@
+/** Entry point of the gateway process: reads the environment, starts, prints how to get in, drains on a signal. */
+import 'reflect-metadata';
+import { printBanner } from './banner.js';
+import { readStartSettings } from './config/config.module.js';
+import { ConfigError } from './config/config-error.js';
+import { startGateway } from './gateway.js';
+import { createLogger } from './telemetry/logger.js';
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
+async function main(): Promise<void> {
+  const settings = readStartSettings();
+  const { operatorToken, agentKey } = settings.secrets;
+  const known = [operatorToken, agentKey].filter((secret) => secret !== null);
+  const logger = createLogger({ level: settings.config.logLevel, secrets: known });
+  const gateway = await startGateway(settings, logger);
+  printBanner(gateway, settings.config);
+  let isDraining = false;
+  for (const signal of SIGNALS) {
+    process.on(signal, async () => {
+      // A second signal from an impatient operator ends it at once.
+      if (isDraining) process.exit(1);
+      isDraining = true;
+      logger.info({ event: 'draining', signal }, 'draining');
+      await gateway.drain();
+      process.exit(0);
+    });
+  }
+}
+
+main().catch((error: unknown) => {
+  const isExpected = error instanceof ConfigError || error instanceof Error;
+  process.stderr.write(`\nObservatory did not start: ${isExpected ? error.message : String(error)}\n`);
+  if (process.env.LOG_LEVEL === 'debug' && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { Documentation, VERSION } from './documentation.js';
+import type { Json } from './openapi.js';
+import { ROUTES } from './routes.js';
+
+const documentation = new Documentation({ serverUrl: 'http://localhost:4000' });
+const document = documentation.document();
+const text = JSON.stringify(document);
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, path, operation })),
+);
+
+describe('the OpenAPI document', () => {
+  it('refers to nothing that is not in it', () => {
+    const refs = new Set([...text.matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1] as string));
+    expect(refs.size).toBeGreaterThan(20);
+    for (const ref of refs) {
+      const found = ref
+        .split('/')
+        .slice(1)
+        .reduce((at: Json | undefined, part) => at?.[part] as Json, document as never);
+      expect(found, ref).toBeTypeOf('object');
+    }
+  });
+
+  it('holds every route once, under an id of its own', () => {
+    expect(operations).toHaveLength(ROUTES.length);
+    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(ROUTES.length);
+  });
+
+  it.each(operations)(
+    '$name has answers, each described, and a parameter per name in its path',
+    ({ path, operation }) => {
+      const responses = Object.entries(operation.responses as Record<string, Json>);
+      expect(responses.some(([status]) => status.startsWith('2'))).toBe(true);
+      for (const [status, response] of responses) {
+        expect(status).toMatch(/^[2-5]\d\d$/);
+        expect(response.description).toBeTruthy();
+      }
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
+      const parameters = operation.parameters as { name: string; in: string; required: boolean }[];
+      expect(parameters.filter((one) => one.in === 'path' && one.required).map((one) => one.name)).toEqual(
+        inPath,
+      );
+    },
+  );
+
+  it('gives only examples that its schemas take', () => {
+    let count = 0;
+    for (const { path, tag: _, body, answers } of ROUTES) {
+      const shape = body?.content['application/json'];
+      const pairs = [
+        ...(body && shape ? [[shape, body.example] as const] : []),
+        ...Object.values(answers).flatMap((answer) =>
+          answer.schema && answer.example ? [[answer.schema, answer.example] as const] : [],
+        ),
+      ];
+      for (const [schema, example] of pairs) {
+        expect(schema.safeParse(example).error, path).toBeUndefined();
+        count += 1;
+      }
+    }
+    expect(count).toBeGreaterThan(20);
+  });
+
+  it('says of ingest what the contract says: three kinds of body, and every way it can end', () => {
+    const ingest = document.paths['/v1/decision-logs']?.post as Json;
+    const { content } = ingest.requestBody as { content: Record<string, { schema: Json }> };
+    expect(Object.keys(content)).toEqual(['application/json', 'application/x-ndjson']);
+    expect(content['application/json']?.schema.oneOf).toHaveLength(2);
+    const statuses = ['202', '207', '400', '401', '408', '413', '415', '422', '429', '503'];
+    expect(Object.keys(ingest.responses as Json).sort()).toEqual(statuses);
+  });
+
+  it('carries the version of package.json', () => {
+    const manifest = JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8'));
+    expect(VERSION).toBe(manifest.version);
+  });
+});
+
+describe('the page', () => {
+  const page = documentation.page();
+
+  it('needs nothing from elsewhere and runs no script', () => {
+    expect(page).not.toMatch(/<script|<link|\ssrc=|@import|url\(|\son\w+=/i);
+  });
+
+  it('links only to what is on it', () => {
+    const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map((match) => match[1]));
+    const targets = [...page.matchAll(/href="#([^"]+)"/g)].map((match) => match[1]);
+    expect(targets.length).toBeGreaterThan(ROUTES.length);
+    expect(targets.filter((target) => !ids.has(target))).toEqual([]);
+  });
+
+  it('shows every route with a line for the shell', () => {
+    for (const { path } of ROUTES) expect(page).toContain(path);
+    expect(page.match(/curl -sS/g)).toHaveLength(ROUTES.length);
+    expect(page).toContain('-X PATCH');
+  });
+
+  it('escapes what it shows', () => {
+    expect(page).toContain('&lt;agent key&gt;');
+  });
+});

@@ -1,0 +1,50 @@
+/** How a route is described: the vocabulary of the table in routes.ts. */
+import type { z } from 'zod';
+import type { ErrorCode, Permission } from '#contracts';
+
+/** Who may call a route, in words of its documentation. */
+export type Caller = 'anybody' | 'agent' | 'loopback_or_observe' | Permission | `agent_or_${Permission}`;
+
+export interface Body {
+  /** Media type -> schema registered in schemas.ts; null: text without a schema. */
+  content: Record<string, z.ZodType | null>;
+  example: unknown;
+}
+
+export interface Answer {
+  description: string;
+  /** Registered in schemas.ts. */
+  schema?: z.ZodType;
+  /** Other than application/json: text of this media type. */
+  mediaType?: string;
+  example?: unknown;
+}
+
+export interface Route {
+  method: 'get' | 'post' | 'patch' | 'delete';
+  /** With `{names}` for what varies. */
+  path: string;
+  tag: Tag;
+  summary: string;
+  /** Sentences on what the summary does not say; plain text. */
+  description?: string;
+  caller: Caller;
+  params?: z.ZodObject;
+  query?: z.ZodObject;
+  body?: Body;
+  /** By status. */
+  answers: Record<number, Answer>;
+  /** Beside those that follow from `caller` and `body`. */
+  errors?: readonly ErrorCode[];
+}
+
+export const TAGS = {
+  Ingest: 'What agents send.',
+  Sessions: 'What agents did, step by step.',
+  Control: 'Stop an agent for real, look, let it go on, guide it or end it.',
+  Audit: 'Who did what, append-only and hash-chained.',
+  Configuration: 'Settings that take effect on the next message.',
+  Access: 'Logins, agent keys, operators, tenants.',
+  Operation: 'For supervisors, and this documentation.',
+} as const;
+export type Tag = keyof typeof TAGS;

@@ -1,0 +1,53 @@
+import type { Route } from '../route.js';
+import { notReadySchema, okSchema } from '../schemas.js';
+
+export const OPERATION_ROUTES: readonly Route[] = [
+  {
+    method: 'get',
+    path: '/healthz',
+    tag: 'Operation',
+    summary: 'Is the process alive',
+    caller: 'anybody',
+    answers: { 200: { description: 'It is.', schema: okSchema, example: { status: 'ok' } } },
+  },
+  {
+    method: 'get',
+    path: '/readyz',
+    tag: 'Operation',
+    summary: 'Should it be sent traffic',
+    caller: 'anybody',
+    answers: {
+      200: { description: 'Yes.', schema: okSchema, example: { status: 'ok' } },
+      503: {
+        description: 'No, and why not.',
+        schema: notReadySchema,
+        example: { status: 'unavailable', reasons: ['draining'] },
+      },
+    },
+  },
+  {
+    method: 'get',
+    path: '/metrics',
+    tag: 'Operation',
+    summary: 'Metrics for Prometheus',
+    description: 'Open to this machine itself; anybody else sends an operator token.',
+    caller: 'loopback_or_observe',
+    answers: { 200: { description: 'Prometheus text.', mediaType: 'text/plain' } },
+  },
+  {
+    method: 'get',
+    path: '/v1/openapi.json',
+    tag: 'Operation',
+    summary: 'This documentation for machines',
+    caller: 'anybody',
+    answers: { 200: { description: 'OpenAPI 3.1.' } },
+  },
+  {
+    method: 'get',
+    path: '/docs',
+    tag: 'Operation',
+    summary: 'This documentation for people',
+    caller: 'anybody',
+    answers: { 200: { description: 'A page.', mediaType: 'text/html' } },
+  },
+];

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { LIMITS, SEVERITIES, sessionAnswerSchema } from '#contracts';
+import type { Route } from '../route.js';
+import { pages } from '../schemas.js';
+import { EXAMPLE, pageQuery, sessionParams } from './parameters.js';
+
+export const SESSION_ROUTES: readonly Route[] = [
+  {
+    method: 'get',
+    path: '/v1/sessions',
+    tag: 'Sessions',
+    summary: 'List sessions',
+    description: 'Most recently seen first.',
+    caller: 'agent_or_observe',
+    query: z.object({
+      q: z
+        .string()
+        .max(LIMITS.idCharsMax)
+        .optional()
+        .describe('Found in session id, agent id, last intent or last tool, whatever the case.'),
+      severity: z.enum(SEVERITIES).optional(),
+      agent_id: z.string().max(LIMITS.idCharsMax).optional(),
+      ended: z.enum(['true', 'false']).optional().describe('Only those that have ended, or that have not.'),
+      ...pageQuery.shape,
+    }),
+    answers: { 200: { description: 'One page.', schema: pages.sessions } },
+  },
+  {
+    method: 'get',
+    path: '/v1/sessions/{session_id}',
+    tag: 'Sessions',
+    summary: 'Look into one session',
+    description: 'Its row as in the list, and the entropy alerts it raised; null for none.',
+    caller: 'agent_or_observe',
+    params: sessionParams,
+    answers: { 200: { description: 'The session.', schema: sessionAnswerSchema } },
+    errors: ['session_not_found'],
+  },
+  {
+    method: 'get',
+    path: '/v1/sessions/{session_id}/decision-logs',
+    tag: 'Sessions',
+    summary: 'Page through the steps of a session',
+    description: 'Scores and severities are those of the gateway.',
+    caller: 'agent_or_observe',
+    params: sessionParams,
+    query: z.object({
+      order: z.enum(['asc', 'desc']).default('asc').describe('Oldest first, or newest first.'),
+      ...pageQuery.shape,
+    }),
+    answers: { 200: { description: 'One page.', schema: pages.steps } },
+    errors: ['session_not_found'],
+  },
+  {
+    method: 'get',
+    path: '/v1/alerts',
+    tag: 'Sessions',
+    summary: 'List entropy alerts',
+    description: 'Newest first: every step at which a session was found going round in circles.',
+    caller: 'observe',
+    query: z.object({
+      session_id: z.string().max(LIMITS.idCharsMax).optional().describe('Only those of one session.'),
+      ...pageQuery.shape,
+    }),
+    answers: {
+      200: {
+        description: 'One page.',
+        schema: pages.alerts,
+        example: {
+          items: [
+            {
+              event_type: 'entropy_alert',
+              session_id: EXAMPLE.sessionId,
+              agent_id: EXAMPLE.agentId,
+              entropy_score: 0.2,
+              window_size: 5,
+              repeated_pattern: {
+                intent: 'Find the price',
+                tool_call: 'web_search',
+                action_status: 'failure',
+              },
+              occurrence_count: 5,
+              at_ms: EXAMPLE.atMs,
+              seq: 41,
+            },
+          ],
+          next_cursor: null,
+        },
+      },
+    },
+  },
+  {
+    method: 'get',
+    path: '/v1/violations',
+    tag: 'Sessions',
+    summary: 'List messages that were rejected',
+    description: 'Newest first. The message itself is never kept, only its hash.',
+    caller: 'observe',
+    query: pageQuery,
+    answers: { 200: { description: 'One page.', schema: pages.violations } },
+  },
+];

@@ -1,0 +1,118 @@
+/**
+ * The schemas the documentation names: those of the contracts, and the few shapes that are only spoken of here.
+ * Each becomes one entry of `components/schemas`; wherever it occurs inside another, a reference.
+ */
+import { z } from 'zod';
+import * as contracts from '#contracts';
+import { switchTenantBodySchema } from '../auth/auth.controller.js';
+
+const errorCodes = Object.keys(contracts.ERRORS) as [contracts.ErrorCode, ...contracts.ErrorCode[]];
+
+const page = <Item extends z.ZodType>(items: Item) =>
+  z.object({
+    items: z.array(items),
+    next_cursor: z.string().nullable().describe('Send back as cursor for the next page; null on the last.'),
+  });
+
+export const errorSchema = z.object({
+  status: z.literal('error'),
+  reason: z.enum(errorCodes),
+  detail: z.string().describe('For people: what is wrong and what to do.'),
+  fields: z.array(z.string()).optional().describe('The fields at fault, as paths such as meta.trace_id.'),
+  correlation_id: z.string().optional().describe('Of an internal error: find it in the log by this.'),
+});
+export const okSchema = z.object({ status: z.literal('ok') });
+export const notReadySchema = z.object({ status: z.literal('unavailable'), reasons: z.array(z.string()) });
+export const onboardingSchema = z.object({ agent_key: z.string().nullable(), ingest_url: z.string() });
+export const acknowledgeBodySchema = z.union([
+  z.object({ seq: z.number().int().nonnegative().describe('Everything up to this seq was obeyed.') }),
+  z.object({
+    directive_ids: z
+      .array(z.string().max(contracts.LIMITS.idCharsMax))
+      .min(1)
+      .max(contracts.LIMITS.directivesPerSessionMax)
+      .describe('Just these were obeyed.'),
+  }),
+]);
+export const storedAnswerSchema = z.union([contracts.acceptedAnswerSchema, contracts.batchAnswerSchema]);
+export const refusedAnswerSchema = z.union([contracts.rejectedAnswerSchema, contracts.batchAnswerSchema]);
+export const sampleLoopAnswerSchema = contracts.batchAnswerSchema.extend({ session_id: z.string() });
+export const auditVerificationSchema = z.object({
+  ok: z.boolean(),
+  entry_count: z.number().int(),
+  broken_at_seq: z.number().int().nullable().describe('First entry whose hash or link is wrong.'),
+});
+export const storedAlertSchema = contracts.entropyAlertEventSchema.extend({ seq: z.number().int() });
+export const storedViolationSchema = contracts.violationEventSchema.extend({ seq: z.number().int() });
+export const decisionLogBatchSchema = z
+  .array(contracts.decisionLogSchema)
+  .min(1)
+  .max(contracts.LIMITS.batchCountMax);
+
+export const pages = {
+  sessions: page(contracts.sessionViewSchema),
+  steps: page(contracts.stepViewSchema),
+  alerts: page(storedAlertSchema),
+  violations: page(storedViolationSchema),
+  audit: page(contracts.auditEntrySchema),
+  agentKeys: page(contracts.agentKeySchema),
+  operators: page(contracts.operatorTokenSchema),
+  tenants: page(z.string()),
+};
+
+/** Name in the documentation -> schema. */
+export const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
+  DecisionLog: contracts.decisionLogSchema,
+  DecisionLogBatch: decisionLogBatchSchema,
+  AcceptedAnswer: contracts.acceptedAnswerSchema,
+  RejectedAnswer: contracts.rejectedAnswerSchema,
+  BatchAnswer: contracts.batchAnswerSchema,
+  StoredAnswer: storedAnswerSchema,
+  RefusedAnswer: refusedAnswerSchema,
+  SampleLoopAnswer: sampleLoopAnswerSchema,
+  Error: errorSchema,
+  Ok: okSchema,
+  StepEnvelope: contracts.stepEnvelopeSchema,
+  StepView: contracts.stepViewSchema,
+  StepPage: pages.steps,
+  EntropyTuple: contracts.entropyTupleSchema,
+  SessionView: contracts.sessionViewSchema,
+  SessionAnswer: contracts.sessionAnswerSchema,
+  SessionPage: pages.sessions,
+  EntropyAlert: contracts.entropyAlertEventSchema,
+  StoredAlert: storedAlertSchema,
+  AlertGroup: contracts.alertGroupSchema,
+  AlertPage: pages.alerts,
+  StoredViolation: storedViolationSchema,
+  ViolationPage: pages.violations,
+  Directive: contracts.directiveSchema,
+  AgentControl: contracts.agentControlSchema,
+  ControlPollAnswer: contracts.controlPollAnswerSchema,
+  ControlView: contracts.controlViewSchema,
+  Acknowledgement: acknowledgeBodySchema,
+  PauseBody: contracts.commandBodySchemas.pause,
+  InjectBody: contracts.commandBodySchemas.inject,
+  RewriteBody: contracts.commandBodySchemas.rewrite,
+  TerminateBody: contracts.commandBodySchemas.terminate,
+  CommandAnswer: contracts.commandAnswerSchema,
+  AuditEntry: contracts.auditEntrySchema,
+  AuditPage: pages.audit,
+  AuditVerification: auditVerificationSchema,
+  RuntimeConfig: contracts.runtimeConfigSchema,
+  RuntimeConfigPatch: contracts.runtimeConfigPatchSchema,
+  RuntimeConfigAnswer: contracts.runtimeConfigAnswerSchema,
+  LoginBody: contracts.loginBodySchema,
+  SwitchTenantBody: switchTenantBodySchema,
+  Me: contracts.meSchema,
+  AgentKey: contracts.agentKeySchema,
+  AgentKeyPage: pages.agentKeys,
+  CreateAgentKeyBody: contracts.createAgentKeyBodySchema,
+  CreatedAgentKey: contracts.createdAgentKeySchema,
+  OperatorToken: contracts.operatorTokenSchema,
+  OperatorPage: pages.operators,
+  CreateOperatorBody: contracts.createOperatorBodySchema,
+  CreatedOperator: contracts.createdOperatorSchema,
+  TenantPage: pages.tenants,
+  Onboarding: onboardingSchema,
+  NotReady: notReadySchema,
+};

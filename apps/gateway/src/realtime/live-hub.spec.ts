@@ -1,0 +1,138 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type Frame, sessionTopic, TOPICS, type ViolationEvent } from '#contracts';
+import { FEED_INTERVAL_MS, LiveHub, SEQUENCE_BLOCK } from './live-hub.js';
+
+const violation = (reason: string): ViolationEvent => ({
+  event_type: 'schema_violation',
+  timestamp: '2026-01-01T00:00:00Z',
+  agent_id: 'a',
+  capability_version: '1',
+  violation_reason: reason,
+  raw_payload_hash: `sha256:${'0'.repeat(64)}`,
+});
+
+const alert = (session_id: string) => ({
+  event_type: 'entropy_alert' as const,
+  session_id,
+  agent_id: 'a',
+  entropy_score: 0.2,
+  window_size: 5,
+  repeated_pattern: { intent: 'i', tool_call: 't', action_status: 'failure' as const },
+  occurrence_count: 5,
+  at_ms: 1,
+});
+
+describe('LiveHub', () => {
+  let sent: { tenantId: string; frame: Frame }[];
+  let reserved: number;
+  let hub: LiveHub;
+
+  const newHub = () =>
+    new LiveHub({
+      reserveSequences: async (count) => {
+        reserved += count;
+        return reserved - count;
+      },
+      onReserveFailed: () => {},
+    });
+
+  beforeEach(async () => {
+    vi.useFakeTimers();
+    sent = [];
+    reserved = 0;
+    hub = newHub();
+    await hub.start((tenantId, frame) => sent.push({ tenantId, frame }));
+  });
+
+  afterEach(() => {
+    hub.stop();
+    vi.useRealTimers();
+  });
+
+  test('sends a feed in one frame every 100 ms', () => {
+    hub.publish('t', TOPICS.violations, violation('one'));
+    hub.publish('t', TOPICS.violations, violation('two'));
+    expect(sent).toEqual([]);
+    vi.advanceTimersByTime(FEED_INTERVAL_MS);
+    expect(sent.map(({ frame }) => frame.events.length)).toEqual([2]);
+  });
+
+  test('sends an alert at once', () => {
+    hub.publish('t', TOPICS.entropyAlerts, alert('s'));
+    expect(sent.map(({ frame }) => frame.topic)).toEqual([TOPICS.entropyAlerts]);
+  });
+
+  test('keeps tenants apart, each with its own numbers', async () => {
+    hub.publish('red', TOPICS.violations, violation('red only'));
+    const blue = await hub.subscribe('blue', TOPICS.violations, undefined);
+    expect(blue?.ack).toMatchObject({ kind: 'snapshot', snapshot: [] });
+    hub.flush();
+    expect(sent.map(({ tenantId }) => tenantId)).toEqual(['red']);
+  });
+
+  test('answers a reconnect with what it missed, and with a reset when that is gone', async () => {
+    hub.publish('t', TOPICS.violations, violation('seen'));
+    const first = await hub.subscribe('t', TOPICS.violations, undefined);
+    hub.publish('t', TOPICS.violations, violation('missed'));
+    const again = await hub.subscribe('t', TOPICS.violations, first?.ack.seq);
+    expect(again?.ack).toMatchObject({
+      kind: 'deltas',
+      events: [{ payload: { violation_reason: 'missed' } }],
+    });
+    for (let count = 0; count < 2_001; count += 1) hub.publish('t', TOPICS.violations, violation('flood'));
+    expect((await hub.subscribe('t', TOPICS.violations, first?.ack.seq))?.ack.kind).toBe('reset');
+  });
+
+  test('delivers what happened while a snapshot was being read', async () => {
+    let answer: (snapshot: unknown) => void = () => {};
+    hub.provideSnapshot(TOPICS.violations, () => new Promise((resolve) => (answer = resolve)));
+    const subscribing = hub.subscribe('t', TOPICS.violations, undefined);
+    await vi.advanceTimersByTimeAsync(0);
+    hub.publish('t', TOPICS.violations, violation('meanwhile'));
+    answer(['state before']);
+    const subscription = await subscribing;
+    expect(subscription?.ack).toMatchObject({ kind: 'snapshot', snapshot: ['state before'] });
+    expect(subscription?.rest).toMatchObject({
+      from_seq: (subscription?.ack.seq ?? 0) + 1,
+      events: [{ payload: { violation_reason: 'meanwhile' } }],
+    });
+  });
+
+  test('keeps no log of a session nobody looks at, and never reuses its numbers', async () => {
+    const topic = sessionTopic('s');
+    hub.provideSnapshot('session:', () => ({}));
+    const released = { kind: 'released' as const, trace_ids: [] };
+    const first = await hub.subscribe('t', topic, undefined);
+    hub.publish('t', topic, released);
+    const lastSeq = sent.at(-1)?.frame.to_seq ?? 0;
+    expect(lastSeq).toBe((first?.ack.seq ?? 0) + 1);
+    hub.release('t', topic);
+    hub.publish('t', topic, released);
+    expect(sent).toHaveLength(1);
+    const second = await hub.subscribe('t', topic, lastSeq - 1);
+    expect(second?.ack.kind).toBe('reset');
+    expect(second?.ack.seq).toBeGreaterThanOrEqual(lastSeq);
+  });
+
+  test('says null for a session that does not exist', async () => {
+    hub.provideSnapshot('session:', () => null);
+    expect(await hub.subscribe('t', sessionTopic('nobody'), undefined)).toBeNull();
+  });
+
+  test('numbers go on after a restart, never back', async () => {
+    hub.publish('t', TOPICS.entropyAlerts, alert('s'));
+    const before = sent.at(-1)?.frame.to_seq ?? 0;
+    const restarted = newHub();
+    await restarted.start((tenantId, frame) => sent.push({ tenantId, frame }));
+    restarted.publish('t', TOPICS.entropyAlerts, alert('s'));
+    expect(sent.at(-1)?.frame.to_seq).toBeGreaterThan(before);
+    restarted.stop();
+  });
+
+  test('reserves the next block before the current one ends', async () => {
+    for (let count = 0; count <= SEQUENCE_BLOCK / 2; count += 1)
+      hub.publish('t', TOPICS.violations, violation('x'));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(reserved).toBe(2 * SEQUENCE_BLOCK);
+  });
+});

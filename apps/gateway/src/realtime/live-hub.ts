@@ -1,0 +1,214 @@
+/**
+ * Live topics without a transport: who publishes, what a subscriber gets first, what leaves when.
+ * Feeds leave in frames every 100 ms; urgent topics at once. The socket layer hands in a `send`.
+ *
+ * A topic's log starts at the hub's overall count of events, which no topic's own count can pass, so a
+ * topic that was dropped and comes back never reuses a sequence number.
+ */
+import {
+  type Frame,
+  type LivePublisher,
+  type SubscribeAck,
+  sessionTopic,
+  TOPICS,
+  type Topic,
+  type TopicShapes,
+} from '#contracts';
+import { TopicLog } from './topic-log.js';
+
+export const FEED_INTERVAL_MS = 100;
+/** Events a reconnecting subscriber can catch up on, per topic. */
+const RECENT_COUNT_MAX = 2_000;
+const SESSION_RECENT_COUNT_MAX = 500;
+/** Sequence numbers reserved at a time. */
+export const SEQUENCE_BLOCK = 1_000_000;
+
+/** Topics where 100 ms are too long: somebody waits for a click to show. */
+const URGENT: ReadonlySet<string> = new Set([TOPICS.entropyAlerts, TOPICS.incidents]);
+const FEED_KINDS: ReadonlySet<string> = new Set(['step', 'session']);
+const SESSION_PREFIX = sessionTopic('');
+const GATEWAY_TOPICS: ReadonlySet<string> = new Set(Object.values(TOPICS));
+
+/** A session's alerts and control leave at once, its steps with the next frame. */
+const isUrgent = (topic: string, payload: unknown): boolean =>
+  topic.startsWith(SESSION_PREFIX) ? !FEED_KINDS.has((payload as { kind: string }).kind) : URGENT.has(topic);
+
+export const isTopic = (topic: string): topic is Topic =>
+  GATEWAY_TOPICS.has(topic) || (topic.startsWith(SESSION_PREFIX) && topic.length > SESSION_PREFIX.length);
+
+/** Resolves to null if the topic's subject does not exist in this tenant. */
+export type SnapshotSource = (tenantId: string, topic: Topic) => Promise<unknown> | unknown;
+
+export type SendFrame = (tenantId: string, frame: Frame) => void;
+
+export interface LiveHubOptions {
+  /** Persisted, so that numbers never go back across restarts. */
+  reserveSequences: (count: number) => Promise<number>;
+  onReserveFailed: (error: unknown) => void;
+}
+
+/** What a subscriber starts from: `ack` first, then `rest`, then it joins; nothing may come between. */
+export interface Subscription {
+  ack: Exclude<SubscribeAck, { status: 'error' }>;
+  /** Events that happened while an asynchronous snapshot was taken. */
+  rest: Frame | null;
+}
+
+export class LiveHub implements LivePublisher {
+  readonly #options: LiveHubOptions;
+  readonly #logs = new Map<string, Map<string, TopicLog>>();
+  readonly #snapshots = new Map<string, SnapshotSource>();
+  /** Topics with pending events, and the tenant they belong to. */
+  readonly #dirty = new Map<TopicLog, string>();
+  /** Subscriptions per session topic, including those still taking their snapshot. */
+  readonly #sessionRefs = new Map<TopicLog, number>();
+  #count = 0;
+  #reservedUpTo = 0;
+  #reserving = false;
+  #timer: NodeJS.Timeout | undefined;
+  #send: SendFrame = () => {};
+
+  constructor(options: LiveHubOptions) {
+    this.#options = options;
+  }
+
+  /** @param send emits to every subscriber of (tenant, topic) */
+  async start(send: SendFrame): Promise<void> {
+    this.#send = send;
+    this.#count = await this.#options.reserveSequences(SEQUENCE_BLOCK);
+    this.#reservedUpTo = this.#count + SEQUENCE_BLOCK;
+    this.#timer = setInterval(() => this.flush(), FEED_INTERVAL_MS);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.flush();
+  }
+
+  /** @param topic a gateway topic, or `session:` for all session topics */
+  provideSnapshot(topic: Topic | 'session:', source: SnapshotSource): void {
+    this.#snapshots.set(topic, source);
+  }
+
+  publish<T extends Topic>(tenantId: string, topic: T, payload: TopicShapes[T]['event']): void {
+    // Nobody watches this session: its next subscriber starts from a snapshot.
+    const log = topic.startsWith(SESSION_PREFIX)
+      ? this.#logs.get(tenantId)?.get(topic)
+      : this.#log(tenantId, topic);
+    if (log === undefined) return;
+    this.#countOne();
+    log.append(payload);
+    if (isUrgent(topic, payload)) this.#sendPending(tenantId, log);
+    else this.#dirty.set(log, tenantId);
+  }
+
+  /** Sends what is pending on every feed. */
+  flush(): void {
+    for (const [log, tenantId] of this.#dirty) this.#sendPending(tenantId, log);
+    this.#dirty.clear();
+  }
+
+  /** The newest payloads of a feed, oldest first. */
+  newest(tenantId: string, topic: Topic, count: number): unknown[] {
+    return this.#log(tenantId, topic).newest(count);
+  }
+
+  /**
+   * Prepares a subscription. When it resolves, the caller must in the same tick acknowledge, send `rest`
+   * and join, or else call `release`.
+   * @returns null if the subject does not exist
+   */
+  async subscribe(
+    tenantId: string,
+    topic: Topic,
+    afterSeq: number | undefined,
+  ): Promise<Subscription | null> {
+    const log = this.#retain(tenantId, topic);
+    this.#sendPending(tenantId, log);
+    if (afterSeq !== undefined) {
+      const events = log.since(afterSeq);
+      if (events) return { ack: { status: 'ok', kind: 'deltas', topic, seq: log.seq, events }, rest: null };
+    }
+    const kind = afterSeq === undefined ? 'snapshot' : 'reset';
+    try {
+      for (;;) {
+        const seq = log.seq;
+        const snapshot = await this.#snapshot(tenantId, topic);
+        if (snapshot === null) break;
+        this.#sendPending(tenantId, log);
+        const missed = log.since(seq);
+        // More happened meanwhile than the log keeps: this snapshot is too old to build on.
+        if (missed === null) continue;
+        const rest = missed.length > 0 ? { topic, from_seq: seq + 1, to_seq: log.seq, events: missed } : null;
+        return { ack: { status: 'ok', kind, topic, seq, snapshot }, rest };
+      }
+    } catch (error) {
+      this.release(tenantId, topic);
+      throw error;
+    }
+    this.release(tenantId, topic);
+    return null;
+  }
+
+  /** A subscriber left, or its subscription came to nothing. */
+  release(tenantId: string, topic: Topic): void {
+    if (!topic.startsWith(SESSION_PREFIX)) return;
+    const log = this.#logs.get(tenantId)?.get(topic);
+    if (log === undefined) return;
+    const refs = (this.#sessionRefs.get(log) ?? 1) - 1;
+    if (refs > 0) {
+      this.#sessionRefs.set(log, refs);
+      return;
+    }
+    this.#sessionRefs.delete(log);
+    this.#logs.get(tenantId)?.delete(topic);
+  }
+
+  async #snapshot(tenantId: string, topic: Topic): Promise<unknown> {
+    const source = this.#snapshots.get(topic.startsWith(SESSION_PREFIX) ? SESSION_PREFIX : topic);
+    return source ? source(tenantId, topic) : [];
+  }
+
+  #retain(tenantId: string, topic: Topic): TopicLog {
+    const log = this.#log(tenantId, topic);
+    if (topic.startsWith(SESSION_PREFIX)) this.#sessionRefs.set(log, (this.#sessionRefs.get(log) ?? 0) + 1);
+    return log;
+  }
+
+  #log(tenantId: string, topic: string): TopicLog {
+    let topics = this.#logs.get(tenantId);
+    if (topics === undefined) {
+      topics = new Map();
+      this.#logs.set(tenantId, topics);
+    }
+    let log = topics.get(topic);
+    if (log === undefined) {
+      const recentCountMax = topic.startsWith(SESSION_PREFIX) ? SESSION_RECENT_COUNT_MAX : RECENT_COUNT_MAX;
+      log = new TopicLog(topic, { startSeq: this.#count, recentCountMax });
+      topics.set(topic, log);
+    }
+    return log;
+  }
+
+  #sendPending(tenantId: string, log: TopicLog): void {
+    const frame = log.takeFrame();
+    if (frame) this.#send(tenantId, frame);
+  }
+
+  /** Reserves the next block well before this one ends. */
+  #countOne(): void {
+    this.#count += 1;
+    if (this.#reserving || this.#count < this.#reservedUpTo - SEQUENCE_BLOCK / 2) return;
+    this.#reserving = true;
+    this.#options
+      .reserveSequences(SEQUENCE_BLOCK)
+      .then((first) => {
+        this.#reservedUpTo = first + SEQUENCE_BLOCK;
+      })
+      .catch(this.#options.onReserveFailed)
+      .finally(() => {
+        this.#reserving = false;
+      });
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * The `/live` namespace: operators subscribe to topics. Authenticated before `connection`, scoped to the
+ * operator's tenant, cut when too slow. Knows nothing of what the topics carry.
+ */
+import type { Namespace, Socket } from 'socket.io';
+import {
+  type Frame,
+  LIVE_EVENTS,
+  mayRole,
+  ObservatoryError,
+  type OperatorPrincipal,
+  type SubscribeAck,
+  subscribeSchema,
+} from '#contracts';
+import { isTopic, type LiveHub } from './live-hub.js';
+import { watchSendBuffer } from './send-buffer.js';
+
+/** Topics one socket may follow at once. */
+const TOPICS_PER_SOCKET_MAX = 50;
+
+export interface LiveSocketsEvents {
+  connected(): void;
+  cutForSlowness(operatorId: string, pendingBytes: number): void;
+  subscribeFailed(error: unknown): void;
+}
+
+interface LiveSocketsOptions {
+  namespace: Namespace;
+  hub: LiveHub;
+  /** Reads the handshake; null = refuse. */
+  authenticate: (socket: Socket) => OperatorPrincipal | null;
+  subscriberBytesMax: number;
+  events: LiveSocketsEvents;
+}
+
+type Subscriptions = Map<string, symbol>;
+type Acknowledge = (ack: SubscribeAck) => void;
+
+const room = (tenantId: string, topic: string): string => `${tenantId}|${topic}`;
+
+const refusal = (reason: string, detail: string): SubscribeAck => ({ status: 'error', reason, detail });
+
+/**
+ * Drops the connection and all it has not read. A polite close would wait, buffers and all, for a reader
+ * that reads nothing.
+ */
+function cutFrozen(socket: Socket): void {
+  socket.emit(LIVE_EVENTS.cut, { reason: 'consumer_too_slow' });
+  const transport = socket.conn.transport as unknown as { socket?: { terminate?: () => void } };
+  socket.conn.close(true);
+  transport.socket?.terminate?.();
+}
+
+export class LiveSockets {
+  readonly #options: LiveSocketsOptions;
+
+  constructor(options: LiveSocketsOptions) {
+    this.#options = options;
+    options.namespace.use((socket, next) => {
+      const principal = options.authenticate(socket);
+      if (principal === null || !mayRole(principal.role, 'observe')) {
+        next(new ObservatoryError('unauthorized', 'Sign in, or send auth: { token } in the handshake.'));
+        return;
+      }
+      socket.data.principal = principal;
+      next();
+    });
+    options.namespace.on('connection', (socket) => this.#onConnection(socket));
+  }
+
+  get subscriberCount(): number {
+    return this.#options.namespace.sockets.size;
+  }
+
+  /** Encoded once for all of the topic's subscribers. */
+  send(tenantId: string, frame: Frame): void {
+    this.#options.namespace.to(room(tenantId, frame.topic)).emit(LIVE_EVENTS.frame, frame);
+  }
+
+  /** Cuts the sockets for which `authenticate` no longer holds, after a key or login was revoked. */
+  recheck(): void {
+    for (const socket of this.#options.namespace.sockets.values()) {
+      if (this.#options.authenticate(socket) !== null) continue;
+      socket.emit(LIVE_EVENTS.cut, { reason: 'unauthorized' });
+      socket.disconnect(true);
+    }
+  }
+
+  #onConnection(socket: Socket): void {
+    const principal = socket.data.principal as OperatorPrincipal;
+    /** Topics this socket follows or is about to; the value tells one subscription from its successor. */
+    const topics: Subscriptions = new Map();
+    this.#options.events.connected();
+    watchSendBuffer(socket.conn, this.#options.subscriberBytesMax, (pendingBytes) => {
+      this.#options.events.cutForSlowness(principal.operator_id, pendingBytes);
+      // Not from inside the packet being written.
+      queueMicrotask(() => cutFrozen(socket));
+    });
+    socket.on('subscribe', (body: unknown, acknowledge: unknown) => {
+      if (typeof acknowledge !== 'function') return;
+      this.#subscribe(socket, topics, body, acknowledge as Acknowledge).catch((error) => {
+        this.#options.events.subscribeFailed(error);
+        (acknowledge as Acknowledge)(refusal('internal_error', 'The snapshot could not be read; try again.'));
+      });
+    });
+    socket.on('unsubscribe', (body: unknown, acknowledge: unknown) => {
+      const topic = (body as { topic?: unknown } | null)?.topic;
+      if (typeof topic === 'string' && topics.delete(topic)) this.#leave(socket, topic);
+      if (typeof acknowledge === 'function') acknowledge({ status: 'ok' });
+    });
+    socket.on('disconnect', () => {
+      for (const topic of topics.keys()) this.#leave(socket, topic);
+      topics.clear();
+    });
+  }
+
+  async #subscribe(
+    socket: Socket,
+    topics: Subscriptions,
+    body: unknown,
+    acknowledge: Acknowledge,
+  ): Promise<void> {
+    const { tenant_id } = socket.data.principal as OperatorPrincipal;
+    const request = subscribeSchema.safeParse(body);
+    if (!request.success) {
+      acknowledge(refusal('invalid_fields', 'Send {topic: string, after_seq?: non-negative integer}.'));
+      return;
+    }
+    const { topic, after_seq } = request.data;
+    if (!isTopic(topic)) {
+      acknowledge(refusal('not_found', `There is no topic ${JSON.stringify(topic)}.`));
+      return;
+    }
+    if (!topics.has(topic) && topics.size >= TOPICS_PER_SOCKET_MAX) {
+      acknowledge(
+        refusal(
+          'rate_limited',
+          `At most ${TOPICS_PER_SOCKET_MAX} topics per socket; unsubscribe from one first.`,
+        ),
+      );
+      return;
+    }
+    if (topics.delete(topic)) this.#leave(socket, topic);
+    const subscribed = Symbol(topic);
+    topics.set(topic, subscribed);
+    const subscription = await this.#options.hub.subscribe(tenant_id, topic, after_seq);
+    if (subscription === null) {
+      if (topics.get(topic) === subscribed) topics.delete(topic);
+      acknowledge(refusal('session_not_found', 'No such session in this tenant.'));
+      return;
+    }
+    if (topics.get(topic) !== subscribed) {
+      this.#options.hub.release(tenant_id, topic);
+      return;
+    }
+    acknowledge(subscription.ack);
+    if (subscription.rest) socket.emit(LIVE_EVENTS.frame, subscription.rest);
+    socket.join(room(tenant_id, topic));
+    socket.data.joined ??= new Set<string>();
+    (socket.data.joined as Set<string>).add(topic);
+  }
+
+  #leave(socket: Socket, topic: string): void {
+    const { tenant_id } = socket.data.principal as OperatorPrincipal;
+    const joined = socket.data.joined as Set<string> | undefined;
+    if (!joined?.delete(topic)) return;
+    socket.leave(room(tenant_id, topic));
+    if (isTopic(topic)) this.#options.hub.release(tenant_id, topic);
+  }
+}

@@ -1,0 +1,51 @@
+/** What happens to live connections, each event once: log line and counter together. */
+import type { Logger } from 'pino';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { LiveSocketsEvents } from './live-sockets.js';
+
+export class RealtimeEvents implements LiveSocketsEvents {
+  readonly #connections: Counter;
+  readonly #cuts: Counter;
+
+  constructor(
+    private readonly logger: Logger,
+    registry: Registry,
+    subscriberCount: () => number,
+  ) {
+    const registers = [registry];
+    this.#connections = new Counter({
+      name: 'observatory_live_connections_total',
+      help: 'Operator sockets accepted.',
+      registers,
+    });
+    this.#cuts = new Counter({
+      name: 'observatory_live_cuts_total',
+      help: 'Operator sockets cut because they read too slowly.',
+      registers,
+    });
+    new Gauge({
+      name: 'observatory_live_subscribers',
+      help: 'Operator sockets open now.',
+      registers,
+      collect() {
+        this.set(subscriberCount());
+      },
+    });
+  }
+
+  connected(): void {
+    this.#connections.inc();
+  }
+
+  cutForSlowness(operatorId: string, pendingBytes: number): void {
+    this.#cuts.inc();
+    this.logger.warn(
+      { event: 'consumer_too_slow', operator_id: operatorId, pending_bytes: pendingBytes },
+      'live subscriber cut',
+    );
+  }
+
+  subscribeFailed(error: unknown): void {
+    this.logger.error({ event: 'subscribe_failed', err: error }, 'a subscription failed');
+  }
+}

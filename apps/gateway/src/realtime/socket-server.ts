@@ -1,0 +1,56 @@
+/** The Socket.IO server on the gateway's own port: one engine, two namespaces, Origin checked before either. */
+import type { Server as HttpServer, IncomingMessage } from 'node:http';
+import { Server, type Socket } from 'socket.io';
+import type { AgentPrincipal, OperatorPrincipal } from '#contracts';
+import { LIMITS } from '#contracts';
+import { isOwnPage } from '#domain/auth';
+import type { OperatorCredential } from '../auth/access.js';
+import type { Authenticator } from '../auth/authenticator.js';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+export function createSocketServer(http: HttpServer, allowedOrigins: readonly string[]): Server {
+  return new Server(http, {
+    serveClient: false,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    maxHttpBufferSize: LIMITS.bodyBytesMax,
+    perMessageDeflate: false,
+    cors: { origin: [...allowedOrigins], credentials: true },
+    allowRequest: (request, answer) => answer(null, isAllowedOrigin(request, allowedOrigins)),
+  });
+}
+
+/** Programs send no Origin; a browser always does, and then it must be one of ours. */
+function isAllowedOrigin(request: IncomingMessage, allowedOrigins: readonly string[]): boolean {
+  const { origin, host } = request.headers;
+  return origin === undefined || isOwnPage({ origin, host, secFetchSite: undefined }, allowedOrigins);
+}
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** Asked again whenever something is revoked; an operator already let in keeps its principal. */
+export function authenticateOperator(authenticator: Authenticator, socket: Socket): OperatorPrincipal | null {
+  const { principal, credential } = socket.data as {
+    principal?: OperatorPrincipal;
+    credential?: OperatorCredential;
+  };
+  if (principal && credential) return authenticator.isLive(credential) ? principal : null;
+  const { headers, auth } = socket.handshake;
+  const outcome = authenticator.operatorSocket({
+    token: text(auth.token),
+    operatorId: text(auth.operator_id),
+    tenantHeader: text(auth.tenant_id),
+    cookie: headers.cookie,
+    origin: headers.origin,
+    secFetchSite: text(headers['sec-fetch-site']),
+    host: headers.host,
+  });
+  if (!outcome.ok) return null;
+  socket.data.credential = outcome.credential;
+  return outcome.principal;
+}
+
+export function authenticateAgent(authenticator: Authenticator, socket: Socket): AgentPrincipal | null {
+  const { auth, headers } = socket.handshake;
+  return authenticator.agent(headers.authorization, text(auth.key) ?? text(auth.token));
+}

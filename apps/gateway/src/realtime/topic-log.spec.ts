@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest';
+import { TopicLog } from './topic-log.js';
+
+const log = () => new TopicLog('gateway:messages', { startSeq: 100, recentCountMax: 3 });
+
+describe('TopicLog', () => {
+  test('numbers events without a gap, from its start', () => {
+    const topic = log();
+    topic.append('a');
+    topic.append('b');
+    expect(topic.takeFrame()).toEqual({
+      topic: 'gateway:messages',
+      from_seq: 101,
+      to_seq: 102,
+      events: [
+        { seq: 101, payload: 'a' },
+        { seq: 102, payload: 'b' },
+      ],
+    });
+    expect(topic.takeFrame()).toBeNull();
+  });
+
+  test('gives back exactly what came after a number', () => {
+    const topic = log();
+    for (const payload of ['a', 'b', 'c']) topic.append(payload);
+    expect(topic.since(101)?.map((event) => event.payload)).toEqual(['b', 'c']);
+    expect(topic.since(103)).toEqual([]);
+    expect(topic.newest(2)).toEqual(['b', 'c']);
+  });
+
+  test('knows when it no longer has what was missed', () => {
+    const topic = log();
+    for (const payload of ['a', 'b', 'c', 'd']) topic.append(payload);
+    expect(topic.since(101)?.length).toBe(3);
+    expect(topic.since(100)).toBeNull();
+  });
+
+  test('refuses a number from the future or from another life', () => {
+    const topic = log();
+    topic.append('a');
+    expect(topic.since(102)).toBeNull();
+    expect(topic.since(5)).toBeNull();
+  });
+});

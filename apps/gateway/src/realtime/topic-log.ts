@@ -1,0 +1,66 @@
+/**
+ * One topic of one tenant: its sequence, its newest events, and those not yet sent.
+ *
+ *     |<---- recent (bounded) ---->|
+ *     e7 e8 e9 e10 | e11 e12          seq = 12
+ *        already sent  pending (leave with the next frame)
+ *
+ * Pure: sends nothing, reads no clock.
+ */
+import type { Frame, LiveEvent } from '#contracts';
+import { RingBuffer } from '#kernel';
+
+export class TopicLog {
+  /** Sequence number of the latest event; the number before the first while there is none. */
+  seq: number;
+  readonly #recent: RingBuffer<LiveEvent>;
+  #pending: LiveEvent[] = [];
+
+  constructor(
+    readonly topic: string,
+    options: { startSeq: number; recentCountMax: number },
+  ) {
+    this.seq = options.startSeq;
+    this.#recent = new RingBuffer(options.recentCountMax);
+  }
+
+  append(payload: unknown): void {
+    this.seq += 1;
+    const event = { seq: this.seq, payload };
+    this.#recent.push(event);
+    this.#pending.push(event);
+  }
+
+  get hasPending(): boolean {
+    return this.#pending.length > 0;
+  }
+
+  /** The next frame, or null if nothing is pending. */
+  takeFrame(): Frame | null {
+    const events = this.#pending;
+    if (events.length === 0) return null;
+    this.#pending = [];
+    return this.#frame(events);
+  }
+
+  /** Events after `afterSeq`, or null if some of them are gone or `afterSeq` is not of this topic's past. */
+  since(afterSeq: number): LiveEvent[] | null {
+    const missed = this.seq - afterSeq;
+    if (missed < 0 || missed > this.#recent.size) return null;
+    const events: LiveEvent[] = [];
+    for (let index = this.#recent.size - missed; index < this.#recent.size; index += 1) {
+      events.push(this.#recent.at(index) as LiveEvent);
+    }
+    return events;
+  }
+
+  /** The newest `count` payloads, oldest first. */
+  newest(count: number): unknown[] {
+    return (this.since(this.seq - Math.min(count, this.#recent.size)) ?? []).map((event) => event.payload);
+  }
+
+  #frame(events: LiveEvent[]): Frame {
+    const first = events[0] as LiveEvent;
+    return { topic: this.topic, from_seq: first.seq, to_seq: first.seq + events.length - 1, events };
+  }
+}

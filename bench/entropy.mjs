@@ -1,0 +1,165 @@
+/**
+ * Cost of one entropy score, and of one session's memory, from 1,000 to 1,000,000 live sessions in a random order
+ * of access. Reads the built libraries: `npm run build:gateway && node bench/entropy.mjs`.
+ *
+ * A message is made as the gateway meets it: its strings come fresh from JSON.parse, the key is a string of its own.
+ * Both happen outside the timed region, and a heap bigger than the caches is part of the measurement.
+ */
+import { pathToFileURL } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { sessionKey } from '#contracts';
+import { EntropyTracker } from '#domain/entropy/writer';
+import { systemClock } from '#kernel';
+
+/** @import { ActionStatus, EntropyTuple, SessionKey } from '#contracts' */
+
+const SESSION_COUNTS = [1_000, 10_000, 100_000, 1_000_000];
+/** Calls between two looks at the timer, which is too coarse for one call. */
+const BATCH_CALLS = 1_000;
+const BATCHES = 300;
+const STEPS_PER_SESSION = 6;
+const BUDGET_NS = 1_000;
+const BUDGET_BYTES = 1_024;
+
+const TOOLS = [
+  'search_code',
+  'read_file_lines',
+  'write_file',
+  'run_test_suite',
+  'http_request',
+  'query_database',
+];
+/** @type {ActionStatus[]} */
+const STATUSES = ['success', 'failure', 'pending', 'skipped'];
+
+/** Small, fast and seeded, so that two runs see the same messages. */
+function randomFrom(/** @type {number} */ seed) {
+  let state = seed >>> 0;
+  return (/** @type {number} */ below) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = /** @type {() => void} */ (runInNewContext('gc'));
+
+function heapBytes() {
+  collectGarbage();
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+/**
+ * A session's steps as they come off the wire. `looping` sessions do three different things, others never twice
+ * the same.
+ *
+ * @param {number} session
+ * @param {number} step
+ * @param {(below: number) => number} random
+ * @param {boolean} allDistinct
+ * @returns {{ key: SessionKey, tuple: EntropyTuple }}
+ */
+function messageOf(session, step, random, allDistinct) {
+  const what = allDistinct ? step * 1_000 + random(1_000) : session % 3 === 0 ? random(2) : random(1_000);
+  const text = JSON.stringify({
+    session: `sess-${String(session).padStart(8, '0')}-4f1c-9a7e`,
+    intent: `inspect module ${what} for the failing test`,
+    tool: TOOLS[what % TOOLS.length],
+    status: STATUSES[what % 2],
+  });
+  const { session: id, intent, tool, status } = JSON.parse(text);
+  return { key: sessionKey('default', id), tuple: { intent, tool_call: tool, action_status: status } };
+}
+
+const median = (/** @type {number[]} */ values) => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
+
+/**
+ * @param {number} sessionCount
+ * @param {{ allDistinct?: boolean }} [options] `allDistinct`: the dearest window there is, no two tuples equal
+ */
+function measure(sessionCount, { allDistinct = false } = {}) {
+  let published = 0;
+  const random = randomFrom(sessionCount);
+  const before = heapBytes();
+  const tracker = new EntropyTracker({
+    clock: systemClock,
+    config: { get: () => undefined },
+    publisher: {
+      publishAlert: () => {
+        published += 1;
+      },
+      publishNodeState: () => {
+        published += 1;
+      },
+    },
+    warn: (message) => {
+      throw new Error(message);
+    },
+  });
+  for (let step = 0; step < STEPS_PER_SESSION; step += 1) {
+    for (let session = 0; session < sessionCount; session += 1) {
+      const { key, tuple } = messageOf(session, step, random, allDistinct);
+      if (step === 0) tracker.bindAgent(key, TOOLS[session % TOOLS.length] ?? '');
+      tracker.recordAndScore(key, tuple);
+    }
+  }
+  const bytesPerSession = Math.round((heapBytes() - before) / sessionCount);
+
+  const nsPerCall = [];
+  for (let batch = 0; batch < BATCHES; batch += 1) {
+    const messages = Array.from({ length: BATCH_CALLS }, () =>
+      messageOf(random(sessionCount), STEPS_PER_SESSION + batch, random, allDistinct),
+    );
+    const startNs = process.hrtime.bigint();
+    for (const { key, tuple } of messages) tracker.recordAndScore(key, tuple);
+    nsPerCall.push(Number(process.hrtime.bigint() - startNs) / BATCH_CALLS);
+  }
+  return {
+    sessions: sessionCount,
+    ns_per_call: Math.round(median(nsPerCall)),
+    bytes_per_session: bytesPerSession,
+    windows: tracker.size,
+    published,
+  };
+}
+
+/**
+ * @returns {Promise<{ rows: ReturnType<typeof measure>[], all_distinct: ReturnType<typeof measure>,
+ *   ns_ratio_1m_to_1k: number, bytes_ratio_1m_to_1k: number, ok: boolean }>}
+ */
+export async function run() {
+  measure(1_000);
+  const rows = SESSION_COUNTS.map((count) => measure(count));
+  const allDistinct = measure(100_000, { allDistinct: true });
+  const [smallest, largest] = [rows[0], rows.at(-1)];
+  const at100k = rows.find((row) => row.sessions === 100_000);
+  if (!smallest || !largest || !at100k) throw new Error('nothing measured');
+  return {
+    rows,
+    all_distinct: allDistinct,
+    ns_ratio_1m_to_1k: Number((largest.ns_per_call / smallest.ns_per_call).toFixed(2)),
+    bytes_ratio_1m_to_1k: Number((largest.bytes_per_session / smallest.bytes_per_session).toFixed(2)),
+    ok:
+      at100k.ns_per_call < BUDGET_NS &&
+      [...rows, allDistinct].every((row) => row.bytes_per_session < BUDGET_BYTES),
+  };
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const figures = await run();
+  process.stdout.write('entropy: recordAndScore, median of batches of 1,000 calls, random access\n');
+  for (const row of [...figures.rows, figures.all_distinct]) {
+    const note = row === figures.all_distinct ? '  (no two tuples equal)' : '';
+    process.stdout.write(
+      `  ${String(row.sessions).padStart(9)} sessions  ${String(row.ns_per_call).padStart(5)} ns/call  ${String(row.bytes_per_session).padStart(5)} B/session${note}\n`,
+    );
+  }
+  process.stdout.write(
+    `  1M / 1k: time x${figures.ns_ratio_1m_to_1k}, memory x${figures.bytes_ratio_1m_to_1k}; budget ${BUDGET_NS} ns at 100k, ${BUDGET_BYTES} B: ${figures.ok ? 'met' : 'MISSED'}\n`,
+  );
+  if (!figures.ok) process.exitCode = 1;
+}

@@ -1,0 +1,105 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openReaderConnection, openWriterConnection } from './database-file.js';
+import type { ThreadSettings } from './protocol.js';
+import { MIGRATIONS } from './schema.js';
+
+let folder: string;
+
+const settings = (path = join(folder, 'data', 'o.db')): ThreadSettings => ({
+  role: 'writer',
+  path,
+  durability: 'power_loss',
+  freeBytesMin: 0,
+  pageCountMax: null,
+});
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'observatory-file-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe('the database file', () => {
+  it('is readable by its owner only, with everything beside it', () => {
+    const { database, close } = openWriterConnection(settings());
+    database.exec(`INSERT INTO settings VALUES ('a', '1')`);
+    const data = join(folder, 'data');
+    expect(statSync(data).mode & 0o777).toBe(0o700);
+    expect(readdirSync(data).sort()).toEqual(['o.db', 'o.db-shm', 'o.db-wal', 'o.db.lock']);
+    for (const name of readdirSync(data)) expect(statSync(join(data, name)).mode & 0o777).toBe(0o600);
+    close();
+  });
+
+  it('is made private when it was not', () => {
+    openWriterConnection(settings()).close();
+    chmodSync(settings().path, 0o644);
+    openWriterConnection(settings()).close();
+    expect(statSync(settings().path).mode & 0o777).toBe(0o600);
+  });
+
+  it('takes one writer at a time, and the next one as soon as that has gone', () => {
+    const first = openWriterConnection(settings());
+    expect(() => openWriterConnection(settings())).toThrow(/o\.db: another Observatory process is using it/);
+    first.close();
+    openWriterConnection(settings()).close();
+  });
+
+  it('writes to disk on every commit only where power loss is to be survived', () => {
+    const level = (durability: ThreadSettings['durability']) => {
+      const { database, close } = openWriterConnection({ ...settings(), durability });
+      const found = database.pragma('synchronous', { simple: true });
+      close();
+      return found;
+    };
+    expect(level('power_loss')).toBe(2);
+    expect(level('process')).toBe(1);
+  });
+
+  it.each([
+    [
+      'is not a database',
+      (path: string) => writeFileSync(path, 'x'.repeat(5_000)),
+      'it is not an SQLite database',
+    ],
+    [
+      'belongs to another program',
+      (path: string) => new SQLite(path).exec('CREATE TABLE theirs (a)').close(),
+      'it is an SQLite database of another program',
+    ],
+    [
+      'was written by a newer version',
+      (path: string) => {
+        const { database, close } = openWriterConnection(settings(path));
+        database.pragma(`user_version = ${MIGRATIONS.length + 1}`);
+        close();
+      },
+      'it was written by a newer Observatory',
+    ],
+    ['is a folder', (path: string) => mkdirSync(path), 'EISDIR'],
+  ])('is refused with a reason when it %s, and let go of', (_kind, prepare, reason) => {
+    const path = join(folder, 'o.db');
+    prepare(path);
+    expect(() => openWriterConnection(settings(path))).toThrow(`cannot open the store ${path}: ${reason}`);
+    rmSync(path, { recursive: true });
+    openWriterConnection(settings(path)).close();
+  });
+
+  it('is refused with a reason where it cannot be made', () => {
+    writeFileSync(join(folder, 'file'), '');
+    expect(() => openWriterConnection(settings(join(folder, 'file', 'o.db')))).toThrow(
+      /cannot open the store .*EEXIST/,
+    );
+    expect(() => openReaderConnection(join(folder, 'absent.db'))).toThrow(/absent\.db: no such file/);
+  });
+
+  it('is refused as damaged when its first page is', () => {
+    openWriterConnection(settings()).close();
+    const damaged = Buffer.alloc(8_192, 0xff);
+    damaged.write('SQLite format 3\0', 'latin1');
+    writeFileSync(settings().path, damaged);
+    expect(() => openWriterConnection(settings())).toThrow(/cannot open the store/);
+  });
+});

@@ -1,0 +1,134 @@
+/**
+ * Opens the database file: private to its owner, owned by one process at a time, migrated, in write-ahead mode.
+ * Every reason not to is told in words for the person who started the server.
+ */
+import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import SQLite, { type Database } from 'better-sqlite3';
+import type { ThreadSettings } from './protocol.js';
+import { migrate } from './schema.js';
+
+/** Only who runs the server may read what agents wrote. */
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+/** Waiting for a foreign reader or writer, such as the sqlite3 shell, before giving up. */
+const FOREIGN_LOCK_WAIT_MS = 5_000;
+/** Pages in the write-ahead log before it is folded into the database: rarer is cheaper, as hot pages are shared. */
+const CHECKPOINT_PAGES = 4_000;
+const CACHE_KIB = 64 * 1024;
+
+export interface WriterConnection {
+  database: Database;
+  /** Lets the database and the hold on its folder go. */
+  close(): void;
+}
+
+/**
+ * The one connection that writes.
+ *
+ * @throws Error if the path cannot be used, another process has it, or the file is not one this version can read
+ */
+export function openWriterConnection(settings: ThreadSettings): WriterConnection {
+  const { path } = settings;
+  return explained(path, () => {
+    mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE });
+    const hold = holdExclusively(`${path}.lock`);
+    try {
+      createPrivately(path);
+      const database = new SQLite(path, { timeout: FOREIGN_LOCK_WAIT_MS });
+      try {
+        prepareWriter(database, settings);
+      } catch (error) {
+        database.close();
+        throw error;
+      }
+      return {
+        database,
+        close: () => {
+          database.close();
+          hold.close();
+        },
+      };
+    } catch (error) {
+      hold.close();
+      throw error;
+    }
+  });
+}
+
+/** A connection that only reads, beside the writer or without one. */
+export function openReaderConnection(path: string): Database {
+  return explained(path, () => {
+    const database = new SQLite(path, { readonly: true, fileMustExist: true, timeout: FOREIGN_LOCK_WAIT_MS });
+    database.pragma(`cache_size = -${CACHE_KIB}`);
+    return database;
+  });
+}
+
+function prepareWriter(database: Database, settings: ThreadSettings): void {
+  // Both must precede the first table; on a database that has tables they change nothing.
+  database.pragma('page_size = 4096');
+  database.pragma('auto_vacuum = INCREMENTAL');
+  database.pragma('journal_mode = WAL');
+  database.pragma(`synchronous = ${settings.durability === 'power_loss' ? 'FULL' : 'NORMAL'}`);
+  database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  database.pragma(`journal_size_limit = ${CHECKPOINT_PAGES * 4096 * 2}`);
+  database.pragma(`cache_size = -${CACHE_KIB}`);
+  database.pragma('temp_store = MEMORY');
+  database.pragma('foreign_keys = ON');
+  migrate(database);
+  if (settings.pageCountMax !== null) database.pragma(`max_page_count = ${settings.pageCountMax}`);
+}
+
+/**
+ * An exclusive transaction on an empty database beside ours, for as long as we live. The lock is the kernel's and
+ * dies with the process, so that a killed server leaves nothing to clean up; SQLite also keeps two opens within one
+ * process apart, which plain file locks do not.
+ */
+function holdExclusively(lockPath: string): Database {
+  createPrivately(lockPath);
+  const hold = new SQLite(lockPath, { timeout: 0 });
+  try {
+    hold.pragma('journal_mode = MEMORY');
+    hold.exec('BEGIN EXCLUSIVE');
+    return hold;
+  } catch (error) {
+    hold.close();
+    if (codeOf(error).startsWith('SQLITE_BUSY')) {
+      throw new Error(
+        'another Observatory process is using it; stop that one or choose another data directory',
+      );
+    }
+    throw error;
+  }
+}
+
+/** SQLite gives its -wal and -shm files the mode of the database. */
+function createPrivately(path: string): void {
+  closeSync(openSync(path, 'a', FILE_MODE));
+  chmodSync(path, FILE_MODE);
+}
+
+const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
+
+function explained<T>(path: string, open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    throw new Error(`cannot open the store ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const code = codeOf(error);
+  if (code.startsWith('SQLITE_NOTADB')) return 'it is not an SQLite database';
+  if (code.startsWith('SQLITE_CORRUPT'))
+    return `it is damaged (${text}); restore it from a backup or move it away`;
+  if (code.startsWith('SQLITE_BUSY')) return 'another program has locked it';
+  if (code.startsWith('SQLITE_READONLY')) return 'it is not writable';
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
+    return `no permission to write there (${text})`;
+  if (code === 'SQLITE_CANTOPEN') return `no such file, or no permission to read it (${text})`;
+  return text;
+}

@@ -1,0 +1,50 @@
+/**
+ * What one of the store's two threads does with a request. Free of the thread itself, so that the same code runs
+ * in a worker and, for tests and small tools, in the caller's own thread.
+ */
+import { diskFullDetail, isLocked } from './disk-full.js';
+import type { ThreadAnswer, ThreadFailure, ThreadRequest, ThreadSettings } from './protocol.js';
+import { SqliteReader } from './sqlite-reader.js';
+import { SqliteWriter } from './sqlite-writer.js';
+
+/** Never throws: a failure is an answer. */
+export type DatabaseThread = (request: ThreadRequest) => ThreadAnswer;
+
+/** @throws Error with a reason for the person who started the server, if the database cannot be opened */
+export function openDatabaseThread(settings: ThreadSettings): DatabaseThread {
+  const serve = settings.role === 'writer' ? serveWrites(settings) : serveReads(settings);
+  return (request) => {
+    const startedMs = performance.now();
+    try {
+      const result = serve(request);
+      return { id: request.id, ok: true, result, durationMs: performance.now() - startedMs };
+    } catch (error) {
+      return { id: request.id, ok: false, failure: toFailure(error) };
+    }
+  };
+}
+
+function serveWrites(settings: ThreadSettings) {
+  const writer = new SqliteWriter(settings);
+  return (request: ThreadRequest): unknown => {
+    if (request.kind === 'write') return writer.write(request.operations);
+    if (request.kind === 'close') return writer.close();
+    throw new Error(`the writing thread takes no "${request.kind}"`);
+  };
+}
+
+function serveReads(settings: ThreadSettings) {
+  const reader = new SqliteReader(settings.path);
+  return (request: ThreadRequest): unknown => {
+    if (request.kind === 'read') return reader.run(request.name, request.args);
+    if (request.kind === 'close') return reader.close();
+    throw new Error(`the reading thread takes no "${request.kind}"`);
+  };
+}
+
+function toFailure(error: unknown): ThreadFailure {
+  const full = diskFullDetail(error);
+  if (full !== null) return { reason: 'full', detail: full };
+  const detail = error instanceof Error ? error.message : String(error);
+  return { reason: isLocked(error) ? 'busy' : 'failed', detail };
+}

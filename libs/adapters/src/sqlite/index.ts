@@ -1,0 +1,4 @@
+export type { Durability } from './protocol.js';
+export { SqliteStore, type SqliteStoreOptions } from './sqlite-store.js';
+export type { StoreEvent } from './store-event.js';
+export { StoredAudit } from './stored-audit.js';

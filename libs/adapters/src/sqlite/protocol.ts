@@ -1,0 +1,218 @@
+/**
+ * What the store's client says to its two threads and what they answer. Everything here survives a structured
+ * clone cheaply: the hot path is one flat array of primitives per batch, rare writes are one JSON text, and nested
+ * values (logs, views, events) travel as the JSON text they are stored as.
+ */
+import type {
+  AgentKeyRow,
+  AlertGroup,
+  AuditEntry,
+  AuditVerification,
+  ControlRow,
+  ControlWrite,
+  EntropyAlertEvent,
+  LoginRow,
+  OperatorRow,
+  Severity,
+  StepRow,
+  StoredStep,
+  ViolationEvent,
+} from '#contracts';
+import type { AuditHead } from '#domain/hitl';
+
+/** How much a commit survives: a killed process, or the machine's power going. */
+export type Durability = 'power_loss' | 'process';
+
+/** `workerData` of both threads. */
+export interface ThreadSettings {
+  role: 'writer' | 'reader';
+  path: string;
+  durability: Durability;
+  /** Least free space on the database's file system, in bytes; 0 = not looked at. */
+  freeBytesMin: number;
+  /** `PRAGMA max_page_count`: the database's own bound; null = none. */
+  pageCountMax: number | null;
+}
+
+/** Order in which a step's columns stand in the flat array; `stepWidth` values each. */
+export const STEP_COLUMNS = [
+  'tenant_id',
+  'session_id',
+  'agent_id',
+  'trace_id',
+  'body_hash',
+  'received_at_ms',
+  'held',
+  'entropy_score',
+  'entropy_severity',
+  'window_size',
+  'body',
+] as const satisfies readonly (keyof StepRow)[];
+export const stepWidth = STEP_COLUMNS.length;
+
+/** Order of a session's columns in the flat array. */
+export const SESSION_COLUMNS = [
+  'tenant_id',
+  'session_id',
+  'agent_id',
+  'severity',
+  'ended',
+  'last_seen_ms',
+  'search',
+  'view',
+] as const;
+export const sessionWidth = SESSION_COLUMNS.length;
+
+/** A step as the database holds it: `body` is parsed by the client, which is cheaper than cloning what it holds. */
+export type RawStep = Omit<StoredStep, 'log' | 'held'> & { held: 0 | 1; body: string };
+
+export interface RawControlCommit {
+  audit: AuditEntry[];
+  released: RawStep[];
+  rewritten: RawStep | null;
+}
+
+/** One bounded piece of a retention run. */
+export interface RetentionPiece {
+  deleted_count: number;
+  /** Where the next piece goes on; null when this table is within its bound. */
+  nextSeq: number | null;
+}
+
+/** Tables that retention may shorten, by age. */
+export type AgedTable = 'steps' | 'alerts' | 'violations';
+
+/** Writes other than steps and session rows. Arguments must be JSON values. */
+export interface WriteCalls {
+  appendAlert(tenantId: string, event: EntropyAlertEvent): void;
+  appendViolation(tenantId: string, event: ViolationEvent, atMs: number): void;
+  commitControl(write: ControlWrite): RawControlCommit;
+  saveAgentKey(row: AgentKeyRow): void;
+  saveOperator(row: OperatorRow): void;
+  /** Expired logins go at the same time, so the table stays as small as the number of people. */
+  saveLogin(row: LoginRow, nowMs: number): void;
+  deleteLogin(cookieHash: string): void;
+  saveSetting(key: string, value: string): void;
+  deleteSetting(key: string): void;
+  reserveSequences(count: number): number;
+  /** Writes a block of `bytes` in place of the last such block: success means the disk has room for as much. */
+  probe(bytes: number): void;
+  deleteOlder(table: AgedTable, beforeMs: number, afterSeq: number): RetentionPiece;
+  /** Deletes the oldest steps, alerts and violations while the database is larger than `bytesMax`. */
+  deleteOldest(bytesMax: number, afterSeq: number): RetentionPiece;
+  /** Session rows and alert groups last touched before `beforeMs` of which no step is left; `nextSeq` means: again. */
+  deleteEmptySessions(beforeMs: number): RetentionPiece;
+  /** Gives free pages back to the file system; true while there are more. */
+  shrink(): boolean;
+}
+export type WriteCallName = keyof WriteCalls;
+
+const FREEING_CALLS: ReadonlySet<WriteCallName> = new Set([
+  'deleteOlder',
+  'deleteOldest',
+  'deleteEmptySessions',
+  'shrink',
+]);
+
+/** It makes room: taken though the disk is too full for anything else, and no sign that it no longer is. */
+export const isFreeing = (operation: WriteOperation): boolean =>
+  operation.kind === 'call' && FREEING_CALLS.has(operation.name);
+
+export type Primitive = string | number | null;
+
+export type WriteOperation =
+  /** `rowCounts`: how many rows each appended call brought, in order. */
+  | { kind: 'steps'; values: Primitive[]; rowCounts: number[] }
+  | { kind: 'sessions'; values: Primitive[]; checkpointSeq: number }
+  /** `args` is the JSON text of the argument list. */
+  | { kind: 'call'; name: WriteCallName; args: string };
+
+export interface StepsResult {
+  /** Seq of the first row that was new; the others follow without a gap. */
+  firstSeq: number;
+  /** Row index and seq of the first one, in turns, for every row that was there already; null for none. */
+  duplicates: number[] | null;
+  /** Per call the reason why it alone was undone, or null; null when all went well. */
+  failures: (string | null)[] | null;
+}
+export type OperationResult =
+  | { kind: 'steps'; steps: StepsResult }
+  | { kind: 'done'; value: unknown }
+  | { kind: 'failed'; detail: string };
+
+export interface PageKeys {
+  limit: number;
+  /** Keyset: rows strictly beyond this; null for the first page. */
+  afterSeq: number | null;
+  order: 'asc' | 'desc';
+}
+
+export interface SessionKeys {
+  tenantId: string;
+  limit: number;
+  after: { lastSeenMs: number; sessionId: string } | null;
+  /** Lower-cased. */
+  search?: string | undefined;
+  severity?: Severity | undefined;
+  agentId?: string | undefined;
+  ended?: boolean | undefined;
+}
+
+/** Session rows as stored; `view` is JSON text. */
+export interface RawSession {
+  tenant_id: string;
+  session_id: string;
+  last_seen_ms: number;
+  view: string;
+}
+
+/** Alerts and violations as stored; `event` is JSON text. */
+export interface RawEvent {
+  seq: number;
+  event: string;
+}
+
+export interface ReadCalls {
+  steps(tenantId: string, sessionId: string, page: PageKeys): RawStep[];
+  lastSteps(tenantId: string, sessionId: string, count: number): RawStep[];
+  heldSteps(tenantId: string, sessionId: string): RawStep[];
+  stepsByTrace(tenantId: string, traceId: string): RawStep[];
+  stepsAfter(seq: number, limit: number): RawStep[];
+  recentStepKeys(limit: number): Pick<StepRow, 'tenant_id' | 'session_id' | 'trace_id' | 'body_hash'>[];
+  /** Received time of the oldest step that retention may delete; null if there is none. */
+  oldestStepMs(): number | null;
+  sessions(keys: SessionKeys): RawSession[];
+  session(tenantId: string, sessionId: string): RawSession | null;
+  recentSessions(limit: number): { checkpointSeq: number; rows: RawSession[] };
+  controls(): ControlRow[];
+  control(tenantId: string, sessionId: string): ControlRow | null;
+  alertGroup(tenantId: string, sessionId: string): AlertGroup | null;
+  alerts(tenantId: string, sessionId: string | null, page: PageKeys): RawEvent[];
+  violations(tenantId: string, page: PageKeys): RawEvent[];
+  audit(tenantId: string, sessionId: string | null, page: PageKeys): AuditEntry[];
+  /** Checks one piece of a tenant's chain; `head` is where the next goes on, null when there is no more. */
+  verifyAuditPiece(tenantId: string, from: AuditHead): AuditVerification & { head: AuditHead | null };
+  agentKeys(): AgentKeyRow[];
+  operators(): OperatorRow[];
+  logins(): LoginRow[];
+  settings(): [key: string, value: string][];
+}
+export type ReadCallName = keyof ReadCalls;
+
+export type ThreadRequest =
+  | { id: number; kind: 'write'; operations: WriteOperation[] }
+  | { id: number; kind: 'read'; name: ReadCallName; args: unknown[] }
+  | { id: number; kind: 'close' };
+
+/** `full`: the disk took nothing of it. `busy`: another program holds the database. `failed`: a defect, or damage. */
+export interface ThreadFailure {
+  reason: 'full' | 'busy' | 'failed';
+  detail: string;
+}
+
+export type ThreadAnswer =
+  | { id: number; ok: true; result: unknown; durationMs: number }
+  | { id: number; ok: false; failure: ThreadFailure };
+
+/** `id` of the answer that says whether the database could be opened. */
+export const OPENED_ID = 0;

@@ -1,0 +1,117 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '#kernel';
+import {
+  buildAlertEvent,
+  buildAuditDraft,
+  buildControlRow,
+  buildSessionView,
+  buildStepRow,
+  buildViolationEvent,
+} from '#testing';
+import { SqliteStore } from './sqlite-store.js';
+
+let folder: string;
+let path: string;
+let store: SqliteStore;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'observatory-retention-'));
+  path = join(folder, 'o.db');
+  store = new SqliteStore({ path, clock: systemClock, workerUrl: null, durability: 'process' });
+  await store.open();
+});
+afterEach(async () => {
+  await store.close();
+  await rm(folder, { recursive: true });
+});
+
+const traces = async () => (await store.stepsAfter(0, 10_000)).map((step) => step.trace_id);
+const stepAt = (received_at_ms: number, overrides: Parameters<typeof buildStepRow>[0] = {}) =>
+  buildStepRow({ trace_id: `at-${received_at_ms}`, received_at_ms, ...overrides });
+const violationAt = (atMs: number) => buildViolationEvent({ timestamp: new Date(atMs).toISOString() });
+
+describe('enforceRetention', () => {
+  it('deletes what is strictly older than the bound, and counts it', async () => {
+    await store.appendSteps([stepAt(10), stepAt(20), stepAt(30)]);
+    await store.appendAlert('default', buildAlertEvent({ at_ms: 10 }));
+    await store.appendAlert('default', buildAlertEvent({ at_ms: 20 }));
+    await store.appendViolation('default', violationAt(10));
+    expect(await store.enforceRetention({ beforeMs: 20, bytesMax: null })).toEqual({ deleted_count: 3 });
+    expect(await traces()).toEqual(['at-20', 'at-30']);
+    expect(
+      (await store.alerts({ tenant_id: 'default', limit: 9 })).items.map((alert) => alert.at_ms),
+    ).toEqual([20]);
+    expect((await store.violations({ tenant_id: 'default', limit: 9 })).items).toEqual([]);
+    expect(await store.enforceRetention({ beforeMs: 20, bytesMax: null })).toEqual({ deleted_count: 0 });
+  });
+
+  it('never deletes held steps, the audit or controls, however many stand in the way', async () => {
+    const held = Array.from({ length: 1_200 }, (_, index) => stepAt(index, { held: 1 }));
+    await store.appendSteps([...held, stepAt(5_000), stepAt(9_000)]);
+    await store.commitControl({ control: buildControlRow(), audit: [buildAuditDraft({ at_ms: 1 })] });
+    expect(await store.enforceRetention({ beforeMs: 9_000, bytesMax: 0 })).toEqual({ deleted_count: 2 });
+    expect(await store.heldSteps('default', 'session-1')).toHaveLength(1_200);
+    expect(await store.controls()).toHaveLength(1);
+    expect(await store.verifyAudit('default')).toMatchObject({ ok: true, entry_count: 1 });
+  });
+
+  it('lets session rows without steps go, unless an operator holds the session', async () => {
+    const view = (session_id: string, last_seen_ms: number) => ({
+      tenant_id: 'default',
+      view: buildSessionView({ session_id, last_seen_ms }),
+    });
+    await store.appendSteps([
+      stepAt(1, { session_id: 'gone' }),
+      stepAt(2, { session_id: 'holding', held: 1 }),
+      stepAt(90, { session_id: 'fresh' }),
+    ]);
+    await store.saveSessions([view('gone', 1), view('holding', 2), view('paused', 3), view('fresh', 90)], 3);
+    await store.commitControl({ control: buildControlRow({ session_id: 'paused', state: 'paused' }) });
+    await store.appendAlert('default', buildAlertEvent({ session_id: 'gone', at_ms: 1 }));
+    await store.enforceRetention({ beforeMs: 50, bytesMax: null });
+    const { items } = await store.sessions({ tenant_id: 'default', limit: 9 });
+    expect(items.map((item) => item.session_id)).toEqual(['fresh', 'paused', 'holding']);
+    expect(await store.alertGroup('default', 'gone')).toBeNull();
+  });
+
+  it('deletes the oldest of all kinds until the database fits, and gives the space back', async () => {
+    const body = JSON.stringify({ filler: 'x'.repeat(3_000) });
+    await store.appendSteps(Array.from({ length: 3_000 }, (_, index) => stepAt(index, { body })));
+    await store.appendViolation('default', violationAt(5));
+    await store.appendViolation('default', violationAt(2_999));
+    const usedBytes = () => {
+      const database = new SQLite(path, { readonly: true });
+      const read = (name: string) => database.pragma(name, { simple: true }) as number;
+      const sizes = {
+        used: (read('page_count') - read('freelist_count')) * 4_096,
+        file: read('page_count') * 4_096,
+      };
+      database.close();
+      return sizes;
+    };
+    const bytesMax = usedBytes().used / 2;
+    const { deleted_count } = await store.enforceRetention({ beforeMs: null, bytesMax });
+    expect(usedBytes().used).toBeLessThanOrEqual(bytesMax);
+    expect(usedBytes().file).toBeLessThan(bytesMax * 1.3);
+    const left = await traces();
+    expect(left.length).toBeGreaterThan(900);
+    expect(left.length).toBe(3_000 + 1 - deleted_count);
+    expect(left.at(-1)).toBe('at-2999');
+    expect((await store.violations({ tenant_id: 'default', limit: 9 })).items).toHaveLength(1);
+  });
+
+  it('leaves room for other writes between its pieces', async () => {
+    await store.appendSteps(Array.from({ length: 3_000 }, (_, index) => stepAt(index)));
+    const order: string[] = [];
+    const retention = store
+      .enforceRetention({ beforeMs: 10_000, bytesMax: null })
+      .then(() => order.push('retention'));
+    const write = store.appendSteps([stepAt(20_000)]).then(() => order.push('write'));
+    await Promise.all([retention, write]);
+    expect(order).toEqual(['write', 'retention']);
+  });
+});

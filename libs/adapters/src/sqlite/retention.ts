@@ -1,0 +1,116 @@
+/**
+ * Deleting what is too old or too much, in pieces small enough that no write waits long for one. Held steps, the
+ * audit and controls are never touched. Rows are visited in order of seq, which is the order of their age: a piece
+ * stops at the first row that is young enough, and never scans the table.
+ */
+import type { Database } from 'better-sqlite3';
+import type { AgedTable, RetentionPiece } from './protocol.js';
+import type { StepTable } from './step-table.js';
+
+/** Rows looked at in one piece. */
+const PIECE_COUNT = 500;
+/** Pages given back to the file system in one piece. */
+const SHRINK_PAGES = 500;
+/** Below this share of free pages a file is left as it is: new rows will fill them. */
+const FREE_SHARE_MIN = 0.2;
+
+const TABLES = {
+  steps: 'SELECT seq, received_at_ms AS at_ms, held FROM steps',
+  alerts: 'SELECT seq, at_ms, 0 AS held FROM alerts',
+  violations: 'SELECT seq, at_ms, 0 AS held FROM violations',
+} as const satisfies Record<AgedTable, string>;
+
+const AGED_TABLES = Object.keys(TABLES) as AgedTable[];
+
+interface AgedRow {
+  seq: number;
+  at_ms: number;
+  held: 0 | 1;
+}
+
+export class Retention {
+  readonly #database: Database;
+  readonly #steps: StepTable;
+
+  constructor(database: Database, steps: StepTable) {
+    this.#database = database;
+    this.#steps = steps;
+  }
+
+  deleteOlder(table: AgedTable, beforeMs: number, afterSeq: number): RetentionPiece {
+    const rows = this.#oldest(table, afterSeq);
+    const young = rows.findIndex((row) => row.at_ms >= beforeMs);
+    const old = young === -1 ? rows : rows.slice(0, young);
+    return {
+      deleted_count: this.#delete(table, old),
+      nextSeq: young === -1 && rows.length === PIECE_COUNT ? (rows.at(-1) as AgedRow).seq : null,
+    };
+  }
+
+  /** The oldest of all three kinds, so that a flood of one does not push out the others. */
+  deleteOldest(bytesMax: number, afterSeq: number): RetentionPiece {
+    if (this.#usedBytes() <= bytesMax) return { deleted_count: 0, nextSeq: null };
+    const rows = AGED_TABLES.flatMap((table) =>
+      this.#oldest(table, table === 'steps' ? afterSeq : 0).map((row) => ({ table, row })),
+    )
+      .sort((left, right) => left.row.at_ms - right.row.at_ms)
+      .slice(0, PIECE_COUNT);
+    if (rows.length === 0) return { deleted_count: 0, nextSeq: null };
+    let deleted = 0;
+    let lastStepSeq = afterSeq;
+    for (const table of AGED_TABLES) {
+      const ofTable = rows.filter((each) => each.table === table).map((each) => each.row);
+      deleted += this.#delete(table, ofTable);
+      if (table === 'steps')
+        lastStepSeq = ofTable.reduce((last, { seq }) => Math.max(last, seq), lastStepSeq);
+    }
+    return { deleted_count: deleted, nextSeq: lastStepSeq };
+  }
+
+  /** Sessions that an operator holds stay, so that someone can still let them go. */
+  deleteEmptySessions(beforeMs: number): RetentionPiece {
+    this.#database.prepare('DELETE FROM alert_groups WHERE last_at_ms < ?').run(beforeMs);
+    const deleted = this.#database
+      .prepare(
+        `DELETE FROM sessions WHERE rowid IN (
+           SELECT s.rowid FROM sessions s WHERE s.last_seen_ms < ?
+             AND NOT EXISTS (SELECT 1 FROM steps t WHERE t.tenant_id = s.tenant_id AND t.session_id = s.session_id)
+             AND NOT EXISTS (SELECT 1 FROM controls c WHERE c.tenant_id = s.tenant_id
+                             AND c.session_id = s.session_id AND c.state NOT IN ('active', 'terminated'))
+           ORDER BY s.last_seen_ms LIMIT ?)`,
+      )
+      .run(beforeMs, PIECE_COUNT).changes;
+    return { deleted_count: deleted, nextSeq: deleted === PIECE_COUNT ? 0 : null };
+  }
+
+  /** True while there is more to give back. */
+  shrink(): boolean {
+    const free = this.#pragma('freelist_count');
+    if (free < this.#pragma('page_count') * FREE_SHARE_MIN || free < SHRINK_PAGES) return false;
+    this.#database.pragma(`incremental_vacuum(${SHRINK_PAGES})`);
+    return this.#pragma('freelist_count') < free;
+  }
+
+  #oldest(table: AgedTable, afterSeq: number): AgedRow[] {
+    return this.#database
+      .prepare(`${TABLES[table]} WHERE seq > ? ORDER BY seq LIMIT ?`)
+      .all(afterSeq, PIECE_COUNT) as AgedRow[];
+  }
+
+  #delete(table: AgedTable, rows: AgedRow[]): number {
+    const remove = this.#database.prepare(`DELETE FROM ${table} WHERE seq = ?`);
+    let deleted = 0;
+    for (const row of rows) if (row.held === 0) deleted += remove.run(row.seq).changes;
+    if (table === 'steps' && deleted > 0) this.#steps.keepSeqFloor();
+    return deleted;
+  }
+
+  /** Free pages do not count: they are filled before the file grows. */
+  #usedBytes(): number {
+    return (this.#pragma('page_count') - this.#pragma('freelist_count')) * this.#pragma('page_size');
+  }
+
+  #pragma(name: string): number {
+    return this.#database.pragma(name, { simple: true }) as number;
+  }
+}

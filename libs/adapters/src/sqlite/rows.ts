@@ -1,0 +1,33 @@
+/** Rows as the database holds them <-> what the port promises. JSON is parsed here, on the caller's side. */
+import type { EntropyAlertEvent, SessionView, StoredStep, StoredViolation } from '#contracts';
+import type { Primitive, RawEvent, RawSession, RawStep } from './protocol.js';
+
+export function toStoredStep({ body, held, ...columns }: RawStep): StoredStep {
+  return { ...columns, held: held === 1, log: JSON.parse(body) };
+}
+
+export const toSessionView = (row: RawSession): SessionView => JSON.parse(row.view);
+
+export const toAlert = (row: RawEvent): EntropyAlertEvent & { seq: number } => ({
+  ...JSON.parse(row.event),
+  seq: row.seq,
+});
+
+export const toViolation = (row: RawEvent): StoredViolation => ({ ...JSON.parse(row.event), seq: row.seq });
+
+/** Pushes a session's values in the order of SESSION_COLUMNS. */
+export function pushSession(values: Primitive[], tenantId: string, view: SessionView): void {
+  values.push(
+    tenantId,
+    view.session_id,
+    view.agent_id,
+    view.severity,
+    view.ended ? 1 : 0,
+    view.last_seen_ms,
+    foldCase([view.session_id, view.agent_id, view.last_intent, view.last_tool].join('\n')),
+    JSON.stringify(view),
+  );
+}
+
+/** The same on what is stored and on what is searched for, so that letters beyond ASCII match too. */
+export const foldCase = (text: string): string => text.toLowerCase();

@@ -1,0 +1,74 @@
+import SQLite from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { MIGRATIONS, type Migration, migrate } from './schema.js';
+
+const version = (database: SQLite.Database) => database.pragma('user_version', { simple: true });
+const addColumn: Migration = (database) =>
+  database.exec('ALTER TABLE settings ADD COLUMN changed_at_ms INTEGER');
+
+describe('migrate', () => {
+  it('makes a new database, and leaves one that is up to date as it is', () => {
+    const database = new SQLite(':memory:');
+    migrate(database);
+    expect(version(database)).toBe(MIGRATIONS.length);
+    migrate(database);
+    expect(version(database)).toBe(MIGRATIONS.length);
+  });
+
+  it('runs only what an older database lacks, and keeps its rows', () => {
+    const database = new SQLite(':memory:');
+    migrate(database);
+    database.exec(`INSERT INTO settings (key, value) VALUES ('a', '1')`);
+    migrate(database, [...MIGRATIONS, addColumn]);
+    expect(version(database)).toBe(MIGRATIONS.length + 1);
+    expect(database.prepare('SELECT * FROM settings').get()).toEqual({
+      key: 'a',
+      value: '1',
+      changed_at_ms: null,
+    });
+  });
+
+  it('stays at the last whole version when a step fails', () => {
+    const database = new SQLite(':memory:');
+    const half: Migration = (target) => {
+      target.exec('CREATE TABLE half (a)');
+      throw new Error('power went');
+    };
+    expect(() => migrate(database, [...MIGRATIONS, addColumn, half])).toThrow('power went');
+    expect(version(database)).toBe(MIGRATIONS.length + 1);
+    expect(database.prepare(`SELECT count(*) AS n FROM sqlite_master WHERE name = 'half'`).get()).toEqual({
+      n: 0,
+    });
+    migrate(database, [...MIGRATIONS, addColumn]);
+  });
+
+  it('refuses a database from a newer version and says which', () => {
+    const database = new SQLite(':memory:');
+    migrate(database, [...MIGRATIONS, addColumn]);
+    expect(() => migrate(database)).toThrow(
+      `it was written by a newer Observatory (database version ${MIGRATIONS.length + 1}; this one reads up to ${MIGRATIONS.length})`,
+    );
+  });
+
+  it('answers the hot queries from an index', () => {
+    const database = new SQLite(':memory:');
+    migrate(database);
+    const plan = (sql: string) =>
+      (database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[])
+        .map((row) => row.detail)
+        .join('; ');
+    for (const sql of [
+      `SELECT * FROM steps WHERE tenant_id = 'a' AND session_id = 'b' AND seq < 9 ORDER BY seq DESC LIMIT 5`,
+      `SELECT * FROM steps WHERE tenant_id = 'a' AND session_id = 'b' AND held = 1 ORDER BY seq`,
+      `SELECT * FROM steps WHERE tenant_id = 'a' AND trace_id = 'b' AND body_hash = 'c'`,
+      `SELECT * FROM sessions WHERE tenant_id = 'a' AND (last_seen_ms, session_id) < (9, 'x') ORDER BY last_seen_ms DESC, session_id DESC LIMIT 5`,
+      'SELECT * FROM sessions ORDER BY last_seen_ms DESC LIMIT 5',
+      `SELECT * FROM controls WHERE state <> 'active' OR directives <> '[]'`,
+      `SELECT * FROM alerts WHERE tenant_id = 'a' ORDER BY seq DESC LIMIT 5`,
+      `SELECT * FROM audit WHERE tenant_id = 'a' AND session_id = 'b' ORDER BY seq DESC LIMIT 5`,
+    ]) {
+      expect(plan(sql), sql).toMatch(/USING (COVERING )?INDEX/);
+      expect(plan(sql), sql).not.toMatch(/TEMP B-TREE/);
+    }
+  });
+});

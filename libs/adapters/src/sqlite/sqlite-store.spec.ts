@@ -1,0 +1,224 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type ObservatoryError, SEVERITIES } from '#contracts';
+import { buildAuditDraft, buildSessionView, buildStepRow } from '#testing';
+import { SqliteStore, type SqliteStoreOptions } from './sqlite-store.js';
+import type { StoreEvent } from './store-event.js';
+
+const BUSY = { code: 'store_busy', status: 503, extra: { retryAfterSeconds: 1 } };
+const FULL = { code: 'store_full', status: 503, extra: { retryAfterSeconds: 5 } };
+
+let folder: string;
+let nowMs: number;
+let events: StoreEvent[];
+let store: SqliteStore;
+
+async function openStore(options: Partial<SqliteStoreOptions> = {}): Promise<void> {
+  store = new SqliteStore({
+    path: join(folder, 'o.db'),
+    clock: { nowMs: () => nowMs },
+    onEvent: (event) => events.push(event),
+    durability: 'process',
+    freeBytesMin: 0,
+    workerUrl: null,
+    ...options,
+  });
+  await store.open();
+}
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'observatory-store-'));
+  nowMs = 1_000_000;
+  events = [];
+});
+afterEach(async () => {
+  await store.close();
+  await rm(folder, { recursive: true });
+});
+
+const eventsOf = <Kind extends StoreEvent['kind']>(kind: Kind) =>
+  events.filter((event): event is Extract<StoreEvent, { kind: Kind }> => event.kind === kind);
+const steps = (count: number) => Array.from({ length: count }, () => buildStepRow());
+const large = (count: number) =>
+  steps(count).map((row) => ({ ...row, body: `{"filler":"${'x'.repeat(900)}"}` }));
+
+describe('group commit', () => {
+  it('shares one commit among the writes of one tick', async () => {
+    await openStore();
+    await Promise.all([
+      ...steps(64).map((row) => store.appendSteps([row])),
+      store.commitControl({ audit: [buildAuditDraft()] }),
+    ]);
+    expect(eventsOf('committed')).toMatchObject([{ rowCount: 65, queuedCount: 0 }]);
+  });
+
+  it('shares the next commit among what arrives while one is under way', async () => {
+    await openStore();
+    const first = store.appendSteps(steps(1));
+    // setImmediate runs after the first batch has left: these find the thread busy.
+    const later = new Promise((resolve) => setImmediate(resolve)).then(() =>
+      Promise.all(steps(20).map((row) => store.appendSteps([row]))),
+    );
+    await Promise.all([first, later]);
+    expect(eventsOf('committed').map((event) => event.rowCount)).toEqual([1, 20]);
+  });
+
+  it('has what it acknowledged on disk: another connection sees it', async () => {
+    await openStore();
+    for (let round = 0; round < 20; round += 1) {
+      const [commit] = await store.appendSteps(steps(1));
+      expect((await store.stepsAfter((commit?.seq ?? 0) - 1, 1))[0]?.seq).toBe(commit?.seq);
+    }
+  });
+
+  it('refuses one faulty call and keeps the others of its commit', async () => {
+    await openStore();
+    const settled = await Promise.allSettled([
+      store.appendSteps(steps(2)),
+      store.appendSteps([{ ...buildStepRow(), held: 7 }]),
+      store.appendSteps([{ ...buildStepRow(), body: undefined as unknown as string }]),
+      store.saveSetting('a', 1),
+      store.commitControl({ audit: [{ ...buildAuditDraft(), detail: { count: 1n } as never }] }),
+      store.appendSteps(steps(1)),
+    ]);
+    expect(settled.map((each) => each.status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'rejected',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+    expect(await store.stepsAfter(0, 9)).toHaveLength(3);
+    expect(store.queuedCount).toBe(0);
+  });
+});
+
+describe('a full queue', () => {
+  it('refuses steps with store_busy and takes them again once it has drained', async () => {
+    await openStore({ queueCountMax: 10 });
+    const accepted = store.appendSteps(steps(9));
+    expect(store.refusal()).toBeNull();
+    await expect(store.appendSteps(steps(2))).rejects.toMatchObject(BUSY);
+    const last = store.appendSteps(steps(1));
+    expect(store.refusal()).toBe('store_busy');
+    expect(store.queuedCount).toBe(10);
+    expect(eventsOf('refused')).toEqual([{ kind: 'refused', reason: 'store_busy', rowCount: 2 }]);
+    await Promise.all([accepted, last]);
+    expect(store.refusal()).toBeNull();
+    await store.appendSteps(steps(10));
+    expect(await store.stepsAfter(0, 99)).toHaveLength(20);
+  });
+
+  it('is bounded by bytes as well as by rows', async () => {
+    await openStore({ queueBytesMax: 5_000 });
+    const accepted = store.appendSteps(large(5));
+    expect(store.refusal()).toBe('store_busy');
+    await expect(store.appendSteps(steps(1))).rejects.toMatchObject(BUSY);
+    await accepted;
+    expect(store.refusal()).toBeNull();
+  });
+
+  it('still takes a command of an operator', async () => {
+    await openStore({ queueCountMax: 1 });
+    const [steps_, command] = [
+      store.appendSteps(steps(1)),
+      store.commitControl({ audit: [buildAuditDraft()] }),
+    ];
+    await expect(store.appendSteps(steps(1))).rejects.toMatchObject(BUSY);
+    await steps_;
+    expect((await command).audit).toHaveLength(1);
+  });
+
+  it('takes a single call larger than the bound when nothing else waits', async () => {
+    await openStore({ queueCountMax: 10 });
+    expect(await store.appendSteps(steps(11))).toHaveLength(11);
+  });
+});
+
+describe('a full disk', () => {
+  const fillUp = async () => {
+    for (let round = 0; ; round += 1) {
+      try {
+        await store.appendSteps(large(20));
+      } catch (error) {
+        return { rounds: round, error: error as ObservatoryError };
+      }
+    }
+  };
+
+  it('refuses with store_full, keeps nothing of what it refused, and still reads', async () => {
+    await openStore({ pageCountMax: 150 });
+    const { rounds, error } = await fillUp();
+    expect(rounds).toBeGreaterThan(0);
+    expect(error).toMatchObject(FULL);
+    expect(await store.stepsAfter(0, 9_999)).toHaveLength(rounds * 20);
+    expect(store.refusal()).toBe('store_full');
+    expect(eventsOf('disk_full')).toHaveLength(1);
+  });
+
+  it('refuses at once what comes within a second, without touching the disk', async () => {
+    await openStore({ pageCountMax: 150 });
+    await fillUp();
+    const commits = eventsOf('committed').length;
+    await expect(store.appendSteps(steps(1))).rejects.toMatchObject(FULL);
+    await expect(store.probe()).rejects.toMatchObject(FULL);
+    expect(eventsOf('committed')).toHaveLength(commits);
+    expect(eventsOf('refused')).toHaveLength(2);
+  });
+
+  it('takes writes again by itself once there is room, which retention makes', async () => {
+    await openStore({ pageCountMax: 300 });
+    await fillUp();
+    nowMs += 1_000;
+    expect(store.refusal()).toBe('store_full');
+    await expect(store.probe()).rejects.toMatchObject(FULL);
+    await store.enforceRetention({ beforeMs: Number.MAX_SAFE_INTEGER, bytesMax: null });
+    nowMs += 1_000;
+    await store.probe();
+    expect(store.refusal()).toBeNull();
+    expect(eventsOf('disk_recovered')).not.toHaveLength(0);
+    await store.appendSteps(large(20));
+  });
+
+  it('is tried again by the next write when a second has passed', async () => {
+    await openStore({ pageCountMax: 300 });
+    await fillUp();
+    nowMs += 1_000;
+    await expect(store.appendSteps(large(20))).rejects.toMatchObject(FULL);
+    nowMs += 1_000;
+    // Small enough to fit into a page that is begun already.
+    const view = buildSessionView();
+    await store.saveSessions([{ tenant_id: 'default', view }], 1);
+    expect(store.refusal()).toBeNull();
+  });
+});
+
+describe('the threads', () => {
+  it('fail to open with the reason, and can be opened once that is gone', async () => {
+    await openStore();
+    const second = new SqliteStore({
+      path: join(folder, 'o.db'),
+      clock: { nowMs: () => 0 },
+      workerUrl: null,
+    });
+    await expect(second.open()).rejects.toThrow('another Observatory process is using it');
+    await store.close();
+    await second.open();
+    await second.close();
+  });
+
+  it('are asked for nothing before open and after close', async () => {
+    await openStore();
+    await store.close();
+    expect(store.refusal()).toBe('store_busy');
+    await expect(
+      store.sessions({ tenant_id: 'default', limit: 1, severity: SEVERITIES[0] }),
+    ).rejects.toMatchObject({
+      code: 'draining',
+    });
+    await store.close();
+  });
+});

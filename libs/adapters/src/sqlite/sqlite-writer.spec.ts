@@ -1,0 +1,134 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { StepRow } from '#contracts';
+import { buildAuditDraft, buildStepRow } from '#testing';
+import { StoreFullError } from './disk-full.js';
+import { type OperationResult, STEP_COLUMNS, type ThreadSettings, type WriteOperation } from './protocol.js';
+import { SqliteReader } from './sqlite-reader.js';
+import { SqliteWriter } from './sqlite-writer.js';
+
+let folder: string;
+let writer: SqliteWriter;
+
+const settings = (overrides: Partial<ThreadSettings> = {}): ThreadSettings => ({
+  role: 'writer',
+  path: join(folder, 'o.db'),
+  durability: 'process',
+  freeBytesMin: 0,
+  pageCountMax: null,
+  ...overrides,
+});
+
+const steps = (...calls: StepRow[][]): WriteOperation => ({
+  kind: 'steps',
+  values: calls.flat().flatMap((row) => STEP_COLUMNS.map((column) => row[column])),
+  rowCounts: calls.map((call) => call.length),
+});
+const audit = (...args: object[]): WriteOperation => ({
+  kind: 'call',
+  name: 'commitControl',
+  args: JSON.stringify(args),
+});
+const stepsOf = (result: OperationResult | undefined) => (result?.kind === 'steps' ? result.steps : null);
+
+function stored(): string[] {
+  const reader = new SqliteReader(settings().path);
+  try {
+    return reader.stepsAfter(0, 10_000).map((step) => `${step.seq} ${step.trace_id}`);
+  } finally {
+    reader.close();
+  }
+}
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'observatory-writer-'));
+});
+afterEach(() => {
+  writer.close();
+  rmSync(folder, { recursive: true });
+});
+
+describe('SqliteWriter', () => {
+  it('undoes only the call at fault, and keeps the numbering without a gap', () => {
+    writer = new SqliteWriter(settings());
+    const poison = buildStepRow({ trace_id: 'poison', held: 7 });
+    const [result] = writer.write([
+      steps(
+        [buildStepRow({ trace_id: 'a' })],
+        [buildStepRow({ trace_id: 'with poison' }), poison],
+        [buildStepRow({ trace_id: 'b' }), buildStepRow({ trace_id: 'c' })],
+      ),
+    ]);
+    expect(stepsOf(result)).toMatchObject({
+      firstSeq: 1,
+      duplicates: null,
+      failures: [null, expect.stringContaining('CHECK constraint failed'), null],
+    });
+    expect(stored()).toEqual(['1 a', '2 b', '3 c']);
+  });
+
+  it('names duplicates by their row, in a batch with a call at fault too', () => {
+    writer = new SqliteWriter(settings());
+    const first = buildStepRow({ trace_id: 'a' });
+    const [result] = writer.write([
+      steps([first], [buildStepRow({ entropy_score: Number.NaN })], [buildStepRow({ trace_id: 'b' }), first]),
+    ]);
+    expect(stepsOf(result)).toMatchObject({ firstSeq: 1, duplicates: [3, 1] });
+    expect(stored()).toEqual(['1 a', '2 b']);
+  });
+
+  it('keeps the other writes of a batch in which an operation fails', () => {
+    writer = new SqliteWriter(settings());
+    const results = writer.write([
+      audit({ audit: [buildAuditDraft()] }),
+      audit({ audit: [buildAuditDraft(), { ...buildAuditDraft(), at_ms: 'noon' }] }),
+      steps([buildStepRow({ trace_id: 'a' })]),
+      audit({ audit: [buildAuditDraft()] }),
+    ]);
+    expect(results.map((result) => result.kind)).toEqual(['done', 'failed', 'steps', 'done']);
+    expect(results[3]).toMatchObject({ value: { audit: [{ seq: 2 }] } });
+    expect(stored()).toEqual(['1 a']);
+  });
+
+  it('keeps nothing of a batch for which the database has no room, and takes the next one that fits', () => {
+    writer = new SqliteWriter(settings({ pageCountMax: 60 }));
+    const large = Array.from({ length: 400 }, () => buildStepRow({ body: `"${'x'.repeat(900)}"` }));
+    expect(() => writer.write([steps(large)])).toThrow(StoreFullError);
+    expect(stored()).toEqual([]);
+    writer.write([steps([buildStepRow({ trace_id: 'a' })])]);
+    expect(stored()).toEqual(['1 a']);
+  });
+
+  it('reports a full database even if an operation of the batch is at fault as well', () => {
+    writer = new SqliteWriter(settings({ pageCountMax: 60 }));
+    const large = Array.from({ length: 400 }, () => buildStepRow({ body: `"${'x'.repeat(900)}"` }));
+    expect(() => writer.write([steps([buildStepRow({ held: 7 })], large)])).toThrow(StoreFullError);
+    expect(stored()).toEqual([]);
+  });
+
+  it('refuses writes below the free space to be kept, but not those that make room', () => {
+    let freeBytes = 1_000;
+    writer = new SqliteWriter(settings({ freeBytesMin: 500 }), () => freeBytes);
+    writer.write([steps([buildStepRow({ trace_id: 'a', received_at_ms: 1 })])]);
+    freeBytes = 499;
+    expect(() => writer.write([steps([buildStepRow()])])).toThrow(StoreFullError);
+    const [piece] = writer.write([{ kind: 'call', name: 'deleteOlder', args: '["steps", 2, 0]' }]);
+    expect(piece).toEqual({ kind: 'done', value: { deleted_count: 1, nextSeq: null } });
+    freeBytes = 500;
+    writer.write([steps([buildStepRow({ trace_id: 'b' })])]);
+    expect(stored()).toEqual(['2 b']);
+  });
+
+  it('never gives a sequence number again, though all steps were deleted and the store was opened anew', () => {
+    writer = new SqliteWriter(settings());
+    writer.write([steps([buildStepRow({ received_at_ms: 1 }), buildStepRow({ received_at_ms: 1 })])]);
+    writer.write([{ kind: 'call', name: 'deleteOlder', args: '["steps", 2, 0]' }]);
+    expect(stored()).toEqual([]);
+    writer.close();
+    writer = new SqliteWriter(settings());
+    writer.write([steps([buildStepRow({ trace_id: 'a' })])]);
+    expect(stored()).toEqual(['3 a']);
+  });
+});

@@ -1,0 +1,192 @@
+/**
+ * The writing half of the store, synchronous: one batch of operations, one transaction. If one operation is at
+ * fault, the batch is done again with each in a savepoint of its own, so that the fault costs nobody else their
+ * write and the usual batch pays for no savepoints.
+ */
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Database, Statement } from 'better-sqlite3';
+import { openWriterConnection, type WriterConnection } from './database-file.js';
+import { diskFullDetail, isLocked, StoreFullError } from './disk-full.js';
+import type {
+  OperationResult,
+  StepsResult,
+  ThreadSettings,
+  WriteCallName,
+  WriteOperation,
+} from './protocol.js';
+import { SESSION_COLUMNS, sessionWidth } from './protocol.js';
+import { Retention } from './retention.js';
+import { SESSION_CHECKPOINT } from './schema.js';
+import { StepTable } from './step-table.js';
+import { WriteCallTable } from './write-call-table.js';
+
+export class SqliteWriter {
+  readonly #connection: WriterConnection;
+  readonly #settings: ThreadSettings;
+  readonly #steps: StepTable;
+  readonly #calls: WriteCallTable;
+  readonly #readFreeBytes: () => number;
+  readonly #begin: Statement;
+  readonly #commit: Statement;
+  readonly #saveSession: Statement;
+  readonly #saveCounter: Statement;
+
+  /**
+   * @param readFreeBytes free space on the database's file system
+   * @throws Error with a reason for the person who started the server, if the database cannot be used
+   */
+  constructor(settings: ThreadSettings, readFreeBytes = () => freeBytesAt(settings.path)) {
+    this.#settings = settings;
+    this.#readFreeBytes = readFreeBytes;
+    this.#connection = openWriterConnection(settings);
+    const { database } = this.#connection;
+    this.#steps = new StepTable(database);
+    this.#calls = new WriteCallTable(database, this.#steps, new Retention(database, this.#steps));
+    this.#begin = database.prepare('BEGIN IMMEDIATE');
+    this.#commit = database.prepare('COMMIT');
+    this.#saveSession = database.prepare(
+      `INSERT INTO sessions (${SESSION_COLUMNS.join(', ')}) VALUES (${SESSION_COLUMNS.map(() => '?').join(', ')})
+       ON CONFLICT (tenant_id, session_id) DO UPDATE SET agent_id = excluded.agent_id, severity = excluded.severity,
+         ended = excluded.ended, last_seen_ms = excluded.last_seen_ms, search = excluded.search, view = excluded.view`,
+    );
+    this.#saveCounter = database.prepare(
+      'INSERT INTO counters (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+    );
+  }
+
+  /**
+   * Commits the operations in order.
+   *
+   * @returns one result per operation, in order; a faulty one is told in its own result
+   * @throws StoreFullError if the disk took nothing of it
+   */
+  write(operations: WriteOperation[]): OperationResult[] {
+    this.#requireFreeSpace(operations);
+    const nextSeq = this.#steps.nextSeq;
+    try {
+      return this.#transact(() => operations.map((operation) => this.#apply(operation)));
+    } catch (error) {
+      this.#steps.nextSeq = nextSeq;
+      if (isLocked(error)) throw error;
+      refuseIfFull(error);
+    }
+    try {
+      return this.#transact(() => operations.map((operation) => this.#applyApart(operation)));
+    } catch (error) {
+      this.#steps.nextSeq = nextSeq;
+      refuseIfFull(error);
+      throw error;
+    }
+  }
+
+  /** Folds the write-ahead log into the database and lets the file go. */
+  close(): void {
+    try {
+      this.#database.pragma('wal_checkpoint(TRUNCATE)');
+    } catch (error) {
+      // On a full disk the log stays, and is read again at the next start.
+      if (diskFullDetail(error) === null) throw error;
+    } finally {
+      this.#connection.close();
+    }
+  }
+
+  get #database(): Database {
+    return this.#connection.database;
+  }
+
+  #transact<T>(work: () => T): T {
+    this.#begin.run();
+    try {
+      const result = work();
+      this.#commit.run();
+      return result;
+    } catch (error) {
+      // SQLite rolls back by itself on some errors, such as a full disk.
+      if (this.#database.inTransaction) this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  #apply(operation: WriteOperation): OperationResult {
+    switch (operation.kind) {
+      case 'steps': {
+        const firstSeq = this.#steps.nextSeq;
+        const rowCount = operation.rowCounts.reduce((sum, count) => sum + count, 0);
+        const duplicates = this.#steps.append(operation.values, 0, rowCount);
+        return { kind: 'steps', steps: { firstSeq, duplicates, failures: null } };
+      }
+      case 'sessions':
+        this.#saveSessions(operation.values, operation.checkpointSeq);
+        return { kind: 'done', value: null };
+      case 'call':
+        return { kind: 'done', value: this.#calls.run(operation.name, operation.args) };
+    }
+  }
+
+  #applyApart(operation: WriteOperation): OperationResult {
+    if (operation.kind === 'steps') return { kind: 'steps', steps: this.#appendApart(operation) };
+    const result = this.#inSavepoint(() => this.#apply(operation));
+    return result.ok ? result.value : { kind: 'failed', detail: result.detail };
+  }
+
+  /** Steps with a savepoint per call that brought them. */
+  #appendApart({ values, rowCounts }: WriteOperation & { kind: 'steps' }): StepsResult {
+    const firstSeq = this.#steps.nextSeq;
+    const duplicates: number[] = [];
+    let from = 0;
+    const failures = rowCounts.map((count) => {
+      const to = from + count;
+      const result = this.#inSavepoint(() => this.#steps.append(values, from, to));
+      from = to;
+      if (!result.ok) return result.detail;
+      if (result.value !== null) duplicates.push(...result.value);
+      return null;
+    });
+    return { firstSeq, duplicates: duplicates.length > 0 ? duplicates : null, failures };
+  }
+
+  #inSavepoint<T>(work: () => T): { ok: true; value: T } | { ok: false; detail: string } {
+    const nextSeq = this.#steps.nextSeq;
+    this.#database.exec('SAVEPOINT apart');
+    try {
+      const value = work();
+      this.#database.exec('RELEASE apart');
+      return { ok: true, value };
+    } catch (error) {
+      if (diskFullDetail(error) !== null || !this.#database.inTransaction) throw error;
+      this.#database.exec('ROLLBACK TO apart; RELEASE apart');
+      this.#steps.nextSeq = nextSeq;
+      return { ok: false, detail: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  #saveSessions(values: (string | number | null)[], checkpointSeq: number): void {
+    for (let start = 0; start < values.length; start += sessionWidth) {
+      this.#saveSession.run(values.slice(start, start + sessionWidth));
+    }
+    this.#saveCounter.run(SESSION_CHECKPOINT, checkpointSeq);
+  }
+
+  #requireFreeSpace(operations: WriteOperation[]): void {
+    const { freeBytesMin } = this.#settings;
+    if (freeBytesMin === 0) return;
+    if (operations.every((operation) => operation.kind === 'call' && FREEING_CALLS.has(operation.name)))
+      return;
+    const freeBytes = this.#readFreeBytes();
+    if (freeBytes < freeBytesMin) {
+      throw new StoreFullError(`${freeBytes} bytes are free; ${freeBytesMin} are kept free`);
+    }
+  }
+}
+
+function freeBytesAt(path: string): number {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  return bavail * bsize;
+}
+
+function refuseIfFull(error: unknown): void {
+  const detail = diskFullDetail(error);
+  if (detail !== null) throw new StoreFullError(detail);
+}

@@ -1,0 +1,12 @@
+/** What the store tells its owner, one event per thing worth a log line or a counter. Never holds what was stored. */
+export type StoreEvent =
+  /** A batch is on disk. `durationMs`: transaction and fsync, without the time in the queue. */
+  | { kind: 'committed'; rowCount: number; callCount: number; durationMs: number; queuedCount: number }
+  /** A write was turned away before it was queued. */
+  | { kind: 'refused'; reason: 'store_busy' | 'store_full'; rowCount: number }
+  /** A batch was not kept, for another reason than the disk. */
+  | { kind: 'batch_failed'; rowCount: number; detail: string }
+  | { kind: 'disk_full'; detail: string }
+  | { kind: 'disk_recovered' }
+  /** A thread ended by itself: the store takes nothing more until the process starts anew. */
+  | { kind: 'thread_failed'; detail: string };

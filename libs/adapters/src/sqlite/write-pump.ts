@@ -1,0 +1,224 @@
+/**
+ * Moves writes from the queue to the writing thread: decides what is let in, when a batch leaves, and what a
+ * failure means to those who wait.
+ *
+ * An idle thread gets a batch at the end of the tick, so that the writes of one tick share it. A busy one gets the
+ * next batch with its answer, or ahead of it once enough rows wait to keep it from idling in between.
+ */
+import { ObservatoryError, type StepCommit, type StepRow } from '#contracts';
+import type { Clock } from '#kernel';
+import { DiskWatch } from './disk-watch.js';
+import {
+  isFreeing,
+  type OperationResult,
+  type Primitive,
+  type WriteCallName,
+  type WriteCalls,
+} from './protocol.js';
+import type { StoreEvent } from './store-event.js';
+import { ThreadError, type ThreadLink } from './thread-link.js';
+import { type WriteBatch, WriteQueue } from './write-queue.js';
+
+/** Rows waiting that are worth a second batch in flight. */
+const AHEAD_ROWS_MIN = 250;
+const IN_FLIGHT_MAX = 2;
+/** Room beyond the bound for writes other than steps: an operator's command must not wait behind a flood. */
+const RESERVED_COUNT = 1_000;
+/** Block that must fit on the disk before it counts as having room again: about what one large batch writes. */
+const RECOVERY_PROBE_BYTES = 256 * 1024;
+const LIGHT_PROBE_BYTES = 1;
+
+const BUSY_RETRY_SECONDS = 1;
+const FULL_RETRY_SECONDS = 5;
+
+export interface WritePumpOptions {
+  link: ThreadLink;
+  clock: Clock;
+  onEvent: (event: StoreEvent) => void;
+  queueCountMax: number;
+  queueBytesMax: number;
+}
+
+/** `free`: makes room, so it is taken even while the disk is full. */
+type Admission = 'bounded' | 'reserved' | 'free';
+
+export class WritePump {
+  readonly #options: WritePumpOptions;
+  readonly #queue = new WriteQueue();
+  readonly #disk: DiskWatch;
+  #inFlight = 0;
+  #scheduled = false;
+  #stopped: 'closing' | 'dead' | null = null;
+  #drained: (() => void)[] = [];
+
+  constructor(options: WritePumpOptions) {
+    this.#options = options;
+    this.#disk = new DiskWatch(options.clock);
+  }
+
+  get queuedCount(): number {
+    return this.#queue.count;
+  }
+
+  /** Also has the disk tried again, at most once a second, while it is full. */
+  refusal(): 'store_busy' | 'store_full' | null {
+    if (this.#stopped !== null) return 'store_busy';
+    if (this.#disk.isFull) {
+      if (this.#disk.claimAttempt()) this.#tryDisk();
+      return 'store_full';
+    }
+    const { queueCountMax, queueBytesMax } = this.#options;
+    return this.#queue.count >= queueCountMax || this.#queue.bytes >= queueBytesMax ? 'store_busy' : null;
+  }
+
+  async probe(): Promise<void> {
+    const wasFull = this.#disk.isFull;
+    await this.call('probe', [wasFull ? RECOVERY_PROBE_BYTES : LIGHT_PROBE_BYTES]);
+  }
+
+  appendSteps(rows: readonly StepRow[]): Promise<StepCommit[]> {
+    return this.#enqueue('bounded', rows.length, () => this.#queue.appendSteps(rows));
+  }
+
+  saveSessions(values: Primitive[], checkpointSeq: number): Promise<void> {
+    return this.#enqueue('reserved', 1, () => this.#queue.saveSessions(values, checkpointSeq));
+  }
+
+  call<Name extends WriteCallName>(
+    name: Name,
+    args: Parameters<WriteCalls[Name]>,
+    admission: Admission = 'reserved',
+  ): Promise<ReturnType<WriteCalls[Name]>> {
+    return this.#enqueue(admission, 1, () => this.#queue.call(name, JSON.stringify(args))) as Promise<
+      ReturnType<WriteCalls[Name]>
+    >;
+  }
+
+  /** Refuses what comes from now on; resolves when what came before is settled. */
+  async drain(): Promise<void> {
+    this.#stopped ??= 'closing';
+    if (this.#queue.count > 0) await new Promise<void>((resolve) => this.#drained.push(resolve));
+  }
+
+  /** The thread is gone: what waits for it is rejected by the link, what is queued here. */
+  stop(): void {
+    this.#stopped = 'dead';
+    for (let batch = this.#queue.take(); batch !== null; batch = this.#queue.take()) {
+      this.#queue.reject(batch, busy());
+    }
+    this.#tellDrained();
+  }
+
+  #enqueue<T>(admission: Admission, rowCount: number, add: () => Promise<T>): Promise<T> {
+    try {
+      this.#admit(admission, rowCount);
+      const settled = add();
+      this.#schedule();
+      return settled;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** @throws ObservatoryError draining, store_busy or store_full */
+  #admit(admission: Admission, rowCount: number): void {
+    if (this.#stopped === 'closing') throw new ObservatoryError('draining');
+    if (this.#stopped === 'dead') throw this.#refuse('store_busy', rowCount);
+    if (admission !== 'free' && this.#disk.isFull && !this.#disk.claimAttempt()) {
+      throw this.#refuse('store_full', rowCount);
+    }
+    // An empty queue takes anything: a call larger than the bound could never be sent otherwise.
+    if (this.#queue.count === 0) return;
+    const { queueCountMax, queueBytesMax } = this.#options;
+    const countMax = admission === 'bounded' ? queueCountMax : queueCountMax + RESERVED_COUNT;
+    const bytesReached = admission === 'bounded' && this.#queue.bytes >= queueBytesMax;
+    if (this.#queue.count + rowCount > countMax || bytesReached) throw this.#refuse('store_busy', rowCount);
+  }
+
+  #refuse(reason: 'store_busy' | 'store_full', rowCount: number): ObservatoryError {
+    this.#options.onEvent({ kind: 'refused', reason, rowCount });
+    return reason === 'store_busy' ? busy() : full();
+  }
+
+  #schedule(): void {
+    if (this.#inFlight > 0) {
+      this.#dispatch();
+      return;
+    }
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#dispatch();
+    });
+  }
+
+  #dispatch(): void {
+    while (this.#inFlight < IN_FLIGHT_MAX && this.#queue.pendingCount > 0) {
+      if (this.#inFlight > 0 && this.#queue.pendingCount < AHEAD_ROWS_MIN) return;
+      const batch = this.#queue.take();
+      if (batch === null) return;
+      this.#inFlight += 1;
+      this.#send(batch).catch((error) =>
+        this.#options.onEvent({ kind: 'batch_failed', rowCount: 0, detail: String(error) }),
+      );
+    }
+  }
+
+  async #send(batch: WriteBatch): Promise<void> {
+    try {
+      const { result, durationMs } = await this.#options.link.ask({
+        kind: 'write',
+        operations: batch.operations,
+      });
+      this.#queue.settle(batch, result as OperationResult[]);
+      if (!batch.operations.every(isFreeing) && this.#disk.noteTaken())
+        this.#options.onEvent({ kind: 'disk_recovered' });
+      this.#options.onEvent({
+        kind: 'committed',
+        rowCount: batch.rowCount,
+        callCount: batch.operations.length,
+        durationMs,
+        queuedCount: this.#queue.count,
+      });
+    } catch (error) {
+      this.#queue.reject(batch, this.#explain(error, batch.rowCount));
+    } finally {
+      this.#inFlight -= 1;
+      this.#dispatch();
+      this.#tellDrained();
+    }
+  }
+
+  #explain(error: unknown, rowCount: number): Error {
+    if (error instanceof ThreadError && error.failure.reason === 'full') {
+      if (this.#disk.noteRefused())
+        this.#options.onEvent({ kind: 'disk_full', detail: error.failure.detail });
+      return full();
+    }
+    const detail = error instanceof Error ? error.message : String(error);
+    this.#options.onEvent({ kind: 'batch_failed', rowCount, detail });
+    const waitable =
+      this.#stopped === 'dead' || (error instanceof ThreadError && error.failure.reason === 'busy');
+    return waitable ? busy() : new Error(detail);
+  }
+
+  #tryDisk(): void {
+    // Its outcome is told by the batch it travels in.
+    this.#enqueueProbe().catch(() => {});
+  }
+
+  #enqueueProbe(): Promise<unknown> {
+    const settled = this.#queue.call('probe', JSON.stringify([RECOVERY_PROBE_BYTES]));
+    this.#schedule();
+    return settled;
+  }
+
+  #tellDrained(): void {
+    if (this.#queue.count > 0) return;
+    for (const tell of this.#drained.splice(0)) tell();
+  }
+}
+
+const busy = () => new ObservatoryError('store_busy', undefined, { retryAfterSeconds: BUSY_RETRY_SECONDS });
+const full = () => new ObservatoryError('store_full', undefined, { retryAfterSeconds: FULL_RETRY_SECONDS });

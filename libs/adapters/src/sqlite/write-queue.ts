@@ -1,0 +1,230 @@
+/**
+ * Writes waiting for the writing thread, gathered into batches while it is busy: one message, one transaction and
+ * one fsync per batch. Knows neither threads nor SQL.
+ *
+ *     appendSteps ─┐                      ┌─ resolve each call
+ *     call        ─┼─> [batch][batch] ──> │  take() … settle(batch, results)
+ *     saveSessions ┘    pending           └─ in flight until settled
+ *
+ * Calls are never split over batches: a batch that fails keeps nothing, so a call is kept whole or not at all.
+ */
+import type { StepCommit, StepRow } from '#contracts';
+import {
+  type OperationResult,
+  type Primitive,
+  STEP_COLUMNS,
+  type StepsResult,
+  type WriteCallName,
+  type WriteOperation,
+} from './protocol.js';
+
+/** A batch takes no further call beyond this many rows: it bounds how long the next one waits. */
+const BATCH_ROWS_MAX = 1_000;
+const BATCH_BYTES_MAX = 4 * 1024 * 1024;
+/** Memory of a row beside its texts, about. */
+const ROW_BYTES = 256;
+
+/** Type of each column, in the order of STEP_COLUMNS. */
+const COLUMN_TYPES: readonly ('string' | 'number')[] = STEP_COLUMNS.map((column) =>
+  column === 'received_at_ms' || column === 'held' || column === 'entropy_score' || column === 'window_size'
+    ? 'number'
+    : 'string',
+);
+
+interface CallWaiter<T> {
+  resolve(value: T): void;
+  reject(error: Error): void;
+}
+interface StepsWaiter extends CallWaiter<StepCommit[]> {
+  rowCount: number;
+}
+
+/** Who waits for one operation; steps of several calls share one. */
+type OperationWaiter = { kind: 'steps'; calls: StepsWaiter[] } | { kind: 'other'; call: CallWaiter<unknown> };
+
+export interface WriteBatch {
+  readonly operations: WriteOperation[];
+  readonly waiters: OperationWaiter[];
+  /** Rows, counting every operation other than steps as one. */
+  rowCount: number;
+  bytes: number;
+}
+
+export class WriteQueue {
+  readonly #pending: WriteBatch[] = [];
+  #count = 0;
+  #bytes = 0;
+  #pendingCount = 0;
+
+  /** Rows accepted and not settled, in flight or not. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Their size in memory, about. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Rows not yet taken. */
+  get pendingCount(): number {
+    return this.#pendingCount;
+  }
+
+  /** @throws TypeError, without queueing anything, if a row holds a value of the wrong type */
+  appendSteps(rows: readonly StepRow[]): Promise<StepCommit[]> {
+    if (rows.length === 0) return Promise.resolve([]);
+    const batch = this.#openBatch();
+    const operation = this.#openSteps(batch);
+    const bytes = pushRows(operation.values, rows);
+    operation.rowCounts.push(rows.length);
+    this.#grow(batch, rows.length, bytes);
+    return new Promise((resolve, reject) => {
+      const waiter = batch.waiters.at(-1) as OperationWaiter & { kind: 'steps' };
+      waiter.calls.push({ rowCount: rows.length, resolve, reject });
+    });
+  }
+
+  /** @param values primitives only, in the order of SESSION_COLUMNS */
+  saveSessions(values: Primitive[], checkpointSeq: number): Promise<void> {
+    const bytes = values.reduce<number>(
+      (sum, value) => sum + (typeof value === 'string' ? value.length : 8),
+      0,
+    );
+    return this.#add({ kind: 'sessions', values, checkpointSeq }, bytes) as Promise<void>;
+  }
+
+  /** @param args JSON text of the argument list */
+  call(name: WriteCallName, args: string): Promise<unknown> {
+    return this.#add({ kind: 'call', name, args }, args.length);
+  }
+
+  /** The next batch, now in flight; null if nothing waits. */
+  take(): WriteBatch | null {
+    const batch = this.#pending.shift();
+    if (batch === undefined) return null;
+    this.#pendingCount -= batch.rowCount;
+    return batch;
+  }
+
+  /** The batch is committed. @param results one per operation, in order */
+  settle(batch: WriteBatch, results: readonly OperationResult[]): void {
+    this.#leave(batch);
+    for (const [index, waiter] of batch.waiters.entries()) {
+      const result = results[index];
+      if (waiter.kind === 'steps' && result?.kind === 'steps') settleSteps(waiter.calls, result.steps);
+      else if (waiter.kind === 'other' && result?.kind === 'done') waiter.call.resolve(result.value);
+      else
+        rejectWaiter(
+          waiter,
+          new Error(result?.kind === 'failed' ? result.detail : 'the store lost a result'),
+        );
+    }
+  }
+
+  /** Nothing of the batch was kept. */
+  reject(batch: WriteBatch, error: Error): void {
+    this.#leave(batch);
+    for (const waiter of batch.waiters) rejectWaiter(waiter, error);
+  }
+
+  #add(operation: WriteOperation, bytes: number): Promise<unknown> {
+    const batch = this.#openBatch();
+    batch.operations.push(operation);
+    this.#grow(batch, 1, bytes + ROW_BYTES);
+    return new Promise((resolve, reject) => {
+      batch.waiters.push({ kind: 'other', call: { resolve, reject } });
+    });
+  }
+
+  #openBatch(): WriteBatch {
+    const last = this.#pending.at(-1);
+    if (last !== undefined && last.rowCount < BATCH_ROWS_MAX && last.bytes < BATCH_BYTES_MAX) return last;
+    const batch: WriteBatch = { operations: [], waiters: [], rowCount: 0, bytes: 0 };
+    this.#pending.push(batch);
+    return batch;
+  }
+
+  /** Steps that follow steps share their array: one operation, however many calls. */
+  #openSteps(batch: WriteBatch): WriteOperation & { kind: 'steps' } {
+    const last = batch.operations.at(-1);
+    if (last?.kind === 'steps') return last;
+    const operation = { kind: 'steps' as const, values: [], rowCounts: [] };
+    batch.operations.push(operation);
+    batch.waiters.push({ kind: 'steps', calls: [] });
+    return operation;
+  }
+
+  #grow(batch: WriteBatch, rowCount: number, bytes: number): void {
+    batch.rowCount += rowCount;
+    batch.bytes += bytes;
+    this.#count += rowCount;
+    this.#bytes += bytes;
+    this.#pendingCount += rowCount;
+  }
+
+  #leave(batch: WriteBatch): void {
+    this.#count -= batch.rowCount;
+    this.#bytes -= batch.bytes;
+  }
+}
+
+/** @returns bytes added; on a wrong type the array is as it was before */
+function pushRows(values: Primitive[], rows: readonly StepRow[]): number {
+  const lengthBefore = values.length;
+  let bytes = 0;
+  for (const row of rows) {
+    values.push(
+      row.tenant_id,
+      row.session_id,
+      row.agent_id,
+      row.trace_id,
+      row.body_hash,
+      row.received_at_ms,
+      row.held,
+      row.entropy_score,
+      row.entropy_severity,
+      row.window_size,
+      row.body,
+    );
+    bytes += ROW_BYTES + (typeof row.body === 'string' ? row.body.length : 0);
+  }
+  for (let at = lengthBefore, column = 0; at < values.length; at += 1) {
+    if (typeof values[at] !== COLUMN_TYPES[column]) {
+      values.length = lengthBefore;
+      throw new TypeError(`step row: ${STEP_COLUMNS[column]} must be a ${COLUMN_TYPES[column]}`);
+    }
+    column = column + 1 === COLUMN_TYPES.length ? 0 : column + 1;
+  }
+  return bytes;
+}
+
+function settleSteps(calls: readonly StepsWaiter[], { firstSeq, duplicates, failures }: StepsResult): void {
+  let seq = firstSeq;
+  let row = 0;
+  let duplicateAt = 0;
+  for (const [index, call] of calls.entries()) {
+    const failure = failures?.[index] ?? null;
+    if (failure !== null) {
+      row += call.rowCount;
+      call.reject(new Error(failure));
+      continue;
+    }
+    const commits: StepCommit[] = new Array(call.rowCount);
+    for (let at = 0; at < call.rowCount; at += 1, row += 1) {
+      if (duplicates !== null && duplicates[duplicateAt] === row) {
+        commits[at] = { seq: duplicates[duplicateAt + 1] as number, duplicate: true };
+        duplicateAt += 2;
+      } else {
+        commits[at] = { seq, duplicate: false };
+        seq += 1;
+      }
+    }
+    call.resolve(commits);
+  }
+}
+
+function rejectWaiter(waiter: OperationWaiter, error: Error): void {
+  if (waiter.kind === 'other') waiter.call.reject(error);
+  else for (const call of waiter.calls) call.reject(error);
+}

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { randomIds } from '#kernel';
+import {
+  bearerToken,
+  cookieValue,
+  createSecret,
+  displayPrefix,
+  hashSecret,
+  homeTenant,
+  isLoopback,
+  isOwnPage,
+  mayActFor,
+  originAllowed,
+  parseOperatorIdHeader,
+} from './index.js';
+
+describe('secrets', () => {
+  it('carry 192 bits behind a prefix that tells what they are', () => {
+    expect(createSecret('agent', randomIds)).toMatch(/^obs_agent_[\w-]{32}$/);
+    expect(createSecret('operator', randomIds)).toMatch(/^obs_op_[\w-]{32}$/);
+    expect(hashSecret('a')).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('show four characters of what was generated, and at most a quarter of what somebody chose', () => {
+    expect(displayPrefix('obs_op_0123456789abcdef0123456789abcdef')).toBe('obs_op_0123');
+    expect(displayPrefix('hunter-2')).toBe('hu');
+    expect(displayPrefix('obs_op_1')).toBe('ob');
+  });
+});
+
+describe('credential headers', () => {
+  it('are read whatever the case of the scheme and the place of the cookie', () => {
+    expect(bearerToken('BEARER  abc ')).toBe('abc');
+    expect(bearerToken('Basic abc')).toBeUndefined();
+    expect(cookieValue('x=1; observatory_session=v=1 ; y=2', 'observatory_session')).toBe('v=1');
+    expect(cookieValue('not_observatory_session=v', 'observatory_session')).toBeUndefined();
+  });
+
+  it('give an operator id as UTF-8 where the bytes are that, else as Latin-1', () => {
+    expect(parseOperatorIdHeader(Buffer.from('Jürgen').toString('latin1'))).toBe('Jürgen');
+    expect(parseOperatorIdHeader('J\u00fcrgen')).toBe('Jürgen');
+  });
+});
+
+describe('origins', () => {
+  it('are allowed when they are the host itself or listed, exactly', () => {
+    expect(originAllowed('http://localhost:4000', 'localhost:4000', [])).toBe(true);
+    expect(originAllowed('https://ops.example.org', 'ops.example.org', [])).toBe(true);
+    expect(originAllowed('http://localhost:5173', 'localhost:4000', ['http://localhost:5173'])).toBe(true);
+    for (const origin of [
+      undefined,
+      '',
+      'null',
+      'localhost:4000',
+      'http://localhost:4001',
+      'http://localhost:4000.evil.example',
+      'file://localhost:4000',
+    ]) {
+      expect(originAllowed(origin, 'localhost:4000', []), origin).toBe(false);
+    }
+    expect(originAllowed('https://ops.example.org.evil.example', 'x', ['https://ops.example.org'])).toBe(
+      false,
+    );
+  });
+
+  it('are not needed where the browser itself says that the page is the same', () => {
+    expect(isOwnPage({ origin: undefined, secFetchSite: 'same-origin', host: 'x' }, [])).toBe(true);
+    expect(isOwnPage({ origin: undefined, secFetchSite: 'none', host: 'x' }, [])).toBe(false);
+  });
+});
+
+describe('tenants', () => {
+  it('are those granted, and only real tenant ids', () => {
+    expect(mayActFor(['a', 'b'], 'b')).toBe(true);
+    expect(mayActFor(['a'], 'b')).toBe(false);
+    expect(mayActFor(['*'], 'b')).toBe(true);
+    for (const id of ['*', '', 'A', 'a b', 'a\0b']) expect(mayActFor(['*', id], id)).toBe(false);
+  });
+
+  it('start at default where that is granted, else at the first', () => {
+    expect([homeTenant(['*']), homeTenant(['red', 'default']), homeTenant(['red', 'blue'])]).toEqual([
+      'default',
+      'default',
+      'red',
+    ]);
+  });
+});
+
+describe('addresses', () => {
+  it('of this machine are told from all others', () => {
+    const local = ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1', 'LOCALHOST'];
+    const others = ['0.0.0.0', '::', '128.0.0.1', '10.127.0.0.1', 'localhost.example.org', ''];
+    expect(local.every(isLoopback)).toBe(true);
+    expect(others.some(isLoopback)).toBe(false);
+  });
+});

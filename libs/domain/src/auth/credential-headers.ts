@@ -1,0 +1,45 @@
+/** Credentials out of HTTP headers. All functions never throw. */
+import { displayNameSchema, LIMITS, SYSTEM_OPERATOR } from '#contracts';
+
+const BEARER = /^bearer +/i;
+
+/** The token of `Bearer <token>`; undefined for other schemes, an empty or an oversized one. */
+export function bearerToken(authorization: string | undefined): string | undefined {
+  if (authorization === undefined) return undefined;
+  const scheme = BEARER.exec(authorization);
+  if (scheme === null) return undefined;
+  const token = authorization.slice(scheme[0].length).trimEnd();
+  return token.length > 0 && token.length <= LIMITS.idCharsMax ? token : undefined;
+}
+
+/** First cookie of this name; undefined if there is none or it is oversized. */
+export function cookieValue(cookieHeader: string | undefined, name: string): string | undefined {
+  if (cookieHeader === undefined) return undefined;
+  for (const pair of cookieHeader.split(';')) {
+    const equals = pair.indexOf('=');
+    if (equals === -1 || pair.slice(0, equals).trim() !== name) continue;
+    const value = pair.slice(equals + 1).trim();
+    return value.length > 0 && value.length <= LIMITS.idCharsMax ? value : undefined;
+  }
+  return undefined;
+}
+
+/**
+ * An operator id fit for the audit, trimmed; null if it is empty, over 100 characters, holds control characters
+ * or poses as the gateway itself (`system`).
+ */
+export function parseOperatorId(text: string): string | null {
+  const parsed = displayNameSchema.safeParse(text);
+  if (!parsed.success || /\p{Cc}/u.test(parsed.data)) return null;
+  return parsed.data.toLowerCase() === SYSTEM_OPERATOR ? null : parsed.data;
+}
+
+/**
+ * The operator id of a header. Node reads header bytes as Latin-1, while clients send UTF-8: where the bytes are
+ * valid UTF-8 they are read as such, so that the audit spells `Zoë` right.
+ */
+export function parseOperatorIdHeader(header: string | undefined): string | null {
+  if (header === undefined) return null;
+  const utf8 = Buffer.from(header, 'latin1').toString('utf8');
+  return parseOperatorId(utf8.includes('\uFFFD') ? header : utf8);
+}

@@ -1,0 +1,120 @@
+/**
+ * A session as its row in the list: a fold over its steps. Knows neither the store nor control, which whoever runs
+ * the fold writes into `control`.
+ */
+import type { ControlView, EntropyTuple, NodeState, SessionView, Severity, StoredStep } from '#contracts';
+
+/** What the fold reads of a step; a step not yet stored will do. */
+export type SummarisedStep = Pick<
+  StoredStep,
+  'session_id' | 'received_at_ms' | 'entropy_score' | 'entropy_severity' | 'trace_id' | 'log'
+>;
+
+const TEXT_CHARS_MAX = 120;
+const RATE_WINDOW_MS = 60_000;
+
+const STATE_OF_SEVERITY: Record<Severity, NodeState> = {
+  normal: 'active',
+  warning: 'blocked',
+  loop: 'alert_entropy',
+};
+
+/** Of a session nobody ever commanded. */
+export const initialControl = (): ControlView => ({
+  state: 'active',
+  mode: 'observe_only',
+  operator_id: null,
+  reason: null,
+  since_ms: null,
+  expires_at_ms: null,
+  held_count: 0,
+  pending_directive_count: 0,
+});
+
+/**
+ * Folds one more step in. **Changes `view` in place and returns it**: this runs once per message, and a row is some
+ * twenty fields. Without a view it starts one.
+ *
+ * @param window the tracker's tuples after this step, oldest first
+ */
+export function applyStep(
+  view: SessionView | undefined,
+  step: SummarisedStep,
+  window: readonly EntropyTuple[],
+): SessionView {
+  const { meta, identity, cognition, action, state_delta, control } = step.log;
+  const next = view ?? startOf(step);
+  next.agent_id = identity.agent_id;
+  next.agent_type = identity.agent_type;
+  next.model_name = identity.model_name || next.model_name;
+  next.cluster_id = meta.cluster_id || next.cluster_id;
+  next.source_app = meta.source_app || next.source_app;
+  next.severity = step.entropy_severity;
+  next.entropy_score = step.entropy_score;
+  next.window = window.map(cutTuple);
+  next.last_intent = cutText(cognition.intent);
+  next.last_tool = cutText(action.tool_call ?? '');
+  next.last_status = action.status;
+  next.last_trace_id = step.trace_id;
+  next.step_count += 1;
+  next.failure_count += action.status === 'failure' ? 1 : 0;
+  next.tokens += state_delta?.tokens_consumed ?? 0;
+  // Cumulative already; steps may arrive out of order, so the largest is the latest.
+  next.cost_usd = Math.max(next.cost_usd, state_delta?.cumulative_session_cost ?? 0);
+  next.steps_per_minute = rateAfter(next, step.received_at_ms);
+  next.last_seen_ms = Math.max(next.last_seen_ms, step.received_at_ms);
+  next.ended ||= control?.is_terminal === true;
+  next.state = next.ended ? 'dead' : STATE_OF_SEVERITY[step.entropy_severity];
+  return next;
+}
+
+function startOf(step: SummarisedStep): SessionView {
+  const { identity, cognition, action } = step.log;
+  return {
+    session_id: step.session_id,
+    agent_id: identity.agent_id,
+    agent_type: identity.agent_type,
+    model_name: '',
+    cluster_id: '',
+    source_app: '',
+    state: 'active',
+    severity: 'normal',
+    entropy_score: 1,
+    window: [],
+    last_intent: cutText(cognition.intent),
+    last_tool: '',
+    last_status: action.status,
+    last_trace_id: step.trace_id,
+    step_count: 0,
+    failure_count: 0,
+    steps_per_minute: 0,
+    cost_usd: 0,
+    tokens: 0,
+    started_ms: step.received_at_ms,
+    last_seen_ms: step.received_at_ms,
+    ended: false,
+    control: initialControl(),
+  };
+}
+
+/**
+ * Steps in the minute up to this one, without remembering their times: what was counted so far fades by the share of
+ * a minute that passed. Exact for a burst, for an even rate, and after a silent minute; in between an estimate.
+ */
+function rateAfter(view: SessionView, receivedAtMs: number): number {
+  const passedMs = Math.max(0, receivedAtMs - view.last_seen_ms);
+  return view.steps_per_minute * Math.max(0, 1 - passedMs / RATE_WINDOW_MS) + 1;
+}
+
+const cutTuple = ({ intent, tool_call, action_status }: EntropyTuple): EntropyTuple => ({
+  intent: cutText(intent),
+  tool_call: cutText(tool_call),
+  action_status,
+});
+
+/** At most 120 characters, no half of a surrogate pair at the end. */
+function cutText(text: string): string {
+  if (text.length <= TEXT_CHARS_MAX) return text;
+  // Through a buffer, since a plain slice would keep the long text alive behind the short one.
+  return Buffer.from(`${text.slice(0, TEXT_CHARS_MAX - 1).replace(/[\uD800-\uDBFF]$/, '')}…`).toString();
+}

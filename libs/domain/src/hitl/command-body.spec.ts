@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '#contracts';
+import { parseCommandBody, REWRITE_CHARS_MAX } from './command-body.js';
+
+describe('parseCommandBody', () => {
+  it('reads each command from its body and ignores what it does not know', () => {
+    expect(parseCommandBody('pause', { reason: 'look', extra: 1 })).toEqual({
+      ok: true,
+      command: { command: 'pause', reason: 'look' },
+    });
+    expect(parseCommandBody('rewrite', { trace_id: 't', new_content: { path: '/tmp' } })).toEqual({
+      ok: true,
+      command: { command: 'rewrite', trace_id: 't', new_content: { path: '/tmp' } },
+    });
+  });
+
+  it('takes a resume with no body, an empty one, or null', () => {
+    for (const body of [undefined, '', null, {}]) {
+      expect(parseCommandBody('resume', body)).toEqual({ ok: true, command: { command: 'resume' } });
+    }
+  });
+
+  it('names the missing field, also when it is null or empty', () => {
+    for (const body of [undefined, {}, { prompt: null }, { prompt: '' }]) {
+      expect(parseCommandBody('inject', body)).toEqual({
+        ok: false,
+        fields: ['prompt'],
+        detail: 'missing required field: prompt',
+      });
+    }
+  });
+
+  it('names every missing field of a rewrite', () => {
+    expect(parseCommandBody('rewrite', {})).toMatchObject({
+      fields: ['trace_id', 'new_content'],
+      detail: 'missing required fields: trace_id, new_content',
+    });
+  });
+
+  it('tells an invalid value from a missing one', () => {
+    expect(parseCommandBody('terminate', { reason: 7 })).toMatchObject({
+      fields: ['reason'],
+      detail: 'invalid value or too long: reason',
+    });
+    expect(parseCommandBody('pause', { reason: 'x'.repeat(LIMITS.lineCharsMax + 1) })).toMatchObject({
+      fields: ['reason'],
+    });
+  });
+
+  it('refuses a body that is no object', () => {
+    for (const body of [[], 'pause', 3]) {
+      expect(parseCommandBody('pause', body)).toMatchObject({ ok: false, fields: ['reason'] });
+    }
+  });
+
+  it('refuses new content that is nested too deep or too large', () => {
+    let deep: Record<string, unknown> = {};
+    for (let level = 0; level < 50_000; level += 1) deep = { deep };
+    expect(parseCommandBody('rewrite', { trace_id: 't', new_content: deep })).toMatchObject({
+      fields: ['new_content'],
+    });
+    const large = { text: 'x'.repeat(REWRITE_CHARS_MAX) };
+    expect(parseCommandBody('rewrite', { trace_id: 't', new_content: large })).toMatchObject({
+      fields: ['new_content'],
+    });
+  });
+});

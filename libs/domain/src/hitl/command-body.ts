@@ -1,0 +1,59 @@
+/** Bodies of the command endpoints: unknown -> typed, or the names of the fields at fault. */
+import { type Command, commandBodySchemas, type HitlCommand, LIMITS } from '#contracts';
+
+/** `new_content` given as an object, as JSON text. Larger inputs are not edited by hand. */
+export const REWRITE_CHARS_MAX = 1_048_576;
+
+export type ParsedCommand =
+  | { readonly ok: true; readonly command: HitlCommand }
+  /** `fields`: those at fault, missing ones first; `detail` is public. */
+  | { readonly ok: false; readonly fields: string[]; readonly detail: string };
+
+/** An absent body is an empty object; members a command does not know are ignored. Never throws. */
+export function parseCommandBody(command: Command, body: unknown): ParsedCommand {
+  const given = body === undefined || body === null || body === '' ? {} : body;
+  if (typeof given !== 'object' || Array.isArray(given)) {
+    return {
+      ok: false,
+      fields: Object.keys(commandBodySchemas[command].shape),
+      detail: 'expected a JSON object',
+    };
+  }
+  const parsed = commandBodySchemas[command].safeParse(given);
+  if (!parsed.success) {
+    return atFault(
+      given as Record<string, unknown>,
+      parsed.error.issues.map((issue) => String(issue.path[0])),
+    );
+  }
+  const content = parsed.data as { new_content?: unknown };
+  if (content.new_content !== undefined && !isReasonable(content.new_content)) {
+    return atFault(given as Record<string, unknown>, ['new_content']);
+  }
+  return { ok: true, command: { command, ...parsed.data } as HitlCommand };
+}
+
+function atFault(body: Record<string, unknown>, names: string[]): ParsedCommand {
+  const fields = [...new Set(names)];
+  const missing = fields.filter(
+    (name) => body[name] === undefined || body[name] === null || body[name] === '',
+  );
+  const invalid = fields.filter((name) => !missing.includes(name));
+  const parts: string[] = [];
+  if (missing.length > 0) {
+    parts.push(`missing required ${missing.length === 1 ? 'field' : 'fields'}: ${missing.join(', ')}`);
+  }
+  if (invalid.length > 0) parts.push(`invalid value or too long: ${invalid.join(', ')}`);
+  return { ok: false, fields: [...missing, ...invalid], detail: parts.join('; ') };
+}
+
+/** Bounded in depth before anything recurses into it, and in size before it is stored with every directive. */
+function isReasonable(content: unknown): boolean {
+  return depthAtMost(content, LIMITS.jsonDepthMax) && JSON.stringify(content).length <= REWRITE_CHARS_MAX;
+}
+
+function depthAtMost(value: unknown, levels: number): boolean {
+  if (value === null || typeof value !== 'object') return true;
+  if (levels === 0) return false;
+  return Object.values(value).every((member) => depthAtMost(member, levels - 1));
+}

@@ -1,0 +1,515 @@
+/**
+ * What every DecisionStore must do, as one suite over any implementation. Imported by its own path and not from the
+ * index, since it needs vitest.
+ */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { DecisionStore, Page, PageQuery } from '#contracts';
+import {
+  buildAlertEvent,
+  buildAuditDraft,
+  buildControlRow,
+  buildSessionView,
+  buildStepRow,
+  buildViolationEvent,
+} from './build-store-rows.js';
+
+/** A place for one store; `open` may be called again after the store was closed, and finds what was kept. */
+export interface StorePlace {
+  open(): Promise<DecisionStore>;
+  remove(): Promise<void>;
+}
+
+const SESSION = { tenant_id: 'default', session_id: 'session-1' };
+
+export function describeDecisionStore(name: string, makePlace: () => Promise<StorePlace>): void {
+  describe(`DecisionStore: ${name}`, () => {
+    let place: StorePlace;
+    let store: DecisionStore;
+
+    beforeEach(async () => {
+      place = await makePlace();
+      store = await place.open();
+    });
+    afterEach(async () => {
+      await store.close();
+      await place.remove();
+    });
+
+    const reopen = async () => {
+      await store.close();
+      store = await place.open();
+    };
+    const traces = (steps: { trace_id: string }[]) => steps.map((step) => step.trace_id);
+
+    describe('steps', () => {
+      it('gives ascending sequence numbers and reads back what was written', async () => {
+        const row = buildStepRow({ entropy_score: 0.4, entropy_severity: 'warning', window_size: 5 });
+        const [first] = await store.appendSteps([row]);
+        const [second] = await store.appendSteps([buildStepRow()]);
+        expect(second?.seq).toBeGreaterThan(first?.seq ?? 0);
+        const { body, held: _held, ...columns } = row;
+        expect(await store.lastSteps('default', 'session-1', 2)).toMatchObject([
+          { ...columns, seq: first?.seq, held: false, rewritten_by: null, log: JSON.parse(body) },
+          { seq: second?.seq },
+        ]);
+      });
+
+      it('stores a step sent again once, and answers with the first one', async () => {
+        const row = buildStepRow();
+        const [first] = await store.appendSteps([row]);
+        const other = buildStepRow();
+        const again = await store.appendSteps([row, other, row]);
+        expect(again).toEqual([
+          { seq: first?.seq, duplicate: true },
+          { seq: expect.any(Number), duplicate: false },
+          { seq: first?.seq, duplicate: true },
+        ]);
+        expect(await store.stepsAfter(0, 10)).toHaveLength(2);
+      });
+
+      it('keeps the same trace with another body, or of another tenant, as another step', async () => {
+        const row = buildStepRow({ trace_id: 'reused' });
+        const commits = await store.appendSteps([
+          row,
+          { ...row, body_hash: 'another' },
+          { ...row, tenant_id: 'other' },
+        ]);
+        expect(commits.map((commit) => commit.duplicate)).toEqual([false, false, false]);
+        expect(await store.stepsByTrace('default', 'reused')).toHaveLength(2);
+        expect(await store.stepsByTrace('other', 'reused')).toHaveLength(1);
+      });
+
+      it('tells duplicates apart in calls that share a commit', async () => {
+        const rows = Array.from({ length: 6 }, () => buildStepRow());
+        const calls = rows.map((row, index) =>
+          store.appendSteps(index % 2 === 0 ? [row] : [row, rows[0] ?? row]),
+        );
+        const commits = await Promise.all(calls);
+        const firstSeq = commits[0]?.[0]?.seq;
+        for (const [index, call] of commits.entries()) {
+          expect(call[0]?.duplicate).toBe(false);
+          if (index % 2 === 1) expect(call[1]).toEqual({ seq: firstSeq, duplicate: true });
+        }
+        expect(new Set(commits.map((call) => call[0]?.seq)).size).toBe(rows.length);
+        const stored = await store.stepsAfter(0, 100);
+        expect(stored.map((step) => [step.seq, step.trace_id])).toEqual(
+          commits.map((call, index) => [call[0]?.seq, rows[index]?.trace_id]),
+        );
+      });
+
+      it('takes a call without rows as done', async () => {
+        expect(await store.appendSteps([])).toEqual([]);
+      });
+
+      it('keeps texts of any script, quotes and control characters', async () => {
+        const row = buildStepRow({ trace_id: 'träce-猫-\u0000-"\'', session_id: 'сессия' });
+        await store.appendSteps([row]);
+        expect(traces(await store.lastSteps('default', 'сессия', 1))).toEqual([row.trace_id]);
+        expect((await store.appendSteps([row]))[0]?.duplicate).toBe(true);
+      });
+
+      it('never gives a sequence number twice, after a restart either', async () => {
+        const [before] = await store.appendSteps([buildStepRow()]);
+        await reopen();
+        const [after] = await store.appendSteps([buildStepRow()]);
+        expect(after?.seq).toBeGreaterThan(before?.seq ?? Number.POSITIVE_INFINITY);
+      });
+
+      it('names the newest steps, oldest first, for the duplicate filter', async () => {
+        const rows = Array.from({ length: 4 }, () => buildStepRow());
+        await store.appendSteps(rows);
+        expect(await store.recentStepKeys(2)).toEqual(
+          rows.slice(2).map(({ tenant_id, session_id, trace_id, body_hash }) => ({
+            tenant_id,
+            session_id,
+            trace_id,
+            body_hash,
+          })),
+        );
+      });
+    });
+
+    describe('paging', () => {
+      const everyPage = async <T>(
+        read: (query: PageQuery) => Promise<Page<T>>,
+        between: () => Promise<unknown> = async () => {},
+      ): Promise<T[]> => {
+        const items: T[] = [];
+        let cursor: string | undefined;
+        do {
+          const page = await read({ limit: 3, cursor });
+          items.push(...page.items);
+          cursor = page.next_cursor ?? undefined;
+          await between();
+        } while (cursor !== undefined);
+        return items;
+      };
+
+      it('pages through steps in both directions, each once, and ends with a null cursor', async () => {
+        const rows = Array.from({ length: 7 }, () => buildStepRow());
+        await store.appendSteps(rows);
+        const ascending = await everyPage((query) => store.steps({ ...query, ...SESSION, order: 'asc' }));
+        expect(traces(ascending)).toEqual(traces(rows));
+        const descending = await everyPage((query) => store.steps({ ...query, ...SESSION }));
+        expect(traces(descending)).toEqual(traces(rows).reverse());
+      });
+
+      it('neither repeats nor skips a step while steps are written', async () => {
+        const rows = Array.from({ length: 7 }, () => buildStepRow());
+        await store.appendSteps(rows);
+        const seen = await everyPage(
+          (query) => store.steps({ ...query, ...SESSION }),
+          () => store.appendSteps([buildStepRow(), buildStepRow()]),
+        );
+        expect(traces(seen)).toEqual(traces(rows).reverse());
+      });
+
+      it('ends on a page that is exactly full', async () => {
+        await store.appendSteps(Array.from({ length: 3 }, () => buildStepRow()));
+        expect((await store.steps({ ...SESSION, limit: 3 })).next_cursor).toBeNull();
+      });
+
+      it('pages through sessions, most recently seen first, though many were seen at the same time', async () => {
+        const views = Array.from({ length: 8 }, (_, index) =>
+          buildSessionView({ session_id: `s-${index}`, last_seen_ms: 1_000 + Math.floor(index / 4) }),
+        );
+        await store.saveSessions(
+          views.map((view) => ({ tenant_id: 'default', view })),
+          1,
+        );
+        const seen = await everyPage((query) => store.sessions({ ...query, tenant_id: 'default' }));
+        expect(seen.map((view) => view.session_id)).toEqual([
+          's-7',
+          's-6',
+          's-5',
+          's-4',
+          's-3',
+          's-2',
+          's-1',
+          's-0',
+        ]);
+      });
+
+      it.each([
+        ['nonsense', '%%%'],
+        ['not json', Buffer.from('[1,').toString('base64url')],
+        ['another listing', Buffer.from('["audit",1]').toString('base64url')],
+        ['a wrong key', Buffer.from('["steps","x"]').toString('base64url')],
+        ['too long', 'A'.repeat(100_000)],
+        ['empty', ''],
+      ])('refuses a cursor that is %s', async (_kind, cursor) => {
+        await expect(store.steps({ ...SESSION, limit: 1, cursor })).rejects.toMatchObject({
+          code: 'invalid_request',
+          detail: expect.stringMatching(/^cursor: /),
+        });
+      });
+
+      it.each([0, 501, 1.5, Number.NaN])('refuses a limit of %s', async (limit) => {
+        await expect(store.sessions({ tenant_id: 'default', limit })).rejects.toMatchObject({
+          code: 'invalid_request',
+        });
+      });
+    });
+
+    describe('sessions', () => {
+      beforeEach(async () => {
+        const view = (session_id: string, rest: Parameters<typeof buildSessionView>[0]) => ({
+          tenant_id: 'default',
+          view: buildSessionView({ session_id, ...rest }),
+        });
+        await store.saveSessions(
+          [
+            view('alpha', { last_seen_ms: 1, agent_id: 'Planner', severity: 'loop' }),
+            view('beta', { last_seen_ms: 2, last_intent: 'Höhe MESSEN', ended: true }),
+            view('gamma', { last_seen_ms: 3, last_tool: 'SQL_query', severity: 'loop', ended: true }),
+            { tenant_id: 'other', view: buildSessionView({ session_id: 'alpha', last_seen_ms: 4 }) },
+          ],
+          42,
+        );
+      });
+
+      const found = async (filter: object) =>
+        (await store.sessions({ tenant_id: 'default', limit: 10, ...filter })).items.map(
+          (view) => view.session_id,
+        );
+
+      it('finds sessions by any of their words, whatever the case', async () => {
+        expect(await found({ q: 'ALPH' })).toEqual(['alpha']);
+        expect(await found({ q: 'planner' })).toEqual(['alpha']);
+        expect(await found({ q: 'HÖHE mess' })).toEqual(['beta']);
+        expect(await found({ q: 'sql_' })).toEqual(['gamma']);
+        expect(await found({ q: '%' })).toEqual([]);
+        expect(await found({ q: '' })).toEqual(['gamma', 'beta', 'alpha']);
+      });
+
+      it('combines filters', async () => {
+        expect(await found({ severity: 'loop' })).toEqual(['gamma', 'alpha']);
+        expect(await found({ severity: 'loop', ended: false })).toEqual(['alpha']);
+        expect(await found({ agent_id: 'agent-1', ended: true })).toEqual(['gamma', 'beta']);
+      });
+
+      it('replaces a row on the next save and keeps tenants apart', async () => {
+        const view = buildSessionView({ session_id: 'alpha', last_seen_ms: 9, step_count: 7 });
+        await store.saveSessions([{ tenant_id: 'default', view }], 43);
+        expect(await store.session('default', 'alpha')).toEqual(view);
+        expect(await store.session('other', 'alpha')).toMatchObject({ last_seen_ms: 4 });
+        expect(await store.session('other', 'beta')).toBeNull();
+        expect(await found({})).toEqual(['alpha', 'gamma', 'beta']);
+      });
+
+      it('gives the newest of all tenants with the checkpoint they belong to, after a restart too', async () => {
+        await reopen();
+        const recent = await store.recentSessions(2);
+        expect(recent.checkpointSeq).toBe(42);
+        expect(recent.rows.map((row) => [row.tenant_id, row.view.session_id])).toEqual([
+          ['other', 'alpha'],
+          ['default', 'gamma'],
+        ]);
+      });
+    });
+
+    describe('control', () => {
+      it('writes control, audit and release together and answers with the chained entries', async () => {
+        await store.appendSteps([
+          buildStepRow({ trace_id: 'a', held: 1 }),
+          buildStepRow({ trace_id: 'b', held: 0 }),
+          buildStepRow({ trace_id: 'c', held: 1 }),
+          buildStepRow({ trace_id: 'd', held: 1, session_id: 'session-2' }),
+        ]);
+        expect(traces(await store.heldSteps('default', 'session-1'))).toEqual(['a', 'c']);
+        const control = buildControlRow({ state: 'active' });
+        const commit = await store.commitControl({
+          control,
+          audit: [buildAuditDraft({ action: 'resume' }), buildAuditDraft({ action: 'inject' })],
+          release: SESSION,
+        });
+        expect(commit.released.map((step) => [step.trace_id, step.held])).toEqual([
+          ['a', false],
+          ['c', false],
+        ]);
+        expect(commit.audit.map((entry) => entry.seq)).toEqual([1, 2]);
+        expect(commit.audit[1]?.prev_hash).toBe(commit.audit[0]?.hash);
+        expect(await store.heldSteps('default', 'session-1')).toEqual([]);
+        expect(traces(await store.heldSteps('default', 'session-2'))).toEqual(['d']);
+        expect(await store.control('default', 'session-1')).toEqual(control);
+      });
+
+      it('rewrites a held step and says who did; its resend is still the same step', async () => {
+        const row = buildStepRow({ trace_id: 'a', held: 1 });
+        await store.appendSteps([row]);
+        const body = row.body.replace('read_file', 'list_files');
+        const commit = await store.commitControl({
+          audit: [buildAuditDraft({ action: 'rewrite' })],
+          rewrite: { ...SESSION, trace_id: 'a', body, rewritten_by: 'ada' },
+        });
+        expect(commit.rewritten).toMatchObject({ held: true, rewritten_by: 'ada', log: JSON.parse(body) });
+        expect((await store.appendSteps([row]))[0]?.duplicate).toBe(true);
+        expect(await store.heldSteps('default', 'session-1')).toEqual([commit.rewritten]);
+      });
+
+      it('writes nothing at all when the step to rewrite is not held', async () => {
+        await store.appendSteps([buildStepRow({ trace_id: 'a', held: 0 })]);
+        const commit = await store.commitControl({
+          control: buildControlRow(),
+          audit: [buildAuditDraft()],
+          release: SESSION,
+          rewrite: { ...SESSION, trace_id: 'a', body: '{}', rewritten_by: 'ada' },
+        });
+        expect(commit).toEqual({ audit: [], released: [], rewritten: null });
+        expect(await store.control('default', 'session-1')).toBeNull();
+        expect((await store.audit({ tenant_id: 'default', limit: 1 })).items).toEqual([]);
+      });
+
+      it('lists the sessions that are not plainly active, or have directives waiting', async () => {
+        const directive = {
+          directive_id: 'd1',
+          seq: 1,
+          type: 'inject' as const,
+          issued_at_ms: 1,
+          operator_id: 'ada',
+          prompt: 'think again',
+        };
+        const rows = [
+          buildControlRow({ session_id: 'plain', state: 'active' }),
+          buildControlRow({
+            session_id: 'waiting',
+            state: 'active',
+            directive_seq: 1,
+            directives: [directive],
+          }),
+          buildControlRow({ session_id: 'paused', state: 'paused' }),
+          buildControlRow({ session_id: 'ended', state: 'terminated' }),
+        ];
+        for (const control of rows) await store.commitControl({ control });
+        const listed = await store.controls();
+        expect(listed.map((row) => row.session_id).sort()).toEqual(['ended', 'paused', 'waiting']);
+        expect(listed.find((row) => row.session_id === 'waiting')).toEqual(rows[1]);
+      });
+    });
+
+    describe('audit', () => {
+      it('numbers entries per tenant without a gap, though many commands come at once', async () => {
+        const tenants = ['default', 'other'];
+        await Promise.all(
+          Array.from({ length: 40 }, (_, index) =>
+            store.commitControl({ audit: [buildAuditDraft({ tenant_id: tenants[index % 2] ?? '' })] }),
+          ),
+        );
+        for (const tenant_id of tenants) {
+          const { items } = await store.audit({ tenant_id, limit: 100, order: 'asc' });
+          expect(items.map((entry) => entry.seq)).toEqual(
+            Array.from({ length: 20 }, (_, index) => index + 1),
+          );
+          expect(await store.verifyAudit(tenant_id)).toEqual({
+            ok: true,
+            entry_count: 20,
+            broken_at_seq: null,
+          });
+        }
+      });
+
+      it('goes on with the chain after a restart', async () => {
+        await store.commitControl({ audit: [buildAuditDraft()] });
+        await reopen();
+        const { audit } = await store.commitControl({ audit: [buildAuditDraft()] });
+        expect(audit[0]?.seq).toBe(2);
+        expect((await store.verifyAudit('default')).ok).toBe(true);
+      });
+
+      it('lists by session, newest first, and keeps any detail', async () => {
+        const detail = { prompt: 'Ü "quoted" \u0000 \ud83d\ude00', nested: [1, null, { b: 1, a: -0.5 }] };
+        await store.commitControl({
+          audit: [buildAuditDraft({ detail }), buildAuditDraft({ session_id: null })],
+        });
+        await store.commitControl({ audit: [buildAuditDraft({ operator_id: 'half \ud83d of one' })] });
+        const all = await store.audit({ tenant_id: 'default', limit: 10 });
+        expect(all.items.map((entry) => entry.seq)).toEqual([3, 2, 1]);
+        const ofSession = await store.audit({ tenant_id: 'default', session_id: 'session-1', limit: 10 });
+        expect(ofSession.items.map((entry) => entry.seq)).toEqual([3, 1]);
+        expect(ofSession.items[1]?.detail).toEqual(detail);
+        expect((await store.verifyAudit('default')).ok).toBe(true);
+      });
+
+      it('verifies an empty audit as whole', async () => {
+        expect(await store.verifyAudit('default')).toEqual({ ok: true, entry_count: 0, broken_at_seq: null });
+      });
+    });
+
+    describe('alerts and violations', () => {
+      it('folds the alerts of a session into one group', async () => {
+        await store.appendAlert('default', buildAlertEvent({ at_ms: 10 }));
+        const latest = buildAlertEvent({ at_ms: 20, occurrence_count: 4 });
+        await store.appendAlert('default', latest);
+        await store.appendAlert('other', buildAlertEvent({ at_ms: 30 }));
+        expect(await store.alertGroup('default', 'session-1')).toEqual({
+          session_id: 'session-1',
+          agent_id: 'agent-1',
+          alert_count: 2,
+          first_at_ms: 10,
+          last_at_ms: 20,
+          latest,
+        });
+        expect(await store.alertGroup('default', 'session-2')).toBeNull();
+      });
+
+      it('pages through alerts of a tenant or of one session', async () => {
+        for (const session_id of ['s1', 's2', 's1'])
+          await store.appendAlert('default', buildAlertEvent({ session_id }));
+        const first = await store.alerts({ tenant_id: 'default', limit: 2 });
+        expect(first.items.map((alert) => alert.session_id)).toEqual(['s1', 's2']);
+        const rest = await store.alerts({
+          tenant_id: 'default',
+          limit: 2,
+          cursor: first.next_cursor ?? undefined,
+        });
+        expect(rest).toMatchObject({ items: [{ session_id: 's1' }], next_cursor: null });
+        expect((await store.alerts({ tenant_id: 'default', session_id: 's1', limit: 9 })).items).toHaveLength(
+          2,
+        );
+      });
+
+      it('keeps a violation exactly as published', async () => {
+        const event = buildViolationEvent();
+        await store.appendViolation('default', event);
+        const { items } = await store.violations({ tenant_id: 'default', limit: 1 });
+        expect(items).toEqual([{ ...event, seq: expect.any(Number) }]);
+        expect((await store.violations({ tenant_id: 'other', limit: 1 })).items).toEqual([]);
+      });
+    });
+
+    describe('access and settings', () => {
+      it('saves and replaces keys, operators and logins', async () => {
+        const common = {
+          prefix: 'p',
+          created_at_ms: 1,
+          created_by: 'ada',
+          last_used_at_ms: null,
+          revoked_at_ms: null,
+        };
+        const key = { key_id: 'k', tenant_id: 'default', name: 'ci', secret_hash: 'x', ...common };
+        const operator = {
+          token_id: 't',
+          name: 'ada',
+          role: 'admin' as const,
+          tenant_ids: ['*'],
+          secret_hash: 'y',
+          ...common,
+        };
+        await store.saveAgentKey(key);
+        await store.saveAgentKey({ ...key, revoked_at_ms: 5 });
+        await store.saveOperator(operator);
+        const login = { token_id: 't', operator_id: 'ada', tenant_id: 'default', expires_at_ms: 9e15 };
+        await store.saveLogin({ cookie_hash: 'a', ...login });
+        await store.saveLogin({ cookie_hash: 'b', ...login });
+        await store.deleteLogin('a');
+        await reopen();
+        expect(await store.agentKeys()).toEqual([{ ...key, revoked_at_ms: 5 }]);
+        expect(await store.operators()).toEqual([operator]);
+        expect(await store.logins()).toEqual([{ cookie_hash: 'b', ...login }]);
+      });
+
+      it('keeps settings of any JSON type until they are deleted', async () => {
+        await store.saveSetting('a', 0.25);
+        await store.saveSetting('b', { of: ['any', 'type', null] });
+        await store.saveSetting('a', 'replaced');
+        await store.saveSetting('c', null);
+        await store.deleteSetting('c');
+        await reopen();
+        expect(await store.settings()).toEqual(
+          new Map<string, unknown>([
+            ['a', 'replaced'],
+            ['b', { of: ['any', 'type', null] }],
+          ]),
+        );
+      });
+    });
+
+    it('reserves each live sequence number once, across restarts', async () => {
+      expect(await store.reserveSequences(10)).toBe(1);
+      expect(await store.reserveSequences(1)).toBe(11);
+      await reopen();
+      expect(await store.reserveSequences(1_000)).toBe(12);
+      expect(await store.reserveSequences(1)).toBe(1_012);
+      await expect(store.reserveSequences(0)).rejects.toThrow(RangeError);
+    });
+
+    it('commits what is queued before it closes, and refuses what comes later', async () => {
+      const writes = Promise.all(Array.from({ length: 50 }, () => store.appendSteps([buildStepRow()])));
+      await store.close();
+      expect((await writes).flat()).toHaveLength(50);
+      await expect(store.appendSteps([buildStepRow()])).rejects.toMatchObject({ code: 'draining' });
+      await expect(store.probe()).rejects.toMatchObject({ code: 'draining' });
+      store = await place.open();
+      expect(await store.stepsAfter(0, 100)).toHaveLength(50);
+    });
+
+    it('probes without complaint and counts nothing as queued once all is settled', async () => {
+      await store.probe();
+      const write = store.appendSteps([buildStepRow(), buildStepRow()]);
+      expect(store.queuedCount).toBe(2);
+      await write;
+      expect(store.queuedCount).toBe(0);
+      expect(store.refusal()).toBeNull();
+    });
+  });
+}

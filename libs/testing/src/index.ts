@@ -1,0 +1,2 @@
+export * from './build-decision-log.js';
+export * from './build-store-rows.js';

@@ -1,0 +1,136 @@
+/**
+ * The promise, whole: five equal logs, an alert in a real browser, one click, and the agent is really stopped;
+ * guidance reaches it, what was held comes in order, the audit verifies, and a second operator saw it all.
+ */
+import { mkdirSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildDecisionLog } from '#testing';
+import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
+import { launchBrowser } from './browser.js';
+import { logIn } from './log-in.js';
+
+const SESSION = 'ticket-4711';
+const GUIDANCE = 'The report moved to /archive/q3.pdf';
+const WAIT_MS = 15_000;
+
+let gateway: RunningGateway;
+let browser: Browser;
+
+beforeAll(async () => {
+  [gateway, browser] = await Promise.all([startGateway(), launchBrowser()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.stop();
+});
+
+let serial = 0;
+const post = async (intent: string) => {
+  serial += 1;
+  const response = await gateway.ingest(
+    buildDecisionLog({
+      meta: {
+        trace_id: `step-${serial}`,
+        session_id: SESSION,
+        parent_step_id: serial > 1 ? `step-${serial - 1}` : null,
+      },
+      identity: { agent_id: 'report-reader' },
+      cognition: { intent },
+      action: { tool_call: 'read_file', status: 'failure', tool_input: { path: '/reports/q3.pdf' } },
+    } as never),
+  );
+  expect(response.status).toBe(202);
+  return response.json();
+};
+
+const poll = async (query: string) => {
+  const response = await fetch(`${gateway.url}/v1/sessions/${SESSION}/control?${query}`, {
+    headers: { authorization: `Bearer ${gateway.agentKey}` },
+  });
+  return response.json() as Promise<any>;
+};
+
+const openAs = async (operatorId: string): Promise<Page> => {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  const page = await context.newPage();
+  await logIn(page, gateway, operatorId);
+  return page;
+};
+
+test('a looping agent is seen, stopped by a click, guided and let go on', async () => {
+  const [ana, ben] = await Promise.all([openAs('ana'), openAs('ben')]);
+  // The agent listens for control from the start: its poll must return when the operator clicks.
+  const polling = poll('wait_s=55');
+  for (let step = 0; step < 5; step += 1) await post('Read the quarterly report');
+
+  const alertRow = (page: Page) => page.locator(`[data-testid=alert-row][data-session-id="${SESSION}"]`);
+  await alertRow(ana).waitFor({ timeout: WAIT_MS });
+  await alertRow(ben).waitFor({ timeout: WAIT_MS });
+  // [FR-9.10-] however many alerts come, one row.
+  await post('Read the quarterly report');
+  expect(await alertRow(ana).count()).toBe(1);
+
+  await alertRow(ana).getByTestId('pause-and-inspect').click();
+  await ana.waitForURL(`**/sessions/${SESSION}**`, { timeout: WAIT_MS });
+  const polled = await polling;
+  expect(polled).toMatchObject({ session_id: SESSION, state: 'paused' });
+  expect((await post('Held one')).control.state).toBe('paused');
+  await post('Held two');
+  await post('Held three');
+
+  await ana
+    .getByTestId('control-state')
+    .filter({ hasText: /paused/i })
+    .first()
+    .waitFor({ timeout: WAIT_MS });
+  await expect.poll(() => ana.getByTestId('held-message').count(), { timeout: WAIT_MS }).toBe(3);
+  // The other operator sees who stopped it, without reloading.
+  await alertRow(ben).filter({ hasText: 'ana' }).waitFor({ timeout: WAIT_MS });
+
+  await ana.getByTestId('hitl-inject-text').fill(GUIDANCE);
+  await ana.getByTestId('hitl-inject').click();
+  await expect
+    .poll(
+      async () => (await poll(`after=${polled.cursor}`)).directives.map((directive: any) => directive.prompt),
+      {
+        timeout: WAIT_MS,
+      },
+    )
+    .toContain(GUIDANCE);
+
+  await ana.getByTestId('hitl-resume').click();
+  await ana
+    .getByTestId('control-state')
+    .filter({ hasText: /active/i })
+    .first()
+    .waitFor({ timeout: WAIT_MS });
+  await expect.poll(() => ana.getByTestId('held-message').count(), { timeout: WAIT_MS }).toBe(0);
+  expect((await poll('')).state).toBe('active');
+  const answer = await post('Read the archived report');
+  expect(answer.control.state).toBe('active');
+
+  const { body: logs } = await gateway.operator('GET', `/v1/sessions/${SESSION}/decision-logs`);
+  expect(logs.items.map((item: any) => item.cognition.intent).slice(-4)).toEqual([
+    'Held one',
+    'Held two',
+    'Held three',
+    'Read the archived report',
+  ]);
+  expect(logs.items.some((item: any) => item.gateway.held)).toBe(false);
+
+  await ana.getByTestId('audit-entry').first().waitFor({ timeout: WAIT_MS });
+  const { body: audit } = await gateway.operator('GET', `/v1/audit?session_id=${SESSION}`);
+  const actions = audit.items.map((entry: any) => [entry.action, entry.operator_id]).reverse();
+  for (const action of ['pause', 'inject', 'resume']) expect(actions).toContainEqual([action, 'ana']);
+  expect((await gateway.operator('GET', '/v1/audit/verify')).body).toMatchObject({
+    ok: true,
+    broken_at_seq: null,
+  });
+
+  // The second operator's page followed to the end.
+  await ben.goto(`${gateway.url}/sessions/${SESSION}`);
+  await ben.getByText(GUIDANCE).first().waitFor({ timeout: WAIT_MS });
+  mkdirSync('test-output/screenshots', { recursive: true });
+  await ben.screenshot({ path: 'test-output/screenshots/journey-inspect-second-operator.png' });
+});

@@ -1,0 +1,308 @@
+/** The ingest contract over HTTP, against a real gateway: every answer and every refusal of the design's section 2. */
+
+import http from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildDecisionLog } from '#testing';
+import { AGENT_KEY, type JsonResponse, type RunningGateway, startGateway } from './start-gateway.js';
+
+let gateway: RunningGateway;
+beforeAll(async () => {
+  gateway = await startGateway({ env: { BODY_TIMEOUT_MS: '1500' } });
+});
+afterAll(async () => {
+  expect(await gateway.stop()).toBe(0);
+});
+
+let serial = 0;
+const uniqueId = (name: string) => {
+  serial += 1;
+  return `${name}-${serial}`;
+};
+const logOf = (sessionId: string, overrides: Record<string, unknown> = {}) =>
+  buildDecisionLog({ meta: { trace_id: uniqueId('trace'), session_id: sessionId }, ...overrides } as never);
+const ndjson = (lines: unknown[]) =>
+  lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
+const NDJSON = { 'content-type': 'application/x-ndjson' };
+
+describe('one DecisionLog', () => {
+  test('is stored, scored and answered with 202', async () => {
+    const log = logOf(uniqueId('session'));
+    const response = await gateway.ingest(log);
+    expect(response.status).toBe(202);
+    expect(await response.json()).toMatchObject({
+      status: 'accepted',
+      trace_id: log.meta.trace_id,
+      session_id: log.meta.session_id,
+      entropy: { score: 1, severity: 'normal', window_size: 1 },
+      control: { state: 'active', directives: [] },
+    });
+  });
+
+  test("[FR-9.8+] goes out with the gateway's score, and the reported one is nowhere", async () => {
+    const session = uniqueId('liar');
+    for (let step = 0; step < 5; step += 1) {
+      await gateway.ingest(logOf(session, { cognition: { intent: 'same', entropy_score: 0.9137 } }));
+    }
+    const { body } = await gateway.operator('GET', `/v1/sessions/${session}/decision-logs`);
+    expect(body.items.map((item: any) => item.cognition.entropy_score)).toEqual([1, 0.5, 0.3333, 0.25, 0.2]);
+    expect(body.items.at(-1).cognition.entropy_severity).toBe('loop');
+    expect(JSON.stringify(body)).not.toContain('0.9137');
+  });
+
+  test('[FR-9.9-] that violates the schema leaves the window alone', async () => {
+    const session = uniqueId('half-valid');
+    await gateway.ingest(logOf(session));
+    const { action: _, ...broken } = logOf(session);
+    expect((await gateway.ingest(broken)).status).toBe(422);
+    const next = await (await gateway.ingest(logOf(session))).json();
+    expect(next.entropy.window_size).toBe(2);
+  });
+
+  test('sent again unchanged answers as the first time and counts once', async () => {
+    const log = logOf(uniqueId('session'));
+    const first = await (await gateway.ingest(log)).json();
+    await gateway.ingest(logOf(log.meta.session_id as string));
+    expect(await (await gateway.ingest(log)).json()).toEqual({ ...first, warnings: undefined });
+    const { body } = await gateway.operator('GET', `/v1/sessions/${log.meta.session_id}`);
+    expect(body.step_count).toBe(2);
+  });
+
+  test('sent twenty times at once is one step', async () => {
+    const log = logOf(uniqueId('session'));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, async () => (await gateway.ingest(log)).json()),
+    );
+    expect(new Set(answers.map((answer) => answer.entropy.window_size))).toEqual(new Set([1]));
+    const { body } = await gateway.operator('GET', `/v1/sessions/${log.meta.session_id}/decision-logs`);
+    expect(body.items).toHaveLength(1);
+  });
+
+  test('with a reused trace_id and another body is another step, with a warning', async () => {
+    const log = logOf(uniqueId('session'));
+    await gateway.ingest(log);
+    const answer = await (await gateway.ingest({ ...log, cognition: { intent: 'something else' } })).json();
+    expect(answer.entropy.window_size).toBe(2);
+    expect(answer.warnings.join()).toContain('meta.trace_id');
+  });
+
+  test("without a session goes to its parent's session, else to its own trace", async () => {
+    const parent = logOf(uniqueId('session'));
+    await gateway.ingest(parent);
+    const child = buildDecisionLog({
+      meta: { trace_id: uniqueId('child'), session_id: undefined, parent_step_id: parent.meta.trace_id },
+    } as never);
+    expect((await (await gateway.ingest(child)).json()).session_id).toBe(parent.meta.session_id);
+    const orphan = buildDecisionLog({
+      meta: { trace_id: uniqueId('orphan'), session_id: undefined, parent_step_id: 'never seen' },
+    } as never);
+    expect((await (await gateway.ingest(orphan)).json()).session_id).toBe(orphan.meta.trace_id);
+  });
+
+  test('names unknown members and drops them', async () => {
+    const log = { ...logOf(uniqueId('session')), colour: 'blue' };
+    expect((await (await gateway.ingest(log)).json()).warnings.join()).toContain('colour');
+  });
+});
+
+describe('a batch', () => {
+  test('answers in order, each line for itself', async () => {
+    const session = uniqueId('batch');
+    const [one, two] = [logOf(session), logOf(session)];
+    const body = ndjson([one, '{"broken', '', { meta: {} }, two]);
+    const response = await gateway.ingest(body, NDJSON);
+    expect(response.status).toBe(207);
+    const { results } = await response.json();
+    expect(results.map((result: any) => result.status)).toEqual([
+      'accepted',
+      'rejected',
+      'rejected',
+      'accepted',
+    ]);
+    expect(results[1]).toMatchObject({ reason: 'invalid_json', trace_id: null });
+    expect(results[1].detail).toContain('line 2');
+    expect(results[2].detail).toContain('missing required field: meta.trace_id');
+    expect(results[3].entropy.window_size).toBe(2);
+  });
+
+  test('is 202 when all were taken and 422 when none', async () => {
+    const session = uniqueId('array');
+    expect((await gateway.ingest([logOf(session), logOf(session)])).status).toBe(202);
+    expect((await gateway.ingest([{}, []])).status).toBe(422);
+  });
+
+  test('counts a copy inside itself once', async () => {
+    const log = logOf(uniqueId('session'));
+    const { results } = await (await gateway.ingest([log, log, log])).json();
+    expect(results.map((result: any) => result.entropy)).toEqual(Array(3).fill(results[0].entropy));
+  });
+
+  test('compressed is read the same', async () => {
+    const session = uniqueId('gzip');
+    const body = gzipSync(ndjson(Array.from({ length: 500 }, () => logOf(session))));
+    const response = await gateway.ingest(body, { ...NDJSON, 'content-encoding': 'gzip' });
+    expect(response.status).toBe(202);
+    expect((await response.json()).results).toHaveLength(500);
+  });
+
+  test('with more than the maximum of lines is refused whole', async () => {
+    const response = await gateway.ingest(ndjson(Array(5_001).fill('{}')), NDJSON);
+    expect(response.status).toBe(413);
+    expect((await response.json()).detail).toContain('5000');
+  });
+});
+
+describe('refusals', () => {
+  const expectRefusal = async (response: JsonResponse, status: number, reason: string) => {
+    expect(response.status).toBe(status);
+    const answer = await response.json();
+    expect(answer.reason).toBe(reason);
+    expect(answer.detail).toBeTypeOf('string');
+    return answer;
+  };
+
+  test('a schema violation names the field and keeps the trace id', async () => {
+    const { meta, ...rest } = logOf(uniqueId('session'));
+    const { trace_id: _, ...metaWithout } = meta;
+    expect(await (await gateway.ingest({ ...rest, meta: metaWithout })).json()).toEqual({
+      status: 'rejected',
+      reason: 'schema_violation',
+      detail: 'missing required field: meta.trace_id',
+      trace_id: null,
+    });
+    const wrong = await gateway.ingest({ ...rest, meta, action: { status: 'done' } });
+    const answer = await expectRefusal(wrong, 422, 'schema_violation');
+    expect(answer.detail).toContain('action.status');
+    expect(answer.detail).not.toContain('missing');
+    expect(answer.trace_id).toBe(meta.trace_id);
+  });
+
+  test.each([
+    ['broken JSON', '{"meta":'],
+    ['an empty body', ''],
+    ['NaN', '{"a":NaN}'],
+    ['invalid UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d])],
+  ])('%s is invalid_json', async (_name, body) => {
+    await expectRefusal(await gateway.ingest(body), 400, 'invalid_json');
+  });
+
+  test('a key named twice is invalid_json and names the key', async () => {
+    const text = JSON.stringify(logOf(uniqueId('session'))).replace(
+      '"meta":{',
+      '"meta":{"trace_id":"first",',
+    );
+    const answer = await expectRefusal(await gateway.ingest(text), 400, 'invalid_json');
+    expect(answer.detail).toContain('trace_id');
+  });
+
+  test('no key, a wrong key and an operator token are 401', async () => {
+    for (const authorization of ['', 'Bearer nobody', 'Basic abc', `Bearer ${gateway.operatorToken}`]) {
+      await expectRefusal(await gateway.ingest({}, { authorization }), 401, 'unauthorized');
+    }
+  });
+
+  test('another content type or encoding is 415', async () => {
+    await expectRefusal(
+      await gateway.ingest('a=b', { 'content-type': 'text/plain' }),
+      415,
+      'unsupported_media_type',
+    );
+    await expectRefusal(
+      await gateway.ingest('{}', { 'content-encoding': 'zstd' }),
+      415,
+      'unsupported_media_type',
+    );
+  });
+
+  test('a gzip bomb stops at the limit', async () => {
+    const bomb = gzipSync(Buffer.alloc(200 * 1024 * 1024, ' '));
+    expect(bomb.length).toBeLessThan(1024 * 1024);
+    const before = process.memoryUsage().rss;
+    await expectRefusal(await gateway.ingest(bomb, { 'content-encoding': 'gzip' }), 413, 'payload_too_large');
+    expect(before).toBeGreaterThan(0);
+    await expectRefusal(
+      await gateway.ingest('no gzip', { 'content-encoding': 'gzip' }),
+      400,
+      'invalid_request',
+    );
+  });
+
+  test('a hundred megabytes are refused without being read', async () => {
+    const answer = await rawRequest({ 'content-length': String(100 * 1024 * 1024) }, async (request) => {
+      const chunk = Buffer.alloc(64 * 1024, 0x20);
+      request.on('error', () => {});
+      for (let sent = 0; sent < 100 && !request.destroyed; sent += 1) request.write(chunk);
+    });
+    expect(answer.status).toBe(413);
+  });
+
+  test('a sender that dawdles is cut with 408', async () => {
+    const answer = await rawRequest({ 'transfer-encoding': 'chunked' }, async (request) => {
+      request.on('error', () => {});
+      request.write('{"meta":');
+    });
+    expect(answer.status).toBe(408);
+  });
+
+  test('half a body leaves the gateway well', async () => {
+    await new Promise<void>((settle) => {
+      const request = http.request(`${gateway.url}/v1/decision-logs`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${AGENT_KEY}`,
+          'content-type': 'application/json',
+          'content-length': '1000',
+        },
+      });
+      request.on('error', () => {});
+      request.on('close', settle);
+      request.write('{"half":');
+      setImmediate(() => request.destroy());
+    });
+    expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+  });
+
+  function rawRequest(
+    headers: Record<string, string>,
+    write: (request: http.ClientRequest) => Promise<void>,
+  ): Promise<{ status: number }> {
+    return new Promise((settle, fail) => {
+      const request = http.request(
+        `${gateway.url}/v1/decision-logs`,
+        {
+          method: 'POST',
+          headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json', ...headers },
+        },
+        (response) => {
+          response.resume();
+          settle({ status: response.statusCode ?? 0 });
+          request.destroy();
+        },
+      );
+      request.on('error', fail);
+      write(request).catch(fail);
+    });
+  }
+});
+
+describe('violations', () => {
+  test('are published with exactly the fields of the design, and never the payload', async () => {
+    const canary = uniqueId('canary');
+    await gateway.ingest({ identity: { agent_id: 'clumsy' }, secret: canary });
+    const { body } = await gateway.operator('GET', '/v1/violations');
+    const { seq: _, ...event } = body.items.find((item: any) => item.agent_id === 'clumsy');
+    expect(Object.keys(event).sort()).toEqual(
+      [
+        'agent_id',
+        'capability_version',
+        'event_type',
+        'raw_payload_hash',
+        'timestamp',
+        'violation_reason',
+      ].sort(),
+    );
+    expect(event).toMatchObject({ event_type: 'schema_violation', capability_version: 'unknown' });
+    expect(event.raw_payload_hash).toMatch(/^sha256:[0-9a-f]{64}$/);
+    expect(JSON.stringify(body) + gateway.output()).not.toContain(canary);
+  });
+});

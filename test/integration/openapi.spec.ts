@@ -1,0 +1,44 @@
+/** The documentation and the running gateway: what the one lists, the other serves, and nothing is open by accident. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ROUTES } from '../../apps/gateway/src/openapi/routes.js';
+import { startGateway } from './start-gateway.js';
+
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+
+type Route = (typeof ROUTES)[number];
+
+const isOpen = (route: Route): boolean => ['anybody', 'loopback_or_observe'].includes(route.caller);
+
+const named = (isMeant: (route: Route) => boolean): [string, Route][] =>
+  ROUTES.filter(isMeant).map((route) => [`${route.method.toUpperCase()} ${route.path}`, route]);
+
+/** Without credentials and without a body. */
+const call = (route: Route): Promise<Response> =>
+  fetch(gateway.url + route.path.replace(/\{\w+\}/g, 'unknown'), { method: route.method.toUpperCase() });
+
+describe('the documentation', () => {
+  it('is served to machines and to people, without credentials', async () => {
+    const document = await fetch(`${gateway.url}/v1/openapi.json`);
+    expect(document.status).toBe(200);
+    expect(await document.json()).toMatchObject({ openapi: expect.stringMatching(/^3\.1/) });
+    const page = await fetch(`${gateway.url}/docs`);
+    expect(page.headers.get('content-type')).toContain('text/html');
+    expect(await page.text()).toContain('/v1/decision-logs');
+  });
+
+  it.each(named((route) => !isOpen(route)))(
+    'lists %s, which exists and refuses a stranger',
+    async (_, route) => {
+      expect((await call(route)).status).toBe(401);
+    },
+  );
+
+  it.each(named(isOpen))('lists %s, which exists and is open to this machine', async (_, route) => {
+    expect([401, 403, 404, 405, 500]).not.toContain((await call(route)).status);
+  });
+});

@@ -1,0 +1,122 @@
+/**
+ * A real gateway in a process of its own: built code, a free port, its own data folder. Nothing is mocked.
+ * The folder outlives `kill`, so that a test can start a second gateway on what the first left.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const MAIN = resolve(import.meta.dirname, '../../dist/apps/gateway/src/main.js');
+const START_TIMEOUT_MS = 30_000;
+
+export const AGENT_KEY = 'integration-agent-key-0123456789';
+export const OPERATOR_TOKEN = 'integration-operator-token-0123456789';
+
+/** A response whose JSON a test reads as it likes. */
+export type JsonResponse = Omit<Response, 'json'> & { json(): Promise<any> };
+
+export interface RunningGateway {
+  url: string;
+  agentKey: string;
+  operatorToken: string;
+  dataDir: string;
+  process: ChildProcess;
+  /** Everything it wrote to stdout and stderr so far. */
+  output(): string;
+  /** POST /v1/decision-logs; text and buffers go as they are. */
+  ingest(body: unknown, headers?: Record<string, string>): Promise<JsonResponse>;
+  /** As operator `tester`, with JSON in and out. */
+  operator(method: string, path: string, body?: unknown): Promise<{ status: number; body: any }>;
+  /** SIGTERM; resolves with the exit code. Removes the data folder unless it was handed in. */
+  stop(): Promise<number | null>;
+  /** SIGKILL: no goodbye. */
+  kill(): Promise<void>;
+}
+
+export interface StartOptions {
+  dataDir?: string;
+  env?: Record<string, string>;
+}
+
+export async function startGateway(options: StartOptions = {}): Promise<RunningGateway> {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'observatory-test-'));
+  const child = spawn(process.execPath, [MAIN], {
+    env: {
+      PATH: process.env.PATH,
+      PORT: '0',
+      LOG_LEVEL: 'info',
+      OBSERVATORY_DATA_DIR: dataDir,
+      OBSERVATORY_AGENT_KEY: AGENT_KEY,
+      OBSERVATORY_OPERATOR_TOKEN: OPERATOR_TOKEN,
+      ...options.env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += chunk));
+  child.stderr.on('data', (chunk) => (output += chunk));
+  const exited = new Promise<number | null>((settle) => child.once('exit', (code) => settle(code)));
+  const url = await listening(child, () => output);
+  const authorization = `Bearer ${AGENT_KEY}`;
+  return {
+    url,
+    agentKey: AGENT_KEY,
+    operatorToken: OPERATOR_TOKEN,
+    dataDir,
+    process: child,
+    output: () => output,
+    ingest: (body, headers = {}) => {
+      const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+      return fetch(`${url}/v1/decision-logs`, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json', ...headers },
+        body: isRaw ? body : JSON.stringify(body),
+      });
+    },
+    operator: async (method, path, body) => {
+      const response = await fetch(url + path, {
+        method,
+        headers: {
+          authorization: `Bearer ${OPERATOR_TOKEN}`,
+          'x-observatory-operator-id': 'tester',
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return { status: response.status, body: text === '' ? null : JSON.parse(text) };
+    },
+    stop: async () => {
+      child.kill('SIGTERM');
+      const code = await exited;
+      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+      return code;
+    },
+    kill: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+/** Resolves with the URL the banner prints. */
+function listening(child: ChildProcess, output: () => string): Promise<string> {
+  return new Promise((settle, fail) => {
+    const timer = setTimeout(
+      () => fail(new Error(`gateway did not start in time:\n${output()}`)),
+      START_TIMEOUT_MS,
+    );
+    const look = () => {
+      const url = /Observatory {2}(http:\/\/\S+)/.exec(output())?.[1];
+      if (url === undefined) return;
+      clearTimeout(timer);
+      settle(url.replace('localhost', '127.0.0.1'));
+    };
+    child.stdout?.on('data', look);
+    child.once('exit', (code) => {
+      clearTimeout(timer);
+      fail(new Error(`gateway exited with ${code}:\n${output()}`));
+    });
+  });
+}
