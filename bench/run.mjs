@@ -20,7 +20,7 @@ import { describeMachine, loadPerCore } from './lib/machine.mjs';
 const resultsFile = new URL('./RESULTS.md', import.meta.url);
 const busyLoadPerCore = 0.7;
 
-/** Name -> how its result becomes figures. @type {Record<string, (result: any) => BenchResult>} */
+/** Name -> how its result becomes figures. @type {Record<string, (result: any, printed: string) => BenchResult>} */
 const benches = {
   entropy: figuresOfEntropy,
   store: figuresOfStore,
@@ -31,20 +31,25 @@ const benches = {
 
 const benchFile = (/** @type {string} */ name) => new URL(`./${name}.mjs`, import.meta.url);
 
-/** @param {string} name @returns {Promise<any>} what its `run()` returns */
+/** @param {string} name @returns {Promise<{ result: any, printed: string }>} what its `run()` returns, and what it printed */
 function runBench(name) {
   return new Promise((resolve, reject) => {
     const child = fork(new URL('./lib/run-one.mjs', import.meta.url), [benchFile(name).href], {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     });
     /** @type {any} */
     let answer = null;
+    let printed = '';
+    child.stdout?.setEncoding('utf8').on('data', (text) => {
+      printed += text;
+      process.stderr.write(text);
+    });
     child.on('message', (message) => {
       answer = message;
     });
     child.on('error', reject);
-    child.on('exit', (code, signal) => {
-      if (answer && 'result' in answer) resolve(answer.result);
+    child.on('close', (code, signal) => {
+      if (answer && 'result' in answer) resolve({ result: answer.result, printed });
       else reject(new Error(answer?.error ?? `ended without a result (${signal ?? code})`));
     });
   });
@@ -77,7 +82,8 @@ async function main(args) {
     process.stderr.write(`bench: ${name} ...\n`);
     const startedAt = performance.now();
     try {
-      const result = benches[name]?.(await runBench(name)) ?? { figures: [] };
+      const { result: found, printed } = await runBench(name);
+      const result = benches[name]?.(found, printed) ?? { figures: [] };
       const notes = (result.notes ?? []).map((note) => `\n${note}\n`).join('');
       process.stdout.write(`\n${formatTable(result.figures)}\n${notes}\n`);
       const command = `node bench/run.mjs ${name}`;

@@ -10,7 +10,10 @@ const gatewayPaths = ['/v1', '/docs', '/socket.io', '/healthz', '/readyz', '/met
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   plugins: [react(), tailwindcss()],
-  resolve: { conditions: ['source', ...defaultClientConditions] },
+  resolve: {
+    conditions: ['source', ...defaultClientConditions],
+    alias: [{ find: /^zod$/, replacement: fileURLToPath(new URL('./src/zod-left-out.ts', import.meta.url)) }],
+  },
   build: {
     outDir: fileURLToPath(new URL('../../dist/dashboard', import.meta.url)),
     emptyOutDir: true,
@@ -18,22 +21,27 @@ export default defineConfig({
     chunkSizeWarningLimit: 700,
     /** The content security policy allows no data: fonts. */
     assetsInlineLimit: 0,
-    rollupOptions: {
-      /**
-       * The dashboard uses the contracts' types and constants; their schemas would bring in zod, which probes for
-       * `eval` and so trips the content security policy. Making a schema has no effect, so unused ones may go.
-       */
-      treeshake: { manualPureFunctions: ['z'] },
+    rolldownOptions: {
       output: {
         /** Libraries change seldom and are large: each family keeps its own file in the browser's cache. */
-        manualChunks(id: string): string | undefined {
-          if (!id.includes('/node_modules/')) return undefined;
-          if (/\/node_modules\/(react|react-dom|scheduler)\//.test(id)) return 'react';
-          if (/\/node_modules\/(@xyflow|d3-[^/]+)\//.test(id)) return 'graph';
-          if (/\/node_modules\/uplot\//.test(id)) return 'chart';
-          if (/\/node_modules\/(socket\.io[^/]*|engine\.io[^/]*|@socket\.io)\//.test(id)) return 'socket';
-          if (/\/node_modules\/zod\//.test(id)) return 'zod';
-          return 'vendor';
+        codeSplitting: {
+          /** Else a lazily loaded family would swallow React, and be loaded at once with it. */
+          includeDependenciesRecursively: false,
+          groups: [
+            {
+              name: 'react',
+              test: /\/node_modules\/(react|react-dom|scheduler|use-sync-external-store)\//,
+              priority: 3,
+            },
+            { name: 'graph', test: /\/node_modules\/(@xyflow|d3-[^/]+|classcat)\//, priority: 2 },
+            { name: 'chart', test: /\/node_modules\/uplot\//, priority: 2 },
+            {
+              name: 'socket',
+              test: /\/node_modules\/(socket\.io[^/]*|engine\.io[^/]*|@socket\.io)\//,
+              priority: 2,
+            },
+            { name: 'vendor', test: /\/node_modules\//, priority: 1 },
+          ],
         },
       },
     },

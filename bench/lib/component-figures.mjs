@@ -49,19 +49,24 @@ export function figuresOfEntropy({
 }
 
 /**
- * A store bench that returns `figures` is taken as it is; any other result is shown row by row, without aims.
+ * The store bench prints its rows, each with its ratio; a version of it that returns `figures` is taken as it is.
  *
  * @param {any} result of store.mjs
+ * @param {string} printed
  * @returns {BenchResult}
  */
-export function figuresOfStore(result) {
+export function figuresOfStore(result, printed) {
   if (Array.isArray(result?.figures)) return result;
-  const figures = Object.entries(result ?? {}).map(([title, value]) => ({
-    title,
-    measured: typeof value === 'number' ? formatNumber(value) : JSON.stringify(value),
+  const row = /^store: (.+?): ([\d.]+) us a row, ([\d.]+) of the limit(.*)$/gm;
+  const limit = /limit .*?([\d.]+) us a row/.exec(printed)?.[1] ?? '-';
+  const figures = [...printed.matchAll(row)].map(([, shape = '', us = '', ratio = '', more = '']) => ({
+    title: `store alone, ${shape} / parse and insert in one transaction`,
+    measured: ratio,
     aim: '-',
     ok: null,
-    absolutes: '',
+    absolutes: `${us} us a row against ${limit} us${more}`,
   }));
-  return { figures };
+  return figures.length > 0
+    ? { figures }
+    : { figures: [], notes: printed ? [`\`\`\`\n${printed.trim()}\n\`\`\``] : [] };
 }

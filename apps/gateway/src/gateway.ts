@@ -7,7 +7,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { DecisionStore } from '#contracts';
-import { NAMESPACES } from '#contracts';
+import { LIMITS, NAMESPACES, ObservatoryError } from '#contracts';
 import { randomIds } from '#kernel';
 import { appModule } from './app.module.js';
 import { AUTHENTICATOR, type Authenticator } from './auth/authenticator.js';
@@ -53,11 +53,13 @@ export async function startGateway(settings: StartSettings, logger: Logger): Pro
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     forceCloseConnections: 'idle',
     rewriteUrl: pageUrl,
+    routerOptions: { maxParamLength: LIMITS.idCharsMax },
     frameworkErrors: (error: unknown, _request: unknown, reply: FastifyReply) => sendError(reply, error),
   });
   const app = await NestFactory.create<NestFastifyApplication>(appModule(settings, logger), adapter, {
     logger: new NestLogger(logger),
     abortOnError: false,
+    bodyParser: false,
   });
   const drain = app.get<Drain>(DRAIN);
   const store = app.get<DecisionStore>(STORE);
@@ -104,6 +106,7 @@ async function assemble(
   const refusal = (): IngestRefusal | null => (drain.isDraining ? 'draining' : store.refusal());
 
   registerSecurityHeaders(fastify);
+  acceptJson(fastify);
   await ingestRoute(fastify, {
     authenticate: (authorization, key) => authenticator.agent(authorization, key),
     interceptor: area.interceptor,
@@ -146,6 +149,17 @@ async function assemble(
     io.engine.close();
   };
   return { hub, area, desk, store, closeSockets };
+}
+
+/** An empty body is an empty object: a command without arguments needs none. */
+function acceptJson(fastify: FastifyInstance): void {
+  fastify.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
+    try {
+      done(null, body === '' ? {} : JSON.parse(body as string));
+    } catch {
+      done(new ObservatoryError('invalid_json'));
+    }
+  });
 }
 
 /** In this order: nothing new comes in, what waits is told, what was taken is saved. */

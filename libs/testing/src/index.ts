@@ -1,2 +1,4 @@
 export * from './build-decision-log.js';
 export * from './build-store-rows.js';
+export * from './counting-ids.js';
+export * from './fake-clock.js';

@@ -14,8 +14,7 @@ export function BottomBar() {
           key={to}
           to={to}
           activeOptions={{ exact: to === '/', includeSearch: false }}
-          className="relative flex h-14 flex-1 flex-col items-center justify-center gap-0.5 text-2xs text-muted"
-          activeProps={{ className: 'font-semibold text-accent' }}
+          className="relative flex h-14 flex-1 flex-col items-center justify-center gap-0.5 text-2xs text-muted data-[status=active]:font-semibold data-[status=active]:text-accent"
         >
           <Icon size={19} aria-hidden="true" />
           {label}

@@ -22,7 +22,14 @@ import {
   type StepRow,
   sessionKey,
 } from '#contracts';
-import { bodyHash, parseDecisionLog, payloadHash, resolveSessionId, violationOf } from '#domain/decision-log';
+import {
+  bodyHash,
+  parseDecisionLog,
+  payloadHash,
+  type RefusedLog,
+  resolveSessionId,
+  violationOf,
+} from '#domain/decision-log';
 import { tupleOf } from '#domain/entropy';
 import type { EntropyTracker } from '#domain/entropy/writer';
 import type { Clock } from '#kernel';
@@ -331,7 +338,7 @@ export class SchemaInterceptor {
   #violation(
     tenantId: string,
     message: { value: unknown; text: string | null },
-    failure: Extract<ReturnType<typeof parseDecisionLog>, { ok: false }>,
+    failure: RefusedLog,
   ): Prepared {
     const { clock, store, publisher, events } = this.#parts;
     const event = violationOf({

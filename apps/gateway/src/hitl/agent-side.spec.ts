@@ -160,7 +160,7 @@ describe('the control poll', () => {
     for (const client of clients) client.abort();
     await Promise.all(polls);
     expect(await isSettled(h.desk.poll(key, AGENT))).toBe(false);
-  });
+  }, 30_000);
 
   it('answers every hanging poll on drain, and lets none hang afterwards', async () => {
     const h = await DeskHarness.start();

@@ -3,8 +3,9 @@
  * what it tells of. Updates and deletes are refused by triggers; verification reads what is stored, not a memory.
  */
 import type { Database, Statement } from 'better-sqlite3';
-import type { AuditDraft, AuditEntry, AuditVerification } from '#contracts';
+import type { AuditDraft, AuditEntry } from '#contracts';
 import { AUDIT_GENESIS, type AuditHead, hashAuditEntry, verifyAuditChain } from '#domain/hitl';
+import type { AuditPiece } from './protocol.js';
 
 /** An entry as its row: `detail` is JSON text. */
 export type AuditRow = Omit<AuditEntry, 'detail'> & { detail: string };
@@ -71,24 +72,25 @@ export class AuditReader {
    * Checks up to VERIFY_COUNT entries after `from`, and at the chain's end that it is as long as it is known to be:
    * a chain whose last entries were cut off is consistent in itself.
    */
-  verifyPiece(tenantId: string, from: AuditHead): AuditVerification & { head: AuditHead | null } {
+  verifyPiece(tenantId: string, from: AuditHead): AuditPiece {
     // One snapshot for both questions, or an entry written between them would look like a missing one.
     return this.#database.transaction(() => this.#verifyPiece(tenantId, from))();
   }
 
-  #verifyPiece(tenantId: string, from: AuditHead): AuditVerification & { head: AuditHead | null } {
+  #verifyPiece(tenantId: string, from: AuditHead): AuditPiece {
     const rows = this.#database
       .prepare(`SELECT ${COLUMNS} FROM audit WHERE tenant_id = ? AND seq > ? ORDER BY seq LIMIT ?`)
       .all(tenantId, from.seq, VERIFY_COUNT) as AuditRow[];
-    const { head, ...checked } = verifyAuditChain(readable(rows), from);
-    if (!checked.ok) return { ...checked, head: null };
-    if (rows.length === VERIFY_COUNT) return { ...checked, head };
+    const checked = verifyAuditChain(readable(rows), from);
+    if (!checked.ok) return { ...checked, isLast: true };
+    if (rows.length === VERIFY_COUNT) return { ...checked, isLast: false };
+    const { head } = checked;
     const known = (this.#database
       .prepare('SELECT seq, hash FROM audit_heads WHERE tenant_id = ?')
       .get(tenantId) ?? AUDIT_GENESIS) as AuditHead;
-    if (known.seq === head.seq && known.hash === head.hash) return { ...checked, head: null };
+    if (known.seq === head.seq && known.hash === head.hash) return { ...checked, isLast: true };
     const brokenAtSeq = Math.min(known.seq, head.seq) + 1;
-    return { ok: false, entry_count: checked.entry_count, broken_at_seq: brokenAtSeq, head: null };
+    return { ...checked, ok: false, broken_at_seq: brokenAtSeq, isLast: true };
   }
 
   tenants(): string[] {

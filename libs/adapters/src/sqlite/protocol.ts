@@ -115,8 +115,7 @@ const FREEING_CALLS: ReadonlySet<WriteCallName> = new Set([
 ]);
 
 /** It makes room: taken though the disk is too full for anything else, and no sign that it no longer is. */
-export const isFreeing = (operation: WriteOperation): boolean =>
-  operation.kind === 'call' && FREEING_CALLS.has(operation.name);
+export const isFreeingCall = (name: WriteCallName): boolean => FREEING_CALLS.has(name);
 
 export type Primitive = string | number | null;
 
@@ -126,6 +125,9 @@ export type WriteOperation =
   | { kind: 'sessions'; values: Primitive[]; checkpointSeq: number }
   /** `args` is the JSON text of the argument list. */
   | { kind: 'call'; name: WriteCallName; args: string };
+
+export const isFreeing = (operation: WriteOperation): boolean =>
+  operation.kind === 'call' && isFreeingCall(operation.name);
 
 export interface StepsResult {
   /** Seq of the first row that was new; the others follow without a gap. */
@@ -172,6 +174,13 @@ export interface RawEvent {
   event: string;
 }
 
+/** One piece of a tenant's audit, checked; `head` is its last good entry, where the next piece goes on. */
+export interface AuditPiece extends AuditVerification {
+  head: AuditHead;
+  /** Nothing is left to check, or nothing more need be. */
+  isLast: boolean;
+}
+
 export interface ReadCalls {
   steps(tenantId: string, sessionId: string, page: PageKeys): RawStep[];
   lastSteps(tenantId: string, sessionId: string, count: number): RawStep[];
@@ -190,8 +199,7 @@ export interface ReadCalls {
   alerts(tenantId: string, sessionId: string | null, page: PageKeys): RawEvent[];
   violations(tenantId: string, page: PageKeys): RawEvent[];
   audit(tenantId: string, sessionId: string | null, page: PageKeys): AuditEntry[];
-  /** Checks one piece of a tenant's chain; `head` is where the next goes on, null when there is no more. */
-  verifyAuditPiece(tenantId: string, from: AuditHead): AuditVerification & { head: AuditHead | null };
+  verifyAuditPiece(tenantId: string, from: AuditHead): AuditPiece;
   agentKeys(): AgentKeyRow[];
   operators(): OperatorRow[];
   logins(): LoginRow[];

@@ -19,7 +19,7 @@ export async function enforceRetention(
 ): Promise<{ deleted_count: number }> {
   const { pump } = store;
   const deleteOlder = (table: AgedTable, olderThanMs: number) =>
-    everyPiece((afterSeq) => pump.call('deleteOlder', [table, olderThanMs, afterSeq], 'free'));
+    everyPiece((afterSeq) => pump.call('deleteOlder', [table, olderThanMs, afterSeq]));
   let deleted = 0;
   let boundMs = beforeMs;
   if (beforeMs !== null) {
@@ -28,16 +28,16 @@ export async function enforceRetention(
     deleted += await deleteOlder('violations', beforeMs);
   }
   if (bytesMax !== null) {
-    const evicted = await everyPiece((afterSeq) => pump.call('deleteOldest', [bytesMax, afterSeq], 'free'));
+    const evicted = await everyPiece((afterSeq) => pump.call('deleteOldest', [bytesMax, afterSeq]));
     deleted += evicted;
     const oldestMs = evicted > 0 ? await store.oldestStepMs() : null;
     if (oldestMs !== null) boundMs = Math.max(boundMs ?? oldestMs, oldestMs);
   }
   if (boundMs !== null) {
     const olderThanMs = boundMs;
-    await everyPiece(() => pump.call('deleteEmptySessions', [olderThanMs], 'free'));
+    await everyPiece(() => pump.call('deleteEmptySessions', [olderThanMs]));
   }
-  while (await pump.call('shrink', [], 'free'));
+  while (await pump.call('shrink', []));
   return { deleted_count: deleted };
 }
 

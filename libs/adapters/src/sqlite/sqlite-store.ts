@@ -44,6 +44,7 @@ export interface SqliteStoreOptions {
   /** The database file; its folder is made if need be, `<path>.lock` is held while open. */
   path: string;
   clock: Clock;
+  /** Must not throw. */
   onEvent?: (event: StoreEvent) => void;
   /** Rows queued before steps are refused with `store_busy`. */
   queueCountMax?: number;
@@ -68,6 +69,7 @@ interface OpenStore {
 export class SqliteStore implements DecisionStore {
   readonly #options: Required<SqliteStoreOptions>;
   #open: OpenStore | null = null;
+  #closing: Promise<void> | null = null;
 
   constructor(options: SqliteStoreOptions) {
     const { workerUrl } = options;
@@ -104,7 +106,15 @@ export class SqliteStore implements DecisionStore {
     }
   }
 
-  async close(): Promise<void> {
+  /** May be called again meanwhile or later: it is closed once. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close().finally(() => {
+      this.#closing = null;
+    });
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     const open = this.#open;
     if (open === null) return;
     await open.pump.drain();
@@ -251,9 +261,9 @@ export class SqliteStore implements DecisionStore {
     let entryCount = 0;
     while (true) {
       // Piece by piece, so that other reads get their turn.
-      const { head, ...piece } = await this.#read('verifyAuditPiece', tenantId, from);
+      const { head, isLast, ...piece } = await this.#read('verifyAuditPiece', tenantId, from);
       entryCount += piece.entry_count;
-      if (head === null) return { ...piece, entry_count: entryCount };
+      if (isLast) return { ...piece, entry_count: entryCount };
       from = head;
     }
   }

@@ -8,14 +8,15 @@ import { dirname } from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
 import { openWriterConnection, type WriterConnection } from './database-file.js';
 import { diskFullDetail, isLocked, StoreFullError } from './disk-full.js';
-import type {
-  OperationResult,
-  StepsResult,
-  ThreadSettings,
-  WriteCallName,
-  WriteOperation,
+import {
+  isFreeing,
+  type OperationResult,
+  SESSION_COLUMNS,
+  type StepsResult,
+  sessionWidth,
+  type ThreadSettings,
+  type WriteOperation,
 } from './protocol.js';
-import { SESSION_COLUMNS, sessionWidth } from './protocol.js';
 import { Retention } from './retention.js';
 import { SESSION_CHECKPOINT } from './schema.js';
 import { StepTable } from './step-table.js';
@@ -172,8 +173,7 @@ export class SqliteWriter {
   #requireFreeSpace(operations: WriteOperation[]): void {
     const { freeBytesMin } = this.#settings;
     if (freeBytesMin === 0) return;
-    if (operations.every((operation) => operation.kind === 'call' && FREEING_CALLS.has(operation.name)))
-      return;
+    if (operations.every(isFreeing)) return;
     const freeBytes = this.#readFreeBytes();
     if (freeBytes < freeBytesMin) {
       throw new StoreFullError(`${freeBytes} bytes are free; ${freeBytesMin} are kept free`);

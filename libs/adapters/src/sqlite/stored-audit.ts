@@ -20,14 +20,15 @@ export class StoredAudit {
     return this.#reader.tenants();
   }
 
-  verify(tenantId: string): AuditVerification {
+  /** @returns `head` is where a whole chain ends, or the last good entry of a broken one */
+  verify(tenantId: string): AuditVerification & { head: AuditHead } {
     let from: AuditHead = AUDIT_GENESIS;
     let entryCount = 0;
     while (true) {
-      const { head, ...piece } = this.#reader.verifyPiece(tenantId, from);
+      const { isLast, ...piece } = this.#reader.verifyPiece(tenantId, from);
       entryCount += piece.entry_count;
-      if (head === null) return { ...piece, entry_count: entryCount };
-      from = head;
+      if (isLast) return { ...piece, entry_count: entryCount };
+      from = piece.head;
     }
   }
 

@@ -139,7 +139,12 @@ function hostInWorker(
   onAnswer: (answer: ThreadAnswer) => void,
   onDeath: (reason: string) => void,
 ): ThreadHost {
-  const worker = new Worker(workerUrl, { workerData: settings, name: `sqlite-${settings.role}` });
+  const worker = new Worker(workerUrl, {
+    workerData: settings,
+    name: `sqlite-${settings.role}`,
+    // The worker is compiled: it must find compiled libraries, also where the caller runs from the sources.
+    execArgv: [],
+  });
   worker.on('message', onAnswer);
   worker.on('error', (error) => onDeath(`the store's ${settings.role} thread failed: ${error.message}`));
   worker.on('exit', (code) => onDeath(`the store's ${settings.role} thread ended (${code})`));

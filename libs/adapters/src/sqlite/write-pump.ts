@@ -9,7 +9,7 @@ import { ObservatoryError, type StepCommit, type StepRow } from '#contracts';
 import type { Clock } from '#kernel';
 import { DiskWatch } from './disk-watch.js';
 import {
-  isFreeing,
+  isFreeingCall,
   type OperationResult,
   type Primitive,
   type WriteCallName,
@@ -34,13 +34,14 @@ const FULL_RETRY_SECONDS = 5;
 export interface WritePumpOptions {
   link: ThreadLink;
   clock: Clock;
+  /** Must not throw. */
   onEvent: (event: StoreEvent) => void;
   queueCountMax: number;
   queueBytesMax: number;
 }
 
-/** `free`: makes room, so it is taken even while the disk is full. */
-type Admission = 'bounded' | 'reserved' | 'free';
+/** `reserved`: may use the room kept beyond the bound. `freeing`: is taken even while the disk is full. */
+type Admission = 'bounded' | 'reserved' | 'freeing';
 
 export class WritePump {
   readonly #options: WritePumpOptions;
@@ -87,9 +88,10 @@ export class WritePump {
   call<Name extends WriteCallName>(
     name: Name,
     args: Parameters<WriteCalls[Name]>,
-    admission: Admission = 'reserved',
+    admission: 'bounded' | 'reserved' = 'reserved',
   ): Promise<ReturnType<WriteCalls[Name]>> {
-    return this.#enqueue(admission, 1, () => this.#queue.call(name, JSON.stringify(args))) as Promise<
+    const admittedAs = isFreeingCall(name) ? 'freeing' : admission;
+    return this.#enqueue(admittedAs, 1, () => this.#queue.call(name, JSON.stringify(args))) as Promise<
       ReturnType<WriteCalls[Name]>
     >;
   }
@@ -124,7 +126,7 @@ export class WritePump {
   #admit(admission: Admission, rowCount: number): void {
     if (this.#stopped === 'closing') throw new ObservatoryError('draining');
     if (this.#stopped === 'dead') throw this.#refuse('store_busy', rowCount);
-    if (admission !== 'free' && this.#disk.isFull && !this.#disk.claimAttempt()) {
+    if (admission !== 'freeing' && this.#disk.isFull && !this.#disk.claimAttempt()) {
       throw this.#refuse('store_full', rowCount);
     }
     // An empty queue takes anything: a call larger than the bound could never be sent otherwise.
@@ -166,23 +168,22 @@ export class WritePump {
   }
 
   async #send(batch: WriteBatch): Promise<void> {
+    const { link, onEvent } = this.#options;
     try {
-      const { result, durationMs } = await this.#options.link.ask({
-        kind: 'write',
-        operations: batch.operations,
+      const answer = await link.ask({ kind: 'write', operations: batch.operations }).catch((error) => {
+        this.#queue.reject(batch, this.#explain(error, batch.rowCount));
+        return null;
       });
-      this.#queue.settle(batch, result as OperationResult[]);
-      if (!batch.operations.every(isFreeing) && this.#disk.noteTaken())
-        this.#options.onEvent({ kind: 'disk_recovered' });
-      this.#options.onEvent({
+      if (answer === null) return;
+      this.#queue.settle(batch, answer.result as OperationResult[]);
+      if (!batch.isFreeing && this.#disk.noteTaken()) onEvent({ kind: 'disk_recovered' });
+      onEvent({
         kind: 'committed',
         rowCount: batch.rowCount,
         callCount: batch.operations.length,
-        durationMs,
+        durationMs: answer.durationMs,
         queuedCount: this.#queue.count,
       });
-    } catch (error) {
-      this.#queue.reject(batch, this.#explain(error, batch.rowCount));
     } finally {
       this.#inFlight -= 1;
       this.#dispatch();
@@ -203,15 +204,10 @@ export class WritePump {
     return waitable ? busy() : new Error(detail);
   }
 
+  /** Its outcome is told by the batch it travels in. */
   #tryDisk(): void {
-    // Its outcome is told by the batch it travels in.
-    this.#enqueueProbe().catch(() => {});
-  }
-
-  #enqueueProbe(): Promise<unknown> {
-    const settled = this.#queue.call('probe', JSON.stringify([RECOVERY_PROBE_BYTES]));
+    this.#queue.call('probe', JSON.stringify([RECOVERY_PROBE_BYTES])).catch(() => {});
     this.#schedule();
-    return settled;
   }
 
   #tellDrained(): void {

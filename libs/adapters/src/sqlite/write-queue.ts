@@ -10,6 +10,7 @@
  */
 import type { StepCommit, StepRow } from '#contracts';
 import {
+  isFreeing,
   type OperationResult,
   type Primitive,
   STEP_COLUMNS,
@@ -48,6 +49,8 @@ export interface WriteBatch {
   /** Rows, counting every operation other than steps as one. */
   rowCount: number;
   bytes: number;
+  /** Makes room, and is kept apart from what needs it: a full disk must fail the one without the other. */
+  readonly isFreeing: boolean;
 }
 
 export class WriteQueue {
@@ -74,7 +77,7 @@ export class WriteQueue {
   /** @throws TypeError, without queueing anything, if a row holds a value of the wrong type */
   appendSteps(rows: readonly StepRow[]): Promise<StepCommit[]> {
     if (rows.length === 0) return Promise.resolve([]);
-    const batch = this.#openBatch();
+    const batch = this.#openBatch(false);
     const operation = this.#openSteps(batch);
     const bytes = pushRows(operation.values, rows);
     operation.rowCounts.push(rows.length);
@@ -129,7 +132,7 @@ export class WriteQueue {
   }
 
   #add(operation: WriteOperation, bytes: number): Promise<unknown> {
-    const batch = this.#openBatch();
+    const batch = this.#openBatch(isFreeing(operation));
     batch.operations.push(operation);
     this.#grow(batch, 1, bytes + ROW_BYTES);
     return new Promise((resolve, reject) => {
@@ -137,10 +140,15 @@ export class WriteQueue {
     });
   }
 
-  #openBatch(): WriteBatch {
+  #openBatch(freeing: boolean): WriteBatch {
     const last = this.#pending.at(-1);
-    if (last !== undefined && last.rowCount < BATCH_ROWS_MAX && last.bytes < BATCH_BYTES_MAX) return last;
-    const batch: WriteBatch = { operations: [], waiters: [], rowCount: 0, bytes: 0 };
+    const fits =
+      last !== undefined &&
+      last.isFreeing === freeing &&
+      last.rowCount < BATCH_ROWS_MAX &&
+      last.bytes < BATCH_BYTES_MAX;
+    if (fits) return last;
+    const batch: WriteBatch = { operations: [], waiters: [], rowCount: 0, bytes: 0, isFreeing: freeing };
     this.#pending.push(batch);
     return batch;
   }

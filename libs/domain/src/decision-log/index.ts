@@ -5,4 +5,4 @@ export { resolveSessionId } from './session-id.js';
 export { applyStep, initialControl, type SummarisedStep } from './session-summary.js';
 export { stepViewOf } from './step-view.js';
 export { timestampMsOf } from './timestamp.js';
-export { violationOf } from './violation.js';
+export { type Violation, violationOf } from './violation.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CARD, FleetLayout, type PlacedFleet } from './fleet-layout';
+import { CARD, CELL, FleetLayout, type PlacedFleet } from './fleet-layout';
 
 const agents = (sessionId: string, count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => ({
@@ -33,7 +33,7 @@ describe('the layout of the fleet', () => {
     const height = Math.max(...[...points.values()].map(({ y }) => y)) + CARD.height;
     expect(width / height).toBeGreaterThan(1.4);
     expect(width / height).toBeLessThan(2.1);
-    expect((212 * 84 * 2_000) / (width * height)).toBeGreaterThan(0.9);
+    expect((CELL.width * CELL.height * 2_000) / (width * height)).toBeGreaterThan(0.9);
   });
 
   it('moves nobody when others arrive, leave, or join a session that is there', () => {

@@ -7,12 +7,10 @@
 import type { TopologyNode } from '#contracts';
 
 /** Distance between neighbouring agents, in map pixels. */
-export const CELL = { width: 212, height: 84 } as const;
+export const CELL = { width: 200, height: 74 } as const;
 /** Size of an agent's card, centred in its cell; the rest of the cell is for links and the cluster's label. */
 export const CARD = { width: 176, height: 48 } as const;
-const CLUSTER_INSET = 6;
-/** Width to height that the whole map grows towards, that of a wide screen. */
-const ASPECT = 1.7;
+const CLUSTER_INSET = 5;
 /** How far from its first block, in cells, a session that outgrew it may get the next before taking any free place. */
 const NEAR_CELLS_MAX = 6;
 const ROWS_MAX = 65_536;
@@ -69,6 +67,7 @@ interface Place {
 const numberOf = ({ column, row }: Cell): number => column * ROWS_MAX + row;
 
 export class FleetLayout {
+  readonly #aspect: number;
   readonly #places = new Map<string, Place>();
   readonly #blocks = new Map<string, Block[]>();
   readonly #owned = new Set<number>();
@@ -78,6 +77,11 @@ export class FleetLayout {
   /** Block size -> first index of #order that may still be free for it. */
   readonly #hints = new Map<string, number>();
   #blockCount = 0;
+
+  /** @param aspect width to height that the whole map grows towards: that of the area it is shown in */
+  constructor(aspect = 1.6) {
+    this.#aspect = aspect;
+  }
 
   /** Brings the places in line with `nodes`, all of them, in order of arrival. */
   place(nodes: Iterable<LayoutNode>): PlacedFleet {
@@ -178,10 +182,10 @@ export class FleetLayout {
     }
   }
 
-  /** Adds a column at the right or a row below, whichever brings the map's shape closer to ASPECT. */
+  /** Adds a column at the right or a row below, whichever brings the map's shape closer to the wanted one. */
   #extendOrder(): void {
     const { columns, rows } = this.#extent;
-    if (columns * CELL.width <= rows * CELL.height * ASPECT) {
+    if (columns * CELL.width <= rows * CELL.height * this.#aspect) {
       for (let row = 0; row < Math.max(1, rows); row += 1) this.#order.push({ column: columns, row });
       this.#extent = { columns: columns + 1, rows: Math.max(1, rows) };
     } else {
@@ -242,15 +246,15 @@ function cellsOf(area: Cell & { columns: number; rows: number }): Cell[] {
 const pointOf = ({ column, row }: Cell): Point => ({
   x: column * CELL.width + (CELL.width - CARD.width) / 2,
   // Low in the cell: a cluster's label stands above its first row.
-  y: (row + 1) * CELL.height - CARD.height - CLUSTER_INSET * 2,
+  y: (row + 1) * CELL.height - CARD.height - CLUSTER_INSET,
 });
 
 const frameOf = (block: Block, session_id: string, agentCount: number): Cluster => ({
   key: block.key,
   session_id,
   x: block.column * CELL.width + CLUSTER_INSET,
-  y: block.row * CELL.height + CLUSTER_INSET / 2,
+  y: block.row * CELL.height + 2,
   width: block.columns * CELL.width - 2 * CLUSTER_INSET,
-  height: block.rows * CELL.height - CLUSTER_INSET,
+  height: block.rows * CELL.height - 3,
   agentCount,
 });

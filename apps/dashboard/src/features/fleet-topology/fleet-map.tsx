@@ -29,8 +29,9 @@ import { useAutoFit } from './use-auto-fit';
 
 const NODE_TYPES = { agent: AgentNode, cluster: ClusterNode };
 const EDGE_TYPES = { link: LinkEdge };
-/** Below this zoom, texts are too small to read and are left out. */
-const FAR_BELOW_ZOOM = 0.42;
+/** Below these zooms, cards show the name alone, and then only their colour: what is smaller cannot be read. */
+const NAMES_BELOW_ZOOM = 0.72;
+const COLOURS_BELOW_ZOOM = 0.34;
 /** With more nodes than this, those outside the view are not in the page. */
 const DRAW_ALL_MAX = 400;
 
@@ -58,7 +59,7 @@ function MapCanvas({ topology, placed, matches, selectedId, onSelect, onInspect 
   const [hoveredId, setHoveredId] = useState<string | null>(null);
   const [pinnedId, setPinnedId] = useState<string | null>(null);
   const [lastFocusedId, setLastFocusedId] = useState<string | null>(null);
-  useFarMark(host);
+  useDetailMark(host);
   const autoFit = useAutoFit(placed);
   const focusNode = useFocusNode(host, placed, setLastFocusedId);
 
@@ -186,10 +187,13 @@ function visiblePoints(
   );
 }
 
-/** Marks the map as seen from afar by an attribute, so that no node re-renders while somebody zooms. */
-function useFarMark(host: React.RefObject<HTMLDivElement | null>): void {
+/** Marks how far the map is seen from by an attribute, so that no node re-renders while somebody zooms. */
+function useDetailMark(host: React.RefObject<HTMLDivElement | null>): void {
   const mark = ({ zoom }: { zoom: number }) => {
-    if (host.current) host.current.dataset.far = String(zoom < FAR_BELOW_ZOOM);
+    if (!host.current) return;
+    host.current.style.setProperty('--zoom', String(zoom));
+    host.current.dataset.detail =
+      zoom < COLOURS_BELOW_ZOOM ? 'colours' : zoom < NAMES_BELOW_ZOOM ? 'names' : 'all';
   };
   useOnViewportChange({ onChange: mark });
 }

@@ -92,7 +92,7 @@ interface FleetViewProps {
 
 function FleetView({ topology, search, selectedId, onSelect }: FleetViewProps) {
   const navigate = useNavigate();
-  const [layout] = useState(() => new FleetLayout());
+  const [layout] = useState(() => new FleetLayout(aspectOfMap()));
   const { q, states } = search;
   // One text per filter: a new array of the same states must not redraw the map.
   const statesKey = states.join();
@@ -135,6 +135,10 @@ function FleetView({ topology, search, selectedId, onSelect }: FleetViewProps) {
     </Suspense>
   );
 }
+
+/** Of the area left for the map beside navigation and panels; taken once, since a map that reflows would jump. */
+const aspectOfMap = (): number =>
+  innerWidth < 768 ? 0.75 : Math.min(2.2, Math.max(0.8, (innerWidth - 540) / (innerHeight - 120)));
 
 interface ToolbarProps {
   topology: TopologyData;

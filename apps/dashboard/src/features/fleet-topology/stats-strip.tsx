@@ -54,36 +54,39 @@ export function StatsStrip() {
   const { data } = useTopic('gateway:stats');
   const series = useMemo(() => (data ? seriesOf(data) : null), [data]);
   return (
-    <section aria-label="Gateway health" aria-busy={!data} className="border-line border-b bg-surface">
-      <dl className="grid grid-cols-2 md:grid-cols-5">
-        {TILES.map((tile) => {
-          const latest = series?.latest;
-          return (
-            <div
-              key={tile.label}
-              className="flex min-w-0 items-end gap-3 border-line px-3 py-2 max-md:border-b max-md:odd:border-r max-md:last:col-span-2 max-md:last:border-b-0 md:border-r md:px-4 md:last:border-r-0"
-            >
-              <div className="shrink-0">
-                <dt className="text-2xs text-muted">{tile.label}</dt>
-                <dd className="nums whitespace-nowrap">
-                  {series && latest ? (
-                    <TileValue tile={tile} stats={latest} />
-                  ) : series ? (
-                    <span className="text-lg text-muted">–</span>
-                  ) : (
-                    <Skeleton className="my-1 h-4 w-14" />
-                  )}
-                </dd>
-              </div>
-              <div className="min-w-0 flex-1 pb-0.5" aria-hidden="true">
-                <Suspense fallback={null}>
-                  {series ? <Sparkline times={series.times} values={series.column(tile.series)} /> : null}
-                </Suspense>
-              </div>
+    <section
+      aria-label="Gateway health"
+      aria-busy={!data}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: on a phone it scrolls, and has to be reachable by keyboard.
+      tabIndex={0}
+      className="focus-inset shrink-0 overflow-x-auto border-line border-b bg-surface"
+    >
+      <ul className="flex md:grid md:grid-cols-5">
+        {TILES.map((tile) => (
+          <li
+            key={tile.label}
+            className="flex min-w-0 shrink-0 items-end gap-3 border-line border-r px-3 py-2 last:border-r-0 max-md:min-w-40 md:px-4"
+          >
+            <p className="shrink-0">
+              <span className="block text-2xs text-muted">{tile.label}</span>
+              <span className="nums block whitespace-nowrap leading-6">
+                {series?.latest ? (
+                  <TileValue tile={tile} stats={series.latest} />
+                ) : series ? (
+                  <span className="text-lg text-muted">–</span>
+                ) : (
+                  <Skeleton className="my-1 h-4 w-14" />
+                )}
+              </span>
+            </p>
+            <div className="min-w-12 flex-1 pb-0.5">
+              <Suspense fallback={null}>
+                {series ? <Sparkline times={series.times} values={series.column(tile.series)} /> : null}
+              </Suspense>
             </div>
-          );
-        })}
-      </dl>
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }

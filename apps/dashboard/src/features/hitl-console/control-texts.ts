@@ -15,7 +15,7 @@ export const MODE_TEXTS: Record<ControlMode, string> = {
 };
 
 export const STATE_LABELS: Record<ControlState, string> = {
-  active: 'Active',
+  active: 'Running',
   pause_requested: 'Pausing',
   paused: 'Paused',
   expired: 'Pause expired',

@@ -1,7 +1,8 @@
 /** Everything an operator can do to one session, and what is true of it now. */
+import { Eye } from 'lucide-react';
 import type { SessionDetail } from '#contracts';
 import { Callout, Panel, useIsPhone } from '../../ui';
-import { stateText } from './control-texts';
+import { MODE_TEXTS, stateText } from './control-texts';
 import { ExpiryNote } from './expiry-note';
 import { InjectForm } from './inject-form';
 import { MakeCooperative } from './make-cooperative';
@@ -22,6 +23,8 @@ export function HitlConsole({ detail }: { detail: SessionDetail }) {
   const commander = useCommand(session.session_id);
   const isPhone = useIsPhone();
   const isTerminated = control.state === 'terminated';
+  /** It has never asked for its control. */
+  const isDeaf = control.mode === 'observe_only' && !isTerminated && !session.ended;
   return (
     <Panel title="Control" bodyClassName="flex flex-col gap-3 p-3">
       <p className="text-muted">
@@ -32,17 +35,18 @@ export function HitlConsole({ detail }: { detail: SessionDetail }) {
           {COMMAND_NAMES[commander.failure.command] ?? 'Not done'}: {commander.failure.message}
         </Callout>
       ) : null}
+      {isDeaf ? (
+        <Callout tone="warning" icon={<Eye size={14} aria-hidden="true" />}>
+          {MODE_TEXTS.observe_only}
+        </Callout>
+      ) : null}
       {isTerminated || isPhone ? null : (
-        <div className="flex flex-wrap items-center gap-2">
+        <div className="flex flex-wrap items-center justify-between gap-2">
           <PrimaryCommand session={session} commander={commander} />
-          <span className="ml-auto">
-            <TerminateButton session={session} commander={commander} />
-          </span>
+          <TerminateButton session={session} commander={commander} />
         </div>
       )}
-      {control.mode === 'observe_only' && !isTerminated && !session.ended ? (
-        <MakeCooperative session={session} commander={commander} />
-      ) : null}
+      {isDeaf ? <MakeCooperative sessionId={session.session_id} /> : null}
       {isTerminated || isPhone ? null : <InjectForm commander={commander} mode={control.mode} />}
       <PendingDirectives directives={directives} />
     </Panel>

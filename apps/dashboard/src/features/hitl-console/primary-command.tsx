@@ -1,4 +1,7 @@
-/** The one next thing to do: Pause a running session, Resume a stopped one. Absent where a pause would not stop it. */
+/**
+ * The one next thing to do: pause a running session, resume a stopped one. An agent that listens to nothing gets no
+ * Pause button, since it would not stop: its messages can be held, and the button says just that.
+ */
 import { Pause, Play } from 'lucide-react';
 import type { SessionView } from '#contracts';
 import { Button, type ButtonSize, cx, plural } from '../../ui';
@@ -31,7 +34,26 @@ export function PrimaryCommand({ session, commander, size = 'md', className }: P
       </Button>
     );
   }
-  if (control.state !== 'active' || ended || control.mode === 'observe_only') return null;
+  if (control.state !== 'active' || ended) return null;
+  if (control.mode === 'observe_only') {
+    return (
+      <Button
+        data-testid="hitl-hold"
+        size={size}
+        className={className}
+        busy={commander.busy === 'pause'}
+        disabledReason={commander.denial}
+        onClick={() =>
+          void commander.send({
+            command: 'pause',
+            reason: 'Hold the messages of an agent that does not listen',
+          })
+        }
+      >
+        Hold its messages anyway
+      </Button>
+    );
+  }
   return (
     <Button
       data-testid="hitl-pause"

@@ -1,7 +1,7 @@
 /** Search, filters, order and grouping of the session list. What it shows and changes is the address. */
 import { Snowflake, X } from 'lucide-react';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
-import { Button, formatCount, plural, Select, type SelectOption, Switch } from '../../ui';
+import { Button, formatCount, plural, Select, type SelectOption, Switch, useIsPhone } from '../../ui';
 import { FilterSelects } from './filter-selects';
 import { isFiltered, type ListSearch, type Sort } from './list-search';
 import { SearchBox } from './search-box';
@@ -28,12 +28,14 @@ interface FilterBarProps {
 export function FilterBar(props: FilterBarProps) {
   const { search, agentIds } = props;
   const set = useSetListSearch();
+  const isPhone = useIsPhone();
   return (
     // biome-ignore lint/a11y/useSemanticElements: the search element is not known to every screen reader yet.
     <div role="search" aria-label="Sessions" className="flex flex-wrap items-center gap-2">
       <SearchBox value={search.q ?? ''} onChange={(q) => set({ q: q || undefined })} />
       <div className="flex items-center gap-2 p-0.5 max-md:-mx-3 max-md:w-[100vw] max-md:overflow-x-auto max-md:px-3">
         <FilterSelects search={search} agentIds={agentIds} />
+        {isPhone ? <SortSelect search={search} /> : null}
         {isFiltered(search) ? (
           <Button variant="ghost" icon={<X size={14} aria-hidden="true" />} onClick={() => set(NO_FILTERS)}>
             Clear
@@ -45,12 +47,25 @@ export function FilterBar(props: FilterBarProps) {
   );
 }
 
+function SortSelect({ search }: Pick<FilterBarProps, 'search'>) {
+  const set = useSetListSearch();
+  return (
+    <Select
+      label="Order"
+      value={search.sort ?? 'severity'}
+      options={sorts}
+      onChange={(sort) => set({ sort: sort === 'severity' ? undefined : sort })}
+    />
+  );
+}
+
 /** How many rows there are, and how they are laid out. */
 function ListTools(props: FilterBarProps) {
   const { search, shownCount, totalCount } = props;
   const set = useSetListSearch();
+  const isPhone = useIsPhone();
   return (
-    <div className="ml-auto flex items-center gap-3 max-md:ml-0 max-md:w-full">
+    <div className="ml-auto flex items-center gap-3 max-md:ml-0 max-md:w-full max-md:justify-between">
       <span className="nums text-muted text-xs whitespace-nowrap">
         {shownCount === totalCount
           ? plural(totalCount, 'session')
@@ -59,13 +74,7 @@ function ListTools(props: FilterBarProps) {
       <Switch checked={search.group === true} onChange={(group) => set({ group: group || undefined })}>
         Group
       </Switch>
-      <Select
-        label="Order"
-        value={search.sort ?? 'severity'}
-        options={sorts}
-        onChange={(sort) => set({ sort: sort === 'severity' ? undefined : sort })}
-        className="max-md:order-last"
-      />
+      {isPhone ? null : <SortSelect search={search} />}
       <FreezeToggle {...props} />
     </div>
   );

@@ -29,7 +29,7 @@ export function InspectHeader({ session }: { session: SessionView }) {
         <h1 className="min-w-0 font-semibold text-lg">
           <Identifier id={session.session_id} charsMax={36} kind="session id" className="text-md" />
         </h1>
-        <StateDot state={session.state} withLabel className="text-muted" />
+        <StateDot state={session.state} withLabel={session.severity === 'normal'} className="text-muted" />
         <SeverityBadge severity={session.severity} isEnded={session.ended} />
         <ControlBadge control={control} data-testid="control-state" />
         <span title={MODE_TEXTS[control.mode]}>

@@ -32,7 +32,7 @@ export function StepBody({ step }: { step: StepView }) {
           <CodeBlock code={action.tool_output_summary} label="tool output" />
         </Part>
       ) : null}
-      <dl className="grid grid-cols-[max-content_1fr] gap-x-4 gap-y-0.5 text-xs">
+      <dl className="grid grid-cols-[max-content_1fr] items-center gap-x-4 gap-y-0.5 text-xs">
         <Fact name="Trace">
           <Identifier id={meta.trace_id} charsMax={44} kind="trace id" />
         </Fact>

@@ -1,4 +1,102 @@
-/** Placeholder. */
+/** Settings. The section is in the address, so that it can be linked to. */
+import { Link, useSearch } from '@tanstack/react-router';
+import { Info, KeyRound, type LucideIcon, Palette, ScrollText, SlidersHorizontal, Users } from 'lucide-react';
+import type { ComponentType } from 'react';
+import { cx } from '../../ui';
+import { AboutSection } from './about-section';
+import { AppearanceSection } from './appearance-section';
+import { AuditSection } from './audit-section';
+import { ConfigSection } from './config-section';
+import { KeysSection } from './keys-section';
+import { OperatorsSection } from './operators-section';
+
+interface Section {
+  id: string;
+  label: string;
+  lead: string;
+  icon: LucideIcon;
+  content: ComponentType;
+}
+
+const SECTIONS: readonly [Section, ...Section[]] = [
+  {
+    id: 'detection',
+    label: 'Detection and control',
+    lead: 'When a session counts as looping, and what becomes of a pause. In force from the next message on.',
+    icon: SlidersHorizontal,
+    content: ConfigSection,
+  },
+  {
+    id: 'agent-keys',
+    label: 'Agent keys',
+    lead: 'Agents send their DecisionLogs with one of these.',
+    icon: KeyRound,
+    content: KeysSection,
+  },
+  {
+    id: 'operators',
+    label: 'Operators',
+    lead: 'Who may look, who may command, who may change this.',
+    icon: Users,
+    content: OperatorsSection,
+  },
+  {
+    id: 'audit',
+    label: 'Audit log',
+    lead: 'Every command and every change, by whom and with what outcome.',
+    icon: ScrollText,
+    content: AuditSection,
+  },
+  {
+    id: 'appearance',
+    label: 'Appearance',
+    lead: 'For this browser only.',
+    icon: Palette,
+    content: AppearanceSection,
+  },
+  {
+    id: 'about',
+    label: 'About',
+    lead: 'This gateway, and its interfaces.',
+    icon: Info,
+    content: AboutSection,
+  },
+];
+
 export function SettingsPage() {
-  return <h1 className="p-6 font-semibold text-xl">Settings</h1>;
+  const search = useSearch({ strict: false }) as { section?: unknown };
+  const current = SECTIONS.find(({ id }) => id === search.section) ?? SECTIONS[0];
+  const Content = current.content;
+  return (
+    <div className="flex h-full max-md:flex-col">
+      <nav
+        aria-label="Settings"
+        className="flex shrink-0 gap-0.5 border-line max-md:overflow-x-auto max-md:border-b max-md:px-2 max-md:py-1.5 md:w-56 md:flex-col md:border-r md:p-3"
+      >
+        {SECTIONS.map(({ id, label, icon: Icon }) => (
+          <Link
+            key={id}
+            to="/settings"
+            search={{ section: id }}
+            replace
+            aria-current={id === current.id ? 'page' : undefined}
+            className={cx(
+              'inline-flex h-8 shrink-0 items-center gap-2 rounded-md px-2.5 font-medium whitespace-nowrap max-md:h-10',
+              id === current.id ? 'bg-hover text-fg' : 'text-muted hover:bg-hover hover:text-fg',
+            )}
+          >
+            <Icon size={15} aria-hidden="true" />
+            {label}
+          </Link>
+        ))}
+      </nav>
+      <div className="min-h-0 min-w-0 flex-1 overflow-y-auto">
+        <div className="mx-auto max-w-4xl px-4 pt-5 pb-8">
+          <h1 className="font-semibold text-xl tracking-tight">{current.label}</h1>
+          <p className="mt-0.5 mb-4 text-muted">{current.lead}</p>
+          <Content key={current.id} />
+        </div>
+      </div>
+    </div>
+  );
 }

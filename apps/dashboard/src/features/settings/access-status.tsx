@@ -1,0 +1,14 @@
+/** Whether a key or token still opens anything. */
+import { Badge, RelativeTime } from '../../ui';
+
+export function AccessStatus({ revokedAtMs }: { revokedAtMs: number | null }) {
+  return revokedAtMs === null ? (
+    <Badge tone="success">Active</Badge>
+  ) : (
+    <Badge title={`Revoked ${new Date(revokedAtMs).toLocaleString()}`}>Revoked</Badge>
+  );
+}
+
+export function LastUsed({ atMs }: { atMs: number | null }) {
+  return atMs === null ? <span className="text-muted">Never</span> : <RelativeTime atMs={atMs} />;
+}

@@ -1,0 +1,185 @@
+/** Who did what: append-only, chained by hashes, to read, to check and to take away. */
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Download, ShieldAlert, ShieldCheck } from 'lucide-react';
+import { Fragment, useState } from 'react';
+import type { AuditEntry, AuditVerification, Page } from '#contracts';
+import { api } from '../../api';
+import {
+  Badge,
+  Button,
+  Callout,
+  CodeBlock,
+  EmptyState,
+  Panel,
+  plural,
+  RelativeTime,
+  Skeleton,
+  Table,
+  Td,
+  Th,
+  truncateMiddle,
+} from '../../ui';
+import { auditSummary } from './audit-summary';
+
+const PAGE_ROWS = 50;
+
+export function AuditSection() {
+  const { data, error, isPending, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+    queryKey: ['audit'],
+    queryFn: ({ pageParam }) =>
+      api.get<Page<AuditEntry>>('/v1/audit', { limit: PAGE_ROWS, cursor: pageParam }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+    staleTime: 0,
+  });
+  const entries = data?.pages.flatMap(({ items }) => items) ?? [];
+  return (
+    <div className="flex flex-col gap-4">
+      <VerifyBar />
+      {error ? <Callout tone="danger">{error.message}</Callout> : null}
+      {isPending ? <Skeleton className="h-64 w-full" /> : null}
+      {data ? (
+        <Panel title="Entries" bodyClassName="overflow-x-auto">
+          {entries.length === 0 ? (
+            <EmptyState title="Nothing has been done yet">
+              Every command and every change of settings or access will be listed here.
+            </EmptyState>
+          ) : (
+            <>
+              <AuditTable entries={entries} />
+              <div className="flex items-center justify-center gap-3 p-3 text-muted text-xs">
+                {plural(entries.length, 'entry', 'entries')} shown
+                {hasNextPage ? (
+                  <Button size="sm" busy={isFetchingNextPage} onClick={() => fetchNextPage()}>
+                    Load older
+                  </Button>
+                ) : null}
+              </div>
+            </>
+          )}
+        </Panel>
+      ) : null}
+    </div>
+  );
+}
+
+function VerifyBar() {
+  const { mutate, data, error, isPending } = useMutation({
+    mutationFn: () => api.get<AuditVerification>('/v1/audit/verify'),
+  });
+  return (
+    <Panel title="Integrity" bodyClassName="flex flex-col gap-3 p-4">
+      <div className="flex flex-wrap items-center gap-2">
+        <p className="mr-auto max-w-prose text-muted">
+          Each entry holds the hash of the one before, so a changed or missing entry breaks the chain.
+        </p>
+        <Button
+          data-testid="audit-verify"
+          busy={isPending}
+          icon={<ShieldCheck size={14} aria-hidden="true" />}
+          onClick={() => mutate()}
+        >
+          Verify chain
+        </Button>
+        <a
+          href="/v1/audit/export"
+          download
+          className="inline-flex h-8 items-center gap-1.5 rounded-md border border-line-strong bg-raised px-3 font-medium hover:bg-hover"
+        >
+          <Download size={14} aria-hidden="true" />
+          Export JSONL
+        </a>
+      </div>
+      <div role="status">{data ? <Verdict verdict={data} /> : null}</div>
+      {error ? (
+        <Callout tone="danger" alert>
+          {error.message}
+        </Callout>
+      ) : null}
+    </Panel>
+  );
+}
+
+function Verdict({ verdict }: { verdict: AuditVerification }) {
+  return verdict.ok ? (
+    <p data-testid="audit-verdict" className="flex items-center gap-2 font-medium text-success">
+      <ShieldCheck size={16} aria-hidden="true" />
+      The chain is whole: {plural(verdict.entry_count, 'entry', 'entries')} checked just now.
+    </p>
+  ) : (
+    <Callout tone="danger" icon={<ShieldAlert size={16} aria-hidden="true" />}>
+      <span data-testid="audit-verdict">
+        The chain is broken at entry {verdict.broken_at_seq}: it, or what came before, was changed after it
+        was written.
+      </span>
+    </Callout>
+  );
+}
+
+function AuditTable({ entries }: { entries: readonly AuditEntry[] }) {
+  const [openSeq, setOpenSeq] = useState<number | null>(null);
+  return (
+    <Table className="text-xs">
+      <thead>
+        <tr>
+          <Th>#</Th>
+          <Th>When</Th>
+          <Th>Operator</Th>
+          <Th>Action</Th>
+          <Th className="max-md:hidden">Concerning</Th>
+          <Th className="max-md:hidden">Outcome</Th>
+        </tr>
+      </thead>
+      <tbody>
+        {entries.map((entry) => (
+          <Fragment key={entry.seq}>
+            <tr data-testid="audit-row" className="hover:bg-hover">
+              <Td className="nums text-muted">{entry.seq}</Td>
+              <Td className="whitespace-nowrap">
+                <RelativeTime atMs={entry.at_ms} />
+              </Td>
+              <Td className="max-w-28 truncate font-medium" title={`${entry.operator_id}, ${entry.role}`}>
+                {entry.operator_id}
+              </Td>
+              <Td>
+                <button
+                  type="button"
+                  aria-expanded={openSeq === entry.seq}
+                  onClick={() => setOpenSeq(openSeq === entry.seq ? null : entry.seq)}
+                  className="font-mono text-accent hover:underline"
+                >
+                  {entry.action}
+                </button>
+              </Td>
+              <Td className="max-w-64 truncate text-muted max-md:hidden">
+                {entry.session_id ? (
+                  <Link
+                    to="/sessions/$sessionId"
+                    params={{ sessionId: entry.session_id }}
+                    title={entry.session_id}
+                    className="font-mono hover:text-accent hover:underline"
+                  >
+                    {truncateMiddle(entry.session_id, 24)}
+                  </Link>
+                ) : (
+                  auditSummary(entry)
+                )}
+              </Td>
+              <Td className="max-md:hidden">
+                <Badge tone={entry.outcome === 'ok' ? 'success' : 'neutral'}>{entry.outcome}</Badge>
+              </Td>
+            </tr>
+            {openSeq === entry.seq ? (
+              <tr>
+                <Td colSpan={6} className="!p-2">
+                  <CodeBlock code={JSON.stringify(entry, null, 2)} label={`audit entry ${entry.seq}`} />
+                </Td>
+              </tr>
+            ) : null}
+          </Fragment>
+        ))}
+      </tbody>
+    </Table>
+  );
+}

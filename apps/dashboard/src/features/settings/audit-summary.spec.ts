@@ -1,0 +1,15 @@
+import { describe, expect, it } from 'vitest';
+import { auditSummary } from './audit-summary';
+
+describe("an audit entry's summary", () => {
+  it('names what was changed, created or revoked', () => {
+    expect(
+      auditSummary({ action: 'config.update', detail: { before: {}, after: { retention_days: 7 } } }),
+    ).toBe('retention_days = 7');
+    expect(auditSummary({ action: 'operator.create', detail: { name: 'ada', role: 'admin' } })).toBe(
+      'ada, admin',
+    );
+    expect(auditSummary({ action: 'agent_key.revoke', detail: { name: 'fleet' } })).toBe('fleet');
+    expect(auditSummary({ action: 'hitl.expire', detail: {} })).toBe('');
+  });
+});

@@ -1,0 +1,138 @@
+/** Settings that take effect on the next message, without a restart. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { TriangleAlert } from 'lucide-react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import type { RuntimeConfigAnswer, RuntimeConfigKey, RuntimeConfigPatch } from '#contracts';
+import { ApiError, api, useDenial } from '../../api';
+import { Button, Callout, Panel, Skeleton, toast } from '../../ui';
+import {
+  type Draft,
+  draftOf,
+  type FieldErrors,
+  fieldErrorsOf,
+  SETTING_GROUPS,
+  toPatch,
+  toText,
+} from './config-form';
+import { SettingField } from './setting-field';
+
+const QUERY_KEY = ['config'];
+
+export function ConfigSection() {
+  const { data, error } = useQuery({
+    queryKey: QUERY_KEY,
+    queryFn: () => api.get<RuntimeConfigAnswer>('/v1/config'),
+    staleTime: 0,
+  });
+  if (error) return <Callout tone="danger">{error.message}</Callout>;
+  if (!data) return <Skeleton className="h-96 w-full" />;
+  return <ConfigForm answer={data} />;
+}
+
+function ConfigForm({ answer }: { answer: RuntimeConfigAnswer }) {
+  const { values, defaults, warnings } = answer;
+  const queryClient = useQueryClient();
+  const denial = useDenial('configure');
+  const [draft, setDraft] = useState<Draft>(() => draftOf(values));
+  const [errors, setErrors] = useState<FieldErrors>({});
+  const form = useRef<HTMLFormElement>(null);
+  const { patch, errors: typos } = toPatch(draft, values);
+  const changeCount = Object.keys(patch).length + Object.keys(typos).length;
+
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: (change: RuntimeConfigPatch) => api.patch<RuntimeConfigAnswer>('/v1/config', change),
+    onSuccess: (next, change) => {
+      queryClient.setQueryData(QUERY_KEY, next);
+      const fresh = draftOf(next.values);
+      setDraft((current) => ({ ...current, ...pick(fresh, Object.keys(change) as RuntimeConfigKey[]) }));
+      setErrors({});
+      toast({ title: 'Settings saved', description: 'In force from the next message on.', tone: 'success' });
+    },
+    onError: (refusal) => {
+      if (refusal instanceof ApiError) setErrors(fieldErrorsOf(refusal.fields, refusal.message));
+    },
+  });
+  useFocusFirstError(form, errors);
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setErrors(typos);
+    if (!denial && Object.keys(typos).length === 0 && changeCount > 0) mutate(patch);
+  };
+  const isGeneral = error !== null && Object.keys(errors).length === 0;
+  return (
+    <form ref={form} onSubmit={submit} noValidate className="flex flex-col gap-4">
+      {denial ? <Callout>{denial} You can look, not change.</Callout> : null}
+      {warnings.length > 0 ? (
+        <Callout tone="warning" icon={<TriangleAlert size={14} aria-hidden="true" />}>
+          <ul className="flex flex-col gap-1">
+            {warnings.map((warning) => (
+              <li key={warning}>{warning}</li>
+            ))}
+          </ul>
+        </Callout>
+      ) : null}
+      {SETTING_GROUPS.map(({ title, settings }) => (
+        <Panel key={title} title={title} bodyClassName="divide-y divide-line">
+          {settings.map((setting) => (
+            <SettingField
+              key={setting.key}
+              setting={setting}
+              text={draft[setting.key]}
+              defaultText={toText(setting, defaults[setting.key])}
+              isDefault={values[setting.key] === defaults[setting.key]}
+              error={errors[setting.key]}
+              denial={denial}
+              onChange={(text) => {
+                setDraft({ ...draft, [setting.key]: text });
+                setErrors({ ...errors, [setting.key]: undefined });
+              }}
+              onReset={() => mutate({ [setting.key]: null })}
+            />
+          ))}
+        </Panel>
+      ))}
+      {isGeneral ? (
+        <Callout tone="danger" alert>
+          {error.message}
+        </Callout>
+      ) : null}
+      <div className="sticky bottom-0 -mx-4 flex items-center gap-2 border-line border-t bg-canvas px-4 py-3">
+        <p role="status" className="mr-auto text-muted text-xs">
+          {changeCount === 0 ? 'Everything is saved.' : `${changeCount} unsaved`}
+        </p>
+        {changeCount > 0 ? (
+          <Button
+            onClick={() => {
+              setDraft(draftOf(values));
+              setErrors({});
+            }}
+          >
+            Discard
+          </Button>
+        ) : null}
+        <Button
+          type="submit"
+          variant="primary"
+          data-testid="config-save"
+          busy={isPending}
+          disabled={changeCount === 0}
+          disabledReason={denial}
+        >
+          Save changes
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+const pick = (draft: Draft, keys: readonly RuntimeConfigKey[]): Partial<Draft> =>
+  Object.fromEntries(keys.map((key) => [key, draft[key]]));
+
+/** A refused form takes one to the field to mend. */
+function useFocusFirstError(form: React.RefObject<HTMLFormElement | null>, errors: FieldErrors): void {
+  useEffect(() => {
+    if (Object.values(errors).some(Boolean))
+      form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [form, errors]);
+}

@@ -1,0 +1,63 @@
+/**
+ * Whether this browser may show a notification when a session starts looping: the person's wish, kept here, and the
+ * browser's permission, which only the browser can change. Whoever notices loops asks `mayNotify`.
+ */
+import { create } from 'zustand';
+
+const STORAGE_KEY = 'observatory.notifications';
+
+export type NotificationState = 'unsupported' | 'blocked' | 'off' | 'on';
+
+/** Browsers offer notifications on https and on localhost only. */
+const isSupported = (): boolean => typeof Notification !== 'undefined' && window.isSecureContext;
+
+function read(): NotificationState {
+  if (!isSupported()) return 'unsupported';
+  if (Notification.permission === 'denied') return 'blocked';
+  try {
+    return Notification.permission === 'granted' && localStorage.getItem(STORAGE_KEY) === 'on' ? 'on' : 'off';
+  } catch {
+    return 'off';
+  }
+}
+
+function store(wish: 'on' | 'off'): void {
+  try {
+    localStorage.setItem(STORAGE_KEY, wish);
+  } catch {
+    // Storage is switched off: nothing is remembered, so nothing is shown.
+  }
+}
+
+interface NotificationStore {
+  state: NotificationState;
+  refresh: () => void;
+  /** Asks the browser for permission when it has none yet. */
+  turnOn: () => Promise<void>;
+  turnOff: () => void;
+}
+
+export const useNotifications = create<NotificationStore>((set) => ({
+  state: read(),
+  refresh: () => set({ state: read() }),
+  turnOn: async () => {
+    if ((await Notification.requestPermission()) === 'granted') store('on');
+    set({ state: read() });
+  },
+  turnOff: () => {
+    store('off');
+    set({ state: read() });
+  },
+}));
+
+export const mayNotify = (): boolean => read() === 'on';
+
+/** Shows one; a later one of the same `tag` takes its place. Never throws. */
+export function notify(title: string, body: string, tag: string): void {
+  if (!mayNotify()) return;
+  try {
+    new Notification(title, { body, tag, icon: '/favicon.svg' });
+  } catch {
+    // Some phones offer notifications to service workers only.
+  }
+}

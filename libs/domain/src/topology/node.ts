@@ -1,0 +1,74 @@
+/**
+ * One agent in one session, as the map shows it. Its state has two layers: what it is doing, and on top, for a while,
+ * that its last message was refused.
+ *
+ *     idle <-> active <-> blocked <-> alert_entropy      (any) -> dead
+ *     ------------------------------------------------------------------
+ *     schema_violation hides it for 30 s or until the next valid message
+ */
+import type { NodeState, TopologyNode } from '#contracts';
+import type { Edge } from './edge.js';
+
+/** Everything but the layer on top, which only `recordViolation` sets. */
+export type OperationalState = Exclude<NodeState, 'schema_violation'>;
+
+const INTENT_CHARS_MAX = 120;
+
+/** Escaped as in a JSON pointer, so that no two pairs share an id whatever characters they hold. */
+const escapePart = (part: string): string => part.replaceAll('~', '~0').replaceAll('/', '~1');
+
+/** Unique per (session, agent) within a tenant. The ghost of an agent has the session "". */
+export const nodeIdOf = (sessionId: string, agentId: string): string =>
+  `${escapePart(sessionId)}/${escapePart(agentId)}`;
+
+export class Node {
+  readonly nodeId: string;
+  operational: OperationalState = 'active';
+  isViolating = false;
+  lastSeenMs = 0;
+  agentType = '';
+  /** By the node_id at their other end. */
+  readonly outgoing = new Map<string, Edge>();
+  readonly incoming = new Map<string, Edge>();
+  #lastIntent = '';
+  #stepCount = 0;
+
+  /** @param sessionId "" for a ghost */
+  constructor(
+    readonly sessionId: string,
+    readonly agentId: string,
+  ) {
+    this.nodeId = nodeIdOf(sessionId, agentId);
+  }
+
+  get isGhost(): boolean {
+    return this.sessionId === '';
+  }
+
+  get state(): NodeState {
+    return this.isViolating ? 'schema_violation' : this.operational;
+  }
+
+  recordStep(agentType: string, intent: string, receivedAtMs: number): void {
+    this.agentType = agentType;
+    this.#lastIntent =
+      intent.length > INTENT_CHARS_MAX ? `${intent.slice(0, INTENT_CHARS_MAX - 1)}…` : intent;
+    this.#stepCount += 1;
+    this.lastSeenMs = Math.max(this.lastSeenMs, receivedAtMs);
+    if (this.operational === 'idle') this.operational = 'active';
+  }
+
+  view(): TopologyNode {
+    return {
+      node_id: this.nodeId,
+      agent_id: this.agentId,
+      session_id: this.sessionId,
+      state: this.state,
+      agent_type: this.agentType,
+      last_intent: this.#lastIntent,
+      step_count: this.#stepCount,
+      last_seen_ms: this.lastSeenMs,
+      ghost: this.isGhost,
+    };
+  }
+}

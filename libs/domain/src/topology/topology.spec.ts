@@ -1,0 +1,438 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { NODE_STATES, topologyChangeSchema } from '#contracts';
+import { FakeClock } from '#testing';
+import { nodeIdOf, Topology, type TopologyLimits, type TopologyStep } from './index.js';
+
+const START_MS = 1_800_000_000_000;
+
+describe('Topology', () => {
+  let clock: FakeClock;
+  let topology: Topology;
+
+  const create = (limits: Partial<TopologyLimits> = {}) => {
+    clock = new FakeClock(START_MS);
+    topology = new Topology({ clock, limits });
+  };
+  const record = (step: Partial<TopologyStep>) =>
+    topology.recordStep({
+      session_id: 's',
+      agent_id: 'a',
+      agent_type: 'researcher',
+      trace_id: 't1',
+      parent_step_id: null,
+      at_ms: clock.nowMs(),
+      received_at_ms: clock.nowMs(),
+      intent: 'search',
+      status: 'success',
+      ...step,
+    });
+  const sweepAfter = (ms: number) => {
+    clock.advance(ms);
+    topology.sweep(clock.nowMs());
+  };
+  const node = (agentId = 'a', sessionId = 's') =>
+    topology.snapshot().nodes.find(({ node_id }) => node_id === nodeIdOf(sessionId, agentId));
+  const state = (agentId?: string, sessionId?: string) => node(agentId, sessionId)?.state;
+  const edge = (from: string, to: string, sessionId = 's') =>
+    topology
+      .snapshot()
+      .edges.find((one) => one.from === nodeIdOf(sessionId, from) && one.to === nodeIdOf(sessionId, to));
+
+  beforeEach(() => create());
+
+  describe('nodes', () => {
+    it('shows one node per agent and session', () => {
+      record({ trace_id: 't1' });
+      record({ trace_id: 't2', intent: 'read' });
+      record({ trace_id: 't3', session_id: 's2' });
+      expect(topology.snapshot().nodes).toHaveLength(2);
+      expect(node()).toEqual({
+        node_id: 's/a',
+        agent_id: 'a',
+        session_id: 's',
+        state: 'active',
+        agent_type: 'researcher',
+        last_intent: 'read',
+        step_count: 2,
+        last_seen_ms: START_MS,
+        ghost: false,
+      });
+    });
+
+    it('gives different pairs different ids, whatever characters they hold', () => {
+      expect(
+        new Set([nodeIdOf('a/b', 'c'), nodeIdOf('a', 'b/c'), nodeIdOf('a~1b', 'c'), nodeIdOf('', 'c')]).size,
+      ).toBe(4);
+    });
+
+    it('cuts a long intent', () => {
+      record({ intent: 'x'.repeat(4_000) });
+      expect(node()?.last_intent).toHaveLength(120);
+    });
+
+    it.each(NODE_STATES)('can reach the state %s', (wanted) => {
+      record({});
+      if (wanted === 'schema_violation') topology.recordViolation('a', clock.nowMs());
+      else if (wanted === 'dead') topology.endSession('s');
+      else if (wanted === 'idle') sweepAfter(60_000);
+      else topology.setNodeState('s', 'a', wanted);
+      expect(state()).toBe(wanted);
+      expect(topologyChangeSchema.parse(topology.snapshot())).toEqual(topology.snapshot());
+    });
+
+    it('keeps what the tracker said about a node through further steps', () => {
+      record({ trace_id: 't1' });
+      topology.setNodeState('s', 'a', 'alert_entropy');
+      record({ trace_id: 't2' });
+      expect(state()).toBe('alert_entropy');
+      topology.setNodeState('s', 'a', 'active');
+      expect(state()).toBe('active');
+    });
+
+    it('keeps a state set before the first step, and only so many of them', () => {
+      create({ earlyStateCountMax: 2 });
+      for (const agent of ['a', 'b', 'c']) topology.setNodeState('s', agent, 'alert_entropy');
+      for (const agent of ['a', 'b', 'c']) record({ agent_id: agent, trace_id: agent });
+      expect([state('a'), state('b'), state('c')]).toEqual(['active', 'alert_entropy', 'alert_entropy']);
+    });
+
+    it('turns idle after 60 s of silence and active with the next step', () => {
+      record({ trace_id: 't1' });
+      sweepAfter(59_999);
+      expect(state()).toBe('active');
+      sweepAfter(1);
+      expect(state()).toBe('idle');
+      record({ trace_id: 't2' });
+      expect(state()).toBe('active');
+    });
+
+    it('stays red while it is silent, and leaves after half an hour', () => {
+      record({});
+      topology.setNodeState('s', 'a', 'alert_entropy');
+      sweepAfter(29 * 60_000);
+      expect(state()).toBe('alert_entropy');
+      sweepAfter(60_000);
+      expect(node()).toBeUndefined();
+    });
+
+    it('shows an ended session as dead for a minute', () => {
+      record({ agent_id: 'a', trace_id: 't1' });
+      record({ agent_id: 'b', trace_id: 't2' });
+      topology.endSession('s');
+      expect([state('a'), state('b')]).toEqual(['dead', 'dead']);
+      record({ agent_id: 'a', trace_id: 't3' });
+      topology.setNodeState('s', 'a', 'active');
+      expect(state('a')).toBe('dead');
+      sweepAfter(59_999);
+      expect(state('a')).toBe('dead');
+      sweepAfter(1);
+      expect(topology.snapshot()).toEqual({ nodes: [], edges: [] });
+    });
+
+    it('ignores the end of a session it does not know', () => {
+      topology.endSession('nobody');
+      expect(topology.drainChanges()).toBeNull();
+    });
+
+    it('makes room by dropping the oldest idle or dead node first, and counts it', () => {
+      create({ nodeCountMax: 3 });
+      record({ session_id: 's1', trace_id: 't1' });
+      clock.advance(30_000);
+      record({ session_id: 's2', trace_id: 't2' });
+      record({ session_id: 's3', trace_id: 't3' });
+      topology.endSession('s3');
+      record({ session_id: 's4', trace_id: 't4' });
+      expect(node('a', 's3')).toBeUndefined();
+      record({ session_id: 's5', trace_id: 't5' });
+      expect(node('a', 's1')).toBeUndefined();
+      expect(topology.nodeCount).toBe(3);
+      expect(topology.counts.nodesPruned).toBe(2);
+    });
+
+    it('goes on with a session whose last node had to make room', () => {
+      create({ nodeCountMax: 1 });
+      record({ agent_id: 'a', trace_id: 't1' });
+      record({ agent_id: 'b', trace_id: 't2' });
+      topology.endSession('s');
+      expect(topology.snapshot().nodes.map(({ agent_id, state }) => [agent_id, state])).toEqual([
+        ['b', 'dead'],
+      ]);
+    });
+  });
+
+  describe('violations', () => {
+    it('colours every node of the agent for 30 s, then shows what it was', () => {
+      record({ session_id: 's1', trace_id: 't1' });
+      record({ session_id: 's2', trace_id: 't2' });
+      topology.setNodeState('s2', 'a', 'blocked');
+      topology.recordViolation('a', clock.nowMs());
+      expect([state('a', 's1'), state('a', 's2')]).toEqual(['schema_violation', 'schema_violation']);
+      sweepAfter(29_999);
+      expect(state('a', 's1')).toBe('schema_violation');
+      sweepAfter(1);
+      expect([state('a', 's1'), state('a', 's2')]).toEqual(['active', 'blocked']);
+    });
+
+    it('is forgiven by the next valid message, and shows again with the next refused one', () => {
+      record({ trace_id: 't1' });
+      topology.recordViolation('a', clock.nowMs());
+      record({ trace_id: 't2' });
+      expect(state()).toBe('active');
+      topology.recordViolation('a', clock.nowMs());
+      expect(state()).toBe('schema_violation');
+    });
+
+    it('counts the 30 s from the latest refused message', () => {
+      record({});
+      topology.recordViolation('a', clock.nowMs());
+      sweepAfter(20_000);
+      topology.recordViolation('a', clock.nowMs());
+      sweepAfter(20_000);
+      expect(state()).toBe('schema_violation');
+    });
+
+    it('keeps a state that is set meanwhile for afterwards', () => {
+      record({});
+      topology.recordViolation('a', clock.nowMs());
+      topology.setNodeState('s', 'a', 'alert_entropy');
+      expect(state()).toBe('schema_violation');
+      sweepAfter(30_000);
+      expect(state()).toBe('alert_entropy');
+    });
+
+    it('shows an agent never seen as a ghost, which fades and leaves', () => {
+      topology.recordViolation('unknown', clock.nowMs());
+      expect(node('unknown', '')).toMatchObject({ session_id: '', state: 'schema_violation', ghost: true });
+      sweepAfter(30_000);
+      expect(state('unknown', '')).toBe('idle');
+      sweepAfter(5 * 60_000);
+      expect(topology.nodeCount).toBe(0);
+    });
+
+    it('replaces the ghost when the agent becomes real', () => {
+      topology.recordViolation('a', clock.nowMs());
+      topology.drainChanges();
+      record({});
+      expect(topology.snapshot().nodes.map(({ node_id }) => node_id)).toEqual(['s/a']);
+      expect(topology.drainChanges()?.removed).toEqual(['/a']);
+    });
+
+    it('keeps only so many ghosts', () => {
+      create({ ghostCountMax: 2 });
+      for (const agent of ['x', 'y', 'x', 'z']) topology.recordViolation(agent, clock.nowMs());
+      expect(
+        topology
+          .snapshot()
+          .nodes.map(({ agent_id }) => agent_id)
+          .sort(),
+      ).toEqual(['x', 'z']);
+    });
+  });
+
+  describe('causal edges', () => {
+    it("lead from the parent's agent to the child's", () => {
+      record({ agent_id: 'a', trace_id: 't1', at_ms: 1_000 });
+      record({ agent_id: 'b', trace_id: 't2', parent_step_id: 't1', at_ms: 1_250, status: 'failure' });
+      expect(topology.snapshot().edges).toEqual([
+        { from: 's/a', to: 's/b', traffic_volume: 1, latency_ms: 250, status: 'failure' },
+      ]);
+    });
+
+    it('do not lead from an agent to itself', () => {
+      record({ trace_id: 't1' });
+      record({ trace_id: 't2', parent_step_id: 't1' });
+      expect(topology.edgeCount).toBe(0);
+    });
+
+    it('carry the median of the latest 31 latencies and the latest status', () => {
+      record({ agent_id: 'a', trace_id: 'root', at_ms: 0 });
+      for (let index = 0; index < 40; index += 1) {
+        // The first nine are slow and have left the sample by the end.
+        record({
+          agent_id: 'b',
+          trace_id: `t${index}`,
+          parent_step_id: 'root',
+          at_ms: index < 9 ? 90_000 : 100 + index,
+        });
+      }
+      expect(edge('a', 'b')).toMatchObject({ traffic_volume: 40, latency_ms: 124, status: 'success' });
+    });
+
+    it('count a child dated before its parent as taking no time', () => {
+      record({ agent_id: 'a', trace_id: 't1', at_ms: 5_000 });
+      record({ agent_id: 'b', trace_id: 't2', parent_step_id: 't1', at_ms: 4_000 });
+      expect(edge('a', 'b')?.latency_ms).toBe(0);
+    });
+
+    it('wait for a parent that comes after its child', () => {
+      record({ agent_id: 'b', trace_id: 't2', parent_step_id: 't1' });
+      expect(topology.edgeCount).toBe(0);
+      sweepAfter(4_000);
+      record({ agent_id: 'a', trace_id: 't1' });
+      expect(edge('a', 'b')).toMatchObject({ traffic_volume: 1 });
+      sweepAfter(5_000);
+      expect(topology.edgeCount).toBe(1);
+    });
+
+    it('link a child whose parent does not come in 5 s as an orphan, and still attach it later', () => {
+      record({ agent_id: 'c', trace_id: 't0' });
+      record({ agent_id: 'b', trace_id: 't2', parent_step_id: 't1' });
+      sweepAfter(4_999);
+      expect(topology.edgeCount).toBe(0);
+      sweepAfter(1);
+      expect(edge('c', 'b')).toMatchObject({ traffic_volume: 1 });
+      record({ agent_id: 'a', trace_id: 't1', parent_step_id: 't0' });
+      expect(edge('a', 'b')).toMatchObject({ traffic_volume: 1 });
+    });
+
+    it('refuse a step that is its own parent', () => {
+      expect(record({ trace_id: 't1', parent_step_id: 't1' })).toContain('would be its own ancestor');
+      expect(topology.edgeCount).toBe(0);
+      expect(topology.counts.cyclesRefused).toBe(1);
+    });
+
+    it('refuse a parent chain that leads back through a reused trace id', () => {
+      record({ agent_id: 'a', trace_id: 't1' });
+      record({ agent_id: 'b', trace_id: 't2', parent_step_id: 't1' });
+      record({ agent_id: 'c', trace_id: 't3', parent_step_id: 't2' });
+      expect(record({ agent_id: 'd', trace_id: 't1', parent_step_id: 't3' })).not.toBeNull();
+      expect(edge('c', 'd')).toBeUndefined();
+      expect(topology.edgeCount).toBe(2);
+    });
+
+    it('refuse a cycle that is closed by a late parent', () => {
+      record({ agent_id: 'b', trace_id: 't2', parent_step_id: 't1' });
+      expect(record({ agent_id: 'a', trace_id: 't1', parent_step_id: 't2' })).not.toBeNull();
+      expect(edge('b', 'a')).toBeUndefined();
+      expect(edge('a', 'b')).toMatchObject({ traffic_volume: 1 });
+    });
+
+    it('may lead both ways between two agents', () => {
+      record({ agent_id: 'a', trace_id: 't1' });
+      record({ agent_id: 'b', trace_id: 't2', parent_step_id: 't1' });
+      expect(record({ agent_id: 'a', trace_id: 't3', parent_step_id: 't2' })).toBeNull();
+      expect(topology.edgeCount).toBe(2);
+    });
+
+    it('find a parent among the latest steps only', () => {
+      create({ sessionStepCountMax: 2 });
+      record({ agent_id: 'a', trace_id: 't1' });
+      record({ agent_id: 'a', trace_id: 't2' });
+      record({ agent_id: 'a', trace_id: 't3' });
+      record({ agent_id: 'b', trace_id: 't4', parent_step_id: 't1' });
+      record({ agent_id: 'c', trace_id: 't5', parent_step_id: 't4' });
+      expect(topology.snapshot().edges.map(({ from, to }) => [from, to])).toEqual([['s/b', 's/c']]);
+    });
+
+    it('forget the steps of the sessions longest silent when there are too many in all', () => {
+      create({ stepCountMax: 3 });
+      record({ session_id: 'old', agent_id: 'a', trace_id: 't1' });
+      for (const trace of ['t1', 't2', 't3']) record({ session_id: 'new', agent_id: 'a', trace_id: trace });
+      record({ session_id: 'old', agent_id: 'b', trace_id: 't9', parent_step_id: 't1' });
+      expect(edge('a', 'b', 'old')).toBeUndefined();
+    });
+
+    it('are refused and counted beyond their bound', () => {
+      create({ edgeCountMax: 1 });
+      record({ agent_id: 'a', trace_id: 't1' });
+      record({ agent_id: 'b', trace_id: 't2', parent_step_id: 't1' });
+      record({ agent_id: 'c', trace_id: 't3', parent_step_id: 't1' });
+      expect(topology.edgeCount).toBe(1);
+      expect(topology.counts.edgesRefused).toBe(1);
+    });
+
+    it('go when one of their nodes goes', () => {
+      record({ agent_id: 'a', trace_id: 't1' });
+      clock.advance(60_000);
+      record({ agent_id: 'b', trace_id: 't2', parent_step_id: 't1' });
+      sweepAfter(29 * 60_000);
+      expect(topology.snapshot()).toMatchObject({ nodes: [{ agent_id: 'b' }], edges: [] });
+      expect(topology.edgeCount).toBe(0);
+    });
+  });
+
+  describe('hand-overs', () => {
+    it('link agents of one session in order of appearance', () => {
+      for (const [index, agent] of ['a', 'b', 'b', 'c', 'a', 'b'].entries()) {
+        record({ agent_id: agent, trace_id: `t${index}`, at_ms: index * 100 });
+      }
+      expect(
+        topology.snapshot().edges.map(({ from, to, traffic_volume }) => [from, to, traffic_volume]),
+      ).toEqual([
+        ['s/a', 's/b', 2],
+        ['s/b', 's/c', 1],
+        ['s/c', 's/a', 1],
+      ]);
+    });
+
+    it('do not link agents of different sessions', () => {
+      record({ session_id: 's1', agent_id: 'a' });
+      record({ session_id: 's2', agent_id: 'b' });
+      expect(topology.edgeCount).toBe(0);
+    });
+
+    it('do not link parallel workers of one parent', () => {
+      record({ agent_id: 'lead', trace_id: 't1' });
+      record({ agent_id: 'b', trace_id: 't2', parent_step_id: 't1' });
+      record({ agent_id: 'c', trace_id: 't3', parent_step_id: 't1' });
+      record({ agent_id: 'b', trace_id: 't4', parent_step_id: 't2' });
+      expect(edge('b', 'c')).toBeUndefined();
+      expect(edge('c', 'b')).toBeUndefined();
+    });
+
+    it('do not link agents whose relation is causal', () => {
+      record({ agent_id: 'a', trace_id: 't1' });
+      record({ agent_id: 'b', trace_id: 't2', parent_step_id: 't1' });
+      record({ agent_id: 'a', trace_id: 't3' });
+      record({ agent_id: 'b', trace_id: 't4' });
+      expect(topology.edgeCount).toBe(1);
+      expect(edge('a', 'b')?.traffic_volume).toBe(1);
+    });
+
+    it('give way to a causal edge', () => {
+      record({ agent_id: 'a', trace_id: 't1', at_ms: 0 });
+      record({ agent_id: 'b', trace_id: 't2', at_ms: 9_000 });
+      record({ agent_id: 'b', trace_id: 't3', at_ms: 100, parent_step_id: 't1' });
+      expect(edge('a', 'b')).toMatchObject({ traffic_volume: 1, latency_ms: 100 });
+    });
+  });
+
+  describe('changes', () => {
+    it('are coalesced, and null when there are none', () => {
+      expect(topology.drainChanges()).toBeNull();
+      record({ trace_id: 't1' });
+      record({ trace_id: 't2' });
+      topology.setNodeState('s', 'a', 'blocked');
+      expect(topology.drainChanges()).toMatchObject({
+        nodes: [{ step_count: 2, state: 'blocked' }],
+        edges: [],
+      });
+      expect(topology.drainChanges()).toBeNull();
+    });
+
+    it('are none when a state is set again or a sweep finds nothing to do', () => {
+      record({});
+      topology.setNodeState('s', 'a', 'blocked');
+      topology.drainChanges();
+      topology.setNodeState('s', 'a', 'blocked');
+      sweepAfter(1_000);
+      expect(topology.drainChanges()).toBeNull();
+    });
+
+    it('are copies', () => {
+      record({ trace_id: 't1' });
+      const first = topology.drainChanges();
+      record({ trace_id: 't2' });
+      expect(first?.nodes[0]?.step_count).toBe(1);
+    });
+
+    it('say removed first and new afterwards for a node that came back in between', () => {
+      record({ trace_id: 't1' });
+      topology.drainChanges();
+      sweepAfter(30 * 60_000);
+      record({ trace_id: 't2' });
+      expect(topology.drainChanges()).toEqual({ nodes: [], edges: [], removed: ['s/a'] });
+      expect(topology.drainChanges()).toMatchObject({ nodes: [{ node_id: 's/a', step_count: 1 }] });
+    });
+  });
+});

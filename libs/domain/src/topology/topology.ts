@@ -1,0 +1,381 @@
+/**
+ * The live map of one tenant: which agents work in which sessions, in what state, and whose steps led to whose. Pure
+ * state: someone tells it what happened and the time, and collects what changed. It renders nothing, stores nothing
+ * and forgets what is old.
+ *
+ *     recordStep, setNodeState, recordViolation, endSession, sweep   ->   drainChanges, snapshot
+ *
+ * @see observatory.md, section 3
+ */
+import type { NodeState, TopologyChange } from '#contracts';
+import type { Clock } from '#kernel';
+import { AgentNodes } from './agent-nodes.js';
+import { ChangeSet } from './change-set.js';
+import { Edge } from './edge.js';
+import { Node, nodeIdOf, type OperationalState } from './node.js';
+import { Session, type Step } from './session.js';
+
+export const TOPOLOGY_LIMITS = {
+  /** Nodes, ghosts included; the oldest idle, dead or ghost ones make room. */
+  nodeCountMax: 20_000,
+  /** A new edge beyond it is refused and counted. */
+  edgeCountMax: 50_000,
+  /** Ghosts; the oldest makes room. */
+  ghostCountMax: 500,
+  /** Steps remembered per session, to find a parent by its trace id. */
+  sessionStepCountMax: 1_000,
+  /** The same over all sessions; those longest silent forget theirs first. */
+  stepCountMax: 200_000,
+  /** States set for nodes that have no step yet. */
+  earlyStateCountMax: 1_000,
+  /** A refused message shows for this long. */
+  violationMs: 30_000,
+  /** A step waits this long for its parent before it counts as an orphan. */
+  orphanAfterMs: 5_000,
+  /** An active agent without a message turns idle. */
+  idleAfterMs: 60_000,
+  /** An ended session leaves the map. */
+  endedKeptMs: 60_000,
+  /** A silent node leaves the map, whatever its state. */
+  silentKeptMs: 30 * 60_000,
+  /** A ghost leaves, counted from the agent's last refused message. */
+  ghostKeptMs: 5 * 60_000,
+} as const;
+export type TopologyLimits = { readonly [Limit in keyof typeof TOPOLOGY_LIMITS]: number };
+
+/** A valid message, as the map sees it. */
+export interface TopologyStep {
+  session_id: string;
+  agent_id: string;
+  agent_type: string;
+  trace_id: string;
+  /** null or "" = a root. */
+  parent_step_id: string | null;
+  /** The agent's own timestamp. */
+  at_ms: number;
+  received_at_ms: number;
+  intent: string;
+  status: string;
+}
+
+/** How often a bound was reached, or an edge refused, since the start. */
+export interface TopologyCounts {
+  nodesPruned: number;
+  edgesRefused: number;
+  cyclesRefused: number;
+}
+
+/** Share of the nodes that goes at once when they are too many, so that a full map is not sorted for each step. */
+const PRUNED_SHARE = 0.05;
+
+export class Topology {
+  readonly counts: TopologyCounts = { nodesPruned: 0, edgesRefused: 0, cyclesRefused: 0 };
+  readonly #clock: Clock;
+  readonly #limits: TopologyLimits;
+  readonly #nodes = new Map<string, Node>();
+  /** Longest silent first. */
+  readonly #sessions = new Map<string, Session>();
+  /** No agent is here without a node. */
+  readonly #agents = new Map<string, AgentNodes>();
+  readonly #violatingAgents = new Set<AgentNodes>();
+  /** By agent, longest silent first. */
+  readonly #ghosts = new Map<string, Node>();
+  readonly #earlyStates = new Map<string, OperationalState>();
+  readonly #changes = new ChangeSet();
+  #edgeCount = 0;
+  /** Sum over `#sessions`. */
+  #stepCount = 0;
+
+  constructor(options: { clock: Clock; limits?: Partial<TopologyLimits> }) {
+    this.#clock = options.clock;
+    this.#limits = { ...TOPOLOGY_LIMITS, ...options.limits };
+  }
+
+  get nodeCount(): number {
+    return this.#nodes.size;
+  }
+
+  get edgeCount(): number {
+    return this.#edgeCount;
+  }
+
+  /**
+   * One more valid message of an agent: its node appears or moves, a refused message before it is forgiven, and its
+   * place among the session's steps becomes an edge. O(1) but for a parent chain that must be checked for a cycle.
+   *
+   * @returns a warning where the step names itself or a descendant as its parent, else null
+   */
+  recordStep(input: TopologyStep): string | null {
+    const session = this.#sessionOf(input.session_id);
+    const node = session.nodes.get(input.agent_id) ?? this.#addNode(session, input.agent_id);
+    node.recordStep(input.agent_type, input.intent, input.received_at_ms);
+    this.#agents.get(input.agent_id)?.calmDown(node);
+    this.#changes.changed(node);
+
+    const named = input.parent_step_id || null;
+    const isCycle = named !== null && session.wouldCycle(input.trace_id, named);
+    const step: Step = {
+      traceId: input.trace_id,
+      parentTraceId: isCycle ? null : named,
+      node,
+      atMs: input.at_ms,
+      receivedAtMs: input.received_at_ms,
+      status: input.status,
+      previous: session.latest,
+    };
+    session.latest = { node, atMs: step.atMs };
+    const parent = step.parentTraceId === null ? undefined : session.steps.get(step.parentTraceId);
+    const children = session.takeAwaiting(step.traceId);
+    this.#remember(session, step);
+    if (parent) this.#attach(parent, step);
+    else if (step.parentTraceId !== null) session.awaitParent(step);
+    else if (!isCycle) this.#handOver(step);
+    for (const child of children) this.#attach(step, child);
+    if (!isCycle) return null;
+    this.counts.cyclesRefused += 1;
+    return `meta.parent_step_id refused: step ${quote(input.trace_id)} would be its own ancestor`;
+  }
+
+  /**
+   * What the agent is doing, as the entropy tracker or an operator has it. For a node not on the map yet it is kept
+   * until its first step. A dead node stays dead; `schema_violation` comes through `recordViolation` only.
+   */
+  setNodeState(sessionId: string, agentId: string, state: NodeState): void {
+    if (state === 'schema_violation') return;
+    const nodeId = nodeIdOf(sessionId, agentId);
+    const node = this.#nodes.get(nodeId);
+    if (node === undefined) {
+      this.#earlyStates.delete(nodeId);
+      this.#earlyStates.set(nodeId, state);
+      if (this.#earlyStates.size > this.#limits.earlyStateCountMax) deleteOldest(this.#earlyStates);
+    } else if (node.operational !== 'dead' && node.operational !== state) {
+      node.operational = state;
+      this.#changes.changed(node);
+    }
+  }
+
+  /**
+   * A message of this agent was refused: all its nodes show it, for `violationMs` or until their next valid message.
+   * An agent not on the map gets a ghost.
+   *
+   * @param agentId "unknown" where the message names none
+   */
+  recordViolation(agentId: string, nowMs: number): void {
+    const known = this.#agents.get(agentId);
+    const ghost = this.#ghosts.get(agentId);
+    if (known === undefined) this.#addGhost(agentId, nowMs);
+    else if (ghost) {
+      this.#ghosts.delete(agentId);
+      this.#ghosts.set(agentId, ghost);
+      ghost.lastSeenMs = nowMs;
+      this.#changes.changed(ghost);
+    }
+    const agent = this.#agents.get(agentId);
+    if (agent === undefined) return;
+    for (const node of agent.violate(nowMs + this.#limits.violationMs)) this.#changes.changed(node);
+    this.#violatingAgents.add(agent);
+  }
+
+  /** Its nodes are dead, and leave the map a minute later. Unknown sessions are none of its business. */
+  endSession(sessionId: string): void {
+    const session = this.#sessions.get(sessionId);
+    if (session === undefined || session.isEnded) return;
+    session.isEnded = true;
+    session.endedAtMs = this.#clock.nowMs();
+    for (const node of session.nodes.values()) {
+      node.operational = 'dead';
+      this.#changes.changed(node);
+    }
+  }
+
+  /** Does what is due: call it a few times a second. O(nodes). */
+  sweep(nowMs: number): void {
+    this.#endViolations(nowMs);
+    for (const session of this.#sessions.values()) {
+      if (session.undecided.size > 0) this.#placeOrphans(session, nowMs);
+      const isOver = session.isEnded && nowMs - session.endedAtMs >= this.#limits.endedKeptMs;
+      for (const node of session.nodes.values()) this.#age(node, isOver, nowMs);
+    }
+    for (const ghost of this.#ghosts.values()) {
+      if (nowMs - ghost.lastSeenMs >= this.#limits.ghostKeptMs) this.#removeNode(ghost);
+    }
+  }
+
+  /** What changed since the last call, coalesced; null for nothing. Snapshot plus all later deltas is the next snapshot. */
+  drainChanges(): TopologyChange | null {
+    return this.#changes.drain();
+  }
+
+  /** Everything, as of now. Does not empty the changes. */
+  snapshot(): TopologyChange {
+    const nodes = [...this.#nodes.values()];
+    return {
+      nodes: nodes.map((node) => node.view()),
+      edges: nodes.flatMap((node) => Array.from(node.outgoing.values(), (edge) => edge.view())),
+    };
+  }
+
+  // --- nodes ---
+
+  #sessionOf(sessionId: string): Session {
+    const session = this.#sessions.get(sessionId) ?? new Session(sessionId);
+    this.#sessions.delete(sessionId);
+    this.#sessions.set(sessionId, session);
+    return session;
+  }
+
+  #addNode(session: Session, agentId: string): Node {
+    const ghost = this.#ghosts.get(agentId);
+    if (ghost) this.#removeNode(ghost);
+    const node = new Node(session.sessionId, agentId);
+    this.#register(node);
+    session.nodes.set(agentId, node);
+    // Making room may have taken the session's last node, and the session with it.
+    this.#sessions.set(session.sessionId, session);
+    node.operational = session.isEnded ? 'dead' : (this.#earlyStates.get(node.nodeId) ?? 'active');
+    this.#earlyStates.delete(node.nodeId);
+    return node;
+  }
+
+  #addGhost(agentId: string, nowMs: number): void {
+    const oldest = this.#ghosts.values().next().value;
+    if (oldest && this.#ghosts.size >= this.#limits.ghostCountMax) this.#prune(oldest);
+    const ghost = new Node('', agentId);
+    ghost.operational = 'idle';
+    ghost.lastSeenMs = nowMs;
+    this.#register(ghost);
+    this.#ghosts.set(agentId, ghost);
+  }
+
+  #register(node: Node): void {
+    if (this.#nodes.size >= this.#limits.nodeCountMax) this.#makeRoom();
+    this.#nodes.set(node.nodeId, node);
+    const agent = this.#agents.get(node.agentId) ?? new AgentNodes();
+    this.#agents.set(node.agentId, agent);
+    agent.calm.add(node);
+    this.#changes.changed(node);
+  }
+
+  #makeRoom(): void {
+    const isSpare = (node: Node) =>
+      node.isGhost || node.operational === 'idle' || node.operational === 'dead';
+    const bySpare = [...this.#nodes.values()].sort(
+      (one, other) => Number(isSpare(other)) - Number(isSpare(one)) || one.lastSeenMs - other.lastSeenMs,
+    );
+    const goingCount = Math.max(1, Math.floor(this.#limits.nodeCountMax * PRUNED_SHARE));
+    for (const node of bySpare.slice(0, goingCount)) this.#prune(node);
+  }
+
+  #prune(node: Node): void {
+    this.#removeNode(node);
+    this.counts.nodesPruned += 1;
+  }
+
+  /** With its edges, and with its session when it was the last. */
+  #removeNode(node: Node): void {
+    for (const edge of [...node.outgoing.values(), ...node.incoming.values()]) {
+      this.#nodes.get(edge.from)?.outgoing.delete(edge.to);
+      this.#nodes.get(edge.to)?.incoming.delete(edge.from);
+      this.#edgeCount -= 1;
+      this.#changes.edgeGone(edge);
+    }
+    this.#nodes.delete(node.nodeId);
+    this.#changes.removed(node);
+    const agent = this.#agents.get(node.agentId);
+    agent?.delete(node);
+    if (agent?.size === 0) {
+      this.#agents.delete(node.agentId);
+      this.#violatingAgents.delete(agent);
+    }
+    if (node.isGhost) this.#ghosts.delete(node.agentId);
+    const session = this.#sessions.get(node.sessionId);
+    session?.nodes.delete(node.agentId);
+    if (session?.nodes.size === 0) {
+      this.#stepCount -= session.steps.size;
+      session.forgetSteps();
+      this.#sessions.delete(session.sessionId);
+    }
+  }
+
+  #age(node: Node, isSessionOver: boolean, nowMs: number): void {
+    const silentMs = nowMs - node.lastSeenMs;
+    if (isSessionOver || silentMs >= this.#limits.silentKeptMs) this.#removeNode(node);
+    else if (node.operational === 'active' && silentMs >= this.#limits.idleAfterMs) {
+      node.operational = 'idle';
+      this.#changes.changed(node);
+    }
+  }
+
+  #endViolations(nowMs: number): void {
+    for (const agent of this.#violatingAgents) {
+      if (nowMs < agent.violationEndsMs) continue;
+      for (const node of agent.violating) {
+        agent.calmDown(node);
+        this.#changes.changed(node);
+      }
+      this.#violatingAgents.delete(agent);
+    }
+  }
+
+  // --- edges ---
+
+  #remember(session: Session, step: Step): void {
+    this.#stepCount += session.remember(step, this.#limits.sessionStepCountMax);
+    if (this.#stepCount <= this.#limits.stepCountMax) return;
+    for (const other of this.#sessions.values()) {
+      if (this.#stepCount <= this.#limits.stepCountMax * (1 - PRUNED_SHARE)) return;
+      if (other === session) continue;
+      this.#stepCount -= other.steps.size;
+      other.forgetSteps();
+    }
+  }
+
+  /** The child's place is known: below a step of this or another agent. */
+  #attach(parent: Step, child: Step): void {
+    child.previous = null;
+    this.#recordEdge(parent.node, child.node, true, child.atMs - parent.atMs, child.status);
+  }
+
+  /** A step without a parent, linked to what came before it unless the two agents' relation is known. */
+  #handOver(step: Step): void {
+    const { previous, node } = step;
+    step.previous = null;
+    if (previous === null) return;
+    const isKnown =
+      node.outgoing.get(previous.node.nodeId)?.isCausal || node.incoming.get(previous.node.nodeId)?.isCausal;
+    if (!isKnown) this.#recordEdge(previous.node, node, false, step.atMs - previous.atMs, step.status);
+  }
+
+  #placeOrphans(session: Session, nowMs: number): void {
+    for (const step of session.undecided) {
+      if (nowMs - step.receivedAtMs < this.#limits.orphanAfterMs) continue;
+      session.undecided.delete(step);
+      this.#handOver(step);
+    }
+  }
+
+  #recordEdge(from: Node, to: Node, isCausal: boolean, latencyMs: number, status: string): void {
+    const areShown = this.#nodes.get(from.nodeId) === from && this.#nodes.get(to.nodeId) === to;
+    if (from === to || !areShown) return;
+    let edge = from.outgoing.get(to.nodeId);
+    if (edge === undefined) {
+      if (this.#edgeCount >= this.#limits.edgeCountMax) {
+        this.counts.edgesRefused += 1;
+        return;
+      }
+      edge = new Edge(from.nodeId, to.nodeId, isCausal);
+      from.outgoing.set(to.nodeId, edge);
+      to.incoming.set(from.nodeId, edge);
+      this.#edgeCount += 1;
+    } else if (isCausal && !edge.isCausal) edge.becomeCausal();
+    edge.record(latencyMs, status);
+    this.#changes.edgeChanged(edge);
+  }
+}
+
+const quote = (id: string): string => JSON.stringify(id.slice(0, 80));
+
+function deleteOldest<K>(map: Map<K, unknown>): void {
+  const oldest = map.keys().next();
+  if (!oldest.done) map.delete(oldest.value);
+}

@@ -1,0 +1,249 @@
+/** Live topics over real sockets: who gets in, what a subscriber starts from, who is cut. */
+import { io, type Socket } from 'socket.io-client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Frame, SubscribeAck } from '#contracts';
+import { buildDecisionLog } from '#testing';
+import { type RunningGateway, startGateway } from './start-gateway.js';
+
+let gateway: RunningGateway;
+const sockets: Socket[] = [];
+beforeAll(async () => {
+  gateway = await startGateway({ env: { LIVE_SUBSCRIBER_BYTES_MAX: String(256 * 1024) } });
+});
+afterAll(async () => {
+  for (const socket of sockets) socket.disconnect();
+  await gateway.stop();
+});
+
+const connect = (
+  namespace: string,
+  auth: Record<string, string>,
+  headers: Record<string, string> = {},
+): Socket => {
+  const socket = io(gateway.url + namespace, {
+    auth,
+    extraHeaders: headers,
+    transports: ['websocket'],
+    forceNew: true,
+    reconnection: false,
+  });
+  sockets.push(socket);
+  return socket;
+};
+const operator = () => connect('/live', { token: gateway.operatorToken });
+const refused = (socket: Socket): Promise<Error> =>
+  new Promise((settle, fail) => {
+    socket.once('connect_error', settle);
+    socket.once('connect', () => fail(new Error('was let in')));
+  });
+const subscribe = (socket: Socket, topic: string, after_seq?: number): Promise<SubscribeAck<any, any>> =>
+  socket.emitWithAck('subscribe', { topic, after_seq });
+const nextFrame = (socket: Socket, topic: string): Promise<Frame<any>> =>
+  new Promise((settle) => {
+    const onFrame = (frame: Frame) => {
+      if (frame.topic !== topic) return;
+      socket.off('frame', onFrame);
+      settle(frame);
+    };
+    socket.on('frame', onFrame);
+  });
+
+let serial = 0;
+const step = (session_id: string, overrides: Record<string, unknown> = {}) => {
+  serial += 1;
+  return buildDecisionLog({ meta: { trace_id: `live-${serial}`, session_id }, ...overrides } as never);
+};
+const loop = async (session: string) => {
+  for (let count = 0; count < 5; count += 1) await gateway.ingest(step(session));
+};
+
+describe('access', () => {
+  test('is refused before connection without a token, with a wrong one, and with an agent key', async () => {
+    for (const auth of [{}, { token: 'wrong' }, { token: gateway.agentKey }]) {
+      expect((await refused(connect('/live', auth as Record<string, string>))).message).toContain('token');
+    }
+    expect((await refused(connect('/agents', { key: gateway.operatorToken }))).message).toContain(
+      'agent key',
+    );
+  });
+
+  test('is refused to a foreign origin, whatever it knows', async () => {
+    await refused(connect('/live', { token: gateway.operatorToken }, { origin: 'https://evil.example' }));
+  });
+
+  test('ends when the token is revoked', async () => {
+    const { body } = await gateway.operator('POST', '/v1/operators', { name: 'temp', role: 'viewer' });
+    const socket = connect('/live', { token: body.secret });
+    await new Promise((settle) => socket.once('connect', () => settle(null)));
+    const gone = new Promise((settle) => socket.once('disconnect', settle));
+    await gateway.operator('DELETE', `/v1/operators/${body.operator.token_id}`);
+    await gone;
+  });
+
+  test('keeps tenants apart', async () => {
+    const { body: key } = await gateway.operator('POST', '/v1/agent-keys', {
+      name: 'red key',
+      tenant_id: 'red',
+    });
+    const red = connect('/live', { token: gateway.operatorToken, tenant_id: 'red' });
+    const ack = await subscribe(red, 'gateway:messages');
+    await gateway.ingest(step('blue-session'));
+    const frame = nextFrame(red, 'gateway:messages');
+    await gateway.ingest(step('red-session'), { authorization: `Bearer ${key.secret}` });
+    expect((await frame).events.map((event) => event.payload.meta.session_id)).toEqual(['red-session']);
+    expect(ack).toMatchObject({ status: 'ok', snapshot: [] });
+    expect(await subscribe(red, 'session:blue-session')).toMatchObject({
+      status: 'error',
+      reason: 'session_not_found',
+    });
+    expect(await subscribe(operator(), 'session:red-session')).toMatchObject({ status: 'error' });
+  });
+});
+
+describe('a topic', () => {
+  test('starts with a snapshot and goes on with contiguous frames', async () => {
+    const socket = operator();
+    const session = 'contiguous';
+    await gateway.ingest(step(session));
+    const ack = await subscribe(socket, 'gateway:messages');
+    if (ack.status !== 'ok' || ack.kind !== 'snapshot') throw new Error('no snapshot');
+    const frames: Frame[] = [];
+    socket.on('frame', (frame: Frame) => frames.push(frame));
+    for (let count = 0; count < 30; count += 1) await gateway.ingest(step(session));
+    await expect.poll(() => frames.at(-1)?.to_seq, { timeout: 5_000 }).toBe(ack.seq + 30);
+    let expected = ack.seq + 1;
+    for (const frame of frames) {
+      expect(frame.from_seq).toBe(expected);
+      expect(frame.events.map((event) => event.seq)).toEqual(
+        Array.from({ length: frame.events.length }, (_, index) => frame.from_seq + index),
+      );
+      expected = frame.to_seq + 1;
+    }
+  });
+
+  test('gives a reconnecting subscriber what it missed, and a reset for a number it does not know', async () => {
+    const first = operator();
+    const ack = await subscribe(first, 'gateway:messages');
+    if (ack.status !== 'ok') throw new Error(ack.detail);
+    first.disconnect();
+    await gateway.ingest(step('missed'));
+    const second = operator();
+    await expect
+      .poll(async () => {
+        const again = await subscribe(second, 'gateway:messages', ack.seq);
+        return again.status === 'ok' && again.kind === 'deltas' ? again.events.length : -1;
+      })
+      .toBe(1);
+    expect(await subscribe(second, 'gateway:messages', ack.seq + 1_000_000)).toMatchObject({ kind: 'reset' });
+  });
+
+  test('[FR-9.10+] announces a loop at once on gateway:entropy_alerts, and the snapshot keeps one group a session', async () => {
+    const socket = operator();
+    await subscribe(socket, 'gateway:entropy_alerts');
+    const frame = nextFrame(socket, 'gateway:entropy_alerts');
+    await loop('loops');
+    expect((await frame).events[0]?.payload).toMatchObject({
+      event_type: 'entropy_alert',
+      session_id: 'loops',
+      agent_id: 'agent-1',
+      entropy_score: 0.2,
+      window_size: 5,
+      occurrence_count: 5,
+      repeated_pattern: { intent: 'search', tool_call: 'read_file', action_status: 'success' },
+    });
+    await gateway.ingest(step('loops'));
+    const ack = await subscribe(operator(), 'gateway:entropy_alerts');
+    if (ack.status !== 'ok' || ack.kind === 'deltas') throw new Error('no snapshot');
+    expect(ack.snapshot.filter((group: any) => group.session_id === 'loops')).toMatchObject([
+      { alert_count: 2 },
+    ]);
+  });
+
+  test('[FR-9.4+] turns the node red on gateway:topology, and a violation turns it orange', async () => {
+    const stateOf = async (sessionId: string) => {
+      const ack = await subscribe(operator(), 'gateway:topology');
+      if (ack.status !== 'ok' || ack.kind === 'deltas') throw new Error('no snapshot');
+      return ack.snapshot.nodes.find((node: any) => node.session_id === sessionId)?.state;
+    };
+    const identity = { agent_id: 'red-then-orange' };
+    for (let count = 0; count < 5; count += 1) await gateway.ingest(step('topology', { identity }));
+    await expect.poll(() => stateOf('topology')).toBe('alert_entropy');
+    await gateway.ingest({ identity });
+    await expect.poll(() => stateOf('topology')).toBe('schema_violation');
+  });
+
+  test('that does not exist is refused with its name', async () => {
+    expect(await subscribe(operator(), 'gateway:nonsense')).toMatchObject({
+      status: 'error',
+      reason: 'not_found',
+    });
+    expect(await operator().emitWithAck('subscribe', { topic: 5 })).toMatchObject({
+      reason: 'invalid_fields',
+    });
+  });
+});
+
+describe('a subscriber that stops reading', () => {
+  test('is cut, while the others go on', async () => {
+    const frozen = operator();
+    const healthy = operator();
+    await subscribe(frozen, 'gateway:messages');
+    await subscribe(healthy, 'gateway:messages');
+    // The browser equivalent of a suspended laptop: the TCP window fills, nothing is read.
+    (frozen.io.engine as any).transport.ws._socket.pause();
+    const filler = 'x'.repeat(60_000);
+    const lines = () =>
+      Array.from({ length: 50 }, () =>
+        JSON.stringify(step('flood', { action: { tool_output_summary: filler } })),
+      );
+    await expect
+      .poll(
+        async () => {
+          await gateway.ingest(lines().join('\n'), { 'content-type': 'application/x-ndjson' });
+          return gateway.output();
+        },
+        { timeout: 20_000, interval: 10 },
+      )
+      .toContain('consumer_too_slow');
+    const frame = nextFrame(healthy, 'gateway:messages');
+    await gateway.ingest(step('after the cut'));
+    expect((await frame).events.length).toBeGreaterThan(0);
+  });
+});
+
+describe('an agent on /agents', () => {
+  test('gets an acknowledgement equal to the HTTP answer', async () => {
+    const socket = connect('/agents', { key: gateway.agentKey });
+    const log = step('by-socket');
+    const answer = await socket.emitWithAck('decision_log', log);
+    expect(answer).toMatchObject({
+      status: 'accepted',
+      session_id: 'by-socket',
+      entropy: { window_size: 1 },
+    });
+    const { warnings: _, ...again } = await (await gateway.ingest(log)).json();
+    expect(again).toEqual({ ...answer, warnings: undefined });
+    expect(await socket.emitWithAck('decision_log', { nonsense: true })).toMatchObject({
+      status: 'rejected',
+    });
+    expect(await socket.emitWithAck('decision_log', [step('by-socket'), 7])).toMatchObject({
+      results: [{ status: 'accepted' }, { status: 'rejected' }],
+    });
+  });
+
+  test('hears a pause at once, and its acknowledgement is seen', async () => {
+    const socket = connect('/agents', { key: gateway.agentKey });
+    await socket.emitWithAck('decision_log', step('pushed'));
+    const control = new Promise<any>((settle) =>
+      socket.once('control', (message, acknowledge) => {
+        acknowledge();
+        settle(message);
+      }),
+    );
+    await gateway.operator('POST', '/v1/sessions/pushed/pause', { reason: 'look' });
+    expect(await control).toMatchObject({ session_id: 'pushed', state: 'paused' });
+    const state = async () => (await gateway.operator('GET', '/v1/sessions/pushed')).body.control;
+    await expect.poll(async () => (await state()).state).toBe('paused');
+    expect((await state()).mode).toBe('cooperative');
+  });
+});

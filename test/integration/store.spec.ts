@@ -1,0 +1,105 @@
+/** The store on its real threads, built into dist, and what survives a kill -9. */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SqliteStore, type StoreEvent } from '#adapters/sqlite';
+import { systemClock } from '#kernel';
+import { buildStepRow } from '#testing';
+import { describeDecisionStore } from '../../libs/testing/src/decision-store.conformance.js';
+
+const WORKER_URL = new URL('../../dist/libs/adapters/src/sqlite/sqlite-worker.js', import.meta.url);
+const CHILD = fileURLToPath(new URL('./store/append-forever.mjs', import.meta.url));
+
+async function openStore(path: string, onEvent?: (event: StoreEvent) => void): Promise<SqliteStore> {
+  const store = new SqliteStore({ path, clock: systemClock, workerUrl: WORKER_URL, onEvent });
+  await store.open();
+  return store;
+}
+
+describeDecisionStore('SQLite, in its threads', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'observatory-store-'));
+  return {
+    open: () => openStore(join(folder, 'o.db')),
+    remove: () => rm(folder, { recursive: true }),
+  };
+});
+
+describe('a store in its threads', () => {
+  let folder: string;
+  let path: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'observatory-store-'));
+    path = join(folder, 'o.db');
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it('has every acknowledged step after a kill -9, and no lock stays behind', async () => {
+    const promised: number[] = [];
+    for (let life = 1; life <= 3; life += 1) {
+      const child = spawn(process.execPath, [CHILD, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+      promised.push(...(await killAfter(child, 300)));
+    }
+    const store = await openStore(path);
+    const stored = new Set((await store.stepsAfter(0, 1_000_000)).map((step) => step.seq));
+    await store.close();
+    expect(promised.length).toBeGreaterThanOrEqual(900);
+    expect(promised.filter((seq) => !stored.has(seq))).toEqual([]);
+    expect(new Set(promised).size).toBe(promised.length);
+  });
+
+  it('refuses to share its data directory with a process that is alive', async () => {
+    const child = spawn(process.execPath, [CHILD, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const lines = createInterface(child.stdout);
+    await once(lines, 'line');
+    await expect(openStore(path)).rejects.toThrow('another Observatory process is using it');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await (await openStore(path)).close();
+  });
+
+  it('rejects to open with the reason its thread gives', async () => {
+    await expect(openStore('/dev/null/o.db')).rejects.toThrow(/^cannot open the store \/dev\/null\/o\.db: /);
+    const absent = new SqliteStore({ path, clock: systemClock, workerUrl: new URL('absent.js', WORKER_URL) });
+    await expect(absent.open()).rejects.toThrow('thread failed');
+  });
+
+  it('keeps the order of batches that overlap in flight', async () => {
+    const store = await openStore(path);
+    const calls = Array.from({ length: 12 }, () => Array.from({ length: 500 }, () => buildStepRow()));
+    const commits = (await Promise.all(calls.map((rows) => store.appendSteps(rows)))).flat();
+    expect(commits.map((commit) => commit.seq)).toEqual(
+      Array.from({ length: 6_000 }, (_, index) => index + 1),
+    );
+    const { items } = await store.steps({
+      tenant_id: 'default',
+      session_id: 'session-1',
+      limit: 500,
+      order: 'asc',
+    });
+    expect(items.map((step) => step.trace_id)).toEqual(calls[0]?.map((row) => row.trace_id));
+    await store.close();
+  });
+});
+
+/** Kills the child once it printed `lineCount` lines. @returns all whole lines it got out, as numbers */
+async function killAfter(
+  child: ChildProcessByStdio<null, Readable, null>,
+  lineCount: number,
+): Promise<number[]> {
+  let text = '';
+  let lines = 0;
+  child.stdout.on('data', (chunk: Buffer) => {
+    text += chunk;
+    lines = text.split('\n').length - 1;
+    if (lines >= lineCount) child.kill('SIGKILL');
+  });
+  await once(child, 'close');
+  return text.split('\n').slice(0, lines).map(Number);
+}
