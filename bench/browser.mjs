@@ -25,6 +25,8 @@ const warmUpSeconds = 5;
 const spacingMs = 500;
 const paintTimeoutMs = 5_000;
 const aimMs = 150;
+/** Below this share of the background that was meant to flow, nothing was measured. */
+const paceShareMin = 0.9;
 
 /** Wall clock with the resolution of the browser's own: time origin plus monotonic. */
 const nowMs = () => performance.timeOrigin + performance.now();
@@ -144,19 +146,20 @@ async function readPaints(page, ids) {
 function report(delays, { perSecond, statuses, cpu }) {
   const p95 = percentile(delays, 95);
   const complete = delays.length === loopingSessions;
+  const keptPace = perSecond >= backgroundPerSecond * paceShareMin;
   return {
     figures: [
       {
         title: `fifth equal POST to its alert painted in a browser, at ${backgroundPerSecond} steps/s, p95`,
         measured: delays.length > 0 ? `${formatNumber(p95)} ms` : 'no alert was painted',
         aim: `below ${aimMs} ms`,
-        ok: complete && p95 < aimMs,
+        ok: keptPace ? complete && p95 < aimMs : null,
         absolutes: `p50 ${formatNumber(percentile(delays, 50))} ms, max ${formatNumber(Math.max(...delays))} ms, ${delays.length} of ${loopingSessions} painted`,
       },
     ],
     notes: [
       `Browser: background ${formatNumber(perSecond)} steps/s over 1,000 sessions (${JSON.stringify(statuses)}), gateway on ${formatNumber(cpu)} cores; ` +
-        'headless Chromium without a GPU on the same machine.',
+        `headless Chromium without a GPU on the same machine.${keptPace ? '' : ' The machine was too busy to send at that pace: not measured.'}`,
     ],
   };
 }

@@ -14,7 +14,7 @@ import { THEME_CHOICES, useTheme } from './theme';
 export function Sidebar() {
   const openPalette = useOverlay((state) => state.open);
   return (
-    <div className="flex w-52 shrink-0 flex-col border-line border-r bg-sunken max-md:hidden">
+    <header className="flex w-52 shrink-0 flex-col border-line border-r bg-sunken max-md:hidden">
       <div className="flex h-12 items-center gap-2 px-4">
         <Logo />
         <span className="font-semibold text-md tracking-tight">Observatory</span>
@@ -50,7 +50,7 @@ export function Sidebar() {
         <ReconnectChip className="self-start" />
         <Account />
       </div>
-    </div>
+    </header>
   );
 }
 

@@ -126,6 +126,7 @@ function reasonOf(error: unknown): string {
   if (code.startsWith('SQLITE_CORRUPT'))
     return `it is damaged (${text}); restore it from a backup or move it away`;
   if (code.startsWith('SQLITE_BUSY')) return 'another program has locked it';
+  if (code === 'SQLITE_FULL' || code === 'ENOSPC') return 'the disk is full';
   if (code.startsWith('SQLITE_READONLY')) return 'it is not writable';
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
     return `no permission to write there (${text})`;

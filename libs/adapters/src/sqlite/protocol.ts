@@ -28,7 +28,7 @@ export interface ThreadSettings {
   role: 'writer' | 'reader';
   path: string;
   durability: Durability;
-  /** Least free space on the database's file system, in bytes; 0 = not looked at. */
+  /** Least free space on the database's file system, its own free pages included, in bytes; 0 = not looked at. */
   freeBytesMin: number;
   /** `PRAGMA max_page_count`: the database's own bound; null = none. */
   pageCountMax: number | null;

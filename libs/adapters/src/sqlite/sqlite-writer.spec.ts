@@ -109,16 +109,30 @@ describe('SqliteWriter', () => {
   });
 
   it('refuses writes below the free space to be kept, but not those that make room', () => {
-    let freeBytes = 1_000;
-    writer = new SqliteWriter(settings({ freeBytesMin: 500 }), () => freeBytes);
+    let freeBytes = 1_000_000;
+    writer = new SqliteWriter(settings({ freeBytesMin: 500_000 }), () => freeBytes);
     writer.write([steps([buildStepRow({ trace_id: 'a', received_at_ms: 1 })])]);
-    freeBytes = 499;
+    freeBytes = 499_999;
     expect(() => writer.write([steps([buildStepRow()])])).toThrow(StoreFullError);
     const [piece] = writer.write([{ kind: 'call', name: 'deleteOlder', args: '["steps", 2, 0]' }]);
     expect(piece).toEqual({ kind: 'done', value: { deleted_count: 1, nextSeq: null } });
-    freeBytes = 500;
+    freeBytes = 500_000;
     writer.write([steps([buildStepRow({ trace_id: 'b' })])]);
     expect(stored()).toEqual(['2 b']);
+  });
+
+  it('counts the free pages within the file as free space', () => {
+    let freeBytes = 1_000_000;
+    writer = new SqliteWriter(settings({ freeBytesMin: 500_000 }), () => freeBytes);
+    const large = Array.from({ length: 400 }, () => buildStepRow({ body: `"${'x'.repeat(900)}"` }));
+    writer.write([steps(large)]);
+    freeBytes = 200_000;
+    expect(() => writer.write([steps([buildStepRow()])])).toThrow(
+      '200000 bytes are free; 500000 are kept free',
+    );
+    writer.write([{ kind: 'call', name: 'deleteOlder', args: '["steps", 9000000, 0]' }]);
+    writer.write([steps([buildStepRow({ trace_id: 'a' })])]);
+    expect(stored()).toEqual(['401 a']);
   });
 
   it('never gives a sequence number again, though all steps were deleted and the store was opened anew', () => {

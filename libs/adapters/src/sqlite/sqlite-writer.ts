@@ -66,7 +66,9 @@ export class SqliteWriter {
     this.#requireFreeSpace(operations);
     const nextSeq = this.#steps.nextSeq;
     try {
-      return this.#transact(() => operations.map((operation) => this.#apply(operation)));
+      const results = this.#transact(() => operations.map((operation) => this.#apply(operation)));
+      if (operations.some(shrinksFile)) this.#checkpoint('PASSIVE');
+      return results;
     } catch (error) {
       this.#steps.nextSeq = nextSeq;
       if (isLocked(error)) throw error;
@@ -84,10 +86,7 @@ export class SqliteWriter {
   /** Folds the write-ahead log into the database and lets the file go. */
   close(): void {
     try {
-      this.#database.pragma('wal_checkpoint(TRUNCATE)');
-    } catch (error) {
-      // On a full disk the log stays, and is read again at the next start.
-      if (diskFullDetail(error) === null) throw error;
+      this.#checkpoint('TRUNCATE');
     } finally {
       this.#connection.close();
     }
@@ -95,6 +94,15 @@ export class SqliteWriter {
 
   get #database(): Database {
     return this.#connection.database;
+  }
+
+  #checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): void {
+    try {
+      this.#database.pragma(`wal_checkpoint(${mode})`);
+    } catch (error) {
+      // On a full disk the log stays as it is, nothing of it is lost, and the next checkpoint takes it along.
+      if (diskFullDetail(error) === null) throw error;
+    }
   }
 
   #transact<T>(work: () => T): T {
@@ -175,11 +183,19 @@ export class SqliteWriter {
     if (freeBytesMin === 0) return;
     if (operations.every(isFreeing)) return;
     const freeBytes = this.#readFreeBytes();
-    if (freeBytes < freeBytesMin) {
-      throw new StoreFullError(`${freeBytes} bytes are free; ${freeBytesMin} are kept free`);
-    }
+    // Free pages within the file are as good: they are filled before it grows.
+    if (freeBytes >= freeBytesMin || freeBytes + this.#freePageBytes() >= freeBytesMin) return;
+    throw new StoreFullError(`${freeBytes} bytes are free; ${freeBytesMin} are kept free`);
+  }
+
+  #freePageBytes(): number {
+    const pragma = (name: string) => this.#database.pragma(name, { simple: true }) as number;
+    return pragma('freelist_count') * pragma('page_size');
   }
 }
+
+/** The file becomes shorter only once the log is folded into it. */
+const shrinksFile = (operation: WriteOperation) => operation.kind === 'call' && operation.name === 'shrink';
 
 function freeBytesAt(path: string): number {
   const { bavail, bsize } = statfsSync(dirname(path));

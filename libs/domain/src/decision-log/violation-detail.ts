@@ -1,6 +1,6 @@
 /**
- * A schema's complaints as sentences for the sender. They also end up in `violation_reason`, which is published and
- * stored, so they quote little of the message and never the whole of anything long.
+ * A schema's complaints as sentences for the sender. They also end up in `violation_reason`, which is published,
+ * stored and logged, so they tell kinds and lengths and never quote a value: it might be anything, a secret too.
  */
 import type { z } from 'zod';
 import { decisionLogSchema } from '#contracts';
@@ -9,7 +9,6 @@ import { joinPath } from './json-guard.js';
 type SchemaIssue = z.core.$ZodIssue;
 
 const ISSUE_COUNT_MAX = 3;
-const QUOTED_CHARS_MAX = 40;
 
 /** Section -> its required members, in the schema's order. */
 const REQUIRED_MEMBERS = new Map<string, string[]>();
@@ -90,17 +89,21 @@ const unionExpectationOf = (alternatives: readonly (readonly SchemaIssue[])[]): 
 
 /** A text or list that is too long is told by its length. */
 function gotOf(issue: SchemaIssue, value: unknown): string {
-  if (typeof value === 'string' && value.length > QUOTED_CHARS_MAX) return `${value.length} characters`;
   if (issue.code === 'too_big' && Array.isArray(value)) return `${value.length} elements`;
-  return describeValue(value);
+  if (issue.code === 'too_big' && typeof value === 'string') return `${value.length} characters`;
+  return kindOf(value);
 }
 
-/** A value in at most some forty characters; structures by their kind only. */
-export function describeValue(value: unknown): string {
+const KIND_WORDS: Partial<Record<string, string>> = {
+  string: 'other text',
+  number: 'another number',
+  boolean: 'a boolean',
+  object: 'an object',
+};
+
+/** What a value is, not what it says. */
+export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
-  if (Array.isArray(value)) return 'array';
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (typeof value !== 'string') return typeof value;
-  if (value.length <= QUOTED_CHARS_MAX) return JSON.stringify(value);
-  return `${JSON.stringify(value.slice(0, QUOTED_CHARS_MAX - 3))}...`;
+  if (Array.isArray(value)) return 'an array';
+  return KIND_WORDS[typeof value] ?? typeof value;
 }

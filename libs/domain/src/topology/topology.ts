@@ -127,10 +127,11 @@ export class Topology {
     const parent = step.parentTraceId === null ? undefined : session.steps.get(step.parentTraceId);
     const children = session.takeAwaiting(step.traceId);
     this.#remember(session, step);
+    // Before its own place: that it caused the step before it must be known when it is asked what came before.
+    for (const child of children) this.#attach(step, child);
     if (parent) this.#attach(parent, step);
     else if (step.parentTraceId !== null) session.awaitParent(step);
     else if (!isCycle) this.#handOver(step);
-    for (const child of children) this.#attach(step, child);
     if (!isCycle) return null;
     this.counts.cyclesRefused += 1;
     return `meta.parent_step_id refused: step ${quote(input.trace_id)} would be its own ancestor`;

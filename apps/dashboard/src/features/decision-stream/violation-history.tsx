@@ -48,7 +48,7 @@ export function ViolationHistory() {
       className="focus-inset h-full overflow-y-auto bg-surface"
     >
       {newCount > 0 ? (
-        <div className="sticky top-2 z-10 flex justify-center">
+        <div className="sticky top-2 z-10 flex h-0 justify-center">
           <Button
             size="sm"
             variant="primary"
@@ -68,7 +68,7 @@ export function ViolationHistory() {
           <ul>
             {rows.map((row) => (
               <li key={row.seq} className="border-line border-b">
-                <ViolationRow event={row} />
+                <ViolationRow event={row} wide />
               </li>
             ))}
           </ul>

@@ -1,16 +1,30 @@
 /** One refused message. Its payload is never kept: the hash is all there is to tell two of them apart. */
 import type { ViolationEvent } from '#contracts';
-import { Identifier, RelativeTime } from '../../ui';
+import { cx, Identifier, nodeColour, RelativeTime } from '../../ui';
 
-export function ViolationRow({ event }: { event: ViolationEvent }) {
+interface ViolationRowProps {
+  event: ViolationEvent;
+  /** One line where there is room for it; otherwise always three. */
+  wide?: boolean;
+}
+
+export function ViolationRow({ event, wide = false }: ViolationRowProps) {
   return (
     <div
       data-testid="violation-row"
       data-agent-id={event.agent_id}
-      className="flex min-w-0 flex-col gap-0.5 px-3 py-2"
+      className={cx(
+        'relative flex min-w-0 flex-col gap-0.5 py-2 pr-3 pl-6 text-xs',
+        wide && 'md:flex-row md:items-center md:gap-4 md:py-1.5',
+      )}
     >
-      <div className="flex min-w-0 items-baseline gap-2">
-        <span className="truncate font-medium" title={event.agent_id}>
+      <span
+        aria-hidden="true"
+        className="absolute top-3.5 left-3 size-1.5 rounded-full"
+        style={{ backgroundColor: nodeColour('schema_violation') }}
+      />
+      <div className={cx('flex min-w-0 items-baseline gap-2', wide && 'md:w-52 md:shrink-0')}>
+        <span className="truncate font-medium text-base" title={event.agent_id}>
           {event.agent_id}
         </span>
         <span className="shrink-0 font-mono text-2xs text-muted">
@@ -18,16 +32,24 @@ export function ViolationRow({ event }: { event: ViolationEvent }) {
         </span>
         <RelativeTime
           atMs={Date.parse(event.timestamp)}
-          className="nums ml-auto shrink-0 text-2xs text-muted"
+          className={cx('nums ml-auto shrink-0 text-2xs text-muted', wide && 'md:hidden')}
         />
       </div>
-      <p className="text-warning text-xs [overflow-wrap:anywhere]">{event.violation_reason}</p>
+      <p className={cx('[overflow-wrap:anywhere]', wide && 'md:min-w-0 md:flex-1')}>
+        {event.violation_reason}
+      </p>
       <Identifier
         id={event.raw_payload_hash}
         charsMax={26}
         kind="payload hash"
-        className="text-2xs text-faint"
+        className={cx('text-2xs text-faint', wide && 'md:shrink-0')}
       />
+      {wide ? (
+        <RelativeTime
+          atMs={Date.parse(event.timestamp)}
+          className="nums w-20 shrink-0 text-right text-2xs text-muted max-md:hidden"
+        />
+      ) : null}
     </div>
   );
 }

@@ -32,6 +32,8 @@ const EDGE_TYPES = { link: LinkEdge };
 /** Below these zooms, cards show the name alone, and then only their colour: what is smaller cannot be read. */
 const NAMES_BELOW_ZOOM = 0.72;
 const COLOURS_BELOW_ZOOM = 0.34;
+/** With fewer nodes than this, the overview would only cover them. */
+const OVERVIEW_ABOVE = 60;
 /** With more nodes than this, those outside the view are not in the page. */
 const DRAW_ALL_MAX = 400;
 
@@ -143,17 +145,19 @@ function MapCanvas({ topology, placed, matches, selectedId, onSelect, onInspect 
       >
         <Background variant={BackgroundVariant.Dots} gap={28} size={1} />
         <Controls showInteractive={false} position="bottom-left" />
-        <MiniMap<AgentElement | ClusterElement>
-          pannable
-          zoomable
-          ariaLabel="Overview of the map"
-          className="max-md:!hidden"
-          nodeColor={(element) =>
-            element.type === 'agent' ? nodeColour(element.data.node.state) : 'transparent'
-          }
-          nodeStrokeWidth={0}
-          nodeBorderRadius={12}
-        />
+        {topology.nodes.size > OVERVIEW_ABOVE ? (
+          <MiniMap<AgentElement | ClusterElement>
+            pannable
+            zoomable
+            ariaLabel="Overview of the map"
+            className="max-md:!hidden"
+            nodeColor={(element) =>
+              element.type === 'agent' ? nodeColour(element.data.node.state) : 'transparent'
+            }
+            nodeStrokeWidth={0}
+            nodeBorderRadius={12}
+          />
+        ) : null}
         <LinkTip link={links.find(({ id }) => id === (hoveredId ?? pinnedId))} topology={topology} />
       </ReactFlow>
     </div>

@@ -1,4 +1,4 @@
-/** The commands that matter, under the thumb: sticks to the bottom of the inspect page on a phone. */
+/** The commands that matter, under the thumb: sticks to the bottom of the inspect page. Drawn on a phone only. */
 import { useState } from 'react';
 import type { SessionView } from '#contracts';
 import { Button, Callout, Dialog } from '../../ui';
@@ -12,7 +12,7 @@ export function ActionBar({ session }: { session: SessionView }) {
   const [isInjecting, setIsInjecting] = useState(false);
   if (session.control.state === 'terminated') return null;
   return (
-    <div className="sticky bottom-0 z-20 border-line border-t bg-surface p-3 md:hidden">
+    <div className="sticky bottom-0 z-20 border-line border-t bg-surface p-3">
       {commander.failure ? (
         <Callout tone="danger" alert className="mb-2">
           {commander.failure.message}

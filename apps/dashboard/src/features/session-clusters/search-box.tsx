@@ -11,6 +11,8 @@ export function SearchBox({ value, onChange }: { value: string; onChange: (value
   const ref = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(value);
   const sent = useRef(value);
+  const latestOnChange = useRef(onChange);
+  latestOnChange.current = onChange;
   useShortcut('search', () => ref.current?.focus());
   useEffect(() => {
     if (value !== sent.current) {
@@ -22,10 +24,10 @@ export function SearchBox({ value, onChange }: { value: string; onChange: (value
     if (text === sent.current) return;
     const timer = setTimeout(() => {
       sent.current = text;
-      onChange(text);
+      latestOnChange.current(text);
     }, TYPING_MS);
     return () => clearTimeout(timer);
-  });
+  }, [text]);
   return (
     <div className="relative min-w-48 max-w-80 flex-1 max-md:w-full max-md:max-w-none max-md:basis-full">
       <Search

@@ -5,7 +5,7 @@ import { useCallback, useState } from 'react';
 import { type SessionDetail, sessionTopic } from '#contracts';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { useTopic } from '../../realtime';
-import { EmptyState, Skeleton, Tabs } from '../../ui';
+import { EmptyState, Skeleton, Tabs, useIsPhone } from '../../ui';
 import { ActionBar } from '../hitl-console/action-bar';
 import { AuditTrail } from '../hitl-console/audit-trail';
 import { HeldMessages } from '../hitl-console/held-messages';
@@ -58,6 +58,7 @@ export function InspectPage() {
 
 function Inspect({ detail }: { detail: SessionDetail }) {
   const { session } = detail;
+  const isPhone = useIsPhone();
   const pauseAndInspect = usePauseAndInspect();
   useShortcut('pause', () => {
     if (session.control.mode === 'observe_only') return false;
@@ -75,7 +76,7 @@ function Inspect({ detail }: { detail: SessionDetail }) {
           <AuditTrail entries={detail.audit} />
         </div>
       </div>
-      <ActionBar session={session} />
+      {isPhone ? <ActionBar session={session} /> : null}
     </div>
   );
 }

@@ -69,8 +69,8 @@ export function StepBody({ step }: { step: StepView }) {
 
 function Part({ title, children }: { title: string; children: ReactNode }) {
   return (
-    <section className="flex flex-col gap-1">
-      <h4 className="font-medium text-muted text-xs">{title}</h4>
+    <section aria-label={title} className="flex flex-col gap-1">
+      <p className="font-medium text-muted text-xs">{title}</p>
       {children}
     </section>
   );

@@ -91,7 +91,9 @@ function VerifyBar() {
           Export JSONL
         </a>
       </div>
-      <div role="status">{data ? <Verdict verdict={data} /> : null}</div>
+      <div role="status" className="empty:hidden">
+        {data ? <Verdict verdict={data} /> : null}
+      </div>
       {error ? (
         <Callout tone="danger" alert>
           {error.message}

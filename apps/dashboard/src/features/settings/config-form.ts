@@ -82,7 +82,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
         help: 'Counts from the pause; whoever paused may have gone home.',
         unit: 'minutes',
         scale: 60_000,
-        zero: 'it never ends by itself',
+        zero: 'never',
       },
       {
         kind: 'choice',
@@ -103,7 +103,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
         help: 'Older ones are deleted. The audit is never deleted.',
         unit: 'days',
         scale: 1,
-        zero: 'kept for ever',
+        zero: 'for ever',
       },
       {
         kind: 'number',

@@ -90,7 +90,7 @@ function DefaultNote({ setting, text, defaultText }: SettingFieldProps) {
   return (
     <span className="nums text-muted">
       Default {defaultText}
-      {setting.zero ? `. 0: ${setting.zero}` : ''}
+      {setting.zero ? `, 0 means ${setting.zero}` : ''}
       {setting.zero && text.trim() === '0' ? <strong className="text-warning"> (now)</strong> : null}
     </span>
   );

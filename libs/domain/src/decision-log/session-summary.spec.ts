@@ -1,0 +1,153 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type EntropyTuple, type SessionView, type Severity, sessionViewSchema } from '#contracts';
+import { buildDecisionLog, type DecisionLogOverrides } from '#testing';
+import { applyStep, initialControl, type SummarisedStep } from './index.js';
+
+const START_MS = 1_800_000_000_000;
+
+const step = (
+  overrides: DecisionLogOverrides & { atMs?: number; severity?: Severity; score?: number } = {},
+): SummarisedStep => {
+  const { atMs = START_MS, severity = 'normal', score = 1, ...log } = overrides;
+  const built = buildDecisionLog(log);
+  return {
+    session_id: 'session-1',
+    received_at_ms: atMs,
+    entropy_score: score,
+    entropy_severity: severity,
+    trace_id: built.meta.trace_id,
+    log: built,
+  };
+};
+const fold = (...steps: SummarisedStep[]): SessionView =>
+  steps.reduce<SessionView | undefined>((view, one) => applyStep(view, one, []), undefined) as SessionView;
+
+describe('applyStep', () => {
+  it('starts a row from the first step', () => {
+    const window: EntropyTuple[] = [{ intent: 'search', tool_call: 'read_file', action_status: 'success' }];
+    const first = step({
+      meta: { trace_id: 't1', cluster_id: 'c', source_app: 'app' },
+      identity: { model_name: 'm' },
+    });
+    const view = applyStep(undefined, first, window);
+    expect(view).toEqual({
+      session_id: 'session-1',
+      agent_id: 'agent-1',
+      agent_type: 'researcher',
+      model_name: 'm',
+      cluster_id: 'c',
+      source_app: 'app',
+      state: 'active',
+      severity: 'normal',
+      entropy_score: 1,
+      window,
+      last_intent: 'search',
+      last_tool: 'read_file',
+      last_status: 'success',
+      last_trace_id: 't1',
+      step_count: 1,
+      failure_count: 0,
+      steps_per_minute: 1,
+      cost_usd: 0,
+      tokens: 0,
+      started_ms: START_MS,
+      last_seen_ms: START_MS,
+      ended: false,
+      control: initialControl(),
+    });
+    expect(sessionViewSchema.parse(view)).toEqual(view);
+  });
+
+  it('changes the given row in place', () => {
+    const view = fold(step());
+    expect(applyStep(view, step({ action: { status: 'failure' } }), [])).toBe(view);
+    expect(view).toMatchObject({ step_count: 2, failure_count: 1, last_status: 'failure' });
+  });
+
+  it.each([
+    ['normal', 'active'],
+    ['warning', 'blocked'],
+    ['loop', 'alert_entropy'],
+  ] as const)('shows %s as %s', (severity, state) => {
+    expect(fold(step({ severity, score: 0.3 }))).toMatchObject({ severity, state, entropy_score: 0.3 });
+  });
+
+  it('keeps a finished session finished', () => {
+    const view = fold(step({ control: { is_terminal: true } }), step());
+    expect(view).toMatchObject({ ended: true, state: 'dead' });
+  });
+
+  it('adds tokens, and takes the largest cost, which is cumulative already', () => {
+    const costs = [0.1, 0.4, 0.3].map((cumulative_session_cost) =>
+      step({ state_delta: { tokens_consumed: 10, cumulative_session_cost } }),
+    );
+    expect(fold(...costs, step())).toMatchObject({ tokens: 30, cost_usd: 0.4 });
+  });
+
+  it('remembers model, cluster and application through steps that do not name them', () => {
+    const view = fold(
+      step({ identity: { model_name: 'm' }, meta: { cluster_id: 'c', source_app: 'a' } }),
+      step(),
+    );
+    expect(view).toMatchObject({ model_name: 'm', cluster_id: 'c', source_app: 'a' });
+  });
+
+  it('cuts texts at 120 characters, not through a surrogate pair', () => {
+    const long = `${'x'.repeat(118)}😀😀😀`;
+    const view = applyStep(
+      undefined,
+      step({ cognition: { intent: long }, action: { tool_call: 'y'.repeat(500) } }),
+      [{ intent: long, tool_call: 'y'.repeat(500), action_status: 'success' }],
+    );
+    expect(view.last_intent).toBe(`${'x'.repeat(118)}…`);
+    expect(view.last_tool).toHaveLength(120);
+    expect(view.window[0]).toEqual({
+      intent: view.last_intent,
+      tool_call: view.last_tool,
+      action_status: 'success',
+    });
+  });
+
+  it('does not go back in time with a clock that does', () => {
+    const view = fold(step({ atMs: START_MS }), step({ atMs: START_MS - 5_000 }));
+    expect(view).toMatchObject({ started_ms: START_MS, last_seen_ms: START_MS, steps_per_minute: 2 });
+  });
+
+  describe('steps per minute', () => {
+    const every = (gapMs: number, count: number) =>
+      fold(...Array.from({ length: count }, (_, index) => step({ atMs: START_MS + index * gapMs })))
+        .steps_per_minute;
+
+    it.each([
+      [1_000, 60],
+      [5_000, 12],
+      [30_000, 2],
+      [120_000, 1],
+    ])('settles to what an even rate of one step each %d ms is: %d', (gapMs, rate) => {
+      expect(every(gapMs, 600)).toBeCloseTo(rate, 1);
+    });
+
+    it('counts a burst exactly', () => {
+      expect(every(0, 7)).toBe(7);
+    });
+
+    it('is one after a silent minute', () => {
+      expect(fold(step(), step(), step({ atMs: START_MS + 60_000 })).steps_per_minute).toBe(1);
+    });
+
+    it('is never below one nor above the number of steps', () => {
+      fc.assert(
+        fc.property(
+          fc.array(fc.integer({ min: 0, max: 90_000 }), { minLength: 1, maxLength: 50 }),
+          (gaps) => {
+            let atMs = START_MS;
+            const view = fold(...gaps.map((gap) => step({ atMs: (atMs += gap) })));
+            expect(view.steps_per_minute).toBeGreaterThanOrEqual(1);
+            expect(view.steps_per_minute).toBeLessThanOrEqual(gaps.length);
+          },
+        ),
+      );
+    });
+  });
+});

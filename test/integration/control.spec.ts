@@ -1,0 +1,242 @@
+/** Human in the loop over HTTP, against a real gateway: commands, what agents are told, what survives a restart. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildDecisionLog } from '#testing';
+import { type RunningGateway, startGateway } from './start-gateway.js';
+
+const run = promisify(execFile);
+const dataDir = mkdtempSync(join(tmpdir(), 'observatory-control-'));
+let gateway: RunningGateway;
+beforeAll(async () => {
+  gateway = await startGateway({ dataDir });
+});
+afterAll(async () => {
+  await gateway.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+let serial = 0;
+const step = (session_id: string, overrides: Record<string, unknown> = {}) => {
+  serial += 1;
+  return buildDecisionLog({ meta: { trace_id: `control-${serial}`, session_id }, ...overrides } as never);
+};
+const post = async (session: string, overrides = {}) =>
+  (await gateway.ingest(step(session, overrides))).json();
+const command = (session: string, name: string, body: unknown = {}) =>
+  gateway.operator('POST', `/v1/sessions/${session}/${name}`, body);
+const poll = async (session: string, query = '') =>
+  (
+    await fetch(`${gateway.url}/v1/sessions/${session}/control?${query}`, {
+      headers: { authorization: `Bearer ${gateway.agentKey}` },
+    })
+  ).json() as Promise<any>;
+const logs = async (session: string) =>
+  (await gateway.operator('GET', `/v1/sessions/${session}/decision-logs`)).body.items;
+
+describe('commands', () => {
+  test('answer exactly as the contract has it', async () => {
+    await post('contract');
+    expect(await command('contract', 'resume')).toMatchObject({
+      status: 200,
+      body: { status: 'ok', note: 'not_paused', flushed_count: 0 },
+    });
+    expect(await command('contract', 'pause', { reason: 'look' })).toEqual({
+      status: 200,
+      body: { status: 'ok' },
+    });
+    expect(await command('contract', 'pause', { reason: 'look' })).toEqual({
+      status: 200,
+      body: { status: 'ok', note: 'already_paused' },
+    });
+    await post('contract');
+    expect(await command('contract', 'resume')).toEqual({
+      status: 200,
+      body: { status: 'ok', flushed_count: 1 },
+    });
+    expect((await command('contract', 'terminate', { reason: 'enough' })).body).toEqual({ status: 'ok' });
+    expect(await command('contract', 'resume')).toMatchObject({
+      status: 409,
+      body: { reason: 'session_terminated' },
+    });
+    expect((await post('contract')).control.state).toBe('terminated');
+  });
+
+  test('name what is missing', async () => {
+    await post('fields');
+    expect(await command('fields', 'pause')).toMatchObject({ status: 422, body: { fields: ['reason'] } });
+    expect(await command('fields', 'inject')).toMatchObject({ status: 422, body: { fields: ['prompt'] } });
+    expect(await command('fields', 'rewrite')).toMatchObject({
+      status: 422,
+      body: { fields: expect.arrayContaining(['trace_id', 'new_content']) },
+    });
+    expect((await command('nobody', 'pause', { reason: 'x' })).status).toBe(404);
+  });
+
+  test('need a name, a role and a token', async () => {
+    await post('roles');
+    const call = (headers: Record<string, string>) =>
+      fetch(`${gateway.url}/v1/sessions/roles/pause`, { method: 'POST', headers, body: '{"reason":"x"}' });
+    const json = { 'content-type': 'application/json' };
+    const nameless = await call({ ...json, authorization: `Bearer ${gateway.operatorToken}` });
+    expect([nameless.status, ((await nameless.json()) as any).reason]).toEqual([401, 'missing_operator_id']);
+    expect((await call(json)).status).toBe(401);
+    const { body } = await gateway.operator('POST', '/v1/operators', { name: 'viewer', role: 'viewer' });
+    const viewer = { ...json, authorization: `Bearer ${body.secret}`, 'x-observatory-operator-id': 'vic' };
+    expect((await call(viewer)).status).toBe(403);
+    expect((await call({ ...json, authorization: `Bearer ${gateway.agentKey}` })).status).toBe(403);
+  });
+
+  test('by two operators at once: one pauses, the other is told', async () => {
+    await post('race');
+    const answers = await Promise.all([1, 2, 3].map(() => command('race', 'pause', { reason: 'me first' })));
+    expect(answers.map(({ body }) => body.note ?? 'paused').sort()).toEqual([
+      'already_paused',
+      'already_paused',
+      'paused',
+    ]);
+  });
+});
+
+describe('a paused session', () => {
+  test('holds its messages in order, lets one be rewritten, and publishes them on resume', async () => {
+    await post('held');
+    await command('held', 'pause', { reason: 'look' });
+    const first = step('held', { action: { tool_input: { amount: 9_000 } } });
+    expect((await (await gateway.ingest(first)).json()).control.state).toBe('paused');
+    await post('held', { cognition: { intent: 'second' } });
+    expect((await gateway.operator('GET', '/v1/sessions/held')).body).toMatchObject({
+      step_count: 1,
+      control: { held_count: 2 },
+    });
+    const rewrite = await command('held', 'rewrite', {
+      trace_id: first.meta.trace_id,
+      new_content: { amount: 9 },
+    });
+    expect(rewrite.body).toEqual({ status: 'ok' });
+    expect((await command('held', 'rewrite', { trace_id: 'nothing', new_content: 'x' })).status).toBe(404);
+    expect((await poll('held', 'after=0')).directives.map(({ type }: any) => type)).toEqual([
+      'pause',
+      'rewrite',
+    ]);
+    expect((await command('held', 'resume')).body).toEqual({ status: 'ok', flushed_count: 2 });
+    const items = await logs('held');
+    expect(items.slice(-2).map((item: any) => [item.action.tool_input?.amount, item.gateway.held])).toEqual([
+      [9, false],
+      [undefined, false],
+    ]);
+    expect(items.at(-2).gateway.rewritten_by).toBe('tester');
+  });
+
+  test('loses and reorders nothing when steps keep coming while it is resumed', async () => {
+    await post('flood');
+    await command('flood', 'pause', { reason: 'look' });
+    const sending = (async () => {
+      for (let count = 0; count < 150; count += 1)
+        await post('flood', { cognition: { intent: `n${count}` } });
+    })();
+    await new Promise((settle) => setTimeout(settle, 50));
+    await command('flood', 'resume');
+    await command('flood', 'pause', { reason: 'again' });
+    await command('flood', 'resume');
+    await sending;
+    await expect
+      .poll(async () => (await gateway.operator('GET', '/v1/sessions/flood')).body.step_count, {
+        timeout: 5_000,
+      })
+      .toBe(151);
+    const { body } = await gateway.operator('GET', '/v1/sessions/flood/decision-logs?limit=500');
+    expect(body.items.slice(1).map((item: any) => item.cognition.intent)).toEqual(
+      Array.from({ length: 150 }, (_, count) => `n${count}`),
+    );
+    expect(body.items.some((item: any) => item.gateway.held)).toBe(false);
+  });
+
+  test("wakes the agent's long poll, and so counts as acknowledged", async () => {
+    await post('woken');
+    const polling = poll('woken', 'wait_s=30');
+    await expect
+      .poll(async () => (await gateway.operator('GET', '/v1/sessions/woken')).body.control.mode)
+      .toBe('cooperative');
+    await command('woken', 'pause', { reason: 'look' });
+    expect(await polling).toMatchObject({ state: 'paused', directives: [{ type: 'pause', reason: 'look' }] });
+    await expect
+      .poll(async () => (await gateway.operator('GET', '/v1/sessions/woken')).body.control.state)
+      .toBe('paused');
+  });
+
+  test('stays paused over kill -9, holds what it held, and the directives too', async () => {
+    await post('survivor');
+    await command('survivor', 'pause', { reason: 'overnight' });
+    await post('survivor', { cognition: { intent: 'held over the crash' } });
+    await command('survivor', 'inject', { prompt: 'try the archive' });
+    await gateway.kill();
+    gateway = await startGateway({ dataDir });
+    expect((await post('survivor')).control).toMatchObject({ state: 'paused' });
+    const polled = await poll('survivor', 'after=0');
+    expect(polled.directives.map(({ type, prompt }: any) => prompt ?? type)).toEqual([
+      'pause',
+      'try the archive',
+    ]);
+    expect((await command('survivor', 'resume')).body).toEqual({ status: 'ok', flushed_count: 2 });
+    expect((await logs('survivor')).map((item: any) => item.gateway.held)).toEqual([false, false, false]);
+  });
+});
+
+describe('hitl_required', () => {
+  test('pauses the session before the step is shown to anybody', async () => {
+    const answer = await post('approval', {
+      control: { hitl_required: true },
+      cognition: { intent: 'wire 9,000 EUR' },
+    });
+    expect(answer.control.state).toBe('paused');
+    const { body } = await gateway.operator('GET', '/v1/sessions/approval');
+    expect(body).toMatchObject({
+      step_count: 0,
+      last_intent: '',
+      control: { operator_id: 'system', held_count: 1 },
+    });
+    expect((await command('approval', 'resume')).body.flushed_count).toBe(1);
+    expect((await gateway.operator('GET', '/v1/sessions/approval')).body.last_intent).toBe('wire 9,000 EUR');
+  });
+});
+
+describe('an abandoned pause', () => {
+  test('expires into what the settings say, by the system, in the audit', async () => {
+    await gateway.operator('PATCH', '/v1/config', {
+      hitl_pause_ttl_ms: 200,
+      hitl_expiry_action: 'terminate',
+    });
+    await post('abandoned');
+    await command('abandoned', 'pause', { reason: 'coffee' });
+    await expect
+      .poll(async () => (await post('abandoned')).control.state, { timeout: 10_000 })
+      .toBe('terminated');
+    await gateway.operator('PATCH', '/v1/config', { hitl_pause_ttl_ms: null, hitl_expiry_action: null });
+    const { body } = await gateway.operator('GET', '/v1/audit?session_id=abandoned');
+    expect(body.items.map((entry: any) => [entry.action, entry.operator_id])).toContainEqual([
+      'hitl.expire',
+      'system',
+    ]);
+  });
+});
+
+describe('the audit', () => {
+  test('exports as JSONL that the command verifies, and a changed line does not pass', async () => {
+    const exported = await fetch(`${gateway.url}/v1/audit/export`, {
+      headers: { authorization: `Bearer ${gateway.operatorToken}` },
+    });
+    const text = await exported.text();
+    expect(exported.headers.get('content-type')).toContain('application/x-ndjson');
+    const file = join(dataDir, 'audit.jsonl');
+    writeFileSync(file, text);
+    const verify = () => run(process.execPath, [resolve('scripts/audit-verify.mjs'), '--file', file]);
+    await verify();
+    writeFileSync(file, text.replace('"overnight"', '"overnite"'));
+    await expect(verify()).rejects.toMatchObject({ code: 1 });
+    expect((await gateway.operator('GET', '/v1/audit/verify')).body.ok).toBe(true);
+  });
+});
