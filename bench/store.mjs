@@ -72,7 +72,7 @@ function toRow(text) {
   };
 }
 
-/** @param {string} path @param {string[]} lines @returns {number} microseconds per row */
+/** @param {string} path @param {string[]} lines @returns {{ us: number, cpuUs: number }} per row */
 function measureLimit(path, lines) {
   const database = new SQLite(path);
   database.pragma('journal_mode = WAL');
@@ -83,6 +83,7 @@ function measureLimit(path, lines) {
   const insert = database.prepare(
     'INSERT INTO logs (trace_id, session_id, agent_id, body) VALUES (?, ?, ?, ?)',
   );
+  const cpuBefore = process.cpuUsage();
   const startedMs = performance.now();
   database.transaction(() => {
     for (const text of lines) {
@@ -91,8 +92,9 @@ function measureLimit(path, lines) {
     }
   })();
   const elapsedMs = performance.now() - startedMs;
+  const cpu = process.cpuUsage(cpuBefore);
   database.close();
-  return (elapsedMs * 1_000) / lines.length;
+  return { us: (elapsedMs * 1_000) / lines.length, cpuUs: (cpu.user + cpu.system) / lines.length };
 }
 
 /**
@@ -136,13 +138,13 @@ export async function run() {
   const folder = mkdtempSync(join(tmpdir(), 'observatory-bench-'));
   /** @type {Map<string, { us: number, mainUs: number, cpuUs: number, ratio: number }[]>} */
   const found = new Map();
-  /** @type {number[]} */
+  /** @type {{ us: number, cpuUs: number }[]} */
   const limits = [];
   try {
     for (let round = 0; round < ROUNDS; round += 1) {
       const lines = Array.from({ length: ROWS }, (_, index) => line(`${round}`, index));
-      const limitUs = measureLimit(join(folder, `limit-${round}.db`), lines);
-      limits.push(limitUs);
+      const limit = measureLimit(join(folder, `limit-${round}.db`), lines);
+      limits.push(limit);
       for (const durability of /** @type {Durability[]} */ (['power_loss', 'process'])) {
         const shapes = /** @type {[string, number, number][]} */ ([
           [`batches of ${BATCH_ROWS}`, BATCH_ROWS, BATCHES_IN_FLIGHT],
@@ -152,7 +154,7 @@ export async function run() {
           const name = `${shape}, survives ${durability}`;
           const path = join(folder, `${round}-${durability}-${callRows}.db`);
           const figures = await measureStore(durability, path, lines, callRows, callsInFlight);
-          found.set(name, [...(found.get(name) ?? []), { ...figures, ratio: limitUs / figures.us }]);
+          found.set(name, [...(found.get(name) ?? []), { ...figures, ratio: limit.us / figures.us }]);
           for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
         }
       }
@@ -160,15 +162,16 @@ export async function run() {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+  const ofLimit = (/** @type {'us' | 'cpuUs'} */ key) => median(limits.map((each) => each[key])).toFixed(1);
   process.stdout.write(
-    `store: limit (parse and insert, one transaction) ${median(limits).toFixed(1)} us a row\n`,
+    `store: limit (parse and insert, one transaction) ${ofLimit('us')} us a row (processor ${ofLimit('cpuUs')} us)\n`,
   );
   for (const [name, rounds] of found) {
     const of = (/** @type {'us' | 'mainUs' | 'cpuUs' | 'ratio'} */ key) =>
       median(rounds.map((each) => each[key]));
     process.stdout.write(
       `store: ${name}: ${of('us').toFixed(1)} us a row, ${of('ratio').toFixed(2)} of the limit` +
-        ` (main thread ${of('mainUs').toFixed(1)} us, all threads ${of('cpuUs').toFixed(1)} us)\n`,
+        ` (main thread busy ${of('mainUs').toFixed(1)} us, processor ${of('cpuUs').toFixed(1)} us)\n`,
     );
   }
 }

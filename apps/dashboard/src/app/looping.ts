@@ -1,7 +1,6 @@
 /** Sessions that loop and that nobody has stopped: what the sidebar counts and the tab's title shows. */
-import { useMemo } from 'react';
 import type { SessionView } from '#contracts';
-import { useTopic } from '../realtime';
+import { type SessionsData, useTopic } from '../realtime';
 
 export const isUnattendedLoop = (session: SessionView): boolean =>
   session.severity === 'loop' && !session.ended && session.control.state === 'active';
@@ -9,9 +8,16 @@ export const isUnattendedLoop = (session: SessionView): boolean =>
 /** 0 until the first snapshot. */
 export function useLoopCount(): number {
   const { data } = useTopic('gateway:sessions');
-  return useMemo(() => {
-    let count = 0;
-    for (const session of data?.values() ?? []) if (isUnattendedLoop(session)) count += 1;
-    return count;
-  }, [data]);
+  return data ? countLoops(data) : 0;
+}
+
+let counted: { data: SessionsData; count: number } | null = null;
+
+/** Counted once per change, for every place that shows it. */
+function countLoops(data: SessionsData): number {
+  if (counted?.data === data) return counted.count;
+  let count = 0;
+  for (const session of data.values()) if (isUnattendedLoop(session)) count += 1;
+  counted = { data, count };
+  return count;
 }

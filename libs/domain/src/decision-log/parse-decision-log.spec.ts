@@ -87,41 +87,41 @@ describe('parseDecisionLog', () => {
     it.each([
       [
         set('action', 'status', 'done'),
-        'invalid value for action.status: expected one of success, failure, pending, skipped, got "done"',
+        'invalid value for action.status: expected one of success, failure, pending, skipped, got other text',
       ],
       [
         set('control', 'interrupt_signal', 'stop'),
-        'invalid value for control.interrupt_signal: expected one of pause, rewrite, inject, got "stop"',
+        'invalid value for control.interrupt_signal: expected one of pause, rewrite, inject, got other text',
       ],
       [
         set('meta', 'trace_id', ''),
-        'invalid value for meta.trace_id: expected text of at least 1 character, got ""',
+        'invalid value for meta.trace_id: expected text of at least 1 character, got empty text',
       ],
-      [set('meta', 'trace_id', 17), 'invalid value for meta.trace_id: expected text, got 17'],
+      [set('meta', 'trace_id', 17), 'invalid value for meta.trace_id: expected text, got another number'],
       [
         set('meta', 'trace_id', 'x'.repeat(257)),
         'invalid value for meta.trace_id: expected text of at most 256 characters, got 257 characters',
       ],
       [
         set('meta', 'timestamp', 'yesterday'),
-        'invalid value for meta.timestamp: expected an ISO 8601 date and time, got "yesterday"',
+        'invalid value for meta.timestamp: expected an ISO 8601 date and time, got other text',
       ],
       [
         set('meta', 'timestamp', '2026-02-30T10:00:00Z'),
-        'invalid value for meta.timestamp: expected an ISO 8601 date and time, got "2026-02-30T10:00:00Z"',
+        'invalid value for meta.timestamp: expected an ISO 8601 date and time, got other text',
       ],
-      [set('cognition', 'intent', ['a']), 'invalid value for cognition.intent: expected text, got array'],
+      [set('cognition', 'intent', ['a']), 'invalid value for cognition.intent: expected text, got an array'],
       [
         set('cognition', 'confidence_score', 1.5),
-        'invalid value for cognition.confidence_score: expected a number of at most 1, got 1.5',
+        'invalid value for cognition.confidence_score: expected a number of at most 1, got another number',
       ],
       [
         set('cognition', 'confidence_score', '0.5'),
-        'invalid value for cognition.confidence_score: expected a number, got "0.5"',
+        'invalid value for cognition.confidence_score: expected a number, got other text',
       ],
       [
         set('cognition', 'reasoning_chain', ['a', 2]),
-        'invalid value for cognition.reasoning_chain[1]: expected text, got 2',
+        'invalid value for cognition.reasoning_chain[1]: expected text, got another number',
       ],
       [
         set('cognition', 'reasoning_chain', new Array(1_001).fill('')),
@@ -129,22 +129,22 @@ describe('parseDecisionLog', () => {
       ],
       [
         set('action', 'tool_input', 5),
-        'invalid value for action.tool_input: expected an object or text, got 5',
+        'invalid value for action.tool_input: expected an object or text, got another number',
       ],
       [
         set('action', 'duration_ms', -1),
-        'invalid value for action.duration_ms: expected a number of at least 0, got -1',
+        'invalid value for action.duration_ms: expected a number of at least 0, got another number',
       ],
       [
         set('state_delta', 'tokens_consumed', 1.5),
-        'invalid value for state_delta.tokens_consumed: expected a whole number, got 1.5',
+        'invalid value for state_delta.tokens_consumed: expected a whole number, got another number',
       ],
       [
         set('control', 'is_terminal', 'yes'),
-        'invalid value for control.is_terminal: expected true or false, got "yes"',
+        'invalid value for control.is_terminal: expected true or false, got other text',
       ],
-      [{ ...message(), meta: 'text' }, 'invalid value for meta: expected an object, got "text"'],
-      [{ ...message(), meta: [] }, 'invalid value for meta: expected an object, got array'],
+      [{ ...message(), meta: 'text' }, 'invalid value for meta: expected an object, got other text'],
+      [{ ...message(), meta: [] }, 'invalid value for meta: expected an object, got an array'],
     ])('says what was expected (%#)', (value, detail) => {
       expect(detailOf(value)).toBe(detail);
     });
@@ -162,17 +162,18 @@ describe('parseDecisionLog', () => {
       expect(parseDecisionLog(set('meta', 'timestamp', timestamp)).ok).toBe(ok);
     });
 
-    it('never quotes more than 40 characters', () => {
-      const secret = 'sk-'.repeat(5_000);
-      for (const [section, member] of [
-        ['action', 'status'],
-        ['meta', 'timestamp'],
-        ['cognition', 'confidence_score'],
-      ]) {
-        expect(detailOf(set(section ?? '', member ?? '', secret))).not.toContain(secret.slice(0, 41));
-        expect(detailOf(set(section ?? '', member ?? '', { secret }))).not.toContain('sk-');
+    it.each([
+      ['action', 'status'],
+      ['meta', 'timestamp'],
+      ['meta', 'trace_id'],
+      ['cognition', 'confidence_score'],
+      ['action', 'tool_input'],
+    ])('never quotes a value, long or short, of %s.%s', (section, member) => {
+      for (const value of ['hunter2', 'hunter2'.repeat(10_000), ['hunter2'], { hunter2: Number.NaN }]) {
+        const detail = detailOf(set(section, member, value)).replace(`${section}.${member}.hunter2`, '');
+        expect(detail).not.toContain('hunter2');
       }
-      expect(detailOf(secret)).toBe(`expected a JSON object, got "${secret.slice(0, 37)}"...`);
+      expect(detailOf('hunter2')).toBe('expected a JSON object, got other text');
     });
 
     it('says what the sender called itself, as far as it can be read', () => {
@@ -198,11 +199,11 @@ describe('parseDecisionLog', () => {
     it.each([
       [null, 'nothing'],
       [undefined, 'nothing'],
-      [[], 'array'],
-      [[message()], 'array'],
-      ['text', '"text"'],
-      [5, '5'],
-      [true, 'true'],
+      [[], 'an array'],
+      [[message()], 'an array'],
+      ['text', 'other text'],
+      [5, 'another number'],
+      [true, 'a boolean'],
       [() => 1, 'function'],
       [Symbol('x'), 'symbol'],
       [10n, 'bigint'],
@@ -228,10 +229,10 @@ describe('parseDecisionLog', () => {
     });
 
     it.each([
-      [Number.NaN, 'a finite number, got NaN'],
-      [Number.POSITIVE_INFINITY, 'a finite number, got Infinity'],
-      [Buffer.from('x'), 'a JSON value, got object'],
-      [new Map(), 'a JSON value, got object'],
+      [Number.NaN, 'a finite number, got another number'],
+      [Number.POSITIVE_INFINITY, 'a finite number, got another number'],
+      [Buffer.from('x'), 'a JSON value, got an object'],
+      [new Map(), 'a JSON value, got an object'],
       [10n, 'a JSON value, got bigint'],
     ])('refuses what only a socket can carry (%#)', (value, expected) => {
       expect(detailOf(set('action', 'tool_input', { list: [1, { value }] }))).toBe(
@@ -241,7 +242,7 @@ describe('parseDecisionLog', () => {
 
     it('refuses Infinity in a number field', () => {
       expect(detailOf(set('action', 'duration_ms', Number.POSITIVE_INFINITY))).toBe(
-        'invalid value for action.duration_ms: expected a finite number, got Infinity',
+        'invalid value for action.duration_ms: expected a finite number, got another number',
       );
     });
 
@@ -275,7 +276,7 @@ describe('parseDecisionLog', () => {
         'invalid value for action.tool_output_summary: expected text of at most 65536 characters, got 5000000 characters',
       );
       expect(detailOf(set('action', 'tool_input', 'x'.repeat(70_000)))).toBe(
-        'invalid value for action.tool_input: expected an object or text of at most 65536 characters, got 70000 characters',
+        'invalid value for action.tool_input: expected text of at most 65536 characters, got 70000 characters',
       );
     });
   });
@@ -290,7 +291,7 @@ describe('parseDecisionLog', () => {
       expect(JSON.stringify(parsed.ok && parsed.log)).not.toMatch(/sesion|extra/);
     });
 
-    it('are kept inside tool_input, whose members are the agent’s own', () => {
+    it('are kept inside tool_input, whose members are up to the agent', () => {
       const parsed = parseDecisionLog(set('action', 'tool_input', { anything: { goes: [null] } }));
       expect(parsed).toMatchObject({
         ok: true,

@@ -15,7 +15,7 @@ export interface ParsedLog {
 
 export interface RefusedLog {
   ok: false;
-  /** Names the field and what is expected; quotes at most 40 characters of the message. */
+  /** Names the field and what is expected, and never quotes a value. */
   detail: string;
   /** What could be read of the sender's identity, null where it is absent or no text. */
   traceId: string | null;

@@ -91,7 +91,7 @@ const unionExpectationOf = (alternatives: readonly (readonly SchemaIssue[])[]): 
 function gotOf(issue: SchemaIssue, value: unknown): string {
   if (issue.code === 'too_big' && Array.isArray(value)) return `${value.length} elements`;
   if (issue.code === 'too_big' && typeof value === 'string') return `${value.length} characters`;
-  return kindOf(value);
+  return value === '' ? 'empty text' : kindOf(value);
 }
 
 const KIND_WORDS: Partial<Record<string, string>> = {

@@ -61,7 +61,7 @@ describe('EntropyTracker', () => {
   });
 
   describe('window', () => {
-    it('[FR-9.1+] records the tuple in the session's window and returns the score', () => {
+    it('[FR-9.1+] records the tuple in the window of the session and returns the score', () => {
       expect(tracker.recordAndScore(KEY, tuple('search'))).toEqual({
         ok: true,
         score: 1,

@@ -30,7 +30,7 @@ interface DesktopAlerts {
 
 export function useDesktopAlerts(groups: ReadonlyMap<string, AlertGroup>): DesktopAlerts {
   const [isOn, setIsOn] = useState(readChoice);
-  const [isBlocked, setIsBlocked] = useState(isSupported && Notification.permission === 'denied');
+  const [isBlocked, setIsBlocked] = useState(() => isSupported && Notification.permission === 'denied');
   const known = useRef<ReadonlyMap<string, AlertGroup> | null>(null);
 
   useEffect(() => {

@@ -1,5 +1,6 @@
 /** Search, filters, order and grouping of the session list. What it shows and changes is the address. */
 import { Snowflake, X } from 'lucide-react';
+import { memo } from 'react';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { Button, formatCount, plural, Select, type SelectOption, Switch, useIsPhone } from '../../ui';
 import { FilterSelects } from './filter-selects';
@@ -25,7 +26,8 @@ interface FilterBarProps {
   onFreeze: (isFrozen: boolean) => void;
 }
 
-export function FilterBar(props: FilterBarProps) {
+/** Memoised: the page around it renders with every frame that brings updates. */
+export const FilterBar = memo(function FilterBar(props: FilterBarProps) {
   const { search, agentIds } = props;
   const set = useSetListSearch();
   const isPhone = useIsPhone();
@@ -45,7 +47,7 @@ export function FilterBar(props: FilterBarProps) {
       <ListTools {...props} />
     </div>
   );
-}
+});
 
 function SortSelect({ search }: Pick<FilterBarProps, 'search'>) {
   const set = useSetListSearch();

@@ -59,12 +59,16 @@ const measures: Record<Sort, (session: SessionView) => number> = {
  * Ids, largest measure first. Ties fall to the later start, then the id: neither changes while a session lives, so
  * that equal rows never trade places.
  */
-export function orderSessions(sessions: SessionView[], sort: Sort = 'severity'): string[] {
+export function orderSessions(sessions: readonly SessionView[], sort: Sort = 'severity'): string[] {
   const measure = measures[sort];
+  // Measured once each: the comparison runs some hundred thousand times for ten thousand rows.
   return sessions
-    .sort(
-      (a, b) =>
-        measure(b) - measure(a) || b.started_ms - a.started_ms || (a.session_id < b.session_id ? -1 : 1),
-    )
-    .map((session) => session.session_id);
+    .map((session) => ({ id: session.session_id, size: measure(session), startedMs: session.started_ms }))
+    .sort((a, b) => b.size - a.size || b.startedMs - a.startedMs || (a.id < b.id ? -1 : 1))
+    .map(({ id }) => id);
+}
+
+/** The earlier array when both hold the same ids in the same order, so that nothing below has to be done again. */
+export function keepIfEqual(before: readonly string[], now: readonly string[]): readonly string[] {
+  return before.length === now.length && before.every((id, index) => id === now[index]) ? before : now;
 }

@@ -44,11 +44,17 @@ export function SessionList(props: SessionListProps) {
   const ownRef = useRef<HTMLDivElement>(null);
   const bodyRef = useRef<HTMLDivElement>(null);
   const margin = useScrollMargin(isPhone, pageRef, bodyRef);
+  // Stable functions: with new ones the virtualizer measures every row again on each render.
+  const estimateSize = useCallback(
+    (index: number) => (rows[index]?.kind === 'cluster' ? CLUSTER_PX : isPhone ? CARD_PX : ROW_PX),
+    [rows, isPhone],
+  );
+  const getItemKey = useCallback((index: number) => rowKey(rows[index]), [rows]);
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => (isPhone ? pageRef.current : ownRef.current),
-    estimateSize: (index) => (rows[index]?.kind === 'cluster' ? CLUSTER_PX : isPhone ? CARD_PX : ROW_PX),
-    getItemKey: (index) => rowKey(rows[index]),
+    estimateSize,
+    getItemKey,
     overscan: 10,
     scrollMargin: margin,
   });

@@ -1,7 +1,7 @@
 /**
  * The list never jumps under the pointer: while it is held, the order on the screen stays, and what would change waits.
  */
-import { useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 
 export interface WaitingChanges {
   /** Rows that the order on the screen lacks. */
@@ -20,7 +20,8 @@ export function waitingChanges(shown: readonly string[], target: readonly string
   return { newCount, isStale };
 }
 
-interface ShownOrder extends WaitingChanges {
+interface ShownOrder {
+  waiting: WaitingChanges;
   order: readonly string[];
   /** Takes the waiting changes now. */
   release: () => void;
@@ -37,9 +38,7 @@ export function useShownOrder(target: readonly string[], isHeld: boolean, resetK
     setShown({ order: target, resetKey });
   }
   const order = takesNow ? target : shown.order;
-  return {
-    order,
-    ...waitingChanges(order, target),
-    release: () => setShown({ order: target, resetKey }),
-  };
+  const waiting = useMemo(() => waitingChanges(order, target), [order, target]);
+  const release = useCallback(() => setShown({ order: target, resetKey }), [target, resetKey]);
+  return { order, waiting, release };
 }

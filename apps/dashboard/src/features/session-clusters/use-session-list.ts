@@ -1,15 +1,17 @@
 /** From the live map and the address to the lines of the list. */
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useMemo, useRef, useState } from 'react';
 import type { SessionsData, TopicState } from '../../realtime';
 import { listRows } from './list-rows';
 import type { ListSearch } from './list-search';
-import { filterSessions, orderSessions } from './select-sessions';
+import { filterSessions, keepIfEqual, orderSessions } from './select-sessions';
 import type { ListHold } from './session-list';
 import { useShownOrder } from './shown-order';
 import { useThrottled } from './use-throttled';
 
-/** Filtering and sorting ten thousand rows takes some milliseconds: not on every frame. */
+/** Filtering and sorting thousands of rows takes some milliseconds: not on every frame. */
 const ORDER_EVERY_MS = 400;
+const ORDER_MANY_EVERY_MS = 1_000;
+const MANY_COUNT = 2_000;
 
 const NO_SESSIONS: SessionsData = new Map();
 
@@ -23,26 +25,27 @@ export function useSessionList(topic: TopicState<SessionsData>, search: ListSear
   const [hold, setHold] = useState<ListHold>({ pointer: false, scrolled: false, focused: false });
   const live = topic.data ?? NO_SESSIONS;
   const sessions = frozen?.data ?? live;
-  const forOrder = useThrottled(sessions, ORDER_EVERY_MS);
+  const forOrder = useThrottled(sessions, sessions.size > MANY_COUNT ? ORDER_MANY_EVERY_MS : ORDER_EVERY_MS);
   // The first snapshot is not delayed.
   const ordered = forOrder.size === 0 ? sessions : forOrder;
-  const target = useMemo(
-    () => orderSessions(filterSessions(ordered.values(), search), search.sort),
-    [ordered, search],
-  );
-  const { order, release, ...waiting } = useShownOrder(
+  const target = useTargetOrder(ordered, search);
+  const { order, release, waiting } = useShownOrder(
     target,
     hold.pointer || hold.scrolled || hold.focused,
     JSON.stringify(search),
   );
   const rows = useMemo(
-    () => listRows(order, sessions, search.group === true),
-    [order, sessions, search.group],
+    () => listRows(order, search.group ? ordered : NO_SESSIONS, search.group === true),
+    // Only grouping looks at the sessions themselves.
+    [order, search.group, search.group ? ordered : NO_SESSIONS],
   );
-  const agentIds = useMemo(
-    () => [...new Set([...ordered.values()].map((session) => session.agent_id))].sort(),
-    [ordered],
-  );
+  const agentIds = useAgentIds(ordered);
+  const latest = useRef(topic);
+  latest.current = topic;
+  const freeze = useCallback((isFrozen: boolean) => {
+    const { data, mergedCount } = latest.current;
+    setFrozen(isFrozen && data ? { data, mergedCount } : null);
+  }, []);
   const onHold = useCallback((change: Partial<ListHold>) => {
     setHold((before) => {
       const isSame = Object.entries(change).every(([key, value]) => before[key as keyof ListHold] === value);
@@ -60,7 +63,27 @@ export function useSessionList(topic: TopicState<SessionsData>, search: ListSear
     onHold,
     isFrozen: frozen !== null,
     waitingUpdateCount: frozen ? topic.mergedCount - frozen.mergedCount : 0,
-    setFrozen: (isFrozen: boolean) =>
-      setFrozen(isFrozen ? { data: live, mergedCount: topic.mergedCount } : null),
+    setFrozen: freeze,
   };
+}
+
+/** Every agent in the list, sorted; the same array as long as they are the same. */
+function useAgentIds(sessions: SessionsData): readonly string[] {
+  const before = useRef<readonly string[]>([]);
+  return useMemo(() => {
+    const ids = new Set<string>();
+    for (const session of sessions.values()) ids.add(session.agent_id);
+    before.current = keepIfEqual(before.current, [...ids].sort());
+    return before.current;
+  }, [sessions]);
+}
+
+/** The same array as long as the order is the same. */
+function useTargetOrder(sessions: SessionsData, search: ListSearch): readonly string[] {
+  const before = useRef<readonly string[]>([]);
+  return useMemo(() => {
+    const now = orderSessions(filterSessions(sessions.values(), search), search.sort);
+    before.current = keepIfEqual(before.current, now);
+    return before.current;
+  }, [sessions, search]);
 }

@@ -1,0 +1,183 @@
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { beforeEach, describe, expect, test } from 'vitest';
+import {
+  type DecisionStore,
+  ObservatoryError,
+  RUNTIME_CONFIG_DEFAULTS,
+  type StepCommit,
+  type StepRow,
+  type StoredStep,
+  sessionKey,
+} from '#contracts';
+import { EntropyTracker } from '#domain/entropy/writer';
+import { buildDecisionLog } from '#testing';
+import type { ControlDesk } from '../hitl/control-desk.js';
+import { IngestEvents } from './ingest-events.js';
+import { SchemaInterceptor } from './schema-interceptor.js';
+import { StepMemory } from './step-memory.js';
+import type { StepPublisher } from './step-publisher.js';
+
+const TENANT = 'default';
+
+/** The interceptor with a real tracker and memory; everything else writes into `happened`, in order. */
+function build(options: { trackerForgetsAgents?: boolean } = {}) {
+  const happened: string[] = [];
+  const stored: (StepRow & { seq: number })[] = [];
+  const published: StoredStep[] = [];
+  const control = { holding: false, storeFails: false };
+  const clock = { nowMs: () => 1_000 };
+  const config = { get: (key: keyof typeof RUNTIME_CONFIG_DEFAULTS) => RUNTIME_CONFIG_DEFAULTS[key] };
+  const tracker = new EntropyTracker({
+    clock,
+    config,
+    warn: () => {},
+    publisher: {
+      publishAlert: () => happened.push('alert'),
+      publishNodeState: () => {},
+    },
+  });
+  if (options.trackerForgetsAgents) tracker.bindAgent = () => {};
+  const asStored = ({ body, held, ...row }: StepRow & { seq: number }): StoredStep => ({
+    ...row,
+    held: held === 1,
+    rewritten_by: null,
+    log: JSON.parse(body),
+  });
+  const store = {
+    appendSteps: async (rows: StepRow[]): Promise<StepCommit[]> => {
+      await Promise.resolve();
+      if (control.storeFails) throw new ObservatoryError('store_busy');
+      return rows.map((row) => {
+        happened.push(`store ${row.trace_id}${row.held ? ' held' : ''}`);
+        stored.push({ ...row, seq: stored.length + 1 });
+        return { seq: stored.length, duplicate: false };
+      });
+    },
+    appendViolation: async () => {},
+    stepsByTrace: async (_tenant: string, traceId: string) =>
+      stored.filter((row) => row.trace_id === traceId).map(asStored),
+    lastSteps: async (_tenant: string, sessionId: string, count: number) =>
+      stored
+        .filter((row) => row.session_id === sessionId)
+        .slice(-count)
+        .map(asStored),
+  } as unknown as DecisionStore;
+  const desk = {
+    isHolding: () => control.holding,
+    pauseBySystem: async () => {
+      happened.push('pause');
+      control.holding = true;
+    },
+    noteHeld: () => {},
+    noteStep: () => {},
+    answerFor: () => ({ state: 'active', directives: [] }),
+  } as unknown as ControlDesk;
+  const publisher = {
+    publish: (step: StoredStep) => {
+      happened.push(`publish ${step.trace_id}`);
+      published.push(step);
+    },
+    publishHeld: (step: StoredStep) => happened.push(`held ${step.trace_id}`),
+    publishViolation: () => happened.push('violation'),
+  } as unknown as StepPublisher;
+  const gauges = { liveSessions: () => 0, windows: () => 0, storeQueue: () => 0 };
+  const events = new IngestEvents(clock, pino({ level: 'silent' }), new Registry(), gauges);
+  const interceptor = new SchemaInterceptor({
+    clock,
+    config,
+    tracker,
+    memory: new StepMemory(100),
+    store,
+    desk,
+    publisher,
+    events,
+    mayBeStored: () => true,
+  });
+  const send = (...logs: unknown[]) =>
+    interceptor.intercept(
+      TENANT,
+      logs.map((value) => ({ value, text: null })),
+    );
+  return { send, happened, stored, published, control, tracker };
+}
+
+const log = (trace_id: string, overrides = {}) =>
+  buildDecisionLog({ meta: { trace_id, session_id: 's' }, ...overrides });
+
+describe('SchemaInterceptor', () => {
+  let gateway: ReturnType<typeof build>;
+  beforeEach(() => {
+    gateway = build();
+  });
+
+  test('[FR-9.9+] scores a valid message before it is stored, and stores it before it is published', async () => {
+    await gateway.send(...['1', '2', '3', '4', '5'].map((id) => log(id)));
+    expect(gateway.happened).toEqual([
+      'alert',
+      ...['1', '2', '3', '4', '5'].map((id) => `store ${id}`),
+      ...['1', '2', '3', '4', '5'].map((id) => `publish ${id}`),
+    ]);
+  });
+
+  test('[FR-9.9-] never scores a message that fails validation', async () => {
+    const [answer] = await gateway.send({ ...log('1'), action: {} });
+    expect(answer?.status).toBe('rejected');
+    expect(gateway.happened).toEqual(['violation']);
+    expect(gateway.tracker.snapshot(sessionKey(TENANT, 's'))).toEqual([]);
+  });
+
+  test('[FR-9.8+] overwrites what the agent reports about its own entropy', async () => {
+    await gateway.send(
+      log('1', { cognition: { intent: 'i', entropy_score: 0.9, entropy_severity: 'loop' } }),
+    );
+    expect(gateway.published[0]?.log.cognition).toMatchObject({
+      entropy_score: 1,
+      entropy_severity: 'normal',
+    });
+  });
+
+  test('[FR-9.8-] keeps the reported score when none can be computed', async () => {
+    gateway = build({ trackerForgetsAgents: true });
+    await gateway.send(log('1', { cognition: { intent: 'i', entropy_score: 0.9 } }));
+    expect(gateway.published[0]?.log.cognition.entropy_score).toBe(0.9);
+  });
+
+  test('a step the store refused was never there: sent again it is scored as if for the first time', async () => {
+    await gateway.send(log('1'));
+    gateway.control.storeFails = true;
+    await expect(gateway.send(log('2'))).rejects.toMatchObject({ code: 'store_busy' });
+    gateway.control.storeFails = false;
+    expect(await gateway.send(log('2'))).toMatchObject([{ entropy: { score: 0.5, window_size: 2 } }]);
+  });
+
+  test('hitl_required pauses between what came before and the step itself', async () => {
+    await gateway.send(log('1'), log('2', { control: { hitl_required: true } }), log('3'));
+    expect(gateway.happened).toEqual([
+      'store 1',
+      'publish 1',
+      'pause',
+      'store 2 held',
+      'store 3 held',
+      'held 2',
+      'held 3',
+    ]);
+  });
+
+  test('copies in two batches that wait for each other are both answered', async () => {
+    const [a, b] = [log('a'), log('b')];
+    const answers = await Promise.all([gateway.send(a, b), gateway.send(b, a)]);
+    expect(answers.flat().map((answer) => answer.status)).toEqual(Array(4).fill('accepted'));
+    expect(gateway.stored.map((row) => row.trace_id)).toEqual(['a', 'b']);
+  });
+
+  test('a restart rebuilds the window from the store before the next step is scored', async () => {
+    await gateway.send(...['1', '2', '3', '4'].map((id) => log(id)));
+    gateway.tracker.forget(sessionKey(TENANT, 's'));
+    const answers = await Promise.all([gateway.send(log('5')), gateway.send(log('6'))]);
+    expect(answers.flat()).toMatchObject([
+      { entropy: { score: 0.2, severity: 'loop', window_size: 5 } },
+      { entropy: { score: 0.2, window_size: 5 } },
+    ]);
+  });
+});
