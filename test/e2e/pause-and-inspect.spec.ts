@@ -102,7 +102,7 @@ test('a looping agent is seen, stopped by a click, guided and let go on', async 
   await ana.getByTestId('hitl-resume').click();
   await ana
     .getByTestId('control-state')
-    .filter({ hasText: /active/i })
+    .filter({ hasText: /cooperative|running/i })
     .first()
     .waitFor({ timeout: WAIT_MS });
   await expect.poll(() => ana.getByTestId('held-message').count(), { timeout: WAIT_MS }).toBe(0);

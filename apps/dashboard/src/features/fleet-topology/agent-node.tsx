@@ -4,16 +4,17 @@
  */
 import type { NodeProps } from '@xyflow/react';
 import { Ghost } from 'lucide-react';
-import { memo } from 'react';
-import { cx, formatCount, nodeColour, nodeLabel, truncateMiddle } from '../../ui';
+import { memo, useContext } from 'react';
+import type { NodeState, TopologyNode } from '#contracts';
+import { cx, formatCount, nodeColour, nodeLabel, plural, truncateMiddle } from '../../ui';
 import { knownState } from './fleet-search';
+import { MapDetailContext } from './map-detail';
 import type { AgentElement, ClusterElement } from './map-elements';
 
 export const AgentNode = memo(function AgentNode({ data, width, height }: NodeProps<AgentElement>) {
   const { node, dimmed, selected, tabStop } = data;
+  const detail = useContext(MapDetailContext);
   const state = knownState(node.state);
-  const isCalm = state === 'active' || state === 'idle' || state === 'dead';
-  const name = nodeLabel(state);
   return (
     <button
       type="button"
@@ -23,63 +24,98 @@ export const AgentNode = memo(function AgentNode({ data, width, height }: NodePr
       data-agent-id={node.agent_id}
       data-state={node.state}
       aria-pressed={selected}
+      aria-label={detail === 'colours' ? describe(node) : undefined}
       style={{ width, height, '--state': nodeColour(state) } as React.CSSProperties}
       className={cx(
-        'relative flex items-center gap-2 overflow-hidden rounded-lg border bg-surface pr-2.5 pl-3.5 text-left shadow-panel hover:bg-hover',
+        'relative flex items-center gap-2 overflow-hidden rounded-lg border pr-2.5 text-left',
         'focus-visible:outline-[max(2px,calc(2px/var(--zoom,1)))]',
-        isCalm
-          ? 'group-data-[detail=colours]/map:bg-[color-mix(in_srgb,var(--state)_55%,var(--surface))]'
-          : 'group-data-[detail=colours]/map:bg-(--state)',
+        detail === 'colours' ? colourClass(state) : 'bg-surface shadow-panel hover:bg-hover',
         node.ghost && 'border-dashed',
         selected
           ? 'border-accent ring-[max(2px,calc(2px/var(--zoom,1)))] ring-accent'
-          : 'border-line-strong group-data-[detail=colours]/map:border-transparent',
+          : detail === 'colours'
+            ? 'border-transparent'
+            : 'border-line-strong',
+        detail === 'names' ? 'pl-4.5' : 'pl-3.5',
         state === 'dead' && 'text-muted',
         dimmed && 'opacity-25',
       )}
     >
-      <span
-        aria-hidden="true"
-        className="absolute inset-y-0 left-0 w-1.5 bg-(--state) group-data-[detail=names]/map:w-2.5"
-      />
       {state === 'alert_entropy' ? (
         <span
           aria-hidden="true"
-          className="pointer-events-none absolute inset-0 rounded-lg border-3 border-(--state) motion-safe:animate-alert group-data-[detail=colours]/map:bg-(--state)"
+          className={cx(
+            'pointer-events-none absolute inset-0 rounded-lg border-3 border-(--state) motion-safe:animate-alert',
+            detail === 'colours' && 'bg-(--state)',
+          )}
         />
       ) : null}
-      <span className="min-w-0 flex-1 group-data-[detail=colours]/map:sr-only">
-        <span className="flex items-center gap-1 font-medium text-xs group-data-[detail=names]/map:text-[20px] group-data-[detail=names]/map:leading-7">
-          {node.ghost ? <Ghost size={12} className="shrink-0 text-warning" aria-hidden="true" /> : null}
-          <span className="truncate">{node.agent_id}</span>
-        </span>
-        <span className="sr-only">, {name},</span>
-        <span
-          aria-hidden={isCalm ? undefined : true}
-          className="block truncate text-2xs text-muted group-data-[detail=names]/map:sr-only"
-        >
-          {isCalm ? node.last_intent || name : name}
-        </span>
-        {node.ghost ? <span className="sr-only">, never sent a valid message</span> : null}
-      </span>
-      <span className="nums shrink-0 self-start pt-2 font-mono text-2xs text-muted group-data-[detail=colours]/map:sr-only group-data-[detail=names]/map:sr-only">
-        {formatCount(node.step_count)}
-        <span className="sr-only"> steps</span>
-      </span>
+      {detail === 'colours' ? null : <CardText node={node} state={state} namesOnly={detail === 'names'} />}
     </button>
   );
 });
 
+/** A calm state is toned down, so that from afar what needs somebody stands out. */
+const colourClass = (state: NodeState): string =>
+  isCalm(state) ? 'bg-[color-mix(in_srgb,var(--state)_60%,var(--surface))]' : 'bg-(--state)';
+
+const isCalm = (state: NodeState): boolean => state === 'active' || state === 'idle' || state === 'dead';
+
+const describe = (node: TopologyNode): string =>
+  `${node.agent_id}, ${nodeLabel(node.state)}, ${plural(node.step_count, 'step')}${node.ghost ? ', never sent a valid message' : ''}`;
+
+function CardText({ node, state, namesOnly }: { node: TopologyNode; state: NodeState; namesOnly: boolean }) {
+  const name = nodeLabel(state);
+  return (
+    <>
+      <span
+        aria-hidden="true"
+        className={cx('absolute inset-y-0 left-0 bg-(--state)', namesOnly ? 'w-2.5' : 'w-1.5')}
+      />
+      <span className="min-w-0 flex-1">
+        <span
+          className={cx(
+            'flex items-center gap-1 font-medium',
+            namesOnly ? 'text-[20px] leading-7' : 'text-xs',
+          )}
+        >
+          {node.ghost ? (
+            <Ghost size={namesOnly ? 18 : 12} className="shrink-0 text-warning" aria-hidden="true" />
+          ) : null}
+          <span className="truncate">{node.agent_id}</span>
+        </span>
+        <span className="sr-only">
+          , {name}, {node.ghost ? 'never sent a valid message, ' : ''}
+        </span>
+        {namesOnly ? null : (
+          <span aria-hidden={isCalm(state) ? undefined : true} className="block truncate text-2xs text-muted">
+            {isCalm(state) ? node.last_intent || name : name}
+          </span>
+        )}
+      </span>
+      {namesOnly ? null : (
+        <span className="nums shrink-0 self-start pt-2 font-mono text-2xs text-muted">
+          {formatCount(node.step_count)}
+          <span className="sr-only"> steps</span>
+        </span>
+      )}
+    </>
+  );
+}
+
 export const ClusterNode = memo(function ClusterNode({ data }: NodeProps<ClusterElement>) {
   const { session_id, width, height, agentCount } = data.cluster;
+  const detail = useContext(MapDetailContext);
   return (
     <div
       style={{ width, height }}
       className="rounded-xl border border-line-strong/70 bg-sunken px-2.5 font-mono text-2xs text-muted"
     >
-      <span className="block truncate group-data-[detail=colours]/map:invisible">
-        {session_id ? `${truncateMiddle(session_id, 22)} · ${agentCount}` : 'No valid message yet'}
-      </span>
+      {detail === 'colours' ? null : (
+        <span className="block truncate">
+          {session_id ? `${truncateMiddle(session_id, 22)} · ${agentCount}` : 'No valid message yet'}
+        </span>
+      )}
     </div>
   );
 });

@@ -7,7 +7,7 @@
 import type { TopologyNode } from '#contracts';
 
 /** Distance between neighbouring agents, in map pixels. */
-export const CELL = { width: 200, height: 80 } as const;
+export const CELL = { width: 216, height: 84 } as const;
 /** Size of an agent's card, centred in its cell; the rest of the cell is for links and the cluster's label. */
 export const CARD = { width: 176, height: 48 } as const;
 const CLUSTER_INSET = 5;
@@ -246,7 +246,7 @@ function cellsOf(area: Cell & { columns: number; rows: number }): Cell[] {
 const pointOf = ({ column, row }: Cell): Point => ({
   x: column * CELL.width + (CELL.width - CARD.width) / 2,
   // Low in the cell: a cluster's label stands above its first row.
-  y: (row + 1) * CELL.height - CARD.height - (CELL.width - CARD.width) / 2,
+  y: (row + 1) * CELL.height - CARD.height - 13,
 });
 
 const frameOf = (block: Block, session_id: string, agentCount: number): Cluster => ({

@@ -11,6 +11,7 @@ import {
   ReactFlowProvider,
   useOnViewportChange,
   useReactFlow,
+  useStore,
 } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
 import './fleet-map.css';
@@ -23,15 +24,13 @@ import { AgentNode, ClusterNode } from './agent-node';
 import type { PlacedFleet } from './fleet-layout';
 import { LinkEdge } from './link-edge';
 import { LinkTip } from './link-tip';
+import { detailAt, MapDetailContext } from './map-detail';
 import { type AgentElement, type ClusterElement, MapElements } from './map-elements';
 import { isArrow, nextNode } from './next-node';
 import { useAutoFit } from './use-auto-fit';
 
 const NODE_TYPES = { agent: AgentNode, cluster: ClusterNode };
 const EDGE_TYPES = { link: LinkEdge };
-/** Below these zooms, cards show the name alone, and then only their colour: what is smaller cannot be read. */
-const NAMES_BELOW_ZOOM = 0.72;
-const COLOURS_BELOW_ZOOM = 0.34;
 /** With fewer nodes than this, the overview would only cover them. */
 const OVERVIEW_ABOVE = 60;
 /** With more nodes than this, those outside the view are not in the page. */
@@ -61,7 +60,8 @@ function MapCanvas({ topology, placed, matches, selectedId, onSelect, onInspect 
   const [hoveredId, setHoveredId] = useState<string | null>(null);
   const [pinnedId, setPinnedId] = useState<string | null>(null);
   const [lastFocusedId, setLastFocusedId] = useState<string | null>(null);
-  useDetailMark(host);
+  useZoomVariable(host);
+  const detail = useStore((state) => detailAt(state.transform[2]));
   const autoFit = useAutoFit(placed);
   const focusNode = useFocusNode(host, placed, setLastFocusedId);
 
@@ -72,6 +72,13 @@ function MapCanvas({ topology, placed, matches, selectedId, onSelect, onInspect 
   const focus = useMemo(() => ({ selectedId, tabStopId, matches }), [selectedId, tabStopId, matches]);
   const nodes = useMemo(() => elements.nodes(topology, placed, focus), [elements, topology, placed, focus]);
   const links = useMemo(() => elements.links(topology, placed, focus), [elements, topology, placed, focus]);
+
+  const isCrowd = topology.nodes.size > DRAW_ALL_MAX;
+  // From afar, thousands of links are a smear that takes seconds to draw: only those of the selected agent stay.
+  const drawnLinks = useMemo(
+    () => (isCrowd && detail === 'colours' ? links.filter(({ data }) => data?.lit) : links),
+    [isCrowd, detail, links],
+  );
 
   const onKeyDown = (event: KeyboardEvent) => {
     const nodeId = (event.target as HTMLElement).dataset.nodeId;
@@ -91,7 +98,7 @@ function MapCanvas({ topology, placed, matches, selectedId, onSelect, onInspect 
     // biome-ignore lint/a11y/noStaticElementInteractions: keys and focus of the agents inside, which are buttons.
     <div
       ref={host}
-      className="fleet-map group/map size-full"
+      className="fleet-map size-full"
       onKeyDown={onKeyDown}
       onFocus={(event) => {
         const target = event.target as Element;
@@ -111,55 +118,57 @@ function MapCanvas({ topology, placed, matches, selectedId, onSelect, onInspect 
           Go to agents. Arrows move, Enter inspects, Space shows details
         </button>
       ) : null}
-      <ReactFlow<AgentElement | ClusterElement>
-        nodes={nodes}
-        edges={links}
-        nodeTypes={NODE_TYPES}
-        edgeTypes={EDGE_TYPES}
-        colorMode={theme}
-        nodesDraggable={false}
-        nodesConnectable={false}
-        nodesFocusable={false}
-        elementsSelectable={false}
-        disableKeyboardA11y
-        zoomOnDoubleClick={false}
-        onlyRenderVisibleElements={topology.nodes.size > DRAW_ALL_MAX}
-        minZoom={0.04}
-        maxZoom={1.6}
-        deleteKeyCode={null}
-        selectionKeyCode={null}
-        multiSelectionKeyCode={null}
-        onInit={autoFit.onInit}
-        onMoveStart={autoFit.onMoveStart}
-        onNodeClick={(_event, element) =>
-          element.type === 'agent' && onSelect(element.id === selectedId ? null : element.id)
-        }
-        onEdgeClick={(_event, link) => setPinnedId(link.id)}
-        onEdgeMouseEnter={(_event, link) => setHoveredId(link.id)}
-        onEdgeMouseLeave={() => setHoveredId(null)}
-        onPaneClick={() => {
-          setPinnedId(null);
-          onSelect(null);
-        }}
-        aria-label="Map of agents and what they cause"
-      >
-        <Background variant={BackgroundVariant.Dots} gap={28} size={1} />
-        <Controls showInteractive={false} position="bottom-left" />
-        {topology.nodes.size > OVERVIEW_ABOVE ? (
-          <MiniMap<AgentElement | ClusterElement>
-            pannable
-            zoomable
-            ariaLabel="Overview of the map"
-            className="max-md:!hidden"
-            nodeColor={(element) =>
-              element.type === 'agent' ? nodeColour(element.data.node.state) : 'transparent'
-            }
-            nodeStrokeWidth={0}
-            nodeBorderRadius={12}
-          />
-        ) : null}
-        <LinkTip link={links.find(({ id }) => id === (hoveredId ?? pinnedId))} topology={topology} />
-      </ReactFlow>
+      <MapDetailContext value={detail}>
+        <ReactFlow<AgentElement | ClusterElement>
+          nodes={nodes}
+          edges={drawnLinks}
+          nodeTypes={NODE_TYPES}
+          edgeTypes={EDGE_TYPES}
+          colorMode={theme}
+          nodesDraggable={false}
+          nodesConnectable={false}
+          nodesFocusable={false}
+          elementsSelectable={false}
+          disableKeyboardA11y
+          zoomOnDoubleClick={false}
+          onlyRenderVisibleElements={isCrowd}
+          minZoom={0.04}
+          maxZoom={1.6}
+          deleteKeyCode={null}
+          selectionKeyCode={null}
+          multiSelectionKeyCode={null}
+          onInit={autoFit.onInit}
+          onMoveStart={autoFit.onMoveStart}
+          onNodeClick={(_event, element) =>
+            element.type === 'agent' && onSelect(element.id === selectedId ? null : element.id)
+          }
+          onEdgeClick={(_event, link) => setPinnedId(link.id)}
+          onEdgeMouseEnter={(_event, link) => setHoveredId(link.id)}
+          onEdgeMouseLeave={() => setHoveredId(null)}
+          onPaneClick={() => {
+            setPinnedId(null);
+            onSelect(null);
+          }}
+          aria-label="Map of agents and what they cause"
+        >
+          <Background variant={BackgroundVariant.Dots} gap={28} size={1} />
+          <Controls showInteractive={false} position="bottom-left" />
+          {topology.nodes.size > OVERVIEW_ABOVE ? (
+            <MiniMap<AgentElement | ClusterElement>
+              pannable
+              zoomable
+              ariaLabel="Overview of the map"
+              className="max-md:!hidden"
+              nodeColor={(element) =>
+                element.type === 'agent' ? nodeColour(element.data.node.state) : 'transparent'
+              }
+              nodeStrokeWidth={0}
+              nodeBorderRadius={12}
+            />
+          ) : null}
+          <LinkTip link={links.find(({ id }) => id === (hoveredId ?? pinnedId))} topology={topology} />
+        </ReactFlow>
+      </MapDetailContext>
     </div>
   );
 }
@@ -191,15 +200,11 @@ function visiblePoints(
   );
 }
 
-/** Marks how far the map is seen from by an attribute, so that no node re-renders while somebody zooms. */
-function useDetailMark(host: React.RefObject<HTMLDivElement | null>): void {
-  const mark = ({ zoom }: { zoom: number }) => {
-    if (!host.current) return;
-    host.current.style.setProperty('--zoom', String(zoom));
-    host.current.dataset.detail =
-      zoom < COLOURS_BELOW_ZOOM ? 'colours' : zoom < NAMES_BELOW_ZOOM ? 'names' : 'all';
-  };
-  useOnViewportChange({ onChange: mark });
+/** Focus rings keep their width at any zoom: the zoom is a CSS variable, so that no node re-renders for it. */
+function useZoomVariable(host: React.RefObject<HTMLDivElement | null>): void {
+  useOnViewportChange({
+    onChange: ({ zoom }) => host.current?.style.setProperty('--zoom', String(zoom)),
+  });
 }
 
 /** Brings an agent into view if it is not, then focuses it; it may be drawn only then. */

@@ -31,7 +31,7 @@ const FleetMap = lazy(async () => ({ default: (await import('./fleet-map')).Flee
 
 /** A map of more agents than this is redrawn at most every CROWD_REDRAW_MS. */
 const CROWD_MIN = 300;
-const CROWD_REDRAW_MS = 500;
+const CROWD_REDRAW_MS = 1_000;
 
 const EMPTY: TopologyData = { nodes: new Map(), edges: new Map() };
 

@@ -165,10 +165,12 @@ export class MapElements {
   }
 }
 
+/** In map pixels, whatever the width of the link. */
+const HEAD = { width: 16, height: 16, markerUnits: 'userSpaceOnUse' } as const;
 const ARROWS = {
-  plain: { type: MarkerType.ArrowClosed, width: 14, height: 14, color: 'var(--link-stroke)' },
-  failing: { type: MarkerType.ArrowClosed, width: 14, height: 14, color: 'var(--danger)' },
-  lit: { type: MarkerType.ArrowClosed, width: 14, height: 14, color: 'var(--accent)' },
+  plain: { type: MarkerType.ArrowClosed, ...HEAD, color: 'var(--link-stroke)' },
+  failing: { type: MarkerType.ArrowClosed, ...HEAD, color: 'var(--danger)' },
+  lit: { type: MarkerType.ArrowClosed, ...HEAD, color: 'var(--accent)' },
 } as const;
 
 const sameCluster = (a: Cluster, b: Cluster): boolean =>

@@ -5,13 +5,15 @@ export type ListRow =
   | { kind: 'session'; id: string }
   | { kind: 'cluster'; clusterId: string; sessionCount: number; loopCount: number };
 
-/** Clusters in the order of their first session, so the most urgent cluster leads; sessions keep their order. */
+/**
+ * Clusters in the order of their first session, so the most urgent cluster leads; sessions keep their order.
+ * @param sessions null = not grouped
+ */
 export function listRows(
   order: readonly string[],
-  sessions: ReadonlyMap<string, SessionView>,
-  isGrouped: boolean,
+  sessions: ReadonlyMap<string, SessionView> | null,
 ): ListRow[] {
-  if (!isGrouped) return order.map((id) => ({ kind: 'session', id }));
+  if (!sessions) return order.map((id) => ({ kind: 'session', id }));
   const clusters = new Map<string, string[]>();
   for (const id of order) {
     const clusterId = sessions.get(id)?.cluster_id ?? '';

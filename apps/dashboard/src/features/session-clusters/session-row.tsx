@@ -67,15 +67,20 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
       </GridCell>
       <GridCell className="flex min-w-0 items-center gap-1.5">
         <StateDot state={session.state} />
-        <Link
-          to="/sessions/$sessionId"
-          params={{ sessionId: session_id }}
+        <a
+          href={`/sessions/${encodeURIComponent(session_id)}`}
           tabIndex={-1}
           title={session_id}
+          onClick={(event) => {
+            // Other clicks (new tab, new window) are the browser's. The router's own Link costs too much per row.
+            if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+            event.preventDefault();
+            onOpen(session_id);
+          }}
           className="truncate font-mono text-xs hover:underline"
         >
           {truncateMiddle(session_id, 22)}
-        </Link>
+        </a>
       </GridCell>
       <Cell text={session.agent_id} className="text-muted" />
       <Cell text={session.last_intent} />

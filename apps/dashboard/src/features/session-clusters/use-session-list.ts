@@ -34,11 +34,9 @@ export function useSessionList(topic: TopicState<SessionsData>, search: ListSear
     hold.pointer || hold.scrolled || hold.focused,
     JSON.stringify(search),
   );
-  const rows = useMemo(
-    () => listRows(order, search.group ? ordered : NO_SESSIONS, search.group === true),
-    // Only grouping looks at the sessions themselves.
-    [order, search.group, search.group ? ordered : NO_SESSIONS],
-  );
+  // Only grouping looks at the sessions themselves.
+  const grouped = search.group ? ordered : null;
+  const rows = useMemo(() => listRows(order, grouped), [order, grouped]);
   const agentIds = useAgentIds(ordered);
   const latest = useRef(topic);
   latest.current = topic;
