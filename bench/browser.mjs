@@ -11,12 +11,13 @@ import { launchBrowser } from './lib/browser.mjs';
 import { formatTable } from './lib/figures.mjs';
 import { openHelper } from './lib/helper.mjs';
 import { readUsage } from './lib/machine.mjs';
+import { isQuick } from './lib/quick.mjs';
 import { formatNumber, percentile } from './lib/statistics.mjs';
 
 /** @typedef {import('../scripts/lib/gateway-process.mjs').GatewayProcess} GatewayProcess */
 
 const path = '/v1/decision-logs';
-const loopingSessions = 60;
+const loopingSessions = isQuick ? 20 : 60;
 const equalSteps = 5;
 const backgroundPerSecond = 500;
 const backgroundConnections = 16;

@@ -8,15 +8,16 @@ import { startGateway } from '../scripts/lib/gateway-process.mjs';
 import { formatTable } from './lib/figures.mjs';
 import { openHelper } from './lib/helper.mjs';
 import { readUsage } from './lib/machine.mjs';
+import { isQuick } from './lib/quick.mjs';
 import { formatNumber, median, medianRatio } from './lib/statistics.mjs';
 import { sessionCount, stepBytes } from './lib/traffic.mjs';
 
 /** @typedef {import('./lib/http-load.mjs').WindowResult} WindowResult */
 
 const path = '/v1/decision-logs';
-const windowSeconds = 4;
+const windowSeconds = isQuick ? 1.5 : 4;
 const warmUpSeconds = 3;
-const rounds = 5;
+const rounds = isQuick ? 3 : 5;
 const singleConnections = 64;
 const batchConnections = 4;
 const linesPerBatch = 500;
@@ -45,7 +46,7 @@ export async function run() {
     const batch = { path, key: gateway.agentKey, connections: batchConnections, linesPerBody: linesPerBatch };
     await load.call('open', { ...batch, name: 'batch', port: gateway.port, prefix: 'batch' });
 
-    const singles = await compareSingles(load, gateway.pid);
+    const singles = await compareSingles(load, { bare: bare.pid, durable: gateway.pid });
     const batches = await compareBatches(load, limit);
     return { figures: [singles.figure, batches.figure], notes: [...singles.notes, ...batches.notes] };
   } finally {
@@ -54,23 +55,24 @@ export async function run() {
   }
 }
 
-/** @param {ReturnType<typeof openHelper>} load @param {number} gatewayPid */
-async function compareSingles(load, gatewayPid) {
+/** @param {ReturnType<typeof openHelper>} load @param {{ bare: number, durable: number }} pids */
+async function compareSingles(load, pids) {
   /** @type {{ bare: WindowResult[], durable: WindowResult[] }} */
   const windows = { bare: [], durable: [] };
-  let gatewayCpuSeconds = 0;
+  const cpuSeconds = { bare: 0, durable: 0 };
   for (const name of ['bare', 'durable']) await load.call('run', { name, seconds: warmUpSeconds });
   for (let round = 0; round < rounds; round++) {
     for (const name of /** @type {const} */ (['bare', 'durable'])) {
-      const before = readUsage(gatewayPid).cpuSeconds;
+      const before = readUsage(pids[name]).cpuSeconds;
       windows[name].push(requireAccepted(await load.call('run', { name, seconds: windowSeconds }), name));
-      if (name === 'durable') gatewayCpuSeconds += readUsage(gatewayPid).cpuSeconds - before;
+      cpuSeconds[name] += readUsage(pids[name]).cpuSeconds - before;
     }
   }
   const rate = (/** @type {WindowResult[]} */ of) => of.map(({ perSecond }) => perSecond);
   const ratio = medianRatio(rate(windows.durable), rate(windows.bare));
   const p99 = (/** @type {WindowResult[]} */ of) => formatNumber(median(of.map((window) => window.p99)));
-  const steps = windows.durable.reduce((sum, { requests }) => sum + requests, 0);
+  const cpuOf = (/** @type {'bare' | 'durable'} */ name) =>
+    formatNumber((cpuSeconds[name] / windows[name].reduce((sum, { requests }) => sum + requests, 0)) * 1e6);
   return {
     figure: {
       title: `single durable POST / bare Fastify route that parses the same body, ${singleConnections} connections`,
@@ -81,7 +83,7 @@ async function compareSingles(load, gatewayPid) {
     },
     notes: [
       `Single: ${rounds} x ${windowSeconds} s each in turn, bodies of ${stepBytes} B, ${formatNumber(sessionCount)} sessions, ` +
-        `every trace_id once. Gateway CPU, all threads: ${formatNumber((gatewayCpuSeconds / steps) * 1e6)} us a step. ` +
+        `every trace_id once. CPU per request, all threads: ours ${cpuOf('durable')} us, bare ${cpuOf('bare')} us. ` +
         `Ratios: ${rate(windows.durable)
           .map((value, at) => formatNumber(value / (rate(windows.bare)[at] ?? Number.NaN)))
           .join(', ')}.`,

@@ -12,6 +12,7 @@ import { FrozenSubscriber } from './lib/frozen-subscriber.mjs';
 import { openHelper } from './lib/helper.mjs';
 import { Inspector } from './lib/inspector.mjs';
 import { readUsage } from './lib/machine.mjs';
+import { isQuick } from './lib/quick.mjs';
 import { formatMegabytes, formatNumber, median } from './lib/statistics.mjs';
 import { stepBytes } from './lib/traffic.mjs';
 
@@ -23,13 +24,13 @@ const path = '/v1/decision-logs';
 const subscriberCount = 1_000;
 const subscriberProcesses = 2;
 const eventsPerSecond = 100;
-const fanOutSeconds = 20;
+const fanOutSeconds = isQuick ? 8 : 20;
 const fanOutAimMs = 250;
 
 const frozenStepsPerSecond = 2_000;
 const frozenSeconds = 20;
 const frozenConnections = 32;
-const frozenRounds = 2;
+const frozenRounds = isQuick ? 1 : 2;
 const frozenAimBytes = 16 * 1024 ** 2;
 const sampleEveryMs = 2_000;
 /** Below this share of the traffic that was meant to flow, nothing was measured. */

@@ -6,6 +6,7 @@
  *     node bench/run.mjs                   all
  *     node bench/run.mjs ingest live       these; the others' rows in RESULTS.md stay
  *     node bench/run.mjs --dry             without writing RESULTS.md
+ *     BENCH_QUICK=1 node bench/run.mjs     shorter windows, for a look; writes nothing
  */
 import { fork } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,6 +15,7 @@ import { buildIfStale } from '../scripts/build-if-stale.mjs';
 import { figuresOfEntropy, figuresOfStore } from './lib/component-figures.mjs';
 import { formatTable, replaceMeasured, sectionOf } from './lib/figures.mjs';
 import { describeMachine, loadPerCore } from './lib/machine.mjs';
+import { isQuick } from './lib/quick.mjs';
 
 /** @typedef {import('./lib/figures.mjs').BenchResult} BenchResult */
 
@@ -57,7 +59,7 @@ function runBench(name) {
 
 /** @param {string[]} args @returns {Promise<number>} exit status */
 async function main(args) {
-  const dry = args.includes('--dry');
+  const dry = isQuick || args.includes('--dry');
   const names = args.filter((arg) => !arg.startsWith('--'));
   const unknown = names.filter((name) => !(name in benches));
   if (unknown.length > 0) {

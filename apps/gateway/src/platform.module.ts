@@ -3,11 +3,13 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Global, Module } from '@nestjs/common';
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import { SqliteStore } from '#adapters/sqlite';
 import type { DecisionStore } from '#contracts';
 import { type Clock, randomIds, systemClock } from '#kernel';
 import type { GatewayConfig } from './config/config.js';
-import { CLOCK, CONFIG, IDS, LOGGER, STORE } from './tokens.js';
+import { storeTelemetry } from './telemetry/store-telemetry.js';
+import { CLOCK, CONFIG, IDS, LOGGER, METRICS, STORE } from './tokens.js';
 
 const DATABASE_FILE = 'observatory.db';
 /** Only the owner may look into the data folder. */
@@ -20,14 +22,17 @@ const DATA_DIR_MODE = 0o700;
     { provide: IDS, useValue: randomIds },
     {
       provide: STORE,
-      inject: [CONFIG, CLOCK, LOGGER],
+      inject: [CONFIG, CLOCK, LOGGER, METRICS],
       useFactory: async (
         { dataDir }: GatewayConfig,
         clock: Clock,
-        _logger: Logger,
+        logger: Logger,
+        metrics: Registry,
       ): Promise<DecisionStore> => {
         mkdirSync(dataDir, { recursive: true, mode: DATA_DIR_MODE });
-        const store = new SqliteStore({ path: join(dataDir, DATABASE_FILE), clock });
+        // A gateway that can store nothing is of no use to anybody; whoever supervises it starts it anew.
+        const onEvent = storeTelemetry(logger, metrics, () => process.exit(1));
+        const store = new SqliteStore({ path: join(dataDir, DATABASE_FILE), clock, onEvent });
         await store.open();
         return store;
       },

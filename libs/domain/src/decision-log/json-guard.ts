@@ -16,40 +16,28 @@ export interface JsonInspection {
   hasUnsafeKeys: boolean;
 }
 
-interface Level {
-  value: object;
-  /** Undefined on the hot path, which names nothing. */
-  path: string | undefined;
-}
-
 const isUnsafeKey = (key: string): boolean =>
   key === '__proto__' || key === 'constructor' || key === 'prototype';
 
 /** Never throws, also for cyclic values: they are too deep. */
 export function inspectJson(root: object): JsonInspection {
-  const found = walk(root, false);
-  // Only a message that is refused pays for knowing where.
-  return found.defect?.kind === 'not_json' ? walk(root, true) : found;
-}
-
-function walk(root: object, isNamed: boolean): JsonInspection {
   let hasUnsafeKeys = false;
-  let level: Level[] = [{ value: root, path: isNamed ? '' : undefined }];
+  let level: object[] = [root];
   for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > LIMITS.jsonDepthMax) return { defect: { kind: 'too_deep' }, hasUnsafeKeys };
-    const next: Level[] = [];
-    for (const { value, path } of level) {
-      if (!isPlain(value)) return { defect: { kind: 'not_json', path: path ?? '', value }, hasUnsafeKeys };
-      const isArray = Array.isArray(value);
-      for (const key in value) {
-        if (!isArray && isUnsafeKey(key)) hasUnsafeKeys = true;
-        const member = (value as Record<string, unknown>)[key];
-        if (typeof member === 'string' || typeof member === 'boolean' || member === null) continue;
-        const memberPath = path === undefined ? undefined : joinPath(path, isArray ? Number(key) : key);
-        if (typeof member === 'object') next.push({ value: member, path: memberPath });
-        else if (!isJsonScalar(member)) {
-          return { defect: { kind: 'not_json', path: memberPath ?? '', value: member }, hasUnsafeKeys };
+    const next: object[] = [];
+    for (const value of level) {
+      if (!isPlain(value)) return { defect: locateForeign(root), hasUnsafeKeys };
+      if (Array.isArray(value)) {
+        for (const member of value) {
+          if (!isJsonScalar(member)) next.push(member);
         }
+        continue;
+      }
+      for (const key in value) {
+        if (isUnsafeKey(key)) hasUnsafeKeys = true;
+        const member = (value as Record<string, unknown>)[key];
+        if (!isJsonScalar(member)) next.push(member as object);
       }
     }
     level = next;
@@ -57,11 +45,34 @@ function walk(root: object, isNamed: boolean): JsonInspection {
   return { defect: null, hasUnsafeKeys };
 }
 
-/** `undefined` passes: it means absent, as JSON.stringify has it. */
-const isJsonScalar = (value: unknown): boolean =>
-  value === undefined || (typeof value === 'number' && Number.isFinite(value));
+/** The same walk once more, for a message that is refused: only that one pays for knowing where. */
+function locateForeign(root: object): JsonDefect {
+  let level: { value: unknown; path: string }[] = [{ value: root, path: '' }];
+  for (let depth = 1; depth <= LIMITS.jsonDepthMax; depth += 1) {
+    const next: typeof level = [];
+    for (const { value, path } of level) {
+      if (!isPlain(value)) return { kind: 'not_json', path, value };
+      const isArray = Array.isArray(value);
+      for (const [key, member] of Object.entries(value)) {
+        if (!isJsonScalar(member))
+          next.push({ value: member, path: joinPath(path, isArray ? Number(key) : key) });
+      }
+    }
+    level = next;
+  }
+  return { kind: 'too_deep' };
+}
 
-function isPlain(value: object): boolean {
+/** `undefined` passes: it means absent, as JSON.stringify has it. */
+function isJsonScalar(value: unknown): boolean {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null || value === undefined)
+    return true;
+  return typeof value === 'number' && Number.isFinite(value);
+}
+
+/** An array, or an object as a literal makes it: neither a number out of range nor a buffer nor a function. */
+function isPlain(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) return true;
   const prototype = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
@@ -92,7 +103,7 @@ export function withoutUnsafeKeys(root: object): { copy: object; removed: string
     const isArray = Array.isArray(entry.from);
     for (const [key, member] of Object.entries(entry.from)) {
       const path = joinPath(entry.path, isArray ? Number(key) : key);
-      if (!isArray && isUnsafeKey(key)) removed.push(path);
+      if (isUnsafeKey(key)) removed.push(path);
       else if (typeof member !== 'object' || member === null) entry.to[key] = member;
       else {
         const shell = shellOf(member);

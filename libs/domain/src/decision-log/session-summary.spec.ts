@@ -142,7 +142,11 @@ describe('applyStep', () => {
           fc.array(fc.integer({ min: 0, max: 90_000 }), { minLength: 1, maxLength: 50 }),
           (gaps) => {
             let atMs = START_MS;
-            const view = fold(...gaps.map((gap) => step({ atMs: (atMs += gap) })));
+            const steps = gaps.map((gap) => {
+              atMs += gap;
+              return step({ atMs });
+            });
+            const view = fold(...steps);
             expect(view.steps_per_minute).toBeGreaterThanOrEqual(1);
             expect(view.steps_per_minute).toBeLessThanOrEqual(gaps.length);
           },

@@ -31,7 +31,7 @@ const FleetMap = lazy(async () => ({ default: (await import('./fleet-map')).Flee
 
 /** A map of more agents than this is redrawn at most every CROWD_REDRAW_MS. */
 const CROWD_MIN = 300;
-const CROWD_REDRAW_MS = 1_000;
+const CROWD_REDRAW_MS = 1_500;
 
 const EMPTY: TopologyData = { nodes: new Map(), edges: new Map() };
 
@@ -43,13 +43,14 @@ export function FleetPage() {
   const [selectedId, setSelectedId] = useState<string | null>(null);
   const isPhone = useIsPhone();
   const selected = selectedId === null ? undefined : topology?.nodes.get(selectedId);
+  const close = () => setSelectedId(null);
   const details =
     selected && topology ? (
       <NodeDetails
         node={selected}
         topology={topology}
         onSelect={setSelectedId}
-        onClose={() => setSelectedId(null)}
+        {...(isPhone ? {} : { onClose: close })}
       />
     ) : null;
   return (
@@ -75,7 +76,7 @@ export function FleetPage() {
         </div>
       </div>
       {isPhone && selected ? (
-        <Dialog open onOpenChange={(open) => open || setSelectedId(null)} title="Agent">
+        <Dialog open onOpenChange={(open) => open || close()} title="Agent">
           {details}
         </Dialog>
       ) : null}

@@ -166,7 +166,7 @@ export class MapElements {
 }
 
 /** In map pixels, whatever the width of the link. */
-const HEAD = { width: 16, height: 16, markerUnits: 'userSpaceOnUse' } as const;
+const HEAD = { width: 34, height: 34, markerUnits: 'userSpaceOnUse' } as const;
 const ARROWS = {
   plain: { type: MarkerType.ArrowClosed, ...HEAD, color: 'var(--link-stroke)' },
   failing: { type: MarkerType.ArrowClosed, ...HEAD, color: 'var(--danger)' },

@@ -3,14 +3,15 @@ import { Link } from '@tanstack/react-router';
 import { ArrowDownLeft, ArrowUpRight, ScanSearch, X } from 'lucide-react';
 import type { TopologyEdge, TopologyNode } from '#contracts';
 import type { TopologyData } from '../../realtime';
-import { Badge, formatCount, IconButton, Identifier, RelativeTime, StateDot } from '../../ui';
+import { Badge, cx, formatCount, IconButton, Identifier, RelativeTime, StateDot } from '../../ui';
 import { formatLatency } from './stats-series';
 
 interface NodeDetailsProps {
   node: TopologyNode;
   topology: TopologyData;
   onSelect: (nodeId: string) => void;
-  onClose: () => void;
+  /** Absent where the frame around it can be closed. */
+  onClose?: () => void;
 }
 
 export function NodeDetails({ node, topology, onSelect, onClose }: NodeDetailsProps) {
@@ -20,7 +21,10 @@ export function NodeDetails({ node, topology, onSelect, onClose }: NodeDetailsPr
   return (
     <section
       aria-label={`Agent ${node.agent_id}`}
-      className="flex min-w-0 flex-col rounded-lg border border-line bg-surface shadow-panel"
+      className={cx(
+        'flex min-w-0 flex-col',
+        onClose ? 'rounded-lg border border-line bg-surface shadow-panel' : '-mx-3 -mb-3',
+      )}
     >
       <header className="flex items-start gap-2 px-3 pt-2.5">
         <div className="min-w-0 flex-1">
@@ -31,12 +35,14 @@ export function NodeDetails({ node, topology, onSelect, onClose }: NodeDetailsPr
             {node.ghost ? <Badge tone="warning">Never valid</Badge> : null}
           </div>
         </div>
-        <IconButton
-          label="Close details"
-          icon={<X size={15} aria-hidden="true" />}
-          onClick={onClose}
-          className="-mr-1"
-        />
+        {onClose ? (
+          <IconButton
+            label="Close details"
+            icon={<X size={15} aria-hidden="true" />}
+            onClick={onClose}
+            className="-mr-1"
+          />
+        ) : null}
       </header>
       <dl className="grid grid-cols-[auto_1fr] items-baseline gap-x-4 gap-y-1.5 px-3 py-2.5 text-xs">
         {node.session_id ? (

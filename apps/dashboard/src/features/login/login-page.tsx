@@ -33,12 +33,19 @@ export function LoginPage() {
 }
 
 function LoginForm() {
-  const given = useGivenToken();
-  const [token, setToken] = useState(given ?? '');
+  const [token, setToken] = useState('');
+  const [isGiven, setIsGiven] = useState(false);
+  const nameInput = useRef<HTMLInputElement>(null);
   const [name, setName] = useState(rememberedName);
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<SignInFailure | null>(null);
   const goOn = useGoOn();
+  useLinkToken((linked) => {
+    setToken(linked);
+    setIsGiven(true);
+    setFailure(null);
+    nameInput.current?.focus();
+  });
   const waitSeconds = useNow((nowMs) => Math.max(0, Math.ceil(((failure?.retryAtMs ?? 0) - nowMs) / 1_000)));
 
   const submit = async (event: FormEvent) => {
@@ -68,10 +75,10 @@ function LoginForm() {
     >
       <Field
         label="Operator token"
-        hint={given ? 'Taken from your link.' : undefined}
+        hint={isGiven ? 'Taken from your link.' : undefined}
         error={failure?.field === 'token' ? failure.message : undefined}
       >
-        <TokenInput value={token} onChange={setToken} autoFocus={!given} />
+        <TokenInput value={token} onChange={setToken} autoFocus />
       </Field>
       <Field
         label="Your name"
@@ -85,7 +92,7 @@ function LoginForm() {
           name="operator"
           autoComplete="username"
           maxLength={100}
-          autoFocus={Boolean(given)}
+          ref={nameInput}
           className="!h-10"
         />
       </Field>
@@ -117,11 +124,11 @@ function LoginForm() {
 interface TokenInputProps {
   value: string;
   onChange: (token: string) => void;
-  autoFocus: boolean;
+  autoFocus?: boolean;
 }
 
 /** A password field, so that password managers know it; what was typed can be looked at. */
-function TokenInput({ value, onChange, autoFocus, ...field }: TokenInputProps) {
+function TokenInput({ value, onChange, autoFocus = false, ...field }: TokenInputProps) {
   const [shown, setShown] = useState(false);
   return (
     <div className="relative">
@@ -155,18 +162,27 @@ function missingField(token: string, name: string): SignInFailure | null {
   return null;
 }
 
-/** The token of the link, read once; gone from the address bar before the first paint. */
-function useGivenToken(): string | null {
-  const search: { token?: string } = useSearch({ strict: false });
-  const given = useRef(tokenOfFragment(window.location.hash) ?? search.token ?? null);
+/**
+ * Hands over the token of a link and takes it out of the address bar before the first paint; also when the link is
+ * pasted into a tab that shows this page already, which loads nothing.
+ */
+function useLinkToken(onToken: (token: string) => void): void {
+  const latest = useRef(onToken);
+  latest.current = onToken;
   useLayoutEffect(() => {
-    const url = new URL(window.location.href);
-    if (!url.hash && !url.searchParams.has('token')) return;
-    url.hash = '';
-    url.searchParams.delete('token');
-    window.history.replaceState(window.history.state, '', url.pathname + url.search);
+    const take = () => {
+      const url = new URL(window.location.href);
+      const token = tokenOfFragment(url.hash) ?? url.searchParams.get('token');
+      if (!token) return;
+      url.hash = '';
+      url.searchParams.delete('token');
+      window.history.replaceState(window.history.state, '', url.pathname + url.search);
+      latest.current(token);
+    };
+    take();
+    window.addEventListener('hashchange', take);
+    return () => window.removeEventListener('hashchange', take);
   }, []);
-  return given.current;
 }
 
 /** To where one was headed; the router has let through only paths of ours. */

@@ -23,14 +23,14 @@ const LANGUAGES: readonly { value: SnippetLanguage; label: string }[] = [
 
 export function OnboardingEmptyState() {
   return (
-    <section aria-labelledby="onboarding-title" className="mx-auto w-full max-w-3xl px-4 py-10 md:py-14">
+    <section aria-labelledby="onboarding-title" className="mx-auto w-full max-w-4xl px-4 py-10 md:py-14">
       <ListeningPulse />
-      <h2
+      <h1
         id="onboarding-title"
         className="mt-4 text-balance text-center font-semibold text-xl tracking-tight"
       >
         Send your first DecisionLog
-      </h2>
+      </h1>
       <p className="mx-auto mt-1 max-w-lg text-balance text-center text-md text-muted">
         One request per agent step is all it takes. The session appears here the moment it arrives.
       </p>

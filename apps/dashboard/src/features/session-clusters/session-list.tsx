@@ -55,7 +55,8 @@ export function SessionList(props: SessionListProps) {
     getScrollElement: () => (isPhone ? pageRef.current : ownRef.current),
     estimateSize,
     getItemKey,
-    overscan: 10,
+    overscan: 6,
+    useFlushSync: false,
     scrollMargin: margin,
   });
   const open = useCallback(
@@ -64,13 +65,9 @@ export function SessionList(props: SessionListProps) {
   );
   const { activeId, setActiveId } = useRowKeys({ rows, sessions, listRef: ownRef, virtualizer, open });
 
-  useEffect(() => {
-    const element = isPhone ? pageRef.current : ownRef.current;
-    if (!element) return;
-    const onScroll = () => onHold({ scrolled: element.scrollTop > (isPhone ? margin : 4) });
-    element.addEventListener('scroll', onScroll, { passive: true });
-    return () => element.removeEventListener('scroll', onScroll);
-  }, [isPhone, pageRef, margin, onHold]);
+  // Read from the virtualizer: asking the element in a scroll listener would force a layout each time.
+  const isScrolled = (virtualizer.scrollOffset ?? 0) > (isPhone ? margin : 4);
+  useEffect(() => onHold({ scrolled: isScrolled }), [isScrolled, onHold]);
 
   // The first row takes part in the tab order until another is chosen.
   const firstId = rows.find((row) => row.kind === 'session')?.id ?? null;
@@ -82,8 +79,8 @@ export function SessionList(props: SessionListProps) {
       <div
         key={item.key}
         role={isPhone ? undefined : 'presentation'}
-        className="absolute inset-x-0 top-0"
-        style={{ transform: `translateY(${item.start - margin}px)` }}
+        className="absolute inset-x-0 top-0 [contain:strict]"
+        style={{ height: item.size, transform: `translateY(${item.start - margin}px)` }}
       >
         {row?.kind === 'cluster' ? <ClusterHeading row={row} isPhone={isPhone} /> : null}
         {row?.kind === 'session' ? (

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import type { AlertGroup, SessionView } from '#contracts';
+import { holdAlerts, isOpenAlert, orderAlerts } from './open-alerts';
+
+const group = (session_id: string, first_at_ms = 0, last_at_ms = 100) =>
+  ({ session_id, first_at_ms, last_at_ms }) as AlertGroup;
+const session = (severity: string, last_seen_ms: number, state = 'active', ended = false) =>
+  ({ severity, last_seen_ms, ended, control: { state } }) as SessionView;
+const ids = (groups: AlertGroup[]) => groups.map(({ session_id }) => session_id);
+
+describe('isOpenAlert', () => {
+  it('[FR-9.10+] shows an alert that arrives before the row of its session', () => {
+    expect(isOpenAlert(group('a'), undefined)).toBe(true);
+    expect(isOpenAlert(group('a'), session('warning', 99))).toBe(true);
+  });
+
+  it('lets a row go once its session has recovered', () => {
+    expect(isOpenAlert(group('a'), session('normal', 101))).toBe(false);
+  });
+
+  it('keeps a row while a person holds the session', () => {
+    expect(isOpenAlert(group('a'), session('normal', 101, 'paused'))).toBe(true);
+  });
+
+  it('lets the row of an ended session go', () => {
+    expect(isOpenAlert(group('a'), session('loop', 101, 'terminated', true))).toBe(false);
+  });
+});
+
+describe('orderAlerts', () => {
+  it('puts running loops before stopped ones, and the latest loop first', () => {
+    const sessions = new Map([
+      ['stopped', session('loop', 1, 'paused')],
+      ['older', session('loop', 1)],
+      ['newer', session('loop', 1)],
+    ]);
+    const groups = [group('stopped', 9), group('older', 1), group('newer', 2)];
+    expect(ids(orderAlerts(groups, sessions))).toEqual(['newer', 'older', 'stopped']);
+  });
+});
+
+describe('holdAlerts', () => {
+  it('moves no row under the pointer: what is new joins at the end', () => {
+    const groups = new Map(['a', 'b', 'new'].map((id) => [id, group(id)]));
+    expect(ids(holdAlerts(['b', 'a'], [group('new'), group('a')], groups))).toEqual(['b', 'a', 'new']);
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import type { SessionView } from '#contracts';
+import { filterSessions, keepIfEqual, orderSessions } from './select-sessions';
+
+const session = (session_id: string, over: Record<string, unknown> = {}): SessionView =>
+  ({
+    session_id,
+    agent_id: 'agent',
+    last_intent: 'plan',
+    last_tool: 'read_file',
+    severity: 'normal',
+    started_ms: 0,
+    last_seen_ms: 0,
+    steps_per_minute: 0,
+    cost_usd: 0,
+    ended: false,
+    ...over,
+    control: { state: 'active', mode: 'enforced', ...(over.control as object) },
+  }) as SessionView;
+
+const ids = (sessions: SessionView[]) => sessions.map(({ session_id }) => session_id);
+
+describe('orderSessions', () => {
+  it('puts loops first, then what a person stopped, warnings, the rest and what is over', () => {
+    const order = orderSessions([
+      session('over', { severity: 'loop', ended: true }),
+      session('calm'),
+      session('warned', { severity: 'warning' }),
+      session('stopped', { control: { state: 'paused' } }),
+      session('looping', { severity: 'loop' }),
+    ]);
+    expect(order).toEqual(['looping', 'stopped', 'warned', 'calm', 'over']);
+  });
+
+  it('keeps equal rows where they are while they live: later start first, then the id', () => {
+    const rows = [
+      session('b', { last_seen_ms: 9 }),
+      session('a', { last_seen_ms: 1 }),
+      session('new', { started_ms: 5 }),
+    ];
+    expect(orderSessions(rows)).toEqual(['new', 'a', 'b']);
+    expect(orderSessions(rows.toReversed())).toEqual(['new', 'a', 'b']);
+  });
+
+  it('orders by cost, most expensive first', () => {
+    expect(orderSessions([session('a', { cost_usd: 1 }), session('b', { cost_usd: 2 })], 'cost')).toEqual([
+      'b',
+      'a',
+    ]);
+  });
+});
+
+describe('filterSessions', () => {
+  const all = [
+    session('sess-1', { agent_id: 'Triage', severity: 'loop' }),
+    session('sess-2', {
+      last_tool: 'send_email',
+      control: { state: 'pause_requested', mode: 'cooperative' },
+    }),
+    session('sess-3', { ended: true, control: { state: 'terminated' } }),
+  ];
+
+  it('finds text in id, agent, intent and tool, whatever its case', () => {
+    expect(ids(filterSessions(all, { q: 'TRIAGE' }))).toEqual(['sess-1']);
+    expect(ids(filterSessions(all, { q: ' email ' }))).toEqual(['sess-2']);
+  });
+
+  it('counts a requested pause as paused', () => {
+    expect(ids(filterSessions(all, { control: 'paused' }))).toEqual(['sess-2']);
+  });
+
+  it('filters by mode, severity and end', () => {
+    expect(ids(filterSessions(all, { control: 'cooperative' }))).toEqual(['sess-2']);
+    expect(ids(filterSessions(all, { severity: 'loop', ended: 'live' }))).toEqual(['sess-1']);
+    expect(ids(filterSessions(all, { ended: 'ended' }))).toEqual(['sess-3']);
+  });
+});
+
+describe('keepIfEqual', () => {
+  it('keeps the identity of an order that did not change', () => {
+    const before = ['a', 'b'];
+    expect(keepIfEqual(before, ['a', 'b'])).toBe(before);
+    expect(keepIfEqual(before, ['b', 'a'])).toEqual(['b', 'a']);
+  });
+});

@@ -1,0 +1,170 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Frame, SessionView, SubscribeAck } from '#contracts';
+import { OFFLINE_AFTER_ATTEMPTS } from './connection';
+import { LINGER_MS, LiveClient } from './live-client';
+
+type Listener = (...args: never[]) => void;
+type Acknowledge = (ack: SubscribeAck) => void;
+
+/** A socket whose other end is the test. */
+class ScriptedSocket {
+  readonly sent: { event: string; body: unknown; ack: Acknowledge | undefined }[] = [];
+  connectCount = 0;
+  readonly #listeners = new Map<string, Listener>();
+
+  connect(): void {
+    this.connectCount += 1;
+  }
+  disconnect(): void {}
+  on(event: string, listener: Listener): void {
+    this.#listeners.set(event, listener);
+  }
+  emit(event: string, body: unknown, ack?: Acknowledge): void {
+    this.sent.push({ event, body, ack });
+  }
+  receive(event: string, ...args: unknown[]): void {
+    (this.#listeners.get(event) as ((...all: unknown[]) => void) | undefined)?.(...args);
+  }
+  get last() {
+    const sent = this.sent.at(-1);
+    if (!sent) throw new Error('nothing was sent');
+    return sent;
+  }
+}
+
+const TOPIC = 'gateway:sessions';
+const session = (session_id: string, step_count = 1) => ({ session_id, step_count }) as SessionView;
+const snapshot = (seq: number, ...sessions: SessionView[]): SubscribeAck => ({
+  status: 'ok',
+  kind: 'snapshot',
+  topic: TOPIC,
+  seq,
+  snapshot: sessions,
+});
+const frame = (from_seq: number, ...payloads: SessionView[]): Frame => ({
+  topic: TOPIC,
+  from_seq,
+  to_seq: from_seq + payloads.length - 1,
+  events: payloads.map((payload, index) => ({ seq: from_seq + index, payload })),
+});
+
+let socket: ScriptedSocket;
+let flushes: (() => void)[];
+let client: LiveClient;
+let refusedCount: number;
+
+const paint = () => {
+  for (const flush of flushes.splice(0)) flush();
+};
+const ids = () => [...((client.read(TOPIC).data as Map<string, SessionView> | null)?.keys() ?? [])];
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  socket = new ScriptedSocket();
+  flushes = [];
+  refusedCount = 0;
+  client = new LiveClient({
+    socket,
+    nowMs: () => Date.now(),
+    random: () => 0.5,
+    schedule: (flush) => flushes.push(flush),
+    onRefused: () => {
+      refusedCount += 1;
+    },
+  });
+  client.start();
+  socket.receive('connect');
+});
+afterEach(() => vi.useRealTimers());
+
+describe('LiveClient', () => {
+  it('subscribes with the first user and merges frames once per paint', () => {
+    let changes = 0;
+    client.use(TOPIC, () => {
+      changes += 1;
+    });
+    expect(socket.last).toMatchObject({ event: 'subscribe', body: { topic: TOPIC } });
+    socket.last.ack?.(snapshot(10, session('a')));
+    socket.receive('frame', frame(11, session('b')));
+    socket.receive('frame', frame(12, session('c')));
+    expect(ids()).toEqual(['a']);
+    paint();
+    expect(ids()).toEqual(['a', 'b', 'c']);
+    expect(changes).toBe(2);
+  });
+
+  it('applies frames that overtake their ack', () => {
+    client.use(TOPIC, () => {});
+    const { ack } = socket.last;
+    socket.receive('frame', frame(10, session('old')));
+    socket.receive('frame', frame(11, session('b')));
+    ack?.(snapshot(10, session('a')));
+    paint();
+    expect(ids()).toEqual(['a', 'b']);
+  });
+
+  it('asks again from its last number when frames are missing', () => {
+    client.use(TOPIC, () => {});
+    socket.last.ack?.(snapshot(10, session('a')));
+    socket.receive('frame', frame(11, session('b')));
+    socket.receive('frame', frame(14, session('d')));
+    expect(socket.last).toMatchObject({ event: 'subscribe', body: { topic: TOPIC, after_seq: 11 } });
+  });
+
+  it('keeps its data through a loss and asks again from its last number', () => {
+    client.use(TOPIC, () => {});
+    socket.last.ack?.(snapshot(10, session('a')));
+    socket.receive('frame', frame(11, session('b')));
+    socket.receive('disconnect');
+    expect(ids()).toEqual(['a', 'b']);
+    expect(client.connection).toMatchObject({ kind: 'reconnecting' });
+    vi.advanceTimersByTime(500);
+    expect(socket.connectCount).toBe(2);
+    socket.receive('connect');
+    expect(client.connection).toEqual({ kind: 'connected' });
+    expect(socket.last.body).toEqual({ topic: TOPIC, after_seq: 11 });
+    socket.last.ack?.({
+      status: 'ok',
+      kind: 'deltas',
+      topic: TOPIC,
+      seq: 12,
+      events: [{ seq: 12, payload: session('c') }],
+    });
+    expect(ids()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('says offline after several tries and goes on trying', () => {
+    for (let attempt = 0; attempt <= OFFLINE_AFTER_ATTEMPTS; attempt += 1) {
+      socket.receive('connect_error', Object.assign(new Error('xhr poll error'), { type: 'TransportError' }));
+    }
+    expect(client.connection).toMatchObject({ kind: 'offline', sinceMs: Date.now() });
+    const before = socket.connectCount;
+    vi.advanceTimersByTime(15_000);
+    expect(socket.connectCount).toBe(before + 1);
+    expect(refusedCount).toBe(0);
+  });
+
+  it('tells when the gateway itself refuses', () => {
+    socket.receive('connect_error', new Error('Sign in.'));
+    expect(refusedCount).toBe(1);
+  });
+
+  it('unsubscribes some time after the last user left', () => {
+    const leave = client.use(TOPIC, () => {});
+    socket.last.ack?.(snapshot(10, session('a')));
+    leave();
+    expect(ids()).toEqual(['a']);
+    vi.advanceTimersByTime(LINGER_MS);
+    expect(socket.last).toMatchObject({ event: 'unsubscribe', body: { topic: TOPIC } });
+    expect(client.read(TOPIC).data).toBeNull();
+  });
+
+  it('forgets everything on stop', () => {
+    client.use(TOPIC, () => {});
+    socket.last.ack?.(snapshot(10, session('a')));
+    client.stop();
+    expect(client.read(TOPIC).data).toBeNull();
+    socket.receive('disconnect');
+    expect(client.connection).toEqual({ kind: 'connecting' });
+  });
+});

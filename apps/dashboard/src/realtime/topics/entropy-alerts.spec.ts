@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import type { EntropyAlertEvent } from '#contracts';
+import { entropyAlertsMerge } from './entropy-alerts';
+
+const alert = (session_id: string, at_ms: number, occurrence_count = 5): EntropyAlertEvent => ({
+  event_type: 'entropy_alert',
+  session_id,
+  agent_id: 'agent',
+  entropy_score: 0.2,
+  window_size: 5,
+  repeated_pattern: { intent: 'search', tool_call: 'list_files', action_status: 'failure' },
+  occurrence_count,
+  at_ms,
+});
+
+describe('entropyAlertsMerge', () => {
+  it('[FR-9.10-] shows a session once however many alerts arrive for it', () => {
+    const data = entropyAlertsMerge.apply(new Map(), [alert('a', 1), alert('a', 2), alert('a', 5_000, 4)]);
+    expect([...data.values()]).toEqual([
+      {
+        session_id: 'a',
+        agent_id: 'agent',
+        alert_count: 3,
+        first_at_ms: 1,
+        last_at_ms: 5_000,
+        latest: alert('a', 5_000, 4),
+      },
+    ]);
+  });
+
+  it('goes on counting from the snapshot', () => {
+    const group = {
+      session_id: 'a',
+      agent_id: 'agent',
+      alert_count: 7,
+      first_at_ms: 1,
+      last_at_ms: 9,
+      latest: alert('a', 9),
+    };
+    const data = entropyAlertsMerge.apply(entropyAlertsMerge.start([group]), [alert('a', 10)]);
+    expect(data.get('a')).toMatchObject({ alert_count: 8, first_at_ms: 1, last_at_ms: 10 });
+  });
+});

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { formatAgo, formatDuration, formatScore, formatUsd, plural, truncateMiddle } from './format';
+
+describe('format', () => {
+  it('speaks of time as people do, and of the future as now', () => {
+    const now = 1_000_000_000;
+    expect(formatAgo(now + 5_000, now)).toBe('now');
+    expect(formatAgo(now - 12_000, now)).toBe('12 s ago');
+    expect(formatAgo(now - 61_000, now)).toBe('1 min ago');
+    expect(formatAgo(now - 3 * 3_600_000, now)).toBe('3 h ago');
+    expect(formatAgo(now - 72 * 3_600_000, now)).toBe('3 d ago');
+  });
+
+  it('keeps both ends of an id', () => {
+    const short = truncateMiddle('sess-0193a7c2-aaaa-bbbb-9f3c', 14);
+    expect(short).toHaveLength(14);
+    expect(short.startsWith('sess-0193') && short.endsWith('9f3c')).toBe(true);
+    expect(truncateMiddle('short', 14)).toBe('short');
+  });
+
+  it('formats money, scores, durations and counts', () => {
+    expect(formatUsd(0.0042)).toBe('$0.0042');
+    expect(formatUsd(1_204.4)).toBe('$1,204');
+    expect(formatScore(0.33333)).toBe('0.3333');
+    expect(formatDuration(125_000)).toBe('2 min 5 s');
+    expect(plural(1, 'session')).toBe('1 session');
+    expect(plural(1_200, 'session')).toBe('1,200 sessions');
+  });
+});

@@ -1,0 +1,61 @@
+/** What the store tells, each event once: log line and counter together. */
+import type { Logger } from 'pino';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { StoreEvent } from '#adapters/sqlite';
+import { METRIC_PREFIX } from './metrics.js';
+
+/**
+ * @param onThreadFailed the store will take nothing more in this process: only a restart helps
+ * @returns the store's `onEvent`
+ */
+export function storeTelemetry(
+  logger: Logger,
+  registry: Registry,
+  onThreadFailed: () => void,
+): (event: StoreEvent) => void {
+  const registers = [registry];
+  const rows = new Counter({
+    name: `${METRIC_PREFIX}store_rows_total`,
+    help: 'Rows committed.',
+    registers,
+  });
+  const commits = new Histogram({
+    name: `${METRIC_PREFIX}store_commit_seconds`,
+    help: 'One group commit: transaction and fsync.',
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2],
+    registers,
+  });
+  const refused = new Counter({
+    name: `${METRIC_PREFIX}store_refused_total`,
+    help: 'Writes turned away, by reason.',
+    labelNames: ['reason'],
+    registers,
+  });
+  return (event) => {
+    switch (event.kind) {
+      case 'committed':
+        rows.inc(event.rowCount);
+        commits.observe(event.durationMs / 1000);
+        return;
+      case 'refused':
+        refused.inc({ reason: event.reason }, event.rowCount);
+        return;
+      case 'batch_failed':
+        refused.inc({ reason: 'batch_failed' }, event.rowCount);
+        logger.error({ event: 'store_batch_failed', detail: event.detail }, 'a batch was not stored');
+        return;
+      case 'disk_full':
+        logger.error(
+          { event: 'store_disk_full', detail: event.detail },
+          'the disk is full; writes are refused',
+        );
+        return;
+      case 'disk_recovered':
+        logger.warn({ event: 'store_disk_recovered' }, 'the disk has room again');
+        return;
+      case 'thread_failed':
+        logger.fatal({ event: 'store_thread_failed', detail: event.detail }, 'the store died; stopping');
+        onThreadFailed();
+    }
+  };
+}

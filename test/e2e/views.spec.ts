@@ -1,0 +1,206 @@
+/**
+ * Every view as people see it: dark and light, desktop and phone, each checked by axe and kept as a picture in
+ * test-output/screenshots. The pictures are for looking at; the checks are that nothing is violated and nothing
+ * scrolls sideways.
+ */
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildDecisionLog } from '#testing';
+import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
+import { launchBrowser } from './browser.js';
+import { logIn } from './log-in.js';
+
+const SCREENSHOTS = 'test-output/screenshots';
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const THEMES = ['light', 'dark'] as const;
+const SIZES = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const;
+const SETTLE_MS = 15_000;
+
+/** Path, and what must be on the page before it counts as there. */
+const VIEWS = {
+  sessions: ['/', '[data-testid=session-row]'],
+  inspect: ['/sessions/looping-paused', '[data-testid=held-message]'],
+  'inspect-observe-only': ['/sessions/quiet-1', '[data-testid=control-state]'],
+  fleet: ['/fleet', '[data-testid=fleet-node]'],
+  'fleet-table': ['/fleet?view=table', 'table'],
+  stream: ['/stream', '[data-testid=stream-row]'],
+  settings: ['/settings', 'h1, h2'],
+} as const;
+
+let gateway: RunningGateway;
+let empty: RunningGateway;
+let browser: Browser;
+
+beforeAll(async () => {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  [gateway, empty, browser] = await Promise.all([startGateway(), startGateway(), launchBrowser()]);
+  await fill(gateway);
+});
+afterAll(async () => {
+  await browser?.close();
+  await Promise.all([gateway?.stop(), empty?.stop()]);
+});
+
+let serial = 0;
+const step = (session_id: string, overrides: Record<string, any> = {}) => {
+  serial += 1;
+  return buildDecisionLog({
+    ...overrides,
+    meta: { trace_id: `view-${serial}`, session_id, timestamp: new Date().toISOString(), ...overrides.meta },
+  });
+};
+
+async function fill(target: RunningGateway): Promise<void> {
+  const intents = [
+    'Read the brief',
+    'Search the web',
+    'Compare prices',
+    'Draft the summary',
+    'Send it for review',
+  ];
+  for (let session = 0; session < 24; session += 1) {
+    let parent: string | null = null;
+    for (const [index, intent] of intents.entries()) {
+      const log = step(`quiet-${session}`, {
+        meta: { parent_step_id: parent },
+        identity: {
+          agent_id: index % 2 ? `researcher-${session % 5}` : `planner-${session % 5}`,
+          agent_type: 'crew',
+        },
+        cognition: {
+          intent,
+          reasoning_chain: ['The brief asks for three offers.', 'Two are in the inbox already.'],
+        },
+        action: {
+          tool_call: ['read_file', 'web_search', 'compare', 'write_file', 'send_mail'][index],
+          duration_ms: 420,
+        },
+        state_delta: { tokens_consumed: 900, cumulative_session_cost: 0.012 * (index + 1) },
+      });
+      parent = log.meta.trace_id;
+      await target.ingest(log);
+    }
+  }
+  const stuck = (session: string) =>
+    step(session, {
+      identity: { agent_id: 'report-reader' },
+      cognition: {
+        intent: 'Read the quarterly report',
+        reasoning_chain: ['It was not there.', 'Try again.'],
+      },
+      action: {
+        tool_call: 'read_file',
+        status: 'failure',
+        tool_input: { path: '/reports/q3.pdf' },
+        tool_output_summary: 'ENOENT: no such file or directory',
+      },
+    });
+  for (const session of ['looping', 'looping-too', 'looping-paused']) {
+    for (let count = 0; count < 6; count += 1) await target.ingest(stuck(session));
+  }
+  await fetch(`${target.url}/v1/sessions/looping-paused/control?after=0`, {
+    headers: { authorization: `Bearer ${target.agentKey}` },
+  });
+  await target.operator('POST', '/v1/sessions/looping-paused/pause', { reason: 'Entropy loop: score 0.2' });
+  for (let count = 0; count < 3; count += 1) await target.ingest(stuck('looping-paused'));
+  await target.operator('POST', '/v1/sessions/looping-paused/inject', {
+    prompt: 'The report is in /archive now.',
+  });
+  for (let count = 0; count < 4; count += 1)
+    await target.ingest({ identity: { agent_id: 'clumsy-bot' }, meta: {} });
+}
+
+async function open(theme: (typeof THEMES)[number], size: keyof typeof SIZES): Promise<BrowserContext> {
+  return browser.newContext({
+    viewport: SIZES[size],
+    colorScheme: theme,
+    deviceScaleFactor: 1,
+    reducedMotion: 'reduce',
+    isMobile: size === 'phone',
+    hasTouch: size === 'phone',
+  });
+}
+
+async function check(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: `${SCREENSHOTS}/${name}.png` });
+  await page.evaluate(AXE);
+  const violations = await page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: { run(): Promise<{ violations: any[] }> } };
+    const result = await axe.run();
+    return result.violations.map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes
+          .map((node: any) => node.target.join(' '))
+          .slice(0, 3)
+          .join(' | ')}`,
+    );
+  });
+  expect(violations, name).toEqual([]);
+  const overflow = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  expect(overflow, `${name} scrolls sideways`).toBeLessThanOrEqual(0);
+}
+
+describe.each(THEMES)('%s', (theme) => {
+  describe.each(['desktop', 'phone'] as const)('on a %s', (size) => {
+    test('every view is whole and accessible', async () => {
+      const context = await open(theme, size);
+      const page = await context.newPage();
+      const errors: string[] = [];
+      page.on('pageerror', (error) => errors.push(error.message));
+      await page.goto(`${gateway.url}/login`);
+      await page.getByTestId('login-submit').waitFor();
+      await check(page, `login-${theme}-${size}`);
+      await logIn(page, gateway, 'ana');
+      for (const [name, [path, mark]] of Object.entries(VIEWS)) {
+        await page.goto(gateway.url + path);
+        await page.locator(mark).first().waitFor({ timeout: SETTLE_MS });
+        await check(page, `${name}-${theme}-${size}`);
+      }
+      expect(errors).toEqual([]);
+      await context.close();
+    });
+
+    test('the empty state shows a working line, and gives way by itself', async () => {
+      const context = await open(theme, size);
+      const page = await context.newPage();
+      const fresh = theme === 'light' && size === 'desktop' ? empty : await startGateway();
+      await logIn(page, fresh, 'ana');
+      await page.getByTestId('onboarding-curl').waitFor({ timeout: SETTLE_MS });
+      expect(await page.getByTestId('onboarding-curl').innerText()).toContain(fresh.agentKey);
+      await check(page, `empty-${theme}-${size}`);
+      await page.getByTestId('send-sample').click();
+      await page.getByTestId('alert-row').first().waitFor({ timeout: SETTLE_MS });
+      await context.close();
+      if (fresh !== empty) await fresh.stop();
+    });
+  });
+});
+
+test('the keyboard reaches everything an operator needs', async () => {
+  const context = await open('dark', 'desktop');
+  const page = await context.newPage();
+  await logIn(page, gateway, 'ana');
+  await page.getByTestId('session-row').first().waitFor({ timeout: SETTLE_MS });
+  await page.keyboard.press('?');
+  await page.getByRole('dialog').waitFor({ timeout: SETTLE_MS });
+  await check(page, 'shortcuts-dark-desktop');
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'hidden', timeout: SETTLE_MS });
+  await page.keyboard.press('Control+k');
+  await page.getByRole('dialog').waitFor({ timeout: SETTLE_MS });
+  await check(page, 'palette-dark-desktop');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('/');
+  await page.keyboard.type('quiet-7');
+  await expect.poll(() => page.getByTestId('session-row').count(), { timeout: SETTLE_MS }).toBe(1);
+  expect(page.url()).toContain('quiet-7');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/sessions/quiet-7**', { timeout: SETTLE_MS });
+  await context.close();
+});
