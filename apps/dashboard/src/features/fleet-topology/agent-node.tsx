@@ -52,6 +52,13 @@ export const AgentNode = memo(function AgentNode({ data, width, height }: NodePr
         />
       ) : null}
       {detail === 'colours' ? null : <CardText node={node} state={state} namesOnly={detail === 'names'} />}
+      {/* Where links end, as React Flow measures it. Its own Handle watches the whole store, once per node. */}
+      <span
+        aria-hidden="true"
+        data-nodeid={node.node_id}
+        data-handlepos="right"
+        className="source target invisible absolute top-1/2 left-1/2 size-px"
+      />
     </button>
   );
 });

@@ -69,10 +69,10 @@ export function StepBody({ step }: { step: StepView }) {
 
 function Part({ title, children }: { title: string; children: ReactNode }) {
   return (
-    <section aria-label={title} className="flex flex-col gap-1">
+    <div className="flex flex-col gap-1">
       <p className="font-medium text-muted text-xs">{title}</p>
       {children}
-    </section>
+    </div>
   );
 }
 
