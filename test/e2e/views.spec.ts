@@ -198,7 +198,7 @@ test('the keyboard reaches everything an operator needs', async () => {
   await page.keyboard.type('quiet-7');
   await expect.poll(() => page.getByTestId('session-row').count(), { timeout: SETTLE_MS }).toBe(1);
   expect(page.url()).toContain('quiet-7');
-  await page.keyboard.press('Escape');
+  await page.keyboard.press('Enter');
   await page.keyboard.press('j');
   await page.keyboard.press('Enter');
   await page.waitForURL('**/sessions/quiet-7**', { timeout: SETTLE_MS });

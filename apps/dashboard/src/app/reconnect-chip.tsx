@@ -28,9 +28,13 @@ export function ReconnectChip({ className }: { className?: string }) {
     <div
       data-testid="reconnect-chip"
       data-state={connection.kind}
-      className={cx('inline-flex h-6 items-center gap-1.5 rounded-full border px-2 text-xs', chip, className)}
+      className={cx(
+        'inline-flex min-h-6 items-center gap-1.5 rounded-md border px-2 py-0.5 text-xs',
+        chip,
+        className,
+      )}
     >
-      <span aria-hidden="true" className={cx('size-1.5 rounded-full', dot)} />
+      <span aria-hidden="true" className={cx('size-1.5 shrink-0 rounded-full', dot)} />
       <span className="nums">{text}</span>
       {isLost && connection.retryAtMs !== null ? (
         <button
@@ -44,6 +48,19 @@ export function ReconnectChip({ className }: { className?: string }) {
       <span role="status" className="sr-only">
         {isLost ? 'Connection lost. What you see may be out of date.' : ''}
       </span>
+    </div>
+  );
+}
+
+/** Floats over a page that is no longer live, saying as of when it is; it moves nothing and takes no clicks. */
+export function StaleNotice() {
+  const connection = useConnection();
+  if (!('sinceMs' in connection)) return null;
+  return (
+    <div className="pointer-events-none fixed inset-x-0 top-2 z-30 flex justify-center max-md:top-14">
+      <p className="nums rounded-md border border-warning-line bg-warning-soft px-2.5 py-1 font-medium text-warning text-xs shadow-pop">
+        Not live: as of {new Date(connection.sinceMs).toLocaleTimeString()}
+      </p>
     </div>
   );
 }

@@ -5,7 +5,7 @@ import { BottomBar } from './bottom-bar';
 import { CommandPalette } from './command-palette';
 import { GlobalShortcuts } from './global-shortcuts';
 import { ShortcutHelp } from './keyboard/shortcut-help';
-import { ReconnectChip } from './reconnect-chip';
+import { ReconnectChip, StaleNotice } from './reconnect-chip';
 import { Sidebar } from './sidebar';
 import { TitleBadge } from './title-badge';
 
@@ -38,6 +38,7 @@ export function Shell() {
       <CommandPalette />
       <ShortcutHelp />
       <TitleBadge />
+      <StaleNotice />
     </div>
   );
 }

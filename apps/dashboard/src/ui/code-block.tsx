@@ -10,14 +10,13 @@ interface CodeBlockProps {
 }
 
 /** Focusable, because a scrolling region has to be reachable by keyboard; no landmark, since a page may hold many. */
-const scrollRegion = { tabIndex: 0, role: 'group' } as const;
+const scrollRegion = (label: string) => ({ tabIndex: 0, role: 'group', 'aria-label': label });
 
 export function CodeBlock({ code, label, className }: CodeBlockProps) {
   return (
     <div className={cx('relative rounded-md border border-line bg-sunken', className)}>
       <div
-        {...scrollRegion}
-        aria-label={label}
+        {...scrollRegion(label)}
         className="max-h-72 overflow-auto p-2.5 pr-9 font-mono text-xs whitespace-pre-wrap break-words"
       >
         {code}

@@ -72,9 +72,11 @@ export class LiveSockets {
     return this.#options.namespace.sockets.size;
   }
 
-  /** Encoded once for all of the topic's subscribers. */
+  /** Encoded once for all of the topic's subscribers, and not at all for none. */
   send(tenantId: string, frame: Frame): void {
-    this.#options.namespace.to(room(tenantId, frame.topic)).emit(LIVE_EVENTS.frame, frame);
+    const { namespace } = this.#options;
+    const name = room(tenantId, frame.topic);
+    if (namespace.adapter.rooms.has(name)) namespace.to(name).emit(LIVE_EVENTS.frame, frame);
   }
 
   /** Cuts the sockets for which `authenticate` no longer holds, after a key or login was revoked. */

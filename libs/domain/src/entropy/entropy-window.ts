@@ -2,8 +2,8 @@
  * One session's sliding window: the last N tuples in order of arrival. A ring written flat into one array, because
  * with many sessions every object followed is a cache miss, and a million windows must fit in memory:
  *
- *     slots   | print intent tool status | print intent tool status | ...      4 places to a tuple
- *               ^ 0                        ^ head = the oldest, once the ring is full
+ *     slots   | status intent tool | status intent tool | ...      3 places to a tuple
+ *               ^ 0                  ^ head = the oldest, once the ring is full
  *
  * Equal tuples share their strings, so that inside the window equality is identity, and the number of distinct
  * tuples is kept up to date by every push instead of being recounted. Neither scores nor knows thresholds.
@@ -14,18 +14,14 @@ import type { ActionStatus, EntropyTuple, Severity } from '#contracts';
 import type { RepeatedTuple } from './entropy-score.js';
 
 /** Places of a tuple in the flat array, relative to its first. */
-const PRINT = 0;
+const STATUS = 0;
 const INTENT = 1;
 const TOOL = 2;
-const STATUS = 3;
-const WIDTH = 4;
-
-/** Characters a fingerprint looks at, per text. */
-const SAMPLE_COUNT = 8;
+const WIDTH = 3;
 
 export class EntropyWindow {
   /** Always `WIDTH` times the capacity long. */
-  #slots: (number | string)[];
+  #slots: string[];
   /** Place of the oldest tuple; 0 until the ring is full. */
   #head = 0;
   #size = 0;
@@ -43,7 +39,7 @@ export class EntropyWindow {
 
   /** @param capacity tuples, at least 1 */
   constructor(capacity: number) {
-    this.#slots = new Array(capacity * WIDTH).fill(0);
+    this.#slots = new Array(capacity * WIDTH).fill('');
   }
 
   get size(): number {
@@ -62,8 +58,7 @@ export class EntropyWindow {
   /** Appends; the oldest leaves a full window. Two passes over the window at most, nothing allocated. */
   push(tuple: EntropyTuple): void {
     const slots = this.#slots;
-    const print = printOf(tuple);
-    const equal = this.#find(print, tuple.intent, tuple.tool_call, tuple.action_status);
+    const equal = this.#find(tuple.action_status, tuple.intent, tuple.tool_call);
     const isNew = equal < 0;
     const intent = isNew ? tuple.intent : slots[equal + INTENT];
     const tool = isNew ? tuple.tool_call : slots[equal + TOOL];
@@ -71,27 +66,25 @@ export class EntropyWindow {
 
     const isFull = this.#size * WIDTH === slots.length;
     const place = isFull ? this.#head : this.#size * WIDTH;
-    const oldPrint = slots[place + PRINT];
+    const oldStatus = slots[place + STATUS];
     const oldIntent = slots[place + INTENT];
     const oldTool = slots[place + TOOL];
-    const oldStatus = slots[place + STATUS];
-    slots[place + PRINT] = print;
+    slots[place + STATUS] = tuple.action_status;
     slots[place + INTENT] = intent as string;
     slots[place + TOOL] = tool as string;
-    slots[place + STATUS] = tuple.action_status;
     if (!isFull) {
       this.#size += 1;
       return;
     }
     this.#head = place + WIDTH === slots.length ? 0 : place + WIDTH;
     // Asked with the new tuple in place, so that one that replaces its equal takes nothing away.
-    if (this.#find(oldPrint, oldIntent, oldTool, oldStatus) < 0) this.#uniqueCount -= 1;
+    if (this.#find(oldStatus, oldIntent, oldTool) < 0) this.#uniqueCount -= 1;
   }
 
   /** Keeps the newest tuples. */
   resize(capacity: number): void {
     const kept = this.toArray().slice(-capacity);
-    this.#slots = new Array(capacity * WIDTH).fill(0);
+    this.#slots = new Array(capacity * WIDTH).fill('');
     this.#head = 0;
     this.#size = 0;
     this.#uniqueCount = 0;
@@ -118,16 +111,16 @@ export class EntropyWindow {
     return Array.from({ length: this.#size }, (_, index) => this.#tupleAt(this.#placeOf(index)));
   }
 
-  /** Place of a tuple equal to this one, -1 if there is none. */
-  #find(print: unknown, intent: unknown, tool: unknown, status: unknown): number {
+  /** Place of a tuple with these parts, -1 if there is none. */
+  #find(status: string | undefined, intent: string | undefined, tool: string | undefined): number {
     const slots = this.#slots;
     const end = this.#size * WIDTH;
     for (let place = 0; place < end; place += WIDTH) {
+      // The status first: there are four of them, always in the cache, where the texts seldom are.
       if (
-        slots[place + PRINT] === print &&
         slots[place + STATUS] === status &&
-        slots[place + TOOL] === tool &&
-        slots[place + INTENT] === intent
+        slots[place + INTENT] === intent &&
+        slots[place + TOOL] === tool
       ) {
         return place;
       }
@@ -146,10 +139,9 @@ export class EntropyWindow {
     let count = 0;
     for (let other = 0; other < this.#size * WIDTH; other += WIDTH) {
       if (
-        slots[other + PRINT] === slots[place + PRINT] &&
         slots[other + STATUS] === slots[place + STATUS] &&
-        slots[other + TOOL] === slots[place + TOOL] &&
-        slots[other + INTENT] === slots[place + INTENT]
+        slots[other + INTENT] === slots[place + INTENT] &&
+        slots[other + TOOL] === slots[place + TOOL]
       ) {
         count += 1;
       }
@@ -164,23 +156,4 @@ export class EntropyWindow {
       action_status: this.#slots[place + STATUS] as ActionStatus,
     };
   }
-}
-
-/**
- * Equal tuples have equal fingerprints; different ones mostly do not, and are then told apart without touching their
- * texts. A sample of the characters is enough for that, since a match is always compared in full.
- */
-function printOf({ intent, tool_call, action_status }: EntropyTuple): number {
-  return sampleInto(sampleInto(action_status.length, tool_call), intent) & 0x3fff_ffff;
-}
-
-function sampleInto(seed: number, text: string): number {
-  const length = text.length;
-  const stride = length <= SAMPLE_COUNT ? 1 : Math.ceil(length / SAMPLE_COUNT);
-  let print = Math.imul(seed, 31) + length;
-  // From the end: texts that begin alike ("read file 1", "read file 2") differ there.
-  for (let index = length - 1; index >= 0; index -= stride) {
-    print = (Math.imul(print, 31) + text.charCodeAt(index)) | 0;
-  }
-  return print;
 }

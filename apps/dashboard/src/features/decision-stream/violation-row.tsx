@@ -20,7 +20,10 @@ export function ViolationRow({ event, wide = false }: ViolationRowProps) {
     >
       <span
         aria-hidden="true"
-        className="absolute top-3.5 left-3 size-1.5 rounded-full"
+        className={cx(
+          'absolute top-3.5 left-3 size-1.5 rounded-full',
+          wide && 'md:top-1/2 md:-translate-y-1/2',
+        )}
         style={{ backgroundColor: nodeColour('schema_violation') }}
       />
       <div className={cx('flex min-w-0 items-baseline gap-2', wide && 'md:w-52 md:shrink-0')}>

@@ -46,14 +46,7 @@ export const AlertRow = memo(function AlertRow({ group, session }: AlertRowProps
         </div>
         <div className="min-w-0 flex-1 max-md:order-1 max-md:basis-full">
           <Pattern group={group} />
-          {isObserveOnly ? (
-            <p
-              className="truncate text-muted text-xs max-md:whitespace-normal"
-              title={MODE_TEXTS.observe_only}
-            >
-              {MODE_TEXTS.observe_only}
-            </p>
-          ) : null}
+          <Note isObserveOnly={isObserveOnly} failure={pausing.failure} />
         </div>
         <span className="nums shrink-0 text-right text-muted text-xs">
           <RelativeTime atMs={group.first_at_ms} />
@@ -63,14 +56,26 @@ export const AlertRow = memo(function AlertRow({ group, session }: AlertRowProps
         {session && isStopped ? <ControlBadge control={session.control} className="max-w-40" /> : null}
         <PauseButton group={group} session={session} isStopped={isStopped} pausing={pausing} />
       </div>
-      {pausing.failure ? (
-        <p role="alert" className="pb-1 text-danger text-xs">
-          Not paused: {pausing.failure}
-        </p>
-      ) : null}
     </li>
   );
 });
+
+/** Second line of the row, so that a failure does not make it higher and move the rows below. */
+function Note({ isObserveOnly, failure }: { isObserveOnly: boolean; failure: string | null }) {
+  if (failure) {
+    return (
+      <p role="alert" title={failure} className="truncate text-danger text-xs max-md:whitespace-normal">
+        Not paused: {failure}
+      </p>
+    );
+  }
+  if (!isObserveOnly) return null;
+  return (
+    <p className="truncate text-muted text-xs max-md:whitespace-normal" title={MODE_TEXTS.observe_only}>
+      {MODE_TEXTS.observe_only}
+    </p>
+  );
+}
 
 function Score({ group, isStopped }: { group: AlertGroup; isStopped: boolean }) {
   return (

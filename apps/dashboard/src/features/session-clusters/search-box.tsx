@@ -1,4 +1,4 @@
-/** Free-text search of the session list. `/` goes there; Escape empties it, then leaves it. */
+/** Free-text search of the session list. `/` goes there; Enter leaves it for the list, Escape empties it, then leaves it. */
 import { Search } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
@@ -43,9 +43,8 @@ export function SearchBox({ value, onChange }: { value: string; onChange: (value
         value={text}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {
-          if (event.key !== 'Escape') return;
-          if (text) setText('');
-          else ref.current?.blur();
+          if (event.key === 'Escape' && text) setText('');
+          else if (event.key === 'Escape' || event.key === 'Enter') ref.current?.blur();
         }}
         className="pr-8 pl-8"
       />

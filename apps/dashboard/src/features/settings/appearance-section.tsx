@@ -38,8 +38,8 @@ export function AppearanceSection() {
 }
 
 const EXPLANATIONS: Record<NotificationState, string> = {
-  on: 'On. You are told when a session starts looping while this page is open in another tab.',
-  off: 'Off. When on, you are told when a session starts looping while this page is open in another tab.',
+  on: 'On. You are told of new loops while the session list is open in a window you are not looking at.',
+  off: 'Off. When on, you are told of new loops while the session list is open in a window you are not looking at.',
   blocked:
     'Blocked by this browser. Allow notifications for this site in the browser’s settings, beside the address, then come back.',
   unsupported: 'Not available here: browsers allow notifications only over https or on localhost.',

@@ -1,10 +1,11 @@
 /**
  * Whether this browser may show a notification when a session starts looping: the person's wish, kept here, and the
- * browser's permission, which only the browser can change. Whoever notices loops asks `mayNotify`.
+ * browser's permission, which only the browser can change. The entropy alerts panel shows them.
  */
 import { create } from 'zustand';
 
-const STORAGE_KEY = 'observatory.notifications';
+/** The same as in session-clusters/desktop-alerts.ts, which shows the alerts: its switch and this one are one setting. */
+const STORAGE_KEY = 'observatory.desktop-alerts';
 
 export type NotificationState = 'unsupported' | 'blocked' | 'off' | 'on';
 
@@ -50,7 +51,7 @@ export const useNotifications = create<NotificationStore>((set) => ({
   },
 }));
 
-export const mayNotify = (): boolean => read() === 'on';
+const mayNotify = (): boolean => read() === 'on';
 
 /** Shows one; a later one of the same `tag` takes its place. Never throws. */
 export function notify(title: string, body: string, tag: string): void {
