@@ -8,6 +8,12 @@ import { Button, type ButtonSize, cx, plural } from '../../ui';
 import { isStoppedState } from './control-texts';
 import type { Commander } from './use-command';
 
+/** Large buttons share a phone's width with two others. */
+function resumeLabel(heldCount: number, size: ButtonSize): string {
+  if (heldCount === 0) return 'Resume';
+  return size === 'lg' ? `Resume (${heldCount})` : `Resume, release ${plural(heldCount, 'message')}`;
+}
+
 interface PrimaryCommandProps {
   session: SessionView;
   commander: Commander;
@@ -18,7 +24,6 @@ interface PrimaryCommandProps {
 export function PrimaryCommand({ session, commander, size = 'md', className }: PrimaryCommandProps) {
   const { control, ended } = session;
   if (isStoppedState(control.state)) {
-    const held = control.held_count;
     return (
       <Button
         data-testid="hitl-resume"
@@ -30,7 +35,7 @@ export function PrimaryCommand({ session, commander, size = 'md', className }: P
         disabledReason={commander.denial}
         onClick={() => void commander.send({ command: 'resume' })}
       >
-        {held > 0 ? `Resume, release ${plural(held, 'message')}` : 'Resume'}
+        {resumeLabel(control.held_count, size)}
       </Button>
     );
   }
@@ -50,7 +55,7 @@ export function PrimaryCommand({ session, commander, size = 'md', className }: P
           })
         }
       >
-        Hold its messages anyway
+        {size === 'lg' ? 'Hold anyway' : 'Hold its messages anyway'}
       </Button>
     );
   }

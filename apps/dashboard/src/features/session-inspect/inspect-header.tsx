@@ -69,7 +69,7 @@ function StoppedBy({ session: { control } }: { session: SessionView }) {
   return (
     <p role="status" className={cx(isStoppedState(control.state) ? 'text-paused' : 'text-muted')}>
       <span className="font-medium">
-        {STATE_LABELS[control.state]}
+        {control.state === 'pause_requested' ? 'Pause requested' : STATE_LABELS[control.state]}
         {control.operator_id ? ` by ${control.operator_id}` : ''}
       </span>
       {control.since_ms === null ? null : (
