@@ -50,12 +50,15 @@ export async function ingestRoute(fastify: FastifyInstance, parts: IngestRoutePa
     scope.addContentTypeParser([...JSON_TYPES, ...NDJSON_TYPES], (_request, payload, done) =>
       done(null, payload),
     );
-    scope.addHook('onRequest', async (request) => {
+    scope.addHook('onRequest', (request, _reply, done) => {
       const { authorization, 'x-observatory-key': key } = request.headers;
       const principal = parts.authenticate(authorization, typeof key === 'string' ? key : undefined);
-      if (principal === null)
-        throw new ObservatoryError('unauthorized', 'Send an agent key: Authorization: Bearer <agent key>.');
+      if (principal === null) {
+        done(new ObservatoryError('unauthorized', 'Send an agent key: Authorization: Bearer <agent key>.'));
+        return;
+      }
       (request as IngestRequest).agent = principal;
+      done();
     });
     scope.setErrorHandler((error, request, reply) => {
       const known = error as { code?: string };

@@ -42,6 +42,15 @@ import type { StepPublisher } from './step-publisher.js';
 /** One message as a carrier delivers it: a parsed value with its text where known, or text that does not parse. */
 export type Incoming = { value: unknown; text: string | null } | { invalidJson: string };
 
+/** A message that fits the schema. */
+interface Validated {
+  log: DecisionLog;
+  warnings: string[];
+  /** The message as JSON.stringify writes it: the same for every way it can come in. */
+  serialised: string;
+  hash: string;
+}
+
 /** A step on its way into the store. */
 interface Scored {
   kind: 'scored';
@@ -130,14 +139,14 @@ export class SchemaInterceptor {
     return answers;
   }
 
-  #prepare(tenantId: string, message: Incoming, commit: Promise<void>): Prepared | Promise<Prepared> {
-    if ('invalidJson' in message) return rejected('invalid_json', message.invalidJson, null);
-    const parsed = parseDecisionLog(message.value);
-    if (!parsed.ok) return this.#violation(tenantId, message, parsed);
-    const serialised = JSON.stringify(message.value);
+  #prepare(tenantId: string, incoming: Incoming, commit: Promise<void>): Prepared | Promise<Prepared> {
+    if ('invalidJson' in incoming) return rejected('invalid_json', incoming.invalidJson, null);
+    const parsed = parseDecisionLog(incoming.value);
+    if (!parsed.ok) return this.#violation(tenantId, incoming, parsed);
+    const serialised = JSON.stringify(incoming.value);
     // Compact text that lost nothing in parsing has no key twice; anything else is looked at closely.
-    if (message.text !== null && message.text.length !== serialised.length) {
-      const key = findDuplicateKey(message.text);
+    if (incoming.text !== null && incoming.text.length !== serialised.length) {
+      const key = findDuplicateKey(incoming.text);
       if (key !== null)
         return rejected(
           'invalid_json',
@@ -146,12 +155,12 @@ export class SchemaInterceptor {
         );
     }
     const { log, warnings } = parsed;
-    const hash = bodyHash(serialised);
     const sessionId = resolveSessionId(log, (traceId) => this.#parts.memory.sessionOf(tenantId, traceId));
-    const ready = () => this.#score(tenantId, sessionId, log, hash, warnings, commit);
+    const message: Validated = { log, warnings, serialised, hash: bodyHash(serialised) };
+    const ready = () => this.#score(tenantId, sessionId, message, commit);
     const parentId = log.meta.parent_step_id;
     if (!log.meta.session_id && parentId && this.#parts.memory.sessionOf(tenantId, parentId) === undefined) {
-      return this.#prepareWithStoredParent(tenantId, log, hash, warnings, commit, parentId);
+      return this.#prepareWithStoredParent(tenantId, message, commit, parentId);
     }
     const restored = this.#restore(sessionKey(tenantId, sessionId));
     return restored === null ? ready() : restored.then(ready);
@@ -159,27 +168,20 @@ export class SchemaInterceptor {
 
   async #prepareWithStoredParent(
     tenantId: string,
-    log: DecisionLog,
-    hash: string,
-    warnings: string[],
+    message: Validated,
     commit: Promise<void>,
     parentId: string,
   ): Promise<Prepared> {
     const stored = await this.#parts.store.stepsByTrace(tenantId, parentId);
-    const sessionId = resolveSessionId(log, () => stored.at(-1)?.session_id);
+    const sessionId = resolveSessionId(message.log, () => stored.at(-1)?.session_id);
     await this.#restore(sessionKey(tenantId, sessionId));
-    return this.#score(tenantId, sessionId, log, hash, warnings, commit);
+    return this.#score(tenantId, sessionId, message, commit);
   }
 
   /** From here to the end nothing waits: recognition and scoring are one turn. */
-  #score(
-    tenantId: string,
-    sessionId: string,
-    log: DecisionLog,
-    hash: string,
-    warnings: string[],
-    commit: Promise<void>,
-  ): Prepared {
+  #score(tenantId: string, sessionId: string, message: Validated, commit: Promise<void>): Prepared {
+    const { log, hash, warnings } = message;
+    const isAsSent = warnings.length === 0;
     const { clock, config, tracker, memory, events } = this.#parts;
     const traceId = log.meta.trace_id;
     const key = sessionKey(tenantId, sessionId);
@@ -224,7 +226,7 @@ export class SchemaInterceptor {
       entropy_score: log.cognition.entropy_score ?? 1,
       entropy_severity: severity,
       window_size: scored.ok ? scored.window_size : 0,
-      body: JSON.stringify(log),
+      body: isAsSent ? withScore(message.serialised, log) : JSON.stringify(log),
     };
     return { kind: 'scored', key, row, log, warnings };
   }
@@ -373,6 +375,25 @@ function promiseWithResolvers(): PromiseWithResolvers<void> {
 
 const rejected = (reason: RejectedAnswer['reason'], detail: string, traceId: string | null) =>
   ({ kind: 'rejected', answer: { status: 'rejected', reason, detail, trace_id: traceId } }) as const;
+
+const COGNITION = '"cognition":{';
+/** Members that the score replaces or that parsing drops. */
+const NOT_AS_SENT = /"(?:entropy_s|__proto__|constructor|prototype)/;
+
+/**
+ * The log's JSON with the gateway's score in it, without serialising it a second time: what was sent is kept, and
+ * the score goes in where `cognition` opens. Where that place or the sender's silence about its own entropy is not
+ * beyond doubt, it is serialised after all.
+ */
+function withScore(serialised: string, log: DecisionLog): string {
+  const at = serialised.indexOf(COGNITION);
+  const isPlain = at === serialised.lastIndexOf(COGNITION) && !NOT_AS_SENT.test(serialised);
+  const { entropy_score, entropy_severity } = log.cognition;
+  if (!isPlain || typeof entropy_score !== 'number') return JSON.stringify(log);
+  const opened = at + COGNITION.length;
+  const score = `"entropy_score":${entropy_score},"entropy_severity":"${entropy_severity}",`;
+  return serialised.slice(0, opened) + score + serialised.slice(opened);
+}
 
 /** Too deep for JSON.stringify is possible here: the message was refused for that. */
 function safeStringify(value: unknown): string {

@@ -7,6 +7,7 @@ import {
   type TopologyChange,
   type ViolationEvent,
 } from '#contracts';
+import { timestampMsOf } from '#domain/decision-log';
 import { Topology } from '#domain/topology';
 import type { Clock } from '#kernel';
 import { FEED_INTERVAL_MS } from '../realtime/live-hub.js';
@@ -38,7 +39,7 @@ export class TopologyFeed {
       agent_type: log.identity.agent_type,
       trace_id: step.trace_id,
       parent_step_id: log.meta.parent_step_id || null,
-      at_ms: Date.parse(log.meta.timestamp),
+      at_ms: timestampMsOf(log),
       received_at_ms: step.received_at_ms,
       intent: log.cognition.intent,
       status: log.action.status,
