@@ -46,7 +46,7 @@ export async function run() {
     const batch = { path, key: gateway.agentKey, connections: batchConnections, linesPerBody: linesPerBatch };
     await load.call('open', { ...batch, name: 'batch', port: gateway.port, prefix: 'batch' });
 
-    const singles = await compareSingles(load, { bare: bare.pid, durable: gateway.pid });
+    const singles = await compareSingles(load, { bare: bare.pid, durable: gateway.pid, load: load.pid });
     const batches = await compareBatches(load, limit);
     return { figures: [singles.figure, batches.figure], notes: [...singles.notes, ...batches.notes] };
   } finally {
@@ -55,24 +55,29 @@ export async function run() {
   }
 }
 
-/** @param {ReturnType<typeof openHelper>} load @param {{ bare: number, durable: number }} pids */
+/** @param {ReturnType<typeof openHelper>} load @param {{ bare: number, durable: number, load: number }} pids */
 async function compareSingles(load, pids) {
   /** @type {{ bare: WindowResult[], durable: WindowResult[] }} */
   const windows = { bare: [], durable: [] };
-  const cpuSeconds = { bare: 0, durable: 0 };
+  const cpuSeconds = { bare: 0, durable: 0, load: 0 };
   for (const name of ['bare', 'durable']) await load.call('run', { name, seconds: warmUpSeconds });
   for (let round = 0; round < rounds; round++) {
     for (const name of /** @type {const} */ (['bare', 'durable'])) {
-      const before = readUsage(pids[name]).cpuSeconds;
+      const before = { server: readUsage(pids[name]).cpuSeconds, load: readUsage(pids.load).cpuSeconds };
       windows[name].push(requireAccepted(await load.call('run', { name, seconds: windowSeconds }), name));
-      cpuSeconds[name] += readUsage(pids[name]).cpuSeconds - before;
+      cpuSeconds[name] += readUsage(pids[name]).cpuSeconds - before.server;
+      cpuSeconds.load += readUsage(pids.load).cpuSeconds - before.load;
     }
   }
   const rate = (/** @type {WindowResult[]} */ of) => of.map(({ perSecond }) => perSecond);
   const ratio = medianRatio(rate(windows.durable), rate(windows.bare));
   const p99 = (/** @type {WindowResult[]} */ of) => formatNumber(median(of.map((window) => window.p99)));
-  const cpuOf = (/** @type {'bare' | 'durable'} */ name) =>
-    formatNumber((cpuSeconds[name] / windows[name].reduce((sum, { requests }) => sum + requests, 0)) * 1e6);
+  const requests = (/** @type {WindowResult[]} */ of) => of.reduce((sum, window) => sum + window.requests, 0);
+  const cpu = {
+    durable: formatNumber((cpuSeconds.durable / requests(windows.durable)) * 1e6),
+    bare: formatNumber((cpuSeconds.bare / requests(windows.bare)) * 1e6),
+    load: formatNumber((cpuSeconds.load / (requests(windows.durable) + requests(windows.bare))) * 1e6),
+  };
   return {
     figure: {
       title: `single durable POST / bare Fastify route that parses the same body, ${singleConnections} connections`,
@@ -83,7 +88,7 @@ async function compareSingles(load, pids) {
     },
     notes: [
       `Single: ${rounds} x ${windowSeconds} s each in turn, bodies of ${stepBytes} B, ${formatNumber(sessionCount)} sessions, ` +
-        `every trace_id once. CPU per request, all threads: ours ${cpuOf('durable')} us, bare ${cpuOf('bare')} us. ` +
+        `every trace_id once. CPU per request, all threads: ours ${cpu.durable} us, bare ${cpu.bare} us, load generator ${cpu.load} us. ` +
         `Ratios: ${rate(windows.durable)
           .map((value, at) => formatNumber(value / (rate(windows.bare)[at] ?? Number.NaN)))
           .join(', ')}.`,

@@ -83,17 +83,14 @@ async function main(args) {
     }
     process.stderr.write(`bench: ${name} ...\n`);
     const startedAt = performance.now();
+    const machine = `${describeMachine()}, load before it ${loadPerCore().toFixed(1)} per core`;
     try {
       const { result: found, printed } = await runBench(name);
       const result = benches[name]?.(found, printed) ?? { figures: [] };
       const notes = (result.notes ?? []).map((note) => `\n${note}\n`).join('');
       process.stdout.write(`\n${formatTable(result.figures)}\n${notes}\n`);
       const command = `node bench/run.mjs ${name}`;
-      page = replaceMeasured(
-        page,
-        name,
-        sectionOf(name, result, { command, machine: describeMachine(), date: new Date() }),
-      );
+      page = replaceMeasured(page, name, sectionOf(name, result, { command, machine, date: new Date() }));
     } catch (error) {
       failed = true;
       process.stderr.write(`bench: ${name} failed: ${error instanceof Error ? error.message : error}\n`);

@@ -53,6 +53,9 @@ export function openHelper(file, nodeArgs = []) {
  */
 export function serve(commands) {
   process.on('disconnect', () => process.exit());
+  process.on('SIGTERM', () => process.exit());
+  // Ctrl-C goes to every process of the terminal; the parent decides, and then this one is disconnected.
+  process.on('SIGINT', () => {});
   process.on('message', async (/** @type {any} */ { id, command, input }) => {
     try {
       const result = await commands[command]?.(input);

@@ -8,7 +8,8 @@ process.once('disconnect', () => process.exit(130));
 let answer;
 try {
   const { run } = await import(file);
-  answer = { result: await run() };
+  // `undefined` would not survive the way to the parent.
+  answer = { result: (await run()) ?? null };
 } catch (error) {
   answer = { error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }

@@ -18,8 +18,8 @@ import { TopicLog } from './topic-log.js';
 
 export const FEED_INTERVAL_MS = 100;
 /** Events a reconnecting subscriber can catch up on, per topic. */
-const RECENT_COUNT_MAX = 2_000;
-const SESSION_RECENT_COUNT_MAX = 500;
+const RECENT_COUNT_MAX = 500;
+const SESSION_RECENT_COUNT_MAX = 200;
 /** Sequence numbers reserved at a time. */
 export const SEQUENCE_BLOCK = 1_000_000;
 
