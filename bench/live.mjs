@@ -29,10 +29,13 @@ const fanOutAimMs = 250;
 
 const frozenStepsPerSecond = 2_000;
 const frozenSeconds = 20;
-const frozenConnections = 32;
+/** In small batches, so that the traffic and not the price of a request is what is heavy. */
+const frozenLinesPerRequest = 20;
+const frozenConnections = 8;
 const frozenRounds = isQuick ? 1 : 2;
 const frozenAimBytes = 16 * 1024 ** 2;
-const sampleEveryMs = 2_000;
+/** Often enough to see what is held in the seconds before the cut. */
+const sampleEveryMs = 1_000;
 /** Below this share of the traffic that was meant to flow, nothing was measured. */
 const paceShareMin = 0.9;
 
@@ -173,10 +176,10 @@ async function measureMemory(withFrozen) {
       path,
       key: gateway.agentKey,
       connections: frozenConnections,
-      linesPerBody: 1,
+      linesPerBody: frozenLinesPerRequest,
     };
     await load.call('open', { ...target, name: 'steps', prefix: 'frozen' });
-    const pace = { name: 'steps', perSecond: frozenStepsPerSecond };
+    const pace = { name: 'steps', perSecond: frozenStepsPerSecond / frozenLinesPerRequest };
     await load.call('run', { ...pace, seconds: 5 });
     const frozen = withFrozen ? new FrozenSubscriber(gateway.port) : null;
     await frozen?.subscribeAndFreeze(`127.0.0.1:${gateway.port}`, gateway.operatorToken, topic);
@@ -200,8 +203,8 @@ async function measureMemory(withFrozen) {
     return {
       grownBytes: peakBytes - baseBytes,
       grownResidentBytes: peakResidentBytes - baseResidentBytes,
-      perSecond: /** @type {number} */ (window.perSecond),
-      steps: /** @type {number} */ (window.requests),
+      perSecond: window.perSecond * frozenLinesPerRequest,
+      steps: window.requests * frozenLinesPerRequest,
       statuses: window.statuses,
       cut,
     };

@@ -58,7 +58,7 @@ const openAs = async (operatorId: string): Promise<Page> => {
   return page;
 };
 
-test('a looping agent is seen, stopped by a click, guided and let go on', async () => {
+test('[FR-9.10+] [FR-9.10-] a looping agent is seen, stopped by a click, guided and let go on', async () => {
   const [ana, ben] = await Promise.all([openAs('ana'), openAs('ben')]);
   // The agent listens for control from the start: its poll must return when the operator clicks.
   const polling = poll('wait_s=55');

@@ -1,6 +1,6 @@
-/** What a person sees at start: where to go, how to get in, what to send. Secrets only in the process that made them. */
-import type { GatewayConfig } from './config/config.js';
+/** What a person sees at start: where to go, how to get in, what to send. Secrets only from the process that made them. */
 import { RESET_ARGUMENT } from './config/config.js';
+import type { StartSettings } from './config/config.module.js';
 import type { Gateway } from './gateway.js';
 
 /** One DecisionLog that anybody can paste into a shell. */
@@ -14,20 +14,26 @@ const SAMPLE_LOG = {
 export function curlLine(url: string, agentKey: string): string {
   return [
     `curl -sS ${url}/v1/decision-logs`,
-    `-H 'Authorization: Bearer ${agentKey}'`,
+    `-H "Authorization: Bearer ${agentKey}"`,
     `-H 'Content-Type: application/json'`,
     `-d '${JSON.stringify(SAMPLE_LOG)}'`,
   ].join(' \\\n    ');
 }
 
-export function printBanner({ url, bootstrap }: Gateway, config: GatewayConfig, write = writeOut): void {
+/** What the environment fixed is named and not printed: whoever set it has it, and logs outlive processes. */
+export function printBanner(
+  { url, bootstrap }: Gateway,
+  { config, secrets }: StartSettings,
+  write = writeOut,
+): void {
   const base = config.publicUrl ?? url.replace('[::1]', 'localhost').replace('127.0.0.1', 'localhost');
   const lines = ['', `  Observatory  ${base}`, ''];
-  if (bootstrap.operatorToken)
+  if (secrets.operatorToken) lines.push(`  Log in at ${base}/login with OBSERVATORY_OPERATOR_TOKEN.`, '');
+  else if (bootstrap.operatorToken)
     lines.push('  Log in:', `    ${base}/login#token=${bootstrap.operatorToken}`, '');
   else lines.push(`  Log in with your operator token. Lost it? npm start -- ${RESET_ARGUMENT}`, '');
-  if (bootstrap.agentKey)
-    lines.push('  Send a first DecisionLog:', `    ${curlLine(base, bootstrap.agentKey)}`, '');
+  const agentKey = secrets.agentKey ? '$OBSERVATORY_AGENT_KEY' : bootstrap.agentKey;
+  if (agentKey) lines.push('  Send a first DecisionLog:', `    ${curlLine(base, agentKey)}`, '');
   else lines.push('  Agent keys are made and revoked under Settings.', '');
   write(`${lines.join('\n')}\n`);
 }

@@ -14,7 +14,7 @@ async function main(): Promise<void> {
   const known = [operatorToken, agentKey].filter((secret) => secret !== null);
   const logger = createLogger({ level: settings.config.logLevel, secrets: known });
   const gateway = await startGateway(settings, logger);
-  printBanner(gateway, settings.config);
+  printBanner(gateway, settings);
   let isDraining = false;
   for (const signal of SIGNALS) {
     process.on(signal, async () => {

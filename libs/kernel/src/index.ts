@@ -1,6 +1,7 @@
 export * from './brand.js';
 export * from './canonical-json.js';
 export * from './clock.js';
+export * from './deferred.js';
 export * from './ids.js';
 export * from './ring-buffer.js';
 export * from './ttl-lru.js';

@@ -10,11 +10,8 @@ import {
   type AcceptedAnswer,
   type DecisionLog,
   type DecisionStore,
-  ENTROPY_TOOL_KEYS,
-  type EntropyToolKey,
   type IngestAnswer,
   type RejectedAnswer,
-  RUNTIME_CONFIG_DEFAULTS,
   type RuntimeConfigSource,
   type SessionKey,
   type Severity,
@@ -32,12 +29,15 @@ import {
 } from '#domain/decision-log';
 import { tupleOf } from '#domain/entropy';
 import type { EntropyTracker } from '#domain/entropy/writer';
-import type { Clock } from '#kernel';
+import { type Clock, deferred } from '#kernel';
 import type { ControlDesk } from '../hitl/control-desk.js';
 import { findDuplicateKey } from './duplicate-key.js';
 import type { IngestEvents } from './ingest-events.js';
+import { withScore } from './scored-body.js';
 import type { StepMemory } from './step-memory.js';
 import type { StepPublisher } from './step-publisher.js';
+import { toolKeySetting } from './tool-key-setting.js';
+import { WindowRestore } from './window-restore.js';
 
 /** One message as a carrier delivers it: a parsed value with its text where known, or text that does not parse. */
 export type Incoming = { value: unknown; text: string | null } | { invalidJson: string };
@@ -91,11 +91,11 @@ export interface SchemaInterceptorParts {
 
 export class SchemaInterceptor {
   readonly #parts: SchemaInterceptorParts;
-  /** Windows being rebuilt from the store. */
-  readonly #restoring = new Map<SessionKey, Promise<void>>();
+  readonly #windows: WindowRestore;
 
   constructor(parts: SchemaInterceptorParts) {
     this.#parts = parts;
+    this.#windows = new WindowRestore(parts);
   }
 
   /**
@@ -104,7 +104,7 @@ export class SchemaInterceptor {
    */
   async intercept(tenantId: string, messages: readonly Incoming[]): Promise<IngestAnswer[]> {
     const answers = new Array<IngestAnswer>(messages.length);
-    const commit = promiseWithResolvers();
+    const commit = deferred();
     // Only a copy that waits for it cares; otherwise the failure is this request's own answer.
     commit.promise.catch(() => {});
     /** Scored, not yet stored. */
@@ -162,7 +162,7 @@ export class SchemaInterceptor {
     if (!log.meta.session_id && parentId && this.#parts.memory.sessionOf(tenantId, parentId) === undefined) {
       return this.#prepareWithStoredParent(tenantId, message, commit, parentId);
     }
-    const restored = this.#restore(sessionKey(tenantId, sessionId));
+    const restored = this.#windows.restore(sessionKey(tenantId, sessionId));
     return restored === null ? ready() : restored.then(ready);
   }
 
@@ -174,7 +174,7 @@ export class SchemaInterceptor {
   ): Promise<Prepared> {
     const stored = await this.#parts.store.stepsByTrace(tenantId, parentId);
     const sessionId = resolveSessionId(message.log, () => stored.at(-1)?.session_id);
-    await this.#restore(sessionKey(tenantId, sessionId));
+    await this.#windows.restore(sessionKey(tenantId, sessionId));
     return this.#score(tenantId, sessionId, message, commit);
   }
 
@@ -207,7 +207,7 @@ export class SchemaInterceptor {
       );
     }
     tracker.bindAgent(key, agent_id);
-    const scored = tracker.recordAndScore(key, tupleOf(log, toolKeyOf(config)));
+    const scored = tracker.recordAndScore(key, tupleOf(log, toolKeySetting(config)));
     let severity: Severity = 'normal';
     if (scored.ok) {
       severity = scored.severity;
@@ -229,37 +229,6 @@ export class SchemaInterceptor {
       body: isAsSent ? withScore(message.serialised, log) : JSON.stringify(log),
     };
     return { kind: 'scored', key, row, log, warnings };
-  }
-
-  /** The window of a session that may have a past in the store; null if there is nothing to wait for. */
-  #restore(key: SessionKey): Promise<void> | null {
-    const { tracker, mayBeStored } = this.#parts;
-    if (tracker.has(key) || !mayBeStored(key)) return null;
-    let restoring = this.#restoring.get(key);
-    if (restoring === undefined) {
-      restoring = this.#restoreFromStore(key).finally(() => this.#restoring.delete(key));
-      this.#restoring.set(key, restoring);
-    }
-    return restoring;
-  }
-
-  async #restoreFromStore(key: SessionKey): Promise<void> {
-    const { tracker, config, store } = this.#parts;
-    const [tenantId, sessionId] = key.split('\0') as [string, string];
-    const size = config.get('entropy_window_size');
-    const count =
-      typeof size === 'number' && size >= 1 && size <= 100
-        ? size
-        : RUNTIME_CONFIG_DEFAULTS.entropy_window_size;
-    const steps = await store.lastSteps(tenantId, sessionId, count);
-    const last = steps.at(-1);
-    if (last === undefined || tracker.has(key)) return;
-    const mode = toolKeyOf(config);
-    tracker.restore(
-      key,
-      last.agent_id,
-      steps.map((step) => tupleOf(step.log, mode)),
-    );
   }
 
   /** Stores, then publishes and answers, in order. `held` is decided in the turn that enqueues. */
@@ -357,43 +326,8 @@ export class SchemaInterceptor {
   }
 }
 
-interface PromiseWithResolvers<T> {
-  promise: Promise<T>;
-  resolve: (value: T) => void;
-  reject: (reason: unknown) => void;
-}
-
-function promiseWithResolvers(): PromiseWithResolvers<void> {
-  let resolve!: () => void;
-  let reject!: (reason: unknown) => void;
-  const promise = new Promise<void>((onResolve, onReject) => {
-    resolve = onResolve;
-    reject = onReject;
-  });
-  return { promise, resolve, reject };
-}
-
 const rejected = (reason: RejectedAnswer['reason'], detail: string, traceId: string | null) =>
   ({ kind: 'rejected', answer: { status: 'rejected', reason, detail, trace_id: traceId } }) as const;
-
-const COGNITION = '"cognition":{';
-/** Members that the score replaces or that parsing drops. */
-const NOT_AS_SENT = /"(?:entropy_s|__proto__|constructor|prototype)/;
-
-/**
- * The log's JSON with the gateway's score in it, without serialising it a second time: what was sent is kept, and
- * the score goes in where `cognition` opens. Where that place or the sender's silence about its own entropy is not
- * beyond doubt, it is serialised after all.
- */
-function withScore(serialised: string, log: DecisionLog): string {
-  const at = serialised.indexOf(COGNITION);
-  const isPlain = at === serialised.lastIndexOf(COGNITION) && !NOT_AS_SENT.test(serialised);
-  const { entropy_score, entropy_severity } = log.cognition;
-  if (!isPlain || typeof entropy_score !== 'number') return JSON.stringify(log);
-  const opened = at + COGNITION.length;
-  const score = `"entropy_score":${entropy_score},"entropy_severity":"${entropy_severity}",`;
-  return serialised.slice(0, opened) + score + serialised.slice(opened);
-}
 
 /** Too deep for JSON.stringify is possible here: the message was refused for that. */
 function safeStringify(value: unknown): string {
@@ -402,13 +336,4 @@ function safeStringify(value: unknown): string {
   } catch {
     return 'unserialisable';
   }
-}
-
-const isToolKey = (value: unknown): value is EntropyToolKey =>
-  (ENTROPY_TOOL_KEYS as readonly unknown[]).includes(value);
-
-/** Read on each call, like every entropy setting. @see FR-9.11 */
-function toolKeyOf(config: RuntimeConfigSource): EntropyToolKey {
-  const value = config.get('entropy_tool_key');
-  return isToolKey(value) ? value : RUNTIME_CONFIG_DEFAULTS.entropy_tool_key;
 }

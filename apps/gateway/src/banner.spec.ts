@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest';
+import { printBanner } from './banner.js';
+import { readStartSettings } from './config/config.module.js';
+
+const TOKEN = 'operator-canary-9f8e7d6c5b4a';
+const KEY = 'agent-canary-0a1b2c3d4e5f';
+
+function banner(
+  environment: Record<string, string>,
+  bootstrap: { operatorToken: string | null; agentKey: string | null },
+) {
+  let printed = '';
+  const gateway = { url: 'http://127.0.0.1:4000', bootstrap, drain: async () => {} };
+  printBanner(gateway, readStartSettings(environment, []), (text) => {
+    printed += text;
+  });
+  return printed;
+}
+
+describe('the banner', () => {
+  test('shows what this start has made: a login link and a curl line', () => {
+    const printed = banner({}, { operatorToken: TOKEN, agentKey: KEY });
+    expect(printed).toContain(`http://localhost:4000/login#token=${TOKEN}`);
+    expect(printed).toContain(`"Authorization: Bearer ${KEY}"`);
+  });
+
+  test('names what the environment fixed, and never prints it', () => {
+    const environment = { OBSERVATORY_OPERATOR_TOKEN: TOKEN, OBSERVATORY_AGENT_KEY: KEY };
+    const printed = banner(environment, { operatorToken: TOKEN, agentKey: KEY });
+    expect(printed).not.toContain(TOKEN);
+    expect(printed).not.toContain(KEY);
+    expect(printed).toContain('Bearer $OBSERVATORY_AGENT_KEY');
+  });
+
+  test('says how to get in again when nothing is known', () => {
+    expect(banner({}, { operatorToken: null, agentKey: null })).toContain('--reset-operator-token');
+  });
+});

@@ -1,0 +1,65 @@
+/**
+ * Brings back the entropy window of a session that has a past in the store, before its next step is scored: after a
+ * restart, or once a bound pushed the window out. Messages that come meanwhile wait for the same read.
+ */
+import {
+  type DecisionStore,
+  RUNTIME_CONFIG_DEFAULTS,
+  type RuntimeConfigSource,
+  runtimeConfigSchema,
+  type SessionKey,
+  splitSessionKey,
+} from '#contracts';
+import { tupleOf } from '#domain/entropy';
+import { toolKeySetting } from './tool-key-setting.js';
+
+/** The two questions and the one act this needs of the tracker, whose writer stays the interceptor's. */
+interface RestorableWindows {
+  has(key: SessionKey): boolean;
+  restore(key: SessionKey, agentId: string, tuples: ReturnType<typeof tupleOf>[]): boolean;
+}
+
+export interface WindowRestoreParts {
+  tracker: RestorableWindows;
+  store: Pick<DecisionStore, 'lastSteps'>;
+  config: RuntimeConfigSource;
+  /** True if the store may hold steps of a session that is not in memory. */
+  mayBeStored: (key: SessionKey) => boolean;
+}
+
+export class WindowRestore {
+  readonly #parts: WindowRestoreParts;
+  readonly #underWay = new Map<SessionKey, Promise<void>>();
+
+  constructor(parts: WindowRestoreParts) {
+    this.#parts = parts;
+  }
+
+  /** Null if there is nothing to wait for. */
+  restore(key: SessionKey): Promise<void> | null {
+    const { tracker, mayBeStored } = this.#parts;
+    if (tracker.has(key) || !mayBeStored(key)) return null;
+    let restoring = this.#underWay.get(key);
+    if (restoring === undefined) {
+      restoring = this.#fromStore(key).finally(() => this.#underWay.delete(key));
+      this.#underWay.set(key, restoring);
+    }
+    return restoring;
+  }
+
+  async #fromStore(key: SessionKey): Promise<void> {
+    const { tracker, config, store } = this.#parts;
+    const { tenantId, sessionId } = splitSessionKey(key);
+    const size = runtimeConfigSchema.shape.entropy_window_size.safeParse(config.get('entropy_window_size'));
+    const count = size.success ? size.data : RUNTIME_CONFIG_DEFAULTS.entropy_window_size;
+    const steps = await store.lastSteps(tenantId, sessionId, count);
+    const last = steps.at(-1);
+    if (last === undefined) return;
+    const toolKey = toolKeySetting(config);
+    tracker.restore(
+      key,
+      last.agent_id,
+      steps.map((step) => tupleOf(step.log, toolKey)),
+    );
+  }
+}
