@@ -35,7 +35,7 @@ const frozenConnections = 8;
 const frozenRounds = isQuick ? 1 : 2;
 const frozenAimBytes = 16 * 1024 ** 2;
 /** Often enough to see what is held in the seconds before the cut. */
-const sampleEveryMs = 1_000;
+const sampleEveryMs = 2_000;
 /** Below this share of the traffic that was meant to flow, nothing was measured. */
 const paceShareMin = 0.9;
 

@@ -16,6 +16,7 @@ import type { SendError } from '../errors/send-error.js';
 import { type BodyLimits, readBody } from './body-reader.js';
 import { findDuplicateKey } from './duplicate-key.js';
 import type { IngestEvents } from './ingest-events.js';
+import { parseJsonText } from './json-text.js';
 import type { Incoming, SchemaInterceptor } from './schema-interceptor.js';
 
 /** Why nothing can be taken right now. */
@@ -105,12 +106,9 @@ interface Parsed {
 }
 
 function parseJson(text: string): Parsed {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new ObservatoryError('invalid_json', invalidJsonDetail(text, error));
-  }
+  const read = parseJsonText(text);
+  if (!read.ok) throw new ObservatoryError('invalid_json', read.detail);
+  const { value } = read;
   if (!Array.isArray(value)) return { messages: [{ value, text: text.trim() }], isBatch: false };
   requireBatchSize(value.length);
   const duplicate = findDuplicateKey(text);
@@ -128,11 +126,7 @@ function parseLines(text: string): Parsed {
     lineNumber += 1;
     const trimmed = line.trim();
     if (trimmed === '') continue;
-    try {
-      messages.push({ value: JSON.parse(trimmed), text: trimmed });
-    } catch (error) {
-      messages.push({ invalidJson: `line ${lineNumber}: ${invalidJsonDetail(trimmed, error)}` });
-    }
+    messages.push({ line: trimmed, lineNumber });
   }
   requireBatchSize(messages.length);
   return { messages, isBatch: true };
@@ -147,15 +141,6 @@ function requireBatchSize(count: number): void {
       `The batch holds ${count} DecisionLogs; send at most ${LIMITS.batchCountMax} at once.`,
     );
   }
-}
-
-/** Where it breaks, never what it says: the engine's own message quotes the body. */
-function invalidJsonDetail(text: string, error: unknown): string {
-  if (text === '') return 'The body is empty; send a DecisionLog as JSON.';
-  const position = /position (\d+)/.exec((error as Error).message)?.[1];
-  return position === undefined
-    ? 'The JSON ends too early or is malformed.'
-    : `The JSON is malformed at character ${position}.`;
 }
 
 function answerOne(reply: FastifyReply, answer: IngestAnswer): FastifyReply {

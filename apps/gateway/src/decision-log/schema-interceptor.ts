@@ -17,6 +17,7 @@ import {
   type Severity,
   type StepCommit,
   type StepRow,
+  type StoredStep,
   sessionKey,
 } from '#contracts';
 import {
@@ -33,14 +34,18 @@ import { type Clock, deferred } from '#kernel';
 import type { ControlDesk } from '../hitl/control-desk.js';
 import { findDuplicateKey } from './duplicate-key.js';
 import type { IngestEvents } from './ingest-events.js';
+import { parseJsonText } from './json-text.js';
 import { withScore } from './scored-body.js';
 import type { StepMemory } from './step-memory.js';
 import type { StepPublisher } from './step-publisher.js';
 import { toolKeySetting } from './tool-key-setting.js';
 import { WindowRestore } from './window-restore.js';
 
-/** One message as a carrier delivers it: a parsed value with its text where known, or text that does not parse. */
-export type Incoming = { value: unknown; text: string | null } | { invalidJson: string };
+/**
+ * One message as a carrier delivers it: a value, with its text where that is known; or a line of NDJSON, parsed only
+ * when its turn comes, so that a batch never holds all its values at once.
+ */
+export type Incoming = { value: unknown; text: string | null } | { line: string; lineNumber: number };
 
 /** A message that fits the schema. */
 interface Validated {
@@ -140,13 +145,26 @@ export class SchemaInterceptor {
   }
 
   #prepare(tenantId: string, incoming: Incoming, commit: Promise<void>): Prepared | Promise<Prepared> {
-    if ('invalidJson' in incoming) return rejected('invalid_json', incoming.invalidJson, null);
-    const parsed = parseDecisionLog(incoming.value);
-    if (!parsed.ok) return this.#violation(tenantId, incoming, parsed);
-    const serialised = JSON.stringify(incoming.value);
+    if ('line' in incoming) {
+      const read = parseJsonText(incoming.line);
+      if (!read.ok) return rejected('invalid_json', `line ${incoming.lineNumber}: ${read.detail}`, null);
+      return this.#prepareValue(tenantId, read.value, incoming.line, commit);
+    }
+    return this.#prepareValue(tenantId, incoming.value, incoming.text, commit);
+  }
+
+  #prepareValue(
+    tenantId: string,
+    value: unknown,
+    text: string | null,
+    commit: Promise<void>,
+  ): Prepared | Promise<Prepared> {
+    const parsed = parseDecisionLog(value);
+    if (!parsed.ok) return this.#violation(tenantId, payloadHash(text ?? safeStringify(value)), parsed);
+    const serialised = JSON.stringify(value);
     // Compact text that lost nothing in parsing has no key twice; anything else is looked at closely.
-    if (incoming.text !== null && incoming.text.length !== serialised.length) {
-      const key = findDuplicateKey(incoming.text);
+    if (text !== null && text.length !== serialised.length) {
+      const key = findDuplicateKey(text);
       if (key !== null)
         return rejected(
           'invalid_json',
@@ -264,8 +282,22 @@ export class SchemaInterceptor {
   #finish(scored: Scored, seq: number): AcceptedAnswer {
     const { desk, publisher, events, tracker } = this.#parts;
     const { key, row, log, warnings } = scored;
-    const { body: _, held, ...stored } = row;
-    const step = { ...stored, seq, held: held === 1, rewritten_by: null, log };
+    // Written out: this runs for every message, and a rest spread costs as much as parsing it.
+    const step: StoredStep = {
+      tenant_id: row.tenant_id,
+      session_id: row.session_id,
+      agent_id: row.agent_id,
+      trace_id: row.trace_id,
+      body_hash: row.body_hash,
+      received_at_ms: row.received_at_ms,
+      entropy_score: row.entropy_score,
+      entropy_severity: row.entropy_severity,
+      window_size: row.window_size,
+      seq,
+      held: row.held === 1,
+      rewritten_by: null,
+      log,
+    };
     if (step.held) {
       publisher.publishHeld(step);
       desk.noteHeld(key);
@@ -306,18 +338,14 @@ export class SchemaInterceptor {
     };
   }
 
-  #violation(
-    tenantId: string,
-    message: { value: unknown; text: string | null },
-    failure: RefusedLog,
-  ): Prepared {
+  #violation(tenantId: string, hash: string, failure: RefusedLog): Prepared {
     const { clock, store, publisher, events } = this.#parts;
     const event = violationOf({
       nowMs: clock.nowMs(),
       agentId: failure.agentId,
       capabilityVersion: failure.capabilityVersion,
       reason: failure.detail,
-      payloadHash: payloadHash(message.text ?? safeStringify(message.value)),
+      payloadHash: hash,
     });
     publisher.publishViolation(tenantId, event);
     events.violated(event.violation_reason, event.agent_id);
