@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { request } from 'undici';
 import { startGateway } from '../scripts/lib/gateway-process.mjs';
-import { launchBrowser } from './lib/browser.mjs';
+import { launchBrowser } from '../test/e2e/browser.mjs';
 import { formatTable } from './lib/figures.mjs';
 import { openHelper } from './lib/helper.mjs';
 import { readUsage } from './lib/machine.mjs';

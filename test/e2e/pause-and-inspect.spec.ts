@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
 import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
-import { launchBrowser } from './browser.js';
+import { launchBrowser } from './browser.mjs';
 import { logIn } from './log-in.js';
 
 const SESSION = 'ticket-4711';

@@ -9,7 +9,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
 import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
-import { launchBrowser } from './browser.js';
+import { launchBrowser } from './browser.mjs';
 import { logIn } from './log-in.js';
 
 const SCREENSHOTS = 'test-output/screenshots';

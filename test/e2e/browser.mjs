@@ -1,6 +1,8 @@
 /**
- * A headless browser for the bench, found and started as the end-to-end tests do it (test/e2e/browser.ts): an installed
- * Chromium, or the one inside the npm package, unpacked into .cache/chromium; web security stays on.
+ * The browser of the end-to-end tests and of the bench: an installed Chromium where there is one (or the one that
+ * CHROMIUM_PATH names), else the one inside the npm package @sparticuz/chromium, unpacked once into .cache/chromium.
+ * The package's own launch arguments are not used: they switch web security off, and tests would pass that a user's
+ * browser fails. JavaScript, because the bench runs on bare node.
  */
 import { existsSync, mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -13,8 +15,9 @@ const launchArguments = [
   '--disable-dev-shm-usage',
   '--disable-gpu',
   '--font-render-hinting=none',
+  '--hide-scrollbars',
   '--no-first-run',
-  // Benches often run as root in a container, where Chromium's sandbox cannot start; the page is our own.
+  // Tests often run as root in a container, where Chromium's sandbox cannot start; pages are our own.
   '--no-sandbox',
 ];
 
