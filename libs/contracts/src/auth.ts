@@ -122,5 +122,13 @@ export const HEADERS = {
   operatorId: 'x-observatory-operator-id',
   /** Which tenant an operator with several acts for; absent: its first, or `default`. */
   tenant: 'x-tenant-id',
+  /** Agent key, where `Authorization` carries the vendor's. */
+  agentKey: 'x-observatory-key',
+  agent: 'x-observatory-agent',
+  session: 'x-observatory-session',
+  /** On a proxied answer: what the gateway decided. */
+  decision: 'x-observatory-decision',
+  /** On a proxied answer: its call id. */
+  call: 'x-observatory-call',
 } as const;
 export const SESSION_COOKIE = 'observatory_session';

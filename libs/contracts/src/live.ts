@@ -7,7 +7,11 @@
  * A topic's sequence ascends without a gap while the process lives, and never goes back across restarts.
  */
 import { z } from 'zod';
+import type { AgentView } from './agent-view.js';
+import type { AlertDelivery } from './alerting.js';
 import type { AlertGroup, EntropyAlertEvent, StepView, ViolationEvent } from './decision-log.js';
+import type { Incident } from './kill-switch.js';
+import type { LlmCall } from './llm-call.js';
 import type { SessionDetail, SessionEvent, SessionView } from './session.js';
 import type { TopologyChange } from './topology.js';
 
@@ -23,6 +27,12 @@ export const TOPICS = {
   sessions: 'gateway:sessions',
   /** One `GatewayStats` a second. */
   stats: 'gateway:stats',
+  /** Proxied calls as they end. */
+  calls: 'gateway:calls',
+  /** Agents known to the proxy, coalesced: one view per changed agent and second. */
+  agents: 'gateway:agents',
+  /** Alert deliveries as their state changes. */
+  deliveries: 'gateway:deliveries',
 } as const;
 export type GatewayTopic = (typeof TOPICS)[keyof typeof TOPICS];
 export type SessionTopic = `session:${string}`;
@@ -51,8 +61,14 @@ export interface TopicShapes {
   'gateway:topology': { snapshot: TopologyChange; event: TopologyChange };
   /** Snapshot: one group per session that still is in `loop`, or is paused after an alert; newest alert first. */
   'gateway:entropy_alerts': { snapshot: AlertGroup[]; event: EntropyAlertEvent };
-  /** Filled by the proxy's kill switch. */
-  'gateway:incidents': { snapshot: unknown[]; event: unknown };
+  /** Snapshot: the latest 50, newest first. An event replaces the incident with its id, or is a new one. */
+  'gateway:incidents': { snapshot: Incident[]; event: Incident };
+  /** Snapshot: newest last, at most 200. */
+  'gateway:calls': { snapshot: LlmCall[]; event: LlmCall };
+  /** Snapshot: by agent id. */
+  'gateway:agents': { snapshot: AgentView[]; event: AgentView };
+  /** Snapshot: the latest 50, newest first. */
+  'gateway:deliveries': { snapshot: AlertDelivery[]; event: AlertDelivery };
   /** Snapshot: most recently seen first. */
   'gateway:sessions': { snapshot: SessionView[]; event: SessionView };
   /** Snapshot: the last 120 s, oldest first. */

@@ -1,0 +1,158 @@
+/** Telling people: rules decide when, channels where, deliveries keep the promise. */
+import { z } from 'zod';
+import { displayNameSchema } from './auth.js';
+import { LIMITS } from './limits.js';
+
+export const ALERT_TYPES = ['kill_switch', 'entropy_loop', 'budget', 'error_rate', 'agent_silent'] as const;
+export type AlertType = (typeof ALERT_TYPES)[number];
+
+const seconds = (min: number) =>
+  z
+    .number()
+    .int()
+    .min(min)
+    .max(30 * 86_400);
+
+const ruleFields = {
+  name: displayNameSchema,
+  type: z.enum(ALERT_TYPES),
+  enabled: z.boolean(),
+  /** Null: every agent of the tenant. */
+  agent_id: z.string().min(1).max(LIMITS.idCharsMax).nullable(),
+  /**
+   * `budget`: share of a budget spent, 0..1 (0.8 = at 80 %). `error_rate`: share of failed calls, 0..1, over the last
+   * `window_s`, of at least ten. `agent_silent`: unused, the agent is silent for `window_s`. Else unused.
+   */
+  threshold: z.number().min(0).max(1).nullable(),
+  window_s: seconds(10).nullable(),
+  /** After a notice, nothing more about the same agent for this long. */
+  cooldown_s: seconds(0),
+  /** Says it again while it lasts; null = once. */
+  repeat_s: seconds(60).nullable(),
+  /** Also says when it is over. */
+  notify_recovery: z.boolean(),
+  /** Epoch ms; until then it fires silently. */
+  muted_until_ms: z.number().int().nonnegative().nullable(),
+  channel_ids: z.array(z.string().min(1).max(100)).max(20),
+};
+
+export const alertRuleSchema = z.object({
+  rule_id: z.string(),
+  ...ruleFields,
+  created_at_ms: z.number(),
+  updated_by: z.string(),
+  /** Subjects (agents) for which it is firing now. */
+  firing: z.array(z.object({ agent_id: z.string(), since_ms: z.number(), notice_count: z.number().int() })),
+});
+export type AlertRule = z.infer<typeof alertRuleSchema>;
+
+/** `POST /v1/alert-rules`; all but name and type have defaults. */
+export const alertRuleBodySchema = z.strictObject({
+  ...ruleFields,
+  enabled: ruleFields.enabled.default(true),
+  agent_id: ruleFields.agent_id.default(null),
+  threshold: ruleFields.threshold.default(null),
+  window_s: ruleFields.window_s.default(null),
+  cooldown_s: ruleFields.cooldown_s.default(300),
+  repeat_s: ruleFields.repeat_s.default(null),
+  notify_recovery: ruleFields.notify_recovery.default(true),
+  muted_until_ms: ruleFields.muted_until_ms.default(null),
+  channel_ids: ruleFields.channel_ids.default([]),
+});
+export const alertRulePatchSchema = z.strictObject(ruleFields).omit({ type: true }).partial();
+
+const httpUrl = z.url({ protocol: /^https?$/ }).max(2_000);
+
+/** Secrets (`secret`, `smtp_password`, a Slack URL) go in and never come out: answers hold `has_secret` and a redacted target. */
+export const alertChannelBodySchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('webhook'),
+    name: displayNameSchema,
+    url: httpUrl,
+    /** Signs each delivery; absent: one is made and given out once. */
+    secret: z.string().min(16).max(200).optional(),
+    /** Allows private, loopback and link-local addresses. */
+    allow_private: z.boolean().default(false),
+  }),
+  z.strictObject({
+    kind: z.literal('slack'),
+    name: displayNameSchema,
+    url: httpUrl,
+    allow_private: z.boolean().default(false),
+  }),
+  z.strictObject({
+    kind: z.literal('email'),
+    name: displayNameSchema,
+    to: z.array(z.email()).min(1).max(20),
+    from: z.email(),
+    smtp_host: z.string().min(1).max(255),
+    smtp_port: z.number().int().min(1).max(65_535),
+    /** True: TLS from the first byte (465). False: STARTTLS where offered. */
+    smtp_tls: z.boolean().default(false),
+    smtp_user: z.string().max(200).optional(),
+    smtp_password: z.string().max(1_000).optional(),
+    /** As for webhooks, for the mail server. */
+    allow_private: z.boolean().default(false),
+  }),
+]);
+export type AlertChannelBody = z.infer<typeof alertChannelBodySchema>;
+
+export const alertChannelSchema = z.object({
+  channel_id: z.string(),
+  kind: z.enum(['webhook', 'slack', 'email']),
+  name: z.string(),
+  /** Where it goes, without what is secret: `https://hooks.example.org/...` or the recipients. */
+  target: z.string(),
+  has_secret: z.boolean(),
+  allow_private: z.boolean(),
+  /** `open`: too many failures in a row; the next try is at `retry_at_ms`. */
+  circuit: z.object({ state: z.enum(['closed', 'open']), retry_at_ms: z.number().nullable() }),
+  created_at_ms: z.number(),
+  updated_by: z.string(),
+});
+export type AlertChannel = z.infer<typeof alertChannelSchema>;
+/** The signing secret is in this answer and nowhere else; null when the caller brought its own, or for other kinds. */
+export const createdAlertChannelSchema = z.object({
+  channel: alertChannelSchema,
+  secret: z.string().nullable(),
+});
+
+export const NOTICE_PHASES = ['firing', 'repeat', 'recovered', 'test'] as const;
+
+/** What a channel delivers; the JSON body of a webhook. */
+export const alertNoticeSchema = z.object({
+  notice_id: z.string(),
+  type: z.enum(ALERT_TYPES),
+  phase: z.enum(NOTICE_PHASES),
+  rule_id: z.string().nullable(),
+  rule_name: z.string(),
+  tenant_id: z.string(),
+  agent_id: z.string(),
+  session_id: z.string().nullable(),
+  at_ms: z.number(),
+  /** One line. */
+  title: z.string(),
+  /** A few sentences; never text of a prompt. */
+  text: z.string(),
+  /** Page of the dashboard; null when no public URL is known. */
+  url: z.string().nullable(),
+  detail: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+});
+export type AlertNotice = z.infer<typeof alertNoticeSchema>;
+
+export const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const;
+
+export const alertDeliverySchema = z.object({
+  delivery_id: z.string(),
+  seq: z.number().int(),
+  channel_id: z.string(),
+  notice: alertNoticeSchema,
+  state: z.enum(DELIVERY_STATES),
+  attempt_count: z.number().int(),
+  next_attempt_at_ms: z.number().nullable(),
+  /** Why the last attempt failed, without secrets. */
+  last_error: z.string().nullable(),
+  created_at_ms: z.number(),
+  finished_at_ms: z.number().nullable(),
+});
+export type AlertDelivery = z.infer<typeof alertDeliverySchema>;

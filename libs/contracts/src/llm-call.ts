@@ -1,0 +1,104 @@
+/** One LLM call that went through the proxy: what an operator sees of it, and what is kept. Never a prompt or a key. */
+import { z } from 'zod';
+
+export const DIALECTS = ['openai-chat', 'openai-responses', 'anthropic', 'gemini'] as const;
+export type DialectName = (typeof DIALECTS)[number];
+
+/**
+ * What became of a call. `forwarded`: the answer is the upstream's own, errors included. The rest never reached
+ * it, except `aborted` (the client left) and `upstream_failed` (no answer: connection, timeout, broken stream).
+ */
+export const CALL_DECISIONS = [
+  'forwarded',
+  'hinted',
+  'cached',
+  'killed',
+  'inactive',
+  'outside_hours',
+  'rate_limited',
+  'over_budget',
+  'session_capped',
+  'hold_expired',
+  'terminated',
+  'aborted',
+  'upstream_failed',
+] as const;
+export type CallDecision = (typeof CALL_DECISIONS)[number];
+
+/** Tokens as the vendor counted them, in one vocabulary. */
+export const usageSchema = z.object({
+  /** All input tokens, cached ones included. */
+  input_tokens: z.number().int().nonnegative(),
+  /** Of the input: read from the vendor's prompt cache. */
+  cached_input_tokens: z.number().int().nonnegative(),
+  /** Of the input: written to the vendor's prompt cache (Anthropic bills these higher). */
+  cache_write_tokens: z.number().int().nonnegative(),
+  /** All output tokens, reasoning included. */
+  output_tokens: z.number().int().nonnegative(),
+  /** Of the output: reasoning ("thinking") tokens. */
+  reasoning_tokens: z.number().int().nonnegative(),
+});
+export type Usage = z.infer<typeof usageSchema>;
+
+/** One bar of a call's waterfall. */
+export const callStepSchema = z.object({
+  /** Name of the pipeline step, such as `policy` or `forward`. */
+  name: z.string(),
+  /** Milliseconds after the call began. */
+  start_ms: z.number(),
+  duration_ms: z.number(),
+  /** `passed`, or what the step decided or failed with. */
+  outcome: z.string(),
+});
+export type CallStep = z.infer<typeof callStepSchema>;
+
+export const llmCallSchema = z.object({
+  call_id: z.string(),
+  /** Ascends over all calls of the gateway; 0 until stored. */
+  seq: z.number().int(),
+  agent_id: z.string(),
+  session_id: z.string(),
+  /** Configured name: `openai`, `anthropic`, `gemini`, ... */
+  upstream: z.string(),
+  /** Null: a path we only pass through. */
+  dialect: z.enum(DIALECTS).nullable(),
+  method: z.string(),
+  /** Below the upstream's base URL, without its query. */
+  path: z.string(),
+  model: z.string().nullable(),
+  stream: z.boolean(),
+  started_at_ms: z.number(),
+  /** Until the last byte of the answer. */
+  duration_ms: z.number(),
+  /** Request received to first byte of the answer; null if none came. */
+  first_byte_ms: z.number().nullable(),
+  /** Time spent waiting for an operator. */
+  held_ms: z.number(),
+  /** HTTP status the client got; 499 when it left first. */
+  status: z.number().int(),
+  decision: z.enum(CALL_DECISIONS),
+  /** One line for people; never holds text of the prompt or of the answer. */
+  detail: z.string().nullable(),
+  /** Null: the vendor reported none. */
+  usage: usageSchema.nullable(),
+  /** Null: the model has no price. */
+  cost_usd: z.number().nullable(),
+  tool_calls: z.array(z.object({ name: z.string(), arguments_hash: z.string() })),
+  /** Null: the kill switch is off, or did not look. */
+  kill_score: z.number().nullable(),
+  /** A client SDK's own retry of an earlier call. */
+  is_retry: z.boolean(),
+  trace_parent: z.string().nullable(),
+  steps: z.array(callStepSchema),
+});
+export type LlmCall = z.infer<typeof llmCallSchema>;
+
+/** A call that waits for an operator. */
+export const heldCallSchema = z.object({
+  call_id: z.string(),
+  agent_id: z.string(),
+  session_id: z.string(),
+  model: z.string().nullable(),
+  since_ms: z.number(),
+});
+export type HeldCall = z.infer<typeof heldCallSchema>;

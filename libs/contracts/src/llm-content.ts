@@ -1,0 +1,62 @@
+/**
+ * What guards and detectors need to know of an LLM request and its answer, in no vendor's vocabulary. Plain types,
+ * not schemas: llm-dialects reads them from whatever a client sent, tolerantly, and never throws on odd input.
+ */
+import type { DialectName, Usage } from './llm-call.js';
+
+/** A call the model made. */
+export interface LlmToolCall {
+  /** Vendor's id that its result will name; null where there is none (Gemini). */
+  id: string | null;
+  name: string;
+  /** Arguments as JSON text, as the model wrote them; "" for none. */
+  arguments: string;
+}
+
+/** What a tool call came back with. */
+export interface LlmToolResult {
+  /** The call it answers; null when the request does not hold it. */
+  call: LlmToolCall | null;
+  /** All text of the result, parts joined by a line feed; other content as its JSON text. */
+  text: string;
+  /** The client marked it as an error (`is_error`, Gemini's `response.error`, ...). */
+  failed: boolean;
+}
+
+/** What a request brings that comes after the model's last message: the only part of it that is new. */
+export interface NewestTurn {
+  /** Text parts of the user messages in it, joined by a line feed; "" when it brings none. */
+  user_text: string;
+  tool_results: LlmToolResult[];
+  /** Images, audio and files in it, by a digest of their content or their URL; they are content too. */
+  attachment_digests: string[];
+}
+
+export interface LlmRequest {
+  dialect: DialectName;
+  model: string | null;
+  stream: boolean;
+  /** All system or developer text; "" for none. */
+  system_text: string;
+  first_user_text: string;
+  newest: NewestTurn;
+  /** Upper bound the caller set on output tokens; null = none. */
+  output_tokens_max: number | null;
+  /** Messages in the request, of all roles. */
+  message_count: number;
+}
+
+export const FINISH_REASONS = ['stop', 'length', 'tool_calls', 'filtered', 'other'] as const;
+export type FinishReason = (typeof FINISH_REASONS)[number];
+
+export interface LlmAnswer {
+  model: string | null;
+  /** Text of the first choice, refusals included, reasoning not. */
+  text: string;
+  tool_calls: LlmToolCall[];
+  /** Null: unfinished, or the vendor said nothing. */
+  finish: FinishReason | null;
+  usage: Usage | null;
+  /** The vendor sent an error in place of, or in the middle of, an answer. */
+  failed: boolean;
+}

@@ -1,0 +1,102 @@
+/**
+ * Durable memory of the proxy: calls, spend, incidents, alert deliveries, and the documents people edit (policies,
+ * kill-switch settings, upstreams, prices, alert rules and channels). Same promises as DecisionStore: a write settles
+ * after it is on disk, refusals are `store_busy` / `store_full`, pages are newest first unless said otherwise.
+ */
+import type { AlertDelivery } from '../alerting.js';
+import type { Incident } from '../kill-switch.js';
+import type { LlmCall } from '../llm-call.js';
+import type { SpendGroup, SpendLine } from '../prices.js';
+import type { Page, PageQuery } from './store.js';
+
+export const DOCUMENT_KINDS = [
+  'agent_policy',
+  'kill_switch',
+  'upstream',
+  'prices',
+  'alert_rule',
+  'alert_channel',
+] as const;
+export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
+
+/** A JSON document. What is secret in it is sealed by its owner before it comes here. */
+export interface StoredDocument {
+  tenant_id: string;
+  kind: DocumentKind;
+  id: string;
+  body: unknown;
+  updated_at_ms: number;
+}
+
+export interface CallFilter extends PageQuery {
+  tenant_id: string;
+  agent_id?: string | undefined;
+  session_id?: string | undefined;
+  model?: string | undefined;
+  decision?: string | undefined;
+  /** True: status 400 and above, or no answer. */
+  failed?: boolean | undefined;
+  /** Started at or after, before. */
+  from_ms?: number | undefined;
+  to_ms?: number | undefined;
+}
+
+export interface SpendQuery {
+  tenant_id: string;
+  group: SpendGroup;
+  /** Epoch ms; whole hours are summed: the one that holds `from_ms` is the first. */
+  from_ms: number;
+  to_ms: number;
+  agent_id?: string | undefined;
+  model?: string | undefined;
+}
+
+/** A call with its tenant, as it is written. */
+export interface CallRow {
+  tenant_id: string;
+  call: LlmCall;
+}
+
+export interface ProxyStore {
+  /**
+   * Appends calls and adds them to the hourly spend sums (by tenant, agent, model, hour) in the same transaction.
+   * Meant for batches of many. Returns the seqs, in order.
+   */
+  appendCalls(rows: readonly CallRow[]): Promise<number[]>;
+  calls(filter: CallFilter): Promise<Page<LlmCall>>;
+  call(tenantId: string, callId: string): Promise<LlmCall | null>;
+  /** Most expensive first for agents and models, oldest first for days and hours; at most 1,000 lines. */
+  spend(query: SpendQuery): Promise<SpendLine[]>;
+  /** Sums by agent since `fromMs` (rounded down to the hour), over all tenants: rebuilds budgets at start. */
+  spendByAgent(
+    fromMs: number,
+  ): Promise<{ tenant_id: string; agent_id: string; hour_ms: number; cost_usd: number }[]>;
+
+  appendIncident(tenantId: string, incident: Incident): Promise<number>;
+  /** Marks an agent's open incidents as reactivated; returns how many were open. Two callers at once: one gets 0. */
+  closeIncidents(tenantId: string, agentId: string, by: string, atMs: number): Promise<number>;
+  incidents(query: PageQuery & { tenant_id: string; agent_id?: string | undefined }): Promise<Page<Incident>>;
+  incident(tenantId: string, incidentId: string): Promise<Incident | null>;
+  /** Incidents nobody has reactivated, all tenants. */
+  openIncidents(): Promise<{ tenant_id: string; incident: Incident }[]>;
+
+  /** Inserts or replaces (by delivery_id); returns its seq. */
+  saveDelivery(delivery: AlertDelivery): Promise<number>;
+  deliveries(
+    query: PageQuery & {
+      tenant_id: string;
+      state?: AlertDelivery['state'] | undefined;
+      channel_id?: string | undefined;
+    },
+  ): Promise<Page<AlertDelivery>>;
+  delivery(tenantId: string, deliveryId: string): Promise<AlertDelivery | null>;
+  /** Every delivery still pending, oldest first, all tenants: resumed after a crash. */
+  pendingDeliveries(): Promise<AlertDelivery[]>;
+
+  saveDocument(document: StoredDocument): Promise<void>;
+  deleteDocument(tenantId: string, kind: DocumentKind, id: string): Promise<void>;
+  documents(kind: DocumentKind): Promise<StoredDocument[]>;
+
+  /** Deletes calls and finished deliveries older than this; sums, incidents and documents stay. */
+  deleteCallsBefore(beforeMs: number): Promise<{ deleted_count: number }>;
+}

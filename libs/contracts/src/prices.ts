@@ -1,0 +1,54 @@
+/** What a model costs. An unknown model is counted in tokens and its cost is unknown, never zero. */
+import { z } from 'zod';
+
+const perMillion = z.number().min(0).max(100_000);
+
+export const modelPriceSchema = z.object({
+  /**
+   * A model's name. Matches itself and itself followed by a date or version suffix (`-2026-01-31`, `-20260131`,
+   * `-001`, `-latest`); a trailing `*` matches any ending. The longest match wins.
+   */
+  model: z.string().trim().min(1).max(200),
+  /** USD for a million tokens. */
+  input_usd: perMillion,
+  output_usd: perMillion,
+  /** Null: as `input_usd`. */
+  cached_input_usd: perMillion.nullable(),
+  cache_write_usd: perMillion.nullable(),
+});
+export type ModelPrice = z.infer<typeof modelPriceSchema>;
+
+/** `GET /v1/prices` */
+export const priceTableSchema = z.object({
+  /** 1, 2, 3 ...; 0 is the one this program came with. */
+  version: z.number().int(),
+  updated_at_ms: z.number().nullable(),
+  updated_by: z.string().nullable(),
+  models: z.array(modelPriceSchema).max(5_000),
+});
+export type PriceTable = z.infer<typeof priceTableSchema>;
+
+/** `PUT /v1/prices`: the whole table; `version` is the one it was edited from, so that two operators don't overwrite each other. */
+export const priceTablePutSchema = z.strictObject({
+  version: z.number().int(),
+  models: z.array(modelPriceSchema).max(5_000),
+});
+
+export const SPEND_GROUPS = ['agent', 'model', 'day', 'hour'] as const;
+export type SpendGroup = (typeof SPEND_GROUPS)[number];
+
+/** Sums of calls; one line of `GET /v1/spend`. */
+export const spendLineSchema = z.object({
+  /** Agent id, model name, or the UTC start of the day or hour as ISO 8601. */
+  key: z.string(),
+  call_count: z.number().int(),
+  input_tokens: z.number().int(),
+  cached_input_tokens: z.number().int(),
+  output_tokens: z.number().int(),
+  reasoning_tokens: z.number().int(),
+  /** Known costs only. */
+  cost_usd: z.number(),
+  /** Calls whose cost is unknown because the model has no price. */
+  unpriced_call_count: z.number().int(),
+});
+export type SpendLine = z.infer<typeof spendLineSchema>;

@@ -1,0 +1,60 @@
+/**
+ * One vendor's wire API, as pure functions over values already parsed from JSON. Reads tolerantly: what it does not
+ * know it leaves alone, and odd input gives an empty reading, never an exception. Writes what the vendor's own SDK
+ * accepts as the vendor's answer.
+ */
+import type { DialectName, LlmAnswer, LlmRequest } from '#contracts';
+
+/** Something of ours in place of an answer. */
+export interface OwnAnswer {
+  contentType: string;
+  body: string;
+}
+
+/** Gathers an answer from its stream while the bytes go by. Holds text, tool calls and usage; bounded. */
+export interface StreamReader {
+  /** A chunk as it came; events may be cut anywhere, inside a UTF-8 sequence too. Never throws. */
+  push(chunk: Uint8Array): void;
+  /** What has come so far. `finish` is null while the vendor has not said that it is over. */
+  answer(): LlmAnswer;
+  /** The vendor's own end of stream was seen ([DONE], message_stop, response.completed, a finishReason). */
+  readonly isComplete: boolean;
+}
+
+export interface Dialect {
+  readonly name: DialectName;
+
+  /** @param path below the upstream's base URL, without query, such as `/chat/completions` */
+  matches(method: string, path: string): boolean;
+
+  /** @param path Gemini has the model and whether it streams in the path */
+  readRequest(body: unknown, path: string): LlmRequest;
+
+  /** A complete, unstreamed answer. */
+  readAnswer(body: unknown): LlmAnswer;
+
+  streamReader(): StreamReader;
+
+  /** A copy of the request with `text` as the operator's or the gateway's word to the model. */
+  injectSystem(body: unknown, text: string): unknown;
+
+  /** A finished assistant message in the vendor's shape, streamed or not, with no tool calls and no usage. */
+  writeAnswer(answer: {
+    id: string;
+    model: string;
+    text: string;
+    stream: boolean;
+    atMs: number;
+    /** Gemini streams as a JSON array unless asked for `alt=sse`. */
+    query?: string;
+  }): OwnAnswer;
+
+  /** The vendor's error shape, unstreamed. `code` is our catalogue's. */
+  writeError(error: { status: number; code: string; message: string }): OwnAnswer;
+
+  /** An error inside a stream that has begun (a held call that expires): one complete event. */
+  writeStreamError(error: { status: number; code: string; message: string }): string;
+
+  /** A comment the vendor's stream parser skips, sent while a call is held. Null where the stream knows none. */
+  readonly keepAliveComment: string | null;
+}
