@@ -39,6 +39,8 @@ export interface LlmRequest {
   /** All system or developer text; "" for none. */
   system_text: string;
   first_user_text: string;
+  /** For whom the agent asks, where the client says so (`user`, `safety_identifier`, `metadata.user_id`). */
+  end_user?: string | null;
   newest: NewestTurn;
   /** Upper bound the caller set on output tokens; null = none. */
   output_tokens_max: number | null;

@@ -26,6 +26,15 @@ export interface ControlDesk {
   /** The agent confirms directives up to `seq`, which acknowledges a requested pause. */
   acknowledge(key: SessionKey, seq: number): Promise<void>;
   view(key: SessionKey): ControlView;
+  /** An LLM call of this session passes the proxy: its control is enforced. About 0.2 us once known. */
+  noteProxied(key: SessionKey): void;
+  /**
+   * Waits while the session is paused, `waitMs` at most or until `signal` aborts, and acknowledges a requested pause:
+   * the agent stands still. Returns the control as it is then. Throws `too_many_polls`; rejects as the store does.
+   */
+  holdCall(key: SessionKey, wait: { waitMs: number; signal: AbortSignal }): Promise<AgentControl>;
+  /** The model was given these. Durable when it resolves; rejects as the store does. */
+  takeInjections(key: SessionKey, directiveIds: readonly string[]): Promise<void>;
 }
 
 export const CONTROL_DESK = Symbol('ControlDesk');

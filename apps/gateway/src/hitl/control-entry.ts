@@ -41,6 +41,8 @@ export interface ControlEntry {
   informed: Directive[];
   /** A write of what was taken is on its way. */
   pruneQueued: boolean;
+  /** Its LLM calls pass the proxy: whatever the client does, a pause holds them. Known from its calls, so not durable. */
+  isEnforced: boolean;
   /** The rest of a release is on its way. */
   drainQueued: boolean;
 }
@@ -58,6 +60,7 @@ export function newEntry(key: SessionKey, tenantId: string, sessionId: string): 
     offeredSeq: 0,
     informed: [],
     pruneQueued: false,
+    isEnforced: false,
     drainQueued: false,
   };
 }
@@ -76,7 +79,7 @@ export const prunedRow = (entry: ControlEntry): ControlRow => ({
 
 export const controlView = (entry: ControlEntry): ControlView => ({
   state: entry.row.state,
-  mode: entry.row.cooperative ? 'cooperative' : 'observe_only',
+  mode: entry.isEnforced ? 'enforced' : entry.row.cooperative ? 'cooperative' : 'observe_only',
   operator_id: entry.row.operator_id,
   reason: entry.row.reason,
   since_ms: entry.row.since_ms,

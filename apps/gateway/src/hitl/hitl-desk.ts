@@ -69,7 +69,7 @@ export interface ControlPoll {
 }
 
 /** How an agent confirmed: written to the audit. */
-export type ConfirmedVia = 'poll' | 'ack' | 'socket';
+export type ConfirmedVia = 'poll' | 'ack' | 'socket' | 'proxy';
 
 /** The rest of a release that the store refused is tried again after this. */
 const RELEASE_RETRY_MS = 1_000;
@@ -233,7 +233,8 @@ export class HitlDesk implements ControlDesk {
   /** Durable when it resolves; rejects as the store does. Confirming twice does nothing. */
   async confirm(key: SessionKey, confirmed: Confirmation, via: ConfirmedVia): Promise<void> {
     await this.#alone(key, async (entry) => {
-      this.#markCooperative(entry);
+      const isClient = via !== 'proxy';
+      if (isClient) this.#markCooperative(entry);
       // A number never issued here belongs to another life of this session: it confirms nothing.
       if (confirmed.kind !== 'taken_ids' && confirmed.upToSeq > entry.row.directive_seq) return;
       const requestedMs = entry.row.since_ms;
@@ -242,7 +243,7 @@ export class HitlDesk implements ControlDesk {
         const { next, acknowledged } = decision;
         const audit = this.#runner.draft(entry, SYSTEM_ACTOR, 'hitl.acknowledge', { via });
         await this.#writer.commit(entry, {
-          next,
+          next: isClient ? next : { ...next, cooperative: entry.row.cooperative },
           audit: acknowledged ? [{ ...audit, after_state: next.state }] : [],
         });
         if (acknowledged) {
@@ -256,6 +257,37 @@ export class HitlDesk implements ControlDesk {
         );
       }
     });
+  }
+
+  // ---- the proxy
+
+  noteProxied(key: SessionKey): void {
+    const entry = this.#registry.open(key);
+    if (entry.isEnforced) return;
+    entry.isEnforced = true;
+    this.#writer.publishControl(entry);
+  }
+
+  async holdCall(key: SessionKey, { waitMs, signal }: { waitMs: number; signal: AbortSignal }): Promise<AgentControl> {
+    const untilMs = this.#ports.clock.nowMs() + waitMs;
+    const entry = await this.#registry.load(key);
+    if (entry.row.state === 'pause_requested') {
+      const shown: Confirmation = { kind: 'shown', upToSeq: entry.row.directive_seq };
+      this.confirm(key, shown, 'proxy').catch((error: unknown) =>
+        this.#ports.events.confirmationDeferred(key, error),
+      );
+    }
+    for (;;) {
+      const now = this.#registry.open(key);
+      const remainingMs = untilMs - this.#ports.clock.nowMs();
+      const isWaiting = agentStateOf(now.row.state) === 'paused' && !signal.aborted && !this.#isDraining;
+      if (!isWaiting || remainingMs <= 0) return agentControl(now);
+      await this.#delivery.hang(key, remainingMs, signal);
+    }
+  }
+
+  takeInjections(key: SessionKey, directiveIds: readonly string[]): Promise<void> {
+    return this.confirm(key, { kind: 'taken_ids', directiveIds: [...directiveIds] }, 'proxy');
   }
 
   // ---- inside

@@ -1,0 +1,52 @@
+/**
+ * Reads an answer along while it goes by: a stream event by event, a whole answer once it has ended. An answer it
+ * cannot read (compressed, too large, not what the vendor documents) is passed on all the same and counts as unread.
+ */
+import type { LlmAnswer } from '#contracts';
+import type { Dialect, StreamReader } from '#domain/llm-dialects';
+import { headerOf } from './forwarded-headers.js';
+
+/** Of an unstreamed answer; beyond it, it goes unread. */
+const ANSWER_BYTES_READ_MAX = 16 * 1024 * 1024;
+
+export class AnswerReader {
+  readonly #dialect: Dialect;
+  readonly #stream: StreamReader | null;
+  #chunks: Buffer[] = [];
+  #byteCount = 0;
+
+  private constructor(dialect: Dialect, stream: StreamReader | null) {
+    this.#dialect = dialect;
+    this.#stream = stream;
+  }
+
+  /** @param headers of the answer, name, value, name, value ... Null: not readable. */
+  static for(dialect: Dialect, headers: readonly string[], isStream: boolean | undefined): AnswerReader | null {
+    const encoding = headerOf(headers, 'content-encoding') ?? 'identity';
+    if (encoding !== 'identity') return null;
+    const isEvents = headerOf(headers, 'content-type')?.startsWith('text/event-stream') ?? false;
+    return new AnswerReader(dialect, isEvents || isStream === true ? dialect.streamReader() : null);
+  }
+
+  push(bytes: Buffer): void {
+    if (this.#stream !== null) {
+      this.#stream.push(bytes);
+      return;
+    }
+    this.#byteCount += bytes.length;
+    if (this.#byteCount <= ANSWER_BYTES_READ_MAX) this.#chunks.push(bytes);
+    else this.#chunks = [];
+  }
+
+  /** Null: nothing that could be read. Never throws. */
+  finish(): LlmAnswer | null {
+    if (this.#stream !== null) return this.#stream.answer();
+    if (this.#chunks.length === 0) return null;
+    const bytes = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks);
+    try {
+      return this.#dialect.readAnswer(JSON.parse(bytes.toString('utf8')));
+    } catch {
+      return null;
+    }
+  }
+}

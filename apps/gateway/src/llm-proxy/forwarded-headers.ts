@@ -1,0 +1,73 @@
+/**
+ * Which headers cross the proxy. Both ways: never those of the connection itself (RFC 9110, 7.6.1), whatever a peer
+ * names in `Connection` included. To the upstream: nothing of ours, no cookie, nothing about who is in front.
+ */
+
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Set anew by the client library, or none of the upstream's business. `accept-encoding`: answers must be readable. */
+const NOT_FOR_UPSTREAM: ReadonlySet<string> = new Set([
+  ...HOP_BY_HOP,
+  'host',
+  'content-length',
+  'expect',
+  'accept-encoding',
+  'cookie',
+  'forwarded',
+  'via',
+  'x-real-ip',
+  'x-tenant-id',
+]);
+const NOT_FOR_UPSTREAM_PREFIXES = ['x-observatory-', 'x-forwarded-'];
+
+/** Headers vendors take their keys in. */
+const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']);
+
+/** @param raw as Node has them: name, value, name, value ... @param dropCredentials when a key of ours is put in */
+export function requestHeaders(raw: readonly string[], dropCredentials: boolean): string[] {
+  const named = namedByConnection(raw);
+  const kept: string[] = [];
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = (raw[at] as string).toLowerCase();
+    if (NOT_FOR_UPSTREAM.has(name) || named?.has(name)) continue;
+    if (name.startsWith('x-') && NOT_FOR_UPSTREAM_PREFIXES.some((prefix) => name.startsWith(prefix))) continue;
+    if (dropCredentials && CREDENTIALS.has(name)) continue;
+    kept.push(name, raw[at + 1] as string);
+  }
+  return kept;
+}
+
+/** @param raw name, value, name, value ... as the upstream sent them */
+export function responseHeaders(raw: readonly string[]): string[] {
+  const named = namedByConnection(raw);
+  const kept: string[] = [];
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = (raw[at] as string).toLowerCase();
+    // A cookie of the vendor's edge would be set for our own origin.
+    if (HOP_BY_HOP.has(name) || name === 'set-cookie' || named?.has(name)) continue;
+    kept.push(raw[at] as string, raw[at + 1] as string);
+  }
+  return kept;
+}
+
+export function headerOf(raw: readonly string[], name: string): string | undefined {
+  for (let at = 0; at < raw.length; at += 2)
+    if ((raw[at] as string).toLowerCase() === name) return raw[at + 1];
+  return undefined;
+}
+
+function namedByConnection(raw: readonly string[]): Set<string> | null {
+  const value = headerOf(raw, 'connection')?.toLowerCase();
+  if (value === undefined || value === 'keep-alive' || value === 'close') return null;
+  return new Set(value.split(',').map((name) => name.trim()));
+}

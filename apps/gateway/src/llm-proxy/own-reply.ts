@@ -1,0 +1,70 @@
+/** Answers of our own, shaped as the vendor shapes its answers: whole, streamed, or into a stream that has begun. */
+import { ERRORS, type ErrorCode, HEADERS } from '#contracts';
+import { type Dialect, defaultDialect } from '#domain/llm-dialects';
+import type { ProxyCall, Verdict } from './proxy-call.js';
+
+/** Ends the call with the verdict. A client that has left gets nothing. */
+export function sendVerdict(call: ProxyCall, verdict: Verdict): void {
+  call.decision = verdict.decision;
+  call.detail = verdict.detail ?? (verdict.kind === 'refuse' ? ERRORS[verdict.code].text : null);
+  const dialect = call.dialect ?? defaultDialect(call.upstream.kind);
+  if (verdict.kind === 'refuse') refuse(call, dialect, verdict);
+  else {
+    call.status = 200;
+    const { contentType, body } = dialect.writeAnswer({
+      id: call.id,
+      model: call.request?.model ?? 'observatory',
+      text: verdict.text,
+      stream: call.request?.stream ?? false,
+      atMs: call.startedAtMs,
+      query: call.target.query,
+    });
+    send(call, { status: 200, contentType, body, headers: {} });
+  }
+}
+
+function refuse(call: ProxyCall, dialect: Dialect, verdict: Extract<Verdict, { kind: 'refuse' }>): void {
+  const { code, shouldRetry, retryAfterSeconds } = verdict;
+  const { status, text } = ERRORS[code];
+  call.status = status;
+  const error = { status, code: code satisfies ErrorCode, message: verdict.detail ?? text };
+  if (call.outgoing.headersSent) {
+    call.outgoing.end(dialect.writeStreamError(error));
+    return;
+  }
+  const { contentType, body } = dialect.writeError(error);
+  const headers: Record<string, string> = {};
+  if (shouldRetry !== undefined) headers['x-should-retry'] = String(shouldRetry);
+  if (retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterSeconds)));
+  send(call, { status, contentType, body, headers });
+}
+
+function send(
+  call: ProxyCall,
+  answer: { status: number; contentType: string; body: string; headers: Record<string, string> },
+): void {
+  const { outgoing } = call;
+  call.firstByteMs ??= call.elapsedMs();
+  if (outgoing.headersSent) {
+    outgoing.end(answer.body);
+    return;
+  }
+  // An unread rest of the request would be taken for the next one.
+  if (!call.incoming.complete) outgoing.setHeader('connection', 'close');
+  outgoing.writeHead(answer.status, {
+    ...ownHeaders(call),
+    ...answer.headers,
+    'content-type': answer.contentType,
+    'content-length': Buffer.byteLength(answer.body),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
+  outgoing.end(answer.body);
+}
+
+/** What every answer of the proxy carries. */
+export const ownHeaders = (call: ProxyCall): Record<string, string> => ({
+  ...call.answerHeaders,
+  [HEADERS.call]: call.id,
+  [HEADERS.decision]: call.decision,
+});

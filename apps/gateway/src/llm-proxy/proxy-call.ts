@@ -1,0 +1,113 @@
+/**
+ * One call on its way through the pipeline: what came in, what the steps found out, what became of it. Steps write
+ * what they are named for and read what is before them; nothing here decides.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type {
+  AgentPolicy,
+  AgentPrincipal,
+  CallDecision,
+  CallStep,
+  ErrorCode,
+  LlmAnswer,
+  LlmRequest,
+  SessionKey,
+} from '#contracts';
+import type { Dialect } from '#domain/llm-dialects';
+import type { ProxyTarget } from './proxy-path.js';
+import type { UpstreamTarget } from './upstream-directory.js';
+
+/** Why a step answers in the upstream's place. */
+export type Verdict =
+  /** The vendor's error shape. */
+  | {
+      kind: 'refuse';
+      decision: CallDecision;
+      code: ErrorCode;
+      detail?: string;
+      /** Tells vendors' SDKs whether to try again; absent: their own rules. */
+      shouldRetry?: boolean;
+      retryAfterSeconds?: number;
+    }
+  /** A finished assistant message. */
+  | { kind: 'message'; decision: CallDecision; text: string; detail: string };
+
+export class ProxyCall {
+  readonly startedMs = performance.now();
+  /** The client left before its answer was complete. */
+  isGone = false;
+  /** Set by whoever must stop at once when the client leaves. */
+  onGone: (() => void) | null = null;
+
+  // ---- identify
+  principal!: AgentPrincipal;
+  agentId = '';
+  /** Null: the call belongs to no conversation. */
+  sessionId: string | null = null;
+  sessionKey: SessionKey | null = null;
+  /** A client SDK's own retry. */
+  isRetry = false;
+  upstream!: UpstreamTarget;
+  /** Below the upstream's base URL, encoded, without query: `/chat/completions`. */
+  path = '';
+
+  // ---- receive
+  body: Buffer | null = null;
+  /** Null: a path of the upstream that is passed through unread. */
+  dialect: Dialect | null = null;
+  parsed: unknown;
+  request: LlmRequest | null = null;
+
+  // ---- guards
+  policy: AgentPolicy | null = null;
+  /** Words for the model, put in front of its next answer. */
+  readonly injections: string[] = [];
+  /** Directives whose words are in `injections`: taken once the upstream has them. */
+  takenDirectiveIds: readonly string[] = [];
+  /** Extra headers of the answer. */
+  readonly answerHeaders: Record<string, string> = {};
+  heldMs = 0;
+  killScore: number | null = null;
+  traceParent: string | null = null;
+
+  // ---- forward
+  status = 0;
+  decision: CallDecision = 'forwarded';
+  detail: string | null = null;
+  firstByteMs: number | null = null;
+  durationMs = 0;
+  /** The upstream answered with 2xx, whole. */
+  isAnswered = false;
+  answer: LlmAnswer | null = null;
+  costMicroUsd: number | null = null;
+
+  readonly waterfall: CallStep[] = [];
+
+  constructor(
+    readonly id: string,
+    readonly startedAtMs: number,
+    readonly target: ProxyTarget,
+    readonly incoming: IncomingMessage,
+    readonly outgoing: ServerResponse,
+  ) {}
+
+  get tenantId(): string {
+    return this.principal.tenant_id;
+  }
+
+  /** Called once when the connection closes early. */
+  leave(): void {
+    this.isGone = true;
+    this.onGone?.();
+  }
+
+  /** Milliseconds since the call began. */
+  elapsedMs(): number {
+    return performance.now() - this.startedMs;
+  }
+
+  /** True if the upstream was asked, whatever it said. */
+  get wasSent(): boolean {
+    return this.status !== 0 && (this.decision === 'forwarded' || this.decision === 'hinted');
+  }
+}

@@ -1,0 +1,48 @@
+/** Which upstream a URL means, and what of it the upstream gets to see. */
+
+export interface ProxyTarget {
+  /** Of the configured upstream. */
+  upstream: string;
+  /** From `/agents/<id>/`; null when the path names none. */
+  agentId: string | null;
+  /** Below the upstream's base URL, encoded as it came, without query: `/chat/completions`. */
+  path: string;
+  /** With its `?`; "" for none. */
+  query: string;
+}
+
+const PATTERN = /^(?:\/agents\/([^/?]+))?\/proxy\/([^/?]+)(\/[^?]*)?(\?.*)?$/;
+
+/** Cheap: asked for every request of the server. */
+export const isProxyUrl = (url: string): boolean =>
+  url.startsWith('/proxy/') || (url.startsWith('/agents/') && url.includes('/proxy/'));
+
+/**
+ * Null: not a path of the proxy, or one that tries to leave the upstream's base (`..`, encoded or not, back-slashes,
+ * control characters). Absolute URLs never come here: they don't start with a slash.
+ */
+export function parseProxyUrl(url: string): ProxyTarget | null {
+  const match = PATTERN.exec(url);
+  if (match === null) return null;
+  const [, agent, upstream, path = '', query = ''] = match;
+  if (leavesBase(path)) return null;
+  const agentId = agent === undefined ? null : decode(agent);
+  if (agentId === '' || (agent !== undefined && agentId === null)) return null;
+  return { upstream: (upstream as string).toLowerCase(), agentId, path, query };
+}
+
+/** A `%`, a dot segment or a back-slash is rare: everything else is settled by one look. */
+function leavesBase(path: string): boolean {
+  if (!/[%\\]|\/\.|[\0-\x20\x7f]/.test(path)) return false;
+  const decoded = decode(path);
+  if (decoded === null || /[\0-\x1f\x7f\\]/.test(decoded)) return true;
+  return decoded.split('/').some((segment) => segment === '.' || segment === '..');
+}
+
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}

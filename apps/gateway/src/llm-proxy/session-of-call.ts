@@ -1,0 +1,25 @@
+/**
+ * The conversation a call belongs to when nobody named it: a fingerprint of who asks and how the conversation began,
+ * so that an unmodified client still groups. A client that says for which end user it asks keeps users apart.
+ */
+import { createHash } from 'node:crypto';
+import type { ProxyCall } from './proxy-call.js';
+
+/** A beginning longer than this is known by its head, its tail and its length: enough to tell conversations apart. */
+const TEXT_CHARS_HASHED = 8_192;
+
+/** Null for a call that is no conversation. About 4 us. */
+export function sessionOf({ tenantId, agentId, request }: ProxyCall): string | null {
+  if (request === null) return null;
+  const hash = createHash('sha256');
+  for (const part of [tenantId, agentId, request.system_text, request.first_user_text, request.end_user ?? '']) {
+    hash.update(`${part.length}:`);
+    hash.update(excerpt(part));
+  }
+  return `llm-${hash.digest('hex').slice(0, 32)}`;
+}
+
+const excerpt = (text: string): string =>
+  text.length <= TEXT_CHARS_HASHED
+    ? text
+    : text.slice(0, TEXT_CHARS_HASHED / 2) + text.slice(-TEXT_CHARS_HASHED / 2);

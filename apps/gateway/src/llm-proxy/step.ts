@@ -1,0 +1,14 @@
+/** What a step of the pipeline is. */
+import type { ProxyCall, Verdict } from './proxy-call.js';
+
+export interface Step {
+  readonly name: string;
+  /**
+   * What its own failure means: `open` = counted and logged, and the call goes on; `closed` = the call is refused.
+   */
+  readonly onFailure: 'open' | 'closed';
+  /** Nothing: the next step. A verdict: the answer, and no further step runs. */
+  run?(call: ProxyCall): Verdict | undefined | Promise<Verdict | undefined>;
+  /** After the answer has ended, whoever gave it, in reverse order and only if `run` was reached. Its failure is always open. */
+  settle?(call: ProxyCall): void;
+}

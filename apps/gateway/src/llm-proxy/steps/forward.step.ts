@@ -1,0 +1,167 @@
+/**
+ * Step 8: to the upstream and back. The body goes as it came unless somebody has words for the model; the answer comes
+ * back chunk by chunk, at the pace the client reads, and is read along on its way. A client that leaves takes the
+ * upstream's connection with it. Nothing is retried: what may be tried again, the client's SDK knows better.
+ */
+import type { UpstreamClient, UpstreamExchange, UpstreamFailure, UpstreamSink } from '#adapters/upstream-http';
+import { AnswerReader } from '../answer-reader.js';
+import { headerOf, requestHeaders, responseHeaders } from '../forwarded-headers.js';
+import { ownHeaders } from '../own-reply.js';
+import type { ProxyCall, Verdict } from '../proxy-call.js';
+import type { Step } from '../step.js';
+import type { UpstreamTarget } from '../upstream-directory.js';
+
+export interface ForwardParts {
+  client: Pick<UpstreamClient, 'send'>;
+}
+
+export const forwardStep = ({ client }: ForwardParts): Step => ({
+  name: 'forward',
+  onFailure: 'closed',
+  run(call: ProxyCall): Promise<Verdict | undefined> {
+    return new Promise((resolve) => {
+      const relay = new Relay(call, resolve);
+      relay.start(
+        client.send(
+          {
+            origin: call.upstream.origin,
+            path: call.upstream.basePath + call.path + queryOf(call),
+            method: call.incoming.method as string,
+            headers: headersOf(call),
+            body: bodyOf(call),
+          },
+          relay,
+        ),
+      );
+    });
+  },
+});
+
+function bodyOf(call: ProxyCall): Buffer | null {
+  if (call.injections.length === 0 || call.dialect === null) return call.body;
+  call.decision = 'hinted';
+  const told = call.injections.reduce(
+    (body, text) => (call.dialect as NonNullable<typeof call.dialect>).injectSystem(body, text),
+    call.parsed,
+  );
+  return Buffer.from(JSON.stringify(told));
+}
+
+function headersOf({ incoming, upstream, traceParent }: ProxyCall): string[] {
+  const headers = requestHeaders(incoming.rawHeaders, upstream.apiKey !== null);
+  if (upstream.apiKey !== null) headers.push(...credential(upstream, upstream.apiKey));
+  headers.push('accept-encoding', 'identity');
+  if (traceParent !== null) {
+    for (let at = 0; at < headers.length; at += 2) if (headers[at] === 'traceparent') headers[at + 1] = traceParent;
+  }
+  return headers;
+}
+
+const credential = ({ kind }: UpstreamTarget, key: string): [string, string] =>
+  kind === 'anthropic'
+    ? ['x-api-key', key]
+    : kind === 'gemini'
+      ? ['x-goog-api-key', key]
+      : ['authorization', `Bearer ${key}`];
+
+/** Gemini takes keys in the query too: the caller's is an agent key when the upstream's is ours. */
+function queryOf({ upstream, target: { query } }: ProxyCall): string {
+  if (upstream.apiKey === null || !/[?&]key=/.test(query)) return query;
+  const parameters = new URLSearchParams(query);
+  parameters.delete('key');
+  return parameters.size === 0 ? '' : `?${parameters}`;
+}
+
+/** Hands the upstream's answer to the client, and ends the step when one of the two is done. */
+class Relay implements UpstreamSink {
+  readonly #call: ProxyCall;
+  readonly #resolve: (verdict: Verdict | undefined) => void;
+  #exchange: UpstreamExchange | null = null;
+  #reader: AnswerReader | null = null;
+  /** The stream was begun while the call was held, and the upstream does not stream: its answer becomes an event. */
+  #isUnfit = false;
+
+  constructor(call: ProxyCall, resolve: (verdict: Verdict | undefined) => void) {
+    this.#call = call;
+    this.#resolve = resolve;
+  }
+
+  start(exchange: UpstreamExchange): void {
+    this.#exchange = exchange;
+    this.#call.onGone = () => {
+      exchange.abort();
+      this.#end();
+    };
+    if (this.#call.isGone) this.#call.leave();
+  }
+
+  head(status: number, headers: string[]): void {
+    const call = this.#call;
+    call.status = status;
+    call.firstByteMs = call.elapsedMs();
+    const isGood = status >= 200 && status < 300;
+    if (isGood && call.dialect !== null) this.#reader = AnswerReader.for(call.dialect, headers, call.request?.stream);
+    if (call.outgoing.headersSent) {
+      this.#isUnfit = !isGood || !headerOf(headers, 'content-type')?.startsWith('text/event-stream');
+      return;
+    }
+    const kept = responseHeaders(headers);
+    for (const [name, value] of Object.entries(ownHeaders(call))) kept.push(name, value);
+    call.outgoing.writeHead(status, kept);
+    call.outgoing.on('drain', () => this.#exchange?.resume());
+  }
+
+  chunk(bytes: Buffer): boolean {
+    this.#reader?.push(bytes);
+    return this.#isUnfit || this.#call.outgoing.write(bytes);
+  }
+
+  end(): void {
+    const call = this.#call;
+    call.isAnswered = call.status >= 200 && call.status < 300;
+    if (this.#isUnfit) this.#endBegunStream(call.status, 'upstream_error', `The upstream answered ${call.status}.`);
+    else call.outgoing.end();
+    this.#end();
+  }
+
+  failed(failure: UpstreamFailure, code: string): void {
+    const call = this.#call;
+    const hadHead = call.firstByteMs !== null;
+    call.decision = 'upstream_failed';
+    call.detail = `${failure} (${code})`;
+    if (!hadHead) {
+      const isLate = failure === 'timeout';
+      this.#finish({
+        kind: 'refuse',
+        decision: 'upstream_failed',
+        code: isLate ? 'upstream_timeout' : 'upstream_unreachable',
+        detail: isLate ? `The upstream ${call.upstream.name} did not answer in time.` : unreachable(call, failure),
+      });
+      return;
+    }
+    // Too late for an error: a cut connection is the only honest way to say that the answer is not whole.
+    call.outgoing.destroy();
+    this.#end();
+  }
+
+  #endBegunStream(status: number, code: string, message: string): void {
+    const { dialect, outgoing } = this.#call;
+    outgoing.end(dialect?.writeStreamError({ status, code, message }));
+  }
+
+  #end(): void {
+    if (this.#reader !== null) this.#call.answer = this.#reader.finish();
+    this.#finish(undefined);
+  }
+
+  #finish(verdict: Verdict | undefined): void {
+    this.#call.onGone = null;
+    this.#resolve(verdict);
+  }
+}
+
+const unreachable = ({ upstream }: ProxyCall, failure: UpstreamFailure): string =>
+  failure === 'broken'
+    ? `The upstream ${upstream.name} closed the connection without an answer.`
+    : `The upstream ${upstream.name} could not be reached.`;
+

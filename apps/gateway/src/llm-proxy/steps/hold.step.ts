@@ -1,0 +1,140 @@
+/**
+ * Step 4: an operator's pause holds the call until it is over; what the operator has to say goes to the model with it.
+ *
+ *     paused, not streaming   waits HITL_HOLD_MS, then 409 "try again" (vendors' SDKs do)
+ *     paused, streaming       the same for a moment; then the stream is begun and kept alive with comments, and the
+ *                             call may wait HITL_STREAM_HOLD_MS, since a begun stream cannot be told to try again
+ *     terminated              403 "do not try again"
+ */
+import { type AgentControl, type HeldCall, ObservatoryError, type SessionKey } from '#contracts';
+import type { ControlDesk } from '../../hitl/control-desk.js';
+import type { HeldCalls } from '../held-calls.js';
+import { ownHeaders } from '../own-reply.js';
+import type { ProxyCall, Verdict } from '../proxy-call.js';
+import type { Step } from '../step.js';
+
+/** Silence before a held stream is begun: a pause that ends sooner leaves the upstream's own status and headers. */
+const STREAM_QUIET_MS = 5_000;
+/** Between two comments: below the idle limits of common load balancers. */
+const KEEP_ALIVE_INTERVAL_MS = 10_000;
+const RETRY_AFTER_SECONDS = 5;
+
+export interface HoldParts {
+  desk: Pick<ControlDesk, 'answerFor' | 'noteProxied' | 'holdCall' | 'takeInjections'>;
+  held: HeldCalls;
+  holdMs: number;
+  streamHoldMs: number;
+  /** Pauses between comments, and before the first. */
+  quietMs?: number;
+  onTakeFailed: (error: unknown) => void;
+}
+
+export const holdStep = (parts: HoldParts): Step => ({
+  name: 'hold',
+  onFailure: 'closed',
+  run(call: ProxyCall): Verdict | undefined | Promise<Verdict | undefined> {
+    const { sessionKey } = call;
+    if (sessionKey === null) return undefined;
+    parts.desk.noteProxied(sessionKey);
+    const control = parts.desk.answerFor(sessionKey);
+    return control.state === 'paused' ? hold(parts, call) : proceed(call, control);
+  },
+  /** Words of an operator are taken once the upstream has them; a call that never got there leaves them for the next. */
+  settle({ sessionKey, takenDirectiveIds, isAnswered }: ProxyCall): void {
+    if (sessionKey === null || takenDirectiveIds.length === 0 || !isAnswered) return;
+    parts.desk.takeInjections(sessionKey, takenDirectiveIds).catch(parts.onTakeFailed);
+  },
+});
+
+async function hold(parts: HoldParts, call: ProxyCall): Promise<Verdict | undefined> {
+  const fromMs = call.elapsedMs();
+  const release = parts.held.enter(call.tenantId, heldView(call));
+  const gone = new AbortController();
+  call.onGone = () => gone.abort();
+  try {
+    const control = await waitOut(parts, call, gone.signal);
+    if (call.isGone) return undefined;
+    return control.state === 'paused' ? EXPIRED : proceed(call, control);
+  } catch (error) {
+    if (error instanceof ObservatoryError && error.code === 'too_many_polls') return TOO_MANY;
+    throw error;
+  } finally {
+    call.onGone = null;
+    call.heldMs = call.elapsedMs() - fromMs;
+    release();
+  }
+}
+
+async function waitOut(
+  { desk, quietMs = STREAM_QUIET_MS, ...parts }: HoldParts,
+  call: ProxyCall,
+  signal: AbortSignal,
+): Promise<AgentControl> {
+  const key = call.sessionKey as SessionKey;
+  const comment = keepAlive(call);
+  if (comment === null) return desk.holdCall(key, { waitMs: parts.holdMs, signal });
+  const control = await desk.holdCall(key, { waitMs: Math.min(quietMs, parts.holdMs), signal });
+  if (control.state !== 'paused' || signal.aborted) return control;
+  beginStream(call, comment);
+  const timer = setInterval(() => call.outgoing.write(comment), KEEP_ALIVE_INTERVAL_MS);
+  try {
+    return await desk.holdCall(key, { waitMs: parts.streamHoldMs, signal });
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** The comment that keeps this call's stream alive; null where there is no stream or it knows no comments. */
+function keepAlive({ request, dialect, target }: ProxyCall): string | null {
+  if (!request?.stream || dialect === null) return null;
+  if (dialect.name === 'gemini' && !/[?&]alt=sse\b/.test(target.query)) return null;
+  return dialect.keepAliveComment;
+}
+
+function beginStream(call: ProxyCall, comment: string): void {
+  call.outgoing.writeHead(200, {
+    ...ownHeaders(call),
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+    'x-accel-buffering': 'no',
+  });
+  call.outgoing.write(comment);
+}
+
+function proceed(call: ProxyCall, control: AgentControl): Verdict | undefined {
+  if (control.state === 'terminated') return TERMINATED;
+  const words = control.directives.filter((directive) => directive.type === 'inject');
+  if (words.length === 0 || call.dialect === null) return undefined;
+  call.injections.push(...words.map((directive) => directive.prompt ?? ''));
+  call.takenDirectiveIds = words.map((directive) => directive.directive_id);
+  return undefined;
+}
+
+const heldView = (call: ProxyCall): HeldCall => ({
+  call_id: call.id,
+  agent_id: call.agentId,
+  session_id: call.sessionId ?? '',
+  model: call.request?.model ?? null,
+  since_ms: call.startedAtMs + call.elapsedMs(),
+});
+
+const EXPIRED: Verdict = {
+  kind: 'refuse',
+  decision: 'hold_expired',
+  code: 'hold_expired',
+  shouldRetry: true,
+  retryAfterSeconds: RETRY_AFTER_SECONDS,
+};
+const TERMINATED: Verdict = {
+  kind: 'refuse',
+  decision: 'terminated',
+  code: 'call_terminated',
+  shouldRetry: false,
+};
+const TOO_MANY: Verdict = {
+  kind: 'refuse',
+  decision: 'hold_expired',
+  code: 'too_many_held_calls',
+  shouldRetry: true,
+  retryAfterSeconds: RETRY_AFTER_SECONDS,
+};

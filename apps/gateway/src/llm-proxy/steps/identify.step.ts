@@ -1,0 +1,101 @@
+/**
+ * Step 2: who is calling, for which agent, and which upstream. Needs only the head of the request, so a stranger is
+ * refused before a byte of the body is read.
+ */
+import { type AgentPrincipal, HEADERS, LIMITS } from '#contracts';
+import type { ProxyCall, Verdict } from '../proxy-call.js';
+import type { Step } from '../step.js';
+import type { UpstreamDirectory, UpstreamTarget } from '../upstream-directory.js';
+
+export interface IdentifyParts {
+  /** @see Authenticator.agent */
+  authenticate: (authorization: string | undefined, observatoryKey: string | undefined) => AgentPrincipal | null;
+  upstreams: Pick<UpstreamDirectory, 'find'>;
+}
+
+export const identifyStep = ({ authenticate, upstreams }: IdentifyParts): Step => ({
+  name: 'identify',
+  onFailure: 'closed',
+  run(call: ProxyCall): Verdict | undefined {
+    const { headers } = call.incoming;
+    const ownKey = text(headers[HEADERS.agentKey]);
+    const principal = authenticate(headers.authorization, ownKey ?? vendorKey(call));
+    if (principal === null) return UNKNOWN_KEY;
+    call.principal = principal;
+
+    const tenant = text(headers[HEADERS.tenant]);
+    if (tenant !== undefined && tenant !== principal.tenant_id) return OTHER_TENANT;
+
+    const agentId = text(headers[HEADERS.agent]) ?? call.target.agentId ?? principal.key_name;
+    if (agentId.length > LIMITS.idCharsMax || /[\0-\x1f\x7f]/.test(agentId)) return BAD_AGENT;
+    call.agentId = agentId;
+    call.isRetry = Number(text(headers['x-stainless-retry-count']) ?? 0) > 0;
+
+    const upstream = upstreams.find(principal.tenant_id, call.target.upstream);
+    if (upstream === null) return { ...UNKNOWN_UPSTREAM, detail: unknownUpstream(call.target.upstream) };
+    call.upstream = upstream;
+    call.path = pathBelow(upstream, call.target.path);
+    // The agent key arrived where the vendor's belongs, and we have none to put in its place.
+    if (upstream.apiKey === null && ownKey === undefined) return { ...NO_VENDOR_KEY, detail: noVendorKey(upstream.name) };
+    return undefined;
+  },
+});
+
+/**
+ * Base URLs of OpenAI's kind end in their version, and so does ours (`/proxy/<name>/v1`): the caller's `/v1` stands for
+ * the upstream's own. The others' SDKs put the version in themselves.
+ */
+function pathBelow({ kind, basePath }: UpstreamTarget, path: string): string {
+  const doubled = kind === 'openai' ? '/v1' : (/\/v\d+(?:beta|alpha)?\d*$/.exec(basePath)?.[0] ?? null);
+  return doubled !== null && (path === doubled || path.startsWith(`${doubled}/`)) ? path.slice(doubled.length) : path;
+}
+
+/** Without `x-observatory-key`, the agent key stands where the vendor's SDK puts its own. */
+function vendorKey({ incoming: { headers }, target }: ProxyCall): string | undefined {
+  if (headers.authorization !== undefined) return undefined;
+  const inQuery = target.query === '' ? null : new URLSearchParams(target.query).get('key');
+  return text(headers['x-api-key']) ?? text(headers['x-goog-api-key']) ?? inQuery ?? undefined;
+}
+
+const text = (value: string | string[] | undefined): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+const UNKNOWN_KEY: Verdict = {
+  kind: 'refuse',
+  decision: 'refused',
+  code: 'unauthorized',
+  detail: 'Send an agent key as the API key, or in the header x-observatory-key.',
+  shouldRetry: false,
+};
+const OTHER_TENANT: Verdict = {
+  kind: 'refuse',
+  decision: 'refused',
+  code: 'forbidden',
+  detail: 'This agent key may not act for the tenant named in x-tenant-id.',
+  shouldRetry: false,
+};
+const BAD_AGENT: Verdict = {
+  kind: 'refuse',
+  decision: 'refused',
+  code: 'invalid_request',
+  detail: `x-observatory-agent: give an id of 1 to ${LIMITS.idCharsMax} characters without control characters.`,
+  shouldRetry: false,
+};
+const UNKNOWN_UPSTREAM = {
+  kind: 'refuse',
+  decision: 'refused',
+  code: 'upstream_not_found',
+  shouldRetry: false,
+} as const satisfies Verdict;
+const NO_VENDOR_KEY = {
+  kind: 'refuse',
+  decision: 'refused',
+  code: 'unauthorized',
+  shouldRetry: false,
+} as const satisfies Verdict;
+
+const unknownUpstream = (name: string): string =>
+  `No upstream is named ${JSON.stringify(name.slice(0, 63))}; set OBSERVATORY_UPSTREAM_<NAME>_URL or add it in the settings.`;
+const noVendorKey = (name: string): string =>
+  `The upstream ${name} has no key here. Send your own vendor key as the API key and the agent key in x-observatory-key, ` +
+  `or give the gateway a key: OBSERVATORY_UPSTREAM_${name.toUpperCase().replaceAll('-', '_')}_KEY, or in the settings.`;

@@ -1,0 +1,64 @@
+/**
+ * Between identity and policy: the body, read once and parsed once, in the vendor's dialect; and with it the session.
+ * The bytes are kept as they came, and are what the upstream gets unless a guard has something to say to the model.
+ */
+import { HEADERS, LIMITS, ObservatoryError, sessionKey } from '#contracts';
+import { dialectFor } from '#domain/llm-dialects';
+import type { ProxyCall, Verdict } from '../proxy-call.js';
+import { type RequestBodyLimits, readRequestBody } from '../request-body.js';
+import { sessionOf } from '../session-of-call.js';
+import type { Step } from '../step.js';
+
+export const receiveStep = (limits: RequestBodyLimits): Step => ({
+  name: 'receive',
+  onFailure: 'closed',
+  async run(call: ProxyCall): Promise<Verdict | undefined> {
+    const { incoming, path, target } = call;
+    const given = incoming.headers[HEADERS.session];
+    if (typeof given === 'string' && given.length > LIMITS.idCharsMax) return BAD_SESSION;
+    call.dialect = dialectFor(call.upstream.kind, incoming.method as string, path);
+    const hasBody =
+      incoming.headers['content-length'] !== undefined || incoming.headers['transfer-encoding'] !== undefined;
+    // What no guard can read goes no further; vendors' SDKs never compress what they send.
+    if (call.dialect !== null && (incoming.headers['content-encoding'] ?? 'identity') !== 'identity') return ENCODED;
+    if (hasBody) call.body = await readRequestBody(incoming, limits);
+    if (call.dialect !== null) {
+      call.parsed = parseObject(call.body ?? Buffer.alloc(0));
+      call.request = call.dialect.readRequest(call.parsed, path + target.query);
+    }
+    const sessionId = typeof given === 'string' && given !== '' ? given : sessionOf(call);
+    if (sessionId !== null) {
+      call.sessionId = sessionId;
+      call.sessionKey = sessionKey(call.tenantId, sessionId);
+    }
+    return undefined;
+  },
+});
+
+/** @throws ObservatoryError invalid_json: a request no guard can read goes no further */
+function parseObject(bytes: Buffer): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw new ObservatoryError('invalid_json');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new ObservatoryError('invalid_json', 'The body is not a JSON object.');
+  return value;
+}
+
+const ENCODED: Verdict = {
+  kind: 'refuse',
+  decision: 'refused',
+  code: 'unsupported_media_type',
+  detail: 'Send the request without content-encoding.',
+  shouldRetry: false,
+};
+const BAD_SESSION: Verdict = {
+  kind: 'refuse',
+  decision: 'refused',
+  code: 'invalid_request',
+  detail: `x-observatory-session: give an id of at most ${LIMITS.idCharsMax} characters.`,
+  shouldRetry: false,
+};

@@ -1,0 +1,170 @@
+/**
+ * Where calls go: the three vendors by default, what the environment adds or fixes, what operators add per tenant.
+ * Holds keys; gives them to the forward step and to nobody else.
+ */
+import {
+  ObservatoryError,
+  type ProxyStore,
+  type SecretBox,
+  type Upstream,
+  type UpstreamKind,
+} from '#contracts';
+import type { Clock } from '#kernel';
+
+/** An upstream, ready to be called. */
+export interface UpstreamTarget {
+  name: string;
+  kind: UpstreamKind;
+  baseUrl: string;
+  origin: string;
+  /** Path of the base URL without a trailing slash; "" for none. */
+  basePath: string;
+  /** Null: the caller's own key passes through. Never logged, never given out. */
+  apiKey: string | null;
+  source: Upstream['source'];
+}
+
+/** As the environment gives it: `OBSERVATORY_UPSTREAM_<NAME>_URL`, `_KEY`, `_KIND`. */
+export interface EnvironmentUpstream {
+  name: string;
+  baseUrl: string | null;
+  apiKey: string | null;
+  kind: UpstreamKind | null;
+}
+
+interface StoredUpstream {
+  base_url: string;
+  kind: UpstreamKind;
+  sealed_key: string | null;
+}
+
+const DEFAULTS: Readonly<Record<string, { baseUrl: string; kind: UpstreamKind }>> = {
+  openai: { baseUrl: 'https://api.openai.com/v1', kind: 'openai' },
+  anthropic: { baseUrl: 'https://api.anthropic.com', kind: 'anthropic' },
+  gemini: { baseUrl: 'https://generativelanguage.googleapis.com', kind: 'gemini' },
+};
+
+/** Upstreams one tenant may add. */
+const UPSTREAMS_PER_TENANT_MAX = 200;
+
+export interface UpstreamDirectoryParts {
+  environment: readonly EnvironmentUpstream[];
+  store: Pick<ProxyStore, 'documents' | 'saveDocument' | 'deleteDocument'>;
+  secrets: SecretBox;
+  clock: Clock;
+}
+
+export class UpstreamDirectory {
+  readonly #parts: UpstreamDirectoryParts;
+  /** Known to every tenant. */
+  readonly #common = new Map<string, UpstreamTarget>();
+  readonly #byTenant = new Map<string, Map<string, UpstreamTarget>>();
+
+  constructor(parts: UpstreamDirectoryParts) {
+    this.#parts = parts;
+    for (const [name, { baseUrl, kind }] of Object.entries(DEFAULTS))
+      this.#common.set(name, target({ name, kind, baseUrl, apiKey: null, source: 'default' }));
+    for (const given of parts.environment) {
+      const known = this.#common.get(given.name);
+      const baseUrl = given.baseUrl ?? known?.baseUrl;
+      if (baseUrl === undefined) continue;
+      const kind = given.kind ?? known?.kind ?? 'openai';
+      this.#common.set(
+        given.name,
+        target({ name: given.name, kind, baseUrl, apiKey: given.apiKey, source: 'environment' }),
+      );
+    }
+  }
+
+  /** Before the first call. Rejects as the store does. */
+  async load(): Promise<void> {
+    for (const { tenant_id, id, body } of await this.#parts.store.documents('upstream')) {
+      const { base_url, kind, sealed_key } = body as StoredUpstream;
+      const apiKey = sealed_key === null ? null : this.#parts.secrets.open(sealed_key);
+      this.#of(tenant_id).set(id, target({ name: id, kind, baseUrl: base_url, apiKey, source: 'settings' }));
+    }
+  }
+
+  /** Hot path. What the environment fixes wins; then the tenant's own; then the default. */
+  find(tenantId: string, name: string): UpstreamTarget | null {
+    const common = this.#common.get(name);
+    if (common?.source === 'environment') return common;
+    return this.#byTenant.get(tenantId)?.get(name) ?? common ?? null;
+  }
+
+  list(tenantId: string): Upstream[] {
+    const names = new Set([...this.#common.keys(), ...(this.#byTenant.get(tenantId)?.keys() ?? [])]);
+    return [...names].sort().map((name) => view(this.find(tenantId, name) as UpstreamTarget));
+  }
+
+  /** @param apiKey null removes it, undefined keeps it */
+  async put(
+    tenantId: string,
+    name: string,
+    given: { baseUrl: string; kind: UpstreamKind | undefined; apiKey: string | null | undefined },
+  ): Promise<Upstream> {
+    this.#requireOurs(name);
+    const own = this.#of(tenantId);
+    const known = own.get(name);
+    if (known === undefined && own.size >= UPSTREAMS_PER_TENANT_MAX)
+      throw new ObservatoryError('invalid_request', `A tenant has at most ${UPSTREAMS_PER_TENANT_MAX} upstreams.`);
+    const { username, password, search, hash } = new URL(given.baseUrl);
+    if (username || password || search || hash) {
+      throw new ObservatoryError('invalid_fields', 'base_url: leave out credentials, query and fragment.', {
+        fields: ['base_url'],
+      });
+    }
+    const kind = given.kind ?? known?.kind ?? DEFAULTS[name]?.kind ?? 'openai';
+    // A key is kept for the place it was given for: it must not follow a base URL that somebody moves elsewhere.
+    const isMoved = known !== undefined && new URL(known.baseUrl).origin !== new URL(given.baseUrl).origin;
+    const apiKey = given.apiKey === undefined ? (isMoved ? null : (known?.apiKey ?? null)) : given.apiKey;
+    const next = target({ name, kind, baseUrl: given.baseUrl, apiKey, source: 'settings' });
+    const body: StoredUpstream = {
+      base_url: next.baseUrl,
+      kind,
+      sealed_key: apiKey === null ? null : this.#parts.secrets.seal(apiKey),
+    };
+    const { store, clock } = this.#parts;
+    await store.saveDocument({ tenant_id: tenantId, kind: 'upstream', id: name, body, updated_at_ms: clock.nowMs() });
+    own.set(name, next);
+    return view(next);
+  }
+
+  async remove(tenantId: string, name: string): Promise<void> {
+    this.#requireOurs(name);
+    if (!this.#of(tenantId).has(name)) throw new ObservatoryError('upstream_not_found');
+    await this.#parts.store.deleteDocument(tenantId, 'upstream', name);
+    this.#of(tenantId).delete(name);
+  }
+
+  #of(tenantId: string): Map<string, UpstreamTarget> {
+    let own = this.#byTenant.get(tenantId);
+    if (own === undefined) this.#byTenant.set(tenantId, (own = new Map()));
+    return own;
+  }
+
+  #requireOurs(name: string): void {
+    if (this.#common.get(name)?.source !== 'environment') return;
+    throw new ObservatoryError(
+      'invalid_request',
+      `${name} is fixed by the environment (OBSERVATORY_UPSTREAM_${variableName(name)}_URL or _KEY); change it there.`,
+    );
+  }
+}
+
+/** `my-vllm` -> `MY_VLLM` */
+export const variableName = (name: string): string => name.toUpperCase().replaceAll('-', '_');
+
+function target(given: Omit<UpstreamTarget, 'origin' | 'basePath'>): UpstreamTarget {
+  const { origin, pathname } = new URL(given.baseUrl);
+  return { ...given, origin, basePath: pathname.replace(/\/+$/, '') };
+}
+
+const view = ({ name, kind, baseUrl, apiKey, source }: UpstreamTarget): Upstream => ({
+  name,
+  kind,
+  base_url: baseUrl,
+  key: apiKey === null ? 'caller' : 'ours',
+  source,
+});
+

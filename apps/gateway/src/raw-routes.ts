@@ -1,0 +1,115 @@
+/**
+ * Routes answered on the bare HTTP server, ahead of Fastify: for the few paths where the framework's share of a
+ * request is worth saving, or where a body must be streamed untouched. Everything else goes on to Fastify.
+ *
+ * A raw route does for itself what Fastify would have done: it authenticates, bounds the body and answers every
+ * error. What is here helps it to answer as the rest of the gateway does.
+ */
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { FastifyServerFactory } from 'fastify';
+import type { Logger } from 'pino';
+import type { IdSource } from '#kernel';
+import { toRefusal } from './errors/refusal.js';
+import { API_HEADERS } from './errors/security-headers.js';
+
+export interface RawRoute {
+  /** @param url as on the request line: path and query. Called for every request, so it must cost next to nothing. */
+  handles(method: string, url: string): boolean;
+  /** Answers, sooner or later, whatever happens; must not throw. */
+  handle(request: IncomingMessage, response: ServerResponse): void;
+}
+
+/**
+ * For Fastify's option of that name. The list may grow until the server listens: routes need parts that are built
+ * with the application. The first route that takes a request has it.
+ */
+export function serverFactory(rawRoutes: readonly RawRoute[]): FastifyServerFactory {
+  return (toFastify, options) => {
+    const server = createServer(httpOptionsOf(options), listenerOf(rawRoutes, toFastify));
+    // What Fastify sets on a server it makes itself.
+    const { keepAliveTimeout, requestTimeout, connectionTimeout, maxRequestsPerSocket } = options as Timeouts;
+    if (keepAliveTimeout !== undefined) server.keepAliveTimeout = keepAliveTimeout;
+    if (requestTimeout !== undefined) server.requestTimeout = requestTimeout;
+    if (connectionTimeout !== undefined) server.setTimeout(connectionTimeout);
+    if (maxRequestsPerSocket) server.maxRequestsPerSocket = maxRequestsPerSocket;
+    return server;
+  };
+}
+
+interface Timeouts {
+  keepAliveTimeout?: number;
+  requestTimeout?: number;
+  connectionTimeout?: number;
+  maxRequestsPerSocket?: number | null;
+}
+
+const httpOptionsOf = (options: object) => (options as { http?: object | null }).http ?? {};
+
+function listenerOf(rawRoutes: readonly RawRoute[], toFastify: unknown): RequestListener {
+  const passOn = toFastify as RequestListener;
+  return (request, response) => {
+    const { method = '', url = '' } = request;
+    for (const route of rawRoutes) {
+      if (route.handles(method, url)) {
+        route.handle(request, response);
+        return;
+      }
+    }
+    passOn(request, response);
+  };
+}
+
+/** Names and values in turns, as `writeHead` takes them fastest. */
+const JSON_HEADERS: readonly string[] = [
+  'content-type',
+  'application/json; charset=utf-8',
+  ...Object.entries(API_HEADERS).flat(),
+];
+
+/** Status, security headers and a body of JSON text, in one write. Does nothing once the headers have left. */
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: readonly string[] = [],
+): void {
+  if (response.headersSent || response.destroyed) return;
+  const { req: request } = response;
+  const length = String(Buffer.byteLength(text));
+  const all = [...JSON_HEADERS, 'content-length', length, ...headers];
+  // An unread body would be taken for the next request; a server that stops listening wants its connections back.
+  if (!request.complete || !isListening(request)) all.push('connection', 'close');
+  response.writeHead(status, all);
+  response.end(text);
+}
+
+/** Node's sockets know their server, its types do not. */
+const isListening = (request: IncomingMessage): boolean =>
+  (request.socket as { server?: Server }).server?.listening !== false;
+
+/** Answers in the catalogue's shape and logs, with a correlation id, what is our own fault. Never throws. */
+export type SendRawError = (response: ServerResponse, error: unknown) => void;
+
+export function createSendRawError({ logger, ids }: { logger: Logger; ids: IdSource }): SendRawError {
+  return (response, error) => {
+    const refusal = toRefusal(error, ids);
+    if (refusal.isInternal) {
+      const { method, url = '' } = response.req;
+      const err = error instanceof Error ? error : new Error(`thrown value of type ${typeof error}`);
+      const { correlation_id } = refusal.answer;
+      const request = { method, path: url.split('?', 1)[0] };
+      logger.error({ err, correlation_id, request }, 'request failed');
+    }
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    sendJson(response, refusal.status, JSON.stringify(refusal.answer), Object.entries(refusal.headers).flat());
+  };
+}

@@ -1,0 +1,142 @@
+/**
+ * One HTTP exchange with an upstream, as it happens: head, chunks, end. It buffers nothing, follows no redirect,
+ * retries nothing and knows no vendor. Built on undici's dispatcher because its callbacks cost a third of `fetch`.
+ */
+import { Agent, type Dispatcher } from 'undici';
+
+/** Sockets to one origin; more calls wait for one. */
+const CONNECTIONS_MAX = 1_024;
+const CONNECT_TIMEOUT_MS = 10_000;
+
+export interface UpstreamTimeouts {
+  /** Request sent to first byte of the answer. A model may think for minutes. */
+  headersTimeoutMs: number;
+  /** Between two chunks of the answer. */
+  idleTimeoutMs: number;
+}
+
+export interface UpstreamRequest {
+  /** Scheme, host and port. */
+  origin: string;
+  /** With its query. */
+  path: string;
+  method: string;
+  /** Name, value, name, value ... */
+  headers: string[];
+  body: Buffer | null;
+}
+
+export type UpstreamFailure = 'unreachable' | 'timeout' | 'broken';
+
+/** Calls come in this order: head, chunks, then end or failed; failed alone if no answer began. None after an abort. */
+export interface UpstreamSink {
+  /** @param headers name, value, name, value ... as they came */
+  head(status: number, headers: string[]): void;
+  /** False: no more until `resume`. */
+  chunk(bytes: Buffer): boolean;
+  end(): void;
+  /** @param code of the system or of undici, such as ECONNREFUSED; holds no address and no credentials */
+  failed(failure: UpstreamFailure, code: string): void;
+}
+
+export class UpstreamClient {
+  readonly #agent: Agent;
+
+  constructor({ headersTimeoutMs, idleTimeoutMs }: UpstreamTimeouts) {
+    this.#agent = new Agent({
+      connections: CONNECTIONS_MAX,
+      connect: { timeout: CONNECT_TIMEOUT_MS },
+      headersTimeout: headersTimeoutMs,
+      bodyTimeout: idleTimeoutMs,
+      allowH2: false,
+    });
+  }
+
+  /** Starts at once; the exchange reports to `sink`. Never throws. */
+  send(request: UpstreamRequest, sink: UpstreamSink): UpstreamExchange {
+    const exchange = new UpstreamExchange(sink);
+    this.#agent.dispatch(
+      {
+        origin: request.origin,
+        path: request.path,
+        method: request.method as Dispatcher.HttpMethod,
+        headers: request.headers,
+        body: request.body,
+      },
+      exchange,
+    );
+    return exchange;
+  }
+
+  /** Breaks off what is under way. */
+  close(): Promise<void> {
+    return this.#agent.destroy();
+  }
+}
+
+/** The dispatcher's handler, and what the caller holds of the exchange. */
+export class UpstreamExchange implements Dispatcher.DispatchHandler {
+  readonly #sink: UpstreamSink;
+  #abort: ((reason?: Error) => void) | null = null;
+  #resume: (() => void) | null = null;
+  #isOver = false;
+
+  constructor(sink: UpstreamSink) {
+    this.#sink = sink;
+  }
+
+  /** The upstream's connection is closed: it stops generating. Nothing is reported afterwards. */
+  abort(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#abort?.(new Error('aborted'));
+  }
+
+  /** After a chunk that answered false. */
+  resume(): void {
+    this.#resume?.();
+  }
+
+  onConnect(abort: (reason?: Error) => void): void {
+    // Aborted while it waited for a socket.
+    if (this.#isOver) abort(new Error('aborted'));
+    else this.#abort = abort;
+  }
+
+  onHeaders(status: number, headers: Buffer[], resume: () => void): boolean {
+    // 1xx come before the answer proper.
+    if (status < 200) return true;
+    this.#resume = resume;
+    if (!this.#isOver) {
+      this.#sink.head(
+        status,
+        headers.map((part) => part.toString('latin1')),
+      );
+    }
+    return true;
+  }
+
+  onData(bytes: Buffer): boolean {
+    return this.#isOver ? true : this.#sink.chunk(bytes);
+  }
+
+  onComplete(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#sink.end();
+  }
+
+  onError(error: Error): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const { code = 'UNKNOWN' } = error as NodeJS.ErrnoException;
+    this.#sink.failed(this.#resume === null ? beforeHead(code) : afterHead(code), code);
+  }
+}
+
+const TIMEOUTS: ReadonlySet<string> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
+const BROKEN: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+const afterHead = (code: string): UpstreamFailure => (TIMEOUTS.has(code) ? 'timeout' : 'broken');
+const beforeHead = (code: string): UpstreamFailure =>
+  TIMEOUTS.has(code) ? 'timeout' : BROKEN.has(code) || code.startsWith('HPE_') ? 'broken' : 'unreachable';
