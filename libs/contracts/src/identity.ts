@@ -13,5 +13,16 @@ export function splitSessionKey(key: SessionKey): { tenantId: string; sessionId:
   return { tenantId: key.slice(0, at), sessionId: key.slice(at + 1) };
 }
 
+/** An agent's id together with its tenant. */
+export type AgentScope = Brand<string, 'AgentScope'>;
+
+export const agentScope = (tenantId: string, agentId: string): AgentScope =>
+  `${tenantId}\0${agentId}` as AgentScope;
+
+export function splitAgentScope(scope: AgentScope): { tenantId: string; agentId: string } {
+  const at = scope.indexOf('\0');
+  return { tenantId: scope.slice(0, at), agentId: scope.slice(at + 1) };
+}
+
 /** Operator id under which the gateway itself acts, in control and audit. */
 export const SYSTEM_OPERATOR = 'system';

@@ -67,6 +67,8 @@ export class ProxyCall {
   /** Extra headers of the answer. */
   readonly answerHeaders: Record<string, string> = {};
   heldMs = 0;
+  /** Of the kill switch; null when it did not look. */
+  windowKey: string | null = null;
   killScore: number | null = null;
   traceParent: string | null = null;
 

@@ -168,3 +168,9 @@ const view = ({ name, kind, baseUrl, apiKey, source }: UpstreamTarget): Upstream
   source,
 });
 
+
+/** Stands in until the caller is known: shapes a refusal by the vendor its path names. */
+export function unknownUpstreamTarget(name: string): UpstreamTarget {
+  const kind = DEFAULTS[name]?.kind ?? 'openai';
+  return { name, kind, baseUrl: '', origin: '', basePath: '', apiKey: null, source: 'default' };
+}

@@ -1,0 +1,138 @@
+/** What proxied agents are doing right now, and what they have spent: small counters, bounded, for people to look at. */
+import { type AgentScope, splitAgentScope } from '#contracts';
+import { type Clock, TtlLru } from '#kernel';
+
+const AGENT_COUNT_MAX = 20_000;
+const AGENT_IDLE_MS = 32 * 86_400_000;
+const BUCKET_MS = 10_000;
+/** Five minutes. */
+const BUCKET_COUNT = 30;
+const MINUTE_BUCKETS = 60_000 / BUCKET_MS;
+const HOUR_MS = 3_600_000;
+
+interface Bucket {
+  /** Start, in units of BUCKET_MS. */
+  at: number;
+  calls: number;
+  errors: number;
+}
+
+interface Activity {
+  lastCallMs: number | null;
+  runningCount: number;
+  buckets: Bucket[];
+  /** Start of the hour -> micro-USD; this month's, and the last hour's of the month before. */
+  hours: Map<number, number>;
+}
+
+export interface ActivityView {
+  lastCallMs: number | null;
+  callsPerMinute: number;
+  errorRate: number | null;
+  runningCount: number;
+}
+
+export class AgentActivity {
+  readonly #clock: Clock;
+  readonly #agents: TtlLru<AgentScope, Activity>;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#agents = new TtlLru({ countMax: AGENT_COUNT_MAX, idleMs: AGENT_IDLE_MS, clock });
+  }
+
+  begin(scope: AgentScope): void {
+    this.#of(scope).runningCount += 1;
+  }
+
+  end(scope: AgentScope, isError: boolean, costMicroUsd: number): void {
+    const nowMs = this.#clock.nowMs();
+    const activity = this.#of(scope);
+    activity.runningCount = Math.max(0, activity.runningCount - 1);
+    activity.lastCallMs = nowMs;
+    const at = Math.floor(nowMs / BUCKET_MS);
+    let bucket = activity.buckets.at(-1);
+    if (bucket === undefined || bucket.at !== at) {
+      bucket = { at, calls: 0, errors: 0 };
+      activity.buckets.push(bucket);
+      if (activity.buckets.length > BUCKET_COUNT) activity.buckets.shift();
+    }
+    bucket.calls += 1;
+    if (isError) bucket.errors += 1;
+    if (costMicroUsd > 0) this.#spend(activity, nowMs, costMicroUsd);
+  }
+
+  /** Brings back what was spent before this process began. */
+  restore(scope: AgentScope, hourMs: number, costMicroUsd: number): void {
+    const { hours } = this.#of(scope);
+    hours.set(hourMs, (hours.get(hourMs) ?? 0) + costMicroUsd);
+  }
+
+  view(scope: AgentScope): ActivityView {
+    const activity = this.#agents.peek(scope);
+    if (activity === undefined) return { lastCallMs: null, callsPerMinute: 0, errorRate: null, runningCount: 0 };
+    const now = Math.floor(this.#clock.nowMs() / BUCKET_MS);
+    let minute = 0;
+    let calls = 0;
+    let errors = 0;
+    for (const bucket of activity.buckets) {
+      if (bucket.at <= now - BUCKET_COUNT) continue;
+      calls += bucket.calls;
+      errors += bucket.errors;
+      if (bucket.at > now - MINUTE_BUCKETS) minute += bucket.calls;
+    }
+    return {
+      lastCallMs: activity.lastCallMs,
+      callsPerMinute: minute,
+      errorRate: calls === 0 ? null : errors / calls,
+      runningCount: activity.runningCount,
+    };
+  }
+
+  /** Micro-USD: the last 60 minutes (the older hour by its share), this UTC day, this UTC month. */
+  spent(scope: AgentScope): { hour: number; day: number; month: number } {
+    const hours = this.#agents.peek(scope)?.hours;
+    const nowMs = this.#clock.nowMs();
+    const thisHour = nowMs - (nowMs % HOUR_MS);
+    const dayStart = nowMs - (nowMs % (24 * HOUR_MS));
+    const monthStart = monthStartMs(nowMs);
+    const share = 1 - (nowMs - thisHour) / HOUR_MS;
+    let day = 0;
+    let month = 0;
+    for (const [hourMs, micro] of hours ?? []) {
+      if (hourMs >= dayStart) day += micro;
+      if (hourMs >= monthStart) month += micro;
+    }
+    const hour = (hours?.get(thisHour) ?? 0) + (hours?.get(thisHour - HOUR_MS) ?? 0) * share;
+    return { hour: Math.round(hour), day, month };
+  }
+
+  *known(tenantId: string): Generator<string> {
+    for (const [scope] of this.#agents.entries()) {
+      const { tenantId: owner, agentId } = splitAgentScope(scope);
+      if (owner === tenantId) yield agentId;
+    }
+  }
+
+  #spend({ hours }: Activity, nowMs: number, costMicroUsd: number): void {
+    const hourMs = nowMs - (nowMs % HOUR_MS);
+    if (!hours.has(hourMs)) {
+      const keepFrom = Math.min(monthStartMs(nowMs), hourMs - HOUR_MS);
+      for (const old of hours.keys()) if (old < keepFrom) hours.delete(old);
+    }
+    hours.set(hourMs, (hours.get(hourMs) ?? 0) + costMicroUsd);
+  }
+
+  #of(scope: AgentScope): Activity {
+    const known = this.#agents.get(scope);
+    if (known !== undefined) return known;
+    const fresh: Activity = { lastCallMs: null, runningCount: 0, buckets: [], hours: new Map() };
+    this.#agents.set(scope, fresh);
+    return fresh;
+  }
+}
+
+export const monthStartMs = (nowMs: number): number => {
+  const now = new Date(nowMs);
+  return Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);
+};

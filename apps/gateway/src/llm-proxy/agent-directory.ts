@@ -1,0 +1,208 @@
+/**
+ * What operators have set for each agent: its policy and its kill switch. In memory whole, because every call asks;
+ * a change is durable before it is in force, except that the kill switch takes effect first and is written after.
+ */
+import {
+  type AgentPolicy,
+  type AgentPolicyPatch,
+  type AgentScope,
+  type AuditDraft,
+  agentScope,
+  type DecisionStore,
+  type Incident,
+  KILL_SWITCH_ACTOR,
+  KILL_SWITCH_DEFAULTS,
+  type KillSwitchPatch,
+  type KillSwitchSettings,
+  ObservatoryError,
+  type OperatorPrincipal,
+  type ProxyStore,
+  SYSTEM_OPERATOR,
+  splitAgentScope,
+} from '#contracts';
+import { applyKillSwitchPatch } from '#domain/kill-switch';
+import { applyPolicyPatch, defaultPolicy } from '#domain/policy';
+import type { Clock } from '#kernel';
+
+/** Agents of all tenants that may have settings of their own. */
+const SETTINGS_COUNT_MAX = 100_000;
+
+export interface AgentDirectoryParts {
+  store: Pick<ProxyStore, 'documents' | 'saveDocument' | 'openIncidents' | 'closeIncidents'>;
+  audit: Pick<DecisionStore, 'commitControl'>;
+  clock: Clock;
+  /** The kill switch's deactivation could not be written; it is in force until the next start. */
+  onUnsaved: (error: unknown) => void;
+}
+
+type Actor = Pick<OperatorPrincipal, 'operator_id' | 'role'>;
+const KILL_SWITCH: Actor = { operator_id: KILL_SWITCH_ACTOR, role: SYSTEM_OPERATOR as never };
+
+export class AgentDirectory {
+  readonly #parts: AgentDirectoryParts;
+  readonly #policies = new Map<AgentScope, AgentPolicy>();
+  readonly #killSwitches = new Map<AgentScope, KillSwitchSettings>();
+  /** Latest incident per agent that nobody has reactivated. */
+  readonly #openIncidents = new Map<AgentScope, string>();
+  /** Reactivations under way: two operators at once, and one of them is told. */
+  readonly #reactivating = new Map<AgentScope, Promise<unknown>>();
+
+  constructor(parts: AgentDirectoryParts) {
+    this.#parts = parts;
+  }
+
+  /** Before the first call. Rejects as the store does. */
+  async load(): Promise<void> {
+    const { store } = this.#parts;
+    for (const { tenant_id, id, body } of await store.documents('agent_policy'))
+      this.#policies.set(agentScope(tenant_id, id), { ...defaultPolicy(id), ...(body as AgentPolicy) });
+    for (const { tenant_id, id, body } of await store.documents('kill_switch'))
+      this.#killSwitches.set(agentScope(tenant_id, id), { ...KILL_SWITCH_DEFAULTS, ...(body as KillSwitchSettings) });
+    for (const { tenant_id, incident } of await store.openIncidents()) {
+      const scope = agentScope(tenant_id, incident.agent_id);
+      this.#openIncidents.set(scope, incident.incident_id);
+      // The gateway died between a firing and its deactivation's write.
+      const policy = this.policy(scope);
+      if (policy.active) this.#policies.set(scope, deactivatedBy(policy, incident));
+    }
+  }
+
+  /** Hot path. */
+  policy(scope: AgentScope): AgentPolicy {
+    return this.#policies.get(scope) ?? defaultPolicy(splitAgentScope(scope).agentId);
+  }
+
+  /** Hot path; null for an agent without limits that may run: nothing to check. */
+  restriction(scope: AgentScope): AgentPolicy | null {
+    return this.#policies.get(scope) ?? null;
+  }
+
+  /** Hot path. */
+  killSwitch(scope: AgentScope): KillSwitchSettings {
+    return this.#killSwitches.get(scope) ?? KILL_SWITCH_DEFAULTS;
+  }
+
+  openIncidentId(scope: AgentScope): string | null {
+    return this.#openIncidents.get(scope) ?? null;
+  }
+
+  /** Agents with settings of their own. */
+  *known(tenantId: string): Generator<string> {
+    const seen = new Set<string>();
+    for (const scope of [...this.#policies.keys(), ...this.#killSwitches.keys()]) {
+      const { tenantId: owner, agentId } = splitAgentScope(scope);
+      if (owner === tenantId && !seen.has(agentId)) {
+        seen.add(agentId);
+        yield agentId;
+      }
+    }
+  }
+
+  async patchPolicy(scope: AgentScope, patch: AgentPolicyPatch, by: OperatorPrincipal): Promise<AgentPolicy> {
+    const before = this.policy(scope);
+    const after = applyPolicyPatch(before, patch, by.operator_id, this.#parts.clock.nowMs());
+    if (after.active && !before.active) return this.#reactivated(scope, after, by);
+    await this.#savePolicy(scope, after);
+    await this.#audit(scope, by, 'agent.policy', { ...patch });
+    return after;
+  }
+
+  async patchKillSwitch(scope: AgentScope, patch: KillSwitchPatch, by: OperatorPrincipal): Promise<KillSwitchSettings> {
+    const after = applyKillSwitchPatch(this.killSwitch(scope), patch);
+    const { tenantId, agentId } = this.#room(scope, this.#killSwitches);
+    const { store, clock } = this.#parts;
+    await store.saveDocument({
+      tenant_id: tenantId,
+      kind: 'kill_switch',
+      id: agentId,
+      body: after,
+      updated_at_ms: clock.nowMs(),
+    });
+    this.#killSwitches.set(scope, after);
+    await this.#audit(scope, by, 'agent.kill_switch', { ...patch });
+    return after;
+  }
+
+  /** In force at once: the agent's next call is refused whatever the disk does. False: it was deactivated already. */
+  deactivateByKillSwitch(scope: AgentScope, incident: Incident): boolean {
+    const before = this.policy(scope);
+    this.#openIncidents.set(scope, incident.incident_id);
+    if (!before.active) return false;
+    const after = deactivatedBy(before, incident);
+    this.#policies.set(scope, after);
+    this.#savePolicy(scope, after)
+      .then(() => this.#audit(scope, KILL_SWITCH, 'agent.deactivate', { incident_id: incident.incident_id }))
+      .catch(this.#parts.onUnsaved);
+    return true;
+  }
+
+  /** False: it was active already, or another operator was faster. Rejects as the store does: it stays deactivated. */
+  async reactivate(scope: AgentScope, by: OperatorPrincipal): Promise<boolean> {
+    await this.#reactivating.get(scope)?.catch(() => {});
+    const before = this.policy(scope);
+    if (before.active) return false;
+    const after = applyPolicyPatch(before, { active: true }, by.operator_id, this.#parts.clock.nowMs());
+    const work = this.#reactivated(scope, after, by);
+    this.#reactivating.set(scope, work);
+    try {
+      await work;
+      return true;
+    } finally {
+      this.#reactivating.delete(scope);
+    }
+  }
+
+  async #reactivated(scope: AgentScope, after: AgentPolicy, by: OperatorPrincipal): Promise<AgentPolicy> {
+    const { tenantId, agentId } = splitAgentScope(scope);
+    const nowMs = this.#parts.clock.nowMs();
+    await this.#parts.store.closeIncidents(tenantId, agentId, by.operator_id, nowMs);
+    this.#openIncidents.delete(scope);
+    await this.#savePolicy(scope, after);
+    await this.#audit(scope, by, 'agent.reactivate', {});
+    return after;
+  }
+
+  async #savePolicy(scope: AgentScope, policy: AgentPolicy): Promise<void> {
+    const { tenantId, agentId } = this.#room(scope, this.#policies);
+    const { store, clock } = this.#parts;
+    await store.saveDocument({
+      tenant_id: tenantId,
+      kind: 'agent_policy',
+      id: agentId,
+      body: policy,
+      updated_at_ms: clock.nowMs(),
+    });
+    this.#policies.set(scope, policy);
+  }
+
+  #room(scope: AgentScope, settings: ReadonlyMap<AgentScope, unknown>): { tenantId: string; agentId: string } {
+    if (settings.size >= SETTINGS_COUNT_MAX && !settings.has(scope))
+      throw new ObservatoryError('invalid_request', `At most ${SETTINGS_COUNT_MAX} agents may have settings of their own.`);
+    return splitAgentScope(scope);
+  }
+
+  async #audit(scope: AgentScope, by: Actor, action: string, detail: Record<string, unknown>): Promise<void> {
+    const { tenantId, agentId } = splitAgentScope(scope);
+    const draft: AuditDraft = {
+      tenant_id: tenantId,
+      at_ms: this.#parts.clock.nowMs(),
+      operator_id: by.operator_id,
+      role: by.role,
+      action,
+      session_id: null,
+      before_state: null,
+      after_state: null,
+      outcome: 'ok',
+      detail: { agent_id: agentId, ...detail },
+    };
+    await this.#parts.audit.commitControl({ audit: [draft] });
+  }
+}
+
+const deactivatedBy = (policy: AgentPolicy, incident: Incident): AgentPolicy => ({
+  ...policy,
+  active: false,
+  deactivated_by: KILL_SWITCH_ACTOR,
+  deactivated_at_ms: incident.at_ms,
+  deactivated_reason: `score ${incident.breakdown.score} above ${incident.threshold}`,
+});

@@ -1,0 +1,102 @@
+/** Agents as the Agents page lists them, put together from those who know; sent on `gateway:agents` when they change. */
+import { type AgentScope, type AgentView, agentScope, type KillSwitchAnswer, type LivePublisher, splitAgentScope, TOPICS } from '#contracts';
+import { type KillSwitchWindows, presetOf } from '#domain/kill-switch';
+import type { AgentActivity } from './agent-activity.js';
+import type { AgentDirectory } from './agent-directory.js';
+import type { HeldCalls } from './held-calls.js';
+import { windowPrefix } from './steps/kill-switch.step.js';
+
+/** One view per changed agent and interval. */
+const PUBLISH_INTERVAL_MS = 1_000;
+/** Agents in a listing. */
+const LIST_COUNT_MAX = 2_000;
+
+export interface AgentViewsParts {
+  agents: AgentDirectory;
+  activity: AgentActivity;
+  windows: Pick<KillSwitchWindows, 'scoreWhere'>;
+  held: HeldCalls;
+  live: LivePublisher;
+}
+
+export class AgentViews {
+  readonly #parts: AgentViewsParts;
+  readonly #changed = new Set<AgentScope>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(parts: AgentViewsParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#publish(), PUBLISH_INTERVAL_MS);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Published with the next interval. */
+  touch(tenantId: string, agentId: string): void {
+    this.#changed.add(agentScope(tenantId, agentId));
+  }
+
+  /** By agent id. */
+  list(tenantId: string): AgentView[] {
+    const { agents, activity } = this.#parts;
+    const ids = new Set([...agents.known(tenantId), ...activity.known(tenantId)]);
+    return [...ids].sort().slice(0, LIST_COUNT_MAX).map((id) => this.view(tenantId, id));
+  }
+
+  isKnown(tenantId: string, agentId: string): boolean {
+    return this.#parts.activity.view(agentScope(tenantId, agentId)).lastCallMs !== null || [...this.#parts.agents.known(tenantId)].includes(agentId);
+  }
+
+  view(tenantId: string, agentId: string): AgentView {
+    const { agents, activity, held } = this.#parts;
+    const scope = agentScope(tenantId, agentId);
+    const policy = agents.policy(scope);
+    const { lastCallMs, callsPerMinute, errorRate, runningCount } = activity.view(scope);
+    const spent = activity.spent(scope);
+    const heldCalls = held.of(tenantId, { agentId });
+    return {
+      agent_id: agentId,
+      policy,
+      kill_switch: this.killSwitch(scope),
+      spend: {
+        hour: { spent_usd: spent.hour / 1e6, budget_usd: policy.budget_hour_usd },
+        day: { spent_usd: spent.day / 1e6, budget_usd: policy.budget_day_usd },
+        month: { spent_usd: spent.month / 1e6, budget_usd: policy.budget_month_usd },
+      },
+      last_call_ms: lastCallMs,
+      calls_per_minute: callsPerMinute,
+      error_rate: errorRate,
+      running_call_count: runningCount,
+      held_call_count: heldCalls.length,
+      held_since_ms: heldCalls[0]?.since_ms ?? null,
+      open_incident_id: agents.openIncidentId(scope),
+    };
+  }
+
+  killSwitch(scope: AgentScope): KillSwitchAnswer {
+    const { agents, windows } = this.#parts;
+    const settings = agents.killSwitch(scope);
+    const { tenantId, agentId } = splitAgentScope(scope);
+    const prefix = windowPrefix(tenantId, agentId);
+    return {
+      ...settings,
+      agent_id: agentId,
+      preset: presetOf(settings),
+      live_score: settings.enabled ? windows.scoreWhere((key) => key.startsWith(prefix)) : null,
+    };
+  }
+
+  #publish(): void {
+    for (const scope of this.#changed) {
+      const { tenantId, agentId } = splitAgentScope(scope);
+      this.#parts.live.publish(tenantId, TOPICS.agents, this.view(tenantId, agentId));
+    }
+    this.#changed.clear();
+  }
+}

@@ -1,0 +1,111 @@
+/** Agents of the proxy: what they may do, what they spend, and their kill switch. */
+import { Body, Controller, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
+import { z } from 'zod';
+import {
+  type AgentPolicy,
+  type AgentView,
+  agentPolicyPatchSchema,
+  agentScope,
+  type KillSwitchAnswer,
+  killSwitchPatchSchema,
+  LIMITS,
+  ObservatoryError,
+  type OperatorPrincipal,
+} from '#contracts';
+import { Principal, Requires } from '../auth/access.js';
+import { parseFields } from '../errors/field-errors.js';
+import { LlmProxyArea } from './llm-proxy.area.js';
+
+export const deactivateBodySchema = z.strictObject({ reason: z.string().trim().min(1).max(500) });
+
+@Controller('v1/agents')
+export class AgentsController {
+  constructor(private readonly proxy: LlmProxyArea) {}
+
+  @Get()
+  @Requires('observe')
+  list(@Principal() { tenant_id }: OperatorPrincipal): { items: AgentView[] } {
+    return { items: this.proxy.views.list(tenant_id) };
+  }
+
+  @Get(':agent_id')
+  @Requires('observe')
+  one(@Principal() { tenant_id }: OperatorPrincipal, @Param('agent_id') agentId: string): AgentView {
+    if (!this.proxy.views.isKnown(tenant_id, agentId)) throw new ObservatoryError('agent_not_found');
+    return this.proxy.views.view(tenant_id, agentId);
+  }
+
+  @Get(':agent_id/policy')
+  @Requires('observe')
+  policy(@Principal() { tenant_id }: OperatorPrincipal, @Param('agent_id') agentId: string): AgentPolicy {
+    return this.proxy.agents.policy(agentScope(tenant_id, requireId(agentId)));
+  }
+
+  /** An agent need not have been seen: limits may be set before its first call. */
+  @Patch(':agent_id/policy')
+  @Requires('configure')
+  async changePolicy(
+    @Principal() operator: OperatorPrincipal,
+    @Param('agent_id') agentId: string,
+    @Body() body: unknown,
+  ): Promise<AgentPolicy> {
+    const scope = agentScope(operator.tenant_id, requireId(agentId));
+    const { active, ...patch } = parseFields(agentPolicyPatchSchema, body);
+    if (active === true) await this.proxy.incidents.reactivate(operator, agentId);
+    const policy = await this.proxy.agents.patchPolicy(scope, active === false ? { ...patch, active } : patch, operator);
+    this.proxy.views.touch(operator.tenant_id, agentId);
+    return policy;
+  }
+
+  @Get(':agent_id/kill-switch')
+  @Requires('observe')
+  killSwitch(@Principal() { tenant_id }: OperatorPrincipal, @Param('agent_id') agentId: string): KillSwitchAnswer {
+    return this.proxy.views.killSwitch(agentScope(tenant_id, requireId(agentId)));
+  }
+
+  @Patch(':agent_id/kill-switch')
+  @Requires('configure')
+  async changeKillSwitch(
+    @Principal() operator: OperatorPrincipal,
+    @Param('agent_id') agentId: string,
+    @Body() body: unknown,
+  ): Promise<KillSwitchAnswer> {
+    const scope = agentScope(operator.tenant_id, requireId(agentId));
+    await this.proxy.agents.patchKillSwitch(scope, parseFields(killSwitchPatchSchema, body), operator);
+    this.proxy.views.touch(operator.tenant_id, agentId);
+    return this.proxy.views.killSwitch(scope);
+  }
+
+  @Post(':agent_id/deactivate')
+  @HttpCode(200)
+  @Requires('command')
+  async deactivate(
+    @Principal() operator: OperatorPrincipal,
+    @Param('agent_id') agentId: string,
+    @Body() body: unknown,
+  ): Promise<{ status: 'ok'; note?: 'already_inactive' }> {
+    const scope = agentScope(operator.tenant_id, requireId(agentId));
+    const { reason } = parseFields(deactivateBodySchema, body);
+    if (!this.proxy.agents.policy(scope).active) return { status: 'ok', note: 'already_inactive' };
+    await this.proxy.agents.patchPolicy(scope, { active: false, reason }, operator);
+    this.proxy.views.touch(operator.tenant_id, agentId);
+    return { status: 'ok' };
+  }
+
+  @Post(':agent_id/reactivate')
+  @HttpCode(200)
+  @Requires('command')
+  async reactivate(
+    @Principal() operator: OperatorPrincipal,
+    @Param('agent_id') agentId: string,
+  ): Promise<{ status: 'ok'; note?: 'already_active' }> {
+    const isDone = await this.proxy.incidents.reactivate(operator, requireId(agentId));
+    this.proxy.views.touch(operator.tenant_id, agentId);
+    return isDone ? { status: 'ok' } : { status: 'ok', note: 'already_active' };
+  }
+}
+
+function requireId(agentId: string): string {
+  if (agentId.length <= LIMITS.idCharsMax) return agentId;
+  throw new ObservatoryError('invalid_request', `agent_id: at most ${LIMITS.idCharsMax} characters.`);
+}

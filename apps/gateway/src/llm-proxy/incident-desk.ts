@@ -1,0 +1,84 @@
+/**
+ * The life of an incident: the agent is deactivated, the evidence kept, people told; and its end, when an operator
+ * reactivates the agent, which forgets the windows so that it starts afresh.
+ */
+import { agentScope, type Incident, type LivePublisher, type OperatorPrincipal, type ProxyStore, TOPICS } from '#contracts';
+import type { KillSwitchWindows } from '#domain/kill-switch';
+import type { AlertMonitor } from '../alerts/alert-monitor.js';
+import type { AgentDirectory } from './agent-directory.js';
+import type { ProxyEvents } from './proxy-events.js';
+import { windowPrefix } from './steps/kill-switch.step.js';
+
+export interface IncidentDeskParts {
+  agents: AgentDirectory;
+  windows: Pick<KillSwitchWindows, 'forgetWhere'>;
+  store: Pick<ProxyStore, 'appendIncident' | 'incidents'>;
+  live: LivePublisher;
+  alerts: Pick<AlertMonitor, 'note'>;
+  events: ProxyEvents;
+  nowMs: () => number;
+}
+
+/** Incidents shown at once in the live snapshot. */
+const SNAPSHOT_COUNT = 50;
+
+export class IncidentDesk {
+  readonly #parts: IncidentDeskParts;
+
+  constructor(parts: IncidentDeskParts) {
+    this.#parts = parts;
+  }
+
+  /** At once in force; written and told behind. Never throws. */
+  open(tenantId: string, incident: Incident): void {
+    const { agents, store, live, alerts, events } = this.#parts;
+    agents.deactivateByKillSwitch(agentScope(tenantId, incident.agent_id), incident);
+    events.killed(tenantId, incident);
+    alerts.note({
+      kind: 'incident',
+      tenant_id: tenantId,
+      agent_id: incident.agent_id,
+      session_id: incident.session_id,
+      at_ms: incident.at_ms,
+      score: incident.breakdown.score,
+      threshold: incident.threshold,
+      incident_id: incident.incident_id,
+    });
+    store
+      .appendIncident(tenantId, incident)
+      .then((seq) => live.publish(tenantId, TOPICS.incidents, { ...incident, seq }))
+      .catch((error: unknown) => {
+        events.incidentUnsaved(incident.incident_id, error);
+        live.publish(tenantId, TOPICS.incidents, incident);
+      });
+  }
+
+  /** False: it was active already, or somebody else was faster. Rejects as the store does. */
+  async reactivate(by: OperatorPrincipal, agentId: string): Promise<boolean> {
+    const { agents, store, live } = this.#parts;
+    const isDone = await agents.reactivate(agentScope(by.tenant_id, agentId), by);
+    if (isDone) {
+      this.forget(by.tenant_id, agentId);
+      const { items } = await store.incidents({ tenant_id: by.tenant_id, agent_id: agentId, limit: SNAPSHOT_COUNT });
+      for (const incident of items) live.publish(by.tenant_id, TOPICS.incidents, incident);
+    }
+    return isDone;
+  }
+
+  /** The agent starts afresh: windows and the alert's state are cleared. */
+  forget(tenantId: string, agentId: string): void {
+    const prefix = windowPrefix(tenantId, agentId);
+    this.#parts.windows.forgetWhere((key) => key.startsWith(prefix));
+    this.#parts.alerts.note({
+      kind: 'reactivated',
+      tenant_id: tenantId,
+      agent_id: agentId,
+      session_id: null,
+      at_ms: this.#parts.nowMs(),
+    });
+  }
+
+  async snapshot(tenantId: string): Promise<Incident[]> {
+    return (await this.#parts.store.incidents({ tenant_id: tenantId, limit: SNAPSHOT_COUNT })).items;
+  }
+}

@@ -1,0 +1,24 @@
+/** The way of a proxied call: this list and nothing else. A new guard is one file and one line. */
+import { forwardStep } from './steps/forward.step.js';
+import { holdStep } from './steps/hold.step.js';
+import { identifyStep } from './steps/identify.step.js';
+import { killSwitchStep } from './steps/kill-switch.step.js';
+import { policyStep } from './steps/policy.step.js';
+import { receiveStep } from './steps/receive.step.js';
+import { recordStep } from './steps/record.step.js';
+import { sessionStepsStep } from './steps/session-steps.step.js';
+import { traceStep } from './steps/trace.step.js';
+import type { PipelineParts } from './pipeline-parts.js';
+import type { Step } from './step.js';
+
+export const pipeline = (parts: PipelineParts): readonly Step[] => [
+  traceStep(),
+  identifyStep(parts.identify),
+  recordStep(parts.record),
+  receiveStep(parts.receive),
+  sessionStepsStep(parts.stepFeed),
+  policyStep(parts.policy),
+  holdStep(parts.hold),
+  killSwitchStep(parts.killSwitch),
+  forwardStep(parts.forward),
+];

@@ -1,0 +1,110 @@
+/** The price table of each tenant: the one this program came with until an operator replaces it. Kept by version. */
+import {
+  type DecisionStore,
+  type ModelPrice,
+  ObservatoryError,
+  type OperatorPrincipal,
+  type PriceTable,
+  type ProxyStore,
+  type Usage,
+} from '#contracts';
+import { costMicroUsd, DEFAULT_PRICES, findPrice } from '#domain/policy';
+import type { Clock } from '#kernel';
+
+const DOCUMENT_ID = 'table';
+
+export interface PriceBookParts {
+  store: Pick<ProxyStore, 'documents' | 'saveDocument'>;
+  audit: Pick<DecisionStore, 'commitControl'>;
+  clock: Clock;
+}
+
+export class PriceBook {
+  readonly #parts: PriceBookParts;
+  readonly #tables = new Map<string, PriceTable>();
+
+  constructor(parts: PriceBookParts) {
+    this.#parts = parts;
+  }
+
+  /** Before the first call. Rejects as the store does. */
+  async load(): Promise<void> {
+    for (const { tenant_id, body } of await this.#parts.store.documents('prices'))
+      this.#tables.set(tenant_id, body as PriceTable);
+  }
+
+  table(tenantId: string): PriceTable {
+    return this.#tables.get(tenantId) ?? DEFAULT_PRICES;
+  }
+
+  /** Null: this model has no price. */
+  price(tenantId: string, model: string | null): ModelPrice | null {
+    return model === null ? null : findPrice(this.table(tenantId), model);
+  }
+
+  /** Micro-USD; null: this model has no price. */
+  cost(tenantId: string, model: string | null, usage: Usage): number | null {
+    const price = this.price(tenantId, model);
+    return price === null ? null : costMicroUsd(price, usage);
+  }
+
+  /** @throws ObservatoryError version_conflict when somebody else was faster */
+  async put(by: OperatorPrincipal, given: { version: number; models: ModelPrice[] }): Promise<PriceTable> {
+    const { store, audit, clock } = this.#parts;
+    const before = this.table(by.tenant_id);
+    if (given.version !== before.version) throw new ObservatoryError('version_conflict');
+    const doubled = firstDouble(given.models.map((one) => one.model));
+    if (doubled !== null) {
+      throw new ObservatoryError('invalid_fields', `models: ${JSON.stringify(doubled)} stands there twice.`, {
+        fields: ['models'],
+      });
+    }
+    const nowMs = clock.nowMs();
+    const table: PriceTable = {
+      version: before.version + 1,
+      updated_at_ms: nowMs,
+      updated_by: by.operator_id,
+      models: given.models,
+    };
+    // In memory first: two operators in one turn must not both find the version they expect.
+    this.#tables.set(by.tenant_id, table);
+    try {
+      await store.saveDocument({
+        tenant_id: by.tenant_id,
+        kind: 'prices',
+        id: DOCUMENT_ID,
+        body: table,
+        updated_at_ms: nowMs,
+      });
+    } catch (error) {
+      this.#tables.set(by.tenant_id, before);
+      throw error;
+    }
+    await audit.commitControl({
+      audit: [
+        {
+          tenant_id: by.tenant_id,
+          at_ms: nowMs,
+          operator_id: by.operator_id,
+          role: by.role,
+          action: 'prices.update',
+          session_id: null,
+          before_state: `version ${before.version}`,
+          after_state: `version ${table.version}`,
+          outcome: 'ok',
+          detail: { model_count: table.models.length },
+        },
+      ],
+    });
+    return table;
+  }
+}
+
+function firstDouble(names: readonly string[]): string | null {
+  const seen = new Set<string>();
+  for (const name of names) {
+    if (seen.has(name)) return name;
+    seen.add(name);
+  }
+  return null;
+}

@@ -1,0 +1,149 @@
+/** What happens around the proxy, each as one function: log line and metric together. No prompts, no keys, no ids in labels. */
+import type { Logger } from 'pino';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { CallDecision, Incident } from '#contracts';
+import { METRIC_PREFIX } from '../telemetry/metrics.js';
+import type { ProxyCall } from './proxy-call.js';
+
+/** A reason for failing open is logged at most this often; the counter has them all. */
+const FAIL_OPEN_LOG_INTERVAL_MS = 60_000;
+
+export interface ProxyGauges {
+  held: () => number;
+  windows: () => number;
+  waitingRows: () => number;
+}
+
+export class ProxyEvents {
+  readonly #logger: Logger;
+  readonly #calls: Counter<'upstream' | 'decision'>;
+  readonly #seconds: Histogram<'upstream'>;
+  readonly #firstByte: Histogram<'upstream'>;
+  readonly #tokens: Counter<'upstream' | 'direction'>;
+  readonly #failedOpen: Counter<'site'>;
+  readonly #kills: Counter;
+  readonly #dropped: Counter<'what'>;
+  readonly #loggedMs = new Map<string, number>();
+
+  constructor(logger: Logger, metrics: Registry, gauges: ProxyGauges) {
+    const registers = [metrics];
+    this.#logger = logger;
+    this.#calls = new Counter({
+      name: `${METRIC_PREFIX}proxy_calls_total`,
+      help: 'Proxied calls by what became of them.',
+      labelNames: ['upstream', 'decision'],
+      registers,
+    });
+    this.#seconds = new Histogram({
+      name: `${METRIC_PREFIX}proxy_call_seconds`,
+      help: 'Request received to last byte of the answer, time held included.',
+      labelNames: ['upstream'],
+      buckets: [0.05, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300],
+      registers,
+    });
+    this.#firstByte = new Histogram({
+      name: `${METRIC_PREFIX}proxy_first_byte_seconds`,
+      help: 'Request received to first byte of the answer.',
+      labelNames: ['upstream'],
+      buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 15, 60],
+      registers,
+    });
+    this.#tokens = new Counter({
+      name: `${METRIC_PREFIX}proxy_tokens_total`,
+      help: 'Tokens as the vendors counted them.',
+      labelNames: ['upstream', 'direction'],
+      registers,
+    });
+    this.#failedOpen = new Counter({
+      name: `${METRIC_PREFIX}fail_open_total`,
+      help: 'Guards that failed and let the call go on, by guard.',
+      labelNames: ['site'],
+      registers,
+    });
+    this.#kills = new Counter({
+      name: `${METRIC_PREFIX}kill_switch_fired_total`,
+      help: 'Agents stopped by the kill switch.',
+      registers,
+    });
+    this.#dropped = new Counter({
+      name: `${METRIC_PREFIX}proxy_dropped_total`,
+      help: 'Records of calls given up because a bound was reached or the store refused: rows, steps.',
+      labelNames: ['what'],
+      registers,
+    });
+    const gauge = (name: string, help: string, read: () => number) =>
+      new Gauge({
+        name: `${METRIC_PREFIX}${name}`,
+        help,
+        registers,
+        collect() {
+          this.set(read());
+        },
+      });
+    gauge('proxy_held_calls', 'Calls that wait for an operator now.', gauges.held);
+    gauge('kill_switch_windows', 'Windows of the kill switch in memory.', gauges.windows);
+    gauge('proxy_waiting_rows', 'Calls not yet handed to the store.', gauges.waitingRows);
+  }
+
+  /** @param upstream a configured name: bounded by the configuration */
+  ended(call: ProxyCall, upstream: string, decision: CallDecision): void {
+    this.#calls.inc({ upstream, decision });
+    this.#seconds.observe({ upstream }, call.durationMs / 1_000);
+    if (call.firstByteMs !== null) this.#firstByte.observe({ upstream }, call.firstByteMs / 1_000);
+    const usage = call.answer?.usage;
+    if (usage) {
+      this.#tokens.inc({ upstream, direction: 'input' }, usage.input_tokens);
+      this.#tokens.inc({ upstream, direction: 'output' }, usage.output_tokens);
+    }
+  }
+
+  /** Counted each time, logged once a minute per guard. */
+  failedOpen(site: string, error: unknown): void {
+    this.#failedOpen.inc({ site });
+    const nowMs = Date.now();
+    if (nowMs - (this.#loggedMs.get(site) ?? 0) < FAIL_OPEN_LOG_INTERVAL_MS) return;
+    this.#loggedMs.set(site, nowMs);
+    this.#logger.error({ event: 'fail_open', site, err: error }, 'a guard failed; calls go on without it');
+  }
+
+  failedClosed(site: string, callId: string, error: unknown): void {
+    this.#logger.error({ event: 'fail_closed', site, call_id: callId, err: error }, 'a step failed; the call was refused');
+  }
+
+  killed(tenantId: string, { agent_id, session_id, incident_id, breakdown, threshold }: Incident): void {
+    this.#kills.inc();
+    this.#logger.warn(
+      { event: 'kill_switch', tenant_id: tenantId, agent_id, session_id, incident_id, score: breakdown.score, threshold },
+      'the kill switch stopped an agent',
+    );
+  }
+
+  incidentUnsaved(incidentId: string, error: unknown): void {
+    this.#logger.error({ event: 'incident_unsaved', incident_id: incidentId, err: error }, 'an incident could not be stored');
+  }
+
+  deactivationUnsaved(error: unknown): void {
+    this.#logger.error(
+      { event: 'deactivation_unsaved', err: error },
+      'a deactivation is in force but could not be stored; its incident restores it at the next start',
+    );
+  }
+
+  rowsDropped(count: number, error: unknown): void {
+    this.#dropped.inc({ what: 'rows' }, count);
+    this.#logger.warn({ event: 'calls_dropped', count, err: error }, 'calls could not be recorded');
+  }
+
+  stepSkipped(): void {
+    this.#dropped.inc({ what: 'steps' });
+  }
+
+  stepsRefused(count: number, error: unknown): void {
+    this.#dropped.inc({ what: 'steps' }, count);
+    this.#logger.warn({ event: 'proxy_steps_refused', count, err: error }, 'steps of proxied calls were not stored');
+  }
+
+  injectionUnconfirmed(error: unknown): void {
+    this.#logger.warn({ event: 'injection_unconfirmed', err: error }, 'a directive may reach its agent again');
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * The proxy's door: a raw route of the HTTP server, ahead of any framework, because a body must reach the upstream as it
+ * came and an answer must leave as it comes. Runs the pipeline; decides nothing itself.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ObservatoryError } from '#contracts';
+import type { Clock, IdSource } from '#kernel';
+import type { RawRoute } from '../raw-routes.js';
+import { sendVerdict } from './own-reply.js';
+import { ProxyCall, type Verdict } from './proxy-call.js';
+import type { ProxyEvents } from './proxy-events.js';
+import { isProxyUrl, parseProxyUrl } from './proxy-path.js';
+import type { Step } from './step.js';
+import { unknownUpstreamTarget } from './upstream-directory.js';
+
+/** A step that took less and found nothing is no bar of the waterfall. */
+const WATERFALL_MS_MIN = 0.1;
+
+export interface ProxyRouteParts {
+  steps: readonly Step[];
+  clock: Clock;
+  ids: IdSource;
+  events: Pick<ProxyEvents, 'failedOpen' | 'failedClosed'>;
+  isDraining: () => boolean;
+}
+
+export class ProxyRoute implements RawRoute {
+  readonly #parts: ProxyRouteParts;
+  readonly #running = new Set<ProxyCall>();
+
+  constructor(parts: ProxyRouteParts) {
+    this.#parts = parts;
+  }
+
+  get runningCount(): number {
+    return this.#running.size;
+  }
+
+  handles(_method: string, url: string): boolean {
+    return isProxyUrl(url);
+  }
+
+  handle(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    void this.#serve(incoming, outgoing);
+  }
+
+  /** Resolves when no call is under way, or after `waitMs`. */
+  async drain(waitMs: number): Promise<void> {
+    const untilMs = performance.now() + waitMs;
+    while (this.#running.size > 0 && performance.now() < untilMs)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+
+  async #serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const { clock, ids, isDraining } = this.#parts;
+    const target = parseProxyUrl(incoming.url ?? '');
+    const call = new ProxyCall(
+      ids.next(),
+      clock.nowMs(),
+      target ?? { upstream: '', agentId: null, path: '', query: '' },
+      incoming,
+      outgoing,
+    );
+    call.upstream = unknownUpstreamTarget(call.target.upstream);
+    outgoing.on('close', () => {
+      if (!outgoing.writableFinished) call.leave();
+    });
+    outgoing.on('error', () => call.leave());
+    if (target === null) sendVerdict(call, BAD_PATH);
+    else if (isDraining()) sendVerdict(call, DRAINING);
+    else {
+      this.#running.add(call);
+      await this.#run(call);
+      this.#running.delete(call);
+    }
+    // What nobody read would be taken for the next request.
+    if (!incoming.complete) incoming.resume();
+  }
+
+  async #run(call: ProxyCall): Promise<void> {
+    const reached: Step[] = [];
+    let verdict: Verdict | undefined;
+    for (const step of this.#parts.steps) {
+      const startMs = call.elapsedMs();
+      let outcome = 'passed';
+      reached.push(step);
+      try {
+        const result = step.run?.(call);
+        verdict = result instanceof Promise ? await result : result;
+        if (verdict !== undefined) outcome = verdict.decision;
+      } catch (error) {
+        outcome = 'failed';
+        verdict = this.#onFailure(step, call, error);
+      }
+      const durationMs = call.elapsedMs() - startMs;
+      if (durationMs >= WATERFALL_MS_MIN || outcome !== 'passed')
+        call.waterfall.push({ name: step.name, start_ms: round(startMs), duration_ms: round(durationMs), outcome });
+      if (verdict !== undefined || call.isGone) break;
+    }
+    if (verdict !== undefined) sendVerdict(call, verdict);
+    else if (call.isGone && call.decision !== 'upstream_failed') {
+      call.decision = 'aborted';
+      call.status = 499;
+      call.detail = 'The client left before its answer was complete.';
+    }
+    call.durationMs = call.elapsedMs();
+    for (const step of reached.reverse()) this.#settle(step, call);
+  }
+
+  /** What the caller did wrong is told; what we did wrong is counted, and closes or opens as the step says. */
+  #onFailure(step: Step, call: ProxyCall, error: unknown): Verdict | undefined {
+    if (error instanceof ObservatoryError) {
+      const { code, detail, extra } = error;
+      return {
+        kind: 'refuse',
+        decision: 'refused',
+        code,
+        detail,
+        ...(extra.retryAfterSeconds !== undefined && { retryAfterSeconds: extra.retryAfterSeconds }),
+      };
+    }
+    if (step.onFailure === 'open') {
+      this.#parts.events.failedOpen(step.name, error);
+      return undefined;
+    }
+    this.#parts.events.failedClosed(step.name, call.id, error);
+    return { kind: 'refuse', decision: 'refused', code: 'internal_error' };
+  }
+
+  #settle(step: Step, call: ProxyCall): void {
+    try {
+      step.settle?.(call);
+    } catch (error) {
+      this.#parts.events.failedOpen(step.name, error);
+    }
+  }
+}
+
+const round = (ms: number): number => Math.round(ms * 100) / 100;
+
+const BAD_PATH: Verdict = {
+  kind: 'refuse',
+  decision: 'refused',
+  code: 'invalid_request',
+  detail: 'Not a path of the proxy. Base URLs: /proxy/openai/v1, /proxy/anthropic, /proxy/gemini, /proxy/<name>/v1.',
+  shouldRetry: false,
+};
+const DRAINING: Verdict = {
+  kind: 'refuse',
+  decision: 'refused',
+  code: 'draining',
+  shouldRetry: true,
+  retryAfterSeconds: 2,
+};

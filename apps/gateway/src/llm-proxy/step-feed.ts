@@ -1,0 +1,242 @@
+/**
+ * Makes steps of a session out of proxied calls, so that an agent that reports nothing itself shows up, loops and all,
+ * by its base URL alone. What the model did is in its answer; how it went is in the next request, as the tools'
+ * results: so a step with tool calls waits for that request, and one without leaves at once.
+ *
+ *     intent      a stable label of the newest thing a person or program asked of the agent
+ *     tool_call   name and argument hash of each call the model made
+ *     status      failure if a result says so or the upstream failed; success; pending if no result ever came
+ */
+import { createHash } from 'node:crypto';
+import {
+  type AgentScope,
+  agentScope,
+  type DecisionLog,
+  type LlmAnswer,
+  type LlmToolCall,
+  type LlmToolResult,
+  type SessionKey,
+} from '#contracts';
+import { redact } from '#domain/kill-switch';
+import { type Clock, canonicalJson, TtlLru } from '#kernel';
+import type { ProxyCall } from './proxy-call.js';
+
+/** `meta.source_app` of steps made here. */
+export const PROXY_SOURCE = 'observatory-proxy';
+
+const SESSION_COUNT_MAX = 50_000;
+const SESSION_IDLE_MS = 3_600_000;
+/** A result that has not come by then will not come: the step leaves as `pending`. */
+const RESULT_WAIT_MS = 120_000;
+const FLUSH_INTERVAL_MS = 20;
+/** Steps handed on per second over all sessions; beyond it calls are still recorded, but make no steps. */
+const STEPS_PER_SECOND_MAX = 500;
+const LABEL_CHARS_MAX = 120;
+const INPUT_CHARS_MAX = 2_000;
+const OUTPUT_CHARS_MAX = 500;
+const SELF_REPORTING_COUNT_MAX = 20_000;
+const SELF_REPORTING_MS = 3_600_000;
+
+interface Conversation {
+  label: string;
+  lastCallId: string | null;
+  costMicroUsd: number;
+  /** Waits for the results of its tool calls. */
+  open: { tenantId: string; log: DecisionLog; sinceMs: number } | null;
+}
+
+export interface StepFeedParts {
+  clock: Clock;
+  /** Takes a tenant's steps. Must not throw; a refusal is its own to report. */
+  deliver: (tenantId: string, logs: DecisionLog[]) => void;
+  onSkipped: () => void;
+}
+
+export class StepFeed {
+  readonly #parts: StepFeedParts;
+  readonly #conversations: TtlLru<SessionKey, Conversation>;
+  readonly #selfReporting: TtlLru<AgentScope, true>;
+  /** Conversations with an open step, oldest first. */
+  readonly #open = new Map<SessionKey, Conversation>();
+  #ready = new Map<string, DecisionLog[]>();
+  #timers: NodeJS.Timeout[] = [];
+  #allowance = STEPS_PER_SECOND_MAX;
+  #refilledMs = 0;
+
+  constructor(parts: StepFeedParts) {
+    this.#parts = parts;
+    const { clock } = parts;
+    this.#conversations = new TtlLru({
+      countMax: SESSION_COUNT_MAX,
+      idleMs: SESSION_IDLE_MS,
+      clock,
+      onEvict: (key, conversation) => this.#giveUp(key, conversation),
+    });
+    this.#selfReporting = new TtlLru({ countMax: SELF_REPORTING_COUNT_MAX, idleMs: SELF_REPORTING_MS, clock });
+  }
+
+  start(): void {
+    this.#timers = [
+      setInterval(() => this.flush(), FLUSH_INTERVAL_MS),
+      setInterval(() => this.#giveUpOld(), RESULT_WAIT_MS / 10),
+    ];
+    for (const timer of this.#timers) timer.unref();
+  }
+
+  stop(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+    for (const [key, conversation] of [...this.#open]) this.#giveUp(key, conversation);
+    this.flush();
+  }
+
+  /** The agent posts DecisionLogs of its own: its calls make no steps. */
+  noteReported(tenantId: string, agentId: string): void {
+    this.#selfReporting.set(agentScope(tenantId, agentId), true);
+  }
+
+  /** A request came in: the step before it learns how its tool calls went. */
+  noteRequest(call: ProxyCall): void {
+    if (call.sessionKey === null || call.request === null || call.isRetry) return;
+    const conversation = this.#conversations.get(call.sessionKey);
+    if (conversation === undefined) return;
+    const { tool_results: results } = call.request.newest;
+    if (conversation.open !== null) this.#close(call.sessionKey, conversation, results);
+  }
+
+  /** A call has ended at the upstream, well or badly. */
+  noteAnswer(call: ProxyCall): void {
+    const { sessionKey, request } = call;
+    if (sessionKey === null || request === null || call.isRetry) return;
+    if (this.#selfReporting.get(agentScope(call.tenantId, call.agentId))) return;
+    if (!this.#mayPass()) return;
+    const conversation = this.#conversations.get(sessionKey) ?? fresh();
+    if (conversation.open !== null) this.#close(sessionKey, conversation, []);
+    const asked = request.newest.user_text || conversation.label || request.first_user_text;
+    conversation.label = asked === conversation.label ? asked : labelOf(asked);
+    conversation.costMicroUsd += call.costMicroUsd ?? 0;
+    const log = stepOf(call, conversation);
+    conversation.lastCallId = call.id;
+    this.#conversations.set(sessionKey, conversation);
+    if (call.answer !== null && call.answer.tool_calls.length > 0) {
+      conversation.open = { tenantId: call.tenantId, log, sinceMs: this.#parts.clock.nowMs() };
+      this.#open.set(sessionKey, conversation);
+    } else this.#push(call.tenantId, log);
+  }
+
+  /** Hands on what is ready. */
+  flush(): void {
+    if (this.#ready.size === 0) return;
+    const ready = this.#ready;
+    this.#ready = new Map();
+    for (const [tenantId, logs] of ready) this.#parts.deliver(tenantId, logs);
+  }
+
+  #close(key: SessionKey, conversation: Conversation, results: readonly LlmToolResult[]): void {
+    const { open } = conversation;
+    if (open === null) return;
+    conversation.open = null;
+    this.#open.delete(key);
+    if (results.length > 0) {
+      open.log.action.status = results.some((result) => result.failed) ? 'failure' : 'success';
+      open.log.action.tool_output_summary = cut(results.map((result) => result.text).join('\n'), OUTPUT_CHARS_MAX);
+    }
+    this.#push(open.tenantId, open.log);
+  }
+
+  #giveUp(key: SessionKey, conversation: Conversation): void {
+    this.#close(key, conversation, []);
+  }
+
+  #giveUpOld(): void {
+    const beforeMs = this.#parts.clock.nowMs() - RESULT_WAIT_MS;
+    for (const [key, conversation] of this.#open) {
+      if ((conversation.open?.sinceMs ?? 0) > beforeMs) return;
+      this.#giveUp(key, conversation);
+    }
+  }
+
+  #push(tenantId: string, log: DecisionLog): void {
+    const logs = this.#ready.get(tenantId);
+    if (logs === undefined) this.#ready.set(tenantId, [log]);
+    else logs.push(log);
+  }
+
+  /** A bucket that holds one second's worth. */
+  #mayPass(): boolean {
+    const nowMs = this.#parts.clock.nowMs();
+    const refill = ((nowMs - this.#refilledMs) / 1_000) * STEPS_PER_SECOND_MAX;
+    this.#allowance = Math.min(STEPS_PER_SECOND_MAX, this.#allowance + Math.max(0, refill));
+    this.#refilledMs = nowMs;
+    if (this.#allowance < 1) {
+      this.#parts.onSkipped();
+      return false;
+    }
+    this.#allowance -= 1;
+    return true;
+  }
+}
+
+const fresh = (): Conversation => ({ label: '', lastCallId: null, costMicroUsd: 0, open: null });
+
+/** The same for questions that differ in their numbers only. */
+const labelOf = (text: string): string =>
+  cut(text.slice(0, LABEL_CHARS_MAX * 4), LABEL_CHARS_MAX * 4)
+    .replace(/\s+/g, ' ')
+    .replace(/\d+/g, '#')
+    .trim()
+    .slice(0, LABEL_CHARS_MAX);
+
+const cut = (text: string, charsMax: number): string => redact(text.slice(0, charsMax));
+
+function stepOf(call: ProxyCall, conversation: Conversation): DecisionLog {
+  const { answer, agentId, sessionId } = call;
+  const toolCalls = answer?.tool_calls ?? [];
+  return {
+    meta: {
+      trace_id: call.id,
+      timestamp: new Date(call.startedAtMs).toISOString(),
+      session_id: sessionId as string,
+      parent_step_id: conversation.lastCallId,
+      source_app: PROXY_SOURCE,
+    },
+    identity: {
+      agent_id: agentId,
+      agent_type: 'proxied',
+      capability_version: '1.0.0',
+      model_name: answer?.model ?? call.request?.model ?? '',
+    },
+    cognition: { intent: conversation.label || 'continue' },
+    action: {
+      status: !call.isAnswered || answer?.failed ? 'failure' : toolCalls.length > 0 ? 'pending' : 'success',
+      ...(toolCalls.length > 0 && { tool_call: toolCalls.map(toolLabel).join(' + '), ...inputOf(toolCalls) }),
+      ...(toolCalls.length === 0 && answer !== null && { tool_output_summary: cut(answer.text, OUTPUT_CHARS_MAX) }),
+      duration_ms: Math.round(call.durationMs),
+    },
+    state_delta: {
+      tokens_consumed: tokensOf(answer),
+      cumulative_session_cost: conversation.costMicroUsd / 1_000_000,
+    },
+    control: { is_terminal: false },
+  } as DecisionLog;
+}
+
+const tokensOf = (answer: LlmAnswer | null): number =>
+  (answer?.usage?.input_tokens ?? 0) + (answer?.usage?.output_tokens ?? 0);
+
+export const toolLabel = (call: LlmToolCall): string => `${call.name}#${argumentsHash(call)}`;
+
+/** Eight hex digits over the canonical arguments; over their text when they are no JSON. */
+export function argumentsHash({ arguments: text }: LlmToolCall): string {
+  let canonical = text;
+  try {
+    canonical = canonicalJson(JSON.parse(text));
+  } catch {
+    // The model wrote no JSON: its own words are the arguments.
+  }
+  return createHash('sha256').update(canonical).digest('hex').slice(0, 8);
+}
+
+function inputOf(toolCalls: readonly LlmToolCall[]): { tool_input: string } {
+  const input = toolCalls.length === 1 ? (toolCalls[0] as LlmToolCall).arguments : JSON.stringify(toolCalls.map((call) => call.arguments));
+  return { tool_input: JSON.stringify({ arguments: cut(input, INPUT_CHARS_MAX) }) };
+}

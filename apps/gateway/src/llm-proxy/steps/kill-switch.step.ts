@@ -1,0 +1,95 @@
+/**
+ * Step 5: stops an agent that repeats itself, before this call costs anything. Decides on the requests before this one;
+ * what the upstream answers is noted when the call settles.
+ */
+import {
+  agentScope,
+  type Incident,
+  type IncidentEvidence,
+  type KillSwitchSettings,
+  type ScoreBreakdown,
+} from '#contracts';
+import type { KillSwitchWindows } from '#domain/kill-switch';
+import type { IdSource } from '#kernel';
+import type { AgentDirectory } from '../agent-directory.js';
+import type { IncidentDesk } from '../incident-desk.js';
+import type { ProxyCall, Verdict } from '../proxy-call.js';
+import type { Step } from '../step.js';
+
+export const KILL_RESPONSES = ['message', 'error'] as const;
+export type KillResponse = (typeof KILL_RESPONSES)[number];
+
+export interface KillSwitchParts {
+  agents: Pick<AgentDirectory, 'killSwitch'>;
+  windows: KillSwitchWindows;
+  incidents: Pick<IncidentDesk, 'open'>;
+  ids: IdSource;
+  killResponse: KillResponse;
+}
+
+export const killSwitchStep = (parts: KillSwitchParts): Step => ({
+  name: 'kill_switch',
+  onFailure: 'open',
+  run(call: ProxyCall): Verdict | undefined {
+    if (call.request === null || call.sessionId === null) return undefined;
+    const settings = parts.agents.killSwitch(agentScope(call.tenantId, call.agentId));
+    if (!settings.enabled) return undefined;
+    call.windowKey = windowKey(call, settings);
+    const decision = parts.windows.observe(call.windowKey, settings, {
+      call_id: call.id,
+      at_ms: call.startedAtMs,
+      request: call.request,
+      is_retry: call.isRetry,
+    });
+    call.killScore = decision.breakdown.score;
+    if (decision.kind === 'forward') return undefined;
+    parts.incidents.open(call.tenantId, incidentOf(call, settings, decision, parts.ids));
+    return verdict(parts.killResponse, decision.breakdown.score, settings.threshold);
+  },
+  settle(call: ProxyCall): void {
+    if (call.windowKey === null) return;
+    // What never got an answer is no repetition: a client that tries again after a failure does the right thing.
+    if (call.isAnswered && call.answer !== null) parts.windows.recordAnswer(call.windowKey, call.id, call.answer);
+    else parts.windows.drop(call.windowKey, call.id);
+  },
+});
+
+/** NUL occurs in no id: windows of different tenants, agents and sessions never meet. */
+const windowKey = ({ tenantId, agentId, sessionId }: ProxyCall, { scope }: KillSwitchSettings): string =>
+  scope === 'agent' ? `${agentScope(tenantId, agentId)}\0` : `${agentScope(tenantId, agentId)}\0${sessionId}`;
+
+/** Every window of an agent begins with this. */
+export const windowPrefix = (tenantId: string, agentId: string): string => `${agentScope(tenantId, agentId)}\0`;
+
+const incidentOf = (
+  call: ProxyCall,
+  settings: KillSwitchSettings,
+  { breakdown, evidence }: { breakdown: ScoreBreakdown; evidence: IncidentEvidence[] },
+  ids: IdSource,
+): Incident => ({
+  incident_id: `inc_${ids.next()}`,
+  seq: 0,
+  agent_id: call.agentId,
+  session_id: call.sessionId ?? '',
+  upstream: call.upstream.name,
+  model: call.request?.model ?? null,
+  at_ms: call.startedAtMs,
+  breakdown,
+  threshold: settings.threshold,
+  window_size: settings.window_size,
+  evidence,
+  reactivated_by: null,
+  reactivated_at_ms: null,
+});
+
+function verdict(response: KillResponse, score: number, threshold: number): Verdict {
+  const detail = `Kill switch: score ${score} is above ${threshold}.`;
+  if (response === 'error')
+    return { kind: 'refuse', decision: 'killed', code: 'agent_killed', detail: STOPPED, shouldRetry: false };
+  return { kind: 'message', decision: 'killed', text: STOPPED, detail };
+}
+
+/** Read by the model's client, and perhaps by the next model: says what happened and what not to do. */
+const STOPPED =
+  'This agent was stopped by Observatory: it kept repeating itself without progress. The request was not sent to the ' +
+  'model. Do not retry; an operator has been told and can reactivate the agent.';

@@ -1,0 +1,71 @@
+/**
+ * Step 9: what is kept of a call. It stands early in the list because steps settle in reverse: by the time it writes,
+ * every guard has said its last word.
+ */
+import { agentScope, type LlmCall } from '#contracts';
+import type { AgentActivity } from '../agent-activity.js';
+import type { CallLog } from '../call-log.js';
+import type { ProxyCall } from '../proxy-call.js';
+import type { ProxyEvents } from '../proxy-events.js';
+import type { Step } from '../step.js';
+import { argumentsHash } from '../step-feed.js';
+
+export interface RecordParts {
+  log: Pick<CallLog, 'add'>;
+  activity: Pick<AgentActivity, 'begin' | 'end'>;
+  events: Pick<ProxyEvents, 'ended'>;
+  /** Told of each call that ended. */
+  onEnded: (call: ProxyCall, record: LlmCall) => void;
+}
+
+export const recordStep = (parts: RecordParts): Step => ({
+  name: 'record',
+  onFailure: 'open',
+  run(call: ProxyCall): undefined {
+    parts.activity.begin(agentScope(call.tenantId, call.agentId));
+  },
+  settle(call: ProxyCall): void {
+    parts.activity.end(agentScope(call.tenantId, call.agentId), isError(call), call.costMicroUsd ?? 0);
+    const record = recordOf(call);
+    parts.log.add(call.tenantId, record);
+    parts.events.ended(call, call.upstream.name, call.decision);
+    parts.onEnded(call, record);
+  },
+});
+
+/** The agent's or the upstream's failure; an operator's or a guard's refusal is none. */
+export const isError = (call: ProxyCall): boolean =>
+  call.decision === 'upstream_failed' || (call.wasSent && call.status >= 400);
+
+const recordOf = (call: ProxyCall): LlmCall => ({
+  call_id: call.id,
+  seq: 0,
+  agent_id: call.agentId,
+  session_id: call.sessionId ?? '',
+  upstream: call.upstream.name,
+  dialect: call.dialect?.name ?? null,
+  method: call.incoming.method as string,
+  path: call.path,
+  model: call.request?.model ?? null,
+  stream: call.request?.stream ?? false,
+  started_at_ms: call.startedAtMs,
+  duration_ms: round(call.durationMs),
+  first_byte_ms: call.firstByteMs === null ? null : round(call.firstByteMs),
+  held_ms: round(call.heldMs),
+  status: call.status,
+  decision: call.decision,
+  detail: call.detail,
+  usage: call.answer?.usage ?? null,
+  cost_usd: call.costMicroUsd === null ? null : call.costMicroUsd / 1_000_000,
+  tool_calls: (call.answer?.tool_calls ?? []).map((one) => ({
+    name: one.name,
+    arguments_hash: argumentsHash(one),
+  })),
+  kill_score: call.killScore,
+  is_retry: call.isRetry,
+  trace_parent: call.traceParent,
+  steps: call.waterfall,
+});
+
+/** Microseconds are noise on a page. */
+const round = (ms: number): number => Math.round(ms * 100) / 100;
