@@ -29,6 +29,7 @@ const benches = {
   ingest: (result) => result,
   live: (result) => result,
   browser: (result) => result,
+  proxy: (result) => result,
 };
 
 const benchFile = (/** @type {string} */ name) => new URL(`./${name}.mjs`, import.meta.url);

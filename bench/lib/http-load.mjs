@@ -3,89 +3,23 @@
  * just enough of HTTP to find the end of an answer. Less work per request than a full client, because on few cores
  * what the generator takes is missing from the server; both sides of every ratio are driven by it alike.
  */
-import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LatencyHistogram } from '../../scripts/lib/latency-histogram.mjs';
 import { serve } from './helper.mjs';
+import { RawConnection } from './raw-connection.mjs';
 import { makeRequests, sessionCount } from './traffic.mjs';
 
 /** @typedef {{ name: string, port: number, path: string, key: string, connections: number, linesPerBody: number, prefix: string }} LoadTarget */
 /** @typedef {{ requests: number, seconds: number, perSecond: number, statuses: Record<string, number>, p50: number, p99: number, firstBad: string }} WindowResult */
 
-const headEnd = Buffer.from('\r\n\r\n');
-
-/** One connection; `exchange` resolves with the status once the whole answer is there. */
-class Connection {
-  /** @type {import('node:net').Socket} */
-  #socket;
-  /** @type {Buffer} */
-  #head = Buffer.alloc(0);
-  #missingBytes = -1;
-  #status = 0;
-  #answerStart = '';
-  /** @type {((status: number) => void) | null} */
-  #done = null;
-  /** @type {((error: Error) => void) | null} */
-  #failed = null;
-
-  /** @param {number} port */
-  constructor(port) {
-    this.#socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    this.#socket.on('data', (chunk) => this.#read(chunk));
-    const fail = (/** @type {string} */ reason) => this.#failed?.(new Error(reason));
-    this.#socket.on('error', (error) => fail(error.message));
-    this.#socket.on('close', () => fail('the server closed the connection'));
-  }
-
-  /** The beginning of the last answer, to show what was wrong. */
-  get answerStart() {
-    return this.#answerStart;
-  }
-
-  /** @param {Buffer} request @returns {Promise<number>} */
-  exchange(request) {
-    return new Promise((resolve, reject) => {
-      this.#done = resolve;
-      this.#failed = reject;
-      this.#socket.write(request);
-    });
-  }
-
-  close() {
-    this.#failed = null;
-    this.#socket.destroy();
-  }
-
-  /** @param {Buffer} chunk */
-  #read(chunk) {
-    if (this.#missingBytes < 0) {
-      this.#head = this.#head.length > 0 ? Buffer.concat([this.#head, chunk]) : chunk;
-      const end = this.#head.indexOf(headEnd);
-      if (end < 0) return;
-      const head = this.#head.toString('latin1', 0, end);
-      this.#status = Number(head.slice(9, 12));
-      const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
-      if (length === undefined) return this.#failed?.(new Error(`an answer without a length: ${head}`));
-      this.#missingBytes = Number(length) - (this.#head.length - end - headEnd.length);
-      if (this.#status !== 202) this.#answerStart = this.#head.toString('utf8', 0, 2_000);
-      this.#head = Buffer.alloc(0);
-    } else {
-      this.#missingBytes -= chunk.length;
-    }
-    if (this.#missingBytes > 0) return;
-    this.#missingBytes = -1;
-    this.#done?.(this.#status);
-  }
-}
-
-/** @type {Map<string, { connection: Connection, next: () => Buffer }[]>} */
+/** @type {Map<string, { connection: RawConnection, next: () => Buffer }[]>} */
 const targets = new Map();
 
 serve({
   /** Opens the connections of a target; they are kept until `close`. @param {LoadTarget} target */
   open({ name, port, path, key, connections, linesPerBody, prefix }) {
     const lanes = Array.from({ length: connections }, (_, lane) => ({
-      connection: new Connection(port),
+      connection: new RawConnection(port),
       next: makeRequests({
         sessions: Array.from({ length: sessionCount }, (__, session) => session).filter(
           (session) => session % connections === lane,

@@ -2,3 +2,4 @@ export * from './build-decision-log.js';
 export * from './build-store-rows.js';
 export * from './counting-ids.js';
 export * from './fake-clock.js';
+export * from './scripted-upstream.js';

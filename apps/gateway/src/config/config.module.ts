@@ -23,7 +23,7 @@ export function readStartSettings(
 ): StartSettings {
   const environment = readEnvironment(source);
   const config = parseConfig(environment.config, args);
-  return { config, secrets: parseSecrets(environment.secrets, config), environment };
+  return { config, secrets: parseSecrets(environment.secrets, config, environment.upstreams), environment };
 }
 
 @Global()

@@ -36,9 +36,25 @@ export interface GatewayConfig {
   readonly liveSubscriberBytesMax: number;
   /** A shutdown takes at most this long. */
   readonly drainTimeoutMs: number;
+  /** A paused session's call waits this long before it is told to try again. */
+  readonly holdMs: number;
+  /** The same for a call whose stream has begun and is kept alive. */
+  readonly streamHoldMs: number;
+  /** What a killed agent is answered: an assistant message, or an error. */
+  readonly killResponse: 'message' | 'error';
+  /** Body of a proxied request. */
+  readonly proxyBodyBytesMax: number;
+  readonly proxyBodyTimeoutMs: number;
+  /** An upstream gets this long to begin its answer. */
+  readonly upstreamHeadersTimeoutMs: number;
+  /** ... and this long between two pieces of it. */
+  readonly upstreamIdleTimeoutMs: number;
   /** Makes a new bootstrap operator token at this start and revokes the earlier one. */
   readonly isOperatorTokenReset: boolean;
 }
+
+/** The first is the default. */
+export const KILL_RESPONSES = ['message', 'error'] as const;
 
 const MINUTE_MS = 60_000;
 const MEBIBYTE = 1024 ** 2;
@@ -80,6 +96,13 @@ export function parseConfig(variables: Variables, args: readonly string[] = []):
     ),
     liveSubscriberBytesMax: integer(names.liveSubscriberBytesMax, 8 * MEBIBYTE, 64 * 1_024, 1024 * MEBIBYTE),
     drainTimeoutMs: integer(names.drainTimeoutMs, 10_000, 0, 10 * MINUTE_MS),
+    holdMs: integer(names.holdMs, 50_000, 0, 10 * MINUTE_MS),
+    streamHoldMs: integer(names.streamHoldMs, 10 * MINUTE_MS, 0, 24 * 60 * MINUTE_MS),
+    killResponse: parseChoice(variables, names.killResponse, KILL_RESPONSES),
+    proxyBodyBytesMax: integer(names.proxyBodyBytesMax, 64 * MEBIBYTE, 1_024, 1024 * MEBIBYTE),
+    proxyBodyTimeoutMs: integer(names.proxyBodyTimeoutMs, 60_000, 100, 60 * MINUTE_MS),
+    upstreamHeadersTimeoutMs: integer(names.upstreamHeadersTimeoutMs, 10 * MINUTE_MS, 100, 60 * MINUTE_MS),
+    upstreamIdleTimeoutMs: integer(names.upstreamIdleTimeoutMs, 5 * MINUTE_MS, 100, 60 * MINUTE_MS),
     isOperatorTokenReset: parseFlag(variables, names.isOperatorTokenReset) || args.includes(RESET_ARGUMENT),
   };
 }
@@ -116,6 +139,19 @@ function parseFlag(variables: Variables, name: Variable): boolean {
   if (text === undefined || ['0', 'false', 'no', 'off'].includes(text)) return false;
   if (['1', 'true', 'yes', 'on'].includes(text)) return true;
   throw new ConfigError(name, text, 'give 1 or 0.');
+}
+
+/** The first choice is the default. */
+function parseChoice<Choice extends string>(
+  variables: Variables,
+  name: Variable,
+  choices: readonly [Choice, ...Choice[]],
+): Choice {
+  const text = variables[name]?.toLowerCase();
+  if (text === undefined) return choices[0];
+  const choice = choices.find((one) => one === text);
+  if (choice !== undefined) return choice;
+  throw new ConfigError(name, text, `give one of ${choices.join(', ')}.`);
 }
 
 function parseLogLevel(variables: Variables): LogLevel | null {

@@ -21,12 +21,24 @@ export const CONFIG_VARIABLES = {
   liveSubscriberBytesMax: 'LIVE_SUBSCRIBER_BYTES_MAX',
   drainTimeoutMs: 'DRAIN_TIMEOUT_MS',
   isOperatorTokenReset: 'OBSERVATORY_RESET_OPERATOR_TOKEN',
+  holdMs: 'HITL_HOLD_MS',
+  streamHoldMs: 'HITL_STREAM_HOLD_MS',
+  killResponse: 'KILL_RESPONSE',
+  proxyBodyBytesMax: 'PROXY_BODY_BYTES_MAX',
+  proxyBodyTimeoutMs: 'PROXY_BODY_TIMEOUT_MS',
+  upstreamHeadersTimeoutMs: 'UPSTREAM_HEADERS_TIMEOUT_MS',
+  upstreamIdleTimeoutMs: 'UPSTREAM_IDLE_TIMEOUT_MS',
 } as const;
 
 export const SECRET_VARIABLES = {
   operatorToken: 'OBSERVATORY_OPERATOR_TOKEN',
   agentKey: 'OBSERVATORY_AGENT_KEY',
+  /** May hold a password. */
+  redisUrl: 'REDIS_URL',
 } as const;
+
+/** `OBSERVATORY_UPSTREAM_<NAME>_URL`, `_KEY` and `_KIND`: where the proxy sends calls. Names are the user's own. */
+export const UPSTREAM_VARIABLE = /^OBSERVATORY_UPSTREAM_([A-Z0-9](?:[A-Z0-9_]*[A-Z0-9])?)_(URL|KEY|KIND)$/;
 
 /** Start values of settings that operators may change. */
 export const RUNTIME_VARIABLES = {
@@ -47,6 +59,8 @@ export interface Environment {
   config: VariablesOf<typeof CONFIG_VARIABLES>;
   secrets: VariablesOf<typeof SECRET_VARIABLES>;
   runtime: VariablesOf<typeof RUNTIME_VARIABLES>;
+  /** Those that match UPSTREAM_VARIABLE. */
+  upstreams: Record<string, string>;
 }
 
 /** The one place where `process.env` is read. */
@@ -55,6 +69,11 @@ export function readEnvironment(source: Record<string, string | undefined> = pro
     config: pick(source, CONFIG_VARIABLES),
     secrets: pick(source, SECRET_VARIABLES),
     runtime: pick(source, RUNTIME_VARIABLES),
+    upstreams: Object.fromEntries(
+      Object.entries(source).flatMap(([name, value]) =>
+        UPSTREAM_VARIABLE.test(name) && value?.trim() ? [[name, value.trim()]] : [],
+      ),
+    ),
   };
 }
 

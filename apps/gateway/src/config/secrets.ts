@@ -5,6 +5,7 @@
 import { inspect } from 'node:util';
 import { ConfigError } from './config-error.js';
 import { type Environment, SECRET_VARIABLES } from './env.js';
+import { type EnvironmentUpstream, parseUpstreams } from './upstreams.js';
 
 /** Shorter ones are refused everywhere. */
 export const SECRET_CHARS_MIN = 8;
@@ -21,10 +22,29 @@ const HIDDEN = '[secrets]';
 export class GatewaySecrets {
   readonly #operatorToken: string | null;
   readonly #agentKey: string | null;
+  readonly #redisUrl: string | null;
+  readonly #upstreams: readonly EnvironmentUpstream[];
 
-  constructor(values: { operatorToken: string | null; agentKey: string | null }) {
+  constructor(values: {
+    operatorToken: string | null;
+    agentKey: string | null;
+    redisUrl?: string | null;
+    upstreams?: readonly EnvironmentUpstream[];
+  }) {
     this.#operatorToken = values.operatorToken;
     this.#agentKey = values.agentKey;
+    this.#redisUrl = values.redisUrl ?? null;
+    this.#upstreams = values.upstreams ?? [];
+  }
+
+  /** Null: one gateway, and its limits are its own. */
+  get redisUrl(): string | null {
+    return this.#redisUrl;
+  }
+
+  /** Upstreams the environment fixes, with their keys. */
+  get upstreams(): readonly EnvironmentUpstream[] {
+    return this.#upstreams;
   }
 
   /** Null: not fixed by the environment. */
@@ -59,6 +79,7 @@ export class GatewaySecrets {
 export function parseSecrets(
   variables: Environment['secrets'],
   { isLoopback }: { isLoopback: boolean },
+  upstreamVariables: Environment['upstreams'] = {},
 ): GatewaySecrets {
   const operatorToken = variables[SECRET_VARIABLES.operatorToken] ?? null;
   const agentKey = variables[SECRET_VARIABLES.agentKey] ?? null;
@@ -71,7 +92,18 @@ export function parseSecrets(
       `it equals ${SECRET_VARIABLES.operatorToken}, so every agent would be an operator; give each its own value.`,
     );
   }
-  return new GatewaySecrets({ operatorToken, agentKey });
+  return new GatewaySecrets({
+    operatorToken,
+    agentKey,
+    redisUrl: parseRedisUrl(variables[SECRET_VARIABLES.redisUrl]),
+    upstreams: parseUpstreams(upstreamVariables),
+  });
+}
+
+function parseRedisUrl(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  if (URL.canParse(text) && /^rediss?:$/.test(new URL(text).protocol)) return text;
+  throw new ConfigError(SECRET_VARIABLES.redisUrl, null, 'give a URL such as redis://127.0.0.1:6379.');
 }
 
 function requireStrength(variable: string, secret: string, isLoopback: boolean): void {

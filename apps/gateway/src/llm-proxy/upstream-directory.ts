@@ -10,6 +10,7 @@ import {
   type UpstreamKind,
 } from '#contracts';
 import type { Clock } from '#kernel';
+import type { EnvironmentUpstream } from '../config/upstreams.js';
 
 /** An upstream, ready to be called. */
 export interface UpstreamTarget {
@@ -22,14 +23,6 @@ export interface UpstreamTarget {
   /** Null: the caller's own key passes through. Never logged, never given out. */
   apiKey: string | null;
   source: Upstream['source'];
-}
-
-/** As the environment gives it: `OBSERVATORY_UPSTREAM_<NAME>_URL`, `_KEY`, `_KIND`. */
-export interface EnvironmentUpstream {
-  name: string;
-  baseUrl: string | null;
-  apiKey: string | null;
-  kind: UpstreamKind | null;
 }
 
 interface StoredUpstream {

@@ -26,6 +26,8 @@ export interface HoldParts {
   streamHoldMs: number;
   /** Pauses between comments, and before the first. */
   quietMs?: number;
+  /** A call was held, or is no longer. */
+  onChanged: (call: ProxyCall) => void;
   onTakeFailed: (error: unknown) => void;
 }
 
@@ -49,6 +51,7 @@ export const holdStep = (parts: HoldParts): Step => ({
 async function hold(parts: HoldParts, call: ProxyCall): Promise<Verdict | undefined> {
   const fromMs = call.elapsedMs();
   const release = parts.held.enter(call.tenantId, heldView(call));
+  parts.onChanged(call);
   const gone = new AbortController();
   call.onGone = () => gone.abort();
   try {
@@ -62,6 +65,7 @@ async function hold(parts: HoldParts, call: ProxyCall): Promise<Verdict | undefi
     call.onGone = null;
     call.heldMs = call.elapsedMs() - fromMs;
     release();
+    parts.onChanged(call);
   }
 }
 

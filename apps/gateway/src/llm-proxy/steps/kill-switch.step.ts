@@ -11,13 +11,14 @@ import {
 } from '#contracts';
 import type { KillSwitchWindows } from '#domain/kill-switch';
 import type { IdSource } from '#kernel';
+import type { GatewayConfig } from '../../config/config.js';
 import type { AgentDirectory } from '../agent-directory.js';
 import type { IncidentDesk } from '../incident-desk.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
 
-export const KILL_RESPONSES = ['message', 'error'] as const;
-export type KillResponse = (typeof KILL_RESPONSES)[number];
+
+export type KillResponse = GatewayConfig['killResponse'];
 
 export interface KillSwitchParts {
   agents: Pick<AgentDirectory, 'killSwitch'>;

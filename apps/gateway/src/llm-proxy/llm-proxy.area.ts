@@ -1,0 +1,231 @@
+/** Puts the proxy together: what its steps share, and what its pages read. */
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import { UpstreamClient } from '#adapters/upstream-http';
+import {
+  agentScope,
+  type DecisionLog,
+  type DecisionStore,
+  type LivePublisher,
+  type LlmCall,
+  type ProxyStore,
+  type RateLimiter,
+  type SecretBox,
+  TOPICS,
+} from '#contracts';
+import { KillSwitchWindows } from '#domain/kill-switch';
+import type { Clock, IdSource } from '#kernel';
+import type { AlertMonitor } from '../alerts/alert-monitor.js';
+import type { Authenticator } from '../auth/authenticator.js';
+import type { GatewayConfig } from '../config/config.js';
+import type { EnvironmentUpstream } from '../config/upstreams.js';
+import type { SchemaInterceptor } from '../decision-log/schema-interceptor.js';
+import type { ControlDesk } from '../hitl/control-desk.js';
+import type { LiveHub } from '../realtime/live-hub.js';
+import { AgentActivity, monthStartMs } from './agent-activity.js';
+import { AgentDirectory } from './agent-directory.js';
+import { AgentViews } from './agent-views.js';
+import { CallLog } from './call-log.js';
+import { HeldCalls } from './held-calls.js';
+import { IncidentDesk } from './incident-desk.js';
+import { pipeline } from './pipeline.js';
+import { PriceBook } from './price-book.js';
+import type { ProxyCall } from './proxy-call.js';
+import { ProxyEvents } from './proxy-events.js';
+import { ProxyRoute } from './proxy-route.js';
+import { StepFeed } from './step-feed.js';
+import { isError } from './steps/record.step.js';
+import { UpstreamDirectory } from './upstream-directory.js';
+
+/** Windows of the kill switch, over all agents and sessions; of 20 requests and their excerpts each. */
+const WINDOW_COUNT_MAX = 5_000;
+const WINDOW_IDLE_MS = 3_600_000;
+const HOUR_MS = 3_600_000;
+
+export interface LlmProxyDependencies {
+  clock: Clock;
+  ids: IdSource;
+  logger: Logger;
+  metrics: Registry;
+  config: GatewayConfig;
+  environmentUpstreams: readonly EnvironmentUpstream[];
+  store: DecisionStore;
+  proxyStore: ProxyStore;
+  secrets: SecretBox;
+  live: LivePublisher;
+  desk: ControlDesk;
+  alerts: AlertMonitor;
+  limiter: RateLimiter;
+}
+
+export class LlmProxyArea {
+  readonly agents: AgentDirectory;
+  readonly upstreams: UpstreamDirectory;
+  readonly prices: PriceBook;
+  readonly incidents: IncidentDesk;
+  readonly views: AgentViews;
+  readonly held = new HeldCalls();
+  readonly log: CallLog;
+  readonly feed: StepFeed;
+  readonly #activity: AgentActivity;
+  readonly #client: UpstreamClient;
+  readonly #events: ProxyEvents;
+  readonly #windows: KillSwitchWindows;
+  readonly #parts: LlmProxyDependencies;
+  #interceptor: SchemaInterceptor | null = null;
+
+  constructor(parts: LlmProxyDependencies) {
+    this.#parts = parts;
+    const { clock, live, config, proxyStore, store, alerts } = parts;
+    const events = new ProxyEvents(parts.logger, parts.metrics, {
+      held: () => this.held.count,
+      windows: () => this.#windows.size,
+      waitingRows: () => this.log.waitingCount,
+    });
+    this.#events = events;
+    this.#windows = new KillSwitchWindows({ clock, countMax: WINDOW_COUNT_MAX, idleMs: WINDOW_IDLE_MS });
+    this.#activity = new AgentActivity(clock);
+    this.agents = new AgentDirectory({
+      store: proxyStore,
+      audit: store,
+      clock,
+      onUnsaved: (error) => events.deactivationUnsaved(error),
+    });
+    this.upstreams = new UpstreamDirectory({
+      environment: parts.environmentUpstreams,
+      store: proxyStore,
+      secrets: parts.secrets,
+      clock,
+    });
+    this.prices = new PriceBook({ store: proxyStore, audit: store, clock });
+    this.incidents = new IncidentDesk({
+      agents: this.agents,
+      windows: this.#windows,
+      store: proxyStore,
+      live,
+      alerts,
+      events,
+      nowMs: () => clock.nowMs(),
+    });
+    this.log = new CallLog({
+      store: proxyStore,
+      live,
+      onDropped: (count, error) => events.rowsDropped(count, error),
+    });
+    this.views = new AgentViews({
+      agents: this.agents,
+      activity: this.#activity,
+      windows: this.#windows,
+      held: this.held,
+      live,
+    });
+    this.feed = new StepFeed({
+      clock,
+      deliver: (tenantId, logs) => this.#deliver(tenantId, logs),
+      onSkipped: () => events.stepSkipped(),
+    });
+    this.#client = new UpstreamClient({
+      headersTimeoutMs: config.upstreamHeadersTimeoutMs,
+      idleTimeoutMs: config.upstreamIdleTimeoutMs,
+    });
+  }
+
+  /** Brings back settings, open incidents and what was spent. Before the first call; rejects as the store does. */
+  async recover(): Promise<void> {
+    await Promise.all([this.agents.load(), this.upstreams.load(), this.prices.load()]);
+    const nowMs = this.#parts.clock.nowMs();
+    const fromMs = Math.min(monthStartMs(nowMs), nowMs - HOUR_MS);
+    for (const { tenant_id, agent_id, hour_ms, cost_usd } of await this.#parts.proxyStore.spendByAgent(fromMs))
+      this.#activity.restore(agentScope(tenant_id, agent_id), hour_ms, Math.round(cost_usd * 1e6));
+  }
+
+  /** The route to put in front of the server. */
+  route(authenticator: Authenticator, isDraining: () => boolean): ProxyRoute {
+    const { clock, ids, config, desk, limiter } = this.#parts;
+    const steps = pipeline({
+      identify: {
+        authenticate: (authorization, key) => authenticator.agent(authorization, key),
+        upstreams: this.upstreams,
+      },
+      receive: { bodyBytesMax: config.proxyBodyBytesMax, bodyTimeoutMs: config.proxyBodyTimeoutMs },
+      record: {
+        log: this.log,
+        activity: this.#activity,
+        events: this.#events,
+        onEnded: (call, record) => this.#ended(call, record),
+      },
+      stepFeed: this.feed,
+      policy: {
+        agents: this.agents,
+        prices: this.prices,
+        limiter,
+        clock,
+        activity: this.#activity,
+        onLimiterFailed: (error) => this.#events.failedOpen('rate_limiter', error),
+      },
+      hold: {
+        desk,
+        held: this.held,
+        holdMs: config.holdMs,
+        streamHoldMs: config.streamHoldMs,
+        onChanged: (call) => this.views.touch(call.tenantId, call.agentId),
+        onTakeFailed: (error) => this.#events.injectionUnconfirmed(error),
+      },
+      killSwitch: {
+        agents: this.agents,
+        windows: this.#windows,
+        incidents: this.incidents,
+        ids,
+        killResponse: config.killResponse,
+      },
+      forward: { client: this.#client },
+    });
+    return new ProxyRoute({ steps, clock, ids, events: this.#events, isDraining });
+  }
+
+  start(hub: LiveHub, interceptor: SchemaInterceptor): void {
+    this.#interceptor = interceptor;
+    hub.provideSnapshot(TOPICS.calls, (tenantId) => hub.newest(tenantId, TOPICS.calls, 200));
+    hub.provideSnapshot(TOPICS.agents, (tenantId) => this.views.list(tenantId));
+    hub.provideSnapshot(TOPICS.incidents, (tenantId) => this.incidents.snapshot(tenantId));
+    this.views.start();
+    this.feed.start();
+  }
+
+  /** After the last call: what was recorded is written. Never rejects. */
+  async stop(): Promise<void> {
+    this.views.stop();
+    this.feed.stop();
+    await this.#delivering;
+    await this.log.flush();
+    await this.#client.close();
+  }
+
+  #delivering: Promise<unknown> = Promise.resolve();
+
+  #deliver(tenantId: string, logs: DecisionLog[]): void {
+    const messages = logs.map((value) => ({ value, text: null }));
+    const delivery = this.#interceptor?.intercept(tenantId, messages) ?? Promise.resolve();
+    this.#delivering = delivery.catch((error: unknown) => this.#events.stepsRefused(logs.length, error));
+  }
+
+  #ended(call: ProxyCall, record: LlmCall): void {
+    this.views.touch(call.tenantId, call.agentId);
+    const scope = agentScope(call.tenantId, call.agentId);
+    const { alerts, clock } = this.#parts;
+    const at_ms = clock.nowMs();
+    const subject = { tenant_id: call.tenantId, agent_id: call.agentId, session_id: call.sessionId, at_ms };
+    alerts.note({ kind: 'call', ...subject, failed: isError(call) });
+    const policy = this.agents.restriction(scope);
+    if (policy === null || record.cost_usd === null) return;
+    const spent = this.#activity.spent(scope);
+    for (const [period, budgetUsd] of [
+      ['hour', policy.budget_hour_usd],
+      ['day', policy.budget_day_usd],
+      ['month', policy.budget_month_usd],
+    ] as const) {
+      if (budgetUsd !== null)
+        alerts.note({ kind: 'spend', ...subject, period, spent_usd: spent[period] / 1e6, budget_usd: budgetUsd });
+    }
+  }
+}

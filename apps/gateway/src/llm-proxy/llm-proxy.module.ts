@@ -1,0 +1,85 @@
+import { Module } from '@nestjs/common';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import type { DecisionStore, LivePublisher, ProxyStore, RateLimiter, SecretBox } from '#contracts';
+import type { Clock, IdSource } from '#kernel';
+import { ALERT_MONITOR, type AlertMonitor } from '../alerts/alert-monitor.js';
+import { AlertsModule } from '../alerts/alerts.module.js';
+import type { GatewayConfig } from '../config/config.js';
+import type { GatewaySecrets } from '../config/secrets.js';
+import { CONTROL_DESK, type ControlDesk } from '../hitl/control-desk.js';
+import { HitlModule } from '../hitl/hitl.module.js';
+import {
+  CLOCK,
+  CONFIG,
+  IDS,
+  LIVE,
+  LOGGER,
+  METRICS,
+  PROXY_STORE,
+  RATE_LIMITER,
+  SECRET_BOX,
+  SECRETS,
+  STORE,
+} from '../tokens.js';
+import { AgentsController } from './agents.controller.js';
+import { CallsController } from './calls.controller.js';
+import { LlmProxyArea } from './llm-proxy.area.js';
+import { UpstreamsController } from './upstreams.controller.js';
+
+@Module({
+  imports: [HitlModule, AlertsModule],
+  controllers: [AgentsController, CallsController, UpstreamsController],
+  providers: [
+    {
+      provide: LlmProxyArea,
+      inject: [
+        CLOCK,
+        IDS,
+        LOGGER,
+        METRICS,
+        CONFIG,
+        SECRETS,
+        STORE,
+        PROXY_STORE,
+        SECRET_BOX,
+        LIVE,
+        CONTROL_DESK,
+        ALERT_MONITOR,
+        RATE_LIMITER,
+      ],
+      useFactory: (
+        clock: Clock,
+        ids: IdSource,
+        logger: Logger,
+        metrics: Registry,
+        config: GatewayConfig,
+        { upstreams: environmentUpstreams }: GatewaySecrets,
+        store: DecisionStore,
+        proxyStore: ProxyStore,
+        secrets: SecretBox,
+        live: LivePublisher,
+        desk: ControlDesk,
+        alerts: AlertMonitor,
+        limiter: RateLimiter,
+      ) =>
+        new LlmProxyArea({
+          clock,
+          ids,
+          logger,
+          metrics,
+          config,
+          environmentUpstreams,
+          store,
+          proxyStore,
+          secrets,
+          live,
+          desk,
+          alerts,
+          limiter,
+        }),
+    },
+  ],
+  exports: [LlmProxyArea],
+})
+export class LlmProxyModule {}

@@ -1,0 +1,135 @@
+/** A paused session's calls wait, go on, expire or end; what an operator says reaches the model. */
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ScriptedUpstream } from '#testing';
+import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
+import { always, openaiChat, VENDORS, type Vendor } from './vendors.js';
+
+const HOLD_MS = 2_000;
+
+let upstream: ScriptedUpstream;
+let gateway: RunningGateway;
+beforeAll(async () => {
+  upstream = await new ScriptedUpstream().listen();
+  gateway = await startGateway({
+    env: {
+      HITL_HOLD_MS: String(HOLD_MS),
+      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
+      OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
+      OBSERVATORY_UPSTREAM_ANTHROPIC_URL: upstream.origin,
+      OBSERVATORY_UPSTREAM_ANTHROPIC_KEY: 'sk-scripted',
+      OBSERVATORY_UPSTREAM_GEMINI_URL: upstream.origin,
+      OBSERVATORY_UPSTREAM_GEMINI_KEY: 'sk-scripted',
+    },
+  });
+});
+afterAll(async () => {
+  expect(await gateway.stop()).toBe(0);
+  await upstream.close();
+});
+
+let serial = 0;
+/** A session that made one call, so that an operator can act on it. */
+async function begun(vendor: Vendor): Promise<{ session: string; headers: Record<string, string> }> {
+  const session = `held-${++serial}`;
+  const headers = { 'x-observatory-session': session };
+  upstream.script(always(vendor, { text: 'begun' }));
+  await vendor.ask(gateway.url, 'Begin', { headers });
+  await expect.poll(async () => (await gateway.operator('GET', `/v1/sessions/${session}`)).status).toBe(200);
+  upstream.script(always(vendor, { text: 'after the pause' }));
+  return { session, headers };
+}
+const command = async (session: string, name: string, body: object = {}) => {
+  const answer = await gateway.operator('POST', `/v1/sessions/${session}/${name}`, body);
+  expect(answer).toMatchObject({ status: 200 });
+};
+const held = async (session: string) => (await gateway.operator('GET', `/v1/held-calls?session_id=${session}`)).body.items;
+
+describe.each(VENDORS)('$name', (vendor) => {
+  test('waits while paused, takes the guidance along, and goes on', async () => {
+    const { session, headers } = await begun(vendor);
+    await command(session, 'pause', { reason: 'let me look' });
+    const asked = vendor.ask(gateway.url, 'Go on', { headers });
+    await expect.poll(() => held(session)).toHaveLength(1);
+    expect((await gateway.operator('GET', `/v1/sessions/${session}`)).body.control).toMatchObject({ state: 'paused', mode: 'enforced' });
+    expect(upstream.calls).toHaveLength(0);
+    await command(session, 'inject', { prompt: 'Use the staging database, never production.' });
+    await command(session, 'resume');
+    expect((await asked).text).toBe('after the pause');
+    expect(vendor.textOf(upstream.calls[0]?.json)).toContain('Use the staging database, never production.');
+    expect(await held(session)).toHaveLength(0);
+    // Said once.
+    await vendor.ask(gateway.url, 'And again', { headers });
+    expect(vendor.textOf(upstream.calls[1]?.json)).not.toContain('staging database');
+  });
+
+  test('ends for good when its session is terminated, without the SDK trying again', async () => {
+    const { session, headers } = await begun(vendor);
+    await command(session, 'pause', { reason: 'stop' });
+    const asked = vendor.ask(gateway.url, 'Go on', { headers, maxRetries: 3 });
+    asked.catch(() => {});
+    await expect.poll(() => held(session)).toHaveLength(1);
+    await command(session, 'terminate', { reason: 'enough' });
+    await expect(asked).rejects.toMatchObject({ status: 403 });
+    expect(upstream.calls).toHaveLength(0);
+  });
+});
+
+test('a held call that expires is told to try again, and vendor SDKs do', async () => {
+  const { session, headers } = await begun(openaiChat);
+  await command(session, 'pause', { reason: 'a long look' });
+  const asked = openaiChat.ask(gateway.url, 'Patience', { headers, maxRetries: 3 });
+  await expect
+    .poll(async () => (await gateway.operator('GET', `/v1/calls?session_id=${session}`)).body.items[0]?.decision, { timeout: HOLD_MS * 3 })
+    .toBe('hold_expired');
+  await command(session, 'resume');
+  expect((await asked).text).toBe('after the pause');
+});
+
+test('a held stream is kept alive with comments past the hold, and then streams', { timeout: 40_000 }, async () => {
+  const { session, headers } = await begun(openaiChat);
+  await command(session, 'pause', { reason: 'look' });
+  const response = await fetch(`${gateway.url}/proxy/openai/v1/chat/completions`, {
+    method: 'POST',
+    headers: { ...headers, authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'gpt-4o-mini', stream: true, messages: [{ role: 'user', content: 'Begin' }, { role: 'assistant', content: 'begun' }, { role: 'user', content: 'stream' }] }),
+  });
+  // The head came while the session is still paused: the stream has begun.
+  expect(response.status).toBe(200);
+  expect(upstream.calls).toHaveLength(0);
+  await command(session, 'resume');
+  const text = await response.text();
+  expect(text.startsWith(':')).toBe(true);
+  expect(text).toContain('[DONE]');
+});
+
+test('a client that hangs up while held frees its slot', async () => {
+  const { session, headers } = await begun(openaiChat);
+  await command(session, 'pause', { reason: 'look' });
+  const abort = new AbortController();
+  const client = new OpenAI({ baseURL: `${gateway.url}/proxy/openai/v1`, apiKey: AGENT_KEY, maxRetries: 0 });
+  const asked = client.chat.completions.create({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'leave' }] }, { headers, signal: abort.signal });
+  asked.catch(() => {});
+  await expect.poll(() => held(session)).toHaveLength(1);
+  abort.abort();
+  await expect.poll(() => held(session)).toHaveLength(0);
+  await command(session, 'resume');
+  expect(upstream.calls).toHaveLength(0);
+});
+
+test('shutting down tells held calls to try again', async () => {
+  const second = await startGateway({
+    env: { OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`, OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted' },
+  });
+  upstream.script(always(openaiChat, { text: 'begun' }));
+  const headers = { 'x-observatory-session': 'drained' };
+  await openaiChat.ask(second.url, 'Begin', { headers });
+  await expect.poll(async () => (await second.operator('GET', '/v1/sessions/drained')).status).toBe(200);
+  await second.operator('POST', '/v1/sessions/drained/pause', { reason: 'look' });
+  const asked = openaiChat.ask(second.url, 'Hold me', { headers });
+  asked.catch(() => {});
+  await expect.poll(async () => (await second.operator('GET', '/v1/held-calls')).body.items).toHaveLength(1);
+  const code = second.stop();
+  await expect(asked).rejects.toMatchObject({ status: 409 });
+  expect(await code).toBe(0);
+});

@@ -1,0 +1,170 @@
+/**
+ * The kill switch end to end: an agent that repeats itself is stopped at the request the arithmetic says, in every
+ * dialect; one that merely works hard is not.
+ */
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { respondJson, ScriptedUpstream } from '#testing';
+import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
+import { always, openaiChat, VENDORS, type Vendor } from './vendors.js';
+
+let upstream: ScriptedUpstream;
+let gateway: RunningGateway;
+
+const upstreamEnv = (origin: string) => ({
+  OBSERVATORY_UPSTREAM_OPENAI_URL: `${origin}/v1`,
+  OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
+  OBSERVATORY_UPSTREAM_ANTHROPIC_URL: origin,
+  OBSERVATORY_UPSTREAM_ANTHROPIC_KEY: 'sk-scripted',
+  OBSERVATORY_UPSTREAM_GEMINI_URL: origin,
+  OBSERVATORY_UPSTREAM_GEMINI_KEY: 'sk-scripted',
+});
+
+beforeAll(async () => {
+  upstream = await new ScriptedUpstream().listen();
+  gateway = await startGateway({ env: upstreamEnv(upstream.origin) });
+});
+afterAll(async () => {
+  expect(await gateway.stop()).toBe(0);
+  await upstream.close();
+});
+
+let serial = 0;
+const freshAgent = (name: string) => `${name}-${++serial}`;
+const agentOf = async (agent: string) => (await gateway.operator('GET', `/v1/agents/${encodeURIComponent(agent)}`)).body;
+
+/** Equal question, equal answer: 3n - 5 at request n, so 10 at the 5th and 13 at the 6th. */
+const FATAL_REQUEST = 6;
+
+describe.each(VENDORS)('$name', (vendor: Vendor) => {
+  test.each([
+    ['whole', vendor.ask],
+    ['streamed', vendor.askStreaming],
+  ] as const)('an agent that repeats itself is stopped at its 6th request, %s', async (_, ask) => {
+    const agent = freshAgent('looper');
+    upstream.script(always(vendor, { text: 'The order 4711 is still being processed.' }));
+    const answers = [];
+    for (let request = 1; request <= FATAL_REQUEST; request += 1)
+      answers.push(await ask(gateway.url, `Where is order ${request}?`, { agent, maxRetries: 2 }));
+    expect(upstream.calls).toHaveLength(FATAL_REQUEST - 1);
+    expect(answers.at(-1)?.text).toContain('stopped by Observatory');
+
+    await expect(ask(gateway.url, 'Another question altogether', { agent, maxRetries: 2 })).rejects.toMatchObject({ status: 403 });
+    expect(upstream.calls).toHaveLength(FATAL_REQUEST - 1);
+
+    expect(await agentOf(agent)).toMatchObject({ policy: { active: false, deactivated_by: 'kill_switch' } });
+    const { body } = await gateway.operator('GET', `/v1/incidents?agent_id=${agent}`);
+    expect(body.items).toHaveLength(1);
+    expect(body.items[0]).toMatchObject({
+      threshold: 10,
+      breakdown: { similar_prompts: 5, similar_responses: 4, repeated_tool_calls: 0, score: 13 },
+      reactivated_by: null,
+    });
+    expect(body.items[0].evidence).toHaveLength(FATAL_REQUEST);
+
+    expect((await gateway.operator('POST', `/v1/agents/${agent}/reactivate`)).body).toEqual({ status: 'ok' });
+    const after = await ask(gateway.url, `Where is order ${FATAL_REQUEST}?`, { agent });
+    expect(after.text).toContain('still being processed');
+  });
+});
+
+test('a killed call says so in a header, and its second operator is told that the first was faster', async () => {
+  const agent = freshAgent('headers');
+  upstream.script(always(openaiChat, { text: 'same' }));
+  let last: Response | null = null;
+  for (let request = 1; request <= FATAL_REQUEST; request += 1) last = await post(agent, { content: 'same again' });
+  expect(last?.status).toBe(200);
+  expect(last?.headers.get('x-observatory-decision')).toBe('killed');
+  const refused = await post(agent, { content: 'more' });
+  expect(refused.status).toBe(403);
+  expect(refused.headers.get('x-should-retry')).toBe('false');
+  const both = await Promise.all([1, 2].map(() => gateway.operator('POST', `/v1/agents/${agent}/reactivate`)));
+  expect(both.map(({ body }) => body.note ?? 'done').sort()).toEqual(['already_active', 'done']);
+});
+
+describe('is not fired by', () => {
+  test('a tool task of 40 steps on one user message with a constant tool list', async () => {
+    const agent = freshAgent('worker');
+    upstream.script(always(openaiChat, (step) => (step < 40 ? { toolCall: { name: 'read_file', arguments: { path: `src/${step}.ts` } } } : { text: 'done' })));
+    const client = new OpenAI({ baseURL: `${gateway.url}/agents/${agent}/proxy/openai/v1`, apiKey: AGENT_KEY, maxRetries: 0 });
+    const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Refactor the project.' }];
+    for (let step = 0; step <= 40; step += 1) {
+      const answer = await client.chat.completions.create({
+        model: 'gpt-4o-mini',
+        messages,
+        tools: [{ type: 'function', function: { name: 'read_file', parameters: { type: 'object', properties: { path: { type: 'string' } } } } }],
+      });
+      const message = answer.choices[0]?.message as OpenAI.ChatCompletionMessage;
+      messages.push(message);
+      for (const call of message.tool_calls ?? [])
+        messages.push({ role: 'tool', tool_call_id: call.id, content: `export const file${step} = ${step * 7};` });
+    }
+    expect((await agentOf(agent)).policy.active).toBe(true);
+  });
+
+  test('fifty users who greet one bot', async () => {
+    const agent = freshAgent('greeter');
+    upstream.script(always(openaiChat, { text: 'Hello! How can I help you?' }));
+    for (let user = 0; user < 50; user += 1)
+      await openaiChat.ask(gateway.url, 'Hi', { agent, system: 'You are a friendly bot.', headers: { 'x-observatory-session': `${agent}-user-${user}` } });
+    expect((await agentOf(agent)).policy.active).toBe(true);
+  });
+
+  test('fifty end users whom the client names only as the vendor wants them named', async () => {
+    const agent = freshAgent('concierge');
+    upstream.script(always(openaiChat, { text: 'Hello! How can I help you?' }));
+    for (let user = 0; user < 50; user += 1) expect((await post(agent, { content: 'Hi', user: `user-${user}` })).status).toBe(200);
+    expect((await agentOf(agent)).policy.active).toBe(true);
+  });
+
+  test('polling whose results change', async () => {
+    const agent = freshAgent('poller');
+    upstream.script(always(openaiChat, { toolCall: { name: 'get_progress', arguments: { job: 17 } } }));
+    const client = new OpenAI({ baseURL: `${gateway.url}/agents/${agent}/proxy/openai/v1`, apiKey: AGENT_KEY, maxRetries: 0 });
+    const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Wait for job 17.' }];
+    for (let percent = 0; percent < 30; percent += 1) {
+      const answer = await client.chat.completions.create({ model: 'gpt-4o-mini', messages });
+      const message = answer.choices[0]?.message as OpenAI.ChatCompletionMessage;
+      messages.push(message);
+      for (const call of message.tool_calls ?? []) messages.push({ role: 'tool', tool_call_id: call.id, content: `${percent} %` });
+    }
+    expect((await agentOf(agent)).policy.active).toBe(true);
+  });
+
+  test('a client that tries again after 500s', async () => {
+    const agent = freshAgent('retrier');
+    upstream.script((_call, response) => respondJson(response, 500, { error: { message: 'overloaded' } }));
+    for (let attempt = 0; attempt < 12; attempt += 1) expect((await post(agent, { content: 'Please answer' })).status).toBe(500);
+    expect((await agentOf(agent)).policy.active).toBe(true);
+  });
+
+  test('a long system prompt that all its questions share', async () => {
+    const agent = freshAgent('librarian');
+    upstream.script(always(openaiChat, (index) => ({ text: `Answer about ${TOPICS[index % TOPICS.length]} in its own words, number ${index}.` })));
+    const system = 'You are the librarian of a very large library. '.repeat(400);
+    for (const topic of TOPICS) await openaiChat.ask(gateway.url, topic, { agent, system, headers: { 'x-observatory-session': agent } });
+    expect((await agentOf(agent)).policy.active).toBe(true);
+  });
+});
+
+const TOPICS = [
+  'Who wrote the Odyssey?',
+  'Which shelf holds the atlases of Asia?',
+  'Do you lend out microfilm?',
+  'How are incunabula kept dry?',
+  'When does the reading room close on holidays?',
+  'Is there a catalogue of medieval maps?',
+  'May I photograph a manuscript for my thesis?',
+  'What is the fine for a lost dictionary?',
+  'Where do I find newspapers from 1923?',
+  'Can children get a card of their own?',
+  'Recommend a biography of a mathematician.',
+  'Which languages does the folklore section cover?',
+];
+
+const post = (agent: string, { content, ...rest }: { content: string; user?: string }) =>
+  fetch(`${gateway.url}/agents/${agent}/proxy/openai/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }], ...rest }),
+  });

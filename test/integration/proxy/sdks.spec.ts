@@ -1,0 +1,233 @@
+/** The vendors' own SDKs through the proxy, against an upstream scripted at the wire: unmodified but for the base URL. */
+import { randomBytes } from 'node:crypto';
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { respondEvents, respondJson, ScriptedUpstream } from '#testing';
+import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
+import { always, openaiChat, VENDORS } from './vendors.js';
+
+const VENDOR_KEY = 'sk-upstream-canary-5f1c0d2e';
+
+let upstream: ScriptedUpstream;
+let gateway: RunningGateway;
+beforeAll(async () => {
+  upstream = await new ScriptedUpstream().listen();
+  gateway = await startGateway({
+    env: {
+      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
+      OBSERVATORY_UPSTREAM_OPENAI_KEY: VENDOR_KEY,
+      OBSERVATORY_UPSTREAM_ANTHROPIC_URL: upstream.origin,
+      OBSERVATORY_UPSTREAM_ANTHROPIC_KEY: VENDOR_KEY,
+      OBSERVATORY_UPSTREAM_GEMINI_URL: upstream.origin,
+      OBSERVATORY_UPSTREAM_GEMINI_KEY: VENDOR_KEY,
+      OBSERVATORY_UPSTREAM_LOCAL_VLLM_URL: `${upstream.origin}/serve/v1`,
+      UPSTREAM_HEADERS_TIMEOUT_MS: '1500',
+      UPSTREAM_IDLE_TIMEOUT_MS: '1500',
+    },
+  });
+});
+afterAll(async () => {
+  expect(await gateway.stop()).toBe(0);
+  expect(gateway.output()).not.toContain(VENDOR_KEY);
+  await upstream.close();
+});
+
+let serial = 0;
+const freshSession = () => ({ 'x-observatory-session': `sdk-${++serial}` });
+
+describe.each(VENDORS)('$name', (vendor) => {
+  test('answers as without the proxy', async () => {
+    upstream.script(always(vendor, { text: 'The capital is Bern — 北京 is another.' }));
+    const seen = await vendor.ask(gateway.url, 'What is the capital?', { headers: freshSession() });
+    expect(seen).toEqual({ text: 'The capital is Bern — 北京 is another.', toolCalls: [] });
+    expect(upstream.calls).toHaveLength(1);
+  });
+
+  test('streams, character for character', async () => {
+    upstream.script(always(vendor, { text: 'Streaming: äöü 🙂 done.' }));
+    const seen = await vendor.askStreaming(gateway.url, 'Stream, please', { headers: freshSession() });
+    expect(seen.text).toBe('Streaming: äöü 🙂 done.');
+  });
+
+  test('calls tools, whole and streamed', async () => {
+    upstream.script(always(vendor, { toolCall: { name: 'search', arguments: { query: 'weather' } } }));
+    expect((await vendor.ask(gateway.url, 'Search', { headers: freshSession() })).toolCalls).toEqual(['search']);
+    expect((await vendor.askStreaming(gateway.url, 'Search', { headers: freshSession() })).toolCalls).toEqual(['search']);
+  });
+
+  test("puts the gateway's key in and never sends the agent's", async () => {
+    upstream.script(always(vendor, { text: 'ok' }));
+    await vendor.ask(gateway.url, 'Whose key?', { headers: freshSession() });
+    const [call] = upstream.calls;
+    expect(JSON.stringify(call?.rawHeaders)).toContain(VENDOR_KEY);
+    expect(JSON.stringify(call?.rawHeaders) + call?.url).not.toContain(AGENT_KEY);
+    expect(Object.keys(call?.headers ?? {}).filter((name) => name.startsWith('x-observatory'))).toEqual([]);
+  });
+
+  test('is recorded with model, tokens, cost and time, and shows up as a session', async () => {
+    upstream.script(always(vendor, { text: 'counted' }));
+    const headers = freshSession();
+    const agent = `agent of ${vendor.name}`;
+    await vendor.ask(gateway.url, 'Count me', { headers, agent });
+    await vendor.askStreaming(gateway.url, 'Count me too', { headers, agent });
+    const session = headers['x-observatory-session'];
+    const { body } = await gateway.operator('GET', `/v1/calls?session_id=${session}`);
+    expect(body.items).toHaveLength(2);
+    for (const call of body.items) {
+      expect(call).toMatchObject({
+        agent_id: agent,
+        upstream: vendor.upstream,
+        status: 200,
+        decision: 'forwarded',
+        usage: { input_tokens: 100, cached_input_tokens: 40, output_tokens: 20 },
+      });
+      expect(call.cost_usd).toBeGreaterThan(0);
+      expect(call.first_byte_ms).toBeGreaterThan(0);
+      expect(call.duration_ms).toBeGreaterThanOrEqual(call.first_byte_ms);
+    }
+    await expect
+      .poll(async () => (await gateway.operator('GET', `/v1/sessions/${session}`)).body.step_count)
+      .toBe(2);
+    const row = (await gateway.operator('GET', `/v1/sessions/${session}`)).body;
+    expect(row).toMatchObject({ agent_id: agent, control: { mode: 'enforced' } });
+  });
+
+  test("passes the upstream's own error through, in its own shape", async () => {
+    upstream.script((_call, response) =>
+      respondJson(response, 400, { error: { message: 'no such model', type: 'invalid_request_error', code: 400, status: 'INVALID_ARGUMENT' } }),
+    );
+    await expect(vendor.ask(gateway.url, 'Wrong', { headers: freshSession() })).rejects.toMatchObject({ status: 400 });
+  });
+});
+
+describe('bytes', () => {
+  test('a request that no guard changes reaches the upstream byte for byte', async () => {
+    upstream.script(always(openaiChat, { text: 'ok' }));
+    const body = '{ "model":"gpt-4o-mini",\n  "messages" : [{"content":"caf\\u00e9 \\/ \u{1F600}","role":"user"}] , "x":1.0e2 }\n';
+    const response = await fetch(`${gateway.url}/proxy/openai/v1/chat/completions?trace=1`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' },
+      body,
+    });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-observatory-call')).toBeTruthy();
+    expect(upstream.calls[0]?.body.toString('utf8')).toBe(body);
+    expect(upstream.calls[0]?.url).toBe('/v1/chat/completions?trace=1');
+  });
+
+  test('an unknown path passes through, whatever it carries', async () => {
+    const bytes = randomBytes(70_000);
+    upstream.script((call, response) => {
+      response.writeHead(200, { 'content-type': 'application/octet-stream', 'x-vendor': 'yes' });
+      response.end(call.body);
+    });
+    const response = await fetch(`${gateway.url}/proxy/local-vllm/v1/audio/transcriptions`, {
+      method: 'PUT',
+      headers: { 'x-observatory-key': AGENT_KEY, authorization: 'Bearer the-callers-own', 'content-type': 'multipart/form-data; boundary=x' },
+      body: bytes,
+    });
+    expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);
+    expect(response.headers.get('x-vendor')).toBe('yes');
+    expect(upstream.calls[0]).toMatchObject({ method: 'PUT', url: '/serve/v1/audio/transcriptions' });
+    expect(upstream.calls[0]?.headers.authorization).toBe('Bearer the-callers-own');
+  });
+
+  test('a request of 20 MB arrives whole', async () => {
+    upstream.script(always(openaiChat, { text: 'big' }));
+    const image = `data:image/png;base64,${randomBytes(15_000_000).toString('base64')}`;
+    const client = new OpenAI({ baseURL: `${gateway.url}/proxy/openai/v1`, apiKey: AGENT_KEY, maxRetries: 0 });
+    const answer = await client.chat.completions.create({
+      model: 'gpt-4o-mini',
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'What is this?' }, { type: 'image_url', image_url: { url: image } }] }],
+    });
+    expect(answer.choices[0]?.message.content).toBe('big');
+    expect(upstream.calls[0]?.body.length).toBeGreaterThan(20_000_000);
+  });
+
+  test('thousands of stream events arrive in order, and usage is read', async () => {
+    const count = 5_000;
+    upstream.script((_call, response) => {
+      const chunk = (delta: object, extra: object = {}) =>
+        `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'gpt-4o-mini', choices: [{ index: 0, delta, finish_reason: null }], ...extra })}\n\n`;
+      const events = Array.from({ length: count }, (_, at) => chunk({ content: `${at},` }));
+      return respondEvents(response, [...events, chunk({}, { choices: [], usage: { prompt_tokens: 7, completion_tokens: count, total_tokens: count + 7 } }), 'data: [DONE]\n\n']);
+    });
+    const client = new OpenAI({ baseURL: `${gateway.url}/proxy/openai/v1`, apiKey: AGENT_KEY, maxRetries: 0 });
+    const headers = freshSession();
+    const stream = await client.chat.completions.create({ model: 'gpt-4o-mini', stream: true, messages: [{ role: 'user', content: 'count' }] }, { headers });
+    let text = '';
+    for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? '';
+    expect(text).toBe(Array.from({ length: count }, (_, at) => `${at},`).join(''));
+    const { body } = await gateway.operator('GET', `/v1/calls?session_id=${headers['x-observatory-session']}`);
+    expect(body.items[0].usage).toMatchObject({ input_tokens: 7, output_tokens: count });
+  });
+});
+
+describe('failures', () => {
+  test('a timeout of the upstream is a 504 that the SDK may retry', async () => {
+    upstream.script((_call, response, index) => {
+      if (index > 0) respondJson(response, 200, { id: 'c', choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'second try' } }] });
+    });
+    const seen = await openaiChat.ask(gateway.url, 'Slow', { headers: freshSession(), maxRetries: 1 });
+    expect(seen.text).toBe('second try');
+    expect(upstream.calls).toHaveLength(2);
+  });
+
+  test("a client SDK's own retry is recorded as one and is no new step", async () => {
+    upstream.script((_call, response, index) =>
+      index === 0
+        ? respondJson(response, 500, { error: { message: 'overloaded' } })
+        : respondJson(response, 200, { id: 'c', choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'fine' } }] }),
+    );
+    const headers = freshSession();
+    await openaiChat.ask(gateway.url, 'Retry', { headers, maxRetries: 2 });
+    const { body } = await gateway.operator('GET', `/v1/calls?session_id=${headers['x-observatory-session']}`);
+    expect(body.items.map((call: { is_retry: boolean; status: number }) => [call.status, call.is_retry])).toEqual([[200, true], [500, false]]);
+  });
+
+  test('a client that aborts mid-stream takes the upstream with it', async () => {
+    upstream.script((_call, response) =>
+      respondEvents(response, (function* () {
+        for (let at = 0; ; at += 1)
+          yield `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { content: String(at) }, finish_reason: null }] })}\n\n`;
+      })(), { pauseMs: 5 }),
+    );
+    const headers = freshSession();
+    const client = new OpenAI({ baseURL: `${gateway.url}/proxy/openai/v1`, apiKey: AGENT_KEY, maxRetries: 0 });
+    const stream = await client.chat.completions.create({ model: 'gpt-4o-mini', stream: true, messages: [{ role: 'user', content: 'forever' }] }, { headers });
+    for await (const chunk of stream) if (chunk.choices[0]?.delta.content === '5') break;
+    await upstream.calls[0]?.aborted;
+    await expect
+      .poll(async () => (await gateway.operator('GET', `/v1/calls?session_id=${headers['x-observatory-session']}`)).body.items[0])
+      .toMatchObject({ decision: 'aborted', status: 499 });
+  });
+
+  test('an upstream that breaks off mid-stream ends the client\'s stream as broken, not as complete', async () => {
+    upstream.script((_call, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"half');
+      setTimeout(() => response.destroy(), 50);
+    });
+    const client = new OpenAI({ baseURL: `${gateway.url}/proxy/openai/v1`, apiKey: AGENT_KEY, maxRetries: 0 });
+    const stream = await client.chat.completions.create({ model: 'gpt-4o-mini', stream: true, messages: [{ role: 'user', content: 'break' }] });
+    await expect((async () => { for await (const _ of stream); })()).rejects.toThrow();
+  });
+
+  test('nobody listening at the upstream is a 502 in the vendor\'s shape', async () => {
+    const closed = await new ScriptedUpstream().listen();
+    const origin = closed.origin;
+    await closed.close();
+    await gateway.operator('PUT', '/v1/upstreams/nobody', { base_url: `${origin}/v1` });
+    const client = new OpenAI({ baseURL: `${gateway.url}/proxy/nobody/v1`, apiKey: 'callers-own', maxRetries: 0, defaultHeaders: { 'x-observatory-key': AGENT_KEY } });
+    await expect(client.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: 'hi' }] })).rejects.toMatchObject({ status: 502, code: 'upstream_unreachable' });
+  });
+
+  test('an unknown key is refused in each vendor\'s error shape, before the body is read', async () => {
+    upstream.script(always(openaiChat, { text: 'never' }));
+    const client = new Anthropic({ baseURL: `${gateway.url}/proxy/anthropic`, apiKey: 'nobody', maxRetries: 2 });
+    const asked = client.messages.create({ model: 'claude-sonnet-4-5', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] });
+    await expect(asked).rejects.toBeInstanceOf(Anthropic.AuthenticationError);
+    expect(upstream.calls).toHaveLength(0);
+  });
+});
