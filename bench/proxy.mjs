@@ -5,10 +5,11 @@
  *
  * Added latency is ours less going straight to the upstream, at one connection.
  */
+
+import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { spawn } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 import { findFreePort, startGateway } from '../scripts/lib/gateway-process.mjs';
 import { formatTable } from './lib/figures.mjs';
@@ -64,10 +65,16 @@ export async function run() {
   const peer = {
     port: portkey.port,
     path,
-    headers: { ...direct.headers, 'x-portkey-provider': 'openai', 'x-portkey-custom-host': `http://127.0.0.1:${upstreamPort}/v1` },
+    headers: {
+      ...direct.headers,
+      'x-portkey-provider': 'openai',
+      'x-portkey-custom-host': `http://127.0.0.1:${upstreamPort}/v1`,
+    },
   };
-  const compare = (/** @type {Record<string, { target: object, pid: number }>} */ targets, /** @type {object} */ shape) =>
-    compareTargets(load, targets, shape);
+  const compare = (
+    /** @type {Record<string, { target: object, pid: number }>} */ targets,
+    /** @type {object} */ shape,
+  ) => compareTargets(load, targets, shape);
   try {
     await limitAgent(gateway);
     const small = await compare(
@@ -83,11 +90,19 @@ export async function run() {
       { connections: largeConnections, bodyBytes: largeBodyBytes, stream: false },
     );
     const single = await compare(
-      { direct: { target: direct, pid: upstream.pid }, bare: { target: passThrough, pid: bare.pid }, ours: { target: ours, pid: gateway.pid } },
+      {
+        direct: { target: direct, pid: upstream.pid },
+        bare: { target: passThrough, pid: bare.pid },
+        ours: { target: ours, pid: gateway.pid },
+      },
       { connections: 1, bodyBytes, stream: false },
     );
     const stream = await compare(
-      { direct: { target: direct, pid: upstream.pid }, bare: { target: passThrough, pid: bare.pid }, ours: { target: ours, pid: gateway.pid } },
+      {
+        direct: { target: direct, pid: upstream.pid },
+        bare: { target: passThrough, pid: bare.pid },
+        ours: { target: ours, pid: gateway.pid },
+      },
       { connections: 1, bodyBytes, stream: true },
     );
     const heldBytes = await heldCallBytes(load, gateway, ours, inspectPort);
@@ -145,15 +160,26 @@ async function compareTargets(load, targets, shape) {
       const before = readUsage(pid).cpuSeconds;
       const window = await load.call('run', { name, seconds: windowSeconds });
       const others = Object.keys(window.statuses).filter((status) => status !== '200');
-      if (others.length > 0) throw new Error(`${name}: ${JSON.stringify(window.statuses)}\n${window.firstBad}`);
-      windows[name]?.push({ ...window, cpuUs: ((readUsage(pid).cpuSeconds - before) / window.requests) * 1e6 });
+      if (others.length > 0)
+        throw new Error(`${name}: ${JSON.stringify(window.statuses)}\n${window.firstBad}`);
+      windows[name]?.push({
+        ...window,
+        cpuUs: ((readUsage(pid).cpuSeconds - before) / window.requests) * 1e6,
+      });
     }
   }
   for (const name of names) await load.call('close', name);
   return windows;
 }
 
-/** 500 calls of a paused session, and what one costs the gateway while it hangs. */
+/**
+ * 500 calls of a paused session, and what one costs the gateway while it hangs.
+ *
+ * @param {ReturnType<typeof openHelper>} load
+ * @param {import('../scripts/lib/gateway-process.mjs').GatewayProcess} gateway
+ * @param {{ port: number, path: string, headers: Record<string, string> }} ours
+ * @param {number} inspectPort
+ */
 async function heldCallBytes(load, gateway, ours, inspectPort) {
   const session = 'bench-held';
   const headers = { ...ours.headers, 'x-observatory-session': session };
@@ -176,8 +202,10 @@ async function heldCallBytes(load, gateway, ours, inspectPort) {
   const running = load.call('run', { name: 'held', seconds: 0.01 });
   for (let count = 0; count < heldCount; ) {
     await sleep(100);
-    const answer = await fetch(`${gateway.url}/v1/held-calls?session_id=${session}`, { headers: operatorHeaders(gateway) });
-    count = (await answer.json()).items.length;
+    const answer = await fetch(`${gateway.url}/v1/held-calls?session_id=${session}`, {
+      headers: operatorHeaders(gateway),
+    });
+    count = /** @type {any} */ (await answer.json()).items.length;
   }
   const after = await inspector.liveBytes();
   await command('resume');
@@ -191,24 +219,37 @@ async function heldCallBytes(load, gateway, ours, inspectPort) {
 async function startPortkey() {
   const root = dirname(createRequire(import.meta.url).resolve('@portkey-ai/gateway/package.json'));
   const port = await findFreePort();
-  const child = spawn(process.execPath, [join(root, 'build/start-server.js'), `--port=${port}`, '--headless'], {
-    cwd: root,
-    stdio: ['ignore', 'ignore', 'ignore'],
-    env: { ...process.env, NODE_ENV: 'production' },
-  });
+  const child = spawn(
+    process.execPath,
+    [join(root, 'build/start-server.js'), `--port=${port}`, '--headless'],
+    {
+      cwd: root,
+      stdio: ['ignore', 'ignore', 'ignore'],
+      env: { ...process.env, NODE_ENV: 'production' },
+    },
+  );
   process.once('exit', () => child.kill('SIGKILL'));
   for (let attempt = 0; attempt < 100; attempt += 1) {
-    if (await fetch(`http://127.0.0.1:${port}/`).then(() => true, () => false)) break;
+    if (
+      await fetch(`http://127.0.0.1:${port}/`).then(
+        () => true,
+        () => false,
+      )
+    )
+      break;
     await sleep(100);
   }
   return { port, pid: child.pid ?? 0, stop: () => child.kill('SIGKILL') };
 }
 
-const of = (/** @type {Window[] | undefined} */ windows, /** @type {keyof Window} */ name) => (windows ?? []).map((window) => window[name]);
-const ratioOf = (/** @type {number[]} */ values, /** @type {number[]} */ references) => median(values.map((value, at) => value / (references[at] ?? Number.NaN)));
-const differenceOf = (/** @type {number[]} */ values, /** @type {number[]} */ references) => median(values.map((value, at) => value - (references[at] ?? Number.NaN)));
+const of = (/** @type {Window[] | undefined} */ windows, /** @type {keyof Window} */ name) =>
+  (windows ?? []).map((window) => window[name]);
+const ratioOf = (/** @type {number[]} */ values, /** @type {number[]} */ references) =>
+  median(values.map((value, at) => value / (references[at] ?? Number.NaN)));
+const differenceOf = (/** @type {number[]} */ values, /** @type {number[]} */ references) =>
+  median(values.map((value, at) => value - (references[at] ?? Number.NaN)));
 
-/** @returns {import('./lib/figures.mjs').BenchResult} */
+/** @param {Record<string, any>} measured @returns {import('./lib/figures.mjs').BenchResult} */
 function report({ small, large, single, stream, heldBytes }) {
   const cpuRatio = ratioOf(of(small.ours, 'cpuUs'), of(small.bare, 'cpuUs'));
   const timesPortkey = ratioOf(of(small.ours, 'perSecond'), of(small.portkey, 'perSecond'));

@@ -5,7 +5,16 @@ import react from '@vitejs/plugin-react';
 import { defaultClientConditions, defineConfig } from 'vite';
 
 const gatewayUrl = `http://127.0.0.1:${process.env.PORT ?? 4000}`;
-const gatewayPaths = ['/v1', '/docs', '/socket.io', '/healthz', '/readyz', '/metrics', '/proxy', '/agents'];
+const gatewayPaths = [
+  '/v1',
+  '/docs',
+  '/socket.io',
+  '/healthz',
+  '/readyz',
+  '/metrics',
+  '/proxy',
+  '^/agents/[^/]+/proxy/',
+];
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
@@ -35,6 +44,12 @@ export default defineConfig({
             },
             { name: 'graph', test: /\/node_modules\/(@xyflow|d3-[^/]+|classcat)\//, priority: 2 },
             { name: 'chart', test: /\/node_modules\/uplot\//, priority: 2 },
+            /** Base UI's menu, which one late page alone uses. */
+            {
+              name: 'menu',
+              test: /\/node_modules\/@base-ui\/react\/(menu|menubar|context-menu)\//,
+              priority: 2,
+            },
             {
               name: 'socket',
               test: /\/node_modules\/(socket\.io[^/]*|engine\.io[^/]*|@socket\.io)\//,

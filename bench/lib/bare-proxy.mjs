@@ -18,7 +18,8 @@ const server = createServer((request, response) => {
     const headers = [];
     for (let at = 0; at < request.rawHeaders.length; at += 2) {
       const name = /** @type {string} */ (request.rawHeaders[at]);
-      if (passedOn.has(name.toLowerCase())) headers.push(name, /** @type {string} */ (request.rawHeaders[at + 1]));
+      if (passedOn.has(name.toLowerCase()))
+        headers.push(name, /** @type {string} */ (request.rawHeaders[at + 1]));
     }
     /** @type {(() => void) | undefined} */
     let resumeUpstream;
@@ -38,7 +39,8 @@ const server = createServer((request, response) => {
           const kept = [];
           for (let at = 0; at < raw.length; at += 2) {
             const name = String(raw[at]);
-            if (!/^(connection|keep-alive|transfer-encoding)$/i.test(name)) kept.push(name, String(raw[at + 1]));
+            if (!/^(connection|keep-alive|transfer-encoding)$/i.test(name))
+              kept.push(name, String(raw[at + 1]));
           }
           response.writeHead(status, kept);
           return true;

@@ -36,7 +36,9 @@ function request({ port, path, headers, bodyBytes, stream }) {
   const asked = question(serial, 24);
   const head = `{"model":"gpt-4o-mini",${stream ? '"stream":true,' : ''}"max_tokens":200,"messages":[{"role":"system","content":"`;
   const middle = `"},{"role":"user","content":${JSON.stringify(asked)}}]}`;
-  const filler = 'You answer briefly and truthfully. '.repeat(Math.ceil(bodyBytes / 35)).slice(0, Math.max(1, bodyBytes - head.length - middle.length));
+  const filler = 'You answer briefly and truthfully. '
+    .repeat(Math.ceil(bodyBytes / 35))
+    .slice(0, Math.max(1, bodyBytes - head.length - middle.length));
   const body = `${head}${filler}${middle}`;
   const lines = Object.entries({
     host: `127.0.0.1:${port}`,

@@ -15,10 +15,18 @@ const whole = JSON.stringify({
     {
       index: 0,
       finish_reason: 'stop',
-      message: { role: 'assistant', content: 'The answer depends on what one measures, and against what. '.repeat(6) },
+      message: {
+        role: 'assistant',
+        content: 'The answer depends on what one measures, and against what. '.repeat(6),
+      },
     },
   ],
-  usage: { prompt_tokens: 512, completion_tokens: 80, total_tokens: 592, prompt_tokens_details: { cached_tokens: 128 } },
+  usage: {
+    prompt_tokens: 512,
+    completion_tokens: 80,
+    total_tokens: 592,
+    prompt_tokens_details: { cached_tokens: 128 },
+  },
 });
 const event = (/** @type {object} */ choice, /** @type {object} */ extra = {}) =>
   `data: ${JSON.stringify({ id: 'chatcmpl-bench', object: 'chat.completion.chunk', created: 1, model: 'gpt-4o-mini', choices: [choice], ...extra })}\n\n`;
@@ -40,7 +48,10 @@ const server = createServer((request, response) => {
   request.on('end', () => {
     received += 1;
     if (!isStream) {
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(whole) });
+      response.writeHead(200, {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(whole),
+      });
       response.end(whole);
       return;
     }

@@ -1,6 +1,7 @@
 /**
  * The browser of the end-to-end tests and of the bench: an installed Chromium where there is one (or the one that
  * CHROMIUM_PATH names), else the one inside the npm package @sparticuz/chromium, unpacked once into .cache/chromium.
+ * CHROMIUM_PATH=packaged takes the package's even where another is installed.
  * The package's own launch arguments are not used: they switch web security off, and tests would pass that a user's
  * browser fails. JavaScript, because the bench runs on bare node.
  */
@@ -8,7 +9,10 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
+const PACKAGED = 'packaged';
+
 const cacheFolder = fileURLToPath(new URL('../../.cache/chromium', import.meta.url));
+const fontsConfiguration = fileURLToPath(new URL('fonts.conf', import.meta.url));
 
 const launchArguments = [
   '--headless=new',
@@ -22,10 +26,14 @@ const launchArguments = [
 ];
 
 /** @returns {Promise<{ executablePath: string, environment: Record<string, string> }>} */
-async function findBrowser() {
-  const installed = [process.env.CHROMIUM_PATH, '/usr/bin/chromium'].find((path) => path && existsSync(path));
-  if (installed) return { executablePath: installed, environment: {} };
+async function findBrowser(/** @type {string | undefined} */ wanted) {
+  const candidates = wanted === PACKAGED ? [] : [wanted, '/usr/bin/chromium'];
+  const installed = candidates.find((path) => path && existsSync(path));
+  return installed ? { executablePath: installed, environment: {} } : unpackBrowser();
+}
 
+/** @returns {Promise<{ executablePath: string, environment: Record<string, string> }>} */
+async function unpackBrowser() {
   mkdirSync(cacheFolder, { recursive: true });
   // The package reads the environment to decide what to unpack and where, and changes it; undone for other children.
   const changed = ['TMPDIR', 'AWS_LAMBDA_JS_RUNTIME', 'LD_LIBRARY_PATH', 'FONTCONFIG_PATH', 'HOME'];
@@ -38,8 +46,10 @@ async function findBrowser() {
       executablePath: await packaged.executablePath(),
       environment: {
         TMPDIR: cacheFolder,
-        FONTCONFIG_PATH: `${cacheFolder}/fonts`,
+        FONTCONFIG_FILE: fontsConfiguration,
         LD_LIBRARY_PATH: `${cacheFolder}/al2023/lib`,
+        // Under C or POSIX it calls its language `en-US@posix`, which Intl refuses: charts would fail to load.
+        LC_ALL: 'en_US.UTF-8',
       },
     };
   } finally {
@@ -51,9 +61,12 @@ async function findBrowser() {
   }
 }
 
-/** @returns {Promise<import('playwright-core').Browser>} the caller closes it */
-export async function launchBrowser() {
-  const { executablePath, environment } = await findBrowser();
+/**
+ * @param {string} [wanted] a path, or 'packaged' for the one inside the npm package
+ * @returns {Promise<import('playwright-core').Browser>} the caller closes it
+ */
+export async function launchBrowser(wanted = process.env.CHROMIUM_PATH) {
+  const { executablePath, environment } = await findBrowser(wanted);
   const env = /** @type {Record<string, string>} */ ({ ...process.env, ...environment });
   return chromium.launch({ executablePath, headless: true, args: launchArguments, env });
 }

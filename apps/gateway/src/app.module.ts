@@ -6,6 +6,7 @@ import { DecisionLogModule } from './decision-log/decision-log.module.js';
 import { ErrorsModule } from './errors/errors.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HitlModule } from './hitl/hitl.module.js';
+import { LlmProxyModule } from './llm-proxy/llm-proxy.module.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
 import { PlatformModule } from './platform.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
@@ -25,6 +26,7 @@ export const appModule = (settings: StartSettings, logger: Logger): DynamicModul
     RealtimeModule,
     HitlModule,
     DecisionLogModule,
+    LlmProxyModule,
     HealthModule,
     OpenApiModule,
   ],

@@ -18,10 +18,13 @@ import { AgentSockets } from './decision-log/agent-sockets.js';
 import { DecisionLogArea } from './decision-log/decision-log.area.js';
 import { type IngestRefusal, ingestRoute } from './decision-log/ingest.route.js';
 import { registerSecurityHeaders } from './errors/security-headers.js';
-import { createSendError, SEND_ERROR, type SendError } from './errors/send-error.js';
+import { createSendError } from './errors/send-error.js';
 import { DRAIN, type Drain } from './health/drain.js';
 import { CONTROL_DESK } from './hitl/control-desk.js';
 import { HitlDesk } from './hitl/hitl-desk.js';
+import { LlmProxyArea } from './llm-proxy/llm-proxy.area.js';
+import type { ProxyRoute } from './llm-proxy/proxy-route.js';
+import { createSendRawError, type RawRoute, serverFactory } from './raw-routes.js';
 import { LiveHub } from './realtime/live-hub.js';
 import { LiveSockets } from './realtime/live-sockets.js';
 import { RealtimeEvents } from './realtime/realtime-events.js';
@@ -31,6 +34,8 @@ import { METRICS, STORE } from './tokens.js';
 
 /** Headers and first byte of a request; bodies have a limit of their own. */
 const REQUEST_TIMEOUT_MS = 60_000;
+/** Calls under way get this long to end; held ones are told at once. */
+const PROXY_DRAIN_MS = 5_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
 export interface Gateway {
@@ -46,7 +51,9 @@ export interface Gateway {
 export async function startGateway(settings: StartSettings, logger: Logger): Promise<Gateway> {
   const { config } = settings;
   const sendError = createSendError({ logger, ids: randomIds });
+  const rawRoutes: RawRoute[] = [];
   const adapter = new FastifyAdapter({
+    serverFactory: serverFactory(rawRoutes),
     bodyLimit: config.bodyBytesMax,
     trustProxy: config.trustProxy,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -64,7 +71,7 @@ export async function startGateway(settings: StartSettings, logger: Logger): Pro
   const drain = app.get<Drain>(DRAIN);
   const store = app.get<DecisionStore>(STORE);
   try {
-    const parts = await assemble(app, settings, logger);
+    const parts = await assemble(app, settings, logger, rawRoutes);
     await app.listen(config.port, config.host);
     planDrain(app, drain, parts);
   } catch (error) {
@@ -87,6 +94,8 @@ interface Parts {
   hub: LiveHub;
   area: DecisionLogArea;
   desk: HitlDesk;
+  proxy: LlmProxyArea;
+  proxyRoute: ProxyRoute;
   store: DecisionStore;
   closeSockets: () => Promise<void>;
 }
@@ -95,6 +104,7 @@ async function assemble(
   app: NestFastifyApplication,
   { config }: StartSettings,
   logger: Logger,
+  rawRoutes: RawRoute[],
 ): Promise<Parts> {
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   const authenticator = app.get<Authenticator>(AUTHENTICATOR);
@@ -107,17 +117,24 @@ async function assemble(
 
   registerSecurityHeaders(fastify);
   acceptJson(fastify);
-  await ingestRoute(fastify, {
-    authenticate: (authorization, key) => authenticator.agent(authorization, key),
-    interceptor: area.interceptor,
-    refusal,
-    limits: config,
-    sendError: app.get<SendError>(SEND_ERROR),
-    events: area.events,
-  });
+  rawRoutes.push(
+    ingestRoute({
+      authenticate: (authorization, key) => authenticator.agent(authorization, key),
+      interceptor: area.interceptor,
+      refusal,
+      limits: config,
+      sendError: createSendRawError({ logger, ids: randomIds }),
+      events: area.events,
+    }),
+  );
   await serveDashboard(fastify);
 
+  const proxy = app.get(LlmProxyArea);
+  const proxyRoute = proxy.route(authenticator, () => drain.isDraining);
+  rawRoutes.push(proxyRoute);
+
   await area.recover();
+  await proxy.recover();
   desk.connect(area.sessions);
 
   const io = createSocketServer(app.getHttpServer(), config.allowedOrigins);
@@ -143,12 +160,13 @@ async function assemble(
   });
   await hub.start((tenantId, frame) => sockets.send(tenantId, frame));
   area.start(hub, () => sockets.subscriberCount);
+  proxy.start(hub, area.interceptor);
   const closeSockets = async () => {
     for (const name of Object.values(NAMESPACES)) io.of(name).emit('cut', { reason: 'draining' });
     io.disconnectSockets(true);
     io.engine.close();
   };
-  return { hub, area, desk, store, closeSockets };
+  return { hub, area, desk, proxy, proxyRoute, store, closeSockets };
 }
 
 /** An empty body is an empty object: a command without arguments needs none. */
@@ -166,12 +184,14 @@ function acceptJson(fastify: FastifyInstance): void {
 function planDrain(
   app: NestFastifyApplication,
   drain: Drain,
-  { hub, area, desk, store, closeSockets }: Parts,
+  { hub, area, desk, proxy, proxyRoute, store, closeSockets }: Parts,
 ): void {
   drain.onDrain('control polls', () => desk.drain());
+  drain.onDrain('proxied calls', () => proxyRoute.drain(PROXY_DRAIN_MS));
   drain.onDrain('live feeds', () => hub.stop());
   drain.onDrain('sockets', closeSockets);
   drain.onDrain('requests', () => app.close());
+  drain.onDrain('proxy', () => proxy.stop());
   drain.onDrain('sessions', () => area.stop());
   drain.onDrain('store', () => store.close());
 }

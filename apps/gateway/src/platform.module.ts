@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { Global, Module } from '@nestjs/common';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import { SqliteStore } from '#adapters/sqlite';
-import type { DecisionStore } from '#contracts';
+import { SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
+import type { DecisionStore, ProxyStore } from '#contracts';
 import { type Clock, randomIds, systemClock } from '#kernel';
 import type { GatewayConfig } from './config/config.js';
 import { storeTelemetry } from './telemetry/store-telemetry.js';
-import { CLOCK, CONFIG, IDS, LOGGER, METRICS, STORE } from './tokens.js';
+import { CLOCK, CONFIG, IDS, LOGGER, METRICS, PROXY_STORE, STORE } from './tokens.js';
 
 const DATABASE_FILE = 'observatory.db';
 /** Only the owner may look into the data folder. */
@@ -37,7 +37,13 @@ const DATA_DIR_MODE = 0o700;
         return store;
       },
     },
+    {
+      // The same file and threads: opened, drained and closed with the other.
+      provide: PROXY_STORE,
+      inject: [STORE],
+      useFactory: (store: SqliteStore): ProxyStore => new SqliteProxyStore(store.database),
+    },
   ],
-  exports: [CLOCK, IDS, STORE],
+  exports: [CLOCK, IDS, STORE, PROXY_STORE],
 })
 export class PlatformModule {}

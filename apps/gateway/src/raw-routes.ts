@@ -110,6 +110,11 @@ export function createSendRawError({ logger, ids }: { logger: Logger; ids: IdSou
       response.destroy();
       return;
     }
-    sendJson(response, refusal.status, JSON.stringify(refusal.answer), Object.entries(refusal.headers).flat());
+    sendJson(
+      response,
+      refusal.status,
+      JSON.stringify(refusal.answer),
+      Object.entries(refusal.headers).flat(),
+    );
   };
 }

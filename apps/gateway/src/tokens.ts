@@ -17,3 +17,7 @@ export const STORE = Symbol('DecisionStore');
 export const LIVE = Symbol('LivePublisher');
 /** `SessionDirectory`: which sessions exist, as views. */
 export const SESSIONS = Symbol('SessionDirectory');
+/** `ProxyStore`, open. */
+export const PROXY_STORE = Symbol('ProxyStore');
+/** `SecretBox`: seals what is kept at rest. */
+export const SECRET_BOX = Symbol('SecretBox');

@@ -88,7 +88,12 @@ function parse(body: Buffer): unknown {
 }
 
 /** Answers with JSON. */
-export function respondJson(response: ServerResponse, status: number, value: unknown, headers: Record<string, string> = {}): void {
+export function respondJson(
+  response: ServerResponse,
+  status: number,
+  value: unknown,
+  headers: Record<string, string> = {},
+): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(JSON.stringify(value));
 }
@@ -102,7 +107,8 @@ export async function respondEvents(
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
   for (const event of events) {
     if (response.destroyed) return;
-    if (!response.write(event)) await new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
+    if (!response.write(event))
+      await new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
     if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
   if (end) response.end();

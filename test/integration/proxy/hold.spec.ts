@@ -43,7 +43,8 @@ const command = async (session: string, name: string, body: object = {}) => {
   const answer = await gateway.operator('POST', `/v1/sessions/${session}/${name}`, body);
   expect(answer).toMatchObject({ status: 200 });
 };
-const held = async (session: string) => (await gateway.operator('GET', `/v1/held-calls?session_id=${session}`)).body.items;
+const held = async (session: string) =>
+  (await gateway.operator('GET', `/v1/held-calls?session_id=${session}`)).body.items;
 
 describe.each(VENDORS)('$name', (vendor) => {
   test('waits while paused, takes the guidance along, and goes on', async () => {
@@ -51,7 +52,10 @@ describe.each(VENDORS)('$name', (vendor) => {
     await command(session, 'pause', { reason: 'let me look' });
     const asked = vendor.ask(gateway.url, 'Go on', { headers });
     await expect.poll(() => held(session)).toHaveLength(1);
-    expect((await gateway.operator('GET', `/v1/sessions/${session}`)).body.control).toMatchObject({ state: 'paused', mode: 'enforced' });
+    expect((await gateway.operator('GET', `/v1/sessions/${session}`)).body.control).toMatchObject({
+      state: 'paused',
+      mode: 'enforced',
+    });
     expect(upstream.calls).toHaveLength(0);
     await command(session, 'inject', { prompt: 'Use the staging database, never production.' });
     await command(session, 'resume');
@@ -80,19 +84,32 @@ test('a held call that expires is told to try again, and vendor SDKs do', async 
   await command(session, 'pause', { reason: 'a long look' });
   const asked = openaiChat.ask(gateway.url, 'Patience', { headers, maxRetries: 3 });
   await expect
-    .poll(async () => (await gateway.operator('GET', `/v1/calls?session_id=${session}`)).body.items[0]?.decision, { timeout: HOLD_MS * 3 })
+    .poll(
+      async () => (await gateway.operator('GET', `/v1/calls?session_id=${session}`)).body.items[0]?.decision,
+      { timeout: HOLD_MS * 3 },
+    )
     .toBe('hold_expired');
   await command(session, 'resume');
   expect((await asked).text).toBe('after the pause');
 });
 
-test('a held stream is kept alive with comments past the hold, and then streams', { timeout: 40_000 }, async () => {
+test('a held stream is kept alive with comments past the hold, and then streams', {
+  timeout: 40_000,
+}, async () => {
   const { session, headers } = await begun(openaiChat);
   await command(session, 'pause', { reason: 'look' });
   const response = await fetch(`${gateway.url}/proxy/openai/v1/chat/completions`, {
     method: 'POST',
     headers: { ...headers, authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'gpt-4o-mini', stream: true, messages: [{ role: 'user', content: 'Begin' }, { role: 'assistant', content: 'begun' }, { role: 'user', content: 'stream' }] }),
+    body: JSON.stringify({
+      model: 'gpt-4o-mini',
+      stream: true,
+      messages: [
+        { role: 'user', content: 'Begin' },
+        { role: 'assistant', content: 'begun' },
+        { role: 'user', content: 'stream' },
+      ],
+    }),
   });
   // The head came while the session is still paused: the stream has begun.
   expect(response.status).toBe(200);
@@ -108,7 +125,10 @@ test('a client that hangs up while held frees its slot', async () => {
   await command(session, 'pause', { reason: 'look' });
   const abort = new AbortController();
   const client = new OpenAI({ baseURL: `${gateway.url}/proxy/openai/v1`, apiKey: AGENT_KEY, maxRetries: 0 });
-  const asked = client.chat.completions.create({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'leave' }] }, { headers, signal: abort.signal });
+  const asked = client.chat.completions.create(
+    { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'leave' }] },
+    { headers, signal: abort.signal },
+  );
   asked.catch(() => {});
   await expect.poll(() => held(session)).toHaveLength(1);
   abort.abort();
@@ -119,7 +139,10 @@ test('a client that hangs up while held frees its slot', async () => {
 
 test('shutting down tells held calls to try again', async () => {
   const second = await startGateway({
-    env: { OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`, OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted' },
+    env: {
+      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
+      OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
+    },
   });
   upstream.script(always(openaiChat, { text: 'begun' }));
   const headers = { 'x-observatory-session': 'drained' };

@@ -31,7 +31,8 @@ afterAll(async () => {
 
 let serial = 0;
 const freshAgent = (name: string) => `${name}-${++serial}`;
-const agentOf = async (agent: string) => (await gateway.operator('GET', `/v1/agents/${encodeURIComponent(agent)}`)).body;
+const agentOf = async (agent: string) =>
+  (await gateway.operator('GET', `/v1/agents/${encodeURIComponent(agent)}`)).body;
 
 /** Equal question, equal answer: 3n - 5 at request n, so 10 at the 5th and 13 at the 6th. */
 const FATAL_REQUEST = 6;
@@ -49,7 +50,9 @@ describe.each(VENDORS)('$name', (vendor: Vendor) => {
     expect(upstream.calls).toHaveLength(FATAL_REQUEST - 1);
     expect(answers.at(-1)?.text).toContain('stopped by Observatory');
 
-    await expect(ask(gateway.url, 'Another question altogether', { agent, maxRetries: 2 })).rejects.toMatchObject({ status: 403 });
+    await expect(
+      ask(gateway.url, 'Another question altogether', { agent, maxRetries: 2 }),
+    ).rejects.toMatchObject({ status: 403 });
     expect(upstream.calls).toHaveLength(FATAL_REQUEST - 1);
 
     expect(await agentOf(agent)).toMatchObject({ policy: { active: false, deactivated_by: 'kill_switch' } });
@@ -72,32 +75,59 @@ test('a killed call says so in a header, and its second operator is told that th
   const agent = freshAgent('headers');
   upstream.script(always(openaiChat, { text: 'same' }));
   let last: Response | null = null;
-  for (let request = 1; request <= FATAL_REQUEST; request += 1) last = await post(agent, { content: 'same again' });
+  for (let request = 1; request <= FATAL_REQUEST; request += 1)
+    last = await post(agent, { content: 'same again' });
   expect(last?.status).toBe(200);
   expect(last?.headers.get('x-observatory-decision')).toBe('killed');
   const refused = await post(agent, { content: 'more' });
   expect(refused.status).toBe(403);
   expect(refused.headers.get('x-should-retry')).toBe('false');
-  const both = await Promise.all([1, 2].map(() => gateway.operator('POST', `/v1/agents/${agent}/reactivate`)));
+  const both = await Promise.all(
+    [1, 2].map(() => gateway.operator('POST', `/v1/agents/${agent}/reactivate`)),
+  );
   expect(both.map(({ body }) => body.note ?? 'done').sort()).toEqual(['already_active', 'done']);
 });
 
 describe('is not fired by', () => {
   test('a tool task of 40 steps on one user message with a constant tool list', async () => {
     const agent = freshAgent('worker');
-    upstream.script(always(openaiChat, (step) => (step < 40 ? { toolCall: { name: 'read_file', arguments: { path: `src/${step}.ts` } } } : { text: 'done' })));
-    const client = new OpenAI({ baseURL: `${gateway.url}/agents/${agent}/proxy/openai/v1`, apiKey: AGENT_KEY, maxRetries: 0 });
-    const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Refactor the project.' }];
+    upstream.script(
+      always(openaiChat, (step) =>
+        step < 40
+          ? { toolCall: { name: 'read_file', arguments: { path: `src/${step}.ts` } } }
+          : { text: 'done' },
+      ),
+    );
+    const client = new OpenAI({
+      baseURL: `${gateway.url}/agents/${agent}/proxy/openai/v1`,
+      apiKey: AGENT_KEY,
+      maxRetries: 0,
+    });
+    const messages: OpenAI.ChatCompletionMessageParam[] = [
+      { role: 'user', content: 'Refactor the project.' },
+    ];
     for (let step = 0; step <= 40; step += 1) {
       const answer = await client.chat.completions.create({
         model: 'gpt-4o-mini',
         messages,
-        tools: [{ type: 'function', function: { name: 'read_file', parameters: { type: 'object', properties: { path: { type: 'string' } } } } }],
+        tools: [
+          {
+            type: 'function',
+            function: {
+              name: 'read_file',
+              parameters: { type: 'object', properties: { path: { type: 'string' } } },
+            },
+          },
+        ],
       });
       const message = answer.choices[0]?.message as OpenAI.ChatCompletionMessage;
       messages.push(message);
       for (const call of message.tool_calls ?? [])
-        messages.push({ role: 'tool', tool_call_id: call.id, content: `export const file${step} = ${step * 7};` });
+        messages.push({
+          role: 'tool',
+          tool_call_id: call.id,
+          content: `export const file${step} = ${step * 7};`,
+        });
     }
     expect((await agentOf(agent)).policy.active).toBe(true);
   });
@@ -106,27 +136,37 @@ describe('is not fired by', () => {
     const agent = freshAgent('greeter');
     upstream.script(always(openaiChat, { text: 'Hello! How can I help you?' }));
     for (let user = 0; user < 50; user += 1)
-      await openaiChat.ask(gateway.url, 'Hi', { agent, system: 'You are a friendly bot.', headers: { 'x-observatory-session': `${agent}-user-${user}` } });
+      await openaiChat.ask(gateway.url, 'Hi', {
+        agent,
+        system: 'You are a friendly bot.',
+        headers: { 'x-observatory-session': `${agent}-user-${user}` },
+      });
     expect((await agentOf(agent)).policy.active).toBe(true);
   });
 
   test('fifty end users whom the client names only as the vendor wants them named', async () => {
     const agent = freshAgent('concierge');
     upstream.script(always(openaiChat, { text: 'Hello! How can I help you?' }));
-    for (let user = 0; user < 50; user += 1) expect((await post(agent, { content: 'Hi', user: `user-${user}` })).status).toBe(200);
+    for (let user = 0; user < 50; user += 1)
+      expect((await post(agent, { content: 'Hi', user: `user-${user}` })).status).toBe(200);
     expect((await agentOf(agent)).policy.active).toBe(true);
   });
 
   test('polling whose results change', async () => {
     const agent = freshAgent('poller');
     upstream.script(always(openaiChat, { toolCall: { name: 'get_progress', arguments: { job: 17 } } }));
-    const client = new OpenAI({ baseURL: `${gateway.url}/agents/${agent}/proxy/openai/v1`, apiKey: AGENT_KEY, maxRetries: 0 });
+    const client = new OpenAI({
+      baseURL: `${gateway.url}/agents/${agent}/proxy/openai/v1`,
+      apiKey: AGENT_KEY,
+      maxRetries: 0,
+    });
     const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Wait for job 17.' }];
     for (let percent = 0; percent < 30; percent += 1) {
       const answer = await client.chat.completions.create({ model: 'gpt-4o-mini', messages });
       const message = answer.choices[0]?.message as OpenAI.ChatCompletionMessage;
       messages.push(message);
-      for (const call of message.tool_calls ?? []) messages.push({ role: 'tool', tool_call_id: call.id, content: `${percent} %` });
+      for (const call of message.tool_calls ?? [])
+        messages.push({ role: 'tool', tool_call_id: call.id, content: `${percent} %` });
     }
     expect((await agentOf(agent)).policy.active).toBe(true);
   });
@@ -134,15 +174,25 @@ describe('is not fired by', () => {
   test('a client that tries again after 500s', async () => {
     const agent = freshAgent('retrier');
     upstream.script((_call, response) => respondJson(response, 500, { error: { message: 'overloaded' } }));
-    for (let attempt = 0; attempt < 12; attempt += 1) expect((await post(agent, { content: 'Please answer' })).status).toBe(500);
+    for (let attempt = 0; attempt < 12; attempt += 1)
+      expect((await post(agent, { content: 'Please answer' })).status).toBe(500);
     expect((await agentOf(agent)).policy.active).toBe(true);
   });
 
   test('a long system prompt that all its questions share', async () => {
     const agent = freshAgent('librarian');
-    upstream.script(always(openaiChat, (index) => ({ text: `Answer about ${TOPICS[index % TOPICS.length]} in its own words, number ${index}.` })));
+    upstream.script(
+      always(openaiChat, (index) => ({
+        text: `Answer about ${TOPICS[index % TOPICS.length]} in its own words, number ${index}.`,
+      })),
+    );
     const system = 'You are the librarian of a very large library. '.repeat(400);
-    for (const topic of TOPICS) await openaiChat.ask(gateway.url, topic, { agent, system, headers: { 'x-observatory-session': agent } });
+    for (const topic of TOPICS)
+      await openaiChat.ask(gateway.url, topic, {
+        agent,
+        system,
+        headers: { 'x-observatory-session': agent },
+      });
     expect((await agentOf(agent)).policy.active).toBe(true);
   });
 });

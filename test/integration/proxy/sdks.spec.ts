@@ -52,8 +52,12 @@ describe.each(VENDORS)('$name', (vendor) => {
 
   test('calls tools, whole and streamed', async () => {
     upstream.script(always(vendor, { toolCall: { name: 'search', arguments: { query: 'weather' } } }));
-    expect((await vendor.ask(gateway.url, 'Search', { headers: freshSession() })).toolCalls).toEqual(['search']);
-    expect((await vendor.askStreaming(gateway.url, 'Search', { headers: freshSession() })).toolCalls).toEqual(['search']);
+    expect((await vendor.ask(gateway.url, 'Search', { headers: freshSession() })).toolCalls).toEqual([
+      'search',
+    ]);
+    expect((await vendor.askStreaming(gateway.url, 'Search', { headers: freshSession() })).toolCalls).toEqual(
+      ['search'],
+    );
   });
 
   test("puts the gateway's key in and never sends the agent's", async () => {
@@ -95,16 +99,26 @@ describe.each(VENDORS)('$name', (vendor) => {
 
   test("passes the upstream's own error through, in its own shape", async () => {
     upstream.script((_call, response) =>
-      respondJson(response, 400, { error: { message: 'no such model', type: 'invalid_request_error', code: 400, status: 'INVALID_ARGUMENT' } }),
+      respondJson(response, 400, {
+        error: {
+          message: 'no such model',
+          type: 'invalid_request_error',
+          code: 400,
+          status: 'INVALID_ARGUMENT',
+        },
+      }),
     );
-    await expect(vendor.ask(gateway.url, 'Wrong', { headers: freshSession() })).rejects.toMatchObject({ status: 400 });
+    await expect(vendor.ask(gateway.url, 'Wrong', { headers: freshSession() })).rejects.toMatchObject({
+      status: 400,
+    });
   });
 });
 
 describe('bytes', () => {
   test('a request that no guard changes reaches the upstream byte for byte', async () => {
     upstream.script(always(openaiChat, { text: 'ok' }));
-    const body = '{ "model":"gpt-4o-mini",\n  "messages" : [{"content":"caf\\u00e9 \\/ \u{1F600}","role":"user"}] , "x":1.0e2 }\n';
+    const body =
+      '{ "model":"gpt-4o-mini",\n  "messages" : [{"content":"caf\\u00e9 \\/ \u{1F600}","role":"user"}] , "x":1.0e2 }\n';
     const response = await fetch(`${gateway.url}/proxy/openai/v1/chat/completions?trace=1`, {
       method: 'POST',
       headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' },
@@ -124,7 +138,11 @@ describe('bytes', () => {
     });
     const response = await fetch(`${gateway.url}/proxy/local-vllm/v1/audio/transcriptions`, {
       method: 'PUT',
-      headers: { 'x-observatory-key': AGENT_KEY, authorization: 'Bearer the-callers-own', 'content-type': 'multipart/form-data; boundary=x' },
+      headers: {
+        'x-observatory-key': AGENT_KEY,
+        authorization: 'Bearer the-callers-own',
+        'content-type': 'multipart/form-data; boundary=x',
+      },
       body: bytes,
     });
     expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);
@@ -136,10 +154,22 @@ describe('bytes', () => {
   test('a request of 20 MB arrives whole', async () => {
     upstream.script(always(openaiChat, { text: 'big' }));
     const image = `data:image/png;base64,${randomBytes(15_000_000).toString('base64')}`;
-    const client = new OpenAI({ baseURL: `${gateway.url}/proxy/openai/v1`, apiKey: AGENT_KEY, maxRetries: 0 });
+    const client = new OpenAI({
+      baseURL: `${gateway.url}/proxy/openai/v1`,
+      apiKey: AGENT_KEY,
+      maxRetries: 0,
+    });
     const answer = await client.chat.completions.create({
       model: 'gpt-4o-mini',
-      messages: [{ role: 'user', content: [{ type: 'text', text: 'What is this?' }, { type: 'image_url', image_url: { url: image } }] }],
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'What is this?' },
+            { type: 'image_url', image_url: { url: image } },
+          ],
+        },
+      ],
     });
     expect(answer.choices[0]?.message.content).toBe('big');
     expect(upstream.calls[0]?.body.length).toBeGreaterThan(20_000_000);
@@ -151,15 +181,32 @@ describe('bytes', () => {
       const chunk = (delta: object, extra: object = {}) =>
         `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'gpt-4o-mini', choices: [{ index: 0, delta, finish_reason: null }], ...extra })}\n\n`;
       const events = Array.from({ length: count }, (_, at) => chunk({ content: `${at},` }));
-      return respondEvents(response, [...events, chunk({}, { choices: [], usage: { prompt_tokens: 7, completion_tokens: count, total_tokens: count + 7 } }), 'data: [DONE]\n\n']);
+      return respondEvents(response, [
+        ...events,
+        chunk(
+          {},
+          { choices: [], usage: { prompt_tokens: 7, completion_tokens: count, total_tokens: count + 7 } },
+        ),
+        'data: [DONE]\n\n',
+      ]);
     });
-    const client = new OpenAI({ baseURL: `${gateway.url}/proxy/openai/v1`, apiKey: AGENT_KEY, maxRetries: 0 });
+    const client = new OpenAI({
+      baseURL: `${gateway.url}/proxy/openai/v1`,
+      apiKey: AGENT_KEY,
+      maxRetries: 0,
+    });
     const headers = freshSession();
-    const stream = await client.chat.completions.create({ model: 'gpt-4o-mini', stream: true, messages: [{ role: 'user', content: 'count' }] }, { headers });
+    const stream = await client.chat.completions.create(
+      { model: 'gpt-4o-mini', stream: true, messages: [{ role: 'user', content: 'count' }] },
+      { headers },
+    );
     let text = '';
     for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? '';
     expect(text).toBe(Array.from({ length: count }, (_, at) => `${at},`).join(''));
-    const { body } = await gateway.operator('GET', `/v1/calls?session_id=${headers['x-observatory-session']}`);
+    const { body } = await gateway.operator(
+      'GET',
+      `/v1/calls?session_id=${headers['x-observatory-session']}`,
+    );
     expect(body.items[0].usage).toMatchObject({ input_tokens: 7, output_tokens: count });
   });
 });
@@ -167,7 +214,13 @@ describe('bytes', () => {
 describe('failures', () => {
   test('a timeout of the upstream is a 504 that the SDK may retry', async () => {
     upstream.script((_call, response, index) => {
-      if (index > 0) respondJson(response, 200, { id: 'c', choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'second try' } }] });
+      if (index > 0)
+        respondJson(response, 200, {
+          id: 'c',
+          choices: [
+            { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'second try' } },
+          ],
+        });
     });
     const seen = await openaiChat.ask(gateway.url, 'Slow', { headers: freshSession(), maxRetries: 1 });
     expect(seen.text).toBe('second try');
@@ -178,55 +231,110 @@ describe('failures', () => {
     upstream.script((_call, response, index) =>
       index === 0
         ? respondJson(response, 500, { error: { message: 'overloaded' } })
-        : respondJson(response, 200, { id: 'c', choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'fine' } }] }),
+        : respondJson(response, 200, {
+            id: 'c',
+            choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'fine' } }],
+          }),
     );
     const headers = freshSession();
     await openaiChat.ask(gateway.url, 'Retry', { headers, maxRetries: 2 });
-    const { body } = await gateway.operator('GET', `/v1/calls?session_id=${headers['x-observatory-session']}`);
-    expect(body.items.map((call: { is_retry: boolean; status: number }) => [call.status, call.is_retry])).toEqual([[200, true], [500, false]]);
+    const { body } = await gateway.operator(
+      'GET',
+      `/v1/calls?session_id=${headers['x-observatory-session']}`,
+    );
+    expect(
+      body.items.map((call: { is_retry: boolean; status: number }) => [call.status, call.is_retry]),
+    ).toEqual([
+      [200, true],
+      [500, false],
+    ]);
   });
 
   test('a client that aborts mid-stream takes the upstream with it', async () => {
     upstream.script((_call, response) =>
-      respondEvents(response, (function* () {
-        for (let at = 0; ; at += 1)
-          yield `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { content: String(at) }, finish_reason: null }] })}\n\n`;
-      })(), { pauseMs: 5 }),
+      respondEvents(
+        response,
+        (function* () {
+          for (let at = 0; ; at += 1)
+            yield `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { content: String(at) }, finish_reason: null }] })}\n\n`;
+        })(),
+        { pauseMs: 5 },
+      ),
     );
     const headers = freshSession();
-    const client = new OpenAI({ baseURL: `${gateway.url}/proxy/openai/v1`, apiKey: AGENT_KEY, maxRetries: 0 });
-    const stream = await client.chat.completions.create({ model: 'gpt-4o-mini', stream: true, messages: [{ role: 'user', content: 'forever' }] }, { headers });
+    const client = new OpenAI({
+      baseURL: `${gateway.url}/proxy/openai/v1`,
+      apiKey: AGENT_KEY,
+      maxRetries: 0,
+    });
+    const stream = await client.chat.completions.create(
+      { model: 'gpt-4o-mini', stream: true, messages: [{ role: 'user', content: 'forever' }] },
+      { headers },
+    );
     for await (const chunk of stream) if (chunk.choices[0]?.delta.content === '5') break;
     await upstream.calls[0]?.aborted;
     await expect
-      .poll(async () => (await gateway.operator('GET', `/v1/calls?session_id=${headers['x-observatory-session']}`)).body.items[0])
+      .poll(
+        async () =>
+          (await gateway.operator('GET', `/v1/calls?session_id=${headers['x-observatory-session']}`)).body
+            .items[0],
+      )
       .toMatchObject({ decision: 'aborted', status: 499 });
   });
 
-  test('an upstream that breaks off mid-stream ends the client\'s stream as broken, not as complete', async () => {
+  test("an upstream that breaks off mid-stream ends the client's stream as broken, not as complete", async () => {
     upstream.script((_call, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write('data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"half');
+      response.write(
+        'data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"half',
+      );
       setTimeout(() => response.destroy(), 50);
     });
-    const client = new OpenAI({ baseURL: `${gateway.url}/proxy/openai/v1`, apiKey: AGENT_KEY, maxRetries: 0 });
-    const stream = await client.chat.completions.create({ model: 'gpt-4o-mini', stream: true, messages: [{ role: 'user', content: 'break' }] });
-    await expect((async () => { for await (const _ of stream); })()).rejects.toThrow();
+    const client = new OpenAI({
+      baseURL: `${gateway.url}/proxy/openai/v1`,
+      apiKey: AGENT_KEY,
+      maxRetries: 0,
+    });
+    const stream = await client.chat.completions.create({
+      model: 'gpt-4o-mini',
+      stream: true,
+      messages: [{ role: 'user', content: 'break' }],
+    });
+    await expect(
+      (async () => {
+        for await (const _ of stream);
+      })(),
+    ).rejects.toThrow();
   });
 
-  test('nobody listening at the upstream is a 502 in the vendor\'s shape', async () => {
+  test("nobody listening at the upstream is a 502 in the vendor's shape", async () => {
     const closed = await new ScriptedUpstream().listen();
     const origin = closed.origin;
     await closed.close();
     await gateway.operator('PUT', '/v1/upstreams/nobody', { base_url: `${origin}/v1` });
-    const client = new OpenAI({ baseURL: `${gateway.url}/proxy/nobody/v1`, apiKey: 'callers-own', maxRetries: 0, defaultHeaders: { 'x-observatory-key': AGENT_KEY } });
-    await expect(client.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: 'hi' }] })).rejects.toMatchObject({ status: 502, code: 'upstream_unreachable' });
+    const client = new OpenAI({
+      baseURL: `${gateway.url}/proxy/nobody/v1`,
+      apiKey: 'callers-own',
+      maxRetries: 0,
+      defaultHeaders: { 'x-observatory-key': AGENT_KEY },
+    });
+    await expect(
+      client.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: 'hi' }] }),
+    ).rejects.toMatchObject({ status: 502, code: 'upstream_unreachable' });
   });
 
-  test('an unknown key is refused in each vendor\'s error shape, before the body is read', async () => {
+  test("an unknown key is refused in each vendor's error shape, before the body is read", async () => {
     upstream.script(always(openaiChat, { text: 'never' }));
-    const client = new Anthropic({ baseURL: `${gateway.url}/proxy/anthropic`, apiKey: 'nobody', maxRetries: 2 });
-    const asked = client.messages.create({ model: 'claude-sonnet-4-5', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] });
+    const client = new Anthropic({
+      baseURL: `${gateway.url}/proxy/anthropic`,
+      apiKey: 'nobody',
+      maxRetries: 2,
+    });
+    const asked = client.messages.create({
+      model: 'claude-sonnet-4-5',
+      max_tokens: 5,
+      messages: [{ role: 'user', content: 'hi' }],
+    });
     await expect(asked).rejects.toBeInstanceOf(Anthropic.AuthenticationError);
     expect(upstream.calls).toHaveLength(0);
   });

@@ -46,12 +46,19 @@ export interface AskOptions {
   agent?: string;
 }
 
-const prefix = (agent: string | undefined) => (agent === undefined ? '' : `/agents/${encodeURIComponent(agent)}`);
+const prefix = (agent: string | undefined) =>
+  agent === undefined ? '' : `/agents/${encodeURIComponent(agent)}`;
 const isStream = (json: unknown): boolean => (json as { stream?: boolean }).stream === true;
-const toolNames = (calls: { name?: string | undefined }[] | undefined) => (calls ?? []).map((call) => call.name ?? '');
+const toolNames = (calls: { name?: string | undefined }[] | undefined) =>
+  (calls ?? []).map((call) => call.name ?? '');
 
 const openaiClient = (url: string, { headers, maxRetries = 0, agent }: AskOptions) =>
-  new OpenAI({ baseURL: `${url}${prefix(agent)}/proxy/openai/v1`, apiKey: AGENT_KEY, maxRetries, defaultHeaders: headers ?? {} });
+  new OpenAI({
+    baseURL: `${url}${prefix(agent)}/proxy/openai/v1`,
+    apiKey: AGENT_KEY,
+    maxRetries,
+    defaultHeaders: headers ?? {},
+  });
 
 export const openaiChat: Vendor = {
   name: 'OpenAI Chat Completions',
@@ -64,38 +71,66 @@ export const openaiChat: Vendor = {
     const message = answer.choices[0]?.message;
     return {
       text: message?.content ?? '',
-      toolCalls: toolNames(message?.tool_calls?.map((call) => (call.type === 'function' ? call.function : {}))),
+      toolCalls: toolNames(
+        message?.tool_calls?.map((call) => (call.type === 'function' ? call.function : {})),
+      ),
     };
   },
   async askStreaming(url, text, options = {}) {
     const stream = openaiClient(url, options).chat.completions.stream(
-      { model: 'gpt-4o-mini', messages: chatMessages(text, options), stream_options: { include_usage: true } },
+      {
+        model: 'gpt-4o-mini',
+        messages: chatMessages(text, options),
+        stream_options: { include_usage: true },
+      },
       signalOf(options),
     );
     const { choices } = await stream.finalChatCompletion();
     const message = choices[0]?.message;
     return {
       text: message?.content ?? '',
-      toolCalls: toolNames(message?.tool_calls?.map((call) => (call.type === 'function' ? call.function : {}))),
+      toolCalls: toolNames(
+        message?.tool_calls?.map((call) => (call.type === 'function' ? call.function : {})),
+      ),
     };
   },
   answer(call, response, { text, toolCall }) {
     const tool_calls = toolCall && [
-      { id: 'call_1', type: 'function', function: { name: toolCall.name, arguments: JSON.stringify(toolCall.arguments) } },
+      {
+        id: 'call_1',
+        type: 'function',
+        function: { name: toolCall.name, arguments: JSON.stringify(toolCall.arguments) },
+      },
     ];
-    const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120, prompt_tokens_details: { cached_tokens: 40 } };
+    const usage = {
+      prompt_tokens: 100,
+      completion_tokens: 20,
+      total_tokens: 120,
+      prompt_tokens_details: { cached_tokens: 40 },
+    };
     const head = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'gpt-4o-mini' };
     const finish_reason = toolCall ? 'tool_calls' : 'stop';
     if (!isStream(call.json)) {
       return respondJson(response, 200, {
         ...head,
         object: 'chat.completion',
-        choices: [{ index: 0, finish_reason, message: { role: 'assistant', content: text ?? null, ...(tool_calls && { tool_calls }) } }],
+        choices: [
+          {
+            index: 0,
+            finish_reason,
+            message: { role: 'assistant', content: text ?? null, ...(tool_calls && { tool_calls }) },
+          },
+        ],
         usage,
       });
     }
     const chunk = (delta: object, reason: string | null = null, extra: object = {}) =>
-      data({ ...head, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: reason }], ...extra });
+      data({
+        ...head,
+        object: 'chat.completion.chunk',
+        choices: [{ index: 0, delta, finish_reason: reason }],
+        ...extra,
+      });
     return respondEvents(response, [
       chunk({ role: 'assistant', content: '' }),
       ...pieces(text ?? '').map((content) => chunk({ content })),
@@ -116,7 +151,10 @@ export const openaiResponses: Vendor = {
       { model: 'gpt-4o-mini', input: text, ...(options.system && { instructions: options.system }) },
       signalOf(options),
     );
-    return { text: answer.output_text, toolCalls: toolNames(answer.output.filter((item) => item.type === 'function_call')) };
+    return {
+      text: answer.output_text,
+      toolCalls: toolNames(answer.output.filter((item) => item.type === 'function_call')),
+    };
   },
   async askStreaming(url, text, options = {}) {
     const stream = openaiClient(url, options).responses.stream(
@@ -124,34 +162,108 @@ export const openaiResponses: Vendor = {
       signalOf(options),
     );
     const answer = await stream.finalResponse();
-    return { text: answer.output_text, toolCalls: toolNames(answer.output.filter((item) => item.type === 'function_call')) };
+    return {
+      text: answer.output_text,
+      toolCalls: toolNames(answer.output.filter((item) => item.type === 'function_call')),
+    };
   },
   answer(call, response, { text, toolCall }) {
-    const message = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: text ?? '', annotations: [] }] };
-    const called = toolCall && { type: 'function_call', id: 'fc_1', call_id: 'call_1', status: 'completed', name: toolCall.name, arguments: JSON.stringify(toolCall.arguments) };
+    const message = {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: text ?? '', annotations: [] }],
+    };
+    const called = toolCall && {
+      type: 'function_call',
+      id: 'fc_1',
+      call_id: 'call_1',
+      status: 'completed',
+      name: toolCall.name,
+      arguments: JSON.stringify(toolCall.arguments),
+    };
     const output = called ? [called] : [message];
     const whole = {
-      id: 'resp_1', object: 'response', created_at: 1_700_000_000, status: 'completed', model: 'gpt-4o-mini', output,
-      parallel_tool_calls: true, tool_choice: 'auto', tools: [], error: null, incomplete_details: null, instructions: null, metadata: {}, temperature: 1, top_p: 1,
-      usage: { input_tokens: 100, input_tokens_details: { cached_tokens: 40 }, output_tokens: 20, output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 120 },
+      id: 'resp_1',
+      object: 'response',
+      created_at: 1_700_000_000,
+      status: 'completed',
+      model: 'gpt-4o-mini',
+      output,
+      parallel_tool_calls: true,
+      tool_choice: 'auto',
+      tools: [],
+      error: null,
+      incomplete_details: null,
+      instructions: null,
+      metadata: {},
+      temperature: 1,
+      top_p: 1,
+      usage: {
+        input_tokens: 100,
+        input_tokens_details: { cached_tokens: 40 },
+        output_tokens: 20,
+        output_tokens_details: { reasoning_tokens: 0 },
+        total_tokens: 120,
+      },
     };
     if (!isStream(call.json)) return respondJson(response, 200, whole);
     let sequence_number = 0;
-    const event = (type: string, rest: object) => `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence_number++, ...rest })}\n\n`;
+    const event = (type: string, rest: object) =>
+      `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence_number++, ...rest })}\n\n`;
     const begun = { ...whole, status: 'in_progress', output: [], usage: null };
     const item = output[0] as { id: string };
     const inside = called
       ? [
-          event('response.output_item.added', { output_index: 0, item: { ...called, arguments: '', status: 'in_progress' } }),
-          event('response.function_call_arguments.delta', { item_id: item.id, output_index: 0, delta: called.arguments }),
-          event('response.function_call_arguments.done', { item_id: item.id, output_index: 0, arguments: called.arguments }),
+          event('response.output_item.added', {
+            output_index: 0,
+            item: { ...called, arguments: '', status: 'in_progress' },
+          }),
+          event('response.function_call_arguments.delta', {
+            item_id: item.id,
+            output_index: 0,
+            delta: called.arguments,
+          }),
+          event('response.function_call_arguments.done', {
+            item_id: item.id,
+            output_index: 0,
+            arguments: called.arguments,
+          }),
         ]
       : [
-          event('response.output_item.added', { output_index: 0, item: { ...message, content: [], status: 'in_progress' } }),
-          event('response.content_part.added', { item_id: item.id, output_index: 0, content_index: 0, part: { type: 'output_text', text: '', annotations: [] } }),
-          ...pieces(text ?? '').map((delta) => event('response.output_text.delta', { item_id: item.id, output_index: 0, content_index: 0, delta, logprobs: [] })),
-          event('response.output_text.done', { item_id: item.id, output_index: 0, content_index: 0, text: text ?? '', logprobs: [] }),
-          event('response.content_part.done', { item_id: item.id, output_index: 0, content_index: 0, part: message.content[0] }),
+          event('response.output_item.added', {
+            output_index: 0,
+            item: { ...message, content: [], status: 'in_progress' },
+          }),
+          event('response.content_part.added', {
+            item_id: item.id,
+            output_index: 0,
+            content_index: 0,
+            part: { type: 'output_text', text: '', annotations: [] },
+          }),
+          ...pieces(text ?? '').map((delta) =>
+            event('response.output_text.delta', {
+              item_id: item.id,
+              output_index: 0,
+              content_index: 0,
+              delta,
+              logprobs: [],
+            }),
+          ),
+          event('response.output_text.done', {
+            item_id: item.id,
+            output_index: 0,
+            content_index: 0,
+            text: text ?? '',
+            logprobs: [],
+          }),
+          event('response.content_part.done', {
+            item_id: item.id,
+            output_index: 0,
+            content_index: 0,
+            part: message.content[0],
+          }),
         ];
     return respondEvents(response, [
       event('response.created', { response: begun }),
@@ -160,41 +272,81 @@ export const openaiResponses: Vendor = {
       event('response.completed', { response: whole }),
     ]);
   },
-  textOf: (json) => JSON.stringify([(json as { instructions?: unknown }).instructions, (json as { input: unknown }).input]),
+  textOf: (json) =>
+    JSON.stringify([(json as { instructions?: unknown }).instructions, (json as { input: unknown }).input]),
 };
 
 const anthropicClient = (url: string, { headers, maxRetries = 0, agent }: AskOptions) =>
-  new Anthropic({ baseURL: `${url}${prefix(agent)}/proxy/anthropic`, apiKey: AGENT_KEY, maxRetries, defaultHeaders: headers ?? {} });
+  new Anthropic({
+    baseURL: `${url}${prefix(agent)}/proxy/anthropic`,
+    apiKey: AGENT_KEY,
+    maxRetries,
+    defaultHeaders: headers ?? {},
+  });
 
 export const anthropic: Vendor = {
   name: 'Anthropic Messages',
   upstream: 'anthropic',
   async ask(url, text, options = {}) {
-    const answer = await anthropicClient(url, options).messages.create(anthropicBody(text, options), signalOf(options));
+    const answer = await anthropicClient(url, options).messages.create(
+      anthropicBody(text, options),
+      signalOf(options),
+    );
     return anthropicSeen(answer.content);
   },
   async askStreaming(url, text, options = {}) {
-    const stream = anthropicClient(url, options).messages.stream(anthropicBody(text, options), signalOf(options));
+    const stream = anthropicClient(url, options).messages.stream(
+      anthropicBody(text, options),
+      signalOf(options),
+    );
     return anthropicSeen((await stream.finalMessage()).content);
   },
   answer(call, response, { text, toolCall }) {
-    const block = toolCall ? { type: 'tool_use', id: 'toolu_1', name: toolCall.name, input: toolCall.arguments } : { type: 'text', text: text ?? '' };
+    const block = toolCall
+      ? { type: 'tool_use', id: 'toolu_1', name: toolCall.name, input: toolCall.arguments }
+      : { type: 'text', text: text ?? '' };
     const stop_reason = toolCall ? 'tool_use' : 'end_turn';
-    const usage = { input_tokens: 60, cache_read_input_tokens: 40, cache_creation_input_tokens: 0, output_tokens: 20 };
+    const usage = {
+      input_tokens: 60,
+      cache_read_input_tokens: 40,
+      cache_creation_input_tokens: 0,
+      output_tokens: 20,
+    };
     const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-sonnet-4-5' };
-    if (!isStream(call.json)) return respondJson(response, 200, { ...head, content: [block], stop_reason, stop_sequence: null, usage });
-    const event = (type: string, rest: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
+    if (!isStream(call.json))
+      return respondJson(response, 200, {
+        ...head,
+        content: [block],
+        stop_reason,
+        stop_sequence: null,
+        usage,
+      });
+    const event = (type: string, rest: object) =>
+      `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
     const inside = toolCall
       ? [
           event('content_block_start', { index: 0, content_block: { ...block, input: {} } }),
-          event('content_block_delta', { index: 0, delta: { type: 'input_json_delta', partial_json: JSON.stringify(toolCall.arguments) } }),
+          event('content_block_delta', {
+            index: 0,
+            delta: { type: 'input_json_delta', partial_json: JSON.stringify(toolCall.arguments) },
+          }),
         ]
       : [
           event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
-          ...pieces(text ?? '').map((piece) => event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: piece } })),
+          ...pieces(text ?? '').map((piece) =>
+            event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: piece } }),
+          ),
         ];
     return respondEvents(response, [
-      event('message_start', { message: { ...head, content: [], stop_reason: null, stop_sequence: null, usage: { ...usage, output_tokens: 1 } } }),
+      event('message_start', {
+        message: {
+          ...head,
+          content: [],
+          stop_reason: null,
+          stop_sequence: null,
+          usage: { ...usage, output_tokens: 1 },
+        },
+      }),
       event('ping', {}),
       ...inside,
       event('content_block_stop', { index: 0 }),
@@ -202,18 +354,25 @@ export const anthropic: Vendor = {
       event('message_stop', {}),
     ]);
   },
-  textOf: (json) => JSON.stringify([(json as { system?: unknown }).system, (json as { messages: unknown }).messages]),
+  textOf: (json) =>
+    JSON.stringify([(json as { system?: unknown }).system, (json as { messages: unknown }).messages]),
 };
 
 const geminiClient = (url: string, { headers, agent }: AskOptions) =>
-  new GoogleGenAI({ apiKey: AGENT_KEY, httpOptions: { baseUrl: `${url}${prefix(agent)}/proxy/gemini`, headers: headers ?? {} } });
+  new GoogleGenAI({
+    apiKey: AGENT_KEY,
+    httpOptions: { baseUrl: `${url}${prefix(agent)}/proxy/gemini`, headers: headers ?? {} },
+  });
 
 export const gemini: Vendor = {
   name: 'Gemini generateContent',
   upstream: 'gemini',
   async ask(url, text, options = {}) {
     const answer = await geminiClient(url, options).models.generateContent(geminiBody(text, options));
-    return { text: answer.functionCalls ? '' : (answer.text ?? ''), toolCalls: toolNames(answer.functionCalls) };
+    return {
+      text: answer.functionCalls ? '' : (answer.text ?? ''),
+      toolCalls: toolNames(answer.functionCalls),
+    };
   },
   async askStreaming(url, text, options = {}) {
     const stream = await geminiClient(url, options).models.generateContentStream(geminiBody(text, options));
@@ -225,18 +384,38 @@ export const gemini: Vendor = {
     return seen;
   },
   answer(call, response, { text, toolCall }) {
-    const usageMetadata = { promptTokenCount: 100, cachedContentTokenCount: 40, candidatesTokenCount: 20, totalTokenCount: 120 };
+    const usageMetadata = {
+      promptTokenCount: 100,
+      cachedContentTokenCount: 40,
+      candidatesTokenCount: 20,
+      totalTokenCount: 120,
+    };
     const chunk = (part: object | null, last: boolean) => ({
-      candidates: [{ index: 0, content: { role: 'model', parts: part ? [part] : [] }, ...(last && { finishReason: 'STOP' }) }],
+      candidates: [
+        {
+          index: 0,
+          content: { role: 'model', parts: part ? [part] : [] },
+          ...(last && { finishReason: 'STOP' }),
+        },
+      ],
       modelVersion: 'gemini-2.5-flash',
       ...(last && { usageMetadata }),
     });
-    const part = toolCall ? { functionCall: { name: toolCall.name, args: toolCall.arguments } } : { text: text ?? '' };
+    const part = toolCall
+      ? { functionCall: { name: toolCall.name, args: toolCall.arguments } }
+      : { text: text ?? '' };
     if (!call.url.includes('streamGenerateContent')) return respondJson(response, 200, chunk(part, true));
     const parts = toolCall ? [part] : pieces(text ?? '').map((piece) => ({ text: piece }));
-    return respondEvents(response, parts.map((one, at) => data(chunk(one, at === parts.length - 1))));
+    return respondEvents(
+      response,
+      parts.map((one, at) => data(chunk(one, at === parts.length - 1))),
+    );
   },
-  textOf: (json) => JSON.stringify([(json as { systemInstruction?: unknown }).systemInstruction, (json as { contents: unknown }).contents]),
+  textOf: (json) =>
+    JSON.stringify([
+      (json as { systemInstruction?: unknown }).systemInstruction,
+      (json as { contents: unknown }).contents,
+    ]),
 };
 
 export const VENDORS: readonly Vendor[] = [openaiChat, openaiResponses, anthropic, gemini];

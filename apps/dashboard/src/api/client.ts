@@ -43,6 +43,7 @@ export const api = {
   get: <T>(path: string, query?: Query): Promise<T> => request<T>('GET', withQuery(path, query)),
   post: <T>(path: string, body: unknown = {}): Promise<T> => request<T>('POST', path, body),
   patch: <T>(path: string, body: unknown): Promise<T> => request<T>('PATCH', path, body),
+  put: <T>(path: string, body: unknown): Promise<T> => request<T>('PUT', path, body),
   delete: <T>(path: string): Promise<T> => request<T>('DELETE', path),
 };
 

@@ -1,5 +1,8 @@
 /** Import from here; client.ts explains use. */
+
+export * from './agents';
 export * from './client';
 export * from './commands';
+export * from './field-errors';
 export * from './me';
 export * from './query-client';

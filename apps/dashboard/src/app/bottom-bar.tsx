@@ -1,7 +1,16 @@
-/** Navigation on a phone, within reach of one thumb. */
-import { Link } from '@tanstack/react-router';
-import { LoopCount } from './loop-count';
+/** Navigation on a phone, within reach of one thumb: the first places, and the others behind "More". */
+import { Link, useRouterState } from '@tanstack/react-router';
+import { Ellipsis } from 'lucide-react';
+import { useState } from 'react';
+import { cx, Dialog } from '../ui';
 import { PLACES } from './navigation';
+import { PlaceCount } from './place-count';
+
+const FIRST = PLACES.filter(({ isFirst }) => isFirst);
+const REST = PLACES.filter(({ isFirst }) => !isFirst);
+
+const itemClass =
+  'relative flex h-14 flex-1 flex-col items-center justify-center gap-0.5 text-2xs text-muted data-[status=active]:font-semibold data-[status=active]:text-accent';
 
 export function BottomBar() {
   return (
@@ -9,18 +18,61 @@ export function BottomBar() {
       aria-label="Main"
       className="flex shrink-0 border-line border-t bg-surface pb-[env(safe-area-inset-bottom)] md:hidden"
     >
-      {PLACES.map(({ to, label, icon: Icon }) => (
+      {FIRST.map(({ to, label, icon: Icon }) => (
         <Link
           key={to}
           to={to}
           activeOptions={{ exact: to === '/', includeSearch: false }}
-          className="relative flex h-14 flex-1 flex-col items-center justify-center gap-0.5 text-2xs text-muted data-[status=active]:font-semibold data-[status=active]:text-accent"
+          className={itemClass}
         >
           <Icon size={19} aria-hidden="true" />
           {label}
-          {to === '/' ? <LoopCount className="absolute top-1 left-1/2 ml-2" /> : null}
+          <PlaceCount to={to} className="absolute top-1 left-1/2 ml-2" />
         </Link>
       ))}
+      <More />
     </nav>
+  );
+}
+
+function More() {
+  const [isOpen, setIsOpen] = useState(false);
+  const isHere = useRouterState({
+    select: ({ location }) => REST.some(({ to }) => location.pathname.startsWith(to)),
+  });
+  return (
+    <>
+      <button
+        type="button"
+        aria-haspopup="dialog"
+        aria-expanded={isOpen}
+        data-status={isHere ? 'active' : undefined}
+        onClick={() => setIsOpen(true)}
+        className={itemClass}
+      >
+        <Ellipsis size={19} aria-hidden="true" />
+        More
+      </button>
+      <Dialog open={isOpen} onOpenChange={setIsOpen} title="More">
+        <ul className="grid grid-cols-2 gap-2 pb-2">
+          {REST.map(({ to, label, icon: Icon }) => (
+            <li key={to}>
+              <Link
+                to={to}
+                activeOptions={{ includeSearch: false }}
+                onClick={() => setIsOpen(false)}
+                className={cx(
+                  'flex h-12 items-center gap-2.5 rounded-lg border border-line bg-surface px-3 font-medium text-md',
+                  'data-[status=active]:border-accent data-[status=active]:text-accent',
+                )}
+              >
+                <Icon size={17} aria-hidden="true" />
+                {label}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </Dialog>
+    </>
   );
 }

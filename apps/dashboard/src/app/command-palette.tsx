@@ -2,8 +2,9 @@
 import { Dialog as BaseDialog } from '@base-ui/react/dialog';
 import { useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
+import { Bot } from 'lucide-react';
 import { type ReactNode, useMemo, useState } from 'react';
-import type { SessionView } from '#contracts';
+import type { AgentView, SessionView } from '#contracts';
 import { useTopic } from '../realtime';
 import { Kbd, StateDot, truncateMiddle } from '../ui';
 import { useLogout } from './auth';
@@ -14,6 +15,7 @@ import { THEME_CHOICES, useTheme } from './theme';
 
 /** Rows drawn at once; typing narrows them. */
 const SESSIONS_SHOWN_MAX = 20;
+const AGENTS_SHOWN_MAX = 8;
 
 const itemClass =
   'flex h-9 cursor-pointer select-none items-center gap-2 rounded-md px-2 data-[selected=true]:bg-hover max-md:h-11';
@@ -40,6 +42,7 @@ function PaletteBody({ onDone }: { onDone: () => void }) {
   const open = useOverlay((state) => state.open);
   const [query, setQuery] = useState('');
   const sessions = useMatchingSessions(query);
+  const agents = useMatchingAgents(query);
   const run = (action: () => unknown) => () => {
     onDone();
     action();
@@ -50,6 +53,15 @@ function PaletteBody({ onDone }: { onDone: () => void }) {
     { label: 'Show keyboard shortcuts', act: () => open('help') },
     { label: 'Show looping sessions only', act: () => navigate({ to: '/', search: { severity: 'loop' } }) },
     { label: 'Show paused sessions only', act: () => navigate({ to: '/', search: { control: 'paused' } }) },
+    {
+      label: 'Show agents that are stopped',
+      act: () => navigate({ to: '/agents', search: { state: 'inactive' } }),
+    },
+    { label: 'Show calls that failed', act: () => navigate({ to: '/calls', search: { failed: true } }) },
+    { label: 'Show open incidents', act: () => navigate({ to: '/incidents', search: { state: 'open' } }) },
+    { label: 'Show dead letters', act: () => navigate({ to: '/alerts', search: { tab: 'dead' } }) },
+    { label: 'Edit prices', act: () => navigate({ to: '/settings', search: { section: 'prices' } }) },
+    { label: 'Edit upstreams', act: () => navigate({ to: '/settings', search: { section: 'upstreams' } }) },
     { label: 'Sign out', act: logout },
   ];
   return (
@@ -82,6 +94,20 @@ function PaletteBody({ onDone }: { onDone: () => void }) {
                 navigate({ to: '/sessions/$sessionId', params: { sessionId: session.session_id } }),
               )}
             />
+          ))}
+        </PaletteGroup>
+        <PaletteGroup heading="Agents">
+          {agents.map(({ agent_id, policy }) => (
+            <Command.Item
+              key={agent_id}
+              value={`agent ${agent_id}`}
+              onSelect={run(() => navigate({ to: '/agents/$agentId', params: { agentId: agent_id } }))}
+              className={itemClass}
+            >
+              <Bot size={14} aria-hidden="true" className="shrink-0 text-muted" />
+              <span className="truncate">{agent_id}</span>
+              {policy.active ? null : <span className="ml-auto shrink-0 text-danger text-xs">Stopped</span>}
+            </Command.Item>
           ))}
         </PaletteGroup>
         <PaletteGroup heading="Actions">
@@ -127,4 +153,15 @@ function useMatchingSessions(query: string): SessionView[] {
     }
     return [...found, ...rest].slice(0, SESSIONS_SHOWN_MAX);
   }, [data, query]);
+}
+
+/** Agents of the proxy are offered once something is typed: until then they would push the rest out of sight. */
+function useMatchingAgents(query: string): AgentView[] {
+  const { data } = useTopic('gateway:agents');
+  const needle = query.trim().toLowerCase();
+  return useMemo(() => {
+    if (!needle) return [];
+    const all = [...(data?.values() ?? [])];
+    return all.filter(({ agent_id }) => agent_id.toLowerCase().includes(needle)).slice(0, AGENTS_SHOWN_MAX);
+  }, [data, needle]);
 }

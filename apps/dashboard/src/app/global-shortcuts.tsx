@@ -13,6 +13,11 @@ export function GlobalShortcuts() {
   useShortcut('goSessions', () => navigate({ to: '/' }));
   useShortcut('goFleet', () => navigate({ to: '/fleet' }));
   useShortcut('goStream', () => navigate({ to: '/stream' }));
+  useShortcut('goAgents', () => navigate({ to: '/agents' }));
+  useShortcut('goCalls', () => navigate({ to: '/calls' }));
+  useShortcut('goIncidents', () => navigate({ to: '/incidents' }));
+  useShortcut('goSpend', () => navigate({ to: '/spend' }));
+  useShortcut('goAlerts', () => navigate({ to: '/alerts' }));
   useShortcut('goSettings', () => navigate({ to: '/settings' }));
   return null;
 }

@@ -1,10 +1,53 @@
 /** The places of the dashboard, for sidebar, bottom bar, palette and shortcuts alike. */
-import { Activity, LayoutList, Network, Settings2 } from 'lucide-react';
+import {
+  Activity,
+  BellRing,
+  Bot,
+  CircleDollarSign,
+  LayoutList,
+  type LucideIcon,
+  Network,
+  OctagonX,
+  Settings2,
+  Waypoints,
+} from 'lucide-react';
 import type { ShortcutId } from './keyboard/key-map';
 
-export const PLACES = [
-  { to: '/', label: 'Sessions', icon: LayoutList, shortcut: 'goSessions' },
-  { to: '/fleet', label: 'Fleet', icon: Network, shortcut: 'goFleet' },
-  { to: '/stream', label: 'Stream', icon: Activity, shortcut: 'goStream' },
-  { to: '/settings', label: 'Settings', icon: Settings2, shortcut: 'goSettings' },
-] as const satisfies readonly { to: string; label: string; icon: unknown; shortcut: ShortcutId }[];
+export interface Place {
+  to: '/' | '/fleet' | '/stream' | '/agents' | '/calls' | '/incidents' | '/spend' | '/alerts' | '/settings';
+  label: string;
+  icon: LucideIcon;
+  shortcut: ShortcutId;
+  /** On a phone: in the bar itself, not behind "More". */
+  isFirst?: true;
+}
+
+/** In the order of the sidebar; a group without a title belongs to the one before, set apart. */
+export const PLACE_GROUPS: readonly { title: string; places: readonly Place[] }[] = [
+  {
+    title: 'Observe',
+    places: [
+      { to: '/', label: 'Sessions', icon: LayoutList, shortcut: 'goSessions', isFirst: true },
+      { to: '/fleet', label: 'Fleet', icon: Network, shortcut: 'goFleet' },
+      { to: '/stream', label: 'Stream', icon: Activity, shortcut: 'goStream' },
+    ],
+  },
+  {
+    title: 'Proxy',
+    places: [
+      { to: '/agents', label: 'Agents', icon: Bot, shortcut: 'goAgents', isFirst: true },
+      { to: '/calls', label: 'Calls', icon: Waypoints, shortcut: 'goCalls', isFirst: true },
+      { to: '/incidents', label: 'Incidents', icon: OctagonX, shortcut: 'goIncidents', isFirst: true },
+      { to: '/spend', label: 'Spend', icon: CircleDollarSign, shortcut: 'goSpend' },
+    ],
+  },
+  {
+    title: 'Set up',
+    places: [
+      { to: '/alerts', label: 'Alerts', icon: BellRing, shortcut: 'goAlerts' },
+      { to: '/settings', label: 'Settings', icon: Settings2, shortcut: 'goSettings' },
+    ],
+  },
+];
+
+export const PLACES: readonly Place[] = PLACE_GROUPS.flatMap(({ places }) => places);

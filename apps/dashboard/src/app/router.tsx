@@ -8,9 +8,14 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { ApiError, onApiUnauthorized } from '../api';
+import { parseAgentsSearch } from '../features/agents/agents-search';
+import { parseAlertsSearch } from '../features/alerts/alerts-search';
+import { parseCallsSearch } from '../features/calls/calls-search';
+import { parseIncidentSearch, parseIncidentsSearch } from '../features/incidents/incidents-search';
 import { parseListSearch } from '../features/session-clusters/list-search';
 import { SessionClustersPage } from '../features/session-clusters/session-clusters-page';
 import { parseInspectSearch } from '../features/session-inspect/inspect-search';
+import { parseSpendSearch } from '../features/spend/spend-search';
 import { enter, forget } from './auth';
 import { RouteFailure, RouteNotFound } from './route-failure';
 import { Shell } from './shell';
@@ -70,6 +75,60 @@ const streamRoute = createRoute({
   component: lazyRouteComponent(() => import('../features/decision-stream/stream-page'), 'StreamPage'),
 });
 
+const agentsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/agents',
+  validateSearch: parseAgentsSearch,
+  component: lazyRouteComponent(() => import('../features/agents/agents-page'), 'AgentsPage'),
+});
+
+const agentRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/agents/$agentId',
+  component: lazyRouteComponent(() => import('../features/agents/agent-page'), 'AgentPage'),
+});
+
+const callsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/calls',
+  validateSearch: parseCallsSearch,
+  component: lazyRouteComponent(() => import('../features/calls/calls-page'), 'CallsPage'),
+});
+
+const callRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/calls/$callId',
+  component: lazyRouteComponent(() => import('../features/calls/call-page'), 'CallPage'),
+});
+
+const incidentsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/incidents',
+  validateSearch: parseIncidentsSearch,
+  component: lazyRouteComponent(() => import('../features/incidents/incidents-page'), 'IncidentsPage'),
+});
+
+const incidentRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/incidents/$incidentId',
+  validateSearch: parseIncidentSearch,
+  component: lazyRouteComponent(() => import('../features/incidents/incident-page'), 'IncidentPage'),
+});
+
+const spendRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/spend',
+  validateSearch: parseSpendSearch,
+  component: lazyRouteComponent(() => import('../features/spend/spend-page'), 'SpendPage'),
+});
+
+const alertsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/alerts',
+  validateSearch: parseAlertsSearch,
+  component: lazyRouteComponent(() => import('../features/alerts/alerts-page'), 'AlertsPage'),
+});
+
 const settingsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/settings',
@@ -80,7 +139,21 @@ const settingsRoute = createRoute({
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     loginRoute,
-    shellRoute.addChildren([sessionsRoute, inspectRoute, fleetRoute, streamRoute, settingsRoute]),
+    shellRoute.addChildren([
+      sessionsRoute,
+      inspectRoute,
+      fleetRoute,
+      streamRoute,
+      agentsRoute,
+      agentRoute,
+      callsRoute,
+      callRoute,
+      incidentsRoute,
+      incidentRoute,
+      spendRoute,
+      alertsRoute,
+      settingsRoute,
+    ]),
   ]),
   defaultPreload: 'intent',
   defaultErrorComponent: RouteFailure,

@@ -5,9 +5,9 @@ import { useMe } from '../api';
 import { IconButton, Kbd } from '../ui';
 import { useLogout } from './auth';
 import { KEY_MAP } from './keyboard/key-map';
-import { LoopCount } from './loop-count';
-import { PLACES } from './navigation';
+import { PLACE_GROUPS } from './navigation';
 import { useOverlay } from './overlays';
+import { PlaceCount } from './place-count';
 import { ReconnectChip } from './reconnect-chip';
 import { THEME_CHOICES, useTheme } from './theme';
 
@@ -32,18 +32,23 @@ export function Sidebar() {
           </span>
         </button>
       </div>
-      <nav aria-label="Main" className="flex flex-col gap-0.5 px-2">
-        {PLACES.map(({ to, label, icon: Icon }) => (
-          <Link
-            key={to}
-            to={to}
-            activeOptions={{ exact: to === '/', includeSearch: false }}
-            className="flex h-8 items-center gap-2 rounded-md px-2 font-medium text-muted hover:bg-hover hover:text-fg data-[status=active]:bg-line/70 data-[status=active]:text-fg"
-          >
-            <Icon size={15} aria-hidden="true" />
-            {label}
-            {to === '/' ? <LoopCount className="ml-auto" /> : null}
-          </Link>
+      <nav aria-label="Main" className="flex min-h-0 flex-col gap-3 overflow-y-auto px-2">
+        {PLACE_GROUPS.map(({ title, places }) => (
+          <div key={title} className="flex flex-col gap-0.5">
+            <p className="px-2 font-medium text-2xs text-faint">{title}</p>
+            {places.map(({ to, label, icon: Icon }) => (
+              <Link
+                key={to}
+                to={to}
+                activeOptions={{ exact: to === '/', includeSearch: false }}
+                className="flex h-8 shrink-0 items-center gap-2 rounded-md px-2 font-medium text-muted hover:bg-hover hover:text-fg data-[status=active]:bg-line/70 data-[status=active]:text-fg"
+              >
+                <Icon size={15} aria-hidden="true" />
+                {label}
+                <PlaceCount to={to} className="ml-auto" />
+              </Link>
+            ))}
+          </div>
         ))}
       </nav>
       <div className="mt-auto flex flex-col gap-2 p-2">

@@ -1,8 +1,10 @@
 /** Import from here; live-client.ts explains use. */
 export { liveClient } from './browser-live-client';
 export type { ConnectionState } from './connection';
+export { type ListShape, liveOverHistory, splitNewer } from './live-over-history';
 export type { TopicData } from './topic-merges';
 export type { TopicState } from './topic-state';
+export type { AgentsData } from './topics/agents';
 export type { EntropyAlertsData } from './topics/entropy-alerts';
 export type { SessionsData } from './topics/sessions';
 export { edgeKey, type TopologyData } from './topics/topology';

@@ -1,19 +1,24 @@
 /** Every topic and what the page holds for it. */
 import type { SessionDetail, SessionTopic, Topic, TopicShapes } from '#contracts';
 import type { TopicMerge } from './topic-merge';
+import { type AgentsData, agentsMerge } from './topics/agents';
 import { type EntropyAlertsData, entropyAlertsMerge } from './topics/entropy-alerts';
-import { incidentsMerge, messagesMerge, statsMerge, violationsMerge } from './topics/feeds';
+import { callsMerge, messagesMerge, statsMerge, violationsMerge } from './topics/feeds';
+import { deliveriesMerge, incidentsMerge } from './topics/latest-first';
 import { sessionDetailMerge } from './topics/session-detail';
 import { type SessionsData, sessionsMerge } from './topics/sessions';
 import { type TopologyData, topologyMerge } from './topics/topology';
 
-/** Topic -> what `useTopic` gives as `data`. Lists are newest last. */
+/** Topic -> what `useTopic` gives as `data`. Feeds are newest last; incidents and deliveries, which change, newest first. */
 export interface TopicData {
   'gateway:messages': readonly TopicShapes['gateway:messages']['event'][];
   'gateway:violations': readonly TopicShapes['gateway:violations']['event'][];
   'gateway:topology': TopologyData;
   'gateway:entropy_alerts': EntropyAlertsData;
-  'gateway:incidents': readonly unknown[];
+  'gateway:incidents': readonly TopicShapes['gateway:incidents']['event'][];
+  'gateway:calls': readonly TopicShapes['gateway:calls']['event'][];
+  'gateway:agents': AgentsData;
+  'gateway:deliveries': readonly TopicShapes['gateway:deliveries']['event'][];
   'gateway:sessions': SessionsData;
   'gateway:stats': readonly TopicShapes['gateway:stats']['event'][];
   [topic: SessionTopic]: SessionDetail;
@@ -25,6 +30,9 @@ const gatewayMerges: Record<string, TopicMerge<never, never, never>> = {
   'gateway:topology': topologyMerge as TopicMerge<never, never, never>,
   'gateway:entropy_alerts': entropyAlertsMerge as TopicMerge<never, never, never>,
   'gateway:incidents': incidentsMerge as TopicMerge<never, never, never>,
+  'gateway:calls': callsMerge as TopicMerge<never, never, never>,
+  'gateway:agents': agentsMerge as TopicMerge<never, never, never>,
+  'gateway:deliveries': deliveriesMerge as TopicMerge<never, never, never>,
   'gateway:sessions': sessionsMerge as TopicMerge<never, never, never>,
   'gateway:stats': statsMerge as TopicMerge<never, never, never>,
 };

@@ -3,7 +3,7 @@
  * open while the action runs and shows its failure; it closes by itself on success.
  */
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
-import { Button } from './button';
+import { Button, type ButtonVariant } from './button';
 import { Dialog } from './dialog';
 import { Field, Input } from './field';
 
@@ -13,6 +13,8 @@ interface ConfirmDialogProps {
   title: ReactNode;
   description: ReactNode;
   confirmLabel: string;
+  /** Danger unless what is confirmed only lets things go on. */
+  confirmVariant?: ButtonVariant;
   typeToConfirm?: string;
   /** Rejects with an Error whose message is shown. */
   onConfirm: () => Promise<unknown>;
@@ -68,7 +70,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           <Button onClick={() => onOpenChange(false)}>Cancel</Button>
           <Button
             type="submit"
-            variant="danger"
+            variant={props.confirmVariant ?? 'danger'}
             busy={busy}
             disabled={!ready}
             data-testid={props.confirmTestId}

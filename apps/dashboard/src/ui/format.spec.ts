@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { formatAgo, formatDuration, formatScore, formatUsd, plural, truncateMiddle } from './format';
+import {
+  formatAgo,
+  formatCost,
+  formatDuration,
+  formatScore,
+  formatShare,
+  formatTokens,
+  formatUsd,
+  plural,
+  truncateMiddle,
+} from './format';
 
 describe('format', () => {
   it('speaks of time as people do, and of the future as now', () => {
@@ -25,5 +35,22 @@ describe('format', () => {
     expect(formatDuration(125_000)).toBe('2 min 5 s');
     expect(plural(1, 'session')).toBe('1 session');
     expect(plural(1_200, 'session')).toBe('1,200 sessions');
+  });
+
+  it('never shows an unknown or a tiny cost as nothing', () => {
+    expect(formatCost(null)).toBe('unknown');
+    expect(formatCost(0.00002)).toBe('<$0.0001');
+    expect(formatCost(0)).toBe('$0');
+  });
+
+  it('keeps shares and tokens short', () => {
+    expect([0, 0.004, 0.042, 0.8].map(formatShare)).toEqual(['0 %', '<1 %', '4.2 %', '80 %']);
+    expect([840, 12_345, 999_960, 4_100_000, 2e9].map(formatTokens)).toEqual([
+      '840',
+      '12.3k',
+      '1.0M',
+      '4.1M',
+      '2.0B',
+    ]);
   });
 });

@@ -38,6 +38,26 @@ export function formatUsd(usd: number): string {
   return `$${Math.round(usd).toLocaleString('en-US')}`;
 }
 
+/** A cost that may be unknown, which is not zero: "unknown", "<$0.0001", "$0.0042". */
+export function formatCost(usd: number | null): string {
+  if (usd === null) return 'unknown';
+  return usd > 0 && usd < 0.0001 ? '<$0.0001' : formatUsd(usd);
+}
+
+/** A share 0..1 as people read it: "0 %", "<1 %", "4.2 %", "80 %". */
+export function formatShare(share: number): string {
+  const percent = share * 100;
+  if (percent > 0 && percent < 1) return '<1 %';
+  return `${percent < 10 ? Math.round(percent * 10) / 10 : Math.round(percent)} %`;
+}
+
+/** Large counts of tokens, short: "840", "12.3k", "4.1M", "2.0B". */
+export function formatTokens(count: number): string {
+  if (count < 10_000) return formatCount(count);
+  if (count < 999_950) return `${(count / 1_000).toFixed(1)}k`;
+  return count < 999_950_000 ? `${(count / 1e6).toFixed(1)}M` : `${(count / 1e9).toFixed(1)}B`;
+}
+
 /** "12,304". */
 export const formatCount = (count: number): string => count.toLocaleString('en-US');
 

@@ -5,15 +5,18 @@ import type { ReactNode } from 'react';
 interface SwitchProps {
   checked: boolean;
   onChange: (checked: boolean) => void;
+  /** Why it cannot be changed is for its surroundings to say. */
+  disabled?: boolean;
   children: ReactNode;
 }
 
-export function Switch({ checked, onChange, children }: SwitchProps) {
+export function Switch({ checked, onChange, disabled = false, children }: SwitchProps) {
   return (
     // biome-ignore lint/a11y/noLabelWithoutControl: the control is Base UI's switch, inside.
     <label className="inline-flex cursor-pointer select-none items-center gap-2 text-muted hover:text-fg">
       <Base.Root
         checked={checked}
+        disabled={disabled}
         onCheckedChange={(next) => onChange(next)}
         className="inline-flex h-4 w-7 shrink-0 items-center rounded-full border border-line-strong bg-sunken p-px transition-colors data-[checked]:border-accent-solid data-[checked]:bg-accent-solid"
       >

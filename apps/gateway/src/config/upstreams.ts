@@ -22,7 +22,11 @@ export function parseUpstreams(variables: Environment['upstreams']): Environment
     if (given === undefined) continue;
     const name = given.toLowerCase().replaceAll('_', '-');
     if (!upstreamNameSchema.safeParse(name).success)
-      throw new ConfigError(variable, null, 'name the upstream with at most 63 letters, digits and underscores.');
+      throw new ConfigError(
+        variable,
+        null,
+        'name the upstream with at most 63 letters, digits and underscores.',
+      );
     const upstream = upstreams.get(name) ?? { name, baseUrl: null, apiKey: null, kind: null };
     upstreams.set(name, upstream);
     if (what === 'KEY') upstream.apiKey = parseKey(variable, value);

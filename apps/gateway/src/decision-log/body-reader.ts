@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { ObservatoryError } from '#contracts';
+import { deadlinesOf } from './deadlines.js';
 
 const DECODERS: Record<string, () => ReturnType<typeof createGunzip>> = {
   gzip: createGunzip,
@@ -85,24 +86,28 @@ function collect(
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let byteCount = 0;
+    let isSettled = false;
     const settle = (error: Error | null) => {
-      clearTimeout(timer);
+      if (isSettled) return;
+      isSettled = true;
+      deadlines.delete(expire);
       source.removeListener('data', onData);
       if (error) reject(error);
       else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, byteCount));
     };
-    const timer = setTimeout(() => {
+    const expire = () =>
       settle(new ObservatoryError('body_timeout', `The body did not arrive within ${timeoutMs / 1000} s.`));
-    }, timeoutMs);
+    const deadlines = deadlinesOf(timeoutMs);
+    deadlines.add(expire);
     const onData = (chunk: Buffer) => {
       byteCount += chunk.length;
       if (byteCount > bytesMax) settle(tooLarge(name, bytesMax));
       else chunks.push(chunk);
     };
     source.on('data', onData);
-    source.once('end', () => settle(null));
-    source.once('error', (error) => settle(asRefusal(error)));
-    request.once('aborted', () => settle(cutShort()));
+    source.on('end', () => settle(null));
+    source.on('error', (error) => settle(asRefusal(error)));
+    if (source !== request) request.once('aborted', () => settle(cutShort()));
   });
 }
 
@@ -114,10 +119,11 @@ const tooLarge = (name: string, bytesMax: number): ObservatoryError =>
 
 const cutShort = (): ObservatoryError => new ObservatoryError('invalid_request', 'The body ended early.');
 
-/** zlib's own errors are the sender's fault; anything else is ours. */
+/** A sender that hangs up and zlib's own errors are the sender's fault; anything else is ours. */
 function asRefusal(error: Error): Error {
   if (error instanceof ObservatoryError) return error;
   const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ECONNRESET') return cutShort();
   if (code?.startsWith('Z_') || code?.startsWith('ERR__ERROR_') || code?.startsWith('ERR_BROTLI')) {
     return new ObservatoryError('invalid_request', 'The body does not decompress; check content-encoding.');
   }

@@ -124,7 +124,7 @@ export class DecisionLogArea {
         if (control.state === 'terminated') this.#endSession(key);
       },
       publishReleased: (key, steps) => {
-        for (const step of steps) publisher.publish(step, tracker.snapshot(key));
+        for (const step of steps) publisher.publish(key, step, tracker.snapshot(key));
         // Their place in the fold is behind the checkpoint: nothing would bring them back after a crash.
         void this.registry.save();
       },

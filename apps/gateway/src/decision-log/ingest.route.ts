@@ -1,9 +1,10 @@
 /**
- * `POST /v1/decision-logs`, on the raw Fastify instance: the hot path goes around Nest's router and pipes.
- * One object, a JSON array, or NDJSON; answers as the design's section 2 has them.
+ * `POST /v1/decision-logs`, answered ahead of Fastify: what the framework and the hooks around it cost is as much as
+ * everything the gateway does with a message. One object, a JSON array, or NDJSON; answers as the design's section 2
+ * has them.
  */
 import { isUtf8 } from 'node:buffer';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type AgentPrincipal,
   type ErrorAnswer,
@@ -12,12 +13,12 @@ import {
   ObservatoryError,
   type RejectedAnswer,
 } from '#contracts';
-import type { SendError } from '../errors/send-error.js';
+import { type RawRoute, type SendRawError, sendJson } from '../raw-routes.js';
 import { type BodyLimits, readBody } from './body-reader.js';
 import { findDuplicateKey } from './duplicate-key.js';
 import type { IngestEvents } from './ingest-events.js';
 import { parseJsonText } from './json-text.js';
-import type { Incoming, SchemaInterceptor } from './schema-interceptor.js';
+import { type Incoming, type SchemaInterceptor, trimmed } from './schema-interceptor.js';
 
 /** Why nothing can be taken right now. */
 export type IngestRefusal = 'store_busy' | 'store_full' | 'draining';
@@ -31,85 +32,88 @@ export interface IngestRouteParts {
   /** Why nothing can be stored right now, or null. */
   refusal: () => IngestRefusal | null;
   limits: BodyLimits;
-  sendError: SendError;
+  sendError: SendRawError;
   events: IngestEvents;
 }
 
-const JSON_TYPES = ['application/json', 'text/json'];
-const NDJSON_TYPES = [
-  'application/x-ndjson',
-  'application/ndjson',
-  'application/jsonl',
-  'application/x-jsonlines',
-];
+const PATH = '/v1/decision-logs';
+
+type BodyFormat = 'json' | 'ndjson';
+/** Media type, in lower case and without parameters -> how the body is read. */
+const FORMATS = new Map<string, BodyFormat>([
+  ['application/json', 'json'],
+  ['text/json', 'json'],
+  ['application/x-ndjson', 'ndjson'],
+  ['application/ndjson', 'ndjson'],
+  ['application/jsonl', 'ndjson'],
+  ['application/x-jsonlines', 'ndjson'],
+]);
 const RETRY_AFTER_SECONDS: Record<IngestRefusal, number> = { store_busy: 1, store_full: 5, draining: 2 };
 
-/** Must be registered before the app listens; brings its own body parsing and touches no other route's. */
-export async function ingestRoute(fastify: FastifyInstance, parts: IngestRouteParts): Promise<void> {
-  await fastify.register(async (scope) => {
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser([...JSON_TYPES, ...NDJSON_TYPES], (_request, payload, done) =>
-      done(null, payload),
-    );
-    scope.addHook('onRequest', (request, _reply, done) => {
-      const { authorization, 'x-observatory-key': key } = request.headers;
-      const principal = parts.authenticate(authorization, typeof key === 'string' ? key : undefined);
-      if (principal === null) {
-        done(new ObservatoryError('unauthorized', 'Send an agent key: Authorization: Bearer <agent key>.'));
-        return;
-      }
-      (request as IngestRequest).agent = principal;
-      done();
-    });
-    scope.setErrorHandler((error, request, reply) => {
-      const known = error as { code?: string };
-      const refused =
-        known.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
-          ? new ObservatoryError('unsupported_media_type')
-          : error;
-      if (refused instanceof ObservatoryError) parts.events.refused(refused.code);
-      // An unread body would be taken for the next request.
-      if (!request.raw.complete) reply.header('connection', 'close');
-      parts.sendError(reply, refused);
-    });
-    scope.post('/v1/decision-logs', (request, reply) => handle(parts, request as IngestRequest, reply));
-  });
-}
-
-interface IngestRequest extends FastifyRequest {
-  agent: AgentPrincipal;
+export function ingestRoute(parts: IngestRouteParts): RawRoute {
+  return {
+    handles: (method, url) =>
+      method === 'POST' && url.startsWith(PATH) && (url.length === PATH.length || url[PATH.length] === '?'),
+    handle: (request, response) => {
+      handle(parts, request, response).catch((error: unknown) => {
+        if (error instanceof ObservatoryError) parts.events.refused(error.code);
+        parts.sendError(response, error);
+      });
+    },
+  };
 }
 
 async function handle(
   parts: IngestRouteParts,
-  request: IngestRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { authorization, 'x-observatory-key': key } = request.headers;
+  const principal = parts.authenticate(authorization, typeof key === 'string' ? key : undefined);
+  if (principal === null)
+    throw new ObservatoryError('unauthorized', 'Send an agent key: Authorization: Bearer <agent key>.');
+  const format = bodyFormat(request);
   const refusal = parts.refusal();
   if (refusal !== null) {
     throw new ObservatoryError(refusal, undefined, { retryAfterSeconds: RETRY_AFTER_SECONDS[refusal] });
   }
-  const body = await readBody(request.raw, parts.limits);
+  const body = await readBody(request, parts.limits);
   const startedMs = performance.now();
   if (!isUtf8(body)) throw new ObservatoryError('invalid_json', 'The body is not valid UTF-8.');
-  const text = body.toString('utf8');
-  const isNdjson = NDJSON_TYPES.some((type) => request.headers['content-type']?.startsWith(type));
-  const { messages, isBatch } = isNdjson ? parseLines(text) : parseJson(text);
-  const answers = await parts.interceptor.intercept(request.agent.tenant_id, messages);
+  const { messages, isBatch } = format === 'ndjson' ? parseLines(body) : parseJson(body);
+  const answers = await parts.interceptor.intercept(principal.tenant_id, messages);
   parts.events.answered(performance.now() - startedMs);
-  return isBatch ? answerBatch(reply, answers) : answerOne(reply, answers[0] as IngestAnswer);
+  if (isBatch) answerBatch(response, answers);
+  else answerOne(response, answers[0] as IngestAnswer);
 }
+
+/** @throws ObservatoryError unsupported_media_type; a request without a body need not name its type */
+function bodyFormat({ headers }: IncomingMessage): BodyFormat {
+  const type = headers['content-type'];
+  if (type === undefined) {
+    const isEmpty =
+      headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+    if (isEmpty) return 'json';
+    throw new ObservatoryError('unsupported_media_type');
+  }
+  const format = FORMATS.get(type) ?? FORMATS.get(mediaTypeOf(type));
+  if (format === undefined) throw new ObservatoryError('unsupported_media_type');
+  return format;
+}
+
+const mediaTypeOf = (header: string): string => (header.split(';', 1)[0] as string).trim().toLowerCase();
 
 interface Parsed {
   messages: Incoming[];
   isBatch: boolean;
 }
 
-function parseJson(text: string): Parsed {
+function parseJson(body: Buffer): Parsed {
+  const { text, bytes } = trimmed(body);
   const read = parseJsonText(text);
   if (!read.ok) throw new ObservatoryError('invalid_json', read.detail);
   const { value } = read;
-  if (!Array.isArray(value)) return { messages: [{ value, text: text.trim() }], isBatch: false };
+  if (!Array.isArray(value)) return { messages: [{ value, text, bytes }], isBatch: false };
   requireBatchSize(value.length);
   const duplicate = findDuplicateKey(text);
   if (duplicate !== null) {
@@ -118,19 +122,25 @@ function parseJson(text: string): Parsed {
   return { messages: value.map((element: unknown) => ({ value: element, text: null })), isBatch: true };
 }
 
-/** Blank lines are skipped; a line that does not parse is answered in its place, its neighbours are taken. */
-function parseLines(text: string): Parsed {
+/**
+ * Blank lines are skipped; a line that does not parse is answered in its place, its neighbours are taken. Split as
+ * bytes: a line is made into text when its turn comes, and hashed as it came.
+ */
+function parseLines(body: Buffer): Parsed {
   const messages: Incoming[] = [];
-  let lineNumber = 0;
-  for (const line of text.split('\n')) {
-    lineNumber += 1;
-    const trimmed = line.trim();
-    if (trimmed === '') continue;
-    messages.push({ line: trimmed, lineNumber });
+  for (let from = 0, lineNumber = 1; from < body.length; lineNumber += 1) {
+    const end = body.indexOf(LINE_FEED, from);
+    const to = end === -1 ? body.length : end;
+    const isBlank = body[from] !== OPENING_BRACE && body.toString('utf8', from, to).trim() === '';
+    if (!isBlank) messages.push({ line: body.subarray(from, to), lineNumber });
+    from = to + 1;
   }
   requireBatchSize(messages.length);
   return { messages, isBatch: true };
 }
+
+const LINE_FEED = 0x0a;
+const OPENING_BRACE = 0x7b;
 
 function requireBatchSize(count: number): void {
   if (count === 0)
@@ -143,10 +153,10 @@ function requireBatchSize(count: number): void {
   }
 }
 
-function answerOne(reply: FastifyReply, answer: IngestAnswer): FastifyReply {
-  if (answer.status === 'accepted') return reply.code(202).send(answer);
-  if (answer.reason === 'invalid_json') return reply.code(400).send(invalidJson(answer));
-  return reply.code(422).send(answer);
+function answerOne(response: ServerResponse, answer: IngestAnswer): void {
+  if (answer.status === 'accepted') sendJson(response, 202, JSON.stringify(answer));
+  else if (answer.reason === 'invalid_json') sendJson(response, 400, JSON.stringify(invalidJson(answer)));
+  else sendJson(response, 422, JSON.stringify(answer));
 }
 
 const invalidJson = ({ detail }: RejectedAnswer): ErrorAnswer => ({
@@ -155,7 +165,8 @@ const invalidJson = ({ detail }: RejectedAnswer): ErrorAnswer => ({
   detail,
 });
 
-function answerBatch(reply: FastifyReply, results: IngestAnswer[]): FastifyReply {
+function answerBatch(response: ServerResponse, results: IngestAnswer[]): void {
   const accepted = results.filter((answer) => answer.status === 'accepted').length;
-  return reply.code(accepted === results.length ? 202 : accepted > 0 ? 207 : 422).send({ results });
+  const status = accepted === results.length ? 202 : accepted > 0 ? 207 : 422;
+  sendJson(response, status, JSON.stringify({ results }));
 }

@@ -5,6 +5,7 @@ import {
   type DecisionStore,
   ObservatoryError,
   RUNTIME_CONFIG_DEFAULTS,
+  type SessionKey,
   type StepCommit,
   type StepRow,
   type StoredStep,
@@ -37,7 +38,8 @@ function build(options: { trackerForgetsAgents?: boolean } = {}) {
       publishNodeState: () => {},
     },
   });
-  if (options.trackerForgetsAgents) tracker.bindAgent = () => {};
+  const bindAgent = tracker.bindAgent.bind(tracker);
+  if (options.trackerForgetsAgents) tracker.bindAgent = (key) => bindAgent(key, '');
   const asStored = ({ body, held, ...row }: StepRow & { seq: number }): StoredStep => ({
     ...row,
     held: held === 1,
@@ -74,11 +76,11 @@ function build(options: { trackerForgetsAgents?: boolean } = {}) {
     answerFor: () => ({ state: 'active', directives: [] }),
   } as unknown as ControlDesk;
   const publisher = {
-    publish: (step: StoredStep) => {
+    publish: (_key: SessionKey, step: StoredStep) => {
       happened.push(`publish ${step.trace_id}`);
       published.push(step);
     },
-    publishHeld: (step: StoredStep) => happened.push(`held ${step.trace_id}`),
+    publishHeld: (_key: SessionKey, step: StoredStep) => happened.push(`held ${step.trace_id}`),
     publishViolation: () => happened.push('violation'),
   } as unknown as StepPublisher;
   const gauges = { liveSessions: () => 0, windows: () => 0, storeQueue: () => 0 };

@@ -22,8 +22,10 @@ import {
 } from '#contracts';
 import {
   bodyHash,
+  type ParsedLog,
   parseDecisionLog,
   payloadHash,
+  plainnessOf,
   type RefusedLog,
   resolveSessionId,
   violationOf,
@@ -42,10 +44,15 @@ import { toolKeySetting } from './tool-key-setting.js';
 import { WindowRestore } from './window-restore.js';
 
 /**
- * One message as a carrier delivers it: a value, with its text where that is known; or a line of NDJSON, parsed only
- * when its turn comes, so that a batch never holds all its values at once.
+ * One message as a carrier delivers it: a value, with its text and that text's bytes where they are known; or a line
+ * of NDJSON, parsed only when its turn comes, so that a batch never holds all its values at once.
+ *
+ * A value that comes with its text is the interceptor's to change; one without may be the sender's own object.
  */
-export type Incoming = { value: unknown; text: string | null } | { line: string; lineNumber: number };
+export type Incoming =
+  | { value: unknown; text: string; bytes: Buffer | null }
+  | { value: unknown; text: null }
+  | { line: Buffer; lineNumber: number };
 
 /** A message that fits the schema. */
 interface Validated {
@@ -54,6 +61,8 @@ interface Validated {
   /** The message as JSON.stringify writes it: the same for every way it can come in. */
   serialised: string;
   hash: string;
+  /** What its sender wrote as `cognition.entropy_score`. */
+  reportedScore: unknown;
 }
 
 /** A step on its way into the store. */
@@ -73,7 +82,8 @@ interface Duplicate {
   commit: Promise<unknown> | null;
 }
 
-type Prepared = Scored | Duplicate | { kind: 'rejected'; answer: RejectedAnswer };
+type Rejected = { kind: 'rejected'; answer: RejectedAnswer };
+type Prepared = Scored | Duplicate | Rejected;
 
 /** Something, and its place in the request. */
 interface Placed<T> {
@@ -146,42 +156,35 @@ export class SchemaInterceptor {
 
   #prepare(tenantId: string, incoming: Incoming, commit: Promise<void>): Prepared | Promise<Prepared> {
     if ('line' in incoming) {
-      const read = parseJsonText(incoming.line);
-      if (!read.ok) return rejected('invalid_json', `line ${incoming.lineNumber}: ${read.detail}`, null);
-      return this.#prepareValue(tenantId, read.value, incoming.line, commit);
+      const { line, lineNumber } = incoming;
+      const { text, bytes } = trimmed(line);
+      const read = parseJsonText(text);
+      if (!read.ok) return rejected('invalid_json', `line ${lineNumber}: ${read.detail}`, null);
+      return this.#prepareValue(tenantId, { value: read.value, text, bytes }, commit);
     }
-    return this.#prepareValue(tenantId, incoming.value, incoming.text, commit);
+    return this.#prepareValue(tenantId, incoming, commit);
   }
 
   #prepareValue(
     tenantId: string,
-    value: unknown,
-    text: string | null,
+    incoming: Exclude<Incoming, { line: Buffer }>,
     commit: Promise<void>,
   ): Prepared | Promise<Prepared> {
-    const parsed = parseDecisionLog(value);
-    if (!parsed.ok) return this.#violation(tenantId, payloadHash(text ?? safeStringify(value)), parsed);
-    const serialised = JSON.stringify(value);
-    // Compact text that lost nothing in parsing has no key twice; anything else is looked at closely.
-    if (text !== null && text.length !== serialised.length) {
-      const key = findDuplicateKey(text);
-      if (key !== null)
-        return rejected(
-          'invalid_json',
-          `duplicate key: ${JSON.stringify(key.slice(0, 80))}`,
-          parsed.log.meta.trace_id,
-        );
+    const message = validate(incoming);
+    if ('ok' in message) {
+      const { value, text } = incoming;
+      return this.#violation(tenantId, payloadHash(text ?? safeStringify(value)), message);
     }
-    const { log, warnings } = parsed;
+    if ('kind' in message) return message;
+    const { log } = message;
     const sessionId = resolveSessionId(log, (traceId) => this.#parts.memory.sessionOf(tenantId, traceId));
-    const message: Validated = { log, warnings, serialised, hash: bodyHash(serialised) };
-    const ready = () => this.#score(tenantId, sessionId, message, commit);
     const parentId = log.meta.parent_step_id;
     if (!log.meta.session_id && parentId && this.#parts.memory.sessionOf(tenantId, parentId) === undefined) {
       return this.#prepareWithStoredParent(tenantId, message, commit, parentId);
     }
     const restored = this.#windows.restore(sessionKey(tenantId, sessionId));
-    return restored === null ? ready() : restored.then(ready);
+    if (restored === null) return this.#score(tenantId, sessionId, message, commit);
+    return restored.then(() => this.#score(tenantId, sessionId, message, commit));
   }
 
   async #prepareWithStoredParent(
@@ -202,7 +205,6 @@ export class SchemaInterceptor {
     const isAsSent = warnings.length === 0;
     const { clock, config, tracker, memory, events } = this.#parts;
     const traceId = log.meta.trace_id;
-    const key = sessionKey(tenantId, sessionId);
     const recognition = memory.recognise(tenantId, traceId, hash);
     if (recognition.kind === 'duplicate') {
       return {
@@ -224,8 +226,8 @@ export class SchemaInterceptor {
         `identity.capability_version ${JSON.stringify(capability_version)} of ${agent_type} was not seen before`,
       );
     }
-    tracker.bindAgent(key, agent_id);
-    const scored = tracker.recordAndScore(key, tupleOf(log, toolKeySetting(config)));
+    const window = tracker.bindAgent(sessionKey(tenantId, sessionId), agent_id);
+    const scored = tracker.recordAndScore(window, tupleOf(log, toolKeySetting(config)));
     let severity: Severity = 'normal';
     if (scored.ok) {
       severity = scored.severity;
@@ -244,9 +246,10 @@ export class SchemaInterceptor {
       entropy_score: log.cognition.entropy_score ?? 1,
       entropy_severity: severity,
       window_size: scored.ok ? scored.window_size : 0,
-      body: isAsSent ? withScore(message.serialised, log) : JSON.stringify(log),
+      body: isAsSent ? withScore(message.serialised, log, message.reportedScore) : JSON.stringify(log),
     };
-    return { kind: 'scored', key, row, log, warnings };
+    // The window's own key: the very text under which the session is known elsewhere, so that it is not compared anew.
+    return { kind: 'scored', key: window.key, row, log, warnings };
   }
 
   /** Stores, then publishes and answers, in order. `held` is decided in the turn that enqueues. */
@@ -299,9 +302,9 @@ export class SchemaInterceptor {
       log,
     };
     if (step.held) {
-      publisher.publishHeld(step);
+      publisher.publishHeld(key, step);
       desk.noteHeld(key);
-    } else publisher.publish(step, tracker.snapshot(key));
+    } else publisher.publish(key, step, tracker.snapshot(key));
     desk.noteStep(key);
     events.accepted(row.entropy_severity);
     const answer: AcceptedAnswer = {
@@ -353,6 +356,58 @@ export class SchemaInterceptor {
     return rejected('schema_violation', failure.detail, failure.traceId);
   }
 }
+
+/**
+ * Against the schema, and against saying two things at once. The ordinary message is recognised by a walk; everything
+ * else, and every refusal, is the schema's.
+ */
+function validate(incoming: Exclude<Incoming, { line: Buffer }>): Validated | RefusedLog | Rejected {
+  const { value, text } = incoming;
+  const plainness = plainnessOf(value, text);
+  if (plainness === 'compact' && incoming.text !== null) {
+    const log = value as DecisionLog;
+    return {
+      log,
+      warnings: [],
+      serialised: incoming.text,
+      hash: bodyHash(incoming.bytes ?? incoming.text),
+      reportedScore: log.cognition.entropy_score,
+    };
+  }
+  const parsed = plainness === 'plain' ? plainLog(value as DecisionLog) : parseDecisionLog(value);
+  if (!parsed.ok) return parsed;
+  const { log, warnings } = parsed;
+  const serialised = JSON.stringify(value);
+  // Compact text that lost nothing in parsing has no key twice; anything else is looked at closely.
+  if (text !== null && text.length !== serialised.length) {
+    const key = findDuplicateKey(text);
+    if (key !== null) {
+      const detail = `duplicate key: ${JSON.stringify(key.slice(0, 80))}`;
+      return rejected('invalid_json', detail, log.meta.trace_id);
+    }
+  }
+  return {
+    log,
+    warnings,
+    serialised,
+    hash: bodyHash(serialised),
+    reportedScore: log.cognition.entropy_score,
+  };
+}
+
+/** Bytes as text without white space around it; null instead of the bytes where there was some. */
+export function trimmed(bytes: Buffer): { text: string; bytes: Buffer | null } {
+  const text = bytes.toString('utf8');
+  const inner = text.trim();
+  return { text: inner, bytes: inner.length === text.length ? bytes : null };
+}
+
+/** Its own as far as the score reaches: what the sender holds stays as it was. */
+const plainLog = (value: DecisionLog): ParsedLog => ({
+  ok: true,
+  log: { ...value, cognition: { ...value.cognition } },
+  warnings: [],
+});
 
 const rejected = (reason: RejectedAnswer['reason'], detail: string, traceId: string | null) =>
   ({ kind: 'rejected', answer: { status: 'rejected', reason, detail, trace_id: traceId } }) as const;

@@ -8,10 +8,15 @@ import { withScore } from './scored-body.js';
 function expectScored(message: object): void {
   const parsed = parseDecisionLog(message);
   if (!parsed.ok) throw new Error(parsed.detail);
-  const { log } = parsed;
+  const { log, warnings } = parsed;
+  // Something was dropped in parsing: then it is not the message that is stored.
+  if (warnings.length > 0) return;
+  const reported = log.cognition.entropy_score;
   log.cognition.entropy_score = 0.3333;
   log.cognition.entropy_severity = 'warning';
-  expect(JSON.parse(withScore(JSON.stringify(message), log))).toEqual(JSON.parse(JSON.stringify(log)));
+  expect(JSON.parse(withScore(JSON.stringify(message), log, reported))).toEqual(
+    JSON.parse(JSON.stringify(log)),
+  );
 }
 
 /** The same log with `action` written before `cognition`. */
@@ -30,8 +35,19 @@ test.each([
   ['one whose input comes first', inputFirst(buildDecisionLog())],
   ['one that quotes the place in a text', buildDecisionLog({ cognition: { intent: '"cognition":{' } })],
   [
-    'one with a key that does not survive',
-    JSON.parse(JSON.stringify(buildDecisionLog()).replace('"intent"', '"__proto__":{},"intent"')),
+    'one that reports a score here and in its input',
+    buildDecisionLog({
+      cognition: { intent: 'i', entropy_score: 1e-7 },
+      action: { tool_input: { entropy_score: 0.1 } },
+    }),
+  ],
+  [
+    'one that names a score in its input only',
+    buildDecisionLog({ action: { tool_input: { entropy_score: 0.1 } } }),
+  ],
+  [
+    'one that reports a severity too',
+    buildDecisionLog({ cognition: { intent: 'i', entropy_score: 0.9, entropy_severity: 'loop' } }),
   ],
 ])('scores %s', (_name, message) => {
   expectScored(message);
@@ -42,8 +58,9 @@ test('scores whatever an agent puts into its input', () => {
     fc.property(
       fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })),
       fc.string({ minLength: 1 }),
-      (tool_input, intent) => {
-        expectScored(buildDecisionLog({ action: { tool_input }, cognition: { intent } }));
+      fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined }),
+      (tool_input, intent, entropy_score) => {
+        expectScored(buildDecisionLog({ action: { tool_input }, cognition: { intent, entropy_score } }));
       },
     ),
   );

@@ -2,8 +2,8 @@
 import {
   type EntropyTuple,
   type LivePublisher,
+  type SessionKey,
   type StoredStep,
-  sessionKey,
   sessionTopic,
   TOPICS,
   type ViolationEvent,
@@ -21,22 +21,26 @@ export class StepPublisher {
     private readonly stats: StatsFeed,
   ) {}
 
-  /** @param window the session's tuples with this step, oldest first */
-  publish(step: StoredStep, window: readonly EntropyTuple[]): void {
+  /** @param window the session's tuples with this step, oldest first; kept */
+  publish(key: SessionKey, step: StoredStep, window: readonly EntropyTuple[]): void {
     const { tenant_id, session_id } = step;
     const view = stepViewOf(step);
     this.stats.countLog(tenant_id);
-    this.registry.apply(sessionKey(tenant_id, session_id), step, window);
+    this.registry.apply(key, step, window);
     this.topology.recordStep(step);
     if (step.log.control?.is_terminal) this.topology.endSession(tenant_id, session_id);
     this.live.publish(tenant_id, TOPICS.messages, view);
-    this.live.publish(tenant_id, sessionTopic(session_id), { kind: 'step', step: view, window: [...window] });
+    this.live.publish(tenant_id, sessionTopic(session_id), {
+      kind: 'step',
+      step: view,
+      window: window as EntropyTuple[],
+    });
   }
 
   /** To those who look at its session, and to nobody else. */
-  publishHeld(step: StoredStep): void {
+  publishHeld(key: SessionKey, step: StoredStep): void {
     const { tenant_id, session_id } = step;
-    this.registry.introduce(sessionKey(tenant_id, session_id), step);
+    this.registry.introduce(key, step);
     this.live.publish(tenant_id, sessionTopic(session_id), { kind: 'held', step: stepViewOf(step) });
   }
 

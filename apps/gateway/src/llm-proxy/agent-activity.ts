@@ -70,7 +70,8 @@ export class AgentActivity {
 
   view(scope: AgentScope): ActivityView {
     const activity = this.#agents.peek(scope);
-    if (activity === undefined) return { lastCallMs: null, callsPerMinute: 0, errorRate: null, runningCount: 0 };
+    if (activity === undefined)
+      return { lastCallMs: null, callsPerMinute: 0, errorRate: null, runningCount: 0 };
     const now = Math.floor(this.#clock.nowMs() / BUCKET_MS);
     let minute = 0;
     let calls = 0;
@@ -105,6 +106,12 @@ export class AgentActivity {
     }
     const hour = (hours?.get(thisHour) ?? 0) + (hours?.get(thisHour - HOUR_MS) ?? 0) * share;
     return { hour: Math.round(hour), day, month };
+  }
+
+  /** What was spent, by the UTC hour. */
+  *hours(scope: AgentScope): Generator<{ hourMs: number; costMicroUsd: number }> {
+    for (const [hourMs, costMicroUsd] of this.#agents.peek(scope)?.hours ?? [])
+      yield { hourMs, costMicroUsd };
   }
 
   *known(tenantId: string): Generator<string> {

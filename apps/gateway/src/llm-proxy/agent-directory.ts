@@ -57,7 +57,10 @@ export class AgentDirectory {
     for (const { tenant_id, id, body } of await store.documents('agent_policy'))
       this.#policies.set(agentScope(tenant_id, id), { ...defaultPolicy(id), ...(body as AgentPolicy) });
     for (const { tenant_id, id, body } of await store.documents('kill_switch'))
-      this.#killSwitches.set(agentScope(tenant_id, id), { ...KILL_SWITCH_DEFAULTS, ...(body as KillSwitchSettings) });
+      this.#killSwitches.set(agentScope(tenant_id, id), {
+        ...KILL_SWITCH_DEFAULTS,
+        ...(body as KillSwitchSettings),
+      });
     for (const { tenant_id, incident } of await store.openIncidents()) {
       const scope = agentScope(tenant_id, incident.agent_id);
       this.#openIncidents.set(scope, incident.incident_id);
@@ -107,7 +110,11 @@ export class AgentDirectory {
     return after;
   }
 
-  async patchKillSwitch(scope: AgentScope, patch: KillSwitchPatch, by: OperatorPrincipal): Promise<KillSwitchSettings> {
+  async patchKillSwitch(
+    scope: AgentScope,
+    patch: KillSwitchPatch,
+    by: OperatorPrincipal,
+  ): Promise<KillSwitchSettings> {
     const after = applyKillSwitchPatch(this.killSwitch(scope), patch);
     const { tenantId, agentId } = this.#room(scope, this.#killSwitches);
     const { store, clock } = this.#parts;
@@ -175,9 +182,15 @@ export class AgentDirectory {
     this.#policies.set(scope, policy);
   }
 
-  #room(scope: AgentScope, settings: ReadonlyMap<AgentScope, unknown>): { tenantId: string; agentId: string } {
+  #room(
+    scope: AgentScope,
+    settings: ReadonlyMap<AgentScope, unknown>,
+  ): { tenantId: string; agentId: string } {
     if (settings.size >= SETTINGS_COUNT_MAX && !settings.has(scope))
-      throw new ObservatoryError('invalid_request', `At most ${SETTINGS_COUNT_MAX} agents may have settings of their own.`);
+      throw new ObservatoryError(
+        'invalid_request',
+        `At most ${SETTINGS_COUNT_MAX} agents may have settings of their own.`,
+      );
     return splitAgentScope(scope);
   }
 

@@ -1,5 +1,13 @@
 /** Agents as the Agents page lists them, put together from those who know; sent on `gateway:agents` when they change. */
-import { type AgentScope, type AgentView, agentScope, type KillSwitchAnswer, type LivePublisher, splitAgentScope, TOPICS } from '#contracts';
+import {
+  type AgentScope,
+  type AgentView,
+  agentScope,
+  type KillSwitchAnswer,
+  type LivePublisher,
+  splitAgentScope,
+  TOPICS,
+} from '#contracts';
 import { type KillSwitchWindows, presetOf } from '#domain/kill-switch';
 import type { AgentActivity } from './agent-activity.js';
 import type { AgentDirectory } from './agent-directory.js';
@@ -46,11 +54,17 @@ export class AgentViews {
   list(tenantId: string): AgentView[] {
     const { agents, activity } = this.#parts;
     const ids = new Set([...agents.known(tenantId), ...activity.known(tenantId)]);
-    return [...ids].sort().slice(0, LIST_COUNT_MAX).map((id) => this.view(tenantId, id));
+    return [...ids]
+      .sort()
+      .slice(0, LIST_COUNT_MAX)
+      .map((id) => this.view(tenantId, id));
   }
 
   isKnown(tenantId: string, agentId: string): boolean {
-    return this.#parts.activity.view(agentScope(tenantId, agentId)).lastCallMs !== null || [...this.#parts.agents.known(tenantId)].includes(agentId);
+    return (
+      this.#parts.activity.view(agentScope(tenantId, agentId)).lastCallMs !== null ||
+      [...this.#parts.agents.known(tenantId)].includes(agentId)
+    );
   }
 
   view(tenantId: string, agentId: string): AgentView {

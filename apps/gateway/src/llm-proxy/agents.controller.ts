@@ -1,6 +1,5 @@
 /** Agents of the proxy: what they may do, what they spend, and their kill switch. */
 import { Body, Controller, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
-import { z } from 'zod';
 import {
   type AgentPolicy,
   type AgentView,
@@ -14,9 +13,8 @@ import {
 } from '#contracts';
 import { Principal, Requires } from '../auth/access.js';
 import { parseFields } from '../errors/field-errors.js';
+import { deactivateBodySchema } from './agent-bodies.js';
 import { LlmProxyArea } from './llm-proxy.area.js';
-
-export const deactivateBodySchema = z.strictObject({ reason: z.string().trim().min(1).max(500) });
 
 @Controller('v1/agents')
 export class AgentsController {
@@ -52,14 +50,22 @@ export class AgentsController {
     const scope = agentScope(operator.tenant_id, requireId(agentId));
     const { active, ...patch } = parseFields(agentPolicyPatchSchema, body);
     if (active === true) await this.proxy.incidents.reactivate(operator, agentId);
-    const policy = await this.proxy.agents.patchPolicy(scope, active === false ? { ...patch, active } : patch, operator);
+    const policy = await this.proxy.agents.patchPolicy(
+      scope,
+      active === false ? { ...patch, active } : patch,
+      operator,
+    );
+    await this.proxy.seedBudgets(scope);
     this.proxy.views.touch(operator.tenant_id, agentId);
     return policy;
   }
 
   @Get(':agent_id/kill-switch')
   @Requires('observe')
-  killSwitch(@Principal() { tenant_id }: OperatorPrincipal, @Param('agent_id') agentId: string): KillSwitchAnswer {
+  killSwitch(
+    @Principal() { tenant_id }: OperatorPrincipal,
+    @Param('agent_id') agentId: string,
+  ): KillSwitchAnswer {
     return this.proxy.views.killSwitch(agentScope(tenant_id, requireId(agentId)));
   }
 

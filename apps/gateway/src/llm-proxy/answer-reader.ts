@@ -24,11 +24,18 @@ export class AnswerReader {
    * @param headers of the answer, name, value, name, value ...
    * @param isStream the request asked for a stream: Gemini's may be a JSON array. Null: not readable.
    */
-  static for(dialect: Dialect, headers: readonly string[], isStream: boolean | undefined): AnswerReader | null {
+  static for(
+    dialect: Dialect,
+    headers: readonly string[],
+    isStream: boolean | undefined,
+  ): AnswerReader | null {
     const encoding = headerOf(headers, 'content-encoding') ?? 'identity';
     if (encoding !== 'identity') return null;
     const isEvents = headerOf(headers, 'content-type')?.startsWith('text/event-stream') ?? false;
-    return new AnswerReader(dialect, isEvents || (isStream === true && dialect.name === 'gemini') ? dialect.streamReader() : null);
+    return new AnswerReader(
+      dialect,
+      isEvents || (isStream === true && dialect.name === 'gemini') ? dialect.streamReader() : null,
+    );
   }
 
   push(bytes: Buffer): void {

@@ -62,7 +62,10 @@ export class CallsController {
 
   @Get('calls')
   @Requires('observe')
-  async calls(@Principal() { tenant_id }: OperatorPrincipal, @Query() query: unknown): Promise<Page<LlmCall>> {
+  async calls(
+    @Principal() { tenant_id }: OperatorPrincipal,
+    @Query() query: unknown,
+  ): Promise<Page<LlmCall>> {
     const filter = parseFields(callsQuery, query);
     await this.proxy.log.flush();
     return this.store.calls({ tenant_id, ...filter });
@@ -70,7 +73,10 @@ export class CallsController {
 
   @Get('calls/:call_id')
   @Requires('observe')
-  async call(@Principal() { tenant_id }: OperatorPrincipal, @Param('call_id') callId: string): Promise<LlmCall> {
+  async call(
+    @Principal() { tenant_id }: OperatorPrincipal,
+    @Param('call_id') callId: string,
+  ): Promise<LlmCall> {
     await this.proxy.log.flush();
     const call = await this.store.call(tenant_id, callId);
     if (call === null) throw new ObservatoryError('call_not_found');

@@ -40,7 +40,8 @@ export function requestHeaders(raw: readonly string[], dropCredentials: boolean)
   for (let at = 0; at < raw.length; at += 2) {
     const name = (raw[at] as string).toLowerCase();
     if (NOT_FOR_UPSTREAM.has(name) || named?.has(name)) continue;
-    if (name.startsWith('x-') && NOT_FOR_UPSTREAM_PREFIXES.some((prefix) => name.startsWith(prefix))) continue;
+    if (name.startsWith('x-') && NOT_FOR_UPSTREAM_PREFIXES.some((prefix) => name.startsWith(prefix)))
+      continue;
     if (dropCredentials && CREDENTIALS.has(name)) continue;
     kept.push(name, raw[at + 1] as string);
   }

@@ -17,7 +17,10 @@ export class HeldCalls {
   }
 
   /** Longest held first. */
-  of(tenantId: string, filter: { agentId?: string | undefined; sessionId?: string | undefined } = {}): HeldCall[] {
+  of(
+    tenantId: string,
+    filter: { agentId?: string | undefined; sessionId?: string | undefined } = {},
+  ): HeldCall[] {
     const found: HeldCall[] = [];
     for (const [call, owner] of this.#calls) {
       if (owner !== tenantId) continue;

@@ -2,7 +2,14 @@
  * The life of an incident: the agent is deactivated, the evidence kept, people told; and its end, when an operator
  * reactivates the agent, which forgets the windows so that it starts afresh.
  */
-import { agentScope, type Incident, type LivePublisher, type OperatorPrincipal, type ProxyStore, TOPICS } from '#contracts';
+import {
+  agentScope,
+  type Incident,
+  type LivePublisher,
+  type OperatorPrincipal,
+  type ProxyStore,
+  TOPICS,
+} from '#contracts';
 import type { KillSwitchWindows } from '#domain/kill-switch';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
 import type { AgentDirectory } from './agent-directory.js';
@@ -59,7 +66,11 @@ export class IncidentDesk {
     const isDone = await agents.reactivate(agentScope(by.tenant_id, agentId), by);
     if (isDone) {
       this.forget(by.tenant_id, agentId);
-      const { items } = await store.incidents({ tenant_id: by.tenant_id, agent_id: agentId, limit: SNAPSHOT_COUNT });
+      const { items } = await store.incidents({
+        tenant_id: by.tenant_id,
+        agent_id: agentId,
+        limit: SNAPSHOT_COUNT,
+      });
       for (const incident of items) live.publish(by.tenant_id, TOPICS.incidents, incident);
     }
     return isDone;

@@ -3,17 +3,18 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { UpstreamClient } from '#adapters/upstream-http';
 import {
+  type AgentScope,
   agentScope,
   type DecisionLog,
   type DecisionStore,
   type LivePublisher,
   type LlmCall,
   type ProxyStore,
-  type RateLimiter,
   type SecretBox,
   TOPICS,
 } from '#contracts';
 import { KillSwitchWindows } from '#domain/kill-switch';
+import { budgetSeeds, SessionCaps } from '#domain/policy';
 import type { Clock, IdSource } from '#kernel';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
 import type { Authenticator } from '../auth/authenticator.js';
@@ -28,6 +29,7 @@ import { AgentViews } from './agent-views.js';
 import { CallLog } from './call-log.js';
 import { HeldCalls } from './held-calls.js';
 import { IncidentDesk } from './incident-desk.js';
+import type { LimiterLink } from './limiter.js';
 import { pipeline } from './pipeline.js';
 import { PriceBook } from './price-book.js';
 import type { ProxyCall } from './proxy-call.js';
@@ -55,7 +57,7 @@ export interface LlmProxyDependencies {
   live: LivePublisher;
   desk: ControlDesk;
   alerts: AlertMonitor;
-  limiter: RateLimiter;
+  limits: LimiterLink;
 }
 
 export class LlmProxyArea {
@@ -71,6 +73,7 @@ export class LlmProxyArea {
   readonly #client: UpstreamClient;
   readonly #events: ProxyEvents;
   readonly #windows: KillSwitchWindows;
+  readonly #caps: SessionCaps;
   readonly #parts: LlmProxyDependencies;
   #interceptor: SchemaInterceptor | null = null;
 
@@ -85,6 +88,7 @@ export class LlmProxyArea {
     this.#events = events;
     this.#windows = new KillSwitchWindows({ clock, countMax: WINDOW_COUNT_MAX, idleMs: WINDOW_IDLE_MS });
     this.#activity = new AgentActivity(clock);
+    this.#caps = new SessionCaps({ clock });
     this.agents = new AgentDirectory({
       store: proxyStore,
       audit: store,
@@ -96,6 +100,7 @@ export class LlmProxyArea {
       store: proxyStore,
       secrets: parts.secrets,
       clock,
+      onKeyLost: (name) => events.keyLost(name),
     });
     this.prices = new PriceBook({ store: proxyStore, audit: store, clock });
     this.incidents = new IncidentDesk({
@@ -135,13 +140,33 @@ export class LlmProxyArea {
     await Promise.all([this.agents.load(), this.upstreams.load(), this.prices.load()]);
     const nowMs = this.#parts.clock.nowMs();
     const fromMs = Math.min(monthStartMs(nowMs), nowMs - HOUR_MS);
-    for (const { tenant_id, agent_id, hour_ms, cost_usd } of await this.#parts.proxyStore.spendByAgent(fromMs))
-      this.#activity.restore(agentScope(tenant_id, agent_id), hour_ms, Math.round(cost_usd * 1e6));
+    const spent = new Set<AgentScope>();
+    for (const {
+      tenant_id,
+      agent_id,
+      hour_ms: hourMs,
+      cost_usd,
+    } of await this.#parts.proxyStore.spendByAgent(fromMs)) {
+      const scope = agentScope(tenant_id, agent_id);
+      const costMicroUsd = Math.round(cost_usd * 1e6);
+      this.#activity.restore(scope, hourMs, costMicroUsd);
+      spent.add(scope);
+    }
+    for (const scope of spent) if (this.agents.restriction(scope) !== null) await this.seedBudgets(scope);
+  }
+
+  /** What was spent before anybody counted: at the start, and when a budget is set in the middle of its period. Never rejects. */
+  async seedBudgets(scope: AgentScope): Promise<void> {
+    const seeds = budgetSeeds(scope, this.#activity.hours(scope), this.#parts.clock.nowMs());
+    if (seeds.length === 0) return;
+    await this.#parts.limiter
+      .seed(seeds)
+      .catch((error: unknown) => this.#events.failedOpen('rate_limiter', error));
   }
 
   /** The route to put in front of the server. */
   route(authenticator: Authenticator, isDraining: () => boolean): ProxyRoute {
-    const { clock, ids, config, desk, limiter } = this.#parts;
+    const { clock, ids, config, desk, limits } = this.#parts;
     const steps = pipeline({
       identify: {
         authenticate: (authorization, key) => authenticator.agent(authorization, key),
@@ -158,9 +183,9 @@ export class LlmProxyArea {
       policy: {
         agents: this.agents,
         prices: this.prices,
-        limiter,
+        limiter: limits.limiter,
+        caps: this.#caps,
         clock,
-        activity: this.#activity,
         onLimiterFailed: (error) => this.#events.failedOpen('rate_limiter', error),
       },
       hold: {
@@ -198,7 +223,7 @@ export class LlmProxyArea {
     this.feed.stop();
     await this.#delivering;
     await this.log.flush();
-    await this.#client.close();
+    await Promise.all([this.#client.close(), this.#parts.limits.close()]);
   }
 
   #delivering: Promise<unknown> = Promise.resolve();
@@ -225,7 +250,13 @@ export class LlmProxyArea {
       ['month', policy.budget_month_usd],
     ] as const) {
       if (budgetUsd !== null)
-        alerts.note({ kind: 'spend', ...subject, period, spent_usd: spent[period] / 1e6, budget_usd: budgetUsd });
+        alerts.note({
+          kind: 'spend',
+          ...subject,
+          period,
+          spent_usd: spent[period] / 1e6,
+          budget_usd: budgetUsd,
+        });
     }
   }
 }

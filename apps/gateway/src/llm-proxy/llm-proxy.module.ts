@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import type { DecisionStore, LivePublisher, ProxyStore, RateLimiter, SecretBox } from '#contracts';
+import type { DecisionStore, LivePublisher, ProxyStore, SecretBox } from '#contracts';
 import type { Clock, IdSource } from '#kernel';
 import { ALERT_MONITOR, type AlertMonitor } from '../alerts/alert-monitor.js';
 import { AlertsModule } from '../alerts/alerts.module.js';
@@ -17,13 +17,13 @@ import {
   LOGGER,
   METRICS,
   PROXY_STORE,
-  RATE_LIMITER,
   SECRET_BOX,
   SECRETS,
   STORE,
 } from '../tokens.js';
 import { AgentsController } from './agents.controller.js';
 import { CallsController } from './calls.controller.js';
+import { openLimiter } from './limiter.js';
 import { LlmProxyArea } from './llm-proxy.area.js';
 import { UpstreamsController } from './upstreams.controller.js';
 
@@ -46,7 +46,6 @@ import { UpstreamsController } from './upstreams.controller.js';
         LIVE,
         CONTROL_DESK,
         ALERT_MONITOR,
-        RATE_LIMITER,
       ],
       useFactory: (
         clock: Clock,
@@ -54,14 +53,13 @@ import { UpstreamsController } from './upstreams.controller.js';
         logger: Logger,
         metrics: Registry,
         config: GatewayConfig,
-        { upstreams: environmentUpstreams }: GatewaySecrets,
+        { upstreams: environmentUpstreams, redisUrl }: GatewaySecrets,
         store: DecisionStore,
         proxyStore: ProxyStore,
         secrets: SecretBox,
         live: LivePublisher,
         desk: ControlDesk,
         alerts: AlertMonitor,
-        limiter: RateLimiter,
       ) =>
         new LlmProxyArea({
           clock,
@@ -76,7 +74,7 @@ import { UpstreamsController } from './upstreams.controller.js';
           live,
           desk,
           alerts,
-          limiter,
+          limits: openLimiter(redisUrl, clock, logger),
         }),
     },
   ],

@@ -35,7 +35,8 @@ function refuse(call: ProxyCall, dialect: Dialect, verdict: Extract<Verdict, { k
   const { contentType, body } = dialect.writeError(error);
   const headers: Record<string, string> = {};
   if (shouldRetry !== undefined) headers['x-should-retry'] = String(shouldRetry);
-  if (retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterSeconds)));
+  if (retryAfterSeconds !== undefined)
+    headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterSeconds)));
   send(call, { status, contentType, body, headers });
 }
 

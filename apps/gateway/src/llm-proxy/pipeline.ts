@@ -1,4 +1,7 @@
 /** The way of a proxied call: this list and nothing else. A new guard is one file and one line. */
+
+import type { PipelineParts } from './pipeline-parts.js';
+import type { Step } from './step.js';
 import { forwardStep } from './steps/forward.step.js';
 import { holdStep } from './steps/hold.step.js';
 import { identifyStep } from './steps/identify.step.js';
@@ -8,8 +11,6 @@ import { receiveStep } from './steps/receive.step.js';
 import { recordStep } from './steps/record.step.js';
 import { sessionStepsStep } from './steps/session-steps.step.js';
 import { traceStep } from './steps/trace.step.js';
-import type { PipelineParts } from './pipeline-parts.js';
-import type { Step } from './step.js';
 
 export const pipeline = (parts: PipelineParts): readonly Step[] => [
   traceStep(),

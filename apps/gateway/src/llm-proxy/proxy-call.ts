@@ -4,7 +4,6 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type {
-  AgentPolicy,
   AgentPrincipal,
   CallDecision,
   CallStep,
@@ -15,6 +14,7 @@ import type {
 } from '#contracts';
 import type { Dialect } from '#domain/llm-dialects';
 import type { ProxyTarget } from './proxy-path.js';
+import type { TakenLimits } from './steps/policy.step.js';
 import type { UpstreamTarget } from './upstream-directory.js';
 
 /** Why a step answers in the upstream's place. */
@@ -59,7 +59,8 @@ export class ProxyCall {
   request: LlmRequest | null = null;
 
   // ---- guards
-  policy: AgentPolicy | null = null;
+  /** Of the policy's limits, before the call was sent; null when it has none. */
+  taken: TakenLimits | null = null;
   /** Words for the model, put in front of its next answer. */
   readonly injections: string[] = [];
   /** Directives whose words are in `injections`: taken once the upstream has them. */

@@ -107,25 +107,46 @@ export class ProxyEvents {
   }
 
   failedClosed(site: string, callId: string, error: unknown): void {
-    this.#logger.error({ event: 'fail_closed', site, call_id: callId, err: error }, 'a step failed; the call was refused');
+    this.#logger.error(
+      { event: 'fail_closed', site, call_id: callId, err: error },
+      'a step failed; the call was refused',
+    );
   }
 
   killed(tenantId: string, { agent_id, session_id, incident_id, breakdown, threshold }: Incident): void {
     this.#kills.inc();
     this.#logger.warn(
-      { event: 'kill_switch', tenant_id: tenantId, agent_id, session_id, incident_id, score: breakdown.score, threshold },
+      {
+        event: 'kill_switch',
+        tenant_id: tenantId,
+        agent_id,
+        session_id,
+        incident_id,
+        score: breakdown.score,
+        threshold,
+      },
       'the kill switch stopped an agent',
     );
   }
 
   incidentUnsaved(incidentId: string, error: unknown): void {
-    this.#logger.error({ event: 'incident_unsaved', incident_id: incidentId, err: error }, 'an incident could not be stored');
+    this.#logger.error(
+      { event: 'incident_unsaved', incident_id: incidentId, err: error },
+      'an incident could not be stored',
+    );
   }
 
   deactivationUnsaved(error: unknown): void {
     this.#logger.error(
       { event: 'deactivation_unsaved', err: error },
       'a deactivation is in force but could not be stored; its incident restores it at the next start',
+    );
+  }
+
+  keyLost(upstream: string): void {
+    this.#logger.error(
+      { event: 'upstream_key_lost', upstream },
+      'the key of an upstream was sealed with another secret; give it again in the settings',
     );
   }
 
@@ -140,10 +161,16 @@ export class ProxyEvents {
 
   stepsRefused(count: number, error: unknown): void {
     this.#dropped.inc({ what: 'steps' }, count);
-    this.#logger.warn({ event: 'proxy_steps_refused', count, err: error }, 'steps of proxied calls were not stored');
+    this.#logger.warn(
+      { event: 'proxy_steps_refused', count, err: error },
+      'steps of proxied calls were not stored',
+    );
   }
 
   injectionUnconfirmed(error: unknown): void {
-    this.#logger.warn({ event: 'injection_unconfirmed', err: error }, 'a directive may reach its agent again');
+    this.#logger.warn(
+      { event: 'injection_unconfirmed', err: error },
+      'a directive may reach its agent again',
+    );
   }
 }

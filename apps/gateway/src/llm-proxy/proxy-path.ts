@@ -33,9 +33,9 @@ export function parseProxyUrl(url: string): ProxyTarget | null {
 
 /** A `%`, a dot segment or a back-slash is rare: everything else is settled by one look. */
 function leavesBase(path: string): boolean {
-  if (!/[%\\]|\/\.|[\0-\x20\x7f]/.test(path)) return false;
+  if (!/[%\\\s]|\/\.|\p{Cc}/u.test(path)) return false;
   const decoded = decode(path);
-  if (decoded === null || /[\0-\x1f\x7f\\]/.test(decoded)) return true;
+  if (decoded === null || /[\\\p{Cc}]/u.test(decoded)) return true;
   return decoded.split('/').some((segment) => segment === '.' || segment === '..');
 }
 

@@ -94,7 +94,12 @@ export class ProxyRoute implements RawRoute {
       }
       const durationMs = call.elapsedMs() - startMs;
       if (durationMs >= WATERFALL_MS_MIN || outcome !== 'passed')
-        call.waterfall.push({ name: step.name, start_ms: round(startMs), duration_ms: round(durationMs), outcome });
+        call.waterfall.push({
+          name: step.name,
+          start_ms: round(startMs),
+          duration_ms: round(durationMs),
+          outcome,
+        });
       if (verdict !== undefined || call.isGone) break;
     }
     if (verdict !== undefined) sendVerdict(call, verdict);
@@ -142,7 +147,8 @@ const BAD_PATH: Verdict = {
   kind: 'refuse',
   decision: 'refused',
   code: 'invalid_request',
-  detail: 'Not a path of the proxy. Base URLs: /proxy/openai/v1, /proxy/anthropic, /proxy/gemini, /proxy/<name>/v1.',
+  detail:
+    'Not a path of the proxy. Base URLs: /proxy/openai/v1, /proxy/anthropic, /proxy/gemini, /proxy/<name>/v1.',
   shouldRetry: false,
 };
 const DRAINING: Verdict = {

@@ -13,7 +13,8 @@ export function readRequestBody(
   request: IncomingMessage,
   { bodyBytesMax, bodyTimeoutMs }: RequestBodyLimits,
 ): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax) return Promise.reject(tooLarge(bodyBytesMax));
+  if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax)
+    return Promise.reject(tooLarge(bodyBytesMax));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let byteCount = 0;
@@ -29,7 +30,10 @@ export function readRequestBody(
       else chunks.push(chunk);
     };
     const timer = setTimeout(
-      () => settle(new ObservatoryError('body_timeout', `The body did not arrive within ${bodyTimeoutMs / 1_000} s.`)),
+      () =>
+        settle(
+          new ObservatoryError('body_timeout', `The body did not arrive within ${bodyTimeoutMs / 1_000} s.`),
+        ),
       bodyTimeoutMs,
     );
     request.on('data', take);
@@ -42,4 +46,7 @@ export function readRequestBody(
 }
 
 const tooLarge = (bytesMax: number): ObservatoryError =>
-  new ObservatoryError('payload_too_large', `The body is larger than ${bytesMax} bytes (PROXY_BODY_BYTES_MAX).`);
+  new ObservatoryError(
+    'payload_too_large',
+    `The body is larger than ${bytesMax} bytes (PROXY_BODY_BYTES_MAX).`,
+  );

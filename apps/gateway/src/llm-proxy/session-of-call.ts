@@ -12,7 +12,13 @@ const TEXT_CHARS_HASHED = 8_192;
 export function sessionOf({ tenantId, agentId, request }: ProxyCall): string | null {
   if (request === null) return null;
   const hash = createHash('sha256');
-  for (const part of [tenantId, agentId, request.system_text, request.first_user_text, request.end_user ?? '']) {
+  for (const part of [
+    tenantId,
+    agentId,
+    request.system_text,
+    request.first_user_text,
+    request.end_user ?? '',
+  ]) {
     hash.update(`${part.length}:`);
     hash.update(excerpt(part));
   }

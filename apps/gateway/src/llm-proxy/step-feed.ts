@@ -72,7 +72,11 @@ export class StepFeed {
       clock,
       onEvict: (key, conversation) => this.#giveUp(key, conversation),
     });
-    this.#selfReporting = new TtlLru({ countMax: SELF_REPORTING_COUNT_MAX, idleMs: SELF_REPORTING_MS, clock });
+    this.#selfReporting = new TtlLru({
+      countMax: SELF_REPORTING_COUNT_MAX,
+      idleMs: SELF_REPORTING_MS,
+      clock,
+    });
   }
 
   start(): void {
@@ -138,7 +142,10 @@ export class StepFeed {
     this.#open.delete(key);
     if (results.length > 0) {
       open.log.action.status = results.some((result) => result.failed) ? 'failure' : 'success';
-      open.log.action.tool_output_summary = cut(results.map((result) => result.text).join('\n'), OUTPUT_CHARS_MAX);
+      open.log.action.tool_output_summary = cut(
+        results.map((result) => result.text).join('\n'),
+        OUTPUT_CHARS_MAX,
+      );
     }
     this.#push(open.tenantId, open.log);
   }
@@ -209,7 +216,8 @@ function stepOf(call: ProxyCall, conversation: Conversation): DecisionLog {
     action: {
       status: !call.isAnswered || answer?.failed ? 'failure' : toolCalls.length > 0 ? 'pending' : 'success',
       ...(toolCalls.length > 0 && { tool_call: toolCalls.map(toolLabel).join(' + '), ...inputOf(toolCalls) }),
-      ...(toolCalls.length === 0 && answer !== null && { tool_output_summary: cut(answer.text, OUTPUT_CHARS_MAX) }),
+      ...(toolCalls.length === 0 &&
+        answer !== null && { tool_output_summary: cut(answer.text, OUTPUT_CHARS_MAX) }),
       duration_ms: Math.round(call.durationMs),
     },
     state_delta: {
@@ -237,6 +245,9 @@ export function argumentsHash({ arguments: text }: LlmToolCall): string {
 }
 
 function inputOf(toolCalls: readonly LlmToolCall[]): { tool_input: string } {
-  const input = toolCalls.length === 1 ? (toolCalls[0] as LlmToolCall).arguments : JSON.stringify(toolCalls.map((call) => call.arguments));
+  const input =
+    toolCalls.length === 1
+      ? (toolCalls[0] as LlmToolCall).arguments
+      : JSON.stringify(toolCalls.map((call) => call.arguments));
   return { tool_input: JSON.stringify({ arguments: cut(input, INPUT_CHARS_MAX) }) };
 }

@@ -45,6 +45,7 @@ export interface UpstreamDirectoryParts {
   store: Pick<ProxyStore, 'documents' | 'saveDocument' | 'deleteDocument'>;
   secrets: SecretBox;
   clock: Clock;
+  onKeyLost: (name: string) => void;
 }
 
 export class UpstreamDirectory {
@@ -73,7 +74,7 @@ export class UpstreamDirectory {
   async load(): Promise<void> {
     for (const { tenant_id, id, body } of await this.#parts.store.documents('upstream')) {
       const { base_url, kind, sealed_key } = body as StoredUpstream;
-      const apiKey = sealed_key === null ? null : this.#parts.secrets.open(sealed_key);
+      const apiKey = sealed_key === null ? null : this.#unseal(sealed_key, id);
       this.#of(tenant_id).set(id, target({ name: id, kind, baseUrl: base_url, apiKey, source: 'settings' }));
     }
   }
@@ -100,7 +101,10 @@ export class UpstreamDirectory {
     const own = this.#of(tenantId);
     const known = own.get(name);
     if (known === undefined && own.size >= UPSTREAMS_PER_TENANT_MAX)
-      throw new ObservatoryError('invalid_request', `A tenant has at most ${UPSTREAMS_PER_TENANT_MAX} upstreams.`);
+      throw new ObservatoryError(
+        'invalid_request',
+        `A tenant has at most ${UPSTREAMS_PER_TENANT_MAX} upstreams.`,
+      );
     const { username, password, search, hash } = new URL(given.baseUrl);
     if (username || password || search || hash) {
       throw new ObservatoryError('invalid_fields', 'base_url: leave out credentials, query and fragment.', {
@@ -118,7 +122,13 @@ export class UpstreamDirectory {
       sealed_key: apiKey === null ? null : this.#parts.secrets.seal(apiKey),
     };
     const { store, clock } = this.#parts;
-    await store.saveDocument({ tenant_id: tenantId, kind: 'upstream', id: name, body, updated_at_ms: clock.nowMs() });
+    await store.saveDocument({
+      tenant_id: tenantId,
+      kind: 'upstream',
+      id: name,
+      body,
+      updated_at_ms: clock.nowMs(),
+    });
     own.set(name, next);
     return view(next);
   }
@@ -131,9 +141,21 @@ export class UpstreamDirectory {
   }
 
   #of(tenantId: string): Map<string, UpstreamTarget> {
-    let own = this.#byTenant.get(tenantId);
-    if (own === undefined) this.#byTenant.set(tenantId, (own = new Map()));
+    const known = this.#byTenant.get(tenantId);
+    if (known !== undefined) return known;
+    const own = new Map<string, UpstreamTarget>();
+    this.#byTenant.set(tenantId, own);
     return own;
+  }
+
+  /** A key sealed by another installation is lost; its upstream goes on without, and says so. */
+  #unseal(sealedKey: string, name: string): string | null {
+    try {
+      return this.#parts.secrets.open(sealedKey);
+    } catch {
+      this.#parts.onKeyLost(name);
+      return null;
+    }
   }
 
   #requireOurs(name: string): void {
@@ -160,7 +182,6 @@ const view = ({ name, kind, baseUrl, apiKey, source }: UpstreamTarget): Upstream
   key: apiKey === null ? 'caller' : 'ours',
   source,
 });
-
 
 /** Stands in until the caller is known: shapes a refusal by the vendor its path names. */
 export function unknownUpstreamTarget(name: string): UpstreamTarget {

@@ -1,5 +1,6 @@
 /** Where the proxy sends calls, and what models cost: settings of a tenant. */
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Put } from '@nestjs/common';
+import { z } from 'zod';
 import {
   type DecisionStore,
   type OperatorPrincipal,
@@ -9,7 +10,6 @@ import {
   upstreamNameSchema,
   upstreamPutSchema,
 } from '#contracts';
-import { z } from 'zod';
 import { Principal, Requires } from '../auth/access.js';
 import { parseFields } from '../errors/field-errors.js';
 import { STORE } from '../tokens.js';

@@ -21,7 +21,7 @@ export interface Answer {
 }
 
 export interface Route {
-  method: 'get' | 'post' | 'patch' | 'delete';
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** With `{names}` for what varies. */
   path: string;
   tag: Tag;
@@ -42,6 +42,8 @@ export const TAGS = {
   Ingest: 'What agents send.',
   Sessions: 'What agents did, step by step.',
   Control: 'Stop an agent for real, look, let it go on, guide it or end it.',
+  Agents: 'What agents may do and spend through the proxy, and the kill switch that stops them.',
+  Calls: 'What went through the proxy, and what it cost.',
   Audit: 'Who did what, append-only and hash-chained.',
   Configuration: 'Settings that take effect on the next message.',
   Access: 'Logins, agent keys, operators, tenants.',

@@ -5,12 +5,14 @@ import { AUDIT_ROUTES } from './routes/audit.js';
 import { CONTROL_ROUTES } from './routes/control.js';
 import { INGEST_ROUTES } from './routes/ingest.js';
 import { OPERATION_ROUTES } from './routes/operation.js';
+import { PROXY_ROUTES } from './routes/proxy.js';
 import { SESSION_ROUTES } from './routes/sessions.js';
 
 export const ROUTES: readonly Route[] = [
   ...INGEST_ROUTES,
   ...SESSION_ROUTES,
   ...CONTROL_ROUTES,
+  ...PROXY_ROUTES,
   ...AUDIT_ROUTES,
   ...ACCESS_ROUTES,
   ...OPERATION_ROUTES,

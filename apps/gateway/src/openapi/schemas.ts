@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import * as contracts from '#contracts';
 import { switchTenantBodySchema } from '../auth/auth.controller.js';
+import { deactivateBodySchema } from '../llm-proxy/agent-bodies.js';
 
 const errorCodes = Object.keys(contracts.ERRORS) as [contracts.ErrorCode, ...contracts.ErrorCode[]];
 
@@ -58,7 +59,23 @@ export const pages = {
   agentKeys: page(contracts.agentKeySchema),
   operators: page(contracts.operatorTokenSchema),
   tenants: page(z.string()),
+  calls: page(contracts.llmCallSchema),
+  incidents: page(contracts.incidentSchema),
 };
+
+const list = <Item extends z.ZodType>(items: Item) => z.object({ items: z.array(items) });
+
+/** Listings that come whole. */
+export const lists = {
+  agents: list(contracts.agentViewSchema),
+  heldCalls: list(contracts.heldCallSchema),
+  spend: list(contracts.spendLineSchema),
+  upstreams: list(contracts.upstreamSchema),
+};
+export const agentCommandAnswerSchema = z.object({
+  status: z.literal('ok'),
+  note: z.enum(['already_active', 'already_inactive']).optional(),
+});
 
 /** Name in the documentation -> schema. */
 export const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
@@ -115,4 +132,29 @@ export const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   TenantPage: pages.tenants,
   Onboarding: onboardingSchema,
   NotReady: notReadySchema,
+  AgentView: contracts.agentViewSchema,
+  AgentList: lists.agents,
+  AgentPolicy: contracts.agentPolicySchema,
+  AgentPolicyPatch: contracts.agentPolicyPatchSchema,
+  AllowedHours: contracts.allowedHoursSchema,
+  AgentCommandAnswer: agentCommandAnswerSchema,
+  DeactivateBody: deactivateBodySchema,
+  KillSwitch: contracts.killSwitchAnswerSchema,
+  KillSwitchPatch: contracts.killSwitchPatchSchema,
+  Incident: contracts.incidentSchema,
+  IncidentEvidence: contracts.incidentEvidenceSchema,
+  IncidentPage: pages.incidents,
+  LlmCall: contracts.llmCallSchema,
+  CallPage: pages.calls,
+  HeldCall: contracts.heldCallSchema,
+  HeldCallList: lists.heldCalls,
+  Usage: contracts.usageSchema,
+  SpendLine: contracts.spendLineSchema,
+  SpendList: lists.spend,
+  ModelPrice: contracts.modelPriceSchema,
+  PriceTable: contracts.priceTableSchema,
+  PriceTablePut: contracts.priceTablePutSchema,
+  Upstream: contracts.upstreamSchema,
+  UpstreamList: lists.upstreams,
+  UpstreamPut: contracts.upstreamPutSchema,
 };

@@ -1,4 +1,5 @@
 export type { Durability } from './protocol.js';
+export { SqliteProxyStore } from './proxy/sqlite-proxy-store.js';
 export { SqliteStore, type SqliteStoreOptions } from './sqlite-store.js';
 export type { StoreEvent } from './store-event.js';
 export { StoredAudit } from './stored-audit.js';

@@ -3,9 +3,18 @@
  * while rows are written neither repeats nor skips a row that was there at the first page.
  */
 import { LIMITS, ObservatoryError, type Page, type PageQuery } from '#contracts';
+import type { PageKeys } from './wire.js';
 
 /** Which listing a cursor belongs to: one of another listing is refused, not misread. */
-export type CursorKind = 'steps' | 'sessions' | 'alerts' | 'violations' | 'audit';
+export type CursorKind =
+  | 'steps'
+  | 'sessions'
+  | 'alerts'
+  | 'violations'
+  | 'audit'
+  | 'calls'
+  | 'incidents'
+  | 'deliveries';
 
 const CURSOR_CHARS_MAX = 4_096;
 
@@ -56,6 +65,26 @@ export function toPage<Row, Item>(
     items: shown.map(toItem),
     next_cursor: rows.length > limit && last !== undefined ? toCursor(last) : null,
   };
+}
+
+/** One row more than the page shows, which tells whether there is a next page. */
+export function pageKeys(kind: CursorKind, query: PageQuery, order: 'asc' | 'desc' = 'desc'): PageKeys {
+  const limit = checkLimit(query) + 1;
+  return {
+    limit,
+    order,
+    afterSeq: query.cursor === undefined ? null : decodeCursor(kind, query.cursor, ['number'])[0],
+  };
+}
+
+/** A page of rows that are listed by `seq`. */
+export function seqPage<Row extends { seq: number }, Item>(
+  kind: CursorKind,
+  rows: Row[],
+  limit: number,
+  toItem: (row: Row) => Item,
+): Page<Item> {
+  return toPage(rows, limit, toItem, (row) => encodeCursor(kind, [row.seq]));
 }
 
 function parsedParts(cursor: string): unknown {

@@ -19,6 +19,10 @@ import type {
   ViolationEvent,
 } from '#contracts';
 import type { AuditHead } from '#domain/hitl';
+import type { CallBatch, ProxyReadCalls, ProxyWriteCalls } from './proxy/proxy-protocol.js';
+import type { PageKeys, Primitive } from './wire.js';
+
+export type { PageKeys, Primitive } from './wire.js';
 
 /** How much a commit survives: a killed process, or the machine's power going. */
 export type Durability = 'power_loss' | 'process';
@@ -80,10 +84,11 @@ export interface RetentionPiece {
 }
 
 /** Tables that retention may shorten, by age. */
-export type AgedTable = 'steps' | 'alerts' | 'violations';
+export const AGED_TABLES = ['steps', 'alerts', 'violations', 'llm_calls', 'alert_deliveries'] as const;
+export type AgedTable = (typeof AGED_TABLES)[number];
 
-/** Writes other than steps and session rows. Arguments must be JSON values. */
-export interface WriteCalls {
+/** Writes other than steps, LLM calls and session rows. Arguments must be JSON values. */
+export interface WriteCalls extends ProxyWriteCalls {
   appendAlert(tenantId: string, event: EntropyAlertEvent): void;
   appendViolation(tenantId: string, event: ViolationEvent, atMs: number): void;
   commitControl(write: ControlWrite): RawControlCommit;
@@ -98,7 +103,7 @@ export interface WriteCalls {
   /** Writes a block of `bytes` in place of the last such block: success means the disk has room for as much. */
   probe(bytes: number): void;
   deleteOlder(table: AgedTable, beforeMs: number, afterSeq: number): RetentionPiece;
-  /** Deletes the oldest steps, alerts and violations while the database is larger than `bytesMax`. */
+  /** Deletes the oldest rows of all aged tables while the database is larger than `bytesMax`. */
   deleteOldest(bytesMax: number, afterSeq: number): RetentionPiece;
   /** Session rows and alert groups last touched before `beforeMs` of which no step is left; `nextSeq` means: again. */
   deleteEmptySessions(beforeMs: number): RetentionPiece;
@@ -117,12 +122,12 @@ const FREEING_CALLS: ReadonlySet<WriteCallName> = new Set([
 /** It makes room: taken though the disk is too full for anything else, and no sign that it no longer is. */
 export const isFreeingCall = (name: WriteCallName): boolean => FREEING_CALLS.has(name);
 
-export type Primitive = string | number | null;
-
 export type WriteOperation =
   /** `rowCounts`: how many rows each appended call brought, in order. */
   | { kind: 'steps'; values: Primitive[]; rowCounts: number[] }
   | { kind: 'sessions'; values: Primitive[]; checkpointSeq: number }
+  /** LLM calls; done with the seq of the first one, the others follow without a gap. */
+  | { kind: 'calls'; batch: CallBatch }
   /** `args` is the JSON text of the argument list. */
   | { kind: 'call'; name: WriteCallName; args: string };
 
@@ -141,13 +146,6 @@ export type OperationResult =
   | { kind: 'steps'; steps: StepsResult }
   | { kind: 'done'; value: unknown }
   | { kind: 'failed'; detail: string };
-
-export interface PageKeys {
-  limit: number;
-  /** Keyset: rows strictly beyond this; null for the first page. */
-  afterSeq: number | null;
-  order: 'asc' | 'desc';
-}
 
 export interface SessionKeys {
   tenantId: string;
@@ -181,7 +179,7 @@ export interface AuditPiece extends AuditVerification {
   isLast: boolean;
 }
 
-export interface ReadCalls {
+export interface ReadCalls extends ProxyReadCalls {
   steps(tenantId: string, sessionId: string, page: PageKeys): RawStep[];
   lastSteps(tenantId: string, sessionId: string, count: number): RawStep[];
   heldSteps(tenantId: string, sessionId: string): RawStep[];

@@ -2,7 +2,7 @@
  * One retention run: pieces of deletion, each a write among others, until the bounds hold. What retention.ts does
  * to the tables, seen from the client.
  */
-import type { AgedTable, RetentionPiece } from './protocol.js';
+import { AGED_TABLES, type AgedTable, type RetentionPiece } from './protocol.js';
 import type { WritePump } from './write-pump.js';
 
 export interface RetentionBounds {
@@ -12,20 +12,16 @@ export interface RetentionBounds {
   bytesMax: number | null;
 }
 
-/** @returns how many steps, alerts and violations went; session rows left without steps go uncounted */
+/** @returns how many rows of aged tables went; session rows left without steps go uncounted */
 export async function enforceRetention(
   store: { pump: WritePump; oldestStepMs: () => Promise<number | null> },
   { beforeMs, bytesMax }: RetentionBounds,
 ): Promise<{ deleted_count: number }> {
   const { pump } = store;
-  const deleteOlder = (table: AgedTable, olderThanMs: number) =>
-    everyPiece((afterSeq) => pump.call('deleteOlder', [table, olderThanMs, afterSeq]));
   let deleted = 0;
   let boundMs = beforeMs;
   if (beforeMs !== null) {
-    deleted += await deleteOlder('steps', beforeMs);
-    deleted += await deleteOlder('alerts', beforeMs);
-    deleted += await deleteOlder('violations', beforeMs);
+    for (const table of AGED_TABLES) deleted += await deleteOlder(pump, table, beforeMs);
   }
   if (bytesMax !== null) {
     const evicted = await everyPiece((afterSeq) => pump.call('deleteOldest', [bytesMax, afterSeq]));
@@ -40,6 +36,10 @@ export async function enforceRetention(
   while (await pump.call('shrink', []));
   return { deleted_count: deleted };
 }
+
+/** Everything of one table that is older, piece by piece. @returns how many rows went */
+export const deleteOlder = (pump: WritePump, table: AgedTable, beforeMs: number): Promise<number> =>
+  everyPiece((afterSeq) => pump.call('deleteOlder', [table, beforeMs, afterSeq]));
 
 async function everyPiece(work: (afterSeq: number) => Promise<RetentionPiece>): Promise<number> {
   let deleted = 0;

@@ -5,13 +5,17 @@ import SQLite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#kernel';
 import {
+  buildAlertDelivery,
   buildAlertEvent,
   buildAuditDraft,
+  buildCallRow,
   buildControlRow,
+  buildIncident,
   buildSessionView,
   buildStepRow,
   buildViolationEvent,
 } from '#testing';
+import { SqliteProxyStore } from './proxy/sqlite-proxy-store.js';
 import { SqliteStore } from './sqlite-store.js';
 
 let folder: string;
@@ -102,6 +106,42 @@ describe('enforceRetention', () => {
     expect(left.length).toBe(3_000 + 1 - deleted_count);
     expect(left.at(-1)).toBe('at-2999');
     expect((await store.violations({ tenant_id: 'default', limit: 9 })).items).toHaveLength(1);
+  });
+
+  it('bounds a database that grows by calls, by age and by size, and keeps incidents, sums and documents', async () => {
+    const proxy = new SqliteProxyStore(store.database);
+    const filler = 'x'.repeat(2_000);
+    const calls = Array.from({ length: 4_000 }, (_, index) =>
+      buildCallRow({ call_id: `call-of-${index}`, started_at_ms: index, detail: filler }),
+    );
+    await proxy.appendCalls(calls);
+    await proxy.appendIncident('default', buildIncident());
+    await proxy.saveDocument({ tenant_id: 'default', kind: 'prices', id: 'p', body: 1, updated_at_ms: 1 });
+    await proxy.saveDelivery(buildAlertDelivery({ delivery_id: 'pending', created_at_ms: 1 }));
+    await proxy.saveDelivery(buildAlertDelivery({ state: 'delivered', created_at_ms: 1 }));
+    expect(await store.enforceRetention({ beforeMs: 1_000, bytesMax: null })).toEqual({
+      deleted_count: 1_001,
+    });
+    expect(await proxy.call('default', 'call-of-999')).toBeNull();
+
+    const bytesMax = 3_000 * 1_000;
+    await store.enforceRetention({ beforeMs: null, bytesMax });
+    const left = (await proxy.calls({ tenant_id: 'default', limit: 500 })).items;
+    expect(left[0]?.call_id).toBe('call-of-3999');
+    expect(await proxy.call('default', 'call-of-1000')).toBeNull();
+    const database = new SQLite(path, { readonly: true });
+    expect(database.pragma('page_count', { simple: true })).toBeLessThan((bytesMax * 1.3) / 4_096);
+    const keptBlock = database.prepare('SELECT min(block) FROM call_blocks').pluck().get();
+    database.close();
+    expect(keptBlock).toBeGreaterThan(0);
+
+    await store.enforceRetention({ beforeMs: 5_000, bytesMax: 0 });
+    expect((await proxy.calls({ tenant_id: 'default', limit: 9 })).items).toEqual([]);
+    expect(await proxy.openIncidents()).toHaveLength(1);
+    expect(await proxy.documents('prices')).toHaveLength(1);
+    expect((await proxy.pendingDeliveries()).map((each) => each.delivery_id)).toEqual(['pending']);
+    const spend = { tenant_id: 'default', group: 'agent', from_ms: 0, to_ms: 5_000 } as const;
+    expect(await proxy.spend(spend)).toMatchObject([{ call_count: 4_000 }]);
   });
 
   it('leaves room for other writes between its pieces', async () => {

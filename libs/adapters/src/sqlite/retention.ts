@@ -1,10 +1,11 @@
 /**
  * Deleting what is too old or too much, in pieces small enough that no write waits long for one. Held steps, the
- * audit and controls are never touched. Rows are visited in order of seq, which is the order of their age: a piece
+ * audit, controls, incidents, spend sums, documents and deliveries that are pending are never touched. Rows are visited in order of seq, which is the order of their age: a piece
  * stops at the first row that is young enough, and never scans the table.
  */
 import type { Database } from 'better-sqlite3';
-import type { AgedTable, RetentionPiece } from './protocol.js';
+import { AGED_TABLES, type AgedTable, type RetentionPiece } from './protocol.js';
+import type { CallTable } from './proxy/call-table.js';
 import type { StepTable } from './step-table.js';
 
 /** Rows looked at in one piece. */
@@ -14,13 +15,14 @@ const SHRINK_PAGES = 500;
 /** Below this share of free pages a file is left as it is: new rows will fill them. */
 const FREE_SHARE_MIN = 0.2;
 
-const TABLES = {
-  steps: 'SELECT seq, received_at_ms AS at_ms, held FROM steps',
-  alerts: 'SELECT seq, at_ms, 0 AS held FROM alerts',
-  violations: 'SELECT seq, at_ms, 0 AS held FROM violations',
+/** The start of a query for each, up to the condition on `seq`. Whatever waits to be delivered is not old yet. */
+const OLDEST = {
+  steps: 'SELECT seq, received_at_ms AS at_ms, held FROM steps WHERE',
+  alerts: 'SELECT seq, at_ms, 0 AS held FROM alerts WHERE',
+  violations: 'SELECT seq, at_ms, 0 AS held FROM violations WHERE',
+  llm_calls: 'SELECT seq, started_at_ms AS at_ms, 0 AS held FROM llm_calls WHERE',
+  alert_deliveries: `SELECT seq, created_at_ms AS at_ms, 0 AS held FROM alert_deliveries WHERE state <> 'pending' AND`,
 } as const satisfies Record<AgedTable, string>;
-
-const AGED_TABLES = Object.keys(TABLES) as AgedTable[];
 
 interface AgedRow {
   seq: number;
@@ -31,10 +33,12 @@ interface AgedRow {
 export class Retention {
   readonly #database: Database;
   readonly #steps: StepTable;
+  readonly #calls: CallTable;
 
-  constructor(database: Database, steps: StepTable) {
+  constructor(database: Database, steps: StepTable, calls: CallTable) {
     this.#database = database;
     this.#steps = steps;
+    this.#calls = calls;
   }
 
   deleteOlder(table: AgedTable, beforeMs: number, afterSeq: number): RetentionPiece {
@@ -47,7 +51,7 @@ export class Retention {
     };
   }
 
-  /** The oldest of all three kinds, so that a flood of one does not push out the others. */
+  /** The oldest of all kinds, so that a flood of one does not push out the others. */
   deleteOldest(bytesMax: number, afterSeq: number): RetentionPiece {
     if (this.#usedBytes() <= bytesMax) return { deleted_count: 0, nextSeq: null };
     const rows = AGED_TABLES.flatMap((table) =>
@@ -93,7 +97,7 @@ export class Retention {
 
   #oldest(table: AgedTable, afterSeq: number): AgedRow[] {
     return this.#database
-      .prepare(`${TABLES[table]} WHERE seq > ? ORDER BY seq LIMIT ?`)
+      .prepare(`${OLDEST[table]} seq > ? ORDER BY seq LIMIT ?`)
       .all(afterSeq, PIECE_COUNT) as AgedRow[];
   }
 
@@ -102,6 +106,9 @@ export class Retention {
     let deleted = 0;
     for (const row of rows) if (row.held === 0) deleted += remove.run(row.seq).changes;
     if (table === 'steps' && deleted > 0) this.#steps.keepSeqFloor();
+    if (table === 'llm_calls' && deleted > 0) {
+      this.#calls.noteDeleted(rows.reduce((last, { seq }) => Math.max(last, seq), 0));
+    }
     return deleted;
   }
 

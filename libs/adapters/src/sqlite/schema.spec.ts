@@ -1,6 +1,11 @@
 import SQLite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { buildCallRow, buildStepRow } from '#testing';
+import { STEP_COLUMNS } from './protocol.js';
+import { callBatch } from './proxy/call-batch.js';
+import { CallTable } from './proxy/call-table.js';
 import { MIGRATIONS, type Migration, migrate } from './schema.js';
+import { StepTable } from './step-table.js';
 
 const version = (database: SQLite.Database) => database.pragma('user_version', { simple: true });
 const addColumn: Migration = (database) =>
@@ -26,6 +31,21 @@ describe('migrate', () => {
       value: '1',
       changed_at_ms: null,
     });
+  });
+
+  it('adds the tables of the proxy to a database of version 1, and keeps what is in it', () => {
+    const database = new SQLite(':memory:');
+    migrate(database, MIGRATIONS.slice(0, 1));
+    expect(version(database)).toBe(1);
+    new StepTable(database).append(
+      STEP_COLUMNS.map((column) => buildStepRow({ trace_id: 'old' })[column]),
+      0,
+      1,
+    );
+    migrate(database);
+    expect(version(database)).toBe(MIGRATIONS.length);
+    expect(database.prepare('SELECT trace_id FROM steps').pluck().all()).toEqual(['old']);
+    expect(new CallTable(database).append(callBatch([buildCallRow()]))).toBe(1);
   });
 
   it('stays at the last whole version when a step fails', () => {
@@ -66,6 +86,10 @@ describe('migrate', () => {
       `SELECT * FROM controls WHERE state <> 'active' OR directives <> '[]'`,
       `SELECT * FROM alerts WHERE tenant_id = 'a' ORDER BY seq DESC LIMIT 5`,
       `SELECT * FROM audit WHERE tenant_id = 'a' AND session_id = 'b' ORDER BY seq DESC LIMIT 5`,
+      `SELECT * FROM incidents WHERE tenant_id = 'a' AND agent_id = 'b' AND seq < 9 ORDER BY seq DESC LIMIT 5`,
+      `SELECT * FROM alert_deliveries WHERE tenant_id = 'a' AND state = 'dead' ORDER BY seq DESC LIMIT 5`,
+      `SELECT * FROM alert_deliveries WHERE state = 'pending' ORDER BY seq`,
+      `SELECT * FROM documents WHERE kind = 'prices' ORDER BY tenant_id, id`,
     ]) {
       expect(plan(sql), sql).toMatch(/USING (COVERING )?INDEX/);
       expect(plan(sql), sql).not.toMatch(/TEMP B-TREE/);

@@ -4,6 +4,7 @@
  * A migration that has been released is never edited: append another.
  */
 import type { Database } from 'better-sqlite3';
+import { proxyTables } from './proxy/proxy-tables.js';
 
 /** `PRAGMA application_id` of our files ("OBSV"): a database of another program is refused, not migrated. */
 export const APPLICATION_ID = 0x4f425356;
@@ -135,7 +136,7 @@ const initialTables: Migration = (database) =>
     CREATE TABLE disk_probe (id INTEGER PRIMARY KEY, filler BLOB NOT NULL) STRICT;
   `);
 
-export const MIGRATIONS: readonly Migration[] = [initialTables];
+export const MIGRATIONS: readonly Migration[] = [initialTables, proxyTables];
 
 /**
  * Brings the database to the newest version. Runs before anything else touches it.

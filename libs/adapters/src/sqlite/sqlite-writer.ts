@@ -17,6 +17,7 @@ import {
   type ThreadSettings,
   type WriteOperation,
 } from './protocol.js';
+import { CallTable } from './proxy/call-table.js';
 import { Retention } from './retention.js';
 import { SESSION_CHECKPOINT } from './schema.js';
 import { StepTable } from './step-table.js';
@@ -26,6 +27,7 @@ export class SqliteWriter {
   readonly #connection: WriterConnection;
   readonly #settings: ThreadSettings;
   readonly #steps: StepTable;
+  readonly #llmCalls: CallTable;
   readonly #calls: WriteCallTable;
   readonly #readFreeBytes: () => number;
   readonly #begin: Statement;
@@ -43,7 +45,9 @@ export class SqliteWriter {
     this.#connection = openWriterConnection(settings);
     const { database } = this.#connection;
     this.#steps = new StepTable(database);
-    this.#calls = new WriteCallTable(database, this.#steps, new Retention(database, this.#steps));
+    this.#llmCalls = new CallTable(database);
+    const retention = new Retention(database, this.#steps, this.#llmCalls);
+    this.#calls = new WriteCallTable(database, this.#steps, retention);
     this.#begin = database.prepare('BEGIN IMMEDIATE');
     this.#commit = database.prepare('COMMIT');
     this.#saveSession = database.prepare(
@@ -129,6 +133,8 @@ export class SqliteWriter {
       case 'sessions':
         this.#saveSessions(operation.values, operation.checkpointSeq);
         return { kind: 'done', value: null };
+      case 'calls':
+        return { kind: 'done', value: this.#llmCalls.append(operation.batch) };
       case 'call':
         return { kind: 'done', value: this.#calls.run(operation.name, operation.args) };
     }

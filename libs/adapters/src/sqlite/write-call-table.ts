@@ -1,8 +1,8 @@
 /**
- * The rare writes, by name: alerts, violations, control, access, settings, sequences. Each runs inside the writer's
- * transaction; statements are prepared when first used.
+ * The rare writes, by name: alerts, violations, control, access, settings, sequences; the proxy's are passed on to
+ * their own table. Each runs inside the writer's transaction.
  */
-import type { Database, Statement } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import type {
   AgentKeyRow,
   ControlRow,
@@ -13,22 +13,28 @@ import type {
   ViolationEvent,
 } from '#contracts';
 import { AuditLog } from './audit-log.js';
+import { PreparedStatements } from './prepared-statements.js';
 import type { AgedTable, RawControlCommit, WriteCallName, WriteCalls } from './protocol.js';
+import type { ProxyWriteCalls } from './proxy/proxy-protocol.js';
+import { ProxyWriteTable } from './proxy/proxy-write-table.js';
 import type { Retention } from './retention.js';
 import type { StepTable } from './step-table.js';
 
 /** Name in `counters` of the last live sequence number given away. */
 const LIVE_SEQ = 'live_seq';
 
-export class WriteCallTable implements WriteCalls {
-  readonly #database: Database;
+type NamedWrites = Record<WriteCallName, (...args: unknown[]) => unknown>;
+
+export class WriteCallTable implements Omit<WriteCalls, keyof ProxyWriteCalls> {
   readonly #steps: StepTable;
   readonly #retention: Retention;
   readonly #audit: AuditLog;
-  readonly #statements = new Map<string, Statement>();
+  readonly #sql: PreparedStatements;
+  readonly #proxy: ProxyWriteTable;
 
   constructor(database: Database, steps: StepTable, retention: Retention) {
-    this.#database = database;
+    this.#sql = new PreparedStatements(database);
+    this.#proxy = new ProxyWriteTable(database);
     this.#steps = steps;
     this.#retention = retention;
     this.#audit = new AuditLog(database);
@@ -36,32 +42,29 @@ export class WriteCallTable implements WriteCalls {
 
   /** @param args JSON text of the argument list */
   run(name: WriteCallName, args: string): unknown {
-    const method = this[name] as (...values: unknown[]) => unknown;
-    return method.apply(this, JSON.parse(args)) ?? null;
+    const owner = (name in this.#proxy ? this.#proxy : this) as unknown as NamedWrites;
+    return owner[name](...JSON.parse(args)) ?? null;
   }
 
   appendAlert(tenantId: string, event: EntropyAlertEvent): void {
     const text = JSON.stringify(event);
-    this.#prepared('INSERT INTO alerts (tenant_id, session_id, at_ms, event) VALUES (?, ?, ?, ?)').run(
-      tenantId,
-      event.session_id,
-      event.at_ms,
-      text,
-    );
-    this.#prepared(
-      `INSERT INTO alert_groups (tenant_id, session_id, agent_id, alert_count, first_at_ms, last_at_ms, latest)
+    this.#sql
+      .prepare('INSERT INTO alerts (tenant_id, session_id, at_ms, event) VALUES (?, ?, ?, ?)')
+      .run(tenantId, event.session_id, event.at_ms, text);
+    this.#sql
+      .prepare(
+        `INSERT INTO alert_groups (tenant_id, session_id, agent_id, alert_count, first_at_ms, last_at_ms, latest)
        VALUES (@tenantId, @sessionId, @agentId, 1, @atMs, @atMs, @text)
        ON CONFLICT (tenant_id, session_id) DO UPDATE SET agent_id = excluded.agent_id,
          alert_count = alert_count + 1, last_at_ms = excluded.last_at_ms, latest = excluded.latest`,
-    ).run({ tenantId, sessionId: event.session_id, agentId: event.agent_id, atMs: event.at_ms, text });
+      )
+      .run({ tenantId, sessionId: event.session_id, agentId: event.agent_id, atMs: event.at_ms, text });
   }
 
   appendViolation(tenantId: string, event: ViolationEvent, atMs: number): void {
-    this.#prepared('INSERT INTO violations (tenant_id, at_ms, event) VALUES (?, ?, ?)').run(
-      tenantId,
-      atMs,
-      JSON.stringify(event),
-    );
+    this.#sql
+      .prepare('INSERT INTO violations (tenant_id, at_ms, event) VALUES (?, ?, ?)')
+      .run(tenantId, atMs, JSON.stringify(event));
   }
 
   commitControl(write: ControlWrite): RawControlCommit {
@@ -75,44 +78,53 @@ export class WriteCallTable implements WriteCalls {
   }
 
   saveAgentKey(row: AgentKeyRow): void {
-    this.#prepared(
-      'INSERT INTO agent_keys (key_id, record) VALUES (?, ?) ON CONFLICT (key_id) DO UPDATE SET record = excluded.record',
-    ).run(row.key_id, JSON.stringify(row));
+    this.#sql
+      .prepare(
+        'INSERT INTO agent_keys (key_id, record) VALUES (?, ?) ON CONFLICT (key_id) DO UPDATE SET record = excluded.record',
+      )
+      .run(row.key_id, JSON.stringify(row));
   }
 
   saveOperator(row: OperatorRow): void {
-    this.#prepared(
-      'INSERT INTO operators (token_id, record) VALUES (?, ?) ON CONFLICT (token_id) DO UPDATE SET record = excluded.record',
-    ).run(row.token_id, JSON.stringify(row));
+    this.#sql
+      .prepare(
+        'INSERT INTO operators (token_id, record) VALUES (?, ?) ON CONFLICT (token_id) DO UPDATE SET record = excluded.record',
+      )
+      .run(row.token_id, JSON.stringify(row));
   }
 
   saveLogin(row: LoginRow, nowMs: number): void {
-    this.#prepared('DELETE FROM logins WHERE expires_at_ms < ?').run(nowMs);
-    this.#prepared(
-      `INSERT INTO logins (cookie_hash, expires_at_ms, record) VALUES (?, ?, ?)
+    this.#sql.prepare('DELETE FROM logins WHERE expires_at_ms < ?').run(nowMs);
+    this.#sql
+      .prepare(
+        `INSERT INTO logins (cookie_hash, expires_at_ms, record) VALUES (?, ?, ?)
        ON CONFLICT (cookie_hash) DO UPDATE SET expires_at_ms = excluded.expires_at_ms, record = excluded.record`,
-    ).run(row.cookie_hash, row.expires_at_ms, JSON.stringify(row));
+      )
+      .run(row.cookie_hash, row.expires_at_ms, JSON.stringify(row));
   }
 
   deleteLogin(cookieHash: string): void {
-    this.#prepared('DELETE FROM logins WHERE cookie_hash = ?').run(cookieHash);
+    this.#sql.prepare('DELETE FROM logins WHERE cookie_hash = ?').run(cookieHash);
   }
 
   saveSetting(key: string, value: string): void {
-    this.#prepared(
-      'INSERT INTO settings (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
-    ).run(key, value);
+    this.#sql
+      .prepare(
+        'INSERT INTO settings (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
+      )
+      .run(key, value);
   }
 
   deleteSetting(key: string): void {
-    this.#prepared('DELETE FROM settings WHERE key = ?').run(key);
+    this.#sql.prepare('DELETE FROM settings WHERE key = ?').run(key);
   }
 
   reserveSequences(count: number): number {
-    const last = this.#prepared(
-      `INSERT INTO counters (name, value) VALUES (?, ?)
+    const last = this.#sql
+      .prepare(
+        `INSERT INTO counters (name, value) VALUES (?, ?)
        ON CONFLICT (name) DO UPDATE SET value = value + excluded.value RETURNING value`,
-    )
+      )
       .pluck()
       .get(LIVE_SEQ, count) as number;
     return last - count + 1;
@@ -120,10 +132,10 @@ export class WriteCallTable implements WriteCalls {
 
   probe(bytes: number): void {
     // The new block before the old one goes: writing into its place would prove nothing.
-    const { lastInsertRowid } = this.#prepared('INSERT INTO disk_probe (filler) VALUES (randomblob(?))').run(
-      bytes,
-    );
-    this.#prepared('DELETE FROM disk_probe WHERE id <> ?').run(lastInsertRowid);
+    const { lastInsertRowid } = this.#sql
+      .prepare('INSERT INTO disk_probe (filler) VALUES (randomblob(?))')
+      .run(bytes);
+    this.#sql.prepare('DELETE FROM disk_probe WHERE id <> ?').run(lastInsertRowid);
   }
 
   deleteOlder(table: AgedTable, beforeMs: number, afterSeq: number) {
@@ -143,23 +155,16 @@ export class WriteCallTable implements WriteCalls {
   }
 
   #saveControl(row: ControlRow): void {
-    this.#prepared(
-      `INSERT INTO controls (tenant_id, session_id, state, operator_id, reason, since_ms, expires_at_ms, cooperative,
+    this.#sql
+      .prepare(
+        `INSERT INTO controls (tenant_id, session_id, state, operator_id, reason, since_ms, expires_at_ms, cooperative,
          directive_seq, directives)
        VALUES (@tenant_id, @session_id, @state, @operator_id, @reason, @since_ms, @expires_at_ms, @cooperative,
          @directive_seq, @directives)
        ON CONFLICT (tenant_id, session_id) DO UPDATE SET state = excluded.state, operator_id = excluded.operator_id,
          reason = excluded.reason, since_ms = excluded.since_ms, expires_at_ms = excluded.expires_at_ms,
          cooperative = excluded.cooperative, directive_seq = excluded.directive_seq, directives = excluded.directives`,
-    ).run({ ...row, cooperative: row.cooperative ? 1 : 0, directives: JSON.stringify(row.directives) });
-  }
-
-  #prepared(sql: string): Statement {
-    let statement = this.#statements.get(sql);
-    if (statement === undefined) {
-      statement = this.#database.prepare(sql);
-      this.#statements.set(sql, statement);
-    }
-    return statement;
+      )
+      .run({ ...row, cooperative: row.cooperative ? 1 : 0, directives: JSON.stringify(row.directives) });
   }
 }

@@ -15,6 +15,7 @@ import {
   type WriteCallName,
   type WriteCalls,
 } from './protocol.js';
+import type { CallBatch } from './proxy/proxy-protocol.js';
 import type { StoreEvent } from './store-event.js';
 import { ThreadError, type ThreadLink } from './thread-link.js';
 import { type WriteBatch, WriteQueue } from './write-queue.js';
@@ -79,6 +80,11 @@ export class WritePump {
 
   appendSteps(rows: readonly StepRow[]): Promise<StepCommit[]> {
     return this.#enqueue('bounded', rows.length, () => this.#queue.appendSteps(rows));
+  }
+
+  /** @param flatten called only if the calls are let in. @returns seq of the first one; the others follow */
+  appendCalls(callCount: number, flatten: () => CallBatch): Promise<number> {
+    return this.#enqueue('bounded', callCount, () => this.#queue.appendCalls(flatten()));
   }
 
   saveSessions(values: Primitive[], checkpointSeq: number): Promise<void> {

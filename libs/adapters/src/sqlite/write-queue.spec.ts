@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { buildStepRow } from '#testing';
+import { buildCallRow, buildStepRow } from '#testing';
 import { type StepsResult, stepWidth } from './protocol.js';
+import { callBatch } from './proxy/call-batch.js';
 import { type WriteBatch, WriteQueue } from './write-queue.js';
 
 const steps = (count: number) => Array.from({ length: count }, () => buildStepRow());
@@ -36,6 +37,20 @@ describe('WriteQueue', () => {
       'sessions',
       'steps',
     ]);
+  });
+
+  it('counts LLM calls one by one, and answers a batch with the number of its first', async () => {
+    const queue = new WriteQueue();
+    const first = queue.appendCalls(callBatch([buildCallRow(), buildCallRow()]));
+    const second = queue.appendCalls(callBatch([buildCallRow()]));
+    expect(queue).toMatchObject({ count: 3, pendingCount: 3 });
+    const batch = queue.take() as WriteBatch;
+    queue.settle(batch, [
+      { kind: 'done', value: 7 },
+      { kind: 'done', value: 9 },
+    ]);
+    expect(await Promise.all([first, second])).toEqual([7, 9]);
+    expect(queue).toMatchObject({ count: 0, bytes: 0, pendingCount: 0 });
   });
 
   it('never splits a call, and starts a new batch once one is large', () => {

@@ -18,6 +18,7 @@ import {
   type WriteCallName,
   type WriteOperation,
 } from './protocol.js';
+import type { CallBatch } from './proxy/proxy-protocol.js';
 
 /** A batch takes no further call beyond this many rows: it bounds how long the next one waits. */
 const BATCH_ROWS_MAX = 1_000;
@@ -46,7 +47,7 @@ type OperationWaiter = { kind: 'steps'; calls: StepsWaiter[] } | { kind: 'other'
 export interface WriteBatch {
   readonly operations: WriteOperation[];
   readonly waiters: OperationWaiter[];
-  /** Rows, counting every operation other than steps as one. */
+  /** Rows, counting every operation other than steps and LLM calls as one. */
   rowCount: number;
   bytes: number;
   /** Makes room, and is kept apart from what needs it: a full disk must fail the one without the other. */
@@ -86,6 +87,11 @@ export class WriteQueue {
       const waiter = batch.waiters.at(-1) as OperationWaiter & { kind: 'steps' };
       waiter.calls.push({ rowCount: rows.length, resolve, reject });
     });
+  }
+
+  /** @returns seq of the first call; the others follow without a gap */
+  appendCalls(batch: CallBatch): Promise<number> {
+    return this.#add({ kind: 'calls', batch }, batch.bytes, batch.rowCount) as Promise<number>;
   }
 
   /** @param values primitives only, in the order of SESSION_COLUMNS */
@@ -131,10 +137,10 @@ export class WriteQueue {
     for (const waiter of batch.waiters) rejectWaiter(waiter, error);
   }
 
-  #add(operation: WriteOperation, bytes: number): Promise<unknown> {
+  #add(operation: WriteOperation, bytes: number, rowCount = 1): Promise<unknown> {
     const batch = this.#openBatch(isFreeing(operation));
     batch.operations.push(operation);
-    this.#grow(batch, 1, bytes + ROW_BYTES);
+    this.#grow(batch, rowCount, bytes + ROW_BYTES);
     return new Promise((resolve, reject) => {
       batch.waiters.push({ kind: 'other', call: { resolve, reject } });
     });

@@ -134,7 +134,11 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
   }
 }
 
-const TIMEOUTS: ReadonlySet<string> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
+const TIMEOUTS: ReadonlySet<string> = new Set([
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'ETIMEDOUT',
+]);
 const BROKEN: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 const afterHead = (code: string): UpstreamFailure => (TIMEOUTS.has(code) ? 'timeout' : 'broken');

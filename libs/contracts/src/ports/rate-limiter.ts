@@ -1,15 +1,22 @@
 /**
  * Counts what agents use against limits: requests, tokens and money in one structure. One call is one atomic
  * decision, over all its windows at once: either every window takes its amount, or none does.
+ *
+ * Amounts and limits are whole numbers (tokens, requests, micro-USD) up to 2^53; others throw a RangeError.
  */
 
 export interface LimitWindow {
-  /** Names the counter; holds the tenant. Windows with equal keys share a counter. */
+  /**
+   * Names the counter; holds the tenant. Windows with equal keys share a counter, and a key has one kind and length.
+   * What stands before its last NUL is the owner: a shared store keeps an owner's counters together, and one call
+   * asks for one owner's.
+   */
   key: string;
   /** Most that may be used within a window. */
   limit: number;
   /** Taken now. Larger than `limit`: refused though nothing else is used. */
   amount: number;
+  /** Of a sliding window: at most 24 hours. */
   windowMs: number;
   /**
    * `sliding`: the last `windowMs`, approximated by two buckets, the older one weighted by how much of it still
@@ -18,6 +25,12 @@ export interface LimitWindow {
   kind: 'sliding' | 'calendar';
   /** Start of the calendar window, epoch ms; unused when sliding. */
   startMs?: number;
+}
+
+/** What `correct` and `seed` change: one bucket of a counter. */
+export interface BucketChange extends Omit<LimitWindow, 'limit'> {
+  /** Sliding: any time within the bucket, by the limiter's clock (`LimitDecision.atMs`); absent: now. */
+  takenAtMs?: number;
 }
 
 export interface WindowState {
@@ -31,9 +44,11 @@ export interface WindowState {
 
 export interface LimitDecision {
   allowed: boolean;
+  /** By the limiter's clock, which need not be the caller's. */
+  atMs: number;
   /** In the order asked. */
   windows: WindowState[];
-  /** Index of the window that refused; null when allowed. */
+  /** Index of the window that refused, and of several the one that refuses longest; null when allowed. */
   refusedBy: number | null;
   /** How long until the refusing window would allow it; 0 when allowed, null when never (amount > limit). */
   retryAfterMs: number | null;
@@ -42,8 +57,13 @@ export interface LimitDecision {
 export interface RateLimiter {
   /** Rejects only when its store cannot be reached: the caller decides what that means. */
   take(windows: readonly LimitWindow[]): Promise<LimitDecision>;
-  /** Corrects a taken amount by `amount` (negative: a refund), in the bucket of now; never below zero. */
-  correct(windows: readonly Omit<LimitWindow, 'limit'>[]): Promise<void>;
+  /**
+   * Adds `amount` (negative: a refund) to the bucket it was taken from, never below zero. A bucket that no window
+   * counts any more stays as it is.
+   */
+  correct(changes: readonly BucketChange[]): Promise<void>;
+  /** Raises buckets to at least `amount`: restores from stored sums what a restart forgot, and may be repeated. */
+  seed(changes: readonly BucketChange[]): Promise<void>;
   /** Reads without taking: states in the order asked. */
   look(windows: readonly Omit<LimitWindow, 'amount'>[]): Promise<WindowState[]>;
 }

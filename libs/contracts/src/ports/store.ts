@@ -202,7 +202,7 @@ export interface DecisionStore {
 
   /** Reserves `count` live sequence numbers for this process; returns the first. Never returns a number twice, across restarts. */
   reserveSequences(count: number): Promise<number>;
-  /** Deletes steps, alerts and violations beyond the bounds; returns how many rows went. */
+  /** Deletes steps, alerts, violations, LLM calls and finished alert deliveries beyond the bounds; returns how many rows went. */
   enforceRetention(bounds: {
     beforeMs: number | null;
     bytesMax: number | null;

@@ -1,6 +1,7 @@
 /** DecisionLogs: from what arrived to what is stored and shown. Pure; storing and publishing is the gateway's. */
 export { bodyHash, payloadHash } from './body-hash.js';
 export { type ParsedLog, parseDecisionLog, type RefusedLog } from './parse-decision-log.js';
+export { type Plainness, plainnessOf } from './plain-log.js';
 export { resolveSessionId } from './session-id.js';
 export { applyStep, initialControl, type SummarisedStep } from './session-summary.js';
 export { stepViewOf } from './step-view.js';

@@ -106,11 +106,12 @@ function rateAfter(view: SessionView, receivedAtMs: number): number {
   return view.steps_per_minute * Math.max(0, 1 - passedMs / RATE_WINDOW_MS) + 1;
 }
 
-const cutTuple = ({ intent, tool_call, action_status }: EntropyTuple): EntropyTuple => ({
-  intent: cutText(intent),
-  tool_call: cutText(tool_call),
-  action_status,
-});
+/** The same tuple where nothing is to be cut. */
+function cutTuple(tuple: EntropyTuple): EntropyTuple {
+  const { intent, tool_call, action_status } = tuple;
+  if (intent.length <= TEXT_CHARS_MAX && tool_call.length <= TEXT_CHARS_MAX) return tuple;
+  return { intent: cutText(intent), tool_call: cutText(tool_call), action_status };
+}
 
 /** At most 120 characters, no half of a surrogate pair at the end. */
 function cutText(text: string): string {

@@ -15,6 +15,20 @@ const RANGES: Record<NumericSetting, { min: number; max: number; isInteger: bool
   entropy_warning_threshold: { min: 0, max: 1, isInteger: false, expected: 'a number from 0 to 1' },
 };
 
+/** A setting as it was last read. */
+interface Setting {
+  readonly key: NumericSetting;
+  value: unknown;
+  /** What `value` comes to. */
+  result: number;
+}
+
+const settingOf = (key: NumericSetting): Setting => ({
+  key,
+  value: undefined,
+  result: RUNTIME_CONFIG_DEFAULTS[key],
+});
+
 /** Distinct bad values remembered; beyond it all are forgotten and may be warned of again. */
 const WARNED_COUNT_MAX = 1_000;
 
@@ -25,25 +39,37 @@ export class EntropySettings {
   readonly #latestBad = new Map<NumericSetting, unknown>();
   readonly #warned = new Set<string>();
 
+  readonly #windowSize = settingOf('entropy_window_size');
+  readonly #loop = settingOf('entropy_loop_threshold');
+  readonly #warning = settingOf('entropy_warning_threshold');
+
   constructor(config: RuntimeConfigSource, warn: (message: string) => void) {
     this.#config = config;
     this.#warn = warn;
   }
 
   get windowSize(): number {
-    return this.#read('entropy_window_size');
+    return this.#read(this.#windowSize);
   }
 
   get loopWhenScoreBelow(): number {
-    return this.#read('entropy_loop_threshold');
+    return this.#read(this.#loop);
   }
 
   get warningWhenScoreBelow(): number {
-    return this.#read('entropy_warning_threshold');
+    return this.#read(this.#warning);
   }
 
-  #read(key: NumericSetting): number {
-    const value = this.#config.get(key);
+  /** The value is asked for each time; what to make of it only when it is not the one of the last time. */
+  #read(setting: Setting): number {
+    const value = this.#config.get(setting.key);
+    if (value === setting.value) return setting.result;
+    setting.value = value;
+    setting.result = this.#check(setting.key, value);
+    return setting.result;
+  }
+
+  #check(key: NumericSetting, value: unknown): number {
     const range = RANGES[key];
     if (typeof value === 'number' && value >= range.min && value <= range.max) {
       if (!range.isInteger || Number.isInteger(value)) return value;

@@ -82,9 +82,13 @@ export class EntropyTracker implements EntropyReader {
   /**
    * Names the agent of the step about to be recorded. Called before each `recordAndScore`: a session may have
    * several agents, and alerts and node states name the one whose step it was. O(1).
+   *
+   * @returns the session's window, to hand to `recordAndScore` in the same turn: the look-up is what costs
    */
-  bindAgent(key: SessionKey, agentId: string): void {
-    this.#windowOf(key).agentId = agentId;
+  bindAgent(key: SessionKey, agentId: string): EntropyWindow {
+    const window = this.#windowOf(key);
+    window.agentId = agentId;
+    return window;
   }
 
   /**
@@ -92,12 +96,14 @@ export class EntropyTracker implements EntropyReader {
    * (alert, node state) is published before this returns. Synchronous, never throws; a few cache misses, see
    * bench/entropy.mjs.
    *
+   * @param session its key, or what `bindAgent` returned for it this turn, which saves finding it again
    * @returns `missing_agent_id` when no `bindAgent` came first: then nothing is recorded or published
    * @see FR-9.3 to FR-9.7, FR-9.9
    */
-  recordAndScore(key: SessionKey, tuple: EntropyTuple): RecordResult {
-    const window = this.#use(key);
+  recordAndScore(session: SessionKey | EntropyWindow, tuple: EntropyTuple): RecordResult {
+    const window = typeof session === 'string' ? this.#use(session) : session;
     if (window === undefined || window.agentId === '') {
+      const key = typeof session === 'string' ? session : session.key;
       this.#options.warn(
         `entropy not computed, no agent_id known for session ${splitSessionKey(key).sessionId}`,
       );
@@ -110,8 +116,8 @@ export class EntropyTracker implements EntropyReader {
     const ratio = window.uniqueCount / window.size;
     const score = roundScore(ratio);
     const severity = this.#severityOf(ratio);
-    if (severity !== 'normal') this.#publishTrouble(key, window, score, severity);
-    else if (window.severity !== 'normal') this.#publishRecovery(key, window);
+    if (severity !== 'normal') this.#publishTrouble(window, score, severity);
+    else if (window.severity !== 'normal') this.#publishRecovery(window);
     window.severity = severity;
     return { ok: true, score, severity, window_size: window.size };
   }
@@ -174,11 +180,12 @@ export class EntropyTracker implements EntropyReader {
   #windowOf(key: SessionKey): EntropyWindow {
     const existing = this.#use(key);
     if (existing !== undefined) return existing;
-    const window = new EntropyWindow(this.#settings.windowSize);
+    const held = flatCopy(key);
+    const window = new EntropyWindow(held, this.#settings.windowSize);
     window.usedMinute = Math.floor(this.#nowMs / USE_NOTED_EVERY_MS);
     // An idle window under this key would otherwise be replaced without being counted.
     this.#windows.get(key);
-    this.#windows.set(flatCopy(key), window);
+    this.#windows.set(held, window);
     return window;
   }
 
@@ -187,30 +194,26 @@ export class EntropyTracker implements EntropyReader {
   }
 
   /** Also when nothing changed since the last step: every loop alerts, and no earlier warning mutes it. */
-  #publishTrouble(
-    key: SessionKey,
-    window: EntropyWindow,
-    score: number,
-    severity: Exclude<Severity, 'normal'>,
-  ): void {
-    if (severity === 'loop') this.#publishAlert(key, window, score);
+  #publishTrouble(window: EntropyWindow, score: number, severity: Exclude<Severity, 'normal'>): void {
+    if (severity === 'loop') this.#publishAlert(window, score);
     window.flaggedAgentIds ??= [];
     if (!window.flaggedAgentIds.includes(window.agentId)) window.flaggedAgentIds.push(window.agentId);
     this.#options.publisher.publishNodeState(
-      key,
+      window.key,
       window.agentId,
       severity === 'loop' ? 'alert_entropy' : 'blocked',
     );
   }
 
-  #publishAlert(key: SessionKey, window: EntropyWindow, score: number): void {
+  #publishAlert(window: EntropyWindow, score: number): void {
+    const { key } = window;
     const { sessionId } = splitSessionKey(key);
     const repeated = window.mostFrequent();
     if (repeated === undefined) return;
     const event = entropyAlertOf(
       { sessionId, agentId: window.agentId },
       { score, windowSize: window.size, repeated },
-      this.#nowMs,
+      this.#options.clock.nowMs(),
     );
     const missing = findMissingAlertField(event);
     if (missing === null) this.#options.publisher.publishAlert(key, event);
@@ -218,9 +221,9 @@ export class EntropyTracker implements EntropyReader {
   }
 
   /** Every agent coloured during the trouble is cleared, not only the one whose step ended it. */
-  #publishRecovery(key: SessionKey, window: EntropyWindow): void {
+  #publishRecovery(window: EntropyWindow): void {
     for (const agentId of window.flaggedAgentIds ?? [window.agentId]) {
-      this.#options.publisher.publishNodeState(key, agentId, 'active');
+      this.#options.publisher.publishNodeState(window.key, agentId, 'active');
     }
     window.flaggedAgentIds = undefined;
   }

@@ -2,27 +2,31 @@
  * One session's sliding window: the last N tuples in order of arrival. A ring written flat into one array, because
  * with many sessions every object followed is a cache miss, and a million windows must fit in memory:
  *
- *     slots   | status intent tool | status intent tool | ...      3 places to a tuple
- *               ^ 0                  ^ head = the oldest, once the ring is full
+ *     slots   | digest digest digest ... | status intent tool | status intent tool | ...
+ *               ^ 0, one to a tuple        ^ N   3 places to a tuple
  *
- * Equal tuples share their strings, so that inside the window equality is identity, and the number of distinct
- * tuples is kept up to date by every push instead of being recounted. Neither scores nor knows thresholds.
+ * Tuples are told apart by their digests, which lie side by side; the texts, each a miss of its own, are looked at
+ * only where two digests agree, and then decide. Equal tuples share their texts, and the number of distinct tuples
+ * is kept up to date by every push instead of being recounted. Neither scores nor knows thresholds.
  *
  * @see FR-9.2
  */
-import type { ActionStatus, EntropyTuple, Severity } from '#contracts';
+import type { ActionStatus, EntropyTuple, SessionKey, Severity } from '#contracts';
 import type { RepeatedTuple } from './entropy-score.js';
 
-/** Places of a tuple in the flat array, relative to its first. */
+/** Places of a tuple's texts, relative to its first. */
 const STATUS = 0;
 const INTENT = 1;
 const TOOL = 2;
-const WIDTH = 3;
+const TEXTS = 3;
+/** Places of a tuple altogether. */
+const WIDTH = TEXTS + 1;
 
 export class EntropyWindow {
   /** Always `WIDTH` times the capacity long. */
-  #slots: string[];
-  /** Place of the oldest tuple; 0 until the ring is full. */
+  #slots: (string | number)[];
+  #capacity: number;
+  /** Index of the oldest tuple; 0 until the ring is full. */
   #head = 0;
   #size = 0;
   #uniqueCount = 0;
@@ -38,8 +42,12 @@ export class EntropyWindow {
   usedMinute = 0;
 
   /** @param capacity tuples, at least 1 */
-  constructor(capacity: number) {
-    this.#slots = new Array(capacity * WIDTH).fill('');
+  constructor(
+    readonly key: SessionKey,
+    capacity: number,
+  ) {
+    this.#capacity = capacity;
+    this.#slots = emptySlots(capacity);
   }
 
   get size(): number {
@@ -47,7 +55,7 @@ export class EntropyWindow {
   }
 
   get capacity(): number {
-    return this.#slots.length / WIDTH;
+    return this.#capacity;
   }
 
   /** Distinct tuples among those in the window. */
@@ -55,36 +63,42 @@ export class EntropyWindow {
     return this.#uniqueCount;
   }
 
-  /** Appends; the oldest leaves a full window. Two passes over the window at most, nothing allocated. */
+  /** Appends; the oldest leaves a full window. Two passes over the digests at most, nothing allocated. */
   push(tuple: EntropyTuple): void {
     const slots = this.#slots;
-    const equal = this.#find(tuple.action_status, tuple.intent, tuple.tool_call);
-    const isNew = equal < 0;
-    const intent = isNew ? tuple.intent : slots[equal + INTENT];
-    const tool = isNew ? tuple.tool_call : slots[equal + TOOL];
-    if (isNew) this.#uniqueCount += 1;
+    const capacity = this.#capacity;
+    const { action_status, intent, tool_call } = tuple;
+    const digest = digestOf(action_status, intent, tool_call);
+    const equal = this.#find(digest, action_status, intent, tool_call);
 
-    const isFull = this.#size * WIDTH === slots.length;
-    const place = isFull ? this.#head : this.#size * WIDTH;
-    const oldStatus = slots[place + STATUS];
-    const oldIntent = slots[place + INTENT];
-    const oldTool = slots[place + TOOL];
-    slots[place + STATUS] = tuple.action_status;
-    slots[place + INTENT] = intent as string;
-    slots[place + TOOL] = tool as string;
+    const isFull = this.#size === capacity;
+    const index = isFull ? this.#head : this.#size;
+    const place = capacity + index * TEXTS;
+    const oldDigest = slots[index] as number;
+    const oldStatus = slots[place + STATUS] as string;
+    const oldIntent = slots[place + INTENT] as string;
+    const oldTool = slots[place + TOOL] as string;
+    const from = capacity + equal * TEXTS;
+    const isNew = equal < 0;
+    if (isNew) this.#uniqueCount += 1;
+    slots[index] = digest;
+    slots[place + STATUS] = action_status;
+    slots[place + INTENT] = isNew ? intent : (slots[from + INTENT] as string);
+    slots[place + TOOL] = isNew ? tool_call : (slots[from + TOOL] as string);
     if (!isFull) {
       this.#size += 1;
       return;
     }
-    this.#head = place + WIDTH === slots.length ? 0 : place + WIDTH;
+    this.#head = index + 1 === capacity ? 0 : index + 1;
     // Asked with the new tuple in place, so that one that replaces its equal takes nothing away.
-    if (this.#find(oldStatus, oldIntent, oldTool) < 0) this.#uniqueCount -= 1;
+    if (this.#find(oldDigest, oldStatus, oldIntent, oldTool) < 0) this.#uniqueCount -= 1;
   }
 
   /** Keeps the newest tuples. */
   resize(capacity: number): void {
     const kept = this.toArray().slice(-capacity);
-    this.#slots = new Array(capacity * WIDTH).fill('');
+    this.#capacity = capacity;
+    this.#slots = emptySlots(capacity);
     this.#head = 0;
     this.#size = 0;
     this.#uniqueCount = 0;
@@ -111,33 +125,33 @@ export class EntropyWindow {
     return Array.from({ length: this.#size }, (_, index) => this.#tupleAt(this.#placeOf(index)));
   }
 
-  /** Place of a tuple with these parts, -1 if there is none. */
-  #find(status: string | undefined, intent: string | undefined, tool: string | undefined): number {
+  /** Index of a tuple with these parts, -1 if there is none. */
+  #find(digest: number, status: string, intent: string, tool: string): number {
     const slots = this.#slots;
-    const end = this.#size * WIDTH;
-    for (let place = 0; place < end; place += WIDTH) {
-      // The status first: there are four of them, always in the cache, where the texts seldom are.
+    for (let index = 0; index < this.#size; index += 1) {
+      if (slots[index] !== digest) continue;
+      const place = this.#capacity + index * TEXTS;
       if (
         slots[place + STATUS] === status &&
         slots[place + INTENT] === intent &&
         slots[place + TOOL] === tool
-      ) {
-        return place;
-      }
+      )
+        return index;
     }
     return -1;
   }
 
-  /** @param index 0 is the oldest tuple */
-  #placeOf(index: number): number {
-    return (this.#head + index * WIDTH) % this.#slots.length;
+  /** @param age 0 is the oldest tuple. Returns where its texts begin */
+  #placeOf(age: number): number {
+    return this.#capacity + ((this.#head + age) % this.#capacity) * TEXTS;
   }
 
   /** Tuples in the window that equal the one at `place`, itself included. */
   #countOf(place: number): number {
     const slots = this.#slots;
     let count = 0;
-    for (let other = 0; other < this.#size * WIDTH; other += WIDTH) {
+    const end = this.#capacity + this.#size * TEXTS;
+    for (let other = this.#capacity; other < end; other += TEXTS) {
       if (
         slots[other + STATUS] === slots[place + STATUS] &&
         slots[other + INTENT] === slots[place + INTENT] &&
@@ -156,4 +170,28 @@ export class EntropyWindow {
       action_status: this.#slots[place + STATUS] as ActionStatus,
     };
   }
+}
+
+const emptySlots = (capacity: number): (string | number)[] => {
+  const slots: (string | number)[] = new Array(capacity * WIDTH).fill('');
+  return slots.fill(0, 0, capacity);
+};
+
+/** Characters of each text that go into a digest, spread over it: all of them would cost more than they tell. */
+const DIGEST_CHARS_MAX = 12;
+
+/** 30 bits, so that it is held in the array itself. Equal tuples have equal digests; unequal ones usually not. */
+function digestOf(status: string, intent: string, tool: string): number {
+  // Status by its second letter: u, a, e and k tell the four apart.
+  const start = (status.charCodeAt(1) * 31 + intent.length) * 31 + tool.length;
+  return mix(mix(start, intent), tool) & 0x3fffffff;
+}
+
+/** FNV-1a over some of the text's characters, its last among them. */
+function mix(start: number, text: string): number {
+  let digest = start;
+  const step = 1 + Math.trunc(text.length / DIGEST_CHARS_MAX);
+  for (let at = text.length - 1; at >= 0; at -= step)
+    digest = Math.imul(digest ^ text.charCodeAt(at), 0x01000193);
+  return digest;
 }

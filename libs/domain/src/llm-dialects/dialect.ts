@@ -11,6 +11,22 @@ export interface OwnAnswer {
   body: string;
 }
 
+export interface AnswerToWrite {
+  id: string;
+  model: string;
+  text: string;
+  stream: boolean;
+  atMs: number;
+  /** Gemini streams as a JSON array unless asked for `alt=sse`. */
+  query?: string;
+}
+
+export interface ErrorToWrite {
+  status: number;
+  code: string;
+  message: string;
+}
+
 /** Gathers an answer from its stream while the bytes go by. Holds text, tool calls and usage; bounded. */
 export interface StreamReader {
   /** A chunk as it came; events may be cut anywhere, inside a UTF-8 sequence too. Never throws. */
@@ -19,6 +35,8 @@ export interface StreamReader {
   answer(): LlmAnswer;
   /** The vendor's own end of stream was seen ([DONE], message_stop, response.completed, a finishReason). */
   readonly isComplete: boolean;
+  /** A bound of DIALECT_LIMITS was reached: something is missing from the answer. Never of use to a cache. */
+  readonly isTruncated: boolean;
 }
 
 export interface Dialect {
@@ -38,22 +56,14 @@ export interface Dialect {
   /** A copy of the request with `text` as the operator's or the gateway's word to the model. */
   injectSystem(body: unknown, text: string): unknown;
 
-  /** A finished assistant message in the vendor's shape, streamed or not, with no tool calls and no usage. */
-  writeAnswer(answer: {
-    id: string;
-    model: string;
-    text: string;
-    stream: boolean;
-    atMs: number;
-    /** Gemini streams as a JSON array unless asked for `alt=sse`. */
-    query?: string;
-  }): OwnAnswer;
+  /** A finished assistant message in the vendor's shape, streamed or not: no tool calls, and a usage of 0. */
+  writeAnswer(answer: AnswerToWrite): OwnAnswer;
 
   /** The vendor's error shape, unstreamed. `code` is our catalogue's. */
-  writeError(error: { status: number; code: string; message: string }): OwnAnswer;
+  writeError(error: ErrorToWrite): OwnAnswer;
 
   /** An error inside a stream that has begun (a held call that expires): one complete event. */
-  writeStreamError(error: { status: number; code: string; message: string }): string;
+  writeStreamError(error: ErrorToWrite): string;
 
   /** A comment the vendor's stream parser skips, sent while a call is held. Null where the stream knows none. */
   readonly keepAliveComment: string | null;

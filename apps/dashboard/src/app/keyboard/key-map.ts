@@ -4,7 +4,7 @@ export interface Shortcut {
   /** One key, a sequence ("g s"), or a combination ("mod+k"). */
   keys: string;
   label: string;
-  section: 'Everywhere' | 'Session list' | 'Session';
+  section: 'Everywhere' | 'List' | 'Session';
 }
 
 export const KEY_MAP = {
@@ -13,12 +13,17 @@ export const KEY_MAP = {
   goSessions: { keys: 'g s', label: 'Go to sessions', section: 'Everywhere' },
   goFleet: { keys: 'g f', label: 'Go to fleet', section: 'Everywhere' },
   goStream: { keys: 'g m', label: 'Go to message stream', section: 'Everywhere' },
+  goAgents: { keys: 'g a', label: 'Go to agents', section: 'Everywhere' },
+  goCalls: { keys: 'g c', label: 'Go to calls', section: 'Everywhere' },
+  goIncidents: { keys: 'g i', label: 'Go to incidents', section: 'Everywhere' },
+  goSpend: { keys: 'g b', label: 'Go to spend', section: 'Everywhere' },
+  goAlerts: { keys: 'g l', label: 'Go to alerts', section: 'Everywhere' },
   goSettings: { keys: 'g ,', label: 'Go to settings', section: 'Everywhere' },
-  search: { keys: '/', label: 'Search', section: 'Session list' },
-  next: { keys: 'j', label: 'Next row', section: 'Session list' },
-  previous: { keys: 'k', label: 'Previous row', section: 'Session list' },
-  inspect: { keys: 'enter', label: 'Inspect the selected session', section: 'Session list' },
-  freeze: { keys: 'f', label: 'Freeze or release the list', section: 'Session list' },
+  search: { keys: '/', label: 'Search', section: 'List' },
+  next: { keys: 'j', label: 'Next row', section: 'List' },
+  previous: { keys: 'k', label: 'Previous row', section: 'List' },
+  inspect: { keys: 'enter', label: 'Open the selected row', section: 'List' },
+  freeze: { keys: 'f', label: 'Freeze or release the list', section: 'List' },
   pause: { keys: 'p', label: 'Pause the selected or open session', section: 'Session' },
   back: { keys: 'esc', label: 'Back, or close', section: 'Session' },
 } as const satisfies Record<string, Shortcut>;

@@ -2,10 +2,10 @@
 import { Snowflake, X } from 'lucide-react';
 import { memo } from 'react';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
+import { SearchBox } from '../../app/search-box';
 import { Button, formatCount, plural, Select, type SelectOption, Switch, useIsPhone } from '../../ui';
 import { FilterSelects } from './filter-selects';
 import { isFiltered, type ListSearch, type Sort } from './list-search';
-import { SearchBox } from './search-box';
 import { NO_FILTERS, useSetListSearch } from './use-set-list-search';
 
 const sorts: SelectOption<Sort>[] = [
@@ -34,7 +34,12 @@ export const FilterBar = memo(function FilterBar(props: FilterBarProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: the search element is not known to every screen reader yet.
     <div role="search" aria-label="Sessions" className="flex flex-wrap items-center gap-2">
-      <SearchBox value={search.q ?? ''} onChange={(q) => set({ q: q || undefined })} />
+      <SearchBox
+        label="Search sessions"
+        placeholder="Session, agent, intent or tool"
+        value={search.q ?? ''}
+        onChange={(q) => set({ q: q || undefined })}
+      />
       <div className="flex items-center gap-2 p-0.5 max-md:-mx-3 max-md:w-[100vw] max-md:overflow-x-auto max-md:px-3">
         <FilterSelects search={search} agentIds={agentIds} />
         {isPhone ? <SortSelect search={search} /> : null}

@@ -8,6 +8,7 @@ import { useTopic } from '../../realtime';
 import { EmptyState, Skeleton, Tabs, useIsPhone } from '../../ui';
 import { ActionBar } from '../hitl-console/action-bar';
 import { AuditTrail } from '../hitl-console/audit-trail';
+import { HeldCalls } from '../hitl-console/held-calls';
 import { HeldMessages } from '../hitl-console/held-messages';
 import { HitlConsole } from '../hitl-console/hitl-console';
 import { usePauseAndInspect } from '../hitl-console/use-pause-and-inspect';
@@ -16,6 +17,7 @@ import { FiredWindow } from './fired-window';
 import { InspectHeader } from './inspect-header';
 import type { InspectTab } from './inspect-search';
 import { Scratchpad } from './scratchpad';
+import { SessionCalls } from './session-calls';
 import { Timeline } from './timeline';
 
 const route = getRouteApi('/shell/sessions/$sessionId');
@@ -71,6 +73,7 @@ function Inspect({ detail }: { detail: SessionDetail }) {
         <StepTabs detail={detail} />
         <div className="flex w-[380px] shrink-0 flex-col gap-3 overflow-y-auto max-md:w-full max-md:overflow-visible">
           <HitlConsole detail={detail} />
+          <HeldCalls session={session} />
           {detail.held.length > 0 ? <HeldMessages sessionId={session.session_id} held={detail.held} /> : null}
           <FiredWindow detail={detail} />
           <AuditTrail entries={detail.audit} />
@@ -117,6 +120,7 @@ function StepTabs({ detail }: { detail: SessionDetail }) {
         },
         { value: 'causes', label: 'Causes', content: <CausalGraph detail={detail} onOpenStep={openStep} /> },
         { value: 'scratchpad', label: 'Scratchpad', content: <Scratchpad detail={detail} /> },
+        { value: 'calls', label: 'Calls', content: <SessionCalls sessionId={detail.session.session_id} /> },
       ]}
     />
   );

@@ -1,6 +1,16 @@
 /** Settings. The section is in the address, so that it can be linked to. */
 import { Link, useSearch } from '@tanstack/react-router';
-import { Info, KeyRound, type LucideIcon, Palette, ScrollText, SlidersHorizontal, Users } from 'lucide-react';
+import {
+  CircleDollarSign,
+  Info,
+  KeyRound,
+  type LucideIcon,
+  Palette,
+  ScrollText,
+  Server,
+  SlidersHorizontal,
+  Users,
+} from 'lucide-react';
 import type { ComponentType } from 'react';
 import { cx } from '../../ui';
 import { AboutSection } from './about-section';
@@ -9,6 +19,8 @@ import { AuditSection } from './audit-section';
 import { ConfigSection } from './config-section';
 import { KeysSection } from './keys-section';
 import { OperatorsSection } from './operators-section';
+import { PricesSection } from './prices-section';
+import { UpstreamsSection } from './upstreams-section';
 
 interface Section {
   id: string;
@@ -25,6 +37,20 @@ const SECTIONS: readonly [Section, ...Section[]] = [
     lead: 'When a session counts as looping, and what becomes of a pause. In force from the next message on.',
     icon: SlidersHorizontal,
     content: ConfigSection,
+  },
+  {
+    id: 'upstreams',
+    label: 'Upstreams',
+    lead: 'Where the proxy sends calls, and whose vendor key pays for them.',
+    icon: Server,
+    content: UpstreamsSection,
+  },
+  {
+    id: 'prices',
+    label: 'Prices',
+    lead: 'What models cost. A model without a price is counted in tokens, and its cost shown as unknown.',
+    icon: CircleDollarSign,
+    content: PricesSection,
   },
   {
     id: 'agent-keys',

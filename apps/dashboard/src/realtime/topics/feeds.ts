@@ -1,5 +1,5 @@
 /** Topics that are a list of the latest events, newest last, bounded. */
-import type { GatewayStats, StepView, ViolationEvent } from '#contracts';
+import type { GatewayStats, LlmCall, StepView, ViolationEvent } from '#contracts';
 import type { TopicMerge } from '../topic-merge';
 
 /** Events of one feed kept in memory. */
@@ -19,5 +19,5 @@ function feedMerge<E>(countMax: number): TopicMerge<readonly E[], E[], E> {
 
 export const messagesMerge = feedMerge<StepView>(FEED_COUNT_MAX);
 export const violationsMerge = feedMerge<ViolationEvent>(FEED_COUNT_MAX);
-export const incidentsMerge = feedMerge<unknown>(FEED_COUNT_MAX);
+export const callsMerge = feedMerge<LlmCall>(FEED_COUNT_MAX);
 export const statsMerge = feedMerge<GatewayStats>(STATS_COUNT_MAX);

@@ -3,7 +3,12 @@
  * back chunk by chunk, at the pace the client reads, and is read along on its way. A client that leaves takes the
  * upstream's connection with it. Nothing is retried: what may be tried again, the client's SDK knows better.
  */
-import type { UpstreamClient, UpstreamExchange, UpstreamFailure, UpstreamSink } from '#adapters/upstream-http';
+import type {
+  UpstreamClient,
+  UpstreamExchange,
+  UpstreamFailure,
+  UpstreamSink,
+} from '#adapters/upstream-http';
 import { AnswerReader } from '../answer-reader.js';
 import { headerOf, requestHeaders, responseHeaders } from '../forwarded-headers.js';
 import { ownHeaders } from '../own-reply.js';
@@ -52,7 +57,8 @@ function headersOf({ incoming, upstream, traceParent }: ProxyCall): string[] {
   if (upstream.apiKey !== null) headers.push(...credential(upstream, upstream.apiKey));
   headers.push('accept-encoding', 'identity');
   if (traceParent !== null) {
-    for (let at = 0; at < headers.length; at += 2) if (headers[at] === 'traceparent') headers[at + 1] = traceParent;
+    for (let at = 0; at < headers.length; at += 2)
+      if (headers[at] === 'traceparent') headers[at + 1] = traceParent;
   }
   return headers;
 }
@@ -100,7 +106,8 @@ class Relay implements UpstreamSink {
     call.status = status;
     call.firstByteMs = call.elapsedMs();
     const isGood = status >= 200 && status < 300;
-    if (isGood && call.dialect !== null) this.#reader = AnswerReader.for(call.dialect, headers, call.request?.stream);
+    if (isGood && call.dialect !== null)
+      this.#reader = AnswerReader.for(call.dialect, headers, call.request?.stream);
     if (call.outgoing.headersSent) {
       this.#isUnfit = !isGood || !headerOf(headers, 'content-type')?.startsWith('text/event-stream');
       return;
@@ -119,7 +126,8 @@ class Relay implements UpstreamSink {
   end(): void {
     const call = this.#call;
     call.isAnswered = call.status >= 200 && call.status < 300;
-    if (this.#isUnfit) this.#endBegunStream(call.status, 'upstream_error', `The upstream answered ${call.status}.`);
+    if (this.#isUnfit)
+      this.#endBegunStream(call.status, 'upstream_error', `The upstream answered ${call.status}.`);
     else call.outgoing.end();
     this.#end();
   }
@@ -135,7 +143,9 @@ class Relay implements UpstreamSink {
         kind: 'refuse',
         decision: 'upstream_failed',
         code: isLate ? 'upstream_timeout' : 'upstream_unreachable',
-        detail: isLate ? `The upstream ${call.upstream.name} did not answer in time.` : unreachable(call, failure),
+        detail: isLate
+          ? `The upstream ${call.upstream.name} did not answer in time.`
+          : unreachable(call, failure),
       });
       return;
     }
@@ -164,4 +174,3 @@ const unreachable = ({ upstream }: ProxyCall, failure: UpstreamFailure): string 
   failure === 'broken'
     ? `The upstream ${upstream.name} closed the connection without an answer.`
     : `The upstream ${upstream.name} could not be reached.`;
-

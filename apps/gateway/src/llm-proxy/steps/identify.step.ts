@@ -9,7 +9,10 @@ import type { UpstreamDirectory, UpstreamTarget } from '../upstream-directory.js
 
 export interface IdentifyParts {
   /** @see Authenticator.agent */
-  authenticate: (authorization: string | undefined, observatoryKey: string | undefined) => AgentPrincipal | null;
+  authenticate: (
+    authorization: string | undefined,
+    observatoryKey: string | undefined,
+  ) => AgentPrincipal | null;
   upstreams: Pick<UpstreamDirectory, 'find'>;
 }
 
@@ -27,7 +30,7 @@ export const identifyStep = ({ authenticate, upstreams }: IdentifyParts): Step =
     if (tenant !== undefined && tenant !== principal.tenant_id) return OTHER_TENANT;
 
     const agentId = text(headers[HEADERS.agent]) ?? call.target.agentId ?? principal.key_name;
-    if (agentId.length > LIMITS.idCharsMax || /[\0-\x1f\x7f]/.test(agentId)) return BAD_AGENT;
+    if (agentId.length > LIMITS.idCharsMax || /\p{Cc}/u.test(agentId)) return BAD_AGENT;
     call.agentId = agentId;
     call.isRetry = Number(text(headers['x-stainless-retry-count']) ?? 0) > 0;
 
@@ -36,7 +39,8 @@ export const identifyStep = ({ authenticate, upstreams }: IdentifyParts): Step =
     call.upstream = upstream;
     call.path = pathBelow(upstream, call.target.path);
     // The agent key arrived where the vendor's belongs, and we have none to put in its place.
-    if (upstream.apiKey === null && ownKey === undefined) return { ...NO_VENDOR_KEY, detail: noVendorKey(upstream.name) };
+    if (upstream.apiKey === null && ownKey === undefined)
+      return { ...NO_VENDOR_KEY, detail: noVendorKey(upstream.name) };
     return undefined;
   },
 });
@@ -47,7 +51,9 @@ export const identifyStep = ({ authenticate, upstreams }: IdentifyParts): Step =
  */
 function pathBelow({ kind, basePath }: UpstreamTarget, path: string): string {
   const doubled = kind === 'openai' ? '/v1' : (/\/v\d+(?:beta|alpha)?\d*$/.exec(basePath)?.[0] ?? null);
-  return doubled !== null && (path === doubled || path.startsWith(`${doubled}/`)) ? path.slice(doubled.length) : path;
+  return doubled !== null && (path === doubled || path.startsWith(`${doubled}/`))
+    ? path.slice(doubled.length)
+    : path;
 }
 
 /** Without `x-observatory-key`, the agent key stands where the vendor's SDK puts its own. */

@@ -17,7 +17,6 @@ import type { IncidentDesk } from '../incident-desk.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
 
-
 export type KillResponse = GatewayConfig['killResponse'];
 
 export interface KillSwitchParts {
@@ -50,7 +49,8 @@ export const killSwitchStep = (parts: KillSwitchParts): Step => ({
   settle(call: ProxyCall): void {
     if (call.windowKey === null) return;
     // What never got an answer is no repetition: a client that tries again after a failure does the right thing.
-    if (call.isAnswered && call.answer !== null) parts.windows.recordAnswer(call.windowKey, call.id, call.answer);
+    if (call.isAnswered && call.answer !== null)
+      parts.windows.recordAnswer(call.windowKey, call.id, call.answer);
     else parts.windows.drop(call.windowKey, call.id);
   },
 });
@@ -60,7 +60,8 @@ const windowKey = ({ tenantId, agentId, sessionId }: ProxyCall, { scope }: KillS
   scope === 'agent' ? `${agentScope(tenantId, agentId)}\0` : `${agentScope(tenantId, agentId)}\0${sessionId}`;
 
 /** Every window of an agent begins with this. */
-export const windowPrefix = (tenantId: string, agentId: string): string => `${agentScope(tenantId, agentId)}\0`;
+export const windowPrefix = (tenantId: string, agentId: string): string =>
+  `${agentScope(tenantId, agentId)}\0`;
 
 const incidentOf = (
   call: ProxyCall,

@@ -7,6 +7,7 @@ import {
   agentScope,
   type CallDecision,
   type ErrorCode,
+  KILL_SWITCH_ACTOR,
   type LimitDecision,
   type RateLimiter,
   type Usage,
@@ -18,9 +19,12 @@ import {
   isWithinAllowedHours,
   type LimitName,
   limitWindows,
+  MemoryRateLimiter,
   type NamedWindow,
+  NOTHING_USED,
   nextAllowedMs,
   rateLimitHeaders,
+  type SessionCap,
   type SessionCaps,
 } from '#domain/policy';
 import type { Clock } from '#kernel';
@@ -39,33 +43,185 @@ export interface PolicyParts {
   onLimiterFailed: (error: unknown) => void;
 }
 
+/** What was taken for a call before it was sent. */
+export interface TakenLimits {
+  windows: readonly NamedWindow[];
+  atMs: number;
+  costMicroUsd: number | null;
+}
+
 export const policyStep = (parts: PolicyParts): Step => ({
   name: 'policy',
   onFailure: 'closed',
   run(call: ProxyCall): Verdict | undefined | Promise<Verdict | undefined> {
     const policy = parts.agents.restriction(agentScope(call.tenantId, call.agentId));
     if (policy === null) return undefined;
-    const nowMs = parts.clock.nowMs();
     if (!policy.active) return inactive(policy);
-    if (policy.allowed_hours !== null && !isWithinAllowedHours(policy.allowed_hours, nowMs)) {
-      const nextMs = nextAllowedMs(policy.allowed_hours, nowMs);
-      return {
-        ...OUTSIDE_HOURS,
-        ...(nextMs !== null && { retryAfterSeconds: (nextMs - nowMs) / 1_000 }),
-      };
-    }
+    const nowMs = parts.clock.nowMs();
+    const { allowed_hours: hours } = policy;
+    if (hours !== null && !isWithinAllowedHours(hours, nowMs))
+      return outsideHours(nextAllowedMs(hours, nowMs), nowMs);
     return takeLimits(parts, call, policy, nowMs);
   },
   settle(call: ProxyCall): void {
-    const { prices, limiter, caps } = parts;
-    const usage = settledUsage(call);
-    const price = prices.price(call.tenantId, call.answer?.model ?? call.request?.model ?? null) ?? prices.price(call.tenantId, call.request?.model ?? null);
-    call.costMicroUsd = usage === null ? (call.wasSent && call.request !== null ? null : 0) : price === null ? null : costMicroUsd(price, usage);
-    const { taken } = call;
-    if (taken === null) return;
-    const real = { tokens: usage === null ? 0 : usage.input_tokens + usage.output_tokens, costMicroUsd: call.costMicroUsd ?? 0 };
-    if (call.sessionKey !== null) caps.settle(call.sessionKey, taken.estimate, { ...real, calls: usage === null ? 0 : 1 });
-    const changes = corrections(taken.windows, real);
-    if (changes.length > 0) limiter.correct(changes).catch(parts.onLimiterFailed);
+    const usage = usedBy(call);
+    call.costMicroUsd = costOf(parts.prices, call, usage);
+    if (call.taken !== null) giveBack(parts, call, call.taken, usage);
   },
 });
+
+function takeLimits(
+  parts: PolicyParts,
+  call: ProxyCall,
+  policy: AgentPolicy,
+  nowMs: number,
+): Verdict | undefined | Promise<Verdict | undefined> {
+  const estimate = estimateUsage(call.body?.length ?? 0, call.request?.output_tokens_max ?? null);
+  const price = parts.prices.price(call.tenantId, call.request?.model ?? null);
+  const cost = price === null ? null : costMicroUsd(price, estimate);
+  if (call.sessionKey !== null) {
+    const decision = parts.caps.decide(call.sessionKey, policy, cost);
+    if (!decision.allowed) return capped(decision.cap);
+    parts.caps.record(call.sessionKey, cost);
+  }
+  const tokens = estimate.input_tokens + estimate.output_tokens;
+  const windows = limitWindows(
+    agentScope(call.tenantId, call.agentId),
+    policy,
+    { requests: 1, tokens, costMicroUsd: cost },
+    nowMs,
+  );
+  call.taken = { windows: [], atMs: nowMs, costMicroUsd: cost };
+  if (windows.length === 0) return undefined;
+  const { limiter } = parts;
+  if (limiter instanceof MemoryRateLimiter) return apply(call, windows, limiter.takeNow(windows), cost);
+  return limiter.take(windows).then(
+    (decision) => apply(call, windows, decision, cost),
+    (error: unknown) => {
+      parts.onLimiterFailed(error);
+      return undefined;
+    },
+  );
+}
+
+function apply(
+  call: ProxyCall,
+  windows: readonly NamedWindow[],
+  decision: LimitDecision,
+  cost: number | null,
+): Verdict | undefined {
+  Object.assign(call.answerHeaders, rateLimitHeaders(windows, decision));
+  if (decision.refusedBy === null) {
+    call.taken = { windows, atMs: decision.atMs, costMicroUsd: cost };
+    return undefined;
+  }
+  return limited((windows[decision.refusedBy] as NamedWindow).name, decision.retryAfterMs);
+}
+
+/** Null: the call used nothing, because it never got an answer. */
+function usedBy(call: ProxyCall): Usage | null {
+  const isCut = call.decision === 'aborted' || call.decision === 'upstream_failed';
+  const hasAnswer = call.isAnswered || (isCut && call.answer !== null && call.answer.text !== '');
+  if (!hasAnswer || call.request === null) return null;
+  // The vendor said nothing, or was cut off before it could: what went by is counted by its length.
+  return (
+    call.answer?.usage ??
+    estimateUsage(call.body?.length ?? 0, Math.ceil((call.answer?.text.length ?? 0) / 4))
+  );
+}
+
+/** Micro-USD; null: the model has no price. What came back names the model most exactly. */
+function costOf(prices: PolicyParts['prices'], call: ProxyCall, usage: Usage | null): number | null {
+  if (usage === null) return 0;
+  const price =
+    prices.price(call.tenantId, call.answer?.model ?? null) ??
+    prices.price(call.tenantId, call.request?.model ?? null);
+  return price === null ? null : costMicroUsd(price, usage);
+}
+
+function giveBack(
+  { caps, limiter, onLimiterFailed }: PolicyParts,
+  call: ProxyCall,
+  taken: TakenLimits,
+  usage: Usage | null,
+): void {
+  const { costMicroUsd: cost } = call;
+  // A path we cannot read: it was a call, and what it cost stays as estimated.
+  const isUnread = call.request === null && call.wasSent;
+  const calls = usage === null && !isUnread ? 0 : 1;
+  if (call.sessionKey !== null)
+    caps.settle(call.sessionKey, taken.costMicroUsd, { calls, costMicroUsd: cost });
+  if (taken.windows.length === 0 || isUnread) return;
+  const real =
+    usage === null
+      ? NOTHING_USED
+      : { requests: 1, tokens: usage.input_tokens + usage.output_tokens, costMicroUsd: cost };
+  const changes = corrections(taken.windows, real, taken.atMs);
+  if (changes.length > 0) limiter.correct(changes).catch(onLimiterFailed);
+}
+
+const refuse = (
+  decision: CallDecision,
+  code: ErrorCode,
+  detail: string,
+  retryAfterMs: number | null,
+): Verdict => ({
+  kind: 'refuse',
+  decision,
+  code,
+  detail,
+  // Waiting helps only where there is something to wait for.
+  shouldRetry: retryAfterMs !== null && retryAfterMs <= RETRY_WITHIN_MS,
+  ...(retryAfterMs !== null && { retryAfterSeconds: retryAfterMs / 1_000 }),
+});
+
+/** A client told to wait longer than this had better not wait. */
+const RETRY_WITHIN_MS = 60_000;
+
+const inactive = ({ deactivated_by, deactivated_reason }: AgentPolicy): Verdict =>
+  refuse(
+    'inactive',
+    'agent_inactive',
+    deactivated_by === KILL_SWITCH_ACTOR
+      ? 'The kill switch deactivated this agent because it was repeating itself; an operator can reactivate it.'
+      : `An operator deactivated this agent${deactivated_reason ? `: ${deactivated_reason}` : ''}.`,
+    null,
+  );
+
+const outsideHours = (nextMs: number | null, nowMs: number): Verdict =>
+  refuse(
+    'outside_hours',
+    'outside_allowed_hours',
+    `This agent may not run at this hour${nextMs === null ? '' : `; next at ${new Date(nextMs).toISOString()}`}.`,
+    nextMs === null ? null : nextMs - nowMs,
+  );
+
+const CAPS: Record<SessionCap, string> = {
+  session_calls_max: 'calls',
+  session_cost_usd_max: 'cost',
+  session_minutes_max: 'time',
+};
+const capped = (cap: SessionCap): Verdict =>
+  refuse(
+    'session_capped',
+    'session_capped',
+    `This session has reached its cap on ${CAPS[cap]} (${cap}).`,
+    null,
+  );
+
+const LIMITS_TEXT: Record<LimitName, string> = {
+  requests_per_minute: 'requests per minute',
+  tokens_per_minute: 'tokens per minute',
+  budget_hour: 'the budget of an hour',
+  budget_day: 'the budget of a day',
+  budget_month: 'the budget of a month',
+};
+const limited = (name: LimitName, retryAfterMs: number | null): Verdict =>
+  name === 'requests_per_minute' || name === 'tokens_per_minute'
+    ? refuse(
+        'rate_limited',
+        'rate_limited',
+        `This agent has reached its limit of ${LIMITS_TEXT[name]}.`,
+        retryAfterMs,
+      )
+    : refuse('over_budget', 'budget_exceeded', `This agent has used up ${LIMITS_TEXT[name]}.`, retryAfterMs);

@@ -20,7 +20,8 @@ export const receiveStep = (limits: RequestBodyLimits): Step => ({
     const hasBody =
       incoming.headers['content-length'] !== undefined || incoming.headers['transfer-encoding'] !== undefined;
     // What no guard can read goes no further; vendors' SDKs never compress what they send.
-    if (call.dialect !== null && (incoming.headers['content-encoding'] ?? 'identity') !== 'identity') return ENCODED;
+    if (call.dialect !== null && (incoming.headers['content-encoding'] ?? 'identity') !== 'identity')
+      return ENCODED;
     if (hasBody) call.body = await readRequestBody(incoming, limits);
     if (call.dialect !== null) {
       call.parsed = parseObject(call.body ?? Buffer.alloc(0));

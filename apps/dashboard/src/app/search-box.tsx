@@ -1,13 +1,21 @@
-/** Free-text search of the session list. `/` goes there; Enter leaves it for the list, Escape empties it, then leaves it. */
+/** Free-text search of a list. `/` goes there; Enter leaves it for the list, Escape empties it, then leaves it. */
 import { Search } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
-import { useShortcut } from '../../app/keyboard/use-shortcut';
-import { Input, Kbd } from '../../ui';
+import { Input, Kbd } from '../ui';
+import { useShortcut } from './keyboard/use-shortcut';
 
 /** What is typed reaches the address after a pause, so that history and list are not flooded. */
 const TYPING_MS = 120;
 
-export function SearchBox({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+interface SearchBoxProps {
+  /** Accessible name. */
+  label: string;
+  placeholder: string;
+  value: string;
+  onChange: (value: string) => void;
+}
+
+export function SearchBox({ label, placeholder, value, onChange }: SearchBoxProps) {
   const ref = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(value);
   const sent = useRef(value);
@@ -38,8 +46,8 @@ export function SearchBox({ value, onChange }: { value: string; onChange: (value
       <Input
         ref={ref}
         type="search"
-        aria-label="Search sessions"
-        placeholder="Session, agent, intent or tool"
+        aria-label={label}
+        placeholder={placeholder}
         value={text}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError } from './client';
+import { toRefusal } from './field-errors';
+
+const refusal = (message: string, fields: string[]) => new ApiError('invalid_fields', message, 422, fields);
+const all = () => true;
+
+describe('toRefusal', () => {
+  it('puts each sentence at its field', () => {
+    const error = refusal(
+      'budget_day_usd: Too small: expected number to be >0. allowed_hours.time_zone: an IANA time zone such as UTC.',
+      ['budget_day_usd', 'allowed_hours.time_zone'],
+    );
+    expect(toRefusal(error, all)).toEqual({
+      fields: {
+        budget_day_usd: 'Too small: expected number to be >0.',
+        'allowed_hours.time_zone': 'An IANA time zone such as UTC.',
+      },
+      general: null,
+    });
+  });
+
+  it('says aloud what no field of the form can show', () => {
+    const error = refusal('threshold: Too big. colour: Unrecognized key.', ['threshold', 'colour']);
+    const { fields, general } = toRefusal(error, (path) => path === 'threshold');
+    expect(fields).toEqual({ threshold: 'Too big.' });
+    expect(general).toBe(error.message);
+  });
+
+  it('keeps the whole sentence where it is led by no field', () => {
+    const error = refusal('The window is shorter than the threshold needs.', ['window_size']);
+    expect(toRefusal(error, all).fields.window_size).toBe('The window is shorter than the threshold needs.');
+  });
+
+  it('shows any other failure in general', () => {
+    expect(toRefusal(new ApiError('network', 'The gateway cannot be reached.', 0), all)).toEqual({
+      fields: {},
+      general: 'The gateway cannot be reached.',
+    });
+  });
+});

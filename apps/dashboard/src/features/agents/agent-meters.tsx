@@ -1,0 +1,61 @@
+/** An agent's thin bars: what it has spent of its budgets, and how near its kill switch is. */
+import type { AgentView } from '#contracts';
+import { cx, formatCost, formatScore, Meter, meterLevel } from '../../ui';
+
+export const BUDGET_SPANS = ['hour', 'day', 'month'] as const;
+export type BudgetSpan = (typeof BUDGET_SPANS)[number];
+
+interface SpendBarProps {
+  agent: Pick<AgentView, 'spend'>;
+  span: BudgetSpan;
+  /** Shows the span's name above. */
+  withName?: boolean;
+}
+
+export function SpendBar({ agent, span, withName = false }: SpendBarProps) {
+  const { spent_usd, budget_usd } = agent.spend[span];
+  const text =
+    budget_usd === null
+      ? `${formatCost(spent_usd)}, no budget`
+      : `${formatCost(spent_usd)} of ${formatCost(budget_usd)}`;
+  const level = meterLevel(spent_usd, budget_usd);
+  return (
+    <span className="block min-w-0" title={`This ${span}: ${text}`}>
+      {withName ? <span className="block text-2xs text-muted capitalize">{span}</span> : null}
+      <span className="nums block truncate text-xs leading-4">
+        <span
+          className={cx(level === 'over' && 'font-semibold text-danger', level === 'near' && 'text-warning')}
+        >
+          {formatCost(spent_usd)}
+        </span>
+        {budget_usd === null ? null : <span className="text-faint"> / {formatCost(budget_usd)}</span>}
+      </span>
+      <Meter label={`Spent this ${span}`} value={spent_usd} limit={budget_usd} text={text} className="mt-1" />
+    </span>
+  );
+}
+
+/** The live score against the threshold; "Off" where the kill switch is. */
+export function KillMeter({ agent }: { agent: Pick<AgentView, 'kill_switch'> }) {
+  const { enabled, live_score, threshold } = agent.kill_switch;
+  if (!enabled) return <span className="text-warning text-xs">Off</span>;
+  const score = live_score ?? 0;
+  const level = meterLevel(score, threshold);
+  const text = `${formatScore(score)} of ${formatScore(threshold)}`;
+  return (
+    <span className="block min-w-0" title={`Score ${text}; fires above ${formatScore(threshold)}`}>
+      <span className="nums block truncate text-xs leading-4">
+        <span
+          className={cx(
+            level === 'over' && 'font-semibold text-danger',
+            level === 'near' && 'font-semibold text-warning',
+          )}
+        >
+          {live_score === null ? '–' : formatScore(score)}
+        </span>
+        <span className="text-faint"> / {formatScore(threshold)}</span>
+      </span>
+      <Meter label="Kill switch score" value={score} limit={threshold} text={text} className="mt-1" />
+    </span>
+  );
+}

@@ -1,0 +1,240 @@
+/** One agent: whether it may call, what it spends, what it did, and everything an operator can set about it. */
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { ArrowRight, ChevronLeft, SearchX } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { AgentView } from '#contracts';
+import { useShortcut } from '../../app/keyboard/use-shortcut';
+import { cx, EmptyState, formatCount, Identifier, Panel, plural, RelativeTime, Skeleton } from '../../ui';
+import { CallsTable } from '../calls/calls-table';
+import { NoCalls } from '../calls/no-calls';
+import { useCalls } from '../calls/use-calls';
+import { AgentIncidents } from '../incidents/agent-incidents';
+import { BUDGET_SPANS, SpendBar } from './agent-meters';
+import { ErrorRate } from './agent-row';
+import { AgentState, HeldBadge } from './agent-state';
+import { DeactivateButton } from './deactivate-button';
+import { KillSwitchPanel } from './kill-switch-panel';
+import { PolicyPanel } from './policy-panel';
+import { ReactivateButton } from './reactivate-button';
+import { isKilled } from './select-agents';
+import { useAgent } from './use-agent';
+
+const route = getRouteApi('/shell/agents/$agentId');
+
+export function AgentPage() {
+  const { agentId } = route.useParams();
+  const { agent, failure } = useAgent(agentId);
+  const navigate = useNavigate();
+  useShortcut('back', () => navigate({ to: '/agents' }));
+  if (agent) return <Agent key={agentId} agent={agent} />;
+  if (failure) {
+    return (
+      <EmptyState
+        icon={<SearchX size={28} aria-hidden="true" />}
+        title="This agent cannot be shown"
+        className="h-full"
+        action={
+          <Link to="/agents" className="font-medium text-accent underline underline-offset-2">
+            Back to agents
+          </Link>
+        }
+      >
+        <span className="break-all font-mono text-xs">{agentId}</span>
+        <br />
+        {failure}
+      </EmptyState>
+    );
+  }
+  return (
+    <div aria-busy="true" className="flex flex-col gap-4 p-4">
+      <h1 className="sr-only">Agent {agentId}</h1>
+      <Skeleton className="h-8 w-1/2" />
+      <Skeleton className="h-24 w-full" />
+      <Skeleton className="h-64 w-full" />
+    </div>
+  );
+}
+
+function Agent({ agent }: { agent: AgentView }) {
+  return (
+    <div className="flex h-full flex-col overflow-y-auto">
+      <AgentHeader agent={agent} />
+      <div className="flex items-start gap-3 p-3 max-lg:flex-col max-lg:items-stretch">
+        <div className="flex min-w-0 flex-1 flex-col gap-3">
+          <SpendPanel agent={agent} />
+          <LatestCalls agentId={agent.agent_id} />
+          <AgentIncidents agentId={agent.agent_id} />
+        </div>
+        <div className="flex w-[400px] shrink-0 flex-col gap-3 max-lg:w-full">
+          <KillSwitchPanel settings={agent.kill_switch} />
+          <PolicyPanel policy={agent.policy} />
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function AgentHeader({ agent }: { agent: AgentView }) {
+  const { policy } = agent;
+  return (
+    <header
+      className={cx(
+        'flex flex-col gap-2 border-line border-b bg-surface px-4 py-3',
+        !policy.active &&
+          (isKilled(agent) ? 'border-t-2 border-t-danger-solid' : 'border-t-2 border-t-faint'),
+      )}
+    >
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
+        <Link
+          to="/agents"
+          aria-label="Back to agents"
+          className="-ml-1.5 inline-flex size-8 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-fg max-md:size-10"
+        >
+          <ChevronLeft size={18} aria-hidden="true" />
+        </Link>
+        <h1 className="min-w-0 font-semibold text-lg">
+          <Identifier id={agent.agent_id} charsMax={40} kind="agent id" className="text-md" />
+        </h1>
+        <AgentState agent={agent} />
+        <HeldBadge agent={agent} />
+        <div className="ml-auto min-w-0 max-md:ml-0 max-md:w-full">
+          {policy.active ? (
+            <DeactivateButton agentId={agent.agent_id} />
+          ) : (
+            <ReactivateButton agentId={agent.agent_id} asksFirst />
+          )}
+        </div>
+      </div>
+      <StoppedBy agent={agent} />
+      <dl className="flex flex-wrap gap-x-6 gap-y-1 text-xs">
+        <Fact name="Calls/min">{formatCount(Math.round(agent.calls_per_minute))}</Fact>
+        <Fact name="Errors, 5 min">
+          <ErrorRate rate={agent.error_rate} />
+        </Fact>
+        <Fact name="Under way">{formatCount(agent.running_call_count)}</Fact>
+        <Fact name="Held">
+          {agent.held_call_count === 0 ? (
+            'none'
+          ) : (
+            <>
+              {plural(agent.held_call_count, 'call')}
+              {agent.held_since_ms === null ? null : (
+                <>
+                  , the longest since <RelativeTime atMs={agent.held_since_ms} />
+                </>
+              )}
+            </>
+          )}
+        </Fact>
+        <Fact name="Last call">
+          {agent.last_call_ms === null ? 'never' : <RelativeTime atMs={agent.last_call_ms} />}
+        </Fact>
+      </dl>
+    </header>
+  );
+}
+
+/** "Deactivated by ana, 12 s ago": for every operator who looks, at once. */
+function StoppedBy({ agent }: { agent: AgentView }) {
+  const { active, deactivated_by, deactivated_at_ms, deactivated_reason } = agent.policy;
+  if (active) return <p role="status" className="sr-only" />;
+  const killed = isKilled(agent);
+  return (
+    <p role="status" className={killed ? 'text-danger' : 'text-muted'}>
+      <span className="font-medium">
+        {killed ? 'Stopped by the kill switch' : `Deactivated by ${deactivated_by ?? 'somebody'}`}
+      </span>
+      {deactivated_at_ms === null ? null : (
+        <>
+          , <RelativeTime atMs={deactivated_at_ms} />
+        </>
+      )}
+      {deactivated_reason ? <span className="text-muted"> · {deactivated_reason}</span> : null}
+      {agent.open_incident_id === null ? null : (
+        <>
+          {' · '}
+          <Link
+            to="/incidents/$incidentId"
+            params={{ incidentId: agent.open_incident_id }}
+            className="font-medium text-accent underline underline-offset-2"
+          >
+            See the evidence
+          </Link>
+        </>
+      )}
+    </p>
+  );
+}
+
+function SpendPanel({ agent }: { agent: AgentView }) {
+  return (
+    <Panel
+      title="Spend"
+      actions={
+        <MoreLink>
+          <Link to="/spend" search={{ agent: agent.agent_id }}>
+            All of it
+          </Link>
+        </MoreLink>
+      }
+    >
+      <div className="grid grid-cols-3 gap-4">
+        {BUDGET_SPANS.map((span) => (
+          <SpendBar key={span} agent={agent} span={span} withName />
+        ))}
+      </div>
+    </Panel>
+  );
+}
+
+function LatestCalls({ agentId }: { agentId: string }) {
+  const source = useCalls({ agent: agentId });
+  const navigate = useNavigate();
+  return (
+    <Panel
+      title="Latest calls"
+      actions={
+        <MoreLink>
+          <Link to="/calls" search={{ agent: agentId }}>
+            All of them
+          </Link>
+        </MoreLink>
+      }
+      bodyClassName=""
+    >
+      <CallsTable
+        source={{ ...source, hasOlder: false }}
+        resetKey={agentId}
+        openId={null}
+        hides="agent"
+        onOpen={({ call_id }) => void navigate({ to: '/calls', search: { agent: agentId, call: call_id } })}
+        className={source.calls.length > 0 ? 'h-72' : ''}
+        empty={
+          source.isLoading ? (
+            <Skeleton className="m-3 h-16" />
+          ) : (
+            <NoCalls>{source.failure ?? 'They appear here as they end.'}</NoCalls>
+          )
+        }
+      />
+    </Panel>
+  );
+}
+
+function MoreLink({ children }: { children: ReactNode }) {
+  return (
+    <span className="inline-flex items-center gap-1 font-medium text-accent text-xs hover:underline">
+      {children}
+      <ArrowRight size={12} aria-hidden="true" />
+    </span>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex gap-1.5">
+      <dt className="text-muted">{name}</dt>
+      <dd className="nums font-medium">{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,40 @@
+/** Whether an agent may call, and if not, who stopped it. */
+import { Ban, OctagonX } from 'lucide-react';
+import type { AgentView } from '#contracts';
+import { Badge, plural, RelativeTime } from '../../ui';
+import { isKilled } from './select-agents';
+
+export function AgentState({ agent }: { agent: AgentView }) {
+  const { active, deactivated_by, deactivated_reason } = agent.policy;
+  if (active) {
+    return (
+      <Badge tone="success" data-testid="agent-state" data-state="active">
+        Active
+      </Badge>
+    );
+  }
+  const killed = isKilled(agent);
+  return (
+    <Badge
+      tone={killed ? 'danger' : 'neutral'}
+      data-testid="agent-state"
+      data-state={killed ? 'killed' : 'inactive'}
+      title={deactivated_reason ?? undefined}
+      icon={killed ? <OctagonX size={11} aria-hidden="true" /> : <Ban size={11} aria-hidden="true" />}
+      className="max-w-full"
+    >
+      <span className="truncate">{killed ? 'Killed' : `Off · ${deactivated_by ?? 'unknown'}`}</span>
+    </Badge>
+  );
+}
+
+/** "3 held, 12 s": calls that wait for an operator. Draws nothing when none does. */
+export function HeldBadge({ agent }: { agent: Pick<AgentView, 'held_call_count' | 'held_since_ms'> }) {
+  if (agent.held_call_count === 0) return null;
+  return (
+    <Badge tone="paused" title={`${plural(agent.held_call_count, 'call')} held for an operator`}>
+      {agent.held_call_count} held
+      {agent.held_since_ms === null ? null : <RelativeTime atMs={agent.held_since_ms} short />}
+    </Badge>
+  );
+}

@@ -1,0 +1,29 @@
+/** An agent for specs. */
+import { type AgentView, KILL_SWITCH_DEFAULTS, NO_LIMITS } from '#contracts';
+
+export function buildAgent(agent_id: string, over: Partial<AgentView> = {}): AgentView {
+  const none = { spent_usd: 0, budget_usd: null };
+  return {
+    agent_id,
+    policy: {
+      ...NO_LIMITS,
+      agent_id,
+      active: true,
+      deactivated_by: null,
+      deactivated_at_ms: null,
+      deactivated_reason: null,
+      updated_at_ms: null,
+      updated_by: null,
+    },
+    kill_switch: { ...KILL_SWITCH_DEFAULTS, agent_id, preset: 'default', live_score: null },
+    spend: { hour: none, day: none, month: none },
+    last_call_ms: null,
+    calls_per_minute: 0,
+    error_rate: null,
+    running_call_count: 0,
+    held_call_count: 0,
+    held_since_ms: null,
+    open_incident_id: null,
+    ...over,
+  };
+}

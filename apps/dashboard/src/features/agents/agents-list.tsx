@@ -1,0 +1,123 @@
+/** The agents in order, virtualised: a table on a desktop, cards on a phone. Holds its order while pointed at. */
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useRef } from 'react';
+import type { AgentsData } from '../../realtime';
+import { cx, NewPill, useIsPhone } from '../../ui';
+import { useShownOrder } from '../session-clusters/shown-order';
+import { AgentCard, AgentRow } from './agent-row';
+
+const ROW_PX = 52;
+const CARD_PX = 132;
+const CARD_GAP_PX = 8;
+
+interface AgentsListProps {
+  agents: AgentsData;
+  /** Ids in the order they would have now. */
+  target: readonly string[];
+  isHeld: boolean;
+  onHold: (isHeld: boolean) => void;
+  resetKey: string;
+}
+
+export function AgentsList({ agents, target, isHeld, onHold, resetKey }: AgentsListProps) {
+  const isPhone = useIsPhone();
+  const scroller = useRef<HTMLElement>(null);
+  const { order, waiting, release } = useShownOrder(target, isHeld, resetKey);
+  const virtualizer = useVirtualizer({
+    count: order.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => (isPhone ? CARD_PX + CARD_GAP_PX : ROW_PX),
+    overscan: 8,
+    getItemKey: (index) => order[index] ?? index,
+  });
+  const drawn = virtualizer.getVirtualItems();
+  return (
+    <div className="relative min-h-0 flex-1">
+      <NewPill count={waiting.newCount} onRelease={release} />
+      <section
+        ref={scroller}
+        aria-label="Agents"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region has to be reachable by keyboard.
+        tabIndex={0}
+        onPointerEnter={() => onHold(true)}
+        onPointerLeave={() => onHold(false)}
+        className={cx('focus-inset h-full overflow-y-auto', isPhone ? 'p-3' : 'bg-surface')}
+      >
+        {isPhone ? (
+          <ul className="relative" style={{ height: virtualizer.getTotalSize() }}>
+            {drawn.map(({ key, index, start }) => {
+              const agent = agents.get(order[index] ?? '');
+              return agent ? (
+                <li
+                  key={key}
+                  className="absolute inset-x-0 top-0"
+                  style={{ height: CARD_PX, transform: `translateY(${start}px)` }}
+                >
+                  <AgentCard agent={agent} />
+                </li>
+              ) : null;
+            })}
+          </ul>
+        ) : (
+          <table
+            aria-rowcount={order.length + 1}
+            className="w-full table-fixed border-separate border-spacing-0 text-xs"
+          >
+            <Head />
+            <tbody>
+              <Spacer height={drawn[0]?.start ?? 0} />
+              {drawn.map(({ key, index }) => {
+                const agent = agents.get(order[index] ?? '');
+                return agent ? (
+                  <AgentRow key={key} agent={agent} rowIndex={index + 2} heightPx={ROW_PX} />
+                ) : null;
+              })}
+              <Spacer height={virtualizer.getTotalSize() - (drawn.at(-1)?.end ?? 0)} />
+            </tbody>
+          </table>
+        )}
+      </section>
+    </div>
+  );
+}
+
+/** Stands for the rows above or below the view. */
+const Spacer = ({ height }: { height: number }) =>
+  height > 0 ? (
+    <tr>
+      <td colSpan={9} style={{ height, padding: 0 }} />
+    </tr>
+  ) : null;
+
+const HEADINGS: readonly { label: string; className?: string }[] = [
+  { label: 'Agent' },
+  { label: 'State', className: 'w-32' },
+  { label: 'Spent this hour', className: 'w-32 max-lg:hidden' },
+  { label: 'Today', className: 'w-32' },
+  { label: 'This month', className: 'w-32' },
+  { label: 'Kill switch', className: 'w-28' },
+  { label: 'Calls/min', className: 'w-24 text-right' },
+  { label: 'Errors', className: 'w-20 text-right' },
+  { label: 'Last call', className: 'w-20 text-right' },
+];
+
+function Head() {
+  return (
+    <thead className="sticky top-0 z-10">
+      <tr aria-rowindex={1}>
+        {HEADINGS.map(({ label, className }) => (
+          <th
+            key={label}
+            scope="col"
+            className={cx(
+              'h-8 border-line border-b bg-surface px-3 text-left font-medium text-2xs text-muted whitespace-nowrap',
+              className,
+            )}
+          >
+            {label}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}

@@ -1,0 +1,48 @@
+/** Stops an agent: every call of it is refused until somebody reactivates it. The reason goes into the audit. */
+import { Ban } from 'lucide-react';
+import { useState } from 'react';
+import { deactivateAgent, useDenial } from '../../api';
+import { Button, ConfirmDialog, Field, Input } from '../../ui';
+
+export function DeactivateButton({ agentId }: { agentId: string }) {
+  const denial = useDenial('command');
+  const [isAsking, setIsAsking] = useState(false);
+  const [reason, setReason] = useState('');
+  return (
+    <>
+      <Button
+        variant="danger-quiet"
+        data-testid="agent-deactivate"
+        icon={<Ban size={14} aria-hidden="true" />}
+        disabledReason={denial}
+        onClick={() => setIsAsking(true)}
+        className="max-md:h-11"
+      >
+        Deactivate
+      </Button>
+      <ConfirmDialog
+        open={isAsking}
+        onOpenChange={setIsAsking}
+        title={`Deactivate ${agentId}?`}
+        description="Every call of it is refused from this moment on, until somebody reactivates it. Calls under way finish."
+        confirmLabel="Deactivate agent"
+        confirmTestId="agent-deactivate-confirm"
+        onConfirm={async () => {
+          if (reason.trim() === '')
+            throw new Error('Say why: it is shown to others and written to the audit.');
+          await deactivateAgent(agentId, reason.trim());
+          setReason('');
+        }}
+      >
+        <Field label="Reason" hint="Shown to others and written to the audit.">
+          <Input
+            value={reason}
+            maxLength={500}
+            autoComplete="off"
+            onChange={(event) => setReason(event.target.value)}
+          />
+        </Field>
+      </ConfirmDialog>
+    </>
+  );
+}

@@ -1,0 +1,122 @@
+/**
+ * A policy as people type it. A form holds only what was edited: an unedited field shows what is in force, so a change
+ * by somebody else is seen and not undone. Pure.
+ */
+import type { AgentLimits, AgentPolicyPatch, AllowedHours } from '#contracts';
+
+export interface LimitField {
+  key: Exclude<keyof AgentLimits, 'allowed_hours'>;
+  label: string;
+  unit: string;
+  /** Whole numbers only. */
+  isWhole: boolean;
+}
+
+export const LIMIT_GROUPS: readonly { title: string; help: string; fields: readonly LimitField[] }[] = [
+  {
+    title: 'Budgets',
+    help: 'Estimated before a call, corrected by what it really used. A call that does not fit is refused.',
+    fields: [
+      { key: 'budget_hour_usd', label: 'Per hour', unit: 'USD', isWhole: false },
+      { key: 'budget_day_usd', label: 'Per day', unit: 'USD', isWhole: false },
+      { key: 'budget_month_usd', label: 'Per month', unit: 'USD', isWhole: false },
+    ],
+  },
+  {
+    title: 'Rates',
+    help: 'Over a sliding minute.',
+    fields: [
+      { key: 'requests_per_minute', label: 'Requests', unit: '/ min', isWhole: true },
+      { key: 'tokens_per_minute', label: 'Tokens', unit: '/ min', isWhole: true },
+    ],
+  },
+  {
+    title: 'Caps of a session',
+    help: 'A session that reaches one ends; the agent may begin another.',
+    fields: [
+      { key: 'session_calls_max', label: 'Calls', unit: 'calls', isWhole: true },
+      { key: 'session_cost_usd_max', label: 'Cost', unit: 'USD', isWhole: false },
+      { key: 'session_minutes_max', label: 'Time', unit: 'min', isWhole: true },
+    ],
+  },
+];
+
+const FIELDS = LIMIT_GROUPS.flatMap(({ fields }) => fields);
+
+/** Only what was changed; "" lifts a limit. */
+export type LimitEdits = Partial<Record<LimitField['key'], string>>;
+
+export interface PolicyEdits {
+  limits: LimitEdits;
+  /** Absent: as it is. */
+  hours?: AllowedHours | null;
+}
+
+export const NO_EDITS: PolicyEdits = { limits: {} };
+
+export const limitText = (value: number | null): string => (value === null ? '' : String(value));
+
+/** What a switched-on window begins with. */
+export const officeHours = (timeZone: string): AllowedHours => ({
+  time_zone: timeZone,
+  days: [1, 2, 3, 4, 5],
+  from: '08:00',
+  to: '18:00',
+});
+
+export interface PolicyChange {
+  patch: AgentPolicyPatch;
+  /** Texts that are no numbers, by field; ranges are the gateway's to judge. */
+  errors: Record<string, string>;
+}
+
+/** What the edits change of the policy in force. */
+export function toPolicyPatch(edits: PolicyEdits, inForce: AgentLimits): PolicyChange {
+  const patch: Record<string, unknown> = {};
+  const errors: Record<string, string> = {};
+  for (const { key, isWhole } of FIELDS) {
+    const typed = edits.limits[key]?.trim().replaceAll(/[\s,_']/g, '');
+    if (typed === undefined || typed === limitText(inForce[key])) continue;
+    const value = Number(typed);
+    if (typed === '') patch[key] = null;
+    else if (!Number.isFinite(value)) errors[key] = 'Enter a number, or nothing for no limit.';
+    else if (isWhole && !Number.isInteger(value)) errors[key] = 'Enter a whole number.';
+    else if (value !== inForce[key]) patch[key] = value;
+  }
+  if (edits.hours !== undefined && JSON.stringify(edits.hours) !== JSON.stringify(inForce.allowed_hours)) {
+    patch.allowed_hours = edits.hours;
+  }
+  return { patch: patch as AgentPolicyPatch, errors };
+}
+
+export const DAY_NAMES = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
+
+/** "Mon to Fri, 08:00 to 18:00, Europe/Zurich"; says so where the window runs into the next day. */
+export function describeHours(hours: AllowedHours): string {
+  const days = [...hours.days].sort((a, b) => a - b);
+  const first = days[0] ?? 1;
+  const isRun = days.length > 2 && days.every((day, index) => day === first + index);
+  const name = (day: number) => DAY_NAMES[day - 1] ?? String(day);
+  const dayText =
+    days.length === 7
+      ? 'Every day'
+      : isRun
+        ? `${name(first)} to ${name(days.at(-1) ?? first)}`
+        : days.map(name).join(', ');
+  const overNight = hours.to <= hours.from ? ' of the next day' : '';
+  return `${dayText}, ${hours.from} to ${hours.to}${overNight}, ${hours.time_zone}`;
+}
+
+/** "14:32" on the clock of that time zone; null where no such zone is known. */
+export function clockIn(timeZone: string, nowMs: number): string | null {
+  try {
+    return new Intl.DateTimeFormat('en-GB', {
+      timeZone,
+      weekday: 'short',
+      hour: '2-digit',
+      minute: '2-digit',
+    }).format(nowMs);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,136 @@
+/** What the agent may do and spend. Empty means no limit; the gateway's objections stand at the field. */
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import type { AgentPolicy, AgentPolicyPatch } from '#contracts';
+import { patchPolicy, toRefusal, useDenial } from '../../api';
+import { Button, Callout, Field, Panel, RelativeTime, toast, UnitInput } from '../../ui';
+import { HoursField } from './hours-field';
+import {
+  LIMIT_GROUPS,
+  type LimitField,
+  limitText,
+  NO_EDITS,
+  type PolicyEdits,
+  toPolicyPatch,
+} from './policy-form';
+
+export function PolicyPanel({ policy }: { policy: AgentPolicy }) {
+  const denial = useDenial('configure');
+  const [edits, setEdits] = useState<PolicyEdits>(NO_EDITS);
+  const [typos, setTypos] = useState<Record<string, string>>({});
+  const form = useRef<HTMLFormElement>(null);
+  const { mutate, isPending, error, reset } = useMutation({
+    mutationFn: (patch: AgentPolicyPatch) => patchPolicy(policy.agent_id, patch),
+    onSuccess: () => {
+      setEdits(NO_EDITS);
+      toast({ title: 'Policy saved', description: 'In force from the next call on.', tone: 'success' });
+    },
+  });
+  const { patch, errors } = toPolicyPatch(edits, policy);
+  const changeCount = Object.keys(patch).length + Object.keys(errors).length;
+  const refusal = toRefusal(error, (path) => path in policy || path.startsWith('allowed_hours.'));
+  const problems = { ...refusal.fields, ...typos };
+  const problemKey = Object.keys(problems).join();
+  useEffect(() => {
+    if (problemKey) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [problemKey]);
+
+  const edit = (next: PolicyEdits) => {
+    setEdits(next);
+    setTypos({});
+    if (error) reset();
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setTypos(errors);
+    if (!denial && !isPending && changeCount > 0 && Object.keys(errors).length === 0) mutate(patch);
+  };
+  return (
+    <Panel
+      title="Policy"
+      aside={
+        policy.updated_at_ms === null ? null : (
+          <span className="truncate text-muted text-xs">
+            {policy.updated_by}, <RelativeTime atMs={policy.updated_at_ms} />
+          </span>
+        )
+      }
+      bodyClassName=""
+    >
+      <form ref={form} onSubmit={submit} noValidate className="flex flex-col">
+        {denial ? <Callout className="m-3 mb-0">{denial} You can look, not change.</Callout> : null}
+        {LIMIT_GROUPS.map(({ title, help, fields }) => (
+          <fieldset key={title} className="border-line border-b px-3 py-3">
+            <legend className="sr-only">{title}</legend>
+            <p aria-hidden="true" className="font-medium">
+              {title}
+            </p>
+            <p className="mb-2 text-muted text-xs">{help}</p>
+            <div className="grid grid-cols-3 gap-2">
+              {fields.map((field) => (
+                <Limit
+                  key={field.key}
+                  field={field}
+                  text={edits.limits[field.key] ?? limitText(policy[field.key])}
+                  error={problems[field.key]}
+                  isReadOnly={denial !== null}
+                  onChange={(text) => edit({ ...edits, limits: { ...edits.limits, [field.key]: text } })}
+                />
+              ))}
+            </div>
+          </fieldset>
+        ))}
+        <HoursField
+          hours={edits.hours === undefined ? policy.allowed_hours : edits.hours}
+          problems={problems}
+          isReadOnly={denial !== null}
+          onChange={(hours) => edit({ ...edits, hours })}
+        />
+        {refusal.general ? (
+          <Callout tone="danger" alert className="m-3 mb-0">
+            Not saved: {refusal.general}
+          </Callout>
+        ) : null}
+        <div className="flex items-center gap-2 px-3 py-2.5">
+          <p role="status" className="mr-auto text-muted text-xs">
+            {changeCount === 0 ? 'An empty field does not limit.' : `${changeCount} unsaved`}
+          </p>
+          {changeCount > 0 ? <Button onClick={() => edit(NO_EDITS)}>Discard</Button> : null}
+          <Button
+            type="submit"
+            variant="primary"
+            data-testid="policy-save"
+            busy={isPending}
+            disabled={changeCount === 0}
+            disabledReason={denial}
+          >
+            Save policy
+          </Button>
+        </div>
+      </form>
+    </Panel>
+  );
+}
+
+interface LimitProps {
+  field: LimitField;
+  text: string;
+  error: string | undefined;
+  isReadOnly: boolean;
+  onChange: (text: string) => void;
+}
+
+function Limit({ field, text, error, isReadOnly, onChange }: LimitProps) {
+  return (
+    <Field label={field.label} error={error}>
+      <UnitInput
+        name={field.key}
+        unit={field.unit}
+        value={text}
+        placeholder="none"
+        readOnly={isReadOnly}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </Field>
+  );
+}

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { buildAgent } from './agent.fixture';
+import { parseAgentsSearch } from './agents-search';
+import { budgetShare, killShare, selectAgents } from './select-agents';
+
+const calm = buildAgent('calm', { last_call_ms: 5 });
+const held = buildAgent('held', { held_call_count: 2, held_since_ms: 1 });
+const off = buildAgent('off', { policy: { ...calm.policy, active: false, deactivated_by: 'ana' } });
+const killed = buildAgent('killed', {
+  open_incident_id: 'i1',
+  policy: { ...calm.policy, active: false, deactivated_by: 'kill_switch' },
+});
+const near = buildAgent('near', { kill_switch: { ...calm.kill_switch, live_score: 8.5, threshold: 10 } });
+const all = [calm, held, off, killed, near];
+
+describe('selectAgents', () => {
+  it('puts first what wants somebody', () => {
+    expect(selectAgents(all, {})).toEqual(['killed', 'held', 'near', 'calm', 'off']);
+  });
+
+  it('takes states and parts of names', () => {
+    expect(selectAgents(all, { state: 'inactive' })).toEqual(['killed', 'off']);
+    expect(selectAgents(all, { state: 'near_limit' })).toEqual(['near']);
+    expect(selectAgents(all, { q: ' CAL' })).toEqual(['calm']);
+    expect(selectAgents(all, { sort: 'name' })).toEqual(['calm', 'held', 'killed', 'near', 'off']);
+  });
+});
+
+describe('shares', () => {
+  it('take the fullest budget, and none as empty', () => {
+    expect(budgetShare(calm)).toBe(0);
+    const spend = {
+      hour: { spent_usd: 1, budget_usd: 10 },
+      day: { spent_usd: 9, budget_usd: 10 },
+      month: { spent_usd: 40, budget_usd: null },
+    };
+    expect(budgetShare({ spend })).toBe(0.9);
+  });
+
+  it('are zero for a kill switch that is off', () => {
+    expect(killShare({ kill_switch: { ...near.kill_switch, enabled: false } })).toBe(0);
+  });
+});
+
+describe('parseAgentsSearch', () => {
+  it('drops unknown values and reads numbers as text', () => {
+    expect(parseAgentsSearch({ q: 7, state: 'flying', sort: 'spend' })).toEqual({ q: '7', sort: 'spend' });
+  });
+});

@@ -1,0 +1,59 @@
+/** Which agents are shown, and in which order. Pure. */
+import { type AgentView, KILL_SWITCH_ACTOR } from '#contracts';
+import { METER_WARNS_AT } from '../../ui/meter';
+import type { AgentSort, AgentsSearch } from './agents-search';
+
+/** Stopped by the kill switch and not by a person. */
+export const isKilled = ({ policy }: Pick<AgentView, 'policy'>): boolean =>
+  !policy.active && policy.deactivated_by === KILL_SWITCH_ACTOR;
+
+const shareOf = (value: number, limit: number | null): number =>
+  limit === null || limit <= 0 ? 0 : value / limit;
+
+/** The fullest of an agent's budgets, 0 without any. */
+export const budgetShare = ({ spend }: Pick<AgentView, 'spend'>): number =>
+  Math.max(
+    ...[spend.hour, spend.day, spend.month].map(({ spent_usd, budget_usd }) =>
+      shareOf(spent_usd, budget_usd),
+    ),
+  );
+
+/** How near the kill switch is to firing, 0..; 0 while it is off. */
+export const killShare = ({ kill_switch }: Pick<AgentView, 'kill_switch'>): number =>
+  kill_switch.enabled ? shareOf(kill_switch.live_score ?? 0, kill_switch.threshold) : 0;
+
+const isNearLimit = (agent: AgentView): boolean =>
+  agent.policy.active && Math.max(budgetShare(agent), killShare(agent)) >= METER_WARNS_AT;
+
+/** 0 wants somebody most. */
+export function attentionRank(agent: AgentView): number {
+  if (isKilled(agent) && agent.open_incident_id !== null) return 0;
+  if (agent.held_call_count > 0) return 1;
+  if (isNearLimit(agent)) return 2;
+  return agent.policy.active ? 3 : 4;
+}
+
+export function matchesAgent(agent: AgentView, { q, state }: AgentsSearch): boolean {
+  if (q && !agent.agent_id.toLowerCase().includes(q.trim().toLowerCase())) return false;
+  if (state === 'active') return agent.policy.active;
+  if (state === 'inactive') return !agent.policy.active;
+  if (state === 'held') return agent.held_call_count > 0;
+  return state !== 'near_limit' || isNearLimit(agent);
+}
+
+const compare: Record<AgentSort, (a: AgentView, b: AgentView) => number> = {
+  attention: (a, b) => attentionRank(a) - attentionRank(b) || (b.last_call_ms ?? 0) - (a.last_call_ms ?? 0),
+  name: () => 0,
+  spend: (a, b) => b.spend.month.spent_usd - a.spend.month.spent_usd,
+  rate: (a, b) => b.calls_per_minute - a.calls_per_minute,
+  last_call: (a, b) => (b.last_call_ms ?? 0) - (a.last_call_ms ?? 0),
+};
+
+/** Ids of the agents that match, in order; equals by name. */
+export function selectAgents(agents: Iterable<AgentView>, search: AgentsSearch): string[] {
+  const chosen = [...agents].filter((agent) => matchesAgent(agent, search));
+  const by = compare[search.sort ?? 'attention'];
+  return chosen
+    .sort((a, b) => by(a, b) || a.agent_id.localeCompare(b.agent_id))
+    .map(({ agent_id }) => agent_id);
+}

@@ -1,0 +1,17 @@
+/** One agent, live; asked for by itself until the topic has it. */
+import { useQuery } from '@tanstack/react-query';
+import type { AgentView } from '#contracts';
+import { agentPath, api } from '../../api';
+import { useTopic } from '../../realtime';
+
+export function useAgent(agentId: string): { agent: AgentView | undefined; failure: string | null } {
+  const { data } = useTopic('gateway:agents');
+  const live = data?.get(agentId);
+  const query = useQuery({
+    queryKey: ['agent', agentId],
+    queryFn: () => api.get<AgentView>(agentPath(agentId)),
+    enabled: live === undefined,
+    staleTime: 0,
+  });
+  return { agent: live ?? query.data, failure: query.error?.message ?? null };
+}

@@ -1,0 +1,23 @@
+/** What the Alerts page shows, in the address. */
+import { DELIVERY_STATES } from '#contracts';
+import { dropAbsent, oneOf, textOf } from '../../app/search-values';
+
+export const ALERT_TABS = ['rules', 'channels', 'history', 'dead'] as const;
+export type AlertTab = (typeof ALERT_TABS)[number];
+
+export interface AlertsSearch {
+  /** Absent: rules. */
+  tab?: AlertTab;
+  /** Of the history: one state. */
+  state?: (typeof DELIVERY_STATES)[number];
+  /** Of history and dead letters: one channel. */
+  channel?: string;
+}
+
+export function parseAlertsSearch(search: Record<string, unknown>): AlertsSearch {
+  return dropAbsent({
+    tab: oneOf(ALERT_TABS, search.tab),
+    state: oneOf(DELIVERY_STATES, search.state),
+    channel: textOf(search.channel),
+  }) as AlertsSearch;
+}

@@ -1,0 +1,176 @@
+/** Where notices go, whether it works, and a test that says so. */
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Mail, MessageSquare, Plus, Send, Webhook } from 'lucide-react';
+import { useState } from 'react';
+import type { AlertChannel } from '#contracts';
+import { api, useDenial } from '../../api';
+import { Badge, Button, Callout, ConfirmDialog, EmptyState, Panel, Skeleton, useNow } from '../../ui';
+import { OneTimeSecret } from '../settings/one-time-secret';
+import { ChannelDialog } from './channel-dialog';
+import { KIND_LABELS } from './channel-form';
+import { TabBody } from './tab-body';
+import { CHANNELS_KEY, useChannels } from './use-alerts';
+
+const ICONS = { webhook: Webhook, slack: MessageSquare, email: Mail } as const;
+
+export function ChannelsTab() {
+  const { data, error, isPending } = useChannels();
+  const denial = useDenial('configure');
+  const [edited, setEdited] = useState<AlertChannel | 'new' | null>(null);
+  const [secret, setSecret] = useState<string | null>(null);
+  const create = (
+    <Button
+      variant="primary"
+      data-testid="channel-create"
+      icon={<Plus size={14} aria-hidden="true" />}
+      disabledReason={denial}
+      onClick={() => setEdited('new')}
+      className="max-md:h-10"
+    >
+      New channel
+    </Button>
+  );
+  return (
+    <TabBody
+      lead="Where notices go. Webhooks are signed; failures are tried again, then kept as dead letters."
+      action={create}
+    >
+      {secret ? (
+        <OneTimeSecret
+          title="The channel’s signing secret"
+          secret={secret}
+          testId="channel-secret"
+          onDone={() => setSecret(null)}
+        >
+          <p className="text-xs">The receiver checks the signature of each notice with it (HMAC-SHA256).</p>
+        </OneTimeSecret>
+      ) : null}
+      {error ? <Callout tone="danger">{error.message}</Callout> : null}
+      {isPending ? <Skeleton className="h-32 w-full" /> : null}
+      {data?.length === 0 ? (
+        <Panel>
+          <EmptyState icon={<Send size={26} aria-hidden="true" />} title="No channel yet" action={create}>
+            A webhook, a Slack-compatible webhook, or e-mail through your own mail server.
+          </EmptyState>
+        </Panel>
+      ) : null}
+      {data && data.length > 0 ? (
+        <Panel bodyClassName="">
+          <ul className="divide-y divide-line">
+            {data.map((channel) => (
+              <li key={channel.channel_id}>
+                <Channel channel={channel} denial={denial} onEdit={() => setEdited(channel)} />
+              </li>
+            ))}
+          </ul>
+        </Panel>
+      ) : null}
+      {edited === null ? null : (
+        <ChannelDialog
+          channel={edited === 'new' ? null : edited}
+          onClose={() => setEdited(null)}
+          onSecret={setSecret}
+        />
+      )}
+    </TabBody>
+  );
+}
+
+interface ChannelProps {
+  channel: AlertChannel;
+  denial: string | null;
+  onEdit: () => void;
+}
+
+function Channel({ channel, denial, onEdit }: ChannelProps) {
+  const queryClient = useQueryClient();
+  const [isDeleting, setIsDeleting] = useState(false);
+  const path = `/v1/alert-channels/${encodeURIComponent(channel.channel_id)}`;
+  const test = useMutation({
+    mutationFn: () => api.post<{ ok: boolean; detail: string | null }>(`${path}/test`),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: CHANNELS_KEY }),
+  });
+  const Icon = ICONS[channel.kind];
+  return (
+    <article
+      data-testid="alert-channel"
+      data-channel-id={channel.channel_id}
+      className="flex items-center gap-3 px-3 py-2.5 max-md:flex-wrap"
+    >
+      <Icon size={17} aria-hidden="true" className="shrink-0 text-muted" />
+      <div className="min-w-0 flex-1 max-md:basis-[80%]">
+        <h2 className="flex flex-wrap items-center gap-2">
+          <span className="font-medium">{channel.name}</span>
+          <span className="text-muted text-xs">{KIND_LABELS[channel.kind]}</span>
+          {channel.has_secret && channel.kind === 'webhook' ? <Badge>Signed</Badge> : null}
+          {channel.allow_private ? <Badge tone="warning">Private addresses allowed</Badge> : null}
+          <Circuit channel={channel} />
+        </h2>
+        <p className="truncate font-mono text-muted text-xs" title={channel.target}>
+          {channel.target}
+        </p>
+        <div role="status" className="text-xs empty:hidden">
+          {test.data ? (
+            test.data.ok ? (
+              <span className="text-success">The test arrived. {test.data.detail}</span>
+            ) : (
+              <span className="text-danger">
+                The test failed: {test.data.detail ?? 'no reason was given'}
+              </span>
+            )
+          ) : null}
+          {test.error ? <span className="text-danger">Not sent: {test.error.message}</span> : null}
+        </div>
+      </div>
+      <span className="ml-auto flex items-center gap-1.5">
+        <Button
+          size="sm"
+          data-testid="channel-test"
+          icon={<Send size={13} aria-hidden="true" />}
+          busy={test.isPending}
+          disabledReason={denial}
+          onClick={() => test.mutate()}
+          aria-label={`Send a test to ${channel.name}`}
+        >
+          Send test
+        </Button>
+        <Button size="sm" disabledReason={denial} onClick={onEdit} aria-label={`Edit ${channel.name}`}>
+          Edit
+        </Button>
+        <Button
+          size="sm"
+          variant="danger-quiet"
+          disabledReason={denial}
+          onClick={() => setIsDeleting(true)}
+          aria-label={`Delete ${channel.name}`}
+        >
+          Delete
+        </Button>
+      </span>
+      <ConfirmDialog
+        open={isDeleting}
+        onOpenChange={setIsDeleting}
+        title={`Delete “${channel.name}”?`}
+        description="Rules stop telling it, and notices still waiting for it are given up."
+        confirmLabel="Delete channel"
+        onConfirm={async () => {
+          await api.delete(path);
+          await queryClient.invalidateQueries({ queryKey: CHANNELS_KEY });
+        }}
+      />
+    </article>
+  );
+}
+
+/** Too many failures in a row: the channel is left alone for a while. */
+function Circuit({ channel: { circuit } }: { channel: AlertChannel }) {
+  const wait = useNow((nowMs) =>
+    circuit.retry_at_ms === null ? null : Math.max(0, Math.ceil((circuit.retry_at_ms - nowMs) / 1_000)),
+  );
+  if (circuit.state === 'closed') return null;
+  return (
+    <Badge tone="danger" className="nums">
+      Failing{wait === null ? '' : wait > 0 ? `, next try in ${wait} s` : ', trying now'}
+    </Badge>
+  );
+}

@@ -1,0 +1,228 @@
+/** Every notice and what became of it; those given up are dead letters, which can be sent once more. */
+import { useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Inbox, MailX, RotateCcw } from 'lucide-react';
+import { memo, useMemo } from 'react';
+import { type AlertDelivery, type AlertNotice, DELIVERY_STATES } from '#contracts';
+import { api, useDenial } from '../../api';
+import {
+  Badge,
+  Button,
+  Callout,
+  EmptyState,
+  Panel,
+  plural,
+  RelativeTime,
+  Select,
+  Skeleton,
+  type Tone,
+  useNow,
+} from '../../ui';
+import type { AlertsSearch } from './alerts-search';
+import { TabBody } from './tab-body';
+import { useChannels, useDeliveries } from './use-alerts';
+
+const STATE_LABELS = { pending: 'Pending', delivered: 'Delivered', dead: 'Dead' } as const;
+const STATE_TONES: Record<AlertDelivery['state'], Tone> = {
+  pending: 'accent',
+  delivered: 'success',
+  dead: 'danger',
+};
+const STATE_OPTIONS = [
+  { value: '' as const, label: 'Any state' },
+  ...DELIVERY_STATES.map((value) => ({ value, label: STATE_LABELS[value] })),
+];
+const PHASES: Record<AlertNotice['phase'], { label: string; tone: Tone }> = {
+  firing: { label: 'Firing', tone: 'danger' },
+  repeat: { label: 'Still firing', tone: 'warning' },
+  recovered: { label: 'Over', tone: 'success' },
+  test: { label: 'Test', tone: 'neutral' },
+};
+
+interface DeliveriesTabProps {
+  search: AlertsSearch;
+  onSearch: (change: { [K in keyof AlertsSearch]?: AlertsSearch[K] | undefined }) => void;
+  /** Dead letters only. */
+  isDead?: boolean;
+}
+
+export function DeliveriesTab({ search, onSearch, isDead = false }: DeliveriesTabProps) {
+  const state = isDead ? ('dead' as const) : search.state;
+  const source = useDeliveries({ state, channel: search.channel });
+  const channels = useChannels().data;
+  const names = useMemo(
+    () => new Map((channels ?? []).map(({ channel_id, name }) => [channel_id, name])),
+    [channels],
+  );
+  const filters = (
+    <>
+      {isDead ? null : (
+        <Select
+          label="State"
+          value={search.state ?? ''}
+          options={STATE_OPTIONS}
+          highlighted={search.state !== undefined}
+          onChange={(next) => onSearch({ state: next || undefined })}
+        />
+      )}
+      <Select
+        label="Channel"
+        value={search.channel ?? ''}
+        options={[
+          { value: '', label: 'Any channel' },
+          ...(channels ?? []).map(({ channel_id, name }) => ({ value: channel_id, label: name })),
+        ]}
+        highlighted={search.channel !== undefined}
+        onChange={(next) => onSearch({ channel: next || undefined })}
+      />
+    </>
+  );
+  return (
+    <TabBody
+      lead={
+        isDead
+          ? 'Notices that could not be delivered, after every try.'
+          : 'Every notice, and what became of it. A restart resumes what is pending.'
+      }
+      action={filters}
+    >
+      {source.failure ? <Callout tone="danger">{source.failure}</Callout> : null}
+      {source.isLoading ? <Skeleton className="h-32 w-full" /> : null}
+      {!source.isLoading && !source.failure && source.deliveries.length === 0 ? (
+        <Panel>
+          {isDead ? (
+            <EmptyState icon={<Inbox size={26} aria-hidden="true" />} title="No dead letters">
+              Every notice found its way, or is still on it.
+            </EmptyState>
+          ) : (
+            <EmptyState icon={<Inbox size={26} aria-hidden="true" />} title="Nothing was sent yet">
+              Notices appear here the moment a rule fires.
+            </EmptyState>
+          )}
+        </Panel>
+      ) : null}
+      {source.deliveries.length > 0 ? (
+        <Panel bodyClassName="">
+          <ul className="divide-y divide-line">
+            {source.deliveries.map((delivery) => (
+              <li key={delivery.delivery_id}>
+                <Delivery
+                  delivery={delivery}
+                  channelName={names.get(delivery.channel_id) ?? (channels ? 'a deleted channel' : '')}
+                />
+              </li>
+            ))}
+          </ul>
+          {source.hasOlder ? (
+            <div className="flex justify-center p-3">
+              <Button size="sm" busy={source.isLoadingOlder} onClick={source.loadOlder}>
+                Load older
+              </Button>
+            </div>
+          ) : null}
+        </Panel>
+      ) : null}
+    </TabBody>
+  );
+}
+
+const Delivery = memo(function Delivery({
+  delivery,
+  channelName,
+}: {
+  delivery: AlertDelivery;
+  channelName: string;
+}) {
+  const { notice, state } = delivery;
+  const phase = PHASES[notice.phase] ?? PHASES.firing;
+  return (
+    <article
+      data-testid="alert-delivery"
+      data-delivery-id={delivery.delivery_id}
+      data-state={state}
+      className="flex items-start gap-3 px-3 py-2.5 max-md:flex-wrap"
+    >
+      <Badge tone={phase.tone} className="mt-0.5 w-20 justify-center">
+        {phase.label}
+      </Badge>
+      <div className="min-w-0 flex-1">
+        <h2 className="font-medium [overflow-wrap:anywhere]">{notice.title}</h2>
+        <p className="line-clamp-2 text-muted text-xs">{notice.text}</p>
+        <p className="flex flex-wrap gap-x-2 text-xs">
+          <span className="text-muted">{notice.rule_name}</span>
+          {notice.agent_id ? (
+            <Link
+              to="/agents/$agentId"
+              params={{ agentId: notice.agent_id }}
+              className="text-accent hover:underline"
+            >
+              {notice.agent_id}
+            </Link>
+          ) : null}
+          {notice.session_id ? (
+            <Link
+              to="/sessions/$sessionId"
+              params={{ sessionId: notice.session_id }}
+              className="text-accent hover:underline"
+            >
+              Session
+            </Link>
+          ) : null}
+        </p>
+        {delivery.last_error && state !== 'delivered' ? (
+          <p className="flex items-center gap-1 text-danger text-xs">
+            <MailX size={12} aria-hidden="true" className="shrink-0" />
+            {delivery.last_error}
+          </p>
+        ) : null}
+      </div>
+      <div className="flex w-44 shrink-0 flex-col items-end gap-1 text-right text-muted text-xs max-md:w-full max-md:flex-row max-md:items-center">
+        <span className="flex items-center gap-2">
+          <span className="truncate">{channelName}</span>
+          <Badge tone={STATE_TONES[state]}>{STATE_LABELS[state]}</Badge>
+        </span>
+        <span className="nums max-md:mr-auto">
+          <RelativeTime atMs={delivery.created_at_ms} />
+          {delivery.attempt_count > 1 || state !== 'delivered'
+            ? `, ${plural(delivery.attempt_count, 'try', 'tries')}`
+            : ''}
+        </span>
+        {state === 'pending' ? <NextTry atMs={delivery.next_attempt_at_ms} /> : null}
+        {state === 'dead' ? <RetryButton delivery={delivery} /> : null}
+      </div>
+    </article>
+  );
+});
+
+function NextTry({ atMs }: { atMs: number | null }) {
+  const wait = useNow((nowMs) => (atMs === null ? 0 : Math.max(0, Math.ceil((atMs - nowMs) / 1_000))));
+  return <span className="nums">{wait > 0 ? `next try in ${wait} s` : 'being sent'}</span>;
+}
+
+/** Its effect arrives over the live topic, for everybody. */
+function RetryButton({ delivery }: { delivery: AlertDelivery }) {
+  const denial = useDenial('configure');
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => api.post(`/v1/alert-deliveries/${encodeURIComponent(delivery.delivery_id)}/retry`),
+  });
+  return (
+    <>
+      <Button
+        size="sm"
+        data-testid="delivery-retry"
+        icon={<RotateCcw size={12} aria-hidden="true" />}
+        busy={isPending}
+        disabledReason={denial}
+        onClick={() => mutate()}
+        aria-label={`Retry “${delivery.notice.title}”`}
+      >
+        Retry
+      </Button>
+      {error ? (
+        <p role="alert" className="text-danger">
+          {error.message}
+        </p>
+      ) : null}
+    </>
+  );
+}

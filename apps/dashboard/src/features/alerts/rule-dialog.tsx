@@ -1,0 +1,227 @@
+/** Creates or edits a rule. The gateway's objections stand at the field. */
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useId, useState } from 'react';
+import { ALERT_TYPES, type AlertChannel, type AlertRule } from '#contracts';
+import { api, toRefusal } from '../../api';
+import { useTopic } from '../../realtime';
+import { Button, Callout, Dialog, Field, Input, Select, Switch, UnitInput } from '../../ui';
+import {
+  asksShare,
+  asksWindow,
+  draftOfRule,
+  newRule,
+  type RuleDraft,
+  type RuleFields,
+  TYPE_HELP,
+  TYPE_LABELS,
+  toRuleFields,
+  withType,
+} from './rule-form';
+import { RULES_KEY } from './use-alerts';
+
+const TYPES = ALERT_TYPES.map((value) => ({ value, label: TYPE_LABELS[value] }));
+const KNOWN = ['name', 'agent_id', 'threshold', 'window_s', 'cooldown_s', 'repeat_s', 'channel_ids'];
+
+interface RuleDialogProps {
+  /** Null: a new one. */
+  rule: AlertRule | null;
+  channels: readonly AlertChannel[];
+  onClose: () => void;
+}
+
+export function RuleDialog({ rule, channels, onClose }: RuleDialogProps) {
+  const queryClient = useQueryClient();
+  const [draft, setDraft] = useState<RuleDraft>(() =>
+    rule
+      ? draftOfRule(rule)
+      : newRule(
+          'kill_switch',
+          channels.map(({ channel_id }) => channel_id),
+        ),
+  );
+  const [typos, setTypos] = useState<Record<string, string>>({});
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: ({ type, ...fields }: RuleFields) =>
+      rule
+        ? api.patch(`/v1/alert-rules/${encodeURIComponent(rule.rule_id)}`, fields)
+        : api.post('/v1/alert-rules', { type, ...fields }),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: RULES_KEY });
+      onClose();
+    },
+  });
+  const refusal = toRefusal(error, (path) => KNOWN.includes(path));
+  const problems: Readonly<Record<string, string>> = { ...refusal.fields, ...typos };
+  const edit = (change: Partial<RuleDraft>) => {
+    setDraft({ ...draft, ...change });
+    setTypos({});
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const { fields, errors } = toRuleFields(draft);
+    setTypos(errors);
+    if (!isPending && Object.keys(errors).length === 0) mutate(fields);
+  };
+  return (
+    <Dialog open onOpenChange={(open) => open || onClose()} title={rule ? 'Edit rule' : 'New rule'}>
+      <form onSubmit={submit} noValidate className="flex flex-col gap-3">
+        <div className="flex flex-col gap-1">
+          <span aria-hidden="true" className="font-medium text-xs">
+            When
+          </span>
+          <Select
+            label="When"
+            value={draft.type}
+            options={TYPES}
+            disabled={rule !== null}
+            onChange={(type) => {
+              setDraft(withType(draft, type));
+              setTypos({});
+            }}
+            className="w-full"
+          />
+          <p className="text-muted text-xs">{TYPE_HELP[draft.type]}</p>
+        </div>
+        <Field label="Name" error={problems.name}>
+          <Input
+            value={draft.name}
+            maxLength={100}
+            autoComplete="off"
+            onChange={(event) => edit({ name: event.target.value })}
+          />
+        </Field>
+        <AgentField value={draft.agent} error={problems.agent_id} onChange={(agent) => edit({ agent })} />
+        <div className="grid grid-cols-2 gap-3">
+          {asksShare(draft.type) ? (
+            <Field
+              label={draft.type === 'budget' ? 'Share spent' : 'Share failed'}
+              error={problems.threshold}
+            >
+              <UnitInput
+                unit="%"
+                value={draft.percent}
+                onChange={(event) => edit({ percent: event.target.value })}
+              />
+            </Field>
+          ) : null}
+          {asksWindow(draft.type) ? (
+            <Field label={draft.type === 'agent_silent' ? 'Silent for' : 'Over'} error={problems.window_s}>
+              <UnitInput
+                unit="min"
+                value={draft.windowMinutes}
+                onChange={(event) => edit({ windowMinutes: event.target.value })}
+              />
+            </Field>
+          ) : null}
+          <Field label="Cooldown" hint="Quiet after a notice." error={problems.cooldown_s}>
+            <UnitInput
+              unit="min"
+              value={draft.cooldownMinutes}
+              onChange={(event) => edit({ cooldownMinutes: event.target.value })}
+            />
+          </Field>
+          <Field label="Repeat every" hint="Empty: said once." error={problems.repeat_s}>
+            <UnitInput
+              unit="min"
+              placeholder="never"
+              value={draft.repeatMinutes}
+              onChange={(event) => edit({ repeatMinutes: event.target.value })}
+            />
+          </Field>
+        </div>
+        <ChannelChoice
+          channels={channels}
+          chosen={draft.channelIds}
+          error={problems.channel_ids}
+          onChange={(channelIds) => edit({ channelIds })}
+        />
+        <Switch checked={draft.notifyRecovery} onChange={(notifyRecovery) => edit({ notifyRecovery })}>
+          Also say when it is over
+        </Switch>
+        {refusal.general ? (
+          <Callout tone="danger" alert>
+            Not saved: {refusal.general}
+          </Callout>
+        ) : null}
+        <div className="flex justify-end gap-2 pb-1">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" variant="primary" data-testid="rule-save" busy={isPending}>
+            {rule ? 'Save rule' : 'Create rule'}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface AgentFieldProps {
+  value: string;
+  error: string | undefined;
+  onChange: (agentId: string) => void;
+}
+
+function AgentField({ value, error, onChange }: AgentFieldProps) {
+  const listId = useId();
+  const { data } = useTopic('gateway:agents');
+  return (
+    <>
+      <Field label="Agent" hint="Empty: any agent." error={error}>
+        <Input
+          value={value}
+          list={listId}
+          placeholder="any agent"
+          autoComplete="off"
+          onChange={(event) => onChange(event.target.value)}
+        />
+      </Field>
+      <datalist id={listId}>
+        {[...(data?.keys() ?? [])].map((agentId) => (
+          <option key={agentId} value={agentId} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+interface ChannelChoiceProps {
+  channels: readonly AlertChannel[];
+  chosen: readonly string[];
+  error: string | undefined;
+  onChange: (channelIds: readonly string[]) => void;
+}
+
+function ChannelChoice({ channels, chosen, error, onChange }: ChannelChoiceProps) {
+  return (
+    <fieldset>
+      <legend className="mb-1 font-medium text-xs">Tell it to</legend>
+      {channels.length === 0 ? (
+        <p className="text-muted text-xs">There is no channel yet: create one under Channels.</p>
+      ) : null}
+      <div className="flex flex-col gap-1">
+        {channels.map(({ channel_id, name, target }) => (
+          <label key={channel_id} className="flex min-h-7 cursor-pointer items-center gap-2 max-md:min-h-10">
+            <input
+              type="checkbox"
+              checked={chosen.includes(channel_id)}
+              onChange={(event) =>
+                onChange(
+                  event.target.checked
+                    ? [...chosen, channel_id]
+                    : chosen.filter((known) => known !== channel_id),
+                )
+              }
+              className="size-4 accent-(--accent-solid)"
+            />
+            <span className="font-medium">{name}</span>
+            <span className="min-w-0 truncate text-muted text-xs">{target}</span>
+          </label>
+        ))}
+      </div>
+      {error ? (
+        <p role="alert" className="text-danger text-xs">
+          {error}
+        </p>
+      ) : null}
+    </fieldset>
+  );
+}

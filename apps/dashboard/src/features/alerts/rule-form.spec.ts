@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { ALERT_TYPES, type AlertRule, alertRuleBodySchema } from '#contracts';
+import { describeRule, draftOfRule, newRule, spanText, toRuleFields, withType } from './rule-form';
+
+describe('the form of an alert rule', () => {
+  it.each(ALERT_TYPES)('starts %s with what the gateway takes', (type) => {
+    const { fields, errors } = toRuleFields(newRule(type, ['ch-1']));
+    expect(errors).toEqual({});
+    expect(alertRuleBodySchema.safeParse(fields).error).toBeUndefined();
+  });
+
+  it('turns percent and minutes into shares and seconds, and back', () => {
+    const draft = {
+      ...newRule('error_rate', []),
+      percent: '12.5',
+      windowMinutes: '0.5',
+      repeatMinutes: '60',
+    };
+    const { fields } = toRuleFields(draft);
+    expect(fields).toMatchObject({ threshold: 0.125, window_s: 30, cooldown_s: 300, repeat_s: 3_600 });
+    expect(draftOfRule(fields as AlertRule)).toEqual({ ...draft, agent: '' });
+  });
+
+  it('names what is missing', () => {
+    const { errors } = toRuleFields({ ...newRule('budget', []), name: ' ', percent: 'most' });
+    expect(Object.keys(errors).sort()).toEqual(['name', 'threshold']);
+  });
+
+  it('renames itself with its type until somebody names it', () => {
+    const first = newRule('budget', []);
+    expect(withType(first, 'agent_silent')).toMatchObject({ name: 'Agent is silent', windowMinutes: '15' });
+    expect(withType({ ...first, name: 'Night watch' }, 'agent_silent').name).toBe('Night watch');
+  });
+
+  it('says when a rule fires', () => {
+    expect(describeRule({ type: 'error_rate', threshold: 0.2, window_s: 300 })).toBe(
+      '20 % of calls fail over 5 min',
+    );
+    expect(describeRule({ type: 'agent_silent', threshold: null, window_s: 86_400 })).toBe(
+      'No call for 24 h',
+    );
+    expect([45, 90, 7_200, 259_200].map(spanText)).toEqual(['45 s', '1.5 min', '2 h', '3 d']);
+  });
+});

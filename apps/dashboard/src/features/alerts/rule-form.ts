@@ -1,0 +1,136 @@
+/** Alert rules as people write them: percent and minutes instead of shares and seconds. Pure. */
+import type { AlertRule, AlertType } from '#contracts';
+import { formatShare } from '../../ui/format';
+
+export const TYPE_LABELS: Record<AlertType, string> = {
+  kill_switch: 'Kill switch fired',
+  entropy_loop: 'Session is looping',
+  budget: 'Budget used up',
+  error_rate: 'Calls are failing',
+  agent_silent: 'Agent is silent',
+};
+
+export const TYPE_HELP: Record<AlertType, string> = {
+  kill_switch: 'When the kill switch stops an agent. It is over when somebody reactivates it.',
+  entropy_loop: 'When entropy says that a session goes round in circles.',
+  budget: 'When an agent has spent this share of its hour, day or month.',
+  error_rate: 'When this share of an agent’s calls fails, of at least ten.',
+  agent_silent: 'When an agent that used to call has made no call for this long.',
+};
+
+/** Which of the two numbers a type asks for. */
+export const asksShare = (type: AlertType): boolean => type === 'budget' || type === 'error_rate';
+export const asksWindow = (type: AlertType): boolean => type === 'error_rate' || type === 'agent_silent';
+
+export interface RuleDraft {
+  name: string;
+  type: AlertType;
+  /** "" = every agent. */
+  agent: string;
+  percent: string;
+  windowMinutes: string;
+  cooldownMinutes: string;
+  /** "" = said once. */
+  repeatMinutes: string;
+  notifyRecovery: boolean;
+  channelIds: readonly string[];
+}
+
+const DEFAULTS: Record<AlertType, Pick<RuleDraft, 'percent' | 'windowMinutes'>> = {
+  kill_switch: { percent: '', windowMinutes: '' },
+  entropy_loop: { percent: '', windowMinutes: '' },
+  budget: { percent: '80', windowMinutes: '' },
+  error_rate: { percent: '20', windowMinutes: '5' },
+  agent_silent: { percent: '', windowMinutes: '15' },
+};
+
+export const newRule = (type: AlertType, channelIds: readonly string[]): RuleDraft => ({
+  name: TYPE_LABELS[type],
+  type,
+  agent: '',
+  ...DEFAULTS[type],
+  cooldownMinutes: '5',
+  repeatMinutes: '',
+  notifyRecovery: true,
+  channelIds,
+});
+
+/** Another type asks for other numbers; a name that nobody has chosen follows it. */
+export function withType(draft: RuleDraft, type: AlertType): RuleDraft {
+  const name = draft.name === TYPE_LABELS[draft.type] ? TYPE_LABELS[type] : draft.name;
+  return { ...draft, ...DEFAULTS[type], name, type };
+}
+
+const round = (value: number): string => String(Math.round(value * 1_000) / 1_000);
+const minutes = (seconds: number | null): string => (seconds === null ? '' : round(seconds / 60));
+
+export const draftOfRule = (rule: AlertRule): RuleDraft => ({
+  name: rule.name,
+  type: rule.type,
+  agent: rule.agent_id ?? '',
+  percent: rule.threshold === null ? '' : round(rule.threshold * 100),
+  windowMinutes: minutes(rule.window_s),
+  cooldownMinutes: minutes(rule.cooldown_s),
+  repeatMinutes: minutes(rule.repeat_s),
+  notifyRecovery: rule.notify_recovery,
+  channelIds: rule.channel_ids,
+});
+
+export type RuleFields = Omit<
+  AlertRule,
+  'rule_id' | 'created_at_ms' | 'updated_by' | 'firing' | 'enabled' | 'muted_until_ms'
+>;
+
+/** The rule's fields on the wire, or what is wrong with a text, by field. Ranges are the gateway's to judge. */
+export function toRuleFields(draft: RuleDraft): { fields: RuleFields; errors: Record<string, string> } {
+  const errors: Record<string, string> = {};
+  const number = (field: string, text: string): number | null => {
+    const value = Number(text.trim());
+    if (text.trim() !== '' && Number.isFinite(value)) return value;
+    errors[field] = 'Enter a number.';
+    return null;
+  };
+  const secondsOf = (field: string, text: string): number | null => {
+    const value = number(field, text);
+    return value === null ? null : Math.round(value * 60);
+  };
+  if (draft.name.trim() === '') errors.name = 'Give the rule a name.';
+  const percent = asksShare(draft.type) ? number('threshold', draft.percent) : null;
+  const fields: RuleFields = {
+    name: draft.name.trim(),
+    type: draft.type,
+    agent_id: draft.agent.trim() || null,
+    threshold: percent === null ? null : percent / 100,
+    window_s: asksWindow(draft.type) ? secondsOf('window_s', draft.windowMinutes) : null,
+    cooldown_s: secondsOf('cooldown_s', draft.cooldownMinutes) ?? 0,
+    repeat_s: draft.repeatMinutes.trim() === '' ? null : secondsOf('repeat_s', draft.repeatMinutes),
+    notify_recovery: draft.notifyRecovery,
+    channel_ids: [...draft.channelIds],
+  };
+  return { fields, errors };
+}
+
+/** "5 min", "2 h", "3 d". */
+export function spanText(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 7_200) return `${round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${round(seconds / 3_600)} h` : `${round(seconds / 86_400)} d`;
+}
+
+/** When it fires, as one phrase. */
+export function describeRule(rule: Pick<AlertRule, 'type' | 'threshold' | 'window_s'>): string {
+  const share = rule.threshold === null ? '' : formatShare(rule.threshold);
+  const span = rule.window_s === null ? '' : spanText(rule.window_s);
+  switch (rule.type) {
+    case 'kill_switch':
+      return 'The kill switch stops an agent';
+    case 'entropy_loop':
+      return 'A session goes round in circles';
+    case 'budget':
+      return `${share || 'All'} of a budget is spent`;
+    case 'error_rate':
+      return `${share} of calls fail${span ? ` over ${span}` : ''}`;
+    case 'agent_silent':
+      return `No call for ${span}`;
+  }
+}

@@ -1,0 +1,188 @@
+/** The alert rules: what each watches, whether it is firing, muted or off. */
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { BellRing, Plus } from 'lucide-react';
+import { useState } from 'react';
+import type { AlertChannel, AlertRule } from '#contracts';
+import { api, useDenial } from '../../api';
+import {
+  Badge,
+  Button,
+  Callout,
+  ConfirmDialog,
+  EmptyState,
+  Panel,
+  plural,
+  RelativeTime,
+  Skeleton,
+  Switch,
+} from '../../ui';
+import { MuteMenu, MuteNote } from './mute-menu';
+import { RuleDialog } from './rule-dialog';
+import { describeRule, spanText } from './rule-form';
+import { TabBody } from './tab-body';
+import { RULES_KEY, useChannels, useRules } from './use-alerts';
+
+const NO_CHANNELS: readonly AlertChannel[] = [];
+
+export function RulesTab() {
+  const rules = useRules();
+  const channels = useChannels().data ?? NO_CHANNELS;
+  const denial = useDenial('configure');
+  const [edited, setEdited] = useState<AlertRule | 'new' | null>(null);
+  const create = (
+    <Button
+      variant="primary"
+      data-testid="rule-create"
+      icon={<Plus size={14} aria-hidden="true" />}
+      disabledReason={denial}
+      onClick={() => setEdited('new')}
+      className="max-md:h-10"
+    >
+      New rule
+    </Button>
+  );
+  return (
+    <TabBody lead="A rule says when somebody is told, and how often." action={create}>
+      {rules.error ? <Callout tone="danger">{rules.error.message}</Callout> : null}
+      {rules.isPending ? <Skeleton className="h-32 w-full" /> : null}
+      {rules.data?.length === 0 ? (
+        <Panel>
+          <EmptyState
+            icon={<BellRing size={26} aria-hidden="true" />}
+            title="Nobody is told of anything yet"
+            action={create}
+          >
+            Be told when the kill switch fires, a budget runs out, calls fail or an agent falls silent.
+          </EmptyState>
+        </Panel>
+      ) : null}
+      {rules.data && rules.data.length > 0 ? (
+        <Panel bodyClassName="">
+          <ul className="divide-y divide-line">
+            {rules.data.map((rule) => (
+              <li key={rule.rule_id}>
+                <Rule rule={rule} channels={channels} denial={denial} onEdit={() => setEdited(rule)} />
+              </li>
+            ))}
+          </ul>
+        </Panel>
+      ) : null}
+      {edited === null ? null : (
+        <RuleDialog
+          rule={edited === 'new' ? null : edited}
+          channels={channels}
+          onClose={() => setEdited(null)}
+        />
+      )}
+    </TabBody>
+  );
+}
+
+interface RuleProps {
+  rule: AlertRule;
+  channels: readonly AlertChannel[];
+  denial: string | null;
+  onEdit: () => void;
+}
+
+function Rule({ rule, channels, denial, onEdit }: RuleProps) {
+  const queryClient = useQueryClient();
+  const [isDeleting, setIsDeleting] = useState(false);
+  const path = `/v1/alert-rules/${encodeURIComponent(rule.rule_id)}`;
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: (patch: { enabled?: boolean; muted_until_ms?: number | null }) =>
+      api.patch<AlertRule>(path, patch),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: RULES_KEY }),
+  });
+  return (
+    <article
+      data-testid="alert-rule"
+      data-rule-id={rule.rule_id}
+      className="flex items-center gap-3 px-3 py-2.5 max-md:flex-wrap"
+    >
+      <div className="min-w-0 flex-1 max-md:basis-full">
+        <h2 className="flex flex-wrap items-center gap-2">
+          <span className={rule.enabled ? 'font-medium' : 'font-medium text-muted'}>{rule.name}</span>
+          <Firing rule={rule} />
+          <MuteNote rule={rule} />
+        </h2>
+        <p className="text-muted text-xs">
+          {describeRule(rule)} · {rule.agent_id ? `agent ${rule.agent_id}` : 'any agent'}
+          {rule.repeat_s === null ? '' : ` · repeats every ${spanText(rule.repeat_s)}`}
+          {` · cooldown ${spanText(rule.cooldown_s)}`}
+        </p>
+        <p className="text-xs">
+          <RuleChannels rule={rule} channels={channels} />
+        </p>
+        {error ? (
+          <p role="alert" className="text-danger text-xs">
+            Not changed: {error.message}
+          </p>
+        ) : null}
+      </div>
+      <Switch
+        checked={rule.enabled}
+        disabled={denial !== null || isPending}
+        onChange={(enabled) => mutate({ enabled })}
+      >
+        <span className="sr-only">{rule.name} is </span>
+        {rule.enabled ? 'On' : 'Off'}
+      </Switch>
+      <span className="ml-auto flex items-center gap-1.5">
+        <MuteMenu rule={rule} denial={denial} onMute={(muted_until_ms) => mutate({ muted_until_ms })} />
+        <Button size="sm" disabledReason={denial} onClick={onEdit} aria-label={`Edit ${rule.name}`}>
+          Edit
+        </Button>
+        <Button
+          size="sm"
+          variant="danger-quiet"
+          disabledReason={denial}
+          onClick={() => setIsDeleting(true)}
+          aria-label={`Delete ${rule.name}`}
+        >
+          Delete
+        </Button>
+      </span>
+      <ConfirmDialog
+        open={isDeleting}
+        onOpenChange={setIsDeleting}
+        title={`Delete “${rule.name}”?`}
+        description="Nobody is told of it any more. Its deliveries stay in the history."
+        confirmLabel="Delete rule"
+        onConfirm={async () => {
+          await api.delete(path);
+          await queryClient.invalidateQueries({ queryKey: RULES_KEY });
+        }}
+      />
+    </article>
+  );
+}
+
+function Firing({ rule }: { rule: AlertRule }) {
+  const [first] = rule.firing;
+  if (!first) return null;
+  return (
+    <Badge tone="danger" title={rule.firing.map(({ agent_id }) => agent_id).join(', ')}>
+      Firing for
+      {rule.firing.length === 1 ? (
+        <Link to="/agents/$agentId" params={{ agentId: first.agent_id }} className="underline">
+          {first.agent_id}
+        </Link>
+      ) : (
+        plural(rule.firing.length, 'agent')
+      )}
+      <RelativeTime atMs={Math.min(...rule.firing.map(({ since_ms }) => since_ms))} short />
+    </Badge>
+  );
+}
+
+function RuleChannels({ rule, channels }: { rule: AlertRule; channels: readonly AlertChannel[] }) {
+  if (rule.channel_ids.length === 0) {
+    return <span className="text-warning">No channel: it is noted here, and nobody is told.</span>;
+  }
+  const names = rule.channel_ids.map(
+    (id) => channels.find(({ channel_id }) => channel_id === id)?.name ?? 'a deleted channel',
+  );
+  return <span className="text-muted">To {names.join(', ')}</span>;
+}

@@ -1,0 +1,79 @@
+/** What narrows the calls: choices of what has been seen, and what a link or a row brought. */
+import { X } from 'lucide-react';
+import { useMemo } from 'react';
+import type { CallDecision, LlmCall } from '#contracts';
+import { Button, FilterChip, Select, Switch } from '../../ui';
+import { type CallFilter, isCallFiltered, NO_CALL_FILTER } from './calls-search';
+import { DECISION_OPTIONS } from './decision-texts';
+
+/** Values offered for choice; a link can name others. */
+const OFFERED_MAX = 100;
+
+interface CallsFiltersProps {
+  filter: CallFilter;
+  /** What the choices are taken from. */
+  calls: readonly LlmCall[];
+  agentIds: readonly string[];
+  onChange: (change: { [K in keyof CallFilter]?: CallFilter[K] | undefined }) => void;
+}
+
+export function CallsFilters({ filter, calls, agentIds, onChange }: CallsFiltersProps) {
+  const models = useMemo(
+    () => [...new Set(calls.flatMap(({ model }) => (model === null ? [] : [model])))].sort(),
+    [calls],
+  );
+  const agents = useMemo(
+    () => [...new Set([...agentIds, ...calls.map(({ agent_id }) => agent_id)])].sort(),
+    [agentIds, calls],
+  );
+  return (
+    <>
+      <Select
+        label="Agent"
+        value={filter.agent ?? ''}
+        options={offer('Any agent', agents, filter.agent)}
+        highlighted={filter.agent !== undefined}
+        onChange={(agent) => onChange({ agent: agent || undefined })}
+        className="max-w-48 *:truncate"
+      />
+      <Select
+        label="Model"
+        value={filter.model ?? ''}
+        options={offer('Any model', models, filter.model)}
+        highlighted={filter.model !== undefined}
+        onChange={(model) => onChange({ model: model || undefined })}
+        className="max-w-48 *:truncate"
+      />
+      <Select<CallDecision | ''>
+        label="Decision"
+        value={filter.decision ?? ''}
+        options={[{ value: '', label: 'Any decision' }, ...DECISION_OPTIONS]}
+        highlighted={filter.decision !== undefined}
+        onChange={(decision) => onChange({ decision: decision || undefined })}
+      />
+      {filter.session ? (
+        <FilterChip name="session" value={filter.session} onRemove={() => onChange({ session: undefined })} />
+      ) : null}
+      <Switch
+        checked={filter.failed === true}
+        onChange={(failed) => onChange({ failed: failed || undefined })}
+      >
+        Failed only
+      </Switch>
+      {isCallFiltered(filter) ? (
+        <Button
+          variant="ghost"
+          icon={<X size={14} aria-hidden="true" />}
+          onClick={() => onChange(NO_CALL_FILTER)}
+        >
+          Clear
+        </Button>
+      ) : null}
+    </>
+  );
+}
+
+function offer(any: string, values: readonly string[], chosen: string | undefined) {
+  const offered = new Set([...(chosen === undefined ? [] : [chosen]), ...values.slice(0, OFFERED_MAX)]);
+  return [{ value: '', label: any }, ...[...offered].map((value) => ({ value, label: value }))];
+}

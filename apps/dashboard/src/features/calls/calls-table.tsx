@@ -1,0 +1,159 @@
+/**
+ * Calls, newest first, virtualised: a table on a desktop, cards on a phone. It never jumps under the pointer: while
+ * somebody points at it, has scrolled it or froze it, new calls wait in a pill.
+ */
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useRef, useState } from 'react';
+import type { LlmCall } from '#contracts';
+import { Button, cx, NewPill, useIsPhone } from '../../ui';
+import { CallCard, type CallColumn, CallRow } from './call-row';
+import { type Calls, useHeldCalls } from './use-calls';
+
+const ROW_PX = 36;
+const CARD_PX = 76;
+/** Scrolled down by less than this still is the top. */
+const TOP_PX = 8;
+
+export interface CallsTableProps {
+  source: Calls;
+  /** Changes with the filter. */
+  resetKey: string;
+  isFrozen?: boolean;
+  openId: string | null;
+  onOpen: (call: LlmCall) => void;
+  /** Left out where every row has the same. */
+  hides?: CallColumn;
+  /** Instead of rows when there are none. */
+  empty: React.ReactNode;
+  className?: string;
+}
+
+export function CallsTable(props: CallsTableProps) {
+  const { source, resetKey, isFrozen = false, openId, onOpen, hides, empty, className } = props;
+  const isPhone = useIsPhone();
+  const scroller = useRef<HTMLElement>(null);
+  const [hold, setHold] = useState({ pointer: false, scrolled: false });
+  const { shown, waitingCount, release } = useHeldCalls(
+    source.calls,
+    isFrozen || hold.pointer || hold.scrolled,
+    resetKey,
+  );
+  const virtualizer = useVirtualizer({
+    count: shown.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => (isPhone ? CARD_PX : ROW_PX),
+    overscan: 12,
+    getItemKey: (index) => shown[index]?.call_id ?? index,
+  });
+  const drawn = virtualizer.getVirtualItems();
+  const rows = drawn.map(({ key, index }) => ({ key, index, call: shown[index] as LlmCall }));
+  return (
+    <div className={cx('relative min-h-0', className)}>
+      <NewPill
+        count={waitingCount}
+        onRelease={() => {
+          release();
+          scroller.current?.scrollTo({ top: 0 });
+        }}
+      />
+      <section
+        ref={scroller}
+        aria-label="Calls, newest first"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region has to be reachable by keyboard.
+        tabIndex={0}
+        onScroll={(event) => {
+          const scrolled = event.currentTarget.scrollTop > TOP_PX;
+          if (scrolled !== hold.scrolled) setHold({ ...hold, scrolled });
+        }}
+        onPointerEnter={() => setHold((before) => ({ ...before, pointer: true }))}
+        onPointerLeave={() => setHold((before) => ({ ...before, pointer: false }))}
+        className="focus-inset h-full overflow-y-auto"
+      >
+        {shown.length === 0 ? empty : null}
+        {shown.length > 0 && isPhone ? (
+          <ul className="relative" style={{ height: virtualizer.getTotalSize() }}>
+            {rows.map(({ key, call }, at) => (
+              <li
+                key={key}
+                className="absolute inset-x-0 top-0"
+                style={{ height: CARD_PX, transform: `translateY(${drawn[at]?.start ?? 0}px)` }}
+              >
+                <CallCard call={call} isOpen={call.call_id === openId} onOpen={onOpen} />
+              </li>
+            ))}
+          </ul>
+        ) : null}
+        {shown.length > 0 && !isPhone ? (
+          <table
+            aria-rowcount={shown.length + 1}
+            className="w-full table-fixed border-separate border-spacing-0 text-xs"
+          >
+            <Head hides={hides} />
+            <tbody>
+              <Spacer height={drawn[0]?.start ?? 0} />
+              {rows.map(({ key, index, call }) => (
+                <CallRow
+                  key={key}
+                  call={call}
+                  rowIndex={index + 2}
+                  heightPx={ROW_PX}
+                  isOpen={call.call_id === openId}
+                  onOpen={onOpen}
+                  hides={hides}
+                />
+              ))}
+              <Spacer height={virtualizer.getTotalSize() - (drawn.at(-1)?.end ?? 0)} />
+            </tbody>
+          </table>
+        ) : null}
+        {source.hasOlder ? (
+          <div className="flex justify-center p-3">
+            <Button size="sm" busy={source.isLoadingOlder} onClick={source.loadOlder}>
+              Load older calls
+            </Button>
+          </div>
+        ) : null}
+      </section>
+    </div>
+  );
+}
+
+/** Stands for the rows above or below the view. */
+const Spacer = ({ height }: { height: number }) =>
+  height > 0 ? (
+    <tr>
+      <td colSpan={9} style={{ height, padding: 0 }} />
+    </tr>
+  ) : null;
+
+function Head({ hides }: { hides: CallColumn | undefined }) {
+  return (
+    <thead className="sticky top-0 z-10">
+      <tr aria-rowindex={1}>
+        <Heading label="Ended" className="w-24" />
+        <Heading label="Decision" className="w-30" />
+        {hides === 'agent' ? null : <Heading label="Agent" />}
+        <Heading label="Model" />
+        {hides === 'session' ? null : <Heading label="Session" className="max-xl:hidden" />}
+        <Heading label="Tokens in → out" className="w-32 text-right" />
+        <Heading label="Cost" className="w-20 text-right" />
+        <Heading label="First byte" className="w-20 text-right max-lg:hidden" />
+        <Heading label="Took" className="w-20 text-right" />
+      </tr>
+    </thead>
+  );
+}
+
+function Heading({ label, className }: { label: string; className?: string }) {
+  return (
+    <th
+      scope="col"
+      className={cx(
+        'h-8 border-line border-b bg-surface px-3 text-left font-medium text-2xs text-muted whitespace-nowrap',
+        className,
+      )}
+    >
+      {label}
+    </th>
+  );
+}

@@ -1,0 +1,47 @@
+/** What became of a call, in the words an operator reads. */
+import { CALL_DECISIONS, type CallDecision, type LlmCall } from '#contracts';
+import { formatCost, type Tone } from '../../ui';
+
+interface DecisionText {
+  label: string;
+  tone: Tone;
+  text: string;
+}
+
+export const DECISIONS: Record<CallDecision, DecisionText> = {
+  forwarded: { label: 'Forwarded', tone: 'neutral', text: 'The upstream answered; its answer went through.' },
+  refused: { label: 'Refused', tone: 'danger', text: 'Refused: no valid key, or nothing that could be read.' },
+  hinted: { label: 'Hinted', tone: 'accent', text: 'A hint was added before it went to the upstream.' },
+  cached: { label: 'Cached', tone: 'success', text: 'Answered from the cache.' },
+  killed: { label: 'Killed', tone: 'danger', text: 'The kill switch stopped it before the upstream.' },
+  inactive: { label: 'Deactivated', tone: 'danger', text: 'Refused: its agent is deactivated.' },
+  outside_hours: { label: 'Out of hours', tone: 'warning', text: 'Refused: outside the allowed hours.' },
+  rate_limited: { label: 'Rate limited', tone: 'warning', text: 'Refused: too many requests or tokens.' },
+  over_budget: { label: 'Over budget', tone: 'warning', text: 'Refused: the budget is used up.' },
+  session_capped: { label: 'Session capped', tone: 'warning', text: 'Refused: the session reached its cap.' },
+  hold_expired: {
+    label: 'Hold expired',
+    tone: 'paused',
+    text: 'Held for an operator until the hold ran out.',
+  },
+  terminated: { label: 'Terminated', tone: 'danger', text: 'Refused: an operator ended the session.' },
+  aborted: { label: 'Client left', tone: 'neutral', text: 'The client hung up before the answer was whole.' },
+  upstream_failed: { label: 'No answer', tone: 'danger', text: 'The upstream gave no answer.' },
+};
+
+export const DECISION_OPTIONS = CALL_DECISIONS.map((value) => ({ value, label: DECISIONS[value].label }));
+
+/** It reached the upstream, so that it costs something. */
+export const reachedUpstream = ({ decision }: Pick<LlmCall, 'decision'>): boolean =>
+  decision === 'forwarded' ||
+  decision === 'hinted' ||
+  decision === 'aborted' ||
+  decision === 'upstream_failed';
+
+/** "$0.0042", "unknown" for a model without a price, "–" for a call that never was sent. */
+export function costText(call: Pick<LlmCall, 'decision' | 'cost_usd'>): string {
+  if (call.cost_usd === null && !reachedUpstream(call)) return '–';
+  return formatCost(call.cost_usd);
+}
+
+export const UNKNOWN_COST = 'This model has no price. Add one in Settings, Prices.';

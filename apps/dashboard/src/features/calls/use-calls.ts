@@ -1,0 +1,65 @@
+/** Calls that match a filter: those of the live topic over those read page by page, newest first. */
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import type { LlmCall, Page } from '#contracts';
+import { api } from '../../api';
+import { type ListShape, liveOverHistory, splitNewer, useTopic } from '../../realtime';
+import { type CallFilter, callMatcher, callQuery } from './calls-search';
+
+const PAGE_ROWS = 100;
+
+/** The order in which calls arrive on the topic: as they end. */
+export const endedAtMs = (call: LlmCall): number => call.started_at_ms + call.duration_ms;
+const SHAPE: ListShape<LlmCall> = { idOf: (call) => call.call_id, atOf: endedAtMs };
+
+export interface Calls {
+  calls: readonly LlmCall[];
+  /** Neither source has answered yet. */
+  isLoading: boolean;
+  failure: string | null;
+  hasOlder: boolean;
+  isLoadingOlder: boolean;
+  loadOlder: () => void;
+}
+
+export function useCalls(filter: CallFilter): Calls {
+  const { data: live } = useTopic('gateway:calls');
+  const query = useInfiniteQuery({
+    queryKey: ['calls', callQuery(filter)],
+    queryFn: ({ pageParam }) =>
+      api.get<Page<LlmCall>>('/v1/calls', { ...callQuery(filter), limit: PAGE_ROWS, cursor: pageParam }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+    staleTime: 0,
+  });
+  // One text per filter: a new object with the same members must not filter everything again.
+  const filterKey = JSON.stringify(callQuery(filter));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: filterKey stands for filter.
+  const matching = useMemo(() => (live ?? []).filter(callMatcher(filter)), [live, filterKey]);
+  const { data: pages } = query;
+  const calls = useMemo(
+    () => liveOverHistory(matching, pages?.pages.flatMap(({ items }) => items) ?? [], SHAPE),
+    [matching, pages],
+  );
+  return {
+    calls,
+    isLoading: calls.length === 0 && query.isPending,
+    failure: query.error?.message ?? null,
+    hasOlder: query.hasNextPage,
+    isLoadingOlder: query.isFetchingNextPage,
+    loadOlder: () => void query.fetchNextPage(),
+  };
+}
+
+/** While held, calls that end wait. @param resetKey a change (another filter) shows the present, held or not */
+export function useHeldCalls(calls: readonly LlmCall[], isHeld: boolean, resetKey: string) {
+  const newestAt = calls[0] ? endedAtMs(calls[0]) : 0;
+  const [held, setHeld] = useState({ at: newestAt, resetKey });
+  const takesNow = !isHeld || held.resetKey !== resetKey || held.at === 0;
+  if (takesNow && (held.at !== newestAt || held.resetKey !== resetKey)) setHeld({ at: newestAt, resetKey });
+  const { shown, waitingCount } = useMemo(
+    () => splitNewer(calls, takesNow ? newestAt : held.at, endedAtMs),
+    [calls, takesNow, newestAt, held.at],
+  );
+  return { shown, waitingCount, release: () => setHeld({ at: newestAt, resetKey }) };
+}

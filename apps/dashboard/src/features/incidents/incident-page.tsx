@@ -1,0 +1,165 @@
+/** One incident: who was stopped and why, the evidence request by request, and the way back. */
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { ChevronLeft, SearchX } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { Incident } from '#contracts';
+import { useShortcut } from '../../app/keyboard/use-shortcut';
+import { isOpenIncident } from '../../app/stopped-agents';
+import { useChangeSearch } from '../../app/use-change-search';
+import { useTopic } from '../../realtime';
+import { cx, EmptyState, Identifier, RelativeTime, Skeleton } from '../../ui';
+import { ReactivateButton } from '../agents/reactivate-button';
+import { EvidencePanel } from './evidence-panel';
+import { IncidentState } from './incident-row';
+import type { IncidentSearch } from './incidents-search';
+import { ScorePanel } from './score-panel';
+import { useIncident } from './use-incidents';
+
+const route = getRouteApi('/shell/incidents/$incidentId');
+
+export function IncidentPage() {
+  const { incidentId } = route.useParams();
+  const { all = false } = route.useSearch();
+  const change = useChangeSearch<IncidentSearch>();
+  const { incident, failure } = useIncident(incidentId);
+  const navigate = useNavigate();
+  useShortcut('back', () => navigate({ to: '/incidents' }));
+  if (incident) {
+    return (
+      <div className="flex h-full flex-col overflow-y-auto">
+        <IncidentHeader incident={incident} />
+        <div className="flex flex-col gap-3 p-3">
+          <ScorePanel incident={incident} />
+          <EvidencePanel
+            incident={incident}
+            showsAll={all}
+            onShowAll={(showsAll) => change({ all: showsAll || undefined })}
+          />
+        </div>
+      </div>
+    );
+  }
+  if (failure) {
+    return (
+      <EmptyState
+        icon={<SearchX size={28} aria-hidden="true" />}
+        title="This incident cannot be shown"
+        className="h-full"
+        action={
+          <Link to="/incidents" className="font-medium text-accent underline underline-offset-2">
+            Back to incidents
+          </Link>
+        }
+      >
+        <span className="break-all font-mono text-xs">{incidentId}</span>
+        <br />
+        {failure}
+      </EmptyState>
+    );
+  }
+  return (
+    <div aria-busy="true" className="flex flex-col gap-4 p-4">
+      <h1 className="sr-only">Incident</h1>
+      <Skeleton className="h-8 w-1/2" />
+      <Skeleton className="h-24 w-full" />
+      <Skeleton className="h-64 w-full" />
+    </div>
+  );
+}
+
+function IncidentHeader({ incident }: { incident: Incident }) {
+  const isOpen = isOpenIncident(incident);
+  return (
+    <header
+      className={cx(
+        'flex flex-col gap-2 border-line border-b bg-surface px-4 py-3',
+        isOpen && 'border-t-2 border-t-danger-solid',
+      )}
+    >
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
+        <Link
+          to="/incidents"
+          aria-label="Back to incidents"
+          className="-ml-1.5 inline-flex size-8 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-fg max-md:size-10"
+        >
+          <ChevronLeft size={18} aria-hidden="true" />
+        </Link>
+        <h1 className="min-w-0 truncate font-semibold text-lg">
+          {incident.agent_id} <span className="font-normal text-muted">was stopped</span>
+        </h1>
+        <IncidentState incident={incident} />
+        <div className="ml-auto min-w-0 max-md:ml-0 max-md:w-full">
+          <Reactivation incident={incident} />
+        </div>
+      </div>
+      <p role="status" className={isOpen ? 'sr-only' : 'text-success'}>
+        {isOpen || incident.reactivated_at_ms === null ? (
+          ''
+        ) : (
+          <>
+            <span className="font-medium">Reactivated by {incident.reactivated_by ?? 'somebody'}</span>,{' '}
+            <RelativeTime atMs={incident.reactivated_at_ms} />
+          </>
+        )}
+      </p>
+      <dl className="flex flex-wrap gap-x-6 gap-y-1 text-xs">
+        <Fact name="Agent">
+          <Link
+            to="/agents/$agentId"
+            params={{ agentId: incident.agent_id }}
+            className="text-accent hover:underline"
+          >
+            {incident.agent_id}
+          </Link>
+        </Fact>
+        <Fact name="Session">
+          <Link
+            to="/sessions/$sessionId"
+            params={{ sessionId: incident.session_id }}
+            className="text-accent hover:underline"
+          >
+            <Identifier id={incident.session_id} charsMax={26} copyable={false} />
+          </Link>
+        </Fact>
+        <Fact name="Model">{incident.model ?? 'not named'}</Fact>
+        <Fact name="Upstream">{incident.upstream}</Fact>
+        <Fact name="Stopped">
+          <RelativeTime atMs={incident.at_ms} />
+        </Fact>
+        <Fact name="Incident">
+          <Identifier id={incident.incident_id} charsMax={18} kind="incident id" />
+        </Fact>
+      </dl>
+    </header>
+  );
+}
+
+/** A later incident, or a person, may hold the agent down although this one is dealt with: its page says so. */
+function Reactivation({ incident }: { incident: Incident }) {
+  const { data } = useTopic('gateway:agents');
+  const agent = data?.get(incident.agent_id);
+  if (isOpenIncident(incident) && agent?.policy.active !== true) {
+    return <ReactivateButton agentId={incident.agent_id} />;
+  }
+  if (agent && !agent.policy.active) {
+    return (
+      <Link
+        to="/agents/$agentId"
+        params={{ agentId: incident.agent_id }}
+        className="font-medium text-accent underline underline-offset-2"
+      >
+        The agent is stopped again
+      </Link>
+    );
+  }
+  return null;
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex min-w-0 gap-1.5">
+      <dt className="text-muted">{name}</dt>
+      <dd className="nums min-w-0 truncate font-medium">{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,73 @@
+/** One incident in a list: who was stopped, by how much, on what, and whether somebody has dealt with it. */
+import { Link } from '@tanstack/react-router';
+import { memo } from 'react';
+import type { Incident } from '#contracts';
+import { isOpenIncident } from '../../app/stopped-agents';
+import { Badge, cx, formatScore, plural, RelativeTime } from '../../ui';
+
+export const IncidentRow = memo(function IncidentRow({
+  incident,
+  hidesAgent = false,
+}: {
+  incident: Incident;
+  hidesAgent?: boolean;
+}) {
+  const isOpen = isOpenIncident(incident);
+  const { breakdown } = incident;
+  return (
+    <article
+      data-testid="incident-row"
+      data-incident-id={incident.incident_id}
+      data-open={isOpen}
+      className="relative flex items-center gap-3 px-3 py-2.5 hover:bg-hover max-md:flex-wrap max-md:gap-x-2 max-md:gap-y-1"
+    >
+      <span
+        title={`Score; fires above ${formatScore(incident.threshold)}`}
+        className={cx(
+          'nums inline-flex h-8 w-14 shrink-0 items-center justify-center rounded-md font-semibold',
+          isOpen ? 'bg-danger-soft text-danger' : 'bg-sunken text-muted',
+        )}
+      >
+        <span className="sr-only">Score </span>
+        {formatScore(breakdown.score)}
+      </span>
+      <div className="flex min-w-0 flex-1 flex-col max-md:basis-[60%]">
+        {/* Its face covers the row: all of it can be clicked. */}
+        <Link
+          to="/incidents/$incidentId"
+          params={{ incidentId: incident.incident_id }}
+          className="focus-inset truncate font-medium after:absolute after:inset-0"
+        >
+          {hidesAgent ? 'Stopped by the kill switch' : incident.agent_id}
+        </Link>
+        <span className="truncate text-muted text-xs">
+          {[
+            plural(breakdown.similar_prompts, 'similar prompt'),
+            plural(breakdown.similar_responses, 'similar answer'),
+            plural(breakdown.repeated_tool_calls, 'repeated tool call'),
+          ].join(' · ')}
+        </span>
+      </div>
+      <span className="w-40 shrink-0 truncate text-muted text-xs max-lg:hidden" title={incident.model ?? ''}>
+        {incident.model ?? incident.upstream}
+      </span>
+      <span className="w-20 shrink-0 text-right text-muted text-xs max-md:order-last max-md:w-auto">
+        <RelativeTime atMs={incident.at_ms} />
+      </span>
+      <span className="flex w-44 shrink-0 justify-end max-md:w-auto">
+        <IncidentState incident={incident} />
+      </span>
+    </article>
+  );
+});
+
+export function IncidentState({ incident }: { incident: Incident }) {
+  if (isOpenIncident(incident)) return <Badge tone="danger">Open</Badge>;
+  return (
+    <Badge tone="success" className="max-w-full" title={incident.reactivated_by ?? undefined}>
+      <span className="truncate">
+        Reactivated{incident.reactivated_by ? ` · ${incident.reactivated_by}` : ''}
+      </span>
+    </Badge>
+  );
+}

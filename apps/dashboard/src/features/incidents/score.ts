@@ -1,0 +1,63 @@
+/** How the score of an incident came about: counts times weights, per signal and per request. Pure. */
+import type { IncidentEvidence, ScoreBreakdown } from '#contracts';
+
+export const SCORE_WEIGHTS = { similar_prompts: 1, similar_responses: 2, repeated_tool_calls: 1.5 } as const;
+export type ScoreSignal = keyof typeof SCORE_WEIGHTS;
+
+export interface ScoreTerm {
+  signal: ScoreSignal;
+  label: string;
+  count: number;
+  weight: number;
+  points: number;
+}
+
+const LABELS: Record<ScoreSignal, string> = {
+  similar_prompts: 'Similar prompts',
+  similar_responses: 'Similar answers',
+  repeated_tool_calls: 'Repeated tool calls',
+};
+
+export const scoreTerms = (breakdown: ScoreBreakdown): ScoreTerm[] =>
+  (Object.keys(SCORE_WEIGHTS) as ScoreSignal[]).map((signal) => ({
+    signal,
+    label: LABELS[signal],
+    count: breakdown[signal],
+    weight: SCORE_WEIGHTS[signal],
+    points: breakdown[signal] * SCORE_WEIGHTS[signal],
+  }));
+
+type Marks = Pick<IncidentEvidence, 'is_similar_prompt' | 'is_similar_response' | 'repeated_tool_call_count'>;
+
+/** What one request added to the score. */
+export const pointsOf = (evidence: Marks): number =>
+  (evidence.is_similar_prompt ? SCORE_WEIGHTS.similar_prompts : 0) +
+  (evidence.is_similar_response ? SCORE_WEIGHTS.similar_responses : 0) +
+  evidence.repeated_tool_call_count * SCORE_WEIGHTS.repeated_tool_calls;
+
+export interface EvidenceView {
+  /** The request that was stopped; undefined for an incident without evidence. */
+  stopped: IncidentEvidence | undefined;
+  /** Requests before it, newest first. */
+  earlier: IncidentEvidence[];
+  /** The answer the similar ones are compared with: the latest one to a similar prompt; "" without one. */
+  referenceResponse: string;
+  /** Calls of the stopped turn, as keys of `toolCallKey`. */
+  repeatedToolCalls: ReadonlySet<string>;
+}
+
+export const toolCallKey = (call: { name: string; arguments: string }): string =>
+  `${call.name}\0${call.arguments}`;
+
+/** @param evidence oldest first, the stopped request last */
+export function viewEvidence(evidence: readonly IncidentEvidence[]): EvidenceView {
+  const stopped = evidence.at(-1);
+  const earlier = evidence.slice(0, -1).reverse();
+  const latest = earlier.find(({ is_similar_prompt, response }) => is_similar_prompt && response !== null);
+  return {
+    stopped,
+    earlier,
+    referenceResponse: latest?.response ?? '',
+    repeatedToolCalls: new Set(stopped?.tool_calls.map(toolCallKey)),
+  };
+}

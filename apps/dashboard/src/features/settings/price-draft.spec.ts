@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { type ModelPrice, priceTablePutSchema } from '#contracts';
+import {
+  addPrice,
+  changeCountOf,
+  editPrice,
+  NO_CHANGES,
+  priceRows,
+  removePrice,
+  toModels,
+} from './price-draft';
+
+const price = (model: string, input_usd: number): ModelPrice => ({
+  model,
+  input_usd,
+  output_usd: input_usd * 4,
+  cached_input_usd: null,
+  cache_write_usd: null,
+});
+const table = [price('a', 1), price('b', 2)];
+const row = (model: string, draft = NO_CHANGES) => {
+  const found = priceRows(table, draft).find((one) => one.model === model);
+  if (!found) throw new Error(`no row ${model}`);
+  return found;
+};
+
+describe('a draft of the price table', () => {
+  it('changes, removes and adds', () => {
+    let draft = editPrice(NO_CHANGES, row('a'), 'input_usd', '1.5');
+    draft = removePrice(draft, row('b'));
+    draft = addPrice(draft);
+    draft = editPrice(draft, row('', draft), 'model', 'c*');
+    draft = editPrice(draft, row('c*', draft), 'input_usd', '3');
+    draft = editPrice(draft, row('c*', draft), 'output_usd', '9');
+    expect(changeCountOf(table, draft)).toBe(3);
+    const { models, errors } = toModels(table, draft);
+    expect(errors).toEqual({});
+    expect(models.map(({ model, input_usd }) => [model, input_usd])).toEqual([
+      ['a', 1.5],
+      ['c*', 3],
+    ]);
+    expect(priceTablePutSchema.safeParse({ version: 4, models }).success).toBe(true);
+  });
+
+  it('lies on top of what somebody else saved meanwhile', () => {
+    const draft = editPrice(NO_CHANGES, row('a'), 'input_usd', '1.5');
+    const theirs = [price('a', 1), price('b', 7), price('d', 5)];
+    expect(toModels(theirs, draft).models.map(({ model, input_usd }) => [model, input_usd])).toEqual([
+      ['a', 1.5],
+      ['b', 7],
+      ['d', 5],
+    ]);
+  });
+
+  it('is no change when the old price is typed again', () => {
+    const draft = editPrice(NO_CHANGES, row('a'), 'input_usd', '1');
+    expect(changeCountOf(table, draft)).toBe(0);
+  });
+
+  it('names what is missing, doubled or no price', () => {
+    let draft = addPrice(NO_CHANGES);
+    expect(Object.keys(toModels(table, draft).errors)).toEqual([
+      'new-1 model',
+      'new-1 input_usd',
+      'new-1 output_usd',
+    ]);
+    draft = editPrice(draft, row('', draft), 'model', 'a');
+    draft = editPrice(draft, row('b', draft), 'output_usd', '-1');
+    expect(toModels(table, draft).errors).toMatchObject({
+      'a model': 'This model is in the table already.',
+      'b output_usd': 'Enter a price.',
+    });
+  });
+});

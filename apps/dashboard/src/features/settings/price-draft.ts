@@ -1,0 +1,138 @@
+/**
+ * Edits of the price table, kept apart from the table itself: when somebody else saves meanwhile, the same edits can be
+ * put on top of theirs. Pure.
+ */
+import type { ModelPrice } from '#contracts';
+
+export const PRICE_FIELDS = ['input_usd', 'output_usd', 'cached_input_usd', 'cache_write_usd'] as const;
+export type PriceField = (typeof PRICE_FIELDS)[number];
+
+export const PRICE_LABELS: Record<PriceField, string> = {
+  input_usd: 'Input',
+  output_usd: 'Output',
+  cached_input_usd: 'Cached input',
+  cache_write_usd: 'Cache write',
+};
+
+/** "As input": these may be empty. */
+export const mayBeEmpty = (field: PriceField): boolean =>
+  field === 'cached_input_usd' || field === 'cache_write_usd';
+
+export type PriceTexts = Record<PriceField, string>;
+
+export interface PriceDraft {
+  /** Model of the table -> texts typed over its prices. */
+  changed: Readonly<Record<string, Partial<PriceTexts>>>;
+  removed: readonly string[];
+  /** In the order in which they were added; `id` tells rows without a name apart. */
+  added: readonly (PriceTexts & { id: number; model: string })[];
+}
+
+export const NO_CHANGES: PriceDraft = { changed: {}, removed: [], added: [] };
+
+export interface PriceRow {
+  /** Model of the table, or the id of an added row. */
+  key: string;
+  addedId: number | null;
+  model: string;
+  texts: PriceTexts;
+  isChanged: boolean;
+}
+
+const textOf = (value: number | null): string => (value === null ? '' : String(value));
+
+export const textsOf = (price: ModelPrice): PriceTexts => ({
+  input_usd: textOf(price.input_usd),
+  output_usd: textOf(price.output_usd),
+  cached_input_usd: textOf(price.cached_input_usd),
+  cache_write_usd: textOf(price.cache_write_usd),
+});
+
+/** The table as it would be, added rows first. */
+export function priceRows(models: readonly ModelPrice[], draft: PriceDraft): PriceRow[] {
+  const added = draft.added.map(({ id, model, ...texts }) => ({
+    key: `new-${id}`,
+    addedId: id,
+    model,
+    texts,
+    isChanged: true,
+  }));
+  const known = models
+    .filter(({ model }) => !draft.removed.includes(model))
+    .map((price) => ({
+      key: price.model,
+      addedId: null,
+      model: price.model,
+      texts: { ...textsOf(price), ...draft.changed[price.model] },
+      isChanged: isChanged(price, draft.changed[price.model]),
+    }));
+  return [...added, ...known];
+}
+
+const isChanged = (price: ModelPrice, texts: Partial<PriceTexts> | undefined): boolean =>
+  PRICE_FIELDS.some((field) => {
+    const typed = texts?.[field]?.trim();
+    return typed !== undefined && typed !== textsOf(price)[field];
+  });
+
+export const changeCountOf = (models: readonly ModelPrice[], draft: PriceDraft): number =>
+  priceRows(models, draft).filter((row) => row.isChanged).length +
+  draft.removed.filter((name) => models.some(({ model }) => model === name)).length;
+
+export function editPrice(
+  draft: PriceDraft,
+  row: PriceRow,
+  field: PriceField | 'model',
+  text: string,
+): PriceDraft {
+  if (row.addedId !== null) {
+    const added = draft.added.map((one) => (one.id === row.addedId ? { ...one, [field]: text } : one));
+    return { ...draft, added };
+  }
+  if (field === 'model') return draft;
+  return { ...draft, changed: { ...draft.changed, [row.key]: { ...draft.changed[row.key], [field]: text } } };
+}
+
+export function removePrice(draft: PriceDraft, row: PriceRow): PriceDraft {
+  if (row.addedId !== null) return { ...draft, added: draft.added.filter(({ id }) => id !== row.addedId) };
+  return { ...draft, removed: [...draft.removed, row.key] };
+}
+
+export function addPrice(draft: PriceDraft): PriceDraft {
+  const id = Math.max(0, ...draft.added.map((one) => one.id)) + 1;
+  const row = { id, model: '', input_usd: '', output_usd: '', cached_input_usd: '', cache_write_usd: '' };
+  return { ...draft, added: [row, ...draft.added] };
+}
+
+/** The whole table to send, or what is wrong, by `<row key> <field>`. */
+export function toModels(
+  models: readonly ModelPrice[],
+  draft: PriceDraft,
+): { models: ModelPrice[]; errors: Record<string, string> } {
+  const errors: Record<string, string> = {};
+  const seen = new Set<string>();
+  const next = priceRows(models, draft).map((row): ModelPrice => {
+    const name = row.model.trim();
+    if (name === '') errors[`${row.key} model`] = 'Name the model.';
+    else if (seen.has(name)) errors[`${row.key} model`] = 'This model is in the table already.';
+    seen.add(name);
+    const read = (field: PriceField): number | null => {
+      const text = row.texts[field].trim();
+      if (text === '' && mayBeEmpty(field)) return null;
+      const value = Number(text);
+      if (text === '' || !Number.isFinite(value) || value < 0) {
+        errors[`${row.key} ${field}`] = 'Enter a price.';
+        return 0;
+      }
+      return value;
+    };
+    return {
+      model: name,
+      input_usd: read('input_usd') ?? 0,
+      output_usd: read('output_usd') ?? 0,
+      cached_input_usd: read('cached_input_usd'),
+      cache_write_usd: read('cache_write_usd'),
+    };
+  });
+  return { models: next.sort((a, b) => a.model.localeCompare(b.model)), errors };
+}

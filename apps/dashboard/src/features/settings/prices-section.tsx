@@ -1,0 +1,315 @@
+/** What models cost. Saved whole, under a version: when somebody else was faster, nobody's edits are lost. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Plus, Trash2, Undo2 } from 'lucide-react';
+import { type FormEvent, useState } from 'react';
+import type { PriceTable } from '#contracts';
+import { ApiError, api, toRefusal, useDenial } from '../../api';
+import {
+  Button,
+  Callout,
+  cx,
+  EmptyState,
+  IconButton,
+  Input,
+  Panel,
+  plural,
+  RelativeTime,
+  Skeleton,
+  Table,
+  Td,
+  Th,
+  toast,
+} from '../../ui';
+import {
+  addPrice,
+  changeCountOf,
+  editPrice,
+  mayBeEmpty,
+  NO_CHANGES,
+  PRICE_FIELDS,
+  PRICE_LABELS,
+  type PriceField,
+  type PriceRow,
+  priceRows,
+  removePrice,
+  toModels,
+} from './price-draft';
+
+const QUERY_KEY = ['prices'];
+/** Rows drawn at once; the search finds the others. */
+const ROWS_SHOWN_MAX = 150;
+
+export function PricesSection() {
+  const { data, error } = useQuery({
+    queryKey: QUERY_KEY,
+    queryFn: () => api.get<PriceTable>('/v1/prices'),
+    staleTime: 0,
+  });
+  if (error) return <Callout tone="danger">{error.message}</Callout>;
+  if (!data) return <Skeleton className="h-96 w-full" />;
+  return <PriceForm table={data} />;
+}
+
+function PriceForm({ table }: { table: PriceTable }) {
+  const queryClient = useQueryClient();
+  const denial = useDenial('configure');
+  const [draft, setDraft] = useState(NO_CHANGES);
+  const [q, setQ] = useState('');
+  const [errors, setErrors] = useState<Record<string, string>>({});
+  const { mutate, isPending, error, reset } = useMutation({
+    mutationFn: (models: PriceTable['models']) =>
+      api.put<PriceTable>('/v1/prices', { version: table.version, models }),
+    onSuccess: (next) => {
+      queryClient.setQueryData(QUERY_KEY, next);
+      setDraft(NO_CHANGES);
+      toast({
+        title: 'Prices saved',
+        description: `Version ${next.version} counts from the next call on.`,
+        tone: 'success',
+      });
+    },
+  });
+  const isConflict = error instanceof ApiError && error.reason === 'version_conflict';
+  const rows = priceRows(table.models, draft);
+  const needle = q.trim().toLowerCase();
+  const matching = rows.filter((row) => row.addedId !== null || row.model.toLowerCase().includes(needle));
+  const changeCount = changeCountOf(table.models, draft);
+  const change = (next: typeof draft) => {
+    setDraft(next);
+    setErrors({});
+    if (error) reset();
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const next = toModels(table.models, draft);
+    setErrors(next.errors);
+    if (Object.keys(next.errors).length > 0) setQ('');
+    else if (!denial && !isPending && changeCount > 0) mutate(next.models);
+  };
+  return (
+    <form onSubmit={submit} noValidate className="flex flex-col gap-3">
+      {denial ? <Callout>{denial} You can look, not change.</Callout> : null}
+      <div className="flex flex-wrap items-center gap-2">
+        <Input
+          type="search"
+          aria-label="Find a model"
+          placeholder="Find a model"
+          value={q}
+          onChange={(event) => setQ(event.target.value)}
+          className="!w-64 max-md:!w-full"
+        />
+        <p className="mr-auto text-muted text-xs">
+          <Version table={table} />
+        </p>
+        <Button
+          icon={<Plus size={14} aria-hidden="true" />}
+          disabledReason={denial}
+          data-testid="price-add"
+          onClick={() => change(addPrice(draft))}
+        >
+          Add model
+        </Button>
+      </div>
+      {isConflict ? (
+        <Conflict
+          version={table.version}
+          onLoad={async (keepsEdits) => {
+            await queryClient.invalidateQueries({ queryKey: QUERY_KEY });
+            if (!keepsEdits) setDraft(NO_CHANGES);
+            reset();
+          }}
+        />
+      ) : null}
+      {error && !isConflict ? (
+        <Callout tone="danger" alert>
+          Not saved: {toRefusal(error, () => false).general}
+        </Callout>
+      ) : null}
+      <Panel bodyClassName="overflow-x-auto">
+        <PriceTableView
+          rows={matching.slice(0, ROWS_SHOWN_MAX)}
+          errors={errors}
+          isReadOnly={denial !== null}
+          onEdit={(row, field, text) => change(editPrice(draft, row, field, text))}
+          onRemove={(row) => change(removePrice(draft, row))}
+        />
+        {matching.length > ROWS_SHOWN_MAX ? (
+          <p className="p-3 text-center text-muted text-xs">
+            {plural(matching.length - ROWS_SHOWN_MAX, 'more model')}: search to find one.
+          </p>
+        ) : null}
+        {matching.length === 0 ? (
+          <EmptyState
+            title={rows.length === 0 ? 'No model has a price' : 'No model matches'}
+            className="py-8"
+          />
+        ) : null}
+      </Panel>
+      <p className="text-muted text-xs">
+        USD for a million tokens. A name also stands for its dated versions; a trailing * for any ending; the
+        longest match wins. An empty cache price is as input.
+      </p>
+      <div className="sticky bottom-0 -mx-4 flex items-center gap-2 border-line border-t bg-canvas px-4 py-3">
+        <p role="status" className="mr-auto text-muted text-xs">
+          {changeCount === 0 ? 'Everything is saved.' : `${changeCount} unsaved`}
+          {draft.removed.length > 0 ? (
+            <button
+              type="button"
+              className="ml-2 inline-flex items-center gap-1 text-accent hover:underline"
+              onClick={() => change({ ...draft, removed: [] })}
+            >
+              <Undo2 size={12} aria-hidden="true" />
+              Bring back {plural(draft.removed.length, 'removed model')}
+            </button>
+          ) : null}
+        </p>
+        {changeCount > 0 ? <Button onClick={() => change(NO_CHANGES)}>Discard</Button> : null}
+        <Button
+          type="submit"
+          variant="primary"
+          data-testid="prices-save"
+          busy={isPending}
+          disabled={changeCount === 0}
+          disabledReason={denial}
+        >
+          Save prices
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function Version({ table }: { table: PriceTable }) {
+  if (table.version === 0 || table.updated_at_ms === null) return <>The prices this program came with</>;
+  return (
+    <>
+      Version {table.version}, {table.updated_by}, <RelativeTime atMs={table.updated_at_ms} />
+    </>
+  );
+}
+
+interface ConflictProps {
+  /** The one the edits began from. */
+  version: number;
+  onLoad: (keepsEdits: boolean) => Promise<void>;
+}
+
+function Conflict({ version, onLoad }: ConflictProps) {
+  return (
+    <Callout tone="warning" alert>
+      <p className="mb-2">
+        Somebody else has saved prices since version {version}. Nothing of yours was saved, and nothing of
+        theirs is lost.
+      </p>
+      <div className="flex flex-wrap gap-2">
+        <Button size="sm" variant="primary" onClick={() => void onLoad(true)}>
+          Put my edits on top of theirs
+        </Button>
+        <Button size="sm" onClick={() => void onLoad(false)}>
+          Take theirs, drop mine
+        </Button>
+      </div>
+    </Callout>
+  );
+}
+
+interface PriceTableViewProps {
+  rows: readonly PriceRow[];
+  errors: Readonly<Record<string, string>>;
+  isReadOnly: boolean;
+  onEdit: (row: PriceRow, field: PriceField | 'model', text: string) => void;
+  onRemove: (row: PriceRow) => void;
+}
+
+function PriceTableView({ rows, errors, isReadOnly, onEdit, onRemove }: PriceTableViewProps) {
+  return (
+    <Table className="min-w-[36rem]">
+      <thead>
+        <tr>
+          <Th>Model</Th>
+          {PRICE_FIELDS.map((field) => (
+            <Th key={field} className="w-28">
+              {PRICE_LABELS[field]}
+            </Th>
+          ))}
+          <Th className="w-12">
+            <span className="sr-only">Actions</span>
+          </Th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.key} data-testid="price-row" className={cx(row.isChanged && 'bg-accent-soft/40')}>
+            <Td className="!py-1">
+              {row.addedId === null ? (
+                <span className="font-mono text-xs">{row.model}</span>
+              ) : (
+                <PriceInput
+                  label="Model"
+                  text={row.model}
+                  error={errors[`${row.key} model`]}
+                  isReadOnly={isReadOnly}
+                  placeholder="gpt-5-mini or my-model-*"
+                  onChange={(text) => onEdit(row, 'model', text)}
+                />
+              )}
+            </Td>
+            {PRICE_FIELDS.map((field) => (
+              <Td key={field} className="!px-1.5 !py-1">
+                <PriceInput
+                  label={`${PRICE_LABELS[field]} price of ${row.model || 'the new model'}`}
+                  text={row.texts[field]}
+                  error={errors[`${row.key} ${field}`]}
+                  isReadOnly={isReadOnly}
+                  placeholder={mayBeEmpty(field) ? 'as input' : ''}
+                  onChange={(text) => onEdit(row, field, text)}
+                />
+              </Td>
+            ))}
+            <Td className="!px-1.5 !py-1 text-right">
+              {isReadOnly ? null : (
+                <IconButton
+                  label={`Remove ${row.model || 'the new model'}`}
+                  icon={<Trash2 size={14} aria-hidden="true" />}
+                  onClick={() => onRemove(row)}
+                />
+              )}
+            </Td>
+          </tr>
+        ))}
+      </tbody>
+    </Table>
+  );
+}
+
+interface PriceInputProps {
+  label: string;
+  text: string;
+  error: string | undefined;
+  isReadOnly: boolean;
+  placeholder: string;
+  onChange: (text: string) => void;
+}
+
+function PriceInput({ label, text, error, isReadOnly, placeholder, onChange }: PriceInputProps) {
+  return (
+    <>
+      <Input
+        aria-label={label}
+        aria-invalid={error ? true : undefined}
+        title={error}
+        value={text}
+        readOnly={isReadOnly}
+        placeholder={placeholder}
+        autoComplete="off"
+        onChange={(event) => onChange(event.target.value)}
+        className={cx('nums !h-7 text-xs', isReadOnly && '!border-transparent !bg-transparent')}
+      />
+      {error ? (
+        <p role="alert" className="text-danger text-xs">
+          {error}
+        </p>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,124 @@
+/** Cost over time as bars, drawn by uPlot. The table by day says the same: hidden from screen readers. */
+import { useEffect, useRef, useState } from 'react';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { useTheme } from '../../app/theme';
+import { formatCost } from '../../ui';
+import { bucketLabel, type Series, type Span } from './spend-range';
+
+const HEIGHT_PX = 200;
+
+interface SpendChartProps {
+  series: Series;
+  bucket: Span['bucket'];
+}
+
+export function SpendChart({ series, bucket }: SpendChartProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const theme = useTheme((state) => state.theme);
+  const [hovered, setHovered] = useState<number | null>(null);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `theme` changes what the colours resolve to.
+  useEffect(() => {
+    const element = host.current;
+    if (!element) return;
+    const style = getComputedStyle(element);
+    const colour = (name: string) => style.getPropertyValue(name).trim() || '#888';
+    const plot = new uPlot(
+      options(element.clientWidth, bucket, colour, setHovered),
+      [series.times, series.costs],
+      element,
+    );
+    const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT_PX }));
+    resize.observe(element);
+    return () => {
+      resize.disconnect();
+      plot.destroy();
+      setHovered(null);
+    };
+  }, [series, bucket, theme]);
+
+  const at = hovered === null ? undefined : series.times[hovered];
+  return (
+    <div aria-hidden="true">
+      <p className="nums h-5 text-right text-muted text-xs">
+        {hovered === null || at === undefined ? (
+          `Per ${bucket}, UTC`
+        ) : (
+          <>
+            {bucketLabel(at * 1_000, bucket)}{' '}
+            <span className="font-semibold text-fg">{formatCost(series.costs[hovered] ?? 0)}</span>
+          </>
+        )}
+      </p>
+      <div ref={host} className="w-full overflow-hidden" style={{ height: HEIGHT_PX }} />
+    </div>
+  );
+}
+
+function options(
+  width: number,
+  bucket: Span['bucket'],
+  colour: (name: string) => string,
+  onHover: (index: number | null) => void,
+): uPlot.Options {
+  const axis = {
+    stroke: colour('--muted'),
+    font: '11px "Inter Variable", sans-serif',
+    ticks: { show: false },
+    grid: { stroke: colour('--line'), width: 1 },
+  };
+  const bars = uPlot.paths.bars?.({ size: [0.72, 56], radius: 0.12 });
+  return {
+    width: Math.max(1, width),
+    height: HEIGHT_PX,
+    padding: [8, 4, 0, 4],
+    legend: { show: false },
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
+    cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
+    hooks: { setCursor: [(plot) => onHover(plot.cursor.idx ?? null)] },
+    scales: {
+      x: { time: true, range: (_plot, min, max) => padded(min, max, bucket) },
+      y: { range: (_plot, _min, max) => [0, Math.max(max ?? 0, 0.0001) * 1.1] },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        space: 64,
+        values: (_plot, splits) => splits.map((seconds) => tick(seconds, bucket)),
+        incrs: bucket === 'hour' ? [3_600, 7_200, 10_800, 21_600] : [86_400, 172_800, 604_800, 1_209_600],
+      },
+      {
+        ...axis,
+        size: 56,
+        values: (_plot, splits) => splits.map((usd) => (usd === 0 ? '$0' : axisUsd(usd))),
+      },
+    ],
+    series: [
+      {},
+      {
+        stroke: colour('--accent-solid'),
+        fill: colour('--accent-solid'),
+        width: 0,
+        points: { show: false },
+        ...(bars ? { paths: bars } : {}),
+      },
+    ],
+  };
+}
+
+/** Half a bucket at either side, so that the first and the last bar are whole. */
+function padded(min: number, max: number, bucket: Span['bucket']): [number, number] {
+  const half = bucket === 'hour' ? 1_800 : 43_200;
+  return [min - half, max + half];
+}
+
+const tick = (seconds: number, bucket: Span['bucket']): string => {
+  const at = new Date(seconds * 1_000);
+  if (bucket === 'hour') return `${String(at.getUTCHours()).padStart(2, '0')}:00`;
+  return at.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+};
+
+const axisUsd = (usd: number): string =>
+  usd < 0.01 ? `$${Number(usd.toPrecision(2))}` : `$${Number(usd.toFixed(2))}`;

@@ -1,0 +1,173 @@
+/** What agents cost: over time, and by agent, model and day. Calls without a price are counted, never priced at zero. */
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { CircleDollarSign, TriangleAlert } from 'lucide-react';
+import { lazy, Suspense, useMemo } from 'react';
+import type { SpendGroup, SpendLine } from '#contracts';
+import { api } from '../../api';
+import { useChangeSearch } from '../../app/use-change-search';
+import {
+  Callout,
+  cx,
+  EmptyState,
+  FilterChip,
+  formatCost,
+  formatCount,
+  formatTokens,
+  Panel,
+  plural,
+  Skeleton,
+  useNow,
+} from '../../ui';
+import { Segmented } from '../../ui/segmented';
+import { RangePicker } from './range-picker';
+import { type Span, seriesOf, spanOf, totalsOf } from './spend-range';
+import type { SpendSearch, SpendTable as SpendTableBy } from './spend-search';
+import { SpendTable } from './spend-table';
+
+const SpendChart = lazy(async () => ({ default: (await import('./spend-chart')).SpendChart }));
+
+const route = getRouteApi('/shell/spend');
+const REFRESH_MS = 15_000;
+const MINUTE_MS = 60_000;
+const TABLES: readonly { value: SpendTableBy; label: string }[] = [
+  { value: 'agent', label: 'By agent' },
+  { value: 'model', label: 'By model' },
+  { value: 'day', label: 'By day' },
+];
+
+export function SpendPage() {
+  const search = route.useSearch();
+  const change = useChangeSearch<SpendSearch>();
+  const { by = 'agent', agent, model } = search;
+  const minute = useNow((nowMs) => Math.floor(nowMs / MINUTE_MS));
+  const span = useMemo(() => spanOf(search, minute * MINUTE_MS), [search, minute]);
+  const overTime = useSpend(span.bucket, span, agent, model);
+  const grouped = useSpend(by, span, agent, model);
+  const series = useMemo(() => seriesOf(overTime.data ?? [], span), [overTime.data, span]);
+  const totals = useMemo(() => totalsOf(overTime.data ?? []), [overTime.data]);
+  const failure = overTime.error ?? grouped.error;
+  return (
+    <div className="flex h-full flex-col">
+      <h1 className="sr-only">Spend</h1>
+      <div className="flex flex-wrap items-center gap-2 border-line border-b bg-surface px-3 py-2">
+        <RangePicker search={search} span={span} onChange={change} />
+        {agent ? (
+          <FilterChip name="agent" value={agent} onRemove={() => change({ agent: undefined })} />
+        ) : null}
+        {model ? (
+          <FilterChip name="model" value={model} onRemove={() => change({ model: undefined })} />
+        ) : null}
+      </div>
+      <div className="min-h-0 flex-1 overflow-y-auto">
+        <div className="mx-auto flex max-w-6xl flex-col gap-3 p-3">
+          {failure ? <Callout tone="danger">{failure.message}</Callout> : null}
+          <Totals totals={overTime.data ? totals : null} />
+          {totals.unpriced_call_count > 0 ? <Unpriced count={totals.unpriced_call_count} /> : null}
+          <Panel title="Cost over time">
+            <Suspense fallback={<Skeleton className="h-[220px] w-full" />}>
+              {overTime.data ? (
+                <SpendChart series={series} bucket={span.bucket} />
+              ) : (
+                <Skeleton className="h-[220px] w-full" />
+              )}
+            </Suspense>
+          </Panel>
+          <Panel
+            title="Where it went"
+            actions={
+              <Segmented
+                label="Group"
+                value={by}
+                options={TABLES}
+                onChange={(next) => change({ by: next === 'agent' ? undefined : next })}
+              />
+            }
+            bodyClassName="overflow-x-auto"
+          >
+            {grouped.data === undefined ? (
+              <Skeleton className="m-3 h-24" />
+            ) : grouped.data.length === 0 ? (
+              <EmptyState icon={<CircleDollarSign size={24} aria-hidden="true" />} title="Nothing was spent">
+                No call through the proxy ended in this time.
+              </EmptyState>
+            ) : (
+              <SpendTable by={by} lines={grouped.data} onFilter={change} />
+            )}
+          </Panel>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function useSpend(group: SpendGroup, span: Span, agent: string | undefined, model: string | undefined) {
+  const { from_ms, to_ms } = span;
+  return useQuery({
+    queryKey: ['spend', group, from_ms, to_ms, agent ?? null, model ?? null],
+    queryFn: async () =>
+      (
+        await api.get<{ items: SpendLine[] }>('/v1/spend', {
+          group,
+          from_ms,
+          to_ms,
+          agent_id: agent,
+          model,
+        })
+      ).items,
+    refetchInterval: REFRESH_MS,
+    staleTime: 0,
+    placeholderData: keepPreviousData,
+  });
+}
+
+function Totals({ totals }: { totals: ReturnType<typeof totalsOf> | null }) {
+  const tiles: readonly { label: string; value: string | null; note: string | null }[] = [
+    { label: 'Cost', value: totals && formatCost(totals.cost_usd), note: null },
+    { label: 'Calls', value: totals && formatCount(totals.call_count), note: null },
+    {
+      label: 'Input tokens',
+      value: totals && formatTokens(totals.input_tokens),
+      note:
+        totals && totals.cached_input_tokens > 0
+          ? `${formatTokens(totals.cached_input_tokens)} cached`
+          : null,
+    },
+    {
+      label: 'Output tokens',
+      value: totals && formatTokens(totals.output_tokens),
+      note:
+        totals && totals.reasoning_tokens > 0 ? `${formatTokens(totals.reasoning_tokens)} reasoning` : null,
+    },
+  ];
+  return (
+    <dl className="grid grid-cols-4 gap-px overflow-hidden rounded-lg border border-line bg-line max-md:grid-cols-2">
+      {tiles.map(({ label, value, note }, index) => (
+        <div key={label} className="min-w-0 bg-surface px-4 py-3">
+          <dt className="text-2xs text-muted">{label}</dt>
+          <dd className="nums flex flex-wrap items-baseline gap-x-2">
+            {value === null ? (
+              <Skeleton className="my-1.5 h-5 w-20" />
+            ) : (
+              <>
+                <span className={cx('font-semibold', index === 0 ? 'text-xl' : 'text-lg')}>{value}</span>
+                {note ? <span className="text-muted text-xs">{note}</span> : null}
+              </>
+            )}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Unpriced({ count }: { count: number }) {
+  return (
+    <Callout tone="warning" icon={<TriangleAlert size={14} aria-hidden="true" />}>
+      The cost of {plural(count, 'call')} is unknown and not in these sums: the model has no price.{' '}
+      <Link to="/settings" search={{ section: 'prices' }} className="font-medium underline">
+        Add prices
+      </Link>
+    </Callout>
+  );
+}

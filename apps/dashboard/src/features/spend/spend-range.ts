@@ -1,0 +1,87 @@
+/** From the address to a span of time, and the buckets drawn over it. Pure. */
+import type { SpendLine } from '#contracts';
+import type { SpendRange, SpendSearch } from './spend-search';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+/** Shorter spans are drawn by the hour. */
+const HOURLY_MS_MAX = 2 * DAY_MS;
+
+const RANGE_DAYS: Record<SpendRange, number> = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 };
+
+export interface Span {
+  from_ms: number;
+  /** Exclusive. */
+  to_ms: number;
+  bucket: 'hour' | 'day';
+}
+
+/** Starts at whole hours or UTC days, so that no bucket is cut; ends with the bucket of `nowMs`, or with the last day asked for. */
+export function spanOf({ range = '7d', from, to }: SpendSearch, nowMs: number): Span {
+  if (from !== undefined && to !== undefined) {
+    const from_ms = Date.parse(from);
+    const to_ms = Date.parse(to) + DAY_MS;
+    return { from_ms, to_ms, bucket: to_ms - from_ms <= HOURLY_MS_MAX ? 'hour' : 'day' };
+  }
+  const days = RANGE_DAYS[range];
+  if (days === 1) {
+    const to_ms = Math.floor(nowMs / HOUR_MS) * HOUR_MS + HOUR_MS;
+    return { from_ms: to_ms - DAY_MS, to_ms, bucket: 'hour' };
+  }
+  const to_ms = Math.floor(nowMs / DAY_MS) * DAY_MS + DAY_MS;
+  return { from_ms: to_ms - days * DAY_MS, to_ms, bucket: 'day' };
+}
+
+export const bucketMs = (bucket: Span['bucket']): number => (bucket === 'hour' ? HOUR_MS : DAY_MS);
+
+export interface Series {
+  /** Starts of the buckets, epoch seconds, ascending, without a gap. */
+  times: number[];
+  costs: number[];
+}
+
+/** Buckets without a line cost nothing: they are there, at zero. */
+export function seriesOf(lines: readonly SpendLine[], span: Span): Series {
+  const step = bucketMs(span.bucket);
+  const byStart = new Map(lines.map((line) => [Date.parse(line.key), line.cost_usd]));
+  const times: number[] = [];
+  const costs: number[] = [];
+  for (let at = span.from_ms; at < span.to_ms; at += step) {
+    times.push(at / 1_000);
+    costs.push(byStart.get(at) ?? 0);
+  }
+  return { times, costs };
+}
+
+export type SpendTotals = Omit<SpendLine, 'key'>;
+
+export function totalsOf(lines: readonly SpendLine[]): SpendTotals {
+  const total: SpendTotals = {
+    call_count: 0,
+    input_tokens: 0,
+    cached_input_tokens: 0,
+    output_tokens: 0,
+    reasoning_tokens: 0,
+    cost_usd: 0,
+    unpriced_call_count: 0,
+  };
+  for (const line of lines) {
+    for (const name of Object.keys(total) as (keyof SpendTotals)[]) total[name] += line[name];
+  }
+  return total;
+}
+
+/** Most expensive first; equals by calls. Days newest first. */
+export const orderLines = (lines: readonly SpendLine[], isByTime: boolean): SpendLine[] =>
+  [...lines].sort((a, b) =>
+    isByTime ? b.key.localeCompare(a.key) : b.cost_usd - a.cost_usd || b.call_count - a.call_count,
+  );
+
+/** "Sat 31 Jan", or "31 Jan, 14:00" for an hour; both UTC. */
+export function bucketLabel(startMs: number, bucket: Span['bucket']): string {
+  const at = new Date(startMs);
+  const day = at.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+  if (bucket === 'day')
+    return `${at.toLocaleDateString('en-GB', { weekday: 'short', timeZone: 'UTC' })} ${day}`;
+  return `${day}, ${String(at.getUTCHours()).padStart(2, '0')}:00`;
+}

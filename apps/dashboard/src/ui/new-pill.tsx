@@ -1,0 +1,28 @@
+/** "12 new": what waits above a list that holds still while somebody reads it. Draws nothing when nothing waits. */
+import { ArrowUp } from 'lucide-react';
+import { formatCount } from './format';
+
+interface NewPillProps {
+  count: number;
+  onRelease: () => void;
+  /** What kind of things wait, for their number alone: "new" unless given. */
+  noun?: string;
+}
+
+/** Its parent is positioned; the pill floats over the first rows and moves nothing. */
+export function NewPill({ count, onRelease, noun = 'new' }: NewPillProps) {
+  if (count === 0) return null;
+  return (
+    <div className="pointer-events-none absolute inset-x-0 top-2 z-20 flex justify-center">
+      <button
+        type="button"
+        data-testid="new-pill"
+        onClick={onRelease}
+        className="nums pointer-events-auto inline-flex h-7 items-center gap-1.5 rounded-full bg-accent-solid px-3 font-medium text-white text-xs shadow-pop hover:bg-accent-solid-hover max-md:h-9"
+      >
+        <ArrowUp size={13} aria-hidden="true" />
+        {formatCount(count)} {noun}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,28 @@
+/** A number with its unit inside the frame. What it takes and how it is labelled is as for Input. */
+import type { ComponentProps } from 'react';
+import { cx } from './cx';
+import { Input } from './field';
+
+interface UnitInputProps extends ComponentProps<'input'> {
+  unit: string;
+}
+
+export function UnitInput({ unit, className, readOnly, ...rest }: UnitInputProps) {
+  return (
+    <span className="relative block">
+      <Input
+        inputMode="decimal"
+        autoComplete="off"
+        {...rest}
+        readOnly={readOnly}
+        className={cx('nums pr-14', readOnly && '!bg-sunken !text-muted', className)}
+      />
+      <span
+        aria-hidden="true"
+        className="pointer-events-none absolute top-1/2 right-2.5 -translate-y-1/2 text-muted text-xs"
+      >
+        {unit}
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,34 @@
+/** The store of limits: in this process, or in Redis where several gateways share one. */
+import type { Logger } from 'pino';
+import { connectRedis, RedisRateLimiter } from '#adapters/redis';
+import type { RateLimiter } from '#contracts';
+import { MemoryRateLimiter } from '#domain/policy';
+import type { Clock } from '#kernel';
+
+/** Redis that is away says so with every attempt; the log needs it once a minute. */
+const LOG_INTERVAL_MS = 60_000;
+
+export interface LimiterLink {
+  limiter: RateLimiter;
+  /** Never rejects. */
+  close(): Promise<void>;
+}
+
+/** @param redisUrl null: in this process. A Redis that is not there yet is waited for in the background. */
+export function openLimiter(redisUrl: string | null, clock: Clock, logger: Logger): LimiterLink {
+  if (redisUrl === null) return { limiter: new MemoryRateLimiter({ clock }), close: async () => {} };
+  let loggedMs = Number.NEGATIVE_INFINITY;
+  const connection = connectRedis(redisUrl, {
+    onError: (failure) => {
+      if (clock.nowMs() - loggedMs < LOG_INTERVAL_MS) return;
+      loggedMs = clock.nowMs();
+      logger.error(
+        { event: 'redis_failed', err: failure },
+        'Redis cannot be reached; limits are not enforced',
+      );
+    },
+    onReady: () => logger.info({ event: 'redis_ready' }, 'connected to Redis'),
+  });
+  void connection.open();
+  return { limiter: new RedisRateLimiter({ client: connection.client }), close: () => connection.quit() };
+}

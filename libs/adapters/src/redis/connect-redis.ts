@@ -1,0 +1,134 @@
+/**
+ * A connection that fails fast and never brings the process down: nothing is queued while Redis is away, nothing is
+ * sent twice, a server that no longer answers is given up, and reconnecting goes on for ever, with growing pauses.
+ */
+import { Redis, type RedisOptions } from 'ioredis';
+import { RedisFailure, toRedisFailure } from './redis-failure.js';
+
+const COMMAND_TIMEOUT_MS = 1_000;
+/** Sent something and heard nothing for this long: the connection is dropped, and with it all that waits on it. */
+const SILENCE_TIMEOUT_MS = 1_000;
+const CONNECT_TIMEOUT_MS = 2_000;
+const RECONNECT_FIRST_MS = 50;
+const RECONNECT_MAX_MS = 2_000;
+/** For the goodbye at the end. */
+const CLOSE_TIMEOUT_MS = 500;
+
+export interface ConnectRedisOptions {
+  /** The connection was lost, or an attempt failed; safe to log. Reconnecting goes on by itself. */
+  onError: (failure: RedisFailure) => void;
+  /** Connected, or connected again. */
+  onReady?: () => void;
+  /** Shown by `CLIENT LIST`. */
+  connectionName?: string;
+  /** Most a command waits for its reply, whoever sent it; an adapter may wait less. */
+  commandTimeoutMs?: number;
+  connectTimeoutMs?: number;
+  /** Longest pause between two attempts. */
+  reconnectMaxMs?: number;
+  /** Spreads the attempts of several gateways. In [0, 1). */
+  random?: () => number;
+}
+
+export interface RedisConnection {
+  readonly client: Redis;
+  readonly isReady: boolean;
+  /**
+   * Opens it: true when connected, false when the first attempt failed (and goes on in the background). Never rejects.
+   * Without this call the first command opens the connection, and is itself rejected.
+   */
+  open(): Promise<boolean>;
+  /** Says goodbye, or hangs up if that takes too long. Never rejects; the connection is not used again. */
+  quit(): Promise<void>;
+}
+
+/**
+ * Lazy: connects when opened.
+ * @param url `redis://`, `rediss://` (TLS), with user, password and database as usual, or the path of a Unix socket
+ * @throws Error for a malformed URL, without repeating it
+ */
+export function connectRedis(url: string, options: ConnectRedisOptions): RedisConnection {
+  const { onError, onReady, connectionName = 'observatory', random = Math.random } = options;
+  const reconnectMaxMs = options.reconnectMaxMs ?? RECONNECT_MAX_MS;
+  checkUrl(url);
+  const settings: RedisOptions = {
+    lazyConnect: true,
+    connectionName,
+    // While Redis is away a command is rejected at once.
+    enableOfflineQueue: false,
+    // A broken connection rejects what waits on it. Sending it again could count it twice.
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    commandTimeout: options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS,
+    socketTimeout: SILENCE_TIMEOUT_MS,
+    connectTimeout: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+    disconnectTimeout: CLOSE_TIMEOUT_MS,
+    retryStrategy: (attempt) => {
+      const pauseMs = Math.min(RECONNECT_FIRST_MS * 2 ** Math.min(attempt - 1, 20), reconnectMaxMs);
+      return Math.ceil(pauseMs * (0.75 + random() / 4));
+    },
+  };
+  const client = new Redis(url, settings);
+  let isQuitting = false;
+  /** An orderly goodbye of the server is no error to the client, but is one here. */
+  let isLossUntold = false;
+  client.on('ready', () => {
+    isLossUntold = true;
+    onReady?.();
+  });
+  client.on('error', (error: unknown) => {
+    isLossUntold = false;
+    onError(toRedisFailure(error));
+  });
+  client.on('close', () => {
+    if (isLossUntold && !isQuitting) onError(new RedisFailure('disconnected'));
+    isLossUntold = false;
+  });
+  return {
+    client,
+    get isReady() {
+      return client.status === 'ready';
+    },
+    async open() {
+      try {
+        await client.connect();
+      } catch {
+        // Reported through onError.
+      }
+      return client.status === 'ready';
+    },
+    async quit() {
+      isQuitting = true;
+      if (client.status === 'ready') await settledIn(client.quit(), CLOSE_TIMEOUT_MS);
+      // Between two attempts there is nothing to hang up.
+      const ended = ['reconnecting', 'end'].includes(client.status)
+        ? Promise.resolve()
+        : new Promise((resolve) => client.once('end', resolve));
+      client.disconnect();
+      await settledIn(ended, 2 * CLOSE_TIMEOUT_MS);
+    },
+  };
+}
+
+/** The URL class puts its whole input, password and all, into its error. */
+function checkUrl(url: string): void {
+  if (url.startsWith('/')) return;
+  let protocol: string | null = null;
+  try {
+    protocol = new URL(url).protocol;
+  } catch {}
+  if (protocol !== 'redis:' && protocol !== 'rediss:')
+    throw new Error('The URL of Redis must be redis://..., rediss://... or the path of a Unix socket');
+}
+
+/** Resolves when `work` has settled, however, or after that long. */
+function settledIn(work: Promise<unknown>, timeoutMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, timeoutMs);
+    const settle = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    work.then(settle, settle);
+  });
+}

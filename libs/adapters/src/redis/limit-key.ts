@@ -1,0 +1,24 @@
+/** Where a counter lives in Redis. */
+import type { LimitWindow } from '#contracts';
+
+type Place = Pick<LimitWindow, 'key' | 'kind' | 'startMs'>;
+
+/**
+ * `<prefix>{<owner>}:<name>`, and for a calendar bucket `:<startMs>`. The braces are a hash tag: a cluster keeps all
+ * counters of an owner in one slot, so one script may touch them together. The owner is what stands before the key's
+ * last NUL (tenant and agent); without a NUL, the whole key.
+ */
+export function limitKey(prefix: string, { key, kind, startMs }: Place): string {
+  const end = key.lastIndexOf('\0');
+  const owner = end === -1 ? key : key.slice(0, end);
+  const name = end === -1 ? '' : key.slice(end + 1);
+  const place = `${prefix}{${escaped(owner)}}:${escaped(name)}`;
+  return kind === 'calendar' ? `${place}:${startMs}` : place;
+}
+
+/** What would end the hash tag, or make two owners look alike; ids may hold anything. */
+const escaped = (text: string): string =>
+  SPECIAL.test(text) ? text.replaceAll(SPECIALS, (char) => `%${char.charCodeAt(0).toString(16)}`) : text;
+
+const SPECIAL = /[%{}:\0]/;
+const SPECIALS = new RegExp(SPECIAL, 'g');

@@ -1,0 +1,44 @@
+/**
+ * What went wrong with Redis, in words that may be logged. The client's own errors carry the command with its
+ * arguments (a password, when it was AUTH) and a malformed URL carries itself; none of that gets through here.
+ */
+
+/**
+ * `timeout`: no reply in time. `disconnected`: no connection, so nothing was sent, or it broke before the reply.
+ * `busy`: too many replies are awaited already. `reply`: Redis answered with an error.
+ */
+export type RedisFailureReason = 'timeout' | 'disconnected' | 'busy' | 'reply';
+
+export class RedisFailure extends Error {
+  override readonly name = 'RedisFailure';
+
+  /** @param code of the system or of Redis, such as ECONNREFUSED or WRONGPASS; null when there is none */
+  constructor(
+    readonly reason: RedisFailureReason,
+    readonly code: string | null = null,
+  ) {
+    super(code === null ? TEXTS[reason] : `${TEXTS[reason]} (${code})`);
+  }
+}
+
+const TEXTS: Record<RedisFailureReason, string> = {
+  timeout: 'Redis did not reply in time',
+  disconnected: 'Redis is not connected',
+  busy: 'Too many replies of Redis are awaited',
+  reply: 'Redis answered with an error',
+};
+
+/** Never throws; keeps nothing of the original but its code. */
+export function toRedisFailure(error: unknown): RedisFailure {
+  if (error instanceof RedisFailure) return error;
+  if (!(error instanceof Error)) return new RedisFailure('disconnected');
+  const { code } = error as NodeJS.ErrnoException;
+  // Node's own codes; a reply of Redis has none.
+  if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code))
+    return new RedisFailure('disconnected', code);
+  if (error.name === 'ReplyError')
+    return new RedisFailure('reply', /^[A-Z]{2,20}\b/.exec(error.message)?.[0] ?? null);
+  if (error.message === 'Command timed out' || error.message.startsWith('Socket timeout'))
+    return new RedisFailure('timeout');
+  return new RedisFailure('disconnected');
+}

@@ -1,0 +1,151 @@
+/**
+ * The limiter that several gateways share. One script and one round trip for each operation; the clock is that of
+ * Redis. It rejects fast, with a RedisFailure, when Redis is away or hangs: the caller decides what that means.
+ *
+ * A take that timed out may still be counted when Redis wakes up. The call it stood for went on, so that is right as
+ * far as it goes; its correction is lost, and the estimate stands.
+ */
+import type { Cluster, Redis } from 'ioredis';
+import type { BucketChange, LimitDecision, LimitWindow, RateLimiter, WindowState } from '#contracts';
+import { type Buckets, checkAmount, checkWindow, describeDecision, stateOf } from '#domain/policy';
+import type { Clock } from '#kernel';
+import { limitKey } from './limit-key.js';
+import { CORRECT, LOOK, SEED, TAKE } from './limit-scripts.js';
+import { RedisFailure, toRedisFailure } from './redis-failure.js';
+
+/** Most a call through the proxy waits for its limits. */
+const REPLY_TIMEOUT_MS = 50;
+/** Replies awaited at once; beyond it operations are rejected unsent, so that a hanging Redis costs bounded memory. */
+const PENDING_COUNT_MAX = 10_000;
+const KEY_PREFIX = 'observatory:limit:';
+
+export interface RedisRateLimiterOptions {
+  /** Of `connectRedis`, or a cluster's. It stays the caller's to close. */
+  client: Redis | Cluster;
+  /** Before every key; without braces. */
+  keyPrefix?: string;
+  replyTimeoutMs?: number;
+  pendingCountMax?: number;
+  /** Tests only: instead of the clock of Redis. Expiry stays real. */
+  clock?: Clock;
+}
+
+type Script = (keyCount: number, ...keysAndArguments: (string | number)[]) => Promise<number[]>;
+type Place = Omit<LimitWindow, 'limit' | 'amount'>;
+
+interface LimitCommands {
+  observatoryLimitTake: Script;
+  observatoryLimitLook: Script;
+  observatoryLimitCorrect: Script;
+  observatoryLimitSeed: Script;
+}
+
+export class RedisRateLimiter implements RateLimiter {
+  readonly #commands: LimitCommands;
+  readonly #keyPrefix: string;
+  readonly #replyTimeoutMs: number;
+  readonly #pendingCountMax: number;
+  readonly #clock: Clock | undefined;
+  #pendingCount = 0;
+
+  constructor(options: RedisRateLimiterOptions) {
+    const { client, keyPrefix = KEY_PREFIX } = options;
+    if (/[{}]/.test(keyPrefix))
+      throw new RangeError('keyPrefix must not hold braces: they mark the hash tag');
+    this.#keyPrefix = keyPrefix;
+    this.#replyTimeoutMs = options.replyTimeoutMs ?? REPLY_TIMEOUT_MS;
+    this.#pendingCountMax = options.pendingCountMax ?? PENDING_COUNT_MAX;
+    this.#clock = options.clock;
+    client.defineCommand('observatoryLimitTake', { lua: TAKE });
+    client.defineCommand('observatoryLimitLook', { lua: LOOK });
+    client.defineCommand('observatoryLimitCorrect', { lua: CORRECT });
+    client.defineCommand('observatoryLimitSeed', { lua: SEED });
+    this.#commands = client as unknown as LimitCommands;
+  }
+
+  /** Operations sent and not answered yet. */
+  get pendingCount(): number {
+    return this.#pendingCount;
+  }
+
+  /**
+   * The windows of one call should have one owner (`LimitWindow.key`). A single Redis takes others too; a cluster
+   * refuses what lies in different slots, and the call rejects with the code CROSSSLOT.
+   */
+  async take(windows: readonly LimitWindow[]): Promise<LimitDecision> {
+    for (const window of windows) checkAmount(window.amount, 0);
+    const reply = await this.#run('observatoryLimitTake', windows, ({ limit, amount }) => [limit, amount]);
+    const buckets = windows.map((_, index) => bucketsAt(reply, index));
+    const refused = windows.map((_, index) => reply[2 + index * 4 + 3] === 1);
+    return describeDecision(windows, buckets, reply[1] === 1 ? null : refused, reply[0] as number);
+  }
+
+  async correct(changes: readonly BucketChange[]): Promise<void> {
+    await this.#change('observatoryLimitCorrect', changes);
+  }
+
+  async seed(changes: readonly BucketChange[]): Promise<void> {
+    await this.#change('observatoryLimitSeed', changes);
+  }
+
+  async look(windows: readonly Omit<LimitWindow, 'amount'>[]): Promise<WindowState[]> {
+    const reply = await this.#run('observatoryLimitLook', windows, () => [0, 0]);
+    return windows.map((window, index) => stateOf(window, bucketsAt(reply, index), 0, reply[0] as number));
+  }
+
+  async #change(command: keyof LimitCommands, changes: readonly BucketChange[]): Promise<void> {
+    if (changes.length === 0) return;
+    for (const { amount } of changes) checkAmount(amount, Number.MIN_SAFE_INTEGER);
+    await this.#run(command, changes, ({ takenAtMs, amount }) => [takenAtMs ?? '', amount]);
+  }
+
+  /** @throws RedisFailure; RangeError before anything is sent */
+  async #run<T extends Place>(
+    command: keyof LimitCommands,
+    places: readonly T[],
+    own: (place: T) => [number | string, number],
+  ): Promise<number[]> {
+    const keys: string[] = [];
+    const values: (string | number)[] = [this.#clock?.nowMs() ?? ''];
+    for (const place of places) {
+      checkWindow(place);
+      keys.push(limitKey(this.#keyPrefix, place));
+      values.push(place.kind === 'calendar' ? 1 : 0, place.windowMs, place.startMs ?? 0, ...own(place));
+    }
+    if (this.#pendingCount >= this.#pendingCountMax) throw new RedisFailure('busy');
+    this.#pendingCount += 1;
+    const reply = this.#commands[command](keys.length, ...keys, ...values);
+    const settled = (): void => {
+      this.#pendingCount -= 1;
+    };
+    reply.then(settled, settled);
+    return inTime(reply, this.#replyTimeoutMs);
+  }
+}
+
+function bucketsAt(reply: readonly number[], index: number): Buckets {
+  const at = 2 + index * 4;
+  return {
+    startMs: reply[at] as number,
+    current: reply[at + 1] as number,
+    previous: reply[at + 2] as number,
+  };
+}
+
+/** @throws RedisFailure */
+function inTime<T>(reply: Promise<T>, timeoutMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    // After one look at the socket: if this process was busy for that long, the reply may lie there already.
+    const timer = setTimeout(() => setImmediate(() => reject(new RedisFailure('timeout'))), timeoutMs);
+    reply.then(
+      (value) => {
+        clearTimeout(timer);
+        resolve(value);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(toRedisFailure(error));
+      },
+    );
+  });
+}

@@ -1,0 +1,44 @@
+/** Statements of one connection, prepared when first used. Bounded by the SQL texts of the program, which are few. */
+import type { Database, Statement } from 'better-sqlite3';
+import type { PageKeys } from './wire.js';
+
+export class PreparedStatements {
+  readonly #database: Database;
+  readonly #statements = new Map<string, Statement>();
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  all<T>(sql: string, values: readonly unknown[] = []): T[] {
+    return this.prepare(sql).all(...values) as T[];
+  }
+
+  get<T>(sql: string, values: readonly unknown[] = []): T | null {
+    return (this.prepare(sql).get(...values) as T | undefined) ?? null;
+  }
+
+  /** Keyset page by `seq`; a null in `equal` leaves that column free. */
+  page<T>(select: string, equal: Record<string, string | null>, { limit, afterSeq, order }: PageKeys): T[] {
+    const bound = Object.entries(equal).filter(([, value]) => value !== null);
+    const clauses = bound.map(([column]) => `${column} = ?`);
+    const values: unknown[] = bound.map(([, value]) => value);
+    if (afterSeq !== null) {
+      clauses.push(order === 'asc' ? 'seq > ?' : 'seq < ?');
+      values.push(afterSeq);
+    }
+    return this.all(
+      `${select} WHERE ${clauses.join(' AND ')} ORDER BY seq ${order === 'asc' ? 'ASC' : 'DESC'} LIMIT ?`,
+      [...values, limit],
+    );
+  }
+
+  prepare(sql: string): Statement {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}

@@ -1,0 +1,73 @@
+/** Incidents, alert deliveries and documents: the proxy's rare writes, by name. Runs inside the writer's transaction. */
+import type { Database } from 'better-sqlite3';
+import type { AlertDelivery, DocumentKind, Incident } from '#contracts';
+import { PreparedStatements } from '../prepared-statements.js';
+import type { ProxyWriteCalls, RawDocument } from './proxy-protocol.js';
+
+export class ProxyWriteTable implements ProxyWriteCalls {
+  readonly #sql: PreparedStatements;
+
+  constructor(database: Database) {
+    this.#sql = new PreparedStatements(database);
+  }
+
+  appendIncident(tenantId: string, incident: Incident): number {
+    const { incident_id, agent_id, reactivated_by, reactivated_at_ms } = incident;
+    this.#sql
+      .prepare(
+        `INSERT INTO incidents (tenant_id, incident_id, agent_id, reactivated_by, reactivated_at_ms, body)
+         VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (tenant_id, incident_id) DO NOTHING`,
+      )
+      .run(tenantId, incident_id, agent_id, reactivated_by, reactivated_at_ms, JSON.stringify(incident));
+    return this.#seq(
+      'SELECT seq FROM incidents WHERE tenant_id = ? AND incident_id = ?',
+      tenantId,
+      incident_id,
+    );
+  }
+
+  closeIncidents(tenantId: string, agentId: string, by: string, atMs: number): number {
+    return this.#sql
+      .prepare(
+        `UPDATE incidents SET reactivated_by = ?, reactivated_at_ms = ?
+         WHERE tenant_id = ? AND agent_id = ? AND reactivated_at_ms IS NULL`,
+      )
+      .run(by, atMs, tenantId, agentId).changes;
+  }
+
+  saveDelivery(delivery: AlertDelivery): number {
+    const { notice, delivery_id, channel_id, state, created_at_ms } = delivery;
+    return this.#seq(
+      `INSERT INTO alert_deliveries (tenant_id, delivery_id, channel_id, state, created_at_ms, body)
+       VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (tenant_id, delivery_id) DO UPDATE SET channel_id = excluded.channel_id, state = excluded.state,
+         created_at_ms = excluded.created_at_ms, body = excluded.body
+       RETURNING seq`,
+      notice.tenant_id,
+      delivery_id,
+      channel_id,
+      state,
+      created_at_ms,
+      JSON.stringify(delivery),
+    );
+  }
+
+  saveDocument({ tenant_id, kind, id, body, updated_at_ms }: RawDocument): void {
+    this.#sql
+      .prepare(
+        `INSERT INTO documents (kind, tenant_id, id, body, updated_at_ms) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (kind, tenant_id, id) DO UPDATE SET body = excluded.body, updated_at_ms = excluded.updated_at_ms`,
+      )
+      .run(kind, tenant_id, id, body, updated_at_ms);
+  }
+
+  deleteDocument(tenantId: string, kind: DocumentKind, id: string): void {
+    this.#sql
+      .prepare('DELETE FROM documents WHERE kind = ? AND tenant_id = ? AND id = ?')
+      .run(kind, tenantId, id);
+  }
+
+  #seq(sql: string, ...values: (string | number)[]): number {
+    return (this.#sql.get<{ seq: number }>(sql, values) as { seq: number }).seq;
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * The durable memory of the proxy, in the same file and behind the same queue and threads as SqliteStore, which opens
+ * and closes them. This side pages and turns rows into what the port promises.
+ */
+import type {
+  AlertDelivery,
+  CallFilter,
+  CallRow,
+  DocumentKind,
+  Incident,
+  LlmCall,
+  Page,
+  PageQuery,
+  ProxyStore,
+  SpendLine,
+  SpendQuery,
+  StoredDocument,
+} from '#contracts';
+import { pageKeys, seqPage } from '../page-cursor.js';
+import { deleteOlder } from '../retention-run.js';
+import type { SqliteDatabase } from '../sqlite-database.js';
+import { callBatch, toCall } from './call-batch.js';
+import { NANO_USD_PER_USD, type RawBody, type RawIncident, type RawSpend } from './proxy-protocol.js';
+import { hourOf } from './spend-sums.js';
+
+const SPEND_LINES_MAX = 1_000;
+
+export class SqliteProxyStore implements ProxyStore {
+  readonly #database: SqliteDatabase;
+
+  /** @param database what a SqliteStore stands on */
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+  }
+
+  /** The whole batch is one message to the thread; about 20 us a call over all threads. */
+  async appendCalls(rows: readonly CallRow[]): Promise<number[]> {
+    const { pump } = this.#database;
+    if (rows.length === 0) return [];
+    const firstSeq = await pump.appendCalls(rows.length, () => callBatch(rows));
+    return rows.map((_, index) => firstSeq + index);
+  }
+
+  async calls(filter: CallFilter): Promise<Page<LlmCall>> {
+    const { limit, afterSeq } = pageKeys('calls', filter);
+    const rows = await this.#database.read('calls', {
+      tenantId: filter.tenant_id,
+      agentId: filter.agent_id,
+      sessionId: filter.session_id,
+      model: filter.model,
+      decision: filter.decision,
+      failed: filter.failed,
+      fromMs: filter.from_ms,
+      toMs: filter.to_ms,
+      limit,
+      beforeSeq: afterSeq,
+    });
+    return seqPage('calls', rows, filter.limit, toCall);
+  }
+
+  async call(tenantId: string, callId: string): Promise<LlmCall | null> {
+    const [row] = await this.#database.read('calls', { tenantId, callId, limit: 1, beforeSeq: null });
+    return row === undefined ? null : toCall(row);
+  }
+
+  async spend(query: SpendQuery): Promise<SpendLine[]> {
+    const rows = await this.#database.read('spend', {
+      tenantId: query.tenant_id,
+      group: query.group,
+      fromHourMs: hourOf(query.from_ms),
+      toMs: query.to_ms,
+      agentId: query.agent_id,
+      model: query.model,
+      limit: SPEND_LINES_MAX,
+    });
+    const lines = rows.map(toSpendLine);
+    return query.group === 'day' || query.group === 'hour' ? lines.reverse() : lines;
+  }
+
+  async spendByAgent(fromMs: number) {
+    const rows = await this.#database.read('spendByAgent', hourOf(fromMs));
+    return rows.map(({ cost_nano_usd, ...key }) => ({ ...key, cost_usd: cost_nano_usd / NANO_USD_PER_USD }));
+  }
+
+  async appendIncident(tenantId: string, incident: Incident): Promise<number> {
+    return this.#database.pump.call('appendIncident', [tenantId, incident]);
+  }
+
+  async closeIncidents(tenantId: string, agentId: string, by: string, atMs: number): Promise<number> {
+    return this.#database.pump.call('closeIncidents', [tenantId, agentId, by, atMs]);
+  }
+
+  async incidents(
+    query: PageQuery & { tenant_id: string; agent_id?: string | undefined },
+  ): Promise<Page<Incident>> {
+    const page = pageKeys('incidents', query);
+    const rows = await this.#database.read('incidents', query.tenant_id, query.agent_id ?? null, page);
+    return seqPage('incidents', rows, query.limit, toIncident);
+  }
+
+  async incident(tenantId: string, incidentId: string): Promise<Incident | null> {
+    const row = await this.#database.read('incident', tenantId, incidentId);
+    return row && toIncident(row);
+  }
+
+  async openIncidents(): Promise<{ tenant_id: string; incident: Incident }[]> {
+    const rows = await this.#database.read('openIncidents');
+    return rows.map((row) => ({ tenant_id: row.tenant_id, incident: toIncident(row) }));
+  }
+
+  async saveDelivery(delivery: AlertDelivery): Promise<number> {
+    return this.#database.pump.call('saveDelivery', [delivery]);
+  }
+
+  async deliveries(
+    query: PageQuery & {
+      tenant_id: string;
+      state?: AlertDelivery['state'] | undefined;
+      channel_id?: string | undefined;
+    },
+  ): Promise<Page<AlertDelivery>> {
+    const { tenant_id, state, channel_id } = query;
+    const page = pageKeys('deliveries', query);
+    const rows = await this.#database.read('deliveries', tenant_id, state ?? null, channel_id ?? null, page);
+    return seqPage('deliveries', rows, query.limit, toDelivery);
+  }
+
+  async delivery(tenantId: string, deliveryId: string): Promise<AlertDelivery | null> {
+    const row = await this.#database.read('delivery', tenantId, deliveryId);
+    return row && toDelivery(row);
+  }
+
+  async pendingDeliveries(): Promise<AlertDelivery[]> {
+    return (await this.#database.read('pendingDeliveries')).map(toDelivery);
+  }
+
+  async saveDocument(document: StoredDocument): Promise<void> {
+    const body = JSON.stringify(document.body ?? null);
+    await this.#database.pump.call('saveDocument', [{ ...document, body }]);
+  }
+
+  async deleteDocument(tenantId: string, kind: DocumentKind, id: string): Promise<void> {
+    await this.#database.pump.call('deleteDocument', [tenantId, kind, id]);
+  }
+
+  async documents(kind: DocumentKind): Promise<StoredDocument[]> {
+    const rows = await this.#database.read('documents', kind);
+    return rows.map((row) => ({ ...row, body: JSON.parse(row.body) }));
+  }
+
+  async deleteCallsBefore(beforeMs: number): Promise<{ deleted_count: number }> {
+    const { pump } = this.#database;
+    const callCount = await deleteOlder(pump, 'llm_calls', beforeMs);
+    const deliveryCount = await deleteOlder(pump, 'alert_deliveries', beforeMs);
+    return { deleted_count: callCount + deliveryCount };
+  }
+}
+
+const toIncident = ({ seq, body, reactivated_by, reactivated_at_ms }: RawIncident): Incident => ({
+  ...JSON.parse(body),
+  seq,
+  reactivated_by,
+  reactivated_at_ms,
+});
+
+const toDelivery = ({ seq, body }: RawBody): AlertDelivery => ({ ...JSON.parse(body), seq });
+
+const toSpendLine = ({ key, cost_nano_usd, ...sums }: RawSpend): SpendLine => ({
+  ...sums,
+  key: typeof key === 'number' ? new Date(key).toISOString() : key,
+  cost_usd: cost_nano_usd / NANO_USD_PER_USD,
+});

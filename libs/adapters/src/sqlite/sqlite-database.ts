@@ -1,0 +1,136 @@
+/**
+ * The open database, from the caller's side: the thread that writes, behind its queue, and the thread that reads.
+ * SqliteStore and SqliteProxyStore say what is written and read; this says that it is, and when it no longer can be.
+ *
+ * @see docs/decisions/0002-group-commit.md
+ */
+import { ObservatoryError } from '#contracts';
+import type { Clock } from '#kernel';
+import type { Durability, ReadCallName, ReadCalls } from './protocol.js';
+import type { StoreEvent } from './store-event.js';
+import { ThreadLink } from './thread-link.js';
+import { WritePump } from './write-pump.js';
+
+/** Reads waiting at once; the next is refused with `store_busy`. */
+const READS_PENDING_MAX = 1_000;
+
+export interface SqliteDatabaseOptions {
+  /** The database file; its folder is made if need be, `<path>.lock` is held while open. */
+  path: string;
+  clock: Clock;
+  /** Must not throw. */
+  onEvent?: (event: StoreEvent) => void;
+  /** Rows queued before steps are refused with `store_busy`. */
+  queueCountMax?: number;
+  /** Their size in memory, about. */
+  queueBytesMax?: number;
+  /** What an acknowledged write survives; `power_loss` costs an fsync per commit. */
+  durability?: Durability;
+  /** Writes are refused with `store_full` while the file system has less: room for retention to work in. 0 = any. */
+  freeBytesMin?: number;
+  /** Bound on the database itself, in pages of 4 KiB; reaching it is a full disk. */
+  pageCountMax?: number | null;
+  /** The compiled sqlite-worker.js; null runs both halves in the caller's thread, for tests and small tools. */
+  workerUrl?: URL | null;
+}
+
+interface OpenThreads {
+  writer: ThreadLink;
+  reader: ThreadLink;
+  pump: WritePump;
+}
+
+export class SqliteDatabase {
+  readonly #options: Required<SqliteDatabaseOptions>;
+  #open: OpenThreads | null = null;
+  #closing: Promise<void> | null = null;
+
+  constructor(options: SqliteDatabaseOptions) {
+    const { workerUrl } = options;
+    this.#options = {
+      path: options.path,
+      clock: options.clock,
+      onEvent: options.onEvent ?? (() => {}),
+      queueCountMax: options.queueCountMax ?? 20_000,
+      queueBytesMax: options.queueBytesMax ?? 64 * 1024 * 1024,
+      durability: options.durability ?? 'power_loss',
+      freeBytesMin: options.freeBytesMin ?? 32 * 1024 * 1024,
+      pageCountMax: options.pageCountMax ?? null,
+      workerUrl: workerUrl === undefined ? new URL('./sqlite-worker.js', import.meta.url) : workerUrl,
+    };
+  }
+
+  get clock(): Clock {
+    return this.#options.clock;
+  }
+
+  /** Makes or migrates the file and starts both threads. Rejects with a clear reason. */
+  async open(): Promise<void> {
+    if (this.#open !== null) throw new Error('the store is open already');
+    const { path, durability, freeBytesMin, pageCountMax, workerUrl, onEvent } = this.#options;
+    const settings = { path, durability, freeBytesMin, pageCountMax };
+    let pump: WritePump | undefined;
+    const onDeath = (detail: string) => {
+      pump?.stop();
+      onEvent({ kind: 'thread_failed', detail });
+    };
+    const writer = await ThreadLink.open(workerUrl, { role: 'writer', ...settings }, onDeath);
+    try {
+      const reader = await ThreadLink.open(workerUrl, { role: 'reader', ...settings }, onDeath);
+      pump = new WritePump({ link: writer, ...this.#options });
+      this.#open = { writer, reader, pump };
+    } catch (error) {
+      await writer.close();
+      throw error;
+    }
+  }
+
+  /** Commits what is queued. May be called again meanwhile or later: it is closed once. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close().finally(() => {
+      this.#closing = null;
+    });
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const open = this.#open;
+    if (open === null) return;
+    await open.pump.drain();
+    this.#open = null;
+    // The reader first: while it looks at an old page, the log cannot be folded in whole.
+    await open.reader.close();
+    await open.writer.close();
+  }
+
+  get queuedCount(): number {
+    return this.#open?.pump.queuedCount ?? 0;
+  }
+
+  refusal(): 'store_busy' | 'store_full' | null {
+    return this.#open === null ? 'store_busy' : this.#open.pump.refusal();
+  }
+
+  /** Where writes go. @throws ObservatoryError draining, if the database is not open */
+  get pump(): WritePump {
+    return this.#opened().pump;
+  }
+
+  /** Sees everything acknowledged before it was asked. Rejects with `draining` or `store_busy`. */
+  async read<Name extends ReadCallName>(
+    name: Name,
+    ...args: Parameters<ReadCalls[Name]>
+  ): Promise<ReturnType<ReadCalls[Name]>> {
+    const { reader } = this.#opened();
+    if (reader.pendingCount >= READS_PENDING_MAX) {
+      throw new ObservatoryError('store_busy', undefined, { retryAfterSeconds: 1 });
+    }
+    const { result } = await reader.ask({ kind: 'read', name, args });
+    return result as ReturnType<ReadCalls[Name]>;
+  }
+
+  #opened(): OpenThreads {
+    if (this.#open === null) throw new ObservatoryError('draining');
+    return this.#open;
+  }
+}

@@ -1,0 +1,85 @@
+/** Puts an answer together from its pieces, within bounds. One per stream; not for keeping. */
+import type { FinishReason, LlmAnswer, LlmToolCall, Usage } from '#contracts';
+import { DIALECT_LIMITS } from './dialect-limits.js';
+
+export class AnswerGatherer {
+  model: string | null = null;
+  finish: FinishReason | null = null;
+  usage: Usage | null = null;
+  failed = false;
+  /** A bound was reached: text or calls are missing. */
+  isTruncated = false;
+  #text = '';
+  #chars = 0;
+  /** In order of arrival, under the vendor's index or id. */
+  readonly #calls = new Map<string | number, LlmToolCall>();
+
+  addText(piece: string): void {
+    this.#text += this.#admit(piece);
+  }
+
+  get callCount(): number {
+    return this.#calls.size;
+  }
+
+  /** The call under this key, begun if it is new; undefined once there are too many. */
+  openCall(key: string | number): LlmToolCall | undefined {
+    const known = this.#calls.get(key);
+    if (known) return known;
+    if (this.#calls.size >= DIALECT_LIMITS.toolCallsMax) {
+      this.isTruncated = true;
+      return undefined;
+    }
+    const call: LlmToolCall = { id: null, name: '', arguments: '' };
+    this.#calls.set(key, call);
+    return call;
+  }
+
+  findCall(key: string | number): LlmToolCall | undefined {
+    return this.#calls.get(key);
+  }
+
+  addArguments(call: LlmToolCall, piece: string): void {
+    call.arguments += this.#admit(piece);
+  }
+
+  /** In place of the pieces that came before. */
+  setArguments(call: LlmToolCall, whole: string): void {
+    this.#chars -= call.arguments.length;
+    call.arguments = this.#admit(whole);
+  }
+
+  /** The vendor's own summary, in place of everything gathered. */
+  replace(answer: Pick<LlmAnswer, 'text' | 'tool_calls'>): void {
+    this.#text = '';
+    this.#chars = 0;
+    this.#calls.clear();
+    this.addText(answer.text);
+    for (const [index, call] of answer.tool_calls.entries()) {
+      const own = this.openCall(index);
+      if (!own) return;
+      own.id = call.id;
+      own.name = call.name;
+      this.addArguments(own, call.arguments);
+    }
+  }
+
+  /** A copy. A call whose name never came is left out. */
+  toAnswer(): LlmAnswer {
+    const tool_calls: LlmToolCall[] = [];
+    for (const call of this.#calls.values()) if (call.name !== '') tool_calls.push({ ...call });
+    const { model, finish, usage, failed } = this;
+    return { model, text: this.#text, tool_calls, finish, usage: usage && { ...usage }, failed };
+  }
+
+  #admit(piece: string): string {
+    const room = DIALECT_LIMITS.answerCharsMax - this.#chars;
+    if (piece.length <= room) {
+      this.#chars += piece.length;
+      return piece;
+    }
+    this.isTruncated = true;
+    this.#chars = DIALECT_LIMITS.answerCharsMax;
+    return piece.slice(0, room);
+  }
+}

@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { anthropic } from './anthropic.js';
+
+const bytes = (name: string) => readFileSync(new URL(`./fixtures/${name}`, import.meta.url));
+const json = (name: string) => JSON.parse(bytes(name).toString('utf8'));
+const PATH = '/v1/messages';
+const read = (messages: unknown) => anthropic.readRequest({ messages }, PATH);
+
+function readStream(chunks: string | Uint8Array) {
+  const reader = anthropic.streamReader();
+  reader.push(typeof chunks === 'string' ? Buffer.from(chunks) : chunks);
+  return reader;
+}
+
+const TRAINS = { id: 'toolu_1', name: 'find_trains', arguments: '{"to":"Gdańsk"}' };
+const ANSWER = {
+  model: 'claude-sonnet-4-5-20250929',
+  text: "I'll look for Gdańsk.",
+  tool_calls: [TRAINS, { id: 'toolu_2', name: 'now', arguments: '{}' }],
+  finish: 'tool_calls',
+  usage: {
+    input_tokens: 1_320,
+    cached_input_tokens: 1_000,
+    cache_write_tokens: 300,
+    output_tokens: 60,
+    reasoning_tokens: 15,
+  },
+  failed: false,
+};
+
+describe('Messages requests', () => {
+  it('reads a user message of nothing but tool results as no user text', () => {
+    const request = anthropic.readRequest(json('request-tool-results.json'), PATH);
+    const digest = request.newest.attachment_digests[0];
+    expect(digest).toMatch(/^[0-9a-f]{32}$/);
+    expect(request).toEqual({
+      dialect: 'anthropic',
+      model: 'claude-sonnet-4-5',
+      stream: true,
+      system_text: 'You book trains.\nTimetable: long.',
+      first_user_text: 'Two seats to Gdańsk.',
+      newest: {
+        user_text: '',
+        tool_results: [
+          { call: TRAINS, text: 'timetable offline', failed: true },
+          {
+            call: { id: 'toolu_2', name: 'screenshot', arguments: '{}' },
+            text: `page 1\n{"attachment":"${digest}"}`,
+            failed: false,
+          },
+        ],
+        attachment_digests: [digest],
+      },
+      output_tokens_max: 1_024,
+      message_count: 3,
+    });
+  });
+
+  it('reads text beside tool results, and images and documents by digest', () => {
+    const { newest } = read([
+      { role: 'user', content: 'old' },
+      { role: 'assistant', content: 'answer' },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'nowhere', content: 'x' },
+          { type: 'text', text: 'and this' },
+          { type: 'image', source: { type: 'url', url: 'https://example.org/a.png' } },
+          { type: 'document', source: { type: 'file', file_id: 'file_1' } },
+        ],
+      },
+    ]);
+    expect(newest.user_text).toBe('and this');
+    expect(newest.tool_results).toEqual([{ call: null, text: 'x', failed: false }]);
+    expect(new Set(newest.attachment_digests).size).toBe(2);
+  });
+
+  it('looks through a prefill, but not through a turn that the model paused', () => {
+    const user = { role: 'user', content: 'as JSON, please' };
+    expect(read([user, { role: 'assistant', content: [{ type: 'text', text: '{' }] }]).newest.user_text).toBe(
+      'as JSON, please',
+    );
+    expect(read([user, { role: 'assistant', content: '{' }]).newest.user_text).toBe('as JSON, please');
+    const paused = {
+      role: 'assistant',
+      content: [{ type: 'server_tool_use', id: 's1', name: 'web_search', input: {} }],
+    };
+    expect(read([user, paused]).newest.user_text).toBe('');
+  });
+
+  it('injects at the end of the system text or blocks, cache marks kept', () => {
+    const request = json('request-tool-results.json');
+    const before = structuredClone(request);
+    expect(anthropic.injectSystem(request, 'Stop.')).toEqual({
+      ...before,
+      system: [...before.system, { type: 'text', text: 'Stop.' }],
+    });
+    expect(request).toEqual(before);
+    const messages: unknown[] = [];
+    expect(anthropic.injectSystem({ messages, system: 'Be kind.' }, 'Stop.')).toEqual({
+      messages,
+      system: 'Be kind.\n\nStop.',
+    });
+    expect(anthropic.injectSystem({ messages }, 'Stop.')).toEqual({ messages, system: 'Stop.' });
+    for (const odd of [null, { messages: {} }, { messages, system: 7 }])
+      expect(anthropic.injectSystem(odd, 'x')).toBe(odd);
+  });
+});
+
+describe('Messages answers', () => {
+  it('reads text and calls without thinking, and counts what was cached as input', () => {
+    expect(anthropic.readAnswer(json('answer-tools.json'))).toEqual(ANSWER);
+  });
+
+  it.each([
+    ['end_turn', 'stop'],
+    ['stop_sequence', 'stop'],
+    ['max_tokens', 'length'],
+    ['model_context_window_exceeded', 'length'],
+    ['refusal', 'filtered'],
+    ['pause_turn', 'other'],
+    [null, null],
+  ])('reads the stop reason %s as %s', (reason, finish) => {
+    expect(anthropic.readAnswer({ stop_reason: reason }).finish).toBe(finish);
+  });
+
+  it('reads an error as a failure', () => {
+    expect(anthropic.readAnswer({ type: 'error', error: { type: 'api_error' } }).failed).toBe(true);
+  });
+});
+
+describe('Messages streams', () => {
+  it('gathers the same answer from the events', () => {
+    const reader = readStream(bytes('stream-tools.chunks.txt'));
+    expect(reader.answer()).toEqual(ANSWER);
+    expect(reader.isComplete).toBe(true);
+  });
+
+  it('knows the input tokens of a stream that breaks off', () => {
+    const whole = bytes('stream-tools.chunks.txt').toString('utf8');
+    const reader = readStream(whole.slice(0, whole.indexOf('event: message_delta')));
+    expect(reader.isComplete).toBe(false);
+    expect(reader.answer()).toMatchObject({ finish: null, usage: { input_tokens: 1_320, output_tokens: 1 } });
+  });
+
+  it('ends as failed on an error event', () => {
+    const reader = readStream(bytes('stream-error.chunks.txt'));
+    expect(reader.answer()).toMatchObject({ text: "I'll look", failed: true, finish: null });
+    expect(reader.isComplete).toBe(false);
+  });
+
+  it('ignores events it does not know and a message that begins twice', () => {
+    const whole = bytes('stream-tools.chunks.txt').toString('utf8');
+    const [start = ''] = whole.split('\n\n', 1);
+    const noise = `event: novelty\ndata: {"type":"novelty"}\n\ndata: {"type":"content_block_delta"}\n\ndata: {\n\n`;
+    expect(readStream(`${start}\n\n${noise}${whole}`).answer()).toEqual(ANSWER);
+  });
+});

@@ -1,0 +1,27 @@
+/**
+ * Anthropic Messages. Counting tokens and batches are other paths, and no calls of the model.
+ *
+ * @see https://docs.anthropic.com/en/api/messages
+ */
+import type { Dialect } from '../dialect.js';
+import { isPostTo } from '../path-match.js';
+import { HELD_COMMENT, JSON_TYPE, sseEvent } from '../sse-event.js';
+import { injectMessagesSystem } from './inject-system.js';
+import { readMessageAnswer } from './read-answer.js';
+import { readMessagesRequest } from './read-request.js';
+import { MessageStreamReader } from './stream-reader.js';
+import { writeMessageAnswer } from './write-answer.js';
+import { messagesError } from './write-error.js';
+
+export const anthropic: Dialect = {
+  name: 'anthropic',
+  matches: (method, path) => isPostTo(method, path, '/v1/messages'),
+  readRequest: readMessagesRequest,
+  readAnswer: readMessageAnswer,
+  streamReader: () => new MessageStreamReader(),
+  injectSystem: injectMessagesSystem,
+  writeAnswer: writeMessageAnswer,
+  writeError: (error) => ({ contentType: JSON_TYPE, body: JSON.stringify(messagesError(error)) }),
+  writeStreamError: (error) => sseEvent('error', messagesError(error)),
+  keepAliveComment: HELD_COMMENT,
+};

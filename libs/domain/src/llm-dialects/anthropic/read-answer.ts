@@ -1,0 +1,43 @@
+/** Reads a `message`. */
+import type { FinishReason, LlmAnswer, LlmToolCall } from '#contracts';
+import { asList, asName, asRecord, asText } from '../read-json.js';
+import { readToolUse } from './blocks.js';
+import { readMessageUsage } from './usage.js';
+
+export function readMessageAnswer(body: unknown): LlmAnswer {
+  const message = asRecord(body) ?? {};
+  let text = '';
+  const tool_calls: LlmToolCall[] = [];
+  for (const value of asList(message.content)) {
+    const block = asRecord(value);
+    if (!block) continue;
+    const call = readToolUse(block);
+    if (call) tool_calls.push(call);
+    else if (block.type === 'text') text += asText(block.text);
+  }
+  return {
+    model: asName(message.model),
+    text,
+    tool_calls,
+    finish: messageFinish(message.stop_reason),
+    usage: readMessageUsage(message.usage),
+    failed: message.type === 'error' || asRecord(message.error) !== undefined,
+  };
+}
+
+export function messageFinish(reason: unknown): FinishReason | null {
+  switch (reason) {
+    case 'end_turn':
+    case 'stop_sequence':
+      return 'stop';
+    case 'max_tokens':
+    case 'model_context_window_exceeded':
+      return 'length';
+    case 'tool_use':
+      return 'tool_calls';
+    case 'refusal':
+      return 'filtered';
+    default:
+      return asName(reason) === null ? null : 'other';
+  }
+}

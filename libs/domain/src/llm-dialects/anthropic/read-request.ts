@@ -1,0 +1,71 @@
+/** Reads `POST /v1/messages`. */
+import type { LlmRequest, NewestTurn } from '#contracts';
+import { CallIndex, type CollectCalls } from '../call-index.js';
+import { collectDigests, resultTextOf, textOf } from '../content-parts.js';
+import { emptyTurn, findNewest } from '../newest-turn.js';
+import { asBound, asList, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
+import { readBlock, readToolUse } from './blocks.js';
+
+export function readMessagesRequest(body: unknown): LlmRequest {
+  const request = asRecord(body) ?? {};
+  const messages = asList(request.messages);
+  const system = [textOf(request.system, readBlock)].filter((text) => text !== '');
+  let firstUser: string | null = null;
+  for (const value of messages) {
+    const message = asRecord(value);
+    if (message?.role === 'system') system.push(textOf(message.content, readBlock));
+    else if (message?.role === 'user') firstUser ??= textOf(message.content, readBlock);
+  }
+  return {
+    dialect: 'anthropic',
+    model: asName(request.model),
+    stream: request.stream === true,
+    system_text: system.join('\n'),
+    first_user_text: firstUser ?? '',
+    newest: readNewest(messages),
+    output_tokens_max: asBound(request.max_tokens),
+    message_count: messages.length,
+  };
+}
+
+function readNewest(messages: readonly unknown[]): NewestTurn {
+  const { start, end } = findNewest(messages, isModel, plainText);
+  const turn = emptyTurn();
+  const calls = new CallIndex(messages, start, collectCalls);
+  const texts: string[] = [];
+  for (let index = start; index < end; index++) {
+    const message = asRecord(messages[index]);
+    if (message?.role !== 'user') continue;
+    const text = textOf(message.content, readBlock);
+    if (text !== '') texts.push(text);
+    collectDigests(message.content, readBlock, turn.attachment_digests);
+    for (const value of asList(message.content)) {
+      const block = asRecord(value);
+      if (block?.type !== 'tool_result') continue;
+      turn.tool_results.push({
+        call: readToolUse(calls.find(asText(block.tool_use_id))),
+        text: resultTextOf(block.content, readBlock, turn.attachment_digests),
+        failed: block.is_error === true,
+      });
+    }
+  }
+  turn.user_text = texts.join('\n');
+  return turn;
+}
+
+const isModel = (message: JsonRecord): boolean => message.role === 'assistant';
+
+function plainText(message: JsonRecord): string | null {
+  const blocks = asList(message.content);
+  return blocks.every((block) => asRecord(block)?.type === 'text')
+    ? textOf(message.content, readBlock)
+    : null;
+}
+
+const collectCalls: CollectCalls = (message, add) => {
+  if (!isModel(message)) return;
+  for (const value of asList(message.content)) {
+    const block = asRecord(value);
+    if (block?.type === 'tool_use') add(asText(block.id), block);
+  }
+};

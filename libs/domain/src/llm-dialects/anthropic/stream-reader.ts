@@ -1,0 +1,95 @@
+/** Gathers the events of a streamed message. */
+import type { LlmAnswer } from '#contracts';
+import { AnswerGatherer } from '../answer-gatherer.js';
+import type { StreamReader } from '../dialect.js';
+import { asCount, asName, asRecord, asText, type JsonRecord, parseJson } from '../read-json.js';
+import { SseReader } from '../sse.js';
+import { readToolUse } from './blocks.js';
+import { messageFinish } from './read-answer.js';
+import { mergeUsage, readMessageUsage } from './usage.js';
+
+/** Named so, an event holds nothing for us and is not parsed. */
+const IDLE_EVENTS = new Set(['ping', 'content_block_stop']);
+
+export class MessageStreamReader implements StreamReader {
+  readonly #gatherer = new AnswerGatherer();
+  readonly #sse = new SseReader((data, name) => this.#readEvent(data, name));
+  #usage: JsonRecord = {};
+  #isStarted = false;
+  /** Arguments given whole when their block began; pieces, if any come, take their place. */
+  readonly #initialArguments = new Map<number, string>();
+  isComplete = false;
+
+  push(chunk: Uint8Array): void {
+    this.#sse.push(chunk);
+  }
+
+  answer(): LlmAnswer {
+    return { ...this.#gatherer.toAnswer(), usage: readMessageUsage(this.#usage) };
+  }
+
+  get isTruncated(): boolean {
+    return this.#gatherer.isTruncated || this.#sse.skippedCount > 0;
+  }
+
+  #readEvent(data: string, name: string): void {
+    if (this.isComplete || IDLE_EVENTS.has(name)) return;
+    const event = asRecord(parseJson(data));
+    switch (event?.type) {
+      case 'message_start':
+        this.#readStart(asRecord(event.message));
+        break;
+      case 'content_block_start':
+        this.#readBlockStart(event);
+        break;
+      case 'content_block_delta':
+        this.#readDelta(asCount(event.index) ?? 0, asRecord(event.delta));
+        break;
+      case 'message_delta':
+        this.#gatherer.finish = messageFinish(asRecord(event.delta)?.stop_reason) ?? this.#gatherer.finish;
+        this.#usage = mergeUsage(this.#usage, event.usage);
+        break;
+      case 'message_stop':
+        this.isComplete = true;
+        break;
+      case 'error':
+        this.#gatherer.failed = true;
+    }
+  }
+
+  #readStart(message: JsonRecord | undefined): void {
+    if (!message || this.#isStarted) return;
+    this.#isStarted = true;
+    this.#gatherer.model = asName(message.model);
+    this.#usage = mergeUsage({}, message.usage);
+  }
+
+  #readBlockStart(event: JsonRecord): void {
+    const index = asCount(event.index) ?? 0;
+    const block = asRecord(event.content_block);
+    if (!block || this.#gatherer.findCall(index)) return;
+    if (block.type === 'text') {
+      this.#gatherer.addText(asText(block.text));
+      return;
+    }
+    const read = readToolUse(block);
+    const call = read && this.#gatherer.openCall(index);
+    if (!call) return;
+    call.id = read.id;
+    call.name = read.name;
+    this.#gatherer.addArguments(call, read.arguments);
+    this.#initialArguments.set(index, read.arguments);
+  }
+
+  #readDelta(index: number, delta: JsonRecord | undefined): void {
+    if (delta?.type === 'text_delta') this.#gatherer.addText(asText(delta.text));
+    else if (delta?.type === 'input_json_delta') this.#readArguments(index, asText(delta.partial_json));
+  }
+
+  #readArguments(index: number, piece: string): void {
+    const call = this.#gatherer.findCall(index);
+    if (!call || piece === '') return;
+    if (this.#initialArguments.delete(index)) this.#gatherer.setArguments(call, piece);
+    else this.#gatherer.addArguments(call, piece);
+  }
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { DIALECTS, type UpstreamKind } from '#contracts';
+import { DIALECT_BY_NAME, defaultDialect, dialectFor } from './index.js';
+
+const GEMINI = '/v1beta/models/gemini-2.5-flash';
+
+describe('dialectFor', () => {
+  it.each<[UpstreamKind, string, string]>([
+    ['openai', '/chat/completions', 'openai-chat'],
+    ['openai', '/v1/chat/completions', 'openai-chat'],
+    ['openai', '/openai/v1/chat/completions/', 'openai-chat'],
+    ['openai', '//chat//completions', 'openai-chat'],
+    ['openai', '/chat/%63ompletions', 'openai-chat'],
+    ['openai', '/responses', 'openai-responses'],
+    ['openai', '/v1/responses', 'openai-responses'],
+    ['openai', '/v1/messages', 'anthropic'],
+    ['anthropic', '/v1/messages', 'anthropic'],
+    ['anthropic', '/v1/chat/completions', 'openai-chat'],
+    ['gemini', `${GEMINI}:generateContent`, 'gemini'],
+    ['gemini', `${GEMINI}:streamGenerateContent`, 'gemini'],
+    ['gemini', '/v1alpha/models/x:generateContent', 'gemini'],
+    ['gemini', '/v1beta/openai/chat/completions', 'openai-chat'],
+  ])('knows what an upstream of kind %s speaks at %s', (kind, path, name) => {
+    expect(dialectFor(kind, 'POST', path)?.name).toBe(name);
+    expect(dialectFor(kind, 'GET', path)).toBeNull();
+  });
+
+  it.each<[UpstreamKind, string]>([
+    ['openai', '/completions'],
+    ['openai', '/xchat/completions'],
+    ['openai', '/chat/completions/chatcmpl-1'],
+    ['openai', '/responses/resp_1/cancel'],
+    ['openai', '/responses/input_tokens'],
+    ['openai', '/threads/t/messages'],
+    ['openai', '/%zz'],
+    ['openai', ''],
+    ['anthropic', '/v1/messages/count_tokens'],
+    ['anthropic', '/v1/messages/batches'],
+    ['gemini', `${GEMINI}:countTokens`],
+    ['gemini', `${GEMINI}:generateContent/x`],
+  ])('passes through what an upstream of kind %s has at %s', (kind, path) => {
+    expect(dialectFor(kind, 'POST', path)).toBeNull();
+  });
+
+  it('has every dialect under its name, and one for the errors of each kind', () => {
+    expect(DIALECTS.map((name) => DIALECT_BY_NAME[name].name)).toEqual([...DIALECTS]);
+    expect(defaultDialect('openai').name).toBe('openai-chat');
+    expect(defaultDialect('anthropic').name).toBe('anthropic');
+    expect(defaultDialect('gemini').name).toBe('gemini');
+  });
+});

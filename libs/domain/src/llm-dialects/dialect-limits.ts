@@ -1,0 +1,18 @@
+/** Bounds of the readers. A stream that reaches one goes on to the client unhurt; only our reading of it is cut. */
+export const DIALECT_LIMITS = {
+  /**
+   * One line of an event stream, the `data:` lines of one event together, or one element of a streamed JSON array.
+   * What is longer is skipped, and counted. Generous, because the last event of a stream may repeat all of it.
+   */
+  eventCharsMax: 8 * 1024 * 1024,
+  /** The same for a line that has not ended: no fewer bytes than the characters above can take. */
+  eventBytesMax: 24 * 1024 * 1024,
+  /** Text and tool arguments together that one answer keeps of a stream. */
+  answerCharsMax: 4 * 1024 * 1024,
+  /** Tool calls that one answer keeps. */
+  toolCallsMax: 512,
+  /** An attachment longer than this is digested from samples. */
+  digestWholeCharsMax: 32 * 1024,
+  /** An assistant text at the very end of a request and no longer than this is a prefill, not the model's word. */
+  prefillCharsMax: 256,
+} as const;

@@ -1,0 +1,28 @@
+/**
+ * Gemini `generateContent` and `streamGenerateContent`, of any version.
+ *
+ * @see https://ai.google.dev/api/generate-content
+ */
+import type { Dialect } from '../dialect.js';
+import { HELD_COMMENT, JSON_TYPE, sseEvent } from '../sse-event.js';
+import { injectSystemInstruction } from './inject-system.js';
+import { readGeminiPath } from './path.js';
+import { readGeminiRequest } from './read-request.js';
+import { GeminiStreamReader } from './stream-reader.js';
+import { readGeminiAnswer } from './take-response.js';
+import { writeGeminiAnswer } from './write-answer.js';
+import { geminiError } from './write-error.js';
+
+export const gemini: Dialect = {
+  name: 'gemini',
+  matches: (method, path) => method.toUpperCase() === 'POST' && readGeminiPath(path) !== null,
+  readRequest: readGeminiRequest,
+  readAnswer: readGeminiAnswer,
+  streamReader: () => new GeminiStreamReader(),
+  injectSystem: injectSystemInstruction,
+  writeAnswer: writeGeminiAnswer,
+  writeError: (error) => ({ contentType: JSON_TYPE, body: JSON.stringify(geminiError(error)) }),
+  writeStreamError: (error) => sseEvent(null, geminiError(error)),
+  // For events only: a JSON array has no comments.
+  keepAliveComment: HELD_COMMENT,
+};

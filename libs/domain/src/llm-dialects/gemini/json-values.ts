@@ -1,0 +1,70 @@
+/**
+ * Reads the objects of a JSON array as they come: `[{...},\n{...}]`, the vendor's stream where no events were asked
+ * for. Looks at nothing but strings and brackets, all of them ASCII, so that bytes can be cut anywhere.
+ */
+import { DIALECT_LIMITS } from '../dialect-limits.js';
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+export class JsonValuesReader {
+  /** Objects left out because they were longer than the limit. */
+  skippedCount = 0;
+  readonly #onValue: (json: string) => void;
+  /** Braces open; 0 between the objects, where commas and the array's own brackets are passed over. */
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(onValue: (json: string) => void) {
+    this.#onValue = onValue;
+  }
+
+  /** Calls back for each object that this chunk completes. Copies what it keeps of the chunk. */
+  push(chunk: Uint8Array): void {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    let start = 0;
+    for (let index = 0; index < bytes.length; index++) {
+      const byte = bytes[index];
+      if (this.#inString) {
+        if (this.#escaped) this.#escaped = false;
+        else if (byte === BACKSLASH) this.#escaped = true;
+        else if (byte === QUOTE) this.#inString = false;
+      } else if (byte === OPEN_BRACE) {
+        if (this.#depth === 0) start = index;
+        this.#depth += 1;
+      } else if (this.#depth > 0) {
+        if (byte === QUOTE) this.#inString = true;
+        else if (byte === CLOSE_BRACE) {
+          this.#depth -= 1;
+          if (this.#depth === 0) this.#end(bytes.subarray(start, index + 1));
+        }
+      }
+    }
+    if (this.#depth > 0) this.#keep(bytes.subarray(start));
+  }
+
+  #keep(piece: Buffer): void {
+    this.#bytes += piece.length;
+    if (this.#bytes > DIALECT_LIMITS.eventBytesMax) this.#pieces = [];
+    else this.#pieces.push(Buffer.from(piece));
+  }
+
+  #end(last: Buffer): void {
+    const length = this.#bytes + last.length;
+    const json = length > DIALECT_LIMITS.eventBytesMax ? '' : this.#decode(last);
+    this.#pieces = [];
+    this.#bytes = 0;
+    if (json === '' || json.length > DIALECT_LIMITS.eventCharsMax) this.skippedCount += 1;
+    else this.#onValue(json);
+  }
+
+  #decode(last: Buffer): string {
+    if (this.#pieces.length === 0) return last.toString('utf8');
+    return Buffer.concat([...this.#pieces, last]).toString('utf8');
+  }
+}

@@ -1,0 +1,83 @@
+/** A whole answer is one `GenerateContentResponse`, a stream a series of them: both are gathered here. */
+import type { FinishReason, LlmAnswer, Usage } from '#contracts';
+import { AnswerGatherer } from '../answer-gatherer.js';
+import { asCount, asList, asName, asRecord, type JsonRecord } from '../read-json.js';
+import { usageOf } from '../usage.js';
+import { field, functionCallOf, readFunctionCall, readPart } from './fields.js';
+
+/** @param body a response, or the array of them that a stream without `alt=sse` is */
+export function readGeminiAnswer(body: unknown): LlmAnswer {
+  const gatherer = new AnswerGatherer();
+  for (const response of Array.isArray(body) ? body : [body]) takeResponse(gatherer, response);
+  return gatherer.toAnswer();
+}
+
+/** Its first candidate. What is not a response is left out. */
+export function takeResponse(gatherer: AnswerGatherer, value: unknown): void {
+  const response = asRecord(value);
+  if (!response) return;
+  if (asRecord(response.error)) gatherer.failed = true;
+  gatherer.model = asName(field(response, 'modelVersion', 'model_version')) ?? gatherer.model;
+  gatherer.usage = readGeminiUsage(field(response, 'usageMetadata', 'usage_metadata')) ?? gatherer.usage;
+  const candidate = asList(response.candidates).map(asRecord).find(isFirstCandidate);
+  for (const part of asList(asRecord(candidate?.content)?.parts)) takePart(gatherer, asRecord(part));
+  gatherer.finish = readFinish(response, candidate, gatherer.callCount > 0) ?? gatherer.finish;
+}
+
+const isFirstCandidate = (candidate: JsonRecord | undefined): boolean =>
+  candidate !== undefined && (candidate.index === undefined || candidate.index === 0);
+
+function takePart(gatherer: AnswerGatherer, part: JsonRecord | undefined): void {
+  if (!part) return;
+  const { text } = readPart(part);
+  if (text !== undefined) gatherer.addText(text);
+  const read = readFunctionCall(functionCallOf(part));
+  const call = read && gatherer.openCall(gatherer.callCount);
+  if (!call) return;
+  call.id = read.id;
+  call.name = read.name;
+  gatherer.addArguments(call, read.arguments);
+}
+
+const FILTERED = new Set([
+  'SAFETY',
+  'RECITATION',
+  'BLOCKLIST',
+  'PROHIBITED_CONTENT',
+  'SPII',
+  'IMAGE_SAFETY',
+  'IMAGE_PROHIBITED_CONTENT',
+  'IMAGE_RECITATION',
+]);
+
+/** The vendor says STOP after function calls too. A blocked prompt has no candidate at all. */
+function readFinish(
+  response: JsonRecord,
+  candidate: JsonRecord | undefined,
+  hasCalls: boolean,
+): FinishReason | null {
+  const reason = asName(field(candidate, 'finishReason', 'finish_reason'));
+  if (reason === null) {
+    const feedback = asRecord(field(response, 'promptFeedback', 'prompt_feedback'));
+    return asName(field(feedback, 'blockReason', 'block_reason')) === null ? null : 'filtered';
+  }
+  if (reason === 'STOP') return hasCalls ? 'tool_calls' : 'stop';
+  if (reason === 'MAX_TOKENS') return 'length';
+  return FILTERED.has(reason) ? 'filtered' : 'other';
+}
+
+/** What tools of the vendor's put into the prompt is input; thoughts are output, counted beside the candidates. */
+function readGeminiUsage(value: unknown): Usage | null {
+  const usage = asRecord(value);
+  if (!usage) return null;
+  const reasoning = asCount(usage.thoughtsTokenCount) ?? 0;
+  const prompt = asCount(usage.promptTokenCount);
+  const candidates = asCount(usage.candidatesTokenCount);
+  if (prompt === undefined && candidates === undefined && reasoning === 0) return null;
+  return usageOf({
+    input: (prompt ?? 0) + (asCount(usage.toolUsePromptTokenCount) ?? 0),
+    cachedInput: asCount(usage.cachedContentTokenCount),
+    output: (candidates ?? 0) + reasoning,
+    reasoning,
+  });
+}

@@ -1,0 +1,4 @@
+/** LLM dialects: the vendors' wire APIs, read into one vocabulary and written back. */
+export type { AnswerToWrite, Dialect, ErrorToWrite, OwnAnswer, StreamReader } from './dialect.js';
+export { DIALECT_BY_NAME, defaultDialect, dialectFor } from './dialect-for.js';
+export { DIALECT_LIMITS } from './dialect-limits.js';

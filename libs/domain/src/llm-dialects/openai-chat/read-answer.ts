@@ -1,0 +1,48 @@
+/** Reads a `chat.completion`, its first choice. */
+import type { FinishReason, LlmAnswer } from '#contracts';
+import { textOf } from '../content-parts.js';
+import { asList, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
+import { readChatCalls, readChatPart } from './parts.js';
+import { readChatUsage } from './usage.js';
+
+export function readChatAnswer(body: unknown): LlmAnswer {
+  const answer = asRecord(body) ?? {};
+  const choices = asList(answer.choices).map(asRecord);
+  const choice = choices.find(isFirstChoice);
+  const message = asRecord(choice?.message) ?? {};
+  const tool_calls = readChatCalls(message);
+  return {
+    model: asName(answer.model),
+    text: messageText(message),
+    tool_calls,
+    finish: chatFinish(choice?.finish_reason, tool_calls.length > 0),
+    usage: readChatUsage(answer.usage),
+    failed: answer.error !== undefined && answer.error !== null,
+  };
+}
+
+export const isFirstChoice = (choice: JsonRecord | undefined): boolean =>
+  choice !== undefined && (choice.index === undefined || choice.index === 0);
+
+/** What was spoken counts where nothing was written. */
+function messageText(message: JsonRecord): string {
+  const written = textOf(message.content, readChatPart, '') + asText(message.refusal);
+  return written === '' ? asText(asRecord(message.audio)?.transcript) : written;
+}
+
+/** A call forced by the request ends with `stop`; it is a tool call all the same. */
+export function chatFinish(reason: unknown, hasCalls: boolean): FinishReason | null {
+  switch (reason) {
+    case 'stop':
+      return hasCalls ? 'tool_calls' : 'stop';
+    case 'length':
+      return 'length';
+    case 'tool_calls':
+    case 'function_call':
+      return 'tool_calls';
+    case 'content_filter':
+      return 'filtered';
+    default:
+      return asName(reason) === null ? null : 'other';
+  }
+}

@@ -1,0 +1,81 @@
+/** Reads `POST /chat/completions`. */
+import type { LlmRequest, NewestTurn } from '#contracts';
+import { CallIndex, type CollectCalls } from '../call-index.js';
+import { collectDigests, resultTextOf, textOf } from '../content-parts.js';
+import { emptyTurn, findNewest } from '../newest-turn.js';
+import { asBound, asList, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
+import { readChatCall, readChatPart } from './parts.js';
+
+export function readChatRequest(body: unknown): LlmRequest {
+  const request = asRecord(body) ?? {};
+  const messages = asList(request.messages);
+  const system: string[] = [];
+  let firstUser: string | null = null;
+  for (const value of messages) {
+    const message = asRecord(value);
+    if (message?.role === 'system' || message?.role === 'developer') {
+      system.push(textOf(message.content, readChatPart));
+    } else if (message?.role === 'user') firstUser ??= textOf(message.content, readChatPart);
+  }
+  return {
+    dialect: 'openai-chat',
+    model: asName(request.model),
+    stream: request.stream === true,
+    system_text: system.join('\n'),
+    first_user_text: firstUser ?? '',
+    newest: readNewest(messages),
+    output_tokens_max: outputTokensMax(request),
+    message_count: messages.length,
+  };
+}
+
+function readNewest(messages: readonly unknown[]): NewestTurn {
+  const { start, end } = findNewest(messages, isModel, plainText);
+  const turn = emptyTurn();
+  const calls = new CallIndex(messages, start, collectCalls);
+  const texts: string[] = [];
+  for (let index = start; index < end; index++) {
+    const message = asRecord(messages[index]);
+    if (message?.role === 'user') {
+      const text = textOf(message.content, readChatPart);
+      if (text !== '') texts.push(text);
+      collectDigests(message.content, readChatPart, turn.attachment_digests);
+    } else if (message?.role === 'tool' || message?.role === 'function') {
+      turn.tool_results.push({
+        call: readChatCall(calls.find(resultKey(message))) ?? null,
+        text: resultTextOf(message.content, readChatPart, turn.attachment_digests),
+        failed: false,
+      });
+    }
+  }
+  turn.user_text = texts.join('\n');
+  return turn;
+}
+
+const isModel = (message: JsonRecord): boolean => message.role === 'assistant';
+
+const plainText = (message: JsonRecord): string | null =>
+  message.tool_calls || message.function_call ? null : textOf(message.content, readChatPart);
+
+/** An older `function_call` has no id, and its result names the function. */
+const collectCalls: CollectCalls = (message, add) => {
+  if (!isModel(message)) return;
+  for (const value of asList(message.tool_calls)) {
+    const call = asRecord(value);
+    if (call) add(asText(call.id), call);
+  }
+  const legacy = asRecord(message.function_call);
+  if (legacy) add(functionKey(legacy.name), legacy);
+};
+
+/** Apart from ids, which hold no line feed. */
+const functionKey = (name: unknown): string => `function\n${asText(name)}`;
+
+const resultKey = (result: JsonRecord): string =>
+  result.role === 'function' ? functionKey(result.name) : asText(result.tool_call_id);
+
+/** Over all choices asked for. */
+function outputTokensMax(request: JsonRecord): number | null {
+  const each = asBound(request.max_completion_tokens) ?? asBound(request.max_tokens);
+  return each === null ? null : asBound(each * (asBound(request.n) ?? 1));
+}

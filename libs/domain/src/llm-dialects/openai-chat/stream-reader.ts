@@ -1,0 +1,92 @@
+/** Gathers `chat.completion.chunk`s. */
+import type { LlmAnswer } from '#contracts';
+import { AnswerGatherer } from '../answer-gatherer.js';
+import { textOf } from '../content-parts.js';
+import type { StreamReader } from '../dialect.js';
+import {
+  asCount,
+  asJsonText,
+  asList,
+  asName,
+  asRecord,
+  asText,
+  type JsonRecord,
+  parseJson,
+} from '../read-json.js';
+import { SseReader } from '../sse.js';
+import { readChatPart } from './parts.js';
+import { chatFinish, isFirstChoice } from './read-answer.js';
+import { readChatUsage } from './usage.js';
+
+const END = '[DONE]';
+/** Key of the older `function_call`, of which there is one. */
+const LEGACY_CALL = 'function_call';
+
+export class ChatStreamReader implements StreamReader {
+  readonly #gatherer = new AnswerGatherer();
+  readonly #sse = new SseReader((data) => this.#readEvent(data));
+  #done = false;
+  #finishReason: unknown = null;
+
+  push(chunk: Uint8Array): void {
+    this.#sse.push(chunk);
+  }
+
+  answer(): LlmAnswer {
+    const answer = this.#gatherer.toAnswer();
+    return { ...answer, finish: chatFinish(this.#finishReason, answer.tool_calls.length > 0) };
+  }
+
+  get isComplete(): boolean {
+    return this.#done || this.#sse.isPending(END);
+  }
+
+  get isTruncated(): boolean {
+    return this.#gatherer.isTruncated || this.#sse.skippedCount > 0;
+  }
+
+  #readEvent(data: string): void {
+    if (this.#done) return;
+    if (data.startsWith(END)) {
+      this.#done = true;
+      return;
+    }
+    const chunk = asRecord(parseJson(data));
+    if (!chunk) return;
+    if (chunk.error !== undefined && chunk.error !== null) this.#gatherer.failed = true;
+    this.#gatherer.model ??= asName(chunk.model);
+    this.#gatherer.usage = readChatUsage(chunk.usage) ?? this.#gatherer.usage;
+    for (const value of asList(chunk.choices)) {
+      const choice = asRecord(value);
+      if (choice && isFirstChoice(choice)) this.#readChoice(choice);
+    }
+  }
+
+  #readChoice(choice: JsonRecord): void {
+    this.#finishReason = asName(choice.finish_reason) ?? this.#finishReason;
+    const delta = asRecord(choice.delta);
+    if (!delta) return;
+    if (delta.content) this.#gatherer.addText(textOf(delta.content, readChatPart, ''));
+    if (delta.refusal) this.#gatherer.addText(asText(delta.refusal));
+    const audio = asRecord(delta.audio);
+    if (audio) this.#gatherer.addText(asText(audio.transcript));
+    const calls = asList(delta.tool_calls);
+    for (const [position, value] of calls.entries()) {
+      const call = asRecord(value);
+      if (call) this.#readCall(asCount(call.index) ?? position, call.id, call.function ?? call.custom);
+    }
+    if (delta.function_call) this.#readCall(LEGACY_CALL, null, delta.function_call);
+  }
+
+  /** Only arguments come in fragments; a name or an id that comes again is the same one. */
+  #readCall(key: number | string, id: unknown, body: unknown): void {
+    const call = this.#gatherer.openCall(key);
+    if (!call) return;
+    call.id ??= asName(id);
+    const fields = asRecord(body);
+    if (!fields) return;
+    call.name ||= asText(fields.name);
+    const fragment = fields.arguments ?? fields.input;
+    if (fragment) this.#gatherer.addArguments(call, asJsonText(fragment));
+  }
+}

@@ -1,0 +1,67 @@
+/** Items of the Responses API: what a client may send and what the model may answer, in one list. */
+import type { LlmToolCall } from '#contracts';
+import { firstText, type PartReading } from '../content-parts.js';
+import { asJsonText, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
+
+export function readResponsesPart(part: JsonRecord): PartReading {
+  switch (part.type) {
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+      return { text: asText(part.text) };
+    case 'refusal':
+      return { text: asText(part.refusal) };
+    case 'input_image':
+    case 'computer_screenshot':
+      return { attachment: firstText(part.image_url, part.file_id) };
+    case 'input_file':
+      return { attachment: firstText(part.file_data, part.file_url, part.file_id) };
+    case 'input_audio': {
+      return { attachment: firstText(asRecord(part.input_audio)?.data) };
+    }
+    default:
+      return {};
+  }
+}
+
+/** A message may come without a type. */
+export const isMessage = (item: JsonRecord): boolean =>
+  item.type === 'message' || (item.type === undefined && item.role !== undefined);
+
+/** Said by the model, or brought back on its behalf (references, reasoning, what tools of the vendor's did). */
+export const isModelItem = (item: JsonRecord): boolean =>
+  isMessage(item) ? item.role === 'assistant' : !isResultItem(item) && !CLIENT_ITEMS.has(asText(item.type));
+
+/** The result of a tool that the client ran: `function_call_output`, `custom_tool_call_output`, ... */
+export const isResultItem = (item: JsonRecord): boolean => asText(item.type).endsWith('_output');
+
+const CLIENT_ITEMS = new Set(['', 'mcp_approval_response', 'additional_tools', 'compaction_trigger']);
+
+/** Tools that the client runs without a function of its own, and the member that says what to do. */
+const CLIENT_TOOLS = new Map([
+  ['computer_call', 'action'],
+  ['local_shell_call', 'action'],
+  ['shell_call', 'action'],
+  ['apply_patch_call', 'operation'],
+]);
+
+/**
+ * A call that the client has to answer; null for any other item. What runs at the vendor's (web search, code
+ * interpreter, remote MCP) brings no result in a later request and is not a call in this sense.
+ */
+export function readCallItem(item: JsonRecord | undefined): LlmToolCall | null {
+  if (!item) return null;
+  const type = asText(item.type);
+  if (type === 'function_call' || type === 'custom_tool_call') {
+    const name = asName(item.name);
+    if (name === null) return null;
+    return { id: asName(item.call_id), name, arguments: asJsonText(item.arguments ?? item.input) };
+  }
+  const member = CLIENT_TOOLS.get(type);
+  if (member === undefined) return null;
+  return {
+    id: asName(item.call_id) ?? asName(item.id),
+    name: type.slice(0, -'_call'.length),
+    arguments: asJsonText(item[member] ?? item.actions),
+  };
+}

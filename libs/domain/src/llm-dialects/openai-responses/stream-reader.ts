@@ -1,0 +1,106 @@
+/**
+ * Gathers the events of a streamed response. The pieces serve an answer that breaks off; one that ends is taken
+ * from its last event, which holds all of it.
+ */
+import type { LlmAnswer } from '#contracts';
+import { AnswerGatherer } from '../answer-gatherer.js';
+import type { StreamReader } from '../dialect.js';
+import { asCount, asJsonText, asName, asRecord, asText, type JsonRecord, parseJson } from '../read-json.js';
+import { SseReader } from '../sse.js';
+import { readCallItem } from './items.js';
+import { readResponsesAnswer } from './read-answer.js';
+
+type ReadEvent = (gatherer: AnswerGatherer, event: JsonRecord) => void;
+
+/** Ours to read; an event named otherwise is not even parsed. */
+const EVENTS = new Map<string, ReadEvent>([
+  ['response.created', readHead],
+  ['response.in_progress', readHead],
+  ['response.output_text.delta', (gatherer, event) => gatherer.addText(asText(event.delta))],
+  ['response.refusal.delta', (gatherer, event) => gatherer.addText(asText(event.delta))],
+  ['response.output_item.added', readItem],
+  ['response.output_item.done', readItem],
+  ['response.function_call_arguments.delta', readArguments],
+  ['response.custom_tool_call_input.delta', readArguments],
+  ['response.completed', readEnd],
+  ['response.incomplete', readEnd],
+  ['response.failed', readEnd],
+  ['error', readError],
+]);
+
+const ENDS = new Set(['response.completed', 'response.incomplete', 'response.failed']);
+
+export class ResponsesStreamReader implements StreamReader {
+  readonly #gatherer = new AnswerGatherer();
+  readonly #sse = new SseReader((data, name) => this.#readEvent(data, name));
+  #lastSequence = 0;
+  isComplete = false;
+
+  push(chunk: Uint8Array): void {
+    this.#sse.push(chunk);
+  }
+
+  answer(): LlmAnswer {
+    return this.#gatherer.toAnswer();
+  }
+
+  get isTruncated(): boolean {
+    return this.#gatherer.isTruncated || this.#sse.skippedCount > 0;
+  }
+
+  #readEvent(data: string, name: string): void {
+    if (this.isComplete || (name !== '' && !EVENTS.has(name))) return;
+    const event = asRecord(parseJson(data));
+    if (!event || this.#isRepeated(event)) return;
+    const type = asText(event.type) || name;
+    // The shape of an error in place of an answer, without a type.
+    if (type === '' && asRecord(event.error)) readError(this.#gatherer);
+    EVENTS.get(type)?.(this.#gatherer, event);
+    this.isComplete = ENDS.has(type);
+  }
+
+  /** Events are numbered upwards, so a number that is not new is a repetition; 0 and below say nothing. */
+  #isRepeated(event: JsonRecord): boolean {
+    const sequence = asCount(event.sequence_number) ?? 0;
+    if (sequence > 0 && sequence <= this.#lastSequence) return true;
+    if (sequence > 0) this.#lastSequence = sequence;
+    return false;
+  }
+}
+
+function readHead(gatherer: AnswerGatherer, event: JsonRecord): void {
+  gatherer.model ??= asName(asRecord(event.response)?.model);
+}
+
+function readItem(gatherer: AnswerGatherer, event: JsonRecord): void {
+  const item = asRecord(event.item);
+  const read = item ? readCallItem(item) : null;
+  const call = read && gatherer.openCall(keyOf(event, item));
+  if (!read || !call) return;
+  call.id = read.id;
+  call.name = read.name;
+  if (read.arguments !== '') gatherer.setArguments(call, read.arguments);
+}
+
+function readArguments(gatherer: AnswerGatherer, event: JsonRecord): void {
+  const call = gatherer.findCall(keyOf(event, undefined));
+  if (call) gatherer.addArguments(call, asJsonText(event.delta));
+}
+
+const keyOf = (event: JsonRecord, item: JsonRecord | undefined): number | string =>
+  asCount(event.output_index) ?? (asText(event.item_id) || asText(item?.id));
+
+function readEnd(gatherer: AnswerGatherer, event: JsonRecord): void {
+  const answer = readResponsesAnswer(event.response);
+  gatherer.model = answer.model ?? gatherer.model;
+  gatherer.usage = answer.usage;
+  gatherer.failed = answer.failed || event.type === 'response.failed';
+  // Some vendors leave the output out of their last event.
+  if (answer.text !== '' || answer.tool_calls.length > 0) gatherer.replace(answer);
+  const hasCalls = gatherer.callCount > 0;
+  gatherer.finish = answer.finish === 'stop' && hasCalls ? 'tool_calls' : answer.finish;
+}
+
+function readError(gatherer: AnswerGatherer): void {
+  gatherer.failed = true;
+}

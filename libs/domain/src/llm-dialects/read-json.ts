@@ -1,0 +1,51 @@
+/**
+ * Tolerant reading of values that came out of JSON.parse. Nothing here throws, recurses or writes to what it is given,
+ * and members are only ever read by names written in our source, so a key like `__proto__` is just a key.
+ */
+export type JsonRecord = Record<string, unknown>;
+
+/** Objects only: null, arrays and scalars give undefined. */
+export const asRecord = (value: unknown): JsonRecord | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonRecord) : undefined;
+
+const NOTHING: readonly unknown[] = Object.freeze([]);
+
+/** Anything but an array gives an empty one. */
+export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : NOTHING);
+
+/** Anything but a string gives "". */
+export const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** "" counts as none. */
+export const asName = (value: unknown): string | null =>
+  typeof value === 'string' && value !== '' ? value : null;
+
+/** A token count: a whole number from 0 up; anything else gives undefined. */
+export const asCount = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+
+/** A bound that a caller set: a whole number above 0; anything else is none. */
+export const asBound = (value: unknown): number | null => asCount(value) || null;
+
+/** Undefined for what is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Stands for a value nested deeper than the stack can write down. */
+const TOO_DEEP = '"[nested too deeply]"';
+
+/** A string as it is, anything else as its JSON text; "" for undefined. */
+export function asJsonText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (value === undefined) return '';
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch {
+    return TOO_DEEP;
+  }
+}

@@ -1,0 +1,24 @@
+/** Vendors' token counts in one vocabulary. */
+import type { Usage } from '#contracts';
+
+/**
+ * Parts never exceed their whole, whatever a vendor reports, so that no price computed from them turns negative.
+ * Missing counts are 0.
+ */
+export function usageOf(counts: {
+  input?: number | undefined;
+  cachedInput?: number | undefined;
+  cacheWrite?: number | undefined;
+  output?: number | undefined;
+  reasoning?: number | undefined;
+}): Usage {
+  const { input = 0, cachedInput = 0, cacheWrite = 0, output = 0, reasoning = 0 } = counts;
+  const cached_input_tokens = Math.min(cachedInput, input);
+  return {
+    input_tokens: input,
+    cached_input_tokens,
+    cache_write_tokens: Math.min(cacheWrite, input - cached_input_tokens),
+    output_tokens: output,
+    reasoning_tokens: Math.min(reasoning, output),
+  };
+}

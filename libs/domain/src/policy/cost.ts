@@ -1,0 +1,72 @@
+/** From tokens to money, and from a request to the tokens it may use. */
+import type { ModelPrice, Usage } from '#contracts';
+
+/** Prices are used to a millionth of a dollar per million tokens: a pico-dollar a token. */
+const PICO_PER_MICRO = 1_000_000;
+
+/** Bytes of JSON and text per token: English prose has 4 to 4.5, code and JSON 3 to 4, other scripts fewer characters but more bytes each. */
+const BYTES_PER_TOKEN = 4;
+
+/** For a request that sets no bound: about what an answer with a tool call or some paragraphs takes. */
+export const OUTPUT_TOKENS_ESTIMATE = 1_000;
+
+/**
+ * Micro-USD, to the nearest; never negative. Exact: tokens times pico-dollars are whole numbers, summed as such and
+ * rounded once. Of the input, cached tokens cost `cached_input_usd` and tokens written to the vendor's cache
+ * `cache_write_usd`; output includes reasoning. Parts that a vendor reports larger than their whole are cut to it.
+ */
+export function costMicroUsd(price: ModelPrice, usage: Usage): number {
+  const input = Math.max(0, usage.input_tokens);
+  const cached = Math.min(Math.max(0, usage.cached_input_tokens), input);
+  const written = Math.min(Math.max(0, usage.cache_write_tokens), input - cached);
+  const output = Math.max(0, usage.output_tokens);
+  const plainPrice = picoPerToken(price.input_usd);
+  const cachedPrice = picoPerToken(price.cached_input_usd ?? price.input_usd);
+  const writePrice = picoPerToken(price.cache_write_usd ?? price.input_usd);
+  const outputPrice = picoPerToken(price.output_usd);
+  const pico =
+    (input - cached - written) * plainPrice +
+    cached * cachedPrice +
+    written * writePrice +
+    output * outputPrice;
+  if (pico < Number.MAX_SAFE_INTEGER) return Math.floor(pico / PICO_PER_MICRO + 0.5);
+  // Above 9,000 dollars for one call; the sum above has lost its last digits.
+  const exact =
+    BigInt(input - cached - written) * BigInt(plainPrice) +
+    BigInt(cached) * BigInt(cachedPrice) +
+    BigInt(written) * BigInt(writePrice) +
+    BigInt(output) * BigInt(outputPrice);
+  return Number((exact + BigInt(PICO_PER_MICRO / 2)) / BigInt(PICO_PER_MICRO));
+}
+
+/** A dollar per million tokens is a micro-dollar a token. */
+const picoPerToken = (usdPerMillion: number): number => Math.round(usdPerMillion * PICO_PER_MICRO);
+
+/**
+ * Input and output tokens a request may use at most, roughly: its bytes by the rule of thumb, and the bound it sets on
+ * its output. Too high for requests that carry images or files as base64, and for what the vendor has cached; what is
+ * too much is given back when the real usage is known.
+ * @param bodyBytes of the request, or of its text
+ * @param outputTokensMax null: the caller set no bound
+ */
+export function estimateTokens(
+  bodyBytes: number,
+  outputTokensMax: number | null,
+): { input: number; output: number } {
+  return {
+    input: Math.max(1, Math.ceil(bodyBytes / BYTES_PER_TOKEN)),
+    output: outputTokensMax === null ? OUTPUT_TOKENS_ESTIMATE : Math.max(0, Math.ceil(outputTokensMax)),
+  };
+}
+
+/** The same as a Usage, to be priced. */
+export function estimateUsage(bodyBytes: number, outputTokensMax: number | null): Usage {
+  const { input, output } = estimateTokens(bodyBytes, outputTokensMax);
+  return {
+    input_tokens: input,
+    cached_input_tokens: 0,
+    cache_write_tokens: 0,
+    output_tokens: output,
+    reasoning_tokens: 0,
+  };
+}

@@ -1,0 +1,115 @@
+/**
+ * The prices this program comes with: what OpenAI, Anthropic and Google publish for their text models, in USD for a
+ * million tokens, as known in November 2026. They are list prices, change without notice, and are there to be edited
+ * (`PUT /v1/prices`). One line holds one price, so these are not told apart: long prompts that cost more (above 200,000
+ * or 272,000 tokens, by model), batch and priority rates, audio and image tokens, cache entries that live for an hour
+ * (the five-minute rate is taken), storage of caches, and what vendors charge for each call of a built-in tool.
+ *
+ * Names have no `*`: a model that is not listed costs an unknown amount, and not its predecessor's.
+ */
+import type { ModelPrice, PriceTable } from '#contracts';
+
+/** [name, input, output, cached input, cache write] */
+type Line = readonly [string, number, number, (number | null)?, (number | null)?];
+
+const OPENAI: readonly Line[] = [
+  ['gpt-6-astra', 10, 50, 1],
+  ['gpt-6.1-sol', 2, 10, 0.1, 2.5],
+  ['gpt-6-sol', 2, 10, 0.2, 2.5],
+  ['gpt-6.1-terra', 1, 5, 0.05, 1.25],
+  ['gpt-6-luna', 0.1, 0.5, 0.01, 0.125],
+  ['gpt-5.6-sol', 5, 30, 0.5],
+  ['gpt-5.6-terra', 2, 12, 0.2],
+  ['gpt-5.6-luna', 0.2, 1.2, 0.02],
+  ['gpt-5.5', 5, 30, 0.5],
+  ['gpt-5.4', 2.5, 15, 0.25],
+  ['gpt-5.4-mini', 0.75, 4.5, 0.075],
+  ['gpt-5.4-nano', 0.2, 1.25, 0.02],
+  ['gpt-5.3-codex', 1.75, 14, 0.175],
+  ['gpt-5.2', 1.75, 14, 0.175],
+  ['gpt-5.2-codex', 1.75, 14, 0.175],
+  ['gpt-5.2-pro', 21, 168],
+  ['gpt-5.1', 1.25, 10, 0.125],
+  ['gpt-5.1-codex', 1.25, 10, 0.125],
+  ['gpt-5.1-codex-mini', 0.25, 2, 0.025],
+  ['gpt-5', 1.25, 10, 0.125],
+  ['gpt-5-mini', 0.25, 2, 0.025],
+  ['gpt-5-nano', 0.05, 0.4, 0.005],
+  ['gpt-5-pro', 15, 120],
+  ['gpt-4.1', 2, 8, 0.5],
+  ['gpt-4.1-mini', 0.4, 1.6, 0.1],
+  ['gpt-4.1-nano', 0.1, 0.4, 0.025],
+  ['gpt-4o', 2.5, 10, 1.25],
+  ['gpt-4o-2024-05-13', 5, 15],
+  ['gpt-4o-mini', 0.15, 0.6, 0.075],
+  ['o3', 2, 8, 0.5],
+  ['o3-pro', 20, 80],
+  ['o3-mini', 1.1, 4.4, 0.55],
+  ['o4-mini', 1.1, 4.4, 0.275],
+  ['o1', 15, 60, 7.5],
+  ['o1-pro', 150, 600],
+  ['gpt-4-turbo', 10, 30],
+  ['gpt-4', 30, 60],
+  ['gpt-3.5-turbo', 0.5, 1.5],
+  ['text-embedding-3-small', 0.02, 0],
+  ['text-embedding-3-large', 0.13, 0],
+];
+
+const ANTHROPIC: readonly Line[] = [
+  ['claude-fable-5-1', 10, 50, 0.25, 12.5],
+  ['claude-fable-5', 10, 50, 1, 12.5],
+  ['claude-opus-5-5', 4, 20, 0.2, 5],
+  ['claude-opus-5', 5, 25, 0.5, 6.25],
+  ['claude-opus-4-8', 5, 25, 0.5, 6.25],
+  ['claude-opus-4-7', 5, 25, 0.5, 6.25],
+  ['claude-opus-4-6', 5, 25, 0.5, 6.25],
+  ['claude-opus-4-5', 5, 25, 0.5, 6.25],
+  ['claude-opus-4-1', 15, 75, 1.5, 18.75],
+  ['claude-opus-4-0', 15, 75, 1.5, 18.75],
+  ['claude-opus-4', 15, 75, 1.5, 18.75],
+  ['claude-sonnet-5-5', 2, 10, 0.1, 2.5],
+  ['claude-sonnet-5', 2, 10, 0.2, 2.5],
+  ['claude-sonnet-4-6', 3, 15, 0.3, 3.75],
+  ['claude-sonnet-4-5', 3, 15, 0.3, 3.75],
+  ['claude-sonnet-4-0', 3, 15, 0.3, 3.75],
+  ['claude-sonnet-4', 3, 15, 0.3, 3.75],
+  ['claude-3-7-sonnet', 3, 15, 0.3, 3.75],
+  ['claude-haiku-5-5', 0.1, 0.5, 0.01, 0.125],
+  ['claude-haiku-4-5', 1, 5, 0.1, 1.25],
+  ['claude-3-5-haiku', 0.8, 4, 0.08, 1],
+  ['claude-3-haiku', 0.25, 1.25, 0.03, 0.3],
+];
+
+const GEMINI: readonly Line[] = [
+  // Until the end of 2026; twice as much afterwards.
+  ['gemini-3.8-flash', 0.75, 3.75],
+  ['gemini-3.5-flash', 1.5, 9],
+  ['gemini-3.5-flash-lite', 0.3, 2.5],
+  ['gemini-3.1-pro', 2, 12, 0.2],
+  ['gemini-3.1-pro-preview', 2, 12, 0.2],
+  ['gemini-3.1-flash-lite', 0.25, 1.5],
+  ['gemini-3-pro-preview', 2, 12, 0.2],
+  ['gemini-3-flash-preview', 0.5, 3, 0.05],
+  ['gemini-2.5-pro', 1.25, 10, 0.125],
+  ['gemini-2.5-flash', 0.3, 2.5, 0.03],
+  ['gemini-2.5-flash-lite', 0.1, 0.4, 0.01],
+  ['gemini-2.0-flash', 0.1, 0.4, 0.025],
+  ['gemini-2.0-flash-lite', 0.075, 0.3],
+  ['gemini-embedding-001', 0.15, 0],
+];
+
+const toPrice = ([model, input, output, cached, write]: Line): ModelPrice => ({
+  model,
+  input_usd: input,
+  output_usd: output,
+  cached_input_usd: cached ?? null,
+  cache_write_usd: write ?? null,
+});
+
+/** Version 0: nobody has edited it. */
+export const DEFAULT_PRICES: PriceTable = {
+  version: 0,
+  updated_at_ms: null,
+  updated_by: null,
+  models: [...OPENAI, ...ANTHROPIC, ...GEMINI].map(toPrice),
+};

@@ -1,0 +1,36 @@
+export { applyPolicyPatch, defaultPolicy } from './agent-policy.js';
+export { isWithinAllowedHours, nextAllowedMs } from './allowed-hours.js';
+export {
+  type Buckets,
+  bucketStart,
+  checkAmount,
+  checkWindow,
+  describeDecision,
+  stateOf,
+} from './bucket-arithmetic.js';
+export { costMicroUsd, estimateTokens, estimateUsage, OUTPUT_TOKENS_ESTIMATE } from './cost.js';
+export { DEFAULT_PRICES } from './default-prices.js';
+export { findPrice } from './find-price.js';
+export {
+  budgetSeeds,
+  corrections,
+  LIMIT_NAMES,
+  type LimitEstimate,
+  type LimitName,
+  limitWindows,
+  type NamedWindow,
+  NOTHING_USED,
+  type RealUsage,
+  toMicroUsd,
+} from './limit-windows.js';
+export { MemoryRateLimiter, type MemoryRateLimiterOptions } from './memory-rate-limiter.js';
+export { rateLimitHeaders } from './rate-limit-headers.js';
+export {
+  SESSION_CAPS,
+  type SessionCap,
+  type SessionCapDecision,
+  SessionCaps,
+  type SessionCapsOptions,
+  type SessionCharge,
+  type SessionUse,
+} from './session-caps.js';

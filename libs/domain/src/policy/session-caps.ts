@@ -1,0 +1,125 @@
+/**
+ * What a session has used against its policy's caps: calls, money, and time since its first call. Decide, then
+ * record in the same turn, so that calls in parallel see each other; settle once the call is over.
+ */
+import type { AgentLimits, SessionKey } from '#contracts';
+import { type Clock, TtlLru } from '#kernel';
+import { toMicroUsd } from './limit-windows.js';
+
+const SESSION_COUNT_MAX = 100_000;
+const SESSION_IDLE_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+export interface SessionUse {
+  callCount: number;
+  /** Includes estimates of calls under way. Calls of unknown cost add nothing. */
+  costMicroUsd: number;
+  firstCallMs: number;
+}
+
+export const SESSION_CAPS = ['session_calls_max', 'session_cost_usd_max', 'session_minutes_max'] as const;
+export type SessionCap = (typeof SESSION_CAPS)[number];
+
+/** Final for the session: no waiting helps. */
+export type SessionCapDecision = { allowed: true } | { allowed: false; cap: SessionCap };
+
+/** Of one call. */
+export interface SessionCharge {
+  /** 1; 0 for a call that is given back. */
+  calls: number;
+  /** Null: unknown. */
+  costMicroUsd: number | null;
+}
+
+export interface SessionCapsOptions {
+  clock: Clock;
+  /** Sessions remembered; beyond it the least recent is forgotten and starts again at zero. */
+  sessionCountMax?: number;
+  /** A session without calls for this long is forgotten. */
+  idleMs?: number;
+}
+
+const ALLOWED: SessionCapDecision = { allowed: true };
+
+export class SessionCaps {
+  readonly #clock: Clock;
+  readonly #sessions: TtlLru<SessionKey, SessionUse>;
+  #evictedCount = 0;
+
+  constructor({ clock, sessionCountMax = SESSION_COUNT_MAX, idleMs = SESSION_IDLE_MS }: SessionCapsOptions) {
+    this.#clock = clock;
+    this.#sessions = new TtlLru({
+      countMax: sessionCountMax,
+      idleMs,
+      clock,
+      onEvict: (_key, _use, reason) => {
+        if (reason === 'capacity') this.#evictedCount += 1;
+      },
+    });
+  }
+
+  get sessionCount(): number {
+    return this.#sessions.size;
+  }
+
+  /** Sessions forgotten because there was no room. */
+  get evictedCount(): number {
+    return this.#evictedCount;
+  }
+
+  /** Hot path; changes nothing. May one more call of this cost be made? */
+  decide(session: SessionKey, limits: AgentLimits, costMicroUsd: number | null): SessionCapDecision {
+    const { session_calls_max, session_cost_usd_max, session_minutes_max } = limits;
+    if (session_calls_max === null && session_cost_usd_max === null && session_minutes_max === null)
+      return ALLOWED;
+    const use = this.#sessions.peek(session);
+    if (session_calls_max !== null && (use?.callCount ?? 0) >= session_calls_max)
+      return { allowed: false, cap: 'session_calls_max' };
+    if (
+      session_cost_usd_max !== null &&
+      (use?.costMicroUsd ?? 0) + (costMicroUsd ?? 0) > toMicroUsd(session_cost_usd_max)
+    )
+      return { allowed: false, cap: 'session_cost_usd_max' };
+    if (
+      session_minutes_max !== null &&
+      use !== undefined &&
+      this.#clock.nowMs() - use.firstCallMs >= session_minutes_max * MINUTE_MS
+    )
+      return { allowed: false, cap: 'session_minutes_max' };
+    return ALLOWED;
+  }
+
+  /** Hot path: counts a call that is about to be made, with its estimate. */
+  record(session: SessionKey, costMicroUsd: number | null): void {
+    const use = this.#sessions.get(session);
+    if (use === undefined) {
+      const firstCallMs = this.#clock.nowMs();
+      this.#sessions.set(session, { callCount: 1, costMicroUsd: costMicroUsd ?? 0, firstCallMs });
+      return;
+    }
+    use.callCount += 1;
+    use.costMicroUsd += costMicroUsd ?? 0;
+  }
+
+  /**
+   * Puts what a recorded call really used in the place of its estimate; zero calls and cost give it back. An unknown
+   * real cost leaves the estimate. Time is not given back. Nothing happens for a session that was forgotten meanwhile.
+   */
+  settle(session: SessionKey, estimatedMicroUsd: number | null, real: SessionCharge): void {
+    const use = this.#sessions.peek(session);
+    if (use === undefined) return;
+    use.callCount = Math.max(0, use.callCount + real.calls - 1);
+    if (real.costMicroUsd !== null)
+      use.costMicroUsd = Math.max(0, use.costMicroUsd + real.costMicroUsd - (estimatedMicroUsd ?? 0));
+  }
+
+  /** From stored calls, after a restart. Leaves a session that is known already as it is. */
+  seed(session: SessionKey, use: SessionUse): void {
+    if (this.#sessions.peek(session) === undefined) this.#sessions.set(session, { ...use });
+  }
+
+  /** Null: unknown or forgotten. */
+  look(session: SessionKey): Readonly<SessionUse> | null {
+    return this.#sessions.peek(session) ?? null;
+  }
+}

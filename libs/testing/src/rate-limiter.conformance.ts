@@ -1,0 +1,321 @@
+/**
+ * What every RateLimiter must do, as one suite over any implementation. Time is the suite's: a limiter whose store has
+ * a clock of its own lets tests put theirs in its place. Imported by its own path and not from the index, since it
+ * needs vitest.
+ */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { BucketChange, LimitWindow, RateLimiter } from '#contracts';
+
+/** An empty limiter at the first millisecond of an hour. */
+export interface LimiterPlace {
+  limiter: RateLimiter;
+  /** Moves its clock. */
+  advance(ms: number): void;
+  nowMs(): number;
+  close(): Promise<void>;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const OWNER = 'default\0agent-1';
+
+const minute = (limit: number, amount = 1, name = 'requests'): LimitWindow => ({
+  key: `${OWNER}\0${name}`,
+  kind: 'sliding',
+  windowMs: MINUTE_MS,
+  limit,
+  amount,
+});
+
+export function rateLimiterConformance(name: string, make: () => Promise<LimiterPlace>): void {
+  describe(`RateLimiter: ${name}`, () => {
+    let place: LimiterPlace;
+    let limiter: RateLimiter;
+
+    beforeEach(async () => {
+      place = await make();
+      limiter = place.limiter;
+    });
+    afterEach(() => place.close());
+
+    const day = (limit: number, amount: number, startMs = dayStart()): LimitWindow => ({
+      key: `${OWNER}\0day`,
+      kind: 'calendar',
+      windowMs: DAY_MS,
+      startMs,
+      limit,
+      amount,
+    });
+    const dayStart = (): number => place.nowMs() - (place.nowMs() % DAY_MS);
+    const usedOf = async (window: LimitWindow): Promise<number | undefined> =>
+      (await limiter.look([window]))[0]?.used;
+    const changeOf = ({ limit: _limit, ...rest }: LimitWindow, amount: number): BucketChange => ({
+      ...rest,
+      amount,
+    });
+
+    describe('a take', () => {
+      it('allows up to the limit and refuses the next, saying how much is used', async () => {
+        for (const used of [1, 2, 3]) {
+          const decision = await limiter.take([minute(3)]);
+          expect(decision).toMatchObject({ allowed: true, refusedBy: null, retryAfterMs: 0 });
+          expect(decision.windows).toEqual([
+            { key: minute(3).key, limit: 3, used, resetMs: used < 3 ? 0 : expect.any(Number) },
+          ]);
+        }
+        const refused = await limiter.take([minute(3)]);
+        expect(refused).toMatchObject({ allowed: false, refusedBy: 0, windows: [{ used: 3 }] });
+        expect(await usedOf(minute(3))).toBe(3);
+      });
+
+      it("tells the limiter's time", async () => {
+        place.advance(1_234);
+        expect((await limiter.take([minute(3)])).atMs).toBe(place.nowMs());
+      });
+
+      it('takes from all windows or from none', async () => {
+        const small = minute(1, 1, 'small');
+        expect((await limiter.take([minute(10), small, day(10, 5)])).allowed).toBe(true);
+        const refused = await limiter.take([minute(10), small, day(10, 5)]);
+        expect(refused).toMatchObject({
+          allowed: false,
+          refusedBy: 1,
+          windows: [{ used: 1 }, { used: 1 }, { used: 5 }],
+        });
+        expect(await limiter.look([minute(10), small, day(10, 5)])).toMatchObject([
+          { used: 1 },
+          { used: 1 },
+          { used: 5 },
+        ]);
+      });
+
+      it('answers for each window in the order asked, and allows when asked for none', async () => {
+        const windows = [minute(5, 2, 'b'), minute(7, 3, 'a'), day(9, 4)];
+        const decision = await limiter.take(windows);
+        expect(decision.windows.map(({ key, limit, used }) => [key, limit, used])).toEqual(
+          windows.map(({ key, limit, amount }) => [key, limit, amount]),
+        );
+        expect(await limiter.take([])).toMatchObject({ allowed: true, windows: [], refusedBy: null });
+      });
+
+      it('counts windows of one key together within one take', async () => {
+        expect((await limiter.take([minute(3, 2), minute(3, 2)])).allowed).toBe(false);
+        expect(await usedOf(minute(3))).toBe(0);
+        expect((await limiter.take([minute(4, 2), minute(4, 2)])).allowed).toBe(true);
+        expect(await usedOf(minute(4))).toBe(4);
+      });
+
+      it('names the window that refuses longest when several do', async () => {
+        await limiter.take([minute(1), day(1, 1)]);
+        expect((await limiter.take([minute(1), day(1, 1)])).refusedBy).toBe(1);
+        const never = await limiter.take([minute(1), day(1, 1), minute(1, 2, 'other')]);
+        expect(never).toMatchObject({ refusedBy: 2, retryAfterMs: null });
+      });
+
+      it('never allows more than the limit at once, and says so', async () => {
+        const decision = await limiter.take([minute(5, 6)]);
+        expect(decision).toMatchObject({
+          allowed: false,
+          retryAfterMs: null,
+          windows: [{ used: 0, resetMs: 0 }],
+        });
+      });
+
+      it('allows nothing more under a limit that was lowered below what is used, but a take of nothing at it', async () => {
+        await limiter.take([minute(10, 6)]);
+        expect((await limiter.take([minute(5, 0)])).allowed).toBe(false);
+        expect((await limiter.take([minute(6, 0)])).allowed).toBe(true);
+        expect((await limiter.take([minute(6, 1)])).allowed).toBe(false);
+      });
+
+      it('keeps keys apart', async () => {
+        await limiter.take([minute(1)]);
+        for (const key of ['default\0agent-2\0requests', 'other\0agent-1\0requests', 'a{b}c:%\0d\0requests'])
+          expect((await limiter.take([{ ...minute(1), key }])).allowed).toBe(true);
+      });
+
+      it('rejects amounts that are no whole numbers, and counts nothing', async () => {
+        for (const amount of [0.5, -1, Number.NaN, 2 ** 53])
+          await expect(limiter.take([minute(5), minute(5, amount, 'other')])).rejects.toThrow(RangeError);
+        await expect(limiter.take([{ ...minute(5), windowMs: 2 * DAY_MS }])).rejects.toThrow(RangeError);
+        expect(await usedOf(minute(5))).toBe(0);
+      });
+
+      it('counts money of a million dollars to the micro-dollar', async () => {
+        const hour = (amount: number): LimitWindow => ({
+          key: `${OWNER}\0hour`,
+          kind: 'sliding',
+          windowMs: HOUR_MS,
+          limit: 1_000_000_000_000,
+          amount,
+        });
+        await limiter.take([hour(999_999_999_999)]);
+        expect((await limiter.take([hour(2)])).allowed).toBe(false);
+        expect((await limiter.take([hour(1)])).allowed).toBe(true);
+        place.advance(HOUR_MS + 1);
+        // 10^12 * 3,599,999 / 3,600,000, rounded up.
+        expect(await usedOf(hour(0))).toBe(999_999_722_223);
+      });
+
+      it('lets exactly 100 of 200 at once through a limit of 100', async () => {
+        const decisions = await Promise.all(
+          Array.from({ length: 200 }, () => limiter.take([minute(100), day(1_000, 7)])),
+        );
+        expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(100);
+        expect(await limiter.look([minute(100), day(1_000, 0)])).toMatchObject([
+          { used: 100 },
+          { used: 700 },
+        ]);
+      });
+    });
+
+    describe('a sliding window', () => {
+      it('weighs the bucket before by what of it still overlaps, rounded up', async () => {
+        await limiter.take([minute(10, 10)]);
+        place.advance(MINUTE_MS);
+        expect(await usedOf(minute(10))).toBe(10);
+        place.advance(1);
+        expect(await usedOf(minute(10))).toBe(10);
+        place.advance(14_999);
+        expect(await usedOf(minute(10))).toBe(8);
+        place.advance(15_000);
+        expect(await usedOf(minute(10))).toBe(5);
+        place.advance(29_999);
+        expect(await usedOf(minute(10))).toBe(1);
+        place.advance(1);
+        expect(await usedOf(minute(10))).toBe(0);
+      });
+
+      it('forgets after a pause of two windows, whatever was used', async () => {
+        await limiter.take([minute(10, 10)]);
+        place.advance(2 * MINUTE_MS);
+        expect((await limiter.take([minute(10, 10)])).windows[0]?.used).toBe(10);
+      });
+
+      it.each([2, 3, 6, 7, 10])(
+        'says to the millisecond when a refused take of %i would be allowed',
+        async (amount) => {
+          await limiter.take([minute(10, 7)]);
+          place.advance(MINUTE_MS + 20_000);
+          await limiter.take([minute(10, 4)]);
+          const { allowed, retryAfterMs } = await limiter.take([minute(10, amount)]);
+          expect(allowed).toBe(false);
+          const waitMs = retryAfterMs as number;
+          expect(waitMs).toBeGreaterThan(1);
+          place.advance(waitMs - 1);
+          expect(await limiter.take([minute(10, amount)])).toMatchObject({ allowed: false, retryAfterMs: 1 });
+          place.advance(1);
+          expect((await limiter.take([minute(10, amount)])).allowed).toBe(true);
+        },
+      );
+
+      it('resets when there is room for one; when it is empty, if it was refused for more', async () => {
+        await limiter.take([minute(2, 2)]);
+        // Nothing of the current bucket leaves before it is the older one; half of it must.
+        expect(await limiter.look([minute(2)])).toMatchObject([{ used: 2, resetMs: MINUTE_MS + 30_000 }]);
+        const refused = await limiter.take([minute(3, 2)]);
+        expect(refused).toMatchObject({ allowed: false, windows: [{ used: 2, resetMs: 2 * MINUTE_MS }] });
+      });
+
+      it('counts on in the same bucket when the clock steps back', async () => {
+        place.advance(MINUTE_MS);
+        await limiter.take([minute(2)]);
+        place.advance(-30_000);
+        await limiter.take([minute(2)]);
+        expect((await limiter.take([minute(2)])).allowed).toBe(false);
+      });
+    });
+
+    describe('a calendar window', () => {
+      it('starts at zero with each start, and is full until its end', async () => {
+        expect((await limiter.take([day(10, 10)])).windows[0]).toMatchObject({
+          used: 10,
+          resetMs: DAY_MS / 2,
+        });
+        const refused = await limiter.take([day(10, 1)]);
+        expect(refused).toMatchObject({ allowed: false, retryAfterMs: DAY_MS / 2 });
+        place.advance((refused.retryAfterMs as number) - 1);
+        expect((await limiter.take([day(10, 1)])).retryAfterMs).toBe(1);
+        place.advance(1);
+        expect((await limiter.take([day(10, 10)])).allowed).toBe(true);
+      });
+    });
+
+    describe('a correction', () => {
+      it('adds and gives back, never below zero', async () => {
+        await limiter.take([minute(10, 5), day(100, 50)]);
+        await limiter.correct([changeOf(minute(0), 3), changeOf(day(0, 0), -20)]);
+        expect(await limiter.look([minute(10), day(100, 0)])).toMatchObject([{ used: 8 }, { used: 30 }]);
+        await limiter.correct([changeOf(minute(0), -100), changeOf(day(0, 0), -100)]);
+        expect(await limiter.look([minute(10), day(100, 0)])).toMatchObject([{ used: 0 }, { used: 0 }]);
+        await limiter.correct([]);
+      });
+
+      it('may lead above the limit: the money is spent', async () => {
+        await limiter.take([day(10, 10)]);
+        await limiter.correct([changeOf(day(0, 0), 5)]);
+        expect(await usedOf(day(10, 0))).toBe(15);
+      });
+
+      it('goes to the sliding bucket it was taken from, as long as that counts', async () => {
+        const { atMs } = await limiter.take([minute(10, 10)]);
+        place.advance(MINUTE_MS);
+        await limiter.take([minute(100, 1)]);
+        await limiter.correct([{ ...changeOf(minute(0), -4), takenAtMs: atMs }]);
+        expect(await usedOf(minute(10))).toBe(7);
+        place.advance(30_000);
+        expect(await usedOf(minute(10))).toBe(4);
+        place.advance(30_000);
+        await limiter.correct([{ ...changeOf(minute(0), -4), takenAtMs: atMs }]);
+        await limiter.correct([{ ...changeOf(minute(0), 50), takenAtMs: atMs }]);
+        expect(await usedOf(minute(10))).toBe(1);
+      });
+
+      it('goes to the day it was taken from when a new one has begun', async () => {
+        const yesterday = dayStart();
+        await limiter.take([day(10, 10)]);
+        place.advance(DAY_MS / 2 + 1_000);
+        await limiter.take([day(10, 3)]);
+        await limiter.correct([changeOf(day(0, 0, yesterday), -10)]);
+        await limiter.correct([changeOf(day(0, 0, yesterday), 5)]);
+        expect(await usedOf(day(10, 0))).toBe(3);
+      });
+
+      it('creates a counter only by adding', async () => {
+        await limiter.correct([changeOf(minute(0), -5), changeOf(day(0, 0), 4)]);
+        expect(await limiter.look([minute(10), day(10, 0)])).toMatchObject([{ used: 0 }, { used: 4 }]);
+      });
+    });
+
+    describe('a seed', () => {
+      it('raises buckets to what is known to be spent, once however often it is repeated', async () => {
+        const hour: LimitWindow = { ...minute(1_000, 0, 'hour'), windowMs: HOUR_MS };
+        const seeds = [
+          { ...changeOf(hour, 400), takenAtMs: place.nowMs() - HOUR_MS },
+          { ...changeOf(hour, 100), takenAtMs: place.nowMs() },
+          changeOf(day(0, 0), 700),
+        ];
+        await limiter.seed(seeds);
+        await limiter.seed(seeds);
+        place.advance(HOUR_MS / 4);
+        expect(await limiter.look([hour, day(1_000, 0)])).toMatchObject([{ used: 400 }, { used: 700 }]);
+        expect((await limiter.take([day(1_000, 301)])).allowed).toBe(false);
+      });
+
+      it('never lowers what was counted meanwhile', async () => {
+        await limiter.take([day(1_000, 800)]);
+        await limiter.seed([changeOf(day(0, 0), 700)]);
+        expect(await usedOf(day(1_000, 0))).toBe(800);
+      });
+    });
+
+    it('looks without taking, and at what nobody has used', async () => {
+      expect(await limiter.look([minute(3), day(5, 0)])).toEqual([
+        { key: minute(3).key, limit: 3, used: 0, resetMs: 0 },
+        { key: day(5, 0).key, limit: 5, used: 0, resetMs: 0 },
+      ]);
+      expect((await limiter.take([minute(1)])).allowed).toBe(true);
+    });
+  });
+}

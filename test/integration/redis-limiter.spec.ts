@@ -1,0 +1,241 @@
+/** What only a shared store must do: its own clock, expiry, several clients, and failing fast when it is away. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type ConnectRedisOptions,
+  connectRedis,
+  type RedisConnection,
+  type RedisFailure,
+  RedisRateLimiter,
+} from '#adapters/redis';
+import type { LimitWindow } from '#contracts';
+import { type RedisServer, redisMissing, startRedis } from './start-redis.js';
+
+const PASSWORD = 'canary-redis-password-7f3a';
+/** Far above the 50 ms of the limiter, far below any other timeout: a busy machine is no failure. */
+const FAST_MS = 900;
+
+const hour = (limit: number, amount = 1): LimitWindow => ({
+  key: 'default\0agent-1\0requests',
+  kind: 'sliding',
+  windowMs: 3_600_000,
+  limit,
+  amount,
+});
+
+const month = (amount: number): LimitWindow => {
+  const now = new Date();
+  const startMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);
+  const endMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
+  const windowMs = endMs - startMs;
+  return { key: 'default\0agent-1\0month', kind: 'calendar', windowMs, startMs, limit: 1_000, amount };
+};
+
+describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
+  let server: RedisServer;
+  let failures: RedisFailure[];
+  let connections: RedisConnection[];
+
+  const open = (url = server.socketPath, options: Partial<ConnectRedisOptions> = {}): RedisConnection => {
+    const connection = connectRedis(url, {
+      onError: (failure) => failures.push(failure),
+      reconnectMaxMs: 100,
+      ...options,
+    });
+    connections.push(connection);
+    return connection;
+  };
+  const limiterOf = ({ client }: RedisConnection, replyTimeoutMs?: number): RedisRateLimiter =>
+    new RedisRateLimiter({ client, ...(replyTimeoutMs !== undefined && { replyTimeoutMs }) });
+  /** Milliseconds until it rejected, and with what. */
+  const rejection = async (work: Promise<unknown>): Promise<{ failure: RedisFailure; afterMs: number }> => {
+    const startMs = performance.now();
+    const failure = await work.then(
+      () => expect.fail('was not rejected'),
+      (error: unknown) => error as RedisFailure,
+    );
+    return { failure, afterMs: performance.now() - startMs };
+  };
+  const ready = (connection: RedisConnection): Promise<void> =>
+    connection.isReady
+      ? Promise.resolve()
+      : new Promise((settle) => connection.client.once('ready', () => settle()));
+
+  beforeEach(async () => {
+    failures = [];
+    connections = [];
+    server = await startRedis();
+  });
+  afterEach(async () => {
+    server.thaw();
+    await Promise.all(connections.map((connection) => connection.quit()));
+    await server.stop();
+  });
+
+  it('counts by the clock of Redis, and every key expires', async () => {
+    const connection = open();
+    await connection.open();
+    const beforeMs = Date.now();
+    const { atMs } = await limiterOf(connection, 5_000).take([hour(5), month(3)]);
+    expect(atMs).toBeGreaterThanOrEqual(beforeMs);
+    expect(atMs).toBeLessThanOrEqual(Date.now());
+    const keys = await connection.client.keys('*');
+    expect(keys).toHaveLength(2);
+    for (const key of keys) {
+      expect(key).toMatch(/^observatory:limit:\{default%0agent-1\}:/);
+      const ttlMs = await connection.client.pttl(key);
+      expect(ttlMs).toBeGreaterThan(3_600_000);
+      expect(ttlMs).toBeLessThanOrEqual(32 * 86_400_000);
+    }
+  });
+
+  it('writes nothing when it refuses, looks or gives back what nobody took', async () => {
+    const connection = open();
+    await connection.open();
+    const limiter = limiterOf(connection, 5_000);
+    await limiter.take([hour(5, 6)]);
+    await limiter.look([hour(5), month(0)]);
+    await limiter.correct([{ ...hour(0), amount: -5 }]);
+    expect(await connection.client.dbsize()).toBe(0);
+  });
+
+  it('is one round trip for all windows, and sends the script once for each connection', async () => {
+    const connection = open();
+    await connection.open();
+    const limiter = limiterOf(connection, 5_000);
+    await limiter.take([hour(5), month(1)]);
+    await connection.client.config('RESETSTAT');
+    for (let call = 0; call < 3; call += 1) await limiter.take([hour(5), month(1)]);
+    const stats = await connection.client.info('commandstats');
+    expect(stats).toMatch(/cmdstat_evalsha:calls=3,/);
+    expect(stats).not.toMatch(/cmdstat_eval:/);
+  });
+
+  it('goes on when Redis has forgotten the script', async () => {
+    const connection = open();
+    await connection.open();
+    const limiter = limiterOf(connection, 5_000);
+    await limiter.take([hour(5)]);
+    await connection.client.script('FLUSH');
+    expect((await limiter.take([hour(5)])).windows[0]?.used).toBe(2);
+  });
+
+  it('lets exactly 100 of 200 at once through, over four connections', async () => {
+    const limiters = await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const connection = open();
+        await connection.open();
+        return limiterOf(connection, 5_000);
+      }),
+    );
+    const decisions = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => (limiters[index % 4] as RedisRateLimiter).take([hour(100)])),
+    );
+    expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(100);
+  });
+
+  it('rejects fast while Redis is down, and comes back by itself', async () => {
+    const connection = open();
+    await connection.open();
+    const limiter = limiterOf(connection);
+    await ready(connection);
+    await server.kill();
+    for (let call = 0; call < 3; call += 1) {
+      const { failure, afterMs } = await rejection(limiter.take([hour(5)]));
+      expect(failure).toMatchObject({ name: 'RedisFailure' });
+      expect(afterMs).toBeLessThan(FAST_MS);
+    }
+    const back = new Promise<void>((settle) => connection.client.once('ready', () => settle()));
+    await server.start();
+    await back;
+    expect((await limiterOf(connection, 5_000).take([hour(5)])).allowed).toBe(true);
+    expect(failures[0]?.reason).toBe('disconnected');
+  });
+
+  it('rejects what is under way when the connection breaks, and never sends it twice', async () => {
+    const connection = open();
+    await connection.open();
+    const limiter = limiterOf(connection, 5_000);
+    await limiter.take([hour(5)]);
+    server.freeze();
+    const waiting = rejection(limiter.take([hour(5)]));
+    await server.kill();
+    expect((await waiting).failure.reason).toBe('disconnected');
+    await server.start();
+    await ready(connection);
+    expect((await limiter.look([hour(5)]))[0]?.used).toBe(0);
+  });
+
+  it('rejects fast while Redis hangs, gives the connection up, and comes back when it thaws', async () => {
+    const connection = open();
+    await connection.open();
+    const limiter = limiterOf(connection);
+    await limiterOf(connection, 5_000).take([hour(50)]);
+    server.freeze();
+    const closed = new Promise((settle) => connection.client.once('close', settle));
+    const { failure, afterMs } = await rejection(limiter.take([hour(50)]));
+    expect(failure.reason).toBe('timeout');
+    expect(afterMs).toBeGreaterThanOrEqual(45);
+    expect(afterMs).toBeLessThan(FAST_MS);
+    await closed;
+    // Not even the timeout's wait from here on.
+    expect((await rejection(limiter.take([hour(50)]))).failure.reason).toBe('disconnected');
+    expect(limiter.pendingCount).toBe(0);
+    server.thaw();
+    await ready(connection);
+    expect((await limiterOf(connection, 5_000).take([hour(50)])).allowed).toBe(true);
+  });
+
+  it('bounds what waits for a Redis that hangs', async () => {
+    const connection = open();
+    await connection.open();
+    const limiter = new RedisRateLimiter({ client: connection.client, pendingCountMax: 3 });
+    server.freeze();
+    const rejections = await Promise.all(Array.from({ length: 5 }, () => rejection(limiter.take([hour(5)]))));
+    expect(rejections.map(({ failure }) => failure.reason)).toEqual([
+      'timeout',
+      'timeout',
+      'timeout',
+      'busy',
+      'busy',
+    ]);
+  });
+
+  it('opens to nothing without rejecting, and can be closed while it tries', async () => {
+    await server.kill();
+    const connection = open();
+    expect(await connection.open()).toBe(false);
+    expect(failures[0]).toMatchObject({ reason: 'disconnected', code: 'ENOENT' });
+    await connection.quit();
+    await server.start();
+    expect((await rejection(limiterOf(connection).take([hour(5)]))).failure.reason).toBe('disconnected');
+  });
+
+  it('tells no password: not in a failure, not of a bad URL', async () => {
+    await server.kill();
+    await server.stop();
+    server = await startRedis(['--requirepass', PASSWORD]);
+    const wrong = open(`${server.socketPath}?password=${PASSWORD}-wrong`);
+    expect(await wrong.open()).toBe(false);
+    const { failure } = await rejection(limiterOf(wrong).take([hour(5)]));
+    const told = [...failures, failure].map((one) => `${one.stack} ${JSON.stringify(one)}`).join('\n');
+    expect(failures[0]).toMatchObject({ reason: 'reply', code: 'WRONGPASS' });
+    expect(told).not.toContain(PASSWORD);
+    const right = open(`${server.socketPath}?password=${PASSWORD}`);
+    expect(await right.open()).toBe(true);
+    try {
+      connectRedis(`redis://user:${PASSWORD}@[host`, { onError: () => {} });
+      expect.fail('took a bad URL');
+    } catch (error) {
+      expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain(PASSWORD);
+      expect(String(error)).toContain('redis://');
+    }
+  });
+
+  it('hangs up when a goodbye is not heard', async () => {
+    const connection = open();
+    await connection.open();
+    server.freeze();
+    await connection.quit();
+    expect(connection.isReady).toBe(false);
+  });
+});
