@@ -43,6 +43,7 @@ describe.each(VENDORS)('$name', (vendor: Vendor) => {
     ['streamed', vendor.askStreaming],
   ] as const)('an agent that repeats itself is stopped at its 6th request, %s', async (_, ask) => {
     const agent = freshAgent('looper');
+    const headers = { 'x-observatory-session': agent };
     upstream.script(always(vendor, { text: 'The order 4711 is still being processed.' }));
     const answers = [];
     for (let request = 1; request <= FATAL_REQUEST; request += 1)
@@ -66,7 +67,7 @@ describe.each(VENDORS)('$name', (vendor: Vendor) => {
     expect(body.items[0].evidence).toHaveLength(FATAL_REQUEST);
 
     expect((await gateway.operator('POST', `/v1/agents/${agent}/reactivate`)).body).toEqual({ status: 'ok' });
-    const after = await ask(gateway.url, `Where is order ${FATAL_REQUEST}?`, { agent });
+    const after = await ask(gateway.url, `Where is order ${FATAL_REQUEST}?`, { agent, headers });
     expect(after.text).toContain('still being processed');
   });
 });

@@ -124,7 +124,7 @@ describe('enforceRetention', () => {
     });
     expect(await proxy.call('default', 'call-of-999')).toBeNull();
 
-    const bytesMax = 3_000 * 1_000;
+    const bytesMax = 8_000_000;
     await store.enforceRetention({ beforeMs: null, bytesMax });
     const left = (await proxy.calls({ tenant_id: 'default', limit: 500 })).items;
     expect(left[0]?.call_id).toBe('call-of-3999');

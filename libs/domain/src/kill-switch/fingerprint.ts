@@ -42,7 +42,8 @@ declare const WebAssembly: {
   ) => {
     exports: {
       memory: { buffer: ArrayBuffer; grow(pages: number): number };
-      run(length: number, masks: number, isRaw: number): void;
+      runFolded(length: number, masks: number): void;
+      runRaw(length: number, masks: number): void;
     };
   };
 };
@@ -50,16 +51,18 @@ declare const WebAssembly: {
 const compiled = new WebAssembly.Module(writeSimhashProgram(KEPT_PAGES));
 
 class Simhasher {
-  readonly #run: (length: number, masks: number, isRaw: number) => void;
+  readonly #runFolded: (length: number, masks: number) => void;
+  readonly #runRaw: (length: number, masks: number) => void;
   readonly #bytes: Buffer;
   readonly #words: Int32Array;
   readonly #textBytesMax: number;
 
   constructor(textBytes: number) {
-    const { memory, run } = new WebAssembly.Instance(compiled).exports;
+    const { memory, runFolded, runRaw } = new WebAssembly.Instance(compiled).exports;
     const needed = Math.ceil((textBytes * (1 + 1 / MASKS_SHARE) + 2 * LAYOUT.text) / PAGE_BYTES);
     if (needed > KEPT_PAGES) memory.grow(needed - KEPT_PAGES);
-    this.#run = run;
+    this.#runFolded = runFolded;
+    this.#runRaw = runRaw;
     this.#bytes = Buffer.from(memory.buffer);
     this.#words = new Int32Array(memory.buffer);
     this.#bytes.fill(0xff, LAYOUT.pieceMask, LAYOUT.pieceMask + 16);
@@ -79,10 +82,9 @@ class Simhasher {
 
   /** @returns false when there is no token in it */
   run(length: number, isRaw: boolean): boolean {
-    const end = LAYOUT.text + length;
-    this.#bytes.fill(0, 0, LAYOUT.pieceMask);
-    this.#bytes.fill(0, end, end + LAYOUT.paddingBytes);
-    this.#run(length, (end + LAYOUT.paddingBytes + 7) & ~7, isRaw ? 1 : 0);
+    const masks = (LAYOUT.text + length + LAYOUT.paddingBytes + 7) & ~7;
+    if (isRaw) this.#runRaw(length, masks);
+    else this.#runFolded(length, masks);
     return this.#word(LAYOUT.tokenCount) !== 0;
   }
 
@@ -95,7 +97,7 @@ class Simhasher {
     for (let k = LAYOUT.planeCount - 1; k >= 0; k -= 1) {
       const planeLo = this.#word(LAYOUT.planes + 8 * k);
       const planeHi = this.#word(LAYOUT.planes + 8 * k + 4);
-      if ((half / 2 ** k) & 1) {
+      if ((half >>> k) & 1) {
         hiOpen &= planeHi;
         loOpen &= planeLo;
       } else {

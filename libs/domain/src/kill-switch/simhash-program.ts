@@ -18,27 +18,32 @@
  */
 import { bytes16, block, branchIf, type Code, call, FunctionWriter, giveBack, i32, i64, loop, select, type Variable, when, writeModule } from './wasm-writer.js';
 
-/** Where things lie in memory. The caller zeroes `[0, TEXT)` and 80 bytes after the text. */
+/** Where things lie in memory. */
 export const LAYOUT = {
   /** 64-bit words, plane 0 first. */
   planes: 0,
   planeCount: 32,
-  /** Sixteen 64-bit features waiting to be added. */
-  features: 256,
-  /** i64: tokens found. */
-  tokenCount: 384,
+  /** i64: pieces of tokens found. */
+  tokenCount: 256,
   /** i64: hash of all features in their order. */
-  exact: 392,
+  exact: 264,
   /** i64, raw only: hash of all tokens that hold a digit, in their order. */
-  digits: 400,
-  /** Sixteen times 0xff, sixteen times 0: read from the middle back, n bytes set and the rest not. */
+  digits: 272,
+  /** i64: the hashes of the latest token and of the one before it. */
+  before: 280,
+  beforeThat: 288,
+  /** Sixteen times 0xff, then sixteen times 0, put there by the caller: from n bytes ahead of the middle, n are set. */
   pieceMask: 448,
-  text: 1024,
-  /** Zeros the caller puts after the text. */
+  /** Hashes of tokens, and in their place then features. */
+  batch: 512,
+  text: 8_192,
+  /** Room behind the text, which the program zeroes. */
   paddingBytes: 80,
 } as const;
 
-const FEATURES_PER_BATCH = 16;
+/** Tokens hashed before they become features and are added. */
+const BATCH_COUNT = 512;
+const FEATURES_PER_SUM = 16;
 const BLOCK_BYTES = 64;
 const PIECE_BYTES = 16;
 
@@ -54,7 +59,16 @@ const SYMBOL = {
   border: 0xff5be0cd19137e21n,
 } as const;
 
-const FUNCTION = { isDigits: 0, isUuid: 1, timestampEnd: 2, numberEnd: 3, drain: 4, run: 5 } as const;
+const FUNCTION = {
+  isDigits: 0,
+  isUuid: 1,
+  timestampEnd: 2,
+  numberEnd: 3,
+  mixBatch: 4,
+  addBatch: 5,
+  runFolded: 6,
+  runRaw: 7,
+} as const;
 
 const code = (character: string): Code => i32.of(character.charCodeAt(0));
 const byteAt = (position: Code, offset = 0): Code => i32.loadByte(position, LAYOUT.text + offset);
@@ -123,10 +137,7 @@ function writeTimestampEnd(): FunctionWriter {
   const writer = new FunctionWriter(['i32'], 'i32');
   const start = writer.parameter(0);
   const end = writer.variable('i32');
-  const isDate = [
-    ...[isByte(start.get, '-', 4), isByte(start.get, '-', 7)],
-    ...[isDigits(start.get, 4), isDigits(start.get, 2, 5), isDigits(start.get, 2, 8)],
-  ];
+  const isDate = all(isDigits(start.get, 4), isDigits(start.get, 2, 5), isDigits(start.get, 2, 8));
   const zone = [
     when(
       isByte(end.get, 'z'),
@@ -158,7 +169,8 @@ function writeTimestampEnd(): FunctionWriter {
     isDigits(end.get, 2, 4),
   );
   writer.body = [
-    when(i32.isZero(all(...isDate)), [giveBack(i32.of(0))]),
+    when(i32.isZero(all(isByte(start.get, '-', 4), isByte(start.get, '-', 7))), [giveBack(i32.of(0))]),
+    when(i32.isZero(isDate), [giveBack(i32.of(0))]),
     end.set(i32.add(start.get, i32.of(10))),
     when(isTime, time),
     when(isWordByte(end.get), [giveBack(i32.of(0))]),
@@ -200,21 +212,67 @@ function writeNumberEnd(): FunctionWriter {
   return writer;
 }
 
-/** Adds the sixteen waiting features to the planes. */
-function writeDrain(): FunctionWriter {
-  const writer = new FunctionWriter([], null);
-  const carry = writer.variable('i64');
-  const plane = writer.variable('i64');
-  const address = writer.variable('i32');
-  const half = writer.variable('i64');
-  const third = writer.variable('i64');
+const rotate = (value: Code, by: number): Code => i64.rotateLeft(value, i64.of(BigInt(by)));
+const foldDown = (value: Variable, by: bigint): Code =>
+  value.set(i64.xor(value.get, i64.shiftRight(value.get, i64.of(by))));
+const stored = (address: number): Code => i64.load(i32.of(0), address);
+const store = (address: number, value: Code): Code => i64.store(i32.of(0), value, address);
+const put = (address: Variable, value: Code): Code[] => [i64.store(address.get, value, LAYOUT.batch), advance(address, 8)];
+
+/** (bytes): the hashes in the batch become features, each with the two tokens before it. */
+function writeMixBatch(): FunctionWriter {
+  const writer = new FunctionWriter(['i32'], null);
+  const end = writer.parameter(0);
+  const at = writer.variable('i32');
+  const [token, feature, before, beforeThat, exact] = Array.from({ length: 5 }, () => writer.variable('i64')) as [
+    Variable,
+    Variable,
+    Variable,
+    Variable,
+    Variable,
+  ];
+  const context = i64.xor(rotate(before.get, 23), rotate(beforeThat.get, 47));
+  writer.body = [
+    before.set(stored(LAYOUT.before)),
+    beforeThat.set(stored(LAYOUT.beforeThat)),
+    exact.set(stored(LAYOUT.exact)),
+    loop(
+      token.set(i64.load(at.get, LAYOUT.batch)),
+      feature.set(i64.mul(i64.xor(token.get, context), i64.of(MIX_FEATURE))),
+      foldDown(feature, 29n),
+      feature.set(i64.mul(feature.get, i64.of(MIX_LAST))),
+      foldDown(feature, 32n),
+      beforeThat.set(before.get),
+      before.set(token.get),
+      exact.set(i64.add(rotate(exact.get, 5), feature.get)),
+      ...put(at, feature.get),
+      branchIf(0, i32.less(at.get, end.get)),
+    ),
+    store(LAYOUT.before, before.get),
+    store(LAYOUT.beforeThat, beforeThat.get),
+    store(LAYOUT.exact, exact.get),
+  ].flat();
+  return writer;
+}
+
+/** (bytes): adds the features of the batch to the planes; what the last sixteen lack is made up with zeros. */
+function writeAddBatch(): FunctionWriter {
+  const writer = new FunctionWriter(['i32'], null);
+  const end = writer.parameter(0);
+  const [at, plane] = [writer.variable('i32'), writer.variable('i32')];
+  const [carry, bits, half, third] = Array.from({ length: 4 }, () => writer.variable('i64')) as [
+    Variable,
+    Variable,
+    Variable,
+    Variable,
+  ];
   const sums = [0, 1, 2, 3].map(() => writer.variable('i64'));
-  const feature = (index: number): Code => i64.load(i32.of(0), LAYOUT.features + 8 * index);
-  const body: Code[] = sums.map((sum, k) => sum.set(i64.load(i32.of(0), LAYOUT.planes + 8 * k)));
+  const feature = (index: number): Code => i64.load(at.get, LAYOUT.batch + 8 * index);
+  const tree: Code[] = [];
 
   /** sum, left, right -> sum and `into`, its carry. */
   const addThree = (sum: Variable, left: Code, right: Code, into: Variable): void => {
-    body.push(
+    tree.push(
       half.set(i64.xor(sum.get, left)),
       third.set(right),
       into.set(i64.or(i64.and(sum.get, left), i64.and(half.get, third.get))),
@@ -234,35 +292,58 @@ function writeDrain(): FunctionWriter {
     return into;
   };
   const overflow = addTree(3, 0);
-  body.push(
-    ...sums.map((sum, k) => i64.store(i32.of(0), sum.get, LAYOUT.planes + 8 * k)),
-    carry.set(overflow.get),
-    address.set(i32.of(LAYOUT.planes + 8 * sums.length)),
+  const ripple = loop(
+    branchIf(1, i64.isZero(carry.get)),
+    bits.set(i64.load(plane.get)),
+    i64.store(plane.get, i64.xor(bits.get, carry.get)),
+    carry.set(i64.and(bits.get, carry.get)),
+    advance(plane, 8),
+    [0x0c, 0],
+  );
+  writer.body = [
+    at.set(end.get),
     block(
       loop(
-        branchIf(1, i64.isZero(carry.get)),
-        plane.set(i64.load(address.get)),
-        i64.store(address.get, i64.xor(plane.get, carry.get)),
-        carry.set(i64.and(plane.get, carry.get)),
-        advance(address, 8),
+        branchIf(1, i32.isZero(i32.and(at.get, i32.of(8 * FEATURES_PER_SUM - 1)))),
+        ...put(at, i64.of(0n)),
         [0x0c, 0],
       ),
     ),
-  );
-  writer.body = body.flat();
+    at.set(i32.of(0)),
+    ...sums.map((sum, k) => sum.set(stored(LAYOUT.planes + 8 * k))),
+    loop(
+      ...tree,
+      carry.set(overflow.get),
+      plane.set(i32.of(LAYOUT.planes + 8 * sums.length)),
+      block(ripple),
+      advance(at, 8 * FEATURES_PER_SUM),
+      branchIf(0, i32.less(at.get, end.get)),
+    ),
+    ...sums.map((sum, k) => store(LAYOUT.planes + 8 * k, sum.get)),
+  ].flat();
   return writer;
 }
 
-/** (bytes of text, address of the masks, 1 for raw): lower-cases the text in place and fills in the sums. */
-function writeRun(): FunctionWriter {
-  const writer = new FunctionWriter(['i32', 'i32', 'i32'], null);
-  const [length, masks, isRaw] = [writer.parameter(0), writer.parameter(1), writer.parameter(2)];
-  writer.body = [...classify(writer, length, masks, isRaw), ...addTokens(writer, length, masks, isRaw)];
+/** (bytes of text, address of the masks): folds the text in place and fills in the sums. */
+function writeRun(isRaw: boolean): FunctionWriter {
+  const writer = new FunctionWriter(['i32', 'i32'], null);
+  const [length, masks] = [writer.parameter(0), writer.parameter(1)];
+  const zero = bytes16.splat(i32.of(0));
+  const clear = (address: Code, offset: number, count: number): Code[] =>
+    Array.from({ length: count / 16 }, (_, index) => bytes16.store(address, zero, offset + 16 * index));
+  writer.body = [
+    ...clear(i32.of(0), LAYOUT.planes, LAYOUT.beforeThat + 16 - LAYOUT.planes),
+    ...clear(length.get, LAYOUT.text, LAYOUT.paddingBytes),
+    store(LAYOUT.before, i64.of(SYMBOL.border)),
+    store(LAYOUT.beforeThat, i64.of(SYMBOL.border)),
+    classify(writer, length, masks, isRaw),
+    addTokens(writer, length, masks, isRaw),
+  ].flat();
   return writer;
 }
 
 /** First pass: folds the text, zeroes its white space, and leaves 64 bits a block that say where tokens start. */
-function classify(writer: FunctionWriter, length: Variable, masks: Variable, isRaw: Variable): Code {
+function classify(writer: FunctionWriter, length: Variable, masks: Variable, isRaw: boolean): Code {
   const at = writer.variable('i32');
   const vector = writer.variable('v128');
   const [words, spaces, leads, others] = [0, 1, 2, 3].map(() => writer.variable('i64')) as [
@@ -283,7 +364,7 @@ function classify(writer: FunctionWriter, length: Variable, masks: Variable, isR
     return held.get;
   };
   const caseBit = constant(i32.of(0x20));
-  const foldBit = constant(i32.shiftLeft(i32.isZero(isRaw.get), i32.of(5)));
+  const foldBit = constant(i32.of(isRaw ? 0 : 0x20));
   const [upperA, lowerA, zero] = [constant(code('A')), constant(code('a')), constant(code('0'))];
   const [letterCount, digitCount] = [constant(i32.of(26)), constant(i32.of(10))];
   const [visible, beyondAscii, ideograph] = [constant(i32.of(0x21)), constant(i32.of(0x80)), constant(i32.of(0xe3))];
@@ -337,160 +418,138 @@ function classify(writer: FunctionWriter, length: Variable, masks: Variable, isR
 }
 
 /** Second pass: from one start to the next, token by token. Branches only where they are easy to foresee. */
-function addTokens(writer: FunctionWriter, length: Variable, masks: Variable, isRaw: Variable): Code {
-  const [blockAt, from, to, start, skip, waiting, count] = Array.from({ length: 7 }, () =>
+function addTokens(writer: FunctionWriter, length: Variable, masks: Variable, isRaw: boolean): Code {
+  const [blockAt, from, to, start, skip, out, size] = Array.from({ length: 7 }, () =>
     writer.variable('i32'),
   ) as [Variable, Variable, Variable, Variable, Variable, Variable, Variable];
-  const [mask, symbol, mixed, before, beforeThat, feature, exact, digits] = Array.from({ length: 8 }, () =>
-    writer.variable('i64'),
-  ) as [Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable];
-  const [piece, zeroDigit, ten] = [0, 1, 2].map(() => writer.variable('v128')) as [Variable, Variable, Variable];
-  const rotate = (value: Code, by: number): Code => i64.rotateLeft(value, i64.of(BigInt(by)));
-  const foldDown = (value: Variable, by: bigint): Code =>
-    value.set(i64.xor(value.get, i64.shiftRight(value.get, i64.of(by))));
+  const [mask, token, first, second, digits] = Array.from({ length: 5 }, () => writer.variable('i64')) as [
+    Variable,
+    Variable,
+    Variable,
+    Variable,
+    Variable,
+  ];
 
-  const addFeature: Code[] = [
-    i64.store(i32.shiftLeft(waiting.get, i32.of(3)), feature.get, LAYOUT.features),
-    advance(waiting, 1),
-    when(i32.equal(waiting.get, i32.of(FEATURES_PER_BATCH)), [call(FUNCTION.drain), waiting.set(i32.of(0))]),
-  ];
-  /** The token whose hash is in `mixed`, with the two before it, as a feature. */
-  const addMixed: Code[] = [
-    foldDown(mixed, 32n),
-    feature.set(
-      i64.mul(
-        i64.xor(mixed.get, i64.xor(rotate(before.get, 23), rotate(beforeThat.get, 47))),
-        i64.of(MIX_FEATURE),
-      ),
-    ),
-    foldDown(feature, 29n),
-    feature.set(i64.mul(feature.get, i64.of(MIX_LAST))),
-    foldDown(feature, 32n),
-    beforeThat.set(before.get),
-    before.set(mixed.get),
-    exact.set(i64.add(rotate(exact.get, 5), feature.get)),
-    ...addFeature,
-  ];
-  /** Bytes `from` to `to`, at most sixteen of them, the rest zero; no token when all were white space. */
-  const addPiece: Code[] = [
-    piece.set(
-      bytes16.and(
-        bytes16.load(from.get, LAYOUT.text),
-        bytes16.load(
-          i32.sub(
-            i32.of(PIECE_BYTES),
-            select(
-              i32.lessSigned(i32.sub(to.get, from.get), i32.of(PIECE_BYTES)),
-              i32.sub(to.get, from.get),
-              i32.of(PIECE_BYTES),
-            ),
-          ),
-          LAYOUT.pieceMask,
-        ),
-      ),
-    ),
-    when(bytes16.isAnySet(piece.get), [
-      mixed.set(
-        i64.add(
-          i64.mul(bytes16.half(piece.get, 0), i64.of(MIX_TOKEN)),
-          rotate(i64.mul(bytes16.half(piece.get, 1), i64.of(MIX_TOKEN)), 29),
-        ),
-      ),
-      advance(count, 1),
-      ...addMixed,
-      when(isRaw.get, [
-        when(bytes16.isAnySet(bytes16.less(bytes16.sub(piece.get, zeroDigit.get), ten.get)), [
-          digits.set(i64.add(rotate(digits.get, 7), mixed.get)),
-        ]),
-      ]),
+  const countTokens = store(
+    LAYOUT.tokenCount,
+    i64.add(stored(LAYOUT.tokenCount), i64.ofI32(i32.shiftRight(out.get, i32.of(3)))),
+  );
+  const drainFull: Code[] = [
+    when(i32.isZero(i32.less(out.get, i32.of(8 * BATCH_COUNT))), [
+      countTokens,
+      call(FUNCTION.mixBatch, out.get),
+      call(FUNCTION.addBatch, out.get),
+      out.set(i32.of(0)),
     ]),
+  ];
+  const maskAt = i32.sub(i32.of(PIECE_BYTES), select(i32.less(size.get, i32.of(PIECE_BYTES)), size.get, i32.of(PIECE_BYTES)));
+  const holdsDigit = bytes16.isAnySet(
+    bytes16.less(
+      bytes16.sub(
+        bytes16.and(bytes16.load(from.get, LAYOUT.text), bytes16.load(maskAt, LAYOUT.pieceMask)),
+        bytes16.splat(code('0')),
+      ),
+      bytes16.splat(i32.of(10)),
+    ),
+  );
+  /** Bytes `from` to `to`, at most sixteen of them, the rest zero. All zero, so white space only: no token. */
+  const addPiece: Code[] = [
+    size.set(i32.sub(to.get, from.get)),
+    first.set(i64.and(i64.load(from.get, LAYOUT.text), i64.load(maskAt, LAYOUT.pieceMask))),
+    second.set(i64.and(i64.load(from.get, LAYOUT.text + 8), i64.load(maskAt, LAYOUT.pieceMask + 8))),
+    token.set(i64.add(i64.mul(first.get, i64.of(MIX_TOKEN)), rotate(i64.mul(second.get, i64.of(MIX_TOKEN)), 29))),
+    foldDown(token, 32n),
+    i64.store(out.get, token.get, LAYOUT.batch),
+    out.set(
+      i32.add(
+        out.get,
+        i32.shiftLeft(i32.isZero(i64.isZero(i64.or(first.get, second.get))), i32.of(3)),
+      ),
+    ),
+    ...(isRaw ? [when(holdsDigit, [digits.set(i64.add(rotate(digits.get, 7), token.get))])] : []),
     advance(from, PIECE_BYTES),
+    ...drainFull,
   ];
   /** What reads differently each time becomes a symbol; `from` goes on behind it. */
   const addSymbol: Code[] = [
-    symbol.set(i64.of(0n)),
+    token.set(i64.of(0n)),
     when(isDigit(from.get), [
       skip.set(call(FUNCTION.timestampEnd, from.get)),
-      symbol.set(i64.of(SYMBOL.timestamp)),
+      token.set(i64.of(SYMBOL.timestamp)),
       when(i32.isZero(skip.get), [
         skip.set(call(FUNCTION.numberEnd, from.get)),
-        symbol.set(i64.of(SYMBOL.number)),
+        token.set(i64.of(SYMBOL.number)),
       ]),
     ]),
     when(isByte(to.get, '-'), [
       when(call(FUNCTION.isUuid, from.get), [
-        symbol.set(i64.of(SYMBOL.uuid)),
+        token.set(i64.of(SYMBOL.uuid)),
         skip.set(i32.add(from.get, i32.of(36))),
       ]),
     ]),
-    when(i64.notEqual(symbol.get, i64.of(0n)), [
-      from.set(skip.get),
-      mixed.set(i64.mul(symbol.get, i64.of(MIX_TOKEN))),
-      advance(count, 1),
-      ...addMixed,
-    ]),
+    when(i64.notEqual(token.get, i64.of(0n)), [from.set(skip.get), ...put(out, token.get), ...drainFull]),
   ];
   const mayBeUuid = i32.and(i32.equal(i32.sub(to.get, from.get), i32.of(8)), isByte(to.get, '-'));
-  const addToken = [
+  const addToken: Code[] = [
     to.set(i32.add(blockAt.get, i32.ofI64(i64.countTrailingZeros(mask.get)))),
     mask.set(i64.and(mask.get, i64.sub(mask.get, i64.of(1n)))),
     from.set(start.get),
     start.set(to.get),
-    // A number such as 3.14 is three tokens to the first pass; what it has swallowed is not read again.
-    when(i32.less(from.get, skip.get), [from.set(skip.get)]),
-    when(i32.and(i32.isZero(isRaw.get), i32.or(isDigit(from.get), mayBeUuid)), [
-      when(i32.less(from.get, to.get), addSymbol),
-    ]),
-    when(i32.lessSigned(from.get, to.get), [
-      loop(...addPiece, branchIf(0, i32.lessSigned(from.get, to.get))),
-    ]),
+    ...(isRaw
+      ? []
+      : [
+          // A number such as 3.14 is three tokens to the first pass; what it has swallowed is not read again.
+          from.set(select(i32.less(from.get, skip.get), skip.get, from.get)),
+          when(i32.or(isDigit(from.get), mayBeUuid), [when(i32.less(from.get, to.get), addSymbol)]),
+        ]),
+    when(i32.less(from.get, to.get), [loop(...addPiece, branchIf(0, i32.lessSigned(from.get, to.get)))]),
   ];
   const lastMask = i32.add(masks.get, i32.shiftLeft(i32.shiftRight(length.get, i32.of(6)), i32.of(3)));
-  const markEnd = i64.store(
-    lastMask,
-    i64.or(
-      i64.load(lastMask),
-      i64.shiftLeft(i64.of(1n), i64.ofI32(i32.and(length.get, i32.of(BLOCK_BYTES - 1)))),
-    ),
-  );
-  const drainRest: Code[] = [
-    feature.set(i64.of(0n)),
-    block(loop(branchIf(1, i32.isZero(waiting.get)), ...addFeature, [0x0c, 0])),
+  const endBit = i64.shiftLeft(i64.of(1n), i64.ofI32(i32.and(length.get, i32.of(BLOCK_BYTES - 1))));
+  const isOdd = (address: number): Code => i32.and(i32.ofI64(stored(address)), i32.of(1));
+  const finish: Code[] = [
+    ...put(out, i64.of(SYMBOL.border)),
+    ...put(out, i64.of(SYMBOL.border)),
+    call(FUNCTION.mixBatch, out.get),
+    token.set(i64.mul(stored(LAYOUT.exact), i64.of(MIX_LAST))),
+    foldDown(token, 29n),
+    token.set(i64.mul(token.get, i64.of(MIX_FEATURE))),
+    foldDown(token, 32n),
+    ...put(out, token.get),
+    ...put(out, token.get),
+    when(i32.isZero(isOdd(LAYOUT.tokenCount)), put(out, token.get)),
+    call(FUNCTION.addBatch, out.get),
   ];
-  const addWhole: Code[] = [
-    feature.set(i64.mul(exact.get, i64.of(MIX_LAST))),
-    foldDown(feature, 29n),
-    feature.set(i64.mul(feature.get, i64.of(MIX_FEATURE))),
-    foldDown(feature, 32n),
-    ...addFeature,
-    ...addFeature,
-    when(i32.isZero(i32.and(count.get, i32.of(1))), addFeature),
-    ...drainRest,
-  ];
-  const addBorder: Code[] = [mixed.set(i64.of(SYMBOL.border)), ...addMixed];
   return [
-    markEnd,
-    zeroDigit.set(bytes16.splat(code('0'))),
-    ten.set(bytes16.splat(i32.of(10))),
-    before.set(i64.of(SYMBOL.border)),
-    beforeThat.set(i64.of(SYMBOL.border)),
+    i64.store(lastMask, i64.or(i64.load(lastMask), endBit)),
     loop(
       mask.set(i64.load(i32.add(masks.get, i32.shiftRight(blockAt.get, i32.of(3))))),
       block(loop(branchIf(1, i64.isZero(mask.get)), ...addToken, [0x0c, 0])),
       advance(blockAt, BLOCK_BYTES),
       branchIf(0, i32.isZero(i32.less(length.get, blockAt.get))),
     ),
-    when(count.get, [...addBorder, ...addBorder, ...drainRest, ...addWhole]),
-    i64.store(i32.of(0), i64.ofI32(count.get), LAYOUT.tokenCount),
-    i64.store(i32.of(0), exact.get, LAYOUT.exact),
-    i64.store(i32.of(0), digits.get, LAYOUT.digits),
+    countTokens,
+    when(i32.isZero(i64.isZero(stored(LAYOUT.tokenCount))), finish),
+    store(LAYOUT.digits, digits.get),
   ].flat();
 }
 
-/** The module's bytes. It exports `memory` and `run(bytes of text, address of the masks, 1 for raw)`. */
+/**
+ * The module's bytes. It exports `memory`, `runFolded` and `runRaw`, both (bytes of text, address for the masks): 8
+ * bytes for every 64 of text, and 8 more.
+ */
 export const writeSimhashProgram = (memoryPages: number): Uint8Array =>
   writeModule(
-    [writeIsDigits(), writeIsUuid(), writeTimestampEnd(), writeNumberEnd(), writeDrain(), writeRun()],
-    { run: FUNCTION.run },
+    [
+      writeIsDigits(),
+      writeIsUuid(),
+      writeTimestampEnd(),
+      writeNumberEnd(),
+      writeMixBatch(),
+      writeAddBatch(),
+      writeRun(false),
+      writeRun(true),
+    ],
+    { runFolded: FUNCTION.runFolded, runRaw: FUNCTION.runRaw },
     memoryPages,
   );

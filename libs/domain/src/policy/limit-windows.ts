@@ -3,6 +3,7 @@
  * of this UTC day and of this UTC month. Money is in micro-USD, so that every sum is a whole number.
  */
 import type { AgentLimits, AgentScope, BucketChange, LimitWindow } from '#contracts';
+import { bucketStart } from './bucket-arithmetic.js';
 
 export const LIMIT_NAMES = [
   'requests_per_minute',
@@ -115,7 +116,7 @@ export function budgetSeeds(
   nowMs: number,
 ): BucketChange[] {
   const keys = keysOf(agent);
-  const hourStartMs = nowMs - (nowMs % HOUR_MS);
+  const hourStartMs = bucketStart(nowMs, HOUR_MS);
   const dayMs = dayStartMs(nowMs);
   const { startMs: monthMs, endMs } = monthOf(nowMs);
   let hour = 0;
@@ -141,7 +142,7 @@ export function budgetSeeds(
 /** Whole micro-USD, to the nearest. */
 export const toMicroUsd = (usd: number): number => Math.round(usd * MICRO);
 
-const dayStartMs = (nowMs: number): number => nowMs - (nowMs % DAY_MS);
+const dayStartMs = (nowMs: number): number => bucketStart(nowMs, DAY_MS);
 
 let month = { startMs: 0, endMs: 0 };
 

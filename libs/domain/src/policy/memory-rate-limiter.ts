@@ -43,7 +43,7 @@ export class MemoryRateLimiter implements RateLimiter {
   /** Goes round the counters, a few steps for each new one. */
   #hand: Iterator<[string, Counter]> = this.#counters.entries();
   #evictedCount = 0;
-  /** Of the take under way, reused. */
+  /** Of the take under way, by window; reused, and never shortened, which would free what they are kept for. */
   readonly #taken: Counter[] = [];
   readonly #refused: boolean[] = [];
 
@@ -70,18 +70,17 @@ export class MemoryRateLimiter implements RateLimiter {
     const nowMs = this.#clock.nowMs();
     const taken = this.#taken;
     const refused = this.#refused;
-    taken.length = 0;
-    refused.length = 0;
     for (const window of windows) {
       checkWindow(window);
       checkAmount(window.amount, 0);
     }
     let isAllowed = true;
-    for (const window of windows) {
+    for (let index = 0; index < windows.length; index += 1) {
+      const window = windows[index] as LimitWindow;
       const counter = this.#current(window, nowMs);
       const refuses = usedAt(counter, window, nowMs) + window.amount > window.limit;
-      taken.push(counter);
-      refused.push(refuses);
+      taken[index] = counter;
+      refused[index] = refuses;
       if (refuses) isAllowed = false;
       // Taken at once, so that a second window of the same key sees it.
       else counter.current += window.amount;

@@ -2,9 +2,23 @@
 import type { LimitDecision } from '#contracts';
 import type { LimitName, NamedWindow } from './limit-windows.js';
 
-const SUFFIXES: Partial<Record<LimitName, string>> = {
-  requests_per_minute: '-requests',
-  tokens_per_minute: '-tokens',
+/** Header names, whole: they are written on each call. */
+interface Names {
+  limit: string;
+  remaining: string;
+  reset: string;
+}
+
+const namesWith = (ending: string): Names => ({
+  limit: `x-ratelimit-limit${ending}`,
+  remaining: `x-ratelimit-remaining${ending}`,
+  reset: `x-ratelimit-reset${ending}`,
+});
+
+const PLAIN = namesWith('');
+const NAMES: Partial<Record<LimitName, Names>> = {
+  requests_per_minute: namesWith('-requests'),
+  tokens_per_minute: namesWith('-tokens'),
 };
 
 /**
@@ -21,12 +35,12 @@ export function rateLimitHeaders(
   const headers: Record<string, string> = {};
   let plainOf: number | null = null;
   for (let index = 0; index < windows.length; index += 1) {
-    const suffix = SUFFIXES[(windows[index] as NamedWindow).name];
-    if (suffix === undefined) continue;
-    write(headers, suffix, decision, index);
+    const names = NAMES[(windows[index] as NamedWindow).name];
+    if (names === undefined) continue;
+    write(headers, names, decision, index);
     if (plainOf === null || decision.refusedBy === index) plainOf = index;
   }
-  if (plainOf !== null) write(headers, '', decision, plainOf);
+  if (plainOf !== null) write(headers, PLAIN, decision, plainOf);
   if (!decision.allowed && decision.retryAfterMs !== null)
     headers['retry-after'] = seconds(Math.max(1, decision.retryAfterMs));
   return headers;
@@ -34,15 +48,15 @@ export function rateLimitHeaders(
 
 function write(
   headers: Record<string, string>,
-  suffix: string,
+  { limit, remaining, reset }: Names,
   { windows }: LimitDecision,
   index: number,
 ): void {
   const state = windows[index];
   if (state === undefined) return;
-  headers[`x-ratelimit-limit${suffix}`] = String(state.limit);
-  headers[`x-ratelimit-remaining${suffix}`] = String(Math.max(0, state.limit - state.used));
-  headers[`x-ratelimit-reset${suffix}`] = seconds(state.resetMs);
+  headers[limit] = String(state.limit);
+  headers[remaining] = String(Math.max(0, state.limit - state.used));
+  headers[reset] = seconds(state.resetMs);
 }
 
 const seconds = (ms: number): string => String(Math.ceil(ms / 1_000));

@@ -130,7 +130,7 @@ function Channel({ channel, denial, onEdit }: ChannelProps) {
           busy={test.isPending}
           disabledReason={denial}
           onClick={() => test.mutate()}
-          aria-label={`Send a test to ${channel.name}`}
+          aria-label={`Send test to ${channel.name}`}
         >
           Send test
         </Button>

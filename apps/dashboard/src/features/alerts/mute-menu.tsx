@@ -21,7 +21,7 @@ export function MuteMenu({ rule, denial, onMute }: MuteMenuProps) {
   const [isChoosing, setIsChoosing] = useState(false);
   const isMuted = useNow((nowMs) => isMutedAt(rule, nowMs));
   const icon = <BellOff size={13} aria-hidden="true" />;
-  const label = `${isMuted ? 'Change the mute of' : 'Mute'} ${rule.name}`;
+  const label = isMuted ? `Muted ${rule.name}: change it` : `Mute ${rule.name}`;
   if (denial) {
     return (
       <Button size="sm" icon={icon} disabledReason={denial} aria-label={label}>

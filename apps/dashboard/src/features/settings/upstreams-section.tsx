@@ -132,12 +132,12 @@ function UpstreamRow({ upstream, denial, onEdit }: UpstreamRowProps) {
               size="sm"
               disabledReason={denial}
               onClick={() => setAsks('key')}
-              aria-label={`Remove the key of ${name}`}
+              aria-label={`Remove key of ${name}`}
             >
               Remove key
             </Button>
           ) : null}
-          <Button size="sm" disabledReason={denial} onClick={onEdit} aria-label={`Edit ${name}`}>
+          <Button size="sm" disabledReason={denial} onClick={onEdit} aria-label={upstream.key === "ours" ? `Edit ${name}` : `Edit or set key of ${name}`}>
             {upstream.key === 'ours' ? 'Edit' : 'Edit or set key'}
           </Button>
           {source === 'settings' ? (

@@ -49,7 +49,7 @@ export class CallReader {
     narrow('b.block <= ?', keys.beforeSeq === null ? null : blockOf(keys.beforeSeq));
     const { clauses, values } = conditions(keys);
     return this.#sql.all(
-      `SELECT c.seq, c.body FROM call_blocks b CROSS JOIN llm_calls c
+      `SELECT c.seq, c.body FROM call_blocks b CROSS JOIN llm_calls c NOT INDEXED
          ON c.seq BETWEEN b.block * ${BLOCK_CALLS} AND b.block * ${BLOCK_CALLS} + ${BLOCK_CALLS - 1}
        WHERE ${blocks.join(' AND ')} AND ${clauses} ORDER BY b.block DESC, c.seq DESC LIMIT ?`,
       [...blockValues, ...values, keys.limit],

@@ -40,6 +40,7 @@ describe('Messages requests', () => {
       stream: true,
       system_text: 'You book trains.\nTimetable: long.',
       first_user_text: 'Two seats to Gdańsk.',
+      end_user: null,
       newest: {
         user_text: '',
         tool_results: [

@@ -22,6 +22,7 @@ export function readMessagesRequest(body: unknown): LlmRequest {
     stream: request.stream === true,
     system_text: system.join('\n'),
     first_user_text: firstUser ?? '',
+    end_user: asName(asRecord(request.metadata)?.user_id),
     newest: readNewest(messages),
     output_tokens_max: asBound(request.max_tokens),
     message_count: messages.length,

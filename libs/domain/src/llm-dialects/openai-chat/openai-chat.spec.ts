@@ -31,6 +31,7 @@ describe('Chat Completions requests', () => {
       stream: true,
       system_text: 'You book trains.',
       first_user_text: 'Two seats to Gdańsk, please.',
+      end_user: null,
       newest: {
         user_text: '',
         tool_results: [

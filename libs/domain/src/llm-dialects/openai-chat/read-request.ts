@@ -2,6 +2,7 @@
 import type { LlmRequest, NewestTurn } from '#contracts';
 import { CallIndex, type CollectCalls } from '../call-index.js';
 import { collectDigests, resultTextOf, textOf } from '../content-parts.js';
+import { endUser } from '../end-user.js';
 import { emptyTurn, findNewest } from '../newest-turn.js';
 import { asBound, asList, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { readChatCall, readChatPart } from './parts.js';
@@ -23,6 +24,7 @@ export function readChatRequest(body: unknown): LlmRequest {
     stream: request.stream === true,
     system_text: system.join('\n'),
     first_user_text: firstUser ?? '',
+    end_user: endUser(request),
     newest: readNewest(messages),
     output_tokens_max: outputTokensMax(request),
     message_count: messages.length,

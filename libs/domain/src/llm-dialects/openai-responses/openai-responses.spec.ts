@@ -37,6 +37,7 @@ describe('Responses requests', () => {
       stream: false,
       system_text: 'You book trains.\nPrefer direct ones.',
       first_user_text: 'Two seats to Gdańsk.',
+      end_user: null,
       newest: {
         user_text: 'Hurry.',
         tool_results: [
@@ -60,6 +61,7 @@ describe('Responses requests', () => {
     expect(read({ model: 'm', input: 'Hello.', stream: true })).toMatchObject({
       stream: true,
       first_user_text: 'Hello.',
+      end_user: null,
       newest: { user_text: 'Hello.', tool_results: [], attachment_digests: [] },
       message_count: 1,
     });

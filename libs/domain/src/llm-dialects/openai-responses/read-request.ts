@@ -2,6 +2,7 @@
 import type { LlmRequest, NewestTurn } from '#contracts';
 import { CallIndex, type CollectCalls } from '../call-index.js';
 import { collectDigests, resultTextOf, textOf } from '../content-parts.js';
+import { endUser } from '../end-user.js';
 import { emptyTurn } from '../newest-turn.js';
 import { asBound, asList, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { isMessage, isModelItem, isResultItem, readCallItem, readResponsesPart } from './items.js';
@@ -24,6 +25,7 @@ export function readResponsesRequest(body: unknown): LlmRequest {
     stream: request.stream === true,
     system_text: system.join('\n'),
     first_user_text: firstUser ?? '',
+    end_user: endUser(request),
     newest: readNewest(input),
     output_tokens_max: asBound(request.max_output_tokens),
     message_count: input.length,

@@ -1,0 +1,27 @@
+import { NO_LIMITS } from '#contracts';
+import { MemoryRateLimiter, limitWindows, isWithinAllowedHours, rateLimitHeaders, findPrice, DEFAULT_PRICES, costMicroUsd, estimateUsage, corrections } from './index.js';
+const agentScope = (a: string, b: string) => `${a}\0${b}` as any;
+const limiter = new MemoryRateLimiter({ clock: { nowMs: () => Date.now() } });
+const limits = { ...NO_LIMITS, requests_per_minute: 1e7, tokens_per_minute: 1e9, budget_hour_usd: 1e6, budget_day_usd: 1e6, budget_month_usd: 1e6 };
+const agents = Array.from({ length: 1000 }, (_, i) => agentScope('default', `agent-with-a-name-${i}`));
+const bench = (name: string, f: (i: number) => unknown) => {
+  for (let i = 0; i < 200000; i++) f(i);
+  const n = 500000; const c = process.cpuUsage();
+  for (let i = 0; i < n; i++) f(i);
+  console.log(name, ((process.cpuUsage(c).user * 1e3) / n).toFixed(0), 'ns');
+};
+const now = Date.now();
+const e = { requests: 1, tokens: 10, costMicroUsd: 10 };
+const w = limitWindows(agents[0]!, limits, e, now);
+const perAgent = agents.map((a) => limitWindows(a, limits, e, now));
+bench('windows', (i) => limitWindows(agents[i % 1000]!, limits, e, now));
+bench('takeNow x5', (i) => limiter.takeNow(perAgent[i % 1000]!));
+bench('takeNow x5 one agent', () => limiter.takeNow(w));
+bench('takeNow x2 one agent', () => limiter.takeNow(w.slice(0,2)));
+bench('both', (i) => limiter.takeNow(limitWindows(agents[i % 1000]!, limits, e, now)));
+const d = limiter.takeNow(w);
+bench('headers', () => rateLimitHeaders(w, d));
+bench('corrections+correct', () => limiter.correctNow(corrections(w, { tokens: 5, costMicroUsd: 3 }, d.atMs)));
+const hours = { time_zone: 'Europe/Zurich', days: [1, 2, 3, 4, 5], from: '09:00', to: '17:00' };
+bench('hours', () => isWithinAllowedHours(hours, now));
+bench('price', () => costMicroUsd(findPrice(DEFAULT_PRICES, 'claude-sonnet-4-5-20250929')!, estimateUsage(2000, null)));
