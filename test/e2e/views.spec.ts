@@ -27,7 +27,32 @@ const VIEWS = {
   'fleet-table': ['/fleet?view=table', 'table'],
   stream: ['/stream', '[data-testid=stream-row]'],
   settings: ['/settings', 'h1, h2'],
+  'inspect-calls': [
+    '/sessions/looping-paused?tab=calls',
+    '[data-testid=call-row], :text("No calls through the proxy")',
+  ],
+  agents: ['/agents', '[data-testid=agent-row], [data-testid=proxy-onboarding]'],
+  calls: ['/calls', '[data-testid=call-row], [data-testid=proxy-onboarding]'],
+  incidents: ['/incidents', '[data-testid=incident-row], :text("No agent was stopped")'],
+  spend: ['/spend', '[data-testid=spend-row], :text("Nothing was spent")'],
+  alerts: ['/alerts', '[data-testid=rule-create]'],
+  'alert-channels': ['/alerts?tab=channels', '[data-testid=channel-create]'],
+  'alert-history': ['/alerts?tab=history', '[data-testid=alert-delivery], :text("Nothing was sent yet")'],
+  'dead-letters': ['/alerts?tab=dead', '[data-testid=alert-delivery], :text("No dead letters")'],
+  prices: ['/settings?section=prices', '[data-testid=prices-save]'],
+  upstreams: ['/settings?section=upstreams', '[data-testid=upstream-row]'],
 } as const;
+
+/** List, what to press in its first row, and what must be there then; a list that is empty has nothing to open. */
+const OPENED = {
+  agent: ['agents', '[data-testid=agent-row] a', '[data-testid=live-score], [data-testid=policy-save]'],
+  incident: ['incidents', '[data-testid=incident-row] a', '[data-testid=evidence]'],
+  call: [
+    'calls',
+    '[data-testid=call-row] button, button[data-testid=call-row]',
+    '[data-testid=call-details]',
+  ],
+} as const satisfies Record<string, readonly [keyof typeof VIEWS, string, string]>;
 
 let gateway: RunningGateway;
 let empty: RunningGateway;
@@ -155,6 +180,15 @@ describe.each(THEMES)('%s', (theme) => {
       await logIn(page, gateway, 'ana');
       for (const [name, [path, mark]] of Object.entries(VIEWS)) {
         await page.goto(gateway.url + path);
+        await page.locator(mark).first().waitFor({ timeout: SETTLE_MS });
+        await check(page, `${name}-${theme}-${size}`);
+      }
+      for (const [name, [view, row, mark]] of Object.entries(OPENED)) {
+        const [path, listed] = VIEWS[view];
+        await page.goto(gateway.url + path);
+        await page.locator(listed).first().waitFor({ timeout: SETTLE_MS });
+        if ((await page.locator(row).count()) === 0) continue;
+        await page.locator(row).first().click();
         await page.locator(mark).first().waitFor({ timeout: SETTLE_MS });
         await check(page, `${name}-${theme}-${size}`);
       }

@@ -8,7 +8,8 @@ import type { FastifyInstance } from 'fastify';
 const DASHBOARD_DIR = fileURLToPath(new URL('../../../dashboard/', import.meta.url));
 
 /** Paths that belong to programs: a miss there is a 404 and not a page. */
-const PROGRAM_PATHS = /^\/(v1|proxy|agents\/[^/]+\/proxy|socket\.io|healthz|readyz|metrics|docs|assets)(\/|$|\?)/;
+const PROGRAM_PATHS =
+  /^\/(v1|proxy|agents\/[^/]+\/proxy|socket\.io|healthz|readyz|metrics|docs|assets)(\/|$|\?)/;
 
 /** @returns false where the dashboard has not been built (development: Vite serves it) */
 export async function serveDashboard(fastify: FastifyInstance): Promise<boolean> {

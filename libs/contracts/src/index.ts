@@ -15,6 +15,7 @@ export * from './llm-content.js';
 export * from './ports/live-publisher.js';
 export * from './ports/proxy-store.js';
 export * from './ports/rate-limiter.js';
+export * from './ports/secret-box.js';
 export * from './ports/store.js';
 export * from './prices.js';
 export * from './runtime-config.js';

@@ -107,9 +107,19 @@ export async function respondEvents(
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
   for (const event of events) {
     if (response.destroyed) return;
-    if (!response.write(event))
-      await new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
+    if (!response.write(event)) await writable(response);
     if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
   if (end) response.end();
+}
+
+/** Resolves when it takes more, or never will. */
+function writable(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
 }

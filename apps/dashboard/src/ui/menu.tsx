@@ -18,7 +18,7 @@ interface MenuProps {
 
 export function Menu({ trigger, items }: MenuProps) {
   return (
-    <Base.Root modal={false}>
+    <Base.Root>
       <Base.Trigger render={trigger} />
       <Base.Portal>
         <Base.Positioner sideOffset={4} align="end" className="z-50">

@@ -2,11 +2,12 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import type { DecisionStore } from '#contracts';
 import type { Clock } from '#kernel';
-import { CLOCK, CONFIG, RUNTIME_CONFIG, SECRETS, STORE } from '../tokens.js';
+import { CLOCK, CONFIG, RUNTIME_CONFIG, SECRET_BOX, SECRETS, STORE } from '../tokens.js';
 import { ConfigController } from './config.controller.js';
 import { type GatewayConfig, parseConfig } from './config.js';
 import { type Environment, readEnvironment } from './env.js';
 import { RuntimeConfigStore } from './runtime-config-store.js';
+import { openSecretBox } from './secret-box.js';
 import { type GatewaySecrets, parseSecrets } from './secrets.js';
 
 /** Everything that is known before Nest starts. */
@@ -37,6 +38,12 @@ export const configModule = ({ config, secrets, environment }: StartSettings): D
     { provide: CONFIG, useValue: config },
     { provide: SECRETS, useValue: secrets },
     {
+      provide: SECRET_BOX,
+      // After the store: it makes the data folder.
+      inject: [STORE],
+      useFactory: () => openSecretBox(config.dataDir, secrets.secretKey),
+    },
+    {
       provide: RUNTIME_CONFIG,
       inject: [STORE, CLOCK],
       useFactory: async (store: DecisionStore, clock: Clock) => {
@@ -46,5 +53,5 @@ export const configModule = ({ config, secrets, environment }: StartSettings): D
       },
     },
   ],
-  exports: [CONFIG, SECRETS, RUNTIME_CONFIG],
+  exports: [CONFIG, SECRETS, SECRET_BOX, RUNTIME_CONFIG],
 });

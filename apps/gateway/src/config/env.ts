@@ -35,6 +35,8 @@ export const SECRET_VARIABLES = {
   agentKey: 'OBSERVATORY_AGENT_KEY',
   /** May hold a password. */
   redisUrl: 'REDIS_URL',
+  /** Seals upstream keys and channel secrets; else `secret.key` in the data folder does. */
+  secretKey: 'OBSERVATORY_SECRET_KEY',
 } as const;
 
 /** `OBSERVATORY_UPSTREAM_<NAME>_URL`, `_KEY` and `_KIND`: where the proxy sends calls. Names are the user's own. */

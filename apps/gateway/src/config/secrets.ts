@@ -23,23 +23,31 @@ export class GatewaySecrets {
   readonly #operatorToken: string | null;
   readonly #agentKey: string | null;
   readonly #redisUrl: string | null;
+  readonly #secretKey: string | null;
   readonly #upstreams: readonly EnvironmentUpstream[];
 
   constructor(values: {
     operatorToken: string | null;
     agentKey: string | null;
     redisUrl?: string | null;
+    secretKey?: string | null;
     upstreams?: readonly EnvironmentUpstream[];
   }) {
     this.#operatorToken = values.operatorToken;
     this.#agentKey = values.agentKey;
     this.#redisUrl = values.redisUrl ?? null;
+    this.#secretKey = values.secretKey ?? null;
     this.#upstreams = values.upstreams ?? [];
   }
 
   /** Null: one gateway, and its limits are its own. */
   get redisUrl(): string | null {
     return this.#redisUrl;
+  }
+
+  /** Null: the data folder's key file. */
+  get secretKey(): string | null {
+    return this.#secretKey;
   }
 
   /** Upstreams the environment fixes, with their keys. */
@@ -85,6 +93,9 @@ export function parseSecrets(
   const agentKey = variables[SECRET_VARIABLES.agentKey] ?? null;
   if (operatorToken !== null) requireStrength(SECRET_VARIABLES.operatorToken, operatorToken, isLoopback);
   if (agentKey !== null) requireStrength(SECRET_VARIABLES.agentKey, agentKey, isLoopback);
+  const secretKey = variables[SECRET_VARIABLES.secretKey] ?? null;
+  // It guards a copied database against guessing at leisure, so its strength does not depend on who can connect.
+  if (secretKey !== null) requireStrength(SECRET_VARIABLES.secretKey, secretKey, false);
   if (agentKey !== null && agentKey === operatorToken) {
     throw new ConfigError(
       SECRET_VARIABLES.agentKey,
@@ -95,6 +106,7 @@ export function parseSecrets(
   return new GatewaySecrets({
     operatorToken,
     agentKey,
+    secretKey,
     redisUrl: parseRedisUrl(variables[SECRET_VARIABLES.redisUrl]),
     upstreams: parseUpstreams(upstreamVariables),
   });

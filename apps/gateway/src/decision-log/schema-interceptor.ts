@@ -69,6 +69,8 @@ interface Validated {
 interface Scored {
   kind: 'scored';
   key: SessionKey;
+  /** The session's, with this step in it. */
+  window: ReturnType<EntropyTracker['bindAgent']>;
   row: StepRow;
   log: DecisionLog;
   warnings: string[];
@@ -249,7 +251,7 @@ export class SchemaInterceptor {
       body: isAsSent ? withScore(message.serialised, log, message.reportedScore) : JSON.stringify(log),
     };
     // The window's own key: the very text under which the session is known elsewhere, so that it is not compared anew.
-    return { kind: 'scored', key: window.key, row, log, warnings };
+    return { kind: 'scored', key: window.key, window, row, log, warnings };
   }
 
   /** Stores, then publishes and answers, in order. `held` is decided in the turn that enqueues. */
@@ -283,8 +285,8 @@ export class SchemaInterceptor {
   }
 
   #finish(scored: Scored, seq: number): AcceptedAnswer {
-    const { desk, publisher, events, tracker } = this.#parts;
-    const { key, row, log, warnings } = scored;
+    const { desk, publisher, events } = this.#parts;
+    const { key, window, row, log, warnings } = scored;
     // Written out: this runs for every message, and a rest spread costs as much as parsing it.
     const step: StoredStep = {
       tenant_id: row.tenant_id,
@@ -304,7 +306,7 @@ export class SchemaInterceptor {
     if (step.held) {
       publisher.publishHeld(key, step);
       desk.noteHeld(key);
-    } else publisher.publish(key, step, tracker.snapshot(key));
+    } else publisher.publish(key, step, window.toArray());
     desk.noteStep(key);
     events.accepted(row.entropy_severity);
     const answer: AcceptedAnswer = {

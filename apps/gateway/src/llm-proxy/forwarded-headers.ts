@@ -48,14 +48,20 @@ export function requestHeaders(raw: readonly string[], dropCredentials: boolean)
   return kept;
 }
 
-/** @param raw name, value, name, value ... as the upstream sent them */
-export function responseHeaders(raw: readonly string[]): string[] {
+/**
+ * @param raw name, value, name, value ... as the upstream sent them
+ * @param replaced by headers of ours, lower case
+ */
+export function responseHeaders(
+  raw: readonly string[],
+  replaced: Readonly<Record<string, string>> = {},
+): string[] {
   const named = namedByConnection(raw);
   const kept: string[] = [];
   for (let at = 0; at < raw.length; at += 2) {
     const name = (raw[at] as string).toLowerCase();
     // A cookie of the vendor's edge would be set for our own origin.
-    if (HOP_BY_HOP.has(name) || name === 'set-cookie' || named?.has(name)) continue;
+    if (HOP_BY_HOP.has(name) || name === 'set-cookie' || name in replaced || named?.has(name)) continue;
     kept.push(raw[at] as string, raw[at + 1] as string);
   }
   return kept;

@@ -82,7 +82,7 @@ export class LlmProxyArea {
     const { clock, live, config, proxyStore, store, alerts } = parts;
     const events = new ProxyEvents(parts.logger, parts.metrics, {
       held: () => this.held.count,
-      windows: () => this.#windows.size,
+      windows: () => this.#windows.windowCount,
       waitingRows: () => this.log.waitingCount,
     });
     this.#events = events;
@@ -159,7 +159,7 @@ export class LlmProxyArea {
   async seedBudgets(scope: AgentScope): Promise<void> {
     const seeds = budgetSeeds(scope, this.#activity.hours(scope), this.#parts.clock.nowMs());
     if (seeds.length === 0) return;
-    await this.#parts.limiter
+    await this.#parts.limits.limiter
       .seed(seeds)
       .catch((error: unknown) => this.#events.failedOpen('rate_limiter', error));
   }

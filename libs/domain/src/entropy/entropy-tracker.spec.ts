@@ -81,6 +81,19 @@ describe('EntropyTracker', () => {
       expect(JSON.stringify(tracker)).toBe('{}');
     });
 
+    it('tells apart what differs in a single character anywhere, and puts together what was written apart', () => {
+      const text = 'x'.repeat(200);
+      const variants = Array.from(text, (_, at) => `${text.slice(0, at)}y${text.slice(at + 1)}`);
+      for (const variant of variants) {
+        tracker.forget(KEY);
+        const window = tracker.bindAgent(KEY, AGENT);
+        tracker.recordAndScore(window, tuple(text));
+        expect(tracker.recordAndScore(window, tuple(variant))).toMatchObject({ score: 1 });
+        tracker.recordAndScore(window, tuple(text, { tool_call: variant }));
+        expect(tracker.recordAndScore(window, tuple([...text].join('')))).toMatchObject({ score: 0.75 });
+      }
+    });
+
     it('[FR-9.2+] evicts the oldest tuple when a sixth arrives, and scores what is left', () => {
       expect(last('1 2 3 4 5')).toMatchObject({ score: 1, window_size: 5 });
       expect(last('2')).toMatchObject({ score: 0.8, window_size: 5 });

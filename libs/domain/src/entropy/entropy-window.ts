@@ -122,7 +122,9 @@ export class EntropyWindow {
 
   /** Oldest first. */
   toArray(): EntropyTuple[] {
-    return Array.from({ length: this.#size }, (_, index) => this.#tupleAt(this.#placeOf(index)));
+    const tuples: EntropyTuple[] = [];
+    for (let age = 0; age < this.#size; age += 1) tuples.push(this.#tupleAt(this.#placeOf(age)));
+    return tuples;
   }
 
   /** Index of a tuple with these parts, -1 if there is none. */

@@ -8,7 +8,8 @@
  * @see Charikar, Similarity estimation techniques from rounding algorithms, 2002; seed 001, decisions 1 and 5
  */
 import { foldUnicode } from './normalise.js';
-import { LAYOUT, writeSimhashProgram } from './simhash-program.js';
+import { LAYOUT } from './simhash/layout.js';
+import { writeSimhashProgram } from './simhash/program.js';
 
 /** Unsigned 32-bit halves. */
 export interface Fingerprint {
@@ -19,7 +20,7 @@ export interface Fingerprint {
 export interface RawFingerprint extends Fingerprint {
   /** Hash over all tokens: equal for texts that differ in white space only. */
   readonly exact: string;
-  /** Hash over the tokens that hold a digit; "0" when none does. */
+  /** Hash over all digits and where they part; "0" when there is none. */
   readonly digits: string;
 }
 
@@ -29,7 +30,8 @@ export const SIMILAR_WHEN_DISTANCE_BELOW = 3;
 const PAGE_BYTES = 65_536;
 /** Memory of the program that stays; a longer text gets a program of its own, which is then dropped. */
 const KEPT_PAGES = 32;
-const MASKS_SHARE = 8;
+/** The program needs a quarter of the text's size for its masks. */
+const MASKS_SHARE = 4;
 /** Per UTF-16 code unit; a character of two units has 4. */
 const UTF8_BYTES_PER_UNIT_MAX = 3;
 const UTF8_BYTES_PER_CHARACTER_MAX = 4;
@@ -66,9 +68,7 @@ class Simhasher {
     this.#bytes = Buffer.from(memory.buffer);
     this.#words = new Int32Array(memory.buffer);
     this.#bytes.fill(0xff, LAYOUT.pieceMask, LAYOUT.pieceMask + 16);
-    this.#textBytesMax = Math.floor(
-      (memory.buffer.byteLength - 2 * LAYOUT.text) / (1 + 1 / MASKS_SHARE),
-    );
+    this.#textBytesMax = Math.floor((memory.buffer.byteLength - 2 * LAYOUT.text) / (1 + 1 / MASKS_SHARE));
   }
 
   get textBytesMax(): number {
@@ -93,21 +93,21 @@ class Simhasher {
     const tokens = this.#word(LAYOUT.tokenCount);
     // Two features more than tokens for the borders, and the whole text two or three times: always an odd total.
     const half = (tokens + 2 + (tokens & 1 ? 2 : 3) - 1) / 2;
-    let [hi, lo, hiOpen, loOpen] = [0, 0, -1, -1];
-    for (let k = LAYOUT.planeCount - 1; k >= 0; k -= 1) {
-      const planeLo = this.#word(LAYOUT.planes + 8 * k);
-      const planeHi = this.#word(LAYOUT.planes + 8 * k + 4);
-      if ((half >>> k) & 1) {
-        hiOpen &= planeHi;
-        loOpen &= planeLo;
-      } else {
-        hi |= hiOpen & planeHi;
-        lo |= loOpen & planeLo;
-        hiOpen &= ~planeHi;
-        loOpen &= ~planeLo;
-      }
+    return { hi: this.#bitsAbove(half, 1), lo: this.#bitsAbove(half, 0) };
+  }
+
+  /** Adds the two counts of each bit, plane by plane, and compares the sum with `half` as it goes. */
+  #bitsAbove(half: number, side: 0 | 1): number {
+    let [carry, above] = [0, 0];
+    for (let k = 0; k < LAYOUT.planeCount; k += 1) {
+      const one = this.#word(LAYOUT.planes + 16 * k + 4 * side);
+      const other = this.#word(LAYOUT.planes + 16 * k + 8 + 4 * side);
+      const sum = one ^ other ^ carry;
+      carry = (one & other) | (carry & (one ^ other));
+      // A higher bit that differs outweighs all lower ones.
+      above = (half >>> k) & 1 ? sum & above : sum | above;
     }
-    return { hi: hi >>> 0, lo: lo >>> 0 };
+    return above >>> 0;
   }
 
   hash(address: number): string {

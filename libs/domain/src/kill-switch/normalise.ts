@@ -10,7 +10,8 @@
  * @see seed 001, decision 5
  */
 
-const WHITE_SPACE = /[\0-\x20\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+/g;
+const UNICODE_SPACE = /[\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/g;
+const WHITE_SPACE = /[\0-\x20]+/g;
 const WORD = 'a-z0-9\\x80-\\uffff';
 const TIMESTAMP =
   '\\d{4}-\\d\\d-\\d\\d(?:t\\d\\d:\\d\\d(?::\\d\\d(?:[.,]\\d+)?)?(?:z|[+-]\\d\\d:?(?:\\d\\d)?)?)?';
@@ -29,9 +30,5 @@ export const normalise = (text: string): string =>
     .trim()
     .replace(VARYING, (_match, uuid, timestamp) => (uuid ? '<ID>' : timestamp ? '<TS>' : '<NUM>'));
 
-/** Lower case, plain spaces and ASCII digits in any script: what the byte-wise pass cannot see for itself. */
-export const foldUnicode = (text: string): string =>
-  text
-    .toLowerCase()
-    .replace(/[\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/g, ' ')
-    .replace(/(?![0-9])\p{Nd}/gu, '0');
+/** Lower case and plain spaces in any script: what the byte-wise pass cannot see for itself. */
+export const foldUnicode = (text: string): string => text.toLowerCase().replace(UNICODE_SPACE, ' ');

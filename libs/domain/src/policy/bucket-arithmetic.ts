@@ -27,8 +27,7 @@ export interface Buckets {
 type Shape = Pick<LimitWindow, 'kind' | 'windowMs'>;
 
 /** Start of the bucket that holds `atMs`. Not by `%`, which is a slow call for numbers of this size. */
-export const bucketStart = (atMs: number, windowMs: number): number =>
-  Math.floor(atMs / windowMs) * windowMs;
+export const bucketStart = (atMs: number, windowMs: number): number => Math.floor(atMs / windowMs) * windowMs;
 
 /** @throws RangeError for what the arithmetic cannot carry; a bug of the caller, never of a client */
 export function checkWindow({ kind, windowMs, startMs }: Shape & Pick<LimitWindow, 'startMs'>): void {

@@ -5,6 +5,8 @@ import { cx, formatCost, formatScore, Meter, meterLevel } from '../../ui';
 export const BUDGET_SPANS = ['hour', 'day', 'month'] as const;
 export type BudgetSpan = (typeof BUDGET_SPANS)[number];
 
+const SPAN_LABELS: Record<BudgetSpan, string> = { hour: 'Last hour', day: 'Today', month: 'This month' };
+
 interface SpendBarProps {
   agent: Pick<AgentView, 'spend'>;
   span: BudgetSpan;
@@ -20,8 +22,8 @@ export function SpendBar({ agent, span, withName = false }: SpendBarProps) {
       : `${formatCost(spent_usd)} of ${formatCost(budget_usd)}`;
   const level = meterLevel(spent_usd, budget_usd);
   return (
-    <span className="block min-w-0" title={`This ${span}: ${text}`}>
-      {withName ? <span className="block text-2xs text-muted capitalize">{span}</span> : null}
+    <span className="block min-w-0" title={`${SPAN_LABELS[span]}: ${text}`}>
+      {withName ? <span className="block text-2xs text-muted">{SPAN_LABELS[span]}</span> : null}
       <span className="nums block truncate text-xs leading-4">
         <span
           className={cx(level === 'over' && 'font-semibold text-danger', level === 'near' && 'text-warning')}
@@ -30,7 +32,13 @@ export function SpendBar({ agent, span, withName = false }: SpendBarProps) {
         </span>
         {budget_usd === null ? null : <span className="text-faint"> / {formatCost(budget_usd)}</span>}
       </span>
-      <Meter label={`Spent this ${span}`} value={spent_usd} limit={budget_usd} text={text} className="mt-1" />
+      <Meter
+        label={`Spent, ${SPAN_LABELS[span].toLowerCase()}`}
+        value={spent_usd}
+        limit={budget_usd}
+        text={text}
+        className="mt-1"
+      />
     </span>
   );
 }

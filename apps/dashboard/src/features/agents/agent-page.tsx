@@ -19,6 +19,7 @@ import { ReactivateButton } from './reactivate-button';
 import { isKilled } from './select-agents';
 import { useAgent } from './use-agent';
 
+const HIDDEN_COLUMNS = ['agent', 'session', 'first_byte'] as const;
 const route = getRouteApi('/shell/agents/$agentId');
 
 export function AgentPage() {
@@ -32,6 +33,7 @@ export function AgentPage() {
       <EmptyState
         icon={<SearchX size={28} aria-hidden="true" />}
         title="This agent cannot be shown"
+        isPage
         className="h-full"
         action={
           <Link to="/agents" className="font-medium text-accent underline underline-offset-2">
@@ -206,7 +208,7 @@ function LatestCalls({ agentId }: { agentId: string }) {
         source={{ ...source, hasOlder: false }}
         resetKey={agentId}
         openId={null}
-        hides="agent"
+        hides={HIDDEN_COLUMNS}
         onOpen={({ call_id }) => void navigate({ to: '/calls', search: { agent: agentId, call: call_id } })}
         className={source.calls.length > 0 ? 'h-72' : ''}
         empty={

@@ -32,15 +32,18 @@ export function AgentsList({ agents, target, isHeld, onHold, resetKey }: AgentsL
   });
   const drawn = virtualizer.getVirtualItems();
   return (
-    <div className="relative min-h-0 flex-1">
+    // The pill lies within: on its way there the pointer must not let the list go.
+    <div
+      className="relative min-h-0 flex-1"
+      onPointerEnter={() => onHold(true)}
+      onPointerLeave={() => onHold(false)}
+    >
       <NewPill count={waiting.newCount} onRelease={release} />
       <section
         ref={scroller}
         aria-label="Agents"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region has to be reachable by keyboard.
         tabIndex={0}
-        onPointerEnter={() => onHold(true)}
-        onPointerLeave={() => onHold(false)}
         className={cx('focus-inset h-full overflow-y-auto', isPhone ? 'p-3' : 'bg-surface')}
       >
         {isPhone ? (
@@ -81,18 +84,18 @@ export function AgentsList({ agents, target, isHeld, onHold, resetKey }: AgentsL
   );
 }
 
-/** Stands for the rows above or below the view. */
+/** Stands for the rows above or below the view. One column wide: more than are shown would make another. */
 const Spacer = ({ height }: { height: number }) =>
   height > 0 ? (
     <tr>
-      <td colSpan={9} style={{ height, padding: 0 }} />
+      <td style={{ height, padding: 0 }} />
     </tr>
   ) : null;
 
 const HEADINGS: readonly { label: string; className?: string }[] = [
   { label: 'Agent' },
   { label: 'State', className: 'w-32' },
-  { label: 'Spent this hour', className: 'w-32 max-lg:hidden' },
+  { label: 'Last hour', className: 'w-32 max-lg:hidden' },
   { label: 'Today', className: 'w-32' },
   { label: 'This month', className: 'w-32' },
   { label: 'Kill switch', className: 'w-28' },

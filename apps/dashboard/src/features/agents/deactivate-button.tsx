@@ -16,7 +16,7 @@ export function DeactivateButton({ agentId }: { agentId: string }) {
         icon={<Ban size={14} aria-hidden="true" />}
         disabledReason={denial}
         onClick={() => setIsAsking(true)}
-        className="max-md:h-11"
+        className="max-md:h-11 max-md:w-full"
       >
         Deactivate
       </Button>

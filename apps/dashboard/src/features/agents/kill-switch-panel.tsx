@@ -121,7 +121,7 @@ function KillSwitchForm({ settings, denial }: { settings: KillSwitchAnswer; deni
           setIsCustom(choice === 'custom');
           if (choice !== 'custom') edit(presetEdits(choice));
         }}
-        className="max-md:w-full"
+        className="self-start"
       />
       <div className="grid grid-cols-2 gap-2">
         <Field label="Window" hint="5 to 100" error={problems.window_size}>

@@ -40,7 +40,7 @@ export function ReactivateButton({ agentId, asksFirst = false, className }: Reac
         busy={isPending}
         disabledReason={denial}
         onClick={() => (asksFirst ? setIsAsking(true) : mutate())}
-        className={className ?? 'max-md:h-11'}
+        className={className ?? 'max-md:h-11 max-md:w-full'}
       >
         Reactivate
       </Button>

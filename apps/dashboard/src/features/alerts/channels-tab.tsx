@@ -33,7 +33,7 @@ export function ChannelsTab() {
   return (
     <TabBody
       lead="Where notices go. Webhooks are signed; failures are tried again, then kept as dead letters."
-      action={create}
+      action={data?.length ? create : undefined}
     >
       {secret ? (
         <OneTimeSecret

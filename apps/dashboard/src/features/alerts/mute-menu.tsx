@@ -24,7 +24,7 @@ export function MuteMenu({ rule, denial, onMute }: MuteMenuProps) {
   const label = isMuted ? `Muted ${rule.name}: change it` : `Mute ${rule.name}`;
   if (denial) {
     return (
-      <Button size="sm" icon={icon} disabledReason={denial} aria-label={label}>
+      <Button size="sm" icon={icon} disabledReason={denial} aria-label={label} className="w-20">
         Mute
       </Button>
     );
@@ -33,7 +33,7 @@ export function MuteMenu({ rule, denial, onMute }: MuteMenuProps) {
     <>
       <Menu
         trigger={
-          <Button size="sm" icon={icon} aria-label={label}>
+          <Button size="sm" icon={icon} aria-label={label} className="w-20">
             {isMuted ? 'Muted' : 'Mute'}
           </Button>
         }

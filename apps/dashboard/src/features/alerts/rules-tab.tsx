@@ -43,7 +43,10 @@ export function RulesTab() {
     </Button>
   );
   return (
-    <TabBody lead="A rule says when somebody is told, and how often." action={create}>
+    <TabBody
+      lead="A rule says when somebody is told, and how often."
+      action={rules.data?.length ? create : undefined}
+    >
       {rules.error ? <Callout tone="danger">{rules.error.message}</Callout> : null}
       {rules.isPending ? <Skeleton className="h-32 w-full" /> : null}
       {rules.data?.length === 0 ? (

@@ -21,6 +21,7 @@ export function CallPage() {
       <EmptyState
         icon={<SearchX size={28} aria-hidden="true" />}
         title="This call cannot be shown"
+        isPage
         className="h-full"
         action={
           <Link to="/calls" className="font-medium text-accent underline underline-offset-2">

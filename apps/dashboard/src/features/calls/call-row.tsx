@@ -4,11 +4,11 @@ import type { LlmCall } from '#contracts';
 import { cx, formatCost, formatDuration, formatTokens, RelativeTime, truncateMiddle } from '../../ui';
 import { clockTime } from '../decision-stream/pretty-step';
 import { DecisionBadge } from './decision-badge';
-import { costText, UNKNOWN_COST } from './decision-texts';
+import { costText, UNKNOWN_COST, UNKNOWN_USAGE } from './decision-texts';
 import { endedAtMs } from './use-calls';
 
 /** A column that is left out where every row has the same. */
-export type CallColumn = 'agent' | 'session';
+export type CallColumn = 'agent' | 'session' | 'first_byte';
 
 interface CallRowProps {
   call: LlmCall;
@@ -16,7 +16,7 @@ interface CallRowProps {
   heightPx: number;
   isOpen: boolean;
   onOpen: (call: LlmCall) => void;
-  hides: CallColumn | undefined;
+  hides: readonly CallColumn[];
 }
 
 const cell = 'truncate border-line border-b px-3';
@@ -46,7 +46,7 @@ export const CallRow = memo(function CallRow(props: CallRowProps) {
       <td className={cell}>
         <DecisionBadge call={call} />
       </td>
-      {hides === 'agent' ? null : (
+      {hides.includes('agent') ? null : (
         <td className={cx(cell, 'font-medium text-base')} title={call.agent_id}>
           {call.agent_id}
         </td>
@@ -55,7 +55,7 @@ export const CallRow = memo(function CallRow(props: CallRowProps) {
         {call.model ?? <span className="font-mono text-2xs">{call.path}</span>}
         {call.is_retry ? <span className="ml-1.5 text-faint">retry</span> : null}
       </td>
-      {hides === 'session' ? null : (
+      {hides.includes('session') ? null : (
         <td className={cx(cell, 'font-mono text-2xs text-muted max-xl:hidden')} title={call.session_id}>
           {truncateMiddle(call.session_id, 20)}
         </td>
@@ -66,9 +66,11 @@ export const CallRow = memo(function CallRow(props: CallRowProps) {
       <td className={cx(cell, 'nums text-right')}>
         <CallCost call={call} />
       </td>
-      <td className={cx(cell, 'nums text-right text-muted max-lg:hidden')}>
-        {call.first_byte_ms === null ? '–' : formatDuration(call.first_byte_ms)}
-      </td>
+      {hides.includes('first_byte') ? null : (
+        <td className={cx(cell, 'nums text-right text-muted max-lg:hidden')}>
+          {call.first_byte_ms === null ? '–' : formatDuration(call.first_byte_ms)}
+        </td>
+      )}
       <td className={cx(cell, 'nums text-right')}>{formatDuration(call.duration_ms)}</td>
     </tr>
   );
@@ -78,7 +80,10 @@ export const CallCard = memo(function CallCard({
   call,
   isOpen,
   onOpen,
-}: Pick<CallRowProps, 'call' | 'isOpen' | 'onOpen'>) {
+  hides,
+}: Pick<CallRowProps, 'call' | 'isOpen' | 'onOpen' | 'hides'>) {
+  const model = call.model ?? call.path;
+  const [title, note] = hides.includes('agent') ? [model, call.session_id] : [call.agent_id, model];
   return (
     <button
       type="button"
@@ -93,13 +98,13 @@ export const CallCard = memo(function CallCard({
     >
       <span className="flex w-full items-center gap-2">
         <DecisionBadge call={call} />
-        <span className="min-w-0 truncate font-medium">{call.agent_id}</span>
+        <span className="min-w-0 truncate font-medium">{title}</span>
         <span className="ml-auto shrink-0 text-muted text-xs">
           <RelativeTime atMs={endedAtMs(call)} short />
         </span>
       </span>
       <span className="flex w-full items-center gap-3 text-muted text-xs">
-        <span className="min-w-0 flex-1 truncate">{call.model ?? call.path}</span>
+        <span className="min-w-0 flex-1 truncate">{note}</span>
         <span className="nums shrink-0">
           <TokenPair call={call} />
         </span>
@@ -127,7 +132,7 @@ export function CallCost({ call }: { call: LlmCall }) {
   const text = costText(call);
   if (text !== formatCost(null)) return <>{text}</>;
   return (
-    <span title={UNKNOWN_COST} className="text-warning">
+    <span title={call.usage ? UNKNOWN_COST : UNKNOWN_USAGE} className="text-warning">
       {text}
     </span>
   );

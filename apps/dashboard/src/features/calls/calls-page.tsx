@@ -9,12 +9,16 @@ import { useTopic } from '../../realtime';
 import { Button, Callout, EmptyState, Skeleton } from '../../ui';
 import { ProxyOnboarding } from '../onboarding/proxy-onboarding';
 import { CallPanel } from './call-panel';
+import type { CallColumn } from './call-row';
 import { CallsFilters } from './calls-filters';
 import { type CallsSearch, callQuery, isCallFiltered, NO_CALL_FILTER } from './calls-search';
 import { CallsTable } from './calls-table';
 import { useCalls } from './use-calls';
 
 const route = getRouteApi('/shell/calls');
+const ALL_COLUMNS: readonly CallColumn[] = [];
+/** Details take a third of the width. */
+const BESIDE_DETAILS: readonly CallColumn[] = ['session', 'first_byte'];
 
 export function CallsPage() {
   const search = route.useSearch();
@@ -73,6 +77,7 @@ export function CallsPage() {
           isFrozen={isFrozen}
           openId={search.call ?? null}
           onOpen={open}
+          hides={search.call ? BESIDE_DETAILS : ALL_COLUMNS}
           className="min-w-0 flex-1 bg-surface"
           empty={
             source.isLoading ? <LoadingRows /> : <NothingMatches onClear={() => change(NO_CALL_FILTER)} />

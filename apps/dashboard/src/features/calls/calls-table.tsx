@@ -10,9 +10,11 @@ import { CallCard, type CallColumn, CallRow } from './call-row';
 import { type Calls, useHeldCalls } from './use-calls';
 
 const ROW_PX = 36;
-const CARD_PX = 76;
+const CARD_PX = 62;
 /** Scrolled down by less than this still is the top. */
 const TOP_PX = 8;
+
+const NO_COLUMNS: readonly CallColumn[] = [];
 
 export interface CallsTableProps {
   source: Calls;
@@ -22,14 +24,14 @@ export interface CallsTableProps {
   openId: string | null;
   onOpen: (call: LlmCall) => void;
   /** Left out where every row has the same. */
-  hides?: CallColumn;
+  hides?: readonly CallColumn[];
   /** Instead of rows when there are none. */
   empty: React.ReactNode;
   className?: string;
 }
 
 export function CallsTable(props: CallsTableProps) {
-  const { source, resetKey, isFrozen = false, openId, onOpen, hides, empty, className } = props;
+  const { source, resetKey, isFrozen = false, openId, onOpen, hides = NO_COLUMNS, empty, className } = props;
   const isPhone = useIsPhone();
   const scroller = useRef<HTMLElement>(null);
   const [hold, setHold] = useState({ pointer: false, scrolled: false });
@@ -48,7 +50,12 @@ export function CallsTable(props: CallsTableProps) {
   const drawn = virtualizer.getVirtualItems();
   const rows = drawn.map(({ key, index }) => ({ key, index, call: shown[index] as LlmCall }));
   return (
-    <div className={cx('relative min-h-0', className)}>
+    // The pill lies within: on its way there the pointer must not let the list go.
+    <div
+      className={cx('relative min-h-0', className)}
+      onPointerEnter={() => setHold((before) => ({ ...before, pointer: true }))}
+      onPointerLeave={() => setHold((before) => ({ ...before, pointer: false }))}
+    >
       <NewPill
         count={waitingCount}
         onRelease={() => {
@@ -65,8 +72,6 @@ export function CallsTable(props: CallsTableProps) {
           const scrolled = event.currentTarget.scrollTop > TOP_PX;
           if (scrolled !== hold.scrolled) setHold({ ...hold, scrolled });
         }}
-        onPointerEnter={() => setHold((before) => ({ ...before, pointer: true }))}
-        onPointerLeave={() => setHold((before) => ({ ...before, pointer: false }))}
         className="focus-inset h-full overflow-y-auto"
       >
         {shown.length === 0 ? empty : null}
@@ -78,7 +83,7 @@ export function CallsTable(props: CallsTableProps) {
                 className="absolute inset-x-0 top-0"
                 style={{ height: CARD_PX, transform: `translateY(${drawn[at]?.start ?? 0}px)` }}
               >
-                <CallCard call={call} isOpen={call.call_id === openId} onOpen={onOpen} />
+                <CallCard call={call} isOpen={call.call_id === openId} onOpen={onOpen} hides={hides} />
               </li>
             ))}
           </ul>
@@ -118,26 +123,28 @@ export function CallsTable(props: CallsTableProps) {
   );
 }
 
-/** Stands for the rows above or below the view. */
+/** Stands for the rows above or below the view. One column wide: more than are shown would make another. */
 const Spacer = ({ height }: { height: number }) =>
   height > 0 ? (
     <tr>
-      <td colSpan={9} style={{ height, padding: 0 }} />
+      <td style={{ height, padding: 0 }} />
     </tr>
   ) : null;
 
-function Head({ hides }: { hides: CallColumn | undefined }) {
+function Head({ hides }: { hides: readonly CallColumn[] }) {
   return (
     <thead className="sticky top-0 z-10">
       <tr aria-rowindex={1}>
         <Heading label="Ended" className="w-24" />
         <Heading label="Decision" className="w-30" />
-        {hides === 'agent' ? null : <Heading label="Agent" />}
+        {hides.includes('agent') ? null : <Heading label="Agent" />}
         <Heading label="Model" />
-        {hides === 'session' ? null : <Heading label="Session" className="max-xl:hidden" />}
+        {hides.includes('session') ? null : <Heading label="Session" className="max-xl:hidden" />}
         <Heading label="Tokens in → out" className="w-32 text-right" />
         <Heading label="Cost" className="w-20 text-right" />
-        <Heading label="First byte" className="w-20 text-right max-lg:hidden" />
+        {hides.includes('first_byte') ? null : (
+          <Heading label="First byte" className="w-20 text-right max-lg:hidden" />
+        )}
         <Heading label="Took" className="w-20 text-right" />
       </tr>
     </thead>

@@ -10,7 +10,11 @@ interface DecisionText {
 
 export const DECISIONS: Record<CallDecision, DecisionText> = {
   forwarded: { label: 'Forwarded', tone: 'neutral', text: 'The upstream answered; its answer went through.' },
-  refused: { label: 'Refused', tone: 'danger', text: 'Refused: no valid key, or nothing that could be read.' },
+  refused: {
+    label: 'Refused',
+    tone: 'danger',
+    text: 'Refused: no valid key, or nothing that could be read.',
+  },
   hinted: { label: 'Hinted', tone: 'accent', text: 'A hint was added before it went to the upstream.' },
   cached: { label: 'Cached', tone: 'success', text: 'Answered from the cache.' },
   killed: { label: 'Killed', tone: 'danger', text: 'The kill switch stopped it before the upstream.' },
@@ -45,3 +49,4 @@ export function costText(call: Pick<LlmCall, 'decision' | 'cost_usd'>): string {
 }
 
 export const UNKNOWN_COST = 'This model has no price. Add one in Settings, Prices.';
+export const UNKNOWN_USAGE = 'No usage was reported, so what it cost is not known.';

@@ -44,6 +44,7 @@ export function IncidentPage() {
       <EmptyState
         icon={<SearchX size={28} aria-hidden="true" />}
         title="This incident cannot be shown"
+        isPage
         className="h-full"
         action={
           <Link to="/incidents" className="font-medium text-accent underline underline-offset-2">
@@ -102,7 +103,7 @@ function IncidentHeader({ incident }: { incident: Incident }) {
           </>
         )}
       </p>
-      <dl className="flex flex-wrap gap-x-6 gap-y-1 text-xs">
+      <dl className="flex flex-wrap items-center gap-x-6 gap-y-1 text-xs">
         <Fact name="Agent">
           <Link
             to="/agents/$agentId"
@@ -157,7 +158,7 @@ function Reactivation({ incident }: { incident: Incident }) {
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
-    <div className="flex min-w-0 gap-1.5">
+    <div className="flex min-w-0 items-center gap-1.5">
       <dt className="text-muted">{name}</dt>
       <dd className="nums min-w-0 truncate font-medium">{children}</dd>
     </div>

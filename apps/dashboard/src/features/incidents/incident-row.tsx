@@ -31,7 +31,7 @@ export const IncidentRow = memo(function IncidentRow({
         <span className="sr-only">Score </span>
         {formatScore(breakdown.score)}
       </span>
-      <div className="flex min-w-0 flex-1 flex-col max-md:basis-[60%]">
+      <div className="flex min-w-0 flex-1 flex-col max-md:basis-[calc(100%-4.5rem)]">
         {/* Its face covers the row: all of it can be clicked. */}
         <Link
           to="/incidents/$incidentId"
@@ -51,7 +51,7 @@ export const IncidentRow = memo(function IncidentRow({
       <span className="w-40 shrink-0 truncate text-muted text-xs max-lg:hidden" title={incident.model ?? ''}>
         {incident.model ?? incident.upstream}
       </span>
-      <span className="w-20 shrink-0 text-right text-muted text-xs max-md:order-last max-md:w-auto">
+      <span className="w-20 shrink-0 text-right text-muted text-xs max-md:order-last max-md:ml-auto max-md:w-auto">
         <RelativeTime atMs={incident.at_ms} />
       </span>
       <span className="flex w-44 shrink-0 justify-end max-md:w-auto">

@@ -48,14 +48,16 @@ export function IncidentsPage() {
             : plural(matching.length, 'incident')}
         </p>
       </div>
-      <div className="relative min-h-0 flex-1">
+      <div
+        className="relative min-h-0 flex-1"
+        onPointerEnter={() => hold(true)}
+        onPointerLeave={() => hold(false)}
+      >
         <NewPill count={waitingCount} onRelease={release} />
         <section
           aria-label="Incidents, newest first"
           // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region has to be reachable by keyboard.
           tabIndex={0}
-          onPointerEnter={() => hold(true)}
-          onPointerLeave={() => hold(false)}
           className="focus-inset h-full overflow-y-auto bg-surface"
         >
           {source.failure ? (

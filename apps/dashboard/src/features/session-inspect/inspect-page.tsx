@@ -35,6 +35,7 @@ export function InspectPage() {
       <EmptyState
         icon={<SearchX size={28} aria-hidden="true" />}
         title={refusal?.reason === 'session_not_found' ? 'No such session' : 'This session cannot be shown'}
+        isPage
         className="h-full"
         action={
           <Link to="/" className="font-medium text-accent underline underline-offset-2">

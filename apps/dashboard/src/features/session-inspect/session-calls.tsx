@@ -5,6 +5,8 @@ import { CallsTable } from '../calls/calls-table';
 import { NoCalls } from '../calls/no-calls';
 import { useCalls } from '../calls/use-calls';
 
+const HIDDEN_COLUMNS = ['session'] as const;
+
 export function SessionCalls({ sessionId }: { sessionId: string }) {
   const source = useCalls({ session: sessionId });
   const navigate = useNavigate();
@@ -13,7 +15,7 @@ export function SessionCalls({ sessionId }: { sessionId: string }) {
       source={source}
       resetKey={sessionId}
       openId={null}
-      hides="session"
+      hides={HIDDEN_COLUMNS}
       onOpen={({ call_id }) => void navigate({ to: '/calls', search: { session: sessionId, call: call_id } })}
       className="h-full"
       empty={

@@ -15,10 +15,10 @@ interface OneTimeSecretProps {
 export function OneTimeSecret({ title, secret, testId, onDone, children }: OneTimeSecretProps) {
   return (
     <section aria-label={title} className="rounded-lg border border-warning-line bg-warning-soft p-4">
-      <h3 className="flex items-center gap-2 font-semibold">
+      <h2 className="flex items-center gap-2 font-semibold">
         <KeyRound size={15} aria-hidden="true" className="text-warning" />
         {title}
-      </h3>
+      </h2>
       <p className="mt-0.5 text-xs">It is shown only now and kept nowhere: copy it before you go on.</p>
       <div className="mt-3 flex items-center gap-2 rounded-md border border-line-strong bg-surface py-1.5 pr-1.5 pl-3">
         <code

@@ -125,7 +125,7 @@ function PriceForm({ table }: { table: PriceTable }) {
           Not saved: {toRefusal(error, () => false).general}
         </Callout>
       ) : null}
-      <Panel bodyClassName="overflow-x-auto">
+      <Panel bodyClassName="relative overflow-x-auto">
         <PriceTableView
           rows={matching.slice(0, ROWS_SHOWN_MAX)}
           errors={errors}
@@ -242,7 +242,7 @@ function PriceTableView({ rows, errors, isReadOnly, onEdit, onRemove }: PriceTab
           <tr key={row.key} data-testid="price-row" className={cx(row.isChanged && 'bg-accent-soft/40')}>
             <Td className="!py-1">
               {row.addedId === null ? (
-                <span className="font-mono text-xs">{row.model}</span>
+                <span className="whitespace-nowrap font-mono text-xs">{row.model}</span>
               ) : (
                 <PriceInput
                   label="Model"

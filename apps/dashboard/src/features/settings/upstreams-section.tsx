@@ -137,7 +137,12 @@ function UpstreamRow({ upstream, denial, onEdit }: UpstreamRowProps) {
               Remove key
             </Button>
           ) : null}
-          <Button size="sm" disabledReason={denial} onClick={onEdit} aria-label={upstream.key === "ours" ? `Edit ${name}` : `Edit or set key of ${name}`}>
+          <Button
+            size="sm"
+            disabledReason={denial}
+            onClick={onEdit}
+            aria-label={upstream.key === 'ours' ? `Edit ${name}` : `Edit or set key of ${name}`}
+          >
             {upstream.key === 'ours' ? 'Edit' : 'Edit or set key'}
           </Button>
           {source === 'settings' ? (

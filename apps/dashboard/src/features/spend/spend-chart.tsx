@@ -79,19 +79,20 @@ function options(
     hooks: { setCursor: [(plot) => onHover(plot.cursor.idx ?? null)] },
     scales: {
       x: { time: true, range: (_plot, min, max) => padded(min, max, bucket) },
-      y: { range: (_plot, _min, max) => [0, Math.max(max ?? 0, 0.0001) * 1.1] },
+      y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
     },
     axes: [
       {
         ...axis,
         grid: { show: false },
+        size: 26,
         space: 64,
         values: (_plot, splits) => splits.map((seconds) => tick(seconds, bucket)),
         incrs: bucket === 'hour' ? [3_600, 7_200, 10_800, 21_600] : [86_400, 172_800, 604_800, 1_209_600],
       },
       {
         ...axis,
-        size: 56,
+        size: (_plot, values) => 14 + 6.5 * Math.max(2, ...(values ?? []).map(({ length }) => length)),
         values: (_plot, splits) => splits.map((usd) => (usd === 0 ? '$0' : axisUsd(usd))),
       },
     ],

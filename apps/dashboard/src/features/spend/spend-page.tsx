@@ -83,7 +83,7 @@ export function SpendPage() {
                 onChange={(next) => change({ by: next === 'agent' ? undefined : next })}
               />
             }
-            bodyClassName="overflow-x-auto"
+            bodyClassName="relative overflow-x-auto"
           >
             {grouped.data === undefined ? (
               <Skeleton className="m-3 h-24" />

@@ -112,8 +112,10 @@ class Relay implements UpstreamSink {
       this.#isUnfit = !isGood || !headerOf(headers, 'content-type')?.startsWith('text/event-stream');
       return;
     }
-    const kept = responseHeaders(headers);
-    for (const [name, value] of Object.entries(ownHeaders(call))) kept.push(name, value);
+    // What we say of limits is about this agent; what the vendor says is about its whole account.
+    const own = ownHeaders(call);
+    const kept = responseHeaders(headers, own);
+    for (const [name, value] of Object.entries(own)) kept.push(name, value);
     call.outgoing.writeHead(status, kept);
     call.outgoing.on('drain', () => this.#exchange?.resume());
   }

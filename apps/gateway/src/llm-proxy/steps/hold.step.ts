@@ -31,7 +31,16 @@ export interface HoldParts {
   onTakeFailed: (error: unknown) => void;
 }
 
-export const holdStep = (parts: HoldParts): Step => ({
+export const holdStep = (parts: HoldParts): Step => {
+  /** Given to a call that is under way: no other call of the session says them again. */
+  const underWay = new Set<string>();
+  const proceed = (call: ProxyCall, control: AgentControl) => decide(call, control, underWay);
+  return holding(parts, proceed, underWay);
+};
+
+type Proceed = (call: ProxyCall, control: AgentControl) => Verdict | undefined;
+
+const holding = (parts: HoldParts, proceed: Proceed, underWay: Set<string>): Step => ({
   name: 'hold',
   onFailure: 'closed',
   run(call: ProxyCall): Verdict | undefined | Promise<Verdict | undefined> {
@@ -39,16 +48,19 @@ export const holdStep = (parts: HoldParts): Step => ({
     if (sessionKey === null) return undefined;
     parts.desk.noteProxied(sessionKey);
     const control = parts.desk.answerFor(sessionKey);
-    return control.state === 'paused' ? hold(parts, call) : proceed(call, control);
+    return control.state === 'paused' ? hold(parts, call, proceed) : proceed(call, control);
   },
   /** Words of an operator are taken once the upstream has them; a call that never got there leaves them for the next. */
   settle({ sessionKey, takenDirectiveIds, isAnswered }: ProxyCall): void {
-    if (sessionKey === null || takenDirectiveIds.length === 0 || !isAnswered) return;
-    parts.desk.takeInjections(sessionKey, takenDirectiveIds).catch(parts.onTakeFailed);
+    if (sessionKey === null || takenDirectiveIds.length === 0) return;
+    const taken = isAnswered ? parts.desk.takeInjections(sessionKey, takenDirectiveIds) : Promise.resolve();
+    void taken.catch(parts.onTakeFailed).finally(() => {
+      for (const id of takenDirectiveIds) underWay.delete(id);
+    });
   },
 });
 
-async function hold(parts: HoldParts, call: ProxyCall): Promise<Verdict | undefined> {
+async function hold(parts: HoldParts, call: ProxyCall, proceed: Proceed): Promise<Verdict | undefined> {
   const fromMs = call.elapsedMs();
   const release = parts.held.enter(call.tenantId, heldView(call));
   parts.onChanged(call);
@@ -105,12 +117,15 @@ function beginStream(call: ProxyCall, comment: string): void {
   call.outgoing.write(comment);
 }
 
-function proceed(call: ProxyCall, control: AgentControl): Verdict | undefined {
+function decide(call: ProxyCall, control: AgentControl, underWay: Set<string>): Verdict | undefined {
   if (control.state === 'terminated') return TERMINATED;
-  const words = control.directives.filter((directive) => directive.type === 'inject');
+  const words = control.directives.filter(
+    ({ type, directive_id }) => type === 'inject' && !underWay.has(directive_id),
+  );
   if (words.length === 0 || call.dialect === null) return undefined;
   call.injections.push(...words.map((directive) => directive.prompt ?? ''));
   call.takenDirectiveIds = words.map((directive) => directive.directive_id);
+  for (const id of call.takenDirectiveIds) underWay.add(id);
   return undefined;
 }
 

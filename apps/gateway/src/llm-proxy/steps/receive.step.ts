@@ -4,10 +4,14 @@
  */
 import { HEADERS, LIMITS, ObservatoryError, sessionKey } from '#contracts';
 import { dialectFor } from '#domain/llm-dialects';
+import { nestsWithin } from '../json-depth.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import { type RequestBodyLimits, readRequestBody } from '../request-body.js';
 import { sessionOf } from '../session-of-call.js';
 import type { Step } from '../step.js';
+
+/** Of objects and arrays in a request; schemas of tools nest deepest, and stay far below. */
+const JSON_DEPTH_MAX = 256;
 
 export const receiveStep = (limits: RequestBodyLimits): Step => ({
   name: 'receive',
@@ -38,6 +42,8 @@ export const receiveStep = (limits: RequestBodyLimits): Step => ({
 
 /** @throws ObservatoryError invalid_json: a request no guard can read goes no further */
 function parseObject(bytes: Buffer): unknown {
+  if (!nestsWithin(bytes, JSON_DEPTH_MAX))
+    throw new ObservatoryError('invalid_json', `The body nests deeper than ${JSON_DEPTH_MAX} levels.`);
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString('utf8'));

@@ -6,7 +6,7 @@
  *     call_keys   c.. s.. a..  c.. s.. a..  ...          (none yet: the tail is simply read)
  *
  * A query reads the tail and, newest first, those blocks that hold all it looks for. An index over the same random
- * ids dirties a page per call and costs a call about 25 us each; this costs it 6 us for all filters together, and a
+ * ids dirties a page per call and costs a call about 25 us each; this costs it 5 us for all filters together, and a
  * look-up a probe (some 2 us) per block that is left out.
  *
  * A key may name a block without a match, since rows are checked again; a block is never left out that has one.
@@ -21,15 +21,19 @@ export const blockOf = (seq: number): number => Math.floor(seq / BLOCK_CALLS);
 
 const IN_BLOCK = 'FROM llm_calls WHERE seq BETWEEN @firstSeq AND @lastSeq';
 
+/** A call id may come twice. What recurs is first brought down to a few combinations: each pass over the calls of the block costs. */
 export const WRITE_KEYS = `
-  INSERT INTO call_keys (block, key) SELECT @block, key FROM (
-    SELECT DISTINCT 'c' || call_id AS key ${IN_BLOCK}
+  WITH combinations AS MATERIALIZED (
+    SELECT DISTINCT tenant_id, agent_id, model, decision, failed ${IN_BLOCK}
+  )
+  INSERT OR IGNORE INTO call_keys (block, key) SELECT @block, key FROM (
+    SELECT 'c' || call_id AS key ${IN_BLOCK}
     UNION ALL SELECT DISTINCT 's' || session_id ${IN_BLOCK}
-    UNION ALL SELECT DISTINCT 'a' || tenant_id || ':' || agent_id ${IN_BLOCK}
-    UNION ALL SELECT DISTINCT 'm' || tenant_id || ':' || model ${IN_BLOCK} AND model IS NOT NULL
-    UNION ALL SELECT DISTINCT 'd' || tenant_id || ':' || decision ${IN_BLOCK}
-    UNION ALL SELECT DISTINCT 'f' || tenant_id || ':' || failed ${IN_BLOCK}
-    UNION ALL SELECT DISTINCT 't' || tenant_id ${IN_BLOCK}
+    UNION ALL SELECT DISTINCT 'a' || tenant_id || ':' || agent_id FROM combinations
+    UNION ALL SELECT DISTINCT 'm' || tenant_id || ':' || model FROM combinations WHERE model IS NOT NULL
+    UNION ALL SELECT DISTINCT 'd' || tenant_id || ':' || decision FROM combinations
+    UNION ALL SELECT DISTINCT 'f' || tenant_id || ':' || failed FROM combinations
+    UNION ALL SELECT DISTINCT 't' || tenant_id FROM combinations
   ) ORDER BY key`;
 
 export const WRITE_BLOCK = `

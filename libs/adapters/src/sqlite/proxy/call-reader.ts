@@ -2,7 +2,9 @@
 import type { Database } from 'better-sqlite3';
 import { PreparedStatements } from '../prepared-statements.js';
 import { BLOCK_CALLS, blockOf, keysOf } from './call-blocks.js';
-import type { CallKeys, RawBody } from './proxy-protocol.js';
+import type { CallKeys, RawCall } from './proxy-protocol.js';
+
+const COLUMNS = 'c.seq, c.call_id, c.agent_id, c.session_id, c.model, c.decision, c.started_at_ms, c.body';
 
 export class CallReader {
   readonly #database: Database;
@@ -14,7 +16,7 @@ export class CallReader {
   }
 
   /** Newest first. Reads on until it has `limit`: what is rare among very many calls takes some ten milliseconds. */
-  calls(keys: CallKeys): RawBody[] {
+  calls(keys: CallKeys): RawCall[] {
     // One snapshot: a block that is written between the two queries would hide its calls from both.
     return this.#database.transaction(() => {
       const recent = this.#fromTail(keys);
@@ -23,17 +25,17 @@ export class CallReader {
     })();
   }
 
-  #fromTail(keys: CallKeys): RawBody[] {
+  #fromTail(keys: CallKeys): RawCall[] {
     const last = this.#sql.get<{ block: number | null }>('SELECT max(block) AS block FROM call_blocks');
     const tailSeq = last === null || last.block === null ? 0 : (last.block + 1) * BLOCK_CALLS;
     const { clauses, values } = conditions(keys);
     return this.#sql.all(
-      `SELECT c.seq, c.body FROM llm_calls c WHERE c.seq >= ? AND ${clauses} ORDER BY c.seq DESC LIMIT ?`,
+      `SELECT ${COLUMNS} FROM llm_calls c WHERE c.seq >= ? AND ${clauses} ORDER BY c.seq DESC LIMIT ?`,
       [tailSeq, ...values, keys.limit],
     );
   }
 
-  #fromBlocks(keys: CallKeys): RawBody[] {
+  #fromBlocks(keys: CallKeys): RawCall[] {
     const blockKeys = keysOf(keys);
     const blocks = blockKeys.map(
       () => 'EXISTS (SELECT 1 FROM call_keys k WHERE k.block = b.block AND k.key = ?)',
@@ -49,7 +51,7 @@ export class CallReader {
     narrow('b.block <= ?', keys.beforeSeq === null ? null : blockOf(keys.beforeSeq));
     const { clauses, values } = conditions(keys);
     return this.#sql.all(
-      `SELECT c.seq, c.body FROM call_blocks b CROSS JOIN llm_calls c NOT INDEXED
+      `SELECT ${COLUMNS} FROM call_blocks b CROSS JOIN llm_calls c NOT INDEXED
          ON c.seq BETWEEN b.block * ${BLOCK_CALLS} AND b.block * ${BLOCK_CALLS} + ${BLOCK_CALLS - 1}
        WHERE ${blocks.join(' AND ')} AND ${clauses} ORDER BY b.block DESC, c.seq DESC LIMIT ?`,
       [...blockValues, ...values, keys.limit],

@@ -1,8 +1,8 @@
 /** What SqliteProxyStore says to the database's threads and what they answer; a part of ../protocol.ts. */
-import type { AlertDelivery, DocumentKind, Incident, SpendGroup } from '#contracts';
+import type { AlertDelivery, DocumentKind, Incident, LlmCall, SpendGroup } from '#contracts';
 import type { PageKeys, Primitive } from '../wire.js';
 
-/** Order in which a call's columns stand in the flat array, after its seq. `body` is the JSON text of the call. */
+/** Order in which a call's columns stand in the flat array, after its seq. `body`: see call-body.ts. */
 export const CALL_COLUMNS = [
   'tenant_id',
   'call_id',
@@ -73,6 +73,10 @@ export interface SpendKeys {
   limit: number;
 }
 
+export type RawCall = Pick<
+  LlmCall,
+  'seq' | 'call_id' | 'agent_id' | 'session_id' | 'model' | 'decision' | 'started_at_ms'
+> & { body: string };
 /** A row whose other columns are in its body, JSON text. */
 export interface RawBody {
   seq: number;
@@ -122,7 +126,7 @@ export interface ProxyWriteCalls {
 
 export interface ProxyReadCalls {
   /** Newest first. */
-  calls(keys: CallKeys): RawBody[];
+  calls(keys: CallKeys): RawCall[];
   spend(keys: SpendKeys): RawSpend[];
   spendByAgent(fromHourMs: number): RawAgentSpend[];
   incidents(tenantId: string, agentId: string | null, page: PageKeys): RawIncident[];

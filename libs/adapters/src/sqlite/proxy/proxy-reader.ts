@@ -9,6 +9,7 @@ import type {
   ProxyReadCalls,
   RawAgentSpend,
   RawBody,
+  RawCall,
   RawDocument,
   RawIncident,
   RawSpend,
@@ -37,7 +38,7 @@ export class ProxyReader implements ProxyReadCalls {
     this.#calls = new CallReader(database);
   }
 
-  calls(keys: CallKeys): RawBody[] {
+  calls(keys: CallKeys): RawCall[] {
     return this.#calls.calls(keys);
   }
 

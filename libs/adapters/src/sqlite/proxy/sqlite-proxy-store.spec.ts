@@ -80,7 +80,7 @@ describe('SqliteProxyStore', () => {
   });
 
   it('bounds the bytes of the calls that wait, too', async () => {
-    await openStore({ queueBytesMax: 5_000 });
+    await openStore({ queueBytesMax: 3_000 });
     const first = store.appendCalls(calls(10));
     await expect(store.appendCalls(calls(1))).rejects.toMatchObject({ code: 'store_busy' });
     await first;

@@ -56,6 +56,12 @@ export const i32 = {
   shiftRight: two(0x76),
   ofI64: one(0xa7),
   loadByte: (address: Code, offset = 0): Code => [...address, 0x2d, ...memory(offset)],
+  storeByte: (address: Code, value: Code, offset = 0): Code => [
+    ...address,
+    ...value,
+    0x3a,
+    ...memory(offset),
+  ],
 };
 
 export const i64 = {
@@ -89,11 +95,13 @@ export const bytes16 = {
     ...memory(offset),
   ],
   splat: simdOne(0x0f),
+  equal: simdTwo(0x23),
   less: simdTwo(0x26),
   atLeast: simdTwo(0x2c),
   and: simdTwo(0x4e),
   andNot: simdTwo(0x4f),
   or: simdTwo(0x50),
+  xor: simdTwo(0x51),
   /** The top bit of each byte, as the low 16 bits of an i32. */
   topBits: simdOne(0x64),
   /** 1 unless all bytes are 0. */
@@ -187,13 +195,22 @@ export function writeModule(
 ): Uint8Array {
   return Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
-    ...section(1, functions.map(({ signature }) => signature)),
-    ...section(3, functions.map((_, index) => unsigned(index))),
+    ...section(
+      1,
+      functions.map(({ signature }) => signature),
+    ),
+    ...section(
+      3,
+      functions.map((_, index) => unsigned(index)),
+    ),
     ...section(5, [[0x00, ...unsigned(memoryPages)]]),
     ...section(7, [
       [...text('memory'), 0x02, 0],
       ...Object.entries(exported).map(([name, index]) => [...text(name), 0x00, ...unsigned(index)]),
     ]),
-    ...section(10, functions.map(({ code }) => code)),
+    ...section(
+      10,
+      functions.map(({ code }) => code),
+    ),
   ]);
 }

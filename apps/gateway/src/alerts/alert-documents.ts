@@ -1,0 +1,151 @@
+/**
+ * Rules and channels of every tenant, in memory as they are in the store. A tenant that never changed a rule has the two
+ * default ones; its first change writes them down as well, and from then on they are rules like any other.
+ *
+ *     alert_rule / <rule_id>          settings          alert_rule / firing:<rule_id>   what fires, over a restart
+ *     alert_rule / seeded             the defaults are written down; they do not come back when they are deleted
+ *     alert_channel / <channel_id>    record, sealed
+ */
+import { z } from 'zod';
+import { alertRuleSchema, type ProxyStore, SYSTEM_OPERATOR } from '#contracts';
+import { defaultRules, type FiringState, type RuleSettings } from '#domain/alerts';
+import type { Clock } from '#kernel';
+import { type ChannelRecord, channelRecordSchema } from './channel-record.js';
+
+const ruleSettingsSchema = alertRuleSchema.omit({ firing: true });
+const firingSchema = z.array(
+  z.object({
+    agent_id: z.string(),
+    since_ms: z.number(),
+    notice_count: z.number(),
+    last_notice_ms: z.number().nullable(),
+  }),
+);
+
+const SEEDED = 'seeded';
+const FIRING_PREFIX = 'firing:';
+
+export interface AlertDocumentsOptions {
+  store: Pick<ProxyStore, 'documents' | 'saveDocument' | 'deleteDocument'>;
+  clock: Clock;
+  onUnusable(kind: string, id: string): void;
+}
+
+interface TenantDocuments {
+  isSeeded: boolean;
+  rules: Map<string, RuleSettings>;
+  channels: Map<string, ChannelRecord>;
+}
+
+export class AlertDocuments {
+  readonly #options: AlertDocumentsOptions;
+  readonly #tenants = new Map<string, TenantDocuments>();
+  readonly #firing: { tenantId: string; ruleId: string; states: FiringState[] }[] = [];
+
+  constructor(options: AlertDocumentsOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects as the store does; what is unusable is left out and told. */
+  async load(): Promise<void> {
+    const { store, onUnusable } = this.#options;
+    for (const { tenant_id, id, body } of await store.documents('alert_rule')) {
+      const tenant = this.#tenant(tenant_id);
+      if (id === SEEDED) tenant.isSeeded = true;
+      else if (id.startsWith(FIRING_PREFIX)) {
+        const states = firingSchema.safeParse(body).data ?? [];
+        this.#firing.push({ tenantId: tenant_id, ruleId: id.slice(FIRING_PREFIX.length), states });
+      } else {
+        const rule = ruleSettingsSchema.safeParse(body).data;
+        if (rule === undefined) onUnusable('alert_rule', id);
+        else tenant.rules.set(id, rule);
+      }
+    }
+    for (const { tenant_id, id, body } of await store.documents('alert_channel')) {
+      const channel = channelRecordSchema.safeParse(body).data;
+      if (channel === undefined) onUnusable('alert_channel', id);
+      else this.#tenant(tenant_id).channels.set(id, channel);
+    }
+  }
+
+  /** Oldest first. */
+  rules(tenantId: string): RuleSettings[] {
+    const tenant = this.#tenants.get(tenantId);
+    const rules = tenant?.isSeeded ? [...tenant.rules.values()] : defaultRules(SYSTEM_OPERATOR);
+    return rules.sort((a, b) => a.created_at_ms - b.created_at_ms);
+  }
+
+  rule(tenantId: string, ruleId: string): RuleSettings | undefined {
+    return this.rules(tenantId).find((rule) => rule.rule_id === ruleId);
+  }
+
+  async saveRule(tenantId: string, rule: RuleSettings): Promise<void> {
+    await this.#seed(tenantId);
+    await this.#save(tenantId, 'alert_rule', rule.rule_id, rule);
+    this.#tenant(tenantId).rules.set(rule.rule_id, rule);
+  }
+
+  async deleteRule(tenantId: string, ruleId: string): Promise<void> {
+    await this.#seed(tenantId);
+    const { store } = this.#options;
+    await store.deleteDocument(tenantId, 'alert_rule', ruleId);
+    await store.deleteDocument(tenantId, 'alert_rule', FIRING_PREFIX + ruleId);
+    this.#tenant(tenantId).rules.delete(ruleId);
+  }
+
+  /** Oldest first. */
+  channels(tenantId: string): ChannelRecord[] {
+    const channels = [...(this.#tenants.get(tenantId)?.channels.values() ?? [])];
+    return channels.sort((a, b) => a.created_at_ms - b.created_at_ms);
+  }
+
+  channel(tenantId: string, channelId: string): ChannelRecord | undefined {
+    return this.#tenants.get(tenantId)?.channels.get(channelId);
+  }
+
+  async saveChannel(tenantId: string, channel: ChannelRecord): Promise<void> {
+    await this.#save(tenantId, 'alert_channel', channel.channel_id, channel);
+    this.#tenant(tenantId).channels.set(channel.channel_id, channel);
+  }
+
+  async deleteChannel(tenantId: string, channelId: string): Promise<void> {
+    await this.#options.store.deleteDocument(tenantId, 'alert_channel', channelId);
+    this.#tenant(tenantId).channels.delete(channelId);
+  }
+
+  /** What was firing when the last process ended. */
+  loadedFiring(): readonly { tenantId: string; ruleId: string; states: FiringState[] }[] {
+    return this.#firing;
+  }
+
+  /** Of a rule that is gone meanwhile, nothing is kept. */
+  async saveFiring(tenantId: string, ruleId: string, states: FiringState[]): Promise<void> {
+    if (this.rule(tenantId, ruleId) === undefined) return;
+    await this.#save(tenantId, 'alert_rule', FIRING_PREFIX + ruleId, states);
+  }
+
+  async #seed(tenantId: string): Promise<void> {
+    const tenant = this.#tenant(tenantId);
+    if (tenant.isSeeded) return;
+    for (const rule of defaultRules(SYSTEM_OPERATOR)) {
+      await this.#save(tenantId, 'alert_rule', rule.rule_id, rule);
+      tenant.rules.set(rule.rule_id, rule);
+    }
+    await this.#save(tenantId, 'alert_rule', SEEDED, {});
+    tenant.isSeeded = true;
+  }
+
+  #save(tenant_id: string, kind: 'alert_rule' | 'alert_channel', id: string, body: unknown): Promise<void> {
+    const updated_at_ms = this.#options.clock.nowMs();
+    return this.#options.store.saveDocument({ tenant_id, kind, id, body, updated_at_ms });
+  }
+
+  #tenant(tenantId: string): TenantDocuments {
+    let tenant = this.#tenants.get(tenantId);
+    if (tenant === undefined) {
+      tenant = { isSeeded: false, rules: new Map(), channels: new Map() };
+      this.#tenants.set(tenantId, tenant);
+    }
+    return tenant;
+  }
+}

@@ -1,0 +1,115 @@
+/** What happens around alerts, each as one function: log line and metric together. No texts of notices, no targets. */
+import type { Logger } from 'pino';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { AlertDelivery, AlertNotice } from '#contracts';
+import { METRIC_PREFIX } from '../telemetry/metrics.js';
+
+export class AlertTelemetry {
+  readonly #logger: Logger;
+  readonly #notices: Counter<'type' | 'phase'>;
+  readonly #attempts: Counter<'kind' | 'outcome'>;
+  readonly #finished: Counter<'state'>;
+  readonly #circuits: Counter;
+  readonly #bounds: Counter<'bound'>;
+  readonly #failures: Counter<'what'>;
+
+  /** @param pendingCount deliveries waiting or under way, read when metrics are collected */
+  constructor(logger: Logger, metrics: Registry, pendingCount: () => number) {
+    const registers = [metrics];
+    this.#logger = logger;
+    this.#notices = new Counter({
+      name: `${METRIC_PREFIX}alert_notices_total`,
+      help: 'Notices by type and phase, whether or not a channel carries them.',
+      labelNames: ['type', 'phase'],
+      registers,
+    });
+    this.#attempts = new Counter({
+      name: `${METRIC_PREFIX}alert_attempts_total`,
+      help: 'Attempts to deliver, by kind of channel: delivered, failed (tried again), refused (not).',
+      labelNames: ['kind', 'outcome'],
+      registers,
+    });
+    this.#finished = new Counter({
+      name: `${METRIC_PREFIX}alert_deliveries_finished_total`,
+      help: 'Deliveries that ended: delivered or dead.',
+      labelNames: ['state'],
+      registers,
+    });
+    this.#circuits = new Counter({
+      name: `${METRIC_PREFIX}alert_circuits_opened_total`,
+      help: 'Channels that were given a rest after failures in a row.',
+      registers,
+    });
+    this.#bounds = new Counter({
+      name: `${METRIC_PREFIX}alert_bounds_reached_total`,
+      help: 'Bounds reached: agents or subjects of rules that were forgotten, deliveries of a full channel.',
+      labelNames: ['bound'],
+      registers,
+    });
+    this.#failures = new Counter({
+      name: `${METRIC_PREFIX}alert_failures_total`,
+      help: 'What went wrong inside: documents unusable, writes the store refused, rules that failed.',
+      labelNames: ['what'],
+      registers,
+    });
+    new Gauge({
+      name: `${METRIC_PREFIX}alert_deliveries_pending`,
+      help: 'Deliveries waiting or under way.',
+      registers,
+      collect() {
+        this.set(pendingCount());
+      },
+    });
+  }
+
+  noticed({ type, phase, rule_id, tenant_id, agent_id }: AlertNotice): void {
+    this.#notices.inc({ type, phase });
+    this.#logger.info({ event: 'alert', type, phase, rule_id, tenant_id, agent_id }, 'alert');
+  }
+
+  attempted(delivery: AlertDelivery, kind: string, outcome: 'delivered' | 'failed' | 'refused'): void {
+    this.#attempts.inc({ kind, outcome });
+    if (outcome === 'delivered') return;
+    const { delivery_id, channel_id, attempt_count, last_error } = delivery;
+    this.#logger.warn(
+      { event: 'alert_attempt', delivery_id, channel_id, attempt_count, outcome, reason: last_error },
+      'alert not delivered',
+    );
+  }
+
+  finished({ delivery_id, channel_id, state, attempt_count }: AlertDelivery): void {
+    this.#finished.inc({ state });
+    const level = state === 'dead' ? 'error' : 'info';
+    this.#logger[level](
+      { event: 'alert_delivery', delivery_id, channel_id, state, attempt_count },
+      'alert delivery ended',
+    );
+  }
+
+  circuitOpened(channelId: string, retryAtMs: number): void {
+    this.#circuits.inc();
+    this.#logger.warn(
+      { event: 'alert_circuit_open', channel_id: channelId, retry_at_ms: retryAtMs },
+      'alert channel rests after failures in a row',
+    );
+  }
+
+  boundReached(bound: 'agents' | 'subjects' | 'channel_queue'): void {
+    this.#bounds.inc({ bound });
+  }
+
+  documentUnusable(kind: string, id: string): void {
+    this.#failures.inc({ what: 'document' });
+    this.#logger.error({ event: 'alert_document_unusable', kind, id }, 'a stored alert document is unusable');
+  }
+
+  storeFailed(what: 'delivery' | 'firing' | 'incidents', error: unknown): void {
+    this.#failures.inc({ what });
+    this.#logger.error({ event: 'alert_store_failed', what, err: error }, 'the store refused what alerts keep');
+  }
+
+  ruleFailed(error: unknown): void {
+    this.#failures.inc({ what: 'rule' });
+    this.#logger.error({ event: 'alert_rule_failed', err: error }, 'alert rules failed on an event');
+  }
+}

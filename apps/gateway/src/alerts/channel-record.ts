@@ -1,0 +1,53 @@
+/** A channel as it is kept: what may be shown in the clear, and its whole configuration sealed, URLs included. */
+import { z } from 'zod';
+import { type AlertChannelBody, alertChannelBodySchema, type SecretBox } from '#contracts';
+
+export const channelRecordSchema = z.object({
+  channel_id: z.string(),
+  kind: z.enum(['webhook', 'slack', 'email']),
+  name: z.string(),
+  target: z.string(),
+  has_secret: z.boolean(),
+  allow_private: z.boolean(),
+  created_at_ms: z.number(),
+  updated_by: z.string(),
+  sealed: z.string(),
+});
+export type ChannelRecord = z.infer<typeof channelRecordSchema>;
+
+const TARGET_CHARS_MAX = 200;
+
+/** Where it goes, for people: a path or a query may be the secret itself. */
+function targetOf(body: AlertChannelBody): string {
+  if (body.kind === 'email') return body.to.join(', ').slice(0, TARGET_CHARS_MAX);
+  const { origin, pathname, search } = new URL(body.url);
+  return pathname === '/' && search === '' ? origin : `${origin}/...`;
+}
+
+const hasSecret = (body: AlertChannelBody): boolean =>
+  body.kind === 'slack' || (body.kind === 'webhook' ? body.secret : body.smtp_password) !== undefined;
+
+export function sealChannel(
+  box: SecretBox,
+  body: AlertChannelBody,
+  kept: Pick<ChannelRecord, 'channel_id' | 'created_at_ms' | 'updated_by'>,
+): ChannelRecord {
+  return {
+    ...kept,
+    kind: body.kind,
+    name: body.name,
+    target: targetOf(body),
+    has_secret: hasSecret(body),
+    allow_private: body.allow_private,
+    sealed: box.seal(JSON.stringify(body)),
+  };
+}
+
+/** Null when it was sealed with another key, or is no channel. Never throws. */
+export function openChannel(box: SecretBox, record: ChannelRecord): AlertChannelBody | null {
+  try {
+    return alertChannelBodySchema.safeParse(JSON.parse(box.open(record.sealed))).data ?? null;
+  } catch {
+    return null;
+  }
+}

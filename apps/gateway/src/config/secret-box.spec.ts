@@ -1,0 +1,44 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openSecretBox } from './secret-box.js';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'secret-box-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const file = () => join(folder, 'secret.key');
+
+describe('the secret box', () => {
+  it('opens what it sealed, also after a restart, and never seals alike', () => {
+    const sealed = openSecretBox(folder, null).seal('sk-ключ-🔑');
+    expect(openSecretBox(folder, null).open(sealed)).toBe('sk-ключ-🔑');
+    expect(openSecretBox(folder, null).seal('sk-ключ-🔑')).not.toBe(sealed);
+  });
+
+  it('keeps its key readable by its owner alone, even if the file was left open', () => {
+    openSecretBox(folder, null);
+    expect(statSync(file()).mode & 0o777).toBe(0o600);
+    writeFileSync(file(), readFileSync(file()), { mode: 0o644 });
+    openSecretBox(folder, null);
+    expect(statSync(file()).mode & 0o777).toBe(0o600);
+  });
+
+  it('refuses what was sealed elsewhere or touched, without repeating it', () => {
+    const sealed = openSecretBox(folder, 'one secret of the environment').seal('sk-canary');
+    expect(() => openSecretBox(folder, 'another secret').open(sealed)).toThrow('another key');
+    expect(() =>
+      openSecretBox(folder, 'one secret of the environment').open(`${sealed.slice(0, -2)}AA`),
+    ).toThrow();
+    expect(() => openSecretBox(folder, null).open('sk-canary')).toThrow(/^not a sealed secret$/);
+  });
+
+  it('stops at a key file that holds no key, instead of making another', () => {
+    writeFileSync(file(), 'oops');
+    expect(() => openSecretBox(folder, null)).toThrow(/restore it/);
+    expect(readFileSync(file(), 'utf8')).toBe('oops');
+  });
+});

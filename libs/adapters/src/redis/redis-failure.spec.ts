@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest';
+import { connectRedis } from './connect-redis.js';
+import { RedisFailure, toRedisFailure } from './redis-failure.js';
+
+const CANARY = 'canary-secret-91c2';
+
+it.each([
+  [
+    Object.assign(new Error(`connect ECONNREFUSED ${CANARY}`), { code: 'ECONNREFUSED' }),
+    'disconnected',
+    'ECONNREFUSED',
+  ],
+  [
+    Object.assign(new Error(`WRONGPASS ${CANARY}`), { name: 'ReplyError', command: { args: [CANARY] } }),
+    'reply',
+    'WRONGPASS',
+  ],
+  [Object.assign(new Error(`no code here ${CANARY}`), { name: 'ReplyError' }), 'reply', null],
+  [new Error('Command timed out'), 'timeout', null],
+  [new Error("Stream isn't writeable and enableOfflineQueue options is false"), 'disconnected', null],
+  [Object.assign(new Error('odd'), { code: CANARY }), 'disconnected', null],
+  [CANARY, 'disconnected', null],
+])('keeps of %s a reason and a code, and nothing else', (error, reason, code) => {
+  const failure = toRedisFailure(error);
+  expect(failure).toMatchObject({ name: 'RedisFailure', reason, code });
+  expect(`${failure.stack} ${JSON.stringify(failure)}`).not.toContain(CANARY);
+  expect(failure.cause).toBeUndefined();
+});
+
+it('passes its own kind through', () => {
+  const failure = new RedisFailure('busy');
+  expect(toRedisFailure(failure)).toBe(failure);
+});
+
+it.each(['', 'redis://[bad', 'http://localhost', `${CANARY}@localhost:6379`, `mysql://u:${CANARY}@h`])(
+  'refuses the URL "%s" without repeating it',
+  (url) => {
+    let thrown: unknown;
+    try {
+      connectRedis(url, { onError: () => {} });
+    } catch (error) {
+      thrown = error;
+    }
+    expect(String(thrown)).toContain('The URL of Redis must be');
+    expect(JSON.stringify(thrown, Object.getOwnPropertyNames(thrown))).not.toContain(CANARY);
+  },
+);
+
+it('connects to nothing until it is opened', async () => {
+  const connection = connectRedis('redis://user:secret@localhost:1', {
+    onError: () => expect.fail('connected'),
+  });
+  expect(connection.isReady).toBe(false);
+  await connection.quit();
+  expect(connection.client.status).toBe('end');
+});

@@ -1,0 +1,138 @@
+/**
+ * One mail over one connection of its own. The server's name is resolved here, checked, and connected to by the very
+ * address that was checked; the certificate is still verified against the name.
+ */
+import type { LookupAddress } from 'node:dns';
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { createTransport } from 'nodemailer';
+import { isPublicAddress, type Mail, type SendOutcome, sendFailed } from '#domain/alerts';
+
+export const SMTP_LIMITS = {
+  /** Addresses of one name that are tried. */
+  addressesMax: 3,
+  connectTimeoutMs: 8_000,
+  greetingTimeoutMs: 8_000,
+  /** Without a byte in either direction. */
+  idleTimeoutMs: 15_000,
+} as const;
+
+export interface SmtpDelivery {
+  host: string;
+  port: number;
+  /** TLS from the first byte; else STARTTLS where it is offered. */
+  tls: boolean;
+  user: string | null;
+  password: string | null;
+  from: string;
+  to: readonly string[];
+  mail: Mail;
+  /** Becomes the Message-ID, so that a mail sent twice can be told. */
+  deliveryId: string;
+  allowPrivate: boolean;
+}
+
+/** Every address of a host name. */
+export type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]>;
+
+/** As nodemailer sets it on its errors. */
+interface MailError {
+  code?: string;
+  responseCode?: number;
+}
+
+const UNREACHED: ReadonlySet<string> = new Set([
+  'ECONNECTION',
+  'ESOCKET',
+  'EDNS',
+  'ETIMEDOUT',
+  'ECONNREFUSED',
+]);
+
+export class SmtpSender {
+  readonly #resolve: ResolveHost;
+
+  constructor(options: { resolve?: ResolveHost } = {}) {
+    this.#resolve = options.resolve ?? ((hostname) => lookup(hostname, { all: true }));
+  }
+
+  /** Never rejects. Taken means: by the server, for at least one recipient. */
+  async send(delivery: SmtpDelivery): Promise<SendOutcome> {
+    let addresses: readonly LookupAddress[];
+    try {
+      const family = isIP(delivery.host);
+      addresses = family === 0 ? await this.#resolve(delivery.host) : [{ address: delivery.host, family }];
+    } catch {
+      return sendFailed('the name of the mail server could not be resolved', { retryable: true });
+    }
+    const allowed = addresses.filter(({ address }) => delivery.allowPrivate || isPublicAddress(address));
+    if (allowed.length === 0) {
+      return sendFailed(
+        'refused: the address of the mail server is private, loopback, link-local or reserved; allow private addresses for this channel if that is meant',
+        { retryable: false },
+      );
+    }
+    let outcome = sendFailed('the mail server has no address', { retryable: true });
+    for (const { address } of allowed.slice(0, SMTP_LIMITS.addressesMax)) {
+      const attempt = await sendTo(address, delivery);
+      if (attempt.outcome.ok || !attempt.isUnreached) return attempt.outcome;
+      outcome = attempt.outcome;
+    }
+    return outcome;
+  }
+}
+
+async function sendTo(
+  address: string,
+  { host, port, tls, user, password, from, to, mail, deliveryId }: SmtpDelivery,
+): Promise<{ outcome: SendOutcome; isUnreached: boolean }> {
+  const transport = createTransport({
+    host: address,
+    port,
+    secure: tls,
+    // A password never crosses the public internet in the clear.
+    requireTLS: user !== null && !tls && isPublicAddress(address),
+    ...(user === null ? {} : { auth: { user, pass: password ?? '' } }),
+    tls: isIP(host) === 0 ? { servername: host } : {},
+    connectionTimeout: SMTP_LIMITS.connectTimeoutMs,
+    greetingTimeout: SMTP_LIMITS.greetingTimeoutMs,
+    socketTimeout: SMTP_LIMITS.idleTimeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  try {
+    await transport.sendMail({
+      from,
+      to: [...to],
+      subject: mail.subject,
+      text: mail.text,
+      messageId: `<${deliveryId}@observatory.invalid>`,
+      headers: { 'X-Observatory-Delivery': deliveryId, 'Auto-Submitted': 'auto-generated' },
+    });
+    return { outcome: { ok: true }, isUnreached: false };
+  } catch (error) {
+    return judge(error as MailError);
+  } finally {
+    transport.close();
+  }
+}
+
+/** In our own words: a server's may repeat what it was sent. */
+function judge({ code, responseCode }: MailError): { outcome: SendOutcome; isUnreached: boolean } {
+  const said = responseCode === undefined ? '' : ` (${responseCode})`;
+  const retryable = responseCode === undefined || responseCode < 500;
+  const fail = (reason: string, isRetryable = retryable) => ({
+    outcome: sendFailed(reason, { retryable: isRetryable }),
+    isUnreached: false,
+  });
+  if (code === 'EAUTH')
+    return fail(`the mail server refused the login${said}`, responseCode !== undefined && retryable);
+  if (code === 'EENVELOPE') return fail(`the mail server refused the sender or the recipients${said}`);
+  if (code === 'EMESSAGE' || code === 'ESTREAM') return fail(`the mail server refused the message${said}`);
+  if (code === 'ETLS') return fail('no safe TLS connection to the mail server');
+  if (responseCode === undefined && UNREACHED.has(code ?? '')) {
+    const outcome = sendFailed(`the mail server could not be reached (${code})`, { retryable: true });
+    return { outcome, isUnreached: true };
+  }
+  return fail(`the mail server did not take the message${said}`);
+}

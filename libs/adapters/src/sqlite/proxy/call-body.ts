@@ -1,0 +1,121 @@
+/**
+ * What of a call stands in no column of its own, as one JSON array whose order never changes. Without the names a call
+ * takes half the room, and half the time of the event loop, which is where it is written. A new field goes to the
+ * end; older rows then lack it.
+ */
+import type { CallStep, LlmCall, Usage } from '#contracts';
+import type { CALL_COLUMNS } from './proxy-protocol.js';
+
+export type CallBody = Omit<LlmCall, (typeof CALL_COLUMNS)[number] | 'seq'>;
+
+type Encoded = [
+  upstream: LlmCall['upstream'],
+  dialect: LlmCall['dialect'],
+  method: LlmCall['method'],
+  path: LlmCall['path'],
+  stream: 0 | 1,
+  durationMs: number,
+  firstByteMs: number | null,
+  heldMs: number,
+  status: number,
+  detail: LlmCall['detail'],
+  usage: [input: number, cachedInput: number, cacheWrite: number, output: number, reasoning: number] | null,
+  costUsd: LlmCall['cost_usd'],
+  /** Name and hash in turns. */
+  toolCalls: string[],
+  killScore: LlmCall['kill_score'],
+  isRetry: 0 | 1,
+  traceParent: LlmCall['trace_parent'],
+  /** Name, start, duration and outcome in turns. */
+  steps: (string | number)[],
+];
+
+/** Durations are kept to the microsecond. */
+export function encodeBody(call: CallBody): string {
+  const { usage } = call;
+  const toolCalls: string[] = [];
+  for (const { name, arguments_hash } of call.tool_calls) toolCalls.push(name, arguments_hash);
+  const steps: (string | number)[] = [];
+  for (const { name, start_ms, duration_ms, outcome } of call.steps) {
+    steps.push(name, toMicroseconds(start_ms), toMicroseconds(duration_ms), outcome);
+  }
+  const encoded: Encoded = [
+    call.upstream,
+    call.dialect,
+    call.method,
+    call.path,
+    call.stream ? 1 : 0,
+    toMicroseconds(call.duration_ms),
+    call.first_byte_ms === null ? null : toMicroseconds(call.first_byte_ms),
+    toMicroseconds(call.held_ms),
+    call.status,
+    call.detail,
+    usage === null
+      ? null
+      : [
+          usage.input_tokens,
+          usage.cached_input_tokens,
+          usage.cache_write_tokens,
+          usage.output_tokens,
+          usage.reasoning_tokens,
+        ],
+    call.cost_usd,
+    toolCalls,
+    call.kill_score,
+    call.is_retry ? 1 : 0,
+    call.trace_parent,
+    steps,
+  ];
+  return JSON.stringify(encoded);
+}
+
+export function decodeBody(body: string): CallBody {
+  const encoded: Encoded = JSON.parse(body);
+  const [upstream, dialect, method, path, stream, duration_ms, first_byte_ms, held_ms, status, detail] =
+    encoded;
+  const [, , , , , , , , , , usage, cost_usd, toolCalls, kill_score, isRetry, trace_parent, steps] = encoded;
+  return {
+    upstream,
+    dialect,
+    method,
+    path,
+    stream: stream === 1,
+    duration_ms,
+    first_byte_ms,
+    held_ms,
+    status,
+    detail,
+    usage: usage && toUsage(usage),
+    cost_usd,
+    tool_calls: inTurns(toolCalls, 2, (at) => ({
+      name: toolCalls[at] as string,
+      arguments_hash: toolCalls[at + 1] as string,
+    })),
+    kill_score,
+    is_retry: isRetry === 1,
+    trace_parent,
+    steps: inTurns(
+      steps,
+      4,
+      (at): CallStep => ({
+        name: steps[at] as string,
+        start_ms: steps[at + 1] as number,
+        duration_ms: steps[at + 2] as number,
+        outcome: steps[at + 3] as string,
+      }),
+    ),
+  };
+}
+
+const toUsage = ([input, cachedInput, cacheWrite, output, reasoning]: NonNullable<Encoded[10]>): Usage => ({
+  input_tokens: input,
+  cached_input_tokens: cachedInput,
+  cache_write_tokens: cacheWrite,
+  output_tokens: output,
+  reasoning_tokens: reasoning,
+});
+
+const toMicroseconds = (ms: number): number => Math.round(ms * 1_000) / 1_000;
+
+const inTurns = <T>(values: readonly unknown[], width: number, toItem: (at: number) => T): T[] =>
+  Array.from({ length: values.length / width }, (_, index) => toItem(index * width));

@@ -1,0 +1,2 @@
+export { type Resolve, systemResolve } from './checked-lookup.js';
+export * from './webhook-sender.js';

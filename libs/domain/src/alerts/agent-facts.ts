@@ -1,0 +1,66 @@
+/** What the rules remember of one agent: enough to say whether a condition holds now, and no more. */
+import type { AlertEvent, BudgetPeriod } from './alert-event.js';
+import { type BudgetShare, type BudgetUse, fullestBudget } from './budget-share.js';
+
+/** Sessions of one agent known to be in a loop; the oldest is forgotten first. */
+const LOOPING_SESSIONS_MAX = 100;
+
+export class AgentFacts {
+  /** Latest call or step; null when only something else was heard of it. */
+  seenAtMs: number | null = null;
+  /** The incident that stopped it; null while it may call. */
+  incident: (AlertEvent & { kind: 'incident' }) | null = null;
+  /** Session in a loop -> since when. */
+  readonly #looping = new Map<string, number>();
+  readonly #budgets = new Map<BudgetPeriod, BudgetUse>();
+
+  get loopCount(): number {
+    return this.#looping.size;
+  }
+
+  /** The session that went into a loop last; null without any. */
+  get latestLoop(): string | null {
+    return [...this.#looping.keys()].at(-1) ?? null;
+  }
+
+  /** @returns false if this changes nothing but when it was seen */
+  apply(event: AlertEvent): boolean {
+    switch (event.kind) {
+      case 'incident':
+        this.incident = event;
+        return true;
+      case 'reactivated':
+        this.incident = null;
+        return true;
+      case 'spend': {
+        const { period, spent_usd, budget_usd, at_ms } = event;
+        this.#budgets.set(period, { period, spent_usd, budget_usd, at_ms });
+        return true;
+      }
+      case 'call':
+        this.seenAtMs = Math.max(this.seenAtMs ?? 0, event.at_ms);
+        return true;
+      case 'step':
+        this.seenAtMs = Math.max(this.seenAtMs ?? 0, event.at_ms);
+        return this.#label(event.session_id, !event.ended && event.severity === 'loop', event.at_ms);
+      case 'severity':
+        return this.#label(event.session_id, event.severity === 'loop', event.at_ms);
+    }
+  }
+
+  fullestBudget(nowMs: number): BudgetShare | null {
+    return this.#budgets.size === 0 ? null : fullestBudget(this.#budgets.values(), nowMs);
+  }
+
+  #label(sessionId: string | null, isLooping: boolean, atMs: number): boolean {
+    if (sessionId === null) return false;
+    if (!isLooping) return this.#looping.delete(sessionId);
+    if (this.#looping.has(sessionId)) return false;
+    if (this.#looping.size >= LOOPING_SESSIONS_MAX) {
+      const [oldest] = this.#looping.keys();
+      if (oldest !== undefined) this.#looping.delete(oldest);
+    }
+    this.#looping.set(sessionId, atMs);
+    return true;
+  }
+}

@@ -1,0 +1,26 @@
+/** What the rules are told. Facts, each about one agent; nobody who tells one needs to know a rule. */
+import type { Severity } from '#contracts';
+
+export type BudgetPeriod = 'hour' | 'day' | 'month';
+
+interface Fact {
+  tenant_id: string;
+  agent_id: string;
+  session_id: string | null;
+  /** Epoch ms; may lag behind the tick, never far. */
+  at_ms: number;
+}
+
+export type AlertEvent =
+  /** The kill switch stopped the agent. */
+  | (Fact & { kind: 'incident'; incident_id: string; score: number; threshold: number })
+  /** It may call again. */
+  | (Fact & { kind: 'reactivated' })
+  /** A proxied call ended. */
+  | (Fact & { kind: 'call'; failed: boolean })
+  /** A step was stored, with the label its session has now. `ended`: it was the session's last. */
+  | (Fact & { kind: 'step'; severity: Severity; ended: boolean })
+  /** A session's label changed without a step, or the session is over (then: `normal`). */
+  | (Fact & { kind: 'severity'; severity: Severity })
+  /** What the agent has spent of one budget: of the last hour, or of the calendar day or month in UTC. */
+  | (Fact & { kind: 'spend'; period: BudgetPeriod; spent_usd: number; budget_usd: number });

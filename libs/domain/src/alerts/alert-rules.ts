@@ -1,0 +1,291 @@
+/**
+ * The rules of every tenant, and what of them is firing. Events and the tick go in, notices that are due come out; it
+ * sends nothing, stores nothing and reads no clock of its own but for forgetting agents.
+ *
+ *     observe(event)  what happened to one agent: O(rules of its tenant), and nothing where no rule is about it
+ *     tick(now)       what time alone changes: repeats, silence, windows that empty. Once a second
+ */
+import type { AlertRule, AlertType, NOTICE_PHASES } from '#contracts';
+import { type Clock, TtlLru } from '#kernel';
+import { AgentFacts } from './agent-facts.js';
+import type { AlertEvent } from './alert-event.js';
+import { CallTally } from './call-tally.js';
+import { isForgettable, planNotice, QUIET, type SubjectState } from './notice-plan.js';
+import { type NoticeDetail, readCondition } from './rule-condition.js';
+import { ERROR_WINDOW_S_DEFAULT, type RuleSettings } from './rule-defaults.js';
+
+/** Agents remembered per tenant; the one unheard of longest is forgotten, with what it made fire. */
+export const AGENTS_PER_TENANT_MAX = 5_000;
+/** Agents a rule keeps a state for; further ones do not fire until there is room. */
+export const SUBJECTS_PER_RULE_MAX = 5_000;
+
+/** A notice whose time has come. */
+export interface DueNotice {
+  rule: RuleSettings;
+  phase: Exclude<(typeof NOTICE_PHASES)[number], 'test'>;
+  tenant_id: string;
+  agent_id: string;
+  session_id: string | null;
+  at_ms: number;
+  /** When it began. */
+  since_ms: number;
+  detail: NoticeDetail;
+}
+
+/** What is firing, as it survives a restart. */
+export interface FiringState {
+  agent_id: string;
+  since_ms: number;
+  notice_count: number;
+  last_notice_ms: number | null;
+}
+
+interface Subject {
+  state: SubjectState;
+  tally: CallTally | null;
+  /** Of the latest reading that held: a recovery names the session it was about. */
+  sessionId: string | null;
+}
+
+interface RuleState {
+  rule: RuleSettings;
+  subjects: Map<string, Subject>;
+}
+
+interface TenantState {
+  rules: Map<string, RuleState>;
+  agents: TtlLru<string, AgentFacts>;
+}
+
+export interface AlertRulesOptions {
+  clock: Clock;
+  /** Every rule of a tenant. Asked when the tenant is first heard of, and at `refresh`. */
+  rulesOf(tenantId: string): readonly RuleSettings[];
+  /** A bound was reached: an agent was forgotten, or could not be watched. */
+  onBound(bound: 'agents' | 'subjects'): void;
+}
+
+/** Which events can change a rule's condition. Silence is broken by events, and begun by the tick. */
+const ABOUT: Record<AlertType, ReadonlySet<AlertEvent['kind']>> = {
+  kill_switch: new Set(['incident', 'reactivated']),
+  entropy_loop: new Set(['step', 'severity']),
+  budget: new Set(['spend']),
+  error_rate: new Set(['call']),
+  agent_silent: new Set(['call', 'step']),
+};
+
+export class AlertRules {
+  readonly #options: AlertRulesOptions;
+  readonly #tenants = new Map<string, TenantState>();
+  /** Rules whose firing changed since it was last taken: tenant -> rule ids. */
+  #changed = new Map<string, Set<string>>();
+
+  constructor(options: AlertRulesOptions) {
+    this.#options = options;
+  }
+
+  observe(event: AlertEvent): DueNotice[] {
+    const tenant = this.#tenant(event.tenant_id);
+    const facts = this.#facts(tenant, event.agent_id);
+    const isNews = facts.apply(event);
+    const due: DueNotice[] = [];
+    for (const one of tenant.rules.values()) {
+      const { rule } = one;
+      if (!ABOUT[rule.type].has(event.kind) || !concerns(rule, event.agent_id)) continue;
+      // The common case, ten thousand times a second: a step that changes nothing.
+      if (rule.type === 'entropy_loop' && !isNews) continue;
+      if (rule.type === 'agent_silent' && !one.subjects.has(event.agent_id)) continue;
+      if (rule.type === 'error_rate' && event.kind === 'call') {
+        const subject = this.#subject(one, event.agent_id, event.at_ms);
+        if (subject === null) continue;
+        subject.tally ??= new CallTally((rule.window_s ?? ERROR_WINDOW_S_DEFAULT) * 1_000);
+        subject.tally.add(event.at_ms, event.failed);
+      }
+      this.#evaluate(event.tenant_id, one, event.agent_id, facts, event.at_ms, due);
+    }
+    return due;
+  }
+
+  tick(nowMs: number): DueNotice[] {
+    const due: DueNotice[] = [];
+    for (const [tenantId, tenant] of this.#tenants) {
+      for (const one of tenant.rules.values()) {
+        const agentIds = one.rule.type === 'agent_silent' ? tenant.agents.entries() : one.subjects.entries();
+        for (const [agentId] of agentIds) {
+          if (!concerns(one.rule, agentId)) continue;
+          const facts = tenant.agents.peek(agentId) ?? new AgentFacts();
+          this.#evaluate(tenantId, one, agentId, facts, nowMs, due);
+          this.#forgetQuiet(one, agentId, nowMs);
+        }
+      }
+    }
+    return due;
+  }
+
+  /** Makes something known without asking whether it is worth a notice: what was so before a restart. */
+  prime(event: AlertEvent): void {
+    this.#facts(this.#tenant(event.tenant_id), event.agent_id).apply(event);
+  }
+
+  /** Rules were added, changed or removed. What goes on firing keeps its state; what a change ends, ends silently. */
+  refresh(tenantId: string): void {
+    const tenant = this.#tenants.get(tenantId);
+    if (tenant !== undefined) this.#applyRules(tenantId, tenant);
+  }
+
+  firing(tenantId: string, ruleId: string): AlertRule['firing'] {
+    return this.states(tenantId, ruleId).map(({ last_notice_ms: _, ...shown }) => shown);
+  }
+
+  /** To be kept, and given to `restore` after a restart. */
+  states(tenantId: string, ruleId: string): FiringState[] {
+    const states: FiringState[] = [];
+    for (const [agentId, { state }] of this.#tenant(tenantId).rules.get(ruleId)?.subjects ?? []) {
+      if (state.sinceMs === null) continue;
+      states.push({
+        agent_id: agentId,
+        since_ms: state.sinceMs,
+        notice_count: state.noticeCount,
+        last_notice_ms: state.lastNoticeMs,
+      });
+    }
+    return states;
+  }
+
+  /** The rules whose firing changed since the last call, to be kept. */
+  takeChanged(): { tenantId: string; ruleId: string }[] {
+    const changed = [...this.#changed].flatMap(([tenantId, ruleIds]) =>
+      [...ruleIds].map((ruleId) => ({ tenantId, ruleId })),
+    );
+    this.#changed = new Map();
+    return changed;
+  }
+
+  restore(tenantId: string, ruleId: string, states: readonly FiringState[]): void {
+    const one = this.#tenant(tenantId).rules.get(ruleId);
+    for (const { agent_id, since_ms, notice_count, last_notice_ms } of states.slice(
+      0,
+      SUBJECTS_PER_RULE_MAX,
+    )) {
+      const state = { sinceMs: since_ms, noticeCount: notice_count, lastNoticeMs: last_notice_ms };
+      one?.subjects.set(agent_id, { state, tally: null, sessionId: null });
+    }
+  }
+
+  #evaluate(
+    tenantId: string,
+    one: RuleState,
+    agentId: string,
+    facts: AgentFacts,
+    nowMs: number,
+    due: DueNotice[],
+  ): void {
+    const { rule } = one;
+    const known = one.subjects.get(agentId);
+    const isFiring = known !== undefined && known.state.sinceMs !== null;
+    const tally = known?.tally ?? null;
+    const { holds, session_id, detail } = readCondition({ rule, facts, tally, isFiring, nowMs });
+    const isOn = holds === 'unknown' ? isFiring : holds;
+    if (!isOn && !isFiring) return;
+    const subject = known ?? this.#subject(one, agentId, nowMs);
+    if (subject === null) return;
+    const sinceMs = subject.state.sinceMs ?? nowMs;
+    const { state, say } = planNotice(subject.state, isOn, rule, nowMs);
+    if (state !== subject.state) this.#markChanged(tenantId, rule.rule_id);
+    subject.state = state;
+    if (isOn && session_id !== null) subject.sessionId = session_id;
+    if (say !== null) {
+      due.push({
+        rule,
+        phase: say,
+        tenant_id: tenantId,
+        agent_id: agentId,
+        session_id: subject.sessionId,
+        at_ms: nowMs,
+        since_ms: sinceMs,
+        detail,
+      });
+    }
+    if (!isOn) subject.sessionId = null;
+  }
+
+  #markChanged(tenantId: string, ruleId: string): void {
+    const ruleIds = this.#changed.get(tenantId) ?? new Set();
+    ruleIds.add(ruleId);
+    this.#changed.set(tenantId, ruleIds);
+  }
+
+  /** Null when every place is taken by something that fires. */
+  #subject(one: RuleState, agentId: string, nowMs: number): Subject | null {
+    const known = one.subjects.get(agentId);
+    if (known !== undefined) return known;
+    if (one.subjects.size >= SUBJECTS_PER_RULE_MAX && !this.#makeRoom(one, nowMs)) return null;
+    const subject: Subject = { state: QUIET, tally: null, sessionId: null };
+    one.subjects.set(agentId, subject);
+    return subject;
+  }
+
+  #makeRoom(one: RuleState, nowMs: number): boolean {
+    this.#options.onBound('subjects');
+    for (const [agentId, { state }] of one.subjects) {
+      if (isForgettable(state, one.rule.cooldown_s, nowMs)) return one.subjects.delete(agentId);
+    }
+    return false;
+  }
+
+  #forgetQuiet(one: RuleState, agentId: string, nowMs: number): void {
+    const subject = one.subjects.get(agentId);
+    if (subject === undefined || !isForgettable(subject.state, one.rule.cooldown_s, nowMs)) return;
+    if ((subject.tally?.read(nowMs).callCount ?? 0) === 0) one.subjects.delete(agentId);
+  }
+
+  #tenant(tenantId: string): TenantState {
+    const known = this.#tenants.get(tenantId);
+    if (known !== undefined) return known;
+    const rules: TenantState['rules'] = new Map();
+    const agents = new TtlLru<string, AgentFacts>({
+      countMax: AGENTS_PER_TENANT_MAX,
+      idleMs: Number.POSITIVE_INFINITY,
+      clock: this.#options.clock,
+      onEvict: (agentId) => {
+        for (const { subjects } of rules.values()) subjects.delete(agentId);
+        this.#options.onBound('agents');
+      },
+    });
+    const tenant = { rules, agents };
+    this.#tenants.set(tenantId, tenant);
+    this.#applyRules(tenantId, tenant);
+    return tenant;
+  }
+
+  #facts(tenant: TenantState, agentId: string): AgentFacts {
+    let facts = tenant.agents.get(agentId);
+    if (facts === undefined) {
+      facts = new AgentFacts();
+      tenant.agents.set(agentId, facts);
+    }
+    return facts;
+  }
+
+  #applyRules(tenantId: string, { rules }: TenantState): void {
+    const settings = this.#options.rulesOf(tenantId).filter((rule) => rule.enabled);
+    const kept = new Set(settings.map((rule) => rule.rule_id));
+    for (const ruleId of rules.keys()) if (!kept.has(ruleId)) rules.delete(ruleId);
+    for (const rule of settings) {
+      const known = rules.get(rule.rule_id);
+      if (known === undefined) {
+        rules.set(rule.rule_id, { rule, subjects: new Map() });
+        continue;
+      }
+      for (const [agentId, subject] of known.subjects) {
+        if (!concerns(rule, agentId)) known.subjects.delete(agentId);
+        // Counts of one window say nothing about another.
+        if (rule.window_s !== known.rule.window_s) subject.tally = null;
+      }
+      known.rule = rule;
+    }
+  }
+}
+
+const concerns = (rule: RuleSettings, agentId: string): boolean =>
+  rule.agent_id === null || rule.agent_id === agentId;

@@ -1,0 +1,40 @@
+/** A notice as each kind of channel wants it. */
+import type { AlertNotice } from '#contracts';
+import { oneLine } from './notice.js';
+
+const SUBJECT_CHARS_MAX = 180;
+
+/** What Slack reads as markup; and `@all`, `@here`, which compatible servers read in plain text. */
+const slackText = (text: string): string =>
+  text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/@/g, '@\u200b');
+
+/** For Slack and what is compatible with its incoming webhooks (Mattermost, Rocket.Chat, Discord's `/slack`). */
+export function slackBody(notice: AlertNotice): { text: string } {
+  const link = notice.url === null ? [] : [`<${notice.url}|Open in Observatory>`];
+  return { text: [`*${slackText(notice.title)}*`, slackText(notice.text), ...link].join('\n') };
+}
+
+export interface Mail {
+  /** One line. */
+  subject: string;
+  text: string;
+}
+
+export function mailOf(notice: AlertNotice): Mail {
+  const lines = [
+    notice.title,
+    '',
+    notice.text,
+    '',
+    `Agent:   ${oneLine(notice.agent_id, 256)}`,
+    ...(notice.session_id === null ? [] : [`Session: ${oneLine(notice.session_id, 256)}`]),
+    `Rule:    ${oneLine(notice.rule_name)}`,
+    `Tenant:  ${notice.tenant_id}`,
+    `Time:    ${new Date(notice.at_ms).toISOString()}`,
+    ...(notice.url === null ? [] : ['', notice.url]),
+  ];
+  return {
+    subject: oneLine(`[Observatory] ${notice.title}`, SUBJECT_CHARS_MAX),
+    text: `${lines.join('\n')}\n`,
+  };
+}

@@ -1,0 +1,63 @@
+/**
+ * When people hear of something that lasts. Pure: a subject's state and the time in, a phase or nothing out.
+ *
+ *     quiet --(true)--> firing, untold --(not muted, not cooling)--> told --(every repeat)--> told again
+ *                            |                                        |
+ *                         (false)                                  (false)
+ *                            v                                        v
+ *                          quiet                          quiet, and `recovered` is said
+ *
+ * Cooldown counts from the last notice that something is wrong; a recovery is said at once, because it ends what was
+ * said before, and never of something nobody was told. Muted, it fires silently; what still lasts afterwards is said.
+ */
+export interface NoticeTiming {
+  cooldown_s: number;
+  repeat_s: number | null;
+  notify_recovery: boolean;
+  muted_until_ms: number | null;
+}
+
+export interface SubjectState {
+  /** Null while quiet. */
+  sinceMs: number | null;
+  /** Notices of this firing; 0 = nobody was told yet. */
+  noticeCount: number;
+  /** Of the latest firing or repeat notice, over all firings. */
+  lastNoticeMs: number | null;
+}
+
+export const QUIET: Readonly<SubjectState> = { sinceMs: null, noticeCount: 0, lastNoticeMs: null };
+
+export interface NoticePlan {
+  state: SubjectState;
+  say: 'firing' | 'repeat' | 'recovered' | null;
+}
+
+/** @param holds whether the rule's condition holds now */
+export function planNotice(
+  state: Readonly<SubjectState>,
+  holds: boolean,
+  timing: NoticeTiming,
+  nowMs: number,
+): NoticePlan {
+  const isMuted = timing.muted_until_ms !== null && nowMs < timing.muted_until_ms;
+  if (!holds) {
+    if (state.sinceMs === null) return { state, say: null };
+    const isWorthSaying = timing.notify_recovery && state.noticeCount > 0 && !isMuted;
+    const quiet = { ...QUIET, lastNoticeMs: state.lastNoticeMs };
+    return { state: quiet, say: isWorthSaying ? 'recovered' : null };
+  }
+  const firing = state.sinceMs === null ? { ...state, sinceMs: nowMs, noticeCount: 0 } : state;
+  const sinceNoticeMs = firing.lastNoticeMs === null ? Number.POSITIVE_INFINITY : nowMs - firing.lastNoticeMs;
+  const isCooling = sinceNoticeMs < timing.cooldown_s * 1_000;
+  if (isMuted || isCooling) return { state: firing, say: null };
+  const told = { ...firing, noticeCount: firing.noticeCount + 1, lastNoticeMs: nowMs };
+  if (firing.noticeCount === 0) return { state: told, say: 'firing' };
+  if (timing.repeat_s === null || sinceNoticeMs < timing.repeat_s * 1_000)
+    return { state: firing, say: null };
+  return { state: told, say: 'repeat' };
+}
+
+/** True when nothing would be lost by forgetting it. */
+export const isForgettable = (state: Readonly<SubjectState>, cooldownS: number, nowMs: number): boolean =>
+  state.sinceMs === null && (state.lastNoticeMs === null || nowMs - state.lastNoticeMs >= cooldownS * 1_000);

@@ -1,0 +1,119 @@
+/** A due notice in words: one line, a few sentences, and where to look. Ids of agents are strangers' text: cleaned. */
+import type { AlertNotice } from '#contracts';
+import type { DueNotice } from './alert-rules.js';
+
+const SHOWN_CHARS_MAX = 120;
+
+/** One line without control and direction characters. */
+export const oneLine = (text: string, charsMax = SHOWN_CHARS_MAX): string => {
+  const plain = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
+  return plain.length > charsMax ? `${plain.slice(0, charsMax - 1)}…` : plain;
+};
+
+const percent = (share: unknown): string => `${Math.round(Number(share) * 100)} %`;
+const usd = (amount: unknown): string => `$${Number(amount).toFixed(2)}`;
+
+/** `90 s`, `12 min`, `3 h`, `2 days`. */
+export function spokenDuration(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.round(seconds / 3_600)} h`;
+  return `${Math.round(seconds / 86_400)} days`;
+}
+
+function wordsOf({ rule, agent_id, detail }: DueNotice): { on: string; text: string; off: string } {
+  const agent = `Agent "${oneLine(agent_id)}"`;
+  switch (rule.type) {
+    case 'kill_switch':
+      return {
+        on: `${agent} was stopped by the kill switch`,
+        text:
+          `It repeated itself: score ${detail.score}, allowed up to ${detail.threshold}. ` +
+          'Its calls are refused until an operator reactivates it.',
+        off: `${agent} was reactivated`,
+      };
+    case 'entropy_loop':
+      return {
+        on: `${agent} is going round in circles`,
+        text: `${detail.loop_session_count === 1 ? 'One of its sessions repeats' : `${detail.loop_session_count} of its sessions repeat`} the same steps.`,
+        off: `${agent} left its loop`,
+      };
+    case 'budget':
+      return {
+        on: `${agent} has spent ${percent(detail.share)} of its budget for the ${detail.period}`,
+        text: `${usd(detail.spent_usd)} of ${usd(detail.budget_usd)} are spent; this rule speaks from ${percent(detail.threshold)}.`,
+        off: `${agent} is within its budget again`,
+      };
+    case 'error_rate':
+      return {
+        on: `${percent(detail.share)} of the calls of ${agent.replace('Agent', 'agent')} fail`,
+        text:
+          `${detail.failure_count} of its ${detail.call_count} calls in the last ` +
+          `${spokenDuration(Number(detail.window_s))} failed; this rule speaks from ${percent(detail.threshold)}.`,
+        off: `The calls of ${agent.replace('Agent', 'agent')} succeed again`,
+      };
+    case 'agent_silent':
+      return {
+        on: `${agent} has been silent for ${spokenDuration(Number(detail.silent_s))}`,
+        text: 'It neither called a model nor reported a step.',
+        off: `${agent} is heard of again`,
+      };
+  }
+}
+
+export interface NoticeContext {
+  noticeId: string;
+  /** Origin of the dashboard; null when unknown. */
+  publicUrl: string | null;
+}
+
+export function noticeOf(due: DueNotice, { noticeId, publicUrl }: NoticeContext): AlertNotice {
+  const { rule, phase, tenant_id, agent_id, session_id, at_ms, since_ms, detail } = due;
+  const { on, text, off } = wordsOf(due);
+  const lasted = spokenDuration(Math.max(0, at_ms - since_ms) / 1_000);
+  const isOver = phase === 'recovered';
+  return {
+    notice_id: noticeId,
+    type: rule.type,
+    phase,
+    rule_id: rule.rule_id,
+    rule_name: rule.name,
+    tenant_id,
+    agent_id,
+    session_id,
+    at_ms,
+    title: isOver ? off : phase === 'repeat' ? `Still: ${on}` : on,
+    text: isOver ? `It lasted ${lasted}.` : phase === 'repeat' ? `${text} It has lasted ${lasted}.` : text,
+    url: publicUrl === null ? null : pageOf(publicUrl, due),
+    detail: { ...detail, since_ms },
+  };
+}
+
+function pageOf(publicUrl: string, { rule, agent_id, session_id, detail }: DueNotice): string {
+  if (typeof detail.incident_id === 'string')
+    return `${publicUrl}/incidents/${encodeURIComponent(detail.incident_id)}`;
+  if (rule.type === 'entropy_loop' && session_id !== null)
+    return `${publicUrl}/sessions/${encodeURIComponent(session_id)}`;
+  return `${publicUrl}/agents/${encodeURIComponent(agent_id)}`;
+}
+
+/** What "send test" delivers. */
+export function testNotice(
+  context: NoticeContext & { tenantId: string; channelName: string; by: string; atMs: number },
+): AlertNotice {
+  return {
+    notice_id: context.noticeId,
+    type: 'kill_switch',
+    phase: 'test',
+    rule_id: null,
+    rule_name: 'Test',
+    tenant_id: context.tenantId,
+    agent_id: 'no-agent',
+    session_id: null,
+    at_ms: context.atMs,
+    title: `Test of the alert channel "${oneLine(context.channelName)}"`,
+    text: `${oneLine(context.by)} asked for it. Nothing happened to any agent; alerts will arrive like this.`,
+    url: context.publicUrl === null ? null : `${context.publicUrl}/alerts`,
+    detail: {},
+  };
+}

@@ -1,0 +1,92 @@
+/** Whether a rule's condition holds for an agent now, and the figures that say so. */
+import type { AgentFacts } from './agent-facts.js';
+import type { CallTally } from './call-tally.js';
+import {
+  BUDGET_SHARE_DEFAULT,
+  ERROR_CALLS_MIN,
+  ERROR_SHARE_DEFAULT,
+  ERROR_WINDOW_S_DEFAULT,
+  type RuleSettings,
+  SILENT_WINDOW_S_DEFAULT,
+} from './rule-defaults.js';
+
+export type NoticeDetail = Record<string, string | number | boolean | null>;
+
+export interface Condition {
+  /** `unknown`: nothing was heard that would decide it; what was firing goes on. */
+  holds: boolean | 'unknown';
+  session_id: string | null;
+  detail: NoticeDetail;
+}
+
+const round = (value: number, digits: number): number => Number(value.toFixed(digits));
+
+export interface ConditionInput {
+  rule: RuleSettings;
+  facts: AgentFacts;
+  /** Of this rule and agent; `error_rate` only. */
+  tally: CallTally | null;
+  /** It fires already. */
+  isFiring: boolean;
+  nowMs: number;
+}
+
+export function readCondition({ rule, facts, tally, isFiring, nowMs }: ConditionInput): Condition {
+  switch (rule.type) {
+    case 'kill_switch': {
+      const { incident } = facts;
+      if (incident === null) return { holds: false, session_id: null, detail: {} };
+      const { incident_id, score, threshold, session_id } = incident;
+      return { holds: true, session_id, detail: { incident_id, score, threshold } };
+    }
+    case 'entropy_loop':
+      return {
+        holds: facts.loopCount > 0,
+        session_id: facts.latestLoop,
+        detail: { loop_session_count: facts.loopCount },
+      };
+    case 'budget': {
+      const fullest = facts.fullestBudget(nowMs);
+      if (fullest === null) return { holds: 'unknown', session_id: null, detail: {} };
+      const { period, spent_usd, budget_usd, share } = fullest;
+      const threshold = rule.threshold ?? BUDGET_SHARE_DEFAULT;
+      return {
+        holds: share >= threshold,
+        session_id: null,
+        detail: { period, spent_usd: round(spent_usd, 6), budget_usd, share: round(share, 4), threshold },
+      };
+    }
+    case 'error_rate':
+      return errorRate(rule, tally, isFiring, nowMs);
+    case 'agent_silent': {
+      const windowS = rule.window_s ?? SILENT_WINDOW_S_DEFAULT;
+      if (facts.seenAtMs === null) return { holds: 'unknown', session_id: null, detail: {} };
+      const silentS = Math.max(0, Math.floor((nowMs - facts.seenAtMs) / 1_000));
+      return {
+        holds: silentS >= windowS,
+        session_id: null,
+        detail: { silent_s: silentS, window_s: windowS, last_seen_ms: facts.seenAtMs },
+      };
+    }
+  }
+}
+
+function errorRate(rule: RuleSettings, tally: CallTally | null, isFiring: boolean, nowMs: number): Condition {
+  const threshold = rule.threshold ?? ERROR_SHARE_DEFAULT;
+  if (tally === null) return { holds: 'unknown', session_id: null, detail: {} };
+  const { callCount, failureCount } = tally.read(nowMs);
+  const share = callCount === 0 ? 0 : failureCount / callCount;
+  // Once it fires, fewer calls go on counting; without any, nothing fails any more.
+  const isEnough = callCount >= ERROR_CALLS_MIN || (isFiring && callCount > 0);
+  return {
+    holds: isEnough && share >= threshold,
+    session_id: null,
+    detail: {
+      share: round(share, 4),
+      threshold,
+      call_count: callCount,
+      failure_count: failureCount,
+      window_s: rule.window_s ?? ERROR_WINDOW_S_DEFAULT,
+    },
+  };
+}

@@ -1,0 +1,36 @@
+/** What applies where a rule leaves it open, and the two rules everybody starts with. */
+import type { AlertRule } from '#contracts';
+
+export const BUDGET_SHARE_DEFAULT = 0.8;
+export const ERROR_SHARE_DEFAULT = 0.5;
+export const ERROR_WINDOW_S_DEFAULT = 300;
+/** A share of fewer calls says nothing. */
+export const ERROR_CALLS_MIN = 10;
+export const SILENT_WINDOW_S_DEFAULT = 600;
+
+/** A rule as it is kept, without what is firing. */
+export type RuleSettings = Omit<AlertRule, 'firing'>;
+
+/** Shown without a channel until somebody adds one. Their ids are the same in every tenant. */
+export const defaultRules = (updatedBy: string): RuleSettings[] =>
+  (
+    [
+      ['kill_switch', 'Kill switch fired'],
+      ['entropy_loop', 'Agent in a loop'],
+    ] as const
+  ).map(([type, name]) => ({
+    rule_id: `default_${type}`,
+    name,
+    type,
+    enabled: true,
+    agent_id: null,
+    threshold: null,
+    window_s: null,
+    cooldown_s: 300,
+    repeat_s: null,
+    notify_recovery: true,
+    muted_until_ms: null,
+    channel_ids: [],
+    created_at_ms: 0,
+    updated_by: updatedBy,
+  }));

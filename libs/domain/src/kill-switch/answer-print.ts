@@ -1,0 +1,27 @@
+/** What the kill switch remembers of an answer: its text and its tool calls, without ids, timestamps and usage. */
+import type { LlmAnswer } from '#contracts';
+import { type Fingerprint, fingerprint, isSimilar } from './fingerprint.js';
+import { toolCallKey } from './tool-call-key.js';
+
+export interface AnswerPrint {
+  /** Normalised; null without text. */
+  readonly text: Fingerprint | null;
+  /** Names and arguments, normalised; null without calls. Apart from the text, so that a long one cannot drown them. */
+  readonly calls: Fingerprint | null;
+  /** In the order in which the model made them. */
+  readonly callKeys: readonly string[];
+}
+
+export const answerPrint = ({ text, tool_calls }: LlmAnswer): AnswerPrint => ({
+  text: fingerprint(text),
+  calls: fingerprint(tool_calls.map((call) => `${call.name} ${call.arguments}`).join('\n')),
+  callKeys: tool_calls.map(toolCallKey),
+});
+
+/** An empty answer is similar to nothing. */
+export function isSimilarAnswer(one: AnswerPrint, other: AnswerPrint): boolean {
+  const isSame = (left: Fingerprint | null, right: Fingerprint | null) =>
+    left === null ? right === null : isSimilar(left, right);
+  const isEmpty = one.text === null && one.calls === null;
+  return !isEmpty && isSame(one.text, other.text) && isSame(one.calls, other.calls);
+}

@@ -1,0 +1,181 @@
+/**
+ * Decides, before a request is forwarded, whether its agent is only repeating itself. Owns the windows, bounded in
+ * number, idle time and memory; acts on nothing: deactivating the agent and telling people is the caller's business.
+ *
+ *     observe(key, ...)       -> forward: the request is in the window      -> block: it is not
+ *     recordAnswer(key, id)   the answer belongs to that request, whatever came in between
+ *     drop(key, id)           the upstream failed or the client left: it never happened
+ *
+ * Keys are the caller's: tenant and agent, and for windows per session the session too.
+ *
+ * @see seed 001, decisions 2 to 4
+ */
+import type { KillSwitchSettings, LlmAnswer, ScoreBreakdown } from '#contracts';
+import { type Clock, TtlLru } from '#kernel';
+import { type KillSwitchDecision, KillSwitchWindow, type ObservedRequest } from './kill-switch-window.js';
+
+export const WINDOW_COUNT_MAX = 20_000;
+export const WINDOW_IDLE_MS = 6 * 3_600_000;
+/** Characters of prompts and answers kept for evidence, over all windows: 64 MB of ASCII, twice that of other text. */
+export const WINDOW_CHARS_MAX = 64 * 1024 * 1024;
+
+export interface KillSwitchWindowsOptions {
+  clock: Clock;
+  /** Windows held at once, `WINDOW_COUNT_MAX` unless told otherwise; the least recently used leaves first. */
+  countMax?: number;
+  /** A window unused for this long is gone, `WINDOW_IDLE_MS` unless told otherwise. */
+  idleMs?: number;
+  /** `WINDOW_CHARS_MAX` unless told otherwise; past it the least recently used windows leave. */
+  charsMax?: number;
+}
+
+/** For metrics; all but the first two only ever grow. */
+export interface KillSwitchCounts {
+  windows: number;
+  excerpt_chars: number;
+  /** Windows that a bound pushed out. */
+  evicted_capacity: number;
+  evicted_idle: number;
+  evicted_memory: number;
+  /** Answers whose request had left its window. */
+  late_answers: number;
+}
+
+const NO_SCORE: ScoreBreakdown = {
+  similar_prompts: 0,
+  similar_responses: 0,
+  repeated_tool_calls: 0,
+  score: 0,
+};
+
+export class KillSwitchWindows {
+  readonly #windows: TtlLru<string, KillSwitchWindow>;
+  readonly #charsMax: number;
+  #chars = 0;
+  readonly #evicted = { capacity: 0, idle: 0, memory: 0 };
+  #lateAnswers = 0;
+
+  constructor(options: KillSwitchWindowsOptions) {
+    this.#charsMax = options.charsMax ?? WINDOW_CHARS_MAX;
+    this.#windows = new TtlLru({
+      countMax: options.countMax ?? WINDOW_COUNT_MAX,
+      idleMs: options.idleMs ?? WINDOW_IDLE_MS,
+      clock: options.clock,
+      onEvict: (_key, window, reason) => {
+        this.#evicted[reason] += 1;
+        this.#chars -= window.excerptChars;
+      },
+    });
+  }
+
+  /**
+   * Scores the request against the earlier ones of its window, and remembers it unless it is stopped. Synchronous;
+   * its cost is that of the fingerprint, see bench/kill-switch.mjs. Nothing is scored or remembered while disabled.
+   */
+  observe(
+    key: string,
+    settings: Readonly<KillSwitchSettings>,
+    observed: ObservedRequest,
+  ): KillSwitchDecision {
+    if (!settings.enabled) return { kind: 'forward', breakdown: NO_SCORE };
+    let window = this.#windows.get(key);
+    if (window === undefined) {
+      window = new KillSwitchWindow();
+      this.#windows.set(key, window);
+    }
+    return this.#change(window, (one) => one.decide(observed, settings.window_size, settings.threshold));
+  }
+
+  /** Attaches the answer to its own request. A failed answer is none: the request is dropped. Late ones are counted. */
+  recordAnswer(key: string, callId: string, answer: LlmAnswer): void {
+    if (answer.failed) {
+      this.drop(key, callId);
+      return;
+    }
+    const window = this.#windows.get(key);
+    const isFound = window !== undefined && this.#change(window, (one) => one.recordAnswer(callId, answer));
+    if (!isFound) this.#lateAnswers += 1;
+  }
+
+  /** The call got no answer: a client that tries again does the right thing, so it must not add up. */
+  drop(key: string, callId: string): void {
+    const window = this.#windows.get(key);
+    if (window !== undefined) this.#change(window, (one) => one.drop(callId));
+  }
+
+  /** Score of the window's latest request; null without a window. */
+  score(key: string): number | null {
+    return this.#windows.peek(key)?.score ?? null;
+  }
+
+  /** Highest score among the live windows whose key passes; null without one. A pass over all windows. */
+  scoreWhere(matches: (key: string) => boolean): number | null {
+    return this.highestScores((key) => (matches(key) ? '' : null)).get('') ?? null;
+  }
+
+  /**
+   * Highest score per group, in one pass over all windows: for listings, where `scoreWhere` per agent would be a pass
+   * each.
+   *
+   * @param groupOf such as the agent's part of the key; null leaves the window out
+   */
+  highestScores(groupOf: (key: string) => string | null): Map<string, number> {
+    this.#windows.evictIdle();
+    const highest = new Map<string, number>();
+    for (const [key, window] of this.#windows.entries()) {
+      const group = groupOf(key);
+      if (group !== null) highest.set(group, Math.max(highest.get(group) ?? 0, window.score));
+    }
+    return highest;
+  }
+
+  /** Clears a window; answers still under way are then late. */
+  forget(key: string): boolean {
+    const window = this.#windows.peek(key);
+    if (window !== undefined) this.#chars -= window.excerptChars;
+    return this.#windows.delete(key);
+  }
+
+  /** Clears all windows whose key passes: those of an agent that is reactivated. @returns how many there were */
+  forgetWhere(matches: (key: string) => boolean): number {
+    this.#windows.evictIdle();
+    const keys = [...this.#windows.entries()].map(([key]) => key).filter(matches);
+    for (const key of keys) this.forget(key);
+    return keys.length;
+  }
+
+  counts(): KillSwitchCounts {
+    return {
+      windows: this.#windows.size,
+      excerpt_chars: this.#chars,
+      evicted_capacity: this.#evicted.capacity,
+      evicted_idle: this.#evicted.idle,
+      evicted_memory: this.#evicted.memory,
+      late_answers: this.#lateAnswers,
+    };
+  }
+
+  /** Keeps the sum of characters, and its bound. */
+  #change<Result>(window: KillSwitchWindow, change: (window: KillSwitchWindow) => Result): Result {
+    this.#chars -= window.excerptChars;
+    const result = change(window);
+    this.#chars += window.excerptChars;
+    if (this.#chars > this.#charsMax) this.#evictForMemory(window);
+    return result;
+  }
+
+  /** The one in use stays, even if it alone is too large: a window has a bound of its own. */
+  #evictForMemory(inUse: KillSwitchWindow): void {
+    while (this.#chars > this.#charsMax) {
+      const oldest = this.#oldestBut(inUse);
+      if (oldest === null) return;
+      this.forget(oldest);
+      this.#evicted.memory += 1;
+    }
+  }
+
+  #oldestBut(inUse: KillSwitchWindow): string | null {
+    for (const [key, window] of this.#windows.entries()) if (window !== inUse) return key;
+    return null;
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * What the kill switch remembers of a request: fingerprints of its new content, which is what the request brings that
+ * the model has not seen, and nothing of the conversation before it. An agent at its tenth tool step on one user
+ * message has ten different prints.
+ *
+ * - The user's text is compared normalised.
+ * - A tool result is compared as it is, and together with the call it answers: two files that both come back as "ok"
+ *   are two steps. Two results are similar when their words are nearly the same *and* every digit is the same: from
+ *   41 % to 42 % is progress, also in the middle of a long page where the SimHash alone would not see it, while a
+ *   result that only renames a temporary file is still the same answer.
+ * - Images and files count as the same only when they are the same bytes.
+ */
+import type { LlmRequest, LlmToolResult } from '#contracts';
+import {
+  type Fingerprint,
+  fingerprint,
+  hammingDistance,
+  isSimilar,
+  type RawFingerprint,
+  rawFingerprint,
+} from './fingerprint.js';
+import { toolCallKey } from './tool-call-key.js';
+
+/** Results of one turn that are compared one by one; more are compared by their number only. */
+const RESULT_COUNT_MAX = 64;
+
+export interface ResultPrint {
+  /** Null where nobody knows which call it answers: then it is similar to nothing. */
+  readonly callKey: string | null;
+  /** Null for an empty result. */
+  readonly result: RawFingerprint | null;
+}
+
+export interface PromptPrint {
+  /** Null without user text. */
+  readonly text: Fingerprint | null;
+  /** By call, so that calls made at the same time may come back in any order. */
+  readonly results: readonly ResultPrint[];
+  readonly resultCount: number;
+  /** "" without images or files. */
+  readonly attachments: string;
+}
+
+/**
+ * @param madeCallKeys calls of the latest answer, which name the calls of a request that does not hold them itself
+ */
+export function promptPrint({ newest }: LlmRequest, madeCallKeys: readonly string[]): PromptPrint {
+  const results = newest.tool_results;
+  const areInOrder = madeCallKeys.length === results.length;
+  const prints = results.slice(0, RESULT_COUNT_MAX).map((result, index) => ({
+    callKey: callKeyOf(result) ?? (areInOrder ? (madeCallKeys[index] ?? null) : null),
+    result: rawFingerprint(result.text),
+  }));
+  const byKey = (one: ResultPrint, other: ResultPrint) => compare(one.callKey ?? '', other.callKey ?? '');
+  return {
+    text: fingerprint(newest.user_text),
+    results: prints.length > 1 ? prints.sort(byKey) : prints,
+    resultCount: results.length,
+    attachments: rawFingerprint(newest.attachment_digests.join('\n'))?.exact ?? '',
+  };
+}
+
+const callKeyOf = ({ call }: LlmToolResult): string | null => (call === null ? null : toolCallKey(call));
+const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+
+/** Nothing to compare: no text, no attachment, no result with anything in it. */
+export const isEmptyPrompt = ({ text, results, attachments }: PromptPrint): boolean =>
+  text === null && attachments === '' && results.every(({ result }) => result === null);
+
+/** The same step again. An empty prompt is similar to nothing, itself included. */
+export function isSimilarPrompt(one: PromptPrint, other: PromptPrint): boolean {
+  if (one.attachments !== other.attachments || one.resultCount !== other.resultCount) return false;
+  if (one.text !== null || other.text !== null) {
+    if (!isSimilar(one.text, other.text)) return false;
+  }
+  if (isEmptyPrompt(one) || isEmptyPrompt(other)) return false;
+  return one.results.every((result, index) => {
+    const match = other.results[index];
+    if (match === undefined || !isSameCall(result, match)) return false;
+    return result.result === null ? match.result === null : isSimilarResult(result.result, match.result);
+  });
+}
+
+/** The same call again, with a similar result. An empty result tells nothing. */
+export const isRepeatedCall = (one: ResultPrint, other: ResultPrint): boolean =>
+  isSameCall(one, other) && isSimilarResult(one.result, other.result);
+
+const isSameCall = (one: ResultPrint, other: ResultPrint): boolean =>
+  one.callKey !== null && one.callKey === other.callKey;
+
+const isSimilarResult = (one: RawFingerprint | null, other: RawFingerprint | null): boolean =>
+  isSimilar(one, other) && one?.digits === other?.digits;
+
+/** Bits between two prompts, of their parts the worst; null when either is empty or they have not the same parts. */
+export function promptDistance(one: PromptPrint, other: PromptPrint): number | null {
+  if (isEmptyPrompt(one) || isEmptyPrompt(other) || one.results.length !== other.results.length) return null;
+  if ((one.text === null) !== (other.text === null)) return null;
+  let distance = one.text && other.text ? hammingDistance(one.text, other.text) : 0;
+  for (const [index, { result }] of one.results.entries()) {
+    const match = other.results[index]?.result ?? null;
+    if (result && match) distance = Math.max(distance, hammingDistance(result, match));
+  }
+  return distance;
+}

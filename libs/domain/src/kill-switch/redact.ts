@@ -1,0 +1,50 @@
+/**
+ * Masks what an incident must not keep: addresses, keys, tokens, card numbers. Errs towards masking: a reader of an
+ * incident misses a word, a reader of a leak has a key. Patterns are by prefix and shape, so a password in plain words
+ * stays; whoever needs more keeps prompts out of incidents altogether.
+ */
+
+/** A secret that was cut off after fewer characters than this is no use to anyone. */
+const RULES: readonly (readonly [pattern: RegExp, mask: string])[] = [
+  [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, '[private key]'],
+  // Three parts in base64url, the first two being JSON objects; cut off, perhaps only the first.
+  [/\beyJ[\w-]{8,}(?:\.[\w-]*){0,4}/g, '[token]'],
+  [/\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi, '$1 [token]'],
+  // Ours; OpenAI, Anthropic, OpenRouter, Stripe; GitHub; GitLab; Slack; Google; AWS; Hugging Face; Groq; xAI; npm.
+  [
+    /\b(?:obs_(?:agent|op)_|sk[-_]|pk_live_|rk_live_|gh[opusr]_|github_pat_|glpat-|xox[abeoprs]-|hf_|gsk_|xai-|npm_)[\w-]{8,}/g,
+    '[key]',
+  ],
+  [/\bAIza[\w-]{8,}/g, '[key]'],
+  [/\bya29\.[\w-]{8,}/g, '[key]'],
+  [/\b(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{8,}/g, '[key]'],
+  // A value beside a name that says what it is.
+  [
+    /(["']?\b(?:api[_-]?key|secret|password|passwd|access[_-]?token|auth[_-]?token|client[_-]?secret)["']?\s*[:=]\s*["']?)[^\s"',;&]{4,}/gi,
+    '$1[secret]',
+  ],
+  [/(\/\/[^\s/:@]{1,100}:)[^\s/@]{1,200}@/g, '$1[secret]@'],
+  [/[\w.%+-]{1,100}@[\w-]{1,100}(?:\.[\w-]{1,100}){0,8}/g, '[e-mail]'],
+];
+
+/** 13 to 19 digits, alone or in groups. */
+const CARD = /(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-]|\.\d)/g;
+const CARD_GROUPS = /^\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}$|^\d{4}([ -])\d{6}\2\d{5}$/;
+
+/** Pure, never throws; linear in the text for what is kept of one. */
+export function redact(text: string): string {
+  let masked = text;
+  for (const [pattern, mask] of RULES) masked = masked.replace(pattern, mask);
+  return masked.replace(CARD, (number) => (isCard(number) ? '[card]' : number));
+}
+
+/** Grouped as cards are, or with a card's check digit, which one in ten other numbers has by chance. */
+function isCard(number: string): boolean {
+  if (CARD_GROUPS.test(number)) return true;
+  const digits = [...number.replace(/\D/g, '')].map(Number).reverse();
+  const sum = digits.reduce((total, digit, index) => {
+    const doubled = index % 2 === 1 ? digit * 2 : digit;
+    return total + (doubled > 9 ? doubled - 9 : doubled);
+  }, 0);
+  return sum % 10 === 0;
+}

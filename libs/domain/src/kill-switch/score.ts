@@ -1,0 +1,72 @@
+/**
+ * The kill switch's arithmetic, free of state: how much a request repeats the ones before it.
+ *
+ *     score = 1.0 * similar prompts + 2.0 * similar responses + 1.5 * repeated tool calls
+ *
+ * An equal question with equal answers has n - 1 similar prompts at request n and, of their n - 1 answers, n - 2 that
+ * are similar to the latest: 3n - 5, which passes 10 at the sixth. An equal tool step with equal results, the user's
+ * message having been request 1, scores 4.5n - 11 at request n and passes 10 at the fifth.
+ *
+ * @see seed 001, decision 2
+ */
+import type { ScoreBreakdown } from '#contracts';
+import { type AnswerPrint, isSimilarAnswer } from './answer-print.js';
+import { isRepeatedCall, isSimilarPrompt, type PromptPrint } from './prompt-print.js';
+
+export const SCORE_WEIGHTS = { similar_prompts: 1, similar_responses: 2, repeated_tool_calls: 1.5 } as const;
+
+/** One request of a window. */
+export interface Step {
+  readonly prompt: PromptPrint;
+  /** Null while unanswered. */
+  readonly answer: AnswerPrint | null;
+}
+
+/** Why one earlier request counts. */
+export interface StepMatch {
+  isSimilarPrompt: boolean;
+  isSimilarResponse: boolean;
+  repeatedToolCallCount: number;
+}
+
+/**
+ * @param earlier oldest first
+ * @returns `matches` in the order of `earlier`
+ */
+export function scoreRequest(
+  earlier: readonly Step[],
+  prompt: PromptPrint,
+): { breakdown: ScoreBreakdown; matches: StepMatch[] } {
+  const matches = earlier.map((step) => ({
+    isSimilarPrompt: isSimilarPrompt(step.prompt, prompt),
+    isSimilarResponse: false,
+    repeatedToolCallCount: step.prompt.results.filter((call) =>
+      prompt.results.some((newest) => isRepeatedCall(newest, call)),
+    ).length,
+  }));
+  // The latest answer is what the others are compared with, and does not count itself.
+  const latest = earlier.findLastIndex(
+    ({ answer }, index) => answer !== null && matches[index]?.isSimilarPrompt,
+  );
+  const latestAnswer = earlier[latest]?.answer ?? null;
+  for (const [index, match] of matches.entries()) {
+    const answer = earlier[index]?.answer ?? null;
+    if (index === latest || !match.isSimilarPrompt || answer === null || latestAnswer === null) continue;
+    match.isSimilarResponse = isSimilarAnswer(answer, latestAnswer);
+  }
+  return { breakdown: breakdownOf(matches), matches };
+}
+
+function breakdownOf(matches: readonly StepMatch[]): ScoreBreakdown {
+  const similar_prompts = matches.filter(({ isSimilarPrompt }) => isSimilarPrompt).length;
+  const similar_responses = matches.filter(({ isSimilarResponse }) => isSimilarResponse).length;
+  const repeated_tool_calls = matches.reduce(
+    (sum, { repeatedToolCallCount }) => sum + repeatedToolCallCount,
+    0,
+  );
+  const score =
+    SCORE_WEIGHTS.similar_prompts * similar_prompts +
+    SCORE_WEIGHTS.similar_responses * similar_responses +
+    SCORE_WEIGHTS.repeated_tool_calls * repeated_tool_calls;
+  return { similar_prompts, similar_responses, repeated_tool_calls, score };
+}

@@ -1,0 +1,203 @@
+/**
+ * The inner loop of the kill switch's SimHash, as a WebAssembly program: JavaScript needs 3 to 4 ns a character for it
+ * on a slow core (a string's characters are dear to read one by one, and a 64-bit sum is two of 32), this about 0.5.
+ * What it computes, over UTF-8 in its memory:
+ *
+ *     bytes  --classify-->  tokens  --three in a row-->  features  --64 vertical counters-->  sums per bit
+ *
+ * - A *token* is a run of word bytes (ASCII letters and digits, everything beyond ASCII) or a run of other visible
+ *   characters. White space and control characters only part word runs. Ideographs, kana, Hangul and emoji (UTF-8 lead
+ *   bytes from 0xE3) are a token each, since no space parts them. A long token counts as pieces of 16 bytes.
+ * - Folded: letters in lower case; a number, a UUID, an ISO 8601 date or timestamp is one symbol. Raw: neither.
+ * - A *feature* is the hash of three consecutive tokens, with borders before the first and after the last, so that each
+ *   token, the outer ones too, is in three features.
+ * - The *counters* are bit-sliced: plane k holds bit k of all 64 counts. Features are added 32 at a time with
+ *   carry-save adders (Harley and Seal), about three instructions a feature instead of 64.
+ * - The hash over all features counts twice or three times (so that the total is odd and no bit can tie): short texts
+ *   that differ in one word differ in many bits.
+ */
+
+import { classify } from './classify.js';
+import { writeAddBatch, writeMixBatch } from './counters.js';
+import {
+  BATCH_COUNT,
+  BLOCK_BYTES,
+  BORDER,
+  FUNCTION,
+  LAYOUT,
+  MIX_FEATURE,
+  MIX_LAST,
+  MIX_TOKEN,
+  PIECE_BYTES,
+} from './layout.js';
+import { advance, byteAt, foldDown, isDigit, put, rotate, store, stored, variables } from './phrases.js';
+import { writeIsDigits, writeIsUuid, writeNumberEnd, writeReplace, writeTimestampEnd } from './symbols.js';
+import {
+  block,
+  branchIf,
+  bytes16,
+  type Code,
+  call,
+  FunctionWriter,
+  i32,
+  i64,
+  loop,
+  select,
+  type Variable,
+  when,
+  writeModule,
+} from './wasm-writer.js';
+
+/** (bytes of text, address of the masks): folds the text in place and fills in the sums. */
+function writeRun(isRaw: boolean): FunctionWriter {
+  const writer = new FunctionWriter(['i32', 'i32'], null);
+  const [length, masks] = [writer.parameter(0), writer.parameter(1)];
+  const zero = bytes16.splat(i32.of(0));
+  const clear = (address: Code, offset: number, count: number): Code[] =>
+    Array.from({ length: count / 16 }, (_, index) => bytes16.store(address, zero, offset + 16 * index));
+  writer.body = [
+    ...clear(i32.of(0), LAYOUT.planes, LAYOUT.pieceMask - LAYOUT.planes),
+    ...clear(length.get, LAYOUT.text, LAYOUT.paddingBytes),
+    store(LAYOUT.before, i64.of(BORDER)),
+    store(LAYOUT.beforeThat, i64.of(BORDER)),
+    classify(writer, length, masks, isRaw),
+    isRaw ? hashDigits(writer, length, masks) : replaceSymbols(writer, length, masks),
+    addTokens(writer, length, masks),
+  ].flat();
+  return writer;
+}
+
+/** Runs `body` with `position` on each bit of the blocks' masks, in order; `perBlock` once before those of a block. */
+function eachBit(
+  writer: FunctionWriter,
+  length: Variable,
+  masks: Variable,
+  which: { offset: 0 | 8; perBlock?: Code[] },
+  position: Variable,
+  body: Code[],
+): Code {
+  const blockAt = writer.variable('i32');
+  const mask = writer.variable('i64');
+  return [
+    blockAt.set(i32.of(0)),
+    loop(
+      mask.set(i64.load(i32.add(masks.get, i32.shiftRight(blockAt.get, i32.of(2))), which.offset)),
+      ...(which.perBlock ?? []),
+      block(
+        loop(
+          branchIf(1, i64.isZero(mask.get)),
+          position.set(i32.add(blockAt.get, i32.ofI64(i64.countTrailingZeros(mask.get)))),
+          mask.set(i64.and(mask.get, i64.sub(mask.get, i64.of(1n)))),
+          ...body,
+          [0x0c, 0],
+        ),
+      ),
+      advance(blockAt, BLOCK_BYTES),
+      branchIf(0, i32.isZero(i32.less(length.get, blockAt.get))),
+    ),
+  ].flat();
+}
+
+/** Second pass, folded: puts symbols where numbers, UUIDs and timestamps stand. */
+function replaceSymbols(writer: FunctionWriter, length: Variable, masks: Variable): Code {
+  const position = writer.variable('i32');
+  return eachBit(writer, length, masks, { offset: 8 }, position, [
+    call(FUNCTION.replace, position.get, masks.get),
+  ]);
+}
+
+/** Second pass, raw: one hash over all digits, and over where they part. */
+function hashDigits(writer: FunctionWriter, length: Variable, masks: Variable): Code {
+  const position = writer.variable('i32');
+  const hash = writer.variable('i64');
+  const mix = (value: Code): Code => hash.set(i64.mul(i64.xor(hash.get, value), i64.of(MIX_TOKEN)));
+  return [
+    ...eachBit(writer, length, masks, { offset: 8 }, position, [
+      loop(mix(i64.ofI32(byteAt(position.get))), advance(position, 1), branchIf(0, isDigit(position.get))),
+      foldDown(hash, 32n),
+      mix(i64.of(1n)),
+    ]),
+    ...store(LAYOUT.digits, hash.get),
+  ];
+}
+
+/** Third pass: from one start to the next, token by token. Branches only where they are easy to foresee. */
+function addTokens(writer: FunctionWriter, length: Variable, masks: Variable): Code {
+  const [from, to, start, out, size] = variables(writer, 'i32', 5);
+  const [token, first, second] = variables(writer, 'i64', 3);
+  const countTokens = store(
+    LAYOUT.tokenCount,
+    i64.add(stored(LAYOUT.tokenCount), i64.ofI32(i32.shiftRight(out.get, i32.of(3)))),
+  );
+  const drainFull = when(i32.isZero(i32.less(out.get, i32.of(8 * BATCH_COUNT))), [
+    countTokens,
+    call(FUNCTION.mixBatch, out.get),
+    call(FUNCTION.addBatch, out.get),
+    out.set(i32.of(0)),
+  ]);
+  const atMost = select(i32.less(size.get, i32.of(PIECE_BYTES)), size.get, i32.of(PIECE_BYTES));
+  const maskAt = i32.sub(i32.of(PIECE_BYTES), atMost);
+  /** Bytes `from` to `to`, at most sixteen of them, the rest zero. All zero, so white space only: no token. */
+  const addPiece: Code[] = [
+    size.set(i32.sub(to.get, from.get)),
+    first.set(i64.and(i64.load(from.get, LAYOUT.text), i64.load(maskAt, LAYOUT.pieceMask))),
+    second.set(i64.and(i64.load(from.get, LAYOUT.text + 8), i64.load(maskAt, LAYOUT.pieceMask + 8))),
+    token.set(
+      i64.add(i64.mul(first.get, i64.of(MIX_TOKEN)), rotate(i64.mul(second.get, i64.of(MIX_TOKEN)), 29)),
+    ),
+    foldDown(token, 32n),
+    when(i64.notEqual(i64.or(first.get, second.get), i64.of(0n)), put(out, token.get)),
+    advance(from, PIECE_BYTES),
+  ];
+  const isMore = i32.lessSigned(from.get, to.get);
+  const addToken: Code[] = [
+    from.set(start.get),
+    start.set(to.get),
+    ...addPiece,
+    when(isMore, [loop(drainFull, ...addPiece, branchIf(0, isMore))]),
+  ];
+  const lastMask = i32.add(masks.get, i32.shiftLeft(i32.shiftRight(length.get, i32.of(6)), i32.of(4)));
+  const endBit = i64.shiftLeft(i64.of(1n), i64.ofI32(i32.and(length.get, i32.of(BLOCK_BYTES - 1))));
+  const isCountOdd = i32.and(i32.ofI64(stored(LAYOUT.tokenCount)), i32.of(1));
+  const finish: Code[] = [
+    ...put(out, i64.of(BORDER)),
+    ...put(out, i64.of(BORDER)),
+    call(FUNCTION.mixBatch, out.get),
+    token.set(i64.mul(stored(LAYOUT.exact), i64.of(MIX_LAST))),
+    foldDown(token, 29n),
+    token.set(i64.mul(token.get, i64.of(MIX_FEATURE))),
+    foldDown(token, 32n),
+    ...put(out, token.get),
+    ...put(out, token.get),
+    when(i32.isZero(isCountOdd), put(out, token.get)),
+    call(FUNCTION.addBatch, out.get),
+  ];
+  return [
+    i64.store(lastMask, i64.or(i64.load(lastMask), endBit)),
+    // No block has more than 64 tokens, and the batch has room for them.
+    eachBit(writer, length, masks, { offset: 0, perBlock: [drainFull] }, to, addToken),
+    countTokens,
+    when(i32.isZero(i64.isZero(stored(LAYOUT.tokenCount))), finish),
+  ].flat();
+}
+
+/**
+ * The module's bytes. It exports `memory`, `runFolded` and `runRaw`, both (bytes of text, address for the masks): 16
+ * bytes for every 64 of text, and 16 more.
+ */
+export const writeSimhashProgram = (memoryPages: number): Uint8Array =>
+  writeModule(
+    [
+      writeIsDigits(),
+      writeIsUuid(),
+      writeTimestampEnd(),
+      writeNumberEnd(),
+      writeReplace(),
+      writeMixBatch(),
+      writeAddBatch(),
+      writeRun(false),
+      writeRun(true),
+    ],
+    { runFolded: FUNCTION.runFolded, runRaw: FUNCTION.runRaw },
+    memoryPages,
+  );

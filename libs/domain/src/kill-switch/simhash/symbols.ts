@@ -1,0 +1,194 @@
+/**
+ * The part of the SimHash program that finds numbers, UUIDs and timestamps in folded text and puts a symbol in their
+ * place. `normalise.ts` has the same rules as regular expressions, and a test holds the two against each other.
+ */
+
+import { BLOCK_BYTES, FUNCTION, LAYOUT, SYMBOL, UUID_BYTES } from './layout.js';
+import { advance, all, isByte, isDigit, isDigits, isHexDigit, isWordByte, skipWhile } from './phrases.js';
+import {
+  block,
+  branchIf,
+  type Code,
+  call,
+  FunctionWriter,
+  giveBack,
+  i32,
+  i64,
+  loop,
+  when,
+} from './wasm-writer.js';
+
+/** (position, count) -> 1 if `count` digits stand there. */
+export function writeIsDigits(): FunctionWriter {
+  const writer = new FunctionWriter(['i32', 'i32'], 'i32');
+  const [position, count] = [writer.parameter(0), writer.parameter(1)];
+  writer.body = [
+    loop(
+      when(i32.isZero(isDigit(position.get)), [giveBack(i32.of(0))]),
+      advance(position, 1),
+      advance(count, -1),
+      branchIf(0, count.get),
+    ),
+    i32.of(1),
+  ].flat();
+  return writer;
+}
+
+/** (position) -> 1 if a UUID stands there and ends there: 8-4-4-4-12 hex digits. */
+export function writeIsUuid(): FunctionWriter {
+  const writer = new FunctionWriter(['i32'], 'i32');
+  const position = writer.parameter(0);
+  const index = writer.variable('i32');
+  const hyphens = (1 << 8) | (1 << 13) | (1 << 18) | (1 << 23);
+  writer.body = [
+    loop(
+      when(
+        i32.and(
+          i32.less(index.get, i32.of(32)),
+          i32.and(i32.shiftRight(i32.of(hyphens), index.get), i32.of(1)),
+        ),
+        [when(i32.isZero(isByte(position.get, '-')), [giveBack(i32.of(0))])],
+        [when(i32.isZero(isHexDigit(position.get)), [giveBack(i32.of(0))])],
+      ),
+      advance(position, 1),
+      advance(index, 1),
+      branchIf(0, i32.less(index.get, i32.of(36))),
+    ),
+    i32.isZero(isWordByte(position.get)),
+  ].flat();
+  return writer;
+}
+
+/** (position) -> end of the ISO 8601 date or timestamp (extended format) that begins there; 0 for none. */
+export function writeTimestampEnd(): FunctionWriter {
+  const writer = new FunctionWriter(['i32'], 'i32');
+  const start = writer.parameter(0);
+  const end = writer.variable('i32');
+  const isDate = all(isDigits(start.get, 4), isDigits(start.get, 2, 5), isDigits(start.get, 2, 8));
+  const zone = [
+    when(
+      isByte(end.get, 'z'),
+      [advance(end, 1)],
+      [
+        when(i32.and(i32.or(isByte(end.get, '+'), isByte(end.get, '-')), isDigits(end.get, 2, 1)), [
+          advance(end, 3),
+          when(isByte(end.get, ':'), [advance(end, 1)]),
+          when(isDigits(end.get, 2), [advance(end, 2)]),
+        ]),
+      ],
+    ),
+  ];
+  const time = [
+    advance(end, 6),
+    when(i32.and(isByte(end.get, ':'), isDigits(end.get, 2, 1)), [
+      advance(end, 3),
+      when(i32.and(i32.or(isByte(end.get, '.'), isByte(end.get, ',')), isDigit(end.get, 1)), [
+        advance(end, 1),
+        skipWhile(end, isDigit(end.get)),
+      ]),
+    ]),
+    ...zone,
+  ];
+  const isTime = all(
+    isByte(end.get, 't'),
+    isByte(end.get, ':', 3),
+    isDigits(end.get, 2, 1),
+    isDigits(end.get, 2, 4),
+  );
+  writer.body = [
+    when(i32.isZero(all(isByte(start.get, '-', 4), isByte(start.get, '-', 7))), [giveBack(i32.of(0))]),
+    when(i32.isZero(isDate), [giveBack(i32.of(0))]),
+    end.set(i32.add(start.get, i32.of(10))),
+    when(isTime, time),
+    when(isWordByte(end.get), [giveBack(i32.of(0))]),
+    end.get,
+  ].flat();
+  return writer;
+}
+
+/** (position of a digit) -> end of the number: 7, 1,000,000, 3.14, 6.02e23, 192.168.0.1, 0x7ffe. */
+export function writeNumberEnd(): FunctionWriter {
+  const writer = new FunctionWriter(['i32'], 'i32');
+  const position = writer.parameter(0);
+  writer.body = [
+    when(all(isByte(position.get, '0'), isByte(position.get, 'x', 1), isHexDigit(position.get, 2)), [
+      advance(position, 2),
+      skipWhile(position, isHexDigit(position.get)),
+      giveBack(position.get),
+    ]),
+    loop(
+      skipWhile(position, isDigit(position.get)),
+      when(i32.and(i32.or(isByte(position.get, '.'), isByte(position.get, ',')), isDigit(position.get, 1)), [
+        advance(position, 1),
+        [0x0c, 1],
+      ]),
+    ),
+    when(isByte(position.get, 'e'), [
+      when(isDigit(position.get, 1), [advance(position, 1), skipWhile(position, isDigit(position.get))]),
+      when(
+        all(
+          isByte(position.get, 'e'),
+          i32.or(isByte(position.get, '+', 1), isByte(position.get, '-', 1)),
+          isDigit(position.get, 2),
+        ),
+        [advance(position, 2), skipWhile(position, isDigit(position.get))],
+      ),
+    ]),
+    position.get,
+  ].flat();
+  return writer;
+}
+
+/** (position of a digit, or of the first hyphen of what may be a UUID; masks): replaces what stands there by its symbol. */
+export function writeReplace(): FunctionWriter {
+  const writer = new FunctionWriter(['i32', 'i32'], null);
+  const [position, masks] = [writer.parameter(0), writer.parameter(1)];
+  const [symbol, end, cleared] = [writer.variable('i32'), writer.variable('i32'), writer.variable('i64')];
+  const uuidStart = i32.sub(position.get, i32.of(8));
+  const maskAddress = i32.add(masks.get, i32.shiftLeft(i32.shiftRight(position.get, i32.of(6)), i32.of(4)));
+  const bitOf = (at: Code): Code =>
+    i64.shiftLeft(i64.of(1n), i64.ofI32(i32.and(at, i32.of(BLOCK_BYTES - 1))));
+  writer.body = [
+    when(
+      isDigit(position.get),
+      [
+        when(isByte(position.get, '-', 8), [
+          when(call(FUNCTION.isUuid, position.get), [
+            symbol.set(i32.of(SYMBOL.uuid)),
+            end.set(i32.add(position.get, i32.of(UUID_BYTES))),
+          ]),
+        ]),
+        when(i32.isZero(end.get), [
+          symbol.set(i32.of(SYMBOL.timestamp)),
+          end.set(call(FUNCTION.timestampEnd, position.get)),
+        ]),
+        when(i32.isZero(end.get), [
+          symbol.set(i32.of(SYMBOL.number)),
+          end.set(call(FUNCTION.numberEnd, position.get)),
+        ]),
+      ],
+      [
+        // Zero by now where a number or a timestamp was replaced that this belonged to.
+        when(i32.isZero(isByte(position.get, '-')), [giveBack([])]),
+        when(i32.isZero(call(FUNCTION.isUuid, uuidStart)), [giveBack([])]),
+        symbol.set(i32.of(SYMBOL.uuid)),
+        position.set(uuidStart),
+        end.set(i32.add(position.get, i32.of(UUID_BYTES))),
+      ],
+    ),
+    i32.storeByte(position.get, symbol.get, LAYOUT.text),
+    // The rest becomes white space in which no token starts; a unit behind it, as in 10ms, is a token of its own.
+    block(
+      loop(
+        advance(position, 1),
+        branchIf(1, i32.isZero(i32.less(position.get, end.get))),
+        i32.storeByte(position.get, i32.of(0), LAYOUT.text),
+        cleared.set(i64.xor(bitOf(position.get), i64.of(-1n))),
+        i64.store(maskAddress, i64.and(i64.load(maskAddress), cleared.get)),
+        [0x0c, 0],
+      ),
+    ),
+    when(isWordByte(end.get), [i64.store(maskAddress, i64.or(i64.load(maskAddress), bitOf(end.get)))]),
+  ].flat();
+  return writer;
+}

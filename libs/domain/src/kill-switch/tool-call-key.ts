@@ -1,0 +1,23 @@
+/** What makes two tool calls the same call: the name, and the arguments whatever the order of their keys. */
+import type { LlmToolCall } from '#contracts';
+import { canonicalJson } from '#kernel';
+import { rawFingerprint } from './fingerprint.js';
+
+/** Longer arguments are compared as the model wrote them: parsing and sorting would cost more than the decision may. */
+const CANONICAL_CHARS_MAX = 16_384;
+
+/** 64 bits in base 36; the arguments' white space makes no difference, their numbers do. Never throws. */
+export function toolCallKey(call: Pick<LlmToolCall, 'name' | 'arguments'>): string {
+  return rawFingerprint(`${call.name}\n${canonicalArguments(call.arguments)}`)?.exact ?? '';
+}
+
+function canonicalArguments(text: string): string {
+  if (text.trim() === '') return '{}';
+  if (text.length > CANONICAL_CHARS_MAX) return text;
+  try {
+    return canonicalJson(JSON.parse(text));
+  } catch {
+    // Not JSON, or nested deeper than the stack: compared as it is written.
+    return text;
+  }
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import type { ModelPrice, Usage } from '#contracts';
+import { costMicroUsd, estimateTokens, estimateUsage, OUTPUT_TOKENS_ESTIMATE } from './cost.js';
+
+const SONNET: ModelPrice = {
+  model: 'claude-sonnet-4-5',
+  input_usd: 3,
+  output_usd: 15,
+  cached_input_usd: 0.3,
+  cache_write_usd: 3.75,
+};
+const usage = (counts: Partial<Usage>): Usage => ({
+  input_tokens: 0,
+  cached_input_tokens: 0,
+  cache_write_tokens: 0,
+  output_tokens: 0,
+  reasoning_tokens: 0,
+  ...counts,
+});
+
+describe('costMicroUsd', () => {
+  it('prices plain, cached and written input apart, and reasoning as the output it is part of', () => {
+    const used = usage({
+      input_tokens: 10_000,
+      cached_input_tokens: 6_000,
+      cache_write_tokens: 1_000,
+      output_tokens: 500,
+      reasoning_tokens: 400,
+    });
+    expect(costMicroUsd(SONNET, used)).toBe(3_000 * 3 + 6_000 * 0.3 + 1_000 * 3.75 + 500 * 15);
+  });
+
+  it('takes the input price where the vendor has none for its cache', () => {
+    const flat = { ...SONNET, cached_input_usd: null, cache_write_usd: null };
+    const used = usage({ input_tokens: 100, cached_input_tokens: 50, cache_write_tokens: 50 });
+    expect(costMicroUsd(flat, used)).toBe(300);
+  });
+
+  it('rounds once, to the nearest micro-dollar', () => {
+    const cheap = { ...SONNET, input_usd: 0.1, output_usd: 0.7 };
+    expect(costMicroUsd(cheap, usage({ input_tokens: 3 }))).toBe(0);
+    // 0.3 + 0.7: exactly one, which doubles would miss.
+    expect(costMicroUsd(cheap, usage({ input_tokens: 3, output_tokens: 1 }))).toBe(1);
+    expect(costMicroUsd(cheap, usage({ input_tokens: 5 }))).toBe(1);
+    expect(costMicroUsd(cheap, usage({}))).toBe(0);
+  });
+});
+
+describe('estimateTokens', () => {
+  it('takes four bytes for a token and the bound the caller set on its output', () => {
+    expect(estimateTokens(4_001, 512)).toEqual({ input: 1_001, output: 512 });
+    expect(estimateUsage(4_000, 512)).toEqual(usage({ input_tokens: 1_000, output_tokens: 512 }));
+  });
+
+  it('has a named guess without a bound, and whole numbers for odd ones', () => {
+    expect(estimateTokens(0, null)).toEqual({ input: 1, output: OUTPUT_TOKENS_ESTIMATE });
+    expect(estimateTokens(10, 0.5)).toEqual({ input: 3, output: 1 });
+    expect(estimateTokens(10, -5)).toEqual({ input: 3, output: 0 });
+  });
+});

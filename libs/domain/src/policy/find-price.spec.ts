@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { type ModelPrice, type PriceTable, priceTableSchema } from '#contracts';
+import { DEFAULT_PRICES } from './default-prices.js';
+import { findPrice } from './find-price.js';
+
+const price = (model: string, input_usd = 1): ModelPrice => ({
+  model,
+  input_usd,
+  output_usd: 2,
+  cached_input_usd: null,
+  cache_write_usd: null,
+});
+const table = (...models: ModelPrice[]): PriceTable => ({
+  version: 1,
+  updated_at_ms: null,
+  updated_by: null,
+  models,
+});
+const nameOf = (given: PriceTable, model: string): string | undefined => findPrice(given, model)?.model;
+
+describe('findPrice', () => {
+  it.each(['gpt-5', 'gpt-5-2026-01-31', 'gpt-5-20260131', 'gpt-5-001', 'gpt-5-latest'])(
+    'takes %s for gpt-5',
+    (model) => {
+      expect(nameOf(table(price('gpt-5')), model)).toBe('gpt-5');
+    },
+  );
+
+  it.each([
+    'gpt-5-mini',
+    'gpt-5.1',
+    'gpt-50',
+    'gpt-5-2026-1-31',
+    'gpt-5-2026',
+    'gpt',
+    'my-gpt-5',
+    'GPT-5',
+    '',
+  ])('does not take "%s" for gpt-5: its cost is unknown', (model) => {
+    expect(findPrice(table(price('gpt-5')), model)).toBeNull();
+  });
+
+  it('lets the longest match win: a name with its date, a name, a prefix', () => {
+    const given = table(
+      price('gpt-*'),
+      price('gpt-5-*'),
+      price('gpt-5'),
+      price('gpt-5-mini'),
+      price('gpt-5-mini-2026-01-31'),
+      price('gpt-5-nano-2026*'),
+      price('gpt-5-nano'),
+    );
+    expect(nameOf(given, 'gpt-5-mini-2026-01-31')).toBe('gpt-5-mini-2026-01-31');
+    expect(nameOf(given, 'gpt-5-mini-2026-02-28')).toBe('gpt-5-mini');
+    expect(nameOf(given, 'gpt-5-2026-02-28')).toBe('gpt-5-*');
+    expect(nameOf(given, 'gpt-5-nano-2026-02-28')).toBe('gpt-5-nano-2026*');
+    expect(nameOf(given, 'gpt-5')).toBe('gpt-5');
+    expect(nameOf(given, 'gpt-9')).toBe('gpt-*');
+    expect(nameOf(table(price('*')), 'anything')).toBe('*');
+    expect(nameOf(table(price('gpt-5*'), price('gpt-5')), 'gpt-5')).toBe('gpt-5');
+  });
+
+  it('answers again from memory, by table, and for more names than it remembers', () => {
+    const cheap = table(price('m', 1));
+    const dear = table(price('m', 9));
+    for (let round = 0; round < 2; round += 1) {
+      expect(findPrice(cheap, 'm')?.input_usd).toBe(1);
+      expect(findPrice(dear, 'm')?.input_usd).toBe(9);
+    }
+    for (let id = 0; id < 10_010; id += 1) expect(findPrice(cheap, `unknown-${id}`)).toBeNull();
+    expect(findPrice(cheap, `m${'x'.repeat(1_000)}`)).toBeNull();
+    expect(findPrice(cheap, 'm')?.input_usd).toBe(1);
+  });
+
+  it.each(['constructor', '__proto__', 'toString'])('has no price for a model named %s', (model) => {
+    expect(findPrice(DEFAULT_PRICES, model)).toBeNull();
+  });
+});
+
+describe('the prices it comes with', () => {
+  it('are a valid table of version 0, each model once, cached input never dearer than input', () => {
+    expect(priceTableSchema.parse(DEFAULT_PRICES).version).toBe(0);
+    const names = DEFAULT_PRICES.models.map(({ model }) => model);
+    expect(new Set(names).size).toBe(names.length);
+    for (const { cached_input_usd, input_usd } of DEFAULT_PRICES.models)
+      expect(cached_input_usd ?? 0).toBeLessThanOrEqual(input_usd);
+  });
+
+  it.each([
+    ['gpt-4o-mini-2024-07-18', 'gpt-4o-mini'],
+    ['gpt-4o-2024-05-13', 'gpt-4o-2024-05-13'],
+    ['claude-sonnet-4-20250514', 'claude-sonnet-4'],
+    ['claude-sonnet-4-5-20250929', 'claude-sonnet-4-5'],
+    ['gemini-2.5-flash', 'gemini-2.5-flash'],
+    ['gemini-2.0-flash-001', 'gemini-2.0-flash'],
+  ])('know %s as %s', (model, name) => {
+    expect(nameOf(DEFAULT_PRICES, model)).toBe(name);
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { NO_LIMITS, sessionKey } from '#contracts';
+import { FakeClock } from '#testing';
+import { SessionCaps } from './session-caps.js';
+
+const SESSION = sessionKey('default', 'session-1');
+const OTHER = sessionKey('default', 'session-2');
+const CALLS = { ...NO_LIMITS, session_calls_max: 2 };
+const COST = { ...NO_LIMITS, session_cost_usd_max: 0.01 };
+const TIME = { ...NO_LIMITS, session_minutes_max: 5 };
+
+describe('the caps of a session', () => {
+  it('refuse the call after the last, and leave other sessions alone', () => {
+    const caps = new SessionCaps({ clock: new FakeClock() });
+    for (let call = 0; call < 2; call += 1) {
+      expect(caps.decide(SESSION, CALLS, null)).toEqual({ allowed: true });
+      caps.record(SESSION, null);
+    }
+    expect(caps.decide(SESSION, CALLS, null)).toEqual({ allowed: false, cap: 'session_calls_max' });
+    expect(caps.decide(OTHER, CALLS, null)).toEqual({ allowed: true });
+    expect(caps.decide(SESSION, NO_LIMITS, 1e12)).toEqual({ allowed: true });
+  });
+
+  it('hold an estimate that would exceed the money, and allow one that just fits', () => {
+    const caps = new SessionCaps({ clock: new FakeClock() });
+    caps.record(SESSION, 6_000);
+    expect(caps.decide(SESSION, COST, 4_000)).toEqual({ allowed: true });
+    expect(caps.decide(SESSION, COST, 4_001)).toEqual({ allowed: false, cap: 'session_cost_usd_max' });
+    expect(caps.decide(SESSION, COST, null)).toEqual({ allowed: true });
+  });
+
+  it('count time from the first call, and to the last millisecond', () => {
+    const clock = new FakeClock();
+    const caps = new SessionCaps({ clock });
+    expect(caps.decide(SESSION, TIME, null)).toEqual({ allowed: true });
+    caps.record(SESSION, null);
+    clock.advance(5 * 60_000 - 1);
+    expect(caps.decide(SESSION, TIME, null)).toEqual({ allowed: true });
+    caps.record(SESSION, null);
+    clock.advance(1);
+    expect(caps.decide(SESSION, TIME, null)).toEqual({ allowed: false, cap: 'session_minutes_max' });
+  });
+
+  it('are settled with what was really used, given back, and never below zero', () => {
+    const caps = new SessionCaps({ clock: new FakeClock() });
+    caps.record(SESSION, 6_000);
+    caps.settle(SESSION, 6_000, { calls: 1, costMicroUsd: 9_000 });
+    expect(caps.look(SESSION)).toMatchObject({ callCount: 1, costMicroUsd: 9_000 });
+    caps.record(SESSION, 5_000);
+    caps.settle(SESSION, 5_000, { calls: 0, costMicroUsd: 0 });
+    expect(caps.look(SESSION)).toMatchObject({ callCount: 1, costMicroUsd: 9_000 });
+    caps.record(SESSION, 500);
+    caps.settle(SESSION, 500, { calls: 1, costMicroUsd: null });
+    expect(caps.look(SESSION)).toMatchObject({ callCount: 2, costMicroUsd: 9_500 });
+    caps.settle(SESSION, 50_000, { calls: 0, costMicroUsd: 0 });
+    expect(caps.look(SESSION)).toMatchObject({ callCount: 1, costMicroUsd: 0 });
+  });
+
+  it('are restored for a session that is not known, and only then', () => {
+    const clock = new FakeClock();
+    const caps = new SessionCaps({ clock });
+    caps.seed(SESSION, { callCount: 2, costMicroUsd: 7, firstCallMs: clock.nowMs() - 6 * 60_000 });
+    caps.seed(SESSION, { callCount: 0, costMicroUsd: 0, firstCallMs: clock.nowMs() });
+    expect(caps.decide(SESSION, CALLS, null)).toEqual({ allowed: false, cap: 'session_calls_max' });
+    expect(caps.decide(SESSION, TIME, null)).toEqual({ allowed: false, cap: 'session_minutes_max' });
+  });
+
+  it('are bounded in number, and say how many they had to forget', () => {
+    const clock = new FakeClock();
+    const caps = new SessionCaps({ clock, sessionCountMax: 2, idleMs: 1_000 });
+    for (const id of ['a', 'b', 'c']) caps.record(sessionKey('default', id), null);
+    expect(caps.sessionCount).toBe(2);
+    expect(caps.evictedCount).toBe(1);
+    expect(caps.look(sessionKey('default', 'a'))).toBeNull();
+    clock.advance(1_001);
+    expect(caps.look(sessionKey('default', 'c'))).toBeNull();
+    caps.settle(sessionKey('default', 'c'), 5, { calls: 1, costMicroUsd: 5 });
+    expect(caps.evictedCount).toBe(1);
+  });
+});

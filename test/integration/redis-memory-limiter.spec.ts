@@ -1,0 +1,100 @@
+/** Both limiters are one: whatever is asked of them, at whatever time, they answer alike. */
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectRedis, type RedisConnection, RedisRateLimiter } from '#adapters/redis';
+import type { LimitWindow, RateLimiter } from '#contracts';
+import { MemoryRateLimiter } from '#domain/policy';
+import { FakeClock } from '#testing';
+import { type RedisServer, redisMissing, startRedis } from './start-redis.js';
+
+const DAY_MS = 86_400_000;
+
+interface Asked {
+  name: 'minute' | 'hour' | 'day';
+  limit: number;
+  amount: number;
+}
+
+const asked: fc.Arbitrary<Asked> = fc.record({
+  name: fc.constantFrom('minute' as const, 'hour' as const, 'day' as const),
+  limit: fc.constantFrom(1, 7, 100, 1_000_000_000_000),
+  amount: fc.oneof(fc.nat(8), fc.constantFrom(333_333_333_333, 999_999_999_999)),
+});
+
+const toWindow = ({ name, limit, amount }: Asked, atMs: number): LimitWindow => ({
+  key: `default\0agent\0${name}`,
+  limit,
+  amount,
+  ...(name === 'day'
+    ? { kind: 'calendar', windowMs: DAY_MS, startMs: atMs - (atMs % DAY_MS) }
+    : { kind: 'sliding', windowMs: name === 'minute' ? 60_000 : 3_600_000 }),
+});
+
+type Operation = (limiter: RateLimiter, nowMs: number) => Promise<unknown>;
+
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc
+      .array(asked, { minLength: 1, maxLength: 4 })
+      .map<Operation>(
+        (windows) => (limiter, nowMs) => limiter.take(windows.map((one) => toWindow(one, nowMs))),
+      ),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(asked, fc.constantFrom(-1, 1), fc.constantFrom(0, 45_000, 70_000, 4_000_000, DAY_MS / 2))
+      .map<Operation>(([one, sign, agoMs]) => (limiter, nowMs) => {
+        const { limit: _limit, ...place } = toWindow(one, nowMs - agoMs);
+        return limiter.correct([{ ...place, amount: sign * one.amount, takenAtMs: nowMs - agoMs }]);
+      }),
+  },
+  {
+    weight: 1,
+    arbitrary: asked.map<Operation>((one) => (limiter, nowMs) => {
+      const { limit: _limit, ...place } = toWindow(one, nowMs);
+      return limiter.seed([place]);
+    }),
+  },
+);
+
+const step = fc.record({
+  operation,
+  passMs: fc.oneof(fc.nat(70_000), fc.constantFrom(0, 1, 60_000, 120_000, 3_600_000, 7_200_000, DAY_MS / 2)),
+});
+
+describe.skipIf(redisMissing !== null)('the limiters in memory and in Redis', () => {
+  let server: RedisServer;
+  let connection: RedisConnection;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    connection = connectRedis(server.socketPath, { onError: (failure) => console.error(failure) });
+    await connection.open();
+  });
+  afterAll(async () => {
+    await connection?.quit();
+    await server?.stop();
+  });
+
+  it('decide alike, wait alike and hold alike after any calls at any times', async () => {
+    const looks = (nowMs: number): LimitWindow[] =>
+      (['minute', 'hour', 'day'] as const).map((name) => toWindow({ name, limit: 100, amount: 0 }, nowMs));
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        await connection.client.flushall();
+        const clock = new FakeClock();
+        const memory = new MemoryRateLimiter({ clock });
+        const redis = new RedisRateLimiter({ client: connection.client, clock, replyTimeoutMs: 5_000 });
+        for (const { operation: ask, passMs } of steps) {
+          clock.advance(passMs);
+          const nowMs = clock.nowMs();
+          expect(await ask(redis, nowMs)).toEqual(await ask(memory, nowMs));
+          expect(await redis.look(looks(nowMs))).toEqual(await memory.look(looks(nowMs)));
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
