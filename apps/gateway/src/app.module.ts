@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Logger } from 'pino';
+import { AlertsModule } from './alerts/alerts.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { configModule, type StartSettings } from './config/config.module.js';
 import { DecisionLogModule } from './decision-log/decision-log.module.js';
@@ -27,6 +28,7 @@ export const appModule = (settings: StartSettings, logger: Logger): DynamicModul
     HitlModule,
     DecisionLogModule,
     LlmProxyModule,
+    AlertsModule,
     HealthModule,
     OpenApiModule,
   ],

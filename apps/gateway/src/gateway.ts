@@ -9,6 +9,7 @@ import type { Logger } from 'pino';
 import type { DecisionStore } from '#contracts';
 import { LIMITS, NAMESPACES, ObservatoryError } from '#contracts';
 import { randomIds } from '#kernel';
+import { AlertsArea } from './alerts/alerts.area.js';
 import { appModule } from './app.module.js';
 import { AUTHENTICATOR, type Authenticator } from './auth/authenticator.js';
 import { BOOTSTRAP, type Bootstrap } from './auth/bootstrap.js';
@@ -92,6 +93,7 @@ export async function startGateway(settings: StartSettings, logger: Logger): Pro
 
 interface Parts {
   hub: LiveHub;
+  alerts: AlertsArea;
   area: DecisionLogArea;
   desk: HitlDesk;
   proxy: LlmProxyArea;
@@ -135,6 +137,12 @@ async function assemble(
 
   await area.recover();
   await proxy.recover();
+  const alerts = app.get(AlertsArea);
+  await alerts.start(hub, area.registry.entries());
+  area.watch({
+    step: (step) => alerts.noteStep(step),
+    sessionEnded: (key, view) => alerts.noteSessionEnded(key, view),
+  });
   desk.connect(area.sessions);
 
   const io = createSocketServer(app.getHttpServer(), config.allowedOrigins);
@@ -166,7 +174,7 @@ async function assemble(
     io.disconnectSockets(true);
     io.engine.close();
   };
-  return { hub, area, desk, proxy, proxyRoute, store, closeSockets };
+  return { hub, alerts, area, desk, proxy, proxyRoute, store, closeSockets };
 }
 
 /** An empty body is an empty object: a command without arguments needs none. */
@@ -184,7 +192,7 @@ function acceptJson(fastify: FastifyInstance): void {
 function planDrain(
   app: NestFastifyApplication,
   drain: Drain,
-  { hub, area, desk, proxy, proxyRoute, store, closeSockets }: Parts,
+  { hub, alerts, area, desk, proxy, proxyRoute, store, closeSockets }: Parts,
 ): void {
   drain.onDrain('control polls', () => desk.drain());
   drain.onDrain('proxied calls', () => proxyRoute.drain(PROXY_DRAIN_MS));
@@ -193,5 +201,6 @@ function planDrain(
   drain.onDrain('requests', () => app.close());
   drain.onDrain('proxy', () => proxy.stop());
   drain.onDrain('sessions', () => area.stop());
+  drain.onDrain('alerts', () => alerts.stop());
   drain.onDrain('store', () => store.close());
 }

@@ -97,6 +97,23 @@ export const alertChannelBodySchema = z.discriminatedUnion('kind', [
 ]);
 export type AlertChannelBody = z.infer<typeof alertChannelBodySchema>;
 
+/** `PATCH`: what is absent stays, null takes away. `kind` may only repeat what it is; fields of other kinds are refused. */
+export const alertChannelPatchSchema = z.strictObject({
+  kind: z.enum(['webhook', 'slack', 'email']).optional(),
+  name: displayNameSchema.optional(),
+  url: httpUrl.optional(),
+  secret: z.string().min(16).max(200).nullable().optional(),
+  allow_private: z.boolean().optional(),
+  to: z.array(z.email()).min(1).max(20).optional(),
+  from: z.email().optional(),
+  smtp_host: z.string().min(1).max(255).optional(),
+  smtp_port: z.number().int().min(1).max(65_535).optional(),
+  smtp_tls: z.boolean().optional(),
+  smtp_user: z.string().max(200).nullable().optional(),
+  smtp_password: z.string().max(1_000).nullable().optional(),
+});
+export type AlertChannelPatch = z.infer<typeof alertChannelPatchSchema>;
+
 export const alertChannelSchema = z.object({
   channel_id: z.string(),
   kind: z.enum(['webhook', 'slack', 'email']),

@@ -47,12 +47,12 @@ describe.each(VENDORS)('$name', (vendor: Vendor) => {
     upstream.script(always(vendor, { text: 'The order 4711 is still being processed.' }));
     const answers = [];
     for (let request = 1; request <= FATAL_REQUEST; request += 1)
-      answers.push(await ask(gateway.url, `Where is order ${request}?`, { agent, maxRetries: 2 }));
+      answers.push(await ask(gateway.url, `Where is order ${request}?`, { agent, headers, maxRetries: 2 }));
     expect(upstream.calls).toHaveLength(FATAL_REQUEST - 1);
     expect(answers.at(-1)?.text).toContain('stopped by Observatory');
 
     await expect(
-      ask(gateway.url, 'Another question altogether', { agent, maxRetries: 2 }),
+      ask(gateway.url, 'Another question altogether', { agent, headers, maxRetries: 2 }),
     ).rejects.toMatchObject({ status: 403 });
     expect(upstream.calls).toHaveLength(FATAL_REQUEST - 1);
 

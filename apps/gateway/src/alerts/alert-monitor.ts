@@ -1,3 +1,109 @@
-// TEMPORARY placeholder so that the tree compiles; the alerts area replaces this file.
+/**
+ * Watches: whoever knows something tells it with `note`, once a second it looks at what time alone changes, and what is
+ * due goes to the channels of its rule. Notes cost little and never throw; they sit on request paths.
+ */
+import type { AlertNotice, AlertRule } from '#contracts';
+import { type AlertEvent, AlertRules, type DueNotice, noticeOf } from '#domain/alerts';
+import type { Clock, IdSource } from '#kernel';
+import type { Timer } from '../hitl/timer.js';
+import type { AlertDocuments } from './alert-documents.js';
+import type { AlertTelemetry } from './alert-telemetry.js';
+
 export const ALERT_MONITOR = Symbol('AlertMonitor');
-export interface AlertMonitor { note(event: Record<string, unknown>): void }
+
+const TICK_MS = 1_000;
+
+export interface AlertMonitorOptions {
+  documents: Pick<AlertDocuments, 'rules' | 'loadedFiring' | 'saveFiring'>;
+  clock: Clock;
+  ids: IdSource;
+  timer: Timer;
+  publicUrl: string | null;
+  deliver(notice: AlertNotice, channelId: string): void;
+  telemetry: AlertTelemetry;
+}
+
+export class AlertMonitor {
+  readonly #options: AlertMonitorOptions;
+  readonly #rules: AlertRules;
+  #saving: Promise<void> = Promise.resolve();
+  #cancelTick: () => void = () => {};
+  #isStopped = false;
+
+  constructor(options: AlertMonitorOptions) {
+    this.#options = options;
+    this.#rules = new AlertRules({
+      clock: options.clock,
+      rulesOf: (tenantId) => options.documents.rules(tenantId),
+      onBound: (bound) => options.telemetry.boundReached(bound),
+    });
+  }
+
+  /** Tells what happened to one agent. */
+  note(event: AlertEvent): void {
+    this.#run(() => this.#rules.observe(event));
+  }
+
+  /** Makes known what was so before this process, without a word to anybody. Before `start`. */
+  prime(event: AlertEvent): void {
+    this.#rules.prime(event);
+  }
+
+  /** Brings back what was firing and begins to look at the time. */
+  start(): void {
+    for (const { tenantId, ruleId, states } of this.#options.documents.loadedFiring())
+      this.#rules.restore(tenantId, ruleId, states);
+    this.#armTick();
+  }
+
+  /** Keeps what fires, then stands still. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancelTick();
+    this.#saveChanged();
+    await this.#saving;
+  }
+
+  firing(tenantId: string, ruleId: string): AlertRule['firing'] {
+    return this.#rules.firing(tenantId, ruleId);
+  }
+
+  rulesChanged(tenantId: string): void {
+    this.#rules.refresh(tenantId);
+  }
+
+  #armTick(): void {
+    this.#cancelTick = this.#options.timer.after(TICK_MS, () => {
+      if (this.#isStopped) return;
+      this.#run(() => this.#rules.tick(this.#options.clock.nowMs()));
+      this.#saveChanged();
+      this.#armTick();
+    });
+  }
+
+  #run(look: () => DueNotice[]): void {
+    try {
+      for (const due of look()) this.#dispatch(due);
+    } catch (error) {
+      this.#options.telemetry.ruleFailed(error);
+    }
+  }
+
+  #dispatch(due: DueNotice): void {
+    const { ids, publicUrl, deliver, telemetry } = this.#options;
+    const notice = noticeOf(due, { noticeId: `ntc_${ids.next()}`, publicUrl });
+    telemetry.noticed(notice);
+    for (const channelId of due.rule.channel_ids) deliver(notice, channelId);
+  }
+
+  /** Not waited for: what is lost in a crash is said again, at worst. */
+  #saveChanged(): void {
+    const { documents, telemetry } = this.#options;
+    for (const { tenantId, ruleId } of this.#rules.takeChanged()) {
+      const states = this.#rules.states(tenantId, ruleId);
+      this.#saving = this.#saving
+        .then(() => documents.saveFiring(tenantId, ruleId, states))
+        .catch((error: unknown) => telemetry.storeFailed('firing', error));
+    }
+  }
+}

@@ -105,7 +105,10 @@ export class AlertTelemetry {
 
   storeFailed(what: 'delivery' | 'firing' | 'incidents', error: unknown): void {
     this.#failures.inc({ what });
-    this.#logger.error({ event: 'alert_store_failed', what, err: error }, 'the store refused what alerts keep');
+    this.#logger.error(
+      { event: 'alert_store_failed', what, err: error },
+      'the store refused what alerts keep',
+    );
   }
 
   ruleFailed(error: unknown): void {

@@ -1,5 +1,57 @@
-// TEMPORARY placeholder so that the tree compiles; the alerts area replaces this file.
+/**
+ * Alerts: rules, channels, deliveries. Whoever knows something tells the monitor (`ALERT_MONITOR`); the application ties
+ * the rest before it listens: `area.start(hub, sessions)`, and `area.stop()` when it ends.
+ */
 import { Module } from '@nestjs/common';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import type { DecisionStore, LivePublisher, ProxyStore, SecretBox } from '#contracts';
+import type { Clock, IdSource } from '#kernel';
+import type { GatewayConfig } from '../config/config.js';
+import { systemTimer } from '../hitl/timer.js';
+import { CLOCK, CONFIG, IDS, LIVE, LOGGER, METRICS, PROXY_STORE, SECRET_BOX, STORE } from '../tokens.js';
 import { ALERT_MONITOR } from './alert-monitor.js';
-@Module({ providers: [{ provide: ALERT_MONITOR, useValue: { note() {} } }], exports: [ALERT_MONITOR] })
+import { AlertsArea } from './alerts.area.js';
+import { AlertsController } from './alerts.controller.js';
+
+@Module({
+  controllers: [AlertsController],
+  providers: [
+    {
+      provide: AlertsArea,
+      inject: [CLOCK, IDS, LOGGER, METRICS, STORE, PROXY_STORE, SECRET_BOX, LIVE, CONFIG],
+      useFactory: async (
+        clock: Clock,
+        ids: IdSource,
+        logger: Logger,
+        metrics: Registry,
+        store: DecisionStore,
+        proxyStore: ProxyStore,
+        box: SecretBox,
+        live: LivePublisher,
+        { publicUrl }: GatewayConfig,
+      ): Promise<AlertsArea> => {
+        const random = Math.random;
+        const timer = systemTimer;
+        const area = new AlertsArea({
+          clock,
+          ids,
+          timer,
+          random,
+          logger,
+          metrics,
+          store,
+          proxyStore,
+          box,
+          live,
+          publicUrl,
+        });
+        await area.load();
+        return area;
+      },
+    },
+    { provide: ALERT_MONITOR, inject: [AlertsArea], useFactory: (area: AlertsArea) => area.monitor },
+  ],
+  exports: [AlertsArea, ALERT_MONITOR],
+})
 export class AlertsModule {}

@@ -9,6 +9,8 @@ import {
   type LivePublisher,
   type RuntimeConfigSource,
   type SessionKey,
+  type SessionView,
+  type StoredStep,
   sessionKey,
   sessionTopic,
   TOPICS,
@@ -62,6 +64,8 @@ export class DecisionLogArea {
   readonly #memory = new StepMemory(REMEMBERED_TRACE_COUNT_MAX);
   readonly #retention: Retention;
   readonly #store: DecisionStore;
+  readonly #publisher: StepPublisher;
+  #onSessionEnded: (key: SessionKey, view: SessionView) => void = () => {};
 
   constructor({
     clock,
@@ -103,6 +107,7 @@ export class DecisionLogArea {
       sessionIdleMs: bounds.windowIdleMs,
     });
     const publisher = new StepPublisher(this.registry, this.#topology, live, this.#stats);
+    this.#publisher = publisher;
     this.interceptor = new SchemaInterceptor({
       clock,
       config,
@@ -140,6 +145,15 @@ export class DecisionLogArea {
     }
   }
 
+  /** Who else wants to know: of published steps, and of sessions ended by an operator or the policy. Never throw. */
+  watch(watcher: {
+    step(step: StoredStep): void;
+    sessionEnded(key: SessionKey, view: SessionView): void;
+  }): void {
+    this.#publisher.onStep = watcher.step;
+    this.#onSessionEnded = watcher.sessionEnded;
+  }
+
   start(hub: LiveHub, subscriberCount: () => number): void {
     hub.provideSnapshot(TOPICS.messages, (tenantId) => hub.newest(tenantId, TOPICS.messages, 200));
     hub.provideSnapshot(TOPICS.violations, (tenantId) => hub.newest(tenantId, TOPICS.violations, 200));
@@ -171,6 +185,8 @@ export class DecisionLogArea {
 
   #endSession(key: SessionKey): void {
     const view = this.registry.peek(key);
-    if (view) this.#topology.endSession(key.slice(0, key.indexOf('\0')), view.session_id);
+    if (view === undefined) return;
+    this.#topology.endSession(key.slice(0, key.indexOf('\0')), view.session_id);
+    this.#onSessionEnded(key, view);
   }
 }

@@ -14,6 +14,9 @@ import type { StatsFeed } from './stats-feed.js';
 import type { TopologyFeed } from './topology-feed.js';
 
 export class StepPublisher {
+  /** Told of each step once it is published. Set once, before the first. */
+  onStep: (step: StoredStep) => void = () => {};
+
   constructor(
     private readonly registry: SessionRegistry,
     private readonly topology: TopologyFeed,
@@ -35,6 +38,7 @@ export class StepPublisher {
       step: view,
       window: window as EntropyTuple[],
     });
+    this.onStep(step);
   }
 
   /** To those who look at its session, and to nobody else. */

@@ -268,7 +268,10 @@ export class HitlDesk implements ControlDesk {
     this.#writer.publishControl(entry);
   }
 
-  async holdCall(key: SessionKey, { waitMs, signal }: { waitMs: number; signal: AbortSignal }): Promise<AgentControl> {
+  async holdCall(
+    key: SessionKey,
+    { waitMs, signal }: { waitMs: number; signal: AbortSignal },
+  ): Promise<AgentControl> {
     const untilMs = this.#ports.clock.nowMs() + waitMs;
     const entry = await this.#registry.load(key);
     if (entry.row.state === 'pause_requested') {

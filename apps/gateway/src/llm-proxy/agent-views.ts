@@ -12,7 +12,7 @@ import { type KillSwitchWindows, presetOf } from '#domain/kill-switch';
 import type { AgentActivity } from './agent-activity.js';
 import type { AgentDirectory } from './agent-directory.js';
 import type { HeldCalls } from './held-calls.js';
-import { windowPrefix } from './steps/kill-switch.step.js';
+import { agentOfWindow } from './steps/kill-switch.step.js';
 
 /** One view per changed agent and interval. */
 const PUBLISH_INTERVAL_MS = 1_000;
@@ -22,7 +22,7 @@ const LIST_COUNT_MAX = 2_000;
 export interface AgentViewsParts {
   agents: AgentDirectory;
   activity: AgentActivity;
-  windows: Pick<KillSwitchWindows, 'scoreWhere'>;
+  windows: Pick<KillSwitchWindows, 'highestScores'>;
   held: HeldCalls;
   live: LivePublisher;
 }
@@ -53,11 +53,12 @@ export class AgentViews {
   /** By agent id. */
   list(tenantId: string): AgentView[] {
     const { agents, activity } = this.#parts;
+    const scores = this.#scores();
     const ids = new Set([...agents.known(tenantId), ...activity.known(tenantId)]);
     return [...ids]
       .sort()
       .slice(0, LIST_COUNT_MAX)
-      .map((id) => this.view(tenantId, id));
+      .map((id) => this.#view(tenantId, id, scores));
   }
 
   isKnown(tenantId: string, agentId: string): boolean {
@@ -68,6 +69,10 @@ export class AgentViews {
   }
 
   view(tenantId: string, agentId: string): AgentView {
+    return this.#view(tenantId, agentId, this.#scores());
+  }
+
+  #view(tenantId: string, agentId: string, scores: ReadonlyMap<string, number>): AgentView {
     const { agents, activity, held } = this.#parts;
     const scope = agentScope(tenantId, agentId);
     const policy = agents.policy(scope);
@@ -77,7 +82,7 @@ export class AgentViews {
     return {
       agent_id: agentId,
       policy,
-      kill_switch: this.killSwitch(scope),
+      kill_switch: this.killSwitch(scope, scores),
       spend: {
         hour: { spent_usd: spent.hour / 1e6, budget_usd: policy.budget_hour_usd },
         day: { spent_usd: spent.day / 1e6, budget_usd: policy.budget_day_usd },
@@ -93,23 +98,28 @@ export class AgentViews {
     };
   }
 
-  killSwitch(scope: AgentScope): KillSwitchAnswer {
-    const { agents, windows } = this.#parts;
-    const settings = agents.killSwitch(scope);
-    const { tenantId, agentId } = splitAgentScope(scope);
-    const prefix = windowPrefix(tenantId, agentId);
+  /** @param scores highest per agent, where many are asked for at once */
+  killSwitch(scope: AgentScope, scores: ReadonlyMap<string, number> = this.#scores()): KillSwitchAnswer {
+    const settings = this.#parts.agents.killSwitch(scope);
     return {
       ...settings,
-      agent_id: agentId,
+      agent_id: splitAgentScope(scope).agentId,
       preset: presetOf(settings),
-      live_score: settings.enabled ? windows.scoreWhere((key) => key.startsWith(prefix)) : null,
+      live_score: settings.enabled ? (scores.get(scope) ?? null) : null,
     };
   }
 
+  /** Agent -> highest score among its windows, in one pass over all. */
+  #scores(): ReadonlyMap<string, number> {
+    return this.#parts.windows.highestScores(agentOfWindow);
+  }
+
   #publish(): void {
+    if (this.#changed.size === 0) return;
+    const scores = this.#scores();
     for (const scope of this.#changed) {
       const { tenantId, agentId } = splitAgentScope(scope);
-      this.#parts.live.publish(tenantId, TOPICS.agents, this.view(tenantId, agentId));
+      this.#parts.live.publish(tenantId, TOPICS.agents, this.#view(tenantId, agentId, scores));
     }
     this.#changed.clear();
   }

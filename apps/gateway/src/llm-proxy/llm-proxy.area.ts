@@ -39,9 +39,6 @@ import { StepFeed } from './step-feed.js';
 import { isError } from './steps/record.step.js';
 import { UpstreamDirectory } from './upstream-directory.js';
 
-/** Windows of the kill switch, over all agents and sessions; of 20 requests and their excerpts each. */
-const WINDOW_COUNT_MAX = 5_000;
-const WINDOW_IDLE_MS = 3_600_000;
 const HOUR_MS = 3_600_000;
 
 export interface LlmProxyDependencies {
@@ -82,11 +79,11 @@ export class LlmProxyArea {
     const { clock, live, config, proxyStore, store, alerts } = parts;
     const events = new ProxyEvents(parts.logger, parts.metrics, {
       held: () => this.held.count,
-      windows: () => this.#windows.windowCount,
+      windows: () => this.#windows.counts().windows,
       waitingRows: () => this.log.waitingCount,
     });
     this.#events = events;
-    this.#windows = new KillSwitchWindows({ clock, countMax: WINDOW_COUNT_MAX, idleMs: WINDOW_IDLE_MS });
+    this.#windows = new KillSwitchWindows({ clock });
     this.#activity = new AgentActivity(clock);
     this.#caps = new SessionCaps({ clock });
     this.agents = new AgentDirectory({

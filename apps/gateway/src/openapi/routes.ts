@@ -1,6 +1,7 @@
 /** Every route of the gateway, in the order in which a newcomer reads them. */
 import type { Route } from './route.js';
 import { ACCESS_ROUTES } from './routes/access.js';
+import { ALERT_ROUTES } from './routes/alerts.js';
 import { AUDIT_ROUTES } from './routes/audit.js';
 import { CONTROL_ROUTES } from './routes/control.js';
 import { INGEST_ROUTES } from './routes/ingest.js';
@@ -13,6 +14,7 @@ export const ROUTES: readonly Route[] = [
   ...SESSION_ROUTES,
   ...CONTROL_ROUTES,
   ...PROXY_ROUTES,
+  ...ALERT_ROUTES,
   ...AUDIT_ROUTES,
   ...ACCESS_ROUTES,
   ...OPERATION_ROUTES,

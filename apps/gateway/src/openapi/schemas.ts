@@ -55,6 +55,7 @@ export const pages = {
   steps: page(contracts.stepViewSchema),
   alerts: page(storedAlertSchema),
   violations: page(storedViolationSchema),
+  alertDeliveries: page(contracts.alertDeliverySchema),
   audit: page(contracts.auditEntrySchema),
   agentKeys: page(contracts.agentKeySchema),
   operators: page(contracts.operatorTokenSchema),
@@ -71,7 +72,14 @@ export const lists = {
   heldCalls: list(contracts.heldCallSchema),
   spend: list(contracts.spendLineSchema),
   upstreams: list(contracts.upstreamSchema),
+  alertRules: list(contracts.alertRuleSchema),
+  alertChannels: list(contracts.alertChannelSchema),
 };
+export const channelTestSchema = z.object({
+  status: z.enum(['ok', 'failed']),
+  detail: z.string().describe('For people: that it was taken, or why not.'),
+  duration_ms: z.number(),
+});
 export const agentCommandAnswerSchema = z.object({
   status: z.literal('ok'),
   note: z.enum(['already_active', 'already_inactive']).optional(),
@@ -157,4 +165,17 @@ export const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   Upstream: contracts.upstreamSchema,
   UpstreamList: lists.upstreams,
   UpstreamPut: contracts.upstreamPutSchema,
+  AlertRule: contracts.alertRuleSchema,
+  AlertRuleList: lists.alertRules,
+  AlertRuleBody: contracts.alertRuleBodySchema,
+  AlertRulePatch: contracts.alertRulePatchSchema,
+  AlertChannel: contracts.alertChannelSchema,
+  AlertChannelList: lists.alertChannels,
+  AlertChannelBody: contracts.alertChannelBodySchema,
+  AlertChannelPatch: contracts.alertChannelPatchSchema,
+  CreatedAlertChannel: contracts.createdAlertChannelSchema,
+  ChannelTest: channelTestSchema,
+  AlertNotice: contracts.alertNoticeSchema,
+  AlertDelivery: contracts.alertDeliverySchema,
+  AlertDeliveryPage: pages.alertDeliveries,
 };

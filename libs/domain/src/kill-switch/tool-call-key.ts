@@ -6,9 +6,10 @@ import { rawFingerprint } from './fingerprint.js';
 /** Longer arguments are compared as the model wrote them: parsing and sorting would cost more than the decision may. */
 const CANONICAL_CHARS_MAX = 16_384;
 
-/** 64 bits in base 36; the arguments' white space makes no difference, their numbers do. Never throws. */
+/** Equal for equal calls; the white space inside an argument counts by its amount, its numbers to the digit. Never throws. */
 export function toolCallKey(call: Pick<LlmToolCall, 'name' | 'arguments'>): string {
-  return rawFingerprint(`${call.name}\n${canonicalArguments(call.arguments)}`)?.exact ?? '';
+  const text = `${call.name}\n${canonicalArguments(call.arguments)}`;
+  return `${rawFingerprint(text)?.exact ?? ''}.${text.length.toString(36)}`;
 }
 
 function canonicalArguments(text: string): string {

@@ -20,6 +20,8 @@ import { isKilled } from './select-agents';
 import { useAgent } from './use-agent';
 
 const HIDDEN_COLUMNS = ['agent', 'session', 'first_byte'] as const;
+/** Latest calls beyond these scroll. */
+const ROWS_BEFORE_SCROLL = 6;
 const route = getRouteApi('/shell/agents/$agentId');
 
 export function AgentPage() {
@@ -210,7 +212,7 @@ function LatestCalls({ agentId }: { agentId: string }) {
         openId={null}
         hides={HIDDEN_COLUMNS}
         onOpen={({ call_id }) => void navigate({ to: '/calls', search: { agent: agentId, call: call_id } })}
-        className={source.calls.length > 0 ? 'h-72' : ''}
+        className={source.calls.length > ROWS_BEFORE_SCROLL ? 'h-72' : ''}
         empty={
           source.isLoading ? (
             <Skeleton className="m-3 h-16" />

@@ -33,7 +33,7 @@ export function ChannelsTab() {
   return (
     <TabBody
       lead="Where notices go. Webhooks are signed; failures are tried again, then kept as dead letters."
-      action={data?.length ? create : undefined}
+      action={data?.length === 0 ? undefined : create}
     >
       {secret ? (
         <OneTimeSecret

@@ -45,7 +45,7 @@ export function RulesTab() {
   return (
     <TabBody
       lead="A rule says when somebody is told, and how often."
-      action={rules.data?.length ? create : undefined}
+      action={rules.data?.length === 0 ? undefined : create}
     >
       {rules.error ? <Callout tone="danger">{rules.error.message}</Callout> : null}
       {rules.isPending ? <Skeleton className="h-32 w-full" /> : null}

@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { ListFilter } from 'lucide-react';
 import type { SpendLine } from '#contracts';
-import { cx, formatCost, formatCount, formatShare, formatTokens, Table, Td, Th } from '../../ui';
+import { cx, formatCost, formatCount, formatShare, formatTokens, plural, Table, Td, Th } from '../../ui';
 import { bucketLabel, orderLines, totalsOf } from './spend-range';
 import type { SpendSearch, SpendTable as SpendTableBy } from './spend-search';
 
@@ -50,7 +50,7 @@ export function SpendTable({ by, lines, onFilter }: SpendTableProps) {
                 line.unpriced_call_count > 0 ? 'text-warning' : 'text-faint',
               )}
             >
-              {line.unpriced_call_count > 0 ? `${formatCount(line.unpriced_call_count)} calls` : '–'}
+              {line.unpriced_call_count > 0 ? plural(line.unpriced_call_count, 'call') : '–'}
             </Td>
           </tr>
         ))}

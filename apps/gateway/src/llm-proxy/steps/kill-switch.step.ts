@@ -63,6 +63,9 @@ const windowKey = ({ tenantId, agentId, sessionId }: ProxyCall, { scope }: KillS
 export const windowPrefix = (tenantId: string, agentId: string): string =>
   `${agentScope(tenantId, agentId)}\0`;
 
+/** The agent scope a window's key begins with. */
+export const agentOfWindow = (key: string): string => key.slice(0, key.indexOf('\0', key.indexOf('\0') + 1));
+
 const incidentOf = (
   call: ProxyCall,
   settings: KillSwitchSettings,

@@ -1,6 +1,6 @@
 /** The part of the SimHash program that turns hashes of tokens into features, and counts the bits of those. */
 
-import { FEATURES_PER_SUM, LAYOUT, MIX_FEATURE, MIX_LAST } from './layout.js';
+import { FEATURES_PER_SUM, LAYOUT, MIX_FEATURE } from './layout.js';
 import { advance, foldDown, put, rotate, store, stored } from './phrases.js';
 import {
   block,
@@ -31,8 +31,6 @@ export function writeMixBatch(): FunctionWriter {
       token.set(i64.load(at.get, LAYOUT.batch)),
       feature.set(i64.mul(i64.xor(token.get, context), i64.of(MIX_FEATURE))),
       foldDown(feature, 29n),
-      feature.set(i64.mul(feature.get, i64.of(MIX_LAST))),
-      foldDown(feature, 32n),
       beforeThat.set(before.get),
       before.set(token.get),
       exact.set(i64.add(rotate(exact.get, 5), feature.get)),

@@ -4,10 +4,22 @@
  */
 
 import { BLOCK_BYTES, FUNCTION, LAYOUT, SYMBOL, UUID_BYTES } from './layout.js';
-import { advance, all, isByte, isDigit, isDigits, isHexDigit, isWordByte, skipWhile } from './phrases.js';
+import {
+  advance,
+  all,
+  code,
+  isByte,
+  isDigit,
+  isDigits,
+  isHexDigit,
+  isWordByte,
+  skipWhile,
+  variables,
+} from './phrases.js';
 import {
   block,
   branchIf,
+  bytes16,
   type Code,
   call,
   FunctionWriter,
@@ -15,6 +27,7 @@ import {
   i32,
   i64,
   loop,
+  select,
   when,
 } from './wasm-writer.js';
 
@@ -38,23 +51,24 @@ export function writeIsDigits(): FunctionWriter {
 export function writeIsUuid(): FunctionWriter {
   const writer = new FunctionWriter(['i32'], 'i32');
   const position = writer.parameter(0);
-  const index = writer.variable('i32');
-  const hyphens = (1 << 8) | (1 << 13) | (1 << 18) | (1 << 23);
+  const half = writer.variable('v128');
+  const hyphens = [8, 13, 18, 23];
+  const hexDigits = ~hyphens.reduce((bits, at) => bits | (1 << at), 0);
+  const isIn = (first: string, count: number): Code =>
+    bytes16.less(bytes16.sub(half.get, bytes16.splat(code(first))), bytes16.splat(i32.of(count)));
+  const hexBits = bytes16.topBits(bytes16.or(isIn('0', 10), isIn('a', 6)));
+  const bits = writer.variable('i32');
   writer.body = [
-    loop(
-      when(
-        i32.and(
-          i32.less(index.get, i32.of(32)),
-          i32.and(i32.shiftRight(i32.of(hyphens), index.get), i32.of(1)),
-        ),
-        [when(i32.isZero(isByte(position.get, '-')), [giveBack(i32.of(0))])],
-        [when(i32.isZero(isHexDigit(position.get)), [giveBack(i32.of(0))])],
-      ),
-      advance(position, 1),
-      advance(index, 1),
-      branchIf(0, i32.less(index.get, i32.of(36))),
+    half.set(bytes16.load(position.get, LAYOUT.text)),
+    bits.set(hexBits),
+    half.set(bytes16.load(position.get, LAYOUT.text + 16)),
+    bits.set(i32.or(bits.get, i32.shiftLeft(hexBits, i32.of(16)))),
+    when(i32.isZero(i32.equal(bits.get, i32.of(hexDigits))), [giveBack(i32.of(0))]),
+    all(
+      ...hyphens.map((at) => isByte(position.get, '-', at)),
+      ...[32, 33, 34, 35].map((at) => isHexDigit(position.get, at)),
+      i32.isZero(isWordByte(i32.add(position.get, i32.of(UUID_BYTES)))),
     ),
-    i32.isZero(isWordByte(position.get)),
   ].flat();
   return writer;
 }
@@ -143,11 +157,37 @@ export function writeNumberEnd(): FunctionWriter {
 export function writeReplace(): FunctionWriter {
   const writer = new FunctionWriter(['i32', 'i32'], null);
   const [position, masks] = [writer.parameter(0), writer.parameter(1)];
-  const [symbol, end, cleared] = [writer.variable('i32'), writer.variable('i32'), writer.variable('i64')];
+  const [symbol, end, inner, count] = variables(writer, 'i32', 4);
   const uuidStart = i32.sub(position.get, i32.of(8));
-  const maskAddress = i32.add(masks.get, i32.shiftLeft(i32.shiftRight(position.get, i32.of(6)), i32.of(4)));
-  const bitOf = (at: Code): Code =>
-    i64.shiftLeft(i64.of(1n), i64.ofI32(i32.and(at, i32.of(BLOCK_BYTES - 1))));
+  const bitAt = (at: Code): Code => i64.ofI32(i32.and(at, i32.of(BLOCK_BYTES - 1)));
+  /** Changes the word of the masks that holds the bit. */
+  const change = (at: Code, how: (word: Code) => Code): Code => {
+    const address = i32.add(masks.get, i32.shiftLeft(i32.shiftRight(at, i32.of(6)), i32.of(4)));
+    return i64.store(address, how(i64.load(address)));
+  };
+  const countInWord = i32.sub(i32.of(BLOCK_BYTES), i32.and(inner.get, i32.of(BLOCK_BYTES - 1)));
+  const countLeft = i32.sub(end.get, inner.get);
+  const innerBits = i64.shiftLeft(
+    i64.shiftRight(i64.of(-1n), i64.ofI32(i32.sub(i32.of(BLOCK_BYTES), count.get))),
+    bitAt(inner.get),
+  );
+  const clearStarts = block(
+    loop(
+      branchIf(1, i32.isZero(i32.less(inner.get, end.get))),
+      count.set(select(i32.less(countLeft, countInWord), countLeft, countInWord)),
+      change(inner.get, (word) => i64.and(word, i64.xor(innerBits, i64.of(-1n)))),
+      inner.set(i32.add(inner.get, count.get)),
+      [0x0c, 0],
+    ),
+  );
+  const clearText = block(
+    loop(
+      branchIf(1, i32.isZero(i32.less(position.get, end.get))),
+      i32.storeByte(position.get, i32.of(0), LAYOUT.text),
+      advance(position, 1),
+      [0x0c, 0],
+    ),
+  );
   writer.body = [
     when(
       isDigit(position.get),
@@ -176,19 +216,15 @@ export function writeReplace(): FunctionWriter {
         end.set(i32.add(position.get, i32.of(UUID_BYTES))),
       ],
     ),
-    i32.storeByte(position.get, symbol.get, LAYOUT.text),
     // The rest becomes white space in which no token starts; a unit behind it, as in 10ms, is a token of its own.
-    block(
-      loop(
-        advance(position, 1),
-        branchIf(1, i32.isZero(i32.less(position.get, end.get))),
-        i32.storeByte(position.get, i32.of(0), LAYOUT.text),
-        cleared.set(i64.xor(bitOf(position.get), i64.of(-1n))),
-        i64.store(maskAddress, i64.and(i64.load(maskAddress), cleared.get)),
-        [0x0c, 0],
-      ),
-    ),
-    when(isWordByte(end.get), [i64.store(maskAddress, i64.or(i64.load(maskAddress), bitOf(end.get)))]),
+    i32.storeByte(position.get, symbol.get, LAYOUT.text),
+    advance(position, 1),
+    inner.set(position.get),
+    clearText,
+    clearStarts,
+    when(isWordByte(end.get), [
+      change(end.get, (word) => i64.or(word, i64.shiftLeft(i64.of(1n), bitAt(end.get)))),
+    ]),
   ].flat();
   return writer;
 }

@@ -1,0 +1,216 @@
+/** Puts alerting together: what watches, what carries, what operators change. */
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import { SmtpSender } from '#adapters/smtp';
+import { WebhookSender } from '#adapters/webhook';
+import {
+  type AlertDelivery,
+  type DecisionStore,
+  type LivePublisher,
+  type OperatorPrincipal,
+  type Page,
+  type PageQuery,
+  type ProxyStore,
+  type SecretBox,
+  type SessionKey,
+  type SessionView,
+  type StoredStep,
+  splitSessionKey,
+  TOPICS,
+} from '#contracts';
+import type { Clock, IdSource } from '#kernel';
+import type { Timer } from '../hitl/timer.js';
+import type { LiveHub } from '../realtime/live-hub.js';
+import { AlertAudit } from './alert-audit.js';
+import { AlertDocuments } from './alert-documents.js';
+import { AlertMonitor } from './alert-monitor.js';
+import { AlertTelemetry } from './alert-telemetry.js';
+import { ChangeQueue } from './change-queue.js';
+import { CHANNEL_GONE, ChannelDesk, SEALED_WITH_ANOTHER_KEY } from './channel-desk.js';
+import { openChannel } from './channel-record.js';
+import { ChannelSender } from './channel-sender.js';
+import { DeliveryQueue } from './delivery-queue.js';
+import { RuleDesk } from './rule-desk.js';
+
+/** An incident this young at start may have been stored without a word to anybody: it is told, once more at worst. */
+const UNTOLD_INCIDENT_MS_MAX = 10 * 60_000;
+const SNAPSHOT_COUNT = 50;
+
+export interface AlertsDependencies {
+  clock: Clock;
+  ids: IdSource;
+  timer: Timer;
+  random: () => number;
+  logger: Logger;
+  metrics: Registry;
+  store: Pick<DecisionStore, 'commitControl'>;
+  proxyStore: Pick<
+    ProxyStore,
+    | 'documents'
+    | 'saveDocument'
+    | 'deleteDocument'
+    | 'saveDelivery'
+    | 'delivery'
+    | 'deliveries'
+    | 'pendingDeliveries'
+    | 'openIncidents'
+  >;
+  box: SecretBox;
+  live: LivePublisher;
+  publicUrl: string | null;
+  webhook?: Pick<WebhookSender, 'send'>;
+  smtp?: Pick<SmtpSender, 'send'>;
+}
+
+export class AlertsArea {
+  readonly monitor: AlertMonitor;
+  readonly rules: RuleDesk;
+  readonly channels: ChannelDesk;
+  readonly #queue: DeliveryQueue;
+  readonly #documents: AlertDocuments;
+  readonly #audit: AlertAudit;
+  readonly #telemetry: AlertTelemetry;
+  readonly #parts: AlertsDependencies;
+
+  constructor(parts: AlertsDependencies) {
+    this.#parts = parts;
+    const { clock, ids, timer, live, box, proxyStore, publicUrl } = parts;
+    const telemetry = new AlertTelemetry(parts.logger, parts.metrics, () => this.#queue.pendingCount);
+    this.#telemetry = telemetry;
+    const documents = new AlertDocuments({
+      store: proxyStore,
+      clock,
+      onUnusable: (kind, id) => telemetry.documentUnusable(kind, id),
+    });
+    this.#documents = documents;
+    const { webhook = new WebhookSender(), smtp = new SmtpSender() } = parts;
+    const sender = new ChannelSender(webhook, smtp, clock);
+    this.#queue = new DeliveryQueue({
+      store: proxyStore,
+      live,
+      clock,
+      ids,
+      timer,
+      random: parts.random,
+      telemetry,
+      openChannel: (tenantId, channelId) => {
+        const record = documents.channel(tenantId, channelId);
+        if (record === undefined) return CHANNEL_GONE;
+        return openChannel(box, record) ?? SEALED_WITH_ANOTHER_KEY;
+      },
+      send: (channel, notice, deliveryId) => sender.send(channel, notice, deliveryId),
+    });
+    const deliver = this.#queue.enqueue.bind(this.#queue);
+    this.monitor = new AlertMonitor({ documents, clock, ids, timer, publicUrl, deliver, telemetry });
+    this.#audit = new AlertAudit(parts.store, clock);
+    const shared = { documents, audit: this.#audit, changes: new ChangeQueue(), clock, ids };
+    this.rules = new RuleDesk({ ...shared, watch: this.monitor });
+    this.channels = new ChannelDesk({
+      ...shared,
+      box,
+      queue: this.#queue,
+      sender,
+      publicUrl,
+      rulesChanged: (tenantId) => this.monitor.rulesChanged(tenantId),
+    });
+  }
+
+  /** Before the first event. Rejects as the store does. */
+  load(): Promise<void> {
+    return this.#documents.load();
+  }
+
+  /**
+   * Goes on where the last process ended: what was firing, what is pending, which agents were stopped or in a loop.
+   * @param sessions every session in memory
+   */
+  async start(hub: LiveHub, sessions: Iterable<readonly [SessionKey, SessionView]>): Promise<void> {
+    hub.provideSnapshot(TOPICS.deliveries, async (tenantId) => {
+      return (await this.deliveries({ tenant_id: tenantId, limit: SNAPSHOT_COUNT })).items;
+    });
+    for (const [key, view] of sessions) {
+      if (view.severity === 'loop' && !view.ended) this.monitor.prime(sessionFact(key, view));
+    }
+    const untold = await this.#primeIncidents();
+    this.monitor.start();
+    for (const event of untold) this.monitor.note(event);
+    await this.#queue.resume();
+  }
+
+  async stop(): Promise<void> {
+    await this.monitor.stop();
+    await this.#queue.drain();
+  }
+
+  /** A stored step of any agent. */
+  noteStep(step: StoredStep): void {
+    const { tenant_id, agent_id, session_id, received_at_ms, entropy_severity, log } = step;
+    this.monitor.note({
+      kind: 'step',
+      tenant_id,
+      agent_id,
+      session_id,
+      at_ms: received_at_ms,
+      severity: entropy_severity,
+      ended: log.control?.is_terminal === true,
+    });
+  }
+
+  /** An operator or the policy ended the session: it is in no loop any more. */
+  noteSessionEnded(key: SessionKey, view: SessionView): void {
+    const { clock } = this.#parts;
+    this.monitor.note({ ...sessionFact(key, view), severity: 'normal', at_ms: clock.nowMs() });
+  }
+
+  deliveries(
+    query: PageQuery & {
+      tenant_id: string;
+      state?: AlertDelivery['state'] | undefined;
+      channel_id?: string | undefined;
+    },
+  ): Promise<Page<AlertDelivery>> {
+    return this.#parts.proxyStore.deliveries(query);
+  }
+
+  /** @throws ObservatoryError delivery_not_found */
+  async retry(by: OperatorPrincipal, deliveryId: string): Promise<AlertDelivery> {
+    const delivery = await this.#queue.retry(by.tenant_id, deliveryId);
+    const { channel_id, notice } = delivery;
+    await this.#audit.record(by, 'alert_delivery.retry', {
+      delivery_id: deliveryId,
+      channel_id,
+      type: notice.type,
+    });
+    return delivery;
+  }
+
+  async #primeIncidents() {
+    const { proxyStore, clock } = this.#parts;
+    try {
+      const events = (await proxyStore.openIncidents()).map(({ tenant_id, incident }) => ({
+        kind: 'incident' as const,
+        tenant_id,
+        agent_id: incident.agent_id,
+        session_id: incident.session_id,
+        at_ms: incident.at_ms,
+        incident_id: incident.incident_id,
+        score: incident.breakdown.score,
+        threshold: incident.threshold,
+      }));
+      for (const event of events) this.monitor.prime(event);
+      return events.filter((event) => clock.nowMs() - event.at_ms <= UNTOLD_INCIDENT_MS_MAX);
+    } catch (error) {
+      this.#telemetry.storeFailed('incidents', error);
+      return [];
+    }
+  }
+}
+
+const sessionFact = (key: SessionKey, view: SessionView) => ({
+  kind: 'severity' as const,
+  tenant_id: splitSessionKey(key).tenantId,
+  agent_id: view.agent_id,
+  session_id: view.session_id,
+  at_ms: view.last_seen_ms,
+  severity: view.severity,
+});

@@ -1,0 +1,218 @@
+/**
+ * Channels as operators see and change them: of their tenant only, audited, secrets going in and not coming out. A
+ * password is never sent to another server than the one it was given for.
+ */
+import {
+  type AlertChannel,
+  type AlertChannelBody,
+  type AlertChannelPatch,
+  alertChannelBodySchema,
+  ObservatoryError,
+  type OperatorPrincipal,
+  type SecretBox,
+} from '#contracts';
+import { type SendOutcome, testNotice } from '#domain/alerts';
+import type { Clock, IdSource } from '#kernel';
+import { parseFields } from '../errors/field-errors.js';
+import type { AlertAudit } from './alert-audit.js';
+import type { AlertDocuments } from './alert-documents.js';
+import type { ChangeQueue } from './change-queue.js';
+import { type ChannelRecord, openChannel, sealChannel } from './channel-record.js';
+import type { ChannelSender } from './channel-sender.js';
+import type { DeliveryQueue } from './delivery-queue.js';
+
+export const CHANNELS_PER_TENANT_MAX = 100;
+/** Tests under way at once. */
+const TESTS_RUNNING_MAX = 8;
+const SIGNING_SECRET_BYTES = 32;
+
+/** Why a channel's own configuration cannot be used. */
+export const SEALED_WITH_ANOTHER_KEY =
+  "the channel's settings were sealed with another key than this gateway has; save the channel again";
+export const CHANNEL_GONE = 'the channel was removed';
+
+export interface ChannelDeskParts {
+  documents: AlertDocuments;
+  audit: AlertAudit;
+  changes: ChangeQueue;
+  box: SecretBox;
+  queue: Pick<DeliveryQueue, 'circuit' | 'wakeChannel'>;
+  sender: Pick<ChannelSender, 'send'>;
+  clock: Clock;
+  ids: IdSource;
+  publicUrl: string | null;
+  /** A channel that is gone was taken out of the rules of this tenant. */
+  rulesChanged(tenantId: string): void;
+}
+
+/** How a test went. */
+export interface ChannelTest {
+  status: 'ok' | 'failed';
+  /** For people. */
+  detail: string;
+  duration_ms: number;
+}
+
+export class ChannelDesk {
+  readonly #parts: ChannelDeskParts;
+  #testCount = 0;
+
+  constructor(parts: ChannelDeskParts) {
+    this.#parts = parts;
+  }
+
+  /** Oldest first. */
+  list(tenantId: string): AlertChannel[] {
+    return this.#parts.documents.channels(tenantId).map((record) => this.#shown(record));
+  }
+
+  /** A webhook without a secret is given one, which is in this answer and nowhere else. */
+  create(
+    by: OperatorPrincipal,
+    given: AlertChannelBody,
+  ): Promise<{ channel: AlertChannel; secret: string | null }> {
+    const { documents, clock, ids, changes } = this.#parts;
+    return changes.run(async () => {
+      if (documents.channels(by.tenant_id).length >= CHANNELS_PER_TENANT_MAX) {
+        const detail = `There are ${CHANNELS_PER_TENANT_MAX} channels already; remove some first.`;
+        throw new ObservatoryError('invalid_fields', detail);
+      }
+      requirePlainUrl(given);
+      const isUnsigned = given.kind === 'webhook' && given.secret === undefined;
+      const secret = isUnsigned ? `obs_sign_${ids.next(SIGNING_SECRET_BYTES)}` : null;
+      const body = given.kind === 'webhook' && secret !== null ? { ...given, secret } : given;
+      const kept = { channel_id: `chn_${ids.next()}`, created_at_ms: clock.nowMs() };
+      const channel = await this.#save(by, 'alert_channel.create', body, kept);
+      return { channel, secret };
+    });
+  }
+
+  /**
+   * Changes what is given, keeps what is not, takes away what is null; the kind stays.
+   * @throws ObservatoryError alert_channel_not_found, invalid_fields
+   */
+  update(by: OperatorPrincipal, channelId: string, patch: AlertChannelPatch): Promise<AlertChannel> {
+    const { changes, queue, box } = this.#parts;
+    return changes.run(async () => {
+      const record = this.#required(by.tenant_id, channelId);
+      if (patch.kind !== undefined && patch.kind !== record.kind) {
+        const detail = `kind: this channel is of the kind ${record.kind}; create another for ${patch.kind}.`;
+        throw new ObservatoryError('invalid_fields', detail, { fields: ['kind'] });
+      }
+      const current = openChannel(box, record);
+      requirePassword(current, patch);
+      const merged = Object.entries({ ...current, ...patch, kind: record.kind });
+      const body = parseFields(
+        alertChannelBodySchema,
+        Object.fromEntries(merged.filter(([, value]) => value !== null && value !== undefined)),
+      );
+      requirePlainUrl(body);
+      const channel = await this.#save(by, 'alert_channel.update', body, record, Object.keys(patch));
+      queue.wakeChannel(channelId);
+      return channel;
+    });
+  }
+
+  /** Takes it out of every rule too; what waits for it is dead. @throws ObservatoryError alert_channel_not_found */
+  remove(by: OperatorPrincipal, channelId: string): Promise<void> {
+    const { documents, audit, changes, queue, rulesChanged } = this.#parts;
+    return changes.run(async () => {
+      const { name, kind } = this.#required(by.tenant_id, channelId);
+      await audit.record(by, 'alert_channel.delete', { channel_id: channelId, name, kind });
+      for (const rule of documents.rules(by.tenant_id)) {
+        if (!rule.channel_ids.includes(channelId)) continue;
+        const channel_ids = rule.channel_ids.filter((id) => id !== channelId);
+        await documents.saveRule(by.tenant_id, { ...rule, channel_ids });
+      }
+      await documents.deleteChannel(by.tenant_id, channelId);
+      rulesChanged(by.tenant_id);
+      queue.wakeChannel(channelId);
+    });
+  }
+
+  /**
+   * Sends a notice now, past the queue, and says how it went.
+   * @throws ObservatoryError alert_channel_not_found; rate_limited while many tests are under way
+   */
+  async test(by: OperatorPrincipal, channelId: string): Promise<ChannelTest> {
+    const { audit, box, sender, queue, clock, ids, publicUrl } = this.#parts;
+    const record = this.#required(by.tenant_id, channelId);
+    if (this.#testCount >= TESTS_RUNNING_MAX) throw new ObservatoryError('rate_limited');
+    this.#testCount += 1;
+    try {
+      const startedMs = clock.nowMs();
+      const notice = testNotice({
+        noticeId: `ntc_${ids.next()}`,
+        publicUrl,
+        tenantId: by.tenant_id,
+        channelName: record.name,
+        by: by.operator_id,
+        atMs: startedMs,
+      });
+      const channel = openChannel(box, record);
+      const outcome: SendOutcome =
+        channel === null
+          ? { ok: false, retryable: false, reason: SEALED_WITH_ANOTHER_KEY, retryAfterMs: null }
+          : await sender.send(channel, notice, `dlv_${ids.next()}`);
+      if (outcome.ok) queue.wakeChannel(channelId);
+      await audit.record(by, 'alert_channel.test', {
+        channel_id: channelId,
+        name: record.name,
+        ok: outcome.ok,
+      });
+      return {
+        status: outcome.ok ? 'ok' : 'failed',
+        detail: outcome.ok ? 'The receiver took it.' : `Not delivered: ${outcome.reason}.`,
+        duration_ms: Math.max(0, clock.nowMs() - startedMs),
+      };
+    } finally {
+      this.#testCount -= 1;
+    }
+  }
+
+  async #save(
+    by: OperatorPrincipal,
+    action: string,
+    body: AlertChannelBody,
+    kept: Pick<ChannelRecord, 'channel_id' | 'created_at_ms'>,
+    fields?: string[],
+  ): Promise<AlertChannel> {
+    const { documents, audit, box } = this.#parts;
+    const { channel_id, created_at_ms } = kept;
+    const record = sealChannel(box, body, { channel_id, created_at_ms, updated_by: by.operator_id });
+    const { name, kind, allow_private } = record;
+    const detail = { channel_id, name, kind, allow_private, ...(fields === undefined ? {} : { fields }) };
+    await audit.record(by, action, detail);
+    await documents.saveChannel(by.tenant_id, record);
+    return this.#shown(record);
+  }
+
+  #required(tenantId: string, channelId: string): ChannelRecord {
+    const record = this.#parts.documents.channel(tenantId, channelId);
+    if (record === undefined) throw new ObservatoryError('alert_channel_not_found');
+    return record;
+  }
+
+  #shown({ sealed: _, ...shown }: ChannelRecord): AlertChannel {
+    return { ...shown, circuit: this.#parts.queue.circuit(shown.channel_id) };
+  }
+}
+
+function requirePlainUrl(body: AlertChannelBody): void {
+  if (body.kind === 'email') return;
+  const { username, password } = new URL(body.url);
+  if (username === '' && password === '') return;
+  const detail = 'url: a user or password in the address is not sent; a webhook is signed instead.';
+  throw new ObservatoryError('invalid_fields', detail, { fields: ['url'] });
+}
+
+/** Whoever may change a channel may not have its password sent to a server of their own. */
+function requirePassword(current: AlertChannelBody | null, patch: AlertChannelPatch): void {
+  if (current?.kind !== 'email' || current.smtp_password === undefined || 'smtp_password' in patch) return;
+  const moved = (['smtp_host', 'smtp_port', 'smtp_tls'] as const).filter(
+    (field) => patch[field] !== undefined && patch[field] !== current[field],
+  );
+  if (moved.length === 0) return;
+  const detail = `smtp_password: give it again, because ${moved.join(' and ')} changed.`;
+  throw new ObservatoryError('invalid_fields', detail, { fields: ['smtp_password'] });
+}

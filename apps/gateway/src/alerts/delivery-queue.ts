@@ -1,0 +1,283 @@
+/**
+ * Carries notices to channels, at least once. A delivery is in the store as pending before its first attempt, and a
+ * process that finds pending ones at its start goes on with them; its id travels with each attempt, so that a receiver
+ * can drop what it has seen.
+ *
+ *     pending --2xx--> delivered
+ *        |  ^--wait, longer each time-- failed, worth another try
+ *        +--refused for good, last attempt, a day old, channel gone--> dead --Retry--> pending
+ */
+import {
+  type AlertChannel,
+  type AlertChannelBody,
+  type AlertDelivery,
+  type AlertNotice,
+  type LivePublisher,
+  ObservatoryError,
+  type ProxyStore,
+  TOPICS,
+} from '#contracts';
+import { afterFailure, CLOSED_CIRCUIT, retryDelayMs, type SendOutcome } from '#domain/alerts';
+import type { Clock, IdSource } from '#kernel';
+import type { Timer } from '../hitl/timer.js';
+import type { AlertTelemetry } from './alert-telemetry.js';
+import { DeliveryLane, type Entry } from './delivery-lane.js';
+
+/** At once, over all channels. */
+export const RUNNING_MAX = 32;
+/** Unfinished per channel; a further one is dead at once, and can be put back. */
+export const PENDING_PER_CHANNEL_MAX = 1_000;
+/** However few attempts it had. */
+export const DELIVERY_AGE_MS_MAX = 24 * 3_600_000;
+/** The store refused a write: it is tried again after this. */
+const SAVE_AGAIN_MS = 5_000;
+/** A shutdown waits this long for attempts under way; what is later is sent again by the next process. */
+const DRAIN_MS = 3_000;
+
+export interface DeliveryQueueOptions {
+  store: Pick<ProxyStore, 'saveDelivery' | 'delivery' | 'pendingDeliveries'>;
+  live: LivePublisher;
+  clock: Clock;
+  ids: IdSource;
+  timer: Timer;
+  /** 0..1, for jitter. */
+  random: () => number;
+  /** A string says why the channel cannot be used. */
+  openChannel(tenantId: string, channelId: string): AlertChannelBody | string;
+  send(channel: AlertChannelBody, notice: AlertNotice, deliveryId: string): Promise<SendOutcome>;
+  telemetry: AlertTelemetry;
+}
+
+export class DeliveryQueue {
+  readonly #options: DeliveryQueueOptions;
+  readonly #lanes = new Map<string, DeliveryLane>();
+  readonly #running = new Set<Promise<void>>();
+  #wake: { atMs: number; cancel: () => void } | null = null;
+  #isStopped = false;
+
+  constructor(options: DeliveryQueueOptions) {
+    this.#options = options;
+  }
+
+  /** Unfinished ones. O(channels). */
+  get pendingCount(): number {
+    let count = 0;
+    for (const lane of this.#lanes.values()) count += lane.entries.size;
+    return count;
+  }
+
+  /** Goes on with what an earlier process left. Rejects as the store does. */
+  async resume(): Promise<void> {
+    for (const delivery of await this.#options.store.pendingDeliveries()) {
+      const dueMs = delivery.next_attempt_at_ms ?? delivery.created_at_ms;
+      this.#add({ delivery, dueMs, sinceMs: Math.max(dueMs, delivery.created_at_ms), isSaved: true });
+    }
+    this.#pump();
+  }
+
+  /** Takes it; never throws. Where the store refuses it for now, it is written before its first attempt all the same. */
+  enqueue(notice: AlertNotice, channelId: string): void {
+    const { clock, ids, telemetry } = this.#options;
+    const nowMs = clock.nowMs();
+    const delivery: AlertDelivery = {
+      delivery_id: `dlv_${ids.next()}`,
+      seq: 0,
+      channel_id: channelId,
+      notice,
+      state: 'pending',
+      attempt_count: 0,
+      next_attempt_at_ms: nowMs,
+      last_error: null,
+      created_at_ms: nowMs,
+      finished_at_ms: null,
+    };
+    if ((this.#lanes.get(channelId)?.entries.size ?? 0) >= PENDING_PER_CHANNEL_MAX) {
+      telemetry.boundReached('channel_queue');
+      this.#finish(delivery, 'dead', `${PENDING_PER_CHANNEL_MAX} deliveries wait for this channel already`);
+    }
+    this.#add({ delivery, dueMs: nowMs, sinceMs: nowMs, isSaved: false });
+    this.#pump();
+  }
+
+  /**
+   * Puts a dead delivery back with all its attempts before it, or brings a waiting one forward; also where the channel
+   * rests. A delivered one stays as it is.
+   * @throws ObservatoryError delivery_not_found
+   */
+  async retry(tenantId: string, deliveryId: string): Promise<AlertDelivery> {
+    const stored = await this.#options.store.delivery(tenantId, deliveryId);
+    if (stored === null) throw new ObservatoryError('delivery_not_found');
+    const known = this.#lanes.get(stored.channel_id)?.entries.get(deliveryId);
+    const nowMs = this.#options.clock.nowMs();
+    if (known?.isRunning) return structuredClone(known.delivery);
+    if (known === undefined && stored.state === 'delivered') return stored;
+    const delivery = known?.delivery ?? stored;
+    if (delivery.state === 'dead') Object.assign(delivery, { attempt_count: 0, last_error: null });
+    Object.assign(delivery, { state: 'pending', next_attempt_at_ms: nowMs, finished_at_ms: null });
+    this.#add({ delivery, dueMs: nowMs, sinceMs: nowMs, isSaved: false });
+    const lane = this.#lane(stored.channel_id);
+    if (lane.circuit.retryAtMs !== null) lane.circuit = { ...lane.circuit, retryAtMs: nowMs };
+    const answer = structuredClone(delivery);
+    this.#pump();
+    return answer;
+  }
+
+  circuit(channelId: string): AlertChannel['circuit'] {
+    return this.#lanes.get(channelId)?.view() ?? { state: 'closed', retry_at_ms: null };
+  }
+
+  /** The channel was changed, tested well or removed: what waits for it is tried at once. */
+  wakeChannel(channelId: string): void {
+    const lane = this.#lanes.get(channelId);
+    if (lane === undefined) return;
+    lane.circuit = CLOSED_CIRCUIT;
+    const nowMs = this.#options.clock.nowMs();
+    for (const entry of lane.entries.values()) entry.dueMs = Math.min(entry.dueMs, nowMs);
+    if (lane.entries.size === 0) this.#lanes.delete(channelId);
+    this.#pump();
+  }
+
+  /** Starts nothing more and waits a little for what is under way. What is pending stays in the store. */
+  async drain(): Promise<void> {
+    this.#isStopped = true;
+    this.#wake?.cancel();
+    let cancel = () => {};
+    const late = new Promise<void>((resolve) => {
+      cancel = this.#options.timer.after(DRAIN_MS, resolve);
+    });
+    await Promise.race([Promise.allSettled([...this.#running]), late]);
+    cancel();
+  }
+
+  #add(entry: Omit<Entry, 'isRunning'>): void {
+    this.#lane(entry.delivery.channel_id).entries.set(entry.delivery.delivery_id, {
+      ...entry,
+      isRunning: false,
+    });
+  }
+
+  #lane(channelId: string): DeliveryLane {
+    let lane = this.#lanes.get(channelId);
+    if (lane === undefined) {
+      lane = new DeliveryLane();
+      this.#lanes.set(channelId, lane);
+    }
+    return lane;
+  }
+
+  /** Starts what is due, as far as there is room, one of each channel in turn; then sleeps until the next is. */
+  #pump(): void {
+    if (this.#isStopped) return;
+    const nowMs = this.#options.clock.nowMs();
+    for (let hasMore = true; hasMore; ) {
+      hasMore = false;
+      for (const lane of this.#lanes.values()) {
+        const entry = this.#running.size < RUNNING_MAX ? lane.take(nowMs) : null;
+        if (entry === null) continue;
+        hasMore = true;
+        const work = this.#work(lane, entry).finally(() => {
+          this.#running.delete(work);
+          lane.release(entry);
+          this.#pump();
+        });
+        this.#running.add(work);
+      }
+    }
+    this.#sleep(nowMs);
+  }
+
+  #sleep(nowMs: number): void {
+    let earliestMs: number | null = null;
+    // Every place taken: the end of any attempt pumps again.
+    if (this.#running.size >= RUNNING_MAX) return;
+    for (const lane of this.#lanes.values()) {
+      const atMs = lane.nextDueMs();
+      // Due, but its channel has no place: the same.
+      if (atMs !== null && atMs > nowMs && (earliestMs === null || atMs < earliestMs)) earliestMs = atMs;
+    }
+    if (earliestMs === null || (this.#wake !== null && this.#wake.atMs <= earliestMs)) return;
+    this.#wake?.cancel();
+    const fire = () => {
+      this.#wake = null;
+      this.#pump();
+    };
+    this.#wake = { atMs: earliestMs, cancel: this.#options.timer.after(earliestMs - nowMs, fire) };
+  }
+
+  /** Never rejects. */
+  async #work(lane: DeliveryLane, entry: Entry): Promise<void> {
+    const { delivery } = entry;
+    if (!entry.isSaved && !(await this.#save(entry))) return;
+    if (delivery.state === 'pending') {
+      if (!this.#mayStillSend(lane)) return;
+      await this.#attempt(lane, entry);
+      if (!(await this.#save(entry))) return;
+    }
+    if (delivery.state === 'pending') return;
+    lane.entries.delete(delivery.delivery_id);
+    if (lane.entries.size === 0 && lane.circuit === CLOSED_CIRCUIT) this.#lanes.delete(delivery.channel_id);
+  }
+
+  /** The circuit may have opened while it was written; `take` decides anew. */
+  #mayStillSend(lane: DeliveryLane): boolean {
+    return (lane.circuit.retryAtMs ?? 0) <= this.#options.clock.nowMs();
+  }
+
+  async #attempt(lane: DeliveryLane, entry: Entry): Promise<void> {
+    const { openChannel, send, clock, random, telemetry } = this.#options;
+    const { delivery } = entry;
+    const { tenant_id } = delivery.notice;
+    const channel = openChannel(tenant_id, delivery.channel_id);
+    if (typeof channel === 'string') return this.#finish(delivery, 'dead', channel);
+    const outcome = await send(channel, delivery.notice, delivery.delivery_id);
+    delivery.attempt_count += 1;
+    if (outcome.ok) {
+      lane.circuit = CLOSED_CIRCUIT;
+      telemetry.attempted(delivery, channel.kind, 'delivered');
+      return this.#finish(delivery, 'delivered', null);
+    }
+    const nowMs = clock.nowMs();
+    delivery.last_error = outcome.reason;
+    if (!outcome.retryable) {
+      telemetry.attempted(delivery, channel.kind, 'refused');
+      return this.#finish(delivery, 'dead', outcome.reason);
+    }
+    telemetry.attempted(delivery, channel.kind, 'failed');
+    this.#noteFailure(lane, delivery.channel_id, nowMs);
+    const delayMs = retryDelayMs(delivery.attempt_count, random(), outcome.retryAfterMs);
+    const isTooOld = nowMs - entry.sinceMs >= DELIVERY_AGE_MS_MAX;
+    if (delayMs === null || isTooOld) return this.#finish(delivery, 'dead', outcome.reason);
+    entry.dueMs = nowMs + delayMs;
+    delivery.next_attempt_at_ms = entry.dueMs;
+  }
+
+  #noteFailure(lane: DeliveryLane, channelId: string, nowMs: number): void {
+    const before = lane.circuit.retryAtMs;
+    lane.circuit = afterFailure(lane.circuit, nowMs);
+    const { retryAtMs } = lane.circuit;
+    if (retryAtMs !== null && retryAtMs !== before)
+      this.#options.telemetry.circuitOpened(channelId, retryAtMs);
+  }
+
+  #finish(delivery: AlertDelivery, state: 'delivered' | 'dead', lastError: string | null): void {
+    const finished_at_ms = this.#options.clock.nowMs();
+    Object.assign(delivery, { state, last_error: lastError, next_attempt_at_ms: null, finished_at_ms });
+    this.#options.telemetry.finished(delivery);
+  }
+
+  /** Published once it is on disk. @returns false: not written, and due again soon */
+  async #save(entry: Entry): Promise<boolean> {
+    const { store, live, clock, telemetry } = this.#options;
+    entry.isSaved = false;
+    try {
+      entry.delivery.seq = await store.saveDelivery(entry.delivery);
+    } catch (error) {
+      telemetry.storeFailed('delivery', error);
+      entry.dueMs = clock.nowMs() + SAVE_AGAIN_MS;
+      return false;
+    }
+    entry.isSaved = true;
+    live.publish(entry.delivery.notice.tenant_id, TOPICS.deliveries, structuredClone(entry.delivery));
+    return true;
+  }
+}

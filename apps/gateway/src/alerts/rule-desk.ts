@@ -1,0 +1,120 @@
+/** Rules as operators see and change them: of their tenant only, audited, in force when answered. */
+import type { z } from 'zod';
+import {
+  type AlertRule,
+  type alertRuleBodySchema,
+  type alertRulePatchSchema,
+  ObservatoryError,
+  type OperatorPrincipal,
+} from '#contracts';
+import type { RuleSettings } from '#domain/alerts';
+import type { Clock, IdSource } from '#kernel';
+import type { AlertAudit } from './alert-audit.js';
+import type { AlertDocuments } from './alert-documents.js';
+import type { ChangeQueue } from './change-queue.js';
+
+export const RULES_PER_TENANT_MAX = 100;
+
+export interface RuleDeskParts {
+  documents: AlertDocuments;
+  audit: AlertAudit;
+  changes: ChangeQueue;
+  clock: Clock;
+  ids: IdSource;
+  /** What is firing, and to be told of changes. */
+  watch: {
+    firing(tenantId: string, ruleId: string): AlertRule['firing'];
+    rulesChanged(tenantId: string): void;
+  };
+}
+
+export class RuleDesk {
+  readonly #parts: RuleDeskParts;
+
+  constructor(parts: RuleDeskParts) {
+    this.#parts = parts;
+  }
+
+  /** Oldest first. */
+  list(tenantId: string): AlertRule[] {
+    return this.#parts.documents.rules(tenantId).map((rule) => this.#shown(tenantId, rule));
+  }
+
+  /** @throws ObservatoryError invalid_fields for a channel that is not there, or when there are too many rules */
+  create(by: OperatorPrincipal, body: z.infer<typeof alertRuleBodySchema>): Promise<AlertRule> {
+    const { documents, clock, ids, changes } = this.#parts;
+    return changes.run(async () => {
+      if (documents.rules(by.tenant_id).length >= RULES_PER_TENANT_MAX) {
+        const detail = `There are ${RULES_PER_TENANT_MAX} rules already; remove some first.`;
+        throw new ObservatoryError('invalid_fields', detail);
+      }
+      this.#requireChannels(by.tenant_id, body.channel_ids);
+      const rule: RuleSettings = {
+        ...body,
+        rule_id: `rule_${ids.next()}`,
+        created_at_ms: clock.nowMs(),
+        updated_by: by.operator_id,
+      };
+      return this.#save(by, 'alert_rule.create', rule, { rule: body });
+    });
+  }
+
+  /** @throws ObservatoryError alert_rule_not_found; invalid_fields for a channel that is not there */
+  update(
+    by: OperatorPrincipal,
+    ruleId: string,
+    patch: z.infer<typeof alertRulePatchSchema>,
+  ): Promise<AlertRule> {
+    return this.#parts.changes.run(async () => {
+      const before = this.#required(by.tenant_id, ruleId);
+      if (patch.channel_ids !== undefined) this.#requireChannels(by.tenant_id, patch.channel_ids);
+      const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
+      const was = Object.fromEntries(
+        Object.keys(given).map((key) => [key, before[key as keyof RuleSettings]]),
+      );
+      const rule: RuleSettings = { ...before, ...given, updated_by: by.operator_id };
+      return this.#save(by, 'alert_rule.update', rule, { before: was, after: given });
+    });
+  }
+
+  /** @throws ObservatoryError alert_rule_not_found */
+  remove(by: OperatorPrincipal, ruleId: string): Promise<void> {
+    const { documents, audit, changes, watch } = this.#parts;
+    return changes.run(async () => {
+      const { name, type } = this.#required(by.tenant_id, ruleId);
+      await audit.record(by, 'alert_rule.delete', { rule_id: ruleId, name, type });
+      await documents.deleteRule(by.tenant_id, ruleId);
+      watch.rulesChanged(by.tenant_id);
+    });
+  }
+
+  async #save(
+    by: OperatorPrincipal,
+    action: string,
+    rule: RuleSettings,
+    detail: Record<string, unknown>,
+  ): Promise<AlertRule> {
+    const { documents, audit, watch } = this.#parts;
+    await audit.record(by, action, { rule_id: rule.rule_id, name: rule.name, ...detail });
+    await documents.saveRule(by.tenant_id, rule);
+    watch.rulesChanged(by.tenant_id);
+    return this.#shown(by.tenant_id, rule);
+  }
+
+  #required(tenantId: string, ruleId: string): RuleSettings {
+    const rule = this.#parts.documents.rule(tenantId, ruleId);
+    if (rule === undefined) throw new ObservatoryError('alert_rule_not_found');
+    return rule;
+  }
+
+  #requireChannels(tenantId: string, channelIds: readonly string[]): void {
+    const unknown = channelIds.filter((id) => this.#parts.documents.channel(tenantId, id) === undefined);
+    if (unknown.length === 0) return;
+    const detail = `channel_ids: no such channel in this tenant: ${unknown.join(', ')}.`;
+    throw new ObservatoryError('invalid_fields', detail, { fields: ['channel_ids'] });
+  }
+
+  #shown(tenantId: string, rule: RuleSettings): AlertRule {
+    return { ...rule, firing: this.#parts.watch.firing(tenantId, rule.rule_id) };
+  }
+}

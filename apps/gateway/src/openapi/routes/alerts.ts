@@ -1,0 +1,175 @@
+import { z } from 'zod';
+import {
+  alertChannelBodySchema,
+  alertChannelPatchSchema,
+  alertChannelSchema,
+  alertDeliverySchema,
+  alertRuleBodySchema,
+  alertRulePatchSchema,
+  alertRuleSchema,
+  createdAlertChannelSchema,
+  DELIVERY_STATES,
+  LIMITS,
+} from '#contracts';
+import type { Route } from '../route.js';
+import { channelTestSchema, lists, okSchema, pages } from '../schemas.js';
+import { pageQuery } from './parameters.js';
+
+const id = z.string().min(1).max(LIMITS.idCharsMax);
+const ruleParams = z.object({ rule_id: id });
+const channelParams = z.object({ channel_id: id });
+const deliveryParams = z.object({ delivery_id: id });
+const JSON_BODY = 'application/json';
+
+const ok = { description: 'Done.', schema: okSchema, example: { status: 'ok' } };
+
+export const ALERT_ROUTES: readonly Route[] = [
+  {
+    method: 'get',
+    path: '/v1/alert-rules',
+    tag: 'Alerts',
+    summary: 'List alert rules',
+    description:
+      'With what is firing now. A tenant that never changed a rule has two: for the kill switch and for loops, without a channel.',
+    caller: 'observe',
+    answers: { 200: { description: 'Oldest first.', schema: lists.alertRules } },
+  },
+  {
+    method: 'post',
+    path: '/v1/alert-rules',
+    tag: 'Alerts',
+    summary: 'Create an alert rule',
+    description:
+      'A notice is said when the rule begins to fire for an agent, again every repeat_s while it lasts, and when it is ' +
+      'over. Within cooldown_s of a notice nothing more is said of that agent, but that it is over.',
+    caller: 'configure',
+    body: {
+      content: { [JSON_BODY]: alertRuleBodySchema },
+      example: { name: 'Budget nearly gone', type: 'budget', threshold: 0.9, channel_ids: [] },
+    },
+    answers: { 201: { description: 'The rule.', schema: alertRuleSchema } },
+    errors: ['invalid_fields'],
+  },
+  {
+    method: 'patch',
+    path: '/v1/alert-rules/{rule_id}',
+    tag: 'Alerts',
+    summary: 'Change or mute an alert rule',
+    description: 'Any subset. The type stays: create another rule instead.',
+    caller: 'configure',
+    params: ruleParams,
+    body: { content: { [JSON_BODY]: alertRulePatchSchema }, example: { muted_until_ms: 1_760_003_600_000 } },
+    answers: { 200: { description: 'The rule as it is now.', schema: alertRuleSchema } },
+    errors: ['invalid_fields', 'alert_rule_not_found'],
+  },
+  {
+    method: 'delete',
+    path: '/v1/alert-rules/{rule_id}',
+    tag: 'Alerts',
+    summary: 'Delete an alert rule',
+    caller: 'configure',
+    params: ruleParams,
+    answers: { 200: ok },
+    errors: ['alert_rule_not_found'],
+  },
+  {
+    method: 'get',
+    path: '/v1/alert-channels',
+    tag: 'Alerts',
+    summary: 'List alert channels',
+    description: 'Without their secrets; target shows where they lead, without the path of a URL.',
+    caller: 'observe',
+    answers: { 200: { description: 'Oldest first.', schema: lists.alertChannels } },
+  },
+  {
+    method: 'post',
+    path: '/v1/alert-channels',
+    tag: 'Alerts',
+    summary: 'Create an alert channel',
+    description:
+      'A webhook gets the notice as JSON, signed: x-observatory-signature is t=<unix seconds>,v1=<hex>, the HMAC-SHA256 of ' +
+      '"<t>.<body>" under the secret. x-observatory-delivery is the same for every attempt of one delivery. ' +
+      'Addresses that are private, loopback or link-local are refused unless allow_private.',
+    caller: 'configure',
+    body: {
+      content: { [JSON_BODY]: alertChannelBodySchema },
+      example: { kind: 'webhook', name: 'On call', url: 'https://hooks.example.org/observatory' },
+    },
+    answers: {
+      201: {
+        description:
+          'The channel, and the signing secret if one was made: it is in this answer and nowhere else.',
+        schema: createdAlertChannelSchema,
+      },
+    },
+    errors: ['invalid_fields'],
+  },
+  {
+    method: 'patch',
+    path: '/v1/alert-channels/{channel_id}',
+    tag: 'Alerts',
+    summary: 'Change an alert channel',
+    description:
+      'What is absent stays, null takes away; a password has to be given again when its server changes. Closes its circuit.',
+    caller: 'configure',
+    params: channelParams,
+    body: { content: { [JSON_BODY]: alertChannelPatchSchema }, example: { name: 'On call, nights' } },
+    answers: { 200: { description: 'The channel as it is now.', schema: alertChannelSchema } },
+    errors: ['invalid_fields', 'alert_channel_not_found'],
+  },
+  {
+    method: 'delete',
+    path: '/v1/alert-channels/{channel_id}',
+    tag: 'Alerts',
+    summary: 'Delete an alert channel',
+    description: 'Rules that named it go on without it; what waits for it becomes a dead letter.',
+    caller: 'configure',
+    params: channelParams,
+    answers: { 200: ok },
+    errors: ['alert_channel_not_found'],
+  },
+  {
+    method: 'post',
+    path: '/v1/alert-channels/{channel_id}/test',
+    tag: 'Alerts',
+    summary: 'Send a test',
+    description: 'Now, and once; a failure is an answer too, with its reason.',
+    caller: 'configure',
+    params: channelParams,
+    answers: {
+      200: {
+        description: 'How it went.',
+        schema: channelTestSchema,
+        example: { status: 'failed', detail: 'Not delivered: it answers 404.', duration_ms: 84 },
+      },
+    },
+    errors: ['alert_channel_not_found', 'rate_limited'],
+  },
+  {
+    method: 'get',
+    path: '/v1/alert-deliveries',
+    tag: 'Alerts',
+    summary: 'List deliveries',
+    description:
+      'Newest first. The dead ones are those nobody got: refused, given up after ten attempts, or too old.',
+    caller: 'observe',
+    query: z.object({
+      ...pageQuery.shape,
+      state: z.enum(DELIVERY_STATES).optional(),
+      channel_id: id.optional(),
+    }),
+    answers: { 200: { description: 'One page.', schema: pages.alertDeliveries } },
+  },
+  {
+    method: 'post',
+    path: '/v1/alert-deliveries/{delivery_id}/retry',
+    tag: 'Alerts',
+    summary: 'Send a dead letter again',
+    description:
+      'With all its attempts before it. One that waits is brought forward; a delivered one stays as it is.',
+    caller: 'configure',
+    params: deliveryParams,
+    answers: { 200: { description: 'The delivery as it is now.', schema: alertDeliverySchema } },
+    errors: ['delivery_not_found'],
+  },
+];
