@@ -199,7 +199,8 @@ async function heldCallBytes(load, gateway, ours, inspectPort) {
   await command('pause', { reason: 'bench' });
   await sleep(500);
   const before = await inspector.liveBytes();
-  const running = load.call('run', { name: 'held', seconds: 0.01 });
+  // Long enough for every connection to begin its one call; none begins a second while it hangs.
+  const running = load.call('run', { name: 'held', seconds: 3 });
   for (let count = 0; count < heldCount; ) {
     await sleep(100);
     const answer = await fetch(`${gateway.url}/v1/held-calls?session_id=${session}`, {

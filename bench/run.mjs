@@ -30,6 +30,7 @@ const benches = {
   live: (result) => result,
   browser: (result) => result,
   proxy: (result) => result,
+  'kill-switch': (result) => result,
 };
 
 const benchFile = (/** @type {string} */ name) => new URL(`./${name}.mjs`, import.meta.url);

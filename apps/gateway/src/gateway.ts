@@ -137,12 +137,6 @@ async function assemble(
 
   await area.recover();
   await proxy.recover();
-  const alerts = app.get(AlertsArea);
-  await alerts.start(hub, area.registry.entries());
-  area.watch({
-    step: (step) => alerts.noteStep(step),
-    sessionEnded: (key, view) => alerts.noteSessionEnded(key, view),
-  });
   desk.connect(area.sessions);
 
   const io = createSocketServer(app.getHttpServer(), config.allowedOrigins);
@@ -168,6 +162,12 @@ async function assemble(
   });
   await hub.start((tenantId, frame) => sockets.send(tenantId, frame));
   area.start(hub, () => sockets.subscriberCount);
+  const alerts = app.get(AlertsArea);
+  await alerts.start(hub, area.registry.entries());
+  area.watch({
+    step: (step) => alerts.noteStep(step),
+    sessionEnded: (key, view) => alerts.noteSessionEnded(key, view),
+  });
   proxy.start(hub, area.interceptor);
   const closeSockets = async () => {
     for (const name of Object.values(NAMESPACES)) io.of(name).emit('cut', { reason: 'draining' });

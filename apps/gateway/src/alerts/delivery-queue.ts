@@ -204,23 +204,13 @@ export class DeliveryQueue {
     this.#wake = { atMs: earliestMs, cancel: this.#options.timer.after(earliestMs - nowMs, fire) };
   }
 
-  /** Never rejects. */
+  /** Writes it down, or else makes one attempt and writes down what came of it. Never rejects. */
   async #work(lane: DeliveryLane, entry: Entry): Promise<void> {
     const { delivery } = entry;
-    if (!entry.isSaved && !(await this.#save(entry))) return;
-    if (delivery.state === 'pending') {
-      if (!this.#mayStillSend(lane)) return;
-      await this.#attempt(lane, entry);
-      if (!(await this.#save(entry))) return;
-    }
-    if (delivery.state === 'pending') return;
+    if (entry.isSaved) await this.#attempt(lane, entry);
+    if (!(await this.#save(entry)) || delivery.state === 'pending') return;
     lane.entries.delete(delivery.delivery_id);
     if (lane.entries.size === 0 && lane.circuit === CLOSED_CIRCUIT) this.#lanes.delete(delivery.channel_id);
-  }
-
-  /** The circuit may have opened while it was written; `take` decides anew. */
-  #mayStillSend(lane: DeliveryLane): boolean {
-    return (lane.circuit.retryAtMs ?? 0) <= this.#options.clock.nowMs();
   }
 
   async #attempt(lane: DeliveryLane, entry: Entry): Promise<void> {
@@ -277,6 +267,7 @@ export class DeliveryQueue {
       return false;
     }
     entry.isSaved = true;
+    entry.dueMs = entry.delivery.next_attempt_at_ms ?? entry.dueMs;
     live.publish(entry.delivery.notice.tenant_id, TOPICS.deliveries, structuredClone(entry.delivery));
     return true;
   }

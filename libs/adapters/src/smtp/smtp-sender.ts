@@ -38,6 +38,7 @@ export type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]
 /** As nodemailer sets it on its errors. */
 interface MailError {
   code?: string;
+  message?: string;
   responseCode?: number;
 }
 
@@ -118,7 +119,10 @@ async function sendTo(
 }
 
 /** In our own words: a server's may repeat what it was sent. */
-function judge({ code, responseCode }: MailError): { outcome: SendOutcome; isUnreached: boolean } {
+function judge({ code, responseCode, message = '' }: MailError): {
+  outcome: SendOutcome;
+  isUnreached: boolean;
+} {
   const said = responseCode === undefined ? '' : ` (${responseCode})`;
   const retryable = responseCode === undefined || responseCode < 500;
   const fail = (reason: string, isRetryable = retryable) => ({
@@ -129,7 +133,10 @@ function judge({ code, responseCode }: MailError): { outcome: SendOutcome; isUnr
     return fail(`the mail server refused the login${said}`, responseCode !== undefined && retryable);
   if (code === 'EENVELOPE') return fail(`the mail server refused the sender or the recipients${said}`);
   if (code === 'EMESSAGE' || code === 'ESTREAM') return fail(`the mail server refused the message${said}`);
-  if (code === 'ETLS') return fail('no safe TLS connection to the mail server');
+  if (code === 'ETLS') return fail('the mail server offers no safe TLS connection');
+  // Its own words are read for this one, and not repeated.
+  if (code === 'ESOCKET' && /certificate|altname/i.test(message))
+    return fail('the TLS certificate of the mail server cannot be verified');
   if (responseCode === undefined && UNREACHED.has(code ?? '')) {
     const outcome = sendFailed(`the mail server could not be reached (${code})`, { retryable: true });
     return { outcome, isUnreached: true };

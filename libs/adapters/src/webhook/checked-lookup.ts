@@ -5,10 +5,12 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { isPublicAddress } from '#domain/alerts';
 
 /** Every address of a host name. Rejects as `node:dns` does. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
+
+/** Whether an address may be connected to by anybody's wish. */
+export type IsPublic = (address: string) => boolean;
 
 export const systemResolve: Resolve = (hostname) => lookup(hostname, { all: true });
 
@@ -25,12 +27,12 @@ export class AddressRefused extends Error {
  */
 export async function allowedAddresses(
   hostname: string,
-  { resolve, allowPrivate }: { resolve: Resolve; allowPrivate: boolean },
+  { resolve, isPublic, allowPrivate }: { resolve: Resolve; isPublic: IsPublic; allowPrivate: boolean },
 ): Promise<LookupAddress[]> {
   const bare = hostname.replace(/^\[|\]$/g, '');
   const family = isIP(bare);
   const found = family === 0 ? await resolve(bare) : [{ address: bare, family }];
-  const allowed = found.filter(({ address }) => allowPrivate || isPublicAddress(address));
+  const allowed = found.filter(({ address }) => allowPrivate || isPublic(address));
   if (allowed.length > 0) return allowed;
   throw new AddressRefused(
     'its address is private, loopback, link-local or reserved; allow private addresses for this channel if that is meant',

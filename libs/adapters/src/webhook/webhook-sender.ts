@@ -4,8 +4,8 @@
  * same way, little of the answer is read, and none of it is passed on.
  */
 import { Agent, request } from 'undici';
-import { type SendOutcome, sendFailed } from '#domain/alerts';
-import { allowedAddresses, type Resolve, systemResolve } from './checked-lookup.js';
+import { isPublicAddress, type SendOutcome, sendFailed } from '#domain/alerts';
+import { allowedAddresses, type IsPublic, type Resolve, systemResolve } from './checked-lookup.js';
 import { failureOf } from './failure-reason.js';
 
 export const WEBHOOK_LIMITS = {
@@ -30,9 +30,11 @@ type Hop = { location: URL } | { outcome: SendOutcome };
 
 export class WebhookSender {
   readonly #resolve: Resolve;
+  readonly #isPublic: IsPublic;
 
-  constructor(options: { resolve?: Resolve } = {}) {
+  constructor(options: { resolve?: Resolve; isPublic?: IsPublic } = {}) {
     this.#resolve = options.resolve ?? systemResolve;
+    this.#isPublic = options.isPublic ?? isPublicAddress;
   }
 
   /** Never rejects. Taken is any 2xx. */
@@ -59,7 +61,11 @@ export class WebhookSender {
   async #post(url: URL, delivery: WebhookDelivery, deadline: AbortSignal): Promise<Hop> {
     const { allowPrivate } = delivery;
     const addresses = await withDeadline(
-      allowedAddresses(url.hostname, { resolve: this.#resolve, allowPrivate }),
+      allowedAddresses(url.hostname, {
+        resolve: this.#resolve,
+        isPublic: this.#isPublic,
+        allowPrivate,
+      }),
       deadline,
     );
     const agent = new Agent({

@@ -18,7 +18,7 @@ export interface Fingerprint {
 }
 
 export interface RawFingerprint extends Fingerprint {
-  /** Hash over all tokens: equal for texts that differ in white space only. */
+  /** Hash over all tokens: equal for texts that differ in the amount of white space only. */
   readonly exact: string;
   /** Hash over all digits and where they part; "0" when there is none. */
   readonly digits: string;

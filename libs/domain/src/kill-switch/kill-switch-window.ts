@@ -36,6 +36,8 @@ const NO_MATCH: StepMatch = { isSimilarPrompt: false, isSimilarResponse: false, 
 
 export class KillSwitchWindow {
   readonly #entries: Entry[] = [];
+  /** The latest request, if it failed or was stopped. */
+  #failed: PromptPrint | null = null;
   /** Of the latest request. */
   score = 0;
   /** Characters of all excerpts. */
@@ -56,6 +58,7 @@ export class KillSwitchWindow {
     this.#cutTo(sizeMax);
     const prompt = promptPrint(observed.request, this.#entries.at(-1)?.answer?.callKeys ?? []);
     const retried = observed.is_retry ? this.#retriedBy(prompt) : null;
+    this.#failed = null;
     const earlier = retried === null ? this.#entries : this.#entries.slice(0, -1);
     const { breakdown, matches } = scoreRequest(earlier, prompt);
     this.score = breakdown.score;
@@ -67,6 +70,7 @@ export class KillSwitchWindow {
       excerpt: excerptOfRequest(observed.request),
     };
     if (breakdown.score > threshold) {
+      this.#failed = prompt;
       const evidence = earlier.map((one, index) => evidenceOf(one, prompt, matches[index] ?? NO_MATCH));
       return { kind: 'block', breakdown, evidence: [...evidence, evidenceOf(entry, null, NO_MATCH)] };
     }
@@ -91,12 +95,18 @@ export class KillSwitchWindow {
   /** As if the request had never been made. */
   drop(callId: string): boolean {
     const index = this.#entries.findLastIndex((one) => one.callId === callId);
-    if (index >= 0) this.#remove(index);
-    return index >= 0;
+    if (index < 0) return false;
+    if (index === this.#entries.length - 1) this.#failed = this.#entries[index]?.prompt ?? null;
+    this.#remove(index);
+    return true;
   }
 
-  /** The latest request when this is its retry; one that failed before is gone already, and this takes its place. */
+  /**
+   * The request in the window that this one is a retry of, and whose place it takes. Null when that one failed or
+   * was stopped: it is not there, and an equal one before it is another step.
+   */
   #retriedBy(prompt: PromptPrint): Entry | null {
+    if (this.#failed !== null && isSimilarPrompt(this.#failed, prompt)) return null;
     const latest = this.#entries.at(-1);
     return latest !== undefined && isSimilarPrompt(latest.prompt, prompt) ? latest : null;
   }

@@ -20,7 +20,7 @@ const RULES: readonly (readonly [pattern: RegExp, mask: string])[] = [
   [/\b(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{8,}/g, '[key]'],
   // A value beside a name that says what it is.
   [
-    /(["']?\b(?:api[_-]?key|secret|password|passwd|access[_-]?token|auth[_-]?token|client[_-]?secret)["']?\s*[:=]\s*["']?)[^\s"',;&]{4,}/gi,
+    /(["']?(?<![a-z0-9])(?:api[_-]?key|secret|password|passwd|access[_-]?token|auth[_-]?token|client[_-]?secret)["']?\s*[:=]\s*["']?)[^\s"',;&]{4,}/gi,
     '$1[secret]',
   ],
   [/(\/\/[^\s/:@]{1,100}:)[^\s/@]{1,200}@/g, '$1[secret]@'],

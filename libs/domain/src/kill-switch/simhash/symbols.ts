@@ -124,6 +124,10 @@ export function writeTimestampEnd(): FunctionWriter {
 export function writeNumberEnd(): FunctionWriter {
   const writer = new FunctionWriter(['i32'], 'i32');
   const position = writer.parameter(0);
+  const isSignedDigit = i32.and(
+    i32.or(isByte(position.get, '+', 1), isByte(position.get, '-', 1)),
+    isDigit(position.get, 2),
+  );
   writer.body = [
     when(all(isByte(position.get, '0'), isByte(position.get, 'x', 1), isHexDigit(position.get, 2)), [
       advance(position, 2),
@@ -138,14 +142,10 @@ export function writeNumberEnd(): FunctionWriter {
       ]),
     ),
     when(isByte(position.get, 'e'), [
-      when(isDigit(position.get, 1), [advance(position, 1), skipWhile(position, isDigit(position.get))]),
       when(
-        all(
-          isByte(position.get, 'e'),
-          i32.or(isByte(position.get, '+', 1), isByte(position.get, '-', 1)),
-          isDigit(position.get, 2),
-        ),
-        [advance(position, 2), skipWhile(position, isDigit(position.get))],
+        isDigit(position.get, 1),
+        [advance(position, 1), skipWhile(position, isDigit(position.get))],
+        [when(isSignedDigit, [advance(position, 2), skipWhile(position, isDigit(position.get))])],
       ),
     ]),
     position.get,

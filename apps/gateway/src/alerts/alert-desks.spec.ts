@@ -1,0 +1,253 @@
+import { describe, expect, it } from 'vitest';
+import {
+  alertChannelBodySchema,
+  alertRuleBodySchema,
+  type Incident,
+  type SessionView,
+  sessionKey,
+} from '#contracts';
+import {
+  ADMIN,
+  failed,
+  incidentOf,
+  MemoryAlertStore,
+  settle,
+  startAlerts,
+  WEBHOOK,
+} from './alerts-harness.js';
+
+const OTHER = { ...ADMIN, tenant_id: 'other' };
+const MAIL = alertChannelBodySchema.parse({
+  kind: 'email',
+  name: 'Mail',
+  to: ['a@example.org', 'b@example.org'],
+  from: 'observatory@example.org',
+  smtp_host: 'smtp.example.org',
+  smtp_port: 587,
+  smtp_user: 'observatory',
+  smtp_password: 'canary-password',
+});
+const budget = alertRuleBodySchema.parse({ name: 'Budget', type: 'budget' });
+
+describe('the rules of a tenant that changed none', () => {
+  it('are two, shown while they fire, and sent to nobody', async () => {
+    const { area, time, sent } = await startAlerts();
+    area.monitor.note(incidentOf(time));
+    await settle();
+    expect(area.rules.list('default')).toMatchObject([
+      { rule_id: 'default_kill_switch', channel_ids: [], firing: [{ agent_id: 'crawler', notice_count: 1 }] },
+      { rule_id: 'default_entropy_loop', firing: [] },
+    ]);
+    expect(area.rules.list('other')[0]?.firing).toEqual([]);
+    expect(sent).toEqual([]);
+  });
+
+  it('stay when one is added, and do not come back once deleted, also after a restart', async () => {
+    const { area, store, time } = await startAlerts();
+    const made = await area.rules.create(ADMIN, budget);
+    expect(area.rules.list('default')).toHaveLength(3);
+    for (const rule of area.rules.list('default')) await area.rules.remove(ADMIN, rule.rule_id);
+    expect(area.rules.list('default')).toEqual([]);
+    const next = await startAlerts({ store, time });
+    expect(next.area.rules.list('default')).toEqual([]);
+    expect(next.area.rules.list('other')).toHaveLength(2);
+    expect(made).toMatchObject({ type: 'budget', cooldown_s: 300, firing: [] });
+  });
+});
+
+describe('changing rules', () => {
+  it('is audited with what was and what is, and in force at once', async () => {
+    const { area, store, time } = await startAlerts();
+    await area.rules.update(ADMIN, 'default_kill_switch', { enabled: false });
+    expect(store.audited).toMatchObject([
+      {
+        action: 'alert_rule.update',
+        operator_id: 'ada',
+        tenant_id: 'default',
+        detail: { rule_id: 'default_kill_switch', before: { enabled: true }, after: { enabled: false } },
+      },
+    ]);
+    area.monitor.note(incidentOf(time));
+    expect(area.rules.list('default')[0]?.firing).toEqual([]);
+  });
+
+  it('of two operators at once loses neither change', async () => {
+    const { area } = await startAlerts();
+    await Promise.all([
+      area.rules.update(ADMIN, 'default_kill_switch', { name: 'Renamed' }),
+      area.rules.update(ADMIN, 'default_kill_switch', { cooldown_s: 7 }),
+    ]);
+    expect(area.rules.list('default')[0]).toMatchObject({ name: 'Renamed', cooldown_s: 7 });
+  });
+
+  it("refuses a channel that is not the tenant's, and a rule that is not there", async () => {
+    const { area } = await startAlerts();
+    const { channel } = await area.channels.create(OTHER, WEBHOOK);
+    const foreign = { ...budget, channel_ids: [channel.channel_id] };
+    await expect(area.rules.create(ADMIN, foreign)).rejects.toMatchObject({ code: 'invalid_fields' });
+    const made = await area.rules.create(ADMIN, budget);
+    await expect(area.rules.update(OTHER, made.rule_id, {})).rejects.toMatchObject({
+      code: 'alert_rule_not_found',
+    });
+    await expect(area.rules.remove(OTHER, made.rule_id)).rejects.toMatchObject({
+      code: 'alert_rule_not_found',
+    });
+  });
+});
+
+describe('a channel', () => {
+  it('shows where it leads and no secret, nor does the store, the audit or the metrics', async () => {
+    const { area, store, metrics } = await startAlerts();
+    const { channel, secret } = await area.channels.create(ADMIN, WEBHOOK);
+    await area.channels.create(ADMIN, MAIL);
+    expect(secret).toBeNull();
+    expect(channel).toMatchObject({
+      target: 'https://hooks.example.org/...',
+      has_secret: true,
+      kind: 'webhook',
+    });
+    expect(area.channels.list('default')[1]).toMatchObject({ target: 'a@example.org, b@example.org' });
+    expect(area.channels.list('other')).toEqual([]);
+    const seen = [
+      area.channels.list('default'),
+      [...store.docs.values()],
+      store.audited,
+      await metrics.metrics(),
+    ];
+    expect(JSON.stringify(seen)).not.toContain('canary');
+  });
+
+  it('without a secret is given one, once', async () => {
+    const { area, sent } = await startAlerts();
+    const unsigned = alertChannelBodySchema.parse({
+      kind: 'webhook',
+      name: 'x',
+      url: 'https://example.org/',
+    });
+    const { channel, secret } = await area.channels.create(ADMIN, unsigned);
+    expect(secret).toMatch(/^obs_sign_/);
+    expect(channel).toMatchObject({ has_secret: true, target: 'https://example.org' });
+    await area.channels.test(ADMIN, channel.channel_id);
+    expect(sent[0]?.headers['x-observatory-signature']).toBeDefined();
+  });
+
+  it('keeps what a change does not name', async () => {
+    const { area, mails } = await startAlerts();
+    const { channel } = await area.channels.create(ADMIN, MAIL);
+    await area.channels.update(ADMIN, channel.channel_id, { name: 'Renamed', to: ['c@example.org'] });
+    await area.channels.test(ADMIN, channel.channel_id);
+    expect(mails[0]).toMatchObject({
+      to: ['c@example.org'],
+      password: 'canary-password',
+      host: 'smtp.example.org',
+    });
+    expect(area.channels.list('default')[0]).toMatchObject({ name: 'Renamed', target: 'c@example.org' });
+  });
+
+  it('does not send its password to another server than it was given for', async () => {
+    const { area, mails } = await startAlerts();
+    const { channel } = await area.channels.create(ADMIN, MAIL);
+    const move = { smtp_host: 'evil.example.org' };
+    await expect(area.channels.update(ADMIN, channel.channel_id, move)).rejects.toMatchObject({
+      code: 'invalid_fields',
+      extra: { fields: ['smtp_password'] },
+    });
+    await area.channels.update(ADMIN, channel.channel_id, { ...move, smtp_password: null, smtp_user: null });
+    await area.channels.test(ADMIN, channel.channel_id);
+    expect(mails[0]).toMatchObject({ host: 'evil.example.org', password: null, user: null });
+  });
+
+  it('refuses another kind, fields of another kind, and credentials in its address', async () => {
+    const { area } = await startAlerts();
+    const { channel } = await area.channels.create(ADMIN, WEBHOOK);
+    const refused = { code: 'invalid_fields' };
+    const change = (patch: object) => area.channels.update(ADMIN, channel.channel_id, patch);
+    await expect(change({ kind: 'slack' })).rejects.toMatchObject(refused);
+    await expect(change({ smtp_port: 25 })).rejects.toMatchObject(refused);
+    await expect(change({ url: 'https://user:pass@example.org/' })).rejects.toMatchObject(refused);
+    await expect(area.channels.update(OTHER, channel.channel_id, {})).rejects.toMatchObject({
+      code: 'alert_channel_not_found',
+    });
+  });
+
+  it('is taken out of the rules when it is removed', async () => {
+    const { area, time, sent } = await startAlerts();
+    const { channel } = await area.channels.create(ADMIN, WEBHOOK);
+    await area.rules.update(ADMIN, 'default_kill_switch', { channel_ids: [channel.channel_id] });
+    await area.channels.remove(ADMIN, channel.channel_id);
+    expect(area.rules.list('default')[0]?.channel_ids).toEqual([]);
+    area.monitor.note(incidentOf(time));
+    await settle();
+    expect(sent).toEqual([]);
+  });
+
+  it('says how a test went, and why not', async () => {
+    const { area, script, store } = await startAlerts();
+    const { channel } = await area.channels.create(ADMIN, WEBHOOK);
+    expect(await area.channels.test(ADMIN, channel.channel_id)).toEqual({
+      status: 'ok',
+      detail: 'The receiver took it.',
+      duration_ms: 0,
+    });
+    script.answer = async () => failed('it answers 403', false);
+    expect(await area.channels.test(ADMIN, channel.channel_id)).toMatchObject({
+      status: 'failed',
+      detail: 'Not delivered: it answers 403.',
+    });
+    expect(store.rows.size).toBe(0);
+    expect(store.audited.at(-1)).toMatchObject({ action: 'alert_channel.test', detail: { ok: false } });
+  });
+});
+
+describe('after a restart', () => {
+  const incident = (atMs: number) =>
+    ({
+      incident_id: 'inc-1',
+      agent_id: 'crawler',
+      session_id: 's1',
+      at_ms: atMs,
+      threshold: 10,
+      breakdown: { score: 13 },
+    }) as Incident;
+
+  it('what was firing goes on firing, nobody is told twice, and its end is said', async () => {
+    const first = await startAlerts();
+    const { channel } = await first.area.channels.create(ADMIN, WEBHOOK);
+    await first.area.rules.update(ADMIN, 'default_kill_switch', { channel_ids: [channel.channel_id] });
+    first.area.monitor.note(incidentOf(first.time));
+    await first.time.pass(1_000);
+    await settle();
+    first.store.incidents.push({ tenant_id: 'default', incident: incident(first.time.nowMs()) });
+
+    const next = await startAlerts({ store: first.store, time: first.time });
+    await next.time.pass(2_000);
+    await settle();
+    expect(next.sent).toEqual([]);
+    expect(next.area.rules.list('default')[0]?.firing).toMatchObject([{ agent_id: 'crawler' }]);
+    const event = { kind: 'reactivated', tenant_id: 'default', agent_id: 'crawler' } as const;
+    next.area.monitor.note({ ...event, session_id: null, at_ms: next.time.nowMs() });
+    await settle();
+    expect(JSON.parse(next.sent[0]?.body ?? '{}')).toMatchObject({ phase: 'recovered' });
+  });
+
+  it('an incident that was stored and never told is told; an old one is not', async () => {
+    const store = new MemoryAlertStore();
+    const { time } = await startAlerts({ store });
+    store.incidents.push({ tenant_id: 'default', incident: incident(time.nowMs() - 60_000) });
+    const old = { ...incident(time.nowMs() - 3_600_000), agent_id: 'older' };
+    store.incidents.push({ tenant_id: 'default', incident: old });
+    const { area } = await startAlerts({ store, time });
+    expect(area.rules.list('default')[0]?.firing.map(({ agent_id }) => agent_id)).toEqual(['crawler']);
+  });
+
+  it('a session that an operator ends is in no loop any more', async () => {
+    const { area, time } = await startAlerts();
+    const at_ms = time.nowMs();
+    const event = { tenant_id: 'default', agent_id: 'crawler', session_id: 's1', at_ms } as const;
+    area.monitor.note({ kind: 'severity', ...event, severity: 'loop' });
+    expect(area.rules.list('default')[1]?.firing).toHaveLength(1);
+    const view = { agent_id: 'crawler', session_id: 's1', severity: 'loop' } as SessionView;
+    area.noteSessionEnded(sessionKey('default', 's1'), view);
+    expect(area.rules.list('default')[1]?.firing).toEqual([]);
+  });
+});

@@ -1,0 +1,167 @@
+/** For the specs of this folder only: alerting on a store in memory, a clock moved by hand, and scripted receivers. */
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import type {
+  AlertChannelBody,
+  AlertDelivery,
+  AuditDraft,
+  ControlCommit,
+  ControlWrite,
+  DocumentKind,
+  Incident,
+  LivePublisher,
+  OperatorPrincipal,
+  SecretBox,
+  StoredDocument,
+} from '#contracts';
+import type { AlertEvent, SendOutcome } from '#domain/alerts';
+import { FakeTime, turn } from '../hitl/desk-harness.js';
+import type { LiveHub } from '../realtime/live-hub.js';
+import { AlertsArea } from './alerts.area.js';
+
+/** With the promises of the real one; outlives an area, as a disk outlives a process. */
+export class MemoryAlertStore {
+  readonly docs = new Map<string, StoredDocument>();
+  readonly rows = new Map<string, AlertDelivery>();
+  readonly incidents: { tenant_id: string; incident: Incident }[] = [];
+  readonly audited: AuditDraft[] = [];
+  /** Deliveries are refused while it is true. */
+  isFull = false;
+  /** States in which each delivery was written, in order. */
+  readonly saved: string[] = [];
+
+  async saveDocument(document: StoredDocument): Promise<void> {
+    this.docs.set(`${document.tenant_id}/${document.kind}/${document.id}`, structuredClone(document));
+  }
+  async deleteDocument(tenantId: string, kind: DocumentKind, id: string): Promise<void> {
+    this.docs.delete(`${tenantId}/${kind}/${id}`);
+  }
+  async documents(kind: DocumentKind): Promise<StoredDocument[]> {
+    return structuredClone([...this.docs.values()].filter((document) => document.kind === kind));
+  }
+  async saveDelivery(delivery: AlertDelivery): Promise<number> {
+    if (this.isFull) throw new Error('store_full');
+    const seq = this.rows.get(delivery.delivery_id)?.seq ?? this.rows.size + 1;
+    this.rows.set(delivery.delivery_id, { ...structuredClone(delivery), seq });
+    this.saved.push(delivery.state);
+    return seq;
+  }
+  async delivery(tenantId: string, deliveryId: string): Promise<AlertDelivery | null> {
+    const row = this.rows.get(deliveryId);
+    return row?.notice.tenant_id === tenantId ? structuredClone(row) : null;
+  }
+  async deliveries({ tenant_id }: { tenant_id: string }) {
+    const items = [...this.rows.values()].filter(({ notice }) => notice.tenant_id === tenant_id).reverse();
+    return { items: structuredClone(items), next_cursor: null };
+  }
+  async pendingDeliveries(): Promise<AlertDelivery[]> {
+    return structuredClone([...this.rows.values()].filter(({ state }) => state === 'pending'));
+  }
+  async openIncidents() {
+    return this.incidents;
+  }
+  async commitControl(write: ControlWrite): Promise<ControlCommit> {
+    this.audited.push(...(write.audit ?? []));
+    return { audit: [], released: [], rewritten: null };
+  }
+}
+
+/** Reversible and recognisable: not for anything but specs. */
+export const fakeBox = (key = 'k'): SecretBox => ({
+  seal: (text) => `${key}:${Buffer.from(text).toString('hex')}`,
+  open: (sealed) => {
+    const [by, hex = ''] = sealed.split(':');
+    if (by !== key) throw new Error('sealed with another key');
+    return Buffer.from(hex, 'hex').toString();
+  },
+});
+
+export const ADMIN: OperatorPrincipal = {
+  kind: 'operator',
+  operator_id: 'ada',
+  role: 'admin',
+  tenant_id: 'default',
+  tenant_ids: ['*'],
+};
+
+export const WEBHOOK = {
+  kind: 'webhook',
+  name: 'On call',
+  url: 'https://hooks.example.org/T0/canary-path?token=canary-query',
+  secret: 'canary-signing-secret',
+  allow_private: false,
+} satisfies AlertChannelBody;
+
+export const failed = (reason = 'it answers 500', retryable = true): SendOutcome => ({
+  ok: false,
+  retryable,
+  reason,
+  retryAfterMs: null,
+});
+
+interface Sent {
+  url: string;
+  body: string;
+  headers: Readonly<Record<string, string>>;
+}
+
+let idCount = 0;
+
+export async function startAlerts(
+  options: { store?: MemoryAlertStore; time?: FakeTime; box?: SecretBox } = {},
+) {
+  const { store = new MemoryAlertStore(), time = new FakeTime(), box = fakeBox() } = options;
+  const sent: Sent[] = [];
+  const mails: Record<string, unknown>[] = [];
+  const published: { tenantId: string; payload: AlertDelivery }[] = [];
+  const script = { answer: async (): Promise<SendOutcome> => ({ ok: true }) };
+  const metrics = new Registry();
+  const area = new AlertsArea({
+    clock: time,
+    ids: { next: (bytes = 16) => String(++idCount).padStart(bytes, '0') },
+    timer: time,
+    random: () => 0.5,
+    logger: pino({ level: 'silent' }),
+    metrics,
+    store,
+    proxyStore: store as never,
+    box,
+    live: {
+      publish: (tenantId, _topic, payload) =>
+        published.push({ tenantId, payload: structuredClone(payload) as never }),
+    } as LivePublisher,
+    publicUrl: 'https://ops.example.org',
+    webhook: {
+      send: ({ url, body, headers }) => {
+        sent.push({ url, body, headers });
+        return script.answer();
+      },
+    },
+    smtp: {
+      send: (delivery) => {
+        mails.push({ ...delivery });
+        return script.answer();
+      },
+    },
+  });
+  await area.load();
+  await area.start({ provideSnapshot: () => {} } as unknown as LiveHub, []);
+  const states = () => [...store.rows.values()].map(({ state }) => state);
+  return { area, store, time, sent, mails, published, script, metrics, states, settle };
+}
+
+/** Everything that can go on without time has gone on. */
+export async function settle(): Promise<void> {
+  for (let n = 0; n < 10; n += 1) await turn();
+}
+
+export const incidentOf = (time: FakeTime, agent_id = 'crawler'): AlertEvent => ({
+  kind: 'incident',
+  tenant_id: 'default',
+  agent_id,
+  session_id: 's1',
+  at_ms: time.nowMs(),
+  incident_id: `inc-${agent_id}`,
+  score: 13,
+  threshold: 10,
+});

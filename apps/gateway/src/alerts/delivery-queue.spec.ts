@@ -1,0 +1,277 @@
+import { describe, expect, it } from 'vitest';
+import { ATTEMPTS_MAX, CIRCUIT_FAILURES_MAX, CIRCUIT_OPEN_MS, verifySignature } from '#domain/alerts';
+import { ADMIN, failed, fakeBox, incidentOf, settle, startAlerts, WEBHOOK } from './alerts-harness.js';
+
+type Alerts = Awaited<ReturnType<typeof startAlerts>>;
+
+/** With a channel, and a kill-switch rule that uses it. */
+async function withChannel(alerts?: Alerts) {
+  const started = alerts ?? (await startAlerts());
+  const { channel } = await started.area.channels.create(ADMIN, WEBHOOK);
+  const [rule] = started.area.rules.list('default');
+  const patch = { channel_ids: [channel.channel_id], cooldown_s: 0 };
+  await started.area.rules.update(ADMIN, rule?.rule_id ?? '', patch);
+  return { ...started, channelId: channel.channel_id };
+}
+
+const fire = ({ area, time }: Pick<Alerts, 'area' | 'time'>, agentId?: string) =>
+  area.monitor.note(incidentOf(time, agentId));
+
+describe('a delivery', () => {
+  it('is on disk before its first attempt, signed, and published as its state changes', async () => {
+    const alerts = await withChannel();
+    fire(alerts);
+    await settle();
+    expect(alerts.store.saved).toEqual(['pending', 'delivered']);
+    expect(alerts.published.map(({ payload }) => payload.state)).toEqual(['pending', 'delivered']);
+    const [one] = alerts.sent;
+    const header = one?.headers['x-observatory-signature'];
+    const signed = {
+      secret: 'canary-signing-secret',
+      header,
+      body: one?.body ?? '',
+      nowMs: alerts.time.nowMs(),
+    };
+    expect(verifySignature(signed)).toBe(true);
+    expect(JSON.parse(one?.body ?? '')).toMatchObject({
+      type: 'kill_switch',
+      phase: 'firing',
+      agent_id: 'crawler',
+    });
+    const [row] = alerts.store.rows.values();
+    expect(one?.headers['idempotency-key']).toBe(row?.delivery_id);
+  });
+
+  it('is tried again with the same id after a failure, until it is taken', async () => {
+    const alerts = await withChannel();
+    alerts.script.answer = async () => failed();
+    fire(alerts);
+    await settle();
+    expect([...alerts.store.rows.values()]).toMatchObject([
+      {
+        state: 'pending',
+        attempt_count: 1,
+        last_error: 'it answers 500',
+        next_attempt_at_ms: alerts.time.nowMs() + 1_000,
+      },
+    ]);
+    await alerts.time.pass(999);
+    expect(alerts.sent).toHaveLength(1);
+    alerts.script.answer = async () => ({ ok: true });
+    await alerts.time.pass(1);
+    await settle();
+    expect([...alerts.store.rows.values()]).toMatchObject([
+      { state: 'delivered', attempt_count: 2, last_error: null, next_attempt_at_ms: null },
+    ]);
+    expect(new Set(alerts.sent.map(({ headers }) => headers['x-observatory-delivery'])).size).toBe(1);
+  });
+
+  it('is dead after its last attempt, and comes back with Retry', async () => {
+    const alerts = await withChannel();
+    alerts.script.answer = async () => failed();
+    fire(alerts);
+    for (let n = 0; n < 24 && alerts.states()[0] === 'pending'; n += 1) {
+      await settle();
+      await alerts.time.pass(3_600_000);
+    }
+    const [dead] = alerts.store.rows.values();
+    expect(dead).toMatchObject({ state: 'dead', attempt_count: ATTEMPTS_MAX, next_attempt_at_ms: null });
+    expect(alerts.sent).toHaveLength(ATTEMPTS_MAX);
+
+    alerts.script.answer = async () => ({ ok: true });
+    const answer = await alerts.area.retry(ADMIN, dead?.delivery_id ?? '');
+    expect(answer).toMatchObject({ state: 'pending', attempt_count: 0, last_error: null });
+    await settle();
+    expect(alerts.states()).toEqual(['delivered']);
+    expect(alerts.store.audited.at(-1)).toMatchObject({ action: 'alert_delivery.retry', operator_id: 'ada' });
+  });
+
+  it('is dead at once where trying again would not help', async () => {
+    const alerts = await withChannel();
+    alerts.script.answer = async () => failed('it answers 404', false);
+    fire(alerts);
+    await settle();
+    expect([...alerts.store.rows.values()]).toMatchObject([{ state: 'dead', last_error: 'it answers 404' }]);
+  });
+
+  it('of another tenant cannot be put back', async () => {
+    const alerts = await withChannel();
+    alerts.script.answer = async () => failed('it answers 404', false);
+    fire(alerts);
+    await settle();
+    const [dead] = alerts.store.rows.values();
+    const stranger = { ...ADMIN, tenant_id: 'other' };
+    await expect(alerts.area.retry(stranger, dead?.delivery_id ?? '')).rejects.toMatchObject({
+      code: 'delivery_not_found',
+    });
+  });
+
+  it('put back by two operators at once is sent once', async () => {
+    const alerts = await withChannel();
+    alerts.script.answer = async () => failed('it answers 404', false);
+    fire(alerts);
+    await settle();
+    const id = [...alerts.store.rows.keys()][0] ?? '';
+    alerts.script.answer = async () => ({ ok: true });
+    await Promise.all([alerts.area.retry(ADMIN, id), alerts.area.retry(ADMIN, id)]);
+    await settle();
+    expect(alerts.sent).toHaveLength(2);
+  });
+
+  it('left pending by a process that died is carried on by the next', async () => {
+    const first = await withChannel();
+    first.script.answer = () => new Promise(() => {});
+    fire(first);
+    await settle();
+    expect(first.states()).toEqual(['pending']);
+
+    const next = await startAlerts({ store: first.store, time: first.time });
+    await settle();
+    expect(next.sent).toHaveLength(1);
+    expect(next.states()).toEqual(['delivered']);
+  });
+
+  it('is kept and sent once the store takes it, where it was full', async () => {
+    const alerts = await withChannel();
+    alerts.store.isFull = true;
+    fire(alerts);
+    await settle();
+    expect(alerts.sent).toEqual([]);
+    alerts.store.isFull = false;
+    await alerts.time.pass(5_000);
+    await settle();
+    expect(alerts.states()).toEqual(['delivered']);
+  });
+
+  it('is not sent twice where only its outcome could not be written', async () => {
+    const alerts = await withChannel();
+    alerts.script.answer = async () => {
+      alerts.store.isFull = true;
+      return { ok: true };
+    };
+    fire(alerts);
+    await settle();
+    expect(alerts.states()).toEqual(['pending']);
+    alerts.store.isFull = false;
+    await alerts.time.pass(5_000);
+    await settle();
+    expect(alerts.states()).toEqual(['delivered']);
+    expect(alerts.sent).toHaveLength(1);
+  });
+
+  it('of a channel that is gone, or sealed with a lost key, is dead and says so', async () => {
+    const alerts = await withChannel();
+    alerts.script.answer = async () => failed();
+    fire(alerts);
+    await settle();
+    const next = await startAlerts({ store: alerts.store, time: alerts.time, box: fakeBox('another') });
+    await next.time.pass(1_000);
+    await settle();
+    expect([...alerts.store.rows.values()][0]?.last_error).toContain('sealed with another key');
+
+    fire(alerts, 'second');
+    await settle();
+    await alerts.area.channels.remove(ADMIN, alerts.channelId);
+    await settle();
+    expect([...alerts.store.rows.values()][1]).toMatchObject({
+      state: 'dead',
+      last_error: 'the channel was removed',
+    });
+  });
+});
+
+describe('a channel that fails', () => {
+  const fillUp = async (alerts: Alerts) => {
+    alerts.script.answer = async () => failed();
+    for (let n = 0; n < CIRCUIT_FAILURES_MAX; n += 1) {
+      fire(alerts, `agent-${n}`);
+      await settle();
+    }
+  };
+
+  it('rests after five failures in a row, then one delivery tries, and success lets all go', async () => {
+    const alerts = await withChannel();
+    await fillUp(alerts);
+    const retryAtMs = alerts.time.nowMs() + CIRCUIT_OPEN_MS;
+    expect(alerts.area.channels.list('default')[0]?.circuit).toEqual({
+      state: 'open',
+      retry_at_ms: retryAtMs,
+    });
+    await alerts.time.pass(CIRCUIT_OPEN_MS - 1);
+    await settle();
+    expect(alerts.sent).toHaveLength(CIRCUIT_FAILURES_MAX);
+
+    await alerts.time.pass(1);
+    await settle();
+    expect(alerts.sent).toHaveLength(CIRCUIT_FAILURES_MAX + 1);
+    expect(alerts.area.channels.list('default')[0]?.circuit.retry_at_ms).toBe(
+      alerts.time.nowMs() + 2 * CIRCUIT_OPEN_MS,
+    );
+
+    alerts.script.answer = async () => ({ ok: true });
+    await alerts.time.pass(2 * CIRCUIT_OPEN_MS);
+    await settle();
+    expect(alerts.states()).toEqual(new Array(CIRCUIT_FAILURES_MAX).fill('delivered'));
+    expect(alerts.area.channels.list('default')[0]?.circuit.state).toBe('closed');
+  });
+
+  it('does not hold up another', async () => {
+    const alerts = await withChannel();
+    await fillUp(alerts);
+    const { channel } = await alerts.area.channels.create(ADMIN, {
+      ...WEBHOOK,
+      url: 'https://other.example.org/',
+    });
+    alerts.script.answer = async () => ({ ok: true });
+    const [rule] = alerts.area.rules.list('default');
+    await alerts.area.rules.update(ADMIN, rule?.rule_id ?? '', { channel_ids: [channel.channel_id] });
+    fire(alerts, 'late');
+    await settle();
+    expect(alerts.sent.at(-1)?.url).toBe('https://other.example.org/');
+    expect(alerts.states().at(-1)).toBe('delivered');
+  });
+
+  it('is tried at once after a test that went well', async () => {
+    const alerts = await withChannel();
+    await fillUp(alerts);
+    alerts.script.answer = async () => ({ ok: true });
+    expect(await alerts.area.channels.test(ADMIN, alerts.channelId)).toMatchObject({ status: 'ok' });
+    await settle();
+    expect(alerts.states()).toEqual(new Array(CIRCUIT_FAILURES_MAX).fill('delivered'));
+  });
+
+  it('has at most two deliveries under way', async () => {
+    const alerts = await withChannel();
+    alerts.script.answer = () => new Promise(() => {});
+    for (let n = 0; n < 5; n += 1) fire(alerts, `agent-${n}`);
+    await settle();
+    expect(alerts.sent).toHaveLength(2);
+  });
+});
+
+describe('a shutdown', () => {
+  it('waits for attempts under way, starts none, and leaves the rest in the store', async () => {
+    const alerts = await withChannel();
+    const answers: ((outcome: { ok: true }) => void)[] = [];
+    alerts.script.answer = () => new Promise((resolve) => answers.push(resolve));
+    for (let n = 0; n < 3; n += 1) fire(alerts, `agent-${n}`);
+    await settle();
+    const stopped = alerts.area.stop();
+    await settle();
+    for (const answer of answers) answer({ ok: true });
+    await stopped;
+    expect(alerts.sent).toHaveLength(2);
+    expect(alerts.states().sort()).toEqual(['delivered', 'delivered', 'pending']);
+  });
+
+  it('does not wait for ever', async () => {
+    const alerts = await withChannel();
+    alerts.script.answer = () => new Promise(() => {});
+    fire(alerts);
+    await settle();
+    const stopped = alerts.area.stop();
+    await settle();
+    await alerts.time.pass(3_000);
+    await expect(stopped).resolves.toBeUndefined();
+  });
+});

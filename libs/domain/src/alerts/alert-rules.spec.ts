@@ -1,0 +1,322 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '#testing';
+import type { AlertEvent } from './alert-event.js';
+import { AGENTS_PER_TENANT_MAX, AlertRules, type DueNotice } from './alert-rules.js';
+import { defaultRules, type RuleSettings } from './rule-defaults.js';
+
+const T0 = Date.UTC(2026, 0, 15, 12);
+const MINUTE = 60_000;
+
+const rule = (type: RuleSettings['type'], changes: Partial<RuleSettings> = {}): RuleSettings => ({
+  rule_id: `rule-${type}`,
+  name: type,
+  type,
+  enabled: true,
+  agent_id: null,
+  threshold: null,
+  window_s: null,
+  cooldown_s: 0,
+  repeat_s: null,
+  notify_recovery: true,
+  muted_until_ms: null,
+  channel_ids: [],
+  created_at_ms: 0,
+  updated_by: 'ada',
+  ...changes,
+});
+
+function watch(...settings: RuleSettings[]) {
+  const bounds: string[] = [];
+  const kept = { rules: settings };
+  const rules = new AlertRules({
+    clock: new FakeClock(T0),
+    rulesOf: (tenantId) => (tenantId === 'default' ? kept.rules : []),
+    onBound: (bound) => bounds.push(bound),
+  });
+  return { rules, kept, bounds };
+}
+
+const subject = (atMs: number, agent_id = 'crawler') => ({
+  tenant_id: 'default',
+  agent_id,
+  session_id: 's1' as string | null,
+  at_ms: T0 + atMs,
+});
+const call = (atMs: number, failed: boolean, agentId?: string): AlertEvent => ({
+  kind: 'call',
+  ...subject(atMs, agentId),
+  failed,
+});
+const incident = (atMs: number, agentId?: string): AlertEvent => ({
+  kind: 'incident',
+  ...subject(atMs, agentId),
+  incident_id: 'inc-1',
+  score: 13,
+  threshold: 10,
+});
+const reactivated = (atMs: number): AlertEvent => ({ kind: 'reactivated', ...subject(atMs) });
+const label = (atMs: number, severity: 'normal' | 'loop', session_id = 's1'): AlertEvent => ({
+  kind: 'severity',
+  ...subject(atMs),
+  session_id,
+  severity,
+});
+const step = (atMs: number, changes: { severity?: 'loop'; ended?: boolean } = {}): AlertEvent => ({
+  kind: 'step',
+  ...subject(atMs),
+  severity: 'normal',
+  ended: false,
+  ...changes,
+});
+const spend = (atMs: number, spent_usd: number, period: 'hour' | 'day' | 'month' = 'day'): AlertEvent => ({
+  kind: 'spend',
+  ...subject(atMs),
+  period,
+  spent_usd,
+  budget_usd: 10,
+});
+const phases = (due: DueNotice[]): string[] => due.map(({ phase }) => phase);
+
+describe('a kill_switch rule', () => {
+  it('fires on an incident, once, and is over when the agent is reactivated', () => {
+    const { rules } = watch(rule('kill_switch'));
+    const [first] = rules.observe(incident(0));
+    expect(first).toMatchObject({
+      phase: 'firing',
+      agent_id: 'crawler',
+      session_id: 's1',
+      detail: { incident_id: 'inc-1', score: 13, threshold: 10 },
+    });
+    expect(rules.tick(T0 + MINUTE)).toEqual([]);
+    expect(rules.firing('default', 'rule-kill_switch')).toEqual([
+      { agent_id: 'crawler', since_ms: T0, notice_count: 1 },
+    ]);
+    expect(rules.observe(reactivated(5 * MINUTE))).toMatchObject([
+      { phase: 'recovered', since_ms: T0, at_ms: T0 + 5 * MINUTE, session_id: 's1' },
+    ]);
+    expect(rules.firing('default', 'rule-kill_switch')).toEqual([]);
+  });
+
+  it('fires anew for the next incident', () => {
+    const { rules } = watch(rule('kill_switch'));
+    const due = [incident(0), reactivated(1_000), incident(2_000)].flatMap((event) => rules.observe(event));
+    expect(phases(due)).toEqual(['firing', 'recovered', 'firing']);
+  });
+
+  it('is one of the two that everybody has, without a channel', () => {
+    expect(defaultRules('system').map(({ type, channel_ids }) => [type, channel_ids])).toEqual([
+      ['kill_switch', []],
+      ['entropy_loop', []],
+    ]);
+  });
+});
+
+describe('an entropy_loop rule', () => {
+  it('fires when a session goes into a loop and is over when none of the agent is in one', () => {
+    const { rules } = watch(rule('entropy_loop'));
+    expect(phases(rules.observe(step(0, { severity: 'loop' })))).toEqual(['firing']);
+    expect(rules.observe(step(1_000, { severity: 'loop' }))).toEqual([]);
+    expect(rules.observe(label(2_000, 'loop', 's2'))).toEqual([]);
+    expect(rules.observe(label(3_000, 'normal', 's1'))).toEqual([]);
+    expect(phases(rules.observe(label(4_000, 'normal', 's2')))).toEqual(['recovered']);
+  });
+
+  it('is over when the looping session ends', () => {
+    const { rules } = watch(rule('entropy_loop'));
+    rules.observe(step(0, { severity: 'loop' }));
+    expect(phases(rules.observe(step(1_000, { severity: 'loop', ended: true })))).toEqual(['recovered']);
+  });
+});
+
+describe('a budget rule', () => {
+  it('fires at its threshold, 80 % by default, and is over below it', () => {
+    const { rules } = watch(rule('budget'));
+    expect(rules.observe(spend(0, 7.99))).toEqual([]);
+    expect(rules.observe(spend(1, 8))).toMatchObject([
+      {
+        phase: 'firing',
+        detail: { period: 'day', spent_usd: 8, budget_usd: 10, share: 0.8, threshold: 0.8 },
+      },
+    ]);
+    expect(phases(rules.observe(spend(2, 5)))).toEqual(['recovered']);
+  });
+
+  it('looks at the fullest of several budgets', () => {
+    const { rules } = watch(rule('budget', { threshold: 0.9 }));
+    rules.observe(spend(0, 2, 'month'));
+    expect(rules.observe(spend(1, 9.5, 'hour'))).toMatchObject([{ detail: { period: 'hour' } }]);
+  });
+
+  it.each([
+    ['hour', 59 * MINUTE, 61 * MINUTE],
+    ['day', 11 * 60 * MINUTE, 12 * 60 * MINUTE],
+    ['month', 16 * 24 * 60 * MINUTE, 17 * 24 * 60 * MINUTE],
+  ] as const)('is over when the %s it was spent in is over, without another call', (period, still, over) => {
+    const { rules } = watch(rule('budget'));
+    rules.observe(spend(0, 9, period));
+    expect(rules.tick(T0 + still)).toEqual([]);
+    expect(phases(rules.tick(T0 + over))).toEqual(['recovered']);
+  });
+});
+
+describe('an error_rate rule', () => {
+  const failing = (rules: AlertRules, from: number, count: number, everyMs = 100) =>
+    Array.from({ length: count }, (_, n) => rules.observe(call(from + n * everyMs, true))).flat();
+
+  it('says nothing of fewer than ten calls, and fires at the tenth', () => {
+    const { rules } = watch(rule('error_rate'));
+    expect(failing(rules, 0, 9)).toEqual([]);
+    expect(rules.observe(call(1_000, true))).toMatchObject([
+      { phase: 'firing', detail: { call_count: 10, failure_count: 10, share: 1, window_s: 300 } },
+    ]);
+  });
+
+  it('fires at exactly half of the calls, and not below', () => {
+    const { rules } = watch(rule('error_rate'));
+    for (let n = 0; n < 6; n += 1) rules.observe(call(n, false));
+    expect(failing(rules, 10, 5)).toEqual([]);
+    expect(phases(failing(rules, 600, 1))).toEqual(['firing']);
+  });
+
+  it('is over when enough calls succeed', () => {
+    const { rules } = watch(rule('error_rate'));
+    failing(rules, 0, 10);
+    const later = Array.from({ length: 11 }, (_, n) => rules.observe(call(2_000 + n, false)));
+    expect(phases(later.flat())).toEqual(['recovered']);
+  });
+
+  it('is over when its window has emptied', () => {
+    const { rules } = watch(rule('error_rate', { window_s: 60 }));
+    failing(rules, 0, 10);
+    expect(rules.tick(T0 + 50_000)).toEqual([]);
+    expect(phases(rules.tick(T0 + 62_000))).toEqual(['recovered']);
+  });
+
+  it('counts each agent for itself', () => {
+    const { rules } = watch(rule('error_rate'));
+    failing(rules, 0, 9);
+    expect(rules.observe(call(1_000, true, 'other'))).toEqual([]);
+  });
+});
+
+describe('an agent_silent rule', () => {
+  it('fires for an agent that was seen and is not any more, and is over when it is', () => {
+    const { rules } = watch(rule('agent_silent'));
+    rules.observe(step(0));
+    expect(rules.tick(T0 + 599_000)).toEqual([]);
+    expect(rules.tick(T0 + 600_000)).toMatchObject([
+      { phase: 'firing', detail: { silent_s: 600, last_seen_ms: T0 } },
+    ]);
+    expect(phases(rules.observe(call(700_000, false)))).toEqual(['recovered']);
+  });
+
+  it('says nothing of an agent that nobody has seen', () => {
+    const { rules } = watch(rule('agent_silent'));
+    rules.observe(incident(0));
+    expect(rules.tick(T0 + 10_000_000)).toEqual([]);
+  });
+});
+
+describe('when people are told', () => {
+  it('repeats while it lasts, counted from the last notice', () => {
+    const { rules } = watch(rule('kill_switch', { repeat_s: 600 }));
+    rules.observe(incident(0));
+    expect(rules.tick(T0 + 599_000)).toEqual([]);
+    expect(phases(rules.tick(T0 + 600_000))).toEqual(['repeat']);
+    expect(rules.tick(T0 + 601_000)).toEqual([]);
+    expect(phases(rules.tick(T0 + 1_200_000))).toEqual(['repeat']);
+    expect(rules.firing('default', 'rule-kill_switch')).toMatchObject([{ notice_count: 3 }]);
+  });
+
+  it('keeps quiet about the same agent within the cooldown, but says that it is over, and later what still lasts', () => {
+    const { rules } = watch(rule('kill_switch', { cooldown_s: 300 }));
+    const due = [incident(0), reactivated(10_000), incident(20_000)].flatMap((one) => rules.observe(one));
+    expect(phases(due)).toEqual(['firing', 'recovered']);
+    expect(rules.tick(T0 + 299_000)).toEqual([]);
+    expect(phases(rules.tick(T0 + 300_000))).toEqual(['firing']);
+  });
+
+  it('does not say that something is over of which nobody was told', () => {
+    const { rules } = watch(rule('kill_switch', { cooldown_s: 300 }));
+    for (const event of [incident(0), reactivated(1_000), incident(2_000)]) rules.observe(event);
+    expect(rules.observe(reactivated(3_000))).toEqual([]);
+  });
+
+  it('has a cooldown for each agent', () => {
+    const { rules } = watch(rule('kill_switch', { cooldown_s: 300 }));
+    rules.observe(incident(0));
+    expect(phases(rules.observe(incident(1, 'other')))).toEqual(['firing']);
+  });
+
+  it('fires silently while muted, and says afterwards what still lasts', () => {
+    const { rules } = watch(rule('kill_switch', { muted_until_ms: T0 + MINUTE }));
+    expect(rules.observe(incident(0))).toEqual([]);
+    expect(rules.firing('default', 'rule-kill_switch')).toMatchObject([{ notice_count: 0 }]);
+    expect(phases(rules.tick(T0 + MINUTE))).toEqual(['firing']);
+  });
+
+  it('says nothing of recoveries where nobody wants them', () => {
+    const { rules } = watch(rule('kill_switch', { notify_recovery: false }));
+    rules.observe(incident(0));
+    expect(rules.observe(reactivated(1))).toEqual([]);
+  });
+});
+
+describe('the rules of a tenant', () => {
+  it('are its own', () => {
+    const { rules } = watch(rule('kill_switch'));
+    expect(rules.observe({ ...incident(0), tenant_id: 'other' })).toEqual([]);
+    expect(rules.firing('other', 'rule-kill_switch')).toEqual([]);
+  });
+
+  it('concern one agent where they name one', () => {
+    const { rules } = watch(rule('kill_switch', { agent_id: 'other' }));
+    expect(rules.observe(incident(0))).toEqual([]);
+    expect(rules.observe(incident(0, 'other'))).toHaveLength(1);
+  });
+
+  it('stop firing when disabled or removed, and go on firing through other changes', () => {
+    const { rules, kept } = watch(rule('kill_switch'));
+    rules.observe(incident(0));
+    kept.rules = [rule('kill_switch', { name: 'renamed' })];
+    rules.refresh('default');
+    expect(rules.firing('default', 'rule-kill_switch')).toHaveLength(1);
+    kept.rules = [rule('kill_switch', { enabled: false })];
+    rules.refresh('default');
+    expect(rules.firing('default', 'rule-kill_switch')).toEqual([]);
+    expect(rules.observe(reactivated(1))).toEqual([]);
+  });
+
+  it('go on after a restart without saying anything twice, and say when it is over', () => {
+    const before = watch(rule('kill_switch'));
+    before.rules.observe(incident(0));
+    expect(before.rules.takeChanged()).toEqual([{ tenantId: 'default', ruleId: 'rule-kill_switch' }]);
+    expect(before.rules.takeChanged()).toEqual([]);
+    const states = before.rules.states('default', 'rule-kill_switch');
+
+    const { rules } = watch(rule('kill_switch'));
+    rules.restore('default', 'rule-kill_switch', states);
+    rules.prime(incident(0));
+    expect(rules.tick(T0 + MINUTE)).toEqual([]);
+    expect(rules.observe(incident(MINUTE))).toEqual([]);
+    expect(phases(rules.observe(reactivated(2 * MINUTE)))).toEqual(['recovered']);
+  });
+
+  it('keep what nothing is known of after a restart', () => {
+    const { rules } = watch(rule('error_rate'), rule('budget'), rule('agent_silent'));
+    const state = { agent_id: 'crawler', since_ms: T0, notice_count: 1, last_notice_ms: T0 };
+    for (const type of ['error_rate', 'budget', 'agent_silent'])
+      rules.restore('default', `rule-${type}`, [state]);
+    expect(rules.tick(T0 + MINUTE)).toEqual([]);
+    expect(rules.firing('default', 'rule-budget')).toHaveLength(1);
+    expect(phases(rules.observe(call(2 * MINUTE, false)))).toEqual(['recovered', 'recovered']);
+  });
+
+  it('forget the agent unheard of longest beyond a bound, and count that', () => {
+    const { rules, bounds } = watch(rule('kill_switch'));
+    rules.observe(incident(0, 'first'));
+    for (let n = 0; n < AGENTS_PER_TENANT_MAX; n += 1) rules.observe(call(0, false, `agent-${n}`));
+    expect(bounds).toEqual(['agents']);
+    expect(rules.firing('default', 'rule-kill_switch')).toEqual([]);
+  });
+});

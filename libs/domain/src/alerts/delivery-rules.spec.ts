@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import {
+  afterFailure,
+  CIRCUIT_FAILURES_MAX,
+  CIRCUIT_OPEN_MS,
+  CIRCUIT_OPEN_MS_MAX,
+  type Circuit,
+  CLOSED_CIRCUIT,
+  decideSending,
+} from './circuit.js';
+import { ATTEMPTS_MAX, RETRY_AFTER_MS_MAX, RETRY_DELAYS_MS, retryDelayMs } from './retry-schedule.js';
+import { signBody, verifySignature } from './webhook-signature.js';
+
+describe('the retry schedule', () => {
+  it('waits longer each time, over hours, ten attempts in all', () => {
+    const waits = Array.from({ length: ATTEMPTS_MAX }, (_, n) => retryDelayMs(n + 1, 0.5));
+    expect(waits).toEqual([...RETRY_DELAYS_MS, null]);
+    expect(ATTEMPTS_MAX).toBe(10);
+    expect([...RETRY_DELAYS_MS].sort((a, b) => a - b)).toEqual(RETRY_DELAYS_MS);
+    expect(RETRY_DELAYS_MS.reduce((sum, ms) => sum + ms)).toBeGreaterThan(6 * 3_600_000);
+  });
+
+  it('differs by up to a fifth either way', () => {
+    expect([retryDelayMs(1, 0), retryDelayMs(1, 1)]).toEqual([800, 1_200]);
+  });
+
+  it('waits as long as the receiver asks for, up to an hour', () => {
+    expect(retryDelayMs(1, 0.5, 90_000)).toBe(90_000);
+    expect(retryDelayMs(1, 0.5, 10 * RETRY_AFTER_MS_MAX)).toBe(RETRY_AFTER_MS_MAX);
+    expect(retryDelayMs(9, 0.5, 1_000)).toBe(RETRY_DELAYS_MS[8]);
+  });
+});
+
+describe('the circuit', () => {
+  const failed = (count: number, nowMs = 0, from: Circuit = CLOSED_CIRCUIT): Circuit => {
+    let circuit = from;
+    for (let n = 0; n < count; n += 1) circuit = afterFailure(circuit, nowMs);
+    return circuit;
+  };
+
+  it('stays closed below five failures in a row', () => {
+    expect(decideSending(failed(CIRCUIT_FAILURES_MAX - 1), 0)).toBe('go');
+  });
+
+  it('opens at the fifth, and lets one try when its time is over', () => {
+    const open = failed(CIRCUIT_FAILURES_MAX);
+    expect(open.retryAtMs).toBe(CIRCUIT_OPEN_MS);
+    expect(decideSending(open, CIRCUIT_OPEN_MS - 1)).toBe('wait');
+    expect(decideSending(open, CIRCUIT_OPEN_MS)).toBe('trial');
+  });
+
+  it('rests twice as long after each failed trial, up to a bound', () => {
+    let circuit = failed(CIRCUIT_FAILURES_MAX);
+    const rests: number[] = [];
+    for (let n = 0; n < 6; n += 1) {
+      const nowMs = circuit.retryAtMs ?? 0;
+      circuit = afterFailure(circuit, nowMs);
+      rests.push((circuit.retryAtMs ?? 0) - nowMs);
+    }
+    expect(rests.slice(0, 2)).toEqual([2 * CIRCUIT_OPEN_MS, 4 * CIRCUIT_OPEN_MS]);
+    expect(rests.at(-1)).toBe(CIRCUIT_OPEN_MS_MAX);
+  });
+
+  it('is not opened for longer by what was under way when it opened', () => {
+    const open = failed(CIRCUIT_FAILURES_MAX);
+    expect(afterFailure(open, 5).retryAtMs).toBe(open.retryAtMs);
+  });
+});
+
+describe('the signature of a webhook', () => {
+  const secret = 'a-secret-of-sixteen';
+  const body = '{"title":"Grüße"}';
+  const nowMs = 1_760_000_000_900;
+  const header = signBody(secret, body, nowMs);
+
+  it('is the HMAC-SHA256 of time and body, as another implementation computes it', () => {
+    // printf '1760000000.{"a":1}' | openssl dgst -sha256 -hmac key
+    const digest = 'ea2dd8b79cfdfdd125316a2c1461695044ab2ddf62592b0eee2b53cd466ca512';
+    expect(signBody('key', '{"a":1}', 1_760_000_000_000)).toBe(`t=1760000000,v1=${digest}`);
+  });
+
+  it('is taken by whoever has the secret, as text or bytes', () => {
+    expect(verifySignature({ secret, header, body, nowMs })).toBe(true);
+    expect(verifySignature({ secret, header, body: Buffer.from(body), nowMs })).toBe(true);
+    expect(verifySignature({ secret, header: `${header},v1=${'0'.repeat(64)}`, body, nowMs })).toBe(true);
+  });
+
+  it.each([
+    ['another secret', { secret: 'another' }],
+    ['another body', { body: '{}' }],
+    ['a replay after five minutes', { nowMs: nowMs + 301_000 }],
+    ['a time from the future', { nowMs: nowMs - 301_000 }],
+    ['no header', { header: undefined }],
+    ['a header without a time', { header: header.replace(/^t=\d+,/, '') }],
+    ['another time', { header: header.replace(/^t=\d+/, 't=1760000001') }],
+    ['a signature cut short', { header: header.slice(0, -2) }],
+    ['nonsense', { header: 't=,v1=zz,,=' }],
+  ])('is refused with %s', (_, changes) => {
+    expect(verifySignature({ secret, header, body, nowMs, ...changes })).toBe(false);
+  });
+});

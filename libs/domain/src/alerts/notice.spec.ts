@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { ALERT_TYPES, type AlertType, alertNoticeSchema } from '#contracts';
+import type { DueNotice } from './alert-rules.js';
+import { mailOf, slackBody } from './message-bodies.js';
+import { noticeOf, oneLine, spokenDuration, testNotice } from './notice.js';
+import { defaultRules, type RuleSettings } from './rule-defaults.js';
+
+const AT = Date.UTC(2026, 0, 15, 12);
+const DETAILS: Record<AlertType, DueNotice['detail']> = {
+  kill_switch: { incident_id: 'inc-1', score: 13, threshold: 10 },
+  entropy_loop: { loop_session_count: 2 },
+  budget: { period: 'day', spent_usd: 8.5, budget_usd: 10, share: 0.85, threshold: 0.8 },
+  error_rate: { share: 0.6, threshold: 0.5, call_count: 20, failure_count: 12, window_s: 300 },
+  agent_silent: { silent_s: 720, window_s: 600, last_seen_ms: AT - 720_000 },
+};
+
+function due(type: AlertType, changes: Partial<DueNotice> = {}): DueNotice {
+  const rule = { ...(defaultRules('system')[0] as RuleSettings), type, name: 'My rule' };
+  return {
+    rule,
+    phase: 'firing',
+    tenant_id: 'default',
+    agent_id: 'crawler',
+    session_id: 's 1',
+    at_ms: AT,
+    since_ms: AT - 600_000,
+    detail: DETAILS[type],
+    ...changes,
+  };
+}
+const context = { noticeId: 'n1', publicUrl: 'https://ops.example.org' };
+
+describe('a notice', () => {
+  it.each(ALERT_TYPES)('of type %s fits the contract in every phase, and says which agent', (type) => {
+    for (const phase of ['firing', 'repeat', 'recovered'] as const) {
+      const notice = noticeOf(due(type, { phase }), context);
+      expect(alertNoticeSchema.parse(notice)).toEqual(notice);
+      expect(notice.title).toContain('"crawler"');
+      expect(`${notice.title} ${notice.text}`).not.toMatch(/undefined|NaN|null/);
+    }
+  });
+
+  it('gives the figures', () => {
+    expect(noticeOf(due('budget'), context)).toMatchObject({
+      title: 'Agent "crawler" has spent 85 % of its budget for the day',
+      text: '$8.50 of $10.00 are spent; this rule speaks from 80 %.',
+    });
+    expect(noticeOf(due('agent_silent', { phase: 'repeat' }), context).title).toBe(
+      'Still: Agent "crawler" has been silent for 12 min',
+    );
+    expect(noticeOf(due('kill_switch', { phase: 'recovered' }), context).text).toBe('It lasted 10 min.');
+  });
+
+  it('leads to the page where one can look', () => {
+    const url = (type: AlertType) => noticeOf(due(type), context).url;
+    expect(url('kill_switch')).toBe('https://ops.example.org/incidents/inc-1');
+    expect(url('entropy_loop')).toBe('https://ops.example.org/sessions/s%201');
+    expect(url('budget')).toBe('https://ops.example.org/agents/crawler');
+    expect(noticeOf(due('budget'), { ...context, publicUrl: null }).url).toBeNull();
+  });
+
+  it('is one line even where an agent names itself in two', () => {
+    const { title } = noticeOf(due('entropy_loop', { agent_id: 'a\r\nBcc: x@y.z\u202e\u0007' }), context);
+    expect(title).toBe('Agent "a Bcc: x@y.z " is going round in circles');
+    expect(oneLine('x'.repeat(500))).toHaveLength(120);
+  });
+
+  it('speaks of durations as people do', () => {
+    expect([30, 600, 7_200, 200_000].map(spokenDuration)).toEqual(['30 s', '10 min', '2 h', '2 days']);
+  });
+});
+
+describe('the body for a chat', () => {
+  it('is text with what is markup made plain, and a link', () => {
+    const notice = noticeOf(due('entropy_loop', { agent_id: '<!channel> & @all' }), context);
+    const { text } = slackBody(notice);
+    expect(text).toContain('&lt;!channel&gt; &amp; @\u200ball');
+    expect(text).toContain('<https://ops.example.org/sessions/s%201|Open in Observatory>');
+  });
+});
+
+describe('the mail', () => {
+  it('has a subject of one line, and what one needs to know', () => {
+    const { subject, text } = mailOf(noticeOf(due('kill_switch', { agent_id: 'a\nb' }), context));
+    expect(subject).toBe('[Observatory] Agent "a b" was stopped by the kill switch');
+    expect(text).toContain('Session: s 1');
+    expect(text).toContain('2026-01-15T12:00:00.000Z');
+    expect(text).toContain('https://ops.example.org/incidents/inc-1');
+  });
+
+  it('of a test says that it is one', () => {
+    const test = { tenantId: 'default', channelName: 'On call', by: 'ada', atMs: AT };
+    const notice = testNotice({ ...context, ...test });
+    expect(alertNoticeSchema.parse(notice)).toEqual(notice);
+    expect(mailOf(notice).subject).toBe('[Observatory] Test of the alert channel "On call"');
+  });
+});

@@ -1,0 +1,622 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  incidentEvidenceSchema,
+  KILL_SWITCH_DEFAULTS,
+  type KillSwitchSettings,
+  type LlmAnswer,
+  type LlmRequest,
+  type LlmToolCall,
+  type NewestTurn,
+} from '#contracts';
+import { FakeClock } from '#testing';
+import { type KillSwitchDecision, KillSwitchWindows, type KillSwitchWindowsOptions } from './index.js';
+
+const KEY = 'tenant\0agent\0session';
+
+const request = (newest: Partial<NewestTurn>): LlmRequest => ({
+  dialect: 'openai-chat',
+  model: 'gpt-test',
+  stream: false,
+  system_text: 'You are a careful assistant. '.repeat(200),
+  first_user_text: 'Fix the build, please.',
+  newest: { user_text: '', tool_results: [], attachment_digests: [], ...newest },
+  output_tokens_max: null,
+  message_count: 2,
+});
+const ask = (user_text: string, more: Partial<NewestTurn> = {}) => request({ user_text, ...more });
+const call = (name: string, args: unknown = {}, id: string | null = 'call_1'): LlmToolCall => ({
+  id,
+  name,
+  arguments: typeof args === 'string' ? args : JSON.stringify(args),
+});
+const came = (made: LlmToolCall | null, text: string) => ({ call: made, text, failed: false });
+const results = (...tool_results: ReturnType<typeof came>[]) => request({ tool_results });
+const says = (text: string, ...tool_calls: LlmToolCall[]): LlmAnswer => ({
+  model: 'gpt-test',
+  text,
+  tool_calls,
+  finish: tool_calls.length > 0 ? 'tool_calls' : 'stop',
+  usage: null,
+  failed: false,
+});
+
+describe('KillSwitchWindows', () => {
+  let clock: FakeClock;
+  let windows: KillSwitchWindows;
+  let settings: KillSwitchSettings;
+  let lastId: number;
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    windows = new KillSwitchWindows({ clock });
+    settings = { ...KILL_SWITCH_DEFAULTS };
+    lastId = 0;
+  });
+
+  const observe = (what: LlmRequest, { key = KEY, retry = false, id = `call-${++lastId}` } = {}) =>
+    windows.observe(key, settings, { call_id: id, at_ms: clock.nowMs(), request: what, is_retry: retry });
+  /** A request and its answer. */
+  const step = (what: LlmRequest, answer: LlmAnswer, options: { key?: string; retry?: boolean } = {}) => {
+    const decision = observe(what, options);
+    if (decision.kind === 'forward') windows.recordAnswer(options.key ?? KEY, `call-${lastId}`, answer);
+    return decision;
+  };
+  /** Scores of the steps, in order, to the one that is stopped. */
+  const run = (count: number, take: (n: number) => KillSwitchDecision) => {
+    const scores: number[] = [];
+    for (let n = 1; n <= count; n += 1) {
+      const decision = take(n);
+      scores.push(decision.breakdown.score);
+      if (decision.kind === 'block') return { scores, stoppedAt: n };
+    }
+    return { scores, stoppedAt: null };
+  };
+  const create = (options: Partial<KillSwitchWindowsOptions>) => {
+    windows = new KillSwitchWindows({ clock, ...options });
+  };
+
+  describe('score', () => {
+    it('[KS-7.1] of an equal question with equal answers is 3n - 5, and stops the 6th request', () => {
+      expect(run(9, () => step(ask('Is the build green?'), says('I do not know.')))).toEqual({
+        scores: [0, 1, 4, 7, 10, 13],
+        stoppedAt: 6,
+      });
+    });
+
+    it('[KS-7.1] counts each signal before its weight', () => {
+      run(5, () => step(ask('Is the build green?'), says('No.')));
+      expect(step(ask('Is the build green?'), says('No.')).breakdown).toEqual({
+        similar_prompts: 5,
+        similar_responses: 4,
+        repeated_tool_calls: 0,
+        score: 13,
+      });
+    });
+
+    it('[KS-7.1] of an equal question with different answers is n - 1, and stops the 12th request', () => {
+      const answers = [
+        'red',
+        'green',
+        'blue',
+        'grey',
+        'pink',
+        'black',
+        'white',
+        'brown',
+        'cyan',
+        'gold',
+        'teal',
+      ];
+      const { scores, stoppedAt } = run(12, (n) => step(ask('Name a colour'), says(`${answers[n - 1]}`)));
+      expect(scores).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+      expect(stoppedAt).toBe(12);
+    });
+
+    it('[KS-7.1] of an equal tool step with equal results is 4.5n - 11, and stops the 5th request', () => {
+      const made = call('read_file', { path: 'a.ts' });
+      const take = (n: number) =>
+        step(n === 1 ? ask('Read a.ts') : results(came(made, 'no such file')), says('', made));
+      // At request 5: 3 equal turns before, 2 answers equal to the latest, 3 equal calls: 3 + 4 + 4.5.
+      expect(run(9, take)).toEqual({ scores: [0, 0, 2.5, 7, 11.5], stoppedAt: 5 });
+    });
+
+    it('[KS-7.1] counts a repeated call among changing ones alone: 1.5 each', () => {
+      const made = call('git_status');
+      const scores = run(8, (n) =>
+        step(
+          results(came(made, 'clean'), came(call('read_file', { line: n }), `content ${n}`)),
+          says(`Step ${n}, on.`),
+        ),
+      ).scores;
+      expect(scores).toEqual([0, 1.5, 3, 4.5, 6, 7.5, 9, 10.5]);
+    });
+
+    it('[KS-7.2] is compared strictly: at the threshold the request goes on', () => {
+      settings = { ...settings, threshold: 13 };
+      expect(run(9, () => step(ask('again'), says('same'))).stoppedAt).toBe(7);
+    });
+
+    it('[KS-7.2] fires at the 4th request with the strict preset, at the 9th with the tolerant one', () => {
+      settings = { ...settings, window_size: 10, threshold: 5 };
+      expect(run(20, () => step(ask('again'), says('same'))).stoppedAt).toBe(4);
+      windows.forget(KEY);
+      settings = { ...settings, window_size: 50, threshold: 20 };
+      expect(run(20, () => step(ask('again'), says('same'))).stoppedAt).toBe(9);
+    });
+
+    it('[KS-7.2] sees no further back than the window', () => {
+      settings = { ...settings, window_size: 5, threshold: 50 };
+      // Five earlier requests: 5 prompts and 4 answers.
+      expect(run(9, () => step(ask('again'), says('same'))).scores.at(-1)).toBe(13);
+      for (const word of ['red', 'green', 'blue', 'white', 'black']) step(ask(word), says(word));
+      expect(step(ask('again'), says('same')).breakdown.score).toBe(0);
+    });
+
+    it('[KS-7.2] follows a window that is made smaller', () => {
+      settings = { ...settings, window_size: 20, threshold: 50 };
+      run(12, () => step(ask('again'), says('same')));
+      settings = { ...settings, window_size: 5 };
+      expect(step(ask('again'), says('same')).breakdown.similar_prompts).toBe(5);
+    });
+
+    it('scores and remembers nothing while it is off', () => {
+      settings = { ...settings, enabled: false };
+      expect(run(30, () => step(ask('again'), says('same'))).scores).toEqual(Array(30).fill(0));
+      expect(windows.counts().windows).toBe(0);
+    });
+  });
+
+  describe('what is new in a request', () => {
+    it('[KS-7.3] sees through case, white space, numbers, ids and times', () => {
+      const variants = [
+        'Check order 17 at 2026-01-31T12:00:00Z',
+        'check  order 18 at 2026-01-31T12:00:05Z',
+        'CHECK order 1,900 at 2026-02-01T12:00:05.5+01:00',
+      ];
+      const take = (n: number) => step(ask(variants[n % 3] ?? ''), says(`Order ${n} is pending.`));
+      expect(run(9, take).stoppedAt).toBe(6);
+    });
+
+    it('[KS-7.3] is similar to nothing when it is empty', () => {
+      expect(run(30, () => step(ask(' '), says(''))).scores).toEqual(Array(30).fill(0));
+      const made = call('wait', { s: 1 });
+      expect(run(30, () => step(results(came(made, '')), says('', made))).scores).toEqual(Array(30).fill(0));
+    });
+
+    it('[KS-7.3] is the image too', () => {
+      const look = (digest: string) => ask('What is this?', { attachment_digests: [digest] });
+      expect(run(20, (n) => step(look(`sha256:${n}`), says('A cat.'))).stoppedAt).toBeNull();
+      windows.forget(KEY);
+      expect(run(20, () => step(look('sha256:1'), says('A cat.'))).stoppedAt).toBe(6);
+      windows.forget(KEY);
+      const wordless = request({ attachment_digests: ['sha256:1'] });
+      expect(run(20, () => step(wordless, says('A cat.'))).stoppedAt).toBe(6);
+    });
+
+    it('[KS-7.3] is both, where a turn brings results and a text', () => {
+      const turn = (text: string, result: string) =>
+        request({ user_text: text, tool_results: [came(call('search', { q: 'x' }), result)] });
+      expect(step(turn('go on', 'nothing found'), says('Hm.')).breakdown.score).toBe(0);
+      // Another text: only the call counts. Another result: nothing does. Both equal: prompt and two calls.
+      expect(step(turn('try harder, please', 'nothing found'), says('Hm.')).breakdown.score).toBe(1.5);
+      expect(step(turn('go on', 'three hits'), says('Hm.')).breakdown.score).toBe(0);
+      expect(step(turn('go on', 'nothing found'), says('Hm.')).breakdown).toMatchObject({
+        similar_prompts: 1,
+        repeated_tool_calls: 2,
+      });
+    });
+  });
+
+  describe('tool calls', () => {
+    const repeated = (one: [LlmToolCall | null, string], other: [LlmToolCall | null, string]) => {
+      windows.forget(KEY);
+      step(results(came(...one)), says('one'));
+      return step(results(came(...other)), says('two')).breakdown.repeated_tool_calls;
+    };
+
+    it('[KS-7.4] are equal whatever the order of their keys, and not for another name, value or number', () => {
+      const one = call('search', '{"q":"a","n":1}');
+      expect(repeated([one, 'none'], [call('search', '{ "n": 1, "q": "a" }'), 'none'])).toBe(1);
+      expect(repeated([one, 'none'], [call('find', '{"q":"a","n":1}'), 'none'])).toBe(0);
+      expect(repeated([one, 'none'], [call('search', '{"q":"a","n":2}'), 'none'])).toBe(0);
+      expect(repeated([one, 'none'], [call('search', '{"q":"b","n":1}'), 'none'])).toBe(0);
+    });
+
+    it('[KS-7.4] are equal by their raw text where it is not JSON, and without arguments', () => {
+      expect(repeated([call('sh', 'ls -l {'), 'x'], [call('sh', 'ls -l {'), 'x'])).toBe(1);
+      expect(repeated([call('sh', 'ls -l {'), 'x'], [call('sh', 'ls -a {'), 'x'])).toBe(0);
+      expect(repeated([call('now', ''), 'x'], [call('now', '{}'), 'x'])).toBe(1);
+    });
+
+    it('[KS-7.4] differ by the indentation of what they write', () => {
+      const write = (text: string) => call('write', { text });
+      expect(repeated([write('if x:\n  y'), 'done'], [write('if x:\n    y'), 'done'])).toBe(0);
+    });
+
+    it('[KS-7.4] do not depend on the ids that a vendor gives them', () => {
+      expect(repeated([call('a', {}, 'call_1'), 'x'], [call('a', {}, null), 'x'])).toBe(1);
+    });
+
+    it.each([
+      ['41 %', '42 %'],
+      ['{"progress":0.41}', '{"progress":0.42}'],
+      ['running', 'done'],
+      ['', ''],
+      [
+        `${'compiled a module without errors. '.repeat(400)}41`,
+        `${'compiled a module without errors. '.repeat(400)}42`,
+      ],
+    ])('[KS-7.4] do not repeat when %j becomes %j', (one, other) => {
+      expect(repeated([call('poll'), one], [call('poll'), other])).toBe(0);
+    });
+
+    it('[KS-7.4] repeat with a long result of which only a word changed', () => {
+      // From a fixed text: a word of ten thousand letters moves less than three bits.
+      const page = Array.from({ length: 3_000 }, (_, index) =>
+        `${(index * 7919) % 1009}`.replace(/\d/g, (digit) => 'abcdefghij'[Number(digit)] ?? ''),
+      ).join(' ');
+      expect(repeated([call('cat'), `${page} tmpx`], [call('cat'), `${page} tmpy`])).toBe(1);
+    });
+
+    it('[KS-7.4] that nobody knows are taken from the answer before, in their order', () => {
+      const made = [call('a'), call('b')];
+      step(ask('go'), says('', ...made));
+      step(results(came(null, 'red'), came(null, 'blue')), says('', ...made));
+      expect(step(results(came(null, 'red'), came(null, 'blue')), says('')).breakdown).toMatchObject({
+        similar_prompts: 1,
+        repeated_tool_calls: 2,
+      });
+    });
+
+    it('[KS-7.4] that stay unknown repeat nothing', () => {
+      expect(run(30, () => step(results(came(null, 'ok')), says('done'))).scores).toEqual(Array(30).fill(0));
+    });
+
+    it('[KS-7.4] made at the same time may come back in another order', () => {
+      step(results(came(call('a'), 'red'), came(call('b'), 'blue')), says('x'));
+      expect(
+        step(results(came(call('b'), 'blue'), came(call('a'), 'red')), says('x')).breakdown,
+      ).toMatchObject({
+        similar_prompts: 1,
+        repeated_tool_calls: 2,
+      });
+    });
+  });
+
+  describe('answers', () => {
+    it('[KS-7.5] are compared by text and calls, without ids', () => {
+      let n = 0;
+      const answer = () => says('Let me look.', call('ls', { path: '.' }, `call_${++n}`));
+      expect(run(9, () => step(ask('What is here?'), answer())).stoppedAt).toBe(6);
+    });
+
+    it('[KS-7.5] differ by their calls, below however long a text', () => {
+      const text = 'I will now think about this at great length. '.repeat(100);
+      const names = ['ls', 'cat', 'grep', 'find', 'stat', 'head', 'tail', 'sort', 'uniq', 'wc'];
+      const { scores } = run(9, (n) => step(ask('What is here?'), says(text, call(names[n] ?? ''))));
+      expect(scores).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    });
+
+    it('[KS-7.5] that are empty are similar to nothing', () => {
+      expect(run(9, () => step(ask('Hello?'), says('  '))).scores).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    });
+
+    it('[KS-7.6] belong to their own request, also when requests overlap', () => {
+      const ids = ['a', 'b', 'c', 'd'];
+      for (const id of ids)
+        observe(ask(id === 'b' || id === 'd' ? 'the one question' : `${id} other words`), { id });
+      // Back to front: by arrival, every answer would be somebody else's.
+      for (const [id, text] of [
+        ['d', 'yes'],
+        ['c', 'no'],
+        ['b', 'yes'],
+        ['a', 'never'],
+      ] as const)
+        windows.recordAnswer(KEY, id, says(text));
+      expect(observe(ask('the one question')).breakdown).toMatchObject({
+        similar_prompts: 2,
+        similar_responses: 1,
+      });
+      expect(observe(ask('a other words')).breakdown).toMatchObject({
+        similar_prompts: 1,
+        similar_responses: 0,
+      });
+    });
+
+    it('[KS-7.6] that come after their request has left the window go nowhere, and are counted', () => {
+      settings = { ...settings, window_size: 5 };
+      observe(ask('slow'), { id: 'slow' });
+      for (const word of ['red', 'green', 'blue', 'white', 'black']) step(ask(word), says(word));
+      windows.recordAnswer(KEY, 'slow', says('at last'));
+      windows.recordAnswer('another\0key', 'slow', says('at last'));
+      expect(windows.counts()).toMatchObject({ late_answers: 2, windows: 1 });
+    });
+
+    it('[KS-7.6] still under way count as prompts, not as answers', () => {
+      for (let n = 0; n < 4; n += 1) observe(ask('again'));
+      expect(observe(ask('again')).breakdown).toMatchObject({
+        similar_prompts: 4,
+        similar_responses: 0,
+        score: 4,
+      });
+    });
+  });
+
+  describe('no kill', () => {
+    it('[KS-8.1] for a 40-step tool task on one user message', () => {
+      const files = Array.from(
+        { length: 40 },
+        (_, index) => `src/module-${'abcdefghij'[index % 10]}/part-${index}.ts`,
+      );
+      const take = (n: number) => {
+        const made = (index: number) => call('write_file', { path: files[index], text: 'export {};' });
+        // Every result reads the same; what was done does not.
+        return step(
+          n === 1 ? ask('Migrate all files.') : results(came(made(n - 2), 'ok')),
+          says('', made(n - 1)),
+        );
+      };
+      expect(run(40, take)).toEqual({ scores: Array(40).fill(0), stoppedAt: null });
+    });
+
+    it('[KS-8.2] for 50 users who greet one bot', () => {
+      for (let user = 0; user < 50; user += 1) {
+        const key = `tenant\0bot\0user-${user}`;
+        expect(step(ask('Hi'), says('Hello! How can I help?'), { key })).toMatchObject({
+          kind: 'forward',
+          breakdown: { score: 0 },
+        });
+      }
+      expect(windows.counts().windows).toBe(50);
+    });
+
+    it('[KS-8.2] but with one window for all of them, as the seed has it, it is one', () => {
+      const key = 'tenant\0bot\0';
+      expect(run(50, () => step(ask('Hi'), says('Hello! How can I help?'), { key })).stoppedAt).toBe(6);
+    });
+
+    it('[KS-8.3] for polling whose results change', () => {
+      const made = call('job_status', { id: 7 });
+      const take = (n: number) =>
+        step(
+          n === 1 ? ask('Wait for job 7.') : results(came(made, `running, ${n} % done`)),
+          says('Not yet.', made),
+        );
+      expect(run(60, take)).toEqual({ scores: Array(60).fill(0), stoppedAt: null });
+    });
+
+    it('[KS-8.3] but polling whose result stays is one', () => {
+      const made = call('job_status', { id: 7 });
+      const take = (n: number) =>
+        step(n === 1 ? ask('Wait for job 7.') : results(came(made, 'running')), says('Not yet.', made));
+      expect(run(60, take).stoppedAt).toBe(5);
+    });
+
+    it('[KS-8.4] for a client that tries again after 500s, saying so or not', () => {
+      for (const retry of [true, false]) {
+        for (let attempt = 0; attempt < 30; attempt += 1) {
+          const id = `failed-${attempt}`;
+          const decision = observe(ask('Is the build green?'), { id, retry: retry && attempt > 0 });
+          expect(decision).toMatchObject({ kind: 'forward', breakdown: { score: 0 } });
+          // A connection that broke, and an answer that was an error.
+          if (attempt % 2 === 0) windows.drop(KEY, id);
+          else windows.recordAnswer(KEY, id, { ...says(''), failed: true });
+        }
+      }
+    });
+
+    it('[KS-8.4] for retries of a request that still hangs: they are the same step', () => {
+      observe(ask('Is the build green?'));
+      expect(run(30, () => observe(ask('Is the build green?'), { retry: true })).scores).toEqual(
+        Array(30).fill(0),
+      );
+      windows.recordAnswer(KEY, `call-${lastId}`, says('Yes.'));
+      expect(observe(ask('Is the build green?')).breakdown).toMatchObject({ similar_prompts: 1 });
+    });
+
+    it('[KS-8.4] for retries of a request that was answered, though the client never saw it', () => {
+      step(ask('again'), says('same'));
+      expect(run(30, () => step(ask('again'), says('same'), { retry: true })).scores).toEqual(
+        Array(30).fill(0),
+      );
+    });
+
+    it('[KS-8.4] but an agent whose every step fails once before its retry succeeds is one', () => {
+      const take = () => {
+        const first = observe(ask('again'));
+        if (first.kind === 'block') return first;
+        windows.drop(KEY, `call-${lastId}`);
+        return step(ask('again'), says('same'), { retry: true });
+      };
+      expect(run(9, take)).toEqual({ scores: [0, 1, 4, 7, 10, 13], stoppedAt: 6 });
+    });
+
+    it('[KS-8.5] for a long shared system prompt', () => {
+      const questions = [
+        'Who?',
+        'What for?',
+        'When?',
+        'Where to?',
+        'Why now?',
+        'How much?',
+        'Which one?',
+        'Since when?',
+      ];
+      expect(
+        run(8, (n) => step(ask(questions[n - 1] ?? ''), says(`It is ${questions[n - 1]?.toLowerCase()}`)))
+          .scores,
+      ).toEqual(Array(8).fill(0));
+    });
+  });
+
+  describe('evidence', () => {
+    const fire = () => {
+      let decision: KillSwitchDecision = {
+        kind: 'forward',
+        breakdown: { similar_prompts: 0, similar_responses: 0, repeated_tool_calls: 0, score: 0 },
+      };
+      for (let n = 0; n < 6; n += 1) {
+        clock.advance(1_000);
+        decision = step(
+          ask('Mail jane.doe@example.com my key sk-live-abcdefghijklmnop'),
+          says('Sent to jane.doe@example.com.'),
+        );
+      }
+      if (decision.kind !== 'block') throw new Error('did not fire');
+      return decision.evidence;
+    };
+
+    it('[KS-9.1] is the window, oldest first, and last the request that was stopped', () => {
+      step(ask('Something else first'), says('Fine.'));
+      const evidence = fire();
+      expect(evidence.map(({ call_id }) => call_id)).toEqual([1, 2, 3, 4, 5, 6, 7].map((n) => `call-${n}`));
+      expect(evidence.map((one) => one.is_similar_prompt)).toEqual([
+        false,
+        true,
+        true,
+        true,
+        true,
+        true,
+        false,
+      ]);
+      // The latest answer is what the others are compared with.
+      expect(evidence.map((one) => one.is_similar_response)).toEqual([
+        false,
+        true,
+        true,
+        true,
+        true,
+        false,
+        false,
+      ]);
+      expect(evidence.map((one) => one.prompt_distance)).toEqual([expect.any(Number), 0, 0, 0, 0, 0, null]);
+      expect(evidence.at(-1)?.response).toBeNull();
+      for (const one of evidence) expect(incidentEvidenceSchema.parse(one)).toEqual(one);
+    });
+
+    it('[KS-9.2] is redacted', () => {
+      expect(fire()[2]).toMatchObject({
+        prompt: 'Mail [e-mail] my key [key]',
+        response: 'Sent to [e-mail].',
+      });
+    });
+
+    it('[KS-9.2] shows calls with their results, and the calls an answer made', () => {
+      const made = call('http_get', { url: 'https://me:hunter22@example.com' });
+      let decision = step(ask('Get it.'), says('', made));
+      while (decision.kind === 'forward')
+        decision = step(
+          results(came(made, 'token=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln')),
+          says('', made),
+        );
+      expect(decision.evidence[1]).toMatchObject({
+        prompt: '',
+        response: '-> http_get({"url":"https://me:[secret]@example.com"})',
+        tool_calls: [
+          {
+            name: 'http_get',
+            arguments: '{"url":"https://me:[secret]@example.com"}',
+            result: 'token=[token]',
+          },
+        ],
+        repeated_tool_call_count: 1,
+      });
+    });
+
+    it('[KS-9.3] is cut at 1,000 characters of each, whatever came', () => {
+      const long = `${'b@b.c '.repeat(100)}${'long '.repeat(10_000)}`;
+      const made = call('write', { text: long });
+      let decision = step(request({ user_text: long, tool_results: [came(made, long)] }), says(long, made));
+      while (decision.kind === 'forward')
+        decision = step(request({ user_text: long, tool_results: [came(made, long)] }), says(long, made));
+      for (const one of decision.evidence) {
+        for (const text of [
+          one.prompt,
+          one.response ?? '',
+          ...one.tool_calls.flatMap((tool) => [tool.arguments, tool.result]),
+        ])
+          expect(text.length).toBeLessThanOrEqual(1_000);
+      }
+    });
+
+    it('is not kept of the stopped request, which is stopped again when it comes again, as a retry too', () => {
+      fire();
+      for (const retry of [false, true, true])
+        expect(
+          step(ask('Mail jane.doe@example.com my key sk-live-abcdefghijklmnop'), says(''), { retry }),
+        ).toMatchObject({ kind: 'block', breakdown: { score: 13 } });
+    });
+  });
+
+  describe('windows', () => {
+    it('are apart by key', () => {
+      run(5, () => step(ask('again'), says('same')));
+      expect(step(ask('again'), says('same'), { key: 'tenant-2\0agent\0session' }).breakdown.score).toBe(0);
+      expect(windows.score(KEY)).toBe(10);
+      expect(windows.score('nobody')).toBeNull();
+    });
+
+    it('tell the highest live score of an agent, or of each', () => {
+      run(3, () => step(ask('again'), says('same'), { key: 'tenant\0a\0one' }));
+      run(2, () => step(ask('again'), says('same'), { key: 'tenant\0a\0two' }));
+      step(ask('again'), says('same'), { key: 'tenant\0b\0one' });
+      expect(windows.scoreWhere((key) => key.startsWith('tenant\0a\0'))).toBe(4);
+      expect(windows.scoreWhere((key) => key.startsWith('tenant\0b\0'))).toBe(0);
+      expect(windows.scoreWhere((key) => key.startsWith('tenant\0c\0'))).toBeNull();
+      const byAgent = windows.highestScores((key) => key.split('\0')[1] ?? null);
+      expect([...byAgent]).toEqual([
+        ['a', 4],
+        ['b', 0],
+      ]);
+    });
+
+    it('[KS-9.4] start anew for an agent that is reactivated, late answers and all', () => {
+      const other = 'tenant\0agent-2\0session';
+      run(5, () => step(ask('again'), says('same')));
+      observe(ask('other words entirely'), { id: 'hanging' });
+      step(ask('again'), says('same'), { key: other });
+      expect(windows.forgetWhere((key) => key.startsWith('tenant\0agent\0'))).toBe(1);
+      windows.recordAnswer(KEY, 'hanging', says('same'));
+      expect(windows.score(KEY)).toBeNull();
+      expect(windows.score(other)).toBe(0);
+      expect(run(9, () => step(ask('again'), says('same'))).stoppedAt).toBe(6);
+    });
+
+    it('[KS-9.5] are bounded in number, and what is evicted is counted', () => {
+      create({ countMax: 3 });
+      for (let n = 0; n < 10; n += 1) step(ask('Hi'), says('Hello'), { key: `tenant\0bot\0${n}` });
+      expect(windows.counts()).toMatchObject({ windows: 3, evicted_capacity: 7 });
+    });
+
+    it('[KS-9.5] are gone when idle, and what is evicted is counted', () => {
+      create({ idleMs: 60_000 });
+      run(5, () => step(ask('again'), says('same')));
+      clock.advance(60_001);
+      expect(windows.scoreWhere(() => true)).toBeNull();
+      expect(step(ask('again'), says('same')).breakdown.score).toBe(0);
+      expect(windows.counts()).toMatchObject({ windows: 1, evicted_idle: 1 });
+    });
+
+    it('[KS-9.5] are bounded in what they keep for evidence: the least recently used leave, the one in use stays', () => {
+      create({ charsMax: 5_000 });
+      for (const key of ['a', 'b', 'c']) step(ask(key.repeat(1_000)), says('x'.repeat(1_000)), { key });
+      expect(windows.counts()).toMatchObject({ windows: 2, excerpt_chars: 4_000, evicted_memory: 1 });
+      expect(windows.score('a')).toBeNull();
+      for (let n = 0; n < 9; n += 1)
+        step(ask(`${'defghijkl'[n]}`.repeat(1_000)), says('y'.repeat(1_000)), { key: 'c' });
+      expect(windows.counts()).toMatchObject({ windows: 1, evicted_memory: 2 });
+    });
+
+    it('[KS-9.5] count what they keep exactly, through answers, drops, retries, cuts and forgetting', () => {
+      settings = { ...settings, window_size: 5 };
+      for (let n = 0; n < 12; n += 1) step(ask(`${'abcdefghijkl'[n]}`.repeat(50)), says('z'.repeat(30)));
+      expect(windows.counts().excerpt_chars).toBe(5 * 80);
+      windows.drop(KEY, `call-${lastId}`);
+      expect(windows.counts().excerpt_chars).toBe(4 * 80);
+      observe(ask('k'.repeat(50)), { retry: true });
+      expect(windows.counts().excerpt_chars).toBe(3 * 80 + 50);
+      windows.forget(KEY);
+      expect(windows.counts()).toMatchObject({ excerpt_chars: 0, windows: 0 });
+    });
+  });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { redact } from './index.js';
+
+describe('redact', () => {
+  it.each([
+    ['write to jane.doe+x@mail.example.co.uk now', 'write to [e-mail] now'],
+    ['sk-proj-abcDEF123456 and sk-ant-api03-abcdefgh', '[key] and [key]'],
+    ['OPENAI_API_KEY=sk-abcdefghijklmnop', 'OPENAI_API_KEY=[secret]'],
+    ['DB_PASSWORD=hunter22 next', 'DB_PASSWORD=[secret] next'],
+    ['AKIAIOSFODNN7EXAMPLE', '[key]'],
+    ['ghp_abcdefghijklmnopqrstuvwxyz0123456789', '[key]'],
+    ['github_pat_11ABCDEFG0abcdefghij', '[key]'],
+    ['xoxb-1234-5678-abcdefgh', '[key]'],
+    ['AIzaSyA-abcdefghijklmnopqrstuvwxyz012', '[key]'],
+    ['obs_agent_AbCdEfGhIjKlMnOpQrStUvWxYz012345', '[key]'],
+    ['obs_op_AbCdEfGhIjKlMnOpQrStUvWxYz012345', '[key]'],
+    ['Authorization: Bearer abc.def-ghi_jkl', 'Authorization: Bearer [token]'],
+    ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N', '[token]'],
+    ['cut off: eyJhbGciOiJIUzI1N', 'cut off: [token]'],
+    ['{"password": "hunter22", "user": "jane"}', '{"password": "[secret]", "user": "jane"}'],
+    ['postgres://app:s3cret@db:5432/x', 'postgres://app:[secret]@db:5432/x'],
+    ['card 4111 1111 1111 1111, thanks', 'card [card], thanks'],
+    ['card 4111-1111-1111-1111', 'card [card]'],
+    ['card 4111111111111111.', 'card [card].'],
+    ['amex 3782 822463 10005', 'amex [card]'],
+    ['-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----\nafter', '[private key]\nafter'],
+    ['-----BEGIN PRIVATE KEY-----\nMIIabc', '[private key]'],
+  ])('masks %j', (text, masked) => {
+    expect(redact(text)).toBe(masked);
+  });
+
+  it.each([
+    'the disk-usage task is risk-free',
+    'retry at 2026-01-31T12:00:00.123Z, order 1234567',
+    'id 550e8400-e29b-41d4-a716-446655440000',
+    'the secret of good bread; a password is needed',
+    'decorators such as @Injectable()',
+    'a bearer of bad news',
+    '',
+  ])('leaves %j alone', (text) => {
+    expect(redact(text)).toBe(text);
+  });
+
+  it('is linear: the worst texts of one excerpt take no time', () => {
+    for (const text of [
+      'a'.repeat(1_000),
+      'a@'.repeat(500),
+      '1 '.repeat(500),
+      '//a:'.repeat(250),
+      'eyJ.'.repeat(250),
+      '-----BEGIN '.repeat(90),
+    ])
+      expect(redact(text).length).toBeLessThanOrEqual(8_000);
+  });
+});

@@ -1,0 +1,333 @@
+/**
+ * Alerting from end to end: a real gateway, agents that loop, and real receivers on loopback. What of this needs hours
+ * or another network is in the specs of the parts.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SMTPServer } from 'smtp-server';
+import { io } from 'socket.io-client';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { verifySignature } from '#domain/alerts';
+import { type Receiver, startReceiver, status } from './http-receiver.js';
+import { type RunningGateway, startGateway } from './start-gateway.js';
+
+const CANARY = 'canary-signing-secret-0123456789';
+
+let gateway: RunningGateway;
+const receivers: Receiver[] = [];
+const cleanUp: (() => unknown)[] = [];
+let agentCount = 0;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+afterEach(async () => {
+  for (const { rule_id } of (await gateway.operator('GET', '/v1/alert-rules')).body.items)
+    await gateway.operator('DELETE', `/v1/alert-rules/${rule_id}`);
+  for (const receiver of receivers.splice(0)) await receiver.close();
+  for (const clean of cleanUp.splice(0)) await clean();
+});
+
+async function receive(answer = status(204)): Promise<Receiver> {
+  const receiver = await startReceiver();
+  receiver.answer = answer;
+  receivers.push(receiver);
+  return receiver;
+}
+
+async function createChannel(url: string, changes: object = {}, on = gateway) {
+  const body = { kind: 'webhook', name: 'Test', url, allow_private: true, ...changes };
+  const answer = await on.operator('POST', '/v1/alert-channels', body);
+  expect(answer.status).toBe(201);
+  return answer.body as { channel: { channel_id: string }; secret: string | null };
+}
+
+/** A rule for loops that tells this channel. */
+async function watchLoops(channelId: string, on = gateway) {
+  const rule = { name: 'Loops', type: 'entropy_loop', cooldown_s: 0, channel_ids: [channelId] };
+  const answer = await on.operator('POST', '/v1/alert-rules', rule);
+  expect(answer.status).toBe(201);
+  return answer.body as { rule_id: string };
+}
+
+/** An agent that does the same thing five times. */
+async function loop(on = gateway) {
+  const agentId = `looper-${process.pid}-${++agentCount}`;
+  const sessionId = `ses-${agentId}`;
+  const steps = Array.from({ length: 5 }, (_, n) => ({
+    meta: { trace_id: `${sessionId}-${n}`, timestamp: new Date().toISOString(), session_id: sessionId },
+    identity: { agent_id: agentId, agent_type: 'test', capability_version: '1.0.0' },
+    cognition: { intent: 'look again' },
+    action: { status: 'failure', tool_call: 'search' },
+  }));
+  const answer = await on.ingest(steps);
+  expect(answer.status).toBe(202);
+  return { agentId, sessionId };
+}
+
+/** Deliveries as they are published, until one satisfies `isIt`. */
+async function delivery(isIt: (one: any) => boolean, on = gateway): Promise<any> {
+  const socket = io(`${on.url}/live`, { auth: { token: on.operatorToken }, transports: ['websocket'] });
+  try {
+    return await new Promise((resolve, reject) => {
+      const look = (all: any[]) => all.some(isIt) && resolve(all.find(isIt));
+      socket.on('frame', ({ events }) => look(events.map(({ payload }: any) => payload)));
+      socket.on('connect_error', reject);
+      socket.emit('subscribe', { topic: 'gateway:deliveries' }, ({ snapshot }: any) => look(snapshot));
+    });
+  } finally {
+    socket.close();
+  }
+}
+
+const sendTest = async (channelId: string): Promise<{ status: string; detail: string }> =>
+  (await gateway.operator('POST', `/v1/alert-channels/${channelId}/test`)).body;
+
+const parsed = ({ body }: { body: string }) => JSON.parse(body);
+
+describe('a loop', () => {
+  it('reaches a webhook, signed, and so does its end', async () => {
+    const receiver = await receive();
+    const { channel, secret } = await createChannel(receiver.url);
+    await watchLoops(channel.channel_id);
+    const { agentId, sessionId } = await loop();
+    const [first] = await receiver.arrived(1);
+    expect(parsed(first as never)).toMatchObject({
+      type: 'entropy_loop',
+      phase: 'firing',
+      agent_id: agentId,
+      session_id: sessionId,
+    });
+    const header = String(first?.headers['x-observatory-signature']);
+    const signed = { header, body: first?.body ?? '', nowMs: Date.now() };
+    expect(verifySignature({ ...signed, secret: secret ?? '' })).toBe(true);
+    expect(verifySignature({ ...signed, secret: 'another-secret-of-mine' })).toBe(false);
+
+    await gateway.operator('POST', `/v1/sessions/${sessionId}/terminate`, { reason: 'enough' });
+    const [, second] = await receiver.arrived(2);
+    expect(parsed(second as never)).toMatchObject({ phase: 'recovered', agent_id: agentId });
+  });
+
+  it('shows in the default rules of a tenant that has no others, and reaches nobody', async () => {
+    const tenant = { 'x-tenant-id': 'untouched', 'x-observatory-operator-id': 'tester' };
+    const authorization = `Bearer ${gateway.operatorToken}`;
+    const answer = await fetch(`${gateway.url}/v1/alert-rules`, { headers: { ...tenant, authorization } });
+    const { items } = (await answer.json()) as { items: any[] };
+    expect(items.map(({ type, channel_ids }) => [type, channel_ids])).toEqual([
+      ['kill_switch', []],
+      ['entropy_loop', []],
+    ]);
+  });
+});
+
+describe('a receiver in trouble', () => {
+  it('is tried again after a 500, with the same id', async () => {
+    const receiver = await receive();
+    let count = 0;
+    receiver.answer = (one, response) => status(++count < 3 ? 500 : 200)(one, response);
+    // The next waits are one and five seconds.
+    const { channel } = await createChannel(receiver.url);
+    await watchLoops(channel.channel_id);
+    await loop();
+    const [first, second] = await receiver.arrived(2);
+    const id = first?.headers['x-observatory-delivery'];
+    expect(second?.headers['x-observatory-delivery']).toBe(id);
+    expect(second?.body).toBe(first?.body);
+    await gateway.operator('POST', `/v1/alert-deliveries/${id}/retry`);
+    const done = await delivery((one) => one.delivery_id === id && one.state === 'delivered');
+    expect(done).toMatchObject({ attempt_count: 3, last_error: null });
+  });
+
+  it('that refuses makes a dead letter, which Retry sends again', async () => {
+    const receiver = await receive(status(404));
+    const { channel } = await createChannel(receiver.url);
+    await watchLoops(channel.channel_id);
+    await loop();
+    const dead = await delivery((one) => one.channel_id === channel.channel_id && one.state === 'dead');
+    expect(dead).toMatchObject({ last_error: 'it answers 404', attempt_count: 1 });
+    const listed = await gateway.operator(
+      'GET',
+      `/v1/alert-deliveries?state=dead&channel_id=${channel.channel_id}`,
+    );
+    expect(listed.body.items).toMatchObject([{ delivery_id: dead.delivery_id }]);
+
+    receiver.answer = status(200);
+    const retried = await gateway.operator('POST', `/v1/alert-deliveries/${dead.delivery_id}/retry`);
+    expect(retried).toMatchObject({ status: 200, body: { state: 'pending', attempt_count: 0 } });
+    await delivery((one) => one.delivery_id === dead.delivery_id && one.state === 'delivered');
+    const audit = await gateway.operator('GET', '/v1/audit?limit=5');
+    expect(audit.body.items[0]).toMatchObject({ action: 'alert_delivery.retry', operator_id: 'tester' });
+    expect((await gateway.operator('POST', '/v1/alert-deliveries/unknown/retry')).body.reason).toBe(
+      'delivery_not_found',
+    );
+  });
+
+  it('is given a rest after failures in a row', async () => {
+    const receiver = await receive(status(500));
+    const { channel } = await createChannel(receiver.url);
+    await watchLoops(channel.channel_id);
+    for (let n = 0; n < 5; n += 1) await loop();
+    await receiver.arrived(5);
+    await expect
+      .poll(async () => {
+        const { items } = (await gateway.operator('GET', '/v1/alert-channels')).body;
+        return items.find(({ channel_id }: any) => channel_id === channel.channel_id).circuit;
+      })
+      .toEqual({ state: 'open', retry_at_ms: expect.any(Number) });
+  });
+});
+
+describe('an address inside', () => {
+  it.each([
+    ['127.0.0.1', () => receive()],
+    ['localhost', () => receive()],
+    ['2130706433', () => receive()],
+    ['[::1]', () => receive()],
+    ['169.254.169.254', null],
+  ])('%s is refused unless it is allowed, in a test and in a delivery', async (host, start) => {
+    const receiver = await start?.();
+    const port = receiver === undefined ? '80' : new URL(receiver.url).port;
+    const { channel } = await createChannel(`http://${host}:${port}/`, { allow_private: false });
+    expect(await sendTest(channel.channel_id)).toMatchObject({
+      status: 'failed',
+      detail: expect.stringMatching(/^Not delivered: refused: its address is private/),
+    });
+    await watchLoops(channel.channel_id);
+    await loop();
+    const dead = await delivery((one) => one.channel_id === channel.channel_id && one.state === 'dead');
+    expect(dead.last_error).toMatch(/^refused/);
+    expect(receiver?.received ?? []).toEqual([]);
+  });
+
+  it('is reached where that is allowed', async () => {
+    const receiver = await receive();
+    const { channel } = await createChannel(receiver.url);
+    expect(await sendTest(channel.channel_id)).toMatchObject({ status: 'ok' });
+    expect(receiver.received.map(parsed)).toMatchObject([{ phase: 'test', tenant_id: 'default' }]);
+  });
+});
+
+describe('other channels', () => {
+  it('a chat gets one text, and nothing that it would take for markup', async () => {
+    const receiver = await receive();
+    const { channel } = await createChannel(`${receiver.url}/services/T0/B0/x`, { kind: 'slack' });
+    expect(await sendTest(channel.channel_id)).toMatchObject({ status: 'ok' });
+    expect(Object.keys(parsed(receiver.received[0] as never))).toEqual(['text']);
+    const { items } = (await gateway.operator('GET', '/v1/alert-channels')).body;
+    expect(items.at(-1)).toMatchObject({ target: `${receiver.url}/...`, has_secret: true });
+  });
+
+  it('a mail server gets a mail', async () => {
+    const mails: string[] = [];
+    const server = new SMTPServer({
+      authOptional: true,
+      disabledCommands: ['STARTTLS'],
+      onData: async (stream, _session, done) => {
+        let text = '';
+        for await (const chunk of stream) text += chunk;
+        mails.push(text);
+        done();
+      },
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    cleanUp.push(() => new Promise<void>((resolve) => server.close(resolve)));
+    const { port: smtp_port } = server.server.address() as { port: number };
+    const mail = {
+      kind: 'email',
+      to: ['ops@example.org'],
+      from: 'o@example.org',
+      smtp_host: '127.0.0.1',
+      smtp_port,
+    };
+    const body = { name: 'Mail', ...mail, allow_private: true };
+    const { channel } = (await gateway.operator('POST', '/v1/alert-channels', body)).body;
+    await watchLoops(channel.channel_id);
+    const { agentId } = await loop();
+    await delivery((one) => one.channel_id === channel.channel_id && one.state === 'delivered');
+    expect(mails[0]).toContain(`\r\nAgent "${agentId}" is going round in circles\r\n`);
+  });
+});
+
+describe('a process that is killed', () => {
+  it('leaves its pending deliveries to the next, which delivers them', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'observatory-alerts-'));
+    cleanUp.push(() => rmSync(dataDir, { recursive: true, force: true }));
+    const port = await freePort();
+    const first = await startGateway({ dataDir });
+    const { channel } = await createChannel(`http://127.0.0.1:${port}/`, { secret: CANARY }, first);
+    await watchLoops(channel.channel_id, first);
+    const { agentId } = await loop(first);
+    const pending = await delivery((one) => one.state === 'pending' && one.attempt_count > 0, first);
+    await first.kill();
+
+    const receiver = await startReceiver({ port });
+    receivers.push(receiver);
+    const second = await startGateway({ dataDir });
+    cleanUp.push(() => second.stop());
+    const [arrived] = await receiver.arrived(1);
+    expect(arrived?.headers['x-observatory-delivery']).toBe(pending.delivery_id);
+    expect(parsed(arrived as never)).toMatchObject({ agent_id: agentId, phase: 'firing' });
+    await delivery((one) => one.delivery_id === pending.delivery_id && one.state === 'delivered', second);
+
+    expect(statSync(join(dataDir, 'secret.key')).mode & 0o777).toBe(0o600);
+    const metrics = await (await fetch(`${second.url}/metrics`)).text();
+    const files = readdirSync(dataDir).map((name) => readFileSync(join(dataDir, name), 'latin1'));
+    for (const text of [first.output(), second.output(), metrics, ...files])
+      expect(text).not.toContain(CANARY);
+  });
+});
+
+describe('who may', () => {
+  it('read alerts may not change them without the role, nor reach those of another tenant', async () => {
+    const receiver = await receive();
+    const { channel } = await createChannel(receiver.url);
+    const made = await gateway.operator('POST', '/v1/operators', { name: 'night', role: 'operator' });
+    const as = (token: string, path: string, init: RequestInit = {}, tenant = 'default') =>
+      fetch(gateway.url + path, {
+        ...init,
+        headers: {
+          authorization: `Bearer ${token}`,
+          'x-observatory-operator-id': 'night',
+          'x-tenant-id': tenant,
+          'content-type': 'application/json',
+        },
+      });
+    const token = made.body.secret as string;
+    expect((await as(token, '/v1/alert-channels')).status).toBe(200);
+    const path = `/v1/alert-channels/${channel.channel_id}`;
+    expect((await as(token, path, { method: 'DELETE' })).status).toBe(403);
+    expect((await as(token, `${path}/test`, { method: 'POST', body: '{}' })).status).toBe(403);
+    const other = await as(gateway.operatorToken, path, { method: 'DELETE' }, 'other');
+    expect(other.status).toBe(404);
+    expect(receiver.received).toEqual([]);
+  });
+
+  it('sends nonsense is told which field is wrong', async () => {
+    const rule = await gateway.operator('POST', '/v1/alert-rules', {
+      name: 'x',
+      type: 'budget',
+      threshold: 7,
+      extra: 1,
+    });
+    expect(rule).toMatchObject({ status: 422, body: { reason: 'invalid_fields' } });
+    expect(rule.body.fields.sort()).toEqual(['extra', 'threshold']);
+    const channel = await gateway.operator('POST', '/v1/alert-channels', {
+      kind: 'webhook',
+      name: 'x',
+      url: 'ftp://x',
+    });
+    expect(channel).toMatchObject({ status: 422, body: { fields: ['url'] } });
+  });
+});
+
+/** Free a moment ago, and nobody listens there now. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

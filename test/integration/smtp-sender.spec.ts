@@ -1,0 +1,130 @@
+/** The mail sender against a real SMTP server on loopback. */
+import type { AddressInfo } from 'node:net';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type SmtpDelivery, SmtpSender } from '#adapters/smtp';
+
+const servers: SMTPServer[] = [];
+
+async function startServer(options: SMTPServerOptions = {}) {
+  const mails: { to: string[]; text: string; user: unknown }[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    allowInsecureAuth: true,
+    onAuth: ({ username, password }, _session, done) =>
+      password === 'right-password' ? done(null, { user: username }) : done(new Error('canary-in-answer')),
+    onData: async (stream, session, done) => {
+      let text = '';
+      for await (const chunk of stream) text += chunk;
+      mails.push({ to: session.envelope.rcptTo.map(({ address }) => address), text, user: session.user });
+      done();
+    },
+    ...options,
+  });
+  server.on('error', () => {});
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { mails, port: (server.server.address() as AddressInfo).port };
+}
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) await new Promise<void>((resolve) => server.close(resolve));
+});
+
+const delivery = (port: number, changes: Partial<SmtpDelivery> = {}): SmtpDelivery => ({
+  host: '127.0.0.1',
+  port,
+  tls: false,
+  user: null,
+  password: null,
+  from: 'observatory@example.org',
+  to: ['a@example.org', 'b@example.org'],
+  mail: { subject: 'Agent "grüß" stopped', text: 'What happened.\n' },
+  deliveryId: 'dlv_1',
+  allowPrivate: true,
+  ...changes,
+});
+const sender = new SmtpSender();
+
+describe('a mail', () => {
+  it('reaches its recipients with subject, text and an id of its own', async () => {
+    const { mails, port } = await startServer();
+    expect(await sender.send(delivery(port))).toEqual({ ok: true });
+    expect(mails[0]?.to).toEqual(['a@example.org', 'b@example.org']);
+    expect(mails[0]?.text).toContain('Message-ID: <dlv_1@observatory.invalid>');
+    expect(mails[0]?.text).toContain('What happened.');
+  });
+
+  it('is sent under the login that was given', async () => {
+    const { mails, port } = await startServer();
+    const login = { user: 'observatory', password: 'right-password' };
+    expect(await sender.send(delivery(port, login))).toEqual({ ok: true });
+    expect(mails[0]?.user).toBe('observatory');
+  });
+
+  it('to a private address is refused unless allowed, also through a name', async () => {
+    const { mails, port } = await startServer();
+    const refused = { ok: false, retryable: false, reason: expect.stringMatching(/^refused: .*private/) };
+    expect(await sender.send(delivery(port, { allowPrivate: false }))).toMatchObject(refused);
+    const named = new SmtpSender({ resolve: async () => [{ address: '127.0.0.1', family: 4 }] });
+    expect(await named.send(delivery(port, { host: 'mail.test', allowPrivate: false }))).toMatchObject(
+      refused,
+    );
+    expect(mails).toEqual([]);
+  });
+
+  it('connects to the address that was resolved first, asked once', async () => {
+    const { mails, port } = await startServer();
+    let count = 0;
+    const named = new SmtpSender({
+      resolve: async () => [{ address: count++ === 0 ? '127.0.0.1' : '127.0.0.9', family: 4 }],
+    });
+    expect(await named.send(delivery(port, { host: 'mail.test' }))).toEqual({ ok: true });
+    expect([count, mails.length]).toEqual([1, 1]);
+  });
+
+  it('is not tried again where the login is wrong, and the reason holds neither password nor answer', async () => {
+    const { port } = await startServer();
+    const login = { user: 'observatory', password: 'canary-password' };
+    const outcome = await sender.send(delivery(port, login));
+    expect(outcome).toMatchObject({
+      ok: false,
+      retryable: false,
+      reason: 'the mail server refused the login (535)',
+    });
+    expect(JSON.stringify(outcome)).not.toContain('canary');
+  });
+
+  it('is tried again where the server says later, and not where it says never', async () => {
+    const answering = (responseCode: number) => ({
+      onRcptTo: (_address: unknown, _session: unknown, done: (error: Error) => void) =>
+        done(Object.assign(new Error('no'), { responseCode })),
+    });
+    const later = await startServer(answering(450));
+    expect(await sender.send(delivery(later.port))).toMatchObject({ retryable: true });
+    const never = await startServer(answering(550));
+    expect(await sender.send(delivery(never.port))).toMatchObject({
+      retryable: false,
+      reason: 'the mail server refused the sender or the recipients (550)',
+    });
+  });
+
+  it('is tried again where nobody listens', async () => {
+    const { port } = await startServer();
+    for (const server of servers.splice(0)) await new Promise<void>((resolve) => server.close(resolve));
+    expect(await sender.send(delivery(port))).toMatchObject({
+      retryable: true,
+      reason: expect.stringContaining('could not be reached'),
+    });
+  });
+
+  it('with TLS refuses a certificate that nobody vouches for', async () => {
+    const { mails, port } = await startServer({ secure: true, disabledCommands: [] });
+    expect(await sender.send(delivery(port, { tls: true }))).toMatchObject({
+      ok: false,
+      reason: 'the TLS certificate of the mail server cannot be verified',
+    });
+    expect(mails).toEqual([]);
+  });
+});
