@@ -12,7 +12,7 @@ import { type KillSwitchWindows, presetOf } from '#domain/kill-switch';
 import type { AgentActivity } from './agent-activity.js';
 import type { AgentDirectory } from './agent-directory.js';
 import type { HeldCalls } from './held-calls.js';
-import { agentOfWindow } from './steps/kill-switch.step.js';
+import { agentOfWindow } from './window-key.js';
 
 /** One view per changed agent and interval. */
 const PUBLISH_INTERVAL_MS = 1_000;

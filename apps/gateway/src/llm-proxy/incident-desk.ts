@@ -14,7 +14,7 @@ import type { KillSwitchWindows } from '#domain/kill-switch';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
 import type { AgentDirectory } from './agent-directory.js';
 import type { ProxyEvents } from './proxy-events.js';
-import { windowPrefix } from './steps/kill-switch.step.js';
+import { windowPrefix } from './window-key.js';
 
 export interface IncidentDeskParts {
   agents: AgentDirectory;

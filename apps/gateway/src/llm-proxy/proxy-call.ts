@@ -14,7 +14,7 @@ import type {
 } from '#contracts';
 import type { Dialect } from '#domain/llm-dialects';
 import type { ProxyTarget } from './proxy-path.js';
-import type { TakenLimits } from './steps/policy.step.js';
+import type { TakenLimits } from './taken-limits.js';
 import type { UpstreamTarget } from './upstream-directory.js';
 
 /** Why a step answers in the upstream's place. */

@@ -10,7 +10,7 @@ function plainFingerprint(text: string): Fingerprint | null {
   const foldDown = (value: bigint, by: bigint) => value ^ (value >> by);
   const word = (bytes: Buffer, at: number) => Buffer.concat([bytes, Buffer.alloc(16)]).readBigUInt64LE(at);
   const hash = (bytes: Buffer) =>
-    foldDown(wrap(word(bytes, 0) * MIX_TOKEN + rotate(wrap(word(bytes, 8) * MIX_TOKEN), 29n)), 32n);
+    foldDown(wrap((word(bytes, 0) + rotate(word(bytes, 8), 29n)) * MIX_TOKEN), 32n);
   // The text is in lower case, so what is in upper case are the symbols.
   const symbols: Record<string, number> = {
     '<NUM>': SYMBOL.number,

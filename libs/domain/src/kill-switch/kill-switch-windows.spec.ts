@@ -13,6 +13,8 @@ import { type KillSwitchDecision, KillSwitchWindows, type KillSwitchWindowsOptio
 
 const KEY = 'tenant\0agent\0session';
 
+const LOG = 'compiled a module without errors. '.repeat(400);
+
 const request = (newest: Partial<NewestTurn>): LlmRequest => ({
   dialect: 'openai-chat',
   model: 'gpt-test',
@@ -238,16 +240,16 @@ describe('KillSwitchWindows', () => {
     });
 
     it.each([
-      ['41 %', '42 %'],
-      ['{"progress":0.41}', '{"progress":0.42}'],
-      ['running', 'done'],
-      ['', ''],
-      [
-        `${'compiled a module without errors. '.repeat(400)}41`,
-        `${'compiled a module without errors. '.repeat(400)}42`,
-      ],
-    ])('[KS-7.4] do not repeat when %j becomes %j', (one, other) => {
+      ['a share', '41 %', '42 %'],
+      ['a number in JSON', '{"progress":0.41}', '{"progress":0.42}'],
+      ['a word', 'running', 'done'],
+      ['one digit of a long page', `${LOG}line 41`, `${LOG}line 42`],
+    ])('[KS-7.4] do not repeat when their result differs in %s', (_what, one, other) => {
       expect(repeated([call('poll'), one], [call('poll'), other])).toBe(0);
+    });
+
+    it('[KS-7.4] without a result do not repeat', () => {
+      expect(repeated([call('press_key'), ''], [call('press_key'), ' '])).toBe(0);
     });
 
     it('[KS-7.4] repeat with a long result of which only a word changed', () => {

@@ -16,6 +16,7 @@ import type { AgentDirectory } from '../agent-directory.js';
 import type { IncidentDesk } from '../incident-desk.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
+import { windowKey } from '../window-key.js';
 
 export type KillResponse = GatewayConfig['killResponse'];
 
@@ -54,17 +55,6 @@ export const killSwitchStep = (parts: KillSwitchParts): Step => ({
     else parts.windows.drop(call.windowKey, call.id);
   },
 });
-
-/** NUL occurs in no id: windows of different tenants, agents and sessions never meet. */
-const windowKey = ({ tenantId, agentId, sessionId }: ProxyCall, { scope }: KillSwitchSettings): string =>
-  scope === 'agent' ? `${agentScope(tenantId, agentId)}\0` : `${agentScope(tenantId, agentId)}\0${sessionId}`;
-
-/** Every window of an agent begins with this. */
-export const windowPrefix = (tenantId: string, agentId: string): string =>
-  `${agentScope(tenantId, agentId)}\0`;
-
-/** The agent scope a window's key begins with. */
-export const agentOfWindow = (key: string): string => key.slice(0, key.indexOf('\0', key.indexOf('\0') + 1));
 
 const incidentOf = (
   call: ProxyCall,

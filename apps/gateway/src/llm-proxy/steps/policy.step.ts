@@ -32,6 +32,7 @@ import type { AgentDirectory } from '../agent-directory.js';
 import type { PriceBook } from '../price-book.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
+import type { TakenLimits } from '../taken-limits.js';
 
 export interface PolicyParts {
   agents: Pick<AgentDirectory, 'restriction'>;
@@ -41,13 +42,6 @@ export interface PolicyParts {
   clock: Clock;
   /** The limiter's store cannot be reached: the call goes on, counted. */
   onLimiterFailed: (error: unknown) => void;
-}
-
-/** What was taken for a call before it was sent. */
-export interface TakenLimits {
-  windows: readonly NamedWindow[];
-  atMs: number;
-  costMicroUsd: number | null;
 }
 
 export const policyStep = (parts: PolicyParts): Step => ({

@@ -20,7 +20,7 @@ import {
  */
 export function classify(writer: FunctionWriter, length: Variable, masks: Variable, isRaw: boolean): Code {
   const at = writer.variable('i32');
-  const [vector, isWord, isSpace, isDigitByte] = variables(writer, 'v128', 4);
+  const [vector, isSpace, isDigitByte] = variables(writer, 'v128', 3);
   const [words, spaces, leads, digits, hyphens, others] = variables(writer, 'i64', 6);
   const [wordBefore, otherBefore, digitBefore, starts, startsBefore] = variables(writer, 'i64', 5);
   const setup: Code[] = [];
@@ -37,14 +37,10 @@ export function classify(writer: FunctionWriter, length: Variable, masks: Variab
     Code,
     Code,
   ];
-  const [letterCount, digitCount] = [constant(i32.of(26)), constant(i32.of(10))];
-  const [visible, beyondAscii, ideograph] = [
-    constant(i32.of(0x21)),
-    constant(i32.of(0x80)),
-    constant(i32.of(0xe3)),
-  ];
-  const isUpper = bytes16.less(bytes16.sub(vector.get, upperA), letterCount);
-  const isLetter = bytes16.less(bytes16.sub(bytes16.or(vector.get, caseBit), lowerA), letterCount);
+  const [lastLetter, lastDigit] = [constant(i32.of(25)), constant(i32.of(9))];
+  const [space, ideograph] = [constant(i32.of(0x20)), constant(i32.of(0xe3))];
+  const isUpper = bytes16.atMost(bytes16.sub(vector.get, upperA), lastLetter);
+  const isLetter = bytes16.atMost(bytes16.sub(bytes16.or(vector.get, caseBit), lowerA), lastLetter);
   const folded = isRaw ? vector.get : bytes16.or(vector.get, bytes16.and(isUpper, caseBit));
 
   const quarter = (index: number): Code[] => {
@@ -52,10 +48,10 @@ export function classify(writer: FunctionWriter, length: Variable, masks: Variab
       into.set(i64.or(into.get, i64.shiftLeft(i64.ofI32(bytes16.topBits(bits)), i64.of(BigInt(16 * index)))));
     return [
       vector.set(bytes16.load(at.get, LAYOUT.text + 16 * index)),
-      isSpace.set(bytes16.less(vector.get, visible)),
-      isDigitByte.set(bytes16.less(bytes16.sub(vector.get, zero), digitCount)),
-      isWord.set(bytes16.or(bytes16.or(isLetter, isDigitByte.get), bytes16.atLeast(vector.get, beyondAscii))),
-      gather(words, isWord.get),
+      isSpace.set(bytes16.atMost(vector.get, space)),
+      isDigitByte.set(bytes16.atMost(bytes16.sub(vector.get, zero), lastDigit)),
+      // The top bit is all that is gathered, and every byte beyond ASCII has it.
+      gather(words, bytes16.or(bytes16.or(isLetter, isDigitByte.get), vector.get)),
       gather(spaces, isSpace.get),
       gather(digits, isDigitByte.get),
       gather(leads, bytes16.atLeast(vector.get, ideograph)),

@@ -16,7 +16,7 @@ export const LAYOUT = {
   beforeThat: 544,
   /** Sixteen times 0xff, then sixteen times 0, put there by the caller: from n bytes ahead of the middle, n are set. */
   pieceMask: 576,
-  /** Hashes of tokens, and in their place then features. */
+  /** Hashes of tokens, and in their place then features; the eight bytes before it are free. */
   batch: 1_024,
   text: 8_192,
   /** Room behind the text, which the program zeroes. */
@@ -46,8 +46,9 @@ export const FUNCTION = {
   timestampEnd: 2,
   numberEnd: 3,
   replace: 4,
-  mixBatch: 5,
-  addBatch: 6,
-  runFolded: 7,
-  runRaw: 8,
+  longToken: 5,
+  mixBatch: 6,
+  addBatch: 7,
+  runFolded: 8,
+  runRaw: 9,
 } as const;

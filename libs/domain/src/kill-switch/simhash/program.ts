@@ -67,43 +67,36 @@ function writeRun(isRaw: boolean): FunctionWriter {
   return writer;
 }
 
-/** Runs `body` with `position` on each bit of the blocks' masks, in order; `perBlock` once before those of a block. */
-function eachBit(
+/** Runs `body` with `position` on each place that the second pass must look at, in order. */
+function eachPlace(
   writer: FunctionWriter,
   length: Variable,
   masks: Variable,
-  which: { offset: 0 | 8; perBlock?: Code[] },
   position: Variable,
   body: Code[],
 ): Code {
   const blockAt = writer.variable('i32');
   const mask = writer.variable('i64');
-  return [
-    blockAt.set(i32.of(0)),
-    loop(
-      mask.set(i64.load(i32.add(masks.get, i32.shiftRight(blockAt.get, i32.of(2))), which.offset)),
-      ...(which.perBlock ?? []),
-      block(
-        loop(
-          branchIf(1, i64.isZero(mask.get)),
-          position.set(i32.add(blockAt.get, i32.ofI64(i64.countTrailingZeros(mask.get)))),
-          mask.set(i64.and(mask.get, i64.sub(mask.get, i64.of(1n)))),
-          ...body,
-          [0x0c, 0],
-        ),
+  return loop(
+    mask.set(i64.load(i32.add(masks.get, i32.shiftRight(blockAt.get, i32.of(2))), 8)),
+    block(
+      loop(
+        branchIf(1, i64.isZero(mask.get)),
+        position.set(i32.add(blockAt.get, i32.ofI64(i64.countTrailingZeros(mask.get)))),
+        mask.set(i64.and(mask.get, i64.sub(mask.get, i64.of(1n)))),
+        ...body,
+        [0x0c, 0],
       ),
-      advance(blockAt, BLOCK_BYTES),
-      branchIf(0, i32.isZero(i32.less(length.get, blockAt.get))),
     ),
-  ].flat();
+    advance(blockAt, BLOCK_BYTES),
+    branchIf(0, i32.isZero(i32.less(length.get, blockAt.get))),
+  );
 }
 
 /** Second pass, folded: puts symbols where numbers, UUIDs and timestamps stand. */
 function replaceSymbols(writer: FunctionWriter, length: Variable, masks: Variable): Code {
   const position = writer.variable('i32');
-  return eachBit(writer, length, masks, { offset: 8 }, position, [
-    call(FUNCTION.replace, position.get, masks.get),
-  ]);
+  return eachPlace(writer, length, masks, position, [call(FUNCTION.replace, position.get, masks.get)]);
 }
 
 /** Second pass, raw: one hash over all digits, and over where they part. */
@@ -112,7 +105,7 @@ function hashDigits(writer: FunctionWriter, length: Variable, masks: Variable): 
   const hash = writer.variable('i64');
   const mix = (value: Code): Code => hash.set(i64.mul(i64.xor(hash.get, value), i64.of(MIX_TOKEN)));
   return [
-    ...eachBit(writer, length, masks, { offset: 8 }, position, [
+    ...eachPlace(writer, length, masks, position, [
       loop(mix(i64.ofI32(byteAt(position.get))), advance(position, 1), branchIf(0, isDigit(position.get))),
       foldDown(hash, 32n),
       mix(i64.of(1n)),
@@ -121,41 +114,94 @@ function hashDigits(writer: FunctionWriter, length: Variable, masks: Variable): 
   ];
 }
 
-/** Third pass: from one start to the next, token by token. Branches only where they are easy to foresee. */
-function addTokens(writer: FunctionWriter, length: Variable, masks: Variable): Code {
-  const [from, to, start, out, size] = variables(writer, 'i32', 5);
-  const [token, first, second] = variables(writer, 'i64', 3);
-  const countTokens = store(
+/** The hash of two words of eight bytes each, the first to come first; not yet folded. */
+const hashOf = (first: Code, second: Code): Code =>
+  i64.mul(i64.add(first, rotate(second, 29)), i64.of(MIX_TOKEN));
+
+/** While tokens are found, the end of the batch is counted from eight bytes before its beginning: see addTokens. */
+const AHEAD_BYTES = 8;
+const bytesOf = (out: Variable): Code => i32.sub(out.get, i32.of(AHEAD_BYTES));
+const putToken = (out: Variable, token: Code): Code[] => [
+  i64.store(out.get, token, LAYOUT.batch - AHEAD_BYTES),
+  advance(out, 8),
+];
+
+const countTokens = (out: Variable): Code =>
+  store(
     LAYOUT.tokenCount,
-    i64.add(stored(LAYOUT.tokenCount), i64.ofI32(i32.shiftRight(out.get, i32.of(3)))),
+    i64.add(stored(LAYOUT.tokenCount), i64.ofI32(i32.shiftRight(bytesOf(out), i32.of(3)))),
   );
-  const drainFull = when(i32.isZero(i32.less(out.get, i32.of(8 * BATCH_COUNT))), [
-    countTokens,
-    call(FUNCTION.mixBatch, out.get),
-    call(FUNCTION.addBatch, out.get),
-    out.set(i32.of(0)),
+
+/** Makes room in a batch that is full, or nearly. */
+const drainFull = (out: Variable): Code =>
+  when(i32.less(i32.of(8 * BATCH_COUNT), out.get), [
+    countTokens(out),
+    call(FUNCTION.mixBatch, bytesOf(out)),
+    call(FUNCTION.addBatch, bytesOf(out)),
+    out.set(i32.of(AHEAD_BYTES)),
   ]);
-  const atMost = select(i32.less(size.get, i32.of(PIECE_BYTES)), size.get, i32.of(PIECE_BYTES));
-  const maskAt = i32.sub(i32.of(PIECE_BYTES), atMost);
-  /** Bytes `from` to `to`, at most sixteen of them, the rest zero. All zero, so white space only: no token. */
-  const addPiece: Code[] = [
-    size.set(i32.sub(to.get, from.get)),
-    first.set(i64.and(i64.load(from.get, LAYOUT.text), i64.load(maskAt, LAYOUT.pieceMask))),
-    second.set(i64.and(i64.load(from.get, LAYOUT.text + 8), i64.load(maskAt, LAYOUT.pieceMask + 8))),
-    token.set(
-      i64.add(i64.mul(first.get, i64.of(MIX_TOKEN)), rotate(i64.mul(second.get, i64.of(MIX_TOKEN)), 29)),
+
+/** (from, to, end of the batch) -> its new end: a token of more than sixteen bytes, white space behind it included. */
+function writeLongToken(): FunctionWriter {
+  const writer = new FunctionWriter(['i32', 'i32', 'i32'], 'i32');
+  const [from, to, out] = [writer.parameter(0), writer.parameter(1), writer.parameter(2)];
+  const maskAt = writer.variable('i32');
+  const [first, second, token] = variables(writer, 'i64', 3);
+  const left = i32.sub(to.get, from.get);
+  writer.body = [
+    loop(
+      maskAt.set(
+        i32.sub(i32.of(PIECE_BYTES), select(i32.less(left, i32.of(PIECE_BYTES)), left, i32.of(PIECE_BYTES))),
+      ),
+      first.set(i64.and(i64.load(from.get, LAYOUT.text), i64.load(maskAt.get, LAYOUT.pieceMask))),
+      second.set(i64.and(i64.load(from.get, LAYOUT.text + 8), i64.load(maskAt.get, LAYOUT.pieceMask + 8))),
+      token.set(hashOf(first.get, second.get)),
+      foldDown(token, 32n),
+      // A piece of white space is no token, except before the first one: see addTokens.
+      when(
+        i32.or(i32.isZero(out.get), i64.notEqual(i64.or(first.get, second.get), i64.of(0n))),
+        putToken(out, token.get),
+      ),
+      drainFull(out),
+      advance(from, PIECE_BYTES),
+      branchIf(0, i32.lessSigned(from.get, to.get)),
     ),
-    foldDown(token, 32n),
-    when(i64.notEqual(i64.or(first.get, second.get), i64.of(0n)), put(out, token.get)),
-    advance(from, PIECE_BYTES),
-  ];
-  const isMore = i32.lessSigned(from.get, to.get);
+    out.get,
+  ].flat();
+  return writer;
+}
+
+/**
+ * Third pass: from one start to the next, token by token. What comes before the first start, white space or nothing,
+ * is taken for a token like the others and put ahead of the batch, so that no token needs to be asked whether it is one.
+ */
+function addTokens(writer: FunctionWriter, length: Variable, masks: Variable): Code {
+  const [blockAt, to, start, out, size] = variables(writer, 'i32', 5);
+  const [mask, token] = variables(writer, 'i64', 2);
+  const maskAt = i32.sub(i32.of(PIECE_BYTES), size.get);
+  const part = (offset: 0 | 8): Code =>
+    i64.and(i64.load(start.get, LAYOUT.text + offset), i64.load(maskAt, LAYOUT.pieceMask + offset));
+  const [next, long] = [3, 1];
   const addToken: Code[] = [
-    from.set(start.get),
+    branchIf(next, i64.isZero(mask.get)),
+    to.set(i32.add(blockAt.get, i32.ofI64(i64.countTrailingZeros(mask.get)))),
+    mask.set(i64.and(mask.get, i64.sub(mask.get, i64.of(1n)))),
+    size.set(i32.sub(to.get, start.get)),
+    branchIf(long, i32.less(i32.of(PIECE_BYTES), size.get)),
+    token.set(hashOf(part(0), part(8))),
+    foldDown(token, 32n),
+    ...putToken(out, token.get),
     start.set(to.get),
-    ...addPiece,
-    when(isMore, [loop(drainFull, ...addPiece, branchIf(0, isMore))]),
   ];
+  /** The calls stand outside the innermost loop: the engine keeps no register across one. */
+  const addBlock = block(
+    loop(
+      block(loop(...addToken, ...addToken, ...addToken, ...addToken, [0x0c, 0])),
+      out.set(call(FUNCTION.longToken, start.get, to.get, out.get)),
+      start.set(to.get),
+      [0x0c, 0],
+    ),
+  );
   const lastMask = i32.add(masks.get, i32.shiftLeft(i32.shiftRight(length.get, i32.of(6)), i32.of(4)));
   const endBit = i64.shiftLeft(i64.of(1n), i64.ofI32(i32.and(length.get, i32.of(BLOCK_BYTES - 1))));
   const isCountOdd = i32.and(i32.ofI64(stored(LAYOUT.tokenCount)), i32.of(1));
@@ -174,9 +220,16 @@ function addTokens(writer: FunctionWriter, length: Variable, masks: Variable): C
   ];
   return [
     i64.store(lastMask, i64.or(i64.load(lastMask), endBit)),
-    // No block has more than 64 tokens, and the batch has room for them.
-    eachBit(writer, length, masks, { offset: 0, perBlock: [drainFull] }, to, addToken),
-    countTokens,
+    loop(
+      mask.set(i64.load(i32.add(masks.get, i32.shiftRight(blockAt.get, i32.of(2))))),
+      // No block has more than 64 tokens that are not long, and the batch has room for them.
+      drainFull(out),
+      addBlock,
+      advance(blockAt, BLOCK_BYTES),
+      branchIf(0, i32.isZero(i32.less(length.get, blockAt.get))),
+    ),
+    countTokens(out),
+    out.set(bytesOf(out)),
     when(i32.isZero(i64.isZero(stored(LAYOUT.tokenCount))), finish),
   ].flat();
 }
@@ -193,6 +246,7 @@ export const writeSimhashProgram = (memoryPages: number): Uint8Array =>
       writeTimestampEnd(),
       writeNumberEnd(),
       writeReplace(),
+      writeLongToken(),
       writeMixBatch(),
       writeAddBatch(),
       writeRun(false),

@@ -55,7 +55,7 @@ export function writeIsUuid(): FunctionWriter {
   const hyphens = [8, 13, 18, 23];
   const hexDigits = ~hyphens.reduce((bits, at) => bits | (1 << at), 0);
   const isIn = (first: string, count: number): Code =>
-    bytes16.less(bytes16.sub(half.get, bytes16.splat(code(first))), bytes16.splat(i32.of(count)));
+    bytes16.atMost(bytes16.sub(half.get, bytes16.splat(code(first))), bytes16.splat(i32.of(count - 1)));
   const hexBits = bytes16.topBits(bytes16.or(isIn('0', 10), isIn('a', 6)));
   const bits = writer.variable('i32');
   writer.body = [

@@ -96,7 +96,8 @@ export const bytes16 = {
   ],
   splat: simdOne(0x0f),
   equal: simdTwo(0x23),
-  less: simdTwo(0x26),
+  /** Unsigned; one instruction less on x64 than its strict twin. */
+  atMost: simdTwo(0x2a),
   atLeast: simdTwo(0x2c),
   and: simdTwo(0x4e),
   andNot: simdTwo(0x4f),
