@@ -58,12 +58,6 @@ export const excerptSize = ({ prompt, response, toolCalls }: Excerpt): number =>
 /** What is put in place of a secret may be longer than the secret. */
 const redactAndCut = (text: string): string => redact(text).slice(0, EXCERPT_CHARS_MAX);
 
-/** A copy of the beginning. */
-function cut(text: string, charsMax: number): string {
-  if (text === '') return '';
-  const end =
-    text.length > charsMax && isHighSurrogate(text.charCodeAt(charsMax - 1)) ? charsMax - 1 : charsMax;
-  return JSON.parse(JSON.stringify(text.slice(0, end)));
-}
-
-const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
+/** A copy of the beginning, by way of bytes; half a character at the cut becomes U+FFFD. */
+const cut = (text: string, charsMax: number): string =>
+  text === '' ? '' : Buffer.from(text.slice(0, charsMax)).toString();

@@ -36,6 +36,7 @@ describe('fingerprint', () => {
     ['dates', 'on 2026-01-31, please', 'on 1999-12-24, please'],
     ['timestamps with a space', '[2026-01-31 12:00:00,123] start', '[2025-11-02  07:15:59,9] start'],
     ['case in other scripts', 'ÄPFEL für Ελένη и МИР', 'äpfel FÜR ελένη И мир'],
+    ['the two small sigmas', 'ΟΔΟΣ', 'οδος'],
     ['white space in other scripts', 'a\u00a0b\u3000c\u2003d', 'a b c d'],
   ])('is the same for other %s', (_what, one, other) => {
     expect(normalise(one).replaceAll(' ', '')).toBe(normalise(other).replaceAll(' ', ''));

@@ -7,9 +7,8 @@
  *
  * @see Charikar, Similarity estimation techniques from rounding algorithms, 2002; seed 001, decisions 1 and 5
  */
-import { foldUnicode } from './normalise.js';
 import { LAYOUT } from './simhash/layout.js';
-import { writeSimhashProgram } from './simhash/program.js';
+import { Simhasher } from './simhash/simhasher.js';
 
 /** Unsigned 32-bit halves. */
 export interface Fingerprint {
@@ -27,129 +26,29 @@ export interface RawFingerprint extends Fingerprint {
 /** Strictly below is similar. @see seed 001, decision 1 */
 export const SIMILAR_WHEN_DISTANCE_BELOW = 3;
 
-const PAGE_BYTES = 65_536;
-/** Memory of the program that stays; a longer text gets a program of its own, which is then dropped. */
-const KEPT_PAGES = 32;
-/** The program needs a quarter of the text's size for its masks. */
-const MASKS_SHARE = 4;
-/** Per UTF-16 code unit; a character of two units has 4. */
-const UTF8_BYTES_PER_UNIT_MAX = 3;
-const UTF8_BYTES_PER_CHARACTER_MAX = 4;
+/** One program for all texts but the longest, which get one of their own that is then dropped. */
+const kept = new Simhasher();
 
-/** The parts of the engine's global that are used here; they are in no library of ours. */
-declare const WebAssembly: {
-  Module: new (bytes: Uint8Array) => object;
-  Instance: new (
-    module: object,
-  ) => {
-    exports: {
-      memory: { buffer: ArrayBuffer; grow(pages: number): number };
-      runFolded(length: number, masks: number): void;
-      runRaw(length: number, masks: number): void;
-    };
-  };
-};
-
-const compiled = new WebAssembly.Module(writeSimhashProgram(KEPT_PAGES));
-
-class Simhasher {
-  readonly #runFolded: (length: number, masks: number) => void;
-  readonly #runRaw: (length: number, masks: number) => void;
-  readonly #bytes: Buffer;
-  readonly #words: Int32Array;
-  readonly #textBytesMax: number;
-
-  constructor(textBytes: number) {
-    const { memory, runFolded, runRaw } = new WebAssembly.Instance(compiled).exports;
-    const needed = Math.ceil((textBytes * (1 + 1 / MASKS_SHARE) + 2 * LAYOUT.text) / PAGE_BYTES);
-    if (needed > KEPT_PAGES) memory.grow(needed - KEPT_PAGES);
-    this.#runFolded = runFolded;
-    this.#runRaw = runRaw;
-    this.#bytes = Buffer.from(memory.buffer);
-    this.#words = new Int32Array(memory.buffer);
-    this.#bytes.fill(0xff, LAYOUT.pieceMask, LAYOUT.pieceMask + 16);
-    this.#textBytesMax = Math.floor((memory.buffer.byteLength - 2 * LAYOUT.text) / (1 + 1 / MASKS_SHARE));
-  }
-
-  get textBytesMax(): number {
-    return this.#textBytesMax;
-  }
-
-  /** Puts the text into memory, whole characters only. @returns bytes of UTF-8 */
-  write(text: string, bytesMax: number): number {
-    return this.#bytes.write(text, LAYOUT.text, bytesMax, 'utf8');
-  }
-
-  /** @returns false when there is no token in it */
-  run(length: number, isRaw: boolean): boolean {
-    const masks = (LAYOUT.text + length + LAYOUT.paddingBytes + 7) & ~7;
-    if (isRaw) this.#runRaw(length, masks);
-    else this.#runFolded(length, masks);
-    return this.#word(LAYOUT.tokenCount) !== 0;
-  }
-
-  /** Bit k is set where more than half of the weight has it set. */
-  fingerprint(): Fingerprint {
-    const tokens = this.#word(LAYOUT.tokenCount);
-    // Two features more than tokens for the borders, and the whole text two or three times: always an odd total.
-    const half = (tokens + 2 + (tokens & 1 ? 2 : 3) - 1) / 2;
-    return { hi: this.#bitsAbove(half, 1), lo: this.#bitsAbove(half, 0) };
-  }
-
-  /** Adds the two counts of each bit, plane by plane, and compares the sum with `half` as it goes. */
-  #bitsAbove(half: number, side: 0 | 1): number {
-    let [carry, above] = [0, 0];
-    for (let k = 0; k < LAYOUT.planeCount; k += 1) {
-      const one = this.#word(LAYOUT.planes + 16 * k + 4 * side);
-      const other = this.#word(LAYOUT.planes + 16 * k + 8 + 4 * side);
-      const sum = one ^ other ^ carry;
-      carry = (one & other) | (carry & (one ^ other));
-      // A higher bit that differs outweighs all lower ones.
-      above = (half >>> k) & 1 ? sum & above : sum | above;
-    }
-    return above >>> 0;
-  }
-
-  hash(address: number): string {
-    const hi = this.#word(address + 4) >>> 0;
-    return (BigInt(hi) * 0x1_0000_0000n + BigInt(this.#word(address) >>> 0)).toString(36);
-  }
-
-  #word(address: number): number {
-    return this.#words[address >> 2] as number;
-  }
-}
-
-const kept = new Simhasher(0);
-
-/** Loads the text into a program and runs it. @returns null when nothing but white space is in it */
+/** @returns the program that has counted the text; null when nothing but white space is in it */
 function simhash(text: string, isRaw: boolean): Simhasher | null {
   if (text === '') return null;
-  // Only ASCII has as many bytes as characters. With room for one character more, other text is seen to have more.
-  const asciiMax = text.length + UTF8_BYTES_PER_CHARACTER_MAX;
-  if (asciiMax <= kept.textBytesMax) {
-    const written = kept.write(text, asciiMax);
-    if (written === text.length) return kept.run(written, isRaw) ? kept : null;
-  }
-  const folded = isRaw ? text : foldUnicode(text);
-  const bytesMax = folded.length * UTF8_BYTES_PER_UNIT_MAX;
-  const hasher = bytesMax <= kept.textBytesMax ? kept : new Simhasher(bytesMax);
-  return hasher.run(hasher.write(folded, bytesMax), isRaw) ? hasher : null;
+  const hasher = text.length <= kept.unitsMax ? kept : new Simhasher(text.length);
+  return hasher.run(text, isRaw) ? hasher : null;
 }
 
 /**
  * Of text that people or models wrote. Null for a text of white space only, which is similar to nothing.
- * Synchronous; see bench/kill-switch.mjs for its cost, about 1 us and 1 ms a megabyte of ASCII, several times that
- * for other text.
+ * Synchronous; about 1 us and 2 ms a megabyte, a few times that where there is more than ASCII: see
+ * bench/kill-switch.mjs.
  */
-export const fingerprint = (text: string): Fingerprint | null => simhash(text, false)?.fingerprint() ?? null;
+export const fingerprint = (text: string): Fingerprint | null => simhash(text, false)?.fingerprint ?? null;
 
 /** Of text that a tool returned: nothing is normalised but white space. Null for white space only. */
 export function rawFingerprint(text: string): RawFingerprint | null {
   const hasher = simhash(text, true);
   if (hasher === null) return null;
   return {
-    ...hasher.fingerprint(),
+    ...hasher.fingerprint,
     exact: hasher.hash(LAYOUT.exact),
     digits: hasher.hash(LAYOUT.digits),
   };

@@ -43,10 +43,6 @@ export class KillSwitchWindow {
   /** Characters of all excerpts. */
   excerptChars = 0;
 
-  get size(): number {
-    return this.#entries.length;
-  }
-
   /**
    * Scores the request against the earlier ones, and remembers it when it may go on. One that is stopped is not
    * remembered: it never was a request to the model.

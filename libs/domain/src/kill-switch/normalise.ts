@@ -9,8 +9,8 @@
  *
  * @see seed 001, decision 5
  */
+import { foldUnicode } from './fold.js';
 
-const UNICODE_SPACE = /[\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/g;
 const WHITE_SPACE = /[\0-\x20]+/g;
 const WORD = 'a-z0-9\\x80-\\uffff';
 const TIMESTAMP =
@@ -29,6 +29,3 @@ export const normalise = (text: string): string =>
     .replace(WHITE_SPACE, ' ')
     .trim()
     .replace(VARYING, (_match, uuid, timestamp) => (uuid ? '<ID>' : timestamp ? '<TS>' : '<NUM>'));
-
-/** Lower case and plain spaces in any script: what the byte-wise pass cannot see for itself. */
-export const foldUnicode = (text: string): string => text.toLowerCase().replace(UNICODE_SPACE, ' ');

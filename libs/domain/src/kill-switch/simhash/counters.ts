@@ -4,6 +4,7 @@ import { FEATURES_PER_SUM, LAYOUT, MIX_FEATURE } from './layout.js';
 import { advance, foldDown, put, rotate, store, stored } from './phrases.js';
 import {
   block,
+  branch,
   branchIf,
   bytes16,
   type Code,
@@ -41,10 +42,10 @@ export function writeMixBatch(): FunctionWriter {
       loop(
         branchIf(1, i32.less(end.get, i32.add(at.get, i32.of(32)))),
         ...[0, 1, 2, 3].flatMap(() => mixOne),
-        [0x0c, 0],
+        branch(0),
       ),
     ),
-    block(loop(branchIf(1, i32.isZero(i32.less(at.get, end.get))), ...mixOne, [0x0c, 0])),
+    block(loop(branchIf(1, i32.isZero(i32.less(at.get, end.get))), ...mixOne, branch(0))),
     store(LAYOUT.before, before.get),
     store(LAYOUT.beforeThat, beforeThat.get),
     store(LAYOUT.exact, exact.get),
@@ -99,7 +100,7 @@ export function writeAddBatch(): FunctionWriter {
       branchIf(1, i32.isZero(i32.and(end.get, i32.of(8 * FEATURES_PER_SUM - 1)))),
       i64.store(end.get, i64.of(0n), LAYOUT.batch),
       advance(end, 8),
-      [0x0c, 0],
+      branch(0),
     ),
   );
   writer.body = [

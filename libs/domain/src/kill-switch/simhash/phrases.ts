@@ -3,6 +3,7 @@
 import { FUNCTION, LAYOUT } from './layout.js';
 import {
   block,
+  branch,
   branchIf,
   type Code,
   call,
@@ -47,7 +48,7 @@ export const all = (...conditions: Code[]): Code => conditions.reduce((left, rig
 
 /** Reads on while `condition` holds at `position`. */
 export const skipWhile = (position: Variable, condition: Code): Code =>
-  block(loop(branchIf(1, i32.isZero(condition)), advance(position, 1), [0x0c, 0]));
+  block(loop(branchIf(1, i32.isZero(condition)), advance(position, 1), branch(0)));
 
 export const rotate = (value: Code, by: number): Code => i64.rotateLeft(value, i64.of(BigInt(by)));
 export const foldDown = (value: Variable, by: bigint): Code =>

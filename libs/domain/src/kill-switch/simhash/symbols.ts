@@ -18,6 +18,7 @@ import {
 } from './phrases.js';
 import {
   block,
+  branch,
   branchIf,
   bytes16,
   type Code,
@@ -138,7 +139,7 @@ export function writeNumberEnd(): FunctionWriter {
       skipWhile(position, isDigit(position.get)),
       when(i32.and(i32.or(isByte(position.get, '.'), isByte(position.get, ',')), isDigit(position.get, 1)), [
         advance(position, 1),
-        [0x0c, 1],
+        branch(1),
       ]),
     ),
     when(isByte(position.get, 'e'), [
@@ -177,7 +178,7 @@ export function writeReplace(): FunctionWriter {
       count.set(select(i32.less(countLeft, countInWord), countLeft, countInWord)),
       change(inner.get, (word) => i64.and(word, i64.xor(innerBits, i64.of(-1n)))),
       inner.set(i32.add(inner.get, count.get)),
-      [0x0c, 0],
+      branch(0),
     ),
   );
   const clearText = block(
@@ -185,7 +186,7 @@ export function writeReplace(): FunctionWriter {
       branchIf(1, i32.isZero(i32.less(position.get, end.get))),
       i32.storeByte(position.get, i32.of(0), LAYOUT.text),
       advance(position, 1),
-      [0x0c, 0],
+      branch(0),
     ),
   );
   writer.body = [

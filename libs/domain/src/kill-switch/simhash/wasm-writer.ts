@@ -125,6 +125,8 @@ export const when = (condition: Code, then: Code[], otherwise: Code[] = []): Cod
   0x0b,
 ];
 /** @param depth constructs between here and the target: an enclosing `when` counts as one */
+export const branch = (depth: number): Code => [0x0c, ...unsigned(depth)];
+/** @param depth as for `branch` */
 export const branchIf = (depth: number, condition: Code): Code => [...condition, 0x0d, ...unsigned(depth)];
 /** Both are evaluated. */
 export const select = (condition: Code, then: Code, otherwise: Code): Code => [

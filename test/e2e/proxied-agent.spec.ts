@@ -1,0 +1,143 @@
+/**
+ * An agent nobody instrumented, known by its base URL alone: the real `openai` client in mid-conversation is held by a
+ * click, guided and let go on; and one that repeats itself is killed, looked at and reactivated.
+ */
+import { mkdirSync } from 'node:fs';
+import OpenAI from 'openai';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { respondJson, ScriptedUpstream } from '#testing';
+import { AGENT_KEY, type RunningGateway, startGateway } from '../integration/start-gateway.js';
+import { launchBrowser } from './browser.mjs';
+import { logIn } from './log-in.js';
+
+const GUIDANCE = 'Use the staging database, never production.';
+const WAIT_MS = 20_000;
+
+let upstream: ScriptedUpstream;
+let gateway: RunningGateway;
+let browser: Browser;
+
+beforeAll(async () => {
+  upstream = await new ScriptedUpstream().listen();
+  [gateway, browser] = await Promise.all([
+    startGateway({
+      env: {
+        OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
+        OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
+      },
+    }),
+    launchBrowser(),
+  ]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.stop();
+  await upstream?.close();
+});
+
+const openAs = async (operatorId: string, path = '/'): Promise<Page> => {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  const page = await context.newPage();
+  await logIn(page, gateway, operatorId);
+  if (path !== '/') await page.goto(gateway.url + path);
+  return page;
+};
+
+const answerWith = (text: (question: string) => string) =>
+  upstream.script((call, response) => {
+    const { messages } = call.json as { messages: { content: string }[] };
+    respondJson(response, 200, {
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      created: 1,
+      model: 'gpt-4o-mini',
+      choices: [
+        {
+          index: 0,
+          finish_reason: 'stop',
+          message: { role: 'assistant', content: text(messages.at(-1)?.content ?? '') },
+        },
+      ],
+      usage: { prompt_tokens: 120, completion_tokens: 30, total_tokens: 150 },
+    });
+  });
+
+const clientOf = (agent: string) =>
+  new OpenAI({ baseURL: `${gateway.url}/agents/${agent}/proxy/openai/v1`, apiKey: AGENT_KEY, maxRetries: 2 });
+
+test('a conversation is paused, guided and let go on, with the real client waiting', async () => {
+  answerWith((question) => `Working on it: ${question}`);
+  const client = clientOf('migrator');
+  const messages: OpenAI.ChatCompletionMessageParam[] = [
+    { role: 'user', content: 'Migrate the orders table.' },
+  ];
+  const turn = async () => {
+    const answer = await client.chat.completions.create({ model: 'gpt-4o-mini', messages });
+    const text = answer.choices[0]?.message.content ?? '';
+    messages.push({ role: 'assistant', content: text });
+    return text;
+  };
+  await turn();
+
+  const page = await openAs('ana');
+  await page.getByText('migrator').first().click({ timeout: WAIT_MS });
+  await page.waitForURL('**/sessions/**', { timeout: WAIT_MS });
+  await page.getByText('Enforced').first().waitFor({ timeout: WAIT_MS });
+  await page.getByTestId('hitl-pause').first().click();
+  const confirm = page.getByTestId('hitl-hold');
+  if (await confirm.isVisible().catch(() => false)) await confirm.click();
+  await page.getByTestId('control-state').filter({ hasText: /paus/i }).first().waitFor({ timeout: WAIT_MS });
+
+  messages.push({ role: 'user', content: 'Go on with the customers table.' });
+  const waiting = turn();
+  await page.getByTestId('held-call').first().waitFor({ timeout: WAIT_MS });
+  expect(upstream.calls).toHaveLength(1);
+  mkdirSync('test-output/screenshots', { recursive: true });
+  await page.screenshot({ path: 'test-output/screenshots/journey-held-call.png' });
+
+  await page.getByTestId('hitl-inject-text').fill(GUIDANCE);
+  await page.getByTestId('hitl-inject').click();
+  await page.getByText(GUIDANCE).first().waitFor({ timeout: WAIT_MS });
+  await page.getByTestId('hitl-resume').click();
+  expect(await waiting).toContain('Go on with the customers table.');
+
+  const sent = upstream.calls[1]?.json as { messages: { role: string; content: string }[] };
+  expect(sent.messages[0]).toMatchObject({ role: 'system', content: expect.stringContaining(GUIDANCE) });
+  await expect.poll(() => page.getByTestId('held-call').count(), { timeout: WAIT_MS }).toBe(0);
+});
+
+test('an agent that repeats itself is killed, its evidence read, and reactivated by one of two operators', async () => {
+  answerWith(() => 'The order is still being processed.');
+  const [ana, ben] = await Promise.all([openAs('ana', '/agents/looper'), openAs('ben', '/incidents')]);
+  const ask = () =>
+    clientOf('looper').chat.completions.create({
+      model: 'gpt-4o-mini',
+      messages: [{ role: 'user', content: 'Where is my order?' }],
+    });
+  for (let request = 0; request < 5; request += 1) await ask();
+  expect((await ask()).choices[0]?.message.content).toContain('stopped by Observatory');
+  await expect(ask()).rejects.toMatchObject({ status: 403 });
+
+  await ben.getByTestId('incident-row').first().click({ timeout: WAIT_MS });
+  await ben.getByTestId('evidence').first().waitFor({ timeout: WAIT_MS });
+  expect(await ben.getByTestId('evidence').count()).toBe(6);
+  await ben.screenshot({ path: 'test-output/screenshots/journey-incident.png', fullPage: true });
+
+  await ana.reload();
+  await ana
+    .getByTestId('agent-state')
+    .filter({ hasText: /killed/i })
+    .first()
+    .waitFor({ timeout: WAIT_MS });
+  await ana.getByTestId('agent-reactivate').first().click();
+  const confirm = ana.getByRole('dialog').getByRole('button', { name: /reactivate/i });
+  await confirm.click({ timeout: WAIT_MS });
+  await ana
+    .getByTestId('agent-state')
+    .filter({ hasText: /active/i })
+    .first()
+    .waitFor({ timeout: WAIT_MS });
+  await ben.getByText(/ana/).first().waitFor({ timeout: WAIT_MS });
+  expect((await ask()).choices[0]?.message.content).toContain('still being processed');
+});
