@@ -62,6 +62,13 @@ describe.each(VENDORS)('$name', (vendor) => {
     expect((await asked).text).toBe('after the pause');
     expect(vendor.textOf(upstream.calls[0]?.json)).toContain('Use the staging database, never production.');
     expect(await held(session)).toHaveLength(0);
+    // Nobody but the proxy listens here: what it carried out waits for nobody.
+    await expect
+      .poll(
+        async () =>
+          (await gateway.operator('GET', `/v1/sessions/${session}`)).body.control.pending_directive_count,
+      )
+      .toBe(0);
     // Said once.
     await vendor.ask(gateway.url, 'And again', { headers });
     expect(vendor.textOf(upstream.calls[1]?.json)).not.toContain('staging database');

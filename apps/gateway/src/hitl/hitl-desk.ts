@@ -284,9 +284,27 @@ export class HitlDesk implements ControlDesk {
       const now = this.#registry.open(key);
       const remainingMs = untilMs - this.#ports.clock.nowMs();
       const isWaiting = agentStateOf(now.row.state) === 'paused' && !signal.aborted && !this.#isDraining;
-      if (!isWaiting || remainingMs <= 0) return agentControl(now);
+      if (!isWaiting || remainingMs <= 0) {
+        const control = agentControl(now);
+        this.#takeObeyed(now);
+        return control;
+      }
       await this.#delivery.hang(key, remainingMs, signal);
     }
+  }
+
+  /**
+   * Of a session whose client listens to nothing, the proxy is the one who obeys: what it has carried out waits for
+   * nobody any more. Guidance stays until a model has it.
+   */
+  #takeObeyed(entry: ControlEntry): void {
+    if (entry.row.cooperative) return;
+    const obeyed = waiting(entry).filter(({ type }) => type === 'pause' || type === 'resume');
+    if (obeyed.length === 0) return;
+    const directiveIds = obeyed.map(({ directive_id }) => directive_id);
+    this.confirm(entry.key, { kind: 'taken_ids', directiveIds }, 'proxy').catch((error: unknown) =>
+      this.#ports.events.confirmationDeferred(entry.key, error),
+    );
   }
 
   takeInjections(key: SessionKey, directiveIds: readonly string[]): Promise<void> {
