@@ -4,27 +4,47 @@
  * stays; whoever needs more keeps prompts out of incidents altogether.
  */
 
+interface Rule {
+  /** Text without any of these has nothing to mask: a plain search settles nearly every text. */
+  hints: readonly string[];
+  pattern: RegExp;
+  mask: string;
+}
+
 /** A secret that was cut off after fewer characters than this is no use to anyone. */
-const RULES: readonly (readonly [pattern: RegExp, mask: string])[] = [
-  [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, '[private key]'],
+const RULES: readonly Rule[] = [
+  {
+    hints: ['-----BEGIN '],
+    pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
+    mask: '[private key]',
+  },
   // Three parts in base64url, the first two being JSON objects; cut off, perhaps only the first.
-  [/\beyJ[\w-]{8,}(?:\.[\w-]*){0,4}/g, '[token]'],
-  [/\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi, '$1 [token]'],
+  { hints: ['eyJ'], pattern: /\beyJ[\w-]{8,}(?:\.[\w-]*){0,4}/g, mask: '[token]' },
+  // In any case, so no plain search finds it.
+  { hints: [''], pattern: /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi, mask: '$1 [token]' },
   // Ours; OpenAI, Anthropic, OpenRouter, Stripe; GitHub; GitLab; Slack; Google; AWS; Hugging Face; Groq; xAI; npm.
-  [
-    /\b(?:obs_(?:agent|op)_|sk[-_]|pk_live_|rk_live_|gh[opusr]_|github_pat_|glpat-|xox[abeoprs]-|hf_|gsk_|xai-|npm_)[\w-]{8,}/g,
-    '[key]',
-  ],
-  [/\bAIza[\w-]{8,}/g, '[key]'],
-  [/\bya29\.[\w-]{8,}/g, '[key]'],
-  [/\b(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{8,}/g, '[key]'],
+  {
+    hints: ['_', '-'],
+    pattern:
+      /\b(?:obs_(?:agent|op)_|sk[-_]|pk_live_|rk_live_|gh[opusr]_|github_pat_|glpat-|xox[abeoprs]-|hf_|gsk_|xai-|npm_)[\w-]{8,}/g,
+    mask: '[key]',
+  },
+  { hints: ['AIza'], pattern: /\bAIza[\w-]{8,}/g, mask: '[key]' },
+  { hints: ['ya29.'], pattern: /\bya29\.[\w-]{8,}/g, mask: '[key]' },
+  {
+    hints: ['AKIA', 'ASIA', 'AROA', 'AIDA'],
+    pattern: /\b(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{8,}/g,
+    mask: '[key]',
+  },
   // A value beside a name that says what it is.
-  [
-    /(["']?(?<![a-z0-9])(?:api[_-]?key|secret|password|passwd|access[_-]?token|auth[_-]?token|client[_-]?secret)["']?\s*[:=]\s*["']?)[^\s"',;&]{4,}/gi,
-    '$1[secret]',
-  ],
-  [/(\/\/[^\s/:@]{1,100}:)[^\s/@]{1,200}@/g, '$1[secret]@'],
-  [/[\w.%+-]{1,100}@[\w-]{1,100}(?:\.[\w-]{1,100}){0,8}/g, '[e-mail]'],
+  {
+    hints: [':', '='],
+    pattern:
+      /(["']?(?<![a-z0-9])(?:api[_-]?key|secret|password|passwd|access[_-]?token|auth[_-]?token|client[_-]?secret)["']?\s*[:=]\s*["']?)[^\s"',;&]{4,}/gi,
+    mask: '$1[secret]',
+  },
+  { hints: ['@'], pattern: /(\/\/[^\s/:@]{1,100}:)[^\s/@]{1,200}@/g, mask: '$1[secret]@' },
+  { hints: ['@'], pattern: /[\w.%+-]{1,100}@[\w-]{1,100}(?:\.[\w-]{1,100}){0,8}/g, mask: '[e-mail]' },
 ];
 
 /** 13 to 19 digits, alone or in groups. */
@@ -34,7 +54,8 @@ const CARD_GROUPS = /^\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}$|^\d{4}([ -])\d{6}\2\d{5}
 /** Pure, never throws; linear in the text for what is kept of one. */
 export function redact(text: string): string {
   let masked = text;
-  for (const [pattern, mask] of RULES) masked = masked.replace(pattern, mask);
+  for (const { hints, pattern, mask } of RULES)
+    if (hints.some((hint) => masked.includes(hint))) masked = masked.replace(pattern, mask);
   return masked.replace(CARD, (number) => (isCard(number) ? '[card]' : number));
 }
 
