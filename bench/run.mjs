@@ -31,6 +31,7 @@ const benches = {
   browser: (result) => result,
   proxy: (result) => result,
   'kill-switch': (result) => result,
+  detection: (result) => result,
 };
 
 const benchFile = (/** @type {string} */ name) => new URL(`./${name}.mjs`, import.meta.url);

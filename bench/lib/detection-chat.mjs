@@ -14,7 +14,7 @@
 /** @typedef {{ opening: Message[], turns: Message[][], prompt: string, previous: { at: number, step: ChatStep } | null }} Conversation */
 
 /** Characters of a conversation that are sent again: a client with a bounded context drops its oldest turns. */
-export const contextCharsMax = 100_000;
+export const contextCharsMax = 32_000;
 const model = 'gpt-4o-mini';
 /** Where a recording begins without the message that set the agent to work. */
 const taskNotRecorded = '(task not recorded)';

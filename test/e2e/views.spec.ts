@@ -7,10 +7,11 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildDecisionLog } from '#testing';
+import { buildDecisionLog, ScriptedUpstream } from '#testing';
 import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
 import { launchBrowser } from './browser.mjs';
 import { logIn } from './log-in.js';
+import { sendProxiedTraffic, upstreamEnvironment } from './proxied-traffic.js';
 
 const SCREENSHOTS = 'test-output/screenshots';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -54,18 +55,26 @@ const OPENED = {
   ],
 } as const satisfies Record<string, readonly [keyof typeof VIEWS, string, string]>;
 
+let upstream: ScriptedUpstream;
 let gateway: RunningGateway;
 let empty: RunningGateway;
 let browser: Browser;
 
 beforeAll(async () => {
   mkdirSync(SCREENSHOTS, { recursive: true });
-  [gateway, empty, browser] = await Promise.all([startGateway(), startGateway(), launchBrowser()]);
+  upstream = await new ScriptedUpstream().listen();
+  [gateway, empty, browser] = await Promise.all([
+    startGateway({ env: upstreamEnvironment(upstream) }),
+    startGateway(),
+    launchBrowser(),
+  ]);
   await fill(gateway);
+  await sendProxiedTraffic(gateway, upstream);
 });
 afterAll(async () => {
   await browser?.close();
   await Promise.all([gateway?.stop(), empty?.stop()]);
+  await upstream?.close();
 });
 
 let serial = 0;

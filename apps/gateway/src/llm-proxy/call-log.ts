@@ -10,7 +10,7 @@ const BATCH_COUNT_MAX = 1_000;
 /** Waiting for the store; more are dropped. */
 const WAITING_COUNT_MAX = 20_000;
 /** Of one batch, shown live: a page that shows hundreds a second shows nothing. The list reads the rest. */
-const LIVE_COUNT_MAX = 50;
+const LIVE_COUNT_MAX = 20;
 
 export interface CallLogParts {
   store: Pick<ProxyStore, 'appendCalls'>;

@@ -28,10 +28,11 @@ const NOT_FOR_UPSTREAM: ReadonlySet<string> = new Set([
   'x-real-ip',
   'x-tenant-id',
 ]);
-const NOT_FOR_UPSTREAM_PREFIXES = ['x-observatory-', 'x-forwarded-'];
 
 /** Headers vendors take their keys in. */
 const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']);
+
+const isOurs = (name: string): boolean => name.startsWith('x-observatory-') || name.startsWith('x-forwarded-');
 
 /** @param raw as Node has them: name, value, name, value ... @param dropCredentials when a key of ours is put in */
 export function requestHeaders(raw: readonly string[], dropCredentials: boolean): string[] {
@@ -40,8 +41,7 @@ export function requestHeaders(raw: readonly string[], dropCredentials: boolean)
   for (let at = 0; at < raw.length; at += 2) {
     const name = (raw[at] as string).toLowerCase();
     if (NOT_FOR_UPSTREAM.has(name) || named?.has(name)) continue;
-    if (name.startsWith('x-') && NOT_FOR_UPSTREAM_PREFIXES.some((prefix) => name.startsWith(prefix)))
-      continue;
+    if (isOurs(name)) continue;
     if (dropCredentials && CREDENTIALS.has(name)) continue;
     kept.push(name, raw[at + 1] as string);
   }
@@ -68,8 +68,10 @@ export function responseHeaders(
 }
 
 export function headerOf(raw: readonly string[], name: string): string | undefined {
-  for (let at = 0; at < raw.length; at += 2)
-    if ((raw[at] as string).toLowerCase() === name) return raw[at + 1];
+  for (let at = 0; at < raw.length; at += 2) {
+    const one = raw[at] as string;
+    if (one.length === name.length && one.toLowerCase() === name) return raw[at + 1];
+  }
   return undefined;
 }
 

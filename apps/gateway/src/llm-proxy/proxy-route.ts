@@ -78,12 +78,13 @@ export class ProxyRoute implements RawRoute {
   }
 
   async #run(call: ProxyCall): Promise<void> {
-    const reached: Step[] = [];
+    let reachedCount = 0;
     let verdict: Verdict | undefined;
+    let endMs = call.elapsedMs();
     for (const step of this.#parts.steps) {
-      const startMs = call.elapsedMs();
+      const startMs = endMs;
       let outcome = 'passed';
-      reached.push(step);
+      reachedCount += 1;
       try {
         const result = step.run?.(call);
         verdict = result instanceof Promise ? await result : result;
@@ -92,7 +93,8 @@ export class ProxyRoute implements RawRoute {
         outcome = 'failed';
         verdict = this.#onFailure(step, call, error);
       }
-      const durationMs = call.elapsedMs() - startMs;
+      endMs = call.elapsedMs();
+      const durationMs = endMs - startMs;
       if (durationMs >= WATERFALL_MS_MIN || outcome !== 'passed')
         call.waterfall.push({
           name: step.name,
@@ -109,7 +111,7 @@ export class ProxyRoute implements RawRoute {
       call.detail = 'The client left before its answer was complete.';
     }
     call.durationMs = call.elapsedMs();
-    for (const step of reached.reverse()) this.#settle(step, call);
+    for (let at = reachedCount - 1; at >= 0; at -= 1) this.#settle(this.#parts.steps[at] as Step, call);
   }
 
   /** What the caller did wrong is told; what we did wrong is counted, and closes or opens as the step says. */

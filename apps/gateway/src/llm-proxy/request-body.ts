@@ -1,6 +1,7 @@
 /** The body of a proxied request, as its bytes came, within a size and a time. */
 import type { IncomingMessage } from 'node:http';
 import { ObservatoryError } from '#contracts';
+import { deadlinesOf } from '../decision-log/deadlines.js';
 
 export interface RequestBodyLimits {
   bodyBytesMax: number;
@@ -16,32 +17,35 @@ export function readRequestBody(
   if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax)
     return Promise.reject(tooLarge(bodyBytesMax));
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    const deadlines = deadlinesOf(bodyTimeoutMs);
+    let chunks: Buffer[] = [];
     let byteCount = 0;
-    const settle = (error: Error | null) => {
-      clearTimeout(timer);
-      request.removeListener('data', take);
-      if (error !== null) reject(error);
-      else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, byteCount));
+    const stop = () => {
+      deadlines.delete(expire);
+      request.removeListener('data', take).removeListener('end', finish);
+      request.removeListener('error', breakOff).removeListener('close', breakOff);
+      // The request outlives its body by a whole answer.
+      chunks = [];
+    };
+    const fail = (error: ObservatoryError) => {
+      stop();
+      reject(error);
     };
     const take = (chunk: Buffer) => {
       byteCount += chunk.length;
-      if (byteCount > bodyBytesMax) settle(tooLarge(bodyBytesMax));
+      if (byteCount > bodyBytesMax) fail(tooLarge(bodyBytesMax));
       else chunks.push(chunk);
     };
-    const timer = setTimeout(
-      () =>
-        settle(
-          new ObservatoryError('body_timeout', `The body did not arrive within ${bodyTimeoutMs / 1_000} s.`),
-        ),
-      bodyTimeoutMs,
-    );
-    request.on('data', take);
-    request.once('end', () => settle(null));
-    request.once('error', () => settle(new ObservatoryError('invalid_request', 'The body ended early.')));
-    request.once('close', () => {
-      if (!request.complete) settle(new ObservatoryError('invalid_request', 'The body ended early.'));
-    });
+    const finish = () => {
+      const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, byteCount);
+      stop();
+      resolve(body);
+    };
+    const breakOff = () => fail(new ObservatoryError('invalid_request', 'The body ended early.'));
+    const expire = () =>
+      fail(new ObservatoryError('body_timeout', `The body did not arrive within ${bodyTimeoutMs / 1_000} s.`));
+    deadlines.add(expire);
+    request.on('data', take).on('end', finish).on('error', breakOff).on('close', breakOff);
   });
 }
 

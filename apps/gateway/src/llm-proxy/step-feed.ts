@@ -30,7 +30,7 @@ const SESSION_IDLE_MS = 3_600_000;
 const RESULT_WAIT_MS = 120_000;
 const FLUSH_INTERVAL_MS = 20;
 /** Steps handed on per second over all sessions; beyond it calls are still recorded, but make no steps. */
-const STEPS_PER_SECOND_MAX = 500;
+const STEPS_PER_SECOND_MAX = 200;
 const LABEL_CHARS_MAX = 120;
 const INPUT_CHARS_MAX = 2_000;
 const OUTPUT_CHARS_MAX = 500;

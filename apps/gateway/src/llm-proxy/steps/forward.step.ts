@@ -117,12 +117,13 @@ class Relay implements UpstreamSink {
     const kept = responseHeaders(headers, own);
     for (const [name, value] of Object.entries(own)) kept.push(name, value);
     call.outgoing.writeHead(status, kept);
-    call.outgoing.on('drain', () => this.#exchange?.resume());
   }
 
   chunk(bytes: Buffer): boolean {
     this.#reader?.push(bytes);
-    return this.#isUnfit || this.#call.outgoing.write(bytes);
+    if (this.#isUnfit || this.#call.outgoing.write(bytes)) return true;
+    this.#call.outgoing.once('drain', () => this.#exchange?.resume());
+    return false;
   }
 
   end(): void {

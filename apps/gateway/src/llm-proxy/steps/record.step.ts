@@ -2,7 +2,7 @@
  * Step 9: what is kept of a call. It stands early in the list because steps settle in reverse: by the time it writes,
  * every guard has said its last word.
  */
-import { agentScope, type LlmCall } from '#contracts';
+import { agentScope, type LlmCall, type LlmToolCall } from '#contracts';
 import type { AgentActivity } from '../agent-activity.js';
 import type { CallLog } from '../call-log.js';
 import type { ProxyCall } from '../proxy-call.js';
@@ -57,15 +57,14 @@ const recordOf = (call: ProxyCall): LlmCall => ({
   detail: call.detail,
   usage: call.answer?.usage ?? null,
   cost_usd: call.costMicroUsd === null ? null : call.costMicroUsd / 1_000_000,
-  tool_calls: (call.answer?.tool_calls ?? []).map((one) => ({
-    name: one.name,
-    arguments_hash: argumentsHash(one),
-  })),
+  tool_calls: call.answer === null ? [] : call.answer.tool_calls.map(toolCallOf),
   kill_score: call.killScore,
   is_retry: call.isRetry,
   trace_parent: call.traceParent,
   steps: call.waterfall,
 });
+
+const toolCallOf = (call: LlmToolCall) => ({ name: call.name, arguments_hash: argumentsHash(call) });
 
 /** Microseconds are noise on a page. */
 const round = (ms: number): number => Math.round(ms * 100) / 100;
