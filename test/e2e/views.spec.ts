@@ -35,7 +35,7 @@ const VIEWS = {
   agents: ['/agents', '[data-testid=agent-row], [data-testid=proxy-onboarding]'],
   calls: ['/calls', '[data-testid=call-row], [data-testid=proxy-onboarding]'],
   incidents: ['/incidents', '[data-testid=incident-row], :text("No agent was stopped")'],
-  spend: ['/spend', '[data-testid=spend-row], :text("Nothing was spent")'],
+  spend: ['/spend', '.uplot, :text("Nothing was spent")'],
   alerts: ['/alerts', '[data-testid=rule-create]'],
   'alert-channels': ['/alerts?tab=channels', '[data-testid=channel-create]'],
   'alert-history': ['/alerts?tab=history', '[data-testid=alert-delivery], :text("Nothing was sent yet")'],

@@ -167,13 +167,15 @@ function Firing({ rule }: { rule: AlertRule }) {
   if (!first) return null;
   return (
     <Badge tone="danger" title={rule.firing.map(({ agent_id }) => agent_id).join(', ')}>
-      Firing for
       {rule.firing.length === 1 ? (
-        <Link to="/agents/$agentId" params={{ agentId: first.agent_id }} className="underline">
-          {first.agent_id}
-        </Link>
+        <span>
+          Firing for{' '}
+          <Link to="/agents/$agentId" params={{ agentId: first.agent_id }} className="underline">
+            {first.agent_id}
+          </Link>
+        </span>
       ) : (
-        plural(rule.firing.length, 'agent')
+        `Firing for ${plural(rule.firing.length, 'agent')}`
       )}
       <RelativeTime atMs={Math.min(...rule.firing.map(({ since_ms }) => since_ms))} short />
     </Badge>
