@@ -289,7 +289,10 @@ describe('violations', () => {
   test('are published with exactly the fields of the design, and never the payload', async () => {
     const canary = uniqueId('canary');
     await gateway.ingest({ identity: { agent_id: 'clumsy' }, secret: canary });
-    const { body } = await gateway.operator('GET', '/v1/violations');
+    const read = async () => (await gateway.operator('GET', '/v1/violations')).body;
+    // The refusal does not wait for the disk.
+    await expect.poll(async () => (await read()).items.map((item: any) => item.agent_id)).toContain('clumsy');
+    const body = await read();
     const { seq: _, ...event } = body.items.find((item: any) => item.agent_id === 'clumsy');
     expect(Object.keys(event).sort()).toEqual(
       [
