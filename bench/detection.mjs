@@ -11,7 +11,7 @@ import { startGateway } from '../scripts/lib/gateway-process.mjs';
 import { share } from '../scripts/lib/replay-summary.mjs';
 import { contextCharsMax } from './lib/detection-chat.mjs';
 import { DetectionReplay } from './lib/detection-replay.mjs';
-import { isIn, literalRepeats, onsetOf, readTraces } from './lib/detection-traces.mjs';
+import { equalResults, isIn, literalRepeats, onsetOf, readTraces } from './lib/detection-traces.mjs';
 import { formatTable } from './lib/figures.mjs';
 import { openHelper } from './lib/helper.mjs';
 import { isQuick } from './lib/quick.mjs';
@@ -26,14 +26,16 @@ import { formatNumber, median } from './lib/statistics.mjs';
 const passes = /** @type {const} */ (['off', 'default', 'strict', 'tolerant', 'text']);
 /** @type {Record<typeof passes[number], Omit<Pass, 'name'>>} */
 const settings = {
-  off: { wire: 'tools', killSwitch: { enabled: false } },
+  off: { wire: 'tools', killSwitch: { enabled: false }, isPaced: true },
   default: { wire: 'tools', killSwitch: null },
   strict: { wire: 'tools', killSwitch: { preset: 'strict' } },
   tolerant: { wire: 'tools', killSwitch: { preset: 'tolerant' } },
   text: { wire: 'text', killSwitch: null },
 };
-/** Steps reach their sessions in batches, some milliseconds after the calls. */
-const feedMs = 1_000;
+/** Steps reach their sessions in batches, a moment after the calls. */
+const feedMs = 3_000;
+/** Equal tool steps in a row that the default preset kills at the next call. */
+const equalStepsMin = 4;
 
 /**
  * `killed` and `alerted`: what the best matching rows of BASELINES.md have on the same traces, S2 as designed and S1
@@ -122,7 +124,11 @@ function report(outcomes, labels) {
   const killed = (/** @type {string} */ name, /** @type {Group} */ group) => tally(of(name), group, isKilled);
   const labelled = (/** @type {Set<string>} */ ids, /** @type {Group} */ group) =>
     tally(of('off'), group, ({ agentId }) => ids.has(agentId));
-  const figure = (/** @type {string} */ title, /** @type {string} */ measured, /** @type {string} */ absolutes) => ({
+  const figure = (
+    /** @type {string} */ title,
+    /** @type {string} */ measured,
+    /** @type {string} */ absolutes,
+  ) => ({
     title,
     measured,
     aim: '-',
@@ -155,7 +161,10 @@ function report(outcomes, labels) {
 function savedFigure(name, outcomes, figure) {
   const stood = outcomes.filter(({ trace }) => isIn(trace, 'stagnated'));
   const calls = stood.reduce((sum, { trace }) => sum + trace.steps.length, 0);
-  const unsent = stood.reduce((sum, { trace, killedAt }) => sum + trace.steps.length - (killedAt ?? trace.steps.length), 0);
+  const unsent = stood.reduce(
+    (sum, { trace, killedAt }) => sum + trace.steps.length - (killedAt ?? trace.steps.length),
+    0,
+  );
   const kills = stood.filter(isKilled);
   const delays = kills.flatMap(({ trace, killedAt }) => {
     const onset = onsetOf(trace);
@@ -188,7 +197,8 @@ function sourceNote(outcomes) {
   const rows = sources.map((source) => {
     const columns = ['default', 'strict', 'tolerant', 'text'].map((name) => {
       const of = (outcomes[name] ?? []).filter(({ trace }) => (trace.source ?? 'unknown') === source);
-      const count = (/** @type {Group} */ group) => of.filter((one) => isIn(one.trace, group) && isKilled(one)).length;
+      const count = (/** @type {Group} */ group) =>
+        of.filter((one) => isIn(one.trace, group) && isKilled(one)).length;
       return `${count('humanYes') + count('stagnated')} / ${count('humanNo') + count('success')}`;
     });
     const of = (outcomes.off ?? []).filter(({ trace }) => (trace.source ?? 'unknown') === source);
@@ -204,11 +214,34 @@ function sourceNote(outcomes) {
   ].join('\n');
 }
 
-/** @param {Record<string, Outcome[]>} outcomes */
+/** The counts are of this run; the words come from reading the traces with `--list`. @param {Record<string, Outcome[]>} outcomes */
 function causeNote(outcomes) {
-  const repeatsMin = 3;
-  const isLiteral = ({ trace, killedAt }) => literalRepeats(trace, killedAt ?? trace.steps.length) >= repeatsMin;
-  return 'TODO';
+  const equalSteps = (/** @type {Outcome} */ { trace, killedAt }, /** @type {boolean} */ withEmpty) =>
+    literalRepeats(trace, killedAt ?? trace.steps.length - 1, withEmpty);
+  const found = outcomes.default ?? [];
+  const falseKills = found.filter(
+    (one) => isKilled(one) && (isIn(one.trace, 'success') || isIn(one.trace, 'humanNo')),
+  );
+  const literal = falseKills.filter((one) => equalSteps(one, true) >= equalStepsMin);
+  const missed = found.filter((one) => !isKilled(one) && isIn(one.trace, 'stagnated'));
+  const varied = missed.filter((one) => equalSteps(one, true) < equalStepsMin);
+  const sameResult = varied.filter(
+    ({ trace }) => equalResults(trace, trace.steps.length - 1) >= equalStepsMin,
+  );
+  const withoutResult = missed.filter(
+    (one) => equalSteps(one, true) >= equalStepsMin && equalSteps(one, false) < equalStepsMin,
+  );
+  return (
+    `Causes, default preset. ${literal.length} of ${falseKills.length} false kills had made the very same call with the very same result ${equalStepsMin} times or more before: ` +
+    'an SQL query against a table that is not there, sent again and again until the model happens to change a name; a wrong flag submitted again; ' +
+    'a count of 0 that was right all along, asked for eight times before it was handed in. Those were loops, and luck ended them; no other kind of false kill was found. ' +
+    `Of ${missed.length} runs that stood still and were missed, ${varied.length} never made one call with one result ${equalStepsMin} times: ` +
+    `they tried other commands that did not help either (another quote, another path), which the kill switch counts as work, although ${sameResult.length} of them got one and the same result that often; ` +
+    `${withoutResult.length} repeated a call whose result is empty, which counts as similar to nothing; ` +
+    'in the others equal steps lie apart, or as many as fit in ten calls are not yet enough. ' +
+    'The looping runs that humans saw are of teams: web surfers that click and scroll through pages that differ, results that tell how many seconds ago the page was last seen, ' +
+    'each call under a new instruction, and, in HyperAgent, recordings that leave most tool results out.'
+  );
 }
 
 /** @param {DetectionReplay} replay @param {Record<string, Outcome[]>} outcomes @param {EntropyLabels} labels */
@@ -224,7 +257,7 @@ async function listMistakes(replay, outcomes, labels) {
       const { breakdown } = incidents.get(agentId) ?? {};
       const what = killedAt === null ? 'missed' : `false kill at call ${killedAt + 1}`;
       process.stdout.write(
-        `${name}: ${what} of ${trace.steps.length}, ${trace.trace_id} (${trace.source}), repeats ${literalRepeats(trace, killedAt ?? trace.steps.length)}, ${JSON.stringify(breakdown ?? null)}\n`,
+        `${name}: ${what} of ${trace.steps.length}, ${trace.trace_id} (${trace.source}), repeats ${literalRepeats(trace, killedAt ?? trace.steps.length - 1)}, ${JSON.stringify(breakdown ?? null)}\n`,
       );
     }
   }

@@ -100,7 +100,10 @@ export function* requestBodies(trace, wire) {
 function open(actor, { prompt_text: prompt }) {
   return {
     opening: [
-      { role: 'system', content: `You are ${actor}. You solve the task you are given, with the tools you have.` },
+      {
+        role: 'system',
+        content: `You are ${actor}. You solve the task you are given, with the tools you have.`,
+      },
       { role: 'user', content: prompt || taskNotRecorded },
     ],
     turns: [],

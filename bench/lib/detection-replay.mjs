@@ -9,13 +9,14 @@ import { requestBodies } from './detection-chat.mjs';
 
 /** @typedef {import('../../scripts/lib/replay-trace.mjs').RecordedTrace} RecordedTrace */
 /** @typedef {import('../../scripts/lib/gateway-process.mjs').GatewayProcess} GatewayProcess */
-/** @typedef {{ name: string, wire: import('./detection-chat.mjs').Wire, killSwitch: object | null }} Pass `killSwitch`: the change to each agent's settings; null leaves them as they come */
+/** @typedef {{ name: string, wire: import('./detection-chat.mjs').Wire, killSwitch: object | null, isPaced?: boolean }} Pass
+ *   `killSwitch`: the change to each agent's settings, null leaves them as they come; `isPaced`: every call must make a step */
 /** @typedef {{ trace: RecordedTrace, agentId: string, killedAt: number | null }} Outcome `killedAt`: index of the call that was stopped */
 
 const path = '/proxy/openai/v1/chat/completions';
 const concurrency = 16;
-/** Below the 500 a second of which the gateway makes steps of a session. */
-const callsPerSecond = 400;
+/** Below the 200 a second of which the gateway makes steps of a session: beyond it, it drops some. */
+const callsPerSecond = 180;
 const pageRows = 500;
 
 export class DetectionReplay {
@@ -50,14 +51,18 @@ export class DetectionReplay {
   }
 
   /** @param {RecordedTrace} trace @param {number} index @param {Pass} pass @returns {Promise<Outcome>} */
-  async #replay(trace, index, { name, wire, killSwitch }) {
+  async #replay(trace, index, { name, wire, killSwitch, isPaced }) {
     const agentId = sessionIdOf(trace.trace_id, name);
     if (killSwitch) await this.ask('PATCH', `/v1/agents/${agentId}/kill-switch`, killSwitch);
     const outcome = { trace, agentId, killedAt: /** @type {number | null} */ (null) };
     let at = 0;
     for (const body of requestBodies(trace, wire)) {
-      await this.#pace();
-      const { statusCode, headers, body: answer } = await this.#pool.request({
+      if (isPaced) await this.#pace();
+      const {
+        statusCode,
+        headers,
+        body: answer,
+      } = await this.#pool.request({
         path,
         method: 'POST',
         headers: {
@@ -70,7 +75,8 @@ export class DetectionReplay {
         body,
       });
       const text = await answer.text();
-      if (statusCode !== 200) throw new Error(`${agentId}, call ${at + 1}: ${statusCode} ${text.slice(0, 300)}`);
+      if (statusCode !== 200)
+        throw new Error(`${agentId}, call ${at + 1}: ${statusCode} ${text.slice(0, 300)}`);
       if (headers['x-observatory-decision'] === 'killed') {
         outcome.killedAt = at;
         break;
@@ -106,7 +112,10 @@ export class DetectionReplay {
   /** All pages of a list. @param {string} target with a query @returns {AsyncGenerator<any>} */
   async *list(target) {
     for (let cursor = ''; ; ) {
-      const page = await this.ask('GET', `${target}limit=${pageRows}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+      const page = await this.ask(
+        'GET',
+        `${target}limit=${pageRows}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+      );
       yield* page.items;
       if (!page.next_cursor) return;
       cursor = page.next_cursor;

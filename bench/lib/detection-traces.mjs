@@ -40,16 +40,31 @@ export function onsetOf({ label = {} }) {
 }
 
 /**
+ * How often the most repeated result came, whatever was called, up to a call.
+ *
+ * @param {RecordedTrace} trace
+ * @param {number} before index of a call: what came with it, and earlier, counts
+ */
+export function equalResults({ steps }, before) {
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const { tool_call: call, observation_text: result } of steps.slice(0, before))
+    if (call) counts.set(result?.trim() ?? '', (counts.get(result?.trim() ?? '') ?? 0) + 1);
+  return Math.max(0, ...counts.values());
+}
+
+/**
  * How often the most repeated step came, up to a call: the same tool with the same arguments and the same result.
  *
  * @param {RecordedTrace} trace
- * @param {number} before index of the call that was stopped
+ * @param {number} before index of a call: what came with it, and earlier, counts
+ * @param {boolean} withEmpty steps with an empty result count too
  */
-export function literalRepeats({ steps }, before) {
+export function literalRepeats({ steps }, before, withEmpty = true) {
   /** @type {Map<string, number>} */
   const counts = new Map();
   for (const { tool_call: call, observation_text: result } of steps.slice(0, before)) {
-    if (!call) continue;
+    if (!call || (!result && !withEmpty)) continue;
     const key = JSON.stringify([call.name, call.args, result]);
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }

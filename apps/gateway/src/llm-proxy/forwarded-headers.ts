@@ -3,6 +3,8 @@
  * names in `Connection` included. To the upstream: nothing of ours, no cookie, nothing about who is in front.
  */
 
+import { HEADERS } from '#contracts';
+
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -13,6 +15,14 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
+]);
+
+/** An upstream's `set-cookie` would be set for our own origin; of the others each answer has one of ours. */
+const NOT_FOR_CLIENT: ReadonlySet<string> = new Set([
+  ...HOP_BY_HOP,
+  'set-cookie',
+  HEADERS.call,
+  HEADERS.decision,
 ]);
 
 /** Set anew by the client library, or none of the upstream's business. `accept-encoding`: answers must be readable. */
@@ -32,7 +42,8 @@ const NOT_FOR_UPSTREAM: ReadonlySet<string> = new Set([
 /** Headers vendors take their keys in. */
 const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']);
 
-const isOurs = (name: string): boolean => name.startsWith('x-observatory-') || name.startsWith('x-forwarded-');
+const isOurs = (name: string): boolean =>
+  name.startsWith('x-observatory-') || name.startsWith('x-forwarded-');
 
 /** @param raw as Node has them: name, value, name, value ... @param dropCredentials when a key of ours is put in */
 export function requestHeaders(raw: readonly string[], dropCredentials: boolean): string[] {
@@ -54,14 +65,13 @@ export function requestHeaders(raw: readonly string[], dropCredentials: boolean)
  */
 export function responseHeaders(
   raw: readonly string[],
-  replaced: Readonly<Record<string, string>> = {},
+  replaced: Readonly<Record<string, string>>,
 ): string[] {
   const named = namedByConnection(raw);
   const kept: string[] = [];
   for (let at = 0; at < raw.length; at += 2) {
     const name = (raw[at] as string).toLowerCase();
-    // A cookie of the vendor's edge would be set for our own origin.
-    if (HOP_BY_HOP.has(name) || name === 'set-cookie' || name in replaced || named?.has(name)) continue;
+    if (NOT_FOR_CLIENT.has(name) || Object.hasOwn(replaced, name) || named?.has(name)) continue;
     kept.push(raw[at] as string, raw[at + 1] as string);
   }
   return kept;

@@ -233,27 +233,23 @@ export class LlmProxyArea {
 
   #ended(call: ProxyCall, record: LlmCall): void {
     this.views.touch(call.tenantId, call.agentId);
-    const scope = agentScope(call.tenantId, call.agentId);
+    const { scope } = call;
     const { alerts, clock } = this.#parts;
     const at_ms = clock.nowMs();
     const subject = { tenant_id: call.tenantId, agent_id: call.agentId, session_id: call.sessionId, at_ms };
     alerts.note({ kind: 'call', ...subject, failed: isError(call) });
     const policy = this.agents.restriction(scope);
     if (policy === null || record.cost_usd === null) return;
+    const { budget_hour_usd: hour, budget_day_usd: day, budget_month_usd: month } = policy;
+    if (hour === null && day === null && month === null) return;
     const spent = this.#activity.spent(scope);
-    for (const [period, budgetUsd] of [
-      ['hour', policy.budget_hour_usd],
-      ['day', policy.budget_day_usd],
-      ['month', policy.budget_month_usd],
-    ] as const) {
-      if (budgetUsd !== null)
-        alerts.note({
-          kind: 'spend',
-          ...subject,
-          period,
-          spent_usd: spent[period] / 1e6,
-          budget_usd: budgetUsd,
-        });
-    }
+    const note = (period: keyof typeof spent, budgetUsd: number | null) => {
+      if (budgetUsd === null) return;
+      const spentUsd = spent[period] / 1e6;
+      alerts.note({ kind: 'spend', ...subject, period, spent_usd: spentUsd, budget_usd: budgetUsd });
+    };
+    note('hour', hour);
+    note('day', day);
+    note('month', month);
   }
 }

@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type {
   AgentPrincipal,
+  AgentScope,
   CallDecision,
   CallStep,
   ErrorCode,
@@ -32,6 +33,8 @@ export type Verdict =
   /** A finished assistant message. */
   | { kind: 'message'; decision: CallDecision; text: string; detail: string };
 
+const NONE: Readonly<Record<string, string>> = {};
+
 export class ProxyCall {
   readonly startedMs = performance.now();
   /** The client left before its answer was complete. */
@@ -42,6 +45,8 @@ export class ProxyCall {
   // ---- identify
   principal!: AgentPrincipal;
   agentId = '';
+  /** Tenant and agent in one: what most of a call is counted by. */
+  scope = '' as AgentScope;
   /** Null: the call belongs to no conversation. */
   sessionId: string | null = null;
   sessionKey: SessionKey | null = null;
@@ -55,7 +60,6 @@ export class ProxyCall {
   body: Buffer | null = null;
   /** Null: a path of the upstream that is passed through unread. */
   dialect: Dialect | null = null;
-  parsed: unknown;
   request: LlmRequest | null = null;
 
   // ---- guards
@@ -65,8 +69,8 @@ export class ProxyCall {
   readonly injections: string[] = [];
   /** Directives whose words are in `injections`: taken once the upstream has them. */
   takenDirectiveIds: readonly string[] = [];
-  /** Extra headers of the answer. */
-  readonly answerHeaders: Record<string, string> = {};
+  /** Extra headers of the answer, lower case. */
+  answerHeaders: Readonly<Record<string, string>> = NONE;
   heldMs = 0;
   /** Of the kill switch; null when it did not look. */
   windowKey: string | null = null;

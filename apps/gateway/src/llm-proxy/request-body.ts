@@ -43,7 +43,9 @@ export function readRequestBody(
     };
     const breakOff = () => fail(new ObservatoryError('invalid_request', 'The body ended early.'));
     const expire = () =>
-      fail(new ObservatoryError('body_timeout', `The body did not arrive within ${bodyTimeoutMs / 1_000} s.`));
+      fail(
+        new ObservatoryError('body_timeout', `The body did not arrive within ${bodyTimeoutMs / 1_000} s.`),
+      );
     deadlines.add(expire);
     request.on('data', take).on('end', finish).on('error', breakOff).on('close', breakOff);
   });

@@ -28,7 +28,8 @@ const SESSION_COUNT_MAX = 50_000;
 const SESSION_IDLE_MS = 3_600_000;
 /** A result that has not come by then will not come: the step leaves as `pending`. */
 const RESULT_WAIT_MS = 120_000;
-const FLUSH_INTERVAL_MS = 20;
+/** Steps of a moment share one way through the interceptor and one write. */
+const FLUSH_INTERVAL_MS = 100;
 /** Steps handed on per second over all sessions; beyond it calls are still recorded, but make no steps. */
 const STEPS_PER_SECOND_MAX = 200;
 const LABEL_CHARS_MAX = 120;
@@ -111,7 +112,7 @@ export class StepFeed {
   noteAnswer(call: ProxyCall): void {
     const { sessionKey, request } = call;
     if (sessionKey === null || request === null || call.isRetry) return;
-    if (this.#selfReporting.get(agentScope(call.tenantId, call.agentId))) return;
+    if (this.#selfReporting.get(call.scope)) return;
     if (!this.#mayPass()) return;
     const conversation = this.#conversations.get(sessionKey) ?? fresh();
     if (conversation.open !== null) this.#close(sessionKey, conversation, []);

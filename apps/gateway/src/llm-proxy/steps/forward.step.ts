@@ -9,9 +9,9 @@ import type {
   UpstreamFailure,
   UpstreamSink,
 } from '#adapters/upstream-http';
+import { HEADERS } from '#contracts';
 import { AnswerReader } from '../answer-reader.js';
 import { headerOf, requestHeaders, responseHeaders } from '../forwarded-headers.js';
-import { ownHeaders } from '../own-reply.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
 import type { UpstreamTarget } from '../upstream-directory.js';
@@ -45,9 +45,10 @@ export const forwardStep = ({ client }: ForwardParts): Step => ({
 function bodyOf(call: ProxyCall): Buffer | null {
   if (call.injections.length === 0 || call.dialect === null) return call.body;
   call.decision = 'hinted';
-  const told = call.injections.reduce(
-    (body, text) => (call.dialect as NonNullable<typeof call.dialect>).injectSystem(body, text),
-    call.parsed,
+  const { dialect } = call;
+  const told = call.injections.reduce<unknown>(
+    (body, text) => dialect.injectSystem(body, text),
+    JSON.parse(call.body?.toString('utf8') ?? ''),
   );
   return Buffer.from(JSON.stringify(told));
 }
@@ -86,6 +87,8 @@ class Relay implements UpstreamSink {
   #reader: AnswerReader | null = null;
   /** The stream was begun while the call was held, and the upstream does not stream: its answer becomes an event. */
   #isUnfit = false;
+  /** NaN where the upstream did not say: the last chunk, known as such, leaves in one write with the end. */
+  #bytesToCome = Number.NaN;
 
   constructor(call: ProxyCall, resolve: (verdict: Verdict | undefined) => void) {
     this.#call = call;
@@ -113,16 +116,25 @@ class Relay implements UpstreamSink {
       return;
     }
     // What we say of limits is about this agent; what the vendor says is about its whole account.
-    const own = ownHeaders(call);
-    const kept = responseHeaders(headers, own);
-    for (const [name, value] of Object.entries(own)) kept.push(name, value);
+    const { answerHeaders } = call;
+    const kept = responseHeaders(headers, answerHeaders);
+    for (const name in answerHeaders) kept.push(name, answerHeaders[name] as string);
+    kept.push(HEADERS.call, call.id, HEADERS.decision, call.decision);
     call.outgoing.writeHead(status, kept);
+    this.#bytesToCome = Number(headerOf(headers, 'content-length') ?? Number.NaN);
   }
 
   chunk(bytes: Buffer): boolean {
     this.#reader?.push(bytes);
-    if (this.#isUnfit || this.#call.outgoing.write(bytes)) return true;
-    this.#call.outgoing.once('drain', () => this.#exchange?.resume());
+    const { outgoing } = this.#call;
+    if (this.#isUnfit) return true;
+    this.#bytesToCome -= bytes.length;
+    if (this.#bytesToCome === 0) {
+      outgoing.end(bytes);
+      return true;
+    }
+    if (outgoing.write(bytes)) return true;
+    outgoing.once('drain', () => this.#exchange?.resume());
     return false;
   }
 
@@ -131,7 +143,7 @@ class Relay implements UpstreamSink {
     call.isAnswered = call.status >= 200 && call.status < 300;
     if (this.#isUnfit)
       this.#endBegunStream(call.status, 'upstream_error', `The upstream answered ${call.status}.`);
-    else call.outgoing.end();
+    else if (!call.outgoing.writableEnded) call.outgoing.end();
     this.#end();
   }
 

@@ -2,7 +2,7 @@
  * Step 2: who is calling, for which agent, and which upstream. Needs only the head of the request, so a stranger is
  * refused before a byte of the body is read.
  */
-import { type AgentPrincipal, HEADERS, LIMITS } from '#contracts';
+import { type AgentPrincipal, agentScope, HEADERS, LIMITS } from '#contracts';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
 import type { UpstreamDirectory, UpstreamTarget } from '../upstream-directory.js';
@@ -32,6 +32,7 @@ export const identifyStep = ({ authenticate, upstreams }: IdentifyParts): Step =
     const agentId = text(headers[HEADERS.agent]) ?? call.target.agentId ?? principal.key_name;
     if (agentId.length > LIMITS.idCharsMax || /\p{Cc}/u.test(agentId)) return BAD_AGENT;
     call.agentId = agentId;
+    call.scope = agentScope(principal.tenant_id, agentId);
     call.isRetry = Number(text(headers['x-stainless-retry-count']) ?? 0) > 0;
 
     const upstream = upstreams.find(principal.tenant_id, call.target.upstream);

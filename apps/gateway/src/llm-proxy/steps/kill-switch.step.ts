@@ -2,13 +2,7 @@
  * Step 5: stops an agent that repeats itself, before this call costs anything. Decides on the requests before this one;
  * what the upstream answers is noted when the call settles.
  */
-import {
-  agentScope,
-  type Incident,
-  type IncidentEvidence,
-  type KillSwitchSettings,
-  type ScoreBreakdown,
-} from '#contracts';
+import type { Incident, IncidentEvidence, KillSwitchSettings, ScoreBreakdown } from '#contracts';
 import type { KillSwitchWindows } from '#domain/kill-switch';
 import type { IdSource } from '#kernel';
 import type { GatewayConfig } from '../../config/config.js';
@@ -33,7 +27,7 @@ export const killSwitchStep = (parts: KillSwitchParts): Step => ({
   onFailure: 'open',
   run(call: ProxyCall): Verdict | undefined {
     if (call.request === null || call.sessionId === null) return undefined;
-    const settings = parts.agents.killSwitch(agentScope(call.tenantId, call.agentId));
+    const settings = parts.agents.killSwitch(call.scope);
     if (!settings.enabled) return undefined;
     call.windowKey = windowKey(call, settings);
     const decision = parts.windows.observe(call.windowKey, settings, {

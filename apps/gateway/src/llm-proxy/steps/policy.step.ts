@@ -4,7 +4,6 @@
  */
 import {
   type AgentPolicy,
-  agentScope,
   type CallDecision,
   type ErrorCode,
   KILL_SWITCH_ACTOR,
@@ -48,7 +47,7 @@ export const policyStep = (parts: PolicyParts): Step => ({
   name: 'policy',
   onFailure: 'closed',
   run(call: ProxyCall): Verdict | undefined | Promise<Verdict | undefined> {
-    const policy = parts.agents.restriction(agentScope(call.tenantId, call.agentId));
+    const policy = parts.agents.restriction(call.scope);
     if (policy === null) return undefined;
     if (!policy.active) return inactive(policy);
     const nowMs = parts.clock.nowMs();
@@ -79,12 +78,7 @@ function takeLimits(
     parts.caps.record(call.sessionKey, cost);
   }
   const tokens = estimate.input_tokens + estimate.output_tokens;
-  const windows = limitWindows(
-    agentScope(call.tenantId, call.agentId),
-    policy,
-    { requests: 1, tokens, costMicroUsd: cost },
-    nowMs,
-  );
+  const windows = limitWindows(call.scope, policy, { requests: 1, tokens, costMicroUsd: cost }, nowMs);
   call.taken = { windows: [], atMs: nowMs, costMicroUsd: cost };
   if (windows.length === 0) return undefined;
   const { limiter } = parts;
@@ -104,7 +98,7 @@ function apply(
   decision: LimitDecision,
   cost: number | null,
 ): Verdict | undefined {
-  Object.assign(call.answerHeaders, rateLimitHeaders(windows, decision));
+  call.answerHeaders = rateLimitHeaders(windows, decision);
   if (decision.refusedBy === null) {
     call.taken = { windows, atMs: decision.atMs, costMicroUsd: cost };
     return undefined;
