@@ -218,17 +218,21 @@ export class LlmProxyArea {
   async stop(): Promise<void> {
     this.views.stop();
     this.feed.stop();
-    await this.#delivering;
+    await Promise.all(this.#delivering);
     await this.log.flush();
     await Promise.all([this.#client.close(), this.#parts.limits.close()]);
   }
 
-  #delivering: Promise<unknown> = Promise.resolve();
+  /** Steps on their way to the interceptor. */
+  readonly #delivering = new Set<Promise<unknown>>();
 
   #deliver(tenantId: string, logs: DecisionLog[]): void {
     const messages = logs.map((value) => ({ value, text: null }));
     const delivery = this.#interceptor?.intercept(tenantId, messages) ?? Promise.resolve();
-    this.#delivering = delivery.catch((error: unknown) => this.#events.stepsRefused(logs.length, error));
+    const settled: Promise<unknown> = delivery
+      .catch((error: unknown) => this.#events.stepsRefused(logs.length, error))
+      .finally(() => this.#delivering.delete(settled));
+    this.#delivering.add(settled);
   }
 
   #ended(call: ProxyCall, record: LlmCall): void {
