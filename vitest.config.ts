@@ -41,7 +41,7 @@ export default defineConfig({
           include: ['test/e2e/**/*.spec.ts'],
           exclude: never,
           fileParallelism: false,
-          testTimeout: 120_000,
+          testTimeout: 240_000,
           hookTimeout: 180_000,
         },
       },
