@@ -19,9 +19,9 @@ import {
   TOPICS,
 } from '#contracts';
 import type { Clock, IdSource } from '#kernel';
+import { SettingsAudit } from '../auth/settings-audit.js';
 import type { Timer } from '../hitl/timer.js';
 import type { LiveHub } from '../realtime/live-hub.js';
-import { AlertAudit } from './alert-audit.js';
 import { AlertDocuments } from './alert-documents.js';
 import { AlertMonitor } from './alert-monitor.js';
 import { AlertTelemetry } from './alert-telemetry.js';
@@ -68,7 +68,7 @@ export class AlertsArea {
   readonly channels: ChannelDesk;
   readonly #queue: DeliveryQueue;
   readonly #documents: AlertDocuments;
-  readonly #audit: AlertAudit;
+  readonly #audit: SettingsAudit;
   readonly #telemetry: AlertTelemetry;
   readonly #parts: AlertsDependencies;
 
@@ -102,7 +102,7 @@ export class AlertsArea {
     });
     const deliver = this.#queue.enqueue.bind(this.#queue);
     this.monitor = new AlertMonitor({ documents, clock, ids, timer, publicUrl, deliver, telemetry });
-    this.#audit = new AlertAudit(parts.store, clock);
+    this.#audit = new SettingsAudit(parts.store, clock);
     const shared = { documents, audit: this.#audit, changes: new ChangeQueue(), clock, ids };
     this.rules = new RuleDesk({ ...shared, watch: this.monitor });
     this.channels = new ChannelDesk({
@@ -176,7 +176,7 @@ export class AlertsArea {
   async retry(by: OperatorPrincipal, deliveryId: string): Promise<AlertDelivery> {
     const delivery = await this.#queue.retry(by.tenant_id, deliveryId);
     const { channel_id, notice } = delivery;
-    await this.#audit.record(by, 'alert_delivery.retry', {
+    await this.#audit.record(by, by.tenant_id, 'alert_delivery.retry', {
       delivery_id: deliveryId,
       channel_id,
       type: notice.type,

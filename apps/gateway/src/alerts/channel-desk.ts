@@ -13,8 +13,8 @@ import {
 } from '#contracts';
 import { type SendOutcome, testNotice } from '#domain/alerts';
 import type { Clock, IdSource } from '#kernel';
+import type { SettingsAudit } from '../auth/settings-audit.js';
 import { parseFields } from '../errors/field-errors.js';
-import type { AlertAudit } from './alert-audit.js';
 import type { AlertDocuments } from './alert-documents.js';
 import type { ChangeQueue } from './change-queue.js';
 import { type ChannelRecord, openChannel, sealChannel } from './channel-record.js';
@@ -33,7 +33,7 @@ export const CHANNEL_GONE = 'the channel was removed';
 
 export interface ChannelDeskParts {
   documents: AlertDocuments;
-  audit: AlertAudit;
+  audit: SettingsAudit;
   changes: ChangeQueue;
   box: SecretBox;
   queue: Pick<DeliveryQueue, 'circuit' | 'wakeChannel'>;
@@ -118,7 +118,7 @@ export class ChannelDesk {
     const { documents, audit, changes, queue, rulesChanged } = this.#parts;
     return changes.run(async () => {
       const { name, kind } = this.#required(by.tenant_id, channelId);
-      await audit.record(by, 'alert_channel.delete', { channel_id: channelId, name, kind });
+      await audit.record(by, by.tenant_id, 'alert_channel.delete', { channel_id: channelId, name, kind });
       for (const rule of documents.rules(by.tenant_id)) {
         if (!rule.channel_ids.includes(channelId)) continue;
         const channel_ids = rule.channel_ids.filter((id) => id !== channelId);
@@ -155,7 +155,7 @@ export class ChannelDesk {
           ? { ok: false, retryable: false, reason: SEALED_WITH_ANOTHER_KEY, retryAfterMs: null }
           : await sender.send(channel, notice, `dlv_${ids.next()}`);
       if (outcome.ok) queue.wakeChannel(channelId);
-      await audit.record(by, 'alert_channel.test', {
+      await audit.record(by, by.tenant_id, 'alert_channel.test', {
         channel_id: channelId,
         name: record.name,
         ok: outcome.ok,
@@ -182,7 +182,7 @@ export class ChannelDesk {
     const record = sealChannel(box, body, { channel_id, created_at_ms, updated_by: by.operator_id });
     const { name, kind, allow_private } = record;
     const detail = { channel_id, name, kind, allow_private, ...(fields === undefined ? {} : { fields }) };
-    await audit.record(by, action, detail);
+    await audit.record(by, by.tenant_id, action, detail);
     await documents.saveChannel(by.tenant_id, record);
     return this.#shown(record);
   }

@@ -9,7 +9,7 @@ import {
 } from '#contracts';
 import type { RuleSettings } from '#domain/alerts';
 import type { Clock, IdSource } from '#kernel';
-import type { AlertAudit } from './alert-audit.js';
+import type { SettingsAudit } from '../auth/settings-audit.js';
 import type { AlertDocuments } from './alert-documents.js';
 import type { ChangeQueue } from './change-queue.js';
 
@@ -17,7 +17,7 @@ export const RULES_PER_TENANT_MAX = 100;
 
 export interface RuleDeskParts {
   documents: AlertDocuments;
-  audit: AlertAudit;
+  audit: SettingsAudit;
   changes: ChangeQueue;
   clock: Clock;
   ids: IdSource;
@@ -82,7 +82,7 @@ export class RuleDesk {
     const { documents, audit, changes, watch } = this.#parts;
     return changes.run(async () => {
       const { name, type } = this.#required(by.tenant_id, ruleId);
-      await audit.record(by, 'alert_rule.delete', { rule_id: ruleId, name, type });
+      await audit.record(by, by.tenant_id, 'alert_rule.delete', { rule_id: ruleId, name, type });
       await documents.deleteRule(by.tenant_id, ruleId);
       watch.rulesChanged(by.tenant_id);
     });
@@ -95,7 +95,7 @@ export class RuleDesk {
     detail: Record<string, unknown>,
   ): Promise<AlertRule> {
     const { documents, audit, watch } = this.#parts;
-    await audit.record(by, action, { rule_id: rule.rule_id, name: rule.name, ...detail });
+    await audit.record(by, by.tenant_id, action, { rule_id: rule.rule_id, name: rule.name, ...detail });
     await documents.saveRule(by.tenant_id, rule);
     watch.rulesChanged(by.tenant_id);
     return this.#shown(by.tenant_id, rule);

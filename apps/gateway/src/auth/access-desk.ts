@@ -5,7 +5,6 @@
 import {
   type AgentKey,
   type AgentKeyRow,
-  type AuditDraft,
   type DecisionStore,
   ObservatoryError,
   type OperatorPrincipal,
@@ -23,11 +22,9 @@ import {
 } from '#domain/auth';
 import type { Clock, IdSource } from '#kernel';
 import { CREDENTIAL_LIMITS, type CredentialDirectory } from './credential-directory.js';
+import { type Auditor, SettingsAudit } from './settings-audit.js';
 
 export const ACCESS_DESK = Symbol('AccessDesk');
-
-/** Who is in the audit: an operator, or the gateway itself. */
-export type Auditor = Pick<OperatorPrincipal, 'operator_id'> & { role: Role | 'system' };
 
 const withoutHash = <Row extends { secret_hash: string }>({
   secret_hash: _,
@@ -36,7 +33,7 @@ const withoutHash = <Row extends { secret_hash: string }>({
 
 export class AccessDesk {
   readonly #directory: CredentialDirectory;
-  readonly #store: Pick<DecisionStore, 'commitControl'>;
+  readonly #audit: SettingsAudit;
   readonly #clock: Clock;
   readonly #ids: IdSource;
 
@@ -47,7 +44,7 @@ export class AccessDesk {
     ids: IdSource;
   }) {
     this.#directory = options.directory;
-    this.#store = options.store;
+    this.#audit = new SettingsAudit(options.store, options.clock);
     this.#clock = options.clock;
     this.#ids = options.ids;
   }
@@ -94,7 +91,11 @@ export class AccessDesk {
       revoked_at_ms: null,
       secret_hash: hashSecret(secret),
     };
-    await this.#audit(by, tenantId, 'agent_key.create', { key_id: row.key_id, name, prefix: row.prefix });
+    await this.#audit.record(by, tenantId, 'agent_key.create', {
+      key_id: row.key_id,
+      name,
+      prefix: row.prefix,
+    });
     await this.#directory.putAgentKey(row);
     return { key: withoutHash(row), secret };
   }
@@ -106,7 +107,7 @@ export class AccessDesk {
       throw new ObservatoryError('not_found', 'No such agent key.');
     }
     await this.#directory.revokeAgentKey(keyId);
-    await this.#audit(principal, row.tenant_id, 'agent_key.revoke', { key_id: keyId, name: row.name });
+    await this.#audit.record(principal, row.tenant_id, 'agent_key.revoke', { key_id: keyId, name: row.name });
   }
 
   /** Tokens whose tenants are all its own, revoked ones included; newest first. */
@@ -160,7 +161,7 @@ export class AccessDesk {
       secret_hash: hashSecret(secret),
     };
     const detail = { token_id: row.token_id, name, role, tenant_ids: tenantIds, prefix: row.prefix };
-    await this.#audit(by, auditTenantId, 'operator.create', detail);
+    await this.#audit.record(by, auditTenantId, 'operator.create', detail);
     await this.#directory.putOperator(row);
     return { operator: withoutHash(row), secret };
   }
@@ -187,7 +188,7 @@ export class AccessDesk {
   /** Revokes without asking whether somebody may. */
   async endOperator(by: Auditor, auditTenantId: string, row: Readonly<OperatorRow>): Promise<void> {
     await this.#directory.revokeOperator(row.token_id);
-    await this.#audit(by, auditTenantId, 'operator.revoke', {
+    await this.#audit.record(by, auditTenantId, 'operator.revoke', {
       token_id: row.token_id,
       name: row.name,
       role: row.role,
@@ -205,26 +206,5 @@ export class AccessDesk {
     const isFullAdmin = (one: Readonly<OperatorRow>) =>
       one.revoked_at_ms === null && one.role === 'admin' && hasAllTenants(one.tenant_ids);
     return isFullAdmin(row) && this.#directory.operators().filter(isFullAdmin).length === 1;
-  }
-
-  async #audit(
-    by: Auditor,
-    tenantId: string,
-    action: string,
-    detail: Record<string, unknown>,
-  ): Promise<void> {
-    const draft: AuditDraft = {
-      tenant_id: tenantId,
-      at_ms: this.#clock.nowMs(),
-      operator_id: by.operator_id,
-      role: by.role,
-      action,
-      session_id: null,
-      before_state: null,
-      after_state: null,
-      outcome: 'ok',
-      detail,
-    };
-    await this.#store.commitControl({ audit: [draft] });
   }
 }

@@ -5,8 +5,9 @@
 import { type AgentKeyRow, ALL_TENANTS, DEFAULT_TENANT, type OperatorRow, SYSTEM_OPERATOR } from '#contracts';
 import { displayPrefix, hasAllTenants, hashSecret } from '#domain/auth';
 import type { Clock } from '#kernel';
-import type { AccessDesk, Auditor } from './access-desk.js';
+import type { AccessDesk } from './access-desk.js';
 import type { CredentialDirectory } from './credential-directory.js';
+import type { Auditor } from './settings-audit.js';
 
 export const BOOTSTRAP = Symbol('Bootstrap');
 

@@ -6,9 +6,7 @@ import {
   type AgentPolicy,
   type AgentPolicyPatch,
   type AgentScope,
-  type AuditDraft,
   agentScope,
-  type DecisionStore,
   type Incident,
   KILL_SWITCH_ACTOR,
   KILL_SWITCH_DEFAULTS,
@@ -17,26 +15,25 @@ import {
   ObservatoryError,
   type OperatorPrincipal,
   type ProxyStore,
-  SYSTEM_OPERATOR,
   splitAgentScope,
 } from '#contracts';
 import { applyKillSwitchPatch } from '#domain/kill-switch';
 import { applyPolicyPatch, defaultPolicy } from '#domain/policy';
 import type { Clock } from '#kernel';
+import type { Auditor, SettingsAudit } from '../auth/settings-audit.js';
 
 /** Agents of all tenants that may have settings of their own. */
 const SETTINGS_COUNT_MAX = 100_000;
 
 export interface AgentDirectoryParts {
   store: Pick<ProxyStore, 'documents' | 'saveDocument' | 'openIncidents' | 'closeIncidents'>;
-  audit: Pick<DecisionStore, 'commitControl'>;
+  audit: SettingsAudit;
   clock: Clock;
   /** The kill switch's deactivation could not be written; it is in force until the next start. */
   onUnsaved: (error: unknown) => void;
 }
 
-type Actor = Pick<OperatorPrincipal, 'operator_id' | 'role'>;
-const KILL_SWITCH: Actor = { operator_id: KILL_SWITCH_ACTOR, role: SYSTEM_OPERATOR as never };
+const KILL_SWITCH: Auditor = { operator_id: KILL_SWITCH_ACTOR, role: 'system' };
 
 export class AgentDirectory {
   readonly #parts: AgentDirectoryParts;
@@ -194,21 +191,14 @@ export class AgentDirectory {
     return splitAgentScope(scope);
   }
 
-  async #audit(scope: AgentScope, by: Actor, action: string, detail: Record<string, unknown>): Promise<void> {
+  async #audit(
+    scope: AgentScope,
+    by: Auditor,
+    action: string,
+    detail: Record<string, unknown>,
+  ): Promise<void> {
     const { tenantId, agentId } = splitAgentScope(scope);
-    const draft: AuditDraft = {
-      tenant_id: tenantId,
-      at_ms: this.#parts.clock.nowMs(),
-      operator_id: by.operator_id,
-      role: by.role,
-      action,
-      session_id: null,
-      before_state: null,
-      after_state: null,
-      outcome: 'ok',
-      detail: { agent_id: agentId, ...detail },
-    };
-    await this.#parts.audit.commitControl({ audit: [draft] });
+    await this.#parts.audit.record(by, tenantId, action, { agent_id: agentId, ...detail });
   }
 }
 

@@ -18,6 +18,7 @@ import { budgetSeeds, SessionCaps } from '#domain/policy';
 import type { Clock, IdSource } from '#kernel';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
 import type { Authenticator } from '../auth/authenticator.js';
+import { SettingsAudit } from '../auth/settings-audit.js';
 import type { GatewayConfig } from '../config/config.js';
 import type { EnvironmentUpstream } from '../config/upstreams.js';
 import type { SchemaInterceptor } from '../decision-log/schema-interceptor.js';
@@ -58,6 +59,7 @@ export interface LlmProxyDependencies {
 }
 
 export class LlmProxyArea {
+  readonly audit: SettingsAudit;
   readonly agents: AgentDirectory;
   readonly upstreams: UpstreamDirectory;
   readonly prices: PriceBook;
@@ -86,9 +88,10 @@ export class LlmProxyArea {
     this.#windows = new KillSwitchWindows({ clock });
     this.#activity = new AgentActivity(clock);
     this.#caps = new SessionCaps({ clock });
+    this.audit = new SettingsAudit(store, clock);
     this.agents = new AgentDirectory({
       store: proxyStore,
-      audit: store,
+      audit: this.audit,
       clock,
       onUnsaved: (error) => events.deactivationUnsaved(error),
     });
@@ -99,7 +102,7 @@ export class LlmProxyArea {
       clock,
       onKeyLost: (name) => events.keyLost(name),
     });
-    this.prices = new PriceBook({ store: proxyStore, audit: store, clock });
+    this.prices = new PriceBook({ store: proxyStore, audit: this.audit, clock });
     this.incidents = new IncidentDesk({
       agents: this.agents,
       windows: this.#windows,

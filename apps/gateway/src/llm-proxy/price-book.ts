@@ -1,6 +1,5 @@
 /** The price table of each tenant: the one this program came with until an operator replaces it. Kept by version. */
 import {
-  type DecisionStore,
   type ModelPrice,
   ObservatoryError,
   type OperatorPrincipal,
@@ -10,12 +9,13 @@ import {
 } from '#contracts';
 import { costMicroUsd, DEFAULT_PRICES, findPrice } from '#domain/policy';
 import type { Clock } from '#kernel';
+import type { SettingsAudit } from '../auth/settings-audit.js';
 
 const DOCUMENT_ID = 'table';
 
 export interface PriceBookParts {
   store: Pick<ProxyStore, 'documents' | 'saveDocument'>;
-  audit: Pick<DecisionStore, 'commitControl'>;
+  audit: SettingsAudit;
   clock: Clock;
 }
 
@@ -80,22 +80,13 @@ export class PriceBook {
       this.#tables.set(by.tenant_id, before);
       throw error;
     }
-    await audit.commitControl({
-      audit: [
-        {
-          tenant_id: by.tenant_id,
-          at_ms: nowMs,
-          operator_id: by.operator_id,
-          role: by.role,
-          action: 'prices.update',
-          session_id: null,
-          before_state: `version ${before.version}`,
-          after_state: `version ${table.version}`,
-          outcome: 'ok',
-          detail: { model_count: table.models.length },
-        },
-      ],
-    });
+    await audit.record(
+      by,
+      by.tenant_id,
+      'prices.update',
+      { model_count: table.models.length },
+      { before: `version ${before.version}`, after: `version ${table.version}` },
+    );
     return table;
   }
 }

@@ -1,8 +1,7 @@
 /** Where the proxy sends calls, and what models cost: settings of a tenant. */
-import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Put } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Put } from '@nestjs/common';
 import { z } from 'zod';
 import {
-  type DecisionStore,
   type OperatorPrincipal,
   type PriceTable,
   priceTablePutSchema,
@@ -12,17 +11,13 @@ import {
 } from '#contracts';
 import { Principal, Requires } from '../auth/access.js';
 import { parseFields } from '../errors/field-errors.js';
-import { STORE } from '../tokens.js';
 import { LlmProxyArea } from './llm-proxy.area.js';
 
 const nameSchema = z.object({ name: upstreamNameSchema });
 
 @Controller('v1')
 export class UpstreamsController {
-  constructor(
-    private readonly proxy: LlmProxyArea,
-    @Inject(STORE) private readonly store: DecisionStore,
-  ) {}
+  constructor(private readonly proxy: LlmProxyArea) {}
 
   @Get('upstreams')
   @Requires('observe')
@@ -40,7 +35,11 @@ export class UpstreamsController {
     const { name } = parseFields(nameSchema, { name: givenName });
     const { base_url: baseUrl, kind, api_key: apiKey } = parseFields(upstreamPutSchema, body);
     const upstream = await this.proxy.upstreams.put(operator.tenant_id, name, { baseUrl, kind, apiKey });
-    await this.audit(operator, 'upstream.update', { name, base_url: upstream.base_url, key: upstream.key });
+    await this.proxy.audit.record(operator, operator.tenant_id, 'upstream.update', {
+      name,
+      base_url: upstream.base_url,
+      key: upstream.key,
+    });
     return upstream;
   }
 
@@ -49,7 +48,7 @@ export class UpstreamsController {
   @Requires('configure')
   async remove(@Principal() operator: OperatorPrincipal, @Param('name') name: string): Promise<void> {
     await this.proxy.upstreams.remove(operator.tenant_id, name);
-    await this.audit(operator, 'upstream.delete', { name });
+    await this.proxy.audit.record(operator, operator.tenant_id, 'upstream.delete', { name });
   }
 
   @Get('prices')
@@ -62,24 +61,5 @@ export class UpstreamsController {
   @Requires('configure')
   putPrices(@Principal() operator: OperatorPrincipal, @Body() body: unknown): Promise<PriceTable> {
     return this.proxy.prices.put(operator, parseFields(priceTablePutSchema, body));
-  }
-
-  private async audit(by: OperatorPrincipal, action: string, detail: Record<string, unknown>): Promise<void> {
-    await this.store.commitControl({
-      audit: [
-        {
-          tenant_id: by.tenant_id,
-          at_ms: Date.now(),
-          operator_id: by.operator_id,
-          role: by.role,
-          action,
-          session_id: null,
-          before_state: null,
-          after_state: null,
-          outcome: 'ok',
-          detail,
-        },
-      ],
-    });
   }
 }

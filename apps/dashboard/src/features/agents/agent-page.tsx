@@ -1,10 +1,11 @@
 /** One agent: whether it may call, what it spends, what it did, and everything an operator can set about it. */
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { ArrowRight, ChevronLeft, SearchX } from 'lucide-react';
+import { ArrowRight, ChevronLeft } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { AgentView } from '#contracts';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
-import { cx, EmptyState, formatCount, Identifier, Panel, plural, RelativeTime, Skeleton } from '../../ui';
+import { LoadingThing, MissingThing } from '../../app/thing-page';
+import { cx, formatCount, Identifier, Panel, plural, RelativeTime, Skeleton } from '../../ui';
 import { CallsTable } from '../calls/calls-table';
 import { NoCalls } from '../calls/no-calls';
 import { useCalls } from '../calls/use-calls';
@@ -31,32 +32,9 @@ export function AgentPage() {
   useShortcut('back', () => navigate({ to: '/agents' }));
   if (agent) return <Agent key={agentId} agent={agent} />;
   if (failure) {
-    return (
-      <EmptyState
-        icon={<SearchX size={28} aria-hidden="true" />}
-        title="This agent cannot be shown"
-        isPage
-        className="h-full"
-        action={
-          <Link to="/agents" className="font-medium text-accent underline underline-offset-2">
-            Back to agents
-          </Link>
-        }
-      >
-        <span className="break-all font-mono text-xs">{agentId}</span>
-        <br />
-        {failure}
-      </EmptyState>
-    );
+    return <MissingThing noun="agent" id={agentId} failure={failure} to="/agents" listName="agents" />;
   }
-  return (
-    <div aria-busy="true" className="flex flex-col gap-4 p-4">
-      <h1 className="sr-only">Agent {agentId}</h1>
-      <Skeleton className="h-8 w-1/2" />
-      <Skeleton className="h-24 w-full" />
-      <Skeleton className="h-64 w-full" />
-    </div>
-  );
+  return <LoadingThing title={`Agent ${agentId}`} />;
 }
 
 function Agent({ agent }: { agent: AgentView }) {

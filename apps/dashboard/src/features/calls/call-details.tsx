@@ -2,11 +2,11 @@
 import { Link } from '@tanstack/react-router';
 import { Bot, ScanSearch } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { LlmCall, Usage } from '#contracts';
+import type { LlmCall } from '#contracts';
 import { Callout, cx, formatCount, formatDuration, formatScore, Identifier, RelativeTime } from '../../ui';
 import { CallCost } from './call-row';
 import { isFailedCall } from './calls-search';
-import { DECISIONS } from './decision-texts';
+import { DECISIONS, reachedUpstream } from './decision-texts';
 import { WaterfallChart } from './waterfall-chart';
 
 const linkClass =
@@ -34,7 +34,7 @@ export function CallDetails({ call }: { call: LlmCall }) {
         <WaterfallChart call={call} />
       </Part>
       <Part title="Usage and cost">
-        <UsageTable usage={call.usage} />
+        <UsageTable call={call} />
         <p className="nums mt-1.5 flex items-baseline justify-between border-line border-t pt-1.5 text-xs">
           <span className="text-muted">Cost</span>
           <span className="font-semibold text-base">
@@ -105,8 +105,15 @@ function CallFacts({ call }: { call: LlmCall }) {
   );
 }
 
-function UsageTable({ usage }: { usage: Usage | null }) {
-  if (!usage) return <p className="text-muted text-xs">The upstream reported no usage.</p>;
+function UsageTable({ call }: { call: LlmCall }) {
+  const { usage } = call;
+  if (!usage) {
+    return (
+      <p className="text-muted text-xs">
+        {reachedUpstream(call) ? 'The upstream reported no usage.' : 'None: it never reached the upstream.'}
+      </p>
+    );
+  }
   const lines: [string, number, boolean?][] = [
     ['Input', usage.input_tokens],
     ['read from the vendor’s cache', usage.cached_input_tokens, true],

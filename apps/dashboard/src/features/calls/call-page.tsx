@@ -1,8 +1,9 @@
 /** One call on a page of its own: where links from alerts and traces lead. */
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { ChevronLeft, SearchX } from 'lucide-react';
+import { ChevronLeft } from 'lucide-react';
+import { MissingThing } from '../../app/thing-page';
 import { useTopic } from '../../realtime';
-import { EmptyState, Panel, Skeleton } from '../../ui';
+import { Panel, Skeleton } from '../../ui';
 import { CallDetails } from './call-details';
 import { DecisionBadge } from './decision-badge';
 import { useCall } from './use-call';
@@ -17,23 +18,7 @@ export function CallPage() {
     data?.find(({ call_id }) => call_id === callId),
   );
   if (failure && !call) {
-    return (
-      <EmptyState
-        icon={<SearchX size={28} aria-hidden="true" />}
-        title="This call cannot be shown"
-        isPage
-        className="h-full"
-        action={
-          <Link to="/calls" className="font-medium text-accent underline underline-offset-2">
-            Back to calls
-          </Link>
-        }
-      >
-        <span className="break-all font-mono text-xs">{callId}</span>
-        <br />
-        {failure}
-      </EmptyState>
-    );
+    return <MissingThing noun="call" id={callId} failure={failure} to="/calls" listName="calls" />;
   }
   return (
     <div className="h-full overflow-y-auto">

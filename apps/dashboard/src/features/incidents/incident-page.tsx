@@ -1,13 +1,14 @@
 /** One incident: who was stopped and why, the evidence request by request, and the way back. */
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { ChevronLeft, SearchX } from 'lucide-react';
+import { ChevronLeft } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Incident } from '#contracts';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { isOpenIncident } from '../../app/stopped-agents';
+import { LoadingThing, MissingThing } from '../../app/thing-page';
 import { useChangeSearch } from '../../app/use-change-search';
 import { useTopic } from '../../realtime';
-import { cx, EmptyState, Identifier, RelativeTime, Skeleton } from '../../ui';
+import { cx, Identifier, RelativeTime } from '../../ui';
 import { ReactivateButton } from '../agents/reactivate-button';
 import { EvidencePanel } from './evidence-panel';
 import { IncidentState } from './incident-row';
@@ -41,31 +42,10 @@ export function IncidentPage() {
   }
   if (failure) {
     return (
-      <EmptyState
-        icon={<SearchX size={28} aria-hidden="true" />}
-        title="This incident cannot be shown"
-        isPage
-        className="h-full"
-        action={
-          <Link to="/incidents" className="font-medium text-accent underline underline-offset-2">
-            Back to incidents
-          </Link>
-        }
-      >
-        <span className="break-all font-mono text-xs">{incidentId}</span>
-        <br />
-        {failure}
-      </EmptyState>
+      <MissingThing noun="incident" id={incidentId} failure={failure} to="/incidents" listName="incidents" />
     );
   }
-  return (
-    <div aria-busy="true" className="flex flex-col gap-4 p-4">
-      <h1 className="sr-only">Incident</h1>
-      <Skeleton className="h-8 w-1/2" />
-      <Skeleton className="h-24 w-full" />
-      <Skeleton className="h-64 w-full" />
-    </div>
-  );
+  return <LoadingThing title="Incident" />;
 }
 
 function IncidentHeader({ incident }: { incident: Incident }) {
