@@ -3,6 +3,7 @@
  * Bounded: the oldest trace ids leave. Behind it the store's unique key still refuses a second copy.
  */
 import { type SessionKey, sessionKey } from '#contracts';
+import { OldestEntry } from '#kernel';
 
 /** One seen body of a trace id. */
 interface SeenStep {
@@ -23,6 +24,7 @@ export type Recognition =
 export class StepMemory {
   /** Keyed by tenant and trace id; insertion order is age. */
   readonly #seen = new Map<SessionKey, SeenStep>();
+  readonly #oldest = new OldestEntry(this.#seen);
 
   constructor(private readonly traceCountMax: number) {}
 
@@ -55,7 +57,7 @@ export class StepMemory {
     const key = sessionKey(tenantId, traceId);
     const step: SeenStep = { sessionId, bodyHash, commit, next: this.#seen.get(key) ?? null };
     this.#seen.set(key, step);
-    if (this.#seen.size > this.traceCountMax) this.#seen.delete(this.#seen.keys().next().value as SessionKey);
+    if (this.#seen.size > this.traceCountMax) this.#oldest.take();
     commit?.then(
       () => {
         step.commit = null;

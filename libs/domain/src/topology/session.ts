@@ -1,4 +1,5 @@
 /** What the map remembers of one session: its nodes, its latest steps, and the steps that wait for their parent. */
+import { OldestEntry } from '#kernel';
 import type { Node } from './node.js';
 
 /** A step as far as causality goes. */
@@ -19,6 +20,7 @@ export class Session {
   readonly nodes = new Map<string, Node>();
   /** By trace id, oldest first; the latest step under a reused id. Bounded. */
   readonly steps = new Map<string, Step>();
+  readonly #oldest = new OldestEntry(this.steps);
   /** Parent's trace id -> its children that came first. Every one of them is in `steps` too. */
   readonly awaiting = new Map<string, Set<Step>>();
   /** Subset of the awaiting ones that may still become orphans, in order of arrival. */
@@ -35,7 +37,8 @@ export class Session {
     const replaced = this.steps.get(step.traceId);
     if (replaced) this.#forget(replaced);
     this.steps.set(step.traceId, step);
-    if (this.steps.size > countMax) this.#forget(this.steps.values().next().value as Step);
+    const oldest = this.steps.size > countMax ? this.#oldest.take() : undefined;
+    if (oldest) this.#forget(oldest[1]);
     return this.steps.size - before;
   }
 

@@ -8,7 +8,7 @@
  * @see observatory.md, section 3
  */
 import type { NodeState, TopologyChange } from '#contracts';
-import type { Clock } from '#kernel';
+import { type Clock, OldestEntry } from '#kernel';
 import { AgentNodes } from './agent-nodes.js';
 import { ChangeSet } from './change-set.js';
 import { Edge } from './edge.js';
@@ -81,6 +81,7 @@ export class Topology {
   /** By agent, longest silent first. */
   readonly #ghosts = new Map<string, Node>();
   readonly #earlyStates = new Map<string, OperationalState>();
+  readonly #oldestEarlyState = new OldestEntry(this.#earlyStates);
   readonly #changes = new ChangeSet();
   #edgeCount = 0;
   /** Sum over `#sessions`. */
@@ -148,7 +149,7 @@ export class Topology {
     if (node === undefined) {
       this.#earlyStates.delete(nodeId);
       this.#earlyStates.set(nodeId, state);
-      if (this.#earlyStates.size > this.#limits.earlyStateCountMax) deleteOldest(this.#earlyStates);
+      if (this.#earlyStates.size > this.#limits.earlyStateCountMax) this.#oldestEarlyState.take();
     } else if (node.operational !== 'dead' && node.operational !== state) {
       node.operational = state;
       this.#changes.changed(node);
@@ -375,8 +376,3 @@ export class Topology {
 }
 
 const quote = (id: string): string => JSON.stringify(id.slice(0, 80));
-
-function deleteOldest<K>(map: Map<K, unknown>): void {
-  const oldest = map.keys().next();
-  if (!oldest.done) map.delete(oldest.value);
-}
