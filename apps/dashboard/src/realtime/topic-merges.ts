@@ -4,7 +4,7 @@ import type { TopicMerge } from './topic-merge';
 import { type AgentsData, agentsMerge } from './topics/agents';
 import { type EntropyAlertsData, entropyAlertsMerge } from './topics/entropy-alerts';
 import { callsMerge, messagesMerge, statsMerge, violationsMerge } from './topics/feeds';
-import { deliveriesMerge, incidentsMerge } from './topics/latest-first';
+import { deliveriesMerge, incidentsMerge, semanticLoopsMerge } from './topics/latest-first';
 import { sessionDetailMerge } from './topics/session-detail';
 import { type SessionsData, sessionsMerge } from './topics/sessions';
 import { type TopologyData, topologyMerge } from './topics/topology';
@@ -19,6 +19,7 @@ export interface TopicData {
   'gateway:calls': readonly TopicShapes['gateway:calls']['event'][];
   'gateway:agents': AgentsData;
   'gateway:deliveries': readonly TopicShapes['gateway:deliveries']['event'][];
+  'gateway:semantic_loops': readonly TopicShapes['gateway:semantic_loops']['event'][];
   'gateway:sessions': SessionsData;
   'gateway:stats': readonly TopicShapes['gateway:stats']['event'][];
   [topic: SessionTopic]: SessionDetail;
@@ -33,6 +34,7 @@ const gatewayMerges: Record<string, TopicMerge<never, never, never>> = {
   'gateway:calls': callsMerge as TopicMerge<never, never, never>,
   'gateway:agents': agentsMerge as TopicMerge<never, never, never>,
   'gateway:deliveries': deliveriesMerge as TopicMerge<never, never, never>,
+  'gateway:semantic_loops': semanticLoopsMerge as TopicMerge<never, never, never>,
   'gateway:sessions': sessionsMerge as TopicMerge<never, never, never>,
   'gateway:stats': statsMerge as TopicMerge<never, never, never>,
 };

@@ -1,8 +1,9 @@
 /** One agent: whether it may call, what it spends, what it did, and everything an operator can set about it. */
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { ArrowRight, ChevronLeft } from 'lucide-react';
+import { ArrowRight } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { AgentView } from '#contracts';
+import { BackLink } from '../../app/back-link';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { LoadingThing, MissingThing } from '../../app/thing-page';
 import { cx, formatCount, Identifier, Panel, plural, RelativeTime, Skeleton } from '../../ui';
@@ -67,13 +68,7 @@ function AgentHeader({ agent }: { agent: AgentView }) {
       )}
     >
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
-        <Link
-          to="/agents"
-          aria-label="Back to agents"
-          className="-ml-1.5 inline-flex size-8 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-fg max-md:size-10"
-        >
-          <ChevronLeft size={18} aria-hidden="true" />
-        </Link>
+        <BackLink to="/agents" listName="agents" />
         <h1 className="min-w-0 font-semibold text-lg">
           <Identifier id={agent.agent_id} charsMax={40} kind="agent id" className="text-md" />
         </h1>

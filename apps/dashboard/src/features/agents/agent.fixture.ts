@@ -1,5 +1,11 @@
 /** An agent for specs. */
-import { type AgentView, KILL_SWITCH_DEFAULTS, NO_LIMITS } from '#contracts';
+import {
+  type AgentView,
+  CACHE_POLICY_DEFAULT,
+  KILL_SWITCH_DEFAULTS,
+  NO_LIMITS,
+  SEMANTIC_LOOP_POLICY_DEFAULT,
+} from '#contracts';
 
 export function buildAgent(agent_id: string, over: Partial<AgentView> = {}): AgentView {
   const none = { spent_usd: 0, budget_usd: null };
@@ -8,6 +14,8 @@ export function buildAgent(agent_id: string, over: Partial<AgentView> = {}): Age
     policy: {
       ...NO_LIMITS,
       agent_id,
+      semantic_loop: SEMANTIC_LOOP_POLICY_DEFAULT,
+      cache: CACHE_POLICY_DEFAULT,
       active: true,
       deactivated_by: null,
       deactivated_at_ms: null,

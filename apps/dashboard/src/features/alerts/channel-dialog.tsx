@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import type { AlertChannel, AlertChannelBody } from '#contracts';
 import { api, toRefusal } from '../../api';
-import { Button, Callout, Dialog, Field, Input, Switch, Textarea } from '../../ui';
+import { Dialog, Field, Input, Switch, Textarea } from '../../ui';
 import { Segmented } from '../../ui/segmented';
 import {
   type ChannelDraft,
@@ -13,6 +13,7 @@ import {
   newChannel,
   toChannelBody,
 } from './channel-form';
+import { DialogFooter } from './dialog-footer';
 import { CHANNELS_KEY } from './use-alerts';
 
 const KINDS = (Object.keys(KIND_LABELS) as ChannelKind[]).map((value) => ({
@@ -95,17 +96,13 @@ export function ChannelDialog({ channel, onClose, onSecret }: ChannelDialogProps
             Otherwise addresses inside your network, this machine included, are refused.
           </p>
         </div>
-        {refusal.general ? (
-          <Callout tone="danger" alert>
-            Not saved: {refusal.general}
-          </Callout>
-        ) : null}
-        <div className="flex justify-end gap-2 pb-1">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" variant="primary" data-testid="channel-save" busy={isPending}>
-            {channel ? 'Save channel' : 'Create channel'}
-          </Button>
-        </div>
+        <DialogFooter
+          refusal={refusal.general}
+          isSaving={isPending}
+          saveLabel={channel ? 'Save channel' : 'Create channel'}
+          testId="channel-save"
+          onCancel={onClose}
+        />
       </form>
     </Dialog>
   );

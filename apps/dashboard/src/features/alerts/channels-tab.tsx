@@ -1,14 +1,15 @@
 /** Where notices go, whether it works, and a test that says so. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Mail, MessageSquare, Plus, Send, Webhook } from 'lucide-react';
+import { Mail, MessageSquare, Send, Webhook } from 'lucide-react';
 import { useState } from 'react';
 import type { AlertChannel } from '#contracts';
 import { api, useDenial } from '../../api';
-import { Badge, Button, Callout, ConfirmDialog, EmptyState, Panel, Skeleton, useNow } from '../../ui';
+import { Badge, Button, useNow } from '../../ui';
 import { OneTimeSecret } from '../settings/one-time-secret';
 import { ChannelDialog } from './channel-dialog';
 import { KIND_LABELS } from './channel-form';
-import { TabBody } from './tab-body';
+import { EditableList } from './editable-list';
+import { RowActions } from './row-actions';
 import { CHANNELS_KEY, useChannels } from './use-alerts';
 
 const ICONS = { webhook: Webhook, slack: MessageSquare, email: Mail } as const;
@@ -18,53 +19,37 @@ export function ChannelsTab() {
   const denial = useDenial('configure');
   const [edited, setEdited] = useState<AlertChannel | 'new' | null>(null);
   const [secret, setSecret] = useState<string | null>(null);
-  const create = (
-    <Button
-      variant="primary"
-      data-testid="channel-create"
-      icon={<Plus size={14} aria-hidden="true" />}
-      disabledReason={denial}
-      onClick={() => setEdited('new')}
-      className="max-md:h-10"
-    >
-      New channel
-    </Button>
-  );
   return (
-    <TabBody
+    <EditableList
       lead="Where notices go. Webhooks are signed; failures are tried again, then kept as dead letters."
-      action={data?.length === 0 ? undefined : create}
+      noun="channel"
+      items={data}
+      isPending={isPending}
+      error={error}
+      denial={denial}
+      onCreate={() => setEdited('new')}
+      keyOf={({ channel_id }) => channel_id}
+      renderItem={(channel) => (
+        <Channel channel={channel} denial={denial} onEdit={() => setEdited(channel)} />
+      )}
+      empty={{
+        icon: <Send size={26} aria-hidden="true" />,
+        title: 'No channel yet',
+        text: 'A webhook, a Slack-compatible webhook, or e-mail through your own mail server.',
+      }}
+      note={
+        secret ? (
+          <OneTimeSecret
+            title="The channel’s signing secret"
+            secret={secret}
+            testId="channel-secret"
+            onDone={() => setSecret(null)}
+          >
+            <p className="text-xs">The receiver checks the signature of each notice with it (HMAC-SHA256).</p>
+          </OneTimeSecret>
+        ) : null
+      }
     >
-      {secret ? (
-        <OneTimeSecret
-          title="The channel’s signing secret"
-          secret={secret}
-          testId="channel-secret"
-          onDone={() => setSecret(null)}
-        >
-          <p className="text-xs">The receiver checks the signature of each notice with it (HMAC-SHA256).</p>
-        </OneTimeSecret>
-      ) : null}
-      {error ? <Callout tone="danger">{error.message}</Callout> : null}
-      {isPending ? <Skeleton className="h-32 w-full" /> : null}
-      {data?.length === 0 ? (
-        <Panel>
-          <EmptyState icon={<Send size={26} aria-hidden="true" />} title="No channel yet" action={create}>
-            A webhook, a Slack-compatible webhook, or e-mail through your own mail server.
-          </EmptyState>
-        </Panel>
-      ) : null}
-      {data && data.length > 0 ? (
-        <Panel bodyClassName="">
-          <ul className="divide-y divide-line">
-            {data.map((channel) => (
-              <li key={channel.channel_id}>
-                <Channel channel={channel} denial={denial} onEdit={() => setEdited(channel)} />
-              </li>
-            ))}
-          </ul>
-        </Panel>
-      ) : null}
       {edited === null ? null : (
         <ChannelDialog
           channel={edited === 'new' ? null : edited}
@@ -72,7 +57,7 @@ export function ChannelsTab() {
           onSecret={setSecret}
         />
       )}
-    </TabBody>
+    </EditableList>
   );
 }
 
@@ -84,7 +69,6 @@ interface ChannelProps {
 
 function Channel({ channel, denial, onEdit }: ChannelProps) {
   const queryClient = useQueryClient();
-  const [isDeleting, setIsDeleting] = useState(false);
   const path = `/v1/alert-channels/${encodeURIComponent(channel.channel_id)}`;
   const test = useMutation({
     mutationFn: () => api.post<{ ok: boolean; detail: string | null }>(`${path}/test`),
@@ -122,7 +106,15 @@ function Channel({ channel, denial, onEdit }: ChannelProps) {
           {test.error ? <span className="text-danger">Not sent: {test.error.message}</span> : null}
         </div>
       </div>
-      <span className="ml-auto flex items-center gap-1.5">
+      <RowActions
+        noun="channel"
+        name={channel.name}
+        path={path}
+        listKey={CHANNELS_KEY}
+        consequence="Rules stop telling it, and notices still waiting for it are given up."
+        denial={denial}
+        onEdit={onEdit}
+      >
         <Button
           size="sm"
           data-testid="channel-test"
@@ -134,30 +126,7 @@ function Channel({ channel, denial, onEdit }: ChannelProps) {
         >
           Send test
         </Button>
-        <Button size="sm" disabledReason={denial} onClick={onEdit} aria-label={`Edit ${channel.name}`}>
-          Edit
-        </Button>
-        <Button
-          size="sm"
-          variant="danger-quiet"
-          disabledReason={denial}
-          onClick={() => setIsDeleting(true)}
-          aria-label={`Delete ${channel.name}`}
-        >
-          Delete
-        </Button>
-      </span>
-      <ConfirmDialog
-        open={isDeleting}
-        onOpenChange={setIsDeleting}
-        title={`Delete “${channel.name}”?`}
-        description="Rules stop telling it, and notices still waiting for it are given up."
-        confirmLabel="Delete channel"
-        onConfirm={async () => {
-          await api.delete(path);
-          await queryClient.invalidateQueries({ queryKey: CHANNELS_KEY });
-        }}
-      />
+      </RowActions>
     </article>
   );
 }

@@ -1,10 +1,11 @@
 /** Creates or edits a rule. The gateway's objections stand at the field. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useId, useState } from 'react';
-import { ALERT_TYPES, type AlertChannel, type AlertRule } from '#contracts';
+import { ALERT_TYPES, type AlertChannel, type AlertRule, type AlertType } from '#contracts';
 import { api, toRefusal } from '../../api';
 import { useTopic } from '../../realtime';
-import { Button, Callout, Dialog, Field, Input, Select, Switch, UnitInput } from '../../ui';
+import { Dialog, Field, Input, Select, Switch, UnitInput } from '../../ui';
+import { DialogFooter } from './dialog-footer';
 import {
   asksShare,
   asksWindow,
@@ -20,6 +21,10 @@ import {
 import { RULES_KEY } from './use-alerts';
 
 const TYPES = ALERT_TYPES.map((value) => ({ value, label: TYPE_LABELS[value] }));
+const WINDOW_LABELS: Partial<Record<AlertType, string>> = {
+  agent_silent: 'Silent for',
+  semantic_loop: 'Over after',
+};
 const KNOWN = ['name', 'agent_id', 'threshold', 'window_s', 'cooldown_s', 'repeat_s', 'channel_ids'];
 
 interface RuleDialogProps {
@@ -105,7 +110,7 @@ export function RuleDialog({ rule, channels, onClose }: RuleDialogProps) {
             </Field>
           ) : null}
           {asksWindow(draft.type) ? (
-            <Field label={draft.type === 'agent_silent' ? 'Silent for' : 'Over'} error={problems.window_s}>
+            <Field label={WINDOW_LABELS[draft.type] ?? 'Over'} error={problems.window_s}>
               <UnitInput
                 unit="min"
                 value={draft.windowMinutes}
@@ -138,17 +143,13 @@ export function RuleDialog({ rule, channels, onClose }: RuleDialogProps) {
         <Switch checked={draft.notifyRecovery} onChange={(notifyRecovery) => edit({ notifyRecovery })}>
           Also say when it is over
         </Switch>
-        {refusal.general ? (
-          <Callout tone="danger" alert>
-            Not saved: {refusal.general}
-          </Callout>
-        ) : null}
-        <div className="flex justify-end gap-2 pb-1">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" variant="primary" data-testid="rule-save" busy={isPending}>
-            {rule ? 'Save rule' : 'Create rule'}
-          </Button>
-        </div>
+        <DialogFooter
+          refusal={refusal.general}
+          isSaving={isPending}
+          saveLabel={rule ? 'Save rule' : 'Create rule'}
+          testId="rule-save"
+          onCancel={onClose}
+        />
       </form>
     </Dialog>
   );

@@ -1,26 +1,16 @@
 /** The alert rules: what each watches, whether it is firing, muted or off. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { BellRing, Plus } from 'lucide-react';
+import { BellRing } from 'lucide-react';
 import { useState } from 'react';
 import type { AlertChannel, AlertRule } from '#contracts';
 import { api, useDenial } from '../../api';
-import {
-  Badge,
-  Button,
-  Callout,
-  ConfirmDialog,
-  EmptyState,
-  Panel,
-  plural,
-  RelativeTime,
-  Skeleton,
-  Switch,
-} from '../../ui';
+import { Badge, plural, RelativeTime, Switch } from '../../ui';
+import { EditableList } from './editable-list';
 import { MuteMenu, MuteNote } from './mute-menu';
+import { RowActions } from './row-actions';
 import { RuleDialog } from './rule-dialog';
 import { describeRule, spanText } from './rule-form';
-import { TabBody } from './tab-body';
 import { RULES_KEY, useChannels, useRules } from './use-alerts';
 
 const NO_CHANNELS: readonly AlertChannel[] = [];
@@ -30,47 +20,25 @@ export function RulesTab() {
   const channels = useChannels().data ?? NO_CHANNELS;
   const denial = useDenial('configure');
   const [edited, setEdited] = useState<AlertRule | 'new' | null>(null);
-  const create = (
-    <Button
-      variant="primary"
-      data-testid="rule-create"
-      icon={<Plus size={14} aria-hidden="true" />}
-      disabledReason={denial}
-      onClick={() => setEdited('new')}
-      className="max-md:h-10"
-    >
-      New rule
-    </Button>
-  );
   return (
-    <TabBody
+    <EditableList
       lead="A rule says when somebody is told, and how often."
-      action={rules.data?.length === 0 ? undefined : create}
+      noun="rule"
+      items={rules.data}
+      isPending={rules.isPending}
+      error={rules.error}
+      denial={denial}
+      onCreate={() => setEdited('new')}
+      keyOf={({ rule_id }) => rule_id}
+      renderItem={(rule) => (
+        <Rule rule={rule} channels={channels} denial={denial} onEdit={() => setEdited(rule)} />
+      )}
+      empty={{
+        icon: <BellRing size={26} aria-hidden="true" />,
+        title: 'Nobody is told of anything yet',
+        text: 'Be told when the kill switch fires, a budget runs out, calls fail or an agent falls silent.',
+      }}
     >
-      {rules.error ? <Callout tone="danger">{rules.error.message}</Callout> : null}
-      {rules.isPending ? <Skeleton className="h-32 w-full" /> : null}
-      {rules.data?.length === 0 ? (
-        <Panel>
-          <EmptyState
-            icon={<BellRing size={26} aria-hidden="true" />}
-            title="Nobody is told of anything yet"
-            action={create}
-          >
-            Be told when the kill switch fires, a budget runs out, calls fail or an agent falls silent.
-          </EmptyState>
-        </Panel>
-      ) : null}
-      {rules.data && rules.data.length > 0 ? (
-        <Panel bodyClassName="">
-          <ul className="divide-y divide-line">
-            {rules.data.map((rule) => (
-              <li key={rule.rule_id}>
-                <Rule rule={rule} channels={channels} denial={denial} onEdit={() => setEdited(rule)} />
-              </li>
-            ))}
-          </ul>
-        </Panel>
-      ) : null}
       {edited === null ? null : (
         <RuleDialog
           rule={edited === 'new' ? null : edited}
@@ -78,7 +46,7 @@ export function RulesTab() {
           onClose={() => setEdited(null)}
         />
       )}
-    </TabBody>
+    </EditableList>
   );
 }
 
@@ -91,7 +59,6 @@ interface RuleProps {
 
 function Rule({ rule, channels, denial, onEdit }: RuleProps) {
   const queryClient = useQueryClient();
-  const [isDeleting, setIsDeleting] = useState(false);
   const path = `/v1/alert-rules/${encodeURIComponent(rule.rule_id)}`;
   const { mutate, isPending, error } = useMutation({
     mutationFn: (patch: { enabled?: boolean; muted_until_ms?: number | null }) =>
@@ -132,32 +99,17 @@ function Rule({ rule, channels, denial, onEdit }: RuleProps) {
         <span className="sr-only">{rule.name} is </span>
         {rule.enabled ? 'On' : 'Off'}
       </Switch>
-      <span className="ml-auto flex items-center gap-1.5">
+      <RowActions
+        noun="rule"
+        name={rule.name}
+        path={path}
+        listKey={RULES_KEY}
+        consequence="Nobody is told of it any more. Its deliveries stay in the history."
+        denial={denial}
+        onEdit={onEdit}
+      >
         <MuteMenu rule={rule} denial={denial} onMute={(muted_until_ms) => mutate({ muted_until_ms })} />
-        <Button size="sm" disabledReason={denial} onClick={onEdit} aria-label={`Edit ${rule.name}`}>
-          Edit
-        </Button>
-        <Button
-          size="sm"
-          variant="danger-quiet"
-          disabledReason={denial}
-          onClick={() => setIsDeleting(true)}
-          aria-label={`Delete ${rule.name}`}
-        >
-          Delete
-        </Button>
-      </span>
-      <ConfirmDialog
-        open={isDeleting}
-        onOpenChange={setIsDeleting}
-        title={`Delete “${rule.name}”?`}
-        description="Nobody is told of it any more. Its deliveries stay in the history."
-        confirmLabel="Delete rule"
-        onConfirm={async () => {
-          await api.delete(path);
-          await queryClient.invalidateQueries({ queryKey: RULES_KEY });
-        }}
-      />
+      </RowActions>
     </article>
   );
 }

@@ -1,6 +1,6 @@
 /** One call on a page of its own: where links from alerts and traces lead. */
-import { getRouteApi, Link } from '@tanstack/react-router';
-import { ChevronLeft } from 'lucide-react';
+import { getRouteApi } from '@tanstack/react-router';
+import { BackLink } from '../../app/back-link';
 import { MissingThing } from '../../app/thing-page';
 import { useTopic } from '../../realtime';
 import { Panel, Skeleton } from '../../ui';
@@ -24,13 +24,7 @@ export function CallPage() {
     <div className="h-full overflow-y-auto">
       <div className="mx-auto max-w-3xl p-4">
         <header className="mb-3 flex items-center gap-2">
-          <Link
-            to="/calls"
-            aria-label="Back to calls"
-            className="-ml-1.5 inline-flex size-8 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-fg max-md:size-10"
-          >
-            <ChevronLeft size={18} aria-hidden="true" />
-          </Link>
+          <BackLink to="/calls" listName="calls" />
           <h1 className="min-w-0 truncate font-semibold text-lg">
             Call{call?.model ? ` to ${call.model}` : ''}
           </h1>

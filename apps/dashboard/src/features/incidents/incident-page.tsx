@@ -1,8 +1,8 @@
 /** One incident: who was stopped and why, the evidence request by request, and the way back. */
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { ChevronLeft } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Incident } from '#contracts';
+import { BackLink } from '../../app/back-link';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { isOpenIncident } from '../../app/stopped-agents';
 import { LoadingThing, MissingThing } from '../../app/thing-page';
@@ -58,13 +58,7 @@ function IncidentHeader({ incident }: { incident: Incident }) {
       )}
     >
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
-        <Link
-          to="/incidents"
-          aria-label="Back to incidents"
-          className="-ml-1.5 inline-flex size-8 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-fg max-md:size-10"
-        >
-          <ChevronLeft size={18} aria-hidden="true" />
-        </Link>
+        <BackLink to="/incidents" listName="incidents" />
         <h1 className="min-w-0 truncate font-semibold text-lg">
           {incident.agent_id} <span className="font-normal text-muted">was stopped</span>
         </h1>

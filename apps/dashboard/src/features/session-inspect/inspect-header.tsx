@@ -1,8 +1,7 @@
 /** What session this is, how it is, and who has it in hand: readable within a second. */
-import { Link } from '@tanstack/react-router';
-import { ChevronLeft } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { SessionView } from '#contracts';
+import { BackLink } from '../../app/back-link';
 import { cx, formatCount, formatUsd, Identifier, RelativeTime, StateDot } from '../../ui';
 import { ControlBadge, ModeLabel } from '../hitl-console/control-badge';
 import { isStoppedState, MODE_TEXTS, STATE_LABELS } from '../hitl-console/control-texts';
@@ -19,13 +18,7 @@ export function InspectHeader({ session }: { session: SessionView }) {
       )}
     >
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
-        <Link
-          to="/"
-          aria-label="Back to sessions"
-          className="-ml-1.5 inline-flex size-8 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-fg max-md:size-10"
-        >
-          <ChevronLeft size={18} aria-hidden="true" />
-        </Link>
+        <BackLink to="/" listName="sessions" />
         <h1 className="min-w-0 font-semibold text-lg">
           <Identifier id={session.session_id} charsMax={36} kind="session id" className="text-md" />
         </h1>

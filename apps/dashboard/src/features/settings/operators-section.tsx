@@ -1,25 +1,11 @@
 /** Operators: people, and what they may do. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { type OperatorToken, type Page, ROLES, type Role } from '#contracts';
-import { api, useDenial } from '../../api';
-import {
-  Badge,
-  Button,
-  Callout,
-  CodeBlock,
-  ConfirmDialog,
-  Field,
-  Input,
-  Panel,
-  Select,
-  Skeleton,
-  Table,
-  Td,
-  Th,
-} from '../../ui';
+import { useState } from 'react';
+import { type OperatorToken, ROLES, type Role } from '#contracts';
+import { Badge, CodeBlock, Panel, Select, Table, Td, Th } from '../../ui';
+import { AccessSection } from './access-section';
 import { AccessStatus, LastUsed } from './access-status';
-import { OneTimeSecret } from './one-time-secret';
+import { CreateAccess } from './create-access';
+import { RevokeButton } from './revoke-button';
 
 const QUERY_KEY = ['operators'];
 
@@ -31,42 +17,24 @@ const ROLE_HELP: Record<Role, string> = {
 const ROLE_OPTIONS = ROLES.map((value) => ({ value, label: `${value[0]?.toUpperCase()}${value.slice(1)}` }));
 
 export function OperatorsSection() {
-  const denial = useDenial('manage_access');
-  const queryClient = useQueryClient();
-  const [created, setCreated] = useState<string | null>(null);
-  const { data, error } = useQuery({
-    queryKey: QUERY_KEY,
-    queryFn: () => api.get<Page<OperatorToken>>('/v1/operators'),
-    enabled: denial === null,
-    staleTime: 0,
-  });
   return (
-    <div className="flex flex-col gap-4">
-      {denial ? <Callout>{denial}</Callout> : null}
-      <CreateOperator
-        denial={denial}
-        onCreated={(secret) => {
-          setCreated(secret);
-          void queryClient.invalidateQueries({ queryKey: QUERY_KEY });
-        }}
-      />
-      {created ? (
-        <OneTimeSecret
-          title="Their operator token"
-          secret={created}
-          testId="operator-secret"
-          onDone={() => setCreated(null)}
-        >
+    <AccessSection<OperatorToken>
+      queryKey={QUERY_KEY}
+      path="/v1/operators"
+      form={(parts) => <CreateOperator {...parts} />}
+      secretTitle="Their operator token"
+      secretTestId="operator-secret"
+      secretHelp={(secret) => (
+        <>
           <p className="mb-1 text-xs">Or send this link, which fills the token in:</p>
           <CodeBlock
-            code={`${window.location.origin}/login#token=${encodeURIComponent(created)}`}
+            code={`${window.location.origin}/login#token=${encodeURIComponent(secret)}`}
             label="login link"
           />
-        </OneTimeSecret>
-      ) : null}
-      {error ? <Callout tone="danger">{error.message}</Callout> : null}
-      {denial ? null : data ? <OperatorTable operators={data.items} /> : <Skeleton className="h-40 w-full" />}
-    </div>
+        </>
+      )}
+      list={(operators) => <OperatorTable operators={operators} />}
+    />
   );
 }
 
@@ -77,78 +45,38 @@ function CreateOperator({
   denial: string | null;
   onCreated: (secret: string) => void;
 }) {
-  const [name, setName] = useState('');
   const [role, setRole] = useState<Role>('operator');
-  const [missing, setMissing] = useState(false);
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => api.post<{ secret: string }>('/v1/operators', { name: name.trim(), role }),
-    onSuccess: ({ secret }) => {
-      setName('');
-      onCreated(secret);
-    },
-  });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (denial || isPending) return;
-    setMissing(name.trim() === '');
-    if (name.trim() !== '') mutate();
-  };
   return (
-    <Panel title="New operator" bodyClassName="p-4">
-      <form onSubmit={submit} className="flex flex-wrap items-start gap-3">
-        <div className="min-w-0 flex-1 basis-52">
-          <Field
-            label="Name"
-            hint="A person or a shift, such as “night shift”."
-            error={missing ? 'Name the person or the shift.' : error?.message}
-          >
-            <Input
-              value={name}
-              maxLength={100}
-              readOnly={denial !== null}
-              onChange={(event) => {
-                setName(event.target.value);
-                setMissing(false);
-              }}
-            />
-          </Field>
-        </div>
-        <div className="flex w-60 flex-col gap-1 max-md:w-full">
-          <span aria-hidden="true" className="font-medium text-xs">
-            Role
-          </span>
-          <Select
-            label="Role"
-            value={role}
-            options={ROLE_OPTIONS}
-            onChange={setRole}
-            disabled={denial !== null}
-            className="w-full"
-          />
-          <p className="text-muted text-xs">{ROLE_HELP[role]}</p>
-        </div>
-        <Button
-          type="submit"
-          variant="primary"
-          data-testid="operator-create"
-          busy={isPending}
-          disabledReason={denial}
-          className="mt-5 max-md:h-10"
-        >
-          Create operator
-        </Button>
-      </form>
-    </Panel>
+    <CreateAccess
+      denial={denial}
+      onCreated={onCreated}
+      title="New operator"
+      path="/v1/operators"
+      body={{ role }}
+      nameHint="A person or a shift, such as “night shift”."
+      nameMissing="Name the person or the shift."
+      submitLabel="Create operator"
+      testId="operator-create"
+    >
+      <div className="flex w-60 flex-col gap-1 max-md:w-full">
+        <span aria-hidden="true" className="font-medium text-xs">
+          Role
+        </span>
+        <Select
+          label="Role"
+          value={role}
+          options={ROLE_OPTIONS}
+          onChange={setRole}
+          disabled={denial !== null}
+          className="w-full"
+        />
+        <p className="text-muted text-xs">{ROLE_HELP[role]}</p>
+      </div>
+    </CreateAccess>
   );
 }
 
 function OperatorTable({ operators }: { operators: readonly OperatorToken[] }) {
-  const [revoking, setRevoking] = useState<OperatorToken | null>(null);
-  const queryClient = useQueryClient();
-  const revoke = async (operator: OperatorToken) => {
-    await api.delete(`/v1/operators/${encodeURIComponent(operator.token_id)}`);
-    await queryClient.invalidateQueries({ queryKey: QUERY_KEY });
-  };
   return (
     <Panel title="Operators" bodyClassName="overflow-x-auto">
       <Table>
@@ -186,28 +114,19 @@ function OperatorTable({ operators }: { operators: readonly OperatorToken[] }) {
               </Td>
               <Td className="text-right">
                 {operator.revoked_at_ms === null ? (
-                  <Button
-                    size="sm"
-                    variant="danger-quiet"
-                    aria-label={`Revoke ${operator.name}`}
-                    onClick={() => setRevoking(operator)}
-                  >
-                    Revoke
-                  </Button>
+                  <RevokeButton
+                    name={operator.name}
+                    path={`/v1/operators/${encodeURIComponent(operator.token_id)}`}
+                    listKey={QUERY_KEY}
+                    consequence="Their logins and open dashboards end at once. It cannot be undone."
+                    confirmLabel="Revoke operator"
+                  />
                 ) : null}
               </Td>
             </tr>
           ))}
         </tbody>
       </Table>
-      <ConfirmDialog
-        open={revoking !== null}
-        onOpenChange={(open) => open || setRevoking(null)}
-        title={`Revoke ${revoking?.name}?`}
-        description="Their logins and open dashboards end at once. It cannot be undone."
-        confirmLabel="Revoke operator"
-        onConfirm={async () => revoking && revoke(revoking)}
-      />
     </Panel>
   );
 }

@@ -1,5 +1,5 @@
-/** Topics whose events are things with an id that change: incidents and deliveries, newest first, bounded. */
-import type { AlertDelivery, Incident } from '#contracts';
+/** Topics whose events are things with an id: incidents, deliveries and semantic loops, newest first, bounded. */
+import type { AlertDelivery, Incident, SemanticLoopEvent } from '#contracts';
 import type { TopicMerge } from '../topic-merge';
 
 /** Things of one topic kept in memory; older ones can be read again page by page. */
@@ -23,3 +23,4 @@ function latestFirstMerge<T>(idOf: (thing: T) => string): TopicMerge<readonly T[
 
 export const incidentsMerge = latestFirstMerge<Incident>(({ incident_id }) => incident_id);
 export const deliveriesMerge = latestFirstMerge<AlertDelivery>(({ delivery_id }) => delivery_id);
+export const semanticLoopsMerge = latestFirstMerge<SemanticLoopEvent>(({ event_id }) => event_id);

@@ -36,6 +36,10 @@ function applySessionEvent(detail: SessionDetail, event: SessionEvent): SessionD
       return detail.audit.some((entry) => entry.seq === event.entry.seq)
         ? detail
         : { ...detail, audit: [...detail.audit, event.entry] };
+    case 'semantic_loop':
+      return detail.semantic_loops.some(({ event_id }) => event_id === event.event.event_id)
+        ? detail
+        : { ...detail, semantic_loops: [...detail.semantic_loops, event.event] };
     case 'session':
       return { ...detail, session: event.session };
     default:
