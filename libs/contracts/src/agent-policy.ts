@@ -1,5 +1,7 @@
 /** What an agent may do and spend through the proxy. Absent limits (null) do not limit. */
 import { z } from 'zod';
+import { CACHE_POLICIES } from './llm-cache.js';
+import { SEMANTIC_LOOP_POLICIES } from './semantic-loop.js';
 
 const limit = (max: number) => z.number().int().min(1).max(max).nullable();
 const usd = z.number().positive().max(1_000_000).nullable();
@@ -57,6 +59,8 @@ export const NO_LIMITS: Readonly<AgentLimits> = {
 /** `GET /v1/agents/{id}/policy` */
 export const agentPolicySchema = agentLimitsSchema.extend({
   agent_id: z.string(),
+  semantic_loop: z.enum(SEMANTIC_LOOP_POLICIES),
+  cache: z.enum(CACHE_POLICIES),
   /** False: every call is refused. */
   active: z.boolean(),
   /** An operator's id or `kill_switch`; null while active. */
@@ -71,6 +75,8 @@ export type AgentPolicy = z.infer<typeof agentPolicySchema>;
 /** `PATCH /v1/agents/{id}/policy`: any subset; null lifts a limit. `reason` goes with `active: false`. */
 export const agentPolicyPatchSchema = z.strictObject({
   ...agentLimitsSchema.partial().shape,
+  semantic_loop: z.enum(SEMANTIC_LOOP_POLICIES).optional(),
+  cache: z.enum(CACHE_POLICIES).optional(),
   active: z.boolean().optional(),
   reason: z.string().trim().min(1).max(500).optional(),
 });

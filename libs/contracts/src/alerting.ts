@@ -3,7 +3,14 @@ import { z } from 'zod';
 import { displayNameSchema } from './auth.js';
 import { LIMITS } from './limits.js';
 
-export const ALERT_TYPES = ['kill_switch', 'entropy_loop', 'budget', 'error_rate', 'agent_silent'] as const;
+export const ALERT_TYPES = [
+  'kill_switch',
+  'entropy_loop',
+  'semantic_loop',
+  'budget',
+  'error_rate',
+  'agent_silent',
+] as const;
 export type AlertType = (typeof ALERT_TYPES)[number];
 
 const seconds = (min: number) =>
@@ -21,7 +28,8 @@ const ruleFields = {
   agent_id: z.string().min(1).max(LIMITS.idCharsMax).nullable(),
   /**
    * `budget`: share of a budget spent, 0..1 (0.8 = at 80 %). `error_rate`: share of failed calls, 0..1, over the last
-   * `window_s`, of at least ten. `agent_silent`: unused, the agent is silent for `window_s`. Else unused.
+   * `window_s`, of at least ten. `agent_silent`: unused, the agent is silent for `window_s`. `semantic_loop`: unused, it
+   * is over when none was found for `window_s`. Else unused.
    */
   threshold: z.number().min(0).max(1).nullable(),
   window_s: seconds(10).nullable(),

@@ -130,5 +130,10 @@ export const HEADERS = {
   decision: 'x-observatory-decision',
   /** On a proxied answer: its call id. */
   call: 'x-observatory-call',
+  /** On a request: a `CacheControl`. On its answer: `miss`, `exact` or `semantic`. */
+  cache: 'x-observatory-cache',
+  /** On an answer from the cache: seconds since it was stored, and for a semantic match its cosine. */
+  cacheAge: 'x-observatory-cache-age',
+  cacheCosine: 'x-observatory-cache-cosine',
 } as const;
 export const SESSION_COOKIE = 'observatory_session';

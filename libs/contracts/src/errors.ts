@@ -22,6 +22,8 @@ export const ERRORS = {
   alert_rule_not_found: { status: 404, text: 'No such alert rule in this tenant.' },
   alert_channel_not_found: { status: 404, text: 'No such alert channel in this tenant.' },
   delivery_not_found: { status: 404, text: 'No such delivery in this tenant.' },
+  cache_match_not_found: { status: 404, text: 'No such semantic match; only the latest are kept.' },
+  cache_miss: { status: 504, text: 'Not in the cache, and the request asked for nothing else.' },
   agent_inactive: { status: 403, text: 'This agent is deactivated; an operator can reactivate it.' },
   agent_killed: {
     status: 403,

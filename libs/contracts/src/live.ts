@@ -12,6 +12,7 @@ import type { AlertDelivery } from './alerting.js';
 import type { AlertGroup, EntropyAlertEvent, StepView, ViolationEvent } from './decision-log.js';
 import type { Incident } from './kill-switch.js';
 import type { LlmCall } from './llm-call.js';
+import type { SemanticLoopEvent } from './semantic-loop.js';
 import type { SessionDetail, SessionEvent, SessionView } from './session.js';
 import type { TopologyChange } from './topology.js';
 
@@ -33,6 +34,8 @@ export const TOPICS = {
   agents: 'gateway:agents',
   /** Alert deliveries as their state changes. */
   deliveries: 'gateway:deliveries',
+  /** Semantic loops as they are found; leave at once. */
+  semanticLoops: 'gateway:semantic_loops',
 } as const;
 export type GatewayTopic = (typeof TOPICS)[keyof typeof TOPICS];
 export type SessionTopic = `session:${string}`;
@@ -69,6 +72,8 @@ export interface TopicShapes {
   'gateway:agents': { snapshot: AgentView[]; event: AgentView };
   /** Snapshot: the latest 50, newest first. */
   'gateway:deliveries': { snapshot: AlertDelivery[]; event: AlertDelivery };
+  /** Snapshot: the latest 50, newest first. */
+  'gateway:semantic_loops': { snapshot: SemanticLoopEvent[]; event: SemanticLoopEvent };
   /** Snapshot: most recently seen first. */
   'gateway:sessions': { snapshot: SessionView[]; event: SessionView };
   /** Snapshot: the last 120 s, oldest first. */

@@ -53,6 +53,20 @@ export const callStepSchema = z.object({
 });
 export type CallStep = z.infer<typeof callStepSchema>;
 
+export const CACHE_MATCHES = ['exact', 'semantic'] as const;
+export type CacheMatch = (typeof CACHE_MATCHES)[number];
+
+/** How the cache answered a call. */
+export const callCacheSchema = z.object({
+  match: z.enum(CACHE_MATCHES),
+  age_s: z.number(),
+  /** Null for an exact match. */
+  cosine: z.number().nullable(),
+  /** Null: the model has no price. */
+  saved_usd: z.number().nullable(),
+});
+export type CallCache = z.infer<typeof callCacheSchema>;
+
 export const llmCallSchema = z.object({
   call_id: z.string(),
   /** Ascends over all calls of the gateway; 0 until stored. */
@@ -87,6 +101,8 @@ export const llmCallSchema = z.object({
   tool_calls: z.array(z.object({ name: z.string(), arguments_hash: z.string() })),
   /** Null: the kill switch is off, or did not look. */
   kill_score: z.number().nullable(),
+  /** Null: not answered from the cache. */
+  cache: callCacheSchema.nullable().default(null),
   /** A client SDK's own retry of an earlier call. */
   is_retry: z.boolean(),
   trace_parent: z.string().nullable(),

@@ -61,4 +61,11 @@ export interface LlmAnswer {
   usage: Usage | null;
   /** The vendor sent an error in place of, or in the middle of, an answer. */
   failed: boolean;
+  /** The vendor's id of the answer. */
+  answer_id: string | null;
+  /**
+   * `text` and `tool_calls`, in this order, are all there is of a whole answer: written anew from them it loses
+   * nothing but ids, times and the vendor's book-keeping. Strict: anything unknown makes it false.
+   */
+  lossless: boolean;
 }

@@ -8,6 +8,7 @@ import {
   stepViewSchema,
 } from './decision-log.js';
 import { auditEntrySchema, controlViewSchema, directiveSchema } from './hitl.js';
+import { semanticLoopEventSchema } from './semantic-loop.js';
 import { NODE_STATES } from './topology.js';
 
 export const sessionViewSchema = z.object({
@@ -59,6 +60,8 @@ export const sessionDetailSchema = z.object({
   directives: z.array(directiveSchema),
   /** Newest last. */
   audit: z.array(auditEntrySchema),
+  /** Newest last; the latest 50. */
+  semantic_loops: z.array(semanticLoopEventSchema),
 });
 export type SessionDetail = z.infer<typeof sessionDetailSchema>;
 
@@ -69,6 +72,7 @@ export const sessionEventSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('released'), trace_ids: z.array(z.string()) }),
   z.object({ kind: z.literal('rewritten'), step: stepViewSchema }),
   z.object({ kind: z.literal('alert'), alert: alertGroupSchema }),
+  z.object({ kind: z.literal('semantic_loop'), event: semanticLoopEventSchema }),
   z.object({ kind: z.literal('control'), control: controlViewSchema, directives: z.array(directiveSchema) }),
   z.object({ kind: z.literal('audit'), entry: auditEntrySchema }),
   z.object({ kind: z.literal('session'), session: sessionViewSchema }),

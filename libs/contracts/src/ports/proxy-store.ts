@@ -7,6 +7,7 @@ import type { AlertDelivery } from '../alerting.js';
 import type { Incident } from '../kill-switch.js';
 import type { LlmCall } from '../llm-call.js';
 import type { SpendGroup, SpendLine } from '../prices.js';
+import type { SemanticLoopEvent } from '../semantic-loop.js';
 import type { Page, PageQuery } from './store.js';
 
 export const DOCUMENT_KINDS = [
@@ -80,6 +81,12 @@ export interface ProxyStore {
   /** Incidents nobody has reactivated, all tenants. */
   openIncidents(): Promise<{ tenant_id: string; incident: Incident }[]>;
 
+  /** Returns its seq. */
+  appendSemanticLoop(tenantId: string, event: SemanticLoopEvent): Promise<number>;
+  semanticLoops(
+    query: PageQuery & { tenant_id: string; session_id?: string | undefined },
+  ): Promise<Page<SemanticLoopEvent>>;
+
   /** Inserts or replaces (by delivery_id); returns its seq. */
   saveDelivery(delivery: AlertDelivery): Promise<number>;
   deliveries(
@@ -97,6 +104,6 @@ export interface ProxyStore {
   deleteDocument(tenantId: string, kind: DocumentKind, id: string): Promise<void>;
   documents(kind: DocumentKind): Promise<StoredDocument[]>;
 
-  /** Deletes calls and finished deliveries older than this; sums, incidents and documents stay. */
+  /** Deletes calls, semantic loops and finished deliveries older than this; sums, incidents and documents stay. */
   deleteCallsBefore(beforeMs: number): Promise<{ deleted_count: number }>;
 }

@@ -1,10 +1,19 @@
 /** An agent's policy as a value: what it is until somebody sets it, and what an operator's patch makes of it. */
-import { type AgentLimits, type AgentPolicy, type AgentPolicyPatch, NO_LIMITS } from '#contracts';
+import {
+  type AgentLimits,
+  type AgentPolicy,
+  type AgentPolicyPatch,
+  CACHE_POLICY_DEFAULT,
+  NO_LIMITS,
+  SEMANTIC_LOOP_POLICY_DEFAULT,
+} from '#contracts';
 
 /** Active, without limits. */
 export const defaultPolicy = (agentId: string): AgentPolicy => ({
   ...NO_LIMITS,
   agent_id: agentId,
+  semantic_loop: SEMANTIC_LOOP_POLICY_DEFAULT,
+  cache: CACHE_POLICY_DEFAULT,
   active: true,
   deactivated_by: null,
   deactivated_at_ms: null,

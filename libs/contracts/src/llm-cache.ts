@@ -1,0 +1,143 @@
+/** The LLM cache: what is kept of an answer, what an operator sees of it, and the bodies of its API. */
+import { z } from 'zod';
+import { DIALECTS, type DialectName, type Usage } from './llm-call.js';
+import type { LlmToolCall } from './llm-content.js';
+
+export const CACHE_BACKENDS = ['auto', 'redis', 'memory', 'off'] as const;
+export type CacheBackend = (typeof CACHE_BACKENDS)[number];
+
+/** `shadow`: a would-be semantic hit is compared with the real answer and reported, never served. */
+export const CACHE_SEMANTIC_MODES = ['off', 'shadow', 'on'] as const;
+export type CacheSemanticMode = (typeof CACHE_SEMANTIC_MODES)[number];
+
+/** Per agent. */
+export const CACHE_POLICIES = ['on', 'exact_only', 'off'] as const;
+export type CachePolicy = (typeof CACHE_POLICIES)[number];
+export const CACHE_POLICY_DEFAULT: CachePolicy = 'on';
+
+/** `x-observatory-cache` on a request. `only`: answer from the cache or with 504, never from the upstream. */
+export const CACHE_CONTROLS = ['bypass', 'refresh', 'only'] as const;
+export type CacheControl = (typeof CACHE_CONTROLS)[number];
+
+/**
+ * An answer that a replay can give back without loss: text and tool calls are all there is of it. Only whole answers
+ * that ended by themselves (`stop`, `tool_calls`) become one.
+ */
+export interface CachedAnswer {
+  /** Of the call that filled it. */
+  dialect: DialectName;
+  /** The vendor's id of the answer: later calls may name it (`previous_response_id`). */
+  answer_id: string | null;
+  model: string | null;
+  text: string;
+  tool_calls: LlmToolCall[];
+  finish: 'stop' | 'tool_calls';
+  usage: Usage | null;
+}
+
+/** Why two texts must not share an answer, however near their vectors. */
+export const TEXT_VETOES = [
+  'numbers',
+  'dates',
+  'negation',
+  'quotes',
+  'code',
+  'entities',
+  /** Strict gate: one content word differs. */
+  'one_word',
+  /** Strict gate: the same words in another order. */
+  'word_order',
+] as const;
+export type TextVeto = (typeof TEXT_VETOES)[number];
+
+const count = z.number().int().nonnegative();
+
+/** `GET /v1/cache/stats`: this tenant, since the start of this gateway; entries and bytes are of now. */
+export const cacheStatsSchema = z.object({
+  backend: z.enum(['memory', 'redis', 'off']),
+  /** Redis does not answer: every look-up is a miss. */
+  is_degraded: z.boolean(),
+  semantic_mode: z.enum(CACHE_SEMANTIC_MODES),
+  embedding_model: z.string().nullable(),
+  hit_when_cosine_at_least: z.number().nullable(),
+  total_entries: count,
+  total_bytes: count,
+  total_hits: count,
+  total_misses: count,
+  exact_hits: count,
+  semantic_hits: count,
+  /** Would-be semantic hits, and how the real answer compared. */
+  shadow_hits: count,
+  shadow_agreed: count,
+  shadow_differed: count,
+  /** Semantic matches an operator marked. */
+  marked_right: count,
+  marked_wrong: count,
+  /**
+   * Wrong among the semantic matches whose truth is known: marked wrong or differed, over all marked or compared.
+   * Null while none is.
+   */
+  wrong_hit_rate: z.number().nullable(),
+  /** Candidates above the threshold that were refused, by reason. */
+  vetoes: z.record(z.enum(TEXT_VETOES), count),
+  /** Callers that waited for an equal call and shared its answer. */
+  coalesced: count,
+  /** Why answers were not stored: `length`, `filtered`, `hinted`, `too_large`, ... */
+  not_stored: z.record(z.string(), count),
+  saved_usd: z.number(),
+  saved_ms: z.number(),
+  lookup_p50_ms: z.number().nullable(),
+  lookup_p99_ms: z.number().nullable(),
+});
+export type CacheStats = z.infer<typeof cacheStatsSchema>;
+
+/** `GET /v1/cache/entries`: no text of a prompt or of an answer. */
+export const cacheEntryViewSchema = z.object({
+  key: z.string(),
+  agent_id: z.string(),
+  upstream: z.string(),
+  model: z.string().nullable(),
+  dialect: z.enum(DIALECTS),
+  created_at_ms: z.number(),
+  last_hit_at_ms: z.number().nullable(),
+  hit_count: count,
+  byte_count: count,
+  has_vector: z.boolean(),
+  /** What one hit saves; null: the model has no price. */
+  cost_usd: z.number().nullable(),
+});
+export type CacheEntryView = z.infer<typeof cacheEntryViewSchema>;
+
+/** `GET /v1/cache/matches`: the latest semantic matches, newest first. */
+export const semanticMatchSchema = z.object({
+  match_id: z.string(),
+  at_ms: z.number(),
+  agent_id: z.string(),
+  model: z.string().nullable(),
+  call_id: z.string(),
+  key: z.string(),
+  cosine: z.number(),
+  /** The question asked now, and the one whose answer was or would have been served. Redacted, cut at 1,000 characters. */
+  prompt: z.string(),
+  matched_prompt: z.string(),
+  served: z.boolean(),
+  /** Shadow mode: whether the real answer said the same. Null: served, or not yet known. */
+  agreed: z.boolean().nullable(),
+  verdict: z.enum(['right', 'wrong']).nullable(),
+  verdict_by: z.string().nullable(),
+});
+export type SemanticMatch = z.infer<typeof semanticMatchSchema>;
+
+/**
+ * `POST /v1/cache/invalidate`. A glob (`*` and `?`) over an entry's names: its key, `agent:<id>`, `model:<name>`,
+ * `upstream:<name>`. Absent: everything of this tenant.
+ */
+export const cacheInvalidateSchema = z.strictObject({
+  pattern: z.string().trim().min(1).max(200).optional(),
+  /** Counts, and removes nothing. */
+  preview: z.boolean().default(false),
+});
+export type CacheInvalidate = z.infer<typeof cacheInvalidateSchema>;
+
+/** `POST /v1/cache/matches/{id}/verdict`: `wrong` also evicts the entry. */
+export const cacheVerdictSchema = z.strictObject({ verdict: z.enum(['right', 'wrong']) });

@@ -1,0 +1,83 @@
+/**
+ * Where answers are kept. A tenant's entries are reached with that tenant's id only: keys, scopes and patterns of
+ * another tenant find nothing. Never throws for a backend that is slow or away: that is a miss, within
+ * `CACHE_WAIT_MS_MAX`.
+ */
+import type { CachedAnswer, CacheEntryView } from '../llm-cache.js';
+import type { Cosine } from '../similarity.js';
+import type { Page, PageQuery } from './store.js';
+
+export const CACHE_WAIT_MS_MAX = 20;
+
+/** Vectors of another model or dimension are ignored, not compared. */
+export interface CacheVector {
+  model_id: string;
+  /** Unit length. */
+  values: Float32Array;
+}
+
+export interface CacheEntry {
+  tenant_id: string;
+  /** 64 hex digits, of the whole canonical request. */
+  key: string;
+  /** 64 hex digits, of everything but the last user text; null: no semantic match may use it. */
+  scope: string | null;
+  agent_id: string;
+  upstream: string;
+  /** The last user text, for vetoes; "" without a scope. */
+  prompt: string;
+  vector: CacheVector | null;
+  answer: CachedAnswer;
+  /** Wall clock: processes share entries. */
+  created_at_ms: number;
+  /** What the filling call cost and took; null: the model has no price. */
+  cost_micro_usd: number | null;
+  duration_ms: number;
+}
+
+export interface CacheHit {
+  entry: CacheEntry;
+  age_ms: number;
+  /** Null for an exact match. */
+  cosine: Cosine | null;
+}
+
+export interface SemanticQuery {
+  tenant_id: string;
+  scope: string;
+  vector: CacheVector;
+  /** Inclusive. */
+  hitWhenCosineAtLeast: Cosine;
+  /**
+   * Called with candidates at or above the threshold, nearest first (at most `CACHE_CANDIDATES_MAX`), until one is
+   * accepted. Must be cheap and must not throw.
+   */
+  accept: (candidate: { key: string; prompt: string; cosine: Cosine }) => boolean;
+}
+
+export const CACHE_CANDIDATES_MAX = 8;
+
+export interface CacheBackendStats {
+  total_entries: number;
+  total_bytes: number;
+}
+
+export interface LlmCache {
+  readonly kind: 'memory' | 'redis';
+  /** The backend does not answer now. */
+  readonly isDegraded: boolean;
+  /** Exact, younger than the exact TTL. A hit counts and is marked as just used. */
+  get(tenantId: string, key: string): Promise<CacheHit | null>;
+  /** Best accepted match of this scope, younger than the semantic TTL. */
+  semanticSearch(query: SemanticQuery): Promise<CacheHit | null>;
+  /** The last write wins. Entries over the size bound are refused: false. */
+  put(entry: CacheEntry): Promise<boolean>;
+  /** Counts those that match, and removes them unless it is a preview. See `cacheInvalidateSchema` for the glob. */
+  invalidate(tenantId: string, pattern: string | null, preview?: boolean): Promise<number>;
+  evict(tenantId: string, key: string): Promise<boolean>;
+  /** Of this tenant. */
+  stats(tenantId: string): Promise<CacheBackendStats>;
+  /** Most hits first; at most `limit`. */
+  entries(query: PageQuery & { tenant_id: string }): Promise<Page<CacheEntryView>>;
+  close(): Promise<void>;
+}
