@@ -1,14 +1,14 @@
 /** A promise whose outcome is decided elsewhere. */
-export interface Deferred {
-  readonly promise: Promise<void>;
-  resolve(): void;
+export interface Deferred<T = void> {
+  readonly promise: Promise<T>;
+  resolve(value: T): void;
   reject(reason: unknown): void;
 }
 
-export function deferred(): Deferred {
-  let resolve!: () => void;
+export function deferred<T = void>(): Deferred<T> {
+  let resolve!: (value: T) => void;
   let reject!: (reason: unknown) => void;
-  const promise = new Promise<void>((onResolve, onReject) => {
+  const promise = new Promise<T>((onResolve, onReject) => {
     resolve = onResolve;
     reject = onReject;
   });

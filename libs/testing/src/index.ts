@@ -3,4 +3,5 @@ export * from './build-llm-call.js';
 export * from './build-store-rows.js';
 export * from './counting-ids.js';
 export * from './fake-clock.js';
+export * from './scripted-redis.js';
 export * from './scripted-upstream.js';

@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import { PromptHistoryFailure } from '#contracts';
+import { readSearchError } from './search-failure.js';
+
+const CANARY = 'canary-prompt-5d1e';
+const reply = (message: string): Error => Object.assign(new Error(message), { name: 'ReplyError' });
+
+it.each([
+  [
+    reply(`ERR unknown command 'FT.SEARCH', with args beginning with: '${CANARY}' `),
+    'no_query_engine',
+    'final',
+  ],
+  [reply('ERR unknown command `FT.CREATE`, with args beginning with: `i`, '), 'no_query_engine', 'final'],
+  [reply('observatory:prompts:m:8: no such index'), 'failed', 'no_index'],
+  [reply('Unknown Index name'), 'failed', 'no_index'],
+  [reply('SEARCH_INDEX_NOT_FOUND Index not found: observatory:prompts:m:8'), 'failed', 'no_index'],
+  [reply('Index already exists'), 'failed', 'index_exists'],
+  [reply("READONLY You can't write against a read only replica."), 'unavailable', 'read_only'],
+  [
+    reply('ERR Error running script (call to f_1): @user_script:7: -READONLY You can not write'),
+    'unavailable',
+    'read_only',
+  ],
+  [reply('LOADING Redis is loading the dataset in memory'), 'unavailable', 'final'],
+  [reply('MASTERDOWN Link with MASTER is down'), 'unavailable', 'final'],
+  [reply('Cannot create index on db != 0'), 'failed', 'final'],
+  [reply(`OOM command not allowed ${CANARY}`), 'failed', 'final'],
+  [reply(`NOPERM this user may not ${CANARY}`), 'failed', 'final'],
+  [reply(`Error parsing vector similarity query: ${CANARY}`), 'failed', 'final'],
+  [reply(`ERR unknown command 'EVALSHA' ${CANARY}`), 'failed', 'final'],
+  [new Error('Command timed out'), 'unavailable', 'final'],
+  [new Error('Socket timeout. Expecting data'), 'unavailable', 'final'],
+  [new Error(`connect ECONNREFUSED ${CANARY}`), 'unavailable', 'final'],
+  [CANARY, 'unavailable', 'final'],
+] as const)('makes of %s a public failure', (error, reason, kind) => {
+  const read = readSearchError(error);
+  expect(read).toMatchObject({ kind, failure: { name: 'PromptHistoryFailure', reason } });
+  expect(`${read.failure.stack} ${JSON.stringify(read.failure)}`).not.toContain(CANARY);
+  expect(read.failure.cause).toBeUndefined();
+});
+
+it('says what to do about a Redis without a query engine, and about a database that has none', () => {
+  const textOf = (message: string): string => readSearchError(reply(message)).failure.message;
+  expect(textOf("ERR unknown command 'FT.SEARCH'")).toMatch(/no query engine.*Redis 8.*Redis Stack.*memory/);
+  expect(textOf('Cannot create index on db != 0')).toContain('database 0 only');
+  expect(textOf('OOM command not allowed')).toBe('Redis answered with an error (OOM)');
+  expect(textOf('Syntax error at offset 4')).toBe('Redis answered with an error');
+});
+
+it('passes its own kind through', () => {
+  const failure = new PromptHistoryFailure('failed', 'as it is');
+  expect(readSearchError(failure).failure).toBe(failure);
+});

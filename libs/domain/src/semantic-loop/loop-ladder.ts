@@ -1,0 +1,74 @@
+/**
+ * How far a session has climbed: what to do about its first loop, its second and all that follow.
+ *
+ *     policy   1st      2nd       3rd and later
+ *     hint     hinted   hinted    hinted
+ *     alert    hinted   alerted   alerted
+ *     pause    hinted   alerted   paused
+ *
+ * Counts loops, not prompts: a session that goes on for an hour without one starts at the first step again.
+ */
+import type { SemanticLoopAction, SemanticLoopPolicy, SessionKey } from '#contracts';
+import { type Clock, TtlLru } from '#kernel';
+
+export const LADDER_SESSION_COUNT_MAX = 50_000;
+export const LADDER_IDLE_MS = 3_600_000;
+
+const STEPS: Record<
+  Exclude<SemanticLoopPolicy, 'off'>,
+  readonly [SemanticLoopAction, ...SemanticLoopAction[]]
+> = {
+  hint: ['hinted'],
+  alert: ['hinted', 'alerted'],
+  pause: ['hinted', 'alerted', 'paused'],
+};
+
+export interface LoopLadderOptions {
+  clock: Clock;
+  /** Sessions with loops remembered; beyond it the least recent is forgotten and starts again. */
+  sessionCountMax?: number;
+  /** A session without a loop for longer than this is forgotten. */
+  idleMs?: number;
+}
+
+export class LoopLadder {
+  readonly #counts: TtlLru<SessionKey, number>;
+  #evictedCount = 0;
+
+  constructor({
+    clock,
+    sessionCountMax = LADDER_SESSION_COUNT_MAX,
+    idleMs = LADDER_IDLE_MS,
+  }: LoopLadderOptions) {
+    this.#counts = new TtlLru({
+      countMax: sessionCountMax,
+      idleMs,
+      clock,
+      onEvict: (_key, _count, reason) => {
+        if (reason === 'capacity') this.#evictedCount += 1;
+      },
+    });
+  }
+
+  get sessionCount(): number {
+    return this.#counts.size;
+  }
+
+  /** Sessions forgotten because there was no room. */
+  get evictedCount(): number {
+    return this.#evictedCount;
+  }
+
+  /** Counts one loop of this session and says what to do about it. Once for each loop; O(1). */
+  decide(policy: Exclude<SemanticLoopPolicy, 'off'>, session: SessionKey): SemanticLoopAction {
+    const count = (this.#counts.get(session) ?? 0) + 1;
+    this.#counts.set(session, count);
+    const steps = STEPS[policy];
+    return steps[Math.min(count, steps.length) - 1] ?? steps[0];
+  }
+
+  /** Loops counted in this session, the one just decided on included; 0 without one. */
+  occurrences(session: SessionKey): number {
+    return this.#counts.peek(session) ?? 0;
+  }
+}

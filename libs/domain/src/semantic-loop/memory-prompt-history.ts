@@ -1,0 +1,229 @@
+/**
+ * The history of a sidecar that stands alone: exact cosine over the last few prompts of each scope, decided in the
+ * calling turn, so two requests cannot race between recording and pruning. Bounded by scopes, by bytes and in time;
+ * what the first two push out is counted.
+ */
+import {
+  type Cosine,
+  type PromptEntry,
+  type PromptHistory,
+  PromptHistoryFailure,
+  type PromptMatch,
+  type PromptScope,
+} from '#contracts';
+import { type Clock, TtlLru } from '#kernel';
+import { checkUnitVector } from './check-unit-vector.js';
+import { HISTORY_COUNT_MAX, HISTORY_TTL_MS } from './history-defaults.js';
+import { cutPrompt } from './prompt-chars.js';
+
+export const HISTORY_SCOPE_COUNT_MAX = 50_000;
+/** Of vectors, texts and ids; 384 dimensions and short prompts come to about 9 kB for a full scope. */
+export const HISTORY_BYTES_MAX = 256 * 1024 * 1024;
+/** What an entry or a scope costs besides its content, roughly. */
+const OVERHEAD_BYTES = 200;
+
+export interface MemoryPromptHistoryOptions {
+  clock: Clock;
+  /** Of the vectors. */
+  dimension: number;
+  /** Prompts kept for each scope. */
+  countMax?: number;
+  ttlMs?: number;
+  /** Scopes held at once; the least recently used leaves first. */
+  scopeCountMax?: number;
+  /** Past it the least recently used scopes leave. */
+  bytesMax?: number;
+}
+
+/** For metrics; all but the first two only ever grow. */
+export interface PromptHistoryCounts {
+  scopes: number;
+  bytes: number;
+  /** Scopes that a bound pushed out while they still held prompts. */
+  evicted_capacity: number;
+  evicted_memory: number;
+  /** Prompts longer than is kept. */
+  cut_prompts: number;
+}
+
+interface Kept {
+  requestId: string;
+  prompt: string;
+  vector: Float32Array;
+  atMs: number;
+  recordedMs: number;
+  bytes: number;
+}
+
+interface Scope {
+  /** In order of arrival. */
+  entries: Kept[];
+  bytes: number;
+}
+
+export class MemoryPromptHistory implements PromptHistory {
+  readonly kind = 'memory';
+  readonly #clock: Clock;
+  readonly #dimension: number;
+  readonly #countMax: number;
+  readonly #ttlMs: number;
+  readonly #bytesMax: number;
+  readonly #scopes: TtlLru<string, Scope>;
+  #bytes = 0;
+  #isClosed = false;
+  readonly #evicted = { capacity: 0, memory: 0 };
+  #cutCount = 0;
+
+  constructor(options: MemoryPromptHistoryOptions) {
+    this.#clock = options.clock;
+    this.#dimension = options.dimension;
+    this.#countMax = options.countMax ?? HISTORY_COUNT_MAX;
+    this.#ttlMs = options.ttlMs ?? HISTORY_TTL_MS;
+    this.#bytesMax = options.bytesMax ?? HISTORY_BYTES_MAX;
+    this.#scopes = new TtlLru({
+      countMax: options.scopeCountMax ?? HISTORY_SCOPE_COUNT_MAX,
+      // An idle scope has nothing left that is young enough.
+      idleMs: this.#ttlMs,
+      clock: options.clock,
+      onEvict: (_key, scope, reason) => {
+        this.#bytes -= scope.bytes;
+        if (reason === 'capacity') this.#evicted.capacity += 1;
+      },
+    });
+  }
+
+  async open(): Promise<void> {
+    this.#checkOpen();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#scopes.clear();
+    this.#bytes = 0;
+  }
+
+  async probe(): Promise<void> {
+    this.#checkOpen();
+  }
+
+  async similar(scope: PromptScope, vector: Float32Array, requestId: string): Promise<PromptMatch[]> {
+    this.#checkOpen();
+    checkUnitVector(vector, this.#dimension);
+    const key = scopeKey(scope);
+    const known = this.#scopes.get(key);
+    if (known === undefined) return [];
+    this.#expire(key, known);
+    return known.entries
+      .filter((kept) => kept.requestId !== requestId)
+      .map((kept) => ({
+        request_id: kept.requestId,
+        prompt: kept.prompt,
+        at_ms: kept.atMs,
+        cosine: cosine(kept.vector, vector),
+      }))
+      .sort((one, other) => other.cosine - one.cosine || other.at_ms - one.at_ms);
+  }
+
+  async record(scope: PromptScope, entry: PromptEntry): Promise<void> {
+    this.#checkOpen();
+    checkUnitVector(entry.vector, this.#dimension);
+    const key = scopeKey(scope);
+    let known = this.#scopes.get(key);
+    if (known === undefined) {
+      known = { entries: [], bytes: OVERHEAD_BYTES + 2 * key.length };
+      this.#scopes.set(key, known);
+      this.#bytes += known.bytes;
+    }
+    const { nowMs, kept } = this.#keep(entry);
+    const others = known.entries.filter(
+      (one) => one.requestId !== kept.requestId && !this.#isOver(one, nowMs),
+    );
+    this.#setEntries(known, [...others, kept].slice(-this.#countMax));
+    if (this.#bytes > this.#bytesMax) this.#evictForMemory(key);
+  }
+
+  counts(): PromptHistoryCounts {
+    this.#scopes.evictIdle();
+    return {
+      scopes: this.#scopes.size,
+      bytes: this.#bytes,
+      evicted_capacity: this.#evicted.capacity,
+      evicted_memory: this.#evicted.memory,
+      cut_prompts: this.#cutCount,
+    };
+  }
+
+  #keep(entry: PromptEntry): { nowMs: number; kept: Kept } {
+    const nowMs = this.#clock.nowMs();
+    const prompt = cutPrompt(entry.prompt);
+    if (prompt.length < entry.prompt.length) this.#cutCount += 1;
+    const kept = {
+      requestId: entry.request_id,
+      prompt,
+      // A copy: it may be shared, or a piece of a far larger buffer.
+      vector: entry.vector.slice(),
+      atMs: entry.at_ms,
+      recordedMs: nowMs,
+      bytes: OVERHEAD_BYTES + entry.vector.byteLength + 2 * (prompt.length + entry.request_id.length),
+    };
+    return { nowMs, kept };
+  }
+
+  #isOver(kept: Kept, nowMs: number): boolean {
+    return nowMs - kept.recordedMs >= this.#ttlMs;
+  }
+
+  #expire(key: string, scope: Scope): void {
+    const nowMs = this.#clock.nowMs();
+    this.#setEntries(
+      scope,
+      scope.entries.filter((kept) => !this.#isOver(kept, nowMs)),
+    );
+    if (scope.entries.length === 0) this.#forget(key, scope);
+  }
+
+  /** Keeps the sums of bytes. */
+  #setEntries(scope: Scope, entries: Kept[]): void {
+    const bytes = bytesOf(entries) - bytesOf(scope.entries);
+    scope.entries = entries;
+    scope.bytes += bytes;
+    this.#bytes += bytes;
+  }
+
+  #forget(key: string, scope: Scope): void {
+    this.#bytes -= scope.bytes;
+    this.#scopes.delete(key);
+  }
+
+  /** The one in use stays: alone it is bounded by its count and by `PROMPT_CHARS_MAX`. */
+  #evictForMemory(keyInUse: string): void {
+    while (this.#bytes > this.#bytesMax) {
+      const oldest = this.#oldestBut(keyInUse);
+      if (oldest === null) return;
+      this.#forget(...oldest);
+      this.#evicted.memory += 1;
+    }
+  }
+
+  #oldestBut(keyInUse: string): [string, Scope] | null {
+    for (const [key, scope] of this.#scopes.entries()) if (key !== keyInUse) return [key, scope];
+    return null;
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw new PromptHistoryFailure('unavailable', 'The prompt history is closed');
+  }
+}
+
+/** Says where the first id ends, so that no two scopes share a key whatever their ids hold. */
+const scopeKey = ({ tenant_id, session_id }: PromptScope): string =>
+  `${tenant_id.length}:${tenant_id}${session_id}`;
+
+const bytesOf = (entries: readonly Kept[]): number => entries.reduce((sum, { bytes }) => sum + bytes, 0);
+
+function cosine(one: Float32Array, other: Float32Array): Cosine {
+  let sum = 0;
+  for (let index = 0; index < one.length; index += 1)
+    sum += (one[index] as number) * (other[index] as number);
+  return Math.max(-1, Math.min(1, sum)) as Cosine;
+}

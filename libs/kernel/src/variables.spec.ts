@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError } from './config-error.js';
+import {
+  pickVariables,
+  readBaseUrl,
+  readChoice,
+  readDurationMs,
+  readFlag,
+  readInteger,
+  readShare,
+} from './variables.js';
+
+const range = { fallback: 5, min: 1, max: 100 };
+const hour = { fallback: 3_600_000, min: 1_000, max: 86_400_000 };
+
+describe('environment variables', () => {
+  it('count as unset when they are empty', () => {
+    expect(pickVariables({ A: ' 1 ', B: ' ', D: '4' }, { a: 'A', b: 'B', c: 'C' })).toEqual({ A: '1' });
+  });
+
+  it('are read as what they are', () => {
+    expect(readInteger({ A: '42' }, 'A', range)).toBe(42);
+    expect(readDurationMs({ A: '30m' }, 'A', hour)).toBe(1_800_000);
+    expect(readDurationMs({ A: '1800' }, 'A', hour, 's')).toBe(1_800_000);
+    expect(readShare({ A: '0.95' }, 'A')).toBe(0.95);
+    expect(readShare({ A: '.5' }, 'A')).toBe(0.5);
+    expect(readFlag({ A: 'Off' }, 'A', true)).toBe(false);
+    expect(readChoice({ A: 'Redis' }, 'A', ['memory', 'redis'])).toBe('redis');
+    expect(readBaseUrl({ A: 'http://host:9997/v1' }, 'A')).toBe('http://host:9997/v1');
+  });
+
+  it('fall back when unset', () => {
+    expect(readInteger({}, 'A', range)).toBe(5);
+    expect(readDurationMs({}, 'A', hour)).toBe(3_600_000);
+    expect(readShare({}, 'A')).toBeNull();
+    expect(readFlag({}, 'A', true)).toBe(true);
+    expect(readChoice({}, 'A', ['memory'])).toBeNull();
+    expect(readBaseUrl({}, 'A')).toBeNull();
+  });
+
+  it.each([
+    ['10MB', (v: { A: string }) => readInteger(v, 'A', range)],
+    ['1e1', (v: { A: string }) => readInteger(v, 'A', range)],
+    ['101', (v: { A: string }) => readInteger(v, 'A', range)],
+    ['soon', (v: { A: string }) => readDurationMs(v, 'A', hour)],
+    ['999ms', (v: { A: string }) => readDurationMs(v, 'A', hour)],
+    ['95%', (v: { A: string }) => readShare(v, 'A')],
+    ['1.01', (v: { A: string }) => readShare(v, 'A')],
+    ['maybe', (v: { A: string }) => readFlag(v, 'A', false)],
+    ['disk', (v: { A: string }) => readChoice(v, 'A', ['memory'])],
+  ])('refuse %j with their name and the remedy', (value, read) => {
+    expect(() => read({ A: value })).toThrow(ConfigError);
+    expect(() => read({ A: value })).toThrow(/^A=.*cannot be used: give /);
+  });
+
+  it('do not repeat an address, which might hold a password', () => {
+    for (const A of ['http://user:hunter2@host', 'localhost:9997', 'ftp://hunter2.example'])
+      expect(() => readBaseUrl({ A }, 'A')).toThrow(/^A cannot be used(?!.*hunter2)/);
+  });
+});

@@ -1,0 +1,106 @@
+/** Environment variables as typed values. Each reader throws a ConfigError that names the variable and the remedy. */
+import { ConfigError } from './config-error.js';
+import { type DurationUnit, parseDurationMs } from './duration.js';
+
+/** Set variables only, trimmed. */
+export type Variables<Name extends string> = Partial<Record<Name, string>>;
+
+/** Of `table` (our name -> the variable's) what is set; an empty variable counts as not set. */
+export function pickVariables<Name extends string>(
+  source: Record<string, string | undefined>,
+  table: Readonly<Record<string, Name>>,
+): Variables<Name> {
+  const names = Object.values(table).filter((name) => source[name]?.trim());
+  return Object.fromEntries(names.map((name) => [name, source[name]?.trim()])) as Variables<Name>;
+}
+
+interface Range {
+  fallback: number;
+  min: number;
+  max: number;
+}
+
+/** Decimal digits only: "10MB", "1e3" and "" are refused, not read halfway. */
+export function readInteger<Name extends string>(
+  variables: Variables<Name>,
+  name: Name,
+  { fallback, min, max }: Range,
+): number {
+  const text = variables[name];
+  if (text === undefined) return fallback;
+  const value = Number(text);
+  if (/^\d{1,15}$/.test(text) && value >= min && value <= max) return value;
+  throw new ConfigError(
+    name,
+    text,
+    `give a whole number from ${min} to ${max}, or unset it for ${fallback}.`,
+  );
+}
+
+/** Milliseconds, from a duration (`50ms`, `1h`) or a plain number of `plainUnit`; the range is in milliseconds. */
+export function readDurationMs<Name extends string>(
+  variables: Variables<Name>,
+  name: Name,
+  { fallback, min, max }: Range,
+  plainUnit: DurationUnit = 'ms',
+): number {
+  const text = variables[name];
+  if (text === undefined) return fallback;
+  const ms = parseDurationMs(text, plainUnit);
+  if (ms !== null && ms >= min && ms <= max) return ms;
+  const plain = plainUnit === 's' ? 'a number of seconds' : 'a number of milliseconds';
+  throw new ConfigError(
+    name,
+    text,
+    `give a duration such as 50ms, 30m or 1h, or ${plain}, from ${durationText(min)} to ${durationText(max)}; unset it for ${durationText(fallback)}.`,
+  );
+}
+
+/** A decimal number from 0 to 1; null when unset. @param meaning as in "a similarity from 0 to 1 such as 0.95" */
+export function readShare<Name extends string>(
+  variables: Variables<Name>,
+  name: Name,
+  meaning = 'a number from 0 to 1 such as 0.95',
+): number | null {
+  const text = variables[name];
+  if (text === undefined) return null;
+  const value = Number(text);
+  if (/^(?:\d(?:\.\d{1,12})?|\.\d{1,12})$/.test(text) && value <= 1) return value;
+  throw new ConfigError(name, text, `give ${meaning}, or unset it.`);
+}
+
+export function readFlag<Name extends string>(
+  variables: Variables<Name>,
+  name: Name,
+  fallback: boolean,
+): boolean {
+  const text = variables[name]?.toLowerCase();
+  if (text === undefined) return fallback;
+  if (['0', 'false', 'no', 'off'].includes(text)) return false;
+  if (['1', 'true', 'yes', 'on'].includes(text)) return true;
+  throw new ConfigError(name, text, 'give 1 or 0.');
+}
+
+/** One of the choices, in any case; null when unset. */
+export function readChoice<Name extends string, Choice extends string>(
+  variables: Variables<Name>,
+  name: Name,
+  choices: readonly Choice[],
+): Choice | null {
+  const text = variables[name];
+  if (text === undefined) return null;
+  const choice = choices.find((one) => one === text.toLowerCase());
+  if (choice !== undefined) return choice;
+  throw new ConfigError(name, text, `give one of ${choices.join(', ')}.`);
+}
+
+/** A http(s) URL without credentials, which would be a secret; null when unset. The value is not repeated. */
+export function readBaseUrl<Name extends string>(variables: Variables<Name>, name: Name): string | null {
+  const text = variables[name];
+  if (text === undefined) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return text;
+  throw new ConfigError(name, null, 'give a URL without credentials, such as http://127.0.0.1:9997/v1.');
+}
+
+const durationText = (ms: number): string => (ms % 1_000 === 0 && ms > 0 ? `${ms / 1_000}s` : `${ms}ms`);
