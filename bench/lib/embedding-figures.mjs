@@ -1,0 +1,168 @@
+/**
+ * What an embedder costs beside the bare onnxruntime call for the same tokens: the way to the thread and back, the
+ * tokenising and the pooling. Both are timed in turn, so that what slows the machine slows both. Reads the built
+ * libraries.
+ */
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Tokenizer } from '@huggingface/tokenizers';
+import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { openOnnxEmbedder } from '#adapters/onnx';
+import { StaticFeaturiser } from '#domain/embedding';
+import { formatNumber, percentile } from './statistics.mjs';
+
+/** @import { OnnxEmbedder } from '#adapters/onnx' */
+/** @typedef {import('./figures.mjs').BenchResult} BenchResult */
+/** @typedef {{ words: number, tokens: number, embedMs: number[], bareMs: number[] }} Row */
+/** @typedef {(text: string) => Record<string, Tensor>} Feeds */
+
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+const sharedModels = join(process.env.OBSERVATORY_SHARED ?? resolve(repository, '../shared'), 'models');
+const sizes = [8, 32, 128];
+const embeddingAimMs = 10;
+const overBareAim = 1.1;
+const overBareMs = 0.3;
+
+/** One word piece each. */
+const pieces =
+  'the order of this customer was late so we must send money back and ask them about it again'.split(' ');
+/** As many different words as texts have. */
+const prose = readFileSync(join(repository, 'README.md'), 'utf8').match(/[A-Za-z]+/g) ?? pieces;
+
+/**
+ * @param {string[]} words
+ * @param {number} count
+ * @param {number} round
+ * @returns {string} another text every round
+ */
+const textOf = (words, count, round) =>
+  Array.from({ length: count }, (_, at) => words[(at + round * 7) % words.length]).join(' ');
+
+/** @param {ArrayLike<number>} ids */
+const row = (ids) =>
+  new Tensor(
+    'int64',
+    BigInt64Array.from(Array.from(ids), (id) => BigInt(id)),
+    [1, ids.length],
+  );
+
+/**
+ * @param {OnnxEmbedder} embedder
+ * @param {InferenceSession} session
+ * @param {Feeds} feedsOf
+ * @param {{ rounds: number, words: string[], inputName: string, extraTokens: number }} options
+ * @returns {Promise<Row[]>}
+ */
+async function measure(embedder, session, feedsOf, { rounds, words, inputName, extraTokens }) {
+  const rows = [];
+  for (const size of sizes) {
+    /** @type {Row} */
+    const measured = { words: size - extraTokens, tokens: 0, embedMs: [], bareMs: [] };
+    for (let round = -Math.ceil(rounds / 10); round < rounds; round += 1) {
+      const text = textOf(words, measured.words, round + rounds);
+      const feeds = feedsOf(text);
+      const startMs = performance.now();
+      await embedder.embed(text);
+      const embeddedMs = performance.now();
+      await session.run(feeds);
+      const endMs = performance.now();
+      if (round < 0) continue;
+      measured.tokens = feeds[inputName]?.dims[1] ?? 0;
+      measured.embedMs.push(embeddedMs - startMs);
+      measured.bareMs.push(endMs - embeddedMs);
+    }
+    rows.push(measured);
+  }
+  return rows;
+}
+
+const sessionOptions = { intraOpNumThreads: 1, interOpNumThreads: 1, enableMemPattern: false };
+
+/** @param {number} rounds @returns {Promise<Row[]>} */
+async function measureStatic(rounds) {
+  const file = createRequire(import.meta.url).resolve(
+    '#models/observatory-static-384/observatory-static-384.onnx',
+  );
+  const session = await InferenceSession.create(file, sessionOptions);
+  const featuriser = new StaticFeaturiser();
+  const embedder = await openOnnxEmbedder({ model: { kind: 'static' } });
+  const feedsOf = (/** @type {string} */ text) => ({ bucket_ids: row(featuriser.features(text)) });
+  const rows = await measure(embedder, session, feedsOf, {
+    rounds,
+    words: prose,
+    inputName: 'bucket_ids',
+    extraTokens: 0,
+  });
+  await embedder.close();
+  await session.release();
+  return rows;
+}
+
+/** @param {number} rounds @returns {Promise<Row[]>} */
+async function measureMinilm(rounds) {
+  const folder = mkdtempSync(join(tmpdir(), 'observatory-bench-'));
+  for (const name of ['tokenizer.json', 'tokenizer_config.json']) {
+    cpSync(join(sharedModels, 'all-MiniLM-L6-v2', name), join(folder, name));
+  }
+  const file = join(folder, 'model_int8.onnx');
+  cpSync(join(sharedModels, 'minilm-shape-random/model_int8.onnx'), file);
+  const json = (/** @type {string} */ name) => JSON.parse(readFileSync(join(folder, name), 'utf8'));
+  const tokenizer = new Tokenizer(json('tokenizer.json'), json('tokenizer_config.json'));
+  const session = await InferenceSession.create(file, sessionOptions);
+  const embedder = await openOnnxEmbedder({ model: { kind: 'minilm', path: folder } });
+  /** @type {Feeds} */
+  const feedsOf = (text) => {
+    /** @type {number[]} */
+    const ids = tokenizer.encode(text).ids;
+    return {
+      input_ids: row(ids),
+      attention_mask: row(ids.map(() => 1)),
+      token_type_ids: row(ids.map(() => 0)),
+    };
+  };
+  const rows = await measure(embedder, session, feedsOf, {
+    rounds,
+    words: pieces,
+    inputName: 'input_ids',
+    extraTokens: 2,
+  });
+  await embedder.close();
+  await session.release();
+  rmSync(folder, { recursive: true });
+  return rows;
+}
+
+/**
+ * @param {string} title
+ * @param {string} unit what the model calls its tokens
+ * @param {Row} row
+ */
+function figureOf(title, unit, { words: count, tokens, embedMs, bareMs }) {
+  const [p50, p99, bare] = [percentile(embedMs, 50), percentile(embedMs, 99), percentile(bareMs, 50)];
+  const allowedMs = overBareAim * bare + overBareMs;
+  return {
+    title: `${title}, ${count} words: embed / bare onnxruntime call, p50`,
+    measured: formatNumber(p50 / bare),
+    aim: `at most ${overBareAim} and ${overBareMs} ms (${formatNumber(allowedMs)} ms), and below ${embeddingAimMs} ms`,
+    ok: p50 <= allowedMs && p50 < embeddingAimMs,
+    absolutes: `p50 ${formatNumber(p50)} ms, p99 ${formatNumber(p99)} ms; bare ${formatNumber(bare)} ms, ${tokens} ${unit}`,
+  };
+}
+
+/**
+ * @param {{ rounds?: number }} [options] texts timed for each size
+ * @returns {Promise<BenchResult>} without MiniLM's figures, and a note why, where the shared files are absent
+ */
+export async function measureEmbedding({ rounds = 500 } = {}) {
+  const figures = (await measureStatic(rounds)).map((row) => figureOf('static', 'features', row));
+  if (!existsSync(join(sharedModels, 'minilm-shape-random/model_int8.onnx'))) {
+    return { figures, notes: [`MiniLM was not measured: ${sharedModels} is not at hand.`] };
+  }
+  const minilm = await measureMinilm(Math.ceil(rounds / 2));
+  return {
+    figures: [...figures, ...minilm.map((row) => figureOf('MiniLM, int8, random weights', 'tokens', row))],
+  };
+}

@@ -1,0 +1,88 @@
+/** Where a model runs: in a thread of its own, or in the caller's. The embedder in front knows no difference. */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { deferred } from '#kernel';
+import type { InferenceAnswer, InferenceRequest, ModelSettings, WorkerData } from './protocol.js';
+import { makeGate, stopGate } from './run-gate.js';
+
+export interface HostListener {
+  onAnswer(answer: InferenceAnswer): void;
+  /** Once, when the host ended, asked or not. */
+  onEnd(reason: string): void;
+}
+
+export interface InferenceHost {
+  post(request: InferenceRequest): void;
+  /** Answers what it was given, then resolves when nothing of it is left, or it has taken too long. */
+  end(): Promise<void>;
+}
+
+export type StartInferenceHost = (settings: ModelSettings, listener: HostListener) => InferenceHost;
+
+/** A thread that does not end by itself within this is left alone: force would abort the process. */
+const END_MS_MAX = 5_000;
+
+/** @param workerUrl the compiled onnx-worker.js */
+export const startInWorker =
+  (workerUrl: URL = compiledWorkerUrl()): StartInferenceHost =>
+  (settings, { onAnswer, onEnd }) => {
+    const gate = makeGate();
+    const worker = new Worker(workerUrl, {
+      workerData: { settings, gate } satisfies WorkerData,
+      name: 'onnx',
+      // The worker is compiled: it must find compiled libraries, also where the caller runs from the sources.
+      execArgv: [],
+    });
+    const stop = () => stopGate(gate);
+    process.once('exit', stop);
+    let failure: string | null = null;
+    const exited = new Promise<void>((resolve) => {
+      worker.once('exit', (code) => {
+        process.off('exit', stop);
+        onEnd(failure ?? `the embedding thread ended (${code})`);
+        resolve();
+      });
+    });
+    worker.on('message', onAnswer);
+    worker.on('error', (error) => {
+      failure = `the embedding thread failed: ${error.message}`;
+    });
+    return {
+      post: (request) => worker.postMessage(request),
+      end: async () => {
+        worker.postMessage({ kind: 'close' } satisfies InferenceRequest);
+        const ended = deferred();
+        const timer = setTimeout(() => {
+          worker.unref();
+          ended.resolve();
+        }, END_MS_MAX);
+        await Promise.race([exited, ended.promise]);
+        clearTimeout(timer);
+      },
+    };
+  };
+
+/** For tests and small tools: the model's work holds up everything else. */
+export const startHere: StartInferenceHost = (settings, { onAnswer, onEnd }) => {
+  const model = import('./serve-model.js').then(({ serveModel }) => serveModel(settings));
+  model.then(({ opened }) => onAnswer(opened));
+  return {
+    post: async (request) => {
+      if (request.kind === 'embed') onAnswer(await (await model).embed(request.id, request.text));
+    },
+    end: async () => {
+      await (await model).close();
+      onEnd('the model is closed');
+    },
+  };
+};
+
+/** Beside this file where that is compiled; else the same place under dist. */
+function compiledWorkerUrl(): URL {
+  const beside = new URL('./onnx-worker.js', import.meta.url);
+  if (existsSync(beside)) return beside;
+  const built = new URL('../../../../dist/libs/adapters/src/onnx/onnx-worker.js', import.meta.url);
+  if (existsSync(built)) return built;
+  throw new Error(`${fileURLToPath(built)} is missing: run "npm run build"`);
+}

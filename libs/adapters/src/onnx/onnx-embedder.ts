@@ -1,0 +1,240 @@
+/**
+ * The queue in front of a local model. What is refused costs nothing: a full queue refuses at once, and a text whose
+ * time is up is dropped before the model sees it.
+ *
+ *     embed ->  waiting (bounded)  ->  at the model (one, or two where a text takes less than its way there)  -> answer
+ */
+import {
+  type Embedder,
+  type EmbedderDescription,
+  type Embedding,
+  EmbeddingFailure,
+  type EmbeddingFailureReason,
+  type EmbedOptions,
+  type Fitness,
+} from '#contracts';
+import type { HostListener, InferenceHost, StartInferenceHost } from './inference-host.js';
+import type { InferenceAnswer, InferenceFigures, ModelSettings } from './protocol.js';
+
+/** For counts and histograms; never holds a text. */
+export type EmbedderEvent =
+  | ({ kind: 'embedded'; fitness: Fitness; queueMs: number } & InferenceFigures)
+  | { kind: 'refused'; reason: EmbeddingFailureReason }
+  /** Ended unasked. From now on everything is refused as `unavailable`. */
+  | { kind: 'died'; detail: string };
+
+export interface OnnxEmbedder extends Embedder {
+  /** False after `close`, and after the model's thread has died. */
+  readonly isAlive: boolean;
+}
+
+export interface QueueSettings {
+  /** Texts waiting or at the model; the next one is refused as `busy`. */
+  queueCountMax: number;
+  /** Texts handed over at once. */
+  depth: number;
+  /** Bounds what is copied to the model's thread. */
+  cut(text: string): string;
+  onEvent(event: EmbedderEvent): void;
+}
+
+interface Job {
+  id: number;
+  text: string;
+  acceptedMs: number;
+  /** On the monotonic clock. */
+  deadlineMs: number;
+  timer: NodeJS.Timeout | null;
+  /** Its caller has been told; it may still be at the model. */
+  isSettled: boolean;
+  resolve(embedding: Embedding): void;
+  reject(failure: EmbeddingFailure): void;
+}
+
+export class QueuedEmbedder implements OnnxEmbedder, HostListener {
+  readonly #queue: QueueSettings;
+  readonly #host: InferenceHost;
+  /** Both in the order of arrival. */
+  readonly #waiting = new Map<number, Job>();
+  readonly #running = new Map<number, Job>();
+  readonly #opened: Promise<void>;
+  #settleOpening: ((error: Error | null) => void) | null = null;
+  #description: EmbedderDescription | null = null;
+  #nextId = 1;
+  #state: 'opening' | 'open' | 'closing' | 'ended' = 'opening';
+  #closing: Promise<void> | null = null;
+
+  private constructor(settings: ModelSettings, start: StartInferenceHost, queue: QueueSettings) {
+    this.#queue = queue;
+    this.#opened = new Promise((resolve, reject) => {
+      this.#settleOpening = (error) => (error === null ? resolve() : reject(error));
+    });
+    this.#host = start(settings, {
+      onAnswer: (answer) => this.onAnswer(answer),
+      onEnd: (reason) => this.onEnd(reason),
+    });
+  }
+
+  /**
+   * Resolves when the model is loaded, checked and warm.
+   *
+   * @throws Error with a remedy, if it cannot be
+   */
+  static async open(
+    settings: ModelSettings,
+    start: StartInferenceHost,
+    queue: QueueSettings,
+    openMsMax: number,
+  ): Promise<OnnxEmbedder> {
+    const embedder = new QueuedEmbedder(settings, start, queue);
+    const timer = setTimeout(() => {
+      embedder.#settleOpening?.(new Error(`the model was not ready after ${openMsMax} ms`));
+    }, openMsMax);
+    try {
+      await embedder.#opened;
+      return embedder;
+    } catch (error) {
+      await embedder.close();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  get isAlive(): boolean {
+    return this.#state === 'open';
+  }
+
+  get description(): EmbedderDescription {
+    if (this.#description === null) throw new Error('the embedder is not open');
+    return this.#description;
+  }
+
+  get queuedCount(): number {
+    return this.#waiting.size + this.#running.size;
+  }
+
+  embed(text: string, { timeoutMs = Number.POSITIVE_INFINITY }: EmbedOptions = {}): Promise<Embedding> {
+    return new Promise((resolve, reject) => {
+      const refusal = this.#refusal(timeoutMs);
+      if (refusal !== null) {
+        this.#queue.onEvent({ kind: 'refused', reason: refusal.reason });
+        reject(refusal);
+        return;
+      }
+      const id = this.#nextId;
+      this.#nextId += 1;
+      const acceptedMs = performance.now();
+      const job: Job = {
+        id,
+        text: this.#queue.cut(text),
+        acceptedMs,
+        deadlineMs: acceptedMs + timeoutMs,
+        timer: Number.isFinite(timeoutMs) ? setTimeout(() => this.#expire(job), timeoutMs) : null,
+        isSettled: false,
+        resolve,
+        reject,
+      };
+      this.#waiting.set(id, job);
+      this.#handOver();
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  onAnswer(answer: InferenceAnswer): void {
+    if (answer.kind === 'opened') {
+      if (this.#state !== 'opening') return;
+      this.#description = answer.description;
+      this.#state = 'open';
+      this.#settleOpening?.(null);
+    } else if (answer.kind === 'unopened') this.#settleOpening?.(new Error(answer.detail));
+    else this.#settle(answer);
+  }
+
+  onEnd(reason: string): void {
+    const wasOpen = this.#state === 'open';
+    this.#state = 'ended';
+    this.#settleOpening?.(new Error(reason));
+    if (wasOpen) this.#queue.onEvent({ kind: 'died', detail: reason });
+    this.#failAll(wasOpen ? reason : 'the embedder is closed');
+  }
+
+  #refusal(timeoutMs: number): EmbeddingFailure | null {
+    if (this.#state !== 'open') return new EmbeddingFailure('unavailable', 'the embedder is not running');
+    if (!(timeoutMs > 0)) return expiry();
+    if (this.queuedCount < this.#queue.queueCountMax) return null;
+    return new EmbeddingFailure('busy', `${this.#queue.queueCountMax} texts are waiting to be embedded`);
+  }
+
+  #handOver(): void {
+    for (const job of this.#waiting.values()) {
+      if (this.#running.size >= this.#queue.depth) return;
+      if (performance.now() >= job.deadlineMs) {
+        this.#expire(job);
+        continue;
+      }
+      this.#waiting.delete(job.id);
+      this.#running.set(job.id, job);
+      this.#host.post({ kind: 'embed', id: job.id, text: job.text });
+    }
+  }
+
+  /** One at the model keeps its place there until the model has answered. */
+  #expire(job: Job): void {
+    this.#waiting.delete(job.id);
+    this.#refuse(job, expiry());
+  }
+
+  #settle(answer: Exclude<InferenceAnswer, { kind: 'opened' | 'unopened' }>): void {
+    const job = this.#running.get(answer.id);
+    if (job === undefined) return;
+    this.#running.delete(answer.id);
+    if (answer.kind === 'failed') {
+      this.#refuse(job, new EmbeddingFailure('failed', `the model failed: ${answer.detail}`));
+    } else {
+      const { fitness, vector, tokensCount, computeMs } = answer;
+      if (job.timer !== null) clearTimeout(job.timer);
+      job.isSettled = true;
+      const queueMs = Math.max(0, performance.now() - job.acceptedMs - computeMs);
+      this.#queue.onEvent({ kind: 'embedded', fitness, queueMs, tokensCount, computeMs });
+      job.resolve({ fitness, vector } as Embedding);
+    }
+    this.#handOver();
+  }
+
+  /** Without effect on a job whose caller has been told. */
+  #refuse(job: Job, failure: EmbeddingFailure): void {
+    if (job.isSettled) return;
+    job.isSettled = true;
+    if (job.timer !== null) clearTimeout(job.timer);
+    this.#queue.onEvent({ kind: 'refused', reason: failure.reason });
+    job.reject(failure);
+  }
+
+  /** What waits is refused; what is at the model is answered. */
+  async #close(): Promise<void> {
+    if (this.#state !== 'ended') {
+      this.#state = 'closing';
+      const waiting = [...this.#waiting.values()];
+      this.#waiting.clear();
+      for (const job of waiting) this.#refuse(job, closedFailure());
+      await this.#host.end();
+    }
+    this.#state = 'ended';
+    this.#failAll('the embedder is closed');
+  }
+
+  #failAll(reason: string): void {
+    const jobs = [...this.#running.values(), ...this.#waiting.values()];
+    this.#running.clear();
+    this.#waiting.clear();
+    for (const job of jobs) this.#refuse(job, new EmbeddingFailure('unavailable', reason));
+  }
+}
+
+const expiry = () => new EmbeddingFailure('expired', 'the text was not embedded in time');
+const closedFailure = () => new EmbeddingFailure('unavailable', 'the embedder is closed');

@@ -1,0 +1,64 @@
+/** Opens one of the two local models, each with its own way of cutting long texts. */
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import {
+  cutToEnds,
+  cutToHead,
+  MINILM_TEXT_CHARS_MAX,
+  type MinilmVariant,
+  STATIC_TEXT_CHARS_MAX,
+} from '#domain/embedding';
+import { startHere, startInWorker } from './inference-host.js';
+import { type EmbedderEvent, type OnnxEmbedder, QueuedEmbedder } from './onnx-embedder.js';
+import type { ModelSettings } from './protocol.js';
+
+export type OnnxModel =
+  /** The bundled one. @param directory another copy of it; absent: models/observatory-static-384 */
+  | { kind: 'static'; directory?: string | undefined }
+  /** @param path folder with model and tokenizer.json, or the .onnx file in such a folder */
+  | { kind: 'minilm'; path: string; variant?: MinilmVariant | undefined };
+
+export interface OnnxEmbedderOptions {
+  model: OnnxModel;
+  /** Texts accepted at once; the next one is refused as `busy`. Absent: 256. */
+  queueCountMax?: number | undefined;
+  /** Absent: 60 s. */
+  openMsMax?: number | undefined;
+  onEvent?: ((event: EmbedderEvent) => void) | undefined;
+  /** The compiled onnx-worker.js; null runs the model in the caller's thread, for tests and small tools. */
+  workerUrl?: URL | null | undefined;
+}
+
+const QUEUE_COUNT_MAX = 256;
+const OPEN_MS_MAX = 60_000;
+
+/**
+ * Resolves when the model is loaded, checked and warm.
+ *
+ * @throws Error that names the path and says what to do, if a file is missing or damaged, or the model is another one
+ */
+export async function openOnnxEmbedder(options: OnnxEmbedderOptions): Promise<OnnxEmbedder> {
+  const { model, queueCountMax = QUEUE_COUNT_MAX, openMsMax = OPEN_MS_MAX, workerUrl } = options;
+  const start = workerUrl === null ? startHere : startInWorker(workerUrl);
+  const onEvent = options.onEvent ?? (() => {});
+  const settings: ModelSettings =
+    model.kind === 'static' ? { kind: 'static', directory: model.directory ?? bundledDirectory() } : model;
+  // The static model needs less for a text than the text for its way to the thread: the next one waits there already.
+  const manner =
+    model.kind === 'static'
+      ? { depth: 2, cut: (text: string) => cutToEnds(text, STATIC_TEXT_CHARS_MAX) }
+      : { depth: 1, cut: (text: string) => cutToHead(text, MINILM_TEXT_CHARS_MAX) };
+  return QueuedEmbedder.open(settings, start, { queueCountMax, onEvent, ...manner }, openMsMax);
+}
+
+function bundledDirectory(): string {
+  const manifest = '#models/observatory-static-384/manifest.json';
+  try {
+    return dirname(createRequire(import.meta.url).resolve(manifest));
+  } catch {
+    throw new Error(
+      'the bundled model is missing: restore the folder models/observatory-static-384 of the release ' +
+        `(${manifest} of package.json leads nowhere)`,
+    );
+  }
+}

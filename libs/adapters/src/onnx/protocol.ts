@@ -1,0 +1,43 @@
+/** What crosses between the embedder and its thread: plain values only. Texts go in, never out. */
+import type { EmbedderDescription, Fitness } from '#contracts';
+import type { MinilmVariant } from '#domain/embedding';
+import type { GateWord } from './run-gate.js';
+
+export interface StaticModelSettings {
+  kind: 'static';
+  /** Folder with the model and its manifest.json. */
+  directory: string;
+}
+
+export interface MinilmModelSettings {
+  kind: 'minilm';
+  /** Folder with the model's file and tokenizer.json, or the path of the .onnx file in such a folder. */
+  path: string;
+  /** Absent: int8 where both are there. */
+  variant?: MinilmVariant | undefined;
+}
+
+export type ModelSettings = StaticModelSettings | MinilmModelSettings;
+
+/** What the thread is started with. */
+export interface WorkerData {
+  settings: ModelSettings;
+  gate: GateWord;
+}
+
+export type InferenceRequest = { kind: 'embed'; id: number; text: string } | { kind: 'close' };
+
+export interface InferenceFigures {
+  /** Tokens or features that the model was given. */
+  tokensCount: number;
+  /** Of tokenising and the model together. */
+  computeMs: number;
+}
+
+export type InferenceAnswer =
+  | { kind: 'opened'; description: EmbedderDescription }
+  /** The model cannot be used; `detail` is for the person who started the process. */
+  | { kind: 'unopened'; detail: string }
+  | ({ kind: 'embedded'; id: number; fitness: Fitness; vector: Float32Array | null } & InferenceFigures)
+  /** `detail` never holds the text. */
+  | { kind: 'failed'; id: number; detail: string };
