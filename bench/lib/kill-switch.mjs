@@ -72,6 +72,8 @@ const answerOf = (text) => ({
   finish: 'stop',
   usage: null,
   failed: false,
+  answer_id: null,
+  lossless: true,
 });
 
 /**

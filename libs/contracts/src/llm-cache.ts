@@ -79,7 +79,7 @@ export const cacheStatsSchema = z.object({
    */
   wrong_hit_rate: z.number().nullable(),
   /** Candidates above the threshold that were refused, by reason. */
-  vetoes: z.record(z.enum(TEXT_VETOES), count),
+  vetoes: z.partialRecord(z.enum(TEXT_VETOES), count),
   /** Callers that waited for an equal call and shared its answer. */
   coalesced: count,
   /** Why answers were not stored: `length`, `filtered`, `hinted`, `too_large`, ... */

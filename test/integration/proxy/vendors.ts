@@ -44,11 +44,16 @@ export interface AskOptions {
   /** Retries the SDK may make; 0 unless told. */
   maxRetries?: number;
   agent?: string;
+  /** Left to the vendor's default unless told. */
+  temperature?: number;
+  /** Responses only: whether the vendor keeps the answer, so that a later call may name it. */
+  store?: boolean;
 }
 
 const prefix = (agent: string | undefined) =>
   agent === undefined ? '' : `/agents/${encodeURIComponent(agent)}`;
 const isStream = (json: unknown): boolean => (json as { stream?: boolean }).stream === true;
+const warmth = ({ temperature }: AskOptions) => (temperature === undefined ? {} : { temperature });
 const toolNames = (calls: { name?: string | undefined }[] | undefined) =>
   (calls ?? []).map((call) => call.name ?? '');
 
@@ -65,7 +70,7 @@ export const openaiChat: Vendor = {
   upstream: 'openai',
   async ask(url, text, options = {}) {
     const answer = await openaiClient(url, options).chat.completions.create(
-      { model: 'gpt-4o-mini', messages: chatMessages(text, options) },
+      { model: 'gpt-4o-mini', messages: chatMessages(text, options), ...warmth(options) },
       signalOf(options),
     );
     const message = answer.choices[0]?.message;
@@ -81,6 +86,7 @@ export const openaiChat: Vendor = {
       {
         model: 'gpt-4o-mini',
         messages: chatMessages(text, options),
+        ...warmth(options),
         stream_options: { include_usage: true },
       },
       signalOf(options),
@@ -148,7 +154,7 @@ export const openaiResponses: Vendor = {
   upstream: 'openai',
   async ask(url, text, options = {}) {
     const answer = await openaiClient(url, options).responses.create(
-      { model: 'gpt-4o-mini', input: text, ...(options.system && { instructions: options.system }) },
+      responsesBody(text, options),
       signalOf(options),
     );
     return {
@@ -158,7 +164,7 @@ export const openaiResponses: Vendor = {
   },
   async askStreaming(url, text, options = {}) {
     const stream = openaiClient(url, options).responses.stream(
-      { model: 'gpt-4o-mini', input: text, ...(options.system && { instructions: options.system }) },
+      responsesBody(text, options),
       signalOf(options),
     );
     const answer = await stream.finalResponse();
@@ -429,22 +435,34 @@ export const always =
 const data = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
 const pieces = (text: string) => text.match(/[\s\S]{1,7}/g) ?? [''];
 const signalOf = ({ signal }: AskOptions) => (signal === undefined ? {} : { signal });
+const responsesBody = (text: string, options: AskOptions) => ({
+  model: 'gpt-4o-mini',
+  input: text,
+  ...(options.system && { instructions: options.system }),
+  ...(options.store !== undefined && { store: options.store }),
+  ...warmth(options),
+});
 const chatMessages = (text: string, { system }: AskOptions) => [
   ...(system ? [{ role: 'system' as const, content: system }] : []),
   { role: 'user' as const, content: text },
 ];
-const anthropicBody = (text: string, { system }: AskOptions) => ({
+const anthropicBody = (text: string, options: AskOptions) => ({
   model: 'claude-sonnet-4-5',
   max_tokens: 256,
   messages: [{ role: 'user' as const, content: text }],
-  ...(system && { system }),
+  ...(options.system && { system: options.system }),
+  ...warmth(options),
 });
 const anthropicSeen = (content: { type: string; text?: string; name?: string }[]): Seen => ({
   text: content.map((block) => (block.type === 'text' ? (block.text ?? '') : '')).join(''),
   toolCalls: toolNames(content.filter((block) => block.type === 'tool_use')),
 });
-const geminiBody = (text: string, { system, signal }: AskOptions) => ({
+const geminiBody = (text: string, { system, signal, ...options }: AskOptions) => ({
   model: 'gemini-2.5-flash',
   contents: text,
-  config: { ...(system && { systemInstruction: system }), ...(signal && { abortSignal: signal }) },
+  config: {
+    ...(system && { systemInstruction: system }),
+    ...(signal && { abortSignal: signal }),
+    ...warmth(options),
+  },
 });

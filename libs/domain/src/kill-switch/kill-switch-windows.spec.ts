@@ -40,6 +40,8 @@ const says = (text: string, ...tool_calls: LlmToolCall[]): LlmAnswer => ({
   finish: tool_calls.length > 0 ? 'tool_calls' : 'stop',
   usage: null,
   failed: false,
+  answer_id: null,
+  lossless: true,
 });
 
 describe('KillSwitchWindows', () => {

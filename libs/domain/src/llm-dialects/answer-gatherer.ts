@@ -7,6 +7,9 @@ export class AnswerGatherer {
   finish: FinishReason | null = null;
   usage: Usage | null = null;
   failed = false;
+  answerId: string | null = null;
+  /** Something came that is neither text nor a call, or cannot be put where it was. */
+  isLossy = false;
   /** A bound was reached: text or calls are missing. */
   isTruncated = false;
   #text = '';
@@ -16,6 +19,10 @@ export class AnswerGatherer {
 
   addText(piece: string): void {
     this.#text += this.#admit(piece);
+  }
+
+  get hasText(): boolean {
+    return this.#text !== '';
   }
 
   get callCount(): number {
@@ -68,8 +75,18 @@ export class AnswerGatherer {
   toAnswer(): LlmAnswer {
     const tool_calls: LlmToolCall[] = [];
     for (const call of this.#calls.values()) if (call.name !== '') tool_calls.push({ ...call });
-    const { model, finish, usage, failed } = this;
-    return { model, text: this.#text, tool_calls, finish, usage: usage && { ...usage }, failed };
+    const { model, finish, usage, failed, answerId: answer_id } = this;
+    const lossless = !this.isLossy && !this.isTruncated && !failed && tool_calls.length === this.#calls.size;
+    return {
+      model,
+      text: this.#text,
+      tool_calls,
+      finish,
+      usage: usage && { ...usage },
+      failed,
+      answer_id,
+      lossless,
+    };
   }
 
   #admit(piece: string): string {

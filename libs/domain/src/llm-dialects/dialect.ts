@@ -3,7 +3,7 @@
  * know it leaves alone, and odd input gives an empty reading, never an exception. Writes what the vendor's own SDK
  * accepts as the vendor's answer.
  */
-import type { DialectName, LlmAnswer, LlmRequest } from '#contracts';
+import type { CachedAnswer, CanonicalRequest, DialectName, LlmAnswer, LlmRequest } from '#contracts';
 
 /** Something of ours in place of an answer. */
 export interface OwnAnswer {
@@ -19,6 +19,18 @@ export interface AnswerToWrite {
   atMs: number;
   /** Gemini streams as a JSON array unless asked for `alt=sse`. */
   query?: string;
+}
+
+/** An answer given before, for a request that may be answered with it. */
+export interface ReplayToWrite {
+  answer: CachedAnswer;
+  /** The caller's request, parsed; whether and how it streams is in it. */
+  body: unknown;
+  path: string;
+  query?: string;
+  /** Ours, fresh for each replay: a client may take two messages of one id for the same. Letters, digits, - and _. */
+  id: string;
+  atMs: number;
 }
 
 export interface ErrorToWrite {
@@ -53,11 +65,21 @@ export interface Dialect {
 
   streamReader(): StreamReader;
 
+  /** All that can change the answer, in no vendor's vocabulary. @param query of the request's URL */
+  canonicalRequest(body: unknown, path: string, query?: string): CanonicalRequest;
+
   /** A copy of the request with `text` as the operator's or the gateway's word to the model. */
   injectSystem(body: unknown, text: string): unknown;
 
   /** A finished assistant message in the vendor's shape, streamed or not: no tool calls, and a usage of 0. */
   writeAnswer(answer: AnswerToWrite): OwnAnswer;
+
+  /**
+   * The same text and tool calls as the caller's SDK takes them from the vendor, streamed or not, with all input
+   * counted as cached. Null: this caller cannot have this answer (arguments that are no object where the vendor has
+   * objects, an id that the vendor would have to know).
+   */
+  writeReplay(replay: ReplayToWrite): OwnAnswer | null;
 
   /** The vendor's error shape, unstreamed. `code` is our catalogue's. */
   writeError(error: ErrorToWrite): OwnAnswer;

@@ -1,4 +1,12 @@
 /** LLM dialects: the vendors' wire APIs, read into one vocabulary and written back. */
-export type { AnswerToWrite, Dialect, ErrorToWrite, OwnAnswer, StreamReader } from './dialect.js';
+export { FIELDS_EXCLUDED } from './canonical-fields-excluded.js';
+export type {
+  AnswerToWrite,
+  Dialect,
+  ErrorToWrite,
+  OwnAnswer,
+  ReplayToWrite,
+  StreamReader,
+} from './dialect.js';
 export { DIALECT_BY_NAME, defaultDialect, dialectFor } from './dialect-for.js';
 export { DIALECT_LIMITS } from './dialect-limits.js';

@@ -27,6 +27,9 @@ const ANSWER = {
     reasoning_tokens: 15,
   },
   failed: false,
+  answer_id: 'msg_01',
+  // Thinking is left out of it.
+  lossless: false,
 };
 
 describe('Messages requests', () => {

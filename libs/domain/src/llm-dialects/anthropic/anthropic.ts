@@ -6,11 +6,12 @@
 import type { Dialect } from '../dialect.js';
 import { isPostTo } from '../path-match.js';
 import { HELD_COMMENT, JSON_TYPE, sseEvent } from '../sse-event.js';
+import { canonicalMessagesRequest } from './canonical-request.js';
 import { injectMessagesSystem } from './inject-system.js';
 import { readMessageAnswer } from './read-answer.js';
 import { readMessagesRequest } from './read-request.js';
 import { MessageStreamReader } from './stream-reader.js';
-import { writeMessageAnswer } from './write-answer.js';
+import { writeMessageAnswer, writeMessageReplay } from './write-answer.js';
 import { messagesError } from './write-error.js';
 
 export const anthropic: Dialect = {
@@ -20,7 +21,9 @@ export const anthropic: Dialect = {
   readAnswer: readMessageAnswer,
   streamReader: () => new MessageStreamReader(),
   injectSystem: injectMessagesSystem,
+  canonicalRequest: canonicalMessagesRequest,
   writeAnswer: writeMessageAnswer,
+  writeReplay: writeMessageReplay,
   writeError: (error) => ({ contentType: JSON_TYPE, body: JSON.stringify(messagesError(error)) }),
   writeStreamError: (error) => sseEvent('error', messagesError(error)),
   keepAliveComment: HELD_COMMENT,

@@ -2,6 +2,7 @@
 import type { FinishReason, LlmAnswer, LlmToolCall } from '#contracts';
 import { asList, asName, asRecord, asText } from '../read-json.js';
 import { readToolUse } from './blocks.js';
+import { isPlainMessage } from './lossless.js';
 import { readMessageUsage } from './usage.js';
 
 export function readMessageAnswer(body: unknown): LlmAnswer {
@@ -22,6 +23,8 @@ export function readMessageAnswer(body: unknown): LlmAnswer {
     finish: messageFinish(message.stop_reason),
     usage: readMessageUsage(message.usage),
     failed: message.type === 'error' || asRecord(message.error) !== undefined,
+    answer_id: asName(message.id),
+    lossless: isPlainMessage(message),
   };
 }
 

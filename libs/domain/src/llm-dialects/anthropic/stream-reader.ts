@@ -2,9 +2,18 @@
 import type { LlmAnswer } from '#contracts';
 import { AnswerGatherer } from '../answer-gatherer.js';
 import type { StreamReader } from '../dialect.js';
+import { isNothing } from '../lossless.js';
 import { asCount, asName, asRecord, asText, type JsonRecord, parseJson } from '../read-json.js';
 import { SseReader } from '../sse.js';
 import { readToolUse } from './blocks.js';
+import {
+  isPlainDelta,
+  isPlainEnvelope,
+  isPlainEvent,
+  isPlainStop,
+  type PlainBlock,
+  plainBlock,
+} from './lossless.js';
 import { messageFinish } from './read-answer.js';
 import { mergeUsage, readMessageUsage } from './usage.js';
 
@@ -18,6 +27,8 @@ export class MessageStreamReader implements StreamReader {
   #isStarted = false;
   /** Arguments given whole when their block began; pieces, if any come, take their place. */
   readonly #initialArguments = new Map<number, string>();
+  /** By index, as far as they are plain; anything else has made the answer lossy. */
+  readonly #blocks = new Map<number, PlainBlock>();
   isComplete = false;
 
   push(chunk: Uint8Array): void {
@@ -25,7 +36,12 @@ export class MessageStreamReader implements StreamReader {
   }
 
   answer(): LlmAnswer {
-    return { ...this.#gatherer.toAnswer(), usage: readMessageUsage(this.#usage) };
+    const answer = this.#gatherer.toAnswer();
+    return {
+      ...answer,
+      usage: readMessageUsage(this.#usage),
+      lossless: answer.lossless && this.#isStarted && this.isComplete && !this.isTruncated,
+    };
   }
 
   get isTruncated(): boolean {
@@ -35,6 +51,7 @@ export class MessageStreamReader implements StreamReader {
   #readEvent(data: string, name: string): void {
     if (this.isComplete || IDLE_EVENTS.has(name)) return;
     const event = asRecord(parseJson(data));
+    this.#gatherer.isLossy ||= !event || !isPlainEvent(event);
     switch (event?.type) {
       case 'message_start':
         this.#readStart(asRecord(event.message));
@@ -46,6 +63,7 @@ export class MessageStreamReader implements StreamReader {
         this.#readDelta(asCount(event.index) ?? 0, asRecord(event.delta));
         break;
       case 'message_delta':
+        if (!isPlainStop(asRecord(event.delta))) this.#gatherer.isLossy = true;
         this.#gatherer.finish = messageFinish(asRecord(event.delta)?.stop_reason) ?? this.#gatherer.finish;
         this.#usage = mergeUsage(this.#usage, event.usage);
         break;
@@ -54,12 +72,22 @@ export class MessageStreamReader implements StreamReader {
         break;
       case 'error':
         this.#gatherer.failed = true;
+        break;
+      case 'ping':
+      case 'content_block_stop':
+        break;
+      default:
+        this.#gatherer.isLossy = true;
     }
   }
 
   #readStart(message: JsonRecord | undefined): void {
+    if (!message || this.#isStarted || !isPlainEnvelope(message) || !isNothing(message.content)) {
+      this.#gatherer.isLossy = true;
+    }
     if (!message || this.#isStarted) return;
     this.#isStarted = true;
+    this.#gatherer.answerId = asName(message.id);
     this.#gatherer.model = asName(message.model);
     this.#usage = mergeUsage({}, message.usage);
   }
@@ -67,6 +95,7 @@ export class MessageStreamReader implements StreamReader {
   #readBlockStart(event: JsonRecord): void {
     const index = asCount(event.index) ?? 0;
     const block = asRecord(event.content_block);
+    this.#noteBlock(index, plainBlock(block));
     if (!block || this.#gatherer.findCall(index)) return;
     if (block.type === 'text') {
       this.#gatherer.addText(asText(block.text));
@@ -81,7 +110,14 @@ export class MessageStreamReader implements StreamReader {
     this.#initialArguments.set(index, read.arguments);
   }
 
+  #noteBlock(index: number, kind: PlainBlock | null): void {
+    if (kind === null || index !== this.#blocks.size || (kind === 'text' && index > 0)) {
+      this.#gatherer.isLossy = true;
+    } else this.#blocks.set(index, kind);
+  }
+
   #readDelta(index: number, delta: JsonRecord | undefined): void {
+    this.#gatherer.isLossy ||= !delta || !isPlainDelta(delta, this.#blocks.get(index));
     if (delta?.type === 'text_delta') this.#gatherer.addText(asText(delta.text));
     else if (delta?.type === 'input_json_delta') this.#readArguments(index, asText(delta.partial_json));
   }

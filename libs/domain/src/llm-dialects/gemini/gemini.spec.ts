@@ -26,6 +26,9 @@ const ANSWER = {
     reasoning_tokens: 20,
   },
   failed: false,
+  answer_id: 'r1',
+  // Thoughts are left out of it.
+  lossless: false,
 };
 
 describe('generateContent requests', () => {

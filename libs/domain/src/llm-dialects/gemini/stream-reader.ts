@@ -31,7 +31,8 @@ export class GeminiStreamReader implements StreamReader {
   }
 
   answer(): LlmAnswer {
-    return this.#gatherer.toAnswer();
+    const answer = this.#gatherer.toAnswer();
+    return { ...answer, lossless: answer.lossless && this.isComplete && !this.isTruncated };
   }
 
   get isComplete(): boolean {

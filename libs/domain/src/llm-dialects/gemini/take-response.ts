@@ -4,18 +4,28 @@ import { AnswerGatherer } from '../answer-gatherer.js';
 import { asCount, asList, asName, asRecord, type JsonRecord } from '../read-json.js';
 import { usageOf } from '../usage.js';
 import { field, functionCallOf, readFunctionCall, readPart } from './fields.js';
+import { isPlainResponse } from './lossless.js';
 
 /** @param body a response, or the array of them that a stream without `alt=sse` is */
 export function readGeminiAnswer(body: unknown): LlmAnswer {
   const gatherer = new AnswerGatherer();
   for (const response of Array.isArray(body) ? body : [body]) takeResponse(gatherer, response);
+  // Texts side by side in one whole answer are parts in their own right; those of a stream are pieces.
+  if (!Array.isArray(body) && countTexts(body) > 1) gatherer.isLossy = true;
   return gatherer.toAnswer();
+}
+
+function countTexts(body: unknown): number {
+  const candidate = asRecord(asList(asRecord(body)?.candidates)[0]);
+  return asList(asRecord(candidate?.content)?.parts).filter((part) => asRecord(part)?.text).length;
 }
 
 /** Its first candidate. What is not a response is left out. */
 export function takeResponse(gatherer: AnswerGatherer, value: unknown): void {
   const response = asRecord(value);
+  gatherer.isLossy ||= !response || !isPlainResponse(response);
   if (!response) return;
+  gatherer.answerId ??= asName(field(response, 'responseId', 'response_id'));
   if (asRecord(response.error)) gatherer.failed = true;
   gatherer.model = asName(field(response, 'modelVersion', 'model_version')) ?? gatherer.model;
   gatherer.usage = readGeminiUsage(field(response, 'usageMetadata', 'usage_metadata')) ?? gatherer.usage;
@@ -30,6 +40,8 @@ const isFirstCandidate = (candidate: JsonRecord | undefined): boolean =>
 function takePart(gatherer: AnswerGatherer, part: JsonRecord | undefined): void {
   if (!part) return;
   const { text } = readPart(part);
+  // Only text, then calls, can be written again.
+  if (text && gatherer.callCount > 0) gatherer.isLossy = true;
   if (text !== undefined) gatherer.addText(text);
   const read = readFunctionCall(functionCallOf(part));
   const call = read && gatherer.openCall(gatherer.callCount);

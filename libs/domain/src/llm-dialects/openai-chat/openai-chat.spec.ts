@@ -121,6 +121,9 @@ describe('Chat Completions answers', () => {
       finish: 'tool_calls',
       usage: USAGE,
       failed: false,
+      answer_id: 'chatcmpl-Bx1',
+      // It has a second choice.
+      lossless: false,
     });
   });
 
@@ -159,6 +162,8 @@ describe('Chat Completions streams', () => {
       finish: 'stop',
       usage: USAGE,
       failed: false,
+      answer_id: 'chatcmpl-Bx2',
+      lossless: true,
     });
   });
 

@@ -36,3 +36,6 @@ export function readChatCalls(message: JsonRecord): LlmToolCall[] {
   const calls = [...asList(message.tool_calls), message.function_call].map(readChatCall);
   return calls.filter((call) => call !== undefined);
 }
+
+export const isFirstChoice = (choice: JsonRecord | undefined): boolean =>
+  choice !== undefined && (choice.index === undefined || choice.index === 0);

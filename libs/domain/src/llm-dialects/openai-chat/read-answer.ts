@@ -2,7 +2,8 @@
 import type { FinishReason, LlmAnswer } from '#contracts';
 import { textOf } from '../content-parts.js';
 import { asList, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
-import { readChatCalls, readChatPart } from './parts.js';
+import { isPlainChoice, isPlainEnvelope } from './lossless.js';
+import { isFirstChoice, readChatCalls, readChatPart } from './parts.js';
 import { readChatUsage } from './usage.js';
 
 export function readChatAnswer(body: unknown): LlmAnswer {
@@ -18,11 +19,14 @@ export function readChatAnswer(body: unknown): LlmAnswer {
     finish: chatFinish(choice?.finish_reason, tool_calls.length > 0),
     usage: readChatUsage(answer.usage),
     failed: answer.error !== undefined && answer.error !== null,
+    answer_id: asName(answer.id),
+    lossless:
+      choices.length === 1 &&
+      tool_calls.length === asList(message.tool_calls).length &&
+      isPlainEnvelope(answer) &&
+      isPlainChoice(choice, choice?.message),
   };
 }
-
-export const isFirstChoice = (choice: JsonRecord | undefined): boolean =>
-  choice !== undefined && (choice.index === undefined || choice.index === 0);
 
 /** What was spoken counts where nothing was written. */
 function messageText(message: JsonRecord): string {

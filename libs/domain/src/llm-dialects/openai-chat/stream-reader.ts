@@ -14,8 +14,9 @@ import {
   parseJson,
 } from '../read-json.js';
 import { SseReader } from '../sse.js';
-import { readChatPart } from './parts.js';
-import { chatFinish, isFirstChoice } from './read-answer.js';
+import { isPlainChoice, isPlainEnvelope } from './lossless.js';
+import { isFirstChoice, readChatPart } from './parts.js';
+import { chatFinish } from './read-answer.js';
 import { readChatUsage } from './usage.js';
 
 const END = '[DONE]';
@@ -34,7 +35,11 @@ export class ChatStreamReader implements StreamReader {
 
   answer(): LlmAnswer {
     const answer = this.#gatherer.toAnswer();
-    return { ...answer, finish: chatFinish(this.#finishReason, answer.tool_calls.length > 0) };
+    return {
+      ...answer,
+      finish: chatFinish(this.#finishReason, answer.tool_calls.length > 0),
+      lossless: answer.lossless && this.isComplete && !this.isTruncated,
+    };
   }
 
   get isComplete(): boolean {
@@ -52,12 +57,15 @@ export class ChatStreamReader implements StreamReader {
       return;
     }
     const chunk = asRecord(parseJson(data));
+    this.#gatherer.isLossy ||= !chunk || !isPlainEnvelope(chunk);
     if (!chunk) return;
     if (chunk.error !== undefined && chunk.error !== null) this.#gatherer.failed = true;
     this.#gatherer.model ??= asName(chunk.model);
+    this.#gatherer.answerId ??= asName(chunk.id);
     this.#gatherer.usage = readChatUsage(chunk.usage) ?? this.#gatherer.usage;
     for (const value of asList(chunk.choices)) {
       const choice = asRecord(value);
+      this.#gatherer.isLossy ||= !isPlainChoice(choice, choice?.delta ?? {});
       if (choice && isFirstChoice(choice)) this.#readChoice(choice);
     }
   }
@@ -73,6 +81,7 @@ export class ChatStreamReader implements StreamReader {
     const calls = asList(delta.tool_calls);
     for (const [position, value] of calls.entries()) {
       const call = asRecord(value);
+      if (asCount(call?.index) === undefined) this.#gatherer.isLossy = true;
       if (call) this.#readCall(asCount(call.index) ?? position, call.id, call.function ?? call.custom);
     }
     if (delta.function_call) this.#readCall(LEGACY_CALL, null, delta.function_call);
@@ -84,6 +93,10 @@ export class ChatStreamReader implements StreamReader {
     if (!call) return;
     call.id ??= asName(id);
     const fields = asRecord(body);
+    const name = asName(fields?.name);
+    // Two calls under one index, as some vendors number them, have run into each other.
+    if (asName(id) !== null && call.id !== id) this.#gatherer.isLossy = true;
+    if (name !== null && call.name !== '' && call.name !== name) this.#gatherer.isLossy = true;
     if (!fields) return;
     call.name ||= asText(fields.name);
     const fragment = fields.arguments ?? fields.input;

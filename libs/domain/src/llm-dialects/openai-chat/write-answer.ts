@@ -1,30 +1,88 @@
 /** Writes a finished `chat.completion`, or the chunks of one. */
-import type { AnswerToWrite, OwnAnswer } from '../dialect.js';
+import type { AnswerToWrite, OwnAnswer, ReplayToWrite } from '../dialect.js';
+import { asRecord } from '../read-json.js';
 import { JSON_TYPE, STREAM_TYPE, sseEvent } from '../sse-event.js';
+import {
+  cachedUsage,
+  deltasOf,
+  NO_USAGE,
+  type WrittenAnswer,
+  type WrittenCall,
+  writtenCalls,
+} from '../written-answer.js';
+import { readChatRequest } from './read-request.js';
 
-export function writeChatAnswer({ id, model, text, stream, atMs }: AnswerToWrite): OwnAnswer {
+export const writeChatAnswer = (answer: AnswerToWrite): OwnAnswer =>
+  writeChat({ ...answer, tool_calls: [], usage: NO_USAGE }, false);
+
+export function writeChatReplay({ answer, body, id, atMs }: ReplayToWrite): OwnAnswer {
+  const request = readChatRequest(body);
+  const written = {
+    id,
+    model: answer.model ?? request.model ?? '',
+    text: answer.text,
+    tool_calls: writtenCalls(answer, 'openai-chat', (call, index) => call.id ?? `call_${id}_${index}`),
+    usage: cachedUsage(answer.usage),
+    stream: request.stream,
+    atMs,
+  };
+  return writeChat(written, asRecord(asRecord(body)?.stream_options)?.include_usage === true);
+}
+
+/** @param withUsage in a stream, which has none unless asked for */
+function writeChat(answer: WrittenAnswer, withUsage: boolean): OwnAnswer {
+  const { id, model, text, tool_calls, atMs } = answer;
   const head = { id: `chatcmpl-${id}`, created: Math.floor(atMs / 1_000), model };
-  if (!stream) {
-    const message = { role: 'assistant', content: text, refusal: null };
+  const content = text === '' && tool_calls.length > 0 ? null : text;
+  const finish_reason = tool_calls.length > 0 ? 'tool_calls' : 'stop';
+  const usage = chatUsage(answer);
+  if (!answer.stream) {
+    const message = { role: 'assistant', content, refusal: null, ...callsOf(tool_calls) };
     const body = {
       ...head,
       object: 'chat.completion',
-      choices: [{ index: 0, message, logprobs: null, finish_reason: 'stop' }],
-      usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+      choices: [{ index: 0, message, logprobs: null, finish_reason }],
+      usage,
     };
     return { contentType: JSON_TYPE, body: JSON.stringify(body) };
   }
-  const chunk = (delta: object, finish_reason: string | null) =>
-    sseEvent(null, {
-      ...head,
-      object: 'chat.completion.chunk',
-      choices: [{ index: 0, delta, logprobs: null, finish_reason }],
-    });
+  const event = (choices: object[], usage: object | null) =>
+    sseEvent(null, { ...head, object: 'chat.completion.chunk', choices, ...(withUsage ? { usage } : {}) });
+  const chunk = (delta: object, finish_reason: string | null = null) =>
+    event([{ index: 0, delta, logprobs: null, finish_reason }], null);
   const body = [
-    chunk({ role: 'assistant', content: '', refusal: null }, null),
-    chunk({ content: text }, null),
-    chunk({}, 'stop'),
+    chunk({ role: 'assistant', content: content === null ? null : '', refusal: null }),
+    ...deltasOf(text).map((content) => chunk({ content })),
+    ...tool_calls.flatMap((call, index) => callDeltas(call, index).map((delta) => chunk(delta))),
+    chunk({}, finish_reason),
+    withUsage ? event([], usage) : '',
     sseEvent(null, '[DONE]'),
   ].join('');
   return { contentType: STREAM_TYPE, body };
 }
+
+const callsOf = (calls: readonly WrittenCall[]): object =>
+  calls.length === 0
+    ? {}
+    : {
+        tool_calls: calls.map((call) => ({
+          id: call.id,
+          type: 'function',
+          function: { name: call.name, arguments: call.arguments },
+        })),
+      };
+
+const callDeltas = (call: WrittenCall, index: number): object[] => [
+  {
+    tool_calls: [{ index, id: call.id, type: 'function', function: { name: call.name, arguments: '' } }],
+  },
+  ...deltasOf(call.arguments).map((piece) => ({ tool_calls: [{ index, function: { arguments: piece } }] })),
+];
+
+const chatUsage = ({ usage }: WrittenAnswer) => ({
+  prompt_tokens: usage.input_tokens,
+  completion_tokens: usage.output_tokens,
+  total_tokens: usage.input_tokens + usage.output_tokens,
+  prompt_tokens_details: { cached_tokens: usage.cached_input_tokens, audio_tokens: 0 },
+  completion_tokens_details: { reasoning_tokens: usage.reasoning_tokens, audio_tokens: 0 },
+});

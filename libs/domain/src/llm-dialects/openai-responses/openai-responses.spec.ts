@@ -27,6 +27,9 @@ const ANSWER = {
     reasoning_tokens: 32,
   },
   failed: false,
+  answer_id: 'resp_2',
+  // Reasoning is left out of it.
+  lossless: false,
 };
 
 describe('Responses requests', () => {

@@ -7,11 +7,13 @@ import type { Dialect, ErrorToWrite } from '../dialect.js';
 import { openaiError } from '../openai-error.js';
 import { isPostTo } from '../path-match.js';
 import { HELD_COMMENT, JSON_TYPE, sseEvent } from '../sse-event.js';
+import { canonicalResponsesRequest } from './canonical-request.js';
 import { injectInstructions } from './inject-system.js';
 import { readResponsesAnswer } from './read-answer.js';
 import { readResponsesRequest } from './read-request.js';
 import { ResponsesStreamReader } from './stream-reader.js';
 import { writeResponsesAnswer } from './write-answer.js';
+import { writeResponsesReplay } from './write-replay.js';
 
 export const openaiResponses: Dialect = {
   name: 'openai-responses',
@@ -20,7 +22,9 @@ export const openaiResponses: Dialect = {
   readAnswer: readResponsesAnswer,
   streamReader: () => new ResponsesStreamReader(),
   injectSystem: injectInstructions,
+  canonicalRequest: canonicalResponsesRequest,
   writeAnswer: writeResponsesAnswer,
+  writeReplay: writeResponsesReplay,
   writeError: (error) => ({ contentType: JSON_TYPE, body: JSON.stringify({ error: openaiError(error) }) }),
   writeStreamError,
   keepAliveComment: HELD_COMMENT,

@@ -4,6 +4,7 @@ import { textOf } from '../content-parts.js';
 import { asCount, asList, asName, asRecord, type JsonRecord } from '../read-json.js';
 import { usageOf } from '../usage.js';
 import { isMessage, readCallItem, readResponsesPart } from './items.js';
+import { isPlainResponse } from './lossless.js';
 
 export function readResponsesAnswer(body: unknown): LlmAnswer {
   const response = asRecord(body) ?? {};
@@ -23,6 +24,8 @@ export function readResponsesAnswer(body: unknown): LlmAnswer {
     finish: responsesFinish(response, tool_calls.length > 0),
     usage: readResponsesUsage(response.usage),
     failed: response.status === 'failed' || (response.error !== undefined && response.error !== null),
+    answer_id: asName(response.id),
+    lossless: isPlainResponse(response),
   };
 }
 

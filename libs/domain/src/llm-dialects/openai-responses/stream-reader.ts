@@ -28,6 +28,15 @@ const EVENTS = new Map<string, ReadEvent>([
   ['error', readError],
 ]);
 
+/** Repeat what other events say; the last event has it too. */
+const IDLE_EVENTS = new Set([
+  'response.output_text.done',
+  'response.content_part.added',
+  'response.content_part.done',
+  'response.function_call_arguments.done',
+  'keepalive',
+]);
+
 const ENDS = new Set(['response.completed', 'response.incomplete', 'response.failed']);
 
 export class ResponsesStreamReader implements StreamReader {
@@ -41,7 +50,8 @@ export class ResponsesStreamReader implements StreamReader {
   }
 
   answer(): LlmAnswer {
-    return this.#gatherer.toAnswer();
+    const answer = this.#gatherer.toAnswer();
+    return { ...answer, lossless: answer.lossless && this.isComplete && !this.isTruncated };
   }
 
   get isTruncated(): boolean {
@@ -49,12 +59,18 @@ export class ResponsesStreamReader implements StreamReader {
   }
 
   #readEvent(data: string, name: string): void {
-    if (this.isComplete || (name !== '' && !EVENTS.has(name))) return;
+    if (this.isComplete || IDLE_EVENTS.has(name)) return;
+    if (name !== '' && !EVENTS.has(name)) {
+      this.#gatherer.isLossy = true;
+      return;
+    }
     const event = asRecord(parseJson(data));
+    if (!event) this.#gatherer.isLossy = true;
     if (!event || this.#isRepeated(event)) return;
     const type = asText(event.type) || name;
     // The shape of an error in place of an answer, without a type.
     if (type === '' && asRecord(event.error)) readError(this.#gatherer);
+    if (!EVENTS.has(type) && !IDLE_EVENTS.has(type)) this.#gatherer.isLossy = true;
     EVENTS.get(type)?.(this.#gatherer, event);
     this.isComplete = ENDS.has(type);
   }
@@ -69,7 +85,9 @@ export class ResponsesStreamReader implements StreamReader {
 }
 
 function readHead(gatherer: AnswerGatherer, event: JsonRecord): void {
-  gatherer.model ??= asName(asRecord(event.response)?.model);
+  const response = asRecord(event.response);
+  gatherer.model ??= asName(response?.model);
+  gatherer.answerId ??= asName(response?.id);
 }
 
 function readItem(gatherer: AnswerGatherer, event: JsonRecord): void {
@@ -93,10 +111,14 @@ const keyOf = (event: JsonRecord, item: JsonRecord | undefined): number | string
 function readEnd(gatherer: AnswerGatherer, event: JsonRecord): void {
   const answer = readResponsesAnswer(event.response);
   gatherer.model = answer.model ?? gatherer.model;
+  gatherer.answerId = answer.answer_id ?? gatherer.answerId;
   gatherer.usage = answer.usage;
   gatherer.failed = answer.failed || event.type === 'response.failed';
+  const isLeftOut = answer.text === '' && answer.tool_calls.length === 0;
+  if (!answer.lossless || (isLeftOut && (gatherer.hasText || gatherer.callCount > 0)))
+    gatherer.isLossy = true;
   // Some vendors leave the output out of their last event.
-  if (answer.text !== '' || answer.tool_calls.length > 0) gatherer.replace(answer);
+  if (!isLeftOut) gatherer.replace(answer);
   const hasCalls = gatherer.callCount > 0;
   gatherer.finish = answer.finish === 'stop' && hasCalls ? 'tool_calls' : answer.finish;
 }

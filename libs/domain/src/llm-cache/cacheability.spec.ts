@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import type { CanonicalRequest, LlmAnswer } from '#contracts';
+import { cacheability } from './cacheability.js';
+
+const REQUEST: CanonicalRequest = {
+  dialect: 'anthropic',
+  model: 'm',
+  system: [],
+  messages: [],
+  temperature: null,
+  tools: null,
+  tool_choice: null,
+  max_tokens: null,
+  rest: {},
+};
+const CALL = { id: 'c', name: 'f', arguments: '{}' };
+const ANSWER: LlmAnswer = {
+  model: 'm-1',
+  text: 'hi',
+  tool_calls: [],
+  finish: 'stop',
+  usage: null,
+  failed: false,
+  answer_id: 'msg_1',
+  lossless: true,
+};
+const stored = (more: Partial<LlmAnswer>, rest: CanonicalRequest['rest'] = {}) =>
+  cacheability({ ...REQUEST, rest }, { ...ANSWER, ...more });
+
+describe('what may be stored of an answer', () => {
+  it('is all of one that is text, tool calls, both or neither', () => {
+    expect(stored({})).toEqual({
+      store: true,
+      answer: {
+        dialect: 'anthropic',
+        answer_id: 'msg_1',
+        model: 'm-1',
+        text: 'hi',
+        tool_calls: [],
+        finish: 'stop',
+        usage: null,
+      },
+    });
+    expect(stored({ tool_calls: [CALL], finish: 'tool_calls' })).toMatchObject({
+      store: true,
+      answer: { text: 'hi', tool_calls: [CALL], finish: 'tool_calls' },
+    });
+    expect(stored({ text: '', tool_calls: [CALL], finish: 'tool_calls' })).toMatchObject({ store: true });
+    expect(stored({ text: '' })).toMatchObject({ store: true });
+  });
+
+  it.each<[string, Partial<LlmAnswer>]>([
+    ['failed', { failed: true }],
+    ['failed', { failed: true, finish: 'length' }],
+    ['unfinished', { finish: null }],
+    ['length', { finish: 'length' }],
+    ['filtered', { finish: 'filtered' }],
+    ['other_finish', { finish: 'other' }],
+    ['lossy', { lossless: false }],
+    ['lossy', { finish: 'tool_calls' }],
+    ['lossy', { tool_calls: [CALL] }],
+  ])('is nothing, for the reason “%s”, of %j', (reason, more) => {
+    expect(stored(more)).toEqual({ store: false, reason });
+  });
+
+  it('is nothing of one that could not be read', () => {
+    expect(cacheability(REQUEST, null)).toEqual({ store: false, reason: 'lossy' });
+  });
+
+  it.each([
+    { 'openai-responses.background': true },
+    { 'openai-responses.conversation': 'conv_1' },
+    { 'openai-responses.prompt': { id: 'pmpt_1' } },
+    { 'openai-chat.web_search_options': {} },
+  ])('is nothing where the call does more than answer, as with %j', (rest) => {
+    expect(stored({}, rest)).toEqual({ store: false, reason: 'stateful' });
+  });
+
+  it('is not held up by such a field that is off', () => {
+    expect(
+      stored({}, { 'openai-responses.background': false, 'openai-responses.conversation': null }),
+    ).toMatchObject({
+      store: true,
+    });
+  });
+});

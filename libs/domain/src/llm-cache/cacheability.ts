@@ -1,0 +1,70 @@
+/** What may be kept of an answer. Where in doubt, nothing: a miss costs money, a wrong answer costs trust. */
+import type { CachedAnswer, CanonicalRequest, FinishReason, LlmAnswer } from '#contracts';
+
+/** Why an answer is not kept, as it is counted. */
+export const NOT_STORED_REASONS = [
+  /** The vendor sent an error. */
+  'failed',
+  /** It never ended: the vendor broke off, or the client left. */
+  'unfinished',
+  /** Cut off at a limit on its length. */
+  'length',
+  'filtered',
+  /** Ended in a way that we don't know, or that asks for more. */
+  'other_finish',
+  /** It holds more than text and tool calls, or something of it was not read. */
+  'lossy',
+  /** The call does more than answer (a conversation kept at the vendor), or answers from what may change there. */
+  'stateful',
+] as const;
+export type NotStoredReason = (typeof NOT_STORED_REASONS)[number];
+
+export type Cacheability = { store: true; answer: CachedAnswer } | { store: false; reason: NotStoredReason };
+
+const BY_FINISH: Readonly<Record<Exclude<FinishReason, 'stop' | 'tool_calls'>, NotStoredReason>> = {
+  length: 'length',
+  filtered: 'filtered',
+  other: 'other_finish',
+};
+
+/**
+ * Knows nothing of HTTP or of our own guards: the caller sees to it that the status was 200 and the call not hinted.
+ *
+ * @param answer null: it could not be read
+ */
+export function cacheability(request: CanonicalRequest, answer: LlmAnswer | null): Cacheability {
+  const reason = reasonAgainst(request, answer);
+  if (reason !== null || answer === null) return { store: false, reason: reason ?? 'lossy' };
+  const { answer_id, model, text, tool_calls, finish, usage } = answer;
+  if (finish !== 'stop' && finish !== 'tool_calls') return { store: false, reason: 'other_finish' };
+  // Elsewhere than at the vendor's own word for it, a replay would end the answer differently.
+  if ((finish === 'tool_calls') !== tool_calls.length > 0) return { store: false, reason: 'lossy' };
+  return {
+    store: true,
+    answer: { dialect: request.dialect, answer_id, model, text, tool_calls, finish, usage },
+  };
+}
+
+function reasonAgainst(request: CanonicalRequest, answer: LlmAnswer | null): NotStoredReason | null {
+  if (isStateful(request)) return 'stateful';
+  if (answer === null) return 'lossy';
+  if (answer.failed) return 'failed';
+  if (answer.finish === null) return 'unfinished';
+  if (answer.finish !== 'stop' && answer.finish !== 'tool_calls') return BY_FINISH[answer.finish];
+  return answer.lossless ? null : 'lossy';
+}
+
+/** Fields of `rest`. A stored prompt can be edited at the vendor's, and the web is never the same. */
+const STATEFUL_FIELDS = [
+  'openai-responses.background',
+  'openai-responses.conversation',
+  'openai-responses.prompt',
+  'openai-chat.web_search_options',
+] as const;
+
+/** Such a request is not to be answered from the cache either; having never been stored, it will not be. */
+const isStateful = ({ rest }: CanonicalRequest): boolean =>
+  STATEFUL_FIELDS.some((name) => {
+    const value = rest[name];
+    return value !== undefined && value !== null && value !== false;
+  });

@@ -1,0 +1,48 @@
+/** `POST /v1/messages` in canonical form. */
+import type { CanonicalMessage, CanonicalRequest } from '#contracts';
+import { canonicalMessage, hasOnly, type MessageShape } from '../canonical-message.js';
+import { addTarget } from '../canonical-target.js';
+import { type CommonName, FieldsLeft, isArray, isNumber, isString } from '../fields-left.js';
+import { asRecord } from '../read-json.js';
+
+/** How it is delivered, for whom, and what the vendor's own prompt cache keeps: nothing the model sees. */
+export const MESSAGES_FIELDS_EXCLUDED = ['stream', 'metadata', 'cache_control'] as const;
+
+const COMMON = new Map<string, CommonName>([
+  ['top_p', 'top_p'],
+  ['top_k', 'top_k'],
+  ['stop_sequences', 'stop'],
+]);
+
+const SHAPE: MessageShape = {
+  vendor: 'anthropic',
+  content: 'content',
+  // Where a prompt is cached at the vendor's changes its price alone.
+  plainText: (block) =>
+    block.type === 'text' && typeof block.text === 'string' && hasOnly(block, 'type', 'text', 'cache_control')
+      ? block.text
+      : undefined,
+};
+
+export function canonicalMessagesRequest(body: unknown, path: string, query?: string): CanonicalRequest {
+  const request = asRecord(body);
+  const left = new FieldsLeft('anthropic', request, MESSAGES_FIELDS_EXCLUDED);
+  const system: CanonicalMessage[] = [];
+  const content = left.take(isString, 'system') ?? left.take(isArray, 'system');
+  if (content !== null) system.push(canonicalMessage({ role: 'system', content }, SHAPE));
+  const rest: Record<string, unknown> = request ? {} : { anthropic: body };
+  const canonical: CanonicalRequest = {
+    dialect: 'anthropic',
+    model: left.take(isString, 'model'),
+    system,
+    messages: (left.take(isArray, 'messages') ?? []).map((message) => canonicalMessage(message, SHAPE)),
+    temperature: left.take(isNumber, 'temperature'),
+    tools: left.takeWhole('tools'),
+    tool_choice: left.takeWhole('tool_choice'),
+    max_tokens: left.take(isNumber, 'max_tokens'),
+    rest,
+  };
+  left.moveTo(rest, COMMON);
+  addTarget(rest, path, '/v1/messages', query);
+  return canonical;
+}
