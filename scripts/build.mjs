@@ -1,5 +1,6 @@
 /**
- * Builds everything that runs: gateway and libraries with the Nest CLI, the dashboard with vite, side by side.
+ * Builds everything that runs: gateway, embedding sidecar and libraries with the Nest CLI in one compilation (the
+ * gateway's settings include the sidecar, which it starts), the dashboard with vite, side by side.
  * Afterwards dist/.sources holds the fingerprint of what was built, taken before the build, so that an edit made
  * while it ran makes the result stale (see build-if-stale.mjs).
  */
@@ -24,7 +25,11 @@ const sources = [
 ];
 
 /** What a finished build has left behind. */
-const results = ['dist/apps/gateway/src/main.js', 'dist/dashboard/index.html'];
+const results = [
+  'dist/apps/gateway/src/main.js',
+  'dist/apps/embedding-sidecar/src/main.js',
+  'dist/dashboard/index.html',
+];
 
 /**
  * One hash over path, size and modification time of every source file; about a millisecond per hundred files.
@@ -87,7 +92,7 @@ function runStep(command, quiet) {
 }
 
 /**
- * Builds gateway, libraries and dashboard into dist.
+ * Builds gateway, sidecar, libraries and dashboard into dist.
  *
  * @param {{ quiet?: boolean }} [options]
  * @returns {Promise<void>} rejects after printing the compiler's output when a step fails

@@ -119,6 +119,7 @@ describe('a loop', () => {
     expect(items.map(({ type, channel_ids }) => [type, channel_ids])).toEqual([
       ['kill_switch', []],
       ['entropy_loop', []],
+      ['semantic_loop', []],
     ]);
   });
 });

@@ -49,6 +49,10 @@ export async function startGateway(options: StartOptions = {}): Promise<RunningG
       OBSERVATORY_DATA_DIR: dataDir,
       OBSERVATORY_AGENT_KEY: AGENT_KEY,
       OBSERVATORY_OPERATOR_TOKEN: OPERATOR_TOKEN,
+      // A sidecar for each of many gateways would only slow them down; tests of semantic loops ask for one.
+      LOOP_DETECTION_ENABLED: 'false',
+      // Most tests ask the same twice and count what the upstream saw; tests of the cache switch it on.
+      LLM_CACHE_BACKEND: 'off',
       ...options.env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -7,10 +7,13 @@ import { DecisionLogModule } from './decision-log/decision-log.module.js';
 import { ErrorsModule } from './errors/errors.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HitlModule } from './hitl/hitl.module.js';
+import { LlmCacheModule } from './llm-cache/llm-cache.module.js';
 import { LlmProxyModule } from './llm-proxy/llm-proxy.module.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
 import { PlatformModule } from './platform.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
+import { SemanticLoopModule } from './semantic-loop/semantic-loop.module.js';
+import { SystemModule } from './system/system.module.js';
 import { telemetryModule } from './telemetry/telemetry.module.js';
 
 @Module({})
@@ -27,9 +30,12 @@ export const appModule = (settings: StartSettings, logger: Logger): DynamicModul
     RealtimeModule,
     HitlModule,
     DecisionLogModule,
+    SemanticLoopModule,
+    LlmCacheModule,
     LlmProxyModule,
     AlertsModule,
     HealthModule,
+    SystemModule,
     OpenApiModule,
   ],
 });

@@ -23,6 +23,7 @@ import { createSendError } from './errors/send-error.js';
 import { DRAIN, type Drain } from './health/drain.js';
 import { CONTROL_DESK } from './hitl/control-desk.js';
 import { HitlDesk } from './hitl/hitl-desk.js';
+import { LlmCacheArea } from './llm-cache/llm-cache.area.js';
 import { LlmProxyArea } from './llm-proxy/llm-proxy.area.js';
 import type { ProxyRoute } from './llm-proxy/proxy-route.js';
 import { createSendRawError, type RawRoute, serverFactory } from './raw-routes.js';
@@ -30,6 +31,7 @@ import { LiveHub } from './realtime/live-hub.js';
 import { LiveSockets } from './realtime/live-sockets.js';
 import { RealtimeEvents } from './realtime/realtime-events.js';
 import { authenticateAgent, authenticateOperator, createSocketServer } from './realtime/socket-server.js';
+import { SemanticLoopArea } from './semantic-loop/semantic-loop.area.js';
 import { NestLogger } from './telemetry/nest-logger.js';
 import { METRICS, STORE } from './tokens.js';
 
@@ -74,6 +76,7 @@ export async function startGateway(settings: StartSettings, logger: Logger): Pro
   try {
     const parts = await assemble(app, settings, logger, rawRoutes);
     await app.listen(config.port, config.host);
+    parts.semanticLoop.startSidecar();
     planDrain(app, drain, parts);
   } catch (error) {
     await store.close();
@@ -98,6 +101,8 @@ interface Parts {
   desk: HitlDesk;
   proxy: LlmProxyArea;
   proxyRoute: ProxyRoute;
+  semanticLoop: SemanticLoopArea;
+  llmCache: LlmCacheArea;
   store: DecisionStore;
   closeSockets: () => Promise<void>;
 }
@@ -169,12 +174,15 @@ async function assemble(
     sessionEnded: (key, view) => alerts.noteSessionEnded(key, view),
   });
   proxy.start(hub, area.interceptor);
+  const semanticLoop = app.get(SemanticLoopArea);
+  semanticLoop.start(hub);
   const closeSockets = async () => {
     for (const name of Object.values(NAMESPACES)) io.of(name).emit('cut', { reason: 'draining' });
     io.disconnectSockets(true);
     io.engine.close();
   };
-  return { hub, alerts, area, desk, proxy, proxyRoute, store, closeSockets };
+  const llmCache = app.get(LlmCacheArea);
+  return { hub, alerts, area, desk, proxy, proxyRoute, semanticLoop, llmCache, store, closeSockets };
 }
 
 /** An empty body is an empty object: a command without arguments needs none. */
@@ -192,7 +200,7 @@ function acceptJson(fastify: FastifyInstance): void {
 function planDrain(
   app: NestFastifyApplication,
   drain: Drain,
-  { hub, alerts, area, desk, proxy, proxyRoute, store, closeSockets }: Parts,
+  { hub, alerts, area, desk, proxy, proxyRoute, semanticLoop, llmCache, store, closeSockets }: Parts,
 ): void {
   drain.onDrain('control polls', () => desk.drain());
   drain.onDrain('proxied calls', () => proxyRoute.drain(PROXY_DRAIN_MS));
@@ -200,6 +208,8 @@ function planDrain(
   drain.onDrain('sockets', closeSockets);
   drain.onDrain('requests', () => app.close());
   drain.onDrain('proxy', () => proxy.stop());
+  drain.onDrain('LLM cache', () => llmCache.stop());
+  drain.onDrain('semantic loops', () => semanticLoop.stop());
   drain.onDrain('sessions', () => area.stop());
   drain.onDrain('alerts', () => alerts.stop());
   drain.onDrain('store', () => store.close());

@@ -1,8 +1,8 @@
 /** Entry point of the gateway process: reads the environment, starts, prints how to get in, drains on a signal. */
 import 'reflect-metadata';
+import { ConfigError } from '#kernel';
 import { printBanner } from './banner.js';
 import { readStartSettings } from './config/config.module.js';
-import { ConfigError } from './config/config-error.js';
 import { startGateway } from './gateway.js';
 import { createLogger } from './telemetry/logger.js';
 

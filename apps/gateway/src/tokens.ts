@@ -7,6 +7,8 @@ export const LOGGER = Symbol('Logger');
 export const METRICS = Symbol('Registry');
 /** `GatewayConfig`: typed, defaults applied, no secrets. */
 export const CONFIG = Symbol('GatewayConfig');
+/** `LlmCacheConfig`. */
+export const LLM_CACHE_CONFIG = Symbol('LlmCacheConfig');
 /** `GatewaySecrets`: kept apart so that it cannot be logged with the rest. */
 export const SECRETS = Symbol('GatewaySecrets');
 /** `RuntimeConfigSource`. */
@@ -19,5 +21,9 @@ export const LIVE = Symbol('LivePublisher');
 export const SESSIONS = Symbol('SessionDirectory');
 /** `ProxyStore`, open. */
 export const PROXY_STORE = Symbol('ProxyStore');
+/** `EmbeddingService`: of the sidecar; one that is never ready where nobody needs any. */
+export const EMBEDDING_SERVICE = Symbol('EmbeddingService');
+/** Environment of the supervised sidecar; may hold the key of an embeddings API. */
+export const SIDECAR_ENVIRONMENT = Symbol('SidecarEnvironment');
 /** `SecretBox`: seals what is kept at rest. */
 export const SECRET_BOX = Symbol('SecretBox');

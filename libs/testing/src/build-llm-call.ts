@@ -1,5 +1,13 @@
 /** What the proxy keeps: valid, with whatever a test cares about on top. */
-import type { AlertDelivery, AlertNotice, CallRow, Incident, LlmCall, Usage } from '#contracts';
+import type {
+  AlertDelivery,
+  AlertNotice,
+  CallRow,
+  Incident,
+  LlmCall,
+  SemanticLoopEvent,
+  Usage,
+} from '#contracts';
 
 let serial = 0;
 
@@ -28,6 +36,7 @@ export function buildLlmCall(overrides: Partial<LlmCall> = {}): LlmCall {
     cost_usd: 0.001,
     tool_calls: [],
     kill_score: 0,
+    cache: null,
     is_retry: false,
     trace_parent: null,
     steps: [{ name: 'forward', start_ms: 0.1, duration_ms: 12, outcome: 'passed' }],
@@ -66,6 +75,28 @@ export function buildIncident(overrides: Partial<Incident> = {}): Incident {
     evidence: [],
     reactivated_by: null,
     reactivated_at_ms: null,
+    ...overrides,
+  };
+}
+
+export function buildSemanticLoop(overrides: Partial<SemanticLoopEvent> = {}): SemanticLoopEvent {
+  serial += 1;
+  return {
+    event_type: 'semantic_loop',
+    event_id: `loop-${serial}`,
+    seq: 0,
+    agent_id: 'agent-1',
+    session_id: 'session-1',
+    call_id: `call-${serial}`,
+    at_ms: 1_000,
+    similarity: 0.97,
+    threshold: 0.95,
+    model_id: 'observatory-static-384',
+    prompt: 'Where is my parcel now?',
+    similar_prompt: 'Where has my parcel got to?',
+    similar_call_id: 'call-0',
+    occurrence: 1,
+    action: 'hinted',
     ...overrides,
   };
 }

@@ -9,6 +9,7 @@ import {
   buildAlertNotice,
   buildCallRow,
   buildIncident,
+  buildSemanticLoop,
   buildUsage,
 } from './build-llm-call.js';
 
@@ -66,6 +67,7 @@ export function describeProxyStore(name: string, makePlace: () => Promise<ProxyS
         const rows = [
           buildCallRow({
             usage: null,
+            cache: { match: 'semantic', age_s: 12.5, cosine: 0.93, saved_usd: null },
             cost_usd: null,
             model: null,
             dialect: null,
@@ -222,7 +224,7 @@ export function describeProxyStore(name: string, makePlace: () => Promise<ProxyS
         }
       });
 
-      it('deletes calls and finished deliveries that are older, and keeps sums and what is pending', async () => {
+      it('deletes calls, semantic loops and finished deliveries that are older, and keeps sums and what is pending', async () => {
         await store.appendCalls([10, 20, 30].map((started_at_ms) => buildCallRow({ started_at_ms })));
         for (const state of ['pending', 'delivered', 'dead'] as const) {
           await store.saveDelivery(buildAlertDelivery({ delivery_id: state, state, created_at_ms: 10 }));
@@ -231,12 +233,15 @@ export function describeProxyStore(name: string, makePlace: () => Promise<ProxyS
           buildAlertDelivery({ delivery_id: 'young', state: 'delivered', created_at_ms: 20 }),
         );
         await store.appendIncident('default', buildIncident({ at_ms: 10 }));
-        expect(await store.deleteCallsBefore(20)).toEqual({ deleted_count: 3 });
+        for (const at_ms of [10, 20]) await store.appendSemanticLoop('default', buildSemanticLoop({ at_ms }));
+        expect(await store.deleteCallsBefore(20)).toEqual({ deleted_count: 4 });
         const { items } = await store.calls({ tenant_id: 'default', limit: 9 });
         expect(items.map((call) => call.started_at_ms)).toEqual([30, 20]);
         const deliveries = await store.deliveries({ tenant_id: 'default', limit: 9 });
         expect(deliveries.items.map((delivery) => delivery.delivery_id)).toEqual(['young', 'pending']);
         expect((await store.incidents({ tenant_id: 'default', limit: 9 })).items).toHaveLength(1);
+        const loops = await store.semanticLoops({ tenant_id: 'default', limit: 9 });
+        expect(loops.items.map((loop) => loop.at_ms)).toEqual([20]);
         const spend = { tenant_id: 'default', group: 'agent', from_ms: 0, to_ms: HOUR_MS } as const;
         expect(await store.spend(spend)).toMatchObject([{ call_count: 3 }]);
         expect(await store.deleteCallsBefore(20)).toEqual({ deleted_count: 0 });
@@ -476,6 +481,54 @@ export function describeProxyStore(name: string, makePlace: () => Promise<ProxyS
         expect(seen.map((each) => each.incident_id)).toEqual(
           incidents.map((each) => each.incident_id).reverse(),
         );
+      });
+    });
+
+    describe('semantic loops', () => {
+      it('reads back what was written, newest first, by tenant and session', async () => {
+        const first = buildSemanticLoop({ prompt: 'träce-猫-\u0000"', similarity: 0.951 });
+        const second = buildSemanticLoop({ session_id: 'a|b:*' });
+        const seq = await store.appendSemanticLoop('default', first);
+        const secondSeq = await store.appendSemanticLoop('default', second);
+        await store.appendSemanticLoop('other', buildSemanticLoop());
+        expect(secondSeq).toBeGreaterThan(seq);
+        await reopen();
+        const listed = await store.semanticLoops({ tenant_id: 'default', limit: 9 });
+        expect(listed).toEqual({
+          items: [
+            { ...second, seq: secondSeq },
+            { ...first, seq },
+          ],
+          next_cursor: null,
+        });
+        const ofSession = await store.semanticLoops({
+          tenant_id: 'default',
+          session_id: 'a|b:*',
+          limit: 9,
+        });
+        expect(ofSession.items).toEqual([{ ...second, seq: secondSeq }]);
+        expect((await store.semanticLoops({ tenant_id: 'nobody', limit: 9 })).items).toEqual([]);
+      });
+
+      it('pages through the loops of a tenant, and of a session', async () => {
+        const loops = Array.from({ length: 9 }, (_, index) =>
+          buildSemanticLoop({ session_id: index % 2 === 0 ? 'even' : 'odd' }),
+        );
+        for (const loop of loops) await store.appendSemanticLoop('default', loop);
+        const newestFirst = loops.map((loop) => loop.event_id).reverse();
+        const seen = await everyPage((query) => store.semanticLoops({ ...query, tenant_id: 'default' }));
+        expect(seen.map((loop) => loop.event_id)).toEqual(newestFirst);
+        const odd = await everyPage((query) =>
+          store.semanticLoops({ ...query, tenant_id: 'default', session_id: 'odd' }),
+        );
+        expect(odd.map((loop) => loop.event_id)).toEqual(newestFirst.filter((_, index) => index % 2 === 1));
+      });
+
+      it('never gives a number twice, though all loops were deleted and the store was opened anew', async () => {
+        const seq = await store.appendSemanticLoop('default', buildSemanticLoop());
+        await store.deleteCallsBefore(Number.MAX_SAFE_INTEGER);
+        await reopen();
+        expect(await store.appendSemanticLoop('default', buildSemanticLoop())).toBeGreaterThan(seq);
       });
     });
 

@@ -30,13 +30,14 @@ const MAIL = alertChannelBodySchema.parse({
 const budget = alertRuleBodySchema.parse({ name: 'Budget', type: 'budget' });
 
 describe('the rules of a tenant that changed none', () => {
-  it('are two, shown while they fire, and sent to nobody', async () => {
+  it('are three, shown while they fire, and sent to nobody', async () => {
     const { area, time, sent } = await startAlerts();
     area.monitor.note(incidentOf(time));
     await settle();
     expect(area.rules.list('default')).toMatchObject([
       { rule_id: 'default_kill_switch', channel_ids: [], firing: [{ agent_id: 'crawler', notice_count: 1 }] },
       { rule_id: 'default_entropy_loop', firing: [] },
+      { rule_id: 'default_semantic_loop', firing: [] },
     ]);
     expect(area.rules.list('other')[0]?.firing).toEqual([]);
     expect(sent).toEqual([]);
@@ -45,12 +46,12 @@ describe('the rules of a tenant that changed none', () => {
   it('stay when one is added, and do not come back once deleted, also after a restart', async () => {
     const { area, store, time } = await startAlerts();
     const made = await area.rules.create(ADMIN, budget);
-    expect(area.rules.list('default')).toHaveLength(3);
+    expect(area.rules.list('default')).toHaveLength(4);
     for (const rule of area.rules.list('default')) await area.rules.remove(ADMIN, rule.rule_id);
     expect(area.rules.list('default')).toEqual([]);
     const next = await startAlerts({ store, time });
     expect(next.area.rules.list('default')).toEqual([]);
-    expect(next.area.rules.list('other')).toHaveLength(2);
+    expect(next.area.rules.list('other')).toHaveLength(3);
     expect(made).toMatchObject({ type: 'budget', cooldown_s: 300, firing: [] });
   });
 });

@@ -1,5 +1,5 @@
 /**
- * Rules and channels of every tenant, in memory as they are in the store. A tenant that never changed a rule has the two
+ * Rules and channels of every tenant, in memory as they are in the store. A tenant that never changed a rule has the
  * default ones; its first change writes them down as well, and from then on they are rules like any other.
  *
  *     alert_rule / <rule_id>          settings          alert_rule / firing:<rule_id>   what fires, over a restart

@@ -2,10 +2,20 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import type { DecisionStore } from '#contracts';
 import type { Clock } from '#kernel';
-import { CLOCK, CONFIG, RUNTIME_CONFIG, SECRET_BOX, SECRETS, STORE } from '../tokens.js';
+import {
+  CLOCK,
+  CONFIG,
+  LLM_CACHE_CONFIG,
+  RUNTIME_CONFIG,
+  SECRET_BOX,
+  SECRETS,
+  SIDECAR_ENVIRONMENT,
+  STORE,
+} from '../tokens.js';
 import { ConfigController } from './config.controller.js';
 import { type GatewayConfig, parseConfig } from './config.js';
 import { type Environment, readEnvironment } from './env.js';
+import { type LlmCacheConfig, parseLlmCacheConfig } from './llm-cache-config.js';
 import { RuntimeConfigStore } from './runtime-config-store.js';
 import { openSecretBox } from './secret-box.js';
 import { type GatewaySecrets, parseSecrets } from './secrets.js';
@@ -13,6 +23,7 @@ import { type GatewaySecrets, parseSecrets } from './secrets.js';
 /** Everything that is known before Nest starts. */
 export interface StartSettings {
   config: GatewayConfig;
+  llmCache: LlmCacheConfig;
   secrets: GatewaySecrets;
   environment: Environment;
 }
@@ -24,7 +35,12 @@ export function readStartSettings(
 ): StartSettings {
   const environment = readEnvironment(source);
   const config = parseConfig(environment.config, args);
-  return { config, secrets: parseSecrets(environment.secrets, config, environment.upstreams), environment };
+  return {
+    config,
+    llmCache: parseLlmCacheConfig(environment.llmCache),
+    secrets: parseSecrets(environment.secrets, config, environment.upstreams),
+    environment,
+  };
 }
 
 @Global()
@@ -32,11 +48,13 @@ export function readStartSettings(
 export class ConfigModule {}
 
 /** The module around settings that were read before Nest, so that a bad one stops the start with its own words. */
-export const configModule = ({ config, secrets, environment }: StartSettings): DynamicModule => ({
+export const configModule = ({ config, llmCache, secrets, environment }: StartSettings): DynamicModule => ({
   module: ConfigModule,
   providers: [
     { provide: CONFIG, useValue: config },
+    { provide: LLM_CACHE_CONFIG, useValue: llmCache },
     { provide: SECRETS, useValue: secrets },
+    { provide: SIDECAR_ENVIRONMENT, useValue: environment.sidecar },
     {
       provide: SECRET_BOX,
       // After the store: it makes the data folder.
@@ -53,5 +71,5 @@ export const configModule = ({ config, secrets, environment }: StartSettings): D
       },
     },
   ],
-  exports: [CONFIG, SECRETS, SECRET_BOX, RUNTIME_CONFIG],
+  exports: [CONFIG, LLM_CACHE_CONFIG, SECRETS, SIDECAR_ENVIRONMENT, SECRET_BOX, RUNTIME_CONFIG],
 });

@@ -17,6 +17,11 @@ describe('the configuration', () => {
       drainTimeoutMs: 10_000,
       liveSubscriberBytesMax: 8 * 1024 * 1024,
       isOperatorTokenReset: false,
+      isLoopDetectionEnabled: true,
+      embeddingSidecarSocket: null,
+      embeddingSidecarTimeoutMs: 50,
+      loopWhenSimilarityAbove: null,
+      loopInterventionMessage: null,
     });
   });
 
@@ -38,6 +43,13 @@ describe('the configuration', () => {
     ['ENTROPY_SESSION_IDLE_MS', '1.5'],
     ['LIVE_SUBSCRIBER_BYTES_MAX', '12'],
     ['DRAIN_TIMEOUT_MS', 'soon'],
+    ['LOOP_DETECTION_ENABLED', 'perhaps'],
+    ['LOOP_EMBEDDING_SIDECAR_TIMEOUT', '0'],
+    ['LOOP_EMBEDDING_SIDECAR_TIMEOUT', '1h'],
+    ['LOOP_EMBEDDING_SIDECAR_TIMEOUT', '50 msec'],
+    ['LOOP_SIMILARITY_THRESHOLD', '1.01'],
+    ['LOOP_SIMILARITY_THRESHOLD', '95%'],
+    ['LOOP_SIMILARITY_THRESHOLD', '-0.5'],
   ])('refuses %s=%s, naming the variable, the value and the remedy', (variable, value) => {
     expect(() => read({ [variable]: value })).toThrow(
       expect.objectContaining({
@@ -46,6 +58,43 @@ describe('the configuration', () => {
         message: expect.stringContaining(`${variable}=${JSON.stringify(value)} cannot be used: `),
       }),
     );
+  });
+
+  it('takes the settings of semantic loops as people write them', () => {
+    expect(
+      read({
+        LOOP_DETECTION_ENABLED: 'false',
+        LOOP_EMBEDDING_SIDECAR_UDS: '/run/embedding.sock',
+        LOOP_EMBEDDING_SIDECAR_TIMEOUT: '80ms',
+        LOOP_SIMILARITY_THRESHOLD: '.9',
+        LOOP_INTERVENTION_MESSAGE: 'Try something else.',
+      }),
+    ).toMatchObject({
+      isLoopDetectionEnabled: false,
+      embeddingSidecarSocket: '/run/embedding.sock',
+      embeddingSidecarTimeoutMs: 80,
+      loopWhenSimilarityAbove: 0.9,
+      loopInterventionMessage: 'Try something else.',
+    });
+    expect(read({ LOOP_EMBEDDING_SIDECAR_TIMEOUT: '30' }).embeddingSidecarTimeoutMs).toBe(30);
+    expect(read({ LOOP_SIMILARITY_THRESHOLD: '1' }).loopWhenSimilarityAbove).toBe(1);
+  });
+
+  it('refuses an intervention that is no hint but a book, and does not print it', () => {
+    expect(() => read({ LOOP_INTERVENTION_MESSAGE: 'word '.repeat(1_000) })).toThrow(/at most 4000/);
+  });
+
+  it('hands the sidecar its own settings and none of the secrets', () => {
+    const { sidecar } = readStartSettings({
+      PATH: '/bin',
+      LOOP_HISTORY_SIZE: '7',
+      LOOP_EMBEDDING_REDIS_URL: 'redis://its-own',
+      REDIS_URL: 'redis://:pass@here',
+      OBSERVATORY_OPERATOR_TOKEN: 'an-operator-token-of-this-test',
+      OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-1',
+      OPENAI_API_KEY: 'sk-2',
+    }).environment;
+    expect(sidecar).toEqual({ PATH: '/bin', LOOP_HISTORY_SIZE: '7', REDIS_URL: 'redis://its-own' });
   });
 
   it('counts the public URL among the allowed origins', () => {

@@ -2,9 +2,9 @@
  * What the gateway is started with: typed, defaults applied, units in the names, no secrets. A value that cannot
  * be used stops the start with its variable, the value and the remedy; nothing is guessed.
  */
-import { LIMITS } from '#contracts';
+import { LIMITS, type LoopSimilarity } from '#contracts';
 import { isLoopback } from '#domain/auth';
-import { ConfigError } from './config-error.js';
+import { ConfigError, readChoice, readDurationMs, readFlag, readInteger, readShare } from '#kernel';
 import { CONFIG_VARIABLES, type Environment } from './env.js';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -49,6 +49,16 @@ export interface GatewayConfig {
   readonly upstreamHeadersTimeoutMs: number;
   /** ... and this long between two pieces of it. */
   readonly upstreamIdleTimeoutMs: number;
+  /** False: no prompt is compared with earlier ones, and no hint given. */
+  readonly isLoopDetectionEnabled: boolean;
+  /** Where the embedding sidecar listens; null: this gateway starts one of its own. */
+  readonly embeddingSidecarSocket: string | null;
+  /** A call waits this long for the sidecar, then goes on without it. */
+  readonly embeddingSidecarTimeoutMs: number;
+  /** Exclusive; null: what the sidecar's model needs. */
+  readonly loopWhenSimilarityAbove: LoopSimilarity | null;
+  /** Words of the hint; null: the default. */
+  readonly loopInterventionMessage: string | null;
   /** Makes a new bootstrap operator token at this start and revokes the earlier one. */
   readonly isOperatorTokenReset: boolean;
 }
@@ -58,6 +68,7 @@ export const KILL_RESPONSES = ['message', 'error'] as const;
 
 const MINUTE_MS = 60_000;
 const MEBIBYTE = 1024 ** 2;
+const INTERVENTION_CHARS_MAX = 4_000;
 
 /** Asks for a new bootstrap operator token, as OBSERVATORY_RESET_OPERATOR_TOKEN=1 does. */
 export const RESET_ARGUMENT = '--reset-operator-token';
@@ -73,17 +84,17 @@ export function parseConfig(variables: Variables, args: readonly string[] = []):
   const publicUrl = parsePublicUrl(variables);
   const listedOrigins = parseOrigins(variables);
   const integer = (name: Variable, fallback: number, min: number, max: number) =>
-    parseInteger(variables, name, { fallback, min, max });
+    readInteger(variables, name, { fallback, min, max });
   const names = CONFIG_VARIABLES;
   return {
     port: integer(names.port, 4_000, 0, 65_535),
     host,
     isLoopback: isLoopback(host),
     dataDir: variables[names.dataDir] ?? './data',
-    logLevel: parseLogLevel(variables),
+    logLevel: readChoice(variables, names.logLevel, LOG_LEVELS),
     publicUrl,
     allowedOrigins: publicUrl === null ? listedOrigins : [...new Set([...listedOrigins, publicUrl])],
-    trustProxy: parseFlag(variables, names.trustProxy),
+    trustProxy: readFlag(variables, names.trustProxy, false),
     bodyBytesMax: integer(names.bodyBytesMax, LIMITS.bodyBytesMax, 1_024, 1024 * MEBIBYTE),
     inflatedBytesMax: integer(names.inflatedBytesMax, LIMITS.inflatedBytesMax, 1_024, 1024 * MEBIBYTE),
     bodyTimeoutMs: integer(names.bodyTimeoutMs, LIMITS.bodyTimeoutMs, 100, 10 * MINUTE_MS),
@@ -98,12 +109,22 @@ export function parseConfig(variables: Variables, args: readonly string[] = []):
     drainTimeoutMs: integer(names.drainTimeoutMs, 10_000, 0, 10 * MINUTE_MS),
     holdMs: integer(names.holdMs, 50_000, 0, 10 * MINUTE_MS),
     streamHoldMs: integer(names.streamHoldMs, 10 * MINUTE_MS, 0, 24 * 60 * MINUTE_MS),
-    killResponse: parseChoice(variables, names.killResponse, KILL_RESPONSES),
+    killResponse: readChoice(variables, names.killResponse, KILL_RESPONSES) ?? KILL_RESPONSES[0],
     proxyBodyBytesMax: integer(names.proxyBodyBytesMax, 64 * MEBIBYTE, 1_024, 1024 * MEBIBYTE),
     proxyBodyTimeoutMs: integer(names.proxyBodyTimeoutMs, 60_000, 100, 60 * MINUTE_MS),
     upstreamHeadersTimeoutMs: integer(names.upstreamHeadersTimeoutMs, 10 * MINUTE_MS, 100, 60 * MINUTE_MS),
     upstreamIdleTimeoutMs: integer(names.upstreamIdleTimeoutMs, 5 * MINUTE_MS, 100, 60 * MINUTE_MS),
-    isOperatorTokenReset: parseFlag(variables, names.isOperatorTokenReset) || args.includes(RESET_ARGUMENT),
+    isLoopDetectionEnabled: readFlag(variables, names.isLoopDetectionEnabled, true),
+    embeddingSidecarSocket: variables[names.embeddingSidecarSocket] ?? null,
+    embeddingSidecarTimeoutMs: readDurationMs(variables, names.embeddingSidecarTimeoutMs, {
+      fallback: 50,
+      min: 1,
+      max: 10_000,
+    }),
+    loopWhenSimilarityAbove: readShare(variables, names.loopWhenSimilarityAbove) as LoopSimilarity | null,
+    loopInterventionMessage: parseText(variables, names.loopInterventionMessage, INTERVENTION_CHARS_MAX),
+    isOperatorTokenReset:
+      readFlag(variables, names.isOperatorTokenReset, false) || args.includes(RESET_ARGUMENT),
   };
 }
 
@@ -117,49 +138,10 @@ export function localUrl(
   return `http://${name}:${port}`;
 }
 
-/** Decimal digits only: "10MB", "1e3" and "" are refused, not read halfway. */
-function parseInteger(
-  variables: Variables,
-  name: Variable,
-  { fallback, min, max }: { fallback: number; min: number; max: number },
-): number {
-  const text = variables[name];
-  if (text === undefined) return fallback;
-  const value = Number(text);
-  if (/^\d{1,15}$/.test(text) && value >= min && value <= max) return value;
-  throw new ConfigError(
-    name,
-    text,
-    `give a whole number from ${min} to ${max}, or unset it for ${fallback}.`,
-  );
-}
-
-function parseFlag(variables: Variables, name: Variable): boolean {
-  const text = variables[name]?.toLowerCase();
-  if (text === undefined || ['0', 'false', 'no', 'off'].includes(text)) return false;
-  if (['1', 'true', 'yes', 'on'].includes(text)) return true;
-  throw new ConfigError(name, text, 'give 1 or 0.');
-}
-
-/** The first choice is the default. */
-function parseChoice<Choice extends string>(
-  variables: Variables,
-  name: Variable,
-  choices: readonly [Choice, ...Choice[]],
-): Choice {
-  const text = variables[name]?.toLowerCase();
-  if (text === undefined) return choices[0];
-  const choice = choices.find((one) => one === text);
-  if (choice !== undefined) return choice;
-  throw new ConfigError(name, text, `give one of ${choices.join(', ')}.`);
-}
-
-function parseLogLevel(variables: Variables): LogLevel | null {
-  const text = variables[CONFIG_VARIABLES.logLevel];
-  if (text === undefined) return null;
-  const level = LOG_LEVELS.find((one) => one === text.toLowerCase());
-  if (level !== undefined) return level;
-  throw new ConfigError('LOG_LEVEL', text, `give one of ${LOG_LEVELS.join(', ')}.`);
+function parseText(variables: Variables, name: Variable, charsMax: number): string | null {
+  const text = variables[name] ?? null;
+  if (text === null || text.length <= charsMax) return text;
+  throw new ConfigError(name, `${text.slice(0, 20)}...`, `give at most ${charsMax} characters.`);
 }
 
 function parseOrigins(variables: Variables): string[] {

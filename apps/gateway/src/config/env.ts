@@ -3,6 +3,9 @@
  * is secret in secrets.ts, what may change while it runs in runtime-config-store.ts.
  */
 import type { RuntimeConfigKey } from '#contracts';
+import { pickVariables, type Variables } from '#kernel';
+import { sidecarEnvironment } from '../semantic-loop/sidecar-environment.js';
+import { LLM_CACHE_VARIABLES } from './llm-cache-config.js';
 
 /** Fixed for the life of the process. */
 export const CONFIG_VARIABLES = {
@@ -28,6 +31,11 @@ export const CONFIG_VARIABLES = {
   proxyBodyTimeoutMs: 'PROXY_BODY_TIMEOUT_MS',
   upstreamHeadersTimeoutMs: 'UPSTREAM_HEADERS_TIMEOUT_MS',
   upstreamIdleTimeoutMs: 'UPSTREAM_IDLE_TIMEOUT_MS',
+  isLoopDetectionEnabled: 'LOOP_DETECTION_ENABLED',
+  embeddingSidecarSocket: 'LOOP_EMBEDDING_SIDECAR_UDS',
+  embeddingSidecarTimeoutMs: 'LOOP_EMBEDDING_SIDECAR_TIMEOUT',
+  loopWhenSimilarityAbove: 'LOOP_SIMILARITY_THRESHOLD',
+  loopInterventionMessage: 'LOOP_INTERVENTION_MESSAGE',
 } as const;
 
 export const SECRET_VARIABLES = {
@@ -35,6 +43,8 @@ export const SECRET_VARIABLES = {
   agentKey: 'OBSERVATORY_AGENT_KEY',
   /** May hold a password. */
   redisUrl: 'REDIS_URL',
+  /** Of the embeddings API that the cache uses, where it asks for one. */
+  cacheEmbeddingKey: 'LLM_CACHE_EMBEDDING_API_KEY',
   /** Seals upstream keys and channel secrets; else `secret.key` in the data folder does. */
   secretKey: 'OBSERVATORY_SECRET_KEY',
 } as const;
@@ -54,35 +64,32 @@ export const RUNTIME_VARIABLES = {
   retention_bytes: 'RETENTION_BYTES',
 } as const satisfies Record<RuntimeConfigKey, string>;
 
-type VariablesOf<Table extends Record<string, string>> = Partial<Record<Table[keyof Table], string>>;
+type VariablesOf<Table extends Record<string, string>> = Variables<Table[keyof Table]>;
 
 /** Set variables only; an empty one counts as not set. */
 export interface Environment {
   config: VariablesOf<typeof CONFIG_VARIABLES>;
+  llmCache: VariablesOf<typeof LLM_CACHE_VARIABLES>;
   secrets: VariablesOf<typeof SECRET_VARIABLES>;
   runtime: VariablesOf<typeof RUNTIME_VARIABLES>;
   /** Those that match UPSTREAM_VARIABLE. */
   upstreams: Record<string, string>;
+  /** What a supervised sidecar is given; may hold the key of an embeddings API and a Redis password. */
+  sidecar: Record<string, string>;
 }
 
 /** The one place where `process.env` is read. */
 export function readEnvironment(source: Record<string, string | undefined> = process.env): Environment {
   return {
-    config: pick(source, CONFIG_VARIABLES),
-    secrets: pick(source, SECRET_VARIABLES),
-    runtime: pick(source, RUNTIME_VARIABLES),
+    config: pickVariables(source, CONFIG_VARIABLES),
+    llmCache: pickVariables(source, LLM_CACHE_VARIABLES),
+    secrets: pickVariables(source, SECRET_VARIABLES),
+    runtime: pickVariables(source, RUNTIME_VARIABLES),
     upstreams: Object.fromEntries(
       Object.entries(source).flatMap(([name, value]) =>
         UPSTREAM_VARIABLE.test(name) && value?.trim() ? [[name, value.trim()]] : [],
       ),
     ),
+    sidecar: sidecarEnvironment(source),
   };
-}
-
-function pick<Table extends Record<string, string>>(
-  source: Record<string, string | undefined>,
-  table: Table,
-): VariablesOf<Table> {
-  const names = Object.values(table).filter((name) => source[name]?.trim());
-  return Object.fromEntries(names.map((name) => [name, source[name]?.trim()])) as VariablesOf<Table>;
 }

@@ -3,7 +3,7 @@
  * instance shows nothing of itself in JSON, in string templates and in `util.inspect`.
  */
 import { inspect } from 'node:util';
-import { ConfigError } from './config-error.js';
+import { ConfigError } from '#kernel';
 import { type Environment, SECRET_VARIABLES } from './env.js';
 import { type EnvironmentUpstream, parseUpstreams } from './upstreams.js';
 
@@ -23,6 +23,7 @@ export class GatewaySecrets {
   readonly #operatorToken: string | null;
   readonly #agentKey: string | null;
   readonly #redisUrl: string | null;
+  readonly #cacheEmbeddingKey: string | null;
   readonly #secretKey: string | null;
   readonly #upstreams: readonly EnvironmentUpstream[];
 
@@ -30,12 +31,14 @@ export class GatewaySecrets {
     operatorToken: string | null;
     agentKey: string | null;
     redisUrl?: string | null;
+    cacheEmbeddingKey?: string | null;
     secretKey?: string | null;
     upstreams?: readonly EnvironmentUpstream[];
   }) {
     this.#operatorToken = values.operatorToken;
     this.#agentKey = values.agentKey;
     this.#redisUrl = values.redisUrl ?? null;
+    this.#cacheEmbeddingKey = values.cacheEmbeddingKey ?? null;
     this.#secretKey = values.secretKey ?? null;
     this.#upstreams = values.upstreams ?? [];
   }
@@ -43,6 +46,11 @@ export class GatewaySecrets {
   /** Null: one gateway, and its limits are its own. */
   get redisUrl(): string | null {
     return this.#redisUrl;
+  }
+
+  /** Null: the cache's embeddings API asks for none. */
+  get cacheEmbeddingKey(): string | null {
+    return this.#cacheEmbeddingKey;
   }
 
   /** Null: the data folder's key file. */
@@ -108,6 +116,7 @@ export function parseSecrets(
     agentKey,
     secretKey,
     redisUrl: parseRedisUrl(variables[SECRET_VARIABLES.redisUrl]),
+    cacheEmbeddingKey: parseApiKey(variables[SECRET_VARIABLES.cacheEmbeddingKey]),
     upstreams: parseUpstreams(upstreamVariables),
   });
 }
@@ -116,6 +125,16 @@ function parseRedisUrl(text: string | undefined): string | null {
   if (text === undefined) return null;
   if (URL.canParse(text) && /^rediss?:$/.test(new URL(text).protocol)) return text;
   throw new ConfigError(SECRET_VARIABLES.redisUrl, null, 'give a URL such as redis://127.0.0.1:6379.');
+}
+
+/** Goes into a header as it is. */
+function parseApiKey(text: string | undefined): string | null {
+  if (text === undefined || /^[\x21-\x7e]+$/.test(text)) return text ?? null;
+  throw new ConfigError(
+    SECRET_VARIABLES.cacheEmbeddingKey,
+    null,
+    'it may hold printable ASCII without spaces only.',
+  );
 }
 
 function requireStrength(variable: string, secret: string, isLoopback: boolean): void {

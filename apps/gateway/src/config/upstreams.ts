@@ -1,6 +1,6 @@
 /** Upstreams from the environment: `OBSERVATORY_UPSTREAM_<NAME>_URL`, `_KEY`, `_KIND`. */
 import { UPSTREAM_KINDS, type UpstreamKind, upstreamNameSchema } from '#contracts';
-import { ConfigError } from './config-error.js';
+import { ConfigError } from '#kernel';
 import { type Environment, UPSTREAM_VARIABLE } from './env.js';
 
 export interface EnvironmentUpstream {

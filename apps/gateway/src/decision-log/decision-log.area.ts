@@ -7,6 +7,7 @@ import type { Registry } from 'prom-client';
 import {
   type DecisionStore,
   type LivePublisher,
+  type ProxyStore,
   type RuntimeConfigSource,
   type SessionKey,
   type SessionView,
@@ -45,6 +46,7 @@ export interface DecisionLogDependencies {
   metrics: Registry;
   config: RuntimeConfigSource;
   store: DecisionStore;
+  proxyStore: Pick<ProxyStore, 'semanticLoops'>;
   live: LivePublisher;
   desk: ControlDesk;
   windowCountMax: number;
@@ -74,6 +76,7 @@ export class DecisionLogArea {
     metrics,
     config,
     store,
+    proxyStore,
     live,
     desk,
     ...bounds
@@ -120,7 +123,7 @@ export class DecisionLogArea {
       mayBeStored: (key) => this.registry.mayBeStored(key),
     });
     this.sample = new SampleLoop(this.interceptor, clock, ids);
-    this.#details = new SessionDetails(store, this.registry, tracker, desk);
+    this.#details = new SessionDetails(store, this.registry, tracker, desk, proxyStore);
     this.#retention = new Retention(clock, config, store, events);
     this.sessions = {
       find: (key) => this.registry.find(key),

@@ -1,5 +1,11 @@
 /** Everything the inspect view starts from: the snapshot of `session:{id}`. */
-import { type DecisionStore, type SessionDetail, type SessionKey, splitSessionKey } from '#contracts';
+import {
+  type DecisionStore,
+  type ProxyStore,
+  type SessionDetail,
+  type SessionKey,
+  splitSessionKey,
+} from '#contracts';
 import { stepViewOf } from '#domain/decision-log';
 import type { EntropyReader } from '#domain/entropy';
 import type { ControlDesk } from '../hitl/control-desk.js';
@@ -7,6 +13,7 @@ import type { SessionRegistry } from './session-registry.js';
 
 const STEPS_SHOWN = 200;
 const AUDIT_ENTRIES_SHOWN = 100;
+const SEMANTIC_LOOPS_SHOWN = 50;
 
 export class SessionDetails {
   constructor(
@@ -14,6 +21,7 @@ export class SessionDetails {
     private readonly registry: SessionRegistry,
     private readonly windows: EntropyReader,
     private readonly desk: ControlDesk,
+    private readonly proxyStore: Pick<ProxyStore, 'semanticLoops'>,
   ) {}
 
   /** Null if this tenant has no such session. */
@@ -21,11 +29,12 @@ export class SessionDetails {
     const { tenantId: tenant_id, sessionId: session_id } = splitSessionKey(key);
     const session = await this.registry.find(key);
     if (session === null) return null;
-    const [steps, held, alert, audit] = await Promise.all([
+    const [steps, held, alert, audit, loops] = await Promise.all([
       this.store.lastSteps(tenant_id, session_id, STEPS_SHOWN),
       this.store.heldSteps(tenant_id, session_id),
       this.store.alertGroup(tenant_id, session_id),
       this.store.audit({ tenant_id, session_id, limit: AUDIT_ENTRIES_SHOWN }),
+      this.proxyStore.semanticLoops({ tenant_id, session_id, limit: SEMANTIC_LOOPS_SHOWN }),
     ]);
     const window = this.windows.snapshot(key);
     return {
@@ -36,6 +45,7 @@ export class SessionDetails {
       held: held.map(stepViewOf),
       directives: this.desk.answerFor(key).directives,
       audit: audit.items.reverse(),
+      semantic_loops: loops.items.reverse(),
     };
   }
 }

@@ -10,13 +10,23 @@ const LOG_INTERVAL_MS = 60_000;
 
 export interface LimiterLink {
   limiter: RateLimiter;
+  /** False: it lives in this process. */
+  isShared: boolean;
+  /** The shared store answers now. */
+  isConnected(): boolean;
   /** Never rejects. */
   close(): Promise<void>;
 }
 
 /** @param redisUrl null: in this process. A Redis that is not there yet is waited for in the background. */
 export function openLimiter(redisUrl: string | null, clock: Clock, logger: Logger): LimiterLink {
-  if (redisUrl === null) return { limiter: new MemoryRateLimiter({ clock }), close: async () => {} };
+  if (redisUrl === null)
+    return {
+      limiter: new MemoryRateLimiter({ clock }),
+      isShared: false,
+      isConnected: () => false,
+      close: async () => {},
+    };
   let loggedMs = Number.NEGATIVE_INFINITY;
   const connection = connectRedis(redisUrl, {
     onError: (failure) => {
@@ -30,5 +40,10 @@ export function openLimiter(redisUrl: string | null, clock: Clock, logger: Logge
     onReady: () => logger.info({ event: 'redis_ready' }, 'connected to Redis'),
   });
   void connection.open();
-  return { limiter: new RedisRateLimiter({ client: connection.client }), close: () => connection.quit() };
+  return {
+    limiter: new RedisRateLimiter({ client: connection.client }),
+    isShared: true,
+    isConnected: () => connection.isReady,
+    close: () => connection.quit(),
+  };
 }

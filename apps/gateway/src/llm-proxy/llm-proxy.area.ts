@@ -11,6 +11,7 @@ import {
   type LlmCall,
   type ProxyStore,
   type SecretBox,
+  type SystemView,
   TOPICS,
 } from '#contracts';
 import { KillSwitchWindows } from '#domain/kill-switch';
@@ -23,7 +24,9 @@ import type { GatewayConfig } from '../config/config.js';
 import type { EnvironmentUpstream } from '../config/upstreams.js';
 import type { SchemaInterceptor } from '../decision-log/schema-interceptor.js';
 import type { ControlDesk } from '../hitl/control-desk.js';
+import type { LlmCacheArea } from '../llm-cache/llm-cache.area.js';
 import type { LiveHub } from '../realtime/live-hub.js';
+import type { SemanticLoopArea } from '../semantic-loop/semantic-loop.area.js';
 import { AgentActivity, monthStartMs } from './agent-activity.js';
 import { AgentDirectory } from './agent-directory.js';
 import { AgentViews } from './agent-views.js';
@@ -56,6 +59,8 @@ export interface LlmProxyDependencies {
   desk: ControlDesk;
   alerts: AlertMonitor;
   limits: LimiterLink;
+  semanticLoop: SemanticLoopArea;
+  llmCache: Pick<LlmCacheArea, 'desk'>;
 }
 
 export class LlmProxyArea {
@@ -85,6 +90,7 @@ export class LlmProxyArea {
       waitingRows: () => this.log.waitingCount,
     });
     this.#events = events;
+    parts.semanticLoop.events.onFailedOpen = () => events.countFailOpen('semantic_loop');
     this.#windows = new KillSwitchWindows({ clock });
     this.#activity = new AgentActivity(clock);
     this.#caps = new SessionCaps({ clock });
@@ -164,9 +170,18 @@ export class LlmProxyArea {
       .catch((error: unknown) => this.#events.failedOpen('rate_limiter', error));
   }
 
+  /** Sites that failed open since the start, and the store they share with other gateways. */
+  health(): Pick<SystemView, 'fail_open' | 'redis'> {
+    const { limits } = this.#parts;
+    return {
+      fail_open: this.#events.failOpenCounts(),
+      redis: { configured: limits.isShared, connected: limits.isConnected() },
+    };
+  }
+
   /** The route to put in front of the server. */
   route(authenticator: Authenticator, isDraining: () => boolean): ProxyRoute {
-    const { clock, ids, config, desk, limits } = this.#parts;
+    const { clock, ids, config, desk, limits, semanticLoop, llmCache } = this.#parts;
     const steps = pipeline({
       identify: {
         authenticate: (authorization, key) => authenticator.agent(authorization, key),
@@ -203,6 +218,8 @@ export class LlmProxyArea {
         ids,
         killResponse: config.killResponse,
       },
+      semanticLoop: { ...semanticLoop.stepParts, agents: this.agents },
+      cache: { desk: llmCache.desk, agents: this.agents },
       forward: { client: this.#client },
     });
     return new ProxyRoute({ steps, clock, ids, events: this.#events, isDraining });

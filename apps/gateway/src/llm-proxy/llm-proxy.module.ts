@@ -9,6 +9,10 @@ import type { GatewayConfig } from '../config/config.js';
 import type { GatewaySecrets } from '../config/secrets.js';
 import { CONTROL_DESK, type ControlDesk } from '../hitl/control-desk.js';
 import { HitlModule } from '../hitl/hitl.module.js';
+import { LlmCacheArea } from '../llm-cache/llm-cache.area.js';
+import { LlmCacheModule } from '../llm-cache/llm-cache.module.js';
+import { SemanticLoopArea } from '../semantic-loop/semantic-loop.area.js';
+import { SemanticLoopModule } from '../semantic-loop/semantic-loop.module.js';
 import {
   CLOCK,
   CONFIG,
@@ -28,7 +32,7 @@ import { LlmProxyArea } from './llm-proxy.area.js';
 import { UpstreamsController } from './upstreams.controller.js';
 
 @Module({
-  imports: [HitlModule, AlertsModule],
+  imports: [HitlModule, AlertsModule, SemanticLoopModule, LlmCacheModule],
   controllers: [AgentsController, CallsController, UpstreamsController],
   providers: [
     {
@@ -46,6 +50,8 @@ import { UpstreamsController } from './upstreams.controller.js';
         LIVE,
         CONTROL_DESK,
         ALERT_MONITOR,
+        SemanticLoopArea,
+        LlmCacheArea,
       ],
       useFactory: (
         clock: Clock,
@@ -60,6 +66,8 @@ import { UpstreamsController } from './upstreams.controller.js';
         live: LivePublisher,
         desk: ControlDesk,
         alerts: AlertMonitor,
+        semanticLoop: SemanticLoopArea,
+        llmCache: LlmCacheArea,
       ) =>
         new LlmProxyArea({
           clock,
@@ -75,6 +83,8 @@ import { UpstreamsController } from './upstreams.controller.js';
           desk,
           alerts,
           limits: openLimiter(redisUrl, clock, logger),
+          semanticLoop,
+          llmCache,
         }),
     },
   ],

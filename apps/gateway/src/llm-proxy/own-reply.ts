@@ -9,7 +9,11 @@ export function sendVerdict(call: ProxyCall, verdict: Verdict): void {
   call.detail = verdict.detail ?? (verdict.kind === 'refuse' ? ERRORS[verdict.code].text : null);
   const dialect = call.dialect ?? defaultDialect(call.upstream.kind);
   if (verdict.kind === 'refuse') refuse(call, dialect, verdict);
-  else {
+  else if (verdict.kind === 'replay') {
+    call.status = 200;
+    call.isAnswered = true;
+    send(call, { status: 200, ...verdict.own, headers: {} });
+  } else {
     call.status = 200;
     const { contentType, body } = dialect.writeAnswer({
       id: call.id,

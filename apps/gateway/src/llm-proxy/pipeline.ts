@@ -2,6 +2,7 @@
 
 import type { PipelineParts } from './pipeline-parts.js';
 import type { Step } from './step.js';
+import { cacheStep } from './steps/cache.step.js';
 import { forwardStep } from './steps/forward.step.js';
 import { holdStep } from './steps/hold.step.js';
 import { identifyStep } from './steps/identify.step.js';
@@ -9,6 +10,7 @@ import { killSwitchStep } from './steps/kill-switch.step.js';
 import { policyStep } from './steps/policy.step.js';
 import { receiveStep } from './steps/receive.step.js';
 import { recordStep } from './steps/record.step.js';
+import { semanticLoopStep } from './steps/semantic-loop.step.js';
 import { sessionStepsStep } from './steps/session-steps.step.js';
 import { traceStep } from './steps/trace.step.js';
 
@@ -21,5 +23,7 @@ export const pipeline = (parts: PipelineParts): readonly Step[] => [
   policyStep(parts.policy),
   holdStep(parts.hold),
   killSwitchStep(parts.killSwitch),
+  semanticLoopStep(parts.semanticLoop),
+  cacheStep(parts.cache),
   forwardStep(parts.forward),
 ];

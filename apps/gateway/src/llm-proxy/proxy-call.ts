@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type {
   AgentPrincipal,
   AgentScope,
+  CallCache,
   CallDecision,
   CallStep,
   ErrorCode,
@@ -13,7 +14,8 @@ import type {
   LlmRequest,
   SessionKey,
 } from '#contracts';
-import type { Dialect } from '#domain/llm-dialects';
+import type { Dialect, OwnAnswer } from '#domain/llm-dialects';
+import type { CacheTicket } from '../llm-cache/cache-ticket.js';
 import type { ProxyTarget } from './proxy-path.js';
 import type { TakenLimits } from './taken-limits.js';
 import type { UpstreamTarget } from './upstream-directory.js';
@@ -31,7 +33,9 @@ export type Verdict =
       retryAfterSeconds?: number;
     }
   /** A finished assistant message. */
-  | { kind: 'message'; decision: CallDecision; text: string; detail: string };
+  | { kind: 'message'; decision: CallDecision; text: string; detail: string }
+  /** An answer given before, in the caller's dialect. */
+  | { kind: 'replay'; decision: CallDecision; own: OwnAnswer; detail: string };
 
 const NONE: Readonly<Record<string, string>> = {};
 
@@ -61,6 +65,8 @@ export class ProxyCall {
   /** Null: a path of the upstream that is passed through unread. */
   dialect: Dialect | null = null;
   request: LlmRequest | null = null;
+  /** The body as parsed. Let go by a step that waits long: a held call would keep it too. */
+  #json: unknown = null;
 
   // ---- guards
   /** Of the policy's limits, before the call was sent; null when it has none. */
@@ -76,6 +82,15 @@ export class ProxyCall {
   windowKey: string | null = null;
   killScore: number | null = null;
   traceParent: string | null = null;
+
+  /** What the semantic loop compared with earlier prompts; null: nothing. */
+  checkedPrompt: string | null = null;
+  /** What the cache noted for when the answer has ended; null: nothing. */
+  cacheTicket: CacheTicket | null = null;
+  /** What the cache gave in place of the upstream; null: nothing. */
+  cache: CallCache | null = null;
+  /** What the step that runs now found out, for the waterfall; null: nothing worth a word. */
+  finding: string | null = null;
 
   // ---- forward
   status = 0;
@@ -97,6 +112,20 @@ export class ProxyCall {
     readonly incoming: IncomingMessage,
     readonly outgoing: ServerResponse,
   ) {}
+
+  keepParsed(json: unknown): void {
+    this.#json = json;
+  }
+
+  letGoOfParsed(): void {
+    this.#json = null;
+  }
+
+  /** The request's body as a value, parsed anew where it was let go. Not to be written to. */
+  parsedBody(): unknown {
+    this.#json ??= JSON.parse(this.body?.toString('utf8') ?? 'null');
+    return this.#json;
+  }
 
   get tenantId(): string {
     return this.principal.tenant_id;

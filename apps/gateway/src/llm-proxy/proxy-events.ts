@@ -24,6 +24,7 @@ export class ProxyEvents {
   readonly #kills: Counter;
   readonly #dropped: Counter<'what'>;
   readonly #loggedMs = new Map<string, number>();
+  readonly #failOpenCounts = new Map<string, number>();
 
   constructor(logger: Logger, metrics: Registry, gauges: ProxyGauges) {
     const registers = [metrics];
@@ -97,9 +98,20 @@ export class ProxyEvents {
     }
   }
 
+  /** Sites that failed open since the start, by name. */
+  failOpenCounts(): Record<string, number> {
+    return Object.fromEntries(this.#failOpenCounts);
+  }
+
+  /** For a guard that says the rest itself. */
+  countFailOpen(site: string): void {
+    this.#failedOpen.inc({ site });
+    this.#failOpenCounts.set(site, (this.#failOpenCounts.get(site) ?? 0) + 1);
+  }
+
   /** Counted each time, logged once a minute per guard. */
   failedOpen(site: string, error: unknown): void {
-    this.#failedOpen.inc({ site });
+    this.countFailOpen(site);
     const nowMs = Date.now();
     if (nowMs - (this.#loggedMs.get(site) ?? 0) < FAIL_OPEN_LOG_INTERVAL_MS) return;
     this.#loggedMs.set(site, nowMs);

@@ -85,10 +85,11 @@ export class ProxyRoute implements RawRoute {
       const startMs = endMs;
       let outcome = 'passed';
       reachedCount += 1;
+      call.finding = null;
       try {
         const result = step.run?.(call);
         verdict = result instanceof Promise ? await result : result;
-        if (verdict !== undefined) outcome = verdict.decision;
+        outcome = verdict?.decision ?? call.finding ?? 'passed';
       } catch (error) {
         outcome = 'failed';
         verdict = this.#onFailure(step, call, error);

@@ -7,7 +7,10 @@ export interface Step {
    * What its own failure means: `open` = counted and logged, and the call goes on; `closed` = the call is refused.
    */
   readonly onFailure: 'open' | 'closed';
-  /** Nothing: the next step. A verdict: the answer, and no further step runs. */
+  /**
+   * Nothing: the next step. A verdict: the answer, and no further step runs. What else is worth a word in the waterfall
+   * goes into `call.finding`.
+   */
   run?(call: ProxyCall): Verdict | undefined | Promise<Verdict | undefined>;
   /** After the answer has ended, whoever gave it, in reverse order and only if `run` was reached. Its failure is always open. */
   settle?(call: ProxyCall): void;

@@ -62,6 +62,7 @@ export const pages = {
   tenants: page(z.string()),
   calls: page(contracts.llmCallSchema),
   incidents: page(contracts.incidentSchema),
+  semanticLoops: page(contracts.semanticLoopEventSchema),
 };
 
 const list = <Item extends z.ZodType>(items: Item) => z.object({ items: z.array(items) });
@@ -152,6 +153,9 @@ export const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   Incident: contracts.incidentSchema,
   IncidentEvidence: contracts.incidentEvidenceSchema,
   IncidentPage: pages.incidents,
+  SemanticLoop: contracts.semanticLoopEventSchema,
+  SemanticLoopPage: pages.semanticLoops,
+  SystemView: contracts.systemViewSchema,
   LlmCall: contracts.llmCallSchema,
   CallPage: pages.calls,
   HeldCall: contracts.heldCallSchema,

@@ -24,7 +24,7 @@ const SESSION_RECENT_COUNT_MAX = 200;
 export const SEQUENCE_BLOCK = 1_000_000;
 
 /** Topics where 100 ms are too long: somebody waits for a click to show. */
-const URGENT: ReadonlySet<string> = new Set([TOPICS.entropyAlerts, TOPICS.incidents]);
+const URGENT: ReadonlySet<string> = new Set([TOPICS.entropyAlerts, TOPICS.incidents, TOPICS.semanticLoops]);
 const FEED_KINDS: ReadonlySet<string> = new Set(['step', 'session']);
 const SESSION_PREFIX = sessionTopic('');
 const GATEWAY_TOPICS: ReadonlySet<string> = new Set(Object.values(TOPICS));

@@ -14,7 +14,8 @@ export type CursorKind =
   | 'audit'
   | 'calls'
   | 'incidents'
-  | 'deliveries';
+  | 'deliveries'
+  | 'semantic_loops';
 
 const CURSOR_CHARS_MAX = 4_096;
 

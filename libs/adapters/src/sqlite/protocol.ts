@@ -84,7 +84,14 @@ export interface RetentionPiece {
 }
 
 /** Tables that retention may shorten, by age. */
-export const AGED_TABLES = ['steps', 'alerts', 'violations', 'llm_calls', 'alert_deliveries'] as const;
+export const AGED_TABLES = [
+  'steps',
+  'alerts',
+  'violations',
+  'llm_calls',
+  'alert_deliveries',
+  'semantic_loops',
+] as const;
 export type AgedTable = (typeof AGED_TABLES)[number];
 
 /** Writes other than steps, LLM calls and session rows. Arguments must be JSON values. */

@@ -11,6 +11,7 @@ import {
   buildCallRow,
   buildControlRow,
   buildIncident,
+  buildSemanticLoop,
   buildSessionView,
   buildStepRow,
   buildViolationEvent,
@@ -119,8 +120,9 @@ describe('enforceRetention', () => {
     await proxy.saveDocument({ tenant_id: 'default', kind: 'prices', id: 'p', body: 1, updated_at_ms: 1 });
     await proxy.saveDelivery(buildAlertDelivery({ delivery_id: 'pending', created_at_ms: 1 }));
     await proxy.saveDelivery(buildAlertDelivery({ state: 'delivered', created_at_ms: 1 }));
+    for (const at_ms of [1, 4_500]) await proxy.appendSemanticLoop('default', buildSemanticLoop({ at_ms }));
     expect(await store.enforceRetention({ beforeMs: 1_000, bytesMax: null })).toEqual({
-      deleted_count: 1_001,
+      deleted_count: 1_002,
     });
     expect(await proxy.call('default', 'call-of-999')).toBeNull();
 
@@ -137,6 +139,7 @@ describe('enforceRetention', () => {
 
     await store.enforceRetention({ beforeMs: 5_000, bytesMax: 0 });
     expect((await proxy.calls({ tenant_id: 'default', limit: 9 })).items).toEqual([]);
+    expect((await proxy.semanticLoops({ tenant_id: 'default', limit: 9 })).items).toEqual([]);
     expect(await proxy.openIncidents()).toHaveLength(1);
     expect(await proxy.documents('prices')).toHaveLength(1);
     expect((await proxy.pendingDeliveries()).map((each) => each.delivery_id)).toEqual(['pending']);

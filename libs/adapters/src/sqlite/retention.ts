@@ -22,6 +22,7 @@ const OLDEST = {
   violations: 'SELECT seq, at_ms, 0 AS held FROM violations WHERE',
   llm_calls: 'SELECT seq, started_at_ms AS at_ms, 0 AS held FROM llm_calls WHERE',
   alert_deliveries: `SELECT seq, created_at_ms AS at_ms, 0 AS held FROM alert_deliveries WHERE state <> 'pending' AND`,
+  semantic_loops: 'SELECT seq, at_ms, 0 AS held FROM semantic_loops WHERE',
 } as const satisfies Record<AgedTable, string>;
 
 interface AgedRow {

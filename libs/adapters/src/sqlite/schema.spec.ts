@@ -1,9 +1,10 @@
 import SQLite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { buildCallRow, buildStepRow } from '#testing';
+import { buildCallRow, buildIncident, buildSemanticLoop, buildStepRow } from '#testing';
 import { STEP_COLUMNS } from './protocol.js';
 import { callBatch } from './proxy/call-batch.js';
 import { CallTable } from './proxy/call-table.js';
+import { ProxyWriteTable } from './proxy/proxy-write-table.js';
 import { MIGRATIONS, type Migration, migrate } from './schema.js';
 import { StepTable } from './step-table.js';
 
@@ -48,6 +49,17 @@ describe('migrate', () => {
     expect(new CallTable(database).append(callBatch([buildCallRow()]))).toBe(1);
   });
 
+  it('adds the table of semantic loops to a database of version 2, and keeps its incidents', () => {
+    const database = new SQLite(':memory:');
+    migrate(database, MIGRATIONS.slice(0, 2));
+    const before = new ProxyWriteTable(database);
+    before.appendIncident('default', buildIncident());
+    migrate(database);
+    expect(version(database)).toBe(MIGRATIONS.length);
+    expect(database.prepare('SELECT count(*) FROM incidents').pluck().get()).toBe(1);
+    expect(new ProxyWriteTable(database).appendSemanticLoop('default', buildSemanticLoop())).toBe(1);
+  });
+
   it('stays at the last whole version when a step fails', () => {
     const database = new SQLite(':memory:');
     const half: Migration = (target) => {
@@ -87,6 +99,8 @@ describe('migrate', () => {
       `SELECT * FROM alerts WHERE tenant_id = 'a' ORDER BY seq DESC LIMIT 5`,
       `SELECT * FROM audit WHERE tenant_id = 'a' AND session_id = 'b' ORDER BY seq DESC LIMIT 5`,
       `SELECT * FROM incidents WHERE tenant_id = 'a' AND agent_id = 'b' AND seq < 9 ORDER BY seq DESC LIMIT 5`,
+      `SELECT * FROM semantic_loops WHERE tenant_id = 'a' ORDER BY seq DESC LIMIT 5`,
+      `SELECT * FROM semantic_loops WHERE tenant_id = 'a' AND session_id = 'b' AND seq < 9 ORDER BY seq DESC LIMIT 5`,
       `SELECT * FROM alert_deliveries WHERE tenant_id = 'a' AND state = 'dead' ORDER BY seq DESC LIMIT 5`,
       `SELECT * FROM alert_deliveries WHERE state = 'pending' ORDER BY seq`,
       `SELECT * FROM documents WHERE kind = 'prices' ORDER BY tenant_id, id`,

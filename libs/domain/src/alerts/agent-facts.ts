@@ -2,6 +2,8 @@
 import type { AlertEvent, BudgetPeriod } from './alert-event.js';
 import { type BudgetShare, type BudgetUse, fullestBudget } from './budget-share.js';
 
+type SemanticLoopFact = Omit<AlertEvent & { kind: 'semantic_loop' }, 'kind' | 'tenant_id' | 'agent_id'>;
+
 /** Sessions of one agent known to be in a loop; the oldest is forgotten first. */
 const LOOPING_SESSIONS_MAX = 100;
 
@@ -10,6 +12,10 @@ export class AgentFacts {
   seenAtMs: number | null = null;
   /** The incident that stopped it; null while it may call. */
   incident: (AlertEvent & { kind: 'incident' }) | null = null;
+  /** The latest semantic loop; null when none was heard of. */
+  semanticLoop: SemanticLoopFact | null = null;
+  /** When there was one before a restart; null when none is known of. */
+  recalledLoopMs: number | null = null;
   /** Session in a loop -> since when. */
   readonly #looping = new Map<string, number>();
   readonly #budgets = new Map<BudgetPeriod, BudgetUse>();
@@ -31,6 +37,9 @@ export class AgentFacts {
         return true;
       case 'reactivated':
         this.incident = null;
+        return true;
+      case 'semantic_loop':
+        this.semanticLoop = event;
         return true;
       case 'spend': {
         const { period, spent_usd, budget_usd, at_ms } = event;

@@ -22,5 +22,15 @@ export type AlertEvent =
   | (Fact & { kind: 'step'; severity: Severity; ended: boolean })
   /** A session's label changed without a step, or the session is over (then: `normal`). */
   | (Fact & { kind: 'severity'; severity: Severity })
+  /** A session asked again, in other words, what it had asked before; not the first time. */
+  | (Fact & {
+      kind: 'semantic_loop';
+      similarity: number;
+      threshold: number;
+      /** Loops of this session so far. */
+      occurrence: number;
+      /** The policy paused the session. */
+      paused: boolean;
+    })
   /** What the agent has spent of one budget: of the last hour, or of the calendar day or month in UTC. */
   | (Fact & { kind: 'spend'; period: BudgetPeriod; spent_usd: number; budget_usd: number });

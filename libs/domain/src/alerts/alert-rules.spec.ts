@@ -103,11 +103,60 @@ describe('a kill_switch rule', () => {
     expect(phases(due)).toEqual(['firing', 'recovered', 'firing']);
   });
 
-  it('is one of the two that everybody has, without a channel', () => {
+  it('is one of the three that everybody has, without a channel', () => {
     expect(defaultRules('system').map(({ type, channel_ids }) => [type, channel_ids])).toEqual([
       ['kill_switch', []],
       ['entropy_loop', []],
+      ['semantic_loop', []],
     ]);
+  });
+});
+
+describe('a semantic_loop rule', () => {
+  const loop = (atMs: number, occurrence = 2): AlertEvent => ({
+    kind: 'semantic_loop',
+    ...subject(atMs),
+    similarity: 0.971_23,
+    threshold: 0.95,
+    occurrence,
+    paused: occurrence > 2,
+  });
+
+  it('fires at a loop, goes on with each, and is over when none was found for the window', () => {
+    const { rules } = watch(rule('semantic_loop'));
+    expect(rules.observe(loop(0))).toMatchObject([
+      {
+        phase: 'firing',
+        session_id: 's1',
+        detail: { similarity: 0.9712, threshold: 0.95, occurrence: 2, paused: false, window_s: 600 },
+      },
+    ]);
+    expect(rules.observe(loop(9 * MINUTE, 3))).toEqual([]);
+    expect(rules.tick(T0 + 18 * MINUTE)).toEqual([]);
+    expect(rules.tick(T0 + 19 * MINUTE)).toMatchObject([{ phase: 'recovered', session_id: 's1' }]);
+  });
+
+  it('takes the window that the rule names', () => {
+    const { rules } = watch(rule('semantic_loop', { window_s: 60 }));
+    rules.observe(loop(0));
+    expect(phases(rules.tick(T0 + MINUTE))).toEqual(['recovered']);
+  });
+
+  it('knows of no other event, and no other rule of it', () => {
+    const { rules } = watch(rule('semantic_loop'), rule('entropy_loop', { rule_id: 'entropy' }));
+    expect(rules.observe(label(0, 'loop')).map((due) => due.rule.type)).toEqual(['entropy_loop']);
+    expect(rules.observe(loop(1_000)).map((due) => due.rule.type)).toEqual(['semantic_loop']);
+  });
+
+  it('goes on after a restart until the window has passed', () => {
+    const { rules } = watch(rule('semantic_loop', { repeat_s: 240 }));
+    const last_notice_ms = T0 - 5 * MINUTE;
+    rules.restore('default', 'rule-semantic_loop', [
+      { agent_id: 'crawler', since_ms: T0 - 8 * MINUTE, notice_count: 1, last_notice_ms },
+    ]);
+    expect(rules.tick(T0)).toMatchObject([{ phase: 'repeat', detail: {} }]);
+    expect(rules.firing('default', 'rule-semantic_loop')).toHaveLength(1);
+    expect(phases(rules.tick(T0 + 5 * MINUTE))).toEqual(['recovered']);
   });
 });
 

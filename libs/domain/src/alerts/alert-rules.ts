@@ -69,6 +69,7 @@ export interface AlertRulesOptions {
 const ABOUT: Record<AlertType, ReadonlySet<AlertEvent['kind']>> = {
   kill_switch: new Set(['incident', 'reactivated']),
   entropy_loop: new Set(['step', 'severity']),
+  semantic_loop: new Set(['semantic_loop']),
   budget: new Set(['spend']),
   error_rate: new Set(['call']),
   agent_silent: new Set(['call', 'step']),
@@ -162,13 +163,16 @@ export class AlertRules {
   }
 
   restore(tenantId: string, ruleId: string, states: readonly FiringState[]): void {
-    const one = this.#tenant(tenantId).rules.get(ruleId);
+    const tenant = this.#tenant(tenantId);
+    const one = tenant.rules.get(ruleId);
     for (const { agent_id, since_ms, notice_count, last_notice_ms } of states.slice(
       0,
       SUBJECTS_PER_RULE_MAX,
     )) {
       const state = { sinceMs: since_ms, noticeCount: notice_count, lastNoticeMs: last_notice_ms };
       one?.subjects.set(agent_id, { state, tally: null, sessionId: null });
+      if (one?.rule.type === 'semantic_loop')
+        this.#facts(tenant, agent_id).recalledLoopMs = last_notice_ms ?? since_ms;
     }
   }
 

@@ -9,6 +9,7 @@ const AT = Date.UTC(2026, 0, 15, 12);
 const DETAILS: Record<AlertType, DueNotice['detail']> = {
   kill_switch: { incident_id: 'inc-1', score: 13, threshold: 10 },
   entropy_loop: { loop_session_count: 2 },
+  semantic_loop: { similarity: 0.97, threshold: 0.95, occurrence: 2, paused: false, window_s: 600 },
   budget: { period: 'day', spent_usd: 8.5, budget_usd: 10, share: 0.85, threshold: 0.8 },
   error_rate: { share: 0.6, threshold: 0.5, call_count: 20, failure_count: 12, window_s: 300 },
   agent_silent: { silent_s: 720, window_s: 600, last_seen_ms: AT - 720_000 },
@@ -48,6 +49,13 @@ describe('a notice', () => {
     expect(noticeOf(due('agent_silent', { phase: 'repeat' }), context).title).toBe(
       'Still: Agent "crawler" has been silent for 12 min',
     );
+    expect(noticeOf(due('semantic_loop'), context)).toMatchObject({
+      title: 'Agent "crawler" asks the same again in other words',
+      text: 'Loop 2 of this session: similarity 0.97, a loop above 0.95. The model was told; the session goes on.',
+    });
+    const paused = { ...DETAILS.semantic_loop, paused: true };
+    expect(noticeOf(due('semantic_loop', { detail: paused }), context).text).toContain('is paused');
+    expect(noticeOf(due('semantic_loop', { detail: {} }), context).text).toContain('before this gateway');
     expect(noticeOf(due('kill_switch', { phase: 'recovered' }), context).text).toBe('It lasted 10 min.');
   });
 
@@ -55,6 +63,7 @@ describe('a notice', () => {
     const url = (type: AlertType) => noticeOf(due(type), context).url;
     expect(url('kill_switch')).toBe('https://ops.example.org/incidents/inc-1');
     expect(url('entropy_loop')).toBe('https://ops.example.org/sessions/s%201');
+    expect(url('semantic_loop')).toBe('https://ops.example.org/sessions/s%201');
     expect(url('budget')).toBe('https://ops.example.org/agents/crawler');
     expect(noticeOf(due('budget'), { ...context, publicUrl: null }).url).toBeNull();
   });

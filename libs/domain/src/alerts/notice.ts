@@ -38,6 +38,18 @@ function wordsOf({ rule, agent_id, detail }: DueNotice): { on: string; text: str
         text: `${detail.loop_session_count === 1 ? 'One of its sessions repeats' : `${detail.loop_session_count} of its sessions repeat`} the same steps.`,
         off: `${agent} left its loop`,
       };
+    case 'semantic_loop':
+      return {
+        on: `${agent} asks the same again in other words`,
+        text:
+          detail.occurrence === undefined
+            ? 'It did so before this gateway was started.'
+            : `Loop ${detail.occurrence} of this session: similarity ${detail.similarity}, a loop above ${detail.threshold}. ` +
+              (detail.paused === true
+                ? 'The session is paused.'
+                : 'The model was told; the session goes on.'),
+        off: `${agent} has stopped asking the same again`,
+      };
     case 'budget':
       return {
         on: `${agent} has spent ${percent(detail.share)} of its budget for the ${detail.period}`,
@@ -92,7 +104,7 @@ export function noticeOf(due: DueNotice, { noticeId, publicUrl }: NoticeContext)
 function pageOf(publicUrl: string, { rule, agent_id, session_id, detail }: DueNotice): string {
   if (typeof detail.incident_id === 'string')
     return `${publicUrl}/incidents/${encodeURIComponent(detail.incident_id)}`;
-  if (rule.type === 'entropy_loop' && session_id !== null)
+  if ((rule.type === 'entropy_loop' || rule.type === 'semantic_loop') && session_id !== null)
     return `${publicUrl}/sessions/${encodeURIComponent(session_id)}`;
   return `${publicUrl}/agents/${encodeURIComponent(agent_id)}`;
 }

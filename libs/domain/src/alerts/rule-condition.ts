@@ -7,6 +7,7 @@ import {
   ERROR_SHARE_DEFAULT,
   ERROR_WINDOW_S_DEFAULT,
   type RuleSettings,
+  SEMANTIC_LOOP_WINDOW_S_DEFAULT,
   SILENT_WINDOW_S_DEFAULT,
 } from './rule-defaults.js';
 
@@ -45,6 +46,8 @@ export function readCondition({ rule, facts, tally, isFiring, nowMs }: Condition
         session_id: facts.latestLoop,
         detail: { loop_session_count: facts.loopCount },
       };
+    case 'semantic_loop':
+      return semanticLoop(rule, facts, nowMs);
     case 'budget': {
       const fullest = facts.fullestBudget(nowMs);
       if (fullest === null) return { holds: 'unknown', session_id: null, detail: {} };
@@ -69,6 +72,21 @@ export function readCondition({ rule, facts, tally, isFiring, nowMs }: Condition
       };
     }
   }
+}
+
+/** A loop is a moment; it is over when none followed. One from before a restart goes on until then, without figures. */
+function semanticLoop(rule: RuleSettings, facts: AgentFacts, nowMs: number): Condition {
+  const windowS = rule.window_s ?? SEMANTIC_LOOP_WINDOW_S_DEFAULT;
+  const isRecent = (atMs: number | null) => atMs !== null && nowMs - atMs < windowS * 1_000;
+  const loop = facts.semanticLoop;
+  if (loop === null)
+    return { holds: isRecent(facts.recalledLoopMs) ? 'unknown' : false, session_id: null, detail: {} };
+  const { similarity, threshold, occurrence, paused, session_id, at_ms } = loop;
+  return {
+    holds: isRecent(at_ms),
+    session_id,
+    detail: { similarity: round(similarity, 4), threshold, occurrence, paused, window_s: windowS },
+  };
 }
 
 function errorRate(rule: RuleSettings, tally: CallTally | null, isFiring: boolean, nowMs: number): Condition {

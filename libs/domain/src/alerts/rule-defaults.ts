@@ -1,4 +1,4 @@
-/** What applies where a rule leaves it open, and the two rules everybody starts with. */
+/** What applies where a rule leaves it open, and the rules everybody starts with. */
 import type { AlertRule } from '#contracts';
 
 export const BUDGET_SHARE_DEFAULT = 0.8;
@@ -7,6 +7,8 @@ export const ERROR_WINDOW_S_DEFAULT = 300;
 /** A share of fewer calls says nothing. */
 export const ERROR_CALLS_MIN = 10;
 export const SILENT_WINDOW_S_DEFAULT = 600;
+/** Without another semantic loop for this long, it is over. */
+export const SEMANTIC_LOOP_WINDOW_S_DEFAULT = 600;
 
 /** A rule as it is kept, without what is firing. */
 export type RuleSettings = Omit<AlertRule, 'firing'>;
@@ -17,6 +19,7 @@ export const defaultRules = (updatedBy: string): RuleSettings[] =>
     [
       ['kill_switch', 'Kill switch fired'],
       ['entropy_loop', 'Agent in a loop'],
+      ['semantic_loop', 'Agent asks the same again'],
     ] as const
   ).map(([type, name]) => ({
     rule_id: `default_${type}`,

@@ -38,6 +38,7 @@ export const forwardStep = ({ client }: ForwardParts): Step => ({
           relay,
         ),
       );
+      call.letGoOfParsed();
     });
   },
 });
@@ -48,7 +49,7 @@ function bodyOf(call: ProxyCall): Buffer | null {
   const { dialect } = call;
   const told = call.injections.reduce<unknown>(
     (body, text) => dialect.injectSystem(body, text),
-    JSON.parse(call.body?.toString('utf8') ?? ''),
+    call.parsedBody(),
   );
   return Buffer.from(JSON.stringify(told));
 }

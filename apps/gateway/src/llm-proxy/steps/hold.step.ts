@@ -62,6 +62,7 @@ const holding = (parts: HoldParts, proceed: Proceed, underWay: Set<string>): Ste
 
 async function hold(parts: HoldParts, call: ProxyCall, proceed: Proceed): Promise<Verdict | undefined> {
   const fromMs = call.elapsedMs();
+  call.letGoOfParsed();
   const release = parts.held.enter(call.tenantId, heldView(call));
   parts.onChanged(call);
   const gone = new AbortController();

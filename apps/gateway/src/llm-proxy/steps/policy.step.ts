@@ -108,6 +108,7 @@ function apply(
 
 /** Null: the call used nothing, because it never got an answer. */
 function usedBy(call: ProxyCall): Usage | null {
+  if (call.decision === 'cached') return NO_TOKENS;
   const isCut = call.decision === 'aborted' || call.decision === 'upstream_failed';
   const hasAnswer = call.isAnswered || (isCut && call.answer !== null && call.answer.text !== '');
   if (!hasAnswer || call.request === null) return null;
@@ -118,9 +119,18 @@ function usedBy(call: ProxyCall): Usage | null {
   );
 }
 
+/** A call answered from the cache: it was a call, and took nothing from anybody. */
+const NO_TOKENS: Readonly<Usage> = {
+  input_tokens: 0,
+  cached_input_tokens: 0,
+  cache_write_tokens: 0,
+  output_tokens: 0,
+  reasoning_tokens: 0,
+};
+
 /** Micro-USD; null: the model has no price. What came back names the model most exactly. */
 function costOf(prices: PolicyParts['prices'], call: ProxyCall, usage: Usage | null): number | null {
-  if (usage === null) return 0;
+  if (usage === null || usage === NO_TOKENS) return 0;
   const price =
     prices.price(call.tenantId, call.answer?.model ?? null) ??
     prices.price(call.tenantId, call.request?.model ?? null);

@@ -28,9 +28,9 @@ export const receiveStep = (limits: RequestBodyLimits): Step => ({
       return ENCODED;
     if (hasBody) call.body = await readRequestBody(incoming, limits);
     if (call.dialect !== null) {
-      // Not kept: a held call would keep it too, and whoever must change the body parses it again.
       const body = parseObject(call.body ?? Buffer.alloc(0));
       call.request = call.dialect.readRequest(body, path + target.query);
+      call.keepParsed(body);
     }
     const sessionId = typeof given === 'string' && given !== '' ? given : sessionOf(call);
     if (sessionId !== null) {

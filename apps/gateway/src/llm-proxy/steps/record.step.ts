@@ -59,6 +59,7 @@ const recordOf = (call: ProxyCall): LlmCall => ({
   cost_usd: call.costMicroUsd === null ? null : call.costMicroUsd / 1_000_000,
   tool_calls: call.answer === null ? [] : call.answer.tool_calls.map(toolCallOf),
   kill_score: call.killScore,
+  cache: call.cache,
   is_retry: call.isRetry,
   trace_parent: call.traceParent,
   steps: call.waterfall,

@@ -1,3 +1,4 @@
+import { systemViewSchema } from '#contracts';
 import type { Route } from '../route.js';
 import { notReadySchema, okSchema } from '../schemas.js';
 
@@ -33,6 +34,16 @@ export const OPERATION_ROUTES: readonly Route[] = [
     description: 'Open to this machine itself; anybody else sends an operator token.',
     caller: 'loopback_or_observe',
     answers: { 200: { description: 'Prometheus text.', mediaType: 'text/plain' } },
+  },
+  {
+    method: 'get',
+    path: '/v1/system',
+    tag: 'Operation',
+    summary: 'Look at the parts this gateway leans on',
+    description:
+      'The embedding sidecar, its latency as this gateway sees it, what failed open since the start, Redis.',
+    caller: 'observe',
+    answers: { 200: { description: 'As it is now.', schema: systemViewSchema } },
   },
   {
     method: 'get',

@@ -61,12 +61,12 @@ export const PROXY_ROUTES: readonly Route[] = [
     tag: 'Agents',
     summary: 'Change what an agent may do and spend',
     description:
-      'Any subset; null lifts a limit. In force with the next call. The agent need not have been seen yet.',
+      'Any subset; null lifts a limit. `semantic_loop` says how far a session that repeats itself is taken: off, hint, alert (the default) or pause; `cache`: on, exact_only or off. In force with the next call. The agent need not have been seen yet.',
     caller: 'configure',
     params: agentParams,
     body: {
       content: { [JSON_BODY]: agentPolicyPatchSchema },
-      example: { requests_per_minute: 60, budget_day_usd: 5 },
+      example: { requests_per_minute: 60, budget_day_usd: 5, semantic_loop: 'pause' },
     },
     answers: { 200: { description: 'The policy as it is now.', schema: agentPolicySchema } },
   },
@@ -135,6 +135,17 @@ export const PROXY_ROUTES: readonly Route[] = [
     params: z.object({ incident_id: id }),
     answers: { 200: { description: 'The incident.', schema: incidentSchema } },
     errors: ['incident_not_found'],
+  },
+  {
+    method: 'get',
+    path: '/v1/semantic-loops',
+    tag: 'Agents',
+    summary: 'List semantic loops',
+    description:
+      'Newest first: each prompt that asked again, in other words, what its session had asked before. Both prompts are redacted and cut. `similarity` is 1 - cosine_distance / 2, 0..1.',
+    caller: 'observe',
+    query: z.object({ session_id: id.optional(), ...pageQuery.shape }),
+    answers: { 200: { description: 'One page.', schema: pages.semanticLoops } },
   },
   {
     method: 'get',

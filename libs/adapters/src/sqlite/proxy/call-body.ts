@@ -3,7 +3,7 @@
  * takes half the room, and half the time of the event loop, which is where it is written. A new field goes to the
  * end; older rows then lack it.
  */
-import type { CallStep, LlmCall, Usage } from '#contracts';
+import type { CacheMatch, CallCache, CallStep, LlmCall, Usage } from '#contracts';
 import type { CALL_COLUMNS } from './proxy-protocol.js';
 
 export type CallBody = Omit<LlmCall, (typeof CALL_COLUMNS)[number] | 'seq'>;
@@ -28,6 +28,8 @@ type Encoded = [
   traceParent: LlmCall['trace_parent'],
   /** Name, start, duration and outcome in turns. */
   steps: (string | number)[],
+  /** Not there for calls that went on. */
+  cache?: [match: CacheMatch, ageS: number, cosine: number | null, savedUsd: number | null],
 ];
 
 /** Durations are kept to the microsecond. */
@@ -66,6 +68,8 @@ export function encodeBody(call: CallBody): string {
     call.trace_parent,
     steps,
   ];
+  const { cache } = call;
+  if (cache !== null) encoded.push([cache.match, cache.age_s, cache.cosine, cache.saved_usd]);
   return JSON.stringify(encoded);
 }
 
@@ -73,7 +77,8 @@ export function decodeBody(body: string): CallBody {
   const encoded: Encoded = JSON.parse(body);
   const [upstream, dialect, method, path, stream, duration_ms, first_byte_ms, held_ms, status, detail] =
     encoded;
-  const [, , , , , , , , , , usage, cost_usd, toolCalls, kill_score, isRetry, trace_parent, steps] = encoded;
+  const [, , , , , , , , , , usage, cost_usd, toolCalls, kill_score, isRetry, trace_parent, steps, cache] =
+    encoded;
   return {
     upstream,
     dialect,
@@ -92,6 +97,7 @@ export function decodeBody(body: string): CallBody {
       arguments_hash: toolCalls[at + 1] as string,
     })),
     kill_score,
+    cache: cache === undefined ? null : toCache(cache),
     is_retry: isRetry === 1,
     trace_parent,
     steps: inTurns(
@@ -113,6 +119,13 @@ const toUsage = ([input, cachedInput, cacheWrite, output, reasoning]: NonNullabl
   cache_write_tokens: cacheWrite,
   output_tokens: output,
   reasoning_tokens: reasoning,
+});
+
+const toCache = ([match, age_s, cosine, saved_usd]: NonNullable<Encoded[17]>): CallCache => ({
+  match,
+  age_s,
+  cosine,
+  saved_usd,
 });
 
 const toMicroseconds = (ms: number): number => Math.round(ms * 1_000) / 1_000;

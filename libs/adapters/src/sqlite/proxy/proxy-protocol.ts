@@ -1,5 +1,12 @@
 /** What SqliteProxyStore says to the database's threads and what they answer; a part of ../protocol.ts. */
-import type { AlertDelivery, DocumentKind, Incident, LlmCall, SpendGroup } from '#contracts';
+import type {
+  AlertDelivery,
+  DocumentKind,
+  Incident,
+  LlmCall,
+  SemanticLoopEvent,
+  SpendGroup,
+} from '#contracts';
 import type { PageKeys, Primitive } from '../wire.js';
 
 /** Order in which a call's columns stand in the flat array, after its seq. `body`: see call-body.ts. */
@@ -118,6 +125,8 @@ export interface ProxyWriteCalls {
   appendIncident(tenantId: string, incident: Incident): number;
   /** @returns how many were open */
   closeIncidents(tenantId: string, agentId: string, by: string, atMs: number): number;
+  /** @returns its seq */
+  appendSemanticLoop(tenantId: string, event: SemanticLoopEvent): number;
   /** @returns its seq: the first one's, if it is there already */
   saveDelivery(delivery: AlertDelivery): number;
   saveDocument(row: RawDocument): void;
@@ -132,6 +141,7 @@ export interface ProxyReadCalls {
   incidents(tenantId: string, agentId: string | null, page: PageKeys): RawIncident[];
   incident(tenantId: string, incidentId: string): RawIncident | null;
   openIncidents(): RawIncident[];
+  semanticLoops(tenantId: string, sessionId: string | null, page: PageKeys): RawBody[];
   deliveries(tenantId: string, state: string | null, channelId: string | null, page: PageKeys): RawBody[];
   delivery(tenantId: string, deliveryId: string): RawBody | null;
   pendingDeliveries(): RawBody[];

@@ -19,6 +19,7 @@ import type {
 const DAY_MS = 86_400_000;
 
 const INCIDENTS = 'SELECT seq, tenant_id, reactivated_by, reactivated_at_ms, body FROM incidents';
+const SEMANTIC_LOOPS = 'SELECT seq, body FROM semantic_loops';
 const DELIVERIES = 'SELECT seq, body FROM alert_deliveries';
 
 /** Of more lines than are shown, the most expensive or the latest ones are. */
@@ -90,6 +91,10 @@ export class ProxyReader implements ProxyReadCalls {
 
   openIncidents(): RawIncident[] {
     return this.#sql.all(`${INCIDENTS} WHERE reactivated_at_ms IS NULL ORDER BY seq`);
+  }
+
+  semanticLoops(tenantId: string, sessionId: string | null, page: PageKeys): RawBody[] {
+    return this.#sql.page(SEMANTIC_LOOPS, { tenant_id: tenantId, session_id: sessionId }, page);
   }
 
   deliveries(tenantId: string, state: string | null, channelId: string | null, page: PageKeys): RawBody[] {

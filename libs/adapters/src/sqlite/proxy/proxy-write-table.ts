@@ -1,6 +1,6 @@
-/** Incidents, alert deliveries and documents: the proxy's rare writes, by name. Runs inside the writer's transaction. */
+/** Incidents, semantic loops, alert deliveries and documents: the proxy's rare writes, by name. Runs inside the writer's transaction. */
 import type { Database } from 'better-sqlite3';
-import type { AlertDelivery, DocumentKind, Incident } from '#contracts';
+import type { AlertDelivery, DocumentKind, Incident, SemanticLoopEvent } from '#contracts';
 import { PreparedStatements } from '../prepared-statements.js';
 import type { ProxyWriteCalls, RawDocument } from './proxy-protocol.js';
 
@@ -33,6 +33,16 @@ export class ProxyWriteTable implements ProxyWriteCalls {
          WHERE tenant_id = ? AND agent_id = ? AND reactivated_at_ms IS NULL`,
       )
       .run(by, atMs, tenantId, agentId).changes;
+  }
+
+  appendSemanticLoop(tenantId: string, event: SemanticLoopEvent): number {
+    return this.#seq(
+      'INSERT INTO semantic_loops (tenant_id, session_id, at_ms, body) VALUES (?, ?, ?, ?) RETURNING seq',
+      tenantId,
+      event.session_id,
+      event.at_ms,
+      JSON.stringify(event),
+    );
   }
 
   saveDelivery(delivery: AlertDelivery): number {

@@ -12,6 +12,7 @@ import type {
   Page,
   PageQuery,
   ProxyStore,
+  SemanticLoopEvent,
   SpendLine,
   SpendQuery,
   StoredDocument,
@@ -108,6 +109,18 @@ export class SqliteProxyStore implements ProxyStore {
     return rows.map((row) => ({ tenant_id: row.tenant_id, incident: toIncident(row) }));
   }
 
+  async appendSemanticLoop(tenantId: string, event: SemanticLoopEvent): Promise<number> {
+    return this.#database.pump.call('appendSemanticLoop', [tenantId, event]);
+  }
+
+  async semanticLoops(
+    query: PageQuery & { tenant_id: string; session_id?: string | undefined },
+  ): Promise<Page<SemanticLoopEvent>> {
+    const page = pageKeys('semantic_loops', query);
+    const rows = await this.#database.read('semanticLoops', query.tenant_id, query.session_id ?? null, page);
+    return seqPage('semantic_loops', rows, query.limit, toSemanticLoop);
+  }
+
   async saveDelivery(delivery: AlertDelivery): Promise<number> {
     return this.#database.pump.call('saveDelivery', [delivery]);
   }
@@ -152,7 +165,8 @@ export class SqliteProxyStore implements ProxyStore {
     const { pump } = this.#database;
     const callCount = await deleteOlder(pump, 'llm_calls', beforeMs);
     const deliveryCount = await deleteOlder(pump, 'alert_deliveries', beforeMs);
-    return { deleted_count: callCount + deliveryCount };
+    const loopCount = await deleteOlder(pump, 'semantic_loops', beforeMs);
+    return { deleted_count: callCount + deliveryCount + loopCount };
   }
 }
 
@@ -162,6 +176,8 @@ const toIncident = ({ seq, body, reactivated_by, reactivated_at_ms }: RawInciden
   reactivated_by,
   reactivated_at_ms,
 });
+
+const toSemanticLoop = ({ seq, body }: RawBody): SemanticLoopEvent => ({ ...JSON.parse(body), seq });
 
 const toDelivery = ({ seq, body }: RawBody): AlertDelivery => ({ ...JSON.parse(body), seq });
 

@@ -1,0 +1,38 @@
+/** The names of the environment variables the sidecar reads, and nothing else: their meaning is in config.ts. */
+import { pickVariables, type Variables } from '#kernel';
+
+export const CONFIG_VARIABLES = {
+  socketPath: 'UDS_PATH',
+  similarityThreshold: 'LOOP_SIMILARITY_THRESHOLD',
+  historySize: 'LOOP_HISTORY_SIZE',
+  ttl: 'LOOP_EMBEDDING_TTL',
+  modelPath: 'LOOP_EMBEDDING_MODEL_PATH',
+  embedder: 'LOOP_EMBEDDER',
+  baseUrl: 'LOOP_EMBEDDING_BASE_URL',
+  model: 'LOOP_EMBEDDING_MODEL',
+  queueMax: 'LOOP_QUEUE_MAX',
+  metricsPort: 'LOOP_METRICS_PORT',
+  logLevel: 'LOG_LEVEL',
+} as const;
+
+export const SECRET_VARIABLES = {
+  /** May hold a password. */
+  redisUrl: 'REDIS_URL',
+  apiKey: 'LOOP_EMBEDDING_API_KEY',
+} as const;
+
+type VariablesOf<Table extends Record<string, string>> = Variables<Table[keyof Table]>;
+
+/** Set variables only; an empty one counts as not set. */
+export interface Environment {
+  config: VariablesOf<typeof CONFIG_VARIABLES>;
+  secrets: VariablesOf<typeof SECRET_VARIABLES>;
+}
+
+/** The one place where the sidecar reads `process.env`. */
+export function readEnvironment(source: Record<string, string | undefined> = process.env): Environment {
+  return {
+    config: pickVariables(source, CONFIG_VARIABLES),
+    secrets: pickVariables(source, SECRET_VARIABLES),
+  };
+}

@@ -1,0 +1,109 @@
+/**
+ * A history whose server may not be there yet: the sidecar serves without it, checks are refused as `unavailable`
+ * meanwhile, and vectors are given all the same. A server that can never serve stops the start.
+ */
+import {
+  type PromptEntry,
+  type PromptHistory,
+  PromptHistoryFailure,
+  type PromptMatch,
+  type PromptScope,
+} from '#contracts';
+
+const REOPEN_EVERY_MS = 1_000;
+
+export interface LateHistoryOptions {
+  history: PromptHistory;
+  /** Told of every new reason why it does not open, and when it is open at last. */
+  onState: (failure: PromptHistoryFailure | null) => void;
+  /** Calls once, later; returns how to call it off. */
+  after?: (delayMs: number, run: () => void) => () => void;
+}
+
+export class LateHistory implements PromptHistory {
+  readonly #history: PromptHistory;
+  readonly #onState: (failure: PromptHistoryFailure | null) => void;
+  readonly #after: (delayMs: number, run: () => void) => () => void;
+  #isOpen = false;
+  #isClosed = false;
+  #callOff: (() => void) | null = null;
+  #reason: PromptHistoryFailure['reason'] | null = null;
+
+  constructor({ history, onState, after = afterUnref }: LateHistoryOptions) {
+    this.#history = history;
+    this.#onState = onState;
+    this.#after = after;
+  }
+
+  get kind(): PromptHistory['kind'] {
+    return this.#history.kind;
+  }
+
+  /** Resolves also where the server is not there yet. @throws PromptHistoryFailure for what waiting cannot mend */
+  async open(): Promise<void> {
+    const failure = await this.#tryOpen();
+    if (failure === null) return;
+    if (failure.reason !== 'unavailable') throw failure;
+    this.#missing(failure);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#callOff?.();
+    await this.#history.close();
+  }
+
+  async probe(): Promise<void> {
+    this.#requireOpen();
+    await this.#history.probe();
+  }
+
+  async similar(scope: PromptScope, vector: Float32Array, requestId: string): Promise<PromptMatch[]> {
+    this.#requireOpen();
+    return this.#history.similar(scope, vector, requestId);
+  }
+
+  async record(scope: PromptScope, entry: PromptEntry): Promise<void> {
+    this.#requireOpen();
+    await this.#history.record(scope, entry);
+  }
+
+  /** @returns null once open. An error that is no PromptHistoryFailure is a broken invariant and passes. */
+  async #tryOpen(): Promise<PromptHistoryFailure | null> {
+    try {
+      await this.#history.open();
+      this.#isOpen = true;
+      return null;
+    } catch (error) {
+      if (error instanceof PromptHistoryFailure) return error;
+      throw error;
+    }
+  }
+
+  #retryLater(): void {
+    if (this.#isClosed) return;
+    this.#callOff = this.#after(REOPEN_EVERY_MS, () => {
+      void this.#tryOpen().then(
+        (failure) => (failure === null ? this.#onState(null) : this.#missing(failure)),
+        () => this.#retryLater(),
+      );
+    });
+  }
+
+  #missing(failure: PromptHistoryFailure): void {
+    if (failure.reason !== this.#reason) this.#onState(failure);
+    this.#reason = failure.reason;
+    this.#retryLater();
+  }
+
+  #requireOpen(): void {
+    if (!this.#isOpen)
+      throw new PromptHistoryFailure('unavailable', 'The store of prompts has not been reached yet');
+  }
+}
+
+function afterUnref(delayMs: number, run: () => void): () => void {
+  const timer = setTimeout(run, delayMs);
+  timer.unref();
+  return () => clearTimeout(timer);
+}

@@ -1,0 +1,39 @@
+/**
+ * The sidecar's log: one JSON object a line on stdout, the gateway's way of writing, so that a gateway which started
+ * it can merge the lines. Never a prompt; what the environment gave as a secret is taken out wherever it turns up.
+ */
+import { type DestinationStream, type Logger, pino } from 'pino';
+import type { LogLevel } from './config/config.js';
+
+const REDACTED = '[redacted]';
+
+export interface LoggerOptions {
+  level: LogLevel;
+  secrets: readonly string[];
+  destination?: DestinationStream;
+}
+
+export function createLogger({ level, secrets, destination }: LoggerOptions): Logger {
+  const written = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
+  return pino(
+    {
+      level,
+      base: undefined,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: describeError },
+      hooks: {
+        streamWrite: (line) => written.reduce((clean, secret) => clean.replaceAll(secret, REDACTED), line),
+      },
+    },
+    destination ?? pino.destination({ dest: 1, sync: true }),
+  );
+}
+
+/** Not its other members, which may hold whole requests. */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return { type: typeof error };
+  const { name, message, stack } = error;
+  const { code } = error as { code?: unknown };
+  return { type: name, message, stack, ...(code === undefined ? {} : { code: String(code) }) };
+}

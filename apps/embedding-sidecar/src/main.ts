@@ -1,0 +1,67 @@
+/**
+ * Entry point of the embedding sidecar: reads its settings, starts, says so in one line, drains on a signal. With
+ * `--exit-with-stdin` it is somebody's child, and ends when the pipe to its parent breaks, however the parent died.
+ */
+import { parseConfig } from './config/config.js';
+import { readEnvironment } from './config/env.js';
+import { parseSecrets } from './config/secrets.js';
+import { createLogger } from './logger.js';
+import { openEmbedder } from './open-embedder.js';
+import type { Sidecar } from './sidecar.js';
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+/** After this a stop is no longer waited for. */
+const STOP_TIMEOUT_MS = 5_000;
+
+async function main(args: readonly string[]): Promise<void> {
+  const environment = readEnvironment();
+  let logger = createLogger({ level: 'info', secrets: [] });
+  try {
+    const config = parseConfig(environment.config);
+    const secrets = parseSecrets(environment.secrets);
+    logger = createLogger({ level: config.logLevel, secrets: secrets.values() });
+    const isChild = args.includes('--exit-with-stdin');
+    let sidecar: Sidecar | null = null;
+    let isStopping = false;
+    const stop = async (why: string, exitCode: number): Promise<void> => {
+      // A second signal from an impatient operator ends it at once.
+      if (isStopping) process.exit(1);
+      isStopping = true;
+      logger.info({ event: 'draining', why }, 'draining');
+      setTimeout(() => process.exit(1), STOP_TIMEOUT_MS).unref();
+      await sidecar?.stop();
+      process.exit(exitCode);
+    };
+    for (const signal of SIGNALS) {
+      // Ctrl-C reaches the whole group; a child leaves the decision to its parent.
+      process.on(signal, () => (isChild && signal === 'SIGINT' ? undefined : stop(signal, 0)));
+    }
+    if (isChild) {
+      process.stdin.resume();
+      process.stdin.on('error', () => stop('parent_gone', 0));
+      process.stdin.once('close', () => stop('parent_gone', 0));
+    }
+    const onDied = (detail: string): void => {
+      logger.fatal({ event: 'model_died', reason: detail }, 'the model is gone');
+      void stop('model_died', 1);
+    };
+    const onWaited = (ms: number): void => sidecar?.telemetry.waitedForModel(ms);
+    const embedder = openEmbedder({ config, secrets, onWaited, onDied });
+    embedder.catch(() => {});
+    // The rest of the program is read while the model's thread starts: a restart takes a third less.
+    const { startSidecar } = await import('./sidecar.js');
+    sidecar = await startSidecar({ config, secrets, logger, embedder });
+    const { model_id, store, loop_similarity_threshold } = sidecar.description;
+    logger.info(
+      { event: 'ready', socket: sidecar.socketPath, model_id, store, loop_similarity_threshold },
+      'embedding sidecar ready',
+    );
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    logger.fatal({ event: 'not_started', reason }, 'embedding sidecar did not start');
+    process.stderr.write(`\nEmbedding sidecar did not start: ${reason}\n`);
+    process.exit(1);
+  }
+}
+
+await main(process.argv.slice(2));

@@ -1,0 +1,35 @@
+/** `GET /metrics` for Prometheus, on loopback only: whoever reads it is on this machine. */
+import { createServer, type Server } from 'node:http';
+import type { Registry } from 'prom-client';
+
+export interface MetricsEndpoint {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** @throws the system's error when the port can't be had */
+export async function openMetricsEndpoint(port: number, metrics: Registry): Promise<MetricsEndpoint> {
+  const server: Server = createServer((request, response) => {
+    if (request.method !== 'GET' || request.url?.split('?', 1)[0] !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    metrics.metrics().then(
+      (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  });
+  await new Promise<void>((done, fail) => {
+    server.once('error', fail);
+    server.listen({ port, host: '127.0.0.1' }, done);
+  });
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    close: () =>
+      new Promise((done) => {
+        server.close(() => done());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,82 @@
+/** The embedder that the settings ask for: loaded, warmed up, proven to give unit vectors, and with a memory. */
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import type { OnnxModel } from '#adapters/onnx';
+import { type Embedder, EmbeddingFailure } from '#contracts';
+import { memoEmbedder } from '#domain/embedding';
+import { systemClock } from '#kernel';
+import type { SidecarConfig } from './config/config.js';
+import type { SidecarSecrets } from './config/secrets.js';
+
+/** Vectors remembered: the loop check and the cache ask for the same text within milliseconds. */
+const MEMO_COUNT_MAX = 1_024;
+/** Longer than any first computation may take on a slow machine. */
+const WARM_UP_TIMEOUT_MS = 60_000;
+const WARM_UP_TEXT = 'Warm up: the first real request must not be the one that waits.';
+const LENGTH_TOLERANCE = 0.01;
+
+export interface OpenEmbedderParts {
+  config: SidecarConfig;
+  secrets: SidecarSecrets;
+  /** Milliseconds that a text waited for the model. */
+  onWaited: (ms: number) => void;
+  /** The model's thread is gone; nothing more will be computed. */
+  onDied: (detail: string) => void;
+}
+
+/** @throws Error whose text says what is wrong and what to do */
+export async function openEmbedder(parts: OpenEmbedderParts): Promise<Embedder> {
+  const embedder = parts.config.embedder === 'openai' ? await openRemote(parts) : await openLocal(parts);
+  try {
+    await warmUp(embedder);
+  } catch (error) {
+    await embedder.close();
+    throw error;
+  }
+  return memoEmbedder(embedder, { clock: systemClock, countMax: MEMO_COUNT_MAX });
+}
+
+async function openLocal({ config, onWaited, onDied }: OpenEmbedderParts): Promise<Embedder> {
+  const { openOnnxEmbedder } = await import('#adapters/onnx');
+  const model: OnnxModel =
+    config.embedder === 'minilm'
+      ? { kind: 'minilm', path: config.modelPath ?? pulledMinilm() }
+      : { kind: 'static', directory: config.modelPath ?? undefined };
+  return openOnnxEmbedder({
+    model,
+    queueCountMax: config.queueMax,
+    onEvent: (event) => {
+      if (event.kind === 'embedded') onWaited(event.queueMs);
+      if (event.kind === 'died') onDied(event.detail);
+    },
+  });
+}
+
+async function openRemote({ config, secrets }: OpenEmbedderParts): Promise<Embedder> {
+  const { HttpEmbedder } = await import('#adapters/embeddings-http');
+  return HttpEmbedder.open({
+    baseUrl: config.baseUrl as string,
+    model: config.model as string,
+    apiKey: secrets.apiKey,
+  });
+}
+
+/** Where `npm run models:pull -- minilm` puts it. */
+const pulledMinilm = (): string =>
+  dirname(createRequire(import.meta.url).resolve('#models/all-MiniLM-L6-v2/manifest.json'));
+
+async function warmUp(embedder: Embedder): Promise<void> {
+  const { dimension, model_id } = embedder.description;
+  const { vector } = await embedder
+    .embed(WARM_UP_TEXT, { timeoutMs: WARM_UP_TIMEOUT_MS })
+    .catch((error: unknown) => {
+      const detail = error instanceof EmbeddingFailure ? error.message : 'internal error';
+      throw new Error(`the model ${model_id} failed its warm-up: ${detail}`);
+    });
+  if (vector === null) throw new Error(`the model ${model_id} failed its warm-up: it knows no plain English`);
+  if (vector.length !== dimension)
+    throw new Error(`the model ${model_id} gave ${vector.length} numbers instead of ${dimension}`);
+  const length = Math.hypot(...vector);
+  if (!(Math.abs(length - 1) <= LENGTH_TOLERANCE))
+    throw new Error(`the model ${model_id} gave a vector of length ${length} instead of 1`);
+}

@@ -1,0 +1,69 @@
+/** Where the last prompts of each session are kept: in this process, or in a Redis with its query engine. */
+import type { EmbedderDescription, PromptHistory } from '#contracts';
+import { MemoryPromptHistory } from '#domain/semantic-loop';
+import { systemClock } from '#kernel';
+import type { SidecarConfig } from './config/config.js';
+import type { SidecarSecrets } from './config/secrets.js';
+import { LateHistory } from './late-history.js';
+import type { SidecarTelemetry } from './telemetry.js';
+
+export interface OpenHistoryParts {
+  config: SidecarConfig;
+  secrets: SidecarSecrets;
+  telemetry: SidecarTelemetry;
+  embedder: EmbedderDescription;
+}
+
+/** @throws PromptHistoryFailure for a Redis that can never serve; one that is not there yet is waited for */
+export async function openHistory(parts: OpenHistoryParts): Promise<PromptHistory> {
+  const history =
+    parts.secrets.redisUrl === null ? inMemory(parts) : await inRedis(parts, parts.secrets.redisUrl);
+  await history.open();
+  return history;
+}
+
+function inMemory({ config, telemetry, embedder }: OpenHistoryParts): PromptHistory {
+  const history = new MemoryPromptHistory({
+    clock: systemClock,
+    dimension: embedder.dimension,
+    countMax: config.historySize,
+    ttlMs: config.ttlMs,
+  });
+  telemetry.gauge('history_scopes', 'Sessions whose prompts are remembered.', () => history.counts().scopes);
+  telemetry.gauge('history_bytes', 'What the remembered prompts take, about.', () => history.counts().bytes);
+  telemetry.gauge('history_evicted', 'Sessions forgotten early because a bound was reached.', () => {
+    const { evicted_capacity, evicted_memory } = history.counts();
+    return evicted_capacity + evicted_memory;
+  });
+  return history;
+}
+
+async function inRedis(
+  { config, telemetry, embedder }: OpenHistoryParts,
+  url: string,
+): Promise<PromptHistory> {
+  const [{ connectRedis }, { RedisPromptHistory }] = await Promise.all([
+    import('#adapters/redis'),
+    import('#adapters/redis-search'),
+  ]);
+  const connection = connectRedis(url, {
+    connectionName: 'observatory-embedding-sidecar',
+    onError: ({ reason }) => telemetry.storeTroubled(reason),
+  });
+  const history = new RedisPromptHistory({
+    connection,
+    model: embedder,
+    countMax: config.historySize,
+    ttlMs: config.ttlMs,
+  });
+  return new LateHistory({
+    history,
+    onState: (failure) =>
+      failure === null
+        ? telemetry.said('info', 'store_opened', 'the store of prompts is there')
+        : telemetry.said('warn', 'store_missing', 'no store of prompts yet; checks are refused meanwhile', {
+            reason: failure.reason,
+            detail: failure.message,
+          }),
+  });
+}

@@ -1,0 +1,88 @@
+import { type Logger, pino } from 'pino';
+import { beforeEach, expect, it } from 'vitest';
+import { EmbeddingFailure, type LoopAnswer, type LoopSimilarity } from '#contracts';
+import { FakeClock } from '#testing';
+import { SidecarTelemetry } from './telemetry.js';
+
+const TRACE = '00-0123456789abcdef0123456789abcdef-0123456789abcdef-01';
+
+let lines: Record<string, unknown>[];
+let clock: FakeClock;
+let telemetry: SidecarTelemetry;
+
+beforeEach(() => {
+  lines = [];
+  clock = new FakeClock();
+  const logger: Logger = pino(
+    { level: 'debug', base: null },
+    { write: (line: string) => void lines.push(JSON.parse(line)) },
+  );
+  telemetry = new SidecarTelemetry(logger, clock);
+});
+
+const answer = (over: Partial<LoopAnswer> = {}): LoopAnswer => ({
+  loop_detected: false,
+  max_similarity: 0 as LoopSimilarity,
+  threshold: 0.9 as LoopSimilarity,
+  similar_prompt: 'a secret prompt',
+  similar_request_id: 'r',
+  compared_count: 1,
+  similar_count: 0,
+  fitness: 'fit',
+  vetoed_by: null,
+  model_id: 'm',
+  ...over,
+});
+
+it('counts checks by result and reason, and keeps the totals', async () => {
+  telemetry.checked(answer(), 1, null);
+  telemetry.checked(answer({ loop_detected: true }), 1, null);
+  telemetry.checked(answer({ vetoed_by: 'numbers' }), 1, null);
+  telemetry.checked(answer({ fitness: 'empty' }), 1, null);
+  telemetry.checkFailed(new EmbeddingFailure('busy', 'full'), null);
+  const text = await telemetry.metrics.getSingleMetricAsString('observatory_sidecar_checks_total');
+  for (const labels of [
+    'result="clear",reason=""',
+    'result="loop",reason=""',
+    'result="vetoed",reason="numbers"',
+    'result="unfit",reason="empty"',
+    'result="failed",reason="busy"',
+  ])
+    expect(text).toContain(`{${labels}} 1`);
+  expect(telemetry.totals).toEqual({ checks: 5, loops: 1, failures: 1 });
+});
+
+it('says a failure once a minute for each reason, with the number of those it did not say', () => {
+  const failed = (): void => telemetry.checkFailed(new EmbeddingFailure('busy', 'full'), TRACE);
+  for (let count = 0; count < 5; count += 1) failed();
+  telemetry.checkFailed(new EmbeddingFailure('expired', 'late'), null);
+  clock.advance(60_000);
+  failed();
+  expect(lines.map(({ reason, unsaid_count }) => [reason, unsaid_count])).toEqual([
+    ['busy', undefined],
+    ['timeout', undefined],
+    ['busy', 4],
+  ]);
+});
+
+it("carries the caller's trace into its lines, and nothing that is no trace", () => {
+  telemetry.checkFailed(new EmbeddingFailure('busy', 'full'), TRACE);
+  telemetry.checkFailed(new EmbeddingFailure('expired', 'late'), 'what the user wrote');
+  telemetry.checked(answer(), 1, TRACE);
+  expect(lines[0]).toMatchObject({
+    trace_id: '0123456789abcdef0123456789abcdef',
+    parent_span_id: '0123456789abcdef',
+  });
+  expect(lines[1]).not.toHaveProperty('trace_id');
+  expect(JSON.stringify(lines[1])).not.toContain('what the user wrote');
+  expect(lines[2]).toMatchObject({ event: 'check', trace_id: '0123456789abcdef0123456789abcdef' });
+});
+
+it('never writes a prompt, not even one that an unforeseen error quotes', async () => {
+  telemetry.checked(answer(), 1, TRACE);
+  telemetry.embedFailed(new TypeError('cannot read "a secret prompt"'), null);
+  const written = JSON.stringify(lines) + (await telemetry.metrics.metrics());
+  expect(written).not.toContain('a secret prompt');
+  expect(lines[1]).toMatchObject({ reason: 'error', detail: 'internal error' });
+  expect(lines[1]?.where).toEqual(expect.arrayContaining([expect.stringContaining('telemetry.spec')]));
+});

@@ -1,0 +1,118 @@
+/** Where the cache gets its vectors: the sidecar that the semantic loop shares, or an embeddings API of one's own. */
+import type { CacheVector, Cosine, Embedder, EmbeddingService } from '#contracts';
+
+/** Past it a look-up goes on without a semantic match. */
+const EMBED_WAIT_MS = 50;
+
+export interface EmbeddingModel {
+  model_id: string;
+  hitWhenCosineAtLeast: Cosine;
+  needsStrictGate: boolean;
+}
+
+export interface CacheEmbedder {
+  /** Null: not known yet, or not any more. */
+  readonly model: EmbeddingModel | null;
+  /** Null: the text has none, or nobody answers in time. Never rejects. */
+  embed(text: string, traceParent: string | null): Promise<CacheVector | null>;
+  close(): Promise<void>;
+}
+
+/** The sidecar's model may change when it is started anew: what it is, is asked whenever a vector names another. */
+export class SidecarCacheEmbedder implements CacheEmbedder {
+  model: EmbeddingModel | null = null;
+  readonly #service: EmbeddingService;
+  #asking: Promise<void> | null = null;
+
+  constructor(service: EmbeddingService) {
+    this.#service = service;
+  }
+
+  async embed(text: string, traceParent: string | null): Promise<CacheVector | null> {
+    if (!this.#service.isReady) return null;
+    try {
+      const embedding = await this.#service.embed(text, { timeoutMs: EMBED_WAIT_MS, traceParent });
+      if (embedding.vector === null) return null;
+      if (this.model?.model_id !== embedding.model_id) {
+        await this.#learn();
+        // `learn` changes it; a vector of yet another model is nobody's.
+        if ((this.model as EmbeddingModel | null)?.model_id !== embedding.model_id) return null;
+      }
+      return { model_id: embedding.model_id, values: embedding.vector };
+    } catch {
+      return null;
+    }
+  }
+
+  /** The service is its owner's to close. */
+  async close(): Promise<void> {}
+
+  #learn(): Promise<void> {
+    this.#asking ??= this.#service
+      .describe({ timeoutMs: 10 * EMBED_WAIT_MS, traceParent: null })
+      .then(({ model_id, hitWhenCosineAtLeast, needsStrictGate }) => {
+        this.model = { model_id, hitWhenCosineAtLeast, needsStrictGate };
+      })
+      .finally(() => {
+        this.#asking = null;
+      });
+    return this.#asking;
+  }
+}
+
+/**
+ * An embedder of this process. It is opened behind the gateway's back, since it may be slow or away at the start, and
+ * tried again when it is next needed.
+ */
+export class OwnCacheEmbedder implements CacheEmbedder {
+  #embedder: Embedder | null = null;
+  #opening: Promise<void> | null = null;
+  #triedMs = Number.NEGATIVE_INFINITY;
+  readonly #open: () => Promise<Embedder>;
+  readonly #onFailed: (error: unknown) => void;
+
+  constructor(open: () => Promise<Embedder>, onFailed: (error: unknown) => void) {
+    this.#open = open;
+    this.#onFailed = onFailed;
+    this.#tryToOpen();
+  }
+
+  get model(): EmbeddingModel | null {
+    return this.#embedder?.description ?? null;
+  }
+
+  async embed(text: string): Promise<CacheVector | null> {
+    if (this.#embedder === null) {
+      this.#tryToOpen();
+      return null;
+    }
+    try {
+      const { vector } = await this.#embedder.embed(text, { timeoutMs: OWN_EMBED_WAIT_MS });
+      return vector === null ? null : { model_id: this.#embedder.description.model_id, values: vector };
+    } catch {
+      return null;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#opening;
+    await this.#embedder?.close();
+  }
+
+  #tryToOpen(): void {
+    const nowMs = performance.now();
+    if (this.#opening !== null || nowMs - this.#triedMs < OPEN_AGAIN_MS) return;
+    this.#triedMs = nowMs;
+    this.#opening = this.#open()
+      .then((embedder) => {
+        this.#embedder = embedder;
+      }, this.#onFailed)
+      .finally(() => {
+        this.#opening = null;
+      });
+  }
+}
+
+/** An API over the network takes longer than a socket beside us, and still less than an answer. */
+const OWN_EMBED_WAIT_MS = 250;
+const OPEN_AGAIN_MS = 10_000;

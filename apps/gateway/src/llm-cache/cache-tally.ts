@@ -1,0 +1,208 @@
+/**
+ * What the cache did, by tenant for its page and in all for Prometheus: one function per event. Nothing here names a
+ * prompt, a key or an agent.
+ */
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { CacheMatch, CacheStats, SemanticMatch, TextVeto } from '#contracts';
+import { type Clock, RingBuffer, TtlLru } from '#kernel';
+import { METRIC_PREFIX } from '../telemetry/metrics.js';
+
+const TENANTS_MAX = 1_000;
+/** Look-ups that the percentiles are taken over. */
+const LATENCIES_KEPT = 512;
+
+export type CacheCounts = Pick<
+  CacheStats,
+  | 'total_hits'
+  | 'total_misses'
+  | 'exact_hits'
+  | 'semantic_hits'
+  | 'shadow_hits'
+  | 'shadow_agreed'
+  | 'shadow_differed'
+  | 'marked_right'
+  | 'marked_wrong'
+  | 'wrong_hit_rate'
+  | 'vetoes'
+  | 'coalesced'
+  | 'not_stored'
+  | 'saved_usd'
+  | 'saved_ms'
+  | 'lookup_p50_ms'
+  | 'lookup_p99_ms'
+>;
+
+class TenantTally {
+  exactHits = 0;
+  semanticHits = 0;
+  misses = 0;
+  shadowHits = 0;
+  shadowAgreed = 0;
+  shadowDiffered = 0;
+  markedRight = 0;
+  markedWrong = 0;
+  /** Semantic matches whose truth is known: a person's word before the comparison's. */
+  knownRight = 0;
+  knownWrong = 0;
+  coalesced = 0;
+  savedMicroUsd = 0;
+  savedMs = 0;
+  readonly vetoes: Partial<Record<TextVeto, number>> = {};
+  readonly notStored: Record<string, number> = {};
+  readonly latenciesMs = new RingBuffer<number>(LATENCIES_KEPT);
+}
+
+export class CacheTally {
+  readonly #tenants: TtlLru<string, TenantTally>;
+  readonly #lookups: Counter<'outcome'>;
+  readonly #vetoes: Counter<'reason'>;
+  readonly #notStored: Counter<'reason'>;
+  readonly #savedUsd: Counter;
+  readonly #seconds: Histogram;
+
+  constructor(clock: Clock, metrics: Registry) {
+    this.#tenants = new TtlLru({ countMax: TENANTS_MAX, idleMs: Number.POSITIVE_INFINITY, clock });
+    const registers = [metrics];
+    this.#lookups = new Counter({
+      name: `${METRIC_PREFIX}cache_lookups_total`,
+      help: 'Look-ups in the LLM cache: exact, semantic, miss, shadow, coalesced.',
+      labelNames: ['outcome'],
+      registers,
+    });
+    this.#vetoes = new Counter({
+      name: `${METRIC_PREFIX}cache_vetoes_total`,
+      help: 'Semantic candidates refused because their texts differ in what matters.',
+      labelNames: ['reason'],
+      registers,
+    });
+    this.#notStored = new Counter({
+      name: `${METRIC_PREFIX}cache_not_stored_total`,
+      help: 'Answers that were not kept, by reason.',
+      labelNames: ['reason'],
+      registers,
+    });
+    this.#savedUsd = new Counter({
+      name: `${METRIC_PREFIX}cache_saved_usd_total`,
+      help: 'What the hits would have cost, in USD.',
+      registers,
+    });
+    this.#seconds = new Histogram({
+      name: `${METRIC_PREFIX}cache_lookup_seconds`,
+      help: 'Key, look-up and, where it was asked for, the embedding.',
+      buckets: [0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05],
+      registers,
+    });
+  }
+
+  hit(tenantId: string, match: CacheMatch, saved: { microUsd: number | null; ms: number }): void {
+    const tally = this.#of(tenantId);
+    if (match === 'exact') tally.exactHits += 1;
+    else tally.semanticHits += 1;
+    tally.savedMicroUsd += saved.microUsd ?? 0;
+    tally.savedMs += Math.max(0, saved.ms);
+    this.#lookups.inc({ outcome: match });
+    this.#savedUsd.inc((saved.microUsd ?? 0) / 1e6);
+  }
+
+  miss(tenantId: string): void {
+    this.#of(tenantId).misses += 1;
+    this.#lookups.inc({ outcome: 'miss' });
+  }
+
+  lookedUp(tenantId: string, ms: number): void {
+    this.#of(tenantId).latenciesMs.push(ms);
+    this.#seconds.observe(ms / 1_000);
+  }
+
+  coalesced(tenantId: string): void {
+    this.#of(tenantId).coalesced += 1;
+    this.#lookups.inc({ outcome: 'coalesced' });
+  }
+
+  shadowHit(tenantId: string): void {
+    this.#of(tenantId).shadowHits += 1;
+    this.#lookups.inc({ outcome: 'shadow' });
+  }
+
+  compared(tenantId: string, agreed: boolean): void {
+    const tally = this.#of(tenantId);
+    if (agreed) {
+      tally.shadowAgreed += 1;
+      tally.knownRight += 1;
+    } else {
+      tally.shadowDiffered += 1;
+      tally.knownWrong += 1;
+    }
+  }
+
+  /** @param match as it was before this verdict */
+  judged(
+    tenantId: string,
+    verdict: NonNullable<SemanticMatch['verdict']>,
+    { verdict: before, agreed }: Pick<SemanticMatch, 'verdict' | 'agreed'>,
+  ): void {
+    if (verdict === before) return;
+    const tally = this.#of(tenantId);
+    const wasRight = before === null ? agreed : before === 'right';
+    if (wasRight === true) tally.knownRight -= 1;
+    if (wasRight === false) tally.knownWrong -= 1;
+    if (before === 'right') tally.markedRight -= 1;
+    if (before === 'wrong') tally.markedWrong -= 1;
+    if (verdict === 'right') {
+      tally.markedRight += 1;
+      tally.knownRight += 1;
+    } else {
+      tally.markedWrong += 1;
+      tally.knownWrong += 1;
+    }
+  }
+
+  vetoed(tenantId: string, reason: TextVeto): void {
+    const { vetoes } = this.#of(tenantId);
+    vetoes[reason] = (vetoes[reason] ?? 0) + 1;
+    this.#vetoes.inc({ reason });
+  }
+
+  /** @param reason one of a fixed list: it is a label */
+  notStored(tenantId: string, reason: string): void {
+    const { notStored } = this.#of(tenantId);
+    notStored[reason] = (notStored[reason] ?? 0) + 1;
+    this.#notStored.inc({ reason });
+  }
+
+  counts(tenantId: string): CacheCounts {
+    const tally = this.#of(tenantId);
+    const known = tally.knownRight + tally.knownWrong;
+    const latencies = tally.latenciesMs.toArray().sort((a, b) => a - b);
+    const percentile = (share: number) =>
+      latencies.at(Math.min(latencies.length - 1, Math.floor(latencies.length * share))) ?? null;
+    return {
+      total_hits: tally.exactHits + tally.semanticHits,
+      total_misses: tally.misses,
+      exact_hits: tally.exactHits,
+      semantic_hits: tally.semanticHits,
+      shadow_hits: tally.shadowHits,
+      shadow_agreed: tally.shadowAgreed,
+      shadow_differed: tally.shadowDiffered,
+      marked_right: tally.markedRight,
+      marked_wrong: tally.markedWrong,
+      wrong_hit_rate: known === 0 ? null : tally.knownWrong / known,
+      vetoes: { ...tally.vetoes },
+      coalesced: tally.coalesced,
+      not_stored: { ...tally.notStored },
+      saved_usd: tally.savedMicroUsd / 1e6,
+      saved_ms: Math.round(tally.savedMs),
+      lookup_p50_ms: percentile(0.5),
+      lookup_p99_ms: percentile(0.99),
+    };
+  }
+
+  #of(tenantId: string): TenantTally {
+    let tally = this.#tenants.get(tenantId);
+    if (tally === undefined) {
+      tally = new TenantTally();
+      this.#tenants.set(tenantId, tally);
+    }
+    return tally;
+  }
+}

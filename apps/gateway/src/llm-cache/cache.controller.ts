@@ -1,0 +1,76 @@
+/** The cache, for operators: figures, entries without their texts, semantic matches to judge, and invalidation. */
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { z } from 'zod';
+import {
+  type CacheEntryView,
+  type CacheStats,
+  cacheInvalidateSchema,
+  cacheVerdictSchema,
+  LIMITS,
+  ObservatoryError,
+  type OperatorPrincipal,
+  type Page,
+  type SemanticMatch,
+} from '#contracts';
+import { Principal, Requires } from '../auth/access.js';
+import { parseFields } from '../errors/field-errors.js';
+import { LlmCacheArea } from './llm-cache.area.js';
+
+const PAGE_ROWS = 50;
+
+const pageQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(LIMITS.pageRowsMax).default(PAGE_ROWS),
+  cursor: z.string().max(1_024).optional(),
+});
+
+@Controller('v1/cache')
+export class CacheController {
+  constructor(private readonly area: LlmCacheArea) {}
+
+  @Get('stats')
+  @Requires('observe')
+  stats(@Principal() { tenant_id }: OperatorPrincipal): Promise<CacheStats> {
+    return this.area.stats(tenant_id);
+  }
+
+  @Get('entries')
+  @Requires('observe')
+  entries(
+    @Principal() { tenant_id }: OperatorPrincipal,
+    @Query() query: unknown,
+  ): Promise<Page<CacheEntryView>> {
+    return this.area.entries(tenant_id, parseFields(pageQuery, query));
+  }
+
+  @Get('matches')
+  @Requires('observe')
+  matches(@Principal() { tenant_id }: OperatorPrincipal, @Query() query: unknown): Page<SemanticMatch> {
+    return this.area.matches(tenant_id, parseFields(pageQuery, query));
+  }
+
+  @Post('matches/:match_id/verdict')
+  @HttpCode(200)
+  @Requires('command')
+  async judge(
+    @Principal() operator: OperatorPrincipal,
+    @Param('match_id') matchId: string,
+    @Body() body: unknown,
+  ): Promise<SemanticMatch> {
+    const { verdict } = parseFields(cacheVerdictSchema, body);
+    const match = await this.area.judge(operator, matchId, verdict);
+    if (match === null) throw new ObservatoryError('cache_match_not_found');
+    return match;
+  }
+
+  @Post('invalidate')
+  @HttpCode(200)
+  @Requires('command')
+  async invalidate(
+    @Principal() operator: OperatorPrincipal,
+    @Body() body: unknown,
+  ): Promise<{ status: 'ok'; count: number; preview: boolean }> {
+    const wanted = parseFields(cacheInvalidateSchema, body ?? {});
+    const count = await this.area.invalidate(operator, wanted);
+    return { status: 'ok', count, preview: wanted.preview };
+  }
+}

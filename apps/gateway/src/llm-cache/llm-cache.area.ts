@@ -1,0 +1,139 @@
+/** Puts the LLM cache together: where answers are kept, where vectors come from, and what is told of both. */
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import type {
+  CacheEntryView,
+  CacheInvalidate,
+  CacheStats,
+  EmbeddingService,
+  LlmCache,
+  OperatorPrincipal,
+  Page,
+  PageQuery,
+  SemanticMatch,
+} from '#contracts';
+import { redact } from '#domain/kill-switch';
+import { decideVeto } from '#domain/text-likeness';
+import type { Clock, IdSource } from '#kernel';
+import type { SettingsAudit } from '../auth/settings-audit.js';
+import type { LlmCacheConfig } from '../config/llm-cache-config.js';
+import { CacheDesk } from './cache-desk.js';
+import { type CacheEmbedder, OwnCacheEmbedder, SidecarCacheEmbedder } from './cache-embedder.js';
+import { CacheFlights } from './cache-flights.js';
+import { CacheTally } from './cache-tally.js';
+import { openCacheEmbedder } from './open-cache-embedder.js';
+import { SemanticMatches } from './semantic-matches.js';
+
+export interface LlmCacheDependencies {
+  clock: Clock;
+  ids: IdSource;
+  logger: Logger;
+  metrics: Registry;
+  config: LlmCacheConfig;
+  /** Of an embeddings API that asks for one. */
+  embeddingApiKey: string | null;
+  /** Null: switched off. */
+  cache: LlmCache | null;
+  sidecar: EmbeddingService;
+  audit: SettingsAudit;
+}
+
+export class LlmCacheArea {
+  /** Null: switched off. */
+  readonly desk: CacheDesk | null;
+  readonly #config: LlmCacheConfig;
+  readonly #cache: LlmCache | null;
+  readonly #embedder: CacheEmbedder;
+  readonly #tally: CacheTally;
+  readonly #matches: SemanticMatches | null;
+  readonly #audit: SettingsAudit;
+
+  constructor(parts: LlmCacheDependencies) {
+    const { clock, ids, config, cache, metrics } = parts;
+    this.#config = config;
+    this.#audit = parts.audit;
+    this.#cache = cache;
+    this.#tally = new CacheTally(clock, metrics);
+    this.#embedder = makeEmbedder(parts);
+    if (cache === null) {
+      this.desk = null;
+      this.#matches = null;
+      return;
+    }
+    const shared = { clock, tally: this.#tally, embedder: this.#embedder, gate: decideVeto, cache };
+    this.#matches = new SemanticMatches({ ...shared, ids, redact });
+    this.desk = new CacheDesk({
+      ...shared,
+      mode: config.semanticMode,
+      hitWhenCosineAtLeast: config.hitWhenCosineAtLeast,
+      flights: new CacheFlights(),
+      matches: this.#matches,
+    });
+  }
+
+  async stats(tenantId: string): Promise<CacheStats> {
+    const { semanticMode, hitWhenCosineAtLeast } = this.#config;
+    const kept = (await this.#cache?.stats(tenantId)) ?? { total_entries: 0, total_bytes: 0 };
+    const { model } = this.#embedder;
+    return {
+      backend: this.#cache?.kind ?? 'off',
+      is_degraded: this.#cache?.isDegraded ?? false,
+      semantic_mode: semanticMode,
+      embedding_model: model?.model_id ?? null,
+      hit_when_cosine_at_least: hitWhenCosineAtLeast ?? model?.hitWhenCosineAtLeast ?? null,
+      ...kept,
+      ...this.#tally.counts(tenantId),
+    };
+  }
+
+  /** @returns how many entries match; what was removed stands in the audit */
+  async invalidate(operator: OperatorPrincipal, { pattern, preview }: CacheInvalidate): Promise<number> {
+    const { tenant_id: tenantId } = operator;
+    const count = (await this.#cache?.invalidate(tenantId, pattern ?? null, preview)) ?? 0;
+    if (!preview)
+      await this.#audit.record(operator, tenantId, 'invalidate_cache', { pattern: pattern ?? null, count });
+    return count;
+  }
+
+  async entries(tenantId: string, query: PageQuery): Promise<Page<CacheEntryView>> {
+    return (await this.#cache?.entries({ tenant_id: tenantId, ...query })) ?? NOTHING;
+  }
+
+  matches(tenantId: string, query: PageQuery): Page<SemanticMatch> {
+    return this.#matches?.list(tenantId, query) ?? NOTHING;
+  }
+
+  /** @returns null for a match that is not kept any more */
+  async judge(
+    operator: OperatorPrincipal,
+    matchId: string,
+    verdict: 'right' | 'wrong',
+  ): Promise<SemanticMatch | null> {
+    const { tenant_id: tenantId, operator_id: operatorId } = operator;
+    const match = (await this.#matches?.judge(tenantId, matchId, verdict, operatorId)) ?? null;
+    if (match !== null) {
+      const { call_id, key } = match;
+      await this.#audit.record(operator, tenantId, 'judge_cache_match', { verdict, call_id, key });
+    }
+    return match;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#embedder.close(), this.#cache?.close()]);
+  }
+}
+
+const NOTHING = { items: [], next_cursor: null };
+
+function makeEmbedder({ config, embeddingApiKey, sidecar, logger }: LlmCacheDependencies): CacheEmbedder {
+  const { embedding } = config;
+  if (embedding.provider === 'local') return new SidecarCacheEmbedder(sidecar);
+  return new OwnCacheEmbedder(
+    () => openCacheEmbedder(embedding, embeddingApiKey),
+    (error) =>
+      logger.warn(
+        { event: 'cache_embedder_failed', err: error },
+        'the embeddings API of the cache cannot be used; semantic matches wait for it',
+      ),
+  );
+}

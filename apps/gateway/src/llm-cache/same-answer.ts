@@ -1,0 +1,50 @@
+/** Whether two answers to two questions say the same: how shadow mode tells a right match from a wrong one. */
+import type { LlmToolCall } from '#contracts';
+import { canonicalJson } from '#kernel';
+
+interface Answer {
+  text: string;
+  tool_calls: readonly LlmToolCall[];
+}
+
+export interface AnswerLikeness {
+  /** Cosine of two texts; null: not to be had. */
+  cosine: (one: string, other: string) => Promise<number | null>;
+  /** The texts differ in something that matters. */
+  differs: (one: string, other: string) => boolean;
+}
+
+/** Two models' words for one thing; below it they say different things, as far as we can tell. */
+const SAME_WHEN_COSINE_AT_LEAST = 0.9;
+
+/** Null: nobody can tell. Differing tool calls are different answers, whatever the text. */
+export async function sameAnswer(
+  one: Answer,
+  other: Answer,
+  likeness: AnswerLikeness,
+): Promise<boolean | null> {
+  if (callsOf(one) !== callsOf(other)) return false;
+  const [first, second] = [plain(one.text), plain(other.text)];
+  if (first === second) return true;
+  if (first === '' || second === '' || likeness.differs(one.text, other.text)) return false;
+  const cosine = await likeness.cosine(one.text, other.text);
+  return cosine === null ? null : cosine >= SAME_WHEN_COSINE_AT_LEAST;
+}
+
+const plain = (text: string): string =>
+  text
+    .toLowerCase()
+    .replaceAll(/[\s\p{P}]+/gu, ' ')
+    .trim();
+
+/** Names and arguments in order; ids are the vendor's. */
+const callsOf = ({ tool_calls }: Answer): string =>
+  canonicalJson(tool_calls.map(({ name, arguments: text }) => [name, argumentsOf(text)]));
+
+function argumentsOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

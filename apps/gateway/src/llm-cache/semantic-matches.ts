@@ -1,0 +1,123 @@
+/**
+ * Semantic matches, served or only noted by shadow mode: kept for an operator to judge, and compared with the real
+ * answer where there is one. In memory, the latest of each tenant, redacted: they hold words of prompts.
+ */
+import type { CacheHit, Cosine, LlmAnswer, LlmCache, Page, PageQuery, SemanticMatch } from '#contracts';
+import { type Clock, type IdSource, RingBuffer, TtlLru } from '#kernel';
+import type { ProxyCall } from '../llm-proxy/proxy-call.js';
+import type { CacheEmbedder } from './cache-embedder.js';
+import type { CacheTally } from './cache-tally.js';
+import { sameAnswer } from './same-answer.js';
+import type { TextGate } from './text-gate.js';
+
+const MATCHES_PER_TENANT_MAX = 200;
+const TENANTS_MAX = 1_000;
+const TEXT_CHARS_MAX = 1_000;
+
+export interface SemanticMatchesParts {
+  clock: Clock;
+  ids: IdSource;
+  tally: CacheTally;
+  embedder: CacheEmbedder;
+  gate: TextGate;
+  cache: Pick<LlmCache, 'evict'>;
+  redact: (text: string) => string;
+}
+
+interface Matched {
+  key: string;
+  prompt: string;
+  matched: string;
+  cosine: Cosine;
+}
+
+export class SemanticMatches {
+  readonly #parts: SemanticMatchesParts;
+  readonly #tenants: TtlLru<string, RingBuffer<SemanticMatch>>;
+
+  constructor(parts: SemanticMatchesParts) {
+    this.#parts = parts;
+    this.#tenants = new TtlLru({
+      countMax: TENANTS_MAX,
+      idleMs: Number.POSITIVE_INFINITY,
+      clock: parts.clock,
+    });
+  }
+
+  served(call: ProxyCall, matched: Matched): void {
+    this.#add(call, matched, { served: true, agreed: null });
+  }
+
+  /** Shadow mode: the real answer against the one that would have been served. Never rejects. */
+  async compare(call: ProxyCall, prompt: string, hit: CacheHit, answer: LlmAnswer): Promise<void> {
+    const { embedder, gate, tally } = this.#parts;
+    const cosine = async (one: string, other: string) => {
+      const [first, second] = await Promise.all([embedder.embed(one, null), embedder.embed(other, null)]);
+      if (first === null || second === null || first.model_id !== second.model_id) return null;
+      return first.values.reduce((sum, value, at) => sum + value * (second.values[at] as number), 0);
+    };
+    const differs = (one: string, other: string) => gate(one, other, { strict: false }) !== null;
+    const agreed = await sameAnswer(answer, hit.entry.answer, { cosine, differs });
+    if (agreed !== null) tally.compared(call.tenantId, agreed);
+    const { key, prompt: matched } = hit.entry;
+    this.#add(call, { key, prompt, matched, cosine: hit.cosine as Cosine }, { served: false, agreed });
+  }
+
+  /** Newest first. */
+  list(tenantId: string, { limit, cursor }: PageQuery): Page<SemanticMatch> {
+    const newestFirst = this.#all(tenantId).reverse();
+    const from = cursor === undefined ? 0 : newestFirst.findIndex(({ match_id }) => match_id === cursor) + 1;
+    const items = newestFirst.slice(from, from + limit);
+    const isLast = from + limit >= newestFirst.length;
+    return { items, next_cursor: isLast ? null : (items.at(-1)?.match_id ?? null) };
+  }
+
+  /** A wrong one also loses its entry. @returns the match as judged; null: not among those that are kept */
+  async judge(
+    tenantId: string,
+    matchId: string,
+    verdict: 'right' | 'wrong',
+    operatorId: string,
+  ): Promise<SemanticMatch | null> {
+    const match = this.#all(tenantId).find(({ match_id }) => match_id === matchId);
+    if (match === undefined) return null;
+    const { cache, tally } = this.#parts;
+    tally.judged(tenantId, verdict, match);
+    match.verdict = verdict;
+    match.verdict_by = operatorId;
+    if (verdict === 'wrong') await cache.evict(tenantId, match.key);
+    return match;
+  }
+
+  #add(call: ProxyCall, matched: Matched, how: Pick<SemanticMatch, 'served' | 'agreed'>): void {
+    const { ids, clock, redact } = this.#parts;
+    const cut = (text: string) => redact(text).slice(0, TEXT_CHARS_MAX);
+    this.#of(call.tenantId).push({
+      match_id: ids.next(),
+      at_ms: clock.nowMs(),
+      agent_id: call.agentId,
+      model: call.request?.model ?? null,
+      call_id: call.id,
+      key: matched.key,
+      cosine: matched.cosine,
+      prompt: cut(matched.prompt),
+      matched_prompt: cut(matched.matched),
+      ...how,
+      verdict: null,
+      verdict_by: null,
+    });
+  }
+
+  #all(tenantId: string): SemanticMatch[] {
+    return this.#tenants.get(tenantId)?.toArray() ?? [];
+  }
+
+  #of(tenantId: string): RingBuffer<SemanticMatch> {
+    let matches = this.#tenants.get(tenantId);
+    if (matches === undefined) {
+      matches = new RingBuffer(MATCHES_PER_TENANT_MAX);
+      this.#tenants.set(tenantId, matches);
+    }
+    return matches;
+  }
+}

@@ -1,0 +1,176 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import {
+  type AgentPolicy,
+  type AgentPrincipal,
+  type LoopAnswer,
+  type LoopSimilarity,
+  type SemanticLoopAction,
+  sessionKey,
+} from '#contracts';
+import { type Dialect, dialectFor } from '#domain/llm-dialects';
+import { defaultPolicy } from '#domain/policy';
+import type { LoopQuestion, LoopVerdict } from '../../semantic-loop/loop-check.js';
+import { ProxyCall } from '../proxy-call.js';
+import { semanticLoopStep } from './semantic-loop.step.js';
+
+const ANSWER: LoopAnswer = {
+  loop_detected: true,
+  max_similarity: 0.97 as LoopSimilarity,
+  threshold: 0.95 as LoopSimilarity,
+  similar_prompt: 'Where is it?',
+  similar_request_id: 'call-0',
+  compared_count: 1,
+  similar_count: 1,
+  fitness: 'fit',
+  vetoed_by: null,
+  model_id: 'model',
+};
+const LOOP: LoopVerdict = { kind: 'loop', answer: ANSWER };
+
+function callOf(body: object, changes: Partial<ProxyCall> = {}): ProxyCall {
+  const target = { upstream: 'openai', agentId: null, path: '/chat/completions', query: '' };
+  const call = new ProxyCall('call-1', 5, target, {} as IncomingMessage, {} as ServerResponse);
+  call.principal = { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: 'default' } as AgentPrincipal;
+  call.agentId = 'agent-1';
+  call.sessionId = 's1';
+  call.sessionKey = sessionKey('default', 's1');
+  call.dialect = dialectFor('openai', 'POST', '/chat/completions') as Dialect;
+  call.body = Buffer.from(JSON.stringify(body));
+  call.request = call.dialect.readRequest(body, '/chat/completions');
+  return Object.assign(call, changes);
+}
+
+const chat = (...messages: object[]) => ({ model: 'm', messages });
+const user = (content: unknown) => ({ role: 'user', content });
+
+function setUp(options: { verdict?: LoopVerdict; isEnabled?: boolean; policy?: Partial<AgentPolicy> } = {}) {
+  const asked: LoopQuestion[] = [];
+  const noted: string[] = [];
+  const ended: unknown[] = [];
+  const failures: string[] = [];
+  const step = semanticLoopStep({
+    isEnabled: options.isEnabled ?? true,
+    agents: {
+      restriction: () => (options.policy ? { ...defaultPolicy('agent-1'), ...options.policy } : null),
+    },
+    check: {
+      ask: async (question) => {
+        asked.push(question);
+        return options.verdict ?? LOOP;
+      },
+      noteEnded: (...how) => ended.push(how),
+    },
+    desk: {
+      note: (call, policy) => {
+        noted.push(`${call.callId} ${policy}`);
+        return { action: 'hinted' as SemanticLoopAction } as never;
+      },
+    },
+    events: { failedOpen: (reason) => failures.push(reason) },
+    hint: 'Try another way.',
+  });
+  return { step, asked, noted, ended, failures };
+}
+
+describe('the semantic-loop step', () => {
+  test('puts the hint among what the model is told, and says so in the waterfall', async () => {
+    const { step, asked, noted } = setUp();
+    const call = callOf(chat(user('Where is my parcel?')));
+    expect(await step.run?.(call)).toBeUndefined();
+    expect(asked).toMatchObject([
+      { tenantId: 'default', sessionId: 's1', callId: 'call-1', prompt: 'Where is my parcel?' },
+    ]);
+    expect(call.injections).toEqual(['Try another way.']);
+    expect(call.finding).toBe('hinted');
+    expect(noted).toEqual(['call-1 alert']);
+    expect(call.onGone).toBeNull();
+  });
+
+  test('asks about the newest words alone, however long the conversation', async () => {
+    const { step, asked } = setUp({ verdict: { kind: 'clear' } });
+    const earlier = Array.from({ length: 60 }, (_, at) => [
+      user(`question ${at}`),
+      { role: 'assistant', content: `answer ${at}` },
+    ]).flat();
+    await step.run?.(
+      callOf(chat({ role: 'system', content: 'x'.repeat(30_000) }, ...earlier, user('And now?'))),
+    );
+    expect(asked.map((question) => question.prompt)).toEqual(['And now?']);
+  });
+
+  test.each([
+    ['a client’s own retry', callOf(chat(user('again')), { isRetry: true })],
+    ['a call without a session', callOf(chat(user('again')), { sessionId: null, sessionKey: null })],
+    ['a path that is not read', callOf(chat(user('again')), { request: null, dialect: null })],
+    ['white space', callOf(chat(user(' \n')))],
+    [
+      'tool results alone',
+      callOf(
+        chat(
+          user('begin'),
+          {
+            role: 'assistant',
+            tool_calls: [{ id: 't1', type: 'function', function: { name: 'f', arguments: '{}' } }],
+          },
+          { role: 'tool', tool_call_id: 't1', content: 'same as ever' },
+        ),
+      ),
+    ],
+  ])('does not look at %s', async (_, call) => {
+    const { step, asked, ended } = setUp();
+    expect(await step.run?.(call)).toBeUndefined();
+    step.settle?.(call);
+    expect([asked, ended, call.injections, call.finding]).toEqual([[], [], [], null]);
+  });
+
+  test('does not look where it is switched off, for all or for this agent', async () => {
+    for (const options of [{ isEnabled: false }, { policy: { semantic_loop: 'off' as const } }]) {
+      const { step, asked } = setUp(options);
+      await step.run?.(callOf(chat(user('again'))));
+      expect(asked).toEqual([]);
+    }
+  });
+
+  test('hands the agent’s policy to what follows', async () => {
+    const { step, noted } = setUp({ policy: { semantic_loop: 'pause' } });
+    await step.run?.(callOf(chat(user('again'))));
+    expect(noted).toEqual(['call-1 pause']);
+  });
+
+  test('fails open: the call is as it came, and the waterfall says why', async () => {
+    const { step, noted } = setUp({ verdict: { kind: 'failed_open', reason: 'timeout' } });
+    const call = callOf(chat(user('again')));
+    await step.run?.(call);
+    expect([call.injections, call.finding, noted]).toEqual([[], 'timeout', []]);
+  });
+
+  test.each([
+    ['is not there', { dialect: null }],
+    ['cannot be parsed', { body: Buffer.from('{') }],
+    ['has no place for it', { body: Buffer.from('{"messages":"none"}') }],
+  ])('fails open when the request %s: the loop is known, the request stays', async (_, changes) => {
+    const { step, failures, noted } = setUp();
+    const call = callOf(chat(user('again')), changes);
+    await step.run?.(call);
+    expect([call.injections, failures, noted]).toEqual([[], ['modification'], ['call-1 alert']]);
+  });
+
+  test('a client that leaves is told to the check', async () => {
+    const { step, asked } = setUp({ verdict: { kind: 'clear' } });
+    const call = callOf(chat(user('again')));
+    const running = step.run?.(call);
+    call.leave();
+    await running;
+    await expect(asked[0]?.gone).resolves.toBeUndefined();
+  });
+
+  test('says how a call ended that was checked', async () => {
+    const { step, ended } = setUp({ verdict: { kind: 'clear' } });
+    const call = callOf(chat(user('again')));
+    await step.run?.(call);
+    call.isAnswered = true;
+    step.settle?.(call);
+    expect(ended).toEqual([[sessionKey('default', 's1'), 'call-1', 'again', true]]);
+  });
+});

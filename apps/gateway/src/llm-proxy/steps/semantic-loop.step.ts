@@ -1,0 +1,79 @@
+/**
+ * Step 6: the same thing asked again in other words gets a hint. Only what the user has just written is looked at, and
+ * for a few milliseconds at most; a call whose check fails, for whatever reason, goes on as it came.
+ */
+import { SEMANTIC_LOOP_POLICY_DEFAULT, type SessionKey } from '#contracts';
+import { promptOf } from '#domain/semantic-loop';
+import { deferred } from '#kernel';
+import type { LoopCheck } from '../../semantic-loop/loop-check.js';
+import type { LoopDesk } from '../../semantic-loop/loop-desk.js';
+import type { SemanticLoopEvents } from '../../semantic-loop/semantic-loop-events.js';
+import type { AgentDirectory } from '../agent-directory.js';
+import type { ProxyCall } from '../proxy-call.js';
+import type { Step } from '../step.js';
+
+export interface SemanticLoopParts {
+  isEnabled: boolean;
+  agents: Pick<AgentDirectory, 'restriction'>;
+  check: Pick<LoopCheck, 'ask' | 'noteEnded'>;
+  desk: Pick<LoopDesk, 'note'>;
+  events: Pick<SemanticLoopEvents, 'failedOpen'>;
+  /** Words for a model whose agent repeats itself. */
+  hint: string;
+}
+
+export const semanticLoopStep = (parts: SemanticLoopParts): Step => ({
+  name: 'semantic_loop',
+  onFailure: 'open',
+  run(call: ProxyCall): undefined | Promise<undefined> {
+    if (!parts.isEnabled || call.request === null || call.sessionId === null || call.isRetry)
+      return undefined;
+    const policy = parts.agents.restriction(call.scope)?.semantic_loop ?? SEMANTIC_LOOP_POLICY_DEFAULT;
+    if (policy === 'off') return undefined;
+    const prompt = promptOf(call.request);
+    return prompt === null ? undefined : checkPrompt(parts, call, prompt, policy);
+  },
+  settle(call: ProxyCall): void {
+    if (call.checkedPrompt === null) return;
+    parts.check.noteEnded(call.sessionKey as SessionKey, call.id, call.checkedPrompt, call.isAnswered);
+  },
+});
+
+async function checkPrompt(
+  parts: SemanticLoopParts,
+  call: ProxyCall,
+  prompt: string,
+  policy: Parameters<LoopDesk['note']>[1],
+): Promise<undefined> {
+  call.checkedPrompt = prompt;
+  const { id: callId, tenantId, agentId, traceParent, startedAtMs: atMs } = call;
+  const sessionId = call.sessionId as string;
+  const sessionKey = call.sessionKey as SessionKey;
+  const gone = deferred();
+  call.onGone = () => gone.resolve();
+  const question = { tenantId, sessionId, sessionKey, callId, prompt, traceParent, gone: gone.promise };
+  const verdict = await parts.check.ask(question).finally(() => {
+    call.onGone = null;
+  });
+  if (verdict.kind === 'failed_open') call.finding = verdict.reason;
+  if (verdict.kind !== 'loop') return;
+  const { action } = parts.desk.note(
+    { callId, tenantId, agentId, sessionId, sessionKey, atMs, prompt },
+    policy,
+    verdict.answer,
+  );
+  call.finding = action;
+  if (takesHint(call, parts.hint)) call.injections.push(parts.hint);
+  else parts.events.failedOpen('modification');
+}
+
+/** Whether the request can carry the hint. Tried on a copy: what cannot be changed goes to the upstream as it came. */
+function takesHint(call: ProxyCall, hint: string): boolean {
+  if (call.dialect === null) return false;
+  try {
+    const request = call.parsedBody();
+    return call.dialect.injectSystem(request, hint) !== request;
+  } catch {
+    return false;
+  }
+}

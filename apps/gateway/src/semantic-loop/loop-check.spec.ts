@@ -1,0 +1,147 @@
+import { expect, test } from 'vitest';
+import {
+  type EmbeddingService,
+  type LoopAnswer,
+  type LoopQuery,
+  type LoopSimilarity,
+  SIDECAR_FAILURES,
+  SidecarFailure,
+  sessionKey,
+} from '#contracts';
+import { PROMPT_CHARS_MAX } from '#domain/semantic-loop';
+import { FakeClock } from '#testing';
+import { excerptOf, LoopCheck, type LoopQuestion } from './loop-check.js';
+
+const ANSWER: LoopAnswer = {
+  loop_detected: false,
+  max_similarity: 0.4 as LoopSimilarity,
+  threshold: 0.95 as LoopSimilarity,
+  similar_prompt: '',
+  similar_request_id: '',
+  compared_count: 1,
+  similar_count: 0,
+  fitness: 'fit',
+  vetoed_by: null,
+  model_id: 'model',
+};
+const LOOP: LoopAnswer = { ...ANSWER, loop_detected: true, max_similarity: 0.97 as LoopSimilarity };
+
+function setUp(answer: () => Promise<LoopAnswer> = async () => ANSWER, isReady = true) {
+  const asked: LoopQuery[] = [];
+  const told: string[] = [];
+  const clock = new FakeClock();
+  const service: Pick<EmbeddingService, 'checkLoop' | 'isReady'> = {
+    isReady,
+    checkLoop(query, options) {
+      expect(options).toEqual({ timeoutMs: 50, traceParent: '00-trace' });
+      asked.push(query);
+      return answer();
+    },
+  };
+  const check = new LoopCheck({
+    service,
+    timeoutMs: 50,
+    loopWhenSimilarityAbove: null,
+    clock,
+    events: {
+      checked: (result, tookMs) => told.push(`${result}${tookMs === null ? ' unasked' : ''}`),
+      failedOpen: (reason) => told.push(`open: ${reason}`),
+    },
+  });
+  return { check, asked, told, clock };
+}
+
+const question = (changes: Partial<LoopQuestion> = {}): LoopQuestion => ({
+  tenantId: 'default',
+  sessionId: 's1',
+  sessionKey: sessionKey('default', 's1'),
+  callId: 'call-1',
+  prompt: 'Where is my parcel?',
+  traceParent: '00-trace',
+  gone: new Promise(() => {}),
+  ...changes,
+});
+
+test('a loop is handed on with what the sidecar says of it', async () => {
+  const { check, asked, told } = setUp(async () => LOOP);
+  expect(await check.ask(question())).toEqual({ kind: 'loop', answer: LOOP });
+  expect(told).toEqual(['loop']);
+  expect(asked).toEqual([
+    {
+      tenant_id: 'default',
+      session_id: 's1',
+      request_id: 'call-1',
+      prompt: 'Where is my parcel?',
+      threshold: null,
+    },
+  ]);
+});
+
+test.each([
+  ['clear', ANSWER],
+  ['vetoed', { ...ANSWER, vetoed_by: 'numbers' }],
+  ['unfit', { ...ANSWER, fitness: 'unknown_tokens' as const }],
+])('%s is no loop, and counted', async (result, answer) => {
+  const { check, told } = setUp(async () => answer);
+  expect(await check.ask(question())).toEqual({ kind: 'clear' });
+  expect(told).toEqual([result]);
+});
+
+test.each(SIDECAR_FAILURES)('fails open when the sidecar says %s, counted by that reason', async (reason) => {
+  const { check, told } = setUp(() => Promise.reject(new SidecarFailure(reason, 'public')));
+  expect(await check.ask(question())).toEqual({ kind: 'failed_open', reason });
+  expect(told).toEqual(['failed_open', `open: ${reason}`]);
+});
+
+test('fails open when something nobody foresaw is thrown', async () => {
+  const { check, told } = setUp(() => {
+    throw new TypeError('Where is my parcel?');
+  });
+  expect(await check.ask(question())).toEqual({ kind: 'failed_open', reason: 'error' });
+  expect(told).toEqual(['failed_open', 'open: error']);
+});
+
+test('fails open at once, without asking, while the sidecar is away', async () => {
+  const { check, asked, told } = setUp(undefined, false);
+  expect(await check.ask(question())).toEqual({ kind: 'failed_open', reason: 'unavailable' });
+  expect(asked).toEqual([]);
+  expect(told).toEqual(['failed_open unasked', 'open: unavailable']);
+});
+
+test('a client that leaves ends the wait, and what is found afterwards is nobody’s', async () => {
+  const { check, told } = setUp(() => new Promise(() => {}));
+  expect(await check.ask(question({ gone: Promise.resolve() }))).toEqual({ kind: 'clear' });
+  expect(told).toEqual(['left unasked']);
+});
+
+test('a prompt that got no answer may be asked again under its first id, as often as it takes', async () => {
+  const { check, asked } = setUp();
+  const key = sessionKey('default', 's1');
+  await check.ask(question());
+  check.noteEnded(key, 'call-1', 'Where is my parcel?', false);
+  await check.ask(question({ callId: 'call-2' }));
+  check.noteEnded(key, 'call-2', 'Where is my parcel?', false);
+  await check.ask(question({ callId: 'call-3' }));
+  check.noteEnded(key, 'call-3', 'Where is my parcel?', true);
+  await check.ask(question({ callId: 'call-4' }));
+  expect(asked.map((query) => query.request_id)).toEqual(['call-1', 'call-1', 'call-1', 'call-4']);
+});
+
+test('another prompt, and another session, after an unanswered one is a prompt of its own', async () => {
+  const { check, asked, clock } = setUp();
+  check.noteEnded(sessionKey('default', 's1'), 'call-1', 'Where is my parcel?', false);
+  await check.ask(question({ callId: 'call-2', prompt: 'Where is my parcel now?' }));
+  await check.ask(question({ callId: 'call-3', sessionKey: sessionKey('other', 's1') }));
+  clock.advance(11 * 60_000);
+  await check.ask(question({ callId: 'call-4' }));
+  expect(asked.map((query) => query.request_id)).toEqual(['call-2', 'call-3', 'call-4']);
+});
+
+test('of a long prompt the beginning and the end are sent', () => {
+  const long = `first ${'x'.repeat(10_000_000)} last`;
+  const excerpt = excerptOf(long);
+  expect(excerpt.length).toBeLessThanOrEqual(PROMPT_CHARS_MAX);
+  expect(excerpt.startsWith('first x')).toBe(true);
+  expect(excerpt.endsWith('x last')).toBe(true);
+  expect(excerptOf('short')).toBe('short');
+});

@@ -1,0 +1,141 @@
+/**
+ * One question to the sidecar about one call: has this session asked the same before? Never throws and never waits
+ * longer than it may; whatever goes wrong is counted, and the call goes on as if it had not been asked.
+ */
+import { createHash } from 'node:crypto';
+import {
+  type EmbeddingService,
+  type LoopAnswer,
+  type LoopSimilarity,
+  type SessionKey,
+  SidecarFailure,
+} from '#contracts';
+import { PROMPT_CHARS_MAX } from '#domain/semantic-loop';
+import { type Clock, TtlLru } from '#kernel';
+import type { CheckResult, LoopFailure, SemanticLoopEvents } from './semantic-loop-events.js';
+
+/** Sessions whose latest prompt got no answer. */
+const UNANSWERED_COUNT_MAX = 10_000;
+const UNANSWERED_IDLE_MS = 10 * 60_000;
+
+export interface LoopQuestion {
+  tenantId: string;
+  sessionId: string;
+  sessionKey: SessionKey;
+  callId: string;
+  prompt: string;
+  traceParent: string | null;
+  /** Resolves when nobody waits for the call any more. */
+  gone: Promise<unknown>;
+}
+
+export interface LoopCheckParts {
+  service: Pick<EmbeddingService, 'checkLoop' | 'isReady'>;
+  timeoutMs: number;
+  /** Null: the sidecar's own. */
+  loopWhenSimilarityAbove: LoopSimilarity | null;
+  clock: Clock;
+  events: Pick<SemanticLoopEvents, 'checked' | 'failedOpen'>;
+}
+
+interface Unanswered {
+  digest: string;
+  requestId: string;
+}
+
+export type LoopVerdict =
+  | { kind: 'loop'; answer: LoopAnswer }
+  /** No loop, nothing to compare, or nobody waits any more. */
+  | { kind: 'clear' }
+  | { kind: 'failed_open'; reason: LoopFailure };
+
+const CLEAR: LoopVerdict = { kind: 'clear' };
+const LEFT = Symbol('left');
+
+export class LoopCheck {
+  readonly #parts: LoopCheckParts;
+  readonly #unanswered: TtlLru<SessionKey, Unanswered>;
+
+  constructor(parts: LoopCheckParts) {
+    this.#parts = parts;
+    this.#unanswered = new TtlLru({
+      countMax: UNANSWERED_COUNT_MAX,
+      idleMs: UNANSWERED_IDLE_MS,
+      clock: parts.clock,
+    });
+  }
+
+  async ask(question: LoopQuestion): Promise<LoopVerdict> {
+    const { service, timeoutMs, loopWhenSimilarityAbove, events } = this.#parts;
+    if (!service.isReady) return this.#failOpen('unavailable', null);
+    const startedMs = performance.now();
+    try {
+      const query = {
+        tenant_id: question.tenantId,
+        session_id: question.sessionId,
+        request_id: this.#requestId(question),
+        prompt: excerptOf(question.prompt),
+        threshold: loopWhenSimilarityAbove,
+      };
+      const answer = await Promise.race([
+        service.checkLoop(query, { timeoutMs, traceParent: question.traceParent }),
+        question.gone.then((): typeof LEFT => LEFT),
+      ]);
+      const tookMs = performance.now() - startedMs;
+      if (answer === LEFT) {
+        events.checked('left', null);
+        return CLEAR;
+      }
+      events.checked(resultOf(answer), tookMs);
+      return answer.loop_detected ? { kind: 'loop', answer } : CLEAR;
+    } catch (error) {
+      const reason = error instanceof SidecarFailure ? error.reason : 'error';
+      return this.#failOpen(reason, performance.now() - startedMs);
+    }
+  }
+
+  /**
+   * The call of this prompt ended. One that got no answer may be asked again, by whatever means its client retries: that
+   * is the same request, and no loop.
+   */
+  noteEnded(sessionKey: SessionKey, callId: string, prompt: string, isAnswered: boolean): void {
+    if (isAnswered) this.#unanswered.delete(sessionKey);
+    else {
+      const digest = digestOf(prompt);
+      const earlier = this.#unanswered.get(sessionKey);
+      const requestId = earlier?.digest === digest ? earlier.requestId : callId;
+      this.#unanswered.set(sessionKey, { digest, requestId });
+    }
+  }
+
+  #requestId({ sessionKey, callId, prompt }: LoopQuestion): string {
+    const unanswered = this.#unanswered.get(sessionKey);
+    if (unanswered === undefined || unanswered.digest !== digestOf(prompt)) return callId;
+    return unanswered.requestId;
+  }
+
+  #failOpen(reason: LoopFailure, tookMs: number | null): LoopVerdict {
+    const { events } = this.#parts;
+    events.checked('failed_open', tookMs);
+    events.failedOpen(reason);
+    return { kind: 'failed_open', reason };
+  }
+}
+
+function resultOf({ loop_detected, fitness, vetoed_by }: LoopAnswer): CheckResult {
+  if (loop_detected) return 'loop';
+  if (fitness !== 'fit') return 'unfit';
+  return vetoed_by === null ? 'clear' : 'vetoed';
+}
+
+/**
+ * What is sent of a prompt: no model reads more, and stores keep no more. Of a longer one the beginning and the end,
+ * since what is asked about a long document stands behind or before it.
+ */
+export function excerptOf(prompt: string): string {
+  if (prompt.length <= PROMPT_CHARS_MAX) return prompt;
+  const half = Math.floor(PROMPT_CHARS_MAX / 2);
+  return `${prompt.slice(0, half - 1)}\n${prompt.slice(-half)}`;
+}
+
+const digestOf = (prompt: string): string => createHash('sha256').update(prompt).digest('base64');

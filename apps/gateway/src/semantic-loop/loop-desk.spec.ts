@@ -1,0 +1,140 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  type LoopAnswer,
+  type LoopSimilarity,
+  type SemanticLoopEvent,
+  sessionKey,
+  sessionTopic,
+  TOPICS,
+} from '#contracts';
+import type { AlertEvent } from '#domain/alerts';
+import { LoopLadder } from '#domain/semantic-loop';
+import { deferred } from '#kernel';
+import { countingIds, FakeClock } from '#testing';
+import { LoopDesk } from './loop-desk.js';
+
+const ANSWER: LoopAnswer = {
+  loop_detected: true,
+  max_similarity: 0.9731 as LoopSimilarity,
+  threshold: 0.95 as LoopSimilarity,
+  similar_prompt: 'Where has my parcel got to? I am jo@example.org',
+  similar_request_id: 'call-0',
+  compared_count: 2,
+  similar_count: 1,
+  fitness: 'fit',
+  vetoed_by: null,
+  model_id: 'model',
+};
+const call = (changes: object = {}) => ({
+  callId: 'call-1',
+  tenantId: 'default',
+  agentId: 'agent-1',
+  sessionId: 's1',
+  sessionKey: sessionKey('default', 's1'),
+  atMs: 5,
+  prompt: 'Where is my parcel? My key is sk-abcdefghijklmnop',
+  ...changes,
+});
+
+describe('LoopDesk', () => {
+  let kept: SemanticLoopEvent[];
+  let published: { topic: string; payload: unknown }[];
+  let alerts: AlertEvent[];
+  let pauses: { key: string; reason: string }[];
+  let failures: string[];
+  let append: (event: SemanticLoopEvent) => Promise<number>;
+  let pause: () => Promise<void>;
+  let desk: LoopDesk;
+
+  beforeEach(() => {
+    kept = [];
+    published = [];
+    alerts = [];
+    pauses = [];
+    failures = [];
+    append = async (event) => kept.push(event);
+    pause = async () => {};
+    desk = new LoopDesk({
+      ladder: new LoopLadder({ clock: new FakeClock() }),
+      store: { appendSemanticLoop: (_tenantId, event) => append(event) },
+      live: { publish: (_tenantId, topic, payload) => published.push({ topic, payload }) },
+      alerts: { note: (event) => alerts.push(event) },
+      desk: {
+        pauseBySystem: (key, reason) => {
+          pauses.push({ key, reason });
+          return pause();
+        },
+      },
+      ids: countingIds(),
+      events: { found: () => {}, failedOpen: (reason) => failures.push(reason) },
+    });
+  });
+
+  it('keeps and shows a first loop, with both prompts redacted, and disturbs nobody', async () => {
+    const event = desk.note(call(), 'pause', ANSWER);
+    expect(event).toMatchObject({ action: 'hinted', occurrence: 1, similarity: 0.9731, threshold: 0.95 });
+    await desk.settled();
+    expect(kept).toEqual([event]);
+    expect(event.prompt).toBe('Where is my parcel? My key is [key]');
+    expect(event.similar_prompt).toBe('Where has my parcel got to? I am [e-mail]');
+    expect(event.similar_call_id).toBe('call-0');
+    const stored = { ...event, seq: 1 };
+    expect(published).toEqual([
+      { topic: TOPICS.semanticLoops, payload: stored },
+      { topic: sessionTopic('s1'), payload: { kind: 'semantic_loop', event: stored } },
+    ]);
+    expect([alerts, pauses, failures]).toEqual([[], [], []]);
+  });
+
+  it('alerts at the second loop of a session and pauses it at the third, where its policy says so', async () => {
+    const actions = [1, 2, 3].map(() => desk.note(call(), 'pause', ANSWER).action);
+    expect(actions).toEqual(['hinted', 'alerted', 'paused']);
+    await desk.settled();
+    expect(alerts).toMatchObject([
+      { kind: 'semantic_loop', occurrence: 2, paused: false },
+      { kind: 'semantic_loop', occurrence: 3, paused: true },
+    ]);
+    expect(pauses).toEqual([
+      { key: sessionKey('default', 's1'), reason: 'semantic loop 3 of this session: similarity 0.973' },
+    ]);
+  });
+
+  it('counts sessions apart, and goes no further than the policy', () => {
+    for (let at = 0; at < 4; at += 1) desk.note(call(), 'hint', ANSWER);
+    expect(alerts).toEqual([]);
+    const other = call({ sessionKey: sessionKey('other', 's1'), tenantId: 'other' });
+    expect(desk.note(other, 'pause', ANSWER)).toMatchObject({ action: 'hinted', occurrence: 1 });
+  });
+
+  it('cuts prompts of any length, in the middle of no character', () => {
+    const { prompt } = desk.note(call({ prompt: `a${'🙂'.repeat(5_000)}` }), 'hint', ANSWER);
+    expect(prompt.length).toBeLessThanOrEqual(1_000);
+    expect(prompt).not.toMatch(/[\ud800-\udbff]$/);
+  });
+
+  it('fails open when the store refuses: the loop is shown all the same', async () => {
+    append = () => Promise.reject(new Error('disk full'));
+    const event = desk.note(call(), 'alert', ANSWER);
+    await desk.settled();
+    expect(failures).toEqual(['storage']);
+    expect(published[0]).toEqual({ topic: TOPICS.semanticLoops, payload: event });
+  });
+
+  it('fails open when the session cannot be paused', async () => {
+    pause = () => Promise.reject(new Error('busy'));
+    for (let at = 0; at < 3; at += 1) desk.note(call(), 'pause', ANSWER);
+    await desk.settled();
+    expect(failures).toEqual(['pause']);
+  });
+
+  it('does not pile up behind a store that hangs', async () => {
+    const hanging = deferred();
+    append = () => hanging.promise.then(() => 1);
+    for (let at = 0; at < 1_010; at += 1) desk.note(call(), 'hint', ANSWER);
+    expect(failures).toHaveLength(10);
+    expect(published).toHaveLength(20);
+    hanging.resolve();
+    await desk.settled();
+    expect(published).toHaveLength(2 * 1_010);
+  });
+});

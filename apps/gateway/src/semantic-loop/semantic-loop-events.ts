@@ -1,0 +1,193 @@
+/** What happens around semantic loops, each as one function: log line and metric together. No prompts, no ids in labels. */
+import type { Logger } from 'pino';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { SemanticLoopEvent, SystemView } from '#contracts';
+import { type Clock, RingBuffer } from '#kernel';
+import { METRIC_PREFIX } from '../telemetry/metrics.js';
+
+/** `vetoed`: near enough, but a number, a name or the like differs. `unfit`: nothing a model could compare. */
+export const CHECK_RESULTS = ['clear', 'loop', 'vetoed', 'unfit', 'failed_open', 'left'] as const;
+export type CheckResult = (typeof CHECK_RESULTS)[number];
+
+/**
+ * Why a call went on without the check or without what should follow it. The first five are the sidecar's;
+ * `modification`: the hint does not fit into the request; `storage` and `pause`: what follows could not be written.
+ */
+export const LOOP_FAILURES = [
+  'unavailable',
+  'timeout',
+  'busy',
+  'invalid',
+  'error',
+  'modification',
+  'storage',
+  'pause',
+] as const;
+export type LoopFailure = (typeof LOOP_FAILURES)[number];
+
+const LOG_INTERVAL_MS = 60_000;
+const LATENCY_SAMPLES_MAX = 4_096;
+const LATENCY_WINDOW_MS = 5 * 60_000;
+/** Upper bounds; one more bucket has none. */
+const LATENCY_BOUNDS_MS = [0.5, 1, 2, 5, 10, 20, 30, 50, 100, 250];
+
+export interface SemanticLoopGauges {
+  ladderSessions: () => number;
+  ladderEvicted: () => number;
+  isSidecarReady: () => boolean;
+  sidecarRestarts: () => number;
+}
+
+interface Sample {
+  atMs: number;
+  tookMs: number;
+}
+
+export class SemanticLoopEvents {
+  /** Who counts all guards that fail open. Must not throw. */
+  onFailedOpen: () => void = () => {};
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #checks: Counter<'result'>;
+  readonly #seconds: Histogram;
+  readonly #failedOpen: Counter<'reason'>;
+  readonly #actions: Counter<'action'>;
+  readonly #checkCounts = new Map<CheckResult, number>();
+  readonly #failureCounts = new Map<LoopFailure, number>();
+  /** When a reason was last logged, and how often it came since. */
+  readonly #logged = new Map<LoopFailure, { atMs: number; untold: number }>();
+  readonly #latencies = new RingBuffer<Sample>(LATENCY_SAMPLES_MAX);
+  readonly #latencyCounts: number[] = new Array(LATENCY_BOUNDS_MS.length + 1).fill(0);
+
+  constructor(clock: Clock, logger: Logger, metrics: Registry, gauges: SemanticLoopGauges) {
+    const registers = [metrics];
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#checks = new Counter({
+      name: `${METRIC_PREFIX}semantic_loop_checks_total`,
+      help: 'Prompts given to the embedding sidecar, by what came of it.',
+      labelNames: ['result'],
+      registers,
+    });
+    this.#seconds = new Histogram({
+      name: `${METRIC_PREFIX}semantic_loop_check_seconds`,
+      help: 'Question to the embedding sidecar until its answer, its failure, or the end of patience.',
+      buckets: LATENCY_BOUNDS_MS.map((ms) => ms / 1_000),
+      registers,
+    });
+    this.#failedOpen = new Counter({
+      name: `${METRIC_PREFIX}semantic_loop_fail_open_total`,
+      help: 'Calls that went on without the check or what should follow it, by reason.',
+      labelNames: ['reason'],
+      registers,
+    });
+    this.#actions = new Counter({
+      name: `${METRIC_PREFIX}semantic_loops_total`,
+      help: 'Semantic loops, by what was done about them.',
+      labelNames: ['action'],
+      registers,
+    });
+    const gauge = (name: string, help: string, read: () => number) =>
+      new Gauge({
+        name: METRIC_PREFIX + name,
+        help,
+        registers,
+        collect() {
+          this.set(read());
+        },
+      });
+    gauge('semantic_loop_sessions', 'Sessions with a semantic loop in memory.', gauges.ladderSessions);
+    gauge('semantic_loop_sessions_evicted', 'Of those, forgotten for want of room.', gauges.ladderEvicted);
+    gauge('embedding_sidecar_ready', 'The embedding sidecar answers: 1 or 0.', () =>
+      gauges.isSidecarReady() ? 1 : 0,
+    );
+    gauge(
+      'embedding_sidecar_restarts',
+      'Times this gateway started its sidecar again.',
+      gauges.sidecarRestarts,
+    );
+  }
+
+  /** @param tookMs null: the sidecar was not asked */
+  checked(result: CheckResult, tookMs: number | null): void {
+    this.#checks.inc({ result });
+    bump(this.#checkCounts, result);
+    if (tookMs === null) return;
+    this.#seconds.observe(tookMs / 1_000);
+    this.#latencies.push({ atMs: this.#clock.nowMs(), tookMs });
+    const at = LATENCY_BOUNDS_MS.findIndex((boundMs) => tookMs <= boundMs);
+    const bucket = at === -1 ? LATENCY_BOUNDS_MS.length : at;
+    this.#latencyCounts[bucket] = (this.#latencyCounts[bucket] as number) + 1;
+  }
+
+  /**
+   * Counted each time, logged once a minute per reason.
+   *
+   * @param error only where its text cannot quote a prompt: of the store, not of the sidecar
+   */
+  failedOpen(reason: LoopFailure, error?: unknown): void {
+    this.#failedOpen.inc({ reason });
+    this.onFailedOpen();
+    bump(this.#failureCounts, reason);
+    const nowMs = this.#clock.nowMs();
+    const last = this.#logged.get(reason);
+    if (last !== undefined && nowMs - last.atMs < LOG_INTERVAL_MS) {
+      last.untold += 1;
+      return;
+    }
+    this.#logged.set(reason, { atMs: nowMs, untold: 0 });
+    this.#logger.warn(
+      { event: 'fail_open', site: 'semantic_loop', reason, untold_count: last?.untold ?? 0, err: error },
+      'semantic loops: calls go on without the check or what should follow it',
+    );
+  }
+
+  found(tenantId: string, event: SemanticLoopEvent): void {
+    const { agent_id, session_id, call_id, similarity, threshold, occurrence, action } = event;
+    this.#actions.inc({ action });
+    this.#logger.info(
+      {
+        event: 'semantic_loop',
+        tenant_id: tenantId,
+        agent_id,
+        session_id,
+        call_id,
+        similarity,
+        threshold,
+        occurrence,
+        action,
+      },
+      'semantic loop',
+    );
+  }
+
+  sidecarChanged(isReady: boolean): void {
+    if (isReady) this.#logger.info({ event: 'embedding_sidecar_ready' }, 'the embedding sidecar answers');
+    else
+      this.#logger.warn(
+        { event: 'embedding_sidecar_away' },
+        'the embedding sidecar does not answer; calls go on without it',
+      );
+  }
+
+  view(): Omit<SystemView['semantic_loop'], 'timeout_ms'> {
+    const nowMs = this.#clock.nowMs();
+    const recent: number[] = [];
+    for (const { atMs, tookMs } of this.#latencies)
+      if (nowMs - atMs <= LATENCY_WINDOW_MS) recent.push(tookMs);
+    recent.sort((a, b) => a - b);
+    const quantile = (share: number): number | null =>
+      recent[Math.min(recent.length - 1, Math.floor(recent.length * share))] ?? null;
+    return {
+      checks: Object.fromEntries(this.#checkCounts),
+      fail_open: Object.fromEntries(this.#failureCounts),
+      p50_ms: quantile(0.5),
+      p99_ms: quantile(0.99),
+      latency: this.#latencyCounts.map((count, at) => ({ below_ms: LATENCY_BOUNDS_MS[at] ?? null, count })),
+    };
+  }
+}
+
+const bump = <K>(counts: Map<K, number>, key: K): void => {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+};

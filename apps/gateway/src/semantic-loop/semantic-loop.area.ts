@@ -1,0 +1,150 @@
+/**
+ * Puts semantic loops together: the sidecar and the way to it, what is asked of it, and what follows a loop. A gateway
+ * without its sidecar serves; it is started beside the gateway, never before it.
+ */
+import { resolve } from 'node:path';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import { SidecarClient } from '#adapters/grpc';
+import {
+  type EmbeddingService,
+  type LivePublisher,
+  LOOP_INTERVENTION_DEFAULT,
+  type ProxyStore,
+  type SystemView,
+  TOPICS,
+} from '#contracts';
+import { LoopLadder } from '#domain/semantic-loop';
+import type { Clock, IdSource } from '#kernel';
+import type { AlertMonitor } from '../alerts/alert-monitor.js';
+import type { GatewayConfig } from '../config/config.js';
+import type { ControlDesk } from '../hitl/control-desk.js';
+import type { SemanticLoopParts } from '../llm-proxy/steps/semantic-loop.step.js';
+import type { LiveHub } from '../realtime/live-hub.js';
+import { ABSENT_EMBEDDING } from './absent-embedding.js';
+import { LoopCheck } from './loop-check.js';
+import { LoopDesk } from './loop-desk.js';
+import { SemanticLoopEvents } from './semantic-loop-events.js';
+import { SidecarProcess } from './sidecar-process.js';
+import { SidecarStatus } from './sidecar-status.js';
+
+/** Loops shown at once in the live snapshot. */
+const SNAPSHOT_COUNT = 50;
+
+export interface SemanticLoopDependencies {
+  clock: Clock;
+  ids: IdSource;
+  logger: Logger;
+  metrics: Registry;
+  config: GatewayConfig;
+  /** The LLM cache wants vectors, whether loops are looked for or not. */
+  isSidecarShared: boolean;
+  /** What the supervised sidecar is started with. */
+  sidecarEnvironment: Readonly<Record<string, string>>;
+  proxyStore: Pick<ProxyStore, 'appendSemanticLoop' | 'semanticLoops'>;
+  live: LivePublisher;
+  desk: Pick<ControlDesk, 'pauseBySystem'>;
+  alerts: Pick<AlertMonitor, 'note'>;
+}
+
+export class SemanticLoopArea {
+  readonly embedding: EmbeddingService;
+  readonly events: SemanticLoopEvents;
+  readonly stepParts: Omit<SemanticLoopParts, 'agents'>;
+  readonly #config: GatewayConfig;
+  /** Null: it is not ours. */
+  readonly #process: SidecarProcess | null;
+  readonly #status: SidecarStatus;
+  readonly #desk: LoopDesk;
+  readonly #store: Pick<ProxyStore, 'semanticLoops'>;
+  #isStopping = false;
+
+  constructor(parts: SemanticLoopDependencies) {
+    const { clock, ids, config, proxyStore, live, desk, alerts } = parts;
+    this.#config = config;
+    this.#store = proxyStore;
+    const isNeeded = config.isLoopDetectionEnabled || parts.isSidecarShared;
+    const ladder = new LoopLadder({ clock });
+    this.events = new SemanticLoopEvents(clock, parts.logger, parts.metrics, {
+      ladderSessions: () => ladder.sessionCount,
+      ladderEvicted: () => ladder.evictedCount,
+      isSidecarReady: () => this.embedding.isReady,
+      sidecarRestarts: () => this.#process?.state.restart_count ?? 0,
+    });
+    const isSupervised = isNeeded && config.embeddingSidecarSocket === null;
+    this.#process = isSupervised ? makeProcess(parts) : null;
+    this.embedding = isNeeded ? this.#connect() : ABSENT_EMBEDDING;
+    this.#status = new SidecarStatus({
+      service: isNeeded ? this.embedding : null,
+      supervised: this.#process,
+      clock,
+    });
+    this.#desk = new LoopDesk({ ladder, store: proxyStore, live, alerts, desk, ids, events: this.events });
+    this.stepParts = {
+      isEnabled: config.isLoopDetectionEnabled,
+      check: new LoopCheck({
+        service: this.embedding,
+        timeoutMs: config.embeddingSidecarTimeoutMs,
+        loopWhenSimilarityAbove: config.loopWhenSimilarityAbove,
+        clock,
+        events: this.events,
+      }),
+      desk: this.#desk,
+      events: this.events,
+      hint: config.loopInterventionMessage ?? LOOP_INTERVENTION_DEFAULT,
+    };
+  }
+
+  start(hub: LiveHub): void {
+    hub.provideSnapshot(TOPICS.semanticLoops, async (tenantId) => {
+      return (await this.#store.semanticLoops({ tenant_id: tenantId, limit: SNAPSHOT_COUNT })).items;
+    });
+  }
+
+  /** Once the gateway listens: it does not wait for its sidecar, and does not share its first moments with it. */
+  startSidecar(): void {
+    this.#process?.start();
+  }
+
+  /** After the last call: what was found is kept. Never rejects. */
+  async stop(): Promise<void> {
+    await this.settled();
+    this.#isStopping = true;
+    await this.embedding.close();
+    await this.#process?.stop();
+  }
+
+  /** Resolves when every loop found so far is kept, shown and acted on. */
+  settled(): Promise<void> {
+    return this.#desk.settled();
+  }
+
+  async view(): Promise<Pick<SystemView, 'sidecar' | 'semantic_loop'>> {
+    return {
+      sidecar: await this.#status.view(),
+      semantic_loop: { ...this.events.view(), timeout_ms: this.#config.embeddingSidecarTimeoutMs },
+    };
+  }
+
+  #connect(): SidecarClient {
+    return new SidecarClient({
+      socketPath: this.#process?.socketPath ?? resolve(this.#config.embeddingSidecarSocket as string),
+      onState: (isReady) => {
+        this.#status.noteChanged(isReady);
+        if (!this.#isStopping) this.events.sidecarChanged(isReady);
+      },
+    });
+  }
+}
+
+function makeProcess(parts: SemanticLoopDependencies): SidecarProcess {
+  const { clock, logger, config, sidecarEnvironment } = parts;
+  // It must be able to say that it is ready; what of its log is shown, this gateway's own level decides.
+  const LOG_LEVEL = config.logLevel === 'trace' || config.logLevel === 'debug' ? config.logLevel : 'info';
+  return new SidecarProcess({
+    dataDir: config.dataDir,
+    environment: { ...sidecarEnvironment, LOG_LEVEL },
+    logger,
+    clock,
+  });
+}

@@ -1,0 +1,167 @@
+/**
+ * The embedding sidecar as a child of this gateway: started, watched, started again with growing pauses, ended with
+ * the gateway however that ends (the child watches its stdin). What calls do meanwhile is the client's affair.
+ *
+ *     stopped --start--> starting --"ready"--> serving
+ *                           ^  \                  |
+ *                 restart   |   \----- exit ------+
+ *                           +------- down <-------/
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Logger } from 'pino';
+import type { Clock } from '#kernel';
+import { mergeSidecarLog } from './sidecar-log.js';
+import { placeSidecarSocket, type SidecarSocket } from './sidecar-socket.js';
+
+/** The built sidecar beside the built gateway. */
+export const SIDECAR_MAIN_FILE = fileURLToPath(
+  new URL('../../../embedding-sidecar/src/main.js', import.meta.url),
+);
+
+const RESTART_FIRST_MS = 50;
+const RESTART_MAX_MS = 30_000;
+/** One that served this long failed anew, not again. */
+const STEADY_MS = 10_000;
+const STOP_TIMEOUT_MS = 5_000;
+
+export interface SidecarProcessOptions {
+  /** Holds the socket, unless its path is too long for one. */
+  dataDir: string;
+  /** All the child sees; see `sidecarEnvironment`. */
+  environment: Readonly<Record<string, string>>;
+  /** The child's lines go here, with `source: embedding-sidecar`. */
+  logger: Logger;
+  clock: Clock;
+  /** Told of every change, after it. */
+  onState?: (state: SidecarState) => void;
+  /** Compiled; another one in tests. */
+  mainFile?: string;
+}
+
+/** For the System page. */
+export interface SidecarState {
+  state: 'starting' | 'serving' | 'down';
+  restart_count: number;
+  /** Of the present state. */
+  since_ms: number;
+  /** Why it last ended; null while it serves. */
+  detail: string | null;
+  /** Null while there is no process. */
+  pid: number | null;
+}
+
+export class SidecarProcess {
+  readonly #options: SidecarProcessOptions;
+  readonly #socket: SidecarSocket;
+  #child: ChildProcess | null = null;
+  #state: SidecarState;
+  #isStopped = false;
+  #restartTimer: NodeJS.Timeout | null = null;
+  #failuresInRow = 0;
+  /** The child's own words, from its last line of the kind. */
+  #lastReason: string | null = null;
+
+  constructor(options: SidecarProcessOptions) {
+    this.#options = options;
+    this.#socket = placeSidecarSocket(options.dataDir);
+    const since_ms = options.clock.nowMs();
+    this.#state = { state: 'down', restart_count: 0, since_ms, detail: null, pid: null };
+  }
+
+  get state(): SidecarState {
+    return this.#state;
+  }
+
+  /** Absolute. Clients may connect before anybody is there. */
+  get socketPath(): string {
+    return this.#socket.path;
+  }
+
+  /** Times it was started again. */
+  get restartCount(): number {
+    return this.#state.restart_count;
+  }
+
+  /** Public text on why it ended last; null while it serves. */
+  get detail(): string | null {
+    return this.#state.detail;
+  }
+
+  /** Returns at once; `onState` tells the rest. Never throws. */
+  start(): void {
+    if (this.#child === null && !this.#isStopped) this.#spawn();
+  }
+
+  /** Lets it answer what has begun; kills it if that takes too long. Never rejects. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    if (this.#restartTimer !== null) clearTimeout(this.#restartTimer);
+    if (this.#child !== null) await this.#end(this.#child);
+    this.#socket.release();
+  }
+
+  async #end(child: ChildProcess): Promise<void> {
+    const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
+    child.kill('SIGTERM');
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+    await gone;
+    clearTimeout(timer);
+  }
+
+  #spawn(): void {
+    const { environment, logger, mainFile = SIDECAR_MAIN_FILE } = this.#options;
+    this.#lastReason = null;
+    const child = spawn(process.execPath, [mainFile, '--exit-with-stdin'], {
+      env: { ...environment, UDS_PATH: this.#socket.path, LOG_LEVEL: childLogLevel(environment.LOG_LEVEL) },
+      // Nobody writes to its stdin: the pipe breaks when this process is gone.
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    this.#child = child;
+    this.#set({ state: 'starting', pid: child.pid ?? null });
+    child.stdin.on('error', () => {});
+    mergeSidecarLog(child.stdout, logger, ({ event, reason }) => {
+      if (this.#child !== child) return;
+      if (event === 'ready') this.#set({ state: 'serving', detail: null });
+      if (event === 'not_started' || event === 'model_died') this.#lastReason = reason;
+    });
+    // After its last line has been read.
+    child.once('close', (code, signal) => this.#ended(child, signal ?? `status ${code}`));
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      // Without a process no other event may come.
+      if (child.pid === undefined) this.#ended(child, error.code ?? 'not started');
+    });
+  }
+
+  #ended(child: ChildProcess, how: string): void {
+    if (this.#child !== child) return;
+    this.#child = null;
+    const { state, since_ms } = this.#state;
+    const wasSteady = state === 'serving' && this.#options.clock.nowMs() - since_ms >= STEADY_MS;
+    this.#failuresInRow = wasSteady ? 1 : this.#failuresInRow + 1;
+    const detail = this.#lastReason ?? `ended with ${how}`;
+    this.#set({ state: 'down', detail: this.#isStopped ? 'stopped' : detail, pid: null });
+    if (this.#isStopped) return;
+    const delayMs = Math.min(RESTART_FIRST_MS * 2 ** Math.min(this.#failuresInRow - 1, 20), RESTART_MAX_MS);
+    this.#options.logger.warn(
+      { event: 'sidecar_ended', detail, how, restart_in_ms: delayMs },
+      'the embedding sidecar ended; calls go on without it, and it is started again',
+    );
+    this.#restartTimer = setTimeout(() => {
+      this.#set({ restart_count: this.#state.restart_count + 1 });
+      this.#spawn();
+    }, delayMs);
+    this.#restartTimer.unref();
+  }
+
+  #set(change: Partial<Omit<SidecarState, 'since_ms'>>): void {
+    const isChange = change.state !== undefined && change.state !== this.#state.state;
+    const since_ms = isChange ? this.#options.clock.nowMs() : this.#state.since_ms;
+    this.#state = { ...this.#state, ...change, since_ms };
+    this.#options.onState?.(this.#state);
+  }
+}
+
+/** Its line `ready` must come; what this gateway shows of the child's log is its own logger's level to decide. */
+const childLogLevel = (level: string | undefined): string =>
+  level !== undefined && /^(trace|debug)$/i.test(level) ? level : 'info';

@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest';
+import type { Cosine, LoopSimilarity, SidecarDescription } from '#contracts';
+import { FakeClock } from '#testing';
+import type { SidecarState } from './sidecar-process.js';
+import { SidecarStatus } from './sidecar-status.js';
+
+const DESCRIPTION: SidecarDescription = {
+  model_id: 'observatory-static-384',
+  dimension: 384,
+  tokens_max: 512,
+  loopWhenSimilarityAbove: 0.825 as LoopSimilarity,
+  hitWhenCosineAtLeast: 0.92 as Cosine,
+  needsStrictGate: true,
+  loop_similarity_threshold: 0.825 as LoopSimilarity,
+  store: 'memory',
+  history_size: 5,
+  ttl_s: 3_600,
+  checks_total: 1,
+  loops_total: 0,
+  failures_total: 0,
+  queued: 3,
+  uptime_s: 1,
+};
+
+function setUp(options: { isSupervised?: boolean; isNeeded?: boolean } = {}) {
+  const clock = new FakeClock(1_000);
+  const service = {
+    isReady: false,
+    describedCount: 0,
+    describe: async () => {
+      service.describedCount += 1;
+      return DESCRIPTION;
+    },
+  };
+  const supervised = {
+    state: { state: 'down', restart_count: 0, since_ms: 0, detail: null, pid: null } as SidecarState,
+  };
+  const status = new SidecarStatus({
+    service: options.isNeeded === false ? null : service,
+    supervised: options.isSupervised === false ? null : supervised,
+    clock,
+  });
+  const change = (isReady: boolean) => {
+    service.isReady = isReady;
+    status.noteChanged(isReady);
+  };
+  return { status, clock, service, supervised, change };
+}
+
+test('says that nobody needs it', async () => {
+  const view = await setUp({ isNeeded: false, isSupervised: false }).status.view();
+  expect(view).toMatchObject({ state: 'off', is_supervised: false, since_ms: null, detail: null });
+});
+
+test('starts, serves, goes down with a reason, and comes back', async () => {
+  const { status, clock, supervised, change } = setUp();
+  expect(await status.view()).toMatchObject({ state: 'starting', is_supervised: true, since_ms: 1_000 });
+  supervised.state = { ...supervised.state, state: 'serving', pid: 7 };
+  clock.advance(500);
+  change(true);
+  expect(await status.view()).toMatchObject({
+    state: 'serving',
+    since_ms: 1_500,
+    model_id: 'observatory-static-384',
+    dimension: 384,
+    store: 'memory',
+    loop_similarity_threshold: 0.825,
+    queued: 3,
+  });
+  clock.advance(500);
+  change(false);
+  supervised.state = { ...supervised.state, state: 'down', pid: null, detail: 'ended with SIGKILL' };
+  expect(await status.view()).toMatchObject({
+    state: 'down',
+    since_ms: 2_000,
+    detail: 'ended with SIGKILL',
+    model_id: null,
+  });
+  supervised.state = { ...supervised.state, state: 'starting', pid: 8, restart_count: 1 };
+  expect(await status.view()).toMatchObject({ state: 'starting', restart_count: 1 });
+  change(true);
+  expect(await status.view()).toMatchObject({ state: 'serving', detail: null });
+});
+
+test('a sidecar of its own that nobody finds is down', async () => {
+  const { status } = setUp({ isSupervised: false });
+  expect(await status.view()).toMatchObject({
+    state: 'down',
+    detail: 'Nobody answers at LOOP_EMBEDDING_SIDECAR_UDS.',
+  });
+});
+
+test('is asked at most once a second, and what it said last stands in for a moment of silence', async () => {
+  const { status, clock, service, change } = setUp();
+  change(true);
+  await Promise.all([status.view(), status.view(), status.view()]);
+  expect(service.describedCount).toBe(1);
+  clock.advance(1_000);
+  service.describe = () => Promise.reject(new Error('busy'));
+  expect(await status.view()).toMatchObject({ state: 'serving', model_id: 'observatory-static-384' });
+});

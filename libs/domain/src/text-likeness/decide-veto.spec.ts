@@ -1,0 +1,269 @@
+import { describe, expect, it } from 'vitest';
+import type { TextVeto } from '#contracts';
+import { decideVeto, VETO_TEXT_CHARS_MAX } from './index.js';
+
+const veto = (one: string, other: string) => decideVeto(one, other, { strict: false });
+const strictVeto = (one: string, other: string) => decideVeto(one, other, { strict: true });
+
+describe('what the embedder cannot be trusted to see', () => {
+  it.each<[TextVeto, string, string]>([
+    ['numbers', 'Read page 3 of the report', 'Read page 4 of the report'],
+    ['numbers', 'Refund order 12.', 'Refund order 13.'],
+    ['numbers', 'Refund order #4821', 'Refund order #4812'],
+    ['numbers', 'Refund the order', 'Refund order 12'],
+    ['numbers', 'Book a table for two', 'Book a table for twelve'],
+    ['numbers', 'transfer two hundred dollars', 'transfer two thousand dollars'],
+    ['numbers', 'Give me twenty-five names', 'Give me twenty-four names'],
+    ['numbers', 'Set the timeout to 30 seconds', 'Set the timeout to 30 minutes'],
+    ['numbers', 'Set the timeout to 30s', 'Set the timeout to 300s'],
+    ['numbers', 'a discount of 10%', 'a discount of 15%'],
+    ['numbers', 'a discount of 10%', 'a discount of $10'],
+    ['numbers', 'pay $5', 'pay €5'],
+    ['numbers', 'is -5 cold', 'is 5 cold'],
+    ['numbers', 'Upgrade to v1.2.3', 'Upgrade to v1.2.4'],
+    ['numbers', 'Upgrade to Node 20', 'Upgrade to Node 22'],
+    ['numbers', 'Close ticket ABC-123', 'Close ticket ABC-124'],
+    ['numbers', 'get 550e8400-e29b-41d4-a716-446655440000', 'get 550e8400-e29b-41d4-a716-446655440001'],
+    ['numbers', 'ping 192.168.0.1', 'ping 192.168.0.2'],
+    ['numbers', 'what is 2 and 3', 'what is 3 and 2'],
+    ['numbers', 'change 3 to 5', 'change 5 to 3'],
+    ['numbers', 'change 1 to 2', 'change 2 to 1'],
+    ['dates', 'from Monday to Friday', 'from Friday to Monday'],
+    ['numbers', 'show the second page', 'show the third page'],
+    ['numbers', 'show the 2nd page', 'show the 3rd page'],
+    ['numbers', 'show page one', 'show page two'],
+    ['numbers', 'show the first entry', 'show the last entry'],
+    ['numbers', 'commit a94a8fe5', 'commit b94a8fe5'],
+    ['numbers', 'call gpt-4', 'call gpt-5'],
+    ['numbers', '退款订单 12。', '退款订单 13。'],
+    ['numbers', '读第三页', '读第四页'],
+    ['numbers', '给我两个例子', '给我五个例子'],
+    ['numbers', '等待30秒', '等待30分钟'],
+    ['numbers', '打百分之十的折扣', '打百分之二十的折扣'],
+    ['numbers', '全角数字 ３', '全角数字 ４'],
+  ])('%s: "%s" is not "%s"', (reason, one, other) => {
+    expect(veto(one, other)).toBe(reason);
+  });
+
+  it.each<[TextVeto, string, string]>([
+    ['dates', 'logs of 2026-11-21', 'logs of 2026-11-22'],
+    ['dates', 'logs of 2026-11-21T10:00:00Z', 'logs of 2026-11-21T11:00:00Z'],
+    ['dates', 'the weather today', 'the weather tomorrow'],
+    ['dates', 'the weather in Berlin', 'the weather in Berlin tomorrow'],
+    ['dates', 'a meeting on Monday', 'a meeting on Tuesday'],
+    ['dates', 'sales in March', 'sales in April'],
+    ['dates', 'sales on November 21', 'sales on November 22'],
+    ['dates', 'news of 2024', 'news of 2025'],
+    ['dates', 'wake me at 10:30', 'wake me at 11:30'],
+    ['dates', 'wake me at 7am', 'wake me at 7pm'],
+    ['dates', 'report for this week', 'report for this month'],
+    ['dates', 'a daily report', 'a weekly report'],
+    ['dates', 'requests per second', 'requests per minute'],
+    ['dates', '今天的天气', '明天的天气'],
+    ['dates', '星期一开会', '星期二开会'],
+    ['dates', '三月的销售额', '四月的销售额'],
+  ])('%s: "%s" is not "%s"', (reason, one, other) => {
+    expect(veto(one, other)).toBe(reason);
+  });
+
+  it.each<[TextVeto, string, string]>([
+    ['negation', 'Do not deploy to production.', 'Deploy to production.'],
+    ['negation', 'Which users can not log in?', 'Which users can log in?'],
+    ['negation', "I can't see the button", 'I can see the button'],
+    ['negation', 'I cant see the button', 'I can see the button'],
+    ['negation', 'never retry', 'retry'],
+    ['negation', 'run it with logging', 'run it without logging'],
+    ['negation', 'list files with no owner', 'list files with an owner'],
+    ['negation', 'delete the logs, do not keep the mails', 'do not delete the logs, keep the mails'],
+    ['negation', 'Turn on the staging server', 'Turn off the staging server'],
+    ['negation', 'turn the light on', 'turn the light off'],
+    ['negation', 'Enable dark mode', 'Disable dark mode'],
+    ['negation', 'Enabling dark mode', 'I want dark mode disabled'],
+    ['negation', 'Add the user to the group', 'Remove the user from the group'],
+    ['negation', 'what happens before the deploy', 'what happens after the deploy'],
+    ['negation', 'show the next entry', 'show the previous entry'],
+    ['negation', 'Increase the limit', 'Decrease the limit'],
+    ['negation', 'Start the worker', 'Stop the worker'],
+    ['negation', 'Cancel my subscription', 'Renew my subscription'],
+    ['negation', 'Delete all files', 'List all files'],
+    ['negation', 'is the package installed', 'is the package uninstalled'],
+    ['negation', 'Encrypt the archive', 'Decrypt the archive'],
+    ['negation', 'log in', 'log out'],
+    ['negation', 'transfer money to my account', 'transfer money from my account'],
+    ['negation', 'the maximum size', 'the minimum size'],
+    ['negation', 'pause the queue', 'resume the queue'],
+    ['negation', 'approve the request', 'decline the request'],
+    ['negation', '不要部署到生产环境。', '部署到生产环境。'],
+    ['negation', '打开客厅的灯。', '关闭客厅的灯。'],
+    ['negation', '我能登录', '我不能登录'],
+    ['negation', '有权限的用户', '没有权限的用户'],
+    ['negation', '添加用户', '删除用户'],
+    ['negation', '别重启服务', '重启服务'],
+    ['negation', '非空字段', '空字段'],
+    ['negation', '登录之前', '登录之后'],
+  ])('%s: "%s" is not "%s"', (reason, one, other) => {
+    expect(veto(one, other)).toBe(reason);
+  });
+
+  it.each<[TextVeto, string, string]>([
+    ['quotes', 'search for "timeout"', 'search for "refused"'],
+    ['quotes', 'search for “timeout”', 'search for “refused”'],
+    ['quotes', "search for 'timeout'", "search for 'refused'"],
+    ['quotes', 'search for ‘timeout’', 'search for ‘refused’'],
+    ['quotes', 'search for «timeout»', 'search for «refused»'],
+    ['quotes', 'search for „timeout“', 'search for „refused“'],
+    ['quotes', 'replace "a cat" by "a dog"', 'replace "a dog" by "a cat"'],
+    ['quotes', '翻译「你好」', '翻译「再见」'],
+    ['quotes', '搜索“超时”', '搜索“拒绝”'],
+    ['quotes', '介绍《红楼梦》', '介绍《西游记》'],
+    ['code', 'Fix the failing test in auth.ts', 'Fix the failing test in user.ts'],
+    ['code', 'Read src/server.ts', 'Read src/client.ts'],
+    ['code', 'Read /etc/hosts', 'Read /etc/passwd'],
+    ['code', 'Read C:\\temp\\a.txt', 'Read C:\\temp\\b.txt'],
+    ['code', '读取src/server.ts文件', '读取src/client.ts文件'],
+    ['code', 'Test parseDate', 'Test formatDate'],
+    ['code', 'Test parse_date', 'Test format_date'],
+    ['code', 'Run `npm test`', 'Run `npm start`'],
+    ['code', 'Push it', 'Push it with --force'],
+    ['code', 'sort -n', 'sort -r'],
+    ['code', 'open https://example.org/a', 'open https://example.org/b'],
+    ['code', 'write to ann@example.org', 'write to bob@example.org'],
+    ['code', 'why ERR_TIMED_OUT', 'why ERR_CONNECTION_REFUSED'],
+    ['code', 'explain TypeError', 'explain RangeError'],
+    ['code', 'what is C++', 'what is C#'],
+    ['code', 'is a < b', 'is a > b'],
+    ['code', 'explain\n```\nlet a = 1\n```', 'explain\n```\nlet a = 2\n```'],
+    ['code', 'mode=fast', 'mode=safe'],
+    ['code', 'rename a.ts to b.ts', 'rename b.ts to a.ts'],
+    ['code', 'set $HOME', 'set $PATH'],
+    ['code', 'delete *.log', 'delete *.txt'],
+    ['code', 'what does push() do', 'what does splice() do'],
+  ])('%s: "%s" is not "%s"', (reason, one, other) => {
+    expect(veto(one, other)).toBe(reason);
+  });
+
+  it.each<[TextVeto, string, string]>([
+    ['entities', 'What is the capital of Austria?', 'What is the capital of Australia?'],
+    ['entities', 'the weather in Berlin', 'the weather in Madrid'],
+    ['entities', 'the weather in berlin', 'the weather in madrid'],
+    ['entities', 'Who is Ada Lovelace?', 'Who is Grace Hopper?'],
+    ['entities', 'Invite Anna and Bob', 'Invite Anna'],
+    ['entities', 'Book a flight from Paris to Rome.', 'Book a flight from Rome to Paris.'],
+    ['entities', 'Paris to Rome, how far', 'Rome to Paris, how far'],
+    ['entities', 'Translate it into German', 'Translate it into French'],
+    ['entities', 'ask the FBI', 'ask the CIA'],
+    ['entities', 'which is plan B', 'which is plan C'],
+    ['entities', 'World War I', 'World War II'],
+    ['entities', 'write it in python', 'write it in java'],
+    ['entities', '北京的天气', '上海的天气'],
+    ['entities', '翻译成英文', '翻译成日文'],
+    ['entities', '从北京飞上海', '从上海飞北京'],
+    ['word_order', 'book a ride from here to downtown', 'book a ride from downtown to here'],
+    ['word_order', 'how far is it from home to work', 'the way from my work to my home'],
+    ['word_order', 'copy from the server to the laptop', 'copy from the laptop to the server'],
+    ['word_order', '从仓库运到商店', '从商店运到仓库'],
+  ])('%s: "%s" is not "%s"', (reason, one, other) => {
+    expect(veto(one, other)).toBe(reason);
+  });
+});
+
+describe('rewordings that pass', () => {
+  it.each([
+    ['How do I reset my password?', 'how do i reset my password'],
+    ['How do I reset my password?', 'HOW DO I RESET MY PASSWORD?!'],
+    ['How Do I Reset My Password', 'how do I reset my password'],
+    ['Reset my password', 'Please reset my password, thanks!'],
+    ['Could you kindly reset my password?', 'reset my password'],
+    ["I can't log in", 'I cannot log in.'],
+    ["I can't log in", 'i cant log in'],
+    ['I can’t log in', "I can't log in"],
+    ["It doesn't work", 'It does not work'],
+    ["What's the weather", 'What is the weather'],
+    ['List the failing tests', 'List the failing test'],
+    ['Send two emails', 'send 2 e-mails'],
+    ['Set it to 30s', 'set it to 30 seconds'],
+    ['pay $5', 'pay five dollars'],
+    ['10% off', '10 percent off'],
+    ['1,000 rows', '1000 rows'],
+    ['Refund order #12', 'refund order 12'],
+    ['twenty five names', 'twenty-five names'],
+    ['two hundred and fifty rows', '250 rows'],
+    ['3 findings by Monday', 'by Monday, three findings'],
+    ['November 21 sales', 'sales on 21 November'],
+    ['the weather in Berlin', 'weather in berlin?'],
+    ['Weather of Berlin', "Berlin's weather"],
+    ['Open "settings"', "open 'settings'"],
+    ['Open `config.json`', 'open config.json'],
+    ['Open “settings”', 'open settings'],
+    ['Create a pull request', 'Open a PR'],
+    ['Give me an example', 'Give me one example'],
+    ['Read the file src/server.ts and summarise it.', 'Open src/server.ts, give me a short summary.'],
+    ['Retry the API call, it timed out.', 'The request to the API timed out, try it again.'],
+    ['Fix the failing test in auth.ts', 'The test in auth.ts is failing, please fix it'],
+    ['Let me try the search again', 'I will search once more'],
+    ['First, list the files.', 'List the files.'],
+    ['I could not find the file.', 'The file was not found.'],
+    ["Why don't you reset my password", 'reset my password'],
+    ['**Reset** my password', '- reset my password'],
+    ['the way from home to work', 'the way from my home to my work'],
+    ['Is it and/or? Reset my _password_', 'is it or? reset my password'],
+    ['帮我查一下订单 4821 的状态。', '订单 4821 现在是什么状态？'],
+    ['请重置密码', '重置密码，谢谢'],
+    ['能不能帮我重置密码？', '请帮我重置密码'],
+    ['有没有办法重置密码', '重置密码的办法'],
+    ['等待３０秒', '等待30秒'],
+    ['给我两个例子', '给我2个例子'],
+    ['翻译成英文', '翻译成英语'],
+    ['特别重要的文件', '重要的文件'],
+    ['ßtraße öffnen', 'Öffnen ßtraße'],
+    ['', ''],
+    ['', '...'],
+  ])('"%s" may be "%s"', (one, other) => {
+    expect(veto(one, other)).toBeNull();
+    expect(veto(other, one)).toBeNull();
+  });
+});
+
+describe('the strict gate', () => {
+  it.each<[TextVeto, string, string]>([
+    ['one_word', 'Create a backup of the database', 'Verify a backup of the database'],
+    ['one_word', 'Merge the pull request', 'Merge the draft pull request'],
+    ['one_word', 'what is the recipe for soup', 'what is the recipe for salad'],
+    ['one_word', 'how are you', 'what are you'],
+    ['one_word', 'Do I need to verify my identity?', 'I need to verify my identity'],
+    ['one_word', '修改配置文件', '保存配置文件'],
+    ['one_word', '配置文件', '新配置文件'],
+    ['word_order', 'dog bites man', 'man bites dog'],
+    ['word_order', '狗咬猫', '猫咬狗'],
+  ])('%s: "%s" is not "%s"', (reason, one, other) => {
+    expect(strictVeto(one, other)).toBe(reason);
+    expect(veto(one, other)).toBeNull();
+  });
+
+  it.each([
+    ['How do I reset my password?', 'please how do i reset my passwords'],
+    ['Is my card on its way?', 'Hi, is my card on its way'],
+    ['How do I reset my password?', 'I forgot my password, how can I change it?'],
+    [
+      'Run the test suite again and tell me which tests fail.',
+      'Please rerun all tests and list the failing ones.',
+    ],
+    ['帮我查一下订单 4821 的状态。', '订单 4821 现在是什么状态？'],
+  ])('"%s" may be "%s"', (one, other) => {
+    expect(strictVeto(one, other)).toBeNull();
+  });
+});
+
+describe('texts past the bound', () => {
+  const long = 'word '.repeat(VETO_TEXT_CHARS_MAX / 5 + 1);
+
+  it('are compared letter by letter there', () => {
+    expect(veto(`${long} the end`, `${long} the end.`)).toBe('code');
+    expect(veto(`please ${long}`, long)).toBe('code');
+  });
+
+  it('are read before it', () => {
+    expect(veto(`4${long}`, `5${long}`)).toBe('numbers');
+    expect(veto(`A${long}`, `a${long}`)).toBeNull();
+  });
+});

@@ -1,0 +1,58 @@
+/**
+ * Says why two texts must not be taken for the same question, however near their vectors. An embedder sees what a text
+ * is about; what turns it round (a number, a "not", another city) moves its vector hardly at all. Where it is doubtful
+ * whether two texts ask the same, they do not: a lost hit costs a call, a wrong one an answer.
+ *
+ * It knows words, not meaning: opposites and names come from lists, English and Chinese; other languages are compared by
+ * their numbers, quotations, code and capital letters. A reworded text passes, unless the strict gate is on, which
+ * also asks for more than one word of difference.
+ *
+ * @see issue of the LLM cache; models/observatory-static-384/MODEL_CARD.md, "Thresholds"
+ */
+import type { TextVeto } from '#contracts';
+import { normaliseText } from './char-classes.js';
+import { contradictsNames, differsInLiterals, differsInValues } from './compare-facts.js';
+import { contradictsNegation } from './compare-negation.js';
+import { readFacts } from './read-facts.js';
+import { isOneWordApart, isReordered, isTurnedRound } from './strict-gate.js';
+
+/** UTF-16 units of a text that are read. What lies beyond is compared letter by letter, as code is. */
+export const VETO_TEXT_CHARS_MAX = 16_384;
+
+export interface VetoOptions {
+  /** For embedders that see words rather than meaning (`EmbedderDescription.needsStrictGate`). */
+  strict: boolean;
+}
+
+/**
+ * Symmetric and pure; never throws. Linear in the texts up to the bound.
+ *
+ * @returns the first reason in the order of `TEXT_VETOES`; null: nothing speaks against it
+ */
+export function decideVeto(earlier: string, later: string, { strict }: VetoOptions): TextVeto | null {
+  if (earlier === later) return null;
+  const [head, tail] = cut(earlier);
+  const [otherHead, otherTail] = cut(later);
+  if (tail !== otherTail) return 'code';
+  const [one, other] = [readFacts(head), readFacts(otherHead)];
+  const values = differsInValues(one, other);
+  if (values !== null) return values;
+  if (contradictsNegation(one, other)) return 'negation';
+  if (differsInLiterals(one, other, 'quotes')) return 'quotes';
+  if (differsInLiterals(one, other, 'code')) return 'code';
+  if (contradictsNames(one, other)) return 'entities';
+  if (strict && isOneWordApart(one, other)) return 'one_word';
+  if (isTurnedRound(one, other)) return 'word_order';
+  if ((strict || one.hasDirection || other.hasDirection) && isReordered(one, other)) return 'word_order';
+  return null;
+}
+
+/** @returns what is read, normalised, and the rest */
+function cut(text: string): [head: string, tail: string] {
+  const head = normaliseText(text.length <= VETO_TEXT_CHARS_MAX ? text : text.slice(0, VETO_TEXT_CHARS_MAX));
+  // A ligature may grow to 18 characters when it is normalised.
+  return [
+    head.slice(0, VETO_TEXT_CHARS_MAX),
+    head.slice(VETO_TEXT_CHARS_MAX) + text.slice(VETO_TEXT_CHARS_MAX),
+  ];
+}

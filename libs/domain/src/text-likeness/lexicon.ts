@@ -1,0 +1,158 @@
+/** One look-up a word: everything that English words mean to the vetoes. Built once, when the module loads. */
+import { inflect, VERB_AXES, WEAK_AXES, WORD_AXES } from './opposites.js';
+import { NAMES } from './place-names.js';
+
+export interface WordEntry {
+  /** Articles, auxiliaries, pronouns, politeness: no content. */
+  isStop?: true;
+  isNegator?: true;
+  isName?: true;
+  isDirection?: true;
+  /** A count: twelve. */
+  number?: number;
+  /** What it multiplies by: hundred, million. */
+  scale?: number;
+  /** A place in a row: third. */
+  ordinal?: number;
+  /** Canonical unit. */
+  unit?: string;
+  /** Canonical date word; a month as `m01`. */
+  date?: string;
+  /** The date word is another word too, and counts only with a capital or beside a number: may, sat. */
+  isDoubtfulDate?: true;
+  signs?: { axis: string; value: string; isWeak: boolean }[];
+}
+
+const STOP =
+  'a an the is are was were be been being am do does did done doing have has had having will would shall should can could might must i me my mine we us our ours you your yours u ur it its they them their theirs this that these those there here of in on at for by to as and please kindly thanks thank thx pls plz just so also too very really actually hey hi hello dear ok okay well let lets want wants wanted need needs like tell wonder wondering wanna gonna im ive id ill s t re ll ve d m';
+const NEGATORS =
+  'not no never none nothing nobody nowhere neither nor without cannot cant dont doesnt didnt wont isnt arent wasnt werent havent hasnt hadnt shouldnt wouldnt couldnt mustnt unable hardly barely non ain aint';
+const DIRECTIONS = 'from to into onto than instead over under before after until between via against';
+const NUMBERS =
+  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen';
+const TENS = 'twenty thirty forty fifty sixty seventy eighty ninety';
+const ORDINALS = 'first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth';
+const SCALES: Readonly<Record<string, number>> = {
+  hundred: 100,
+  thousand: 1e3,
+  million: 1e6,
+  billion: 1e9,
+  dozen: 12,
+};
+const UNITS: Readonly<Record<string, string>> = {
+  ms: 'millisecond milliseconds msec',
+  s: 'sec secs seconds',
+  min: 'mins minute minutes',
+  h: 'hr hrs hour hours',
+  d: 'day days',
+  w: 'week weeks',
+  mo: 'month months',
+  y: 'year years yr yrs',
+  '%': 'percent pct',
+  $: 'usd dollars dollar bucks',
+  '€': 'eur euro euros',
+  '£': 'gbp pounds pound quid',
+  '¥': 'yen jpy',
+  元: 'yuan rmb cny',
+  b: 'byte bytes',
+  kb: 'kilobyte kilobytes kib',
+  mb: 'megabyte megabytes mib',
+  gb: 'gigabyte gigabytes gib',
+  tb: 'terabyte terabytes tib',
+  km: 'kilometer kilometers kilometre kilometres kms',
+  m: 'meter meters metre metres',
+  cm: 'centimeter centimeters centimetre centimetres',
+  mm: 'millimeter millimeters millimetre millimetres',
+  mi: 'mile miles',
+  ft: 'foot feet',
+  inch: 'inches',
+  kg: 'kilogram kilograms kilo kilos kgs',
+  g: 'gram grams',
+  lb: 'lbs',
+  l: 'liter liters litre litres',
+  px: 'pixel pixels',
+  '°': 'degree degrees',
+};
+const MONTHS =
+  'january/jan february/feb march/mar april/apr may june/jun july/jul august/aug september/sep/sept october/oct november/nov december/dec';
+const WEEKDAYS =
+  'monday/mon tuesday/tue/tues wednesday/wed thursday/thu/thur/thurs friday/fri saturday/sat sunday/sun';
+const DATES: Readonly<Record<string, string>> = {
+  today: 'today',
+  tonight: 'evening',
+  yesterday: 'yesterday',
+  tomorrow: 'tomorrow tmrw tomorow',
+  weekend: 'weekend weekends',
+  morning: 'morning mornings',
+  noon: 'noon midday',
+  afternoon: 'afternoon afternoons',
+  evening: 'evening evenings',
+  night: 'night nights',
+  midnight: 'midnight',
+  'per:h': 'hourly',
+  'per:d': 'daily',
+  'per:w': 'weekly',
+  'per:mo': 'monthly',
+  'per:q': 'quarterly',
+  'per:y': 'yearly annual annually',
+  christmas: 'christmas xmas',
+  easter: 'easter',
+};
+const DOUBTFUL_DATES = new Set('may march mar jan dec sat sun mon wed'.split(' '));
+
+function buildLexicon(): Map<string, WordEntry> {
+  const lexicon = new Map<string, WordEntry>();
+  const put = (words: string, more: WordEntry): void => {
+    for (const word of words.split(' ')) lexicon.set(word, { ...lexicon.get(word), ...more });
+  };
+  const sign = (word: string, axis: string, value: string, isWeak: boolean): void => {
+    const signs = lexicon.get(word)?.signs ?? [];
+    if (!signs.some((known) => known.axis === axis && known.value === value))
+      put(word, { signs: [...signs, { axis, value, isWeak }] });
+  };
+  put(STOP, { isStop: true });
+  put(NEGATORS, { isNegator: true });
+  put(DIRECTIONS, { isDirection: true });
+  // Particles, which mean something behind some verbs.
+  put('on off in out up down', {});
+  for (const [at, word] of NUMBERS.split(' ').entries()) put(word, { number: at });
+  for (const [at, word] of TENS.split(' ').entries()) put(word, { number: 20 + 10 * at });
+  for (const [at, word] of ORDINALS.split(' ').entries()) put(word, { ordinal: at + 1 });
+  for (const [word, scale] of Object.entries(SCALES)) put(word, { scale });
+  for (const [unit, words] of Object.entries(UNITS)) put(`${unit} ${words}`, { unit });
+  put('second', { unit: 's' });
+  for (const [at, words] of MONTHS.split(' ').entries())
+    put(words.replaceAll('/', ' '), { date: `m${String(at + 1).padStart(2, '0')}` });
+  for (const words of WEEKDAYS.split(' ')) put(words.replaceAll('/', ' '), { date: words.slice(0, 3) });
+  for (const [date, words] of Object.entries(DATES)) put(words, { date });
+  put('tonight', { date: 'evening' });
+  for (const word of DOUBTFUL_DATES) put(word, { isDoubtfulDate: true });
+  for (const name of NAMES) put(name, { isName: true });
+  for (const [axes, isVerb, isWeak] of [
+    [VERB_AXES, true, false],
+    [WORD_AXES, false, false],
+    [WEAK_AXES, true, true],
+  ] as const)
+    for (const [axis, values] of Object.entries(axes))
+      for (const [value, words] of Object.entries(values))
+        for (const word of words.split(' '))
+          for (const form of isVerb ? inflect(word) : [word]) sign(form, axis, value, isWeak);
+  return lexicon;
+}
+
+const LEXICON = buildLexicon();
+
+/** @param word in lower case */
+export const lookUp = (word: string): WordEntry | undefined => LEXICON.get(word);
+
+/** Without the ending of a plural; shorter words and -ss, -us, -is stay. */
+export function singular(word: string): string {
+  const length = word.length;
+  if (length < 4 || word.charCodeAt(length - 1) !== 115) return word;
+  const before = word.charCodeAt(length - 2);
+  // -ss, -us, -is
+  if (before === 115 || before === 117 || before === 105) return word;
+  if (before !== 101) return word.slice(0, -1);
+  if (word.charCodeAt(length - 3) === 105 && length > 4) return `${word.slice(0, -3)}y`;
+  return /(?:s|x|z|ch|sh)es$/.test(word) ? word.slice(0, -2) : word.slice(0, -1);
+}

@@ -1,0 +1,52 @@
+/**
+ * The lexical gate of models/observatory-static-384/MODEL_CARD.md: a bag of features cannot tell a word that was
+ * exchanged for its like, nor the same words in another order, from the same question.
+ */
+import type { TextFacts } from './text-facts.js';
+
+/** One word weighs as much as two Han characters. */
+const WORD_WEIGHT = 2;
+
+const weightOf = (word: string): number =>
+  word.length <= 2 && word.charCodeAt(0) >= 0x3005 ? 1 : WORD_WEIGHT;
+
+/** Exactly one content word, or up to two Han characters, added, dropped or exchanged. */
+export function isOneWordApart(one: TextFacts, other: TextFacts): boolean {
+  const weight = weightApart(one.content, other.content);
+  return weight > 0 && weight <= WORD_WEIGHT;
+}
+
+/** The same content words, each as often, in another order. */
+export function isReordered(one: TextFacts, other: TextFacts): boolean {
+  const { length } = one.content;
+  if (length !== other.content.length) return false;
+  if (one.content.every((word, at) => word === other.content[at])) return false;
+  return weightApart(one.content, other.content) === 0;
+}
+
+/** What one text comes from, the other goes to. */
+export const isTurnedRound = (one: TextFacts, other: TextFacts): boolean =>
+  swaps(one, other) || swaps(other, one);
+
+const swaps = (one: TextFacts, other: TextFacts): boolean =>
+  other.to.length > 0 &&
+  one.from.some((word) => word !== '' && !other.from.includes(word) && other.to.includes(word));
+
+/** Of the words that one list has and the other has not, or not as often: the larger of both sides. */
+function weightApart(one: readonly string[], other: readonly string[]): number {
+  const counts = new Map<string, number>();
+  let missing = 0;
+  for (const word of other) {
+    counts.set(word, (counts.get(word) ?? 0) + 1);
+    missing += weightOf(word);
+  }
+  let added = 0;
+  for (const word of one) {
+    const count = counts.get(word) ?? 0;
+    if (count > 0) {
+      counts.set(word, count - 1);
+      missing -= weightOf(word);
+    } else added += weightOf(word);
+  }
+  return Math.max(added, missing);
+}

@@ -1,0 +1,422 @@
+/** The LLM cache as the vendors' own SDKs meet it: what is answered without the upstream, and what never is. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { respondJson, ScriptedUpstream, type UpstreamScript } from '#testing';
+import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
+import { type AskOptions, always, openaiChat, VENDORS } from './vendors.js';
+
+const RETRY_SAFE = { timeout: 10_000, interval: 50 };
+const SIDECAR_START_MS_MAX = 30_000;
+
+let upstream: ScriptedUpstream;
+let gateway: RunningGateway;
+beforeAll(async () => {
+  const startedMs = performance.now();
+  upstream = await new ScriptedUpstream().listen();
+  gateway = await startGateway({
+    env: {
+      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
+      OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-test-upstream',
+      OBSERVATORY_UPSTREAM_ANTHROPIC_URL: upstream.origin,
+      OBSERVATORY_UPSTREAM_ANTHROPIC_KEY: 'sk-test-upstream',
+      OBSERVATORY_UPSTREAM_GEMINI_URL: upstream.origin,
+      OBSERVATORY_UPSTREAM_GEMINI_KEY: 'sk-test-upstream',
+      OBSERVATORY_UPSTREAM_OTHER_URL: `${upstream.origin}/v1`,
+      OBSERVATORY_UPSTREAM_OTHER_KEY: 'sk-test-upstream',
+      LLM_CACHE_BACKEND: 'memory',
+      LLM_CACHE_SEMANTIC: 'on',
+    },
+  });
+  // Its vectors come from the sidecar, which starts beside it.
+  while ((await gateway.operator('GET', '/v1/system')).body.sidecar.state !== 'serving') {
+    if (performance.now() - startedMs > SIDECAR_START_MS_MAX) throw new Error(gateway.output());
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+});
+afterAll(async () => {
+  expect(await gateway.stop()).toBe(0);
+  await upstream.close();
+});
+
+let serial = 0;
+/** A question nobody asked before, in a session of its own. */
+const fresh = (options: AskOptions = {}): { text: string; options: AskOptions } => {
+  serial += 1;
+  return {
+    text: `Tell me about object ${'abcdefghij'[serial % 10]}${serial}`,
+    options: { ...options, headers: { 'x-observatory-session': `cache-${serial}`, ...options.headers } },
+  };
+};
+const again = (options: AskOptions): AskOptions => {
+  serial += 1;
+  return { ...options, headers: { ...options.headers, 'x-observatory-session': `cache-${serial}` } };
+};
+const lastCall = async (options: AskOptions) => {
+  const session = options.headers?.['x-observatory-session'];
+  const { body } = await gateway.operator('GET', `/v1/calls?session_id=${session}`);
+  return body.items[0];
+};
+const stats = async () => (await gateway.operator('GET', '/v1/cache/stats')).body;
+
+beforeEach(() => void upstream.script(always(openaiChat, { text: 'unscripted' })));
+
+describe.each(VENDORS)('$name', (vendor) => {
+  const text = 'Bern — 北京, "quoted" and\nbroken 🙂 lines.';
+
+  test('asks the upstream once for two equal calls, and the second has the same text', async () => {
+    upstream.script(always(vendor, { text }));
+    const { text: question, options } = fresh();
+    expect((await vendor.ask(gateway.url, question, options)).text).toBe(text);
+    const second = again(options);
+    expect(await vendor.ask(gateway.url, question, second)).toEqual({ text, toolCalls: [] });
+    expect(upstream.calls).toHaveLength(1);
+    expect(await lastCall(second)).toMatchObject({
+      decision: 'cached',
+      status: 200,
+      cost_usd: 0,
+      usage: null,
+      cache: { match: 'exact', cosine: null },
+    });
+    expect((await lastCall(second)).cache.saved_usd).toBeGreaterThan(0);
+  });
+
+  test('streams from what an unstreamed call left, and the other way round', async () => {
+    upstream.script(always(vendor, { text }));
+    const one = fresh();
+    await vendor.ask(gateway.url, one.text, one.options);
+    expect((await vendor.askStreaming(gateway.url, one.text, again(one.options))).text).toBe(text);
+    const other = fresh();
+    await vendor.askStreaming(gateway.url, other.text, other.options);
+    expect((await vendor.ask(gateway.url, other.text, again(other.options))).text).toBe(text);
+    expect(upstream.calls).toHaveLength(2);
+  });
+
+  test('gives tool calls back, whole and streamed', async () => {
+    upstream.script(always(vendor, { toolCall: { name: 'search', arguments: { query: 'weather' } } }));
+    const { text: question, options } = fresh();
+    await vendor.ask(gateway.url, question, options);
+    expect((await vendor.ask(gateway.url, question, again(options))).toolCalls).toEqual(['search']);
+    expect((await vendor.askStreaming(gateway.url, question, again(options))).toolCalls).toEqual(['search']);
+    expect(upstream.calls).toHaveLength(1);
+  });
+
+  test('answers a reworded question at temperature 0, and only in its own context', async () => {
+    upstream.script(always(vendor, { text: 'It opens at nine.' }));
+    const scope = { system: `You are the guide of hall ${vendor.name}.`, temperature: 0, store: false };
+    const first = again(scope);
+    await vendor.ask(gateway.url, 'When does the museum open, please?', first);
+    const reworded = again(scope);
+    await vendor.ask(gateway.url, 'when does the museum open', reworded);
+    expect(await lastCall(reworded)).toMatchObject({ decision: 'cached', cache: { match: 'semantic' } });
+    expect((await lastCall(reworded)).cache.cosine).toBeGreaterThan(0.9);
+    for (const elsewhere of [
+      again({ ...scope, system: 'You are the guide of another hall.' }),
+      again({ ...scope, temperature: 0.5 }),
+      again({ system: scope.system }),
+    ]) {
+      await vendor.ask(gateway.url, 'when does the museum open', elsewhere);
+      expect(await lastCall(elsewhere)).toMatchObject({ decision: 'forwarded', cache: null });
+    }
+  });
+});
+
+describe('the context of a question', () => {
+  const post = async (body: object, headers: Record<string, string> = {}, path = 'openai') => {
+    serial += 1;
+    const response = await fetch(`${gateway.url}/proxy/${path}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${AGENT_KEY}`,
+        'content-type': 'application/json',
+        // Else the kill switch would rightly take them for one conversation that goes in circles.
+        'x-observatory-session': `context-${serial}`,
+        ...headers,
+      },
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, cache: response.headers.get('x-observatory-cache'), response };
+  };
+  const base = {
+    model: 'gpt-4o-mini',
+    temperature: 0,
+    messages: [
+      { role: 'system', content: 'Context of the scope test.' },
+      { role: 'user', content: 'Is the bridge open?' },
+      { role: 'assistant', content: 'Yes.' },
+      { role: 'user', content: 'Which ships may pass the bridge today, please?' },
+    ],
+  };
+  const reworded = (change: object = {}) => ({
+    ...base,
+    messages: [
+      ...base.messages.slice(0, 3),
+      { role: 'user', content: 'which ships may pass the bridge today' },
+    ],
+    ...change,
+  });
+
+  test('is all of it: tools, model, upstream, limits and every earlier message', async () => {
+    upstream.script(always(openaiChat, { text: 'Only small ones.' }));
+    expect((await post(base)).cache).toBe('miss');
+    expect((await post(reworded())).cache).toBe('semantic');
+    const tool = { type: 'function', function: { name: 'look', parameters: { type: 'object' } } };
+    const others = [
+      reworded({ tools: [tool] }),
+      reworded({ model: 'gpt-4o' }),
+      reworded({ max_tokens: 5 }),
+      reworded({ response_format: { type: 'json_object' } }),
+      reworded({ seed: 7 }),
+      {
+        ...reworded(),
+        messages: reworded().messages.with(1, { role: 'user', content: 'Is the gate open?' }),
+      },
+      { ...reworded(), messages: reworded().messages.slice(2) },
+    ];
+    for (const other of others) expect((await post(other)).cache).toBe('miss');
+    expect((await post(reworded(), {}, 'other')).cache).toBe('miss');
+  });
+
+  test('does not cross a tenant, whatever its key says', async () => {
+    upstream.script(always(openaiChat, { text: 'Ours.' }));
+    const made = await fetch(`${gateway.url}/v1/agent-keys`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${gateway.operatorToken}`,
+        'x-observatory-operator-id': 'tester',
+        'x-tenant-id': 'rival',
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ name: 'rival agents' }),
+    });
+    const { secret } = (await made.json()) as { secret: string };
+    const question = {
+      ...base,
+      messages: [{ role: 'user', content: 'What is the tenant secret of the day?' }],
+    };
+    expect((await post(question)).cache).toBe('miss');
+    expect((await post(question)).cache).toBe('exact');
+    const rival = { authorization: `Bearer ${secret}` };
+    expect((await post(question, { ...rival, 'x-tenant-id': 'default' })).status).toBe(403);
+    expect(await post(question, rival)).toMatchObject({ status: 200, cache: 'miss' });
+    const answer = await fetch(`${gateway.url}/v1/cache/invalidate`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${gateway.operatorToken}`,
+        'x-observatory-operator-id': 'tester',
+        'x-tenant-id': 'rival',
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ pattern: '*', preview: false }),
+    });
+    expect(await answer.json()).toEqual({ status: 'ok', count: 1, preview: false });
+    expect((await post(question)).cache).toBe('exact');
+  });
+
+  test('is obeyed where the caller says how: bypass, refresh, only, no-store, and nonsense is named', async () => {
+    upstream.script(always(openaiChat, { text: 'As told.' }));
+    const question = { ...base, messages: [{ role: 'user', content: 'Obey me in this matter of controls' }] };
+    const only = await post(question, { 'x-observatory-cache': 'only' });
+    expect(only.status).toBe(504);
+    expect(JSON.stringify(await only.response.json())).toContain('cache');
+    const declined: Record<string, string>[] = [
+      { 'x-observatory-cache': 'bypass' },
+      { 'cache-control': 'no-store' },
+    ];
+    for (const headers of declined) expect((await post(question, headers)).cache).toBeNull();
+    expect((await post(question)).cache).toBe('miss');
+    expect((await post(question, { 'x-observatory-cache': 'only' })).cache).toBe('exact');
+    upstream.script(always(openaiChat, { text: 'Anew.' }));
+    expect((await post(question, { 'x-observatory-cache': 'refresh' })).cache).toBe('miss');
+    const { response } = await post(question);
+    expect(((await response.json()) as any).choices[0].message.content).toBe('Anew.');
+    const odd = await post(question, { 'x-observatory-cache': 'sometimes' });
+    expect(odd.status).toBe(400);
+    expect(JSON.stringify(await odd.response.json())).toContain('bypass, refresh, only');
+  });
+
+  test('counts for a policy, and an agent whose policy is off or exact only has it so', async () => {
+    upstream.script(always(openaiChat, { text: 'By policy.' }));
+    await gateway.operator('PATCH', '/v1/agents/careful/policy', { cache: 'exact_only' });
+    await gateway.operator('PATCH', '/v1/agents/uncached/policy', { cache: 'off' });
+    const ask = (agent: string, content: string) =>
+      post({ ...base, messages: [{ role: 'user', content }] }, { 'x-observatory-agent': agent });
+    await ask('careful', 'Please, what does the policy of caching say?');
+    expect((await ask('careful', 'what does the policy of caching say')).cache).toBe('miss');
+    expect((await ask('careful', 'what does the policy of caching say')).cache).toBe('exact');
+    expect((await ask('uncached', 'what does the policy of caching say')).cache).toBeNull();
+  });
+});
+
+describe('what is never kept', () => {
+  const chat =
+    (finish_reason: string, message: object): UpstreamScript =>
+    (_call, response) =>
+      respondJson(response, 200, {
+        id: 'chatcmpl-1',
+        object: 'chat.completion',
+        created: 1,
+        model: 'gpt-4o-mini',
+        choices: [{ index: 0, finish_reason, message: { role: 'assistant', ...message } }],
+        usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+      });
+  const broken: UpstreamScript = (_call, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write('data: {"choices":[{"index":0,"delta":{"content":"half"}}]}\n\n');
+    setTimeout(() => response.destroy(), 20);
+  };
+
+  test.each<[string, UpstreamScript]>([
+    ['an error', (_call, response) => respondJson(response, 500, { error: { message: 'no' } })],
+    ['an answer cut off at its length', chat('length', { content: 'half' })],
+    ['a filtered answer', chat('content_filter', { content: '' })],
+    [
+      'an answer that holds more than text and tool calls',
+      chat('stop', { content: 'x', audio: { id: 'a', data: 'AAAA' } }),
+    ],
+    ['a broken stream', broken],
+  ])('%s', async (_what, script) => {
+    upstream.script(script);
+    const { text, options } = fresh();
+    const ask = script === broken ? openaiChat.askStreaming : openaiChat.ask;
+    await ask(gateway.url, text, options).catch(() => {});
+    upstream.script(always(openaiChat, { text: 'whole' }));
+    expect((await openaiChat.ask(gateway.url, text, again(options))).text).toBe('whole');
+  });
+
+  test('the answer to a call that carries words of an operator', async () => {
+    upstream.script(always(openaiChat, { text: 'told' }));
+    const { text, options } = fresh();
+    const session = options.headers?.['x-observatory-session'];
+    await openaiChat.ask(gateway.url, 'Get going', options);
+    const inject = () =>
+      gateway.operator('POST', `/v1/sessions/${session}/inject`, { prompt: 'Look elsewhere.' });
+    await expect.poll(async () => (await inject()).status, RETRY_SAFE).toBe(200);
+    await openaiChat.ask(gateway.url, text, options);
+    upstream.script(always(openaiChat, { text: 'untold' }));
+    expect((await openaiChat.ask(gateway.url, text, again(options))).text).toBe('untold');
+  });
+});
+
+describe('equal calls at the same time', () => {
+  const slowly =
+    (answer: UpstreamScript, ms: number): UpstreamScript =>
+    (call, response, index) =>
+      void setTimeout(() => answer(call, response, index), ms);
+
+  test('go upstream once', async () => {
+    upstream.script(slowly(always(openaiChat, { text: 'shared' }), 150));
+    const { text, options } = fresh();
+    const before = (await stats()).coalesced;
+    const seen = await Promise.all(
+      Array.from({ length: 8 }, () => openaiChat.ask(gateway.url, text, again(options))),
+    );
+    expect(seen.map((one) => one.text)).toEqual(Array(8).fill('shared'));
+    expect(upstream.calls).toHaveLength(1);
+    expect((await stats()).coalesced - before).toBe(7);
+  });
+
+  test('each try for themselves when the first one fails', async () => {
+    upstream.script((call, response, index) => {
+      if (index === 0) setTimeout(() => respondJson(response, 500, { error: { message: 'no' } }), 100);
+      else always(openaiChat, { text: 'by itself' })(call, response, index);
+    });
+    const { text, options } = fresh();
+    const results = await Promise.allSettled(
+      Array.from({ length: 4 }, () => openaiChat.ask(gateway.url, text, again(options))),
+    );
+    expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+    expect(upstream.calls).toHaveLength(4);
+  });
+
+  test('are not disturbed by one that waits and leaves, nor by a first one that leaves', async () => {
+    upstream.script(slowly(always(openaiChat, { text: 'for those who stayed' }), 300));
+    const { text, options } = fresh();
+    const leaving = new AbortController();
+    const first = openaiChat.ask(gateway.url, text, again(options));
+    await expect.poll(() => upstream.calls.length).toBe(1);
+    const gone = openaiChat
+      .ask(gateway.url, text, again({ ...options, signal: leaving.signal }))
+      .catch(() => 'left');
+    const stays = openaiChat.ask(gateway.url, text, again(options));
+    setTimeout(() => leaving.abort(), 50);
+    expect(await gone).toBe('left');
+    expect((await first).text).toBe('for those who stayed');
+    expect((await stays).text).toBe('for those who stayed');
+
+    const next = fresh();
+    const leader = new AbortController();
+    const led = openaiChat
+      .ask(gateway.url, next.text, again({ ...next.options, signal: leader.signal }))
+      .catch(() => 'left');
+    await expect.poll(() => upstream.calls.length).toBe(2);
+    const follower = openaiChat.ask(gateway.url, next.text, again(next.options));
+    setTimeout(() => leader.abort(), 50);
+    expect(await led).toBe('left');
+    expect((await follower).text).toBe('for those who stayed');
+  });
+});
+
+describe('detectors', () => {
+  test('take a cached answer for a step like any other: the kill switch still stops the loop', async () => {
+    upstream.script(always(openaiChat, { text: 'The same again.' }));
+    const options = { agent: 'cached-loop', headers: { 'x-observatory-session': 'cached-loop' } };
+    for (let turn = 0; turn < 5; turn += 1)
+      await openaiChat.ask(gateway.url, 'Try the very same thing', options);
+    expect(upstream.calls).toHaveLength(1);
+    const killed = await openaiChat.ask(gateway.url, 'Try the very same thing', options);
+    expect(killed.text).not.toBe('The same again.');
+    expect(await lastCall(options)).toMatchObject({ decision: 'killed' });
+    await expect
+      .poll(
+        async () => (await gateway.operator('GET', '/v1/sessions/cached-loop')).body.step_count,
+        RETRY_SAFE,
+      )
+      .toBeGreaterThanOrEqual(5);
+  });
+});
+
+describe('an operator', () => {
+  test('sees entries without their texts, previews and invalidates, and judges a match', async () => {
+    upstream.script(always(openaiChat, { text: 'canary-answer-7731' }));
+    const agent = 'judged';
+    const scope = { temperature: 0, agent, system: 'Judge me.' };
+    await openaiChat.ask(gateway.url, 'Please, where is the canary-question-7731 kept?', again(scope));
+    const match = again(scope);
+    await openaiChat.ask(gateway.url, 'where is the canary-question-7731 kept', match);
+    expect((await lastCall(match)).cache).toMatchObject({ match: 'semantic' });
+
+    const entries = (await gateway.operator('GET', '/v1/cache/entries?limit=500')).body;
+    expect(entries.items.some((entry: { agent_id: string }) => entry.agent_id === agent)).toBe(true);
+    expect(JSON.stringify(entries)).not.toContain('7731');
+
+    const preview = await gateway.operator('POST', '/v1/cache/invalidate', {
+      pattern: `agent:${agent}`,
+      preview: true,
+    });
+    expect(preview.body).toMatchObject({ count: 1, preview: true });
+
+    const matches = (await gateway.operator('GET', '/v1/cache/matches')).body;
+    const found = matches.items.find((one: { agent_id: string }) => one.agent_id === agent);
+    expect(found).toMatchObject({ served: true, verdict: null });
+    const judged = await gateway.operator('POST', `/v1/cache/matches/${found.match_id}/verdict`, {
+      verdict: 'wrong',
+    });
+    expect(judged.body).toMatchObject({ verdict: 'wrong', verdict_by: 'tester' });
+    expect(await stats()).toMatchObject({ marked_wrong: 1 });
+    expect((await stats()).wrong_hit_rate).toBeGreaterThan(0);
+    const after = again(scope);
+    await openaiChat.ask(gateway.url, 'Please, where is the canary-question-7731 kept?', after);
+    expect((await lastCall(after)).decision).toBe('forwarded');
+
+    const removed = await gateway.operator('POST', '/v1/cache/invalidate', { pattern: `agent:${agent}` });
+    expect(removed.body.count).toBe(1);
+    const audit = (await gateway.operator('GET', '/v1/audit?limit=20')).body.items;
+    expect(audit.map((entry: { action: string }) => entry.action)).toEqual(
+      expect.arrayContaining(['invalidate_cache', 'judge_cache_match']),
+    );
+    expect(
+      (await gateway.operator('POST', '/v1/cache/matches/none/verdict', { verdict: 'right' })).status,
+    ).toBe(404);
+    expect((await gateway.operator('POST', '/v1/cache/invalidate', { pattern: '' })).status).toBe(422);
+    expect(gateway.output()).not.toContain('7731');
+  });
+});

@@ -1,0 +1,180 @@
+/**
+ * Semantic loops from end to end: a gateway with the sidecar that it starts itself, its bundled model, nothing scripted
+ * but the upstream.
+ */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { LOOP_INTERVENTION_DEFAULT } from '#contracts';
+import { ScriptedUpstream } from '#testing';
+import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
+import { always, openaiChat } from './vendors.js';
+
+/** Starting takes as long as the machine is busy with other tests. */
+const PATIENCE = { timeout: 20_000, interval: 50 };
+
+let upstream: ScriptedUpstream;
+let gateway: RunningGateway;
+beforeAll(async () => {
+  upstream = await new ScriptedUpstream().listen();
+  gateway = await startGateway({
+    env: {
+      LOOP_DETECTION_ENABLED: 'true',
+      // What is tested is what it finds; how fast, the bench says.
+      LOOP_EMBEDDING_SIDECAR_TIMEOUT: '2s',
+      LLM_CACHE_BACKEND: 'off',
+      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
+      OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
+    },
+  });
+  // It is ready before its sidecar is.
+  expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
+});
+beforeEach(() => serving());
+afterAll(async () => {
+  expect(await gateway.stop()).toBe(0);
+  await upstream.close();
+});
+
+const system = async () => (await gateway.operator('GET', '/v1/system')).body;
+const serving = async () => {
+  await expect.poll(async () => (await system()).sidecar.state, PATIENCE).toBe('serving');
+};
+
+let serial = 0;
+const fresh = () => {
+  serial += 1;
+  return `real-${serial}`;
+};
+
+async function ask(
+  session: string,
+  text: string,
+  {
+    messages = [{ role: 'user', content: text }],
+    agent = session,
+  }: { messages?: object[]; agent?: string } = {},
+) {
+  const response = await fetch(
+    `${gateway.url}/agents/${encodeURIComponent(agent)}/proxy/openai/v1/chat/completions`,
+    {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${AGENT_KEY}`,
+        'content-type': 'application/json',
+        'x-observatory-session': session,
+      },
+      body: JSON.stringify({ model: 'gpt-4o-mini', messages }),
+    },
+  );
+  await response.arrayBuffer();
+  return { status: response.status, decision: response.headers.get('x-observatory-decision') };
+}
+const decisions = async (session: string, texts: readonly string[]) => {
+  const seen: (string | null)[] = [];
+  for (const text of texts) seen.push((await ask(session, text)).decision);
+  return seen;
+};
+
+test('five times the same in other words: the first passes, the others get a hint', async () => {
+  upstream.script(always(openaiChat, { text: 'It is on its way.' }));
+  const session = fresh();
+  const seen = await decisions(session, [
+    'Find the cheapest flight from Zurich to Lisbon',
+    'Find me the cheapest flight from Zurich to Lisbon',
+    'Please find the cheapest flight from Zurich to Lisbon.',
+    'Find the cheapest flights from Zurich to Lisbon',
+    'find the cheapest flight, from Zurich, to Lisbon!',
+  ]);
+  expect(seen[0]).toBe('forwarded');
+  expect(seen.slice(1)).toEqual(['hinted', 'hinted', 'hinted', 'hinted']);
+  expect(JSON.stringify(upstream.calls[0]?.json)).not.toContain(LOOP_INTERVENTION_DEFAULT);
+  expect(JSON.stringify(upstream.calls[4]?.json)).toContain(LOOP_INTERVENTION_DEFAULT);
+  const { body } = await gateway.operator('GET', `/v1/semantic-loops?session_id=${session}`);
+  expect(body.items.map((loop: any) => loop.action)).toEqual(['alerted', 'alerted', 'alerted', 'hinted']);
+  for (const loop of body.items) expect(loop.similarity).toBeGreaterThan(loop.threshold);
+});
+
+test('other questions, another file or number, and the same question elsewhere are no loop', async () => {
+  upstream.script(always(openaiChat, { text: 'ok' }));
+  const texts = [
+    'What is the capital of France?',
+    'Summarise src/parser.ts in one sentence.',
+    'Summarise src/lexer.ts in one sentence.',
+    'How many lines has chapter 4?',
+    'How many lines has chapter 5?',
+    'Write a haiku about rain.',
+  ];
+  expect(await decisions(fresh(), texts)).toEqual(texts.map(() => 'forwarded'));
+  for (const session of ['a|b', 'a:b', 'a', '*'].map((name) => `${name}${fresh()}`))
+    expect(await decisions(session, ['Where is my parcel right now?'])).toEqual(['forwarded']);
+});
+
+test('a conversation of sixty turns under a long system prompt is no loop', async () => {
+  upstream.script(always(openaiChat, { text: 'ok' }));
+  const session = fresh();
+  const messages: object[] = [{ role: 'system', content: 'You are a careful assistant. '.repeat(1_000) }];
+  const topics = ['tides', 'bread', 'glaciers', 'jazz', 'bees', 'steel', 'chess', 'comets', 'rivers', 'ink'];
+  const asks = ['Who studied', 'What harms', 'Where does one find', 'How do I explain', 'Why do people fear'];
+  const seen: (string | null)[] = [];
+  for (let turn = 0; turn < 60; turn += 1) {
+    const topic = topics[turn % topics.length];
+    const text = `${asks[Math.floor(turn / topics.length) % asks.length]} ${topic}? ${turn >= 50 ? `Part ${turn}.` : ''}`;
+    messages.push({ role: 'user', content: text });
+    seen.push((await ask(session, text, { messages })).decision);
+    messages.push({ role: 'assistant', content: `About ${topic}: it depends on many things.` });
+  }
+  expect(seen.filter((decision) => decision === 'hinted')).toEqual([]);
+}, 60_000);
+
+test('kill -9 of the sidecar under load: every call is answered, and loops are found again', async () => {
+  upstream.script(always(openaiChat, { text: 'ok' }));
+  const before = await system();
+  // Its questions differ in a number only: what the kill switch takes for one and the same.
+  await gateway.operator('PATCH', '/v1/agents/load/kill-switch', { enabled: false });
+  let isOver = false;
+  const statuses: number[] = [];
+  const load = Array.from({ length: 8 }, async (_, worker) => {
+    const session = fresh();
+    for (let at = 0; !isOver; at += 1)
+      statuses.push(
+        (await ask(session, `Worker ${worker}, question ${at}: and now?`, { agent: 'load' })).status,
+      );
+  });
+  await expect.poll(() => statuses.length, PATIENCE).toBeGreaterThan(40);
+  process.kill(childOf(gateway.process.pid as number), 'SIGKILL');
+  await expect
+    .poll(async () => (await system()).sidecar.restart_count, PATIENCE)
+    .toBe(before.sidecar.restart_count + 1);
+  await serving();
+  isOver = true;
+  await Promise.all(load);
+  expect(statuses.filter((status) => status !== 200)).toEqual([]);
+  const session = fresh();
+  const seen = await decisions(session, ['Is anybody out there?', 'Please: is anybody out there?']);
+  expect(seen).toEqual(['forwarded', 'hinted']);
+  expect((await system()).semantic_loop.fail_open.unavailable).toBeGreaterThan(0);
+  expect(gateway.output()).not.toContain('and now?');
+}, 60_000);
+
+test('the page of the system says what it leans on', async () => {
+  const view = await system();
+  expect(view.sidecar).toMatchObject({
+    is_supervised: true,
+    detail: null,
+    dimension: 384,
+    store: 'memory',
+    model_id: expect.stringContaining('observatory-static-384'),
+  });
+  const { checks, latency, p50_ms, p99_ms } = view.semantic_loop;
+  expect(checks.loop).toBeGreaterThanOrEqual(4);
+  expect(p99_ms).toBeGreaterThanOrEqual(p50_ms);
+  const counted = latency.reduce((sum: number, { count }: { count: number }) => sum + count, 0);
+  expect(counted).toBeGreaterThanOrEqual(checks.loop + checks.clear);
+  expect(latency.at(-1).below_ms).toBeNull();
+});
+
+/** The only child of a process. */
+function childOf(pid: number): number {
+  const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  return Number(child);
+}

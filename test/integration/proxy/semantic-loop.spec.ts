@@ -1,0 +1,520 @@
+/**
+ * Semantic loops from the gateway's side: a sidecar whose every answer is scripted stands at the socket, and the
+ * vendors' real SDKs ask. What the real sidecar finds is in semantic-loop-sidecar.spec.ts.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { io } from 'socket.io-client';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type EmbeddingServer, serveEmbedding } from '#adapters/grpc';
+import {
+  type Cosine,
+  type Frame,
+  LOOP_INTERVENTION_DEFAULT,
+  type LoopAnswer,
+  type LoopQuery,
+  type LoopSimilarity,
+  type SemanticLoopEvent,
+  SidecarFailure,
+} from '#contracts';
+import { deferred } from '#kernel';
+import { respondJson, ScriptedUpstream } from '#testing';
+import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
+import { always, anthropic, gemini, openaiChat, openaiResponses, VENDORS } from './vendors.js';
+
+const SECRET = 'sk-canary0123456789abcdef';
+const WORD = 'xylophonecanary';
+
+let folder: string;
+let socketPath: string;
+let upstream: ScriptedUpstream;
+let gateway: RunningGateway;
+let sidecar: EmbeddingServer | null = null;
+let asked: LoopQuery[] = [];
+let answer: (query: LoopQuery) => Promise<LoopAnswer>;
+
+const CLEAR: LoopAnswer = {
+  loop_detected: false,
+  max_similarity: 0.3 as LoopSimilarity,
+  threshold: 0.95 as LoopSimilarity,
+  similar_prompt: '',
+  similar_request_id: '',
+  compared_count: 0,
+  similar_count: 0,
+  fitness: 'fit',
+  vetoed_by: null,
+  model_id: 'scripted',
+};
+const loopWith = (similar_prompt: string): LoopAnswer => ({
+  ...CLEAR,
+  loop_detected: true,
+  max_similarity: 0.97 as LoopSimilarity,
+  similar_prompt,
+  similar_request_id: 'call-before',
+  compared_count: 1,
+  similar_count: 1,
+});
+const alwaysLoop = async () => loopWith('What was asked before');
+
+const serve = async () => {
+  sidecar = await serveEmbedding({
+    socketPath,
+    drainTimeoutMs: 50,
+    handlers: {
+      checkLoop: (query) => {
+        asked.push(query);
+        return answer(query);
+      },
+      embed: () => Promise.reject(new SidecarFailure('error', 'not scripted')),
+      describe: () => ({
+        model_id: 'scripted',
+        dimension: 384,
+        tokens_max: 512,
+        loopWhenSimilarityAbove: 0.95 as LoopSimilarity,
+        hitWhenCosineAtLeast: 0.92 as Cosine,
+        needsStrictGate: false,
+        loop_similarity_threshold: 0.95 as LoopSimilarity,
+        store: 'memory',
+        history_size: 5,
+        ttl_s: 3_600,
+        checks_total: 0,
+        loops_total: 0,
+        failures_total: 0,
+        queued: 0,
+        uptime_s: 1,
+      }),
+    },
+  });
+};
+const system = async () => (await gateway.operator('GET', '/v1/system')).body;
+const serving = () => expect.poll(async () => (await system()).sidecar.state).toBe('serving');
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'obs-loop-'));
+  socketPath = join(folder, 'e.sock');
+  upstream = await new ScriptedUpstream().listen();
+  gateway = await startGateway({
+    env: {
+      LOOP_DETECTION_ENABLED: 'true',
+      LOOP_EMBEDDING_SIDECAR_UDS: socketPath,
+      LOOP_EMBEDDING_SIDECAR_TIMEOUT: '1s',
+      // Every call reaches the upstream here.
+      LLM_CACHE_BACKEND: 'off',
+      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
+      OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
+      OBSERVATORY_UPSTREAM_ANTHROPIC_URL: upstream.origin,
+      OBSERVATORY_UPSTREAM_ANTHROPIC_KEY: 'sk-scripted',
+      OBSERVATORY_UPSTREAM_GEMINI_URL: upstream.origin,
+      OBSERVATORY_UPSTREAM_GEMINI_KEY: 'sk-scripted',
+    },
+  });
+});
+beforeEach(async () => {
+  asked = [];
+  answer = alwaysLoop;
+  if (sidecar === null) {
+    await serve();
+    await serving();
+  }
+});
+afterAll(async () => {
+  expect(await gateway.stop()).toBe(0);
+  await sidecar?.close();
+  await upstream.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+let serial = 0;
+const fresh = (name = 'loop') => {
+  serial += 1;
+  const session = `${name}-${serial}`;
+  return { session, agent: `agent-${session}`, headers: { 'x-observatory-session': session } };
+};
+const loopsOf = async (session: string): Promise<SemanticLoopEvent[]> =>
+  (await gateway.operator('GET', `/v1/semantic-loops?session_id=${encodeURIComponent(session)}`)).body.items;
+const callsOf = async (session: string) =>
+  (await gateway.operator('GET', `/v1/calls?session_id=${session}`)).body.items;
+
+/** What the request is but for the hint, read as the vendor writes it; and the hint. */
+const PLACES = [
+  {
+    vendor: openaiChat,
+    apart: ({ messages, ...rest }: any) => {
+      const [first, ...others] = messages;
+      return { hint: first, rest: { ...rest, messages: others } };
+    },
+    hint: { role: 'system', content: LOOP_INTERVENTION_DEFAULT },
+  },
+  {
+    vendor: openaiResponses,
+    apart: ({ instructions, ...rest }: any) => {
+      const [own, hint] = instructions.split('\n\n');
+      return { hint, rest: { ...rest, instructions: own } };
+    },
+    hint: LOOP_INTERVENTION_DEFAULT,
+  },
+  {
+    vendor: anthropic,
+    apart: ({ system: text, ...rest }: any) => {
+      const [own, hint] = text.split('\n\n');
+      return { hint, rest: { ...rest, system: own } };
+    },
+    hint: LOOP_INTERVENTION_DEFAULT,
+  },
+  {
+    vendor: gemini,
+    apart: ({ systemInstruction, ...rest }: any) => {
+      const { parts, ...others } = systemInstruction;
+      return {
+        hint: parts.at(-1),
+        rest: { ...rest, systemInstruction: { ...others, parts: parts.slice(0, -1) } },
+      };
+    },
+    hint: { text: LOOP_INTERVENTION_DEFAULT },
+  },
+];
+
+describe.each(PLACES)('$vendor.name', ({ vendor, apart, hint }) => {
+  test.each([
+    ['whole', vendor.ask],
+    ['streamed', vendor.askStreaming],
+  ] as const)('carries the hint where its models look, and else nothing changes, %s', async (_, ask) => {
+    const { session, headers } = fresh();
+    upstream.script(always(vendor, { text: 'The same as before.' }));
+    const options = { headers, system: 'Answer briefly.' };
+    answer = async () => CLEAR;
+    await ask(gateway.url, 'Where is my parcel?', options);
+    answer = alwaysLoop;
+    const seen = await ask(gateway.url, 'Where is my parcel?', options);
+    expect(seen).toEqual({ text: 'The same as before.', toolCalls: [] });
+    const [plain, hinted] = upstream.calls;
+    expect(apart(hinted?.json)).toEqual({ hint, rest: plain?.json });
+    expect((await callsOf(session)).map((call: any) => call.decision)).toEqual(['hinted', 'forwarded']);
+    const [{ steps }] = await callsOf(session);
+    expect(steps).toContainEqual(expect.objectContaining({ name: 'semantic_loop', outcome: 'hinted' }));
+  });
+
+  test('has the hint also where the request brought no system text', async () => {
+    upstream.script(always(vendor, { text: 'ok' }));
+    await vendor.ask(gateway.url, 'Where is my parcel?', { headers: fresh().headers });
+    expect(JSON.stringify(upstream.calls[0]?.json)).toContain(LOOP_INTERVENTION_DEFAULT);
+    expect(vendor.textOf(upstream.calls[0]?.json)).toContain('Where is my parcel?');
+  });
+});
+
+describe('the ladder', () => {
+  const ask = async (to: ReturnType<typeof fresh>, text: string) => {
+    upstream.script(always(openaiChat, { text: 'Still on its way.' }));
+    return openaiChat.ask(gateway.url, text, { headers: to.headers, agent: to.agent });
+  };
+  const setPolicy = async (agent: string, semantic_loop: string) => {
+    const changed = await gateway.operator('PATCH', `/v1/agents/${agent}/policy`, { semantic_loop });
+    expect(changed).toMatchObject({ status: 200, body: { semantic_loop, cache: 'on' } });
+  };
+
+  test('hints, then alerts; people see both prompts, redacted, and what was done', async () => {
+    const to = fresh();
+    const live = io(`${gateway.url}/live`, {
+      auth: { token: gateway.operatorToken },
+      transports: ['websocket'],
+      forceNew: true,
+    });
+    const frames: Frame<any>[] = [];
+    live.on('frame', (frame) => frames.push(frame));
+    await live.emitWithAck('subscribe', { topic: 'gateway:semantic_loops' });
+    answer = async () => loopWith(`Where has parcel ${WORD} got to? ${SECRET}`);
+    await ask(to, `Where is parcel ${WORD}? My key is ${SECRET}`);
+    await ask(to, `Is parcel ${WORD} there yet?`);
+    const [second, first] = await loopsOf(to.session);
+    expect(first).toMatchObject({
+      event_type: 'semantic_loop',
+      agent_id: to.agent,
+      session_id: to.session,
+      similarity: 0.97,
+      threshold: 0.95,
+      model_id: 'scripted',
+      prompt: `Where is parcel ${WORD}? My key is [key]`,
+      similar_prompt: `Where has parcel ${WORD} got to? [key]`,
+      similar_call_id: 'call-before',
+      occurrence: 1,
+      action: 'hinted',
+    });
+    expect(second).toMatchObject({ occurrence: 2, action: 'alerted' });
+    expect((await callsOf(to.session)).map((call: any) => call.call_id)).toEqual([
+      second?.call_id,
+      first?.call_id,
+    ]);
+    const events = () => frames.flatMap((frame) => frame.events.map(({ payload }) => payload));
+    await expect.poll(events).toEqual([first, second]);
+    await expect
+      .poll(async () => (await gateway.operator('GET', `/v1/sessions/${to.session}`)).status)
+      .toBe(200);
+    const snapshot = await live.emitWithAck('subscribe', { topic: `session:${to.session}` });
+    expect(snapshot.snapshot.semantic_loops).toEqual([first, second]);
+    const newest = await live.emitWithAck('subscribe', { topic: 'gateway:semantic_loops' });
+    expect(newest.snapshot.slice(0, 2)).toEqual([second, first]);
+    await ask(to, `Once more: ${WORD}?`);
+    await expect
+      .poll(() =>
+        frames.filter((frame) => frame.topic === `session:${to.session}`).flatMap((frame) => frame.events),
+      )
+      .toContainEqual(
+        expect.objectContaining({
+          payload: {
+            kind: 'semantic_loop',
+            event: expect.objectContaining({ occurrence: 3, action: 'alerted' }),
+          },
+        }),
+      );
+    live.disconnect();
+    const rules = (await gateway.operator('GET', '/v1/alert-rules')).body.items;
+    const firing = rules.find((rule: any) => rule.type === 'semantic_loop').firing;
+    expect(firing).toContainEqual(expect.objectContaining({ agent_id: to.agent, notice_count: 1 }));
+  });
+
+  test('goes as far as a pause where the policy says so; the looping call itself still goes on', async () => {
+    const to = fresh('paused');
+    await setPolicy(to.agent, 'pause');
+    for (const text of ['one', 'two', 'three']) await ask(to, text);
+    expect((await loopsOf(to.session)).map((loop) => loop.action)).toEqual(['paused', 'alerted', 'hinted']);
+    await expect
+      .poll(async () => (await gateway.operator('GET', `/v1/sessions/${to.session}`)).body.control?.state)
+      .toMatch(/pause/);
+    const { body } = await gateway.operator('GET', `/v1/audit?session_id=${to.session}`);
+    expect(body.items[0]).toMatchObject({
+      operator_id: 'system',
+      action: 'pause',
+      detail: { reason: 'semantic loop 3 of this session: similarity 0.970' },
+    });
+    const held = ask(to, 'four');
+    await expect
+      .poll(async () => (await gateway.operator('GET', `/v1/held-calls?session_id=${to.session}`)).body.items)
+      .toHaveLength(1);
+    // A held call is not checked before it is let go.
+    expect(asked).toHaveLength(3);
+    await gateway.operator('POST', `/v1/sessions/${to.session}/resume`);
+    await held;
+  });
+
+  test('stays at its hint, or does nothing at all, by policy', async () => {
+    const hint = fresh('hint');
+    await setPolicy(hint.agent, 'hint');
+    for (const text of ['one', 'two', 'three']) await ask(hint, text);
+    expect((await loopsOf(hint.session)).map((loop) => loop.action)).toEqual(['hinted', 'hinted', 'hinted']);
+    const off = fresh('off');
+    await setPolicy(off.agent, 'off');
+    asked = [];
+    await ask(off, 'one');
+    expect([asked, await loopsOf(off.session)]).toEqual([[], []]);
+    expect(
+      (await gateway.operator('PATCH', `/v1/agents/${off.agent}/policy`, { semantic_loop: 'kill' })).status,
+    ).toBe(422);
+  });
+
+  test('belongs to a viewer’s eyes, and to one tenant’s', async () => {
+    const to = fresh('tenant');
+    await ask(to, 'mine');
+    const elsewhere = await fetch(`${gateway.url}/v1/semantic-loops?session_id=${to.session}`, {
+      headers: {
+        authorization: `Bearer ${gateway.operatorToken}`,
+        'x-observatory-operator-id': 'tester',
+        'x-tenant-id': 'elsewhere',
+      },
+    });
+    expect(await elsewhere.json()).toEqual({ items: [], next_cursor: null });
+    const key = await fetch(`${gateway.url}/v1/system`, {
+      headers: { authorization: `Bearer ${AGENT_KEY}` },
+    });
+    expect(key.status).toBe(403);
+    const { body } = await gateway.operator('GET', '/v1/semantic-loops?limit=1');
+    expect(body.items).toHaveLength(1);
+    expect(body.next_cursor).toBeTypeOf('string');
+    expect((await gateway.operator('GET', '/v1/semantic-loops?limit=none')).status).toBe(422);
+  });
+});
+
+describe('what is no prompt', () => {
+  const post = (session: string, messages: unknown[], headers: Record<string, string> = {}) =>
+    fetch(`${gateway.url}/proxy/openai/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${AGENT_KEY}`,
+        'content-type': 'application/json',
+        'x-observatory-session': session,
+        ...headers,
+      },
+      body: JSON.stringify({ model: 'gpt-4o-mini', messages }),
+    });
+
+  test('a turn of tool results, and a retry by the SDK, are not looked at', async () => {
+    upstream.script(always(openaiChat, { text: 'ok' }));
+    const { session } = fresh();
+    const toolTurn = [
+      { role: 'user', content: 'begin' },
+      {
+        role: 'assistant',
+        tool_calls: [{ id: 't1', type: 'function', function: { name: 'poll', arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: 't1', content: 'pending' },
+    ];
+    await post(session, toolTurn);
+    await post(session, [{ role: 'user', content: 'again' }], { 'x-stainless-retry-count': '1' });
+    expect(asked).toEqual([]);
+    expect(upstream.calls).toHaveLength(2);
+    expect(await loopsOf(session)).toEqual([]);
+  });
+
+  test('an SDK that retries a failed call asks once', async () => {
+    const { session, headers } = fresh();
+    answer = async () => CLEAR;
+    upstream.script((call, response, index) =>
+      index === 0 ? respondJson(response, 500, {}) : openaiChat.answer(call, response, { text: 'ok' }),
+    );
+    await openaiChat.ask(gateway.url, 'Try hard', { headers, maxRetries: 2 });
+    expect(upstream.calls).toHaveLength(2);
+    expect(asked.map((query) => query.prompt)).toEqual(['Try hard']);
+    expect((await callsOf(session)).map((call: any) => call.is_retry)).toEqual([true, false]);
+  });
+
+  test('a client that asks again by itself after a failure is known by the first id', async () => {
+    const { session } = fresh();
+    answer = async () => CLEAR;
+    upstream.script((call, response, index) =>
+      index === 0 ? respondJson(response, 503, {}) : openaiChat.answer(call, response, { text: 'ok' }),
+    );
+    for (let round = 0; round < 3; round += 1)
+      await post(session, [{ role: 'user', content: 'Try by hand' }]);
+    const [first, second, third] = asked.map((query) => query.request_id);
+    expect(second).toBe(first);
+    expect(third).not.toBe(first);
+  });
+
+  test('the session and the tenant go along, whatever the id is made of', async () => {
+    answer = async () => CLEAR;
+    upstream.script(always(openaiChat, { text: 'ok' }));
+    const faces = Buffer.from('🙂'.repeat(50)).toString('latin1');
+    for (const session of ['a|b', 'a:b', '*', faces])
+      await post(session, [{ role: 'user', content: 'Same' }]);
+    expect(asked.map((query) => [query.tenant_id, query.session_id])).toEqual([
+      ['default', 'a|b'],
+      ['default', 'a:b'],
+      ['default', '*'],
+      ['default', faces],
+    ]);
+  });
+
+  test('of ten megabytes only what a model reads is sent', async () => {
+    answer = async () => CLEAR;
+    upstream.script(always(openaiChat, { text: 'ok' }));
+    const response = await post(fresh().session, [{ role: 'user', content: 'x'.repeat(10_000_000) }]);
+    expect(response.status).toBe(200);
+    expect(asked[0]?.prompt.length).toBeLessThanOrEqual(8_000);
+    expect(upstream.calls[0]?.body.length).toBeGreaterThan(10_000_000);
+  });
+});
+
+describe('fails open', () => {
+  const openCount = async (reason: string) => (await system()).semantic_loop.fail_open[reason] ?? 0;
+  const goesOn = async (vendor = openaiChat) => {
+    upstream.script(always(vendor, { text: 'As without.' }));
+    const { headers } = fresh();
+    expect((await vendor.ask(gateway.url, `Whatever ${WORD}`, { headers })).text).toBe('As without.');
+    expect(JSON.stringify(upstream.calls[0]?.json)).not.toContain(LOOP_INTERVENTION_DEFAULT);
+  };
+
+  test.each([
+    ['erring', 'error', new Error(`leaked ${WORD}`)],
+    ['full', 'busy', new SidecarFailure('busy', 'queue full')],
+    ['strict', 'invalid', new SidecarFailure('invalid', 'no prompt')],
+    ['without a store', 'unavailable', new SidecarFailure('unavailable', 'redis is away')],
+  ])('when the sidecar is %s', async (_, reason, error) => {
+    const before = await openCount(reason);
+    answer = () => Promise.reject(error);
+    for (const vendor of VENDORS) await goesOn(vendor);
+    expect(await openCount(reason)).toBe(before + VENDORS.length);
+  });
+
+  test('when the sidecar is slow, after the time it has', async () => {
+    const before = await openCount('timeout');
+    answer = () => new Promise(() => {});
+    await goesOn();
+    expect(await openCount('timeout')).toBe(before + 1);
+    expect((await system()).semantic_loop).toMatchObject({ timeout_ms: 1_000 });
+  });
+
+  test('when a client leaves while we wait: nothing of its call is left', async () => {
+    const reached = deferred();
+    answer = () => {
+      reached.resolve();
+      return new Promise(() => {});
+    };
+    upstream.script(always(openaiChat, { text: 'never' }));
+    const { session, headers } = fresh();
+    const abort = new AbortController();
+    const call = openaiChat.ask(gateway.url, 'Leave', { headers, signal: abort.signal });
+    call.catch(() => {});
+    await reached.promise;
+    abort.abort();
+    await expect.poll(() => callsOf(session)).toMatchObject([{ decision: 'aborted', status: 499 }]);
+    expect(upstream.calls).toEqual([]);
+    expect((await system()).semantic_loop.checks.left).toBe(1);
+  });
+
+  test('when the request has no place for the hint: it reaches the upstream as it came', async () => {
+    const before = await openCount('modification');
+    upstream.script(always(anthropic, { text: 'ok' }));
+    const body = JSON.stringify({
+      model: 'claude-sonnet-4-5',
+      max_tokens: 9,
+      system: 42,
+      messages: [{ role: 'user', content: 'odd' }],
+    });
+    const response = await fetch(`${gateway.url}/proxy/anthropic/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': AGENT_KEY, 'content-type': 'application/json', ...fresh().headers },
+      body,
+    });
+    expect(response.headers.get('x-observatory-decision')).toBe('forwarded');
+    expect(upstream.calls[0]?.body.toString()).toBe(body);
+    expect(await openCount('modification')).toBe(before + 1);
+  });
+
+  test('when there is no sidecar, and stays ready; it is found again when it comes', async () => {
+    await sidecar?.close();
+    sidecar = null;
+    await expect.poll(async () => (await system()).sidecar.state).toBe('down');
+    expect((await system()).sidecar).toMatchObject({ is_supervised: false, detail: expect.any(String) });
+    expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
+    const before = await openCount('unavailable');
+    for (const vendor of VENDORS) await goesOn(vendor);
+    expect(await openCount('unavailable')).toBe(before + VENDORS.length);
+    await serve();
+    await serving();
+    expect((await system()).sidecar).toMatchObject({ model_id: 'scripted', dimension: 384, store: 'memory' });
+    upstream.script(always(openaiChat, { text: 'ok' }));
+    await openaiChat.ask(gateway.url, 'Again', { headers: fresh().headers });
+    expect(JSON.stringify(upstream.calls[0]?.json)).toContain(LOOP_INTERVENTION_DEFAULT);
+  });
+
+  test('and says so once a minute per reason, in figures, and never in words of the prompt', async () => {
+    const lines = gateway
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('"fail_open"'))
+      .map((line) => JSON.parse(line));
+    const reasons = lines.map((line) => line.reason);
+    expect(reasons.toSorted()).toEqual([...new Set(reasons)].toSorted());
+    expect(reasons).toEqual(expect.arrayContaining(['error', 'busy', 'invalid', 'timeout', 'unavailable']));
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    expect(metrics).toMatch(/observatory_semantic_loop_fail_open_total\{reason="timeout"\} \d/);
+    expect(metrics).toMatch(/observatory_fail_open_total\{site="semantic_loop"\} \d/);
+    expect(metrics).toMatch(/observatory_semantic_loop_checks_total\{result="loop"\} \d/);
+    expect(metrics).toMatch(/observatory_semantic_loop_check_seconds_count \d/);
+    const view = JSON.stringify(await system());
+    for (const text of [gateway.output(), metrics, view]) {
+      expect(text).not.toContain(WORD);
+      expect(text).not.toContain(SECRET);
+    }
+  });
+});

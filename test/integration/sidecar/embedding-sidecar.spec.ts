@@ -1,0 +1,305 @@
+/** The built sidecar as its own process: how it starts, refuses to start, serves, and ends. */
+import { execFile } from 'node:child_process';
+import { copyFileSync, existsSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SidecarClient } from '#adapters/grpc';
+import { openRawClient } from './raw-client.js';
+import { makePlace, patient, query, type SidecarPlace } from './sidecar-place.js';
+import { HEALTH_CHECK, type StartedSidecar, startSidecar } from './start-sidecar.js';
+
+const TRACE_ID = '0123456789abcdef0123456789abcdef';
+const TRACE = `00-${TRACE_ID}-0123456789abcdef-01`;
+
+let place: SidecarPlace;
+const sidecars: StartedSidecar[] = [];
+const clients: SidecarClient[] = [];
+
+beforeEach(() => {
+  place = makePlace();
+});
+afterEach(async () => {
+  for (const client of clients.splice(0)) await client.close();
+  for (const sidecar of sidecars.splice(0)) await sidecar.kill();
+  place.remove();
+});
+
+function start(env?: Record<string, string>, args?: string[]): StartedSidecar {
+  const sidecar = startSidecar(place.socketPath, env, args);
+  sidecars.push(sidecar);
+  return sidecar;
+}
+
+async function connected(): Promise<SidecarClient> {
+  const client = new SidecarClient({ socketPath: place.socketPath });
+  clients.push(client);
+  await expect.poll(() => client.isReady, { timeout: 20_000 }).toBe(true);
+  return client;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+describe('the start', () => {
+  it('binds the socket only when the model is warm: the first moment it is seen, it answers', async () => {
+    const sidecar = start();
+    let wasReadyBefore = false;
+    while (!existsSync(place.socketPath)) {
+      wasReadyBefore ||= sidecar.output().includes('"event":"ready"');
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const raw = openRawClient(place.socketPath);
+    try {
+      const { code, value } = await raw.call('CheckLoop', { tenant_id: 't', prompt: 'hello there' });
+      expect([code, value.fitness]).toEqual([0, 'FIT']);
+    } finally {
+      raw.close();
+    }
+    expect(wasReadyBefore).toBe(false);
+    expect(statSync(place.socketPath).mode & 0o777).toBe(0o600);
+    await sidecar.ready;
+    expect(sidecar.lines().filter(({ event }) => event === 'ready')).toEqual([
+      expect.objectContaining({ level: 'info', model_id: 'observatory-static-384-v1', store: 'memory' }),
+    ]);
+  });
+
+  it.each([
+    [
+      'a damaged model',
+      { LOOP_EMBEDDER: 'static', LOOP_EMBEDDING_MODEL_PATH: 'DAMAGED' },
+      /the model is damaged/,
+    ],
+    ['a model without its tokenizer', { LOOP_EMBEDDING_MODEL_PATH: 'DAMAGED' }, /tokenizer\.json/],
+    ['a model that is not there', { LOOP_EMBEDDING_MODEL_PATH: '/nowhere/model' }, /\/nowhere\/model/],
+    ['a setting that cannot be used', { LOOP_SIMILARITY_THRESHOLD: '95' }, /LOOP_SIMILARITY_THRESHOLD="95"/],
+    [
+      'an embeddings server that is not there',
+      { LOOP_EMBEDDING_BASE_URL: 'http://127.0.0.1:1/v1', LOOP_EMBEDDING_MODEL: 'bge-m3' },
+      /embeddings server/,
+    ],
+  ])('fails for %s with a reason and without a socket', async (_, env, reason) => {
+    const manifest = createRequire(import.meta.url).resolve('#models/observatory-static-384/manifest.json');
+    copyFileSync(manifest, join(place.folder, 'manifest.json'));
+    for (const name of ['observatory-static-384.onnx', 'model.onnx'])
+      writeFileSync(join(place.folder, name), 'no model');
+    const given = Object.entries<string>(env).map(([name, value]) => [
+      name,
+      value === 'DAMAGED' ? place.folder : value,
+    ]);
+    const sidecar = start(Object.fromEntries(given));
+    expect(await sidecar.exited).toBe(1);
+    expect(existsSync(place.socketPath)).toBe(false);
+    expect(sidecar.lines()).toEqual([expect.objectContaining({ level: 'fatal', event: 'not_started' })]);
+    expect(sidecar.lines()[0].reason).toMatch(reason);
+    expect(sidecar.output()).toContain('Embedding sidecar did not start: ');
+  });
+
+  it('is refused on the socket of another sidecar, which goes on', async () => {
+    await start().ready;
+    const second = start();
+    expect(await second.exited).toBe(1);
+    expect(second.output()).toMatch(/another process is serving on/);
+    expect((await connected()).isReady).toBe(true);
+  });
+
+  it('takes over the socket that a killed sidecar left behind', async () => {
+    const first = start();
+    await first.ready;
+    await first.kill();
+    expect(existsSync(place.socketPath)).toBe(true);
+    start();
+    const client = await connected();
+    expect((await client.embed('hello there', patient)).fitness).toBe('fit');
+  });
+});
+
+describe('checks', () => {
+  it('find a loop among five similar prompts, and not across sessions and tenants', async () => {
+    start();
+    const client = await connected();
+    const prompts = [
+      'How do I reset my password?',
+      'how can I reset my password please',
+      'What do I do to reset my password?',
+      'Please tell me how to reset my password',
+      'I would like to know how I can reset my password',
+    ];
+    const answers = [];
+    for (const [index, prompt] of prompts.entries())
+      answers.push(await client.checkLoop(query(`r${index}`, prompt), patient));
+    expect(answers[0]).toMatchObject({ loop_detected: false, compared_count: 0, threshold: 0.825 });
+    expect(answers[1]).toMatchObject({ loop_detected: true, similar_request_id: 'r0' });
+    expect(answers.filter(({ loop_detected }) => loop_detected).length).toBeGreaterThanOrEqual(3);
+    const elsewhere = { session_id: 'other' };
+    expect(await client.checkLoop(query('x', prompts[0] as string, elsewhere), patient)).toMatchObject({
+      loop_detected: false,
+      compared_count: 0,
+    });
+    for (const tenant_id of ['tenant|session', '*', '\u{1F600}'.repeat(200)]) {
+      const answer = await client.checkLoop(query('x', prompts[0] as string, { tenant_id }), patient);
+      expect(answer.compared_count).toBe(0);
+    }
+  });
+
+  it('keep to what the environment says: threshold and size of the history', async () => {
+    start({ LOOP_SIMILARITY_THRESHOLD: '1', LOOP_HISTORY_SIZE: '2', LOOP_EMBEDDING_TTL: '30m' });
+    const client = await connected();
+    const text = 'summarise the quarterly report';
+    for (const id of ['1', '2', '3']) await client.checkLoop(query(id, text), patient);
+    expect(await client.checkLoop(query('4', text), patient)).toMatchObject({ compared_count: 2 });
+    expect(await client.describe(patient)).toMatchObject({
+      loop_similarity_threshold: 1,
+      history_size: 2,
+      ttl_s: 1_800,
+      checks_total: 4,
+      store: 'memory',
+      model_id: 'observatory-static-384-v1',
+      needsStrictGate: true,
+    });
+  });
+
+  it('neither compare nor remember an empty text', async () => {
+    start();
+    const client = await connected();
+    for (const id of ['1', '2'])
+      expect(await client.checkLoop(query(id, '   '), patient)).toMatchObject({
+        fitness: 'empty',
+        loop_detected: false,
+        compared_count: 0,
+      });
+    expect(await client.embed('', patient)).toMatchObject({ fitness: 'empty', vector: null });
+  });
+
+  it('beyond the queue are busy at once, the rest is answered, and then there is room again', async () => {
+    start({ LOOP_QUEUE_MAX: '4' });
+    const client = await connected();
+    const text = 'a fairly long prompt about many different things '.repeat(400);
+    const outcomes = await Promise.all(
+      Array.from({ length: 64 }, (_, index) =>
+        client
+          .checkLoop(query(`${index}`, `${index} ${text}`, { session_id: `s${index}` }), patient)
+          .then(() => 'answered')
+          .catch((error) => error.reason),
+      ),
+    );
+    expect(new Set(outcomes)).toEqual(new Set(['answered', 'busy']));
+    expect(outcomes.filter((outcome) => outcome === 'answered').length).toBeGreaterThanOrEqual(4);
+    await expect
+      .poll(() => client.checkLoop(query('after', 'hello there'), patient).catch((error) => error.reason))
+      .toMatchObject({ fitness: 'fit' });
+  });
+
+  it('whose time is up are rejected in time', async () => {
+    start();
+    const client = await connected();
+    const text = 'a fairly long prompt about many different things '.repeat(1_000);
+    const late = Array.from({ length: 100 }, (_, index) =>
+      client
+        .checkLoop(query(`${index}`, `${index} ${text}`), { timeoutMs: 1, traceParent: null })
+        .then(() => 'answered')
+        .catch((error) => error.reason),
+    );
+    const outcomes = new Set(await Promise.all(late));
+    expect(outcomes.has('timeout')).toBe(true);
+    expect([...outcomes].filter((outcome) => !['timeout', 'answered', 'busy'].includes(outcome))).toEqual([]);
+    expect((await client.embed('hello there', patient)).fitness).toBe('fit');
+  });
+
+  it('are unavailable while the store is, vectors are given all the same, and no password is shown', async () => {
+    const port = await freePort();
+    const sidecar = start({ REDIS_URL: `redis://:hunter2hunter2@127.0.0.1:${port}`, LOG_LEVEL: 'debug' });
+    const client = await connected();
+    await expect(client.checkLoop(query('1', 'hello there'), patient)).rejects.toMatchObject({
+      reason: 'unavailable',
+    });
+    expect((await client.embed('hello there', patient)).fitness).toBe('fit');
+    expect(await client.describe(patient)).toMatchObject({ store: 'redis', failures_total: 1 });
+    expect(sidecar.lines().map(({ event }) => event)).toContain('store_missing');
+    expect(sidecar.output()).not.toContain('hunter2');
+  });
+});
+
+describe('what it shows', () => {
+  it('carries the trace of a call, and no prompt, in log lines and metrics', async () => {
+    const port = await freePort();
+    const sidecar = start({ LOG_LEVEL: 'debug', LOOP_METRICS_PORT: `${port}` });
+    const client = await connected();
+    const traced = { ...patient, traceParent: TRACE };
+    await client.checkLoop(query('1', 'tell me about marmalade'), traced);
+    await client.checkLoop(query('2', 'tell me about marmalade'), traced);
+    await expect(client.checkLoop(query('3', 'marmalade', { tenant_id: '' }), traced)).rejects.toMatchObject({
+      reason: 'invalid',
+    });
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    expect(text).toContain('observatory_sidecar_checks_total{result="loop",reason=""} 1');
+    expect(text).toContain('observatory_sidecar_checks_total{result="failed",reason="invalid"} 1');
+    for (const part of ['check', 'embedding', 'embedding_queue', 'lane', 'search', 'record'])
+      expect(text).toMatch(new RegExp(`observatory_sidecar_seconds_count\\{part="${part}"\\} [12]`));
+    expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(404);
+    const checks = sidecar.lines().filter(({ event }) => event === 'check' || event === 'check_failed');
+    expect(checks.map(({ trace_id }) => trace_id)).toEqual([TRACE_ID, TRACE_ID, TRACE_ID]);
+    expect(text + sidecar.output()).not.toContain('marmalade');
+  });
+
+  it('is enough for a container health check', async () => {
+    const check = (args: string[] = []) =>
+      promisify(execFile)(process.execPath, [HEALTH_CHECK, ...args], {
+        env: { PATH: process.env.PATH, UDS_PATH: place.socketPath },
+      }).then(
+        () => 0,
+        ({ code }) => code,
+      );
+    expect(await check()).toBe(1);
+    await start().ready;
+    expect(await check()).toBe(0);
+    expect(await check(['--store'])).toBe(0);
+  });
+});
+
+describe('the end', () => {
+  it('by SIGTERM is orderly: status 0 and no socket', async () => {
+    const sidecar = start();
+    await sidecar.ready;
+    const client = await connected();
+    sidecar.process.kill('SIGTERM');
+    expect(await sidecar.exited).toBe(0);
+    expect(existsSync(place.socketPath)).toBe(false);
+    await expect.poll(() => client.isReady).toBe(false);
+  });
+
+  it('comes with that of its parent, if it is a child', async () => {
+    const sidecar = start({}, ['--exit-with-stdin']);
+    await sidecar.ready;
+    sidecar.process.kill('SIGINT');
+    expect((await connected()).isReady).toBe(true);
+    sidecar.process.stdin?.destroy();
+    expect(await sidecar.exited).toBe(0);
+    expect(existsSync(place.socketPath)).toBe(false);
+  });
+
+  it('by SIGKILL under load leaves every call answered or rejected at once', async () => {
+    const sidecar = start();
+    const client = await connected();
+    const calls = Array.from({ length: 200 }, (_, index) =>
+      client
+        .checkLoop(query(`${index}`, `question number ${index}`, { session_id: `s${index}` }), {
+          timeoutMs: 60_000,
+          traceParent: null,
+        })
+        .then(() => 'answered')
+        .catch((error) => error.reason),
+    );
+    await calls[0];
+    sidecar.process.kill('SIGKILL');
+    expect([...new Set(await Promise.all(calls))].sort()).toEqual(['answered', 'unavailable']);
+    await expect(client.embed('hello there', patient)).rejects.toMatchObject({ reason: 'unavailable' });
+  });
+});

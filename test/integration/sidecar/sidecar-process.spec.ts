@@ -1,0 +1,218 @@
+/** The sidecar as a supervised child: started again when it dies, and never left behind. */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Logger, pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SidecarClient } from '#adapters/grpc';
+import { systemClock } from '#kernel';
+import {
+  SidecarProcess,
+  type SidecarState,
+} from '../../../apps/gateway/src/semantic-loop/sidecar-process.js';
+import { makePlace, patient, query, type SidecarPlace } from './sidecar-place.js';
+import { SIDECAR_MAIN } from './start-sidecar.js';
+
+const environment = { PATH: process.env.PATH ?? '' };
+
+let place: SidecarPlace;
+let lines: any[];
+let logger: Logger;
+let states: SidecarState[];
+const opened: (() => Promise<unknown>)[] = [];
+
+beforeEach(() => {
+  place = makePlace();
+  lines = [];
+  states = [];
+  logger = pino(
+    { level: 'debug', base: null },
+    { write: (line: string) => void lines.push(JSON.parse(line)) },
+  );
+});
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close();
+  place.remove();
+});
+
+function supervise(over: { environment?: Record<string, string>; mainFile?: string } = {}): SidecarProcess {
+  const supervised = new SidecarProcess({
+    dataDir: place.folder,
+    environment: { ...environment, ...over.environment },
+    logger,
+    clock: systemClock,
+    onState: (state) => states.push(state),
+    mainFile: over.mainFile ?? SIDECAR_MAIN,
+  });
+  opened.push(() => supervised.stop());
+  supervised.start();
+  return supervised;
+}
+
+function connect(supervised: SidecarProcess): SidecarClient {
+  const client = new SidecarClient({ socketPath: supervised.socketPath });
+  opened.push(() => client.close());
+  return client;
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+describe('a supervised sidecar', () => {
+  it('serves, and its log lines are merged with their level', async () => {
+    const supervised = supervise();
+    const client = connect(supervised);
+    expect(supervised.state).toMatchObject({ state: 'starting', restart_count: 0 });
+    await expect.poll(() => supervised.state.state, { timeout: 20_000 }).toBe('serving');
+    await expect.poll(() => client.isReady).toBe(true);
+    expect((await client.checkLoop(query('1', 'hello there'), patient)).fitness).toBe('fit');
+    expect(lines).toContainEqual(
+      expect.objectContaining({ event: 'ready', source: 'embedding-sidecar', level: 30 }),
+    );
+  });
+
+  it('is seen to serve whatever level its log has', async () => {
+    const supervised = supervise({ environment: { LOG_LEVEL: 'error' } });
+    await expect.poll(() => supervised.state.state, { timeout: 20_000 }).toBe('serving');
+  });
+
+  it('killed under load is back, with every call answered or rejected in between', async () => {
+    const supervised = supervise();
+    const client = connect(supervised);
+    await expect.poll(() => client.isReady, { timeout: 20_000 }).toBe(true);
+    const outcomes: string[] = [];
+    let isOver = false;
+    const load = Promise.all(
+      Array.from({ length: 8 }, async (_, lane) => {
+        for (let count = 0; !isOver; count += 1) {
+          const text = `question ${count} of lane ${lane}`;
+          const asked = client.checkLoop(query(`${lane}-${count}`, text), {
+            timeoutMs: 50,
+            traceParent: null,
+          });
+          outcomes.push(
+            await asked.then(
+              () => 'answered',
+              (error) => error.reason,
+            ),
+          );
+          await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+      }),
+    );
+    const pid = supervised.state.pid as number;
+    process.kill(pid, 'SIGKILL');
+    await expect.poll(() => client.isReady, { interval: 5 }).toBe(false);
+    await expect.poll(() => client.isReady, { timeout: 15_000, interval: 5 }).toBe(true);
+    expect((await client.checkLoop(query('after', 'hello there'), patient)).fitness).toBe('fit');
+    isOver = true;
+    await load;
+    expect(outcomes).toContain('unavailable');
+    expect(outcomes.filter((one) => !['answered', 'unavailable', 'timeout', 'busy'].includes(one))).toEqual(
+      [],
+    );
+    expect(supervised.state).toMatchObject({ state: 'serving', restart_count: 1, detail: null });
+    expect(states.map(({ state }) => state)).toEqual(
+      expect.arrayContaining(['starting', 'serving', 'down', 'starting', 'serving']),
+    );
+  });
+
+  it('that cannot start says why, in its own words, and is tried again with growing pauses', async () => {
+    const supervised = supervise({ environment: { LOOP_HISTORY_SIZE: 'many' } });
+    await expect.poll(() => supervised.restartCount, { timeout: 25_000 }).toBeGreaterThanOrEqual(2);
+    await expect.poll(() => supervised.state.state, { timeout: 20_000 }).toBe('down');
+    expect(supervised.detail).toMatch(/^LOOP_HISTORY_SIZE="many" cannot be used/);
+    const pauses = lines
+      .filter(({ event }) => event === 'sidecar_ended')
+      .map(({ restart_in_ms }) => restart_in_ms);
+    expect(pauses.slice(0, 3)).toEqual([50, 100, 200]);
+  });
+
+  it('that is not there at all is a state, and no crash', async () => {
+    const supervised = supervise({ mainFile: join(place.folder, 'missing.js') });
+    await expect.poll(() => supervised.state.detail, { timeout: 20_000 }).toMatch(/ended with status 1/);
+  });
+
+  it('stops when told, and then stays away', async () => {
+    const supervised = supervise();
+    await expect.poll(() => supervised.state.state, { timeout: 20_000 }).toBe('serving');
+    const pid = supervised.state.pid as number;
+    await supervised.stop();
+    expect(isAlive(pid)).toBe(false);
+    expect(supervised.state).toMatchObject({ state: 'down', detail: 'stopped', restart_count: 0 });
+    expect(existsSync(supervised.socketPath)).toBe(false);
+    supervised.start();
+    expect(supervised.state.state).toBe('down');
+  });
+
+  it('prints nothing of what is no log line', async () => {
+    const mainFile = join(place.folder, 'talkative.mjs');
+    writeFileSync(
+      mainFile,
+      `console.log('the prompt was: marmalade');
+       console.error('the prompt was: marmalade');
+       console.log(JSON.stringify({ level: 'info', event: 'ready', msg: 'ready' }));
+       process.stdin.resume().on('end', () => process.exit(0));
+       process.on('SIGTERM', () => process.exit(0));`,
+    );
+    const supervised = supervise({ mainFile });
+    await expect.poll(() => supervised.state.state, { timeout: 20_000 }).toBe('serving');
+    expect(JSON.stringify(lines)).not.toContain('marmalade');
+  });
+
+  it('with a data folder too deep for a socket serves from elsewhere, and leaves nothing there', async () => {
+    const deep = join(place.folder, 'd'.repeat(60), 'e'.repeat(60));
+    mkdirSync(deep, { recursive: true });
+    const supervised = new SidecarProcess({
+      dataDir: deep,
+      environment,
+      logger,
+      clock: systemClock,
+      mainFile: SIDECAR_MAIN,
+    });
+    opened.push(() => supervised.stop());
+    supervised.start();
+    await expect.poll(() => supervised.state.state, { timeout: 20_000 }).toBe('serving');
+    const folder = resolve(supervised.socketPath, '..');
+    expect(folder).not.toBe(deep);
+    await supervised.stop();
+    expect(existsSync(folder)).toBe(false);
+    rmSync(deep, { recursive: true });
+  });
+
+  it('does not outlive a parent that is killed', async () => {
+    const main = join(place.folder, 'parent.mjs');
+    const supervisor = resolve(
+      import.meta.dirname,
+      '../../../dist/apps/gateway/src/semantic-loop/sidecar-process.js',
+    );
+    writeFileSync(
+      main,
+      `const { SidecarProcess } = await import(${JSON.stringify(pathToFileURL(supervisor).href)});
+       const quiet = () => {};
+       const logger = { trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet, fatal: quiet };
+       const supervised = new SidecarProcess({
+         dataDir: ${JSON.stringify(place.folder)}, environment: { PATH: process.env.PATH }, logger,
+         clock: { nowMs: Date.now },
+         onState: ({ state, pid }) => state === 'serving' && console.log(pid),
+       });
+       supervised.start();`,
+    );
+    const parent = spawn(process.execPath, [main], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const pid = await new Promise<number>((done, fail) => {
+      parent.stdout.once('data', (chunk) => done(Number(chunk)));
+      parent.once('exit', () => fail(new Error('the parent ended')));
+    });
+    expect(isAlive(pid)).toBe(true);
+    parent.kill('SIGKILL');
+    await expect.poll(() => isAlive(pid), { timeout: 5_000 }).toBe(false);
+    expect(existsSync(join(place.folder, 'embedding.sock'))).toBe(false);
+  });
+});
