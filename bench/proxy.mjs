@@ -12,11 +12,10 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { findFreePort, startGateway } from '../scripts/lib/gateway-process.mjs';
+import { compareTargets, rounds, windowSeconds } from './lib/compare-targets.mjs';
 import { formatTable } from './lib/figures.mjs';
 import { openHelper } from './lib/helper.mjs';
 import { Inspector } from './lib/inspector.mjs';
-import { readUsage } from './lib/machine.mjs';
-import { isQuick } from './lib/quick.mjs';
 import { formatNumber, median } from './lib/statistics.mjs';
 
 const path = '/v1/chat/completions';
@@ -24,10 +23,6 @@ const connections = 32;
 const bodyBytes = 2_000;
 const largeBodyBytes = 400_000;
 const largeConnections = 8;
-const windowSeconds = isQuick ? 1 : 2;
-const warmUpCalls = isQuick ? 2_000 : 20_000;
-const warmUpSecondsMax = isQuick ? 4 : 15;
-const rounds = isQuick ? 3 : 7;
 const heldCount = 500;
 const aims = {
   cpuRatio: 2,
@@ -39,8 +34,6 @@ const aims = {
 };
 
 const libFile = (/** @type {string} */ name) => new URL(`./lib/${name}`, import.meta.url);
-
-/** @typedef {{ perSecond: number, p50: number, firstByteP50: number, cpuUs: number }} Window */
 
 /** @returns {Promise<import('./lib/figures.mjs').BenchResult>} */
 export async function run() {
@@ -56,6 +49,9 @@ export async function run() {
       OBSERVATORY_UPSTREAM_OPENAI_URL: `http://127.0.0.1:${upstreamPort}/v1`,
       OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-bench',
       HITL_HOLD_MS: '600000',
+      // Their figures are in their own sections; here, as before there were any.
+      LOOP_DETECTION_ENABLED: 'false',
+      LLM_CACHE_BACKEND: 'off',
     },
   });
   const portkey = await startPortkey();
@@ -141,51 +137,6 @@ const operatorHeaders = (gateway) => ({
 });
 
 /**
- * @param {ReturnType<typeof openHelper>} load
- * @param {Record<string, { target: object, pid: number }>} targets
- * @param {object} shape
- * @returns {Promise<Record<string, Window[]>>} windows in the order of the rounds
- */
-async function compareTargets(load, targets, shape) {
-  /** @type {Record<string, Window[]>} */
-  const windows = {};
-  const names = Object.keys(targets);
-  for (const name of names) {
-    windows[name] = [];
-    await load.call('open', { name, ...targets[name]?.target, ...shape });
-    await warmUp(load, name);
-  }
-  for (let round = 0; round < rounds; round += 1) {
-    for (const name of names) {
-      const pid = targets[name]?.pid ?? 0;
-      const before = readUsage(pid).cpuSeconds;
-      const window = await load.call('run', { name, seconds: windowSeconds });
-      const others = Object.keys(window.statuses).filter((status) => status !== '200');
-      if (others.length > 0)
-        throw new Error(`${name}: ${JSON.stringify(window.statuses)}\n${window.firstBad}`);
-      windows[name]?.push({
-        ...window,
-        cpuUs: ((readUsage(pid).cpuSeconds - before) / window.requests) * 1e6,
-      });
-    }
-  }
-  for (const name of names) await load.call('close', name);
-  return windows;
-}
-
-/**
- * Code is compiled by how often it ran, not by how long: all targets get as many calls, or the time that may take.
- *
- * @param {ReturnType<typeof openHelper>} load
- * @param {string} name
- */
-async function warmUp(load, name) {
-  const endsAt = performance.now() + warmUpSecondsMax * 1_000;
-  for (let calls = 0; calls < warmUpCalls && performance.now() < endsAt; )
-    calls += (await load.call('run', { name, seconds: 1 })).requests;
-}
-
-/**
  * 500 calls of a paused session, and what one costs the gateway while it hangs.
  *
  * @param {ReturnType<typeof openHelper>} load
@@ -256,8 +207,10 @@ async function startPortkey() {
   return { port, pid: child.pid ?? 0, stop: () => child.kill('SIGKILL') };
 }
 
-const of = (/** @type {Window[] | undefined} */ windows, /** @type {keyof Window} */ name) =>
-  (windows ?? []).map((window) => window[name]);
+const of = (
+  /** @type {import('./lib/compare-targets.mjs').Window[] | undefined} */ windows,
+  /** @type {keyof import('./lib/compare-targets.mjs').Window} */ name,
+) => (windows ?? []).map((window) => window[name]);
 const ratioOf = (/** @type {number[]} */ values, /** @type {number[]} */ references) =>
   median(values.map((value, at) => value / (references[at] ?? Number.NaN)));
 const differenceOf = (/** @type {number[]} */ values, /** @type {number[]} */ references) =>
@@ -272,8 +225,10 @@ function report({ small, large, single, stream, heldBytes }) {
   const addedBare = differenceOf(of(single.bare, 'p50'), of(single.direct, 'p50'));
   const firstByte = differenceOf(of(stream.ours, 'firstByteP50'), of(stream.direct, 'firstByteP50'));
   const firstByteBare = differenceOf(of(stream.bare, 'firstByteP50'), of(stream.direct, 'firstByteP50'));
-  const us = (/** @type {Window[]} */ windows) => `${formatNumber(median(of(windows, 'cpuUs')))} us`;
-  const rate = (/** @type {Window[]} */ windows) => `${formatNumber(median(of(windows, 'perSecond')))}/s`;
+  const us = (/** @type {import('./lib/compare-targets.mjs').Window[]} */ windows) =>
+    `${formatNumber(median(of(windows, 'cpuUs')))} us`;
+  const rate = (/** @type {import('./lib/compare-targets.mjs').Window[]} */ windows) =>
+    `${formatNumber(median(of(windows, 'perSecond')))}/s`;
   return {
     figures: [
       {

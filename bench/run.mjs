@@ -32,6 +32,7 @@ const benches = {
   proxy: (result) => result,
   'kill-switch': (result) => result,
   detection: (result) => result,
+  similarity: (result) => result,
 };
 
 const benchFile = (/** @type {string} */ name) => new URL(`./${name}.mjs`, import.meta.url);

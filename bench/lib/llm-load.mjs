@@ -12,7 +12,8 @@ const words =
     ' ',
   );
 
-/** @typedef {{ name: string, port: number, path: string, headers: Record<string, string>, connections: number, bodyBytes: number, stream: boolean }} LlmTarget */
+/** @typedef {{ name: string, port: number, path: string, headers: Record<string, string>, connections: number, bodyBytes: number, stream: boolean, distinct?: number }} LlmTarget
+ *   `distinct`: so many different questions, asked in turn; absent: every question is new */
 
 /** @param {number} seed deterministic, spread over all 32 bits */
 const scramble = (seed) => Math.imul(seed ^ (seed >>> 15), 0x2c1b3c6d) >>> 0;
@@ -31,9 +32,9 @@ function question(serial, count) {
 let serial = 0;
 
 /** @param {LlmTarget} target @returns {Buffer} a whole request */
-function request({ port, path, headers, bodyBytes, stream }) {
+function request({ port, path, headers, bodyBytes, stream, distinct }) {
   serial += 1;
-  const asked = question(serial, 24);
+  const asked = question(distinct === undefined ? serial : serial % distinct, 24);
   const head = `{"model":"gpt-4o-mini",${stream ? '"stream":true,' : ''}"max_tokens":200,"messages":[{"role":"system","content":"`;
   const middle = `"},{"role":"user","content":${JSON.stringify(asked)}}]}`;
   const filler = 'You answer briefly and truthfully. '
