@@ -33,6 +33,7 @@ const benches = {
   'kill-switch': (result) => result,
   detection: (result) => result,
   similarity: (result) => result,
+  'semantic-loop': (result) => result,
 };
 
 const benchFile = (/** @type {string} */ name) => new URL(`./${name}.mjs`, import.meta.url);

@@ -14,7 +14,6 @@ import { openOnnxEmbedder } from '#adapters/onnx';
 import { StaticFeaturiser } from '#domain/embedding';
 import { formatNumber, percentile } from './statistics.mjs';
 
-/** @import { OnnxEmbedder } from '#adapters/onnx' */
 /** @typedef {import('./figures.mjs').BenchResult} BenchResult */
 /** @typedef {{ words: number, tokens: number, embedMs: number[], bareMs: number[] }} Row */
 /** @typedef {(text: string) => Record<string, Tensor>} Feeds */
@@ -22,7 +21,6 @@ import { formatNumber, percentile } from './statistics.mjs';
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const sharedModels = join(process.env.OBSERVATORY_SHARED ?? resolve(repository, '../shared'), 'models');
 const sizes = [8, 32, 128];
-const embeddingAimMs = 10;
 const overBareAim = 1.1;
 const overBareMs = 0.3;
 
@@ -50,7 +48,7 @@ const row = (ids) =>
   );
 
 /**
- * @param {OnnxEmbedder} embedder
+ * @param {Timed} embedder
  * @param {InferenceSession} session
  * @param {Feeds} feedsOf
  * @param {{ rounds: number, words: string[], inputName: string, extraTokens: number }} options
@@ -101,8 +99,14 @@ async function measureStatic(rounds) {
   return rows;
 }
 
-/** @param {number} rounds @returns {Promise<Row[]>} */
-async function measureMinilm(rounds) {
+/** What is timed against the bare call. @typedef {{ embed: (text: string) => Promise<unknown>, close: () => Promise<void> }} Timed */
+
+/**
+ * @param {number} rounds
+ * @param {(folder: string) => Promise<Timed>} open on a folder with the model
+ * @returns {Promise<Row[]>}
+ */
+async function measureMinilm(rounds, open) {
   const folder = mkdtempSync(join(tmpdir(), 'observatory-bench-'));
   for (const name of ['tokenizer.json', 'tokenizer_config.json']) {
     cpSync(join(sharedModels, 'all-MiniLM-L6-v2', name), join(folder, name));
@@ -112,7 +116,7 @@ async function measureMinilm(rounds) {
   const json = (/** @type {string} */ name) => JSON.parse(readFileSync(join(folder, name), 'utf8'));
   const tokenizer = new Tokenizer(json('tokenizer.json'), json('tokenizer_config.json'));
   const session = await InferenceSession.create(file, sessionOptions);
-  const embedder = await openOnnxEmbedder({ model: { kind: 'minilm', path: folder } });
+  const embedder = await open(folder);
   /** @type {Feeds} */
   const feedsOf = (text) => {
     /** @type {number[]} */
@@ -137,32 +141,48 @@ async function measureMinilm(rounds) {
 
 /**
  * @param {string} title
- * @param {string} unit what the model calls its tokens
  * @param {Row} row
+ * @param {{ unit: string, withAim: boolean }} how the issue sets an aim for a model of MiniLM's size
  */
-function figureOf(title, unit, { words: count, tokens, embedMs, bareMs }) {
+function figureOf(title, { words: count, tokens, embedMs, bareMs }, { unit, withAim }) {
   const [p50, p99, bare] = [percentile(embedMs, 50), percentile(embedMs, 99), percentile(bareMs, 50)];
   const allowedMs = overBareAim * bare + overBareMs;
   return {
-    title: `${title}, ${count} words: embed / bare onnxruntime call, p50`,
+    title: `${title}, ${count} words: p50 / bare onnxruntime call`,
     measured: formatNumber(p50 / bare),
-    aim: `at most ${overBareAim} and ${overBareMs} ms (${formatNumber(allowedMs)} ms), and below ${embeddingAimMs} ms`,
-    ok: p50 <= allowedMs && p50 < embeddingAimMs,
+    aim: withAim ? `at most ${overBareAim} and ${overBareMs} ms (${formatNumber(allowedMs)} ms)` : '-',
+    ok: withAim ? p50 <= allowedMs : null,
     absolutes: `p50 ${formatNumber(p50)} ms, p99 ${formatNumber(p99)} ms; bare ${formatNumber(bare)} ms, ${tokens} ${unit}`,
   };
 }
 
-/**
- * @param {{ rounds?: number }} [options] texts timed for each size
- * @returns {Promise<BenchResult>} without MiniLM's figures, and a note why, where the shared files are absent
- */
-export async function measureEmbedding({ rounds = 500 } = {}) {
-  const figures = (await measureStatic(rounds)).map((row) => figureOf('static', 'features', row));
-  if (!existsSync(join(sharedModels, 'minilm-shape-random/model_int8.onnx'))) {
+const isMinilmThere = () => existsSync(join(sharedModels, 'minilm-shape-random/model_int8.onnx'));
+const title = 'MiniLM shape, int8, random weights';
+
+/** @param {{ rounds: number }} options texts timed for each size @returns {Promise<BenchResult>} the embedders by themselves */
+export async function measureEmbedding({ rounds }) {
+  const figures = (await measureStatic(rounds)).map((row) =>
+    figureOf('static, embed', row, { unit: 'features', withAim: false }),
+  );
+  if (!isMinilmThere())
     return { figures, notes: [`MiniLM was not measured: ${sharedModels} is not at hand.`] };
-  }
-  const minilm = await measureMinilm(Math.ceil(rounds / 2));
+  const open = (/** @type {string} */ path) => openOnnxEmbedder({ model: { kind: 'minilm', path } });
+  const minilm = await measureMinilm(Math.ceil(rounds / 2), open);
+  for (const row of minilm)
+    figures.push(figureOf(`${title}, embed`, row, { unit: 'tokens', withAim: false }));
+  return { figures };
+}
+
+/**
+ * The same for whatever stands in front of the model, such as the sidecar's CheckLoop.
+ *
+ * @param {{ rounds: number, what: string, open: (folder: string) => Promise<Timed> }} options
+ * @returns {Promise<BenchResult>} no figures where the shared files are absent
+ */
+export async function measureMinilmThrough({ rounds, what, open }) {
+  if (!isMinilmThere()) return { figures: [] };
+  const rows = await measureMinilm(rounds, open);
   return {
-    figures: [...figures, ...minilm.map((row) => figureOf('MiniLM, int8, random weights', 'tokens', row))],
+    figures: rows.map((row) => figureOf(`${title}, ${what}`, row, { unit: 'tokens', withAim: true })),
   };
 }

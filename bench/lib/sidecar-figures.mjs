@@ -58,7 +58,7 @@ export async function timeCalls(call, count, inFlight) {
 }
 
 /** @param {string} socketPath */
-async function connect(socketPath) {
+export async function connectSidecar(socketPath) {
   /** @type {(value?: unknown) => void} */
   let ready = () => {};
   const isReady = new Promise((resolve) => {
@@ -95,7 +95,7 @@ function openUnary(socketPath) {
  */
 export async function measureSidecar({ calls = 3_000, wordCount = 16, env = {} } = {}) {
   const sidecar = await startSidecar({ LOOP_QUEUE_MAX: '4096', ...env });
-  const client = await connect(sidecar.socketPath);
+  const client = await connectSidecar(sidecar.socketPath);
   const unary = openUnary(sidecar.socketPath);
   let serial = 0;
   const query = () => {
@@ -145,6 +145,43 @@ export async function measureSidecar({ calls = 3_000, wordCount = 16, env = {} }
     };
   } finally {
     unary.close();
+    await client.close();
+    await sidecar.stop();
+  }
+}
+
+/**
+ * As many checks as an hour brings, over sessions that come and go.
+ *
+ * @param {number} count
+ * @returns resident bytes at the end of each quarter, and the last of them over the second
+ */
+export async function measureMemory(count) {
+  const sidecar = await startSidecar({ LOOP_QUEUE_MAX: '4096' });
+  const client = await connectSidecar(sidecar.socketPath);
+  const sessions = Math.ceil(count / 6);
+  let serial = 0;
+  const check = () => {
+    serial += 1;
+    return client.checkLoop(
+      {
+        tenant_id: `tenant-${serial % 50}`,
+        session_id: `session-${Math.floor(serial / 6)}`,
+        request_id: `${serial}`,
+        prompt: sentenceOf(serial, 8 + (serial % 60)),
+        threshold: null,
+      },
+      patient,
+    );
+  };
+  try {
+    const quarters = [];
+    for (let quarter = 0; quarter < 4; quarter += 1) {
+      await timeCalls(check, count / 4, 8);
+      quarters.push(readUsage(sidecar.pid).residentBytes);
+    }
+    return { quarters, sessions, growth: (quarters[3] ?? 0) / (quarters[1] ?? 1) };
+  } finally {
     await client.close();
     await sidecar.stop();
   }

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildDecisionLog, ScriptedUpstream } from '#testing';
 import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
 import { launchBrowser } from './browser.mjs';
+import { guardEnvironment, REWORDING_SESSION, sendGuardedTraffic } from './guarded-traffic.js';
 import { logIn } from './log-in.js';
 import { sendProxiedTraffic, upstreamEnvironment } from './proxied-traffic.js';
 
@@ -42,6 +43,19 @@ const VIEWS = {
   'dead-letters': ['/alerts?tab=dead', '[data-testid=alert-delivery], :text("No dead letters")'],
   prices: ['/settings?section=prices', '[data-testid=prices-save]'],
   upstreams: ['/settings?section=upstreams', '[data-testid=upstream-row]'],
+  'semantic-alert': ['/', '[data-testid=semantic-alert-row], [data-testid=alert-row] :text("reworded")'],
+  'inspect-semantic-loop': [`/sessions/${REWORDING_SESSION}`, '[data-testid=loop-row]'],
+  'calls-hinted': ['/calls?decision=hinted', '[data-testid=call-row]'],
+  'calls-cached': ['/calls?decision=cached', '[data-testid=call-row]'],
+  cache: ['/cache', '[data-testid=cache-entry]'],
+  'cache-matches': ['/cache', '[data-testid=semantic-match]'],
+  system: ['/system', '[data-testid=sidecar-state][data-state=serving]'],
+} as const;
+
+/** The same of a gateway that nothing has gone through, and that looks for no semantic loops. */
+const EMPTY_VIEWS = {
+  'empty-cache': ['/cache', ':text("Nothing has been asked twice yet")'],
+  'empty-system': ['/system', '[data-testid=sidecar-state][data-state=off]'],
 } as const;
 
 /** List, what to press in its first row, and what must be there then; a list that is empty has nothing to open. */
@@ -53,7 +67,22 @@ const OPENED = {
     '[data-testid=call-row] button, button[data-testid=call-row]',
     '[data-testid=call-details]',
   ],
+  'semantic-loop': ['inspect-semantic-loop', '[data-testid=loop-row] button', '[data-testid=loop-evidence]'],
+  'hinted-call': [
+    'calls-hinted',
+    '[data-testid=call-row] button, button[data-testid=call-row]',
+    '[data-testid=loop-evidence]',
+  ],
+  'cached-call': [
+    'calls-cached',
+    '[data-testid=call-row] button, button[data-testid=call-row]',
+    '[data-testid=call-cache]',
+  ],
+  invalidate: ['cache', '[data-testid=cache-invalidate]', '[data-testid=invalidate-preview]'],
 } as const satisfies Record<string, readonly [keyof typeof VIEWS, string, string]>;
+
+/** It has a cache, with nothing in it. */
+const startEmptyGateway = () => startGateway({ env: { LLM_CACHE_BACKEND: 'memory' } });
 
 let upstream: ScriptedUpstream;
 let gateway: RunningGateway;
@@ -64,12 +93,13 @@ beforeAll(async () => {
   mkdirSync(SCREENSHOTS, { recursive: true });
   upstream = await new ScriptedUpstream().listen();
   [gateway, empty, browser] = await Promise.all([
-    startGateway({ env: upstreamEnvironment(upstream) }),
-    startGateway(),
+    startGateway({ env: { ...upstreamEnvironment(upstream), ...guardEnvironment } }),
+    startEmptyGateway(),
     launchBrowser(),
   ]);
   await fill(gateway);
   await sendProxiedTraffic(gateway, upstream);
+  await sendGuardedTraffic(gateway, upstream);
 });
 afterAll(async () => {
   await browser?.close();
@@ -208,11 +238,17 @@ describe.each(THEMES)('%s', (theme) => {
     test('the empty state shows a working line, and gives way by itself', async () => {
       const context = await open(theme, size);
       const page = await context.newPage();
-      const fresh = theme === 'light' && size === 'desktop' ? empty : await startGateway();
+      const fresh = theme === 'light' && size === 'desktop' ? empty : await startEmptyGateway();
       await logIn(page, fresh, 'ana');
       await page.getByTestId('onboarding-curl').waitFor({ timeout: SETTLE_MS });
       expect(await page.getByTestId('onboarding-curl').innerText()).toContain(fresh.agentKey);
       await check(page, `empty-${theme}-${size}`);
+      for (const [name, [path, mark]] of Object.entries(EMPTY_VIEWS)) {
+        await page.goto(fresh.url + path);
+        await page.locator(mark).first().waitFor({ timeout: SETTLE_MS });
+        await check(page, `${name}-${theme}-${size}`);
+      }
+      await page.goto(fresh.url);
       await page.getByTestId('send-sample').click();
       await page.getByTestId('alert-row').first().waitFor({ timeout: SETTLE_MS });
       await context.close();

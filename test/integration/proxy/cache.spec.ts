@@ -24,6 +24,8 @@ beforeAll(async () => {
       OBSERVATORY_UPSTREAM_OTHER_KEY: 'sk-test-upstream',
       LLM_CACHE_BACKEND: 'memory',
       LLM_CACHE_SEMANTIC: 'on',
+      // A machine that runs other tests beside may take its time for a vector.
+      LOOP_EMBEDDING_SIDECAR_TIMEOUT: '5s',
     },
   });
   // Its vectors come from the sidecar, which starts beside it.

@@ -13,8 +13,6 @@ import {
   type CacheMatch,
   type CachePolicy,
   type CacheSemanticMode,
-  type CacheVector,
-  type CanonicalRequest,
   type Cosine,
   HEADERS,
   type LlmAnswer,
@@ -149,7 +147,8 @@ export class CacheDesk {
       vector,
       hitWhenCosineAtLeast: this.#parts.hitWhenCosineAtLeast ?? model.hitWhenCosineAtLeast,
       accept: ({ prompt }) => {
-        const veto = gate(prompt, scope.prompt, { strict: model.needsStrictGate });
+        // Strict whatever the embedder: one exchanged word is the likeliest way to a confident wrong answer.
+        const veto = gate(prompt, scope.prompt, { strict: true });
         if (veto !== null) tally.vetoed(call.tenantId, veto);
         return veto === null;
       },

@@ -1,13 +1,12 @@
 /** Where the cache gets its vectors: the sidecar that the semantic loop shares, or an embeddings API of one's own. */
 import type { CacheVector, Cosine, Embedder, EmbeddingService } from '#contracts';
 
-/** Past it a look-up goes on without a semantic match. */
-const EMBED_WAIT_MS = 50;
+/** A sidecar that is asked what it is may take this much longer than for a text. */
+const DESCRIBE_PATIENCE = 10;
 
 export interface EmbeddingModel {
   model_id: string;
   hitWhenCosineAtLeast: Cosine;
-  needsStrictGate: boolean;
 }
 
 export interface CacheEmbedder {
@@ -22,16 +21,19 @@ export interface CacheEmbedder {
 export class SidecarCacheEmbedder implements CacheEmbedder {
   model: EmbeddingModel | null = null;
   readonly #service: EmbeddingService;
+  readonly #timeoutMs: number;
   #asking: Promise<void> | null = null;
 
-  constructor(service: EmbeddingService) {
+  /** @param timeoutMs past it a look-up goes on without a semantic match */
+  constructor(service: EmbeddingService, timeoutMs: number) {
     this.#service = service;
+    this.#timeoutMs = timeoutMs;
   }
 
   async embed(text: string, traceParent: string | null): Promise<CacheVector | null> {
     if (!this.#service.isReady) return null;
     try {
-      const embedding = await this.#service.embed(text, { timeoutMs: EMBED_WAIT_MS, traceParent });
+      const embedding = await this.#service.embed(text, { timeoutMs: this.#timeoutMs, traceParent });
       if (embedding.vector === null) return null;
       if (this.model?.model_id !== embedding.model_id) {
         await this.#learn();
@@ -49,9 +51,9 @@ export class SidecarCacheEmbedder implements CacheEmbedder {
 
   #learn(): Promise<void> {
     this.#asking ??= this.#service
-      .describe({ timeoutMs: 10 * EMBED_WAIT_MS, traceParent: null })
-      .then(({ model_id, hitWhenCosineAtLeast, needsStrictGate }) => {
-        this.model = { model_id, hitWhenCosineAtLeast, needsStrictGate };
+      .describe({ timeoutMs: DESCRIBE_PATIENCE * this.#timeoutMs, traceParent: null })
+      .then(({ model_id, hitWhenCosineAtLeast }) => {
+        this.model = { model_id, hitWhenCosineAtLeast };
       })
       .finally(() => {
         this.#asking = null;

@@ -35,6 +35,7 @@ export interface LlmCacheDependencies {
   /** Null: switched off. */
   cache: LlmCache | null;
   sidecar: EmbeddingService;
+  sidecarTimeoutMs: number;
   audit: SettingsAudit;
 }
 
@@ -125,9 +126,15 @@ export class LlmCacheArea {
 
 const NOTHING = { items: [], next_cursor: null };
 
-function makeEmbedder({ config, embeddingApiKey, sidecar, logger }: LlmCacheDependencies): CacheEmbedder {
+function makeEmbedder({
+  config,
+  embeddingApiKey,
+  sidecar,
+  sidecarTimeoutMs,
+  logger,
+}: LlmCacheDependencies): CacheEmbedder {
   const { embedding } = config;
-  if (embedding.provider === 'local') return new SidecarCacheEmbedder(sidecar);
+  if (embedding.provider === 'local') return new SidecarCacheEmbedder(sidecar, sidecarTimeoutMs);
   return new OwnCacheEmbedder(
     () => openCacheEmbedder(embedding, embeddingApiKey),
     (error) =>

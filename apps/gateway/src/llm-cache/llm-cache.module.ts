@@ -5,11 +5,13 @@ import type { Registry } from 'prom-client';
 import type { DecisionStore, EmbeddingService } from '#contracts';
 import type { Clock, IdSource } from '#kernel';
 import { SettingsAudit } from '../auth/settings-audit.js';
+import type { GatewayConfig } from '../config/config.js';
 import type { LlmCacheConfig } from '../config/llm-cache-config.js';
 import type { GatewaySecrets } from '../config/secrets.js';
 import { SemanticLoopModule } from '../semantic-loop/semantic-loop.module.js';
 import {
   CLOCK,
+  CONFIG,
   EMBEDDING_SERVICE,
   IDS,
   LLM_CACHE_CONFIG,
@@ -28,12 +30,13 @@ import { openLlmCache } from './open-llm-cache.js';
   providers: [
     {
       provide: LlmCacheArea,
-      inject: [CLOCK, IDS, LOGGER, METRICS, LLM_CACHE_CONFIG, SECRETS, STORE, EMBEDDING_SERVICE],
+      inject: [CLOCK, IDS, LOGGER, METRICS, CONFIG, LLM_CACHE_CONFIG, SECRETS, STORE, EMBEDDING_SERVICE],
       useFactory: (
         clock: Clock,
         ids: IdSource,
         logger: Logger,
         metrics: Registry,
+        { embeddingSidecarTimeoutMs: sidecarTimeoutMs }: GatewayConfig,
         config: LlmCacheConfig,
         { redisUrl, cacheEmbeddingKey }: GatewaySecrets,
         store: DecisionStore,
@@ -48,6 +51,7 @@ import { openLlmCache } from './open-llm-cache.js';
           embeddingApiKey: cacheEmbeddingKey,
           cache: openLlmCache(config, redisUrl, { clock, logger }),
           sidecar,
+          sidecarTimeoutMs,
           audit: new SettingsAudit(store, clock),
         }),
     },

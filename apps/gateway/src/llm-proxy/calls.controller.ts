@@ -92,7 +92,11 @@ export class CallsController {
 
   @Get('incidents')
   @Requires('observe')
-  incidents(@Principal() { tenant_id }: OperatorPrincipal, @Query() query: unknown): Promise<Page<Incident>> {
+  async incidents(
+    @Principal() { tenant_id }: OperatorPrincipal,
+    @Query() query: unknown,
+  ): Promise<Page<Incident>> {
+    await this.proxy.incidents.settled();
     return this.store.incidents({ tenant_id, ...parseFields(incidentsQuery, query) });
   }
 

@@ -31,6 +31,8 @@ const SNAPSHOT_COUNT = 50;
 
 export class IncidentDesk {
   readonly #parts: IncidentDeskParts;
+  /** Incidents on their way to the store. */
+  readonly #writing = new Set<Promise<unknown>>();
 
   constructor(parts: IncidentDeskParts) {
     this.#parts = parts;
@@ -51,13 +53,20 @@ export class IncidentDesk {
       threshold: incident.threshold,
       incident_id: incident.incident_id,
     });
-    store
+    const written: Promise<unknown> = store
       .appendIncident(tenantId, incident)
       .then((seq) => live.publish(tenantId, TOPICS.incidents, { ...incident, seq }))
       .catch((error: unknown) => {
         events.incidentUnsaved(incident.incident_id, error);
         live.publish(tenantId, TOPICS.incidents, incident);
-      });
+      })
+      .finally(() => this.#writing.delete(written));
+    this.#writing.add(written);
+  }
+
+  /** Resolves when every incident opened so far is kept, or told as unsaved. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#writing);
   }
 
   /** False: it was active already, or somebody else was faster. Rejects as the store does. */
