@@ -6,6 +6,12 @@ import { deferred } from '#kernel';
 import type { InferenceAnswer, InferenceRequest, ModelSettings, WorkerData } from './protocol.js';
 import { makeGate, stopGate } from './run-gate.js';
 
+/**
+ * ONNX Runtime 1.29 and later report sessions and hardware to their maker from Linux and macOS too, unless this is set
+ * before the library starts. It is read by native code, so it must be set here: a thread's own environment is a copy.
+ */
+process.env.ORT_DISABLE_TELEMETRY ??= '1';
+
 export interface HostListener {
   onAnswer(answer: InferenceAnswer): void;
   /** Once, when the host ended, asked or not. */

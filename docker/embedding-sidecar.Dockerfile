@@ -1,0 +1,48 @@
+# Observatory's embedding sidecar: vectors and likeness of prompts, over gRPC on a Unix socket that a gateway shares.
+#
+#   docker build --file docker/embedding-sidecar.Dockerfile --tag observatory-embedding-sidecar:local .
+#
+# Build and packages are the same in both Dockerfiles, word for word, so that they are built once.
+ARG NODE_VERSION=20.20.2
+
+# Compilers come with this one: better-sqlite3 is compiled where no prebuilt binary is to be had.
+FROM node:${NODE_VERSION}-bookworm AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --no-audit --no-fund
+COPY nest-cli.json tsconfig.base.json ./
+COPY scripts ./scripts
+COPY libs ./libs
+COPY apps ./apps
+RUN node scripts/build.mjs
+
+FROM node:${NODE_VERSION}-bookworm AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# ONNX Runtime brings its library for three systems; two of them never run here.
+RUN npm ci --omit=dev --no-audit --no-fund \
+  && rm -rf node_modules/onnxruntime-node/bin/*/darwin node_modules/onnxruntime-node/bin/*/win32
+
+FROM node:${NODE_VERSION}-bookworm-slim AS runtime
+# ONNX Runtime reports to its maker unless told not to.
+ENV NODE_ENV=production \
+  ORT_DISABLE_TELEMETRY=1
+WORKDIR /app
+COPY --from=packages /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+COPY package.json LICENSE ./
+COPY libs/contracts/proto ./libs/contracts/proto
+COPY models ./models
+COPY scripts ./scripts
+# Everything under /app belongs to root and is only read. Written is the socket's folder: open to its owner alone, and the
+# gateway runs under the same number.
+RUN mkdir -p /run/observatory \
+  && chown 1000:1000 /run/observatory \
+  && chmod 0700 /run/observatory
+ENV UDS_PATH=/run/observatory/embedding-sidecar.sock
+VOLUME ["/run/observatory"]
+# The image's own user `node`, by number: what checks for "not root" need not know names.
+USER 1000:1000
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["node", "dist/apps/embedding-sidecar/src/health-check.js"]
+CMD ["node", "dist/apps/embedding-sidecar/src/main.js"]

@@ -1,0 +1,8 @@
+export { embeddingsUrl } from './embeddings-url.js';
+export * from './http-embedder.js';
+export {
+  HTTP_EMBEDDER_DEFAULTS,
+  HTTP_EMBEDDER_LIMITS,
+  type HttpEmbedderCounts,
+  type HttpEmbedderSettings,
+} from './settings.js';
