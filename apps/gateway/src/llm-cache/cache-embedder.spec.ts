@@ -1,0 +1,69 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { Embedder, EmbeddingService, SidecarDescription } from '#contracts';
+import { OwnCacheEmbedder, SidecarCacheEmbedder } from './cache-embedder.js';
+
+const vector = Float32Array.of(1, 0);
+
+function sidecar(over: Partial<EmbeddingService> = {}) {
+  let model = 'one';
+  const service = {
+    isReady: true,
+    embed: async () => ({ fitness: 'fit', vector, model_id: model }),
+    describe: async () => ({ model_id: model, hitWhenCosineAtLeast: 0.9 }) as SidecarDescription,
+    ...over,
+  } as unknown as EmbeddingService;
+  return { service, change: (name: string) => (model = name) };
+}
+
+describe('SidecarCacheEmbedder', () => {
+  test('learns the threshold with the first vector, and anew when the model is another', async () => {
+    const { service, change } = sidecar();
+    const embedder = new SidecarCacheEmbedder(service, 50);
+    expect(embedder.model).toBeNull();
+    expect(await embedder.embed('text', null)).toEqual({ model_id: 'one', values: vector });
+    expect(embedder.model).toEqual({ model_id: 'one', hitWhenCosineAtLeast: 0.9 });
+    change('two');
+    expect(await embedder.embed('text', null)).toMatchObject({ model_id: 'two' });
+    expect(embedder.model?.model_id).toBe('two');
+  });
+
+  test('gives nothing, and never rejects, when the sidecar is away, fails, or has no vector', async () => {
+    const gives = (over: Partial<EmbeddingService>) =>
+      new SidecarCacheEmbedder(sidecar(over).service, 50).embed('text', null);
+    expect(await gives({ isReady: false })).toBeNull();
+    expect(await gives({ embed: () => Promise.reject(new Error('gone')) })).toBeNull();
+    expect(await gives({ describe: () => Promise.reject(new Error('gone')) })).toBeNull();
+    expect(
+      await gives({ embed: async () => ({ fitness: 'empty', vector: null, model_id: 'one' }) }),
+    ).toBeNull();
+  });
+});
+
+describe('OwnCacheEmbedder', () => {
+  test('opens behind its user’s back, and is tried again when it could not be opened', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    try {
+      const failed = vi.fn();
+      const open = vi
+        .fn<() => Promise<Embedder>>()
+        .mockRejectedValueOnce(new Error('away'))
+        .mockResolvedValue({
+          description: { model_id: 'api' },
+          embed: async () => ({ fitness: 'fit', vector }),
+          close: async () => {},
+        } as unknown as Embedder);
+      const embedder = new OwnCacheEmbedder(open, failed);
+      expect(await embedder.embed('text')).toBeNull();
+      await vi.waitFor(() => expect(failed).toHaveBeenCalledOnce());
+      expect(await embedder.embed('text')).toBeNull();
+      expect(open).toHaveBeenCalledOnce();
+      vi.advanceTimersByTime(10_000);
+      expect(await embedder.embed('text')).toBeNull();
+      await vi.waitFor(() => expect(embedder.model).not.toBeNull());
+      expect(await embedder.embed('text')).toEqual({ model_id: 'api', values: vector });
+      await embedder.close();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
