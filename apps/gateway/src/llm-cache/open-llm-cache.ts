@@ -1,15 +1,35 @@
 /** Where answers are kept, as the environment says; null: nowhere. */
 import type { Logger } from 'pino';
+import { createLlmCache } from '#adapters/redis';
 import type { LlmCache } from '#contracts';
-import { MemoryLlmCache } from '#domain/llm-cache';
-import type { Clock } from '#kernel';
-import type { LlmCacheConfig } from '../config/llm-cache-config.js';
+import { type Clock, ConfigError } from '#kernel';
+import { LLM_CACHE_VARIABLES, type LlmCacheConfig } from '../config/llm-cache-config.js';
+import type { GatewaySecrets } from '../config/secrets.js';
 
+/** Redis that is away says so with every attempt; the log needs it once a minute. */
+const LOG_INTERVAL_MS = 60_000;
+
+/** @throws ConfigError when Redis is asked for and nobody said where it is */
 export function openLlmCache(
-  config: LlmCacheConfig,
-  _redisUrl: string | null,
-  { clock }: { clock: Clock; logger: Logger },
+  { backend, redisPrefix: keyPrefix, ...bounds }: LlmCacheConfig,
+  { redisUrl, secretKey }: Pick<GatewaySecrets, 'redisUrl' | 'secretKey'>,
+  { clock, logger }: { clock: Clock; logger: Logger },
 ): LlmCache | null {
-  if (config.backend === 'off') return null;
-  return new MemoryLlmCache({ clock, ...config });
+  if (backend === 'redis' && redisUrl === null)
+    throw new ConfigError(LLM_CACHE_VARIABLES.backend, backend, 'set REDIS_URL as well, or unset it.');
+  let loggedMs = Number.NEGATIVE_INFINITY;
+  return createLlmCache(
+    { backend, redisUrl, keyPrefix, ...bounds, ...(secretKey !== null && { secret: secretKey }) },
+    {
+      clock,
+      onError: (failure) => {
+        if (clock.nowMs() - loggedMs < LOG_INTERVAL_MS) return;
+        loggedMs = clock.nowMs();
+        logger.error(
+          { event: 'cache_redis_failed', err: failure },
+          'Redis cannot be reached; the cache misses until it can',
+        );
+      },
+    },
+  );
 }

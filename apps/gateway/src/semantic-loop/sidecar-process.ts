@@ -21,6 +21,8 @@ export const SIDECAR_MAIN_FILE = fileURLToPath(
 
 const RESTART_FIRST_MS = 50;
 const RESTART_MAX_MS = 30_000;
+/** For one that served before it died, however often: loops are to be found again within two seconds. */
+const RESTART_SERVED_MAX_MS = 200;
 /** One that served this long failed anew, not again. */
 const STEADY_MS = 10_000;
 const STOP_TIMEOUT_MS = 5_000;
@@ -137,12 +139,16 @@ export class SidecarProcess {
     if (this.#child !== child) return;
     this.#child = null;
     const { state, since_ms } = this.#state;
-    const wasSteady = state === 'serving' && this.#options.clock.nowMs() - since_ms >= STEADY_MS;
+    const hasServed = state === 'serving';
+    const wasSteady = hasServed && this.#options.clock.nowMs() - since_ms >= STEADY_MS;
     this.#failuresInRow = wasSteady ? 1 : this.#failuresInRow + 1;
     const detail = this.#lastReason ?? `ended with ${how}`;
     this.#set({ state: 'down', detail: this.#isStopped ? 'stopped' : detail, pid: null });
     if (this.#isStopped) return;
-    const delayMs = Math.min(RESTART_FIRST_MS * 2 ** Math.min(this.#failuresInRow - 1, 20), RESTART_MAX_MS);
+    const delayMs = Math.min(
+      RESTART_FIRST_MS * 2 ** Math.min(this.#failuresInRow - 1, 20),
+      hasServed ? RESTART_SERVED_MAX_MS : RESTART_MAX_MS,
+    );
     this.#options.logger.warn(
       { event: 'sidecar_ended', detail, how, restart_in_ms: delayMs },
       'the embedding sidecar ended; calls go on without it, and it is started again',

@@ -1,0 +1,100 @@
+/** Two gateways on one Redis: what one has paid for, the other need not; and a Redis that goes is a miss, not an error. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ScriptedUpstream } from '#testing';
+import { type RunningGateway, startGateway } from '../start-gateway.js';
+import { freePorts, type RedisServer, redisMissing, startRedis } from '../start-redis.js';
+import { type AskOptions, always, VENDORS } from './vendors.js';
+
+const SOON = { timeout: 15_000, interval: 50 };
+
+describe.skipIf(redisMissing !== null)('two gateways on one Redis', () => {
+  let redis: RedisServer;
+  let upstream: ScriptedUpstream;
+  let gateways: [RunningGateway, RunningGateway];
+  beforeAll(async () => {
+    const [port] = await freePorts(1);
+    redis = await startRedis(['--port', String(port), '--bind', '127.0.0.1']);
+    upstream = await new ScriptedUpstream().listen();
+    const start = () =>
+      startGateway({
+        env: {
+          OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
+          OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-test-upstream',
+          OBSERVATORY_UPSTREAM_ANTHROPIC_URL: upstream.origin,
+          OBSERVATORY_UPSTREAM_ANTHROPIC_KEY: 'sk-test-upstream',
+          OBSERVATORY_UPSTREAM_GEMINI_URL: upstream.origin,
+          OBSERVATORY_UPSTREAM_GEMINI_KEY: 'sk-test-upstream',
+          REDIS_URL: `redis://127.0.0.1:${port}`,
+          LLM_CACHE_BACKEND: 'auto',
+          LLM_CACHE_SEMANTIC: 'off',
+        },
+      });
+    gateways = [await start(), await start()];
+    for (const gateway of gateways) await isBack(gateway);
+  });
+  afterAll(async () => {
+    for (const gateway of gateways) expect(await gateway.stop()).toBe(0);
+    await upstream.close();
+    await redis.stop();
+  });
+
+  const stats = async (gateway: RunningGateway) => (await gateway.operator('GET', '/v1/cache/stats')).body;
+  /** It is connected, and has found so. */
+  async function isBack(gateway: RunningGateway): Promise<void> {
+    const untilMs = performance.now() + SOON.timeout;
+    for (;;) {
+      const { backend, is_degraded } = await stats(gateway);
+      if (backend === 'redis' && !is_degraded) return;
+      if (performance.now() > untilMs) throw new Error(gateway.output());
+      await new Promise((resolve) => setTimeout(resolve, SOON.interval));
+    }
+  }
+  let serial = 0;
+  const inSession = (): AskOptions => ({ headers: { 'x-observatory-session': `shared-${++serial}` } });
+
+  test.each(VENDORS)('share answers: $name', async (vendor) => {
+    const [one, other] = gateways;
+    upstream.script(always(vendor, { text: 'Shared — 北京 🙂.' }));
+    const question = `What do you share, ${vendor.name}?`;
+    const before = (await stats(one)).total_entries;
+    await vendor.ask(one.url, question, inSession());
+    // Kept behind the answer.
+    await expect.poll(async () => (await stats(one)).total_entries, SOON).toBe(before + 1);
+    expect((await vendor.askStreaming(other.url, question, inSession())).text).toBe('Shared — 北京 🙂.');
+    expect(upstream.calls).toHaveLength(1);
+  });
+
+  test('fail open when Redis is killed under load, and hit again when it is back', async () => {
+    const [vendor] = VENDORS;
+    if (vendor === undefined) throw new Error('no vendor');
+    upstream.script(always(vendor, { text: 'Always there.' }));
+    let isOver = false;
+    let answered = 0;
+    const lane = async (gateway: RunningGateway, name: string) => {
+      for (let at = 0; !isOver; at += 1) {
+        const { text } = await vendor.ask(gateway.url, `Load ${name} ${at % 20}`, {
+          agent: `load-${name}`,
+          headers: { 'x-observatory-session': `load-${name}-${at}` },
+        });
+        expect(text).toBe('Always there.');
+        answered += 1;
+      }
+    };
+    const lanes = gateways.flatMap((gateway, at) => [lane(gateway, `a${at}`), lane(gateway, `b${at}`)]);
+    const progress = async () => {
+      const from = answered;
+      await expect.poll(() => answered, SOON).toBeGreaterThan(from + 40);
+    };
+    await progress();
+    await redis.kill();
+    await progress();
+    await expect.poll(async () => (await stats(gateways[0])).is_degraded, SOON).toBe(true);
+    await redis.start();
+    for (const gateway of gateways) await isBack(gateway);
+    const hits = (await stats(gateways[0])).exact_hits;
+    await progress();
+    await expect.poll(async () => (await stats(gateways[0])).exact_hits, SOON).toBeGreaterThan(hits);
+    isOver = true;
+    await Promise.all(lanes);
+  });
+});
