@@ -81,8 +81,9 @@ const OPENED = {
   invalidate: ['cache', '[data-testid=cache-invalidate]', '[data-testid=invalidate-preview]'],
 } as const satisfies Record<string, readonly [keyof typeof VIEWS, string, string]>;
 
-/** It has a cache, with nothing in it. */
-const startEmptyGateway = () => startGateway({ env: { LLM_CACHE_BACKEND: 'memory' } });
+/** It has a cache with nothing in it, and nothing that needs a sidecar. */
+const startEmptyGateway = () =>
+  startGateway({ env: { LLM_CACHE_BACKEND: 'memory', LLM_CACHE_SEMANTIC: 'off' } });
 
 let upstream: ScriptedUpstream;
 let gateway: RunningGateway;

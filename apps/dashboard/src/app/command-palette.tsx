@@ -58,6 +58,14 @@ function PaletteBody({ onDone }: { onDone: () => void }) {
       act: () => navigate({ to: '/agents', search: { state: 'inactive' } }),
     },
     { label: 'Show calls that failed', act: () => navigate({ to: '/calls', search: { failed: true } }) },
+    {
+      label: 'Show calls answered from the cache',
+      act: () => navigate({ to: '/calls', search: { decision: 'cached' } }),
+    },
+    {
+      label: 'Show calls that got a hint',
+      act: () => navigate({ to: '/calls', search: { decision: 'hinted' } }),
+    },
     { label: 'Show open incidents', act: () => navigate({ to: '/incidents', search: { state: 'open' } }) },
     { label: 'Show dead letters', act: () => navigate({ to: '/alerts', search: { tab: 'dead' } }) },
     { label: 'Edit prices', act: () => navigate({ to: '/settings', search: { section: 'prices' } }) },

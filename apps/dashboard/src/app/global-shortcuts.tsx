@@ -17,7 +17,9 @@ export function GlobalShortcuts() {
   useShortcut('goCalls', () => navigate({ to: '/calls' }));
   useShortcut('goIncidents', () => navigate({ to: '/incidents' }));
   useShortcut('goSpend', () => navigate({ to: '/spend' }));
+  useShortcut('goCache', () => navigate({ to: '/cache' }));
   useShortcut('goAlerts', () => navigate({ to: '/alerts' }));
+  useShortcut('goSystem', () => navigate({ to: '/system' }));
   useShortcut('goSettings', () => navigate({ to: '/settings' }));
   return null;
 }

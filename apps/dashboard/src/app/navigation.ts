@@ -4,17 +4,30 @@ import {
   BellRing,
   Bot,
   CircleDollarSign,
+  HeartPulse,
   LayoutList,
   type LucideIcon,
   Network,
   OctagonX,
   Settings2,
   Waypoints,
+  Zap,
 } from 'lucide-react';
 import type { ShortcutId } from './keyboard/key-map';
 
 export interface Place {
-  to: '/' | '/fleet' | '/stream' | '/agents' | '/calls' | '/incidents' | '/spend' | '/alerts' | '/settings';
+  to:
+    | '/'
+    | '/fleet'
+    | '/stream'
+    | '/agents'
+    | '/calls'
+    | '/incidents'
+    | '/spend'
+    | '/cache'
+    | '/alerts'
+    | '/system'
+    | '/settings';
   label: string;
   icon: LucideIcon;
   shortcut: ShortcutId;
@@ -39,12 +52,14 @@ export const PLACE_GROUPS: readonly { title: string; places: readonly Place[] }[
       { to: '/calls', label: 'Calls', icon: Waypoints, shortcut: 'goCalls', isFirst: true },
       { to: '/incidents', label: 'Incidents', icon: OctagonX, shortcut: 'goIncidents', isFirst: true },
       { to: '/spend', label: 'Spend', icon: CircleDollarSign, shortcut: 'goSpend' },
+      { to: '/cache', label: 'Cache', icon: Zap, shortcut: 'goCache' },
     ],
   },
   {
-    title: 'Set up',
+    title: 'Operate',
     places: [
       { to: '/alerts', label: 'Alerts', icon: BellRing, shortcut: 'goAlerts' },
+      { to: '/system', label: 'System', icon: HeartPulse, shortcut: 'goSystem' },
       { to: '/settings', label: 'Settings', icon: Settings2, shortcut: 'goSettings' },
     ],
   },

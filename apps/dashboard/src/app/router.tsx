@@ -122,11 +122,23 @@ const spendRoute = createRoute({
   component: lazyRouteComponent(() => import('../features/spend/spend-page'), 'SpendPage'),
 });
 
+const cacheRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/cache',
+  component: lazyRouteComponent(() => import('../features/llm-cache/cache-page'), 'CachePage'),
+});
+
 const alertsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/alerts',
   validateSearch: parseAlertsSearch,
   component: lazyRouteComponent(() => import('../features/alerts/alerts-page'), 'AlertsPage'),
+});
+
+const systemRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/system',
+  component: lazyRouteComponent(() => import('../features/system/system-page'), 'SystemPage'),
 });
 
 const settingsRoute = createRoute({
@@ -151,7 +163,9 @@ export const router = createRouter({
       incidentsRoute,
       incidentRoute,
       spendRoute,
+      cacheRoute,
       alertsRoute,
+      systemRoute,
       settingsRoute,
     ]),
   ]),

@@ -15,7 +15,9 @@ interface ConfirmDialogProps {
   confirmLabel: string;
   /** Danger unless what is confirmed only lets things go on. */
   confirmVariant?: ButtonVariant;
-  typeToConfirm?: string;
+  typeToConfirm?: string | undefined;
+  /** False: what is confirmed is not known yet. */
+  isReady?: boolean;
   /** Rejects with an Error whose message is shown. */
   onConfirm: () => Promise<unknown>;
   /** Further fields, above the confirmation. */
@@ -36,7 +38,8 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     }
   }, [open]);
 
-  const ready = !typeToConfirm || typed.trim().toLowerCase() === typeToConfirm.toLowerCase();
+  const ready =
+    (props.isReady ?? true) && (!typeToConfirm || typed.trim().toLowerCase() === typeToConfirm.toLowerCase());
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (!ready || busy) return;

@@ -12,10 +12,15 @@ interface DialogProps {
   children?: ReactNode;
   /** Buttons, right-aligned; the safe one first. */
   footer?: ReactNode;
+  /** Nothing in it takes the focus: the body does, so that it can be scrolled by keyboard. Its accessible name. */
+  textLabel?: string;
   className?: string;
 }
 
-export function Dialog({ open, onOpenChange, title, description, children, footer, className }: DialogProps) {
+const scrollRegion = (label: string) => ({ tabIndex: 0, role: 'group', 'aria-label': label });
+
+export function Dialog(props: DialogProps) {
+  const { open, onOpenChange, title, description, children, footer, textLabel, className } = props;
   return (
     <Base.Root open={open} onOpenChange={(next) => onOpenChange(next)}>
       <Base.Portal>
@@ -44,7 +49,14 @@ export function Dialog({ open, onOpenChange, title, description, children, foote
               <X size={16} aria-hidden="true" />
             </Base.Close>
           </header>
-          {children ? <div className="min-h-0 flex-1 overflow-y-auto px-4 py-3">{children}</div> : null}
+          {children ? (
+            <div
+              {...(textLabel ? scrollRegion(textLabel) : {})}
+              className="min-h-0 flex-1 overflow-y-auto px-4 py-3"
+            >
+              {children}
+            </div>
+          ) : null}
           {footer ? (
             <footer className="flex justify-end gap-2 border-line border-t px-4 py-3">{footer}</footer>
           ) : null}

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   formatAgo,
+  formatBytes,
   formatCost,
   formatDuration,
   formatScore,
@@ -41,6 +42,16 @@ describe('format', () => {
     expect(formatCost(null)).toBe('unknown');
     expect(formatCost(0.00002)).toBe('<$0.0001');
     expect(formatCost(0)).toBe('$0');
+  });
+
+  it('keeps bytes short', () => {
+    expect([840, 12_345, 999_960, 4_100_000, 2e9].map(formatBytes)).toEqual([
+      '840 B',
+      '12.3 kB',
+      '1.0 MB',
+      '4.1 MB',
+      '2.0 GB',
+    ]);
   });
 
   it('keeps shares and tokens short', () => {

@@ -58,6 +58,15 @@ export function formatTokens(count: number): string {
   return count < 999_950_000 ? `${(count / 1e6).toFixed(1)}M` : `${(count / 1e9).toFixed(1)}B`;
 }
 
+/** "840 B", "12.3 kB", "4.1 MB": thousands, as disks and networks count. */
+export function formatBytes(byteCount: number): string {
+  if (byteCount < 1_000) return `${byteCount} B`;
+  if (byteCount < 999_950) return `${(byteCount / 1_000).toFixed(1)} kB`;
+  return byteCount < 999_950_000
+    ? `${(byteCount / 1e6).toFixed(1)} MB`
+    : `${(byteCount / 1e9).toFixed(1)} GB`;
+}
+
 /** "12,304". */
 export const formatCount = (count: number): string => count.toLocaleString('en-US');
 

@@ -14,10 +14,12 @@ export function ShortcutHelp() {
       onOpenChange={close}
       title="Keyboard shortcuts"
       description="None of them fires while you type."
+      textLabel="All shortcuts"
+      className="md:max-w-3xl"
     >
-      <div className="flex flex-col gap-4 pb-2">
+      <div className="gap-8 pb-2 md:columns-2">
         {sections.map((section) => (
-          <section key={section} aria-label={section}>
+          <section key={section} aria-label={section} className="mb-4 break-inside-avoid">
             <h3 className="mb-1 font-medium text-muted text-xs">{section}</h3>
             <dl>
               {shortcuts

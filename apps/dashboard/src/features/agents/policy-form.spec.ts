@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { agentPolicyPatchSchema, NO_LIMITS } from '#contracts';
-import { clockIn, describeHours, officeHours, toPolicyPatch } from './policy-form';
+import { clockIn, describeHours, type EditablePolicy, officeHours, toPolicyPatch } from './policy-form';
 
-const inForce = { ...NO_LIMITS, budget_day_usd: 5, requests_per_minute: 60 };
+const inForce: EditablePolicy = {
+  ...NO_LIMITS,
+  budget_day_usd: 5,
+  requests_per_minute: 60,
+  semantic_loop: 'alert',
+  cache: 'on',
+};
 
 describe('toPolicyPatch', () => {
   it('sends only what differs from what is in force', () => {
@@ -31,6 +37,15 @@ describe('toPolicyPatch', () => {
     );
     expect(patch).toEqual({});
     expect(Object.keys(errors)).toEqual(['budget_hour_usd', 'session_calls_max']);
+  });
+
+  it('sends what was chosen about semantic loops and the cache, unless it is so already', () => {
+    const patch = toPolicyPatch({ limits: {}, semantic_loop: 'pause', cache: 'on' }, inForce).patch;
+    expect(patch).toEqual({ semantic_loop: 'pause' });
+    expect(agentPolicyPatchSchema.safeParse(patch).success).toBe(true);
+    expect(toPolicyPatch({ limits: {}, cache: 'exact_only' }, inForce).patch).toEqual({
+      cache: 'exact_only',
+    });
   });
 
   it('sends the hours whole, and null to lift them', () => {

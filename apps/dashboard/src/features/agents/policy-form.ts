@@ -2,7 +2,17 @@
  * A policy as people type it. A form holds only what was edited: an unedited field shows what is in force, so a change
  * by somebody else is seen and not undone. Pure.
  */
-import type { AgentLimits, AgentPolicyPatch, AllowedHours } from '#contracts';
+import {
+  type AgentLimits,
+  type AgentPolicy,
+  type AgentPolicyPatch,
+  type AllowedHours,
+  CACHE_POLICIES,
+  type CachePolicy,
+  SEMANTIC_LOOP_POLICIES,
+  type SemanticLoopPolicy,
+} from '#contracts';
+import { LOOP_POLICY_TEXTS } from '../semantic-loops/loop-texts';
 
 export interface LimitField {
   key: Exclude<keyof AgentLimits, 'allowed_hours'>;
@@ -50,7 +60,28 @@ export interface PolicyEdits {
   limits: LimitEdits;
   /** Absent: as it is. */
   hours?: AllowedHours | null;
+  /** Absent: as they are. */
+  semantic_loop?: SemanticLoopPolicy;
+  cache?: CachePolicy;
 }
+
+/** What of a policy this form changes. */
+export type EditablePolicy = AgentLimits & Pick<AgentPolicy, 'semantic_loop' | 'cache'>;
+
+export const CACHE_POLICY_TEXTS: Record<CachePolicy, { label: string; text: string }> = {
+  on: { label: 'On', text: 'The same request, and similar questions where the cache may serve them.' },
+  exact_only: {
+    label: 'Exact only',
+    text: 'The same request only, whatever the cache may do with similar ones.',
+  },
+  off: { label: 'Off', text: 'Every call goes to the upstream, and no answer is kept.' },
+};
+
+const optionsOf = <V extends string>(values: readonly V[], texts: Record<V, { label: string }>) =>
+  values.map((value) => ({ value, label: texts[value].label }));
+
+export const LOOP_POLICY_OPTIONS = optionsOf(SEMANTIC_LOOP_POLICIES, LOOP_POLICY_TEXTS);
+export const CACHE_POLICY_OPTIONS = optionsOf(CACHE_POLICIES, CACHE_POLICY_TEXTS);
 
 export const NO_EDITS: PolicyEdits = { limits: {} };
 
@@ -71,7 +102,7 @@ export interface PolicyChange {
 }
 
 /** What the edits change of the policy in force. */
-export function toPolicyPatch(edits: PolicyEdits, inForce: AgentLimits): PolicyChange {
+export function toPolicyPatch(edits: PolicyEdits, inForce: EditablePolicy): PolicyChange {
   const patch: Record<string, unknown> = {};
   const errors: Record<string, string> = {};
   for (const { key, isWhole } of FIELDS) {
@@ -85,6 +116,9 @@ export function toPolicyPatch(edits: PolicyEdits, inForce: AgentLimits): PolicyC
   }
   if (edits.hours !== undefined && JSON.stringify(edits.hours) !== JSON.stringify(inForce.allowed_hours)) {
     patch.allowed_hours = edits.hours;
+  }
+  for (const key of ['semantic_loop', 'cache'] as const) {
+    if (edits[key] !== undefined && edits[key] !== inForce[key]) patch[key] = edits[key];
   }
   return { patch: patch as AgentPolicyPatch, errors };
 }

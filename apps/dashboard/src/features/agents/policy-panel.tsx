@@ -4,10 +4,15 @@ import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { AgentPolicy, AgentPolicyPatch } from '#contracts';
 import { patchPolicy, toRefusal, useDenial } from '../../api';
 import { Button, Callout, Field, Panel, RelativeTime, toast, UnitInput } from '../../ui';
+import { LOOP_POLICY_TEXTS } from '../semantic-loops/loop-texts';
+import { GuardChoice } from './guard-choice';
 import { HoursField } from './hours-field';
 import {
+  CACHE_POLICY_OPTIONS,
+  CACHE_POLICY_TEXTS,
   LIMIT_GROUPS,
   type LimitField,
+  LOOP_POLICY_OPTIONS,
   limitText,
   NO_EDITS,
   type PolicyEdits,
@@ -85,6 +90,26 @@ export function PolicyPanel({ policy }: { policy: AgentPolicy }) {
           problems={problems}
           isReadOnly={denial !== null}
           onChange={(hours) => edit({ ...edits, hours })}
+        />
+        <GuardChoice
+          label="Semantic loop"
+          help="When a session asks the same in other words."
+          value={edits.semantic_loop ?? policy.semantic_loop}
+          options={LOOP_POLICY_OPTIONS}
+          texts={LOOP_POLICY_TEXTS}
+          problem={problems.semantic_loop}
+          isReadOnly={denial !== null}
+          onChange={(semantic_loop) => edit({ ...edits, semantic_loop })}
+        />
+        <GuardChoice
+          label="Cache"
+          help="When a call was answered before."
+          value={edits.cache ?? policy.cache}
+          options={CACHE_POLICY_OPTIONS}
+          texts={CACHE_POLICY_TEXTS}
+          problem={problems.cache}
+          isReadOnly={denial !== null}
+          onChange={(cache) => edit({ ...edits, cache })}
         />
         {refusal.general ? (
           <Callout tone="danger" alert className="m-3 mb-0">

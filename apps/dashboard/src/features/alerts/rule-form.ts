@@ -5,6 +5,7 @@ import { formatShare } from '../../ui/format';
 export const TYPE_LABELS: Record<AlertType, string> = {
   kill_switch: 'Kill switch fired',
   entropy_loop: 'Session is looping',
+  semantic_loop: 'Same asked in other words',
   budget: 'Budget used up',
   error_rate: 'Calls are failing',
   agent_silent: 'Agent is silent',
@@ -13,6 +14,8 @@ export const TYPE_LABELS: Record<AlertType, string> = {
 export const TYPE_HELP: Record<AlertType, string> = {
   kill_switch: 'When the kill switch stops an agent. It is over when somebody reactivates it.',
   entropy_loop: 'When entropy says that a session goes round in circles.',
+  semantic_loop:
+    'When a session asks the same again in other words, for the second time or more, and its agent’s policy is not hints alone. It is over when this long passed without.',
   budget: 'When an agent has spent this share of its hour, day or month.',
   error_rate: 'When this share of an agent’s calls fails, of at least ten.',
   agent_silent: 'When an agent that used to call has made no call for this long.',
@@ -20,7 +23,8 @@ export const TYPE_HELP: Record<AlertType, string> = {
 
 /** Which of the two numbers a type asks for. */
 export const asksShare = (type: AlertType): boolean => type === 'budget' || type === 'error_rate';
-export const asksWindow = (type: AlertType): boolean => type === 'error_rate' || type === 'agent_silent';
+export const asksWindow = (type: AlertType): boolean =>
+  type === 'error_rate' || type === 'agent_silent' || type === 'semantic_loop';
 
 export interface RuleDraft {
   name: string;
@@ -39,6 +43,7 @@ export interface RuleDraft {
 const DEFAULTS: Record<AlertType, Pick<RuleDraft, 'percent' | 'windowMinutes'>> = {
   kill_switch: { percent: '', windowMinutes: '' },
   entropy_loop: { percent: '', windowMinutes: '' },
+  semantic_loop: { percent: '', windowMinutes: '10' },
   budget: { percent: '80', windowMinutes: '' },
   error_rate: { percent: '20', windowMinutes: '5' },
   agent_silent: { percent: '', windowMinutes: '15' },
@@ -126,6 +131,8 @@ export function describeRule(rule: Pick<AlertRule, 'type' | 'threshold' | 'windo
       return 'The kill switch stops an agent';
     case 'entropy_loop':
       return 'A session goes round in circles';
+    case 'semantic_loop':
+      return 'A session asks the same again in other words';
     case 'budget':
       return `${share || 'All'} of a budget is spent`;
     case 'error_rate':

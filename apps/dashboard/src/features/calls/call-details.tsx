@@ -4,6 +4,8 @@ import { Bot, ScanSearch } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { LlmCall } from '#contracts';
 import { Callout, cx, formatCount, formatDuration, formatScore, Identifier, RelativeTime } from '../../ui';
+import { CallCacheFacts } from './call-cache';
+import { CallLoop, isLoopingCall } from './call-loop';
 import { CallCost } from './call-row';
 import { isFailedCall } from './calls-search';
 import { DECISIONS, reachedUpstream } from './decision-texts';
@@ -15,7 +17,7 @@ const linkClass =
 export function CallDetails({ call }: { call: LlmCall }) {
   return (
     <div data-testid="call-details" data-call-id={call.call_id} className="flex flex-col gap-4">
-      {call.detail || call.decision !== 'forwarded' ? (
+      {(call.detail || call.decision !== 'forwarded') && !call.cache ? (
         <Callout tone={isFailedCall(call) || call.decision === 'killed' ? 'danger' : 'neutral'}>
           {DECISIONS[call.decision]?.text} {call.detail}
         </Callout>
@@ -30,6 +32,16 @@ export function CallDetails({ call }: { call: LlmCall }) {
           <span className="truncate">{call.agent_id}</span>
         </Link>
       </div>
+      {call.cache ? (
+        <Part title="From the cache">
+          <CallCacheFacts cache={call.cache} />
+        </Part>
+      ) : null}
+      {isLoopingCall(call) ? (
+        <Part title="Semantic loop">
+          <CallLoop call={call} />
+        </Part>
+      ) : null}
       <Part title="Where the time went">
         <WaterfallChart call={call} />
       </Part>
@@ -110,7 +122,11 @@ function UsageTable({ call }: { call: LlmCall }) {
   if (!usage) {
     return (
       <p className="text-muted text-xs">
-        {reachedUpstream(call) ? 'The upstream reported no usage.' : 'None: it never reached the upstream.'}
+        {reachedUpstream(call)
+          ? 'The upstream reported no usage.'
+          : call.cache
+            ? 'None: the answer came from the cache.'
+            : 'None: it never reached the upstream.'}
       </p>
     );
   }

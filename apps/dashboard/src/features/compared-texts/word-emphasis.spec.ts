@@ -16,6 +16,12 @@ describe('emphasise', () => {
     expect(marked('Please, where is it', 'where is it')).toBe('Please, [where is it]');
   });
 
+  it('looks past case and the punctuation around a word, and not past the sign of a number', () => {
+    expect(marked('Find “Q3” now!', 'find q3, now')).toBe('[Find “Q3” now!]');
+    expect(marked('Set it to -5', 'set it to 5')).toBe('[Set it to] -5');
+    expect(marked('?', '!')).toBe('?');
+  });
+
   it('keeps order: a word elsewhere is no repetition', () => {
     expect(marked('b a', 'a b')).toMatch(/^(\[b\] a|b \[a\])$/);
   });

@@ -12,7 +12,8 @@ export interface TextRun {
 export const WORDS_MAX = 600;
 
 const wordsOf = (text: string): string[] => text.match(/\S+/g) ?? [];
-const keyOf = (word: string): string => word.toLowerCase();
+/** Case and the punctuation around a word do not make it another; a sign before a number does. */
+const keyOf = (word: string): string => word.toLowerCase().replace(/^["'“‘(]+|["'”’).,;:!?]+$/g, '') || word;
 
 /** Runs of shared and own text; together they are the whole text, white space included. Cost: product of the word counts. */
 export function emphasise(text: string, reference: string): TextRun[] {

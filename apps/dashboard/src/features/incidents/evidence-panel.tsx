@@ -6,7 +6,7 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import type { Incident, IncidentEvidence } from '#contracts';
 import { Badge, cx, EmptyState, formatScore, Panel, plural, RelativeTime, Switch } from '../../ui';
-import { EmphasisedText } from './emphasised-text';
+import { EmphasisedText } from '../compared-texts/emphasised-text';
 import { type EvidenceView, pointsOf, toolCallKey, viewEvidence } from './score';
 
 interface EvidencePanelProps {

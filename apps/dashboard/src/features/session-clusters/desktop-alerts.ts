@@ -1,6 +1,8 @@
 /** Notifications of the operating system for new loops, only if asked for, and only while nobody looks at the page. */
 import { useEffect, useRef, useState } from 'react';
 import type { AlertGroup } from '#contracts';
+import { againstThreshold } from '../semantic-loops/loop-texts';
+import type { SemanticAlert } from './semantic-alerts';
 import { describeTuple } from './window-dots';
 
 const STORAGE_KEY = 'observatory.desktop-alerts';
@@ -28,23 +30,21 @@ interface DesktopAlerts {
   toggle: () => void;
 }
 
-export function useDesktopAlerts(groups: ReadonlyMap<string, AlertGroup>): DesktopAlerts {
+/** @param groups and @param semantic null until they are known: the first ones are not news */
+export function useDesktopAlerts(
+  groups: ReadonlyMap<string, AlertGroup> | null,
+  semantic: ReadonlyMap<string, SemanticAlert> | null,
+): DesktopAlerts {
   const [isOn, setIsOn] = useState(readChoice);
   const [isBlocked, setIsBlocked] = useState(() => isSupported && Notification.permission === 'denied');
-  const known = useRef<ReadonlyMap<string, AlertGroup> | null>(null);
-
-  useEffect(() => {
-    const before = known.current;
-    known.current = groups;
-    if (!isOn || before === null || document.hasFocus()) return;
-    for (const group of groups.values()) {
-      if (before.has(group.session_id)) continue;
-      new Notification('An agent is looping', {
-        body: `${group.agent_id}: ${describeTuple(group.latest.repeated_pattern)}`,
-        tag: group.session_id,
-      });
-    }
-  }, [groups, isOn]);
+  useNotices(isOn, groups, ({ session_id, agent_id, latest }) => ({
+    title: 'An agent is looping',
+    options: { body: `${agent_id}: ${describeTuple(latest.repeated_pattern)}`, tag: session_id },
+  }));
+  useNotices(isOn, semantic, ({ session_id, agent_id, latest }) => ({
+    title: 'An agent asks the same in other words',
+    options: { body: `${agent_id}: similarity ${againstThreshold(latest)}`, tag: session_id },
+  }));
 
   const toggle = async () => {
     if (!isSupported) {
@@ -59,4 +59,26 @@ export function useDesktopAlerts(groups: ReadonlyMap<string, AlertGroup>): Deskt
   };
 
   return { isOn, isBlocked, toggle: () => void toggle() };
+}
+
+/** One notification per session that was not there before; those of the first data are not news. */
+function useNotices<A>(
+  isOn: boolean,
+  alerts: ReadonlyMap<string, A> | null,
+  write: (alert: A) => { title: string; options: NotificationOptions },
+): void {
+  const known = useRef<ReadonlyMap<string, A> | null>(null);
+  const latestWrite = useRef(write);
+  latestWrite.current = write;
+  useEffect(() => {
+    if (alerts === null) return;
+    const before = known.current;
+    known.current = alerts;
+    if (!isOn || before === null || document.hasFocus()) return;
+    for (const [sessionId, alert] of alerts) {
+      if (before.has(sessionId)) continue;
+      const { title, options } = latestWrite.current(alert);
+      new Notification(title, options);
+    }
+  }, [alerts, isOn]);
 }

@@ -1,16 +1,18 @@
 /**
- * Entropy Alerts: one row per looping session with the button that stops it. The only component that subscribes to
- * `gateway:entropy_alerts`. @see FR-9.10
+ * Entropy Alerts: one row per looping session with the button that stops it, and one per session that asks the same in
+ * other words. The only component that subscribes to `gateway:entropy_alerts`. @see FR-9.10
  */
 import { Bell, BellOff, Repeat } from 'lucide-react';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import type { AlertGroup } from '#contracts';
 import { type SessionsData, useTopic } from '../../realtime';
 import { Badge, cx, IconButton, Panel, Skeleton } from '../../ui';
 import { AlertAnnouncer } from './alert-announcer';
 import { AlertRow } from './alert-row';
 import { useDesktopAlerts } from './desktop-alerts';
-import { holdAlerts, orderAlerts } from './open-alerts';
+import { SemanticAlertRow } from './semantic-alert-row';
+import type { SemanticAlert } from './semantic-alerts';
+import { useShownAlerts } from './use-shown-alerts';
 
 /** Rows before the panel scrolls. */
 const ROWS_SHOWN_MAX = 4;
@@ -29,16 +31,16 @@ export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAl
   const { data } = useTopic('gateway:entropy_alerts');
   const groups = data ?? NO_ALERTS;
   const [isPointed, setIsPointed] = useState(false);
-  const rows = useShownAlerts(groups, sessions, isPointed);
+  const { rows, semanticBySession } = useShownAlerts(groups, sessions, isPointed);
   const height = useStableHeight(Math.min(Math.max(rows.length, 1), ROWS_SHOWN_MAX), keepsHeight) * ROW_PX;
   const unattendedCount = rows.filter(
-    (group) => (sessions.get(group.session_id)?.control.state ?? 'active') === 'active',
+    ({ session_id }) => (sessions.get(session_id)?.control.state ?? 'active') === 'active',
   ).length;
   return (
     <Panel
-      title="Entropy Alerts"
+      title="Entropy Alerts and Semantic Loops"
       aside={unattendedCount > 0 ? <Badge tone="danger">{unattendedCount} running</Badge> : null}
-      actions={<DesktopAlertsToggle groups={groups} />}
+      actions={<DesktopAlertsToggle groups={data} semantic={semanticBySession} />}
       bodyClassName=""
       className={cx('shrink-0', unattendedCount > 0 && 'border-danger-line')}
     >
@@ -61,27 +63,29 @@ export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAl
         ) : null}
         {rows.length > 0 ? (
           <ul>
-            {rows.map((group) => (
-              <AlertRow key={group.session_id} group={group} session={sessions.get(group.session_id)} />
-            ))}
+            {rows.map((row) =>
+              row.kind === 'entropy' ? (
+                <AlertRow
+                  key={row.session_id}
+                  group={row.group}
+                  session={sessions.get(row.session_id)}
+                  isReworded={row.isReworded}
+                />
+              ) : (
+                <SemanticAlertRow
+                  key={row.session_id}
+                  alert={row.alert}
+                  session={sessions.get(row.session_id)}
+                />
+              ),
+            )}
           </ul>
         ) : null}
       </div>
-      <AlertAnnouncer groups={data} />
+      <AlertAnnouncer ids={data} noun="new entropy alert" />
+      <AlertAnnouncer ids={semanticBySession} noun="new semantic loop" />
     </Panel>
   );
-}
-
-function useShownAlerts(
-  groups: ReadonlyMap<string, AlertGroup>,
-  sessions: SessionsData,
-  isPointed: boolean,
-): AlertGroup[] {
-  const shownIds = useRef<string[]>([]);
-  const ordered = orderAlerts(groups.values(), sessions);
-  const rows = isPointed ? holdAlerts(shownIds.current, ordered, groups) : ordered;
-  shownIds.current = rows.map((group) => group.session_id);
-  return rows;
 }
 
 /** The number of rows to make room for; waits while the pointer is on what lies below. */
@@ -91,8 +95,13 @@ function useStableHeight(rowCount: number, keepsHeight: boolean): number {
   return keepsHeight ? shown : rowCount;
 }
 
-function DesktopAlertsToggle({ groups }: { groups: ReadonlyMap<string, AlertGroup> }) {
-  const { isOn, toggle, isBlocked } = useDesktopAlerts(groups);
+interface DesktopAlertsToggleProps {
+  groups: ReadonlyMap<string, AlertGroup> | null;
+  semantic: ReadonlyMap<string, SemanticAlert> | null;
+}
+
+function DesktopAlertsToggle({ groups, semantic }: DesktopAlertsToggleProps) {
+  const { isOn, toggle, isBlocked } = useDesktopAlerts(groups, semantic);
   const label = isOn ? 'Desktop notifications are on' : 'Notify me on the desktop';
   return (
     <IconButton

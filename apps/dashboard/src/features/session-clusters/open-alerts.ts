@@ -36,11 +36,11 @@ export function orderAlerts(
  * While the pointer is on the panel no row moves or goes: new ones join at the end.
  * @param shownIds session ids on the screen
  */
-export function holdAlerts(
+export function holdAlerts<A extends { session_id: string }>(
   shownIds: readonly string[],
-  ordered: readonly AlertGroup[],
-  groups: ReadonlyMap<string, AlertGroup>,
-): AlertGroup[] {
+  ordered: readonly A[],
+  groups: ReadonlyMap<string, A>,
+): A[] {
   const kept = shownIds.flatMap((id) => groups.get(id) ?? []);
   const known = new Set(shownIds);
   return [...kept, ...ordered.filter((group) => !known.has(group.session_id))];

@@ -1,11 +1,14 @@
-/** Every step of the session, newest first, virtualised. Holds still while somebody reads: new steps wait in a pill. */
+/**
+ * Every step of the session and its semantic loops, newest first, virtualised. Holds still while somebody reads: what is
+ * new waits in a pill.
+ */
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { ArrowUp } from 'lucide-react';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import type { SessionDetail } from '#contracts';
-import { Button, Callout, EmptyState, plural } from '../../ui';
+import { Button, Callout, EmptyState, NewPill } from '../../ui';
+import { LoopRow } from '../semantic-loops/loop-row';
 import { StepRow } from './step-row';
-import { splitAtSeq, timelineSteps } from './timeline-steps';
+import { markOf, splitAtMark, type TimelineEntry, timelineEntries, timelineSteps } from './timeline-entries';
 import { useEarlierSteps } from './use-earlier-steps';
 
 const ROW_PX = 37;
@@ -23,12 +26,25 @@ export function Timeline({ detail, openSeqs, onToggle }: TimelineProps) {
     () => timelineSteps(earlier.steps, detail.steps, detail.held),
     [earlier.steps, detail.steps, detail.held],
   );
-  const { shown, waitingCount, isHeld, setIsHeld } = useHeldSteps(steps);
+  const hasBeginning = detail.steps.length >= detail.session.step_count || !earlier.hasMore;
+  const entries = useMemo(
+    () => timelineEntries(steps, detail.semantic_loops, hasBeginning),
+    [steps, detail.semantic_loops, hasBeginning],
+  );
+  const { shown, waitingCount, isHeld, setIsHeld } = useHeldEntries(entries);
+  const [openLoops, setOpenLoops] = useState<ReadonlySet<string>>(new Set());
+  const toggleLoop = useCallback((eventId: string) => {
+    setOpenLoops((before) => {
+      const next = new Set(before);
+      if (!next.delete(eventId)) next.add(eventId);
+      return next;
+    });
+  }, []);
   const virtualizer = useVirtualizer({
     count: shown.length,
     getScrollElement: () => scrollRef.current,
     estimateSize: () => ROW_PX,
-    getItemKey: (index) => shown[index]?.gateway.seq ?? index,
+    getItemKey: (index) => shown[index]?.key ?? index,
     overscan: 8,
   });
   const release = useCallback(() => {
@@ -36,22 +52,10 @@ export function Timeline({ detail, openSeqs, onToggle }: TimelineProps) {
     scrollRef.current?.scrollTo({ top: 0 });
   }, [setIsHeld]);
 
-  if (steps.length === 0) return <EmptyState title="No steps yet" />;
-  const oldestIsFirst = detail.steps.length >= detail.session.step_count;
+  if (entries.length === 0) return <EmptyState title="No steps yet" />;
   return (
     <div className="relative h-full">
-      {waitingCount > 0 ? (
-        <div className="pointer-events-none absolute inset-x-0 top-2 z-10 flex justify-center">
-          <button
-            type="button"
-            onClick={release}
-            className="pointer-events-auto inline-flex h-7 items-center gap-1.5 rounded-full bg-accent-solid px-3 font-medium text-white text-xs shadow-pop hover:bg-accent-solid-hover"
-          >
-            <ArrowUp size={13} aria-hidden="true" />
-            {plural(waitingCount, 'new step')}
-          </button>
-        </div>
-      ) : null}
+      <NewPill count={waitingCount} onRelease={release} />
       {/* Focusable, because a scrolling region has to be reachable by keyboard. */}
       <section
         ref={scrollRef}
@@ -66,8 +70,8 @@ export function Timeline({ detail, openSeqs, onToggle }: TimelineProps) {
       >
         <div className="relative" style={{ height: virtualizer.getTotalSize() }}>
           {virtualizer.getVirtualItems().map((item) => {
-            const step = shown[item.index];
-            return step ? (
+            const entry = shown[item.index];
+            return entry ? (
               <div
                 key={item.key}
                 ref={virtualizer.measureElement}
@@ -75,7 +79,19 @@ export function Timeline({ detail, openSeqs, onToggle }: TimelineProps) {
                 className="absolute inset-x-0 top-0"
                 style={{ transform: `translateY(${item.start}px)` }}
               >
-                <StepRow step={step} isOpen={openSeqs.has(step.gateway.seq)} onToggle={onToggle} />
+                {entry.kind === 'step' ? (
+                  <StepRow
+                    step={entry.step}
+                    isOpen={openSeqs.has(entry.step.gateway.seq)}
+                    onToggle={onToggle}
+                  />
+                ) : (
+                  <LoopRow
+                    event={entry.event}
+                    isOpen={openLoops.has(entry.event.event_id)}
+                    onToggle={toggleLoop}
+                  />
+                )}
               </div>
             ) : null;
           })}
@@ -85,7 +101,7 @@ export function Timeline({ detail, openSeqs, onToggle }: TimelineProps) {
             {earlier.failure}
           </Callout>
         ) : null}
-        {oldestIsFirst || !earlier.hasMore ? (
+        {hasBeginning ? (
           <p className="p-3 text-center text-faint text-xs">The session begins here.</p>
         ) : (
           <div className="flex justify-center p-3">
@@ -99,12 +115,13 @@ export function Timeline({ detail, openSeqs, onToggle }: TimelineProps) {
   );
 }
 
-/** While held, steps newer than those on the screen wait; values of those on the screen still change. */
-function useHeldSteps(steps: ReturnType<typeof timelineSteps>) {
+/** While held, what is newer than what is on the screen waits; values of what is on it still change. */
+function useHeldEntries(entries: readonly TimelineEntry[]) {
   const [isHeld, setIsHeld] = useState(false);
-  const newestSeq = steps[0]?.gateway.seq ?? 0;
-  const [heldSeq, setHeldSeq] = useState(newestSeq);
-  if (!isHeld && heldSeq !== newestSeq) setHeldSeq(newestSeq);
-  const { shown, waitingCount } = splitAtSeq(steps, isHeld ? heldSeq : newestSeq);
-  return { shown, waitingCount, isHeld, setIsHeld };
+  const newest = useMemo(() => markOf(entries), [entries]);
+  const [held, setHeld] = useState(newest);
+  const isBehind = held.stepSeq !== newest.stepSeq || held.loopSeq !== newest.loopSeq;
+  if (!isHeld && isBehind) setHeld(newest);
+  const split = useMemo(() => splitAtMark(entries, isHeld ? held : newest), [entries, isHeld, held, newest]);
+  return { ...split, isHeld, setIsHeld };
 }

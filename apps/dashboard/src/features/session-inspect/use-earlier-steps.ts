@@ -1,5 +1,6 @@
 /** Steps older than the live snapshot, page by page, when asked for. */
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import type { Page, StepView } from '#contracts';
 import { api } from '../../api';
 
@@ -18,8 +19,10 @@ export function useEarlierSteps(sessionId: string) {
       }),
     getNextPageParam: (page) => page.next_cursor,
   });
+  const { data } = query;
+  const steps = useMemo(() => data?.pages.flatMap((page) => page.items) ?? [], [data]);
   return {
-    steps: query.data?.pages.flatMap((page) => page.items) ?? [],
+    steps,
     isLoading: query.isFetching,
     failure: query.error?.message ?? null,
     /** Something older may exist. */

@@ -8,8 +8,9 @@ import { api } from '../../api';
 import { useChangeSearch } from '../../app/use-change-search';
 import {
   Callout,
-  cx,
   EmptyState,
+  type Figure,
+  Figures,
   FilterChip,
   formatCost,
   formatCount,
@@ -122,9 +123,9 @@ function useSpend(group: SpendGroup, span: Span, agent: string | undefined, mode
 }
 
 function Totals({ totals }: { totals: ReturnType<typeof totalsOf> | null }) {
-  const tiles: readonly { label: string; value: string | null; note: string | null }[] = [
-    { label: 'Cost', value: totals && formatCost(totals.cost_usd), note: null },
-    { label: 'Calls', value: totals && formatCount(totals.call_count), note: null },
+  const figures: readonly Figure[] = [
+    { label: 'Cost', value: totals && formatCost(totals.cost_usd) },
+    { label: 'Calls', value: totals && formatCount(totals.call_count) },
     {
       label: 'Input tokens',
       value: totals && formatTokens(totals.input_tokens),
@@ -140,25 +141,7 @@ function Totals({ totals }: { totals: ReturnType<typeof totalsOf> | null }) {
         totals && totals.reasoning_tokens > 0 ? `${formatTokens(totals.reasoning_tokens)} reasoning` : null,
     },
   ];
-  return (
-    <dl className="grid grid-cols-4 gap-px overflow-hidden rounded-lg border border-line bg-line max-md:grid-cols-2">
-      {tiles.map(({ label, value, note }, index) => (
-        <div key={label} className="min-w-0 bg-surface px-4 py-3">
-          <dt className="text-2xs text-muted">{label}</dt>
-          <dd className="nums flex flex-wrap items-baseline gap-x-2">
-            {value === null ? (
-              <Skeleton className="my-1.5 h-5 w-20" />
-            ) : (
-              <>
-                <span className={cx('font-semibold', index === 0 ? 'text-xl' : 'text-lg')}>{value}</span>
-                {note ? <span className="text-muted text-xs">{note}</span> : null}
-              </>
-            )}
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <Figures figures={figures} columns={4} />;
 }
 
 function Unpriced({ count }: { count: number }) {

@@ -1,0 +1,63 @@
+/** The cache in figures; the wrong-hit rate always stands beside the hit rate. */
+import type { CacheStats } from '#contracts';
+import { type Figure, Figures, formatBytes, formatCost, formatCount, formatShare, plural } from '../../ui';
+import { formatSavedTime } from '../calls/cache-texts';
+import { formatLookupMs, hitRates, wrongHitTone } from './cache-stats';
+
+export function CacheFigures({ stats }: { stats: CacheStats }) {
+  const rates = hitRates(stats);
+  const judged = stats.marked_right + stats.marked_wrong;
+  const compared = stats.shadow_agreed + stats.shadow_differed;
+  const figures: readonly Figure[] = [
+    {
+      label: 'Hit rate',
+      value: rates.total === null ? 'no look-ups yet' : formatShare(rates.total),
+      note:
+        rates.total === null
+          ? null
+          : `${formatCount(stats.exact_hits)} exact, ${formatCount(stats.semantic_hits)} similar of ${formatCount(rates.lookupCount)}`,
+    },
+    {
+      label: 'Wrong among semantic matches',
+      value: stats.wrong_hit_rate === null ? 'not known yet' : formatShare(stats.wrong_hit_rate),
+      tone: wrongHitTone(stats.wrong_hit_rate),
+      note: `${formatCount(judged)} judged, ${formatCount(compared)} compared`,
+    },
+    {
+      label: 'Shadow hits, not served',
+      value: formatCount(stats.shadow_hits),
+      note:
+        compared > 0
+          ? `${formatCount(stats.shadow_agreed)} agreed, ${formatCount(stats.shadow_differed)} differed`
+          : rates.shadow !== null && stats.shadow_hits > 0
+            ? `${formatShare(rates.shadow)} of look-ups`
+            : null,
+    },
+    { label: 'Saved', value: formatCost(stats.saved_usd), note: `and ${formatSavedTime(stats.saved_ms)}` },
+    {
+      label: 'Entries',
+      value: formatCount(stats.total_entries),
+      note: formatBytes(stats.total_bytes),
+    },
+    {
+      label: 'Look-up, p50',
+      value: stats.lookup_p50_ms === null ? 'none yet' : formatLookupMs(stats.lookup_p50_ms),
+      note: stats.lookup_p99_ms === null ? null : `p99 ${formatLookupMs(stats.lookup_p99_ms)}`,
+    },
+    {
+      label: 'Shared answers',
+      value: formatCount(stats.coalesced),
+      note: 'callers that waited for an equal call',
+    },
+    {
+      label: 'Vetoed',
+      value: formatCount(Object.values(stats.vetoes).reduce((sum, count) => sum + (count ?? 0), 0)),
+      note: 'alike, but not the same question',
+    },
+  ];
+  return (
+    <section aria-label={`Figures over ${plural(rates.lookupCount, 'look-up')}`}>
+      <Figures figures={figures} columns={4} />
+    </section>
+  );
+}

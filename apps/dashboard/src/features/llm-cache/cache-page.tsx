@@ -1,0 +1,146 @@
+/** The LLM cache: what it saved and how often it was wrong, what it keeps, and the ways to judge and to clear it. */
+import { DatabaseZap, Eraser, TriangleAlert } from 'lucide-react';
+import { useState } from 'react';
+import type { CacheStats } from '#contracts';
+import { useDenial } from '../../api';
+import { Badge, Button, Callout, CountBars, EmptyState, Panel, Skeleton } from '../../ui';
+import { CacheFigures } from './cache-figures';
+import { CacheLesson } from './cache-lesson';
+import { isUnused, notStoredLines, vetoLines } from './cache-stats';
+import { EntriesPanel } from './entries-panel';
+import { InvalidateDialog } from './invalidate-dialog';
+import { MatchesPanel } from './matches-panel';
+import { SemanticModePanel } from './semantic-mode-panel';
+import { useCacheStats } from './use-cache';
+
+export function CachePage() {
+  const { data: stats, error } = useCacheStats();
+  const denial = useDenial('command');
+  /** Null: closed. */
+  const [pattern, setPattern] = useState<string | null>(null);
+  return (
+    <div className="flex h-full flex-col">
+      <header className="flex min-h-12 flex-wrap items-center gap-x-3 gap-y-1.5 border-line border-b bg-surface px-4 py-2">
+        <h1 className="font-semibold text-md">Cache</h1>
+        {stats ? <Backend stats={stats} /> : null}
+        {stats && stats.backend !== 'off' ? (
+          <Button
+            data-testid="cache-invalidate"
+            icon={<Eraser size={14} aria-hidden="true" />}
+            disabledReason={denial}
+            onClick={() => setPattern('')}
+            className="ml-auto max-md:h-10"
+          >
+            Invalidate
+          </Button>
+        ) : null}
+      </header>
+      {/* Focusable, because a scrolling region has to be reachable by keyboard. */}
+      <section
+        aria-label="State of the cache"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: see above.
+        tabIndex={0}
+        className="focus-inset min-h-0 flex-1 overflow-y-auto"
+      >
+        <div className="mx-auto flex max-w-6xl flex-col gap-3 p-3">
+          {error ? <Callout tone="danger">{error.message}</Callout> : null}
+          {stats?.is_degraded ? (
+            <Callout tone="warning" icon={<TriangleAlert size={14} aria-hidden="true" />}>
+              Redis does not answer: every look-up is a miss, and calls go to the upstream as if there were no
+              cache. It is tried again by itself.
+            </Callout>
+          ) : null}
+          {!stats && !error ? <Loading /> : null}
+          {stats ? <Body stats={stats} onInvalidate={setPattern} /> : null}
+        </div>
+      </section>
+      {pattern === null || denial !== null ? null : (
+        <InvalidateDialog pattern={pattern} onClose={() => setPattern(null)} />
+      )}
+    </div>
+  );
+}
+
+function Body({ stats, onInvalidate }: { stats: CacheStats; onInvalidate: (pattern: string) => void }) {
+  if (stats.backend === 'off') {
+    return (
+      <>
+        <Panel>
+          <EmptyState icon={<DatabaseZap size={28} aria-hidden="true" />} title="The cache is off">
+            Every call goes to its upstream. Start the gateway with{' '}
+            <code className="font-mono text-xs">LLM_CACHE_BACKEND=auto</code> to switch it on.
+          </EmptyState>
+        </Panel>
+        <CacheLesson />
+      </>
+    );
+  }
+  if (isUnused(stats)) {
+    return (
+      <>
+        <Panel>
+          <EmptyState
+            icon={<DatabaseZap size={28} aria-hidden="true" />}
+            title="Nothing has been asked twice yet"
+          >
+            Answers to calls through the proxy are kept here. The second time the same is asked it costs
+            nothing and takes a millisecond.
+          </EmptyState>
+        </Panel>
+        <CacheLesson />
+      </>
+    );
+  }
+  return (
+    <>
+      <CacheFigures stats={stats} />
+      <div className="flex items-start gap-3 max-lg:flex-col max-lg:items-stretch">
+        <div className="flex min-w-0 flex-1 flex-col gap-3">
+          <MatchesPanel mode={stats.semantic_mode} />
+          <EntriesPanel onInvalidate={onInvalidate} />
+        </div>
+        <div className="flex w-80 shrink-0 flex-col gap-3 max-lg:w-full">
+          <SemanticModePanel stats={stats} />
+          <Panel title="Vetoes" bodyClassName="">
+            <CountBars
+              label="Vetoes by reason"
+              lines={vetoLines(stats.vetoes)}
+              empty="None. A similar question whose numbers, names or a “not” differ is refused, and counted here."
+            />
+          </Panel>
+          <Panel title="Answers not kept" bodyClassName="">
+            <CountBars
+              label="Answers not kept, by reason"
+              lines={notStoredLines(stats.not_stored)}
+              empty="None: every whole answer was kept."
+            />
+          </Panel>
+        </div>
+      </div>
+      <CacheLesson />
+    </>
+  );
+}
+
+function Backend({ stats: { backend, is_degraded } }: { stats: CacheStats }) {
+  if (backend === 'off') return <Badge>Off</Badge>;
+  const name = backend === 'redis' ? 'Redis' : 'In memory';
+  return is_degraded ? (
+    <Badge tone="warning" data-testid="cache-backend">
+      {name}, not answering
+    </Badge>
+  ) : (
+    <Badge tone="success" data-testid="cache-backend">
+      {name}
+    </Badge>
+  );
+}
+
+function Loading() {
+  return (
+    <div aria-busy="true" className="flex flex-col gap-3">
+      <Skeleton className="h-36" />
+      <Skeleton className="h-64" />
+    </div>
+  );
+}

@@ -1,0 +1,122 @@
+/** The figures of the cache as the page shows them. Pure. */
+import type { CacheSemanticMode, CacheStats, TextVeto } from '#contracts';
+import type { CountLine } from '../../ui';
+
+export interface HitRates {
+  lookupCount: number;
+  /** Shares of all look-ups; null without any. */
+  total: number | null;
+  exact: number | null;
+  semantic: number | null;
+  /** What shadow mode would have added. */
+  shadow: number | null;
+}
+
+export function hitRates(
+  stats: Pick<CacheStats, 'total_hits' | 'total_misses' | 'exact_hits' | 'semantic_hits' | 'shadow_hits'>,
+): HitRates {
+  const lookupCount = stats.total_hits + stats.total_misses;
+  const share = (count: number): number | null => (lookupCount === 0 ? null : count / lookupCount);
+  return {
+    lookupCount,
+    total: share(stats.total_hits),
+    exact: share(stats.exact_hits),
+    semantic: share(stats.semantic_hits),
+    shadow: share(stats.shadow_hits),
+  };
+}
+
+/** From this share on semantic matches do more harm than they save. */
+export const WRONG_HITS_WARN_ABOVE = 0.01;
+
+/** Too many are wrong; not so while nothing is known. */
+export const isWrongHitRate = (rate: number | null): boolean => rate !== null && rate > WRONG_HITS_WARN_ABOVE;
+
+export function wrongHitTone(rate: number | null): 'faint' | 'success' | 'danger' {
+  if (rate === null) return 'faint';
+  return isWrongHitRate(rate) ? 'danger' : 'success';
+}
+
+/** Nothing was looked up and nothing is kept: the page teaches instead of showing zeros. */
+export const isUnused = (stats: CacheStats): boolean =>
+  stats.total_entries === 0 && stats.total_hits + stats.total_misses + stats.shadow_hits === 0;
+
+export const MODE_TEXTS: Record<CacheSemanticMode, { label: string; text: string }> = {
+  off: { label: 'Off', text: 'Only the same request is answered from the cache.' },
+  shadow: {
+    label: 'Shadow',
+    text: 'A similar question goes to the upstream all the same. The real answer is compared with the one that would have been served, and nothing is risked.',
+  },
+  on: {
+    label: 'On',
+    text: 'A similar question at temperature 0, within the same conversation, tools and model, gets the answer that was given before.',
+  },
+};
+
+/** What to do next, from what is known. */
+export function modeAdvice(
+  stats: Pick<CacheStats, 'semantic_mode' | 'wrong_hit_rate' | 'shadow_hits' | 'embedding_model'>,
+): string {
+  const { semantic_mode, wrong_hit_rate, shadow_hits } = stats;
+  if (semantic_mode === 'off')
+    return 'Try shadow first: it measures on your own traffic, and serves nothing.';
+  if (stats.embedding_model === null) {
+    return 'No embedder answers: only exact matches are found until one does. See System.';
+  }
+  const isWrong = isWrongHitRate(wrong_hit_rate);
+  if (semantic_mode === 'on') {
+    if (isWrong) return 'Too many are wrong: go back to shadow, or raise LLM_CACHE_SIMILARITY.';
+    return 'Judge some of the matches now and then: the wrong-hit rate is only as good as what is known.';
+  }
+  if (wrong_hit_rate === null) {
+    return shadow_hits === 0
+      ? 'No similar question came yet. Leave it running until there is something to judge.'
+      : 'Nothing is known about them yet: judge some of the matches.';
+  }
+  return isWrong
+    ? 'Too many would have been wrong: stay in shadow, or raise LLM_CACHE_SIMILARITY.'
+    : 'Few would have been wrong. Look through the matches before you switch it on.';
+}
+
+const VETOES: Record<TextVeto, Omit<CountLine, 'key' | 'count'>> = {
+  numbers: { label: 'Other numbers', note: '“order 17” is not “order 18”.' },
+  dates: { label: 'Other dates' },
+  negation: { label: 'A “not” in one of them' },
+  quotes: { label: 'Other quoted words' },
+  code: { label: 'Other code' },
+  entities: { label: 'Other names' },
+  one_word: { label: 'One word differs', note: 'In short questions that can be the whole point.' },
+  word_order: { label: 'Same words, other order', note: '“Rome to Oslo” is not “Oslo to Rome”.' },
+};
+
+const NOT_STORED: Record<string, Omit<CountLine, 'key' | 'count'>> = {
+  failed: { label: 'Errors', note: 'The upstream answered with a failure.' },
+  unfinished: { label: 'Broken off', note: 'The answer never ended, or the client left.' },
+  length: { label: 'Cut off', note: 'At a limit on its length.' },
+  filtered: { label: 'Filtered', note: 'By the vendor.' },
+  other_finish: { label: 'Ended some other way' },
+  lossy: { label: 'More than text and tools', note: 'A replay would lose something.' },
+  stateful: { label: 'Not a plain question', note: 'It depends on what the vendor keeps or looks up.' },
+  hinted: { label: 'Carried our words', note: 'A hint or guidance was added to the call.' },
+  too_large: { label: 'Too large' },
+  backend_away: { label: 'Redis away', tone: 'warning' },
+  no_store: { label: 'Marked no-store' },
+};
+
+function linesOf(
+  counts: Readonly<Record<string, number | undefined>>,
+  texts: Record<string, Omit<CountLine, 'key' | 'count'>>,
+): CountLine[] {
+  return Object.entries(counts)
+    .map(([key, count = 0]) => ({ label: key.replaceAll('_', ' '), ...texts[key], key, count }))
+    .filter(({ count }) => count > 0)
+    .sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
+}
+
+export const vetoLines = (vetoes: CacheStats['vetoes']): CountLine[] => linesOf(vetoes, VETOES);
+export const notStoredLines = (reasons: CacheStats['not_stored']): CountLine[] =>
+  linesOf(reasons, NOT_STORED);
+
+/** "0.03 ms", "1.2 ms", "18 ms". */
+export const formatLookupMs = (ms: number): string =>
+  ms < 1 ? `${ms.toFixed(2)} ms` : ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`;

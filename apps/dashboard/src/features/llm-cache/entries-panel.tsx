@@ -1,0 +1,130 @@
+/** What is kept, the most useful first. Neither prompts nor answers: those are nobody's to read here. */
+import { Link } from '@tanstack/react-router';
+import { Eraser } from 'lucide-react';
+import type { CacheEntryView } from '#contracts';
+import { useDenial } from '../../api';
+import {
+  Button,
+  Callout,
+  formatBytes,
+  formatCost,
+  formatCount,
+  Panel,
+  RelativeTime,
+  Skeleton,
+  Table,
+  Td,
+  Th,
+  truncateMiddle,
+} from '../../ui';
+import { useCacheEntries } from './use-cache';
+
+interface EntriesPanelProps {
+  onInvalidate: (pattern: string) => void;
+}
+
+export function EntriesPanel({ onInvalidate }: EntriesPanelProps) {
+  const { items, failure, hasMore, isLoadingMore, loadMore } = useCacheEntries();
+  return (
+    <Panel
+      title="Top hits"
+      aside={<span className="text-muted text-xs max-md:hidden">no prompts and no answers</span>}
+      bodyClassName="relative overflow-x-auto"
+    >
+      {failure ? (
+        <Callout tone="danger" className="m-3">
+          {failure}
+        </Callout>
+      ) : null}
+      {items === undefined && !failure ? <Skeleton className="m-3 h-24" /> : null}
+      {items?.length === 0 ? (
+        <p className="p-3 text-muted text-xs">Nothing is kept. The next whole answer will be.</p>
+      ) : null}
+      {items && items.length > 0 ? <EntriesTable entries={items} onInvalidate={onInvalidate} /> : null}
+      {hasMore ? (
+        <div className="flex justify-center p-3">
+          <Button size="sm" busy={isLoadingMore} onClick={loadMore}>
+            Load more entries
+          </Button>
+        </div>
+      ) : null}
+    </Panel>
+  );
+}
+
+function EntriesTable({ entries, onInvalidate }: EntriesPanelProps & { entries: readonly CacheEntryView[] }) {
+  const denial = useDenial('command');
+  return (
+    <Table className="nums text-xs">
+      <thead>
+        <tr>
+          <Th>Asked by</Th>
+          <Th className="text-right">Hits</Th>
+          <Th className="text-right">Saved</Th>
+          <Th className="text-right max-md:hidden">Size</Th>
+          <Th className="max-md:hidden">Kept</Th>
+          <Th className="max-md:hidden">Last hit</Th>
+          <Th className="max-lg:hidden">Key</Th>
+          <Th className="w-10">
+            <span className="sr-only">Actions</span>
+          </Th>
+        </tr>
+      </thead>
+      <tbody>
+        {entries.map((entry) => (
+          <tr key={entry.key} data-testid="cache-entry" className="hover:bg-hover">
+            <Td className="max-w-56">
+              <Link
+                to="/agents/$agentId"
+                params={{ agentId: entry.agent_id }}
+                className="block truncate font-medium hover:underline"
+              >
+                {entry.agent_id}
+              </Link>
+              <span className="block truncate text-muted" title={`${entry.upstream}, ${entry.dialect}`}>
+                {entry.model ?? entry.upstream}
+                {entry.has_vector ? (
+                  <span title="Similar questions can find it too." className="ml-1.5">
+                    <span aria-hidden="true">≈</span>
+                    <span className="sr-only">found by similar questions too</span>
+                  </span>
+                ) : null}
+              </span>
+            </Td>
+            <Td className="text-right font-medium">{formatCount(entry.hit_count)}</Td>
+            <Td className="text-right">
+              {entry.cost_usd === null ? (
+                <span className="text-warning">{formatCost(null)}</span>
+              ) : (
+                <span title={`${formatCost(entry.cost_usd)} each`}>
+                  {formatCost(entry.cost_usd * entry.hit_count)}
+                </span>
+              )}
+            </Td>
+            <Td className="text-right text-muted max-md:hidden">{formatBytes(entry.byte_count)}</Td>
+            <Td className="text-muted max-md:hidden">
+              <RelativeTime atMs={entry.created_at_ms} />
+            </Td>
+            <Td className="text-muted max-md:hidden">
+              {entry.last_hit_at_ms === null ? 'never' : <RelativeTime atMs={entry.last_hit_at_ms} />}
+            </Td>
+            <Td className="font-mono text-2xs text-muted max-lg:hidden" title={entry.key}>
+              {truncateMiddle(entry.key, 18)}
+            </Td>
+            <Td className="!py-0.5">
+              <Button
+                size="sm"
+                variant="ghost"
+                aria-label={`Remove this entry of ${entry.agent_id}`}
+                title="Remove this entry"
+                icon={<Eraser size={14} aria-hidden="true" />}
+                disabledReason={denial}
+                onClick={() => onInvalidate(entry.key)}
+              />
+            </Td>
+          </tr>
+        ))}
+      </tbody>
+    </Table>
+  );
+}

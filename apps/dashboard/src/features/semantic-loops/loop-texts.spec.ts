@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { SEMANTIC_LOOP_ACTIONS, SEMANTIC_LOOP_POLICIES } from '#contracts';
+import { ACTION_TEXTS, againstThreshold, LOOP_POLICY_TEXTS, occurrenceText } from './loop-texts';
+
+describe('a semantic loop, in words', () => {
+  it('does not round a similarity down to the threshold it is above', () => {
+    expect(againstThreshold({ similarity: 0.9512, threshold: 0.95 })).toBe('0.951, above 0.950');
+  });
+
+  it('counts as people do', () => {
+    expect([1, 2, 3, 4, 11, 12, 13, 21, 112].map((count) => occurrenceText(count).split(' ')[0])).toEqual([
+      '1st',
+      '2nd',
+      '3rd',
+      '4th',
+      '11th',
+      '12th',
+      '13th',
+      '21st',
+      '112th',
+    ]);
+  });
+
+  it('has words for every action and every policy', () => {
+    for (const action of SEMANTIC_LOOP_ACTIONS) expect(ACTION_TEXTS[action].text).toContain('hint');
+    for (const policy of SEMANTIC_LOOP_POLICIES) expect(LOOP_POLICY_TEXTS[policy].label).not.toBe('');
+  });
+});

@@ -1,0 +1,51 @@
+/** What a semantic loop means and what was done about it, in the words an operator reads. Pure. */
+import type { SemanticLoopAction, SemanticLoopEvent, SemanticLoopPolicy } from '#contracts';
+import type { Tone } from '../../ui';
+
+export const ACTION_TEXTS: Record<SemanticLoopAction, { label: string; tone: Tone; text: string }> = {
+  hinted: {
+    label: 'Hinted',
+    tone: 'accent',
+    text: 'A hint was added to the call: take a different approach.',
+  },
+  alerted: {
+    label: 'Alerted',
+    tone: 'danger',
+    text: 'A hint was added to the call, and an alert was raised.',
+  },
+  paused: {
+    label: 'Paused',
+    tone: 'paused',
+    text: 'A hint was added to the call, an alert was raised, and the session was paused for a person to look.',
+  },
+};
+
+export const LOOP_POLICY_TEXTS: Record<SemanticLoopPolicy, { label: string; text: string }> = {
+  off: { label: 'Off', text: 'Its prompts are not compared.' },
+  hint: { label: 'Hint', text: 'Each time, a hint goes to the model.' },
+  alert: { label: 'Hint, then alert', text: 'The first time a hint; from the second on an alert too.' },
+  pause: {
+    label: 'Hint, alert, then pause',
+    text: 'First a hint, then an alert; from the third time on the session is paused.',
+  },
+};
+
+/** The scale has three decimals that matter: 0.951 is above 0.95 and must not read as it. */
+export const formatSimilarity = (similarity: number): string => similarity.toFixed(3);
+
+/** "0.973, above 0.950": the threshold is exclusive. */
+export const againstThreshold = ({
+  similarity,
+  threshold,
+}: Pick<SemanticLoopEvent, 'similarity' | 'threshold'>): string =>
+  `${formatSimilarity(similarity)}, above ${formatSimilarity(threshold)}`;
+
+/** One line for somebody who sees the number for the first time. */
+export const SCALE_TEXT = '1 means the same, 0.5 means unrelated (1 − cosine distance ÷ 2).';
+
+/** "2nd time in this session". */
+export function occurrenceText(occurrence: number): string {
+  const tens = occurrence % 100;
+  const suffix = tens >= 11 && tens <= 13 ? 'th' : (['th', 'st', 'nd', 'rd'][occurrence % 10] ?? 'th');
+  return `${occurrence}${suffix} time in this session`;
+}

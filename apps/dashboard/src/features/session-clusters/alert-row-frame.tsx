@@ -1,0 +1,141 @@
+/** What the rows of the alerts panel have in common: which session, since when, who has it in hand, and the button. */
+import { Link, useRouter } from '@tanstack/react-router';
+import { ArrowRight, Pause } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { SessionView } from '#contracts';
+import { Button, cx, RelativeTime, truncateMiddle } from '../../ui';
+import { ControlBadge } from '../hitl-console/control-badge';
+import { isStoppedState, MODE_TEXTS } from '../hitl-console/control-texts';
+import { usePauseAndInspect } from '../hitl-console/use-pause-and-inspect';
+
+interface AlertRowFrameProps {
+  'data-testid': string;
+  sessionId: string;
+  agentId: string;
+  /** Undefined when the alert arrived before its session's row. */
+  session: SessionView | undefined;
+  /** At the left, and what it is. */
+  figure: { value: string; name: string; title: string };
+  firstAtMs: number;
+  /** Below since when: "3 alerts". */
+  countText: string;
+  /** Goes into the audit. */
+  pauseReason: string;
+  /** What is repeated. */
+  children: ReactNode;
+}
+
+export function AlertRowFrame(props: AlertRowFrameProps) {
+  const { sessionId, session, figure } = props;
+  const pausing = usePauseAndInspect();
+  const isStopped = session !== undefined && isStoppedState(session.control.state);
+  const isObserveOnly = session?.control.mode === 'observe_only' && !isStopped;
+  return (
+    <li
+      data-testid={props['data-testid']}
+      data-session-id={sessionId}
+      className="animate-arrive border-line border-b px-3 py-1.5 last:border-b-0"
+    >
+      <div className="flex min-h-10 items-center gap-3 max-md:flex-wrap max-md:gap-x-2 max-md:gap-y-1">
+        <span
+          title={figure.title}
+          className={cx(
+            'nums inline-flex h-7 w-12 shrink-0 items-center justify-center rounded-md font-semibold',
+            isStopped ? 'bg-sunken text-muted' : 'bg-danger-soft text-danger',
+          )}
+        >
+          <span className="sr-only">{figure.name} </span>
+          {figure.value}
+        </span>
+        <div className="flex w-44 min-w-0 shrink-0 flex-col max-md:w-auto max-md:flex-1">
+          <Link
+            to="/sessions/$sessionId"
+            params={{ sessionId }}
+            title={sessionId}
+            className="truncate font-medium font-mono text-xs hover:underline"
+          >
+            {truncateMiddle(sessionId, 24)}
+          </Link>
+          <span className="truncate text-muted text-xs">{props.agentId}</span>
+        </div>
+        <div className="min-w-0 flex-1 max-md:order-1 max-md:basis-full">
+          {props.children}
+          <Note isObserveOnly={isObserveOnly} failure={pausing.failure} />
+        </div>
+        <span className="nums shrink-0 text-right text-muted text-xs">
+          <RelativeTime atMs={props.firstAtMs} />
+          <br className="max-md:hidden" />
+          <span className="max-md:ml-2">{props.countText}</span>
+        </span>
+        {session && isStopped ? <ControlBadge control={session.control} className="max-w-40" /> : null}
+        <PauseButton
+          sessionId={sessionId}
+          isDone={isStopped || session?.ended === true}
+          pausing={pausing}
+          reason={props.pauseReason}
+        />
+      </div>
+    </li>
+  );
+}
+
+/** Second line of the row, so that a failure does not make it higher and move the rows below. */
+function Note({ isObserveOnly, failure }: { isObserveOnly: boolean; failure: string | null }) {
+  if (failure) {
+    return (
+      <p role="alert" title={failure} className="truncate text-danger text-xs max-md:whitespace-normal">
+        Not paused: {failure}
+      </p>
+    );
+  }
+  if (!isObserveOnly) return null;
+  return (
+    <p className="truncate text-muted text-xs max-md:whitespace-normal" title={MODE_TEXTS.observe_only}>
+      {MODE_TEXTS.observe_only}
+    </p>
+  );
+}
+
+interface PauseButtonProps {
+  sessionId: string;
+  /** Stopped or over: there is nothing left to pause. */
+  isDone: boolean;
+  pausing: ReturnType<typeof usePauseAndInspect>;
+  reason: string;
+}
+
+function PauseButton({ sessionId, isDone, pausing, reason }: PauseButtonProps) {
+  const router = useRouter();
+  const target = { to: '/sessions/$sessionId', params: { sessionId } } as const;
+  const preload = () => void router.preloadRoute(target);
+  if (isDone) {
+    return (
+      <Button
+        data-testid="pause-and-inspect"
+        className="w-40 max-md:order-2 max-md:h-11 max-md:w-full"
+        icon={<ArrowRight size={14} aria-hidden="true" />}
+        aria-label={`Inspect ${sessionId}`}
+        onPointerEnter={preload}
+        onClick={() => void router.navigate(target)}
+      >
+        Inspect
+      </Button>
+    );
+  }
+  return (
+    <Button
+      data-testid="pause-and-inspect"
+      variant="primary"
+      className="w-40 max-md:order-2 max-md:h-11 max-md:w-full"
+      icon={<Pause size={14} aria-hidden="true" />}
+      busy={pausing.busy}
+      disabledReason={pausing.denial}
+      aria-label={`Pause and Inspect ${sessionId}`}
+      onPointerEnter={preload}
+      onFocus={preload}
+      onClick={() => void pausing.pause(sessionId, reason)}
+    >
+      Pause and Inspect
+    </Button>
+  );
+}

@@ -1,0 +1,56 @@
+/** One row per session that has an alert, whichever detector raised it. Pure. */
+import type { AlertGroup, SessionView } from '#contracts';
+import { isStoppedState } from '../hitl-console/control-texts';
+import { orderAlerts } from './open-alerts';
+import { orderSemanticAlerts, type SemanticAlert } from './semantic-alerts';
+
+export type AlertRowData =
+  | { session_id: string; kind: 'entropy'; group: AlertGroup; isReworded: boolean }
+  | { session_id: string; kind: 'semantic'; alert: SemanticAlert };
+
+type Groups = ReadonlyMap<string, AlertGroup>;
+type Alerts = ReadonlyMap<string, SemanticAlert>;
+
+/** What runs comes before what somebody stopped; within both, entropy alerts before semantic ones. */
+export function orderAlertRows(
+  groups: Groups,
+  alerts: Alerts,
+  sessions: ReadonlyMap<string, SessionView>,
+  nowMs: number,
+): AlertRowData[] {
+  const entropy = orderAlerts(groups.values(), sessions);
+  const entropyIds = new Set(entropy.map(({ session_id }) => session_id));
+  const semantic = orderSemanticAlerts(alerts.values(), sessions, entropyIds, nowMs);
+  const rows = [...entropy.map((group) => entropyRow(group, alerts)), ...semantic.map(semanticRow)];
+  const isStopped = ({ session_id }: AlertRowData): boolean => {
+    const session = sessions.get(session_id);
+    return session !== undefined && isStoppedState(session.control.state);
+  };
+  return [...rows.filter((row) => !isStopped(row)), ...rows.filter(isStopped)];
+}
+
+/** Also the rows that are over, by session: one that is pointed at stays. @param ordered these as they are */
+export function allAlertRows(
+  groups: Groups,
+  alerts: Alerts,
+  ordered: readonly AlertRowData[],
+): Map<string, AlertRowData> {
+  const rows = new Map<string, AlertRowData>();
+  for (const alert of alerts.values()) rows.set(alert.session_id, semanticRow(alert));
+  for (const group of groups.values()) rows.set(group.session_id, entropyRow(group, alerts));
+  for (const row of ordered) rows.set(row.session_id, row);
+  return rows;
+}
+
+const entropyRow = (group: AlertGroup, alerts: Alerts): AlertRowData => ({
+  session_id: group.session_id,
+  kind: 'entropy',
+  group,
+  isReworded: alerts.has(group.session_id),
+});
+
+const semanticRow = (alert: SemanticAlert): AlertRowData => ({
+  session_id: alert.session_id,
+  kind: 'semantic',
+  alert,
+});

@@ -1,0 +1,43 @@
+/** One session that asks the same in other words: what it asks, how alike, and the button. */
+import { Repeat2 } from 'lucide-react';
+import { memo } from 'react';
+import type { SessionView } from '#contracts';
+import { plural } from '../../ui';
+import { againstThreshold, SCALE_TEXT } from '../semantic-loops/loop-texts';
+import { AlertRowFrame } from './alert-row-frame';
+import type { SemanticAlert } from './semantic-alerts';
+
+interface SemanticAlertRowProps {
+  alert: SemanticAlert;
+  session: SessionView | undefined;
+}
+
+/** "Semantic loop: similarity 0.973, above 0.950": goes into the audit, which holds no prompts. */
+const pauseReason = ({ latest }: SemanticAlert): string =>
+  `Semantic loop: similarity ${againstThreshold(latest)}`;
+
+export const SemanticAlertRow = memo(function SemanticAlertRow({ alert, session }: SemanticAlertRowProps) {
+  const { latest } = alert;
+  return (
+    <AlertRowFrame
+      data-testid="semantic-alert-row"
+      sessionId={alert.session_id}
+      agentId={alert.agent_id}
+      session={session}
+      figure={{
+        name: 'Similarity',
+        value: latest.similarity.toFixed(2),
+        title: `Similarity ${againstThreshold(latest)}. ${SCALE_TEXT}`,
+      }}
+      firstAtMs={alert.first_at_ms}
+      countText={plural(alert.loop_count, 'repeat')}
+      pauseReason={pauseReason(alert)}
+    >
+      <div className="flex min-w-0 items-center gap-2 max-md:flex-wrap max-md:gap-y-0" title={latest.prompt}>
+        <Repeat2 size={14} aria-hidden="true" className="shrink-0 text-warning" />
+        <span className="shrink-0 font-medium">Asks the same in other words</span>
+        <span className="truncate text-muted max-md:basis-full">{latest.prompt}</span>
+      </div>
+    </AlertRowFrame>
+  );
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import type { SemanticLoopAction, SemanticLoopEvent, SessionView } from '#contracts';
+import {
+  groupSemanticLoops,
+  isOpenSemanticAlert,
+  orderSemanticAlerts,
+  SEMANTIC_ALERT_OVER_AFTER_MS,
+} from './semantic-alerts';
+
+const loop = (session_id: string, action: SemanticLoopAction, at_ms: number, occurrence = 1) =>
+  ({ session_id, agent_id: 'a', action, at_ms, occurrence }) as SemanticLoopEvent;
+const session = (state: string, since_ms: number | null = null, ended = false) =>
+  ({ ended, control: { state, since_ms } }) as SessionView;
+const alertOf = (...events: SemanticLoopEvent[]) => {
+  const alert = groupSemanticLoops(events).values().next().value;
+  if (!alert) throw new Error('no alert');
+  return alert;
+};
+
+describe('groupSemanticLoops', () => {
+  it('makes one alert of all loops of a session, and none of a hint alone', () => {
+    const groups = groupSemanticLoops([
+      loop('s', 'paused', 30, 3),
+      loop('other', 'hinted', 25),
+      loop('s', 'alerted', 20, 2),
+      loop('s', 'hinted', 10, 1),
+    ]);
+    expect([...groups.keys()]).toEqual(['s']);
+    expect(groups.get('s')).toMatchObject({
+      loop_count: 3,
+      first_at_ms: 10,
+      latest: { action: 'paused', at_ms: 30 },
+    });
+  });
+
+  it('is about the latest loop that came further than a hint', () => {
+    expect(alertOf(loop('s', 'hinted', 90), loop('s', 'alerted', 10)).latest.at_ms).toBe(10);
+  });
+});
+
+describe('isOpenSemanticAlert', () => {
+  const alert = alertOf(loop('s', 'alerted', 100));
+
+  it('stands at once, also before the row of its session', () => {
+    expect(isOpenSemanticAlert(alert, undefined, 100)).toBe(true);
+    expect(isOpenSemanticAlert(alert, session('active'), 100)).toBe(true);
+  });
+
+  it('is over when nothing was asked again for a while', () => {
+    expect(isOpenSemanticAlert(alert, session('active'), 100 + SEMANTIC_ALERT_OVER_AFTER_MS)).toBe(false);
+  });
+
+  it('stays while a person holds the session, and goes once they let it go on', () => {
+    const later = 100 + 10 * SEMANTIC_ALERT_OVER_AFTER_MS;
+    expect(isOpenSemanticAlert(alert, session('paused', 150), later)).toBe(true);
+    expect(isOpenSemanticAlert(alert, session('active', 150), 160)).toBe(false);
+    expect(isOpenSemanticAlert(alert, session('active', 50), 160)).toBe(true);
+  });
+
+  it('goes with its session', () => {
+    expect(isOpenSemanticAlert(alert, session('terminated', 150, true), 160)).toBe(false);
+  });
+});
+
+describe('orderSemanticAlerts', () => {
+  it('puts running sessions first, and leaves those with an entropy alert to that one', () => {
+    const alerts = groupSemanticLoops([
+      loop('stopped', 'alerted', 40),
+      loop('newer', 'alerted', 30),
+      loop('older', 'alerted', 20),
+      loop('entropy', 'alerted', 10),
+    ]);
+    const sessions = new Map([['stopped', session('paused', 41)]]);
+    const ordered = orderSemanticAlerts(alerts.values(), sessions, new Set(['entropy']), 50);
+    expect(ordered.map(({ session_id }) => session_id)).toEqual(['newer', 'older', 'stopped']);
+  });
+});

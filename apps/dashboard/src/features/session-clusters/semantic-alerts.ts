@@ -1,0 +1,79 @@
+/** Which sessions that ask the same in other words stand in the alerts panel. Pure. */
+import type { SemanticLoopEvent, SessionView } from '#contracts';
+import { isStoppedState } from '../hitl-console/control-texts';
+
+/** A session that asked nothing again for this long is over it. */
+export const SEMANTIC_ALERT_OVER_AFTER_MS = 10 * 60_000;
+
+export interface SemanticAlert {
+  session_id: string;
+  agent_id: string;
+  /** Loops of this session, the ones that only were hinted at included. */
+  loop_count: number;
+  first_at_ms: number;
+  latest: SemanticLoopEvent;
+}
+
+/** One alert per session whose loops came further than a hint. @param events newest first */
+export function groupSemanticLoops(events: readonly SemanticLoopEvent[]): Map<string, SemanticAlert> {
+  const groups = new Map<string, SemanticAlert>();
+  for (const event of events) {
+    const known = groups.get(event.session_id);
+    if (known) {
+      known.first_at_ms = Math.min(known.first_at_ms, event.at_ms);
+    } else if (event.action !== 'hinted') {
+      const { session_id, agent_id, occurrence, at_ms } = event;
+      groups.set(session_id, {
+        session_id,
+        agent_id,
+        loop_count: occurrence,
+        first_at_ms: at_ms,
+        latest: event,
+      });
+    }
+  }
+  return groups;
+}
+
+/**
+ * A row stays while its session is stopped, and else until it has asked nothing again for a while. Who let the session
+ * go on after the loop has seen it: that ends the row too.
+ */
+export function isOpenSemanticAlert(
+  { latest }: SemanticAlert,
+  session: SessionView | undefined,
+  nowMs: number,
+): boolean {
+  if (session?.ended) return false;
+  if (session && isStoppedState(session.control.state)) return true;
+  if (session && (session.control.since_ms ?? 0) > latest.at_ms) return false;
+  return nowMs - latest.at_ms < SEMANTIC_ALERT_OVER_AFTER_MS;
+}
+
+/**
+ * Running sessions before stopped ones, the latest to begin first. A session that also repeats its steps has its entropy
+ * alert, and no second row.
+ */
+export function orderSemanticAlerts(
+  alerts: Iterable<SemanticAlert>,
+  sessions: ReadonlyMap<string, SessionView>,
+  entropySessionIds: ReadonlySet<string>,
+  nowMs: number,
+): SemanticAlert[] {
+  const isAttended = ({ session_id }: SemanticAlert): number => {
+    const session = sessions.get(session_id);
+    return session && isStoppedState(session.control.state) ? 1 : 0;
+  };
+  return [...alerts]
+    .filter(
+      (alert) =>
+        !entropySessionIds.has(alert.session_id) &&
+        isOpenSemanticAlert(alert, sessions.get(alert.session_id), nowMs),
+    )
+    .sort(
+      (a, b) =>
+        isAttended(a) - isAttended(b) ||
+        b.first_at_ms - a.first_at_ms ||
+        (a.session_id < b.session_id ? -1 : 1),
+    );
+}

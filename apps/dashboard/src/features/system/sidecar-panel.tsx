@@ -1,0 +1,93 @@
+/** The embedding sidecar: whether it serves, what that means for agents, and what it says of itself. */
+import type { ReactNode } from 'react';
+import type { SystemView } from '#contracts';
+import { Badge, Callout, formatCount, Panel, RelativeTime } from '../../ui';
+import { formatSimilarity } from '../semantic-loops/loop-texts';
+import { sidecarText } from './system-texts';
+
+export function SidecarPanel({ sidecar }: { sidecar: SystemView['sidecar'] }) {
+  const { label, tone, meaning, advice } = sidecarText(sidecar);
+  const { state, since_ms, restart_count, is_supervised, detail } = sidecar;
+  return (
+    <Panel
+      title="Embedding sidecar"
+      aside={
+        <Badge tone={tone} data-testid="sidecar-state" data-state={state}>
+          {label}
+        </Badge>
+      }
+      actions={
+        since_ms === null ? null : (
+          <span className="text-muted text-xs">
+            changed <RelativeTime atMs={since_ms} />
+          </span>
+        )
+      }
+      bodyClassName="flex flex-col gap-3 p-3"
+    >
+      {state === 'down' || state === 'starting' ? (
+        <Callout tone={state === 'down' ? 'danger' : 'warning'}>
+          <p>{meaning}</p>
+          {detail ? <p className="mt-1 font-mono text-2xs [overflow-wrap:anywhere]">{detail}</p> : null}
+          {advice ? <p className="mt-1">{advice}</p> : null}
+        </Callout>
+      ) : (
+        <p className="text-muted">
+          {meaning} {advice}
+        </p>
+      )}
+      {state === 'off' ? null : (
+        <dl className="grid grid-cols-[max-content_1fr] gap-x-4 gap-y-1.5">
+          <Fact name="Started by">
+            {is_supervised ? 'this gateway, which also restarts it' : 'somebody else'}
+          </Fact>
+          {is_supervised ? (
+            <Fact name="Restarts">
+              <span className={restart_count > 0 ? 'font-medium text-warning' : undefined}>
+                {formatCount(restart_count)}
+              </span>
+            </Fact>
+          ) : null}
+          {sidecar.model_id === null ? (
+            <Fact name="Model">
+              <span className="text-faint">not known while it does not answer</span>
+            </Fact>
+          ) : (
+            <Description sidecar={sidecar} />
+          )}
+        </dl>
+      )}
+    </Panel>
+  );
+}
+
+/** What it said of itself when it was asked. */
+function Description({ sidecar }: { sidecar: SystemView['sidecar'] }) {
+  const { model_id, dimension, store, loop_similarity_threshold, queued } = sidecar;
+  return (
+    <>
+      <Fact name="Model">
+        <span className="font-mono text-xs [overflow-wrap:anywhere]">{model_id}</span>
+        {dimension === null ? null : <span className="text-muted">, {dimension} dimensions</span>}
+      </Fact>
+      {store === null ? null : (
+        <Fact name="Prompts kept in">
+          {store === 'memory' ? 'its own memory: a restart forgets them' : 'Redis'}
+        </Fact>
+      )}
+      {loop_similarity_threshold === null ? null : (
+        <Fact name="Loop above">similarity {formatSimilarity(loop_similarity_threshold)}</Fact>
+      )}
+      {queued === null ? null : <Fact name="Waiting now">{formatCount(queued)}</Fact>}
+    </>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-muted">{name}</dt>
+      <dd className="nums min-w-0">{children}</dd>
+    </>
+  );
+}

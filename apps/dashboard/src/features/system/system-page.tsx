@@ -1,0 +1,146 @@
+/** What this gateway leans on, and what it did without: the sidecar, its checks, every guard that failed open, Redis. */
+import { TriangleAlert } from 'lucide-react';
+import type { SystemView } from '#contracts';
+import { Badge, Callout, CountBars, EmptyState, formatCount, Panel, RelativeTime, Skeleton } from '../../ui';
+import { LatencyPanel } from './latency-panel';
+import { SidecarPanel } from './sidecar-panel';
+import { checkLines, reasonLines, siteLines, sumOf, uptimeText } from './system-texts';
+import { useSystem } from './use-system';
+
+export function SystemPage() {
+  const { view, failure, updatedAtMs, isStale } = useSystem();
+  return (
+    <div className="flex h-full flex-col">
+      <header className="flex min-h-12 flex-wrap items-center gap-x-3 gap-y-1 border-line border-b bg-surface px-4 py-2">
+        <h1 className="font-semibold text-md">System</h1>
+        {view ? <Overall view={view} /> : null}
+        <p role="status" className="nums ml-auto text-muted text-xs">
+          {updatedAtMs === 0 ? null : (
+            <>
+              Updated <RelativeTime atMs={updatedAtMs} />
+            </>
+          )}
+        </p>
+      </header>
+      {/* Focusable, because a scrolling region has to be reachable by keyboard. */}
+      <section
+        aria-label="State of the system"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: see above.
+        tabIndex={0}
+        className="focus-inset min-h-0 flex-1 overflow-y-auto"
+      >
+        <div className="mx-auto flex max-w-6xl flex-col gap-3 p-3">
+          {isStale && view ? (
+            <Callout tone="warning" alert icon={<TriangleAlert size={14} aria-hidden="true" />}>
+              These figures are old: the gateway has not answered for{' '}
+              <RelativeTime atMs={updatedAtMs} short className="nums font-medium" />. {failure}
+            </Callout>
+          ) : null}
+          {view ? <Parts view={view} /> : <Waiting failure={failure} />}
+        </div>
+      </section>
+    </div>
+  );
+}
+
+/** One word for the whole: what anybody wants to know first. */
+function Overall({ view }: { view: SystemView }) {
+  const isWithout = view.sidecar.state === 'down' || (view.redis.configured && !view.redis.connected);
+  return isWithout ? (
+    <Badge tone="warning">Serving, with parts missing</Badge>
+  ) : (
+    <Badge tone="success">Serving</Badge>
+  );
+}
+
+function Waiting({ failure }: { failure: string | null }) {
+  if (failure) {
+    return (
+      <EmptyState icon={<TriangleAlert size={26} aria-hidden="true" />} title="The gateway gave no answer">
+        {failure} It is asked again every few seconds.
+      </EmptyState>
+    );
+  }
+  return (
+    <div aria-busy="true" className="grid grid-cols-2 gap-3 max-md:grid-cols-1">
+      <Skeleton className="h-64" />
+      <Skeleton className="h-64" />
+    </div>
+  );
+}
+
+function Parts({ view }: { view: SystemView }) {
+  const { sidecar, semantic_loop, fail_open } = view;
+  return (
+    <>
+      <div className="grid grid-cols-2 gap-3 max-lg:grid-cols-1">
+        <SidecarPanel sidecar={sidecar} />
+        <LatencyPanel semanticLoop={semantic_loop} />
+      </div>
+      <div className="grid grid-cols-3 items-start gap-3 max-lg:grid-cols-1">
+        <Panel title="Checks by result" aside={<Total counts={semantic_loop.checks} />} bodyClassName="">
+          <CountBars
+            label="Checks by result"
+            lines={checkLines(semantic_loop.checks)}
+            empty="No prompt was checked since the start of this gateway."
+          />
+        </Panel>
+        <div className="flex min-w-0 flex-col gap-3">
+          <Panel
+            title="Why checks failed open"
+            aside={<Total counts={semantic_loop.fail_open} />}
+            bodyClassName=""
+          >
+            <CountBars
+              label="Semantic loop: failed open by reason"
+              lines={reasonLines(semantic_loop.fail_open)}
+              empty="None did: every prompt that should be checked was checked."
+            />
+          </Panel>
+          <Panel title="Guards that failed open" aside={<Total counts={fail_open} />} bodyClassName="">
+            <CountBars
+              label="Failed open by guard"
+              lines={siteLines(fail_open)}
+              empty="None did: no call went on without one of its guards."
+            />
+          </Panel>
+        </div>
+        <div className="flex min-w-0 flex-col gap-3">
+          <RedisPanel redis={view.redis} />
+          <Panel title="Gateway">
+            <p className="text-muted">
+              It has run for <span className="nums font-medium text-fg">{uptimeText(view.uptime_s)}</span>.
+              All counts on this page begin with its start.
+            </p>
+          </Panel>
+        </div>
+      </div>
+    </>
+  );
+}
+
+function RedisPanel({ redis: { configured, connected } }: { redis: SystemView['redis'] }) {
+  const [label, tone, text] = !configured
+    ? ([
+        'Not used',
+        'neutral',
+        'Rates, budgets and the cache are this gateway’s own. One gateway needs no Redis.',
+      ] as const)
+    : connected
+      ? (['Connected', 'success', 'Gateways share rates and budgets through it.'] as const)
+      : ([
+          'Not connected',
+          'danger',
+          'Calls go on: limits are held by each gateway for itself, and what only Redis has is a miss. It is tried again by itself.',
+        ] as const);
+  return (
+    <Panel title="Redis" aside={<Badge tone={tone}>{label}</Badge>}>
+      <p className="text-muted">{text}</p>
+    </Panel>
+  );
+}
+
+function Total({ counts }: { counts: Readonly<Record<string, number>> }) {
+  const total = sumOf(counts);
+  return total > 0 ? <span className="nums text-muted text-xs">{formatCount(total)}</span> : null;
+}
