@@ -1,4 +1,6 @@
 /** The documentation and the running gateway: what the one lists, the other serves, and nothing is open by accident. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROUTES } from '../../apps/gateway/src/openapi/routes.js';
 import { startGateway } from './start-gateway.js';
@@ -41,4 +43,28 @@ describe('the documentation', () => {
   it.each(named(isOpen))('lists %s, which exists and is open to this machine', async (_, route) => {
     expect([401, 403, 404, 405, 500]).not.toContain((await call(route)).status);
   });
+});
+
+const SOURCES = resolve(import.meta.dirname, '../../apps/gateway/src');
+
+/** What the controllers say they serve, as the documentation writes it. */
+function served(): string[] {
+  const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' });
+  return files
+    .filter((file) => file.endsWith('.controller.ts'))
+    .flatMap((file) => {
+      const source = readFileSync(join(SOURCES, file), 'utf8');
+      const [, base = ''] = /@Controller\('?([^')]*)'?\)/.exec(source) ?? [];
+      const routes = source.matchAll(/^ {2}@(Get|Post|Put|Patch|Delete)\('?([^')]*)'?\)/gm);
+      return [...routes].map(([, method = '', path = '']) => {
+        const whole = ['', base, path].filter((part, at) => at === 0 || part !== '').join('/');
+        return `${method.toUpperCase()} ${whole.replaceAll(/:(\w+)/g, '{$1}')}`;
+      });
+    });
+}
+
+it('leaves out nothing that a controller serves', () => {
+  const listed = new Set(ROUTES.map((route) => `${route.method.toUpperCase()} ${route.path}`));
+  expect(served().length).toBeGreaterThan(40);
+  expect(served().filter((route) => !listed.has(route))).toEqual([]);
 });

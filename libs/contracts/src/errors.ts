@@ -23,6 +23,7 @@ export const ERRORS = {
   alert_channel_not_found: { status: 404, text: 'No such alert channel in this tenant.' },
   delivery_not_found: { status: 404, text: 'No such delivery in this tenant.' },
   cache_match_not_found: { status: 404, text: 'No such semantic match; only the latest are kept.' },
+  cache_unavailable: { status: 503, text: 'The cache does not answer; nothing was changed.' },
   cache_miss: { status: 504, text: 'Not in the cache, and the request asked for nothing else.' },
   agent_inactive: { status: 403, text: 'This agent is deactivated; an operator can reactivate it.' },
   agent_killed: {

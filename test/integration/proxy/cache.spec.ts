@@ -24,6 +24,7 @@ beforeAll(async () => {
       OBSERVATORY_UPSTREAM_OTHER_KEY: 'sk-test-upstream',
       LLM_CACHE_BACKEND: 'memory',
       LLM_CACHE_SEMANTIC: 'on',
+      LOOP_DETECTION_ENABLED: 'true',
       // A machine that runs other tests beside may take its time for a vector.
       LOOP_EMBEDDING_SIDECAR_TIMEOUT: '5s',
     },
@@ -357,9 +358,82 @@ describe('equal calls at the same time', () => {
   });
 });
 
+describe('a request for a cached answer or none', () => {
+  test('never reaches the upstream, whatever keeps the cache from answering', async () => {
+    upstream.script(always(openaiChat, { text: 'paid for' }));
+    const only = { 'x-observatory-cache': 'only' };
+    const post = (body: object, headers: Record<string, string>) =>
+      fetch(`${gateway.url}/proxy/openai/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      });
+    const messages = [{ role: 'user', content: 'Only from the cache, and it is off' }];
+    await gateway.operator('PATCH', '/v1/agents/no-cache/policy', { cache: 'off' });
+    const off = await post({ model: 'm', messages }, { ...only, 'x-observatory-agent': 'no-cache' });
+    const unsafe = JSON.stringify({ model: 'm', messages, seed: 1 }).replace(
+      '"seed":1',
+      '"seed":9007199254740993',
+    );
+    const rounded = await post(unsafe as never, only);
+    const stateful = await post({ model: 'm', messages, web_search_options: {} }, only);
+    expect([off.status, rounded.status, stateful.status]).toEqual([504, 504, 504]);
+    expect(upstream.calls).toHaveLength(0);
+  });
+});
+
+describe('where a request goes, and with what', () => {
+  test('is part of its key: another address under the same name, another header, another caller', async () => {
+    upstream.script(always(openaiChat, { text: 'from the first' }));
+    const put = (path: string) =>
+      gateway.operator('PUT', '/v1/upstreams/movable', { base_url: `${upstream.origin}${path}` });
+    expect((await put('/first/v1')).status).toBe(200);
+    const ask = async (headers: Record<string, string> = {}) => {
+      serial += 1;
+      const response = await fetch(`${gateway.url}/proxy/movable/v1/chat/completions`, {
+        method: 'POST',
+        headers: {
+          'x-observatory-key': AGENT_KEY,
+          authorization: 'Bearer sk-caller',
+          'content-type': 'application/json',
+          'x-observatory-session': `moved-${serial}`,
+          ...headers,
+        },
+        body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Where do you live?' }] }),
+      });
+      await response.text();
+      return response.headers.get('x-observatory-cache');
+    };
+    expect([await ask(), await ask({ 'user-agent': 'another' })]).toEqual(['miss', 'exact']);
+    expect(await ask({ 'x-portkey-config': 'other-model' })).toBe('miss');
+    expect(await ask({ authorization: 'Bearer sk-somebody-else' })).toBe('miss');
+    expect(await ask({ 'api-key': 'sk-azure' })).toBe('miss');
+    expect((await put('/second/v1')).status).toBe(200);
+    expect(await ask()).toBe('miss');
+  });
+});
+
+describe('beside the semantic loop', () => {
+  test('equal questions that nobody put into a session are answered from the cache, and are no loop', async () => {
+    upstream.script(always(openaiChat, { text: 'every time' }));
+    const question = 'What would two strangers ask in the very same words?';
+    for (let at = 0; at < 3; at += 1)
+      expect((await openaiChat.ask(gateway.url, question, { agent: 'unnamed' })).text).toBe('every time');
+    expect(upstream.calls).toHaveLength(1);
+    const { body } = await gateway.operator('GET', '/v1/calls?agent_id=unnamed');
+    expect(body.items.map((call: { decision: string }) => call.decision)).toEqual([
+      'cached',
+      'cached',
+      'forwarded',
+    ]);
+  });
+});
+
 describe('detectors', () => {
   test('take a cached answer for a step like any other: the kill switch still stops the loop', async () => {
     upstream.script(always(openaiChat, { text: 'The same again.' }));
+    // A session that somebody named would get a hint at its second equal question, and a hinted call no cached answer.
+    await gateway.operator('PATCH', '/v1/agents/cached-loop/policy', { semantic_loop: 'off' });
     const options = { agent: 'cached-loop', headers: { 'x-observatory-session': 'cached-loop' } };
     for (let turn = 0; turn < 5; turn += 1)
       await openaiChat.ask(gateway.url, 'Try the very same thing', options);

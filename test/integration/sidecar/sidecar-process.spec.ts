@@ -135,6 +135,21 @@ describe('a supervised sidecar', () => {
     expect(pauses.slice(0, 3)).toEqual([50, 100, 200]);
   });
 
+  it('that dies again and again, but serves in between, is never waited for long', async () => {
+    const mainFile = join(place.folder, 'short-lived.mjs');
+    writeFileSync(
+      mainFile,
+      `console.log(JSON.stringify({ level: 'info', event: 'ready', msg: 'ready' }));
+       setImmediate(() => process.exit(1));`,
+    );
+    const supervised = supervise({ mainFile });
+    await expect.poll(() => supervised.restartCount, { timeout: 25_000 }).toBeGreaterThanOrEqual(6);
+    const pauses = lines
+      .filter(({ event }) => event === 'sidecar_ended')
+      .map(({ restart_in_ms }) => restart_in_ms);
+    expect(pauses.slice(0, 6)).toEqual([50, 100, 200, 200, 200, 200]);
+  });
+
   it('that is not there at all is a state, and no crash', async () => {
     const supervised = supervise({ mainFile: join(place.folder, 'missing.js') });
     await expect.poll(() => supervised.state.detail, { timeout: 20_000 }).toMatch(/ended with status 1/);

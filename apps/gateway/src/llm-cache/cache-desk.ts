@@ -1,10 +1,10 @@
 /**
- * What the cache step does, in order: exact match, an equal call under way, semantic match, and after the answer the
- * entry for next time. A cache that fails in any way is a miss.
+ * What the cache step does before the upstream is asked, in order: exact match, an equal call under way, semantic match.
+ * A cache that fails in any way is a miss; what a call leaves behind is the keeper's business.
  *
  *     miss -+-> equal call under way?  wait for its answer
  *           +-> temperature 0 and scope: embed, search this scope, veto     off | shadow: compare, serve not | on
- *           +-> upstream ... settled: keep the answer, tell those who wait, compare with the shadow's
+ *           +-> upstream
  */
 import {
   type CacheControl,
@@ -18,12 +18,13 @@ import {
   type LlmAnswer,
   type LlmCache,
 } from '#contracts';
-import { cacheability, MemoryLlmCache } from '#domain/llm-cache';
+import { MemoryLlmCache } from '#domain/llm-cache';
 import { type Clock, deferred } from '#kernel';
 import type { ProxyCall, Verdict } from '../llm-proxy/proxy-call.js';
 import type { CacheEmbedder } from './cache-embedder.js';
 import type { CacheFlights, Landing } from './cache-flights.js';
-import { cacheControlOf, identify } from './cache-request.js';
+import type { CacheKeeper } from './cache-keeper.js';
+import { identify } from './cache-request.js';
 import type { CacheTally } from './cache-tally.js';
 import type { CacheTicket } from './cache-ticket.js';
 import type { SemanticMatches } from './semantic-matches.js';
@@ -39,10 +40,13 @@ export interface CacheDeskParts {
   flights: CacheFlights;
   tally: CacheTally;
   matches: SemanticMatches;
+  keeper: CacheKeeper;
+  /** The cache did not do its work for a call that asked for nothing else. */
+  onFailed: (error: unknown) => void;
   clock: Clock;
 }
 
-/** Verdicts of this step; undefined: on to the upstream. */
+/** Undefined: on to the upstream. */
 type Outcome = Verdict | undefined;
 
 export class CacheDesk {
@@ -52,17 +56,25 @@ export class CacheDesk {
     this.#parts = parts;
   }
 
-  /** @throws ObservatoryError invalid_request for a cache header that means nothing */
-  answer(call: ProxyCall, policy: Exclude<CachePolicy, 'off'>): Outcome | Promise<Outcome> {
-    const control = cacheControlOf(call.incoming.headers);
-    if (control === 'bypass') return undefined;
+  answer(
+    call: ProxyCall,
+    policy: Exclude<CachePolicy, 'off'>,
+    control: Exclude<CacheControl, 'bypass'> | null,
+  ): Outcome | Promise<Outcome> {
     const startedMs = performance.now();
     const identified = identify(call, call.parsedBody());
-    if (identified === null) return undefined;
-    const ticket: CacheTicket = { ...identified, vector: null, land: undefined, shadow: null };
+    if (identified === null) return control === 'only' ? NOT_CACHED : undefined;
+    const { dialect, rest } = identified.canonical;
+    const ticket: CacheTicket = {
+      request: { dialect, rest },
+      identity: identified.identity,
+      vector: null,
+      land: undefined,
+      shadow: null,
+    };
     call.cacheTicket = ticket;
+    if (control === 'refresh') return this.#refresh(call, ticket, policy);
     const { cache } = this.#parts;
-    if (control === 'refresh') return this.#missed(call, ticket);
     const { key } = ticket.identity;
     const found =
       cache instanceof MemoryLlmCache ? cache.getNow(call.tenantId, key) : cache.get(call.tenantId, key);
@@ -81,11 +93,14 @@ export class CacheDesk {
     this.#parts.tally.notStored(call.tenantId, 'hinted');
   }
 
+  noteFailed(error: unknown): void {
+    this.#parts.onFailed(error);
+  }
+
   /** After the answer has ended. */
   settle(call: ProxyCall, ticket: CacheTicket): void {
     call.cacheTicket = null;
-    // What the call cost is known once every step has settled.
-    queueMicrotask(() => this.#keep(call, ticket));
+    this.#parts.keeper.keep(call, ticket);
   }
 
   async #lookFurther(
@@ -106,29 +121,43 @@ export class CacheDesk {
     const { tally, flights } = this.#parts;
     const gone = deferred();
     call.onGone = () => gone.resolve();
+    let waitedMs = 0;
     try {
       const hit = found instanceof Promise ? await found : null;
+      if (call.isGone) return undefined;
       const exact = hit && this.#replay(call, 'exact', hit);
       if (exact) return exact;
-      const landing = flights.join(flightKey(call, ticket));
+      const landing = flights.join(flightKey(call, ticket), gone.promise);
       if (landing === null) {
         if (control !== 'only') ticket.land = flights.begin(flightKey(call, ticket));
       } else {
-        const shared = await Promise.race([landing, gone.promise]);
+        const fromMs = performance.now();
+        const shared = await landing;
+        waitedMs = performance.now() - fromMs;
+        if (call.isGone) return undefined;
         const verdict = shared && this.#replayShared(call, shared);
         if (verdict) return verdict;
       }
-      if (call.isGone) return undefined;
       const semantic = policy === 'on' ? await this.#semantic(call, ticket) : null;
-      if (semantic !== null) return semantic;
+      if (semantic !== null || call.isGone) return semantic ?? undefined;
     } finally {
       call.onGone = null;
-      tally.lookedUp(call.tenantId, performance.now() - startedMs);
+      // An equal call's upstream is no work of ours.
+      tally.lookedUp(call.tenantId, performance.now() - startedMs - waitedMs);
     }
-    return control === 'only' ? NOT_CACHED : this.#missed(call, ticket);
+    return control === 'only' ? NOT_CACHED : this.#missed(call);
   }
 
-  #missed(call: ProxyCall, _ticket: CacheTicket): undefined {
+  /** Asks anew, and keeps what comes in place of what is there, its vector included. */
+  async #refresh(call: ProxyCall, ticket: CacheTicket, policy: CachePolicy): Promise<undefined> {
+    const { mode, embedder } = this.#parts;
+    const { scope } = ticket.identity;
+    if (mode !== 'off' && policy === 'on' && scope !== null)
+      ticket.vector = await embedder.embed(scope.prompt, call.traceParent);
+    this.#missed(call);
+  }
+
+  #missed(call: ProxyCall): undefined {
     this.#parts.tally.miss(call.tenantId);
     call.answerHeaders = { ...call.answerHeaders, [HEADERS.cache]: 'miss' };
   }
@@ -153,7 +182,7 @@ export class CacheDesk {
         return veto === null;
       },
     });
-    if (hit === null) return null;
+    if (hit === null || call.isGone) return null;
     if (mode === 'on') return this.#replay(call, 'semantic', hit);
     ticket.shadow = hit;
     tally.shadowHit(call.tenantId);
@@ -172,24 +201,16 @@ export class CacheDesk {
     const { tally, matches } = this.#parts;
     const saved = { microUsd: entry.cost_micro_usd, ms: entry.duration_ms - call.elapsedMs() };
     tally.hit(call.tenantId, match, saved);
-    const ticket = call.cacheTicket;
-    if (match === 'semantic' && ticket?.identity.scope)
-      matches.served(call, {
-        key: entry.key,
-        matched: entry.prompt,
-        prompt: ticket.identity.scope.prompt,
-        cosine: cosine as Cosine,
-      });
+    const asked = call.cacheTicket?.identity.scope?.prompt;
+    if (cosine !== null && asked !== undefined)
+      matches.served(call, { key: entry.key, matched: entry.prompt, prompt: asked, cosine });
     return verdict;
   }
 
   #replayShared(call: ProxyCall, landing: Landing): Verdict | null {
     const saved_usd = landing.cost_micro_usd === null ? null : landing.cost_micro_usd / 1e6;
     const verdict = this.#give(call, landing.answer, { match: 'exact', age_s: 0, cosine: null, saved_usd });
-    if (verdict === null) return null;
-    const { tally } = this.#parts;
-    tally.coalesced(call.tenantId);
-    tally.hit(call.tenantId, 'exact', { microUsd: landing.cost_micro_usd, ms: 0 });
+    if (verdict !== null) this.#parts.tally.coalesced(call.tenantId, landing.cost_micro_usd);
     return verdict;
   }
 
@@ -217,51 +238,6 @@ export class CacheDesk {
         : `A question of the same meaning (cosine ${cache.cosine.toFixed(3)}) was answered ${cache.age_s} s ago.`;
     return { kind: 'replay', decision: 'cached', own, detail };
   }
-
-  #keep(call: ProxyCall, ticket: CacheTicket): void {
-    const kept = this.#keepable(call, ticket);
-    ticket.land?.(kept && { answer: kept, cost_micro_usd: call.costMicroUsd, duration_ms: call.durationMs });
-    if (kept !== null) void this.#store(call, ticket, kept);
-    if (ticket.shadow !== null && call.isAnswered && call.answer !== null)
-      void this.#parts.matches.compare(call, ticket.identity.scope?.prompt ?? '', ticket.shadow, call.answer);
-  }
-
-  #keepable(call: ProxyCall, ticket: CacheTicket): CachedAnswer | null {
-    // From the cache itself, or never sent.
-    if (call.cache !== null || !call.wasSent) return null;
-    const { tally } = this.#parts;
-    const isWhole = call.isAnswered && call.status === 200;
-    const result = cacheability(ticket.canonical, call.answer);
-    const reason = !isWhole
-      ? call.decision === 'aborted'
-        ? 'unfinished'
-        : 'failed'
-      : result.store
-        ? null
-        : result.reason;
-    if (reason === null && result.store) return result.answer;
-    tally.notStored(call.tenantId, reason ?? 'lossy');
-    return null;
-  }
-
-  async #store(call: ProxyCall, ticket: CacheTicket, answer: CachedAnswer): Promise<void> {
-    const { cache, tally, clock } = this.#parts;
-    const { key, scope } = ticket.identity;
-    const isStored = await cache.put({
-      tenant_id: call.tenantId,
-      key,
-      scope: scope?.scope ?? null,
-      agent_id: call.agentId,
-      upstream: call.upstream.name,
-      prompt: scope?.prompt ?? '',
-      vector: ticket.vector,
-      answer,
-      created_at_ms: clock.nowMs(),
-      cost_micro_usd: call.costMicroUsd,
-      duration_ms: Math.round(call.durationMs),
-    });
-    if (!isStored) tally.notStored(call.tenantId, cache.isDegraded ? 'backend_away' : 'too_large');
-  }
 }
 
 const flightKey = ({ tenantId }: ProxyCall, { identity }: CacheTicket): string =>
@@ -279,7 +255,8 @@ const asAnswer = ({ model, text, tool_calls, finish, answer_id }: CachedAnswer):
   answer_id,
 });
 
-const NOT_CACHED: Verdict = {
+/** To a request that asked for an answer from the cache or none. */
+export const NOT_CACHED: Verdict = {
   kind: 'refuse',
   decision: 'refused',
   code: 'cache_miss',

@@ -18,7 +18,7 @@ function sidecar(over: Partial<EmbeddingService> = {}) {
 describe('SidecarCacheEmbedder', () => {
   test('learns the threshold with the first vector, and anew when the model is another', async () => {
     const { service, change } = sidecar();
-    const embedder = new SidecarCacheEmbedder(service, 50);
+    const embedder = new SidecarCacheEmbedder(service, 50, vi.fn());
     expect(embedder.model).toBeNull();
     expect(await embedder.embed('text', null)).toEqual({ model_id: 'one', values: vector });
     expect(embedder.model).toEqual({ model_id: 'one', hitWhenCosineAtLeast: 0.9 });
@@ -28,14 +28,16 @@ describe('SidecarCacheEmbedder', () => {
   });
 
   test('gives nothing, and never rejects, when the sidecar is away, fails, or has no vector', async () => {
+    const failed = vi.fn();
     const gives = (over: Partial<EmbeddingService>) =>
-      new SidecarCacheEmbedder(sidecar(over).service, 50).embed('text', null);
+      new SidecarCacheEmbedder(sidecar(over).service, 50, failed).embed('text', null);
     expect(await gives({ isReady: false })).toBeNull();
     expect(await gives({ embed: () => Promise.reject(new Error('gone')) })).toBeNull();
     expect(await gives({ describe: () => Promise.reject(new Error('gone')) })).toBeNull();
     expect(
       await gives({ embed: async () => ({ fitness: 'empty', vector: null, model_id: 'one' }) }),
     ).toBeNull();
+    expect(failed).toHaveBeenCalledTimes(3);
   });
 });
 

@@ -22,16 +22,21 @@ export class SidecarCacheEmbedder implements CacheEmbedder {
   model: EmbeddingModel | null = null;
   readonly #service: EmbeddingService;
   readonly #timeoutMs: number;
+  readonly #onFailed: (error: unknown) => void;
   #asking: Promise<void> | null = null;
 
   /** @param timeoutMs past it a look-up goes on without a semantic match */
-  constructor(service: EmbeddingService, timeoutMs: number) {
+  constructor(service: EmbeddingService, timeoutMs: number, onFailed: (error: unknown) => void) {
     this.#service = service;
     this.#timeoutMs = timeoutMs;
+    this.#onFailed = onFailed;
   }
 
   async embed(text: string, traceParent: string | null): Promise<CacheVector | null> {
-    if (!this.#service.isReady) return null;
+    if (!this.#service.isReady) {
+      this.#onFailed(new Error('the embedding sidecar is away'));
+      return null;
+    }
     try {
       const embedding = await this.#service.embed(text, { timeoutMs: this.#timeoutMs, traceParent });
       if (embedding.vector === null) return null;
@@ -41,7 +46,8 @@ export class SidecarCacheEmbedder implements CacheEmbedder {
         if ((this.model as EmbeddingModel | null)?.model_id !== embedding.model_id) return null;
       }
       return { model_id: embedding.model_id, values: embedding.vector };
-    } catch {
+    } catch (error) {
+      this.#onFailed(error);
       return null;
     }
   }
@@ -91,13 +97,14 @@ export class OwnCacheEmbedder implements CacheEmbedder {
     try {
       const { vector } = await this.#embedder.embed(text, { timeoutMs: OWN_EMBED_WAIT_MS });
       return vector === null ? null : { model_id: this.#embedder.description.model_id, values: vector };
-    } catch {
+    } catch (error) {
+      this.#onFailed(error);
       return null;
     }
   }
 
+  /** An API that is still being opened is left to itself: it may take its time. */
   async close(): Promise<void> {
-    await this.#opening;
     await this.#embedder?.close();
   }
 

@@ -15,26 +15,28 @@ const landing: Landing = {
   duration_ms: 900,
 };
 
+const staying = new Promise<void>(() => {});
+
 describe('CacheFlights', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
   test('lets one caller go and gives its answer to all that wait', async () => {
     const flights = new CacheFlights();
-    expect(flights.join('k')).toBeNull();
+    expect(flights.join('k', staying)).toBeNull();
     const land = flights.begin('k');
-    const waiting = [flights.join('k'), flights.join('k')];
-    expect(flights.join('another')).toBeNull();
+    const waiting = [flights.join('k', staying), flights.join('k', staying)];
+    expect(flights.join('another', staying)).toBeNull();
     land?.(landing);
     expect(await Promise.all(waiting)).toEqual([landing, landing]);
     expect(flights.count).toBe(0);
-    expect(flights.join('k')).toBeNull();
+    expect(flights.join('k', staying)).toBeNull();
   });
 
   test('tells those that wait when it brought nothing, and lets each of them go', async () => {
     const flights = new CacheFlights();
     const land = flights.begin('k');
-    const waiting = flights.join('k');
+    const waiting = flights.join('k', staying);
     land?.(null);
     expect(await waiting).toBeNull();
     expect(flights.begin('k')).toBeDefined();
@@ -44,12 +46,23 @@ describe('CacheFlights', () => {
   test('does not wait for ever, and leaves no timer behind', async () => {
     const flights = new CacheFlights(1_000);
     const land = flights.begin('k');
-    const early = flights.join('k');
+    const early = flights.join('k', staying);
     vi.advanceTimersByTime(1_000);
     expect(await early).toBeNull();
-    const late = flights.join('k');
+    const late = flights.join('k', staying);
     land?.(landing);
     expect(await late).toEqual(landing);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('lets go of a caller that leaves, and of nobody else', async () => {
+    const flights = new CacheFlights();
+    const land = flights.begin('k');
+    const left = flights.join('k', Promise.resolve());
+    const stays = flights.join('k', staying);
+    expect(await left).toBeNull();
+    land?.(landing);
+    expect(await stays).toEqual(landing);
     expect(vi.getTimerCount()).toBe(0);
   });
 });

@@ -7,8 +7,8 @@ import { type Deferred, deferred } from '#kernel';
 
 /** Calls in flight that others may join; beyond it every call goes by itself. */
 const FLIGHTS_MAX = 10_000;
-/** A waiting caller goes by itself after this long: an upstream that hangs should not hang everybody. */
-const WAIT_MS_MAX = 60_000;
+/** A waiting caller goes by itself after this long: the first one's own client may read its answer slowly. */
+const WAIT_MS_MAX = 20_000;
 
 export interface Landing {
   answer: CachedAnswer;
@@ -30,17 +30,20 @@ export class CacheFlights {
 
   /**
    * @param key of tenant and request
+   * @param gone resolves when the caller waits no more
    * @returns null: nobody is on the way with this request, and the caller may `begin`
    */
-  join(key: string): Promise<Landing | null> | null {
+  join(key: string, gone: Promise<void>): Promise<Landing | null> | null {
     const flight = this.#flights.get(key);
     if (flight === undefined) return null;
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.#waitMsMax, null);
-      void flight.promise.then((landing) => {
+      const timer = setTimeout(() => settle(null), this.#waitMsMax);
+      const settle = (landing: Landing | null): void => {
         clearTimeout(timer);
         resolve(landing);
-      });
+      };
+      void flight.promise.then(settle);
+      void gone.then(() => settle(null));
     });
   }
 

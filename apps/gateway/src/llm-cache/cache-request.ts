@@ -1,5 +1,4 @@
 /** What a caller wants of the cache, and what its request is to the cache. */
-import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   CACHE_CONTROLS,
@@ -8,7 +7,7 @@ import {
   HEADERS,
   ObservatoryError,
 } from '#contracts';
-import { answerHeaders, type CacheIdentity, cacheIdentity } from '#domain/llm-cache';
+import { answerHeaders, type CacheIdentity, cacheIdentity, isStateful } from '#domain/llm-cache';
 import type { ProxyCall } from '../llm-proxy/proxy-call.js';
 
 /**
@@ -40,17 +39,16 @@ export function identify(call: ProxyCall, body: unknown): IdentifiedRequest | nu
   const { dialect, upstream, incoming, path, target } = call;
   if (dialect === null) return null;
   const canonical = dialect.canonicalRequest(body, path, target.query);
-  const headers = answerHeaders(incoming.rawHeaders);
+  if (isStateful(canonical)) return null;
   // Where the vendor knows the caller by its own key, one caller's answers are not another's.
-  if (upstream.apiKey === null) headers.credential = credentialDigest(call);
-  const identity = cacheIdentity(canonical, { tenantId: call.tenantId, upstream: upstream.name, headers });
+  const withCredentials = upstream.apiKey === null;
+  const headers = answerHeaders(incoming.rawHeaders, { withCredentials });
+  if (withCredentials) headers['?key'] = new URLSearchParams(target.query).get('key') ?? '';
+  const identity = cacheIdentity(canonical, {
+    tenantId: call.tenantId,
+    // A name can be pointed elsewhere.
+    upstream: `${upstream.name} ${upstream.origin}${upstream.basePath}`,
+    headers,
+  });
   return identity === null ? null : { canonical, identity };
-}
-
-const VENDOR_KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key'] as const;
-
-function credentialDigest({ incoming: { headers }, target }: ProxyCall): string {
-  const hash = createHash('sha256');
-  for (const name of VENDOR_KEY_HEADERS) hash.update(`${String(headers[name] ?? '')}\n`);
-  return hash.update(new URLSearchParams(target.query).get('key') ?? '').digest('hex');
 }

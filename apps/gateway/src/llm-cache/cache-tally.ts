@@ -55,6 +55,7 @@ class TenantTally {
 export class CacheTally {
   readonly #tenants: TtlLru<string, TenantTally>;
   readonly #lookups: Counter<'outcome'>;
+  readonly #shadow: Counter;
   readonly #vetoes: Counter<'reason'>;
   readonly #notStored: Counter<'reason'>;
   readonly #savedUsd: Counter;
@@ -65,8 +66,13 @@ export class CacheTally {
     const registers = [metrics];
     this.#lookups = new Counter({
       name: `${METRIC_PREFIX}cache_lookups_total`,
-      help: 'Look-ups in the LLM cache: exact, semantic, miss, shadow, coalesced.',
+      help: 'Look-ups in the LLM cache, each once: exact, semantic, coalesced (an equal call was under way), miss.',
       labelNames: ['outcome'],
+      registers,
+    });
+    this.#shadow = new Counter({
+      name: `${METRIC_PREFIX}cache_shadow_hits_total`,
+      help: 'Misses that would have been semantic hits, had shadow mode served them.',
       registers,
     });
     this.#vetoes = new Counter({
@@ -114,14 +120,19 @@ export class CacheTally {
     this.#seconds.observe(ms / 1_000);
   }
 
-  coalesced(tenantId: string): void {
-    this.#of(tenantId).coalesced += 1;
+  /** An exact hit on an answer that was still on its way. */
+  coalesced(tenantId: string, savedMicroUsd: number | null): void {
+    const tally = this.#of(tenantId);
+    tally.coalesced += 1;
+    tally.exactHits += 1;
+    tally.savedMicroUsd += savedMicroUsd ?? 0;
     this.#lookups.inc({ outcome: 'coalesced' });
+    this.#savedUsd.inc((savedMicroUsd ?? 0) / 1e6);
   }
 
   shadowHit(tenantId: string): void {
     this.#of(tenantId).shadowHits += 1;
-    this.#lookups.inc({ outcome: 'shadow' });
+    this.#shadow.inc();
   }
 
   compared(tenantId: string, agreed: boolean): void {

@@ -4,7 +4,8 @@ import type { CacheIdentity } from '#domain/llm-cache';
 import type { Landing } from './cache-flights.js';
 
 export interface CacheTicket {
-  canonical: CanonicalRequest;
+  /** All of the request that is still needed: the whole of it would be held for as long as the upstream takes. */
+  request: Pick<CanonicalRequest, 'dialect' | 'rest'>;
   identity: CacheIdentity;
   /** Of the prompt; null: not looked for, or not to be had. */
   vector: CacheVector | null;

@@ -1,16 +1,16 @@
 /** Puts the LLM cache together: where answers are kept, where vectors come from, and what is told of both. */
-import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import type {
-  CacheEntryView,
-  CacheInvalidate,
-  CacheStats,
-  EmbeddingService,
-  LlmCache,
-  OperatorPrincipal,
-  Page,
-  PageQuery,
-  SemanticMatch,
+import {
+  type CacheEntryView,
+  type CacheInvalidate,
+  type CacheStats,
+  type EmbeddingService,
+  type LlmCache,
+  ObservatoryError,
+  type OperatorPrincipal,
+  type Page,
+  type PageQuery,
+  type SemanticMatch,
 } from '#contracts';
 import { redact } from '#domain/kill-switch';
 import { decideVeto } from '#domain/text-likeness';
@@ -20,6 +20,8 @@ import type { LlmCacheConfig } from '../config/llm-cache-config.js';
 import { CacheDesk } from './cache-desk.js';
 import { type CacheEmbedder, OwnCacheEmbedder, SidecarCacheEmbedder } from './cache-embedder.js';
 import { CacheFlights } from './cache-flights.js';
+import { registerCacheGauges } from './cache-gauges.js';
+import { CacheKeeper } from './cache-keeper.js';
 import { CacheTally } from './cache-tally.js';
 import { openCacheEmbedder } from './open-cache-embedder.js';
 import { SemanticMatches } from './semantic-matches.js';
@@ -27,7 +29,6 @@ import { SemanticMatches } from './semantic-matches.js';
 export interface LlmCacheDependencies {
   clock: Clock;
   ids: IdSource;
-  logger: Logger;
   metrics: Registry;
   config: LlmCacheConfig;
   /** Of an embeddings API that asks for one. */
@@ -42,6 +43,8 @@ export interface LlmCacheDependencies {
 export class LlmCacheArea {
   /** Null: switched off. */
   readonly desk: CacheDesk | null;
+  /** Told of each call for which the cache, or a part of it, did not do its work. */
+  onFailedOpen: (error: unknown) => void = () => {};
   readonly #config: LlmCacheConfig;
   readonly #cache: LlmCache | null;
   readonly #embedder: CacheEmbedder;
@@ -55,12 +58,14 @@ export class LlmCacheArea {
     this.#audit = parts.audit;
     this.#cache = cache;
     this.#tally = new CacheTally(clock, metrics);
-    this.#embedder = makeEmbedder(parts);
+    const onFailed = (error: unknown) => this.onFailedOpen(error);
+    this.#embedder = makeEmbedder(parts, onFailed);
     if (cache === null) {
       this.desk = null;
       this.#matches = null;
       return;
     }
+    registerCacheGauges(cache, metrics);
     const shared = { clock, tally: this.#tally, embedder: this.#embedder, gate: decideVeto, cache };
     this.#matches = new SemanticMatches({ ...shared, ids, redact });
     this.desk = new CacheDesk({
@@ -69,6 +74,8 @@ export class LlmCacheArea {
       hitWhenCosineAtLeast: config.hitWhenCosineAtLeast,
       flights: new CacheFlights(),
       matches: this.#matches,
+      keeper: new CacheKeeper({ ...shared, matches: this.#matches, onFailed }),
+      onFailed,
     });
   }
 
@@ -87,10 +94,14 @@ export class LlmCacheArea {
     };
   }
 
-  /** @returns how many entries match; what was removed stands in the audit */
+  /**
+   * @returns how many entries match; what was removed stands in the audit
+   * @throws ObservatoryError cache_unavailable
+   */
   async invalidate(operator: OperatorPrincipal, { pattern, preview }: CacheInvalidate): Promise<number> {
     const { tenant_id: tenantId } = operator;
     const count = (await this.#cache?.invalidate(tenantId, pattern ?? null, preview)) ?? 0;
+    if (this.#cache?.isDegraded) throw new ObservatoryError('cache_unavailable');
     if (!preview)
       await this.#audit.record(operator, tenantId, 'invalidate_cache', { pattern: pattern ?? null, count });
     return count;
@@ -126,21 +137,11 @@ export class LlmCacheArea {
 
 const NOTHING = { items: [], next_cursor: null };
 
-function makeEmbedder({
-  config,
-  embeddingApiKey,
-  sidecar,
-  sidecarTimeoutMs,
-  logger,
-}: LlmCacheDependencies): CacheEmbedder {
+function makeEmbedder(
+  { config, embeddingApiKey, sidecar, sidecarTimeoutMs }: LlmCacheDependencies,
+  onFailed: (error: unknown) => void,
+): CacheEmbedder {
   const { embedding } = config;
-  if (embedding.provider === 'local') return new SidecarCacheEmbedder(sidecar, sidecarTimeoutMs);
-  return new OwnCacheEmbedder(
-    () => openCacheEmbedder(embedding, embeddingApiKey),
-    (error) =>
-      logger.warn(
-        { event: 'cache_embedder_failed', err: error },
-        'the embeddings API of the cache cannot be used; semantic matches wait for it',
-      ),
-  );
+  if (embedding.provider === 'local') return new SidecarCacheEmbedder(sidecar, sidecarTimeoutMs, onFailed);
+  return new OwnCacheEmbedder(() => openCacheEmbedder(embedding, embeddingApiKey), onFailed);
 }

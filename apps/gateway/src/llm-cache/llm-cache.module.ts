@@ -45,7 +45,6 @@ import { openLlmCache } from './open-llm-cache.js';
         new LlmCacheArea({
           clock,
           ids,
-          logger,
           metrics,
           config,
           embeddingApiKey: secrets.cacheEmbeddingKey,

@@ -23,6 +23,12 @@ describe('sameAnswer', () => {
     expect(await sameAnswer(say('ok'), other, likeness)).toBe(false);
   });
 
+  test('compares arguments that nest without end as they came', async () => {
+    const deep = (depth: number) => [{ name: 'read', arguments: '['.repeat(depth) + ']'.repeat(depth) }];
+    expect(await sameAnswer(say('', deep(20_000)), say('', deep(20_000)), likeness)).toBe(true);
+    expect(await sameAnswer(say('', deep(20_000)), say('', deep(20_001)), likeness)).toBe(false);
+  });
+
   test('leaves other words to their likeness, and what differs in what matters is different', async () => {
     const [one, other] = [say('The capital is Paris'), say('It is Paris')];
     expect(await sameAnswer(one, other, likeness)).toBe(true);

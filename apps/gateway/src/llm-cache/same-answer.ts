@@ -39,11 +39,12 @@ const plain = (text: string): string =>
 
 /** Names and arguments in order; ids are the vendor's. */
 const callsOf = ({ tool_calls }: Answer): string =>
-  canonicalJson(tool_calls.map(({ name, arguments: text }) => [name, argumentsOf(text)]));
+  JSON.stringify(tool_calls.map(({ name, arguments: text }) => [name, argumentsOf(text)]));
 
-function argumentsOf(text: string): unknown {
+/** As they came where they are no JSON, or nest too deep to be put in order. */
+function argumentsOf(text: string): string {
   try {
-    return JSON.parse(text);
+    return canonicalJson(JSON.parse(text));
   } catch {
     return text;
   }

@@ -2,7 +2,16 @@
  * Semantic matches, served or only noted by shadow mode: kept for an operator to judge, and compared with the real
  * answer where there is one. In memory, the latest of each tenant, redacted: they hold words of prompts.
  */
-import type { CacheHit, Cosine, LlmAnswer, LlmCache, Page, PageQuery, SemanticMatch } from '#contracts';
+import {
+  type CacheHit,
+  type Cosine,
+  type LlmAnswer,
+  type LlmCache,
+  ObservatoryError,
+  type Page,
+  type PageQuery,
+  type SemanticMatch,
+} from '#contracts';
 import { type Clock, type IdSource, RingBuffer, TtlLru } from '#kernel';
 import type { ProxyCall } from '../llm-proxy/proxy-call.js';
 import type { CacheEmbedder } from './cache-embedder.js';
@@ -20,7 +29,7 @@ export interface SemanticMatchesParts {
   tally: CacheTally;
   embedder: CacheEmbedder;
   gate: TextGate;
-  cache: Pick<LlmCache, 'evict'>;
+  cache: Pick<LlmCache, 'evict' | 'isDegraded'>;
   redact: (text: string) => string;
 }
 
@@ -48,7 +57,7 @@ export class SemanticMatches {
     this.#add(call, matched, { served: true, agreed: null });
   }
 
-  /** Shadow mode: the real answer against the one that would have been served. Never rejects. */
+  /** Shadow mode: the real answer against the one that would have been served. */
   async compare(call: ProxyCall, prompt: string, hit: CacheHit, answer: LlmAnswer): Promise<void> {
     const { embedder, gate, tally } = this.#parts;
     const cosine = async (one: string, other: string) => {
@@ -72,7 +81,11 @@ export class SemanticMatches {
     return { items, next_cursor: isLast ? null : (items.at(-1)?.match_id ?? null) };
   }
 
-  /** A wrong one also loses its entry. @returns the match as judged; null: not among those that are kept */
+  /**
+   * A wrong one also loses its entry, and is not taken for judged before that.
+   * @throws ObservatoryError cache_unavailable
+   * @returns the match as judged; null: not among those that are kept
+   */
   async judge(
     tenantId: string,
     matchId: string,
@@ -82,10 +95,14 @@ export class SemanticMatches {
     const match = this.#all(tenantId).find(({ match_id }) => match_id === matchId);
     if (match === undefined) return null;
     const { cache, tally } = this.#parts;
+    if (verdict === 'wrong' && !(await cache.evict(tenantId, match.key)) && cache.isDegraded)
+      throw new ObservatoryError(
+        'cache_unavailable',
+        'The cache does not answer: the wrong answer is still in it.',
+      );
     tally.judged(tenantId, verdict, match);
     match.verdict = verdict;
     match.verdict_by = operatorId;
-    if (verdict === 'wrong') await cache.evict(tenantId, match.key);
     return match;
   }
 

@@ -23,6 +23,9 @@ const NOT_FOR_CLIENT: ReadonlySet<string> = new Set([
   'set-cookie',
   HEADERS.call,
   HEADERS.decision,
+  HEADERS.cache,
+  HEADERS.cacheAge,
+  HEADERS.cacheCosine,
 ]);
 
 /** Set anew by the client library, or none of the upstream's business. `accept-encoding`: answers must be readable. */

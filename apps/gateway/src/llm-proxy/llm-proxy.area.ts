@@ -60,7 +60,7 @@ export interface LlmProxyDependencies {
   alerts: AlertMonitor;
   limits: LimiterLink;
   semanticLoop: SemanticLoopArea;
-  llmCache: Pick<LlmCacheArea, 'desk'>;
+  llmCache: Pick<LlmCacheArea, 'desk' | 'onFailedOpen'>;
 }
 
 export class LlmProxyArea {
@@ -90,6 +90,7 @@ export class LlmProxyArea {
       waitingRows: () => this.log.waitingCount,
     });
     this.#events = events;
+    parts.llmCache.onFailedOpen = (error) => events.failedOpen('cache', error);
     parts.semanticLoop.events.onFailedOpen = () => events.countFailOpen('semantic_loop');
     this.#windows = new KillSwitchWindows({ clock });
     this.#activity = new AgentActivity(clock);

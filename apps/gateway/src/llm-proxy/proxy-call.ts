@@ -54,6 +54,8 @@ export class ProxyCall {
   /** Null: the call belongs to no conversation. */
   sessionId: string | null = null;
   sessionKey: SessionKey | null = null;
+  /** Nobody named the session: it is known by how the conversation began. */
+  isSessionInferred = false;
   /** A client SDK's own retry. */
   isRetry = false;
   upstream!: UpstreamTarget;

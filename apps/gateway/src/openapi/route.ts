@@ -44,6 +44,7 @@ export const TAGS = {
   Control: 'Stop an agent for real, look, let it go on, guide it or end it.',
   Agents: 'What agents may do and spend through the proxy, and the kill switch that stops them.',
   Calls: 'What went through the proxy, and what it cost.',
+  Cache: 'Answers that are not paid for twice, and whether they were right.',
   Alerts: 'When people are told of something, where, and whether it arrived.',
   Audit: 'Who did what, append-only and hash-chained.',
   Configuration: 'Settings that take effect on the next message.',

@@ -3,6 +3,7 @@ import type { Route } from './route.js';
 import { ACCESS_ROUTES } from './routes/access.js';
 import { ALERT_ROUTES } from './routes/alerts.js';
 import { AUDIT_ROUTES } from './routes/audit.js';
+import { CACHE_ROUTES } from './routes/cache.js';
 import { CONTROL_ROUTES } from './routes/control.js';
 import { INGEST_ROUTES } from './routes/ingest.js';
 import { OPERATION_ROUTES } from './routes/operation.js';
@@ -14,6 +15,7 @@ export const ROUTES: readonly Route[] = [
   ...SESSION_ROUTES,
   ...CONTROL_ROUTES,
   ...PROXY_ROUTES,
+  ...CACHE_ROUTES,
   ...ALERT_ROUTES,
   ...AUDIT_ROUTES,
   ...ACCESS_ROUTES,

@@ -63,6 +63,8 @@ export const pages = {
   calls: page(contracts.llmCallSchema),
   incidents: page(contracts.incidentSchema),
   semanticLoops: page(contracts.semanticLoopEventSchema),
+  cacheEntries: page(contracts.cacheEntryViewSchema),
+  semanticMatches: page(contracts.semanticMatchSchema),
 };
 
 const list = <Item extends z.ZodType>(items: Item) => z.object({ items: z.array(items) });
@@ -76,6 +78,11 @@ export const lists = {
   alertRules: list(contracts.alertRuleSchema),
   alertChannels: list(contracts.alertChannelSchema),
 };
+export const cacheInvalidatedSchema = z.object({
+  status: z.literal('ok'),
+  count: z.number().int().describe('Entries that match.'),
+  preview: z.boolean(),
+});
 export const channelTestSchema = z.object({
   status: z.enum(['ok', 'failed']),
   detail: z.string().describe('For people: that it was taken, or why not.'),
@@ -156,6 +163,15 @@ export const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   SemanticLoop: contracts.semanticLoopEventSchema,
   SemanticLoopPage: pages.semanticLoops,
   SystemView: contracts.systemViewSchema,
+  CacheStats: contracts.cacheStatsSchema,
+  CacheEntry: contracts.cacheEntryViewSchema,
+  CacheEntryPage: pages.cacheEntries,
+  SemanticMatch: contracts.semanticMatchSchema,
+  SemanticMatchPage: pages.semanticMatches,
+  CacheVerdict: contracts.cacheVerdictSchema,
+  CacheInvalidate: contracts.cacheInvalidateSchema,
+  CacheInvalidated: cacheInvalidatedSchema,
+  CallCache: contracts.callCacheSchema,
   LlmCall: contracts.llmCallSchema,
   CallPage: pages.calls,
   HeldCall: contracts.heldCallSchema,

@@ -36,6 +36,7 @@ export interface CacheEntry {
 }
 
 export interface CacheHit {
+  /** Without its vector. May be shared: not to be written to. */
   entry: CacheEntry;
   age_ms: number;
   /** Null for an exact match. */

@@ -32,7 +32,10 @@ const BY_FINISH: Readonly<Record<Exclude<FinishReason, 'stop' | 'tool_calls'>, N
  *
  * @param answer null: it could not be read
  */
-export function cacheability(request: CanonicalRequest, answer: LlmAnswer | null): Cacheability {
+export function cacheability(
+  request: Pick<CanonicalRequest, 'dialect' | 'rest'>,
+  answer: LlmAnswer | null,
+): Cacheability {
   const reason = reasonAgainst(request, answer);
   if (reason !== null || answer === null) return { store: false, reason: reason ?? 'lossy' };
   const { answer_id, model, text, tool_calls, finish, usage } = answer;
@@ -45,7 +48,10 @@ export function cacheability(request: CanonicalRequest, answer: LlmAnswer | null
   };
 }
 
-function reasonAgainst(request: CanonicalRequest, answer: LlmAnswer | null): NotStoredReason | null {
+function reasonAgainst(
+  request: Pick<CanonicalRequest, 'rest'>,
+  answer: LlmAnswer | null,
+): NotStoredReason | null {
   if (isStateful(request)) return 'stateful';
   if (answer === null) return 'lossy';
   if (answer.failed) return 'failed';
@@ -62,8 +68,8 @@ const STATEFUL_FIELDS = [
   'openai-chat.web_search_options',
 ] as const;
 
-/** Such a request is not to be answered from the cache either; having never been stored, it will not be. */
-const isStateful = ({ rest }: CanonicalRequest): boolean =>
+/** Such a request is not to be answered from the cache either, and nobody need wait for another like it. */
+export const isStateful = ({ rest }: Pick<CanonicalRequest, 'rest'>): boolean =>
   STATEFUL_FIELDS.some((name) => {
     const value = rest[name];
     return value !== undefined && value !== null && value !== false;

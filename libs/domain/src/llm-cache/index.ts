@@ -2,4 +2,32 @@
 export { type CacheIdentity, type CacheScope, cacheIdentity, cacheKey, cacheScope } from './cache-key.js';
 export { SCOPE_PROMPT_CHARS_MAX, SCOPE_PROMPT_WORDS_MAX } from './cache-prompt.js';
 export { answerHeaders, type CacheWhere } from './cache-where.js';
-export { type Cacheability, cacheability, NOT_STORED_REASONS, type NotStoredReason } from './cacheability.js';
+export {
+  type Cacheability,
+  cacheability,
+  isStateful,
+  NOT_STORED_REASONS,
+  type NotStoredReason,
+} from './cacheability.js';
+export { compileEntryPattern, compileGlob, type NamedEntry } from './entry-names.js';
+export {
+  compareEntryPlaces,
+  type EntryPlace,
+  type EntryUse,
+  encodeEntryCursor,
+  readEntryQuery,
+  toEntryView,
+} from './entry-page.js';
+export { ENTRY_BYTES_SHARE_MAX, entryBytes, entryBytesMax, stringBytes } from './memory-bytes.js';
+export { MemoryLlmCache, type MemoryLlmCacheOptions } from './memory-llm-cache.js';
+export { VectorArena } from './vector-arena.js';
+export {
+  COSINE_TOLERANCE,
+  cosineOf,
+  dot,
+  isUsableVector,
+  lowestHit,
+  toCosine,
+  VECTOR_DIMENSION_MAX,
+} from './vector-math.js';
+export { type Candidate, type VectorOwner, VectorSet } from './vector-set.js';

@@ -27,13 +27,14 @@ export const isTextOrNone = (value: unknown): boolean =>
 
 /**
  * An object whose JSON text, written anew, says the same: JSON.parse has rounded whole numbers beyond 2^53, such as
- * an id of 64 bits, and nobody can tell to what they were.
+ * an id of 64 bits, and made infinite what is beyond all numbers; nobody can tell what they were.
  */
 export const isExactObject = (value: unknown): boolean =>
   asRecord(value) !== undefined && hasExactNumbers(value);
 
 export function hasExactNumbers(value: unknown, depth = 0): boolean {
-  if (typeof value === 'number') return Number.isInteger(value) ? Number.isSafeInteger(value) : true;
+  if (typeof value === 'number')
+    return Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return true;
   if (depth >= NUMBERS_DEPTH_MAX) return false;
   return Object.values(value).every((member) => hasExactNumbers(member, depth + 1));

@@ -32,7 +32,8 @@ export const receiveStep = (limits: RequestBodyLimits): Step => ({
       call.request = call.dialect.readRequest(body, path + target.query);
       call.keepParsed(body);
     }
-    const sessionId = typeof given === 'string' && given !== '' ? given : sessionOf(call);
+    call.isSessionInferred = typeof given !== 'string' || given === '';
+    const sessionId = call.isSessionInferred ? sessionOf(call) : (given as string);
     if (sessionId !== null) {
       call.sessionId = sessionId;
       call.sessionKey = sessionKey(call.tenantId, sessionId);

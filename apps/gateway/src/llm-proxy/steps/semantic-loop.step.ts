@@ -28,6 +28,7 @@ export const semanticLoopStep = (parts: SemanticLoopParts): Step => ({
   run(call: ProxyCall): undefined | Promise<undefined> {
     if (!parts.isEnabled || call.request === null || call.sessionId === null || call.isRetry)
       return undefined;
+    if (isNewConversation(call)) return undefined;
     const policy = parts.agents.restriction(call.scope)?.semantic_loop ?? SEMANTIC_LOOP_POLICY_DEFAULT;
     if (policy === 'off') return undefined;
     const prompt = promptOf(call.request);
@@ -38,6 +39,13 @@ export const semanticLoopStep = (parts: SemanticLoopParts): Step => ({
     parts.check.noteEnded(call.sessionKey as SessionKey, call.id, call.checkedPrompt, call.isAnswered);
   },
 });
+
+/**
+ * A first question whose session nobody named begins a conversation of its own: the same question from elsewhere has
+ * the same fingerprint and is no loop. What repeats itself to the letter is the kill switch's business.
+ */
+const isNewConversation = ({ isSessionInferred, request }: ProxyCall): boolean =>
+  isSessionInferred && request !== null && request.message_count <= (request.system_text === '' ? 1 : 2);
 
 async function checkPrompt(
   parts: SemanticLoopParts,

@@ -1,0 +1,83 @@
+/**
+ * What a call leaves in the cache once its answer has ended: the entry for next time, the answer for those who wait for
+ * it, and in shadow mode the comparison. Never throws and never rejects: the call is long over.
+ */
+import type { CachedAnswer, LlmCache } from '#contracts';
+import { type Cacheability, cacheability, type NotStoredReason } from '#domain/llm-cache';
+import type { Clock } from '#kernel';
+import type { ProxyCall } from '../llm-proxy/proxy-call.js';
+import type { CacheTally } from './cache-tally.js';
+import type { CacheTicket } from './cache-ticket.js';
+import type { SemanticMatches } from './semantic-matches.js';
+
+export interface CacheKeeperParts {
+  cache: LlmCache;
+  tally: CacheTally;
+  matches: Pick<SemanticMatches, 'compare'>;
+  clock: Clock;
+  onFailed: (error: unknown) => void;
+}
+
+export class CacheKeeper {
+  readonly #parts: CacheKeeperParts;
+
+  constructor(parts: CacheKeeperParts) {
+    this.#parts = parts;
+  }
+
+  keep(call: ProxyCall, ticket: CacheTicket): void {
+    // What the call cost is known once every step has settled.
+    queueMicrotask(() => {
+      this.#keep(call, ticket)
+        .catch(this.#parts.onFailed)
+        .finally(() => ticket.land?.(null));
+    });
+  }
+
+  async #keep(call: ProxyCall, ticket: CacheTicket): Promise<void> {
+    const { matches, tally } = this.#parts;
+    // From the cache itself.
+    if (call.cache !== null) return;
+    const result = outcomeOf(call, ticket);
+    if (!result.store) {
+      tally.notStored(call.tenantId, result.reason);
+    } else {
+      const stored = this.#store(call, ticket, result.answer);
+      const { costMicroUsd: cost_micro_usd, durationMs: duration_ms } = call;
+      // Whoever comes from now on finds the entry: in memory it is there already, in Redis once it is written.
+      if (this.#parts.cache.kind === 'redis') await stored;
+      ticket.land?.({ answer: result.answer, cost_micro_usd, duration_ms });
+      await stored;
+    }
+    const prompt = ticket.identity.scope?.prompt;
+    if (ticket.shadow !== null && prompt !== undefined && call.isAnswered && call.answer !== null)
+      await matches.compare(call, prompt, ticket.shadow, call.answer);
+  }
+
+  async #store(call: ProxyCall, ticket: CacheTicket, answer: CachedAnswer): Promise<void> {
+    const { cache, tally, clock } = this.#parts;
+    const { key, scope } = ticket.identity;
+    const isStored = await cache.put({
+      tenant_id: call.tenantId,
+      key,
+      scope: scope?.scope ?? null,
+      agent_id: call.agentId,
+      upstream: call.upstream.name,
+      prompt: scope?.prompt ?? '',
+      vector: ticket.vector,
+      answer,
+      created_at_ms: clock.nowMs(),
+      cost_micro_usd: call.costMicroUsd,
+      duration_ms: Math.round(call.durationMs),
+    });
+    if (!isStored) tally.notStored(call.tenantId, 'refused_by_backend');
+  }
+}
+
+/** Only a whole answer of the upstream that ended by itself is kept. */
+function outcomeOf(call: ProxyCall, ticket: CacheTicket): Cacheability {
+  const refuse = (reason: NotStoredReason): Cacheability => ({ store: false, reason });
+  if (call.decision === 'aborted') return refuse('unfinished');
+  if (!call.wasSent || !call.isAnswered || call.status !== 200) return refuse('failed');
+  return cacheability(ticket.request, call.answer);
+}

@@ -1,0 +1,326 @@
+/**
+ * The cache of a gateway that stands alone. Bounded by entries and by bytes, over all tenants together: the least
+ * recently used leaves first. All it does is done in the calling turn, so nothing comes between looking and taking; the
+ * twins named `...Now` spare the hot path a promise.
+ *
+ * Age is counted on a time of its own, the sum of all steps forward that the clock was seen to take: a clock set back
+ * makes nothing young again, and one that ran ahead for a while ages entries early, never late.
+ */
+import {
+  CACHE_CANDIDATES_MAX,
+  type CacheBackendStats,
+  type CacheEntry,
+  type CacheEntryView,
+  type CacheHit,
+  type CacheVector,
+  type LlmCache,
+  type Page,
+  type PageQuery,
+  type SemanticQuery,
+} from '#contracts';
+import type { Clock } from '#kernel';
+import { compileEntryPattern } from './entry-names.js';
+import {
+  compareEntryPlaces,
+  type EntryPlace,
+  encodeEntryCursor,
+  readEntryQuery,
+  toEntryView,
+} from './entry-page.js';
+import { entryBytes, entryBytesMax, VECTOR_SET_BYTES } from './memory-bytes.js';
+import { type KeptEntry, type ModelVectors, TenantShelf, UseOrder } from './memory-entries.js';
+import { VectorArena } from './vector-arena.js';
+import { isUsableVector, lowestHit } from './vector-math.js';
+
+/** Entries that have expired, looked for at the old end for each new one: they leave faster than new ones come. */
+const SWEEP_COUNT = 4;
+
+export interface MemoryLlmCacheOptions {
+  clock: Clock;
+  /** At least 1. */
+  entriesMax: number;
+  bytesMax: number;
+  exactTtlMs: number;
+  semanticTtlMs: number;
+}
+
+export class MemoryLlmCache implements LlmCache {
+  readonly kind = 'memory';
+  readonly isDegraded = false;
+  readonly #options: MemoryLlmCacheOptions;
+  readonly #entryBytesMax: number;
+  readonly #tenants = new Map<string, TenantShelf>();
+  readonly #order = new UseOrder();
+  readonly #arena = VectorArena.start();
+  #entryCount = 0;
+  #byteCount = 0;
+  #evictedCount = 0;
+  #refusedCount = 0;
+  #clockMs: number;
+  #elapsedMs = 0;
+
+  /** @throws RangeError for bounds that hold nothing */
+  constructor(options: MemoryLlmCacheOptions) {
+    if (!(options.entriesMax >= 1)) throw new RangeError('entriesMax must be at least 1');
+    if (!(options.bytesMax >= 1)) throw new RangeError('bytesMax must be at least 1');
+    this.#options = options;
+    this.#entryBytesMax = entryBytesMax(options.bytesMax);
+    this.#clockMs = options.clock.nowMs();
+  }
+
+  /** Of all tenants; what has expired and was not met since is still in it. */
+  get entryCount(): number {
+    return this.#entryCount;
+  }
+
+  /** Of all tenants. */
+  get byteCount(): number {
+    return this.#byteCount;
+  }
+
+  /** Live entries that left because there was no room. */
+  get evictedCount(): number {
+    return this.#evictedCount;
+  }
+
+  /** Entries refused because they were too large. */
+  get refusedCount(): number {
+    return this.#refusedCount;
+  }
+
+  async get(tenantId: string, key: string): Promise<CacheHit | null> {
+    return this.getNow(tenantId, key);
+  }
+
+  /** Hot path: about a microsecond. The hit's entry is frozen and shared. */
+  getNow(tenantId: string, key: string): CacheHit | null {
+    const kept = this.#tenants.get(tenantId)?.entries.get(key);
+    if (kept === undefined) return null;
+    const ageMs = this.#ageOf(kept);
+    if (ageMs >= this.#lifetimeMs(kept)) {
+      this.#remove(kept);
+      return null;
+    }
+    return ageMs < this.#options.exactTtlMs ? this.#hit(kept, ageMs, null) : null;
+  }
+
+  async semanticSearch(query: SemanticQuery): Promise<CacheHit | null> {
+    return this.semanticSearchNow(query);
+  }
+
+  /** Hot path: microseconds for a scope of fifty, below a few milliseconds for one of 100,000. */
+  semanticSearchNow({ tenant_id: tenant, scope, vector, ...query }: SemanticQuery): CacheHit | null {
+    if (!isUsableVector(vector)) return null;
+    const { model_id: model, values } = vector;
+    const vectors = this.#tenants.get(tenant)?.findVectors(scope, model, values.length);
+    if (vectors === undefined || vectors === null) return null;
+    const isYoung = (kept: KeptEntry): boolean => this.#ageOf(kept) < this.#options.semanticTtlMs;
+    const lowest = lowestHit(query.hitWhenCosineAtLeast);
+    for (const { owner, cosine } of vectors.set.search(values, lowest, CACHE_CANDIDATES_MAX, isYoung))
+      if (query.accept({ key: owner.entry.key, prompt: owner.entry.prompt, cosine }))
+        return this.#hit(owner, this.#ageOf(owner), cosine);
+    return null;
+  }
+
+  async put(entry: CacheEntry): Promise<boolean> {
+    return this.putNow(entry);
+  }
+
+  /** Copies what it keeps. A vector that no search could use is left out: the entry then matches exactly only. */
+  putNow(entry: CacheEntry): boolean {
+    const nowMs = this.#nowMs();
+    if (!Number.isFinite(entry.created_at_ms)) return false;
+    const vector = entry.scope !== null && entry.vector && isUsableVector(entry.vector) ? entry.vector : null;
+    const byteCount = entryBytes(entry, vector?.values.length ?? 0);
+    if (byteCount > this.#entryBytesMax) {
+      this.#refusedCount += 1;
+      return false;
+    }
+    const before = this.#tenants.get(entry.tenant_id)?.entries.get(entry.key);
+    if (before !== undefined) this.#remove(before);
+    this.#makeRoom(byteCount);
+    const shelf = this.#shelfOf(entry.tenant_id);
+    const copy = frozenCopy(entry, shelf.tenantId);
+    const kept: KeptEntry = {
+      entry: copy,
+      shelf,
+      byteCount,
+      bornMs: this.#elapsedMs - Math.max(0, nowMs - entry.created_at_ms),
+      hitCount: 0,
+      lastHitAtMs: null,
+      vectors: null,
+      slot: 0,
+      older: null,
+      newer: null,
+    };
+    shelf.entries.set(copy.key, kept);
+    this.#order.add(kept);
+    this.#entryCount += 1;
+    this.#count(shelf, byteCount);
+    if (vector !== null && copy.scope !== null) this.#addVector(kept, copy.scope, vector);
+    return true;
+  }
+
+  async invalidate(tenantId: string, pattern: string | null, preview = false): Promise<number> {
+    const matches = compileEntryPattern(pattern);
+    let count = 0;
+    for (const kept of this.#live(tenantId)) {
+      const { key, agent_id, upstream, answer } = kept.entry;
+      if (!matches({ key, agent_id, upstream, model: answer.model })) continue;
+      count += 1;
+      if (!preview) this.#remove(kept);
+    }
+    return count;
+  }
+
+  async evict(tenantId: string, key: string): Promise<boolean> {
+    const kept = this.#tenants.get(tenantId)?.entries.get(key);
+    if (kept === undefined) return false;
+    const isLive = this.#ageOf(kept) < this.#lifetimeMs(kept);
+    this.#remove(kept);
+    return isLive;
+  }
+
+  async stats(tenantId: string): Promise<CacheBackendStats> {
+    let count = 0;
+    for (const _ of this.#live(tenantId)) count += 1;
+    return { total_entries: count, total_bytes: this.#tenants.get(tenantId)?.byteCount ?? 0 };
+  }
+
+  async entries(query: PageQuery & { tenant_id: string }): Promise<Page<CacheEntryView>> {
+    const { limit, behind } = readEntryQuery(query);
+    /** One more than asked for tells that there is another page. */
+    const first: { place: EntryPlace; kept: KeptEntry }[] = [];
+    for (const kept of this.#live(query.tenant_id)) {
+      const place = { hit_count: kept.hitCount, key: kept.entry.key };
+      if (behind !== null && compareEntryPlaces(place, behind) <= 0) continue;
+      const isLater = (at: number): boolean => {
+        const other = first[at];
+        return other !== undefined && compareEntryPlaces(other.place, place) > 0;
+      };
+      if (first.length > limit && !isLater(limit)) continue;
+      let at = first.length;
+      while (isLater(at - 1)) at -= 1;
+      first.splice(at, 0, { place, kept });
+      if (first.length > limit + 1) first.pop();
+    }
+    const items = first.slice(0, limit);
+    const last = items.at(-1);
+    return {
+      items: items.map(({ kept }) =>
+        toEntryView(kept.entry, {
+          hit_count: kept.hitCount,
+          last_hit_at_ms: kept.lastHitAtMs,
+          byte_count: kept.byteCount,
+          has_vector: kept.vectors !== null,
+        }),
+      ),
+      next_cursor: first.length > limit && last !== undefined ? encodeEntryCursor(last.place) : null,
+    };
+  }
+
+  async close(): Promise<void> {
+    for (let kept = this.#order.oldest; kept !== null; kept = this.#order.oldest) this.#remove(kept);
+  }
+
+  #hit(kept: KeptEntry, ageMs: number, cosine: CacheHit['cosine']): CacheHit {
+    kept.hitCount += 1;
+    kept.lastHitAtMs = this.#clockMs;
+    this.#order.touch(kept);
+    return { entry: kept.entry, age_ms: ageMs, cosine };
+  }
+
+  /** The tenant's, without what has expired, which leaves on the way. Those given may be removed meanwhile. */
+  *#live(tenantId: string): Generator<KeptEntry> {
+    for (const kept of this.#tenants.get(tenantId)?.entries.values() ?? [])
+      if (this.#ageOf(kept) >= this.#lifetimeMs(kept)) this.#remove(kept);
+      else yield kept;
+  }
+
+  #nowMs(): number {
+    const nowMs = this.#options.clock.nowMs();
+    if (nowMs > this.#clockMs) this.#elapsedMs += nowMs - this.#clockMs;
+    this.#clockMs = nowMs;
+    return nowMs;
+  }
+
+  #ageOf(kept: KeptEntry): number {
+    this.#nowMs();
+    return this.#elapsedMs - kept.bornMs;
+  }
+
+  /** As long as some match may use it. */
+  #lifetimeMs(kept: KeptEntry): number {
+    const { exactTtlMs, semanticTtlMs } = this.#options;
+    return kept.vectors === null ? exactTtlMs : Math.max(exactTtlMs, semanticTtlMs);
+  }
+
+  #makeRoom(byteCount: number): void {
+    const { entriesMax, bytesMax } = this.#options;
+    for (let count = 0; count < SWEEP_COUNT; count += 1) {
+      const { oldest } = this.#order;
+      if (oldest === null || this.#ageOf(oldest) < this.#lifetimeMs(oldest)) break;
+      this.#remove(oldest);
+    }
+    const needed = byteCount + VECTOR_SET_BYTES;
+    while (this.#order.oldest !== null) {
+      if (this.#entryCount < entriesMax && this.#byteCount + needed <= bytesMax) return;
+      this.#evictedCount += 1;
+      this.#remove(this.#order.oldest);
+    }
+  }
+
+  #shelfOf(tenantId: string): TenantShelf {
+    let shelf = this.#tenants.get(tenantId);
+    if (shelf === undefined) {
+      shelf = new TenantShelf(tenantId, this.#arena);
+      this.#tenants.set(tenantId, shelf);
+    }
+    return shelf;
+  }
+
+  #addVector(kept: KeptEntry, scope: string, { model_id: model, values }: CacheVector): void {
+    let vectors: ModelVectors | null = kept.shelf.findVectors(scope, model, values.length);
+    if (vectors === null) {
+      vectors = kept.shelf.addVectors(scope, model, values.length);
+      this.#count(kept.shelf, VECTOR_SET_BYTES);
+    }
+    vectors.set.add(kept, values);
+    kept.vectors = vectors;
+  }
+
+  #remove(kept: KeptEntry): void {
+    const { shelf, vectors, entry } = kept;
+    shelf.entries.delete(entry.key);
+    this.#order.remove(kept);
+    this.#entryCount -= 1;
+    this.#count(shelf, -kept.byteCount);
+    if (vectors !== null && entry.scope !== null) {
+      vectors.set.remove(kept);
+      if (vectors.set.count === 0) {
+        shelf.dropVectors(entry.scope, vectors);
+        this.#count(shelf, -VECTOR_SET_BYTES);
+      }
+    }
+    if (shelf.entries.size === 0) this.#tenants.delete(shelf.tenantId);
+  }
+
+  #count(shelf: TenantShelf, bytes: number): void {
+    shelf.byteCount += bytes;
+    this.#byteCount += bytes;
+  }
+}
+
+/** In strings of one piece: an answer put together from a stream would else keep all its pieces alive. */
+function frozenCopy(entry: CacheEntry, tenantId: string): CacheEntry {
+  const copy = JSON.parse(JSON.stringify({ ...entry, vector: null })) as CacheEntry;
+  copy.tenant_id = tenantId;
+  freeze(copy);
+  return copy;
+}
+
+function freeze(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  Object.freeze(value);
+  for (const part of Object.values(value)) freeze(part);
+}

@@ -1,0 +1,132 @@
+/** The whole suite over a cluster of three nodes, and what becomes of it when one of them dies. */
+import { spawnSync } from 'node:child_process';
+import type { Cluster } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { connectRedisCluster, type RedisConnection, RedisLlmCache, RedisRateLimiter } from '#adapters/redis';
+import { systemClock } from '#kernel';
+import { FakeClock } from '#testing';
+import {
+  buildCacheEntry,
+  CACHE_BOUNDS,
+  hex,
+  llmCacheConformance,
+} from '../../libs/testing/src/llm-cache.conformance.js';
+import { freePorts, type RedisServer, redisMissing, startRedis } from './start-redis.js';
+
+const TENANT = 'tenant-1';
+const isCliMissing = spawnSync('redis-cli', ['--version']).error !== undefined;
+if (isCliMissing) {
+  const missing = 'redis-cli is not installed (Debian: apt-get install redis-tools): no cluster can be made';
+  if (process.env.CI === 'true') throw new Error(`${missing}; in CI its tests must run.`);
+  console.warn(`${missing}; its tests are skipped.`);
+}
+
+describe.skipIf(redisMissing !== null || isCliMissing)('over a Redis Cluster of three nodes', () => {
+  let nodes: RedisServer[] = [];
+  let urls: string[];
+  let connection: RedisConnection<Cluster>;
+
+  beforeAll(async () => {
+    const ports = await freePorts(6);
+    nodes = await Promise.all(
+      [0, 1, 2].map((index) => {
+        const own = ['--port', String(ports[index]), '--cluster-port', String(ports[index + 3])];
+        const cluster = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'];
+        return startRedis([
+          ...own,
+          '--bind',
+          '127.0.0.1',
+          ...cluster,
+          '--cluster-require-full-coverage',
+          'no',
+        ]);
+      }),
+    );
+    const addresses = ports.slice(0, 3).map((port) => `127.0.0.1:${port}`);
+    const made = spawnSync('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-yes'], {
+      encoding: 'utf8',
+      timeout: 50_000,
+    });
+    if (made.status !== 0) throw new Error(`no cluster: ${made.stdout}${made.stderr}`);
+    urls = addresses.map((address) => `redis://${address}`);
+    connection = connectRedisCluster(urls.slice(0, 1), { onError: () => {}, reconnectMaxMs: 100 });
+    await vi.waitFor(async () => expect(await connection.open()).toBe(true), 20_000);
+  });
+  afterAll(async () => {
+    await connection?.quit();
+    await Promise.all(nodes.map((node) => node.stop()));
+  });
+
+  llmCacheConformance('Redis Cluster', async (bounds) => {
+    await Promise.all(connection.client.nodes('master').map((node) => node.flushall()));
+    const clock = new FakeClock();
+    const settings = { ...bounds, waitMs: 5_000, closesConnection: false };
+    return {
+      cache: new RedisLlmCache({ ...settings, connection, clock, redisClock: clock }),
+      advance: (ms) => void clock.advance(ms),
+      nowMs: () => clock.nowMs(),
+      close: async () => {},
+    };
+  });
+
+  it('spreads entries over the nodes, and knows all nodes from one', async () => {
+    const cache = new RedisLlmCache({
+      ...CACHE_BOUNDS,
+      connection,
+      clock: systemClock,
+      waitMs: 5_000,
+      closesConnection: false,
+    });
+    for (let index = 0; index < 60; index += 1)
+      await cache.put(buildCacheEntry(Date.now(), { key: hex(`k ${index}`), scope: hex(`s ${index}`) }));
+    const sizes = await Promise.all(connection.client.nodes('master').map((node) => node.dbsize()));
+    expect(sizes).toHaveLength(3);
+    for (const size of sizes) expect(size).toBeGreaterThan(10);
+    expect(await cache.invalidate(TENANT, null)).toBe(60);
+  });
+
+  it('lets the limiter share the connection', async () => {
+    const limiter = new RedisRateLimiter({ client: connection.client, replyTimeoutMs: 5_000 });
+    const window = {
+      key: 'default\0agent-1\0r',
+      kind: 'sliding' as const,
+      windowMs: 60_000,
+      limit: 1,
+      amount: 1,
+    };
+    expect((await limiter.take([window])).allowed).toBe(true);
+    expect((await limiter.take([window])).allowed).toBe(false);
+  });
+
+  it('misses what lies on a node that died, serves the rest, never fails, and recovers with the node', async () => {
+    const own = connectRedisCluster(urls, { onError: () => {}, reconnectMaxMs: 100 });
+    const cache = new RedisLlmCache({ ...CACHE_BOUNDS, connection: own, clock: systemClock, waitMs: 1_000 });
+    const keys = Array.from({ length: 40 }, (_, index) => hex(`key ${index}`));
+    for (const key of keys)
+      await expect
+        .poll(() => cache.put(buildCacheEntry(Date.now(), { key, scope: null, vector: null })))
+        .toBe(true);
+    await nodes[2]?.kill();
+    const served = async (): Promise<number> => {
+      const hits = [];
+      for (const key of keys) hits.push(await cache.get(TENANT, key));
+      return hits.filter((hit) => hit !== null).length;
+    };
+    await expect.poll(served, { timeout: 20_000, interval: 100 }).toBeGreaterThan(10);
+    expect(await served()).toBeLessThan(40);
+    expect(await cache.stats(TENANT)).toEqual({
+      total_entries: expect.any(Number),
+      total_bytes: expect.any(Number),
+    });
+    await nodes[2]?.start();
+    const storesAll = async (): Promise<boolean> => {
+      const writes = [];
+      for (const key of keys)
+        writes.push(await cache.put(buildCacheEntry(Date.now(), { key, scope: null, vector: null })));
+      return writes.every(Boolean);
+    };
+    await expect.poll(storesAll, { timeout: 20_000, interval: 100 }).toBe(true);
+    expect(await served()).toBe(40);
+    await cache.close();
+  });
+});
