@@ -32,6 +32,7 @@ const benches = {
   proxy: (result) => result,
   'kill-switch': (result) => result,
   detection: (result) => result,
+  cache: (result) => result,
   similarity: (result) => result,
   'semantic-loop': (result) => result,
 };

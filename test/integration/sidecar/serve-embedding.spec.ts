@@ -385,6 +385,37 @@ describe('a client', () => {
     await expect.poll(() => client.isReady, { timeout: 2_000 }).toBe(true);
   });
 
+  it('takes no other HTTP/2 server for a sidecar', async () => {
+    let requests = 0;
+    const other = createHttp2((_, response) => {
+      requests += 1;
+      response.writeHead(404).end('no');
+    });
+    await new Promise<void>((resolve) => other.listen(place.socketPath, resolve));
+    const states: boolean[] = [];
+    const client = new SidecarClient({
+      socketPath: place.socketPath,
+      onState: (isReady) => states.push(isReady),
+    });
+    opened.push(client);
+    await expect.poll(() => requests, { timeout: 5_000 }).toBeGreaterThanOrEqual(3);
+    expect(states).toEqual([]);
+    await client.close();
+    await new Promise((resolve) => other.close(resolve));
+  });
+
+  it('told that somebody is there does not wait for its next attempt', async () => {
+    const client = new SidecarClient({ socketPath: place.socketPath });
+    opened.push(client);
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await serve();
+    client.connectNow();
+    client.connectNow();
+    await expect.poll(() => client.isReady, { timeout: 1_000, interval: 5 }).toBe(true);
+    client.connectNow();
+    expect((await client.checkLoop(query('1', 'x'), patient)).model_id).toBe('m');
+  });
+
   it('gives up a stream on which nothing comes back, so that calls stop waiting for it', async () => {
     let isFrozen = true;
     await serve({

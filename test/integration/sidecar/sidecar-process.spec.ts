@@ -36,7 +36,13 @@ afterEach(async () => {
   place.remove();
 });
 
-function supervise(over: { environment?: Record<string, string>; mainFile?: string } = {}): SidecarProcess {
+interface Over {
+  environment?: Record<string, string>;
+  mainFile?: string;
+  hungMs?: number;
+}
+
+function supervise(over: Over = {}): SidecarProcess {
   const supervised = new SidecarProcess({
     dataDir: place.folder,
     environment: { ...environment, ...over.environment },
@@ -44,6 +50,7 @@ function supervise(over: { environment?: Record<string, string>; mainFile?: stri
     clock: systemClock,
     onState: (state) => states.push(state),
     mainFile: over.mainFile ?? SIDECAR_MAIN,
+    ...(over.hungMs === undefined ? {} : { hungMs: over.hungMs }),
   });
   opened.push(() => supervised.stop());
   supervised.start();
@@ -148,6 +155,28 @@ describe('a supervised sidecar', () => {
       .filter(({ event }) => event === 'sidecar_ended')
       .map(({ restart_in_ms }) => restart_in_ms);
     expect(pauses.slice(0, 6)).toEqual([50, 100, 200, 200, 200, 200]);
+  });
+
+  it('that hangs is replaced, and one that is only away from its client for a moment is not', async () => {
+    const supervised = supervise({ hungMs: 500 });
+    const client = new SidecarClient({
+      socketPath: supervised.socketPath,
+      onState: (isReady) => supervised.noteReached(isReady),
+    });
+    opened.push(() => client.close());
+    await expect.poll(() => client.isReady, { timeout: 20_000 }).toBe(true);
+    supervised.noteReached(false);
+    supervised.noteReached(true);
+    const pid = supervised.state.pid as number;
+    process.kill(pid, 'SIGSTOP');
+    const keepAsking = async (): Promise<boolean> => {
+      await client.checkLoop(query('1', 'hello'), { timeoutMs: 50, traceParent: null }).catch(() => {});
+      return isAlive(pid);
+    };
+    await expect.poll(keepAsking, { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => client.isReady, { timeout: 20_000 }).toBe(true);
+    expect(supervised.restartCount).toBe(1);
+    expect(lines.find(({ event }) => event === 'sidecar_ended')?.detail).toBe('it did not answer for 0.5 s');
   });
 
   it('that is not there at all is a state, and no crash', async () => {

@@ -2,7 +2,7 @@
  * A connection that fails fast and never brings the process down: nothing is queued while Redis is away, nothing is
  * sent twice, a server that no longer answers is given up, and reconnecting goes on for ever, with growing pauses.
  */
-import { Redis, type RedisOptions } from 'ioredis';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { RedisFailure, toRedisFailure } from './redis-failure.js';
 
 const COMMAND_TIMEOUT_MS = 1_000;
@@ -11,6 +11,9 @@ const SILENCE_TIMEOUT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 2_000;
 const RECONNECT_FIRST_MS = 50;
 const RECONNECT_MAX_MS = 2_000;
+/** Of a command, after which the map of a cluster is not believed any more. */
+const REDIRECTIONS_MAX = 3;
+const DEFAULT_PORT = 6_379;
 /** For the goodbye at the end. */
 const CLOSE_TIMEOUT_MS = 500;
 
@@ -30,8 +33,8 @@ export interface ConnectRedisOptions {
   random?: () => number;
 }
 
-export interface RedisConnection {
-  readonly client: Redis;
+export interface RedisConnection<Client extends Redis | Cluster = Redis> {
+  readonly client: Client;
   readonly isReady: boolean;
   /**
    * Opens it: true when connected, false when the first attempt failed (and goes on in the background). Never rejects.
@@ -48,10 +51,49 @@ export interface RedisConnection {
  * @throws Error for a malformed URL, without repeating it
  */
 export function connectRedis(url: string, options: ConnectRedisOptions): RedisConnection {
-  const { onError, onReady, connectionName = 'observatory', random = Math.random } = options;
-  const reconnectMaxMs = options.reconnectMaxMs ?? RECONNECT_MAX_MS;
   checkUrl(url);
-  const settings: RedisOptions = {
+  return toConnection(
+    new Redis(url, { ...failFast(options), retryStrategy: growingPauses(options) }),
+    options,
+  );
+}
+
+/**
+ * The same for the nodes of a Redis Cluster: one of them is enough, it tells of the others. A node that is away fails
+ * what lies on it, and nothing else.
+ * @param urls as for `connectRedis`; user, password and TLS are those of the first
+ * @throws Error for a malformed URL, without repeating it
+ */
+export function connectRedisCluster(
+  urls: readonly string[],
+  options: ConnectRedisOptions,
+): RedisConnection<Cluster> {
+  for (const url of urls.length === 0 ? [''] : urls) checkUrl(url, 'cluster');
+  const nodes = urls.map((url) => new URL(url));
+  const [{ username, password, protocol }] = nodes as [URL];
+  const client = new Cluster(
+    nodes.map(({ hostname, port }) => ({ host: hostname, port: Number(port || DEFAULT_PORT) })),
+    {
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      slotsRefreshTimeout: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+      clusterRetryStrategy: growingPauses(options),
+      retryDelayOnFailover: RECONNECT_FIRST_MS,
+      retryDelayOnClusterDown: RECONNECT_FIRST_MS,
+      maxRedirections: REDIRECTIONS_MAX,
+      redisOptions: {
+        ...failFast(options),
+        ...(username !== '' && { username: decodeURIComponent(username) }),
+        ...(password !== '' && { password: decodeURIComponent(password) }),
+        ...(protocol === 'rediss:' && { tls: {} }),
+      },
+    },
+  );
+  return toConnection(client, options);
+}
+
+const failFast = ({ connectionName = 'observatory', ...options }: ConnectRedisOptions) =>
+  ({
     lazyConnect: true,
     connectionName,
     // While Redis is away a command is rejected at once.
@@ -63,24 +105,33 @@ export function connectRedis(url: string, options: ConnectRedisOptions): RedisCo
     socketTimeout: SILENCE_TIMEOUT_MS,
     connectTimeout: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     disconnectTimeout: CLOSE_TIMEOUT_MS,
-    retryStrategy: (attempt) => {
-      const pauseMs = Math.min(RECONNECT_FIRST_MS * 2 ** Math.min(attempt - 1, 20), reconnectMaxMs);
-      return Math.ceil(pauseMs * (0.75 + random() / 4));
-    },
+  }) satisfies RedisOptions;
+
+function growingPauses({ reconnectMaxMs = RECONNECT_MAX_MS, random = Math.random }: ConnectRedisOptions) {
+  return (attempt: number): number => {
+    const pauseMs = Math.min(RECONNECT_FIRST_MS * 2 ** Math.min(attempt - 1, 20), reconnectMaxMs);
+    return Math.ceil(pauseMs * (0.75 + random() / 4));
   };
-  const client = new Redis(url, settings);
+}
+
+function toConnection<Client extends Redis | Cluster>(
+  client: Client,
+  { onError, onReady }: ConnectRedisOptions,
+): RedisConnection<Client> {
+  /** Both have the same events; as one type they have no common `on`. */
+  const events: Pick<NodeJS.EventEmitter, 'on' | 'once'> = client;
   let isQuitting = false;
   /** An orderly goodbye of the server is no error to the client, but is one here. */
   let isLossUntold = false;
-  client.on('ready', () => {
+  events.on('ready', () => {
     isLossUntold = true;
     onReady?.();
   });
-  client.on('error', (error: unknown) => {
+  events.on('error', (error: unknown) => {
     isLossUntold = false;
     onError(toRedisFailure(error));
   });
-  client.on('close', () => {
+  events.on('close', () => {
     if (isLossUntold && !isQuitting) onError(new RedisFailure('disconnected'));
     isLossUntold = false;
   });
@@ -101,18 +152,18 @@ export function connectRedis(url: string, options: ConnectRedisOptions): RedisCo
       isQuitting = true;
       if (client.status === 'ready') await settledIn(client.quit(), CLOSE_TIMEOUT_MS);
       // Between two attempts there is nothing to hang up.
-      const ended = ['reconnecting', 'end'].includes(client.status)
+      const ended = ['wait', 'reconnecting', 'end'].includes(client.status)
         ? Promise.resolve()
-        : new Promise((resolve) => client.once('end', resolve));
+        : new Promise<void>((resolve) => events.once('end', () => resolve()));
       client.disconnect();
       await settledIn(ended, 2 * CLOSE_TIMEOUT_MS);
     },
   };
 }
 
-/** The URL class puts its whole input, password and all, into its error. */
-function checkUrl(url: string): void {
-  if (url.startsWith('/')) return;
+/** The URL class puts its whole input, password and all, into its error. A cluster's nodes have no socket paths. */
+function checkUrl(url: string, kind: 'single' | 'cluster' = 'single'): void {
+  if (kind === 'single' && url.startsWith('/')) return;
   let protocol: string | null = null;
   try {
     protocol = new URL(url).protocol;

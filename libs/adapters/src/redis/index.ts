@@ -1,3 +1,14 @@
-export { type ConnectRedisOptions, connectRedis, type RedisConnection } from './connect-redis.js';
+export {
+  type ConnectRedisOptions,
+  connectRedis,
+  connectRedisCluster,
+  type RedisConnection,
+} from './connect-redis.js';
+export { createLlmCache, type LlmCacheSettings } from './llm-cache/create-llm-cache.js';
+export {
+  RedisLlmCache,
+  type RedisLlmCacheOptions,
+  SCOPE_VECTORS_MAX,
+} from './llm-cache/redis-llm-cache.js';
 export { RedisFailure, type RedisFailureReason } from './redis-failure.js';
 export { RedisRateLimiter, type RedisRateLimiterOptions } from './redis-rate-limiter.js';

@@ -9,9 +9,10 @@ import type { Cluster, Redis } from 'ioredis';
 import type { BucketChange, LimitDecision, LimitWindow, RateLimiter, WindowState } from '#contracts';
 import { type Buckets, checkAmount, checkWindow, describeDecision, stateOf } from '#domain/policy';
 import type { Clock } from '#kernel';
+import { inTime } from './in-time.js';
 import { limitKey } from './limit-key.js';
 import { CORRECT, LOOK, SEED, TAKE } from './limit-scripts.js';
-import { RedisFailure, toRedisFailure } from './redis-failure.js';
+import { RedisFailure } from './redis-failure.js';
 
 /** Most a call through the proxy waits for its limits. */
 const REPLY_TIMEOUT_MS = 50;
@@ -130,22 +131,4 @@ function bucketsAt(reply: readonly number[], index: number): Buckets {
     current: reply[at + 1] as number,
     previous: reply[at + 2] as number,
   };
-}
-
-/** @throws RedisFailure */
-function inTime<T>(reply: Promise<T>, timeoutMs: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    // After one look at the socket: if this process was busy for that long, the reply may lie there already.
-    const timer = setTimeout(() => setImmediate(() => reject(new RedisFailure('timeout'))), timeoutMs);
-    reply.then(
-      (value) => {
-        clearTimeout(timer);
-        resolve(value);
-      },
-      (error: unknown) => {
-        clearTimeout(timer);
-        reject(toRedisFailure(error));
-      },
-    );
-  });
 }

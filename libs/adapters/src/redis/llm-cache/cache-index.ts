@@ -1,0 +1,202 @@
+/**
+ * What is known of a tenant's entries without reading them: for listing, counting, invalidating and for letting the
+ * least recently used go. Also takes away what is not wanted any more, values first: a name without its value does no
+ * harm, a value without its name could not be invalidated.
+ */
+import type { CacheBackendStats, CacheEntryView, Page, PageQuery } from '#contracts';
+import { compileEntryPattern, encodeEntryCursor, readEntryQuery, toEntryView } from '#domain/llm-cache';
+import type { CacheLink } from './cache-link.js';
+import { CacheNames } from './cache-names.js';
+import { type EntryMeta, readMeta, writeMeta } from './cache-values.js';
+
+/** Writing is nobody's hot path. */
+export const WRITE_WAIT_MS = 250;
+/** For an operator's request, per batch. */
+const ADMIN_WAIT_MS = 1_000;
+const BATCH_COUNT = 500;
+const PORTION_COUNT = 100;
+
+type Value = string | number | Buffer;
+
+export interface IndexBounds {
+  entriesMax: number;
+  bytesMax: number;
+  /** An index lives on for so long after its last change. */
+  lifetimeMs: number;
+}
+
+export class CacheIndex {
+  readonly #link: CacheLink;
+  readonly #names: CacheNames;
+  readonly #bounds: IndexBounds;
+  #removedCount = 0;
+
+  constructor(link: CacheLink, names: CacheNames, bounds: IndexBounds) {
+    this.#link = link;
+    this.#names = names;
+    this.#bounds = bounds;
+  }
+
+  /** Values that were not ours, damaged or left behind. */
+  get removedCount(): number {
+    return this.#removedCount;
+  }
+
+  /** Those that have to leave for it are gone soon after. @throws RedisFailure */
+  async register(tenantId: string, key: string, ttlMs: number, meta: EntryMeta): Promise<void> {
+    const { entriesMax, bytesMax, lifetimeMs } = this.#bounds;
+    const about = [key, ttlMs, writeMeta(meta), meta.byte_count, lifetimeMs, entriesMax, bytesMax];
+    const parts = textsOf(await this.#script('Register', WRITE_WAIT_MS, tenantId, ...about));
+    const evicted = new Map<string, EntryMeta | null>();
+    for (let at = 0; at + 1 < parts.length; at += 2)
+      evicted.set(parts[at] as string, readMeta(parts[at + 1] as string));
+    this.#removeValues(tenantId, evicted).catch(() => {});
+  }
+
+  /** Counts a hit; an entry that the index does not know is removed. Never rejects. */
+  async touch(tenantId: string, key: string): Promise<void> {
+    try {
+      if ((await this.#script('Touch', WRITE_WAIT_MS, tenantId, key)) !== 0) return;
+      this.#removedCount += 1;
+      await this.#unlink(this.#names.entry(tenantId, key));
+    } catch {
+      // A hit that is not counted.
+    }
+  }
+
+  /** An entry whose value is not what it should be. */
+  removeDamaged(tenantId: string, key: string): void {
+    this.#removedCount += 1;
+    // Both at once: what is stored under it next must not lose its name to this.
+    this.#unlink(this.#names.entry(tenantId, key)).catch(() => {});
+    this.#script('Forget', WRITE_WAIT_MS, tenantId, key).catch(() => {});
+  }
+
+  /** A vector whose entry is gone or another one, or that is none. */
+  removeVector(scopeTag: string, key: string): void {
+    this.#removedCount += 1;
+    this.#dropVector(scopeTag, key).catch(() => {});
+  }
+
+  /** Somebody else's value of another type under names of ours, if that is why it failed. */
+  removeForeign(error: unknown, names: readonly string[]): void {
+    if ((error as { code?: string }).code !== 'WRONGTYPE') return;
+    this.#removedCount += names.length;
+    for (const name of names) this.#unlink(name).catch(() => {});
+  }
+
+  /** Never rejects: what was done until Redis failed is told. */
+  async invalidate(tenantId: string, pattern: string | null, preview: boolean): Promise<number> {
+    const matches = compileEntryPattern(pattern);
+    const seen = new Set<string>();
+    let removed = 0;
+    let cursor = '0';
+    try {
+      do {
+        const [next, ...pairs] = textsOf(
+          await this.#script('Browse', ADMIN_WAIT_MS, tenantId, cursor, BATCH_COUNT),
+        );
+        const matching = new Map<string, EntryMeta | null>();
+        for (let at = 0; at + 1 < pairs.length; at += 2) {
+          const [key, meta] = [pairs[at] as string, readMeta(pairs[at + 1] as string)];
+          const known = { agent_id: meta?.agent_id ?? '', upstream: meta?.upstream ?? '' };
+          // A page may repeat what another held.
+          if (seen.has(key) || !matches({ key, ...known, model: meta?.model ?? null })) continue;
+          seen.add(key);
+          matching.set(key, meta);
+        }
+        if (!preview && matching.size > 0) removed += await this.#remove(tenantId, matching);
+        cursor = next ?? '0';
+      } while (cursor !== '0');
+    } catch {
+      // `isDegraded` says the rest.
+    }
+    return preview ? seen.size : removed;
+  }
+
+  /** Never rejects. */
+  async evict(tenantId: string, key: string): Promise<boolean> {
+    const [, metaName] = this.#names.tenant(tenantId);
+    try {
+      const meta = await this.#link.ask(ADMIN_WAIT_MS, () => this.#link.client.hget(metaName, key));
+      return (await this.#remove(tenantId, new Map([[key, readMeta(meta ?? '')]]))) > 0;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Zeros when Redis cannot be asked. */
+  async stats(tenantId: string): Promise<CacheBackendStats> {
+    const reply = await this.#script('Stats', ADMIN_WAIT_MS, tenantId).catch(() => []);
+    const [entries = 0, bytes = 0] = textsOf(reply).map(Number);
+    return { total_entries: entries, total_bytes: bytes };
+  }
+
+  /** Empty when Redis cannot be asked. @throws ObservatoryError invalid_request */
+  async list(tenantId: string, query: PageQuery): Promise<Page<CacheEntryView>> {
+    const { limit, behind } = readEntryQuery(query);
+    const from = [behind?.hit_count ?? '', behind?.key ?? ''];
+    const reply = await this.#script('List', ADMIN_WAIT_MS, tenantId, limit + 1, ...from).catch(() => []);
+    const texts = textsOf(reply);
+    const rows = Array.from({ length: Math.floor(texts.length / 4) }, (_, row) => {
+      const [key = '', meta = '', hits = '0', usedMs = '0'] = texts.slice(4 * row, 4 * row + 4);
+      return { key, meta: readMeta(meta), hit_count: Number(hits), used_at_ms: Number(usedMs) };
+    });
+    const items = rows.slice(0, limit).flatMap(({ key, meta, hit_count: hits, used_at_ms: usedMs }) => {
+      if (meta === null) return [];
+      const use = { hit_count: hits, last_hit_at_ms: hits > 0 ? usedMs : null };
+      const kept = { byte_count: meta.byte_count, has_vector: meta.has_vector };
+      return [toEntryView({ ...meta, key, answer: meta }, { ...use, ...kept })];
+    });
+    const last = rows[limit - 1];
+    const hasMore = rows.length > limit && last !== undefined;
+    return { items, next_cursor: hasMore ? encodeEntryCursor(last) : null };
+  }
+
+  /** @returns how many were known and alive @throws RedisFailure */
+  async #remove(tenantId: string, entries: ReadonlyMap<string, EntryMeta | null>): Promise<number> {
+    await this.#removeValues(tenantId, entries);
+    return Number(await this.#script('Forget', ADMIN_WAIT_MS, tenantId, ...entries.keys()));
+  }
+
+  /** @throws RedisFailure */
+  async #removeValues(tenantId: string, entries: ReadonlyMap<string, EntryMeta | null>): Promise<void> {
+    // It comes from a list that somebody else may have written to.
+    const ours = [...entries].filter(([key]) => CacheNames.isKey(key));
+    // In portions: what waits for a reply is bounded, and others ask as well.
+    for (let from = 0; from < ours.length; from += PORTION_COUNT)
+      await Promise.all(
+        ours
+          .slice(from, from + PORTION_COUNT)
+          .flatMap(([key, meta]) => [
+            this.#unlink(this.#names.entry(tenantId, key)),
+            ...(meta?.has_vector && meta.scope_tag !== null ? [this.#dropVector(meta.scope_tag, key)] : []),
+          ]),
+      );
+  }
+
+  #dropVector(scopeTag: string, key: string): Promise<unknown> {
+    const names = [this.#names.scope(scopeTag), this.#names.vectorsOf(scopeTag) + key];
+    return this.#link.script('DropVector', ADMIN_WAIT_MS, ...names, '', key);
+  }
+
+  #unlink(name: string): Promise<unknown> {
+    return this.#link.ask(ADMIN_WAIT_MS, () => this.#link.client.unlink(name));
+  }
+
+  /** @throws RedisFailure */
+  #script(
+    command: 'Register' | 'Touch' | 'Forget' | 'Browse' | 'Stats' | 'List',
+    timeoutMs: number,
+    tenantId: string,
+    ...values: Value[]
+  ): Promise<unknown> {
+    const names = this.#names.tenant(tenantId);
+    return this.#link.script(command, timeoutMs, ...names, this.#link.now, ...values).catch((error) => {
+      this.removeForeign(error, names);
+      throw error;
+    });
+  }
+}
+
+const textsOf = (reply: unknown): string[] => (Array.isArray(reply) ? reply.map(String) : []);

@@ -1,0 +1,135 @@
+/**
+ * How the cache speaks to Redis: opens the connection when it is first needed, waits only so long, keeps away for a
+ * while when Redis fails, and bounds what waits for a reply.
+ */
+import type { Cluster, Redis } from 'ioredis';
+import type { Clock } from '#kernel';
+import type { RedisConnection } from '../connect-redis.js';
+import { inTime } from '../in-time.js';
+import { RedisFailure } from '../redis-failure.js';
+import * as scripts from './cache-scripts.js';
+import { Circuit } from './circuit.js';
+
+/** Replies awaited at once; beyond it nothing is sent, so that a hanging Redis costs bounded memory. */
+const PENDING_COUNT_MAX = 2_000;
+/** Errors of a server that is alive, but not ready to serve. All others are answers: asking again is as good as ever. */
+const NOT_READY = new Set(['LOADING', 'CLUSTERDOWN', 'MASTERDOWN', 'BUSY', 'READONLY', 'OOM']);
+
+type Argument = string | number | Buffer;
+type Script = (...keysAndArguments: Argument[]) => Promise<unknown>;
+
+/** Name of the script -> how many keys it has. */
+const COMMANDS = {
+  Read: { lua: scripts.READ, numberOfKeys: 1 },
+  Register: { lua: scripts.REGISTER, numberOfKeys: 5 },
+  Touch: { lua: scripts.TOUCH, numberOfKeys: 5 },
+  Forget: { lua: scripts.FORGET, numberOfKeys: 5 },
+  Browse: { lua: scripts.BROWSE, numberOfKeys: 5 },
+  Stats: { lua: scripts.STATS, numberOfKeys: 5 },
+  List: { lua: scripts.LIST, numberOfKeys: 5 },
+  PutVector: { lua: scripts.PUT_VECTOR, numberOfKeys: 2 },
+  ReadVectors: { lua: scripts.READ_VECTORS, numberOfKeys: 1 },
+  DropVector: { lua: scripts.DROP_VECTOR, numberOfKeys: 2 },
+} as const;
+type Command = keyof typeof COMMANDS;
+
+export interface CacheLinkOptions {
+  connection: RedisConnection<Redis | Cluster>;
+  clock: Clock;
+  pendingCountMax?: number;
+  /** Tests only: instead of the clock of Redis. */
+  redisClock?: Clock;
+}
+
+export class CacheLink {
+  readonly client: Redis | Cluster;
+  readonly #connection: CacheLinkOptions['connection'];
+  readonly #circuit: Circuit;
+  readonly #pendingCountMax: number;
+  readonly #redisClock: Clock | undefined;
+  #opening: Promise<boolean> | null = null;
+  #wasOpened = false;
+  #pendingCount = 0;
+  #failureCount = 0;
+
+  constructor({ connection, clock, pendingCountMax = PENDING_COUNT_MAX, redisClock }: CacheLinkOptions) {
+    this.client = connection.client;
+    this.#connection = connection;
+    this.#circuit = new Circuit(clock);
+    this.#pendingCountMax = pendingCountMax;
+    this.#redisClock = redisClock;
+    for (const [name, command] of Object.entries(COMMANDS))
+      this.client.defineCommand(`observatoryCache${name}`, command);
+  }
+
+  get isDegraded(): boolean {
+    return this.#circuit.isOpen || (this.#wasOpened && !this.#connection.isReady);
+  }
+
+  get failureCount(): number {
+    return this.#failureCount;
+  }
+
+  /** Sent and not answered yet. */
+  get pendingCount(): number {
+    return this.#pendingCount;
+  }
+
+  /** The first argument of most scripts. */
+  get now(): Argument {
+    return this.#redisClock?.nowMs() ?? '';
+  }
+
+  /** @throws RedisFailure */
+  script(command: Command, timeoutMs: number, ...values: Argument[]): Promise<unknown> {
+    return this.ask(timeoutMs, () => this.#commands[`observatoryCache${command}`](...values));
+  }
+
+  /** For replies that hold bytes. @throws RedisFailure */
+  scriptOfBytes(command: Command, timeoutMs: number, ...values: Argument[]): Promise<unknown> {
+    return this.ask(timeoutMs, () => this.#commands[`observatoryCache${command}Buffer`](...values));
+  }
+
+  /** @throws RedisFailure */
+  async ask<T>(timeoutMs: number, send: () => Promise<T>): Promise<T> {
+    if (!this.#circuit.mayAsk()) throw new RedisFailure('disconnected');
+    if (this.#pendingCount >= this.#pendingCountMax) {
+      this.#circuit.failed();
+      throw new RedisFailure('busy');
+    }
+    try {
+      const isSendable = this.#wasOpened || this.#connection.isReady;
+      const reply = await inTime(isSendable ? this.#sent(send) : this.#sentOnceOpen(send), timeoutMs);
+      this.#circuit.succeeded();
+      return reply;
+    } catch (error) {
+      this.#failureCount += 1;
+      const { reason, code } = error as RedisFailure;
+      if (reason === 'reply' && !NOT_READY.has(code ?? '')) this.#circuit.succeeded();
+      else this.#circuit.failed();
+      throw error;
+    }
+  }
+
+  /** The first ones wait until it is open. From then on it comes back by itself, and nothing waits for that. */
+  async #sentOnceOpen<T>(send: () => Promise<T>): Promise<T> {
+    this.#opening ??= this.#connection.open();
+    await this.#opening;
+    this.#wasOpened = true;
+    return this.#sent(send);
+  }
+
+  #sent<T>(send: () => Promise<T>): Promise<T> {
+    this.#pendingCount += 1;
+    const settled = (): void => {
+      this.#pendingCount -= 1;
+    };
+    const reply = send();
+    reply.then(settled, settled);
+    return reply;
+  }
+
+  get #commands(): Record<`observatoryCache${Command}${'' | 'Buffer'}`, Script> {
+    return this.client as never;
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * Whether it is worth asking. After a few failures in a row nothing is asked for a short while, then one is let through
+ * to look: a Redis that hangs costs a few waits, not one for each call.
+ *
+ *     closed --failures in a row--> open --pause is over--> one asks --it works--> closed
+ *       ^                             ^                        |
+ *       '-----------------------------|--it fails: longer pause'
+ */
+import type { Clock } from '#kernel';
+
+const FAILURES_MAX = 3;
+const PAUSE_FIRST_MS = 100;
+const PAUSE_MAX_MS = 2_000;
+/** One that was let through and never told how it went. */
+const TRIAL_MAX_MS = 5_000;
+
+export class Circuit {
+  readonly #clock: Clock;
+  #failureCount = 0;
+  #pausedAtMs = 0;
+  #pauseMs = 0;
+  #trialAtMs: number | null = null;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get isOpen(): boolean {
+    return this.#failureCount >= FAILURES_MAX;
+  }
+
+  /** True: ask, and tell how it went. */
+  mayAsk(): boolean {
+    if (!this.isOpen) return true;
+    const nowMs = this.#clock.nowMs();
+    // A clock that was set back ends the pause: waiting for it to catch up could take years.
+    const isPaused = nowMs >= this.#pausedAtMs && nowMs - this.#pausedAtMs < this.#pauseMs;
+    if (isPaused) return false;
+    const trialMs = this.#trialAtMs === null ? null : nowMs - this.#trialAtMs;
+    if (trialMs !== null && trialMs >= 0 && trialMs < TRIAL_MAX_MS) return false;
+    this.#trialAtMs = nowMs;
+    return true;
+  }
+
+  succeeded(): void {
+    this.#failureCount = 0;
+    this.#pauseMs = 0;
+    this.#trialAtMs = null;
+  }
+
+  /** One that was sent before the pause began tells nothing new. */
+  failed(): void {
+    if (this.isOpen && this.#trialAtMs === null) return;
+    this.#failureCount = Math.min(this.#failureCount + 1, FAILURES_MAX);
+    this.#trialAtMs = null;
+    if (!this.isOpen) return;
+    this.#pausedAtMs = this.#clock.nowMs();
+    this.#pauseMs = Math.min(Math.max(PAUSE_FIRST_MS, 2 * this.#pauseMs), PAUSE_MAX_MS);
+  }
+}
