@@ -1,8 +1,10 @@
 /**
- * The LLM cache: semantic search in memory against plain JavaScript over the same vectors, what an entry costs, and hits
- * in Redis. Reads the built libraries.
+ * The LLM cache: semantic search in memory against plain JavaScript over the same vectors, what an entry and a key cost,
+ * hits in Redis, and exact hits through the whole gateway. Reads the built libraries.
  */
 import { pathToFileURL } from 'node:url';
+import { exactHitFigures } from './lib/cache-exact-figures.mjs';
+import { cacheKeyFigures } from './lib/cache-key-figures.mjs';
 import { measureMemory } from './lib/cache-memory.mjs';
 import { hasRedis, measureRedis } from './lib/cache-redis.mjs';
 import { timeSearches } from './lib/cache-vectors.mjs';
@@ -86,21 +88,12 @@ async function redisFigures() {
   return [figure('exact', exactTrips, exactMs), figure('semantic', semanticTrips, semanticMs)];
 }
 
-/** Exact hits through the gateway beside a bare server that parses, hashes and answers from a map. @returns {Promise<Figure[]>} */
-async function gatewayFigures() {
-  return [];
-}
-
 /** @returns {Promise<import('./lib/figures.mjs').BenchResult>} */
 export async function run() {
-  const figures = [
-    ...searchFigures(),
-    memoryFigure(),
-    ...(await redisFigures()),
-    ...(await gatewayFigures()),
-  ];
+  const figures = [...searchFigures(), memoryFigure(), ...(await redisFigures()), ...cacheKeyFigures()];
   const notes = hasRedis() ? [] : ['redis-server is not installed: hits in Redis were not measured.'];
-  return { figures, notes };
+  const exact = await exactHitFigures();
+  return { figures: [...figures, ...exact.figures], notes: [...notes, ...(exact.notes ?? [])] };
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
