@@ -66,6 +66,7 @@ it('says so when the store that comes late can never serve, and goes on looking'
   await history.open();
   dues.shift()?.();
   await expect.poll(() => states).toEqual(['unavailable', 'no_query_engine']);
+  await expect(history.similar(SCOPE, VECTOR, '1')).rejects.toMatchObject({ reason: 'no_query_engine' });
   dues.shift()?.();
   await expect.poll(() => states.at(-1)).toBeNull();
 });

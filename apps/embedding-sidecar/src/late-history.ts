@@ -11,6 +11,7 @@ import {
 } from '#contracts';
 
 const REOPEN_EVERY_MS = 1_000;
+const NOT_YET = { reason: 'unavailable', message: 'The store of prompts has not been reached yet' } as const;
 
 export interface LateHistoryOptions {
   history: PromptHistory;
@@ -27,7 +28,8 @@ export class LateHistory implements PromptHistory {
   #isOpen = false;
   #isClosed = false;
   #callOff: (() => void) | null = null;
-  #reason: PromptHistoryFailure['reason'] | null = null;
+  /** Why it is not open. */
+  #failure: PromptHistoryFailure | null = null;
 
   constructor({ history, onState, after = afterUnref }: LateHistoryOptions) {
     this.#history = history;
@@ -91,14 +93,15 @@ export class LateHistory implements PromptHistory {
   }
 
   #missing(failure: PromptHistoryFailure): void {
-    if (failure.reason !== this.#reason) this.#onState(failure);
-    this.#reason = failure.reason;
+    if (failure.reason !== this.#failure?.reason) this.#onState(failure);
+    this.#failure = failure;
     this.#retryLater();
   }
 
   #requireOpen(): void {
-    if (!this.#isOpen)
-      throw new PromptHistoryFailure('unavailable', 'The store of prompts has not been reached yet');
+    if (this.#isOpen) return;
+    const { reason, message } = this.#failure ?? NOT_YET;
+    throw new PromptHistoryFailure(reason, message);
   }
 }
 

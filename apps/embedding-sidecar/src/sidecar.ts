@@ -8,7 +8,6 @@ import { randomIds, systemClock } from '#kernel';
 import { CheckLoop } from './check-loop.js';
 import type { SidecarConfig } from './config/config.js';
 import type { SidecarSecrets } from './config/secrets.js';
-import { openMetricsEndpoint } from './metrics-endpoint.js';
 import { openHistory } from './open-history.js';
 import { SidecarTelemetry } from './telemetry.js';
 
@@ -33,7 +32,9 @@ export interface Sidecar {
 
 /** Serving when it resolves. @throws Error whose text says what is wrong and what to do; then nothing is left behind */
 export async function startSidecar({ config, secrets, logger, ...parts }: SidecarParts): Promise<Sidecar> {
-  const telemetry = new SidecarTelemetry(logger, systemClock);
+  const figures =
+    config.metricsPort === null ? null : new (await import('./sidecar-figures.js')).SidecarFigures();
+  const telemetry = new SidecarTelemetry(logger, systemClock, figures);
   /** In the order of opening. */
   const closings: (() => Promise<unknown>)[] = [];
   const closeAll = async (): Promise<void> => {
@@ -45,8 +46,9 @@ export async function startSidecar({ config, secrets, logger, ...parts }: Sideca
     const history = await openHistory({ config, secrets, telemetry, embedder: embedder.description });
     closings.push(() => history.close());
     const handlers = makeHandlers({ config, embedder, history, telemetry });
-    if (config.metricsPort !== null) {
-      const endpoint = await openMetricsEndpoint(config.metricsPort, telemetry.metrics);
+    if (config.metricsPort !== null && figures !== null) {
+      const { openMetricsEndpoint } = await import('./metrics-endpoint.js');
+      const endpoint = await openMetricsEndpoint(config.metricsPort, figures.registry);
       closings.push(() => endpoint.close());
     }
     const server = await serveEmbedding({ handlers, socketPath: config.socketPath });

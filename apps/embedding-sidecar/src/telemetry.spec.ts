@@ -2,12 +2,14 @@ import { type Logger, pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
 import { EmbeddingFailure, type LoopAnswer, type LoopSimilarity } from '#contracts';
 import { FakeClock } from '#testing';
+import { SidecarFigures } from './sidecar-figures.js';
 import { SidecarTelemetry } from './telemetry.js';
 
 const TRACE = '00-0123456789abcdef0123456789abcdef-0123456789abcdef-01';
 
 let lines: Record<string, unknown>[];
 let clock: FakeClock;
+let figures: SidecarFigures;
 let telemetry: SidecarTelemetry;
 
 beforeEach(() => {
@@ -17,7 +19,8 @@ beforeEach(() => {
     { level: 'debug', base: null },
     { write: (line: string) => void lines.push(JSON.parse(line)) },
   );
-  telemetry = new SidecarTelemetry(logger, clock);
+  figures = new SidecarFigures();
+  telemetry = new SidecarTelemetry(logger, clock, figures);
 });
 
 const answer = (over: Partial<LoopAnswer> = {}): LoopAnswer => ({
@@ -40,7 +43,7 @@ it('counts checks by result and reason, and keeps the totals', async () => {
   telemetry.checked(answer({ vetoed_by: 'numbers' }), 1, null);
   telemetry.checked(answer({ fitness: 'empty' }), 1, null);
   telemetry.checkFailed(new EmbeddingFailure('busy', 'full'), null);
-  const text = await telemetry.metrics.getSingleMetricAsString('observatory_sidecar_checks_total');
+  const text = await figures.registry.getSingleMetricAsString('observatory_sidecar_checks_total');
   for (const labels of [
     'result="clear",reason=""',
     'result="loop",reason=""',
@@ -81,8 +84,24 @@ it("carries the caller's trace into its lines, and nothing that is no trace", ()
 it('never writes a prompt, not even one that an unforeseen error quotes', async () => {
   telemetry.checked(answer(), 1, TRACE);
   telemetry.embedFailed(new TypeError('cannot read "a secret prompt"'), null);
-  const written = JSON.stringify(lines) + (await telemetry.metrics.metrics());
+  const written = JSON.stringify(lines) + (await figures.registry.metrics());
   expect(written).not.toContain('a secret prompt');
   expect(lines[1]).toMatchObject({ reason: 'error', detail: 'internal error' });
   expect(lines[1]?.where).toEqual(expect.arrayContaining([expect.stringContaining('telemetry.spec')]));
+});
+
+it('keeps totals and says failures also where nobody reads figures', () => {
+  const logger: Logger = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const quiet = new SidecarTelemetry(logger, clock, null);
+  quiet.checked(answer({ loop_detected: true }), 1, null);
+  quiet.checkFailed(new EmbeddingFailure('busy', 'full'), null);
+  quiet.embedFailed(new EmbeddingFailure('expired', 'late'), null);
+  quiet.recordFailed(new Error('lost'));
+  quiet.gauge('queued', 'Texts waiting for the model.', () => 0);
+  expect(quiet.totals).toEqual({ checks: 2, loops: 1, failures: 3 });
+  expect(lines.map(({ event, reason }) => [event, reason])).toEqual([
+    ['check_failed', 'busy'],
+    ['embed_failed', 'timeout'],
+    ['record_failed', 'error'],
+  ]);
 });

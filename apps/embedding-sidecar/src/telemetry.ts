@@ -3,7 +3,6 @@
  * failure that keeps coming back is one line a minute, with the number of those it stands for.
  */
 import type { Logger } from 'pino';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { toSidecarFailure } from '#adapters/grpc';
 import {
   EmbeddingFailure,
@@ -14,10 +13,9 @@ import {
 } from '#contracts';
 import type { Clock } from '#kernel';
 import type { CheckObserver } from './check-loop.js';
+import type { SidecarFigures } from './sidecar-figures.js';
 import { traceOf } from './trace.js';
 
-const PREFIX = 'observatory_sidecar_';
-const SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];
 const LINE_EVERY_MS = 60_000;
 
 type FailureSite = 'check' | 'embed' | 'record' | 'store';
@@ -34,46 +32,17 @@ export interface SidecarTotals {
 }
 
 export class SidecarTelemetry implements CheckObserver {
-  readonly metrics = new Registry();
   readonly #logger: Logger;
   readonly #clock: Clock;
-  readonly #checks: Counter<'result' | 'reason'>;
-  readonly #embeds: Counter<'result' | 'reason'>;
-  readonly #recordFailures: Counter<'reason'>;
-  readonly #seconds: Histogram<'part'>;
+  readonly #figures: SidecarFigures | null;
   readonly #lines = new Map<string, FailureLine>();
   readonly #totals: SidecarTotals = { checks: 0, loops: 0, failures: 0 };
 
-  constructor(logger: Logger, clock: Clock) {
-    const registers = [this.metrics];
+  /** @param figures null: nobody reads them */
+  constructor(logger: Logger, clock: Clock, figures: SidecarFigures | null) {
     this.#logger = logger;
     this.#clock = clock;
-    collectDefaultMetrics({ register: this.metrics, prefix: PREFIX });
-    this.#checks = new Counter({
-      name: `${PREFIX}checks_total`,
-      help: 'Checks by result (loop, clear, vetoed, unfit, failed) and its reason.',
-      labelNames: ['result', 'reason'],
-      registers,
-    });
-    this.#embeds = new Counter({
-      name: `${PREFIX}embeds_total`,
-      help: 'Vectors asked for by result (fit, unfit, failed) and its reason.',
-      labelNames: ['result', 'reason'],
-      registers,
-    });
-    this.#recordFailures = new Counter({
-      name: `${PREFIX}record_failures_total`,
-      help: 'Prompts that were checked but could not be remembered.',
-      labelNames: ['reason'],
-      registers,
-    });
-    this.#seconds = new Histogram({
-      name: `${PREFIX}seconds`,
-      help: 'check: in all. embedding: queue and model. embedding_queue: waiting for the model. lane: for earlier checks of the session. search, record: the store.',
-      labelNames: ['part'],
-      buckets: SECONDS,
-      registers,
-    });
+    this.#figures = figures;
   }
 
   get totals(): Readonly<SidecarTotals> {
@@ -82,14 +51,7 @@ export class SidecarTelemetry implements CheckObserver {
 
   /** A number that is read when metrics are collected. */
   gauge(name: string, help: string, read: () => number): void {
-    new Gauge({
-      name: `${PREFIX}${name}`,
-      help,
-      registers: [this.metrics],
-      collect() {
-        this.set(read());
-      },
-    });
+    this.#figures?.gauge(name, help, read);
   }
 
   checked(answer: LoopAnswer, ms: number, traceParent: string | null): void {
@@ -99,8 +61,8 @@ export class SidecarTelemetry implements CheckObserver {
     const reason = fitness !== 'fit' ? fitness : loop_detected ? '' : (vetoed_by ?? '');
     this.#totals.checks += 1;
     if (loop_detected) this.#totals.loops += 1;
-    this.#checks.inc({ result, reason });
-    this.#seconds.observe({ part: 'check' }, ms / 1_000);
+    this.#figures?.checks.inc({ result, reason });
+    this.#took('check', ms);
     if (!this.#logger.isLevelEnabled('debug')) return;
     const { max_similarity, compared_count } = answer;
     this.#logger.debug(
@@ -112,22 +74,25 @@ export class SidecarTelemetry implements CheckObserver {
   checkFailed(error: unknown, traceParent: string | null): void {
     this.#totals.checks += 1;
     this.#totals.failures += 1;
-    this.#checks.inc({ result: 'failed', reason: this.#failed('check', error, traceParent) });
+    const reason = this.#failed('check', error, traceParent);
+    this.#figures?.checks.inc({ result: 'failed', reason });
   }
 
   embedAnswered(fitness: Fitness): void {
     const isFit = fitness === 'fit';
-    this.#embeds.inc({ result: isFit ? 'fit' : 'unfit', reason: isFit ? '' : fitness });
+    this.#figures?.embeds.inc({ result: isFit ? 'fit' : 'unfit', reason: isFit ? '' : fitness });
   }
 
   embedFailed(error: unknown, traceParent: string | null): void {
     this.#totals.failures += 1;
-    this.#embeds.inc({ result: 'failed', reason: this.#failed('embed', error, traceParent) });
+    const reason = this.#failed('embed', error, traceParent);
+    this.#figures?.embeds.inc({ result: 'failed', reason });
   }
 
   recordFailed(error: unknown): void {
     this.#totals.failures += 1;
-    this.#recordFailures.inc({ reason: this.#failed('record', error, null) });
+    const reason = this.#failed('record', error, null);
+    this.#figures?.recordFailures.inc({ reason });
   }
 
   /** The connection to the store broke, or could not be made. @param reason one of a few words */
@@ -136,28 +101,32 @@ export class SidecarTelemetry implements CheckObserver {
   }
 
   embedded(ms: number): void {
-    this.#seconds.observe({ part: 'embedding' }, ms / 1_000);
+    this.#took('embedding', ms);
   }
 
   waitedForModel(ms: number): void {
-    this.#seconds.observe({ part: 'embedding_queue' }, ms / 1_000);
+    this.#took('embedding_queue', ms);
   }
 
   queued(ms: number): void {
-    this.#seconds.observe({ part: 'lane' }, ms / 1_000);
+    this.#took('lane', ms);
   }
 
   searched(ms: number): void {
-    this.#seconds.observe({ part: 'search' }, ms / 1_000);
+    this.#took('search', ms);
   }
 
   recorded(ms: number): void {
-    this.#seconds.observe({ part: 'record' }, ms / 1_000);
+    this.#took('record', ms);
   }
 
   /** An event without a prompt, for what happens seldom. */
   said(level: 'info' | 'warn' | 'error', event: string, text: string, fields: object = {}): void {
     this.#logger[level]({ event, ...fields }, text);
+  }
+
+  #took(part: string, ms: number): void {
+    this.#figures?.seconds.observe({ part }, ms / 1_000);
   }
 
   /** @returns the reason, for the metric */

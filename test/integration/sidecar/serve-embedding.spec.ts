@@ -1,6 +1,7 @@
 /** Server and client of the embedding service over a real socket, with handlers that do what a test tells them. */
 import { spawn } from 'node:child_process';
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer as createHttp2 } from 'node:http2';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -100,6 +100,11 @@ describe('a value that cannot be used', () => {
 });
 
 describe('secrets', () => {
+  it('with a % that stands for nothing are refused by the name of their variable', () => {
+    for (const url of ['redis://user:p%ss@host', 'redis://u%:secret@host'])
+      expect(() => parseSecrets({ REDIS_URL: url })).toThrow(/^REDIS_URL cannot be used: .*%25/);
+  });
+
   it('show nothing of themselves', () => {
     const secrets = parseSecrets({
       REDIS_URL: 'redis://:hunter2%21@redis:6379',

@@ -53,7 +53,18 @@ export function parseSecrets(variables: Environment['secrets']): SidecarSecrets 
   const isUrl = redisUrl !== null && URL.canParse(redisUrl) && /^rediss?:$/.test(new URL(redisUrl).protocol);
   if (redisUrl !== null && !isUrl)
     throw new ConfigError(SECRET_VARIABLES.redisUrl, null, 'give a URL such as redis://127.0.0.1:6379.');
+  if (redisUrl !== null && !isDecodable(new URL(redisUrl)))
+    throw new ConfigError(SECRET_VARIABLES.redisUrl, null, 'write a % of the name or password as %25.');
   if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey))
     throw new ConfigError(SECRET_VARIABLES.apiKey, null, 'it may hold printable ASCII without spaces only.');
   return new SidecarSecrets({ redisUrl, apiKey });
+}
+
+function isDecodable({ username, password }: URL): boolean {
+  try {
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false;
+  }
 }

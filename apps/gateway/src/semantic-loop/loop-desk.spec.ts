@@ -112,6 +112,14 @@ describe('LoopDesk', () => {
     expect(prompt).not.toMatch(/[\ud800-\udbff]$/);
   });
 
+  it('shows no part of a secret that lies across the cut', () => {
+    for (const secret of ['4111 1111 1111 1111', 'canary.person@example.org', 'sk-canary0123456789']) {
+      const prompt = `${'a '.repeat(496)}${secret} and so on`;
+      const shown = desk.note(call({ prompt }), 'hint', ANSWER).prompt;
+      expect(shown).not.toMatch(/4111|canary|sk-/);
+    }
+  });
+
   it('fails open when the store refuses: the loop is shown all the same', async () => {
     append = () => Promise.reject(new Error('disk full'));
     const event = desk.note(call(), 'alert', ANSWER);

@@ -22,6 +22,8 @@ import type { SemanticLoopEvents } from './semantic-loop-events.js';
 
 /** Events on their way to the store; further ones are shown, and not kept. */
 const WRITING_COUNT_MAX = 1_000;
+/** Read past the cut of a prompt, so that a secret which lies across it is known for one. */
+const REDACTED_BEYOND_CHARS = 1_000;
 
 export interface LoopingCall {
   callId: string;
@@ -132,8 +134,9 @@ export class LoopDesk {
   }
 }
 
-/** Cut first, so that a megabyte is not searched for secrets; and after, for a mask may be longer than what it hides. */
-const redactedExcerpt = (text: string): string => cut(redact(cut(text)));
+/** Not the whole of a megabyte is searched for secrets; what is kept is cut after, for masks differ in length. */
+const redactedExcerpt = (text: string): string =>
+  cut(redact(text.slice(0, SEMANTIC_LOOP_PROMPT_CHARS_MAX + REDACTED_BEYOND_CHARS)));
 
 /** A copy, so that no excerpt keeps a long prompt alive. */
 const cut = (text: string): string => Buffer.from(text.slice(0, SEMANTIC_LOOP_PROMPT_CHARS_MAX)).toString();

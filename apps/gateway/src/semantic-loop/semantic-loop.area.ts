@@ -54,6 +54,7 @@ export class SemanticLoopArea {
   readonly #config: GatewayConfig;
   /** Null: it is not ours. */
   readonly #process: SidecarProcess | null;
+  #client: SidecarClient | null = null;
   readonly #status: SidecarStatus;
   readonly #desk: LoopDesk;
   readonly #store: Pick<ProxyStore, 'semanticLoops'>;
@@ -72,8 +73,9 @@ export class SemanticLoopArea {
       sidecarRestarts: () => this.#process?.state.restart_count ?? 0,
     });
     const isSupervised = isNeeded && config.embeddingSidecarSocket === null;
-    this.#process = isSupervised ? makeProcess(parts) : null;
-    this.embedding = isNeeded ? this.#connect() : ABSENT_EMBEDDING;
+    this.#process = isSupervised ? makeProcess(parts, () => this.#client?.connectNow()) : null;
+    this.#client = isNeeded ? this.#connect() : null;
+    this.embedding = this.#client ?? ABSENT_EMBEDDING;
     this.#status = new SidecarStatus({
       service: isNeeded ? this.embedding : null,
       supervised: this.#process,
@@ -131,13 +133,14 @@ export class SemanticLoopArea {
       socketPath: this.#process?.socketPath ?? resolve(this.#config.embeddingSidecarSocket as string),
       onState: (isReady) => {
         this.#status.noteChanged(isReady);
+        this.#process?.noteReached(isReady);
         if (!this.#isStopping) this.events.sidecarChanged(isReady);
       },
     });
   }
 }
 
-function makeProcess(parts: SemanticLoopDependencies): SidecarProcess {
+function makeProcess(parts: SemanticLoopDependencies, onServing: () => void): SidecarProcess {
   const { clock, logger, config, sidecarEnvironment } = parts;
   // It must be able to say that it is ready; what of its log is shown, this gateway's own level decides.
   const LOG_LEVEL = config.logLevel === 'trace' || config.logLevel === 'debug' ? config.logLevel : 'info';
@@ -146,5 +149,8 @@ function makeProcess(parts: SemanticLoopDependencies): SidecarProcess {
     environment: { ...sidecarEnvironment, LOG_LEVEL },
     logger,
     clock,
+    onState: ({ state }) => {
+      if (state === 'serving') onServing();
+    },
   });
 }

@@ -6,6 +6,8 @@
  *                           ^  \                  |
  *                 restart   |   \----- exit ------+
  *                           +------- down <-------/
+ *
+ * One that serves and is not reached any more hangs: it is killed, and so started again.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -26,6 +28,8 @@ const RESTART_SERVED_MAX_MS = 200;
 /** One that served this long failed anew, not again. */
 const STEADY_MS = 10_000;
 const STOP_TIMEOUT_MS = 5_000;
+/** Longer than any burst of work keeps a living one from answering. */
+const HUNG_MS = 10_000;
 
 export interface SidecarProcessOptions {
   /** Holds the socket, unless its path is too long for one. */
@@ -39,6 +43,8 @@ export interface SidecarProcessOptions {
   onState?: (state: SidecarState) => void;
   /** Compiled; another one in tests. */
   mainFile?: string;
+  /** A serving process that is not reached for so long is taken for hung. */
+  hungMs?: number;
 }
 
 /** For the System page. */
@@ -60,6 +66,9 @@ export class SidecarProcess {
   #state: SidecarState;
   #isStopped = false;
   #restartTimer: NodeJS.Timeout | null = null;
+  #hungTimer: NodeJS.Timeout | null = null;
+  /** Null: nobody has told yet. */
+  #isReached: boolean | null = null;
   #failuresInRow = 0;
   /** The child's own words, from its last line of the kind. */
   #lastReason: string | null = null;
@@ -92,13 +101,30 @@ export class SidecarProcess {
 
   /** Returns at once; `onState` tells the rest. Never throws. */
   start(): void {
-    if (this.#child === null && !this.#isStopped) this.#spawn();
+    if (this.#child !== null || this.#isStopped) return;
+    const { problem } = this.#socket;
+    if (problem === null) {
+      this.#spawn();
+      return;
+    }
+    this.#set({ detail: problem });
+    this.#options.logger.warn(
+      { event: 'sidecar_not_started', detail: problem },
+      'the embedding sidecar has no place for its socket; calls go on without it',
+    );
+  }
+
+  /** What its client sees of it, whenever that changes. */
+  noteReached(isReached: boolean): void {
+    this.#isReached = isReached;
+    this.#watchReach();
   }
 
   /** Lets it answer what has begun; kills it if that takes too long. Never rejects. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     if (this.#restartTimer !== null) clearTimeout(this.#restartTimer);
+    this.#watchReach();
     if (this.#child !== null) await this.#end(this.#child);
     this.#socket.release();
   }
@@ -160,10 +186,23 @@ export class SidecarProcess {
     this.#restartTimer.unref();
   }
 
+  #watchReach(): void {
+    if (this.#hungTimer !== null) clearTimeout(this.#hungTimer);
+    this.#hungTimer = null;
+    if (this.#isStopped || this.#isReached !== false || this.#state.state !== 'serving') return;
+    const { hungMs = HUNG_MS } = this.#options;
+    this.#hungTimer = setTimeout(() => {
+      this.#lastReason = `it did not answer for ${hungMs / 1_000} s`;
+      this.#child?.kill('SIGKILL');
+    }, hungMs);
+    this.#hungTimer.unref();
+  }
+
   #set(change: Partial<Omit<SidecarState, 'since_ms'>>): void {
     const isChange = change.state !== undefined && change.state !== this.#state.state;
     const since_ms = isChange ? this.#options.clock.nowMs() : this.#state.since_ms;
     this.#state = { ...this.#state, ...change, since_ms };
+    if (isChange) this.#watchReach();
     this.#options.onState?.(this.#state);
   }
 }

@@ -24,6 +24,16 @@ it('puts it into a private temporary folder where its path would be too long, an
   }
 });
 
+it('says what to do where neither will do, instead of keeping the gateway from its start', () => {
+  const deep = `/srv/${'deep/'.repeat(30)}`;
+  for (const root of ['/nonexistent', `/${'long'.repeat(30)}`]) {
+    const socket = placeSidecarSocket(deep, root);
+    expect(socket.problem).toContain(root);
+    expect(socket.problem).toMatch(/OBSERVATORY_DATA_DIR.*TMPDIR/);
+    socket.release();
+  }
+});
+
 it('counts bytes, as the system does, and not characters', () => {
   const folder = `/${'ü'.repeat(48)}`;
   const socket = placeSidecarSocket(folder);
