@@ -450,6 +450,8 @@ describe('fails open', () => {
       return new Promise(() => {});
     };
     upstream.script(always(openaiChat, { text: 'never' }));
+    // A sidecar that had nothing to say for a while was given up, and is being found again.
+    await expect.poll(async () => (await system()).sidecar.state, { timeout: 15_000 }).toBe('serving');
     const { session, headers } = fresh();
     const abort = new AbortController();
     const call = openaiChat.ask(gateway.url, 'Leave', { headers, signal: abort.signal });
