@@ -140,8 +140,9 @@ describe('MemoryLlmCache', () => {
         const { heapUsed, external } = process.memoryUsage();
         return heapUsed + external;
       };
-      const count = 2_000;
-      const { cache, entry } = start({ entriesMax: count, bytesMax: 100 * MEGABYTE });
+      // Enough that what the tests before left on the heap, and takes with it, does not count.
+      const count = 10_000;
+      const { cache, entry } = start({ entriesMax: count, bytesMax: 500 * MEGABYTE });
       const random = new Float32Array(dimension);
       const before = usedBytes();
       for (let index = 0; index < count; index += 1) {
