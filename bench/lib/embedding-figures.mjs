@@ -34,10 +34,15 @@ const prose = readFileSync(join(repository, 'README.md'), 'utf8').match(/[A-Za-z
  * @param {string[]} words
  * @param {number} count
  * @param {number} round
- * @returns {string} another text every round
+ * @returns {string} another text every round, however few the words: one that came before would be remembered
  */
-const textOf = (words, count, round) =>
-  Array.from({ length: count }, (_, at) => words[(at + round * 7) % words.length]).join(' ');
+function textOf(words, count, round) {
+  let state = Math.imul(round + 1, 2_654_435_761) >>> 0;
+  return Array.from({ length: count }, () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return words[(state >>> 8) % words.length];
+  }).join(' ');
+}
 
 /** @param {ArrayLike<number>} ids */
 const row = (ids) =>
