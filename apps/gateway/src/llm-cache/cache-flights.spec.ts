@@ -43,6 +43,17 @@ describe('CacheFlights', () => {
     expect(flights.begin('k')).toBeUndefined();
   });
 
+  test('leaves the next flight alone when the one before it is ended twice', async () => {
+    const flights = new CacheFlights();
+    const first = flights.begin('k');
+    first?.(landing);
+    const second = flights.begin('k');
+    first?.(null);
+    const waiting = flights.join('k', staying);
+    second?.(landing);
+    expect(await waiting).toEqual(landing);
+  });
+
   test('does not wait for ever, and leaves no timer behind', async () => {
     const flights = new CacheFlights(1_000);
     const land = flights.begin('k');

@@ -47,13 +47,14 @@ export class CacheFlights {
     });
   }
 
-  /** @returns how to end it, with what others may have or null; undefined when too many are under way */
+  /** @returns how to end it, with what others may have or null (the first word counts); undefined when too many are under way */
   begin(key: string): ((landing: Landing | null) => void) | undefined {
     if (this.#flights.size >= FLIGHTS_MAX || this.#flights.has(key)) return undefined;
     const flight = deferred<Landing | null>();
     this.#flights.set(key, flight);
     return (landing) => {
-      this.#flights.delete(key);
+      // Said twice, it must not end the flight of whoever came after.
+      if (this.#flights.get(key) === flight) this.#flights.delete(key);
       flight.resolve(landing);
     };
   }

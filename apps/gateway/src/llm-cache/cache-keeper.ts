@@ -41,6 +41,8 @@ export class CacheKeeper {
     const result = outcomeOf(call, ticket);
     if (!result.store) {
       tally.notStored(call.tenantId, result.reason);
+      // At once: who waits goes by itself, and has nothing to do with the comparison below.
+      ticket.land?.(null);
     } else {
       const stored = this.#store(call, ticket, result.answer);
       const { costMicroUsd: cost_micro_usd, durationMs: duration_ms } = call;
