@@ -3,6 +3,7 @@ import { DatabaseZap, Eraser, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
 import type { CacheStats } from '#contracts';
 import { useDenial } from '../../api';
+import { StatePage } from '../../app/state-page';
 import { Badge, Button, Callout, CountBars, EmptyState, Panel, Skeleton } from '../../ui';
 import { CacheFigures } from './cache-figures';
 import { CacheLesson } from './cache-lesson';
@@ -19,45 +20,41 @@ export function CachePage() {
   /** Null: closed. */
   const [pattern, setPattern] = useState<string | null>(null);
   return (
-    <div className="flex h-full flex-col">
-      <header className="flex min-h-12 flex-wrap items-center gap-x-3 gap-y-1.5 border-line border-b bg-surface px-4 py-2">
-        <h1 className="font-semibold text-md">Cache</h1>
-        {stats ? <Backend stats={stats} /> : null}
-        {stats && stats.backend !== 'off' ? (
-          <Button
-            data-testid="cache-invalidate"
-            icon={<Eraser size={14} aria-hidden="true" />}
-            disabledReason={denial}
-            onClick={() => setPattern('')}
-            className="ml-auto max-md:h-10"
-          >
-            Invalidate
-          </Button>
-        ) : null}
-      </header>
-      {/* Focusable, because a scrolling region has to be reachable by keyboard. */}
-      <section
-        aria-label="State of the cache"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: see above.
-        tabIndex={0}
-        className="focus-inset min-h-0 flex-1 overflow-y-auto"
+    <>
+      <StatePage
+        title="Cache"
+        label="State of the cache"
+        heading={
+          <>
+            {stats ? <Backend stats={stats} /> : null}
+            {stats && stats.backend !== 'off' ? (
+              <Button
+                data-testid="cache-invalidate"
+                icon={<Eraser size={14} aria-hidden="true" />}
+                disabledReason={denial}
+                onClick={() => setPattern('')}
+                className="ml-auto max-md:h-10"
+              >
+                Invalidate
+              </Button>
+            ) : null}
+          </>
+        }
       >
-        <div className="mx-auto flex max-w-6xl flex-col gap-3 p-3">
-          {error ? <Callout tone="danger">{error.message}</Callout> : null}
-          {stats?.is_degraded ? (
-            <Callout tone="warning" icon={<TriangleAlert size={14} aria-hidden="true" />}>
-              Redis does not answer: every look-up is a miss, and calls go to the upstream as if there were no
-              cache. It is tried again by itself.
-            </Callout>
-          ) : null}
-          {!stats && !error ? <Loading /> : null}
-          {stats ? <Body stats={stats} onInvalidate={setPattern} /> : null}
-        </div>
-      </section>
+        {error ? <Callout tone="danger">{error.message}</Callout> : null}
+        {stats?.is_degraded ? (
+          <Callout tone="warning" icon={<TriangleAlert size={14} aria-hidden="true" />}>
+            Redis does not answer: every look-up is a miss, and calls go to the upstream as if there were no
+            cache. It is tried again by itself.
+          </Callout>
+        ) : null}
+        {!stats && !error ? <Loading /> : null}
+        {stats ? <Body stats={stats} onInvalidate={setPattern} /> : null}
+      </StatePage>
       {pattern === null || denial !== null ? null : (
         <InvalidateDialog pattern={pattern} onClose={() => setPattern(null)} />
       )}
-    </div>
+    </>
   );
 }
 

@@ -5,18 +5,16 @@ import type { CacheEntryView } from '#contracts';
 import { useDenial } from '../../api';
 import {
   Button,
-  Callout,
   formatBytes,
   formatCost,
   formatCount,
-  Panel,
   RelativeTime,
-  Skeleton,
   Table,
   Td,
   Th,
   truncateMiddle,
 } from '../../ui';
+import { PagedPanel } from './paged-panel';
 import { useCacheEntries } from './use-cache';
 
 interface EntriesPanelProps {
@@ -24,31 +22,17 @@ interface EntriesPanelProps {
 }
 
 export function EntriesPanel({ onInvalidate }: EntriesPanelProps) {
-  const { items, failure, hasMore, isLoadingMore, loadMore } = useCacheEntries();
   return (
-    <Panel
+    <PagedPanel
       title="Top hits"
-      aside={<span className="text-muted text-xs max-md:hidden">no prompts and no answers</span>}
+      aside="no prompts and no answers"
       bodyClassName="relative overflow-x-auto"
+      pages={useCacheEntries()}
+      empty={<p className="p-3 text-muted text-xs">Nothing is kept. The next whole answer will be.</p>}
+      moreLabel="Load more entries"
     >
-      {failure ? (
-        <Callout tone="danger" className="m-3">
-          {failure}
-        </Callout>
-      ) : null}
-      {items === undefined && !failure ? <Skeleton className="m-3 h-24" /> : null}
-      {items?.length === 0 ? (
-        <p className="p-3 text-muted text-xs">Nothing is kept. The next whole answer will be.</p>
-      ) : null}
-      {items && items.length > 0 ? <EntriesTable entries={items} onInvalidate={onInvalidate} /> : null}
-      {hasMore ? (
-        <div className="flex justify-center p-3">
-          <Button size="sm" busy={isLoadingMore} onClick={loadMore}>
-            Load more entries
-          </Button>
-        </div>
-      ) : null}
-    </Panel>
+      {(entries) => <EntriesTable entries={entries} onInvalidate={onInvalidate} />}
+    </PagedPanel>
   );
 }
 

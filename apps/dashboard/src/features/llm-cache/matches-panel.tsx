@@ -1,8 +1,9 @@
 /** The latest semantic matches, for people to judge. */
 import { ScanText } from 'lucide-react';
 import type { CacheSemanticMode } from '#contracts';
-import { Button, Callout, EmptyState, Panel, Skeleton } from '../../ui';
+import { EmptyState } from '../../ui';
 import { MatchRow } from './match-row';
+import { PagedPanel } from './paged-panel';
 import { useSemanticMatches } from './use-cache';
 
 const EMPTY: Record<CacheSemanticMode, string> = {
@@ -13,46 +14,34 @@ const EMPTY: Record<CacheSemanticMode, string> = {
 };
 
 export function MatchesPanel({ mode }: { mode: CacheSemanticMode }) {
-  const { items, failure, hasMore, isLoadingMore, loadMore } = useSemanticMatches();
   return (
-    <Panel
+    <PagedPanel
       title="Semantic matches"
-      aside={<span className="text-muted text-xs max-md:hidden">latest first, redacted</span>}
+      aside="latest first, redacted"
       bodyClassName=""
-    >
-      {failure ? (
-        <Callout tone="danger" className="m-3">
-          {failure}
-        </Callout>
-      ) : null}
-      {items === undefined && !failure ? <Skeleton className="m-3 h-24" /> : null}
-      {items?.length === 0 ? (
+      pages={useSemanticMatches()}
+      empty={
         <EmptyState icon={<ScanText size={24} aria-hidden="true" />} title="No match yet" className="py-8">
           {EMPTY[mode]}
         </EmptyState>
-      ) : null}
-      {items && items.length > 0 ? (
+      }
+      moreLabel="Load older matches"
+    >
+      {(matches) => (
         <>
           <p className="border-line border-b px-3 py-2 text-muted text-xs">
             Marked is what differs. Right and Wrong go into the wrong-hit rate; Wrong also removes the entry,
             so that nobody gets that answer again.
           </p>
           <ul className="divide-y divide-line">
-            {items.map((match) => (
+            {matches.map((match) => (
               <li key={match.match_id}>
                 <MatchRow match={match} />
               </li>
             ))}
           </ul>
         </>
-      ) : null}
-      {hasMore ? (
-        <div className="flex justify-center border-line border-t p-3">
-          <Button size="sm" busy={isLoadingMore} onClick={loadMore}>
-            Load older matches
-          </Button>
-        </div>
-      ) : null}
-    </Panel>
+      )}
+    </PagedPanel>
   );
 }

@@ -24,7 +24,16 @@ export const useCacheStats = () =>
     staleTime: 0,
   });
 
-function usePages<T>(key: readonly string[], path: string) {
+export interface Pages<Item> {
+  /** Undefined: on their way. */
+  items: readonly Item[] | undefined;
+  failure: string | null;
+  hasMore: boolean;
+  isLoadingMore: boolean;
+  loadMore: () => void;
+}
+
+function usePages<T>(key: readonly string[], path: string): Pages<T> {
   const query = useInfiniteQuery({
     queryKey: key,
     queryFn: ({ pageParam }) => api.get<Page<T>>(path, { limit: PAGE_ROWS, cursor: pageParam }),

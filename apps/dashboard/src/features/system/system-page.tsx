@@ -1,6 +1,7 @@
 /** What this gateway leans on, and what it did without: the sidecar, its checks, every guard that failed open, Redis. */
 import { TriangleAlert } from 'lucide-react';
 import type { SystemView } from '#contracts';
+import { StatePage } from '../../app/state-page';
 import { Badge, Callout, CountBars, EmptyState, formatCount, Panel, RelativeTime, Skeleton } from '../../ui';
 import { LatencyPanel } from './latency-panel';
 import { SidecarPanel } from './sidecar-panel';
@@ -10,36 +11,30 @@ import { useSystem } from './use-system';
 export function SystemPage() {
   const { view, failure, updatedAtMs, isStale } = useSystem();
   return (
-    <div className="flex h-full flex-col">
-      <header className="flex min-h-12 flex-wrap items-center gap-x-3 gap-y-1 border-line border-b bg-surface px-4 py-2">
-        <h1 className="font-semibold text-md">System</h1>
-        {view ? <Overall view={view} /> : null}
-        <p role="status" className="nums ml-auto text-muted text-xs">
-          {updatedAtMs === 0 ? null : (
-            <>
-              Updated <RelativeTime atMs={updatedAtMs} />
-            </>
-          )}
-        </p>
-      </header>
-      {/* Focusable, because a scrolling region has to be reachable by keyboard. */}
-      <section
-        aria-label="State of the system"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: see above.
-        tabIndex={0}
-        className="focus-inset min-h-0 flex-1 overflow-y-auto"
-      >
-        <div className="mx-auto flex max-w-6xl flex-col gap-3 p-3">
-          {isStale && view ? (
-            <Callout tone="warning" alert icon={<TriangleAlert size={14} aria-hidden="true" />}>
-              These figures are old: the gateway has not answered for{' '}
-              <RelativeTime atMs={updatedAtMs} short className="nums font-medium" />. {failure}
-            </Callout>
-          ) : null}
-          {view ? <Parts view={view} /> : <Waiting failure={failure} />}
-        </div>
-      </section>
-    </div>
+    <StatePage
+      title="System"
+      label="State of the system"
+      heading={
+        <>
+          {view ? <Overall view={view} /> : null}
+          <p role="status" className="nums ml-auto text-muted text-xs">
+            {updatedAtMs === 0 ? null : (
+              <>
+                Updated <RelativeTime atMs={updatedAtMs} />
+              </>
+            )}
+          </p>
+        </>
+      }
+    >
+      {isStale && view ? (
+        <Callout tone="warning" alert icon={<TriangleAlert size={14} aria-hidden="true" />}>
+          These figures are old: the gateway has not answered for{' '}
+          <RelativeTime atMs={updatedAtMs} short className="nums font-medium" />. {failure}
+        </Callout>
+      ) : null}
+      {view ? <Parts view={view} /> : <Waiting failure={failure} />}
+    </StatePage>
   );
 }
 

@@ -1,0 +1,44 @@
+/** A panel around a list that comes page by page: why it is not there, that it is on its way, none yet, or more of it. */
+import type { ReactNode } from 'react';
+import { Button, Callout, Panel, Skeleton } from '../../ui';
+import type { Pages } from './use-cache';
+
+interface PagedPanelProps<Item> {
+  title: string;
+  /** Beside the title. */
+  aside: string;
+  bodyClassName: string;
+  pages: Pages<Item>;
+  empty: ReactNode;
+  /** As in "Load older matches". */
+  moreLabel: string;
+  children: (items: readonly Item[]) => ReactNode;
+}
+
+export function PagedPanel<Item>(props: PagedPanelProps<Item>) {
+  const { title, aside, bodyClassName, empty, moreLabel, children } = props;
+  const { items, failure, hasMore, isLoadingMore, loadMore } = props.pages;
+  return (
+    <Panel
+      title={title}
+      aside={<span className="text-muted text-xs max-md:hidden">{aside}</span>}
+      bodyClassName={bodyClassName}
+    >
+      {failure ? (
+        <Callout tone="danger" className="m-3">
+          {failure}
+        </Callout>
+      ) : null}
+      {items === undefined && !failure ? <Skeleton className="m-3 h-24" /> : null}
+      {items?.length === 0 ? empty : null}
+      {items && items.length > 0 ? children(items) : null}
+      {hasMore ? (
+        <div className="flex justify-center border-line border-t p-3">
+          <Button size="sm" busy={isLoadingMore} onClick={loadMore}>
+            {moreLabel}
+          </Button>
+        </div>
+      ) : null}
+    </Panel>
+  );
+}
