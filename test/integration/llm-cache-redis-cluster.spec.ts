@@ -21,6 +21,14 @@ if (isCliMissing) {
   console.warn(`${missing}; its tests are skipped.`);
 }
 
+const startNode = (port: number, busPort: number, requireFullCoverage: 'yes' | 'no'): Promise<RedisServer> =>
+  startRedis([
+    ...['--port', String(port), '--cluster-port', String(busPort), '--bind', '127.0.0.1'],
+    ...['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'],
+    // A node without others would not know its own address.
+    ...['--cluster-announce-ip', '127.0.0.1', '--cluster-require-full-coverage', requireFullCoverage],
+  ]);
+
 describe.skipIf(redisMissing !== null || isCliMissing)('over a Redis Cluster of three nodes', () => {
   let nodes: RedisServer[] = [];
   let urls: string[];
@@ -29,18 +37,7 @@ describe.skipIf(redisMissing !== null || isCliMissing)('over a Redis Cluster of 
   beforeAll(async () => {
     const ports = await freePorts(6);
     nodes = await Promise.all(
-      [0, 1, 2].map((index) => {
-        const own = ['--port', String(ports[index]), '--cluster-port', String(ports[index + 3])];
-        const cluster = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'];
-        return startRedis([
-          ...own,
-          '--bind',
-          '127.0.0.1',
-          ...cluster,
-          '--cluster-require-full-coverage',
-          'no',
-        ]);
-      }),
+      [0, 1, 2].map((index) => startNode(ports[index] as number, ports[index + 3] as number, 'no')),
     );
     const addresses = ports.slice(0, 3).map((port) => `127.0.0.1:${port}`);
     const made = spawnSync('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-yes'], {
@@ -130,3 +127,23 @@ describe.skipIf(redisMissing !== null || isCliMissing)('over a Redis Cluster of 
     await cache.close();
   });
 });
+
+it.skipIf(redisMissing !== null || isCliMissing)(
+  'is told at once of a cluster that is not whole yet, and joins it when it is',
+  async () => {
+    const [port, busPort] = (await freePorts(2)) as [number, number];
+    const node = await startNode(port, busPort, 'yes');
+    const own = (slots: [number, number]) =>
+      spawnSync('redis-cli', ['-p', String(port), 'cluster', 'addslotsrange', ...slots.map(String)]);
+    own([0, 100]);
+    const connection = connectRedisCluster([`redis://127.0.0.1:${port}`], {
+      onError: () => {},
+      reconnectMaxMs: 100,
+    });
+    expect(await connection.open()).toBe(false);
+    own([101, 16_383]);
+    await expect.poll(() => connection.isReady, { timeout: 20_000 }).toBe(true);
+    await connection.quit();
+    await node.stop();
+  },
+);

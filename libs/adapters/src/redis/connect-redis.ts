@@ -119,7 +119,7 @@ function toConnection<Client extends Redis | Cluster>(
   { onError, onReady }: ConnectRedisOptions,
 ): RedisConnection<Client> {
   /** Both have the same events; as one type they have no common `on`. */
-  const events: Pick<NodeJS.EventEmitter, 'on' | 'once'> = client;
+  const events: Pick<NodeJS.EventEmitter, 'on' | 'once' | 'off'> = client;
   let isQuitting = false;
   /** An orderly goodbye of the server is no error to the client, but is one here. */
   let isLossUntold = false;
@@ -141,11 +141,17 @@ function toConnection<Client extends Redis | Cluster>(
       return client.status === 'ready';
     },
     async open() {
-      try {
-        await client.connect();
-      } catch {
+      // A cluster that answers but is not whole yet is left again, and ioredis 6.0.0 never settles that connect().
+      let onClose = (): void => {};
+      const closed = new Promise<void>((resolve) => {
+        onClose = resolve;
+        events.once('close', onClose);
+      });
+      const connected = client.connect().catch(() => {
         // Reported through onError.
-      }
+      });
+      await Promise.race([connected, closed]);
+      events.off('close', onClose);
       return client.status === 'ready';
     },
     async quit() {
