@@ -7,10 +7,16 @@ import { serve } from './helper.mjs';
 import { RawConnection } from './raw-connection.mjs';
 
 const sessionCount = 1_000;
-const words =
-  'river stone market ladder winter copper orchard signal harbour meadow lantern bridge violin quarry thunder velvet compass granite feather island'.split(
+/** So many that two questions hardly share one, and no more than a fleet has. */
+const wordCount = 2_000;
+const syllables =
+  'ba be bo da de do fa fe fo ga ge go ka ke ko la le lo ma me mo na ne no pa pe po ra re ro sa se so ta te to va ve vo za'.split(
     ' ',
   );
+
+const words = Array.from({ length: wordCount }, (_, at) =>
+  [at, at >>> 3, at >>> 6].map((index) => syllables[index % syllables.length]).join(''),
+);
 
 /** @typedef {{ name: string, port: number, path: string, headers: Record<string, string>, connections: number, bodyBytes: number, stream: boolean, distinct?: number }} LlmTarget
  *   `distinct`: so many different questions, asked in turn; absent: every question is new */
@@ -18,13 +24,13 @@ const words =
 /** @param {number} seed deterministic, spread over all 32 bits */
 const scramble = (seed) => Math.imul(seed ^ (seed >>> 15), 0x2c1b3c6d) >>> 0;
 
-/** @param {number} serial @param {number} count */
-function question(serial, count) {
+/** @param {number} serial @param {number} length in words */
+function question(serial, length) {
   let state = scramble(serial + 1);
   let text = '';
-  for (let at = 0; at < count; at += 1) {
+  for (let at = 0; at < length; at += 1) {
     state = scramble(state + at + 0x9e3779b9);
-    text += `${words[state % words.length]} ${words[(state >>> 8) % words.length]}${state % 7 === 0 ? '.' : ''} `;
+    text += `${words[(state >>> 8) % words.length]}${state % 13 === 0 ? '.' : ''} `;
   }
   return text;
 }
@@ -34,7 +40,7 @@ let serial = 0;
 /** @param {LlmTarget} target @returns {Buffer} a whole request */
 function request({ port, path, headers, bodyBytes, stream, distinct }) {
   serial += 1;
-  const asked = question(distinct === undefined ? serial : serial % distinct, 24);
+  const asked = question(distinct === undefined ? serial : serial % distinct, 48);
   const head = `{"model":"gpt-4o-mini",${stream ? '"stream":true,' : ''}"max_tokens":200,"messages":[{"role":"system","content":"`;
   const middle = `"},{"role":"user","content":${JSON.stringify(asked)}}]}`;
   const filler = 'You answer briefly and truthfully. '

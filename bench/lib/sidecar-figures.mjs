@@ -150,6 +150,9 @@ export async function measureSidecar({ calls = 3_000, wordCount = 16, env = {} }
   }
 }
 
+/** Instead of an hour, so that within the measurement sessions are forgotten as they are over many hours. */
+const forgottenAfter = '3s';
+
 /**
  * As many checks as an hour brings, over sessions that come and go.
  *
@@ -157,7 +160,7 @@ export async function measureSidecar({ calls = 3_000, wordCount = 16, env = {} }
  * @returns resident bytes at the end of each quarter, and the last of them over the second
  */
 export async function measureMemory(count) {
-  const sidecar = await startSidecar({ LOOP_QUEUE_MAX: '4096' });
+  const sidecar = await startSidecar({ LOOP_QUEUE_MAX: '4096', LOOP_EMBEDDING_TTL: forgottenAfter });
   const client = await connectSidecar(sidecar.socketPath);
   const sessions = Math.ceil(count / 6);
   let serial = 0;
@@ -180,7 +183,7 @@ export async function measureMemory(count) {
       await timeCalls(check, count / 4, 8);
       quarters.push(readUsage(sidecar.pid).residentBytes);
     }
-    return { quarters, sessions, growth: (quarters[3] ?? 0) / (quarters[1] ?? 1) };
+    return { quarters, sessions, forgottenAfter, growth: (quarters[3] ?? 0) / (quarters[1] ?? 1) };
   } finally {
     await client.close();
     await sidecar.stop();

@@ -24,10 +24,12 @@ export async function makeFolder(): Promise<string> {
   return folder;
 }
 
+export const BUNDLED = join(repository, 'models/observatory-static-384');
+
 /** A copy of the bundled model that a test may spoil. */
 export async function copyBundled(): Promise<string> {
   const folder = await makeFolder();
-  await cp(join(repository, 'models/observatory-static-384'), folder, { recursive: true });
+  await cp(BUNDLED, folder, { recursive: true });
   return folder;
 }
 

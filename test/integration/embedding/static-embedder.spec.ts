@@ -2,10 +2,19 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OnnxEmbedder, openOnnxEmbedder } from '#adapters/onnx';
+import { StaticFeaturiser } from '#domain/embedding';
 import { buildGatherModel } from './build-onnx.js';
-import { copyBundled, makeFolder, replaceBundled, sharedModels, WORKER_URL } from './model-folders.js';
+import {
+  BUNDLED,
+  copyBundled,
+  makeFolder,
+  replaceBundled,
+  sharedModels,
+  WORKER_URL,
+} from './model-folders.js';
 
 const vectorOf = async (embedder: OnnxEmbedder, text: string): Promise<Float32Array> => {
   const { vector } = await embedder.embed(text);
@@ -79,6 +88,30 @@ describe('the bundled embedder', () => {
     await done;
   });
 
+  it('gives the vectors that ONNX Runtime computes from the same file', async () => {
+    const file = join(BUNDLED, 'observatory-static-384.onnx');
+    const session = await InferenceSession.create(file);
+    const featuriser = new StaticFeaturiser();
+    const texts = [
+      'a',
+      'Refund order 12 for 帮我 please',
+      'naïve café 👍'.repeat(40),
+      readFileSync('README.md', 'utf8'),
+    ];
+    for (const text of texts) {
+      const ids = BigInt64Array.from(Array.from(featuriser.features(text), BigInt));
+      const { embedding } = await session.run({ bucket_ids: new Tensor('int64', ids, [1, ids.length]) });
+      const vector = await vectorOf(embedder, text);
+      const expected = embedding?.data as Float32Array;
+      expect(expected).toHaveLength(384);
+      expect(
+        Math.max(...vector.map((value, at) => Math.abs(value - (expected[at] as number)))),
+        text.slice(0, 20),
+      ).toBeLessThan(1e-5);
+    }
+    await session.release();
+  });
+
   const vectorsFile = join(sharedModels, 'observatory-static-384/test_vectors.json');
   it.skipIf(!existsSync(vectorsFile))(
     `agrees with every test vector of the training${existsSync(vectorsFile) ? '' : ` (needs ${vectorsFile})`}`,
@@ -147,16 +180,17 @@ describe('a bundled model that is not as it should be', () => {
     await expect(opening(await replaceBundled(model, 4))).rejects.toThrow(
       'its vectors have 4 numbers, observatory-static-384-v1 has 384',
     );
-    await expect(opening(await replaceBundled(model, 384))).rejects.toThrow(/its vectors have \d+ numbers/);
+    await expect(opening(await replaceBundled(model, 384))).rejects.toThrow(
+      'its tensor "table" is 30708 x 4, should be 30708 x 256; restore the folder',
+    );
   });
 
-  it('is refused when it is no model, or one with other inputs', async () => {
+  it('is refused when it is no model, or has nothing in it', async () => {
     await expect(opening(await replaceBundled(Buffer.from('not onnx'), 384))).rejects.toThrow(
-      'no model that can be run',
+      'is no ONNX model',
     );
-    const other = buildGatherModel({ ids: 'pixels', output: 'embedding', table: [[1]] });
-    await expect(opening(await replaceBundled(other, 384))).rejects.toThrow(
-      'it takes pixels, and not bucket_ids',
+    await expect(opening(await replaceBundled(Buffer.of(8, 8), 384))).rejects.toThrow(
+      'is no ONNX model (it has no graph), it may be damaged: restore the folder',
     );
   });
 });

@@ -19,7 +19,7 @@ export async function openMinilmModel({ path, variant }: MinilmModelSettings): P
   const files = await findMinilm(path, variant);
   const description = minilmDescription(files.variant);
   const { encode, unknownId } = openTokenizer(files.tokenizer, files.tokenizerConfig, files.modelFile);
-  const session = await openSession(files.modelFile, files.modelFile, INPUTS, MINILM_REMEDY);
+  const session = await openSession(files.modelFile, INPUTS, MINILM_REMEDY);
   const takesTypes = session.inputNames.includes('token_type_ids');
 
   return {

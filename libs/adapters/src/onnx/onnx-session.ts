@@ -1,5 +1,6 @@
-/** onnxruntime as both models use it: one thread, one text at a time, nothing kept from one text to the next. */
+/** onnxruntime as it is used here: one thread, one text at a time, nothing kept from one text to the next. */
 import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { lineOf } from './line-of.js';
 
 /**
  * One thread: a text is short, and the other cores are for others. No memory pattern: it would be remembered for every
@@ -16,18 +17,15 @@ const OPTIONS: InferenceSession.SessionOptions = {
 };
 
 /**
- * @param model the file's path, or its bytes
- * @param file for the error's text
+ * @param file its path
  * @throws Error with a remedy, if it is no model, or not one with these inputs
  */
 export async function openSession(
-  model: string | Buffer,
   file: string,
   inputs: readonly string[],
   remedy: string,
 ): Promise<InferenceSession> {
-  const opening = typeof model === 'string' ? InferenceSession.create(model, OPTIONS) : openBytes(model);
-  const session = await opening.catch((error) => {
+  const session = await InferenceSession.create(file, OPTIONS).catch((error) => {
     throw new Error(`${file} is no model that can be run (${lineOf(error)}), it may be damaged: ${remedy}`);
   });
   const missing = inputs.filter((name) => !session.inputNames.includes(name));
@@ -37,8 +35,6 @@ export async function openSession(
     `${file} is another model: it takes ${session.inputNames.join(', ')}, and not ${missing.join(', ')}; ${remedy}`,
   );
 }
-
-const openBytes = (model: Buffer): Promise<InferenceSession> => InferenceSession.create(model, OPTIONS);
 
 /**
  * Whole numbers below 2^31 as the runtime wants them. Written through a view of 32-bit halves, low one first as on
@@ -50,7 +46,3 @@ export function rowOfInt64(values: ArrayLike<number>): Tensor {
   for (let at = 0; at < values.length; at += 1) halves[at * 2] = values[at] as number;
   return new Tensor('int64', row, [1, values.length]);
 }
-
-/** First line of the runtime's message, bounded. It names nodes and shapes, never a text. */
-export const lineOf = (error: unknown): string =>
-  ((error instanceof Error ? error.message : String(error)).split('\n')[0] as string).slice(0, 300);

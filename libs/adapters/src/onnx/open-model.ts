@@ -3,9 +3,7 @@
  * small tools in the caller's thread.
  */
 import type { LoadedModel } from './loaded-model.js';
-import { openMinilmModel } from './minilm-model.js';
 import type { ModelSettings } from './protocol.js';
-import { openStaticModel } from './static-model.js';
 
 /** Words that both models know. */
 const WARM_UP_TEXT = 'Is the model ready to compare what is asked now with what was asked before?';
@@ -13,8 +11,7 @@ const UNIT_TOLERANCE = 1e-3;
 
 /** @throws Error with a remedy, if the model is missing, damaged, or another than it should be */
 export async function openModel(settings: ModelSettings): Promise<LoadedModel> {
-  const model =
-    settings.kind === 'static' ? await openStaticModel(settings) : await openMinilmModel(settings);
+  const model = await loadModel(settings);
   try {
     await warmUp(model);
     return model;
@@ -22,6 +19,12 @@ export async function openModel(settings: ModelSettings): Promise<LoadedModel> {
     await model.release();
     throw error;
   }
+}
+
+/** Loads no code of the other: ONNX Runtime alone takes 40 MB. */
+async function loadModel(settings: ModelSettings): Promise<LoadedModel> {
+  if (settings.kind === 'static') return (await import('./static-model.js')).openStaticModel(settings);
+  return (await import('./minilm-model.js')).openMinilmModel(settings);
 }
 
 async function warmUp({ description, file, remedy, embed }: LoadedModel): Promise<void> {

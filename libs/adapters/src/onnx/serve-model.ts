@@ -1,5 +1,5 @@
 /** What the thread of a model does with a request. Free of the thread itself, so that it also runs in the caller's. */
-import { lineOf } from './onnx-session.js';
+import { lineOf } from './line-of.js';
 import { isUnit, openModel } from './open-model.js';
 import type { InferenceAnswer, ModelSettings } from './protocol.js';
 

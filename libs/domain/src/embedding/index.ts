@@ -11,4 +11,5 @@ export { meanPool, toUnitLength } from './mean-pool.js';
 export { MEMO_OUTCOMES, type MemoEmbedderOptions, type MemoOutcome, memoEmbedder } from './memo-embedder.js';
 export { STATIC_BUCKET_COUNT } from './static-buckets.js';
 export { StaticFeaturiser } from './static-featuriser.js';
+export { STATIC_RANK, StaticTable } from './static-table.js';
 export { judgeWordPieces, truncateWordPieces, UNKNOWN_SHARE_MAX } from './word-pieces.js';

@@ -29,5 +29,8 @@ export function toUnitLength(values: ArrayLike<number>): Float32Array {
   let square = 0;
   for (let at = 0; at < values.length; at += 1) square += (values[at] as number) ** 2;
   const norm = Math.sqrt(square);
-  return Float32Array.from(values, (value) => (norm < NORM_MIN ? 0 : value / norm));
+  const unit = new Float32Array(values.length);
+  if (norm < NORM_MIN) return unit;
+  for (let at = 0; at < values.length; at += 1) unit[at] = (values[at] as number) / norm;
+  return unit;
 }

@@ -1,7 +1,5 @@
 /** The part of the SimHash program that looks at every byte, sixteen at a time. */
 
-import { BLOCK_BYTES, LAYOUT } from './layout.js';
-import { advance, code, variables } from './phrases.js';
 import {
   branchIf,
   bytes16,
@@ -11,7 +9,9 @@ import {
   i64,
   loop,
   type Variable,
-} from './wasm-writer.js';
+} from '#kernel/wasm-writer';
+import { BLOCK_BYTES, LAYOUT } from './layout.js';
+import { advance, code, variables } from './phrases.js';
 
 /**
  * First pass: folds the text, zeroes its white space, and leaves two words a block: where tokens start, and what the

@@ -1,7 +1,5 @@
 /** The part of the SimHash program that turns hashes of tokens into features, and counts the bits of those. */
 
-import { FEATURES_PER_SUM, LAYOUT, MIX_FEATURE } from './layout.js';
-import { advance, foldDown, put, rotate, store, stored } from './phrases.js';
 import {
   block,
   branch,
@@ -13,7 +11,9 @@ import {
   i64,
   loop,
   type Variable,
-} from './wasm-writer.js';
+} from '#kernel/wasm-writer';
+import { FEATURES_PER_SUM, LAYOUT, MIX_FEATURE } from './layout.js';
+import { advance, foldDown, put, rotate, store, stored } from './phrases.js';
 
 /** (bytes): the hashes in the batch become features, each with the two tokens before it. */
 export function writeMixBatch(): FunctionWriter {

@@ -1,6 +1,5 @@
 /** Turns of phrase of the SimHash program, shared by its parts. */
 
-import { FUNCTION, LAYOUT } from './layout.js';
 import {
   block,
   branch,
@@ -13,7 +12,8 @@ import {
   loop,
   type ValueType,
   type Variable,
-} from './wasm-writer.js';
+} from '#kernel/wasm-writer';
+import { FUNCTION, LAYOUT } from './layout.js';
 
 /** As many new local variables; a tuple to take apart. */
 export const variables = <Count extends number>(

@@ -18,21 +18,6 @@
  *   that differ in one word differ in many bits.
  */
 
-import { classify } from './classify.js';
-import { writeAddBatch, writeMixBatch } from './counters.js';
-import {
-  BATCH_COUNT,
-  BLOCK_BYTES,
-  BORDER,
-  FUNCTION,
-  LAYOUT,
-  MIX_FEATURE,
-  MIX_LAST,
-  MIX_TOKEN,
-  PIECE_BYTES,
-} from './layout.js';
-import { advance, byteAt, foldDown, isDigit, put, rotate, store, stored, variables } from './phrases.js';
-import { writeIsDigits, writeIsUuid, writeNumberEnd, writeReplace, writeTimestampEnd } from './symbols.js';
 import {
   block,
   branch,
@@ -48,7 +33,22 @@ import {
   type Variable,
   when,
   writeModule,
-} from './wasm-writer.js';
+} from '#kernel/wasm-writer';
+import { classify } from './classify.js';
+import { writeAddBatch, writeMixBatch } from './counters.js';
+import {
+  BATCH_COUNT,
+  BLOCK_BYTES,
+  BORDER,
+  FUNCTION,
+  LAYOUT,
+  MIX_FEATURE,
+  MIX_LAST,
+  MIX_TOKEN,
+  PIECE_BYTES,
+} from './layout.js';
+import { advance, byteAt, foldDown, isDigit, put, rotate, store, stored, variables } from './phrases.js';
+import { writeIsDigits, writeIsUuid, writeNumberEnd, writeReplace, writeTimestampEnd } from './symbols.js';
 
 /** (bytes of text, address of the masks): folds the text in place and fills in the sums. */
 function writeRun(isRaw: boolean): FunctionWriter {

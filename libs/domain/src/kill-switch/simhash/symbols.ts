@@ -3,19 +3,6 @@
  * place. `normalise.ts` has the same rules as regular expressions, and a test holds the two against each other.
  */
 
-import { BLOCK_BYTES, FUNCTION, LAYOUT, SYMBOL, UUID_BYTES } from './layout.js';
-import {
-  advance,
-  all,
-  code,
-  isByte,
-  isDigit,
-  isDigits,
-  isHexDigit,
-  isWordByte,
-  skipWhile,
-  variables,
-} from './phrases.js';
 import {
   block,
   branch,
@@ -30,7 +17,20 @@ import {
   loop,
   select,
   when,
-} from './wasm-writer.js';
+} from '#kernel/wasm-writer';
+import { BLOCK_BYTES, FUNCTION, LAYOUT, SYMBOL, UUID_BYTES } from './layout.js';
+import {
+  advance,
+  all,
+  code,
+  isByte,
+  isDigit,
+  isDigits,
+  isHexDigit,
+  isWordByte,
+  skipWhile,
+  variables,
+} from './phrases.js';
 
 /** (position, count) -> 1 if `count` digits stand there. */
 export function writeIsDigits(): FunctionWriter {

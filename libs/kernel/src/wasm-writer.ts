@@ -1,7 +1,7 @@
 /**
  * Writes a small WebAssembly module from nested expressions, so that a program for it reads like arithmetic and needs
- * no toolchain and no binary in the repository. Knows only the instructions that `simhash-program.ts` uses; the
- * engine's own validator is the type checker.
+ * no toolchain and no binary in the repository. Knows only the instructions that its users need; the engine's own
+ * validator is the type checker.
  *
  * @see https://webassembly.github.io/spec/core/binary/instructions.html
  */
@@ -36,10 +36,18 @@ function signed(value: bigint): number[] {
 
 const one = (opcode: number) => (value: Code) => [...value, opcode];
 const two = (opcode: number) => (left: Code, right: Code) => [...left, ...right, opcode];
-const simdOne = (opcode: number) => (value: Code) => [...value, 0xfd, opcode];
-const simdTwo = (opcode: number) => (left: Code, right: Code) => [...left, ...right, 0xfd, opcode];
+const simdOne = (opcode: number) => (value: Code) => [...value, 0xfd, ...unsigned(opcode)];
+const simdTwo = (opcode: number) => (left: Code, right: Code) => [
+  ...left,
+  ...right,
+  0xfd,
+  ...unsigned(opcode),
+];
 /** Alignment is a hint only; 0 promises nothing. */
 const memory = (offset: number) => [0, ...unsigned(offset)];
+const simdLoad =
+  (opcode: number) =>
+  (address: Code, offset = 0): Code => [...address, 0xfd, opcode, ...memory(offset)];
 
 export const i32 = {
   of: (value: number): Code => [0x41, ...signed(BigInt(value))],
@@ -50,11 +58,13 @@ export const i32 = {
   atLeastSigned: two(0x4e),
   add: two(0x6a),
   sub: two(0x6b),
+  mul: two(0x6c),
   and: two(0x71),
   or: two(0x72),
   shiftLeft: two(0x74),
   shiftRight: two(0x76),
   ofI64: one(0xa7),
+  load: (address: Code, offset = 0): Code => [...address, 0x28, ...memory(offset)],
   loadByte: (address: Code, offset = 0): Code => [...address, 0x2d, ...memory(offset)],
   storeByte: (address: Code, value: Code, offset = 0): Code => [
     ...address,
@@ -86,7 +96,7 @@ export const i64 = {
 
 /** Sixteen bytes side by side. Comparisons give 0xff or 0 in each. */
 export const bytes16 = {
-  load: (address: Code, offset = 0): Code => [...address, 0xfd, 0x00, ...memory(offset)],
+  load: simdLoad(0x00),
   store: (address: Code, value: Code, offset = 0): Code => [
     ...address,
     ...value,
@@ -110,6 +120,29 @@ export const bytes16 = {
   /** Eight of the bytes, the first (0) or the last (1), as an i64. */
   half: (value: Code, index: 0 | 1): Code => [...value, 0xfd, 0x1d, index],
   sub: simdTwo(0x71),
+};
+
+/** Eight whole numbers of 16 bits side by side. */
+export const i16x8 = {
+  /** Of eight signed bytes. */
+  loadBytes: simdLoad(0x01),
+};
+
+/** Four of 32 bits. */
+export const i32x4 = {
+  /** Of the first four of eight. */
+  ofFirst: simdOne(0xa7),
+  ofLast: simdOne(0xa8),
+};
+
+/** Four floating-point numbers side by side. */
+export const f32x4 = {
+  zeros: [0xfd, 0x0c, ...new Array<number>(16).fill(0)] as Code,
+  /** One number, four times. */
+  loadSplat: simdLoad(0x09),
+  ofI32x4: simdOne(0xfa),
+  add: simdTwo(0xe4),
+  mul: simdTwo(0xe6),
 };
 
 /** A block: `br` with depth 0 leaves it. */
