@@ -276,7 +276,7 @@ describe('the ladder', () => {
   test('goes as far as a pause where the policy says so; the looping call itself still goes on', async () => {
     const to = fresh('paused');
     await setPolicy(to.agent, 'pause');
-    for (const text of ['one', 'two', 'three']) await ask(to, text);
+    for (const text of ['the first try', 'the second try', 'the third try']) await ask(to, text);
     expect((await loopsOf(to.session)).map((loop) => loop.action)).toEqual(['paused', 'alerted', 'hinted']);
     await expect
       .poll(async () => (await gateway.operator('GET', `/v1/sessions/${to.session}`)).body.control?.state)
@@ -300,12 +300,12 @@ describe('the ladder', () => {
   test('stays at its hint, or does nothing at all, by policy', async () => {
     const hint = fresh('hint');
     await setPolicy(hint.agent, 'hint');
-    for (const text of ['one', 'two', 'three']) await ask(hint, text);
+    for (const text of ['the first try', 'the second try', 'the third try']) await ask(hint, text);
     expect((await loopsOf(hint.session)).map((loop) => loop.action)).toEqual(['hinted', 'hinted', 'hinted']);
     const off = fresh('off');
     await setPolicy(off.agent, 'off');
     asked = [];
-    await ask(off, 'one');
+    await ask(off, 'the first try');
     expect([asked, await loopsOf(off.session)]).toEqual([[], []]);
     expect(
       (await gateway.operator('PATCH', `/v1/agents/${off.agent}/policy`, { semantic_loop: 'kill' })).status,
@@ -314,7 +314,7 @@ describe('the ladder', () => {
 
   test('belongs to a viewer’s eyes, and to one tenant’s', async () => {
     const to = fresh('tenant');
-    await ask(to, 'mine');
+    await ask(to, 'this is mine');
     const elsewhere = await fetch(`${gateway.url}/v1/semantic-loops?session_id=${to.session}`, {
       headers: {
         authorization: `Bearer ${gateway.operatorToken}`,
@@ -351,7 +351,7 @@ describe('what is no prompt', () => {
     upstream.script(always(openaiChat, { text: 'ok' }));
     const { session } = fresh();
     const toolTurn = [
-      { role: 'user', content: 'begin' },
+      { role: 'user', content: 'Wait until it is done' },
       {
         role: 'assistant',
         tool_calls: [{ id: 't1', type: 'function', function: { name: 'poll', arguments: '{}' } }],
@@ -359,10 +359,21 @@ describe('what is no prompt', () => {
       { role: 'tool', tool_call_id: 't1', content: 'pending' },
     ];
     await post(session, toolTurn);
-    await post(session, [{ role: 'user', content: 'again' }], { 'x-stainless-retry-count': '1' });
+    await post(session, [{ role: 'user', content: 'Wait until it is done' }], {
+      'x-stainless-retry-count': '1',
+    });
     expect(asked).toEqual([]);
     expect(upstream.calls).toHaveLength(2);
     expect(await loopsOf(session)).toEqual([]);
+  });
+
+  test('a word or two that go on as before are not looked at', async () => {
+    upstream.script(always(openaiChat, { text: 'ok' }));
+    const { session } = fresh();
+    for (const content of ['continue', 'Yes, please.', '继续', 'ok'])
+      await post(session, [{ role: 'user', content }]);
+    expect(asked).toEqual([]);
+    expect(upstream.calls).toHaveLength(4);
   });
 
   test('an SDK that retries a failed call asks once', async () => {
@@ -371,9 +382,9 @@ describe('what is no prompt', () => {
     upstream.script((call, response, index) =>
       index === 0 ? respondJson(response, 500, {}) : openaiChat.answer(call, response, { text: 'ok' }),
     );
-    await openaiChat.ask(gateway.url, 'Try hard', { headers, maxRetries: 2 });
+    await openaiChat.ask(gateway.url, 'Try hard, and again', { headers, maxRetries: 2 });
     expect(upstream.calls).toHaveLength(2);
-    expect(asked.map((query) => query.prompt)).toEqual(['Try hard']);
+    expect(asked.map((query) => query.prompt)).toEqual(['Try hard, and again']);
     expect((await callsOf(session)).map((call: any) => call.is_retry)).toEqual([true, false]);
   });
 
@@ -395,7 +406,7 @@ describe('what is no prompt', () => {
     upstream.script(always(openaiChat, { text: 'ok' }));
     const faces = Buffer.from('🙂'.repeat(50)).toString('latin1');
     for (const session of ['a|b', 'a:b', '*', faces])
-      await post(session, [{ role: 'user', content: 'Same' }]);
+      await post(session, [{ role: 'user', content: 'Is it the same?' }]);
     expect(asked.map((query) => [query.tenant_id, query.session_id])).toEqual([
       ['default', 'a|b'],
       ['default', 'a:b'],
@@ -454,7 +465,7 @@ describe('fails open', () => {
     await expect.poll(async () => (await system()).sidecar.state, { timeout: 15_000 }).toBe('serving');
     const { session, headers } = fresh();
     const abort = new AbortController();
-    const call = openaiChat.ask(gateway.url, 'Leave', { headers, signal: abort.signal });
+    const call = openaiChat.ask(gateway.url, 'Wait for me here', { headers, signal: abort.signal });
     call.catch(() => {});
     await reached.promise;
     abort.abort();
@@ -470,7 +481,7 @@ describe('fails open', () => {
       model: 'claude-sonnet-4-5',
       max_tokens: 9,
       system: 42,
-      messages: [{ role: 'user', content: 'odd' }],
+      messages: [{ role: 'user', content: 'An odd one, is it not?' }],
     });
     const response = await fetch(`${gateway.url}/proxy/anthropic/v1/messages`, {
       method: 'POST',
@@ -495,11 +506,11 @@ describe('fails open', () => {
     await serving();
     expect((await system()).sidecar).toMatchObject({ model_id: 'scripted', dimension: 384, store: 'memory' });
     upstream.script(always(openaiChat, { text: 'ok' }));
-    await openaiChat.ask(gateway.url, 'Again', { headers: fresh().headers });
+    await openaiChat.ask(gateway.url, 'And once again?', { headers: fresh().headers });
     expect(JSON.stringify(upstream.calls[0]?.json)).toContain(LOOP_INTERVENTION_DEFAULT);
   });
 
-  test('and says so once a minute per reason, in figures, and never in words of the prompt', async () => {
+  test('and says so once a minute per reason, a fault as an error, in figures, and never in words of the prompt', async () => {
     const lines = gateway
       .output()
       .split('\n')
@@ -508,6 +519,10 @@ describe('fails open', () => {
     const reasons = lines.map((line) => line.reason);
     expect(reasons.toSorted()).toEqual([...new Set(reasons)].toSorted());
     expect(reasons).toEqual(expect.arrayContaining(['error', 'busy', 'invalid', 'timeout', 'unavailable']));
+    const { error, timeout, modification } = Object.fromEntries(
+      lines.map((line) => [line.reason, line.level]),
+    );
+    expect([timeout, error, modification]).toEqual(['warn', 'error', 'error']);
     const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
     expect(metrics).toMatch(/observatory_semantic_loop_fail_open_total\{reason="timeout"\} \d/);
     expect(metrics).toMatch(/observatory_fail_open_total\{site="semantic_loop"\} \d/);

@@ -25,6 +25,9 @@ export const LOOP_FAILURES = [
 ] as const;
 export type LoopFailure = (typeof LOOP_FAILURES)[number];
 
+/** What passes by itself, or by bringing the sidecar back; the others are faults. @see seed 000, error handling */
+const PASSING: ReadonlySet<LoopFailure> = new Set(['unavailable', 'timeout', 'busy']);
+
 const LOG_INTERVAL_MS = 60_000;
 const LATENCY_SAMPLES_MAX = 4_096;
 const LATENCY_WINDOW_MS = 5 * 60_000;
@@ -136,7 +139,7 @@ export class SemanticLoopEvents {
       return;
     }
     this.#logged.set(reason, { atMs: nowMs, untold: 0 });
-    this.#logger.warn(
+    this.#logger[PASSING.has(reason) ? 'warn' : 'error'](
       { event: 'fail_open', site: 'semantic_loop', reason, untold_count: last?.untold ?? 0, err: error },
       'semantic loops: calls go on without the check or what should follow it',
     );

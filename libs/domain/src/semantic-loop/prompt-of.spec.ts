@@ -18,7 +18,8 @@ it('is the newly delivered user text, as it was written', () => {
 });
 
 it('leaves tool results out of it', () => {
-  expect(promptOf(request({ user_text: 'And now?', tool_results: [toolResult] }))).toBe('And now?');
+  const user_text = 'And what now?';
+  expect(promptOf(request({ user_text, tool_results: [toolResult] }))).toBe(user_text);
 });
 
 it.each<[what: string, newest: Partial<NewestTurn>]>([
@@ -26,6 +27,21 @@ it.each<[what: string, newest: Partial<NewestTurn>]>([
   ['only an image', { attachment_digests: ['sha256:00'] }],
   ['only white space', { user_text: ' \n\t\u00a0' }],
   ['nothing', {}],
+  ['one word', { user_text: 'Continue!' }],
+  ['two words', { user_text: 'Yes, please…' }],
+  ['two ideographs', { user_text: '继续。' }],
+  ['signs', { user_text: '👍 👍 👍 ... ?! - 。' }],
 ])('is null for a turn that brings %s', (_what, newest) => {
   expect(promptOf(request(newest))).toBeNull();
+});
+
+it.each([
+  'Why is that?',
+  "don't do it",
+  '请继续',
+  'ช่วยสรุปรายงานฉบับนี้ให้หน่อย',
+  'src/app.ts fails',
+  'a'.repeat(1_000_000),
+])('is a prompt: %.30s', (user_text) => {
+  expect(promptOf(request({ user_text }))).toBe(user_text);
 });

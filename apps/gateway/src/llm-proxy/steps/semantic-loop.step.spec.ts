@@ -94,21 +94,25 @@ describe('the semantic-loop step', () => {
       { role: 'assistant', content: `answer ${at}` },
     ]).flat();
     await step.run?.(
-      callOf(chat({ role: 'system', content: 'x'.repeat(30_000) }, ...earlier, user('And now?'))),
+      callOf(chat({ role: 'system', content: 'x'.repeat(30_000) }, ...earlier, user('And what now?'))),
     );
-    expect(asked.map((question) => question.prompt)).toEqual(['And now?']);
+    expect(asked.map((question) => question.prompt)).toEqual(['And what now?']);
   });
 
   test.each([
-    ['a client’s own retry', callOf(chat(user('again')), { isRetry: true })],
-    ['a call without a session', callOf(chat(user('again')), { sessionId: null, sessionKey: null })],
-    ['a path that is not read', callOf(chat(user('again')), { request: null, dialect: null })],
+    ['a client’s own retry', callOf(chat(user('Where is it now?')), { isRetry: true })],
+    [
+      'a call without a session',
+      callOf(chat(user('Where is it now?')), { sessionId: null, sessionKey: null }),
+    ],
+    ['a path that is not read', callOf(chat(user('Where is it now?')), { request: null, dialect: null })],
     ['white space', callOf(chat(user(' \n')))],
+    ['a word that goes on as before', callOf(chat(user('Continue.')))],
     [
       'tool results alone',
       callOf(
         chat(
-          user('begin'),
+          user('Begin the long task'),
           {
             role: 'assistant',
             tool_calls: [{ id: 't1', type: 'function', function: { name: 'f', arguments: '{}' } }],
@@ -127,20 +131,20 @@ describe('the semantic-loop step', () => {
   test('does not look where it is switched off, for all or for this agent', async () => {
     for (const options of [{ isEnabled: false }, { policy: { semantic_loop: 'off' as const } }]) {
       const { step, asked } = setUp(options);
-      await step.run?.(callOf(chat(user('again'))));
+      await step.run?.(callOf(chat(user('Where is it now?'))));
       expect(asked).toEqual([]);
     }
   });
 
   test('hands the agent’s policy to what follows', async () => {
     const { step, noted } = setUp({ policy: { semantic_loop: 'pause' } });
-    await step.run?.(callOf(chat(user('again'))));
+    await step.run?.(callOf(chat(user('Where is it now?'))));
     expect(noted).toEqual(['call-1 pause']);
   });
 
   test('fails open: the call is as it came, and the waterfall says why', async () => {
     const { step, noted } = setUp({ verdict: { kind: 'failed_open', reason: 'timeout' } });
-    const call = callOf(chat(user('again')));
+    const call = callOf(chat(user('Where is it now?')));
     await step.run?.(call);
     expect([call.injections, call.finding, noted]).toEqual([[], 'timeout', []]);
   });
@@ -151,14 +155,14 @@ describe('the semantic-loop step', () => {
     ['has no place for it', { body: Buffer.from('{"messages":"none"}') }],
   ])('fails open when the request %s: the loop is known, the request stays', async (_, changes) => {
     const { step, failures, noted } = setUp();
-    const call = callOf(chat(user('again')), changes);
+    const call = callOf(chat(user('Where is it now?')), changes);
     await step.run?.(call);
     expect([call.injections, failures, noted]).toEqual([[], ['modification'], ['call-1 alert']]);
   });
 
   test('a client that leaves is told to the check', async () => {
     const { step, asked } = setUp({ verdict: { kind: 'clear' } });
-    const call = callOf(chat(user('again')));
+    const call = callOf(chat(user('Where is it now?')));
     const running = step.run?.(call);
     call.leave();
     await running;
@@ -167,10 +171,10 @@ describe('the semantic-loop step', () => {
 
   test('says how a call ended that was checked', async () => {
     const { step, ended } = setUp({ verdict: { kind: 'clear' } });
-    const call = callOf(chat(user('again')));
+    const call = callOf(chat(user('Where is it now?')));
     await step.run?.(call);
     call.isAnswered = true;
     step.settle?.(call);
-    expect(ended).toEqual([[sessionKey('default', 's1'), 'call-1', 'again', true]]);
+    expect(ended).toEqual([[sessionKey('default', 's1'), 'call-1', 'Where is it now?', true]]);
   });
 });
