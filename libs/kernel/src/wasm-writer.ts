@@ -9,9 +9,9 @@
 /** Instructions as bytes; an expression leaves one value, a statement none. */
 export type Code = readonly number[];
 
-export type ValueType = 'i32' | 'i64' | 'v128';
+export type ValueType = 'i32' | 'i64' | 'f32' | 'v128';
 
-const VALUE_TYPES: Record<ValueType, number> = { i32: 0x7f, i64: 0x7e, v128: 0x7b };
+const VALUE_TYPES: Record<ValueType, number> = { i32: 0x7f, i64: 0x7e, f32: 0x7d, v128: 0x7b };
 const NO_RESULT = 0x40;
 
 function unsigned(value: number): number[] {
@@ -65,6 +65,7 @@ export const i32 = {
   shiftRight: two(0x76),
   ofI64: one(0xa7),
   load: (address: Code, offset = 0): Code => [...address, 0x28, ...memory(offset)],
+  store: (address: Code, value: Code, offset = 0): Code => [...address, ...value, 0x36, ...memory(offset)],
   loadByte: (address: Code, offset = 0): Code => [...address, 0x2d, ...memory(offset)],
   storeByte: (address: Code, value: Code, offset = 0): Code => [
     ...address,
@@ -92,6 +93,15 @@ export const i64 = {
   ofI32: one(0xad),
   load: (address: Code, offset = 0): Code => [...address, 0x29, ...memory(offset)],
   store: (address: Code, value: Code, offset = 0): Code => [...address, ...value, 0x37, ...memory(offset)],
+};
+
+export const f32 = {
+  zero: [0x43, 0, 0, 0, 0] as Code,
+  ofI32: one(0xb2),
+  atLeast: two(0x60),
+  add: two(0x92),
+  mul: two(0x94),
+  load: (address: Code, offset = 0): Code => [...address, 0x2a, ...memory(offset)],
 };
 
 /** Sixteen bytes side by side. Comparisons give 0xff or 0 in each. */
@@ -133,6 +143,10 @@ export const i32x4 = {
   /** Of the first four of eight. */
   ofFirst: simdOne(0xa7),
   ofLast: simdOne(0xa8),
+  /** Of eight products of two times eight, neighbours added. */
+  ofProducts: simdTwo(0xba),
+  add: simdTwo(0xae),
+  lane: (value: Code, index: 0 | 1 | 2 | 3): Code => [...value, 0xfd, 0x1b, index],
 };
 
 /** Four floating-point numbers side by side. */
@@ -143,6 +157,7 @@ export const f32x4 = {
   ofI32x4: simdOne(0xfa),
   add: simdTwo(0xe4),
   mul: simdTwo(0xe6),
+  lane: (value: Code, index: 0 | 1 | 2 | 3): Code => [...value, 0xfd, 0x1f, index],
 };
 
 /** A block: `br` with depth 0 leaves it. */
@@ -211,6 +226,20 @@ export class FunctionWriter {
   }
 }
 
+/** As many new local variables; a tuple to take apart. */
+export const variables = <Count extends number>(
+  writer: FunctionWriter,
+  type: ValueType,
+  count: Count,
+): Tuple<Count> => Array.from({ length: count }, () => writer.variable(type)) as Tuple<Count>;
+type Tuple<Count extends number, So extends Variable[] = []> = So['length'] extends Count
+  ? So
+  : Tuple<Count, [...So, Variable]>;
+
+/** Of an i32. */
+export const advance = (position: Variable, by: number): Code =>
+  position.set(i32.add(position.get, i32.of(by)));
+
 const vector = (items: readonly Code[]): number[] => [...unsigned(items.length), ...items.flat()];
 const section = (id: number, items: readonly Code[]): number[] => {
   const content = vector(items);
@@ -249,4 +278,27 @@ export function writeModule(
       functions.map(({ code }) => code),
     ),
   ]);
+}
+
+export interface WasmMemory {
+  buffer: ArrayBuffer;
+  /** @returns pages it had before; `buffer` is another one afterwards */
+  grow(pages: number): number;
+}
+
+/** The parts of the engine's global that are used here; they are in no library of ours. */
+declare const WebAssembly: {
+  Module: new (bytes: Uint8Array) => object;
+  Instance: new (module: object) => { exports: unknown };
+};
+
+/**
+ * Compiles once what may then run any number of times, each with a memory of its own.
+ *
+ * @param module as `writeModule` gives it
+ * @throws when the engine lacks an instruction
+ */
+export function compile<Exports>(module: Uint8Array): () => Exports & { memory: WasmMemory } {
+  const compiled = new WebAssembly.Module(module);
+  return () => new WebAssembly.Instance(compiled).exports as Exports & { memory: WasmMemory };
 }

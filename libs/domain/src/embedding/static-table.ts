@@ -1,14 +1,16 @@
 /**
  * The static embedder's model: one row of small whole numbers and a scale for each feature; a text's vector is the sum
- * of its features' rows, at unit length. The sum is a WebAssembly program, 16 numbers at a time out of the table as it
+ * of its features' rows, at unit length. The sum is a WebAssembly program, eight numbers at a time out of the table as it
  * is stored: a runtime for neural networks takes ten times as long for it, and most of that is its own.
  *
  * @see models/observatory-static-384/features.md
  */
 import {
+  advance,
   branchIf,
   bytes16,
   type Code,
+  compile,
   FunctionWriter,
   f32x4,
   i16x8,
@@ -16,6 +18,7 @@ import {
   i32x4,
   loop,
   type Variable,
+  variables,
   writeModule,
 } from '#kernel/wasm-writer';
 import { toUnitLength } from './mean-pool.js';
@@ -35,16 +38,17 @@ const END = ROWS_AT + STATIC_BUCKET_COUNT * STATIC_RANK;
 /** Columns whose sums stay in registers while the rows go by. */
 const COLUMNS_AT_ONCE = 32;
 
-/** The parts of the engine's global that are used here; they are in no library of ours. */
-declare const WebAssembly: {
-  Module: new (bytes: Uint8Array) => object;
-  Instance: new (
-    module: object,
-  ) => { exports: { memory: { buffer: ArrayBuffer }; sum(idsAt: number, idsEnd: number): void } };
-};
+interface StaticProgram {
+  /** Leaves the sum of the rows of these ids, scaled, at address 0. */
+  sum(idsAt: number, idsEnd: number): void;
+}
+
+const startProgram = compile<StaticProgram>(
+  writeModule([writeSum()], { sum: 0 }, Math.ceil(END / PAGE_BYTES)),
+);
 
 export class StaticTable {
-  readonly #sum: (idsAt: number, idsEnd: number) => void;
+  readonly #program: StaticProgram;
   readonly #ids: Int32Array;
   readonly #sums: Float32Array;
 
@@ -53,9 +57,9 @@ export class StaticTable {
    * @param scales one a row
    */
   constructor(rows: Int8Array, scales: Float32Array) {
-    const program = new WebAssembly.Instance(new WebAssembly.Module(writeProgram())).exports;
+    const program = startProgram();
     const { buffer } = program.memory;
-    this.#sum = program.sum;
+    this.#program = program;
     this.#sums = new Float32Array(buffer, 0, STATIC_RANK);
     this.#ids = new Int32Array(buffer, IDS_AT, STATIC_BUCKET_COUNT);
     new Float32Array(buffer, SCALES_AT, STATIC_BUCKET_COUNT).set(scales);
@@ -68,21 +72,18 @@ export class StaticTable {
    */
   vectorOf(ids: Int32Array, dimension: number): Float32Array {
     this.#ids.set(ids);
-    this.#sum(IDS_AT, IDS_AT + ids.length * I32_BYTES);
+    this.#program.sum(IDS_AT, IDS_AT + ids.length * I32_BYTES);
     const vector = new Float32Array(dimension);
     vector.set(this.#sums);
     return toUnitLength(vector);
   }
 }
 
-const writeProgram = (): Uint8Array => writeModule([writeSum()], { sum: 0 }, Math.ceil(END / PAGE_BYTES));
-
-/** (address of the first id, address behind the last): leaves the sums of the rows at address 0. */
 function writeSum(): FunctionWriter {
   const writer = new FunctionWriter(['i32', 'i32'], null);
   const [from, to] = [writer.parameter(0), writer.parameter(1)];
-  const [at, id, row] = [writer.variable('i32'), writer.variable('i32'), writer.variable('i32')];
-  const [scale, eight] = [writer.variable('v128'), writer.variable('v128')];
+  const [at, id, row] = variables(writer, 'i32', 3);
+  const [scale, eight] = variables(writer, 'v128', 2);
   const sums = Array.from({ length: COLUMNS_AT_ONCE / 4 }, () => writer.variable('v128'));
   const plus = (sum: Variable, four: Code): Code =>
     sum.set(f32x4.add(sum.get, f32x4.mul(f32x4.ofI32x4(four), scale.get)));
@@ -100,7 +101,7 @@ function writeSum(): FunctionWriter {
       scale.set(f32x4.loadSplat(i32.mul(id.get, i32.of(F32_BYTES)), SCALES_AT)),
       row.set(i32.mul(id.get, i32.of(STATIC_RANK))),
       ...addColumns(first),
-      at.set(i32.add(at.get, i32.of(I32_BYTES))),
+      advance(at, I32_BYTES),
       branchIf(0, i32.less(at.get, to.get)),
     ),
     ...sums.map((sum, index) => bytes16.store(i32.of(0), sum.get, F32_BYTES * first + 16 * index)),

@@ -10,6 +10,28 @@
  * is on the safe side because the caller lowers the bar by a slack and computes what survives once more, exactly.
  */
 
+import {
+  advance,
+  block,
+  branch,
+  branchIf,
+  bytes16,
+  type Code,
+  compile,
+  FunctionWriter,
+  f32,
+  f32x4,
+  i16x8,
+  i32,
+  i32x4,
+  loop,
+  type Variable,
+  variables,
+  type WasmMemory,
+  when,
+  writeModule,
+} from '#kernel/wasm-writer';
+
 /** Numbers of a row between two looks at its bound. */
 export const PART_NUMBERS = 64;
 export const PART_BYTES = 4 * PART_NUMBERS;
@@ -35,14 +57,8 @@ export const PROGRAM_LAYOUT = {
   survivors: 2 * BLOCK_BYTES,
 } as const;
 
-/** The parts of the engine's global that are used here; they are in no library of ours. */
-declare const WebAssembly: {
-  Module: new (bytes: Uint8Array) => object;
-  Instance: new (module: object) => { exports: VectorProgram };
-};
-
 export interface VectorProgram {
-  memory: { buffer: ArrayBuffer; grow(pages: number): number };
+  memory: WasmMemory;
   /**
    * Looks at the sketches of a block and leaves those whose bound is at least `bar`.
    * @param block address of the first sketch; behind the last lie, Float32 each, their scales, how far off they are,
@@ -74,203 +90,135 @@ export interface VectorProgram {
 /** Null where the engine has no SIMD: then searches run in JavaScript. */
 export function startVectorProgram(): VectorProgram | null {
   try {
-    return new WebAssembly.Instance(new WebAssembly.Module(writeModule())).exports;
+    return compile<VectorProgram>(
+      writeModule([writeSketch(), writeScan()], { sketch: 0, scan: 1 }, PROGRAM_PAGES),
+    )();
   } catch {
     return null;
   }
 }
 
-// What follows writes the module: a stack machine's instructions in order, by their codes in the specification.
-// https://webassembly.github.io/spec/core/binary/instructions.html
+type Four = [Variable, Variable, Variable, Variable];
 
-type Code = readonly number[];
-
-const I32 = 0x7f;
-const F32 = 0x7d;
-const V128 = 0x7b;
-
-const unsigned = (value: number): number[] =>
-  value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
-const signed = (value: number): number[] =>
-  value >= -64 && value < 64 ? [value & 0x7f] : [(value & 0x7f) | 0x80, ...signed(value >> 7)];
-const list = (items: readonly Code[]): number[] => [...unsigned(items.length), ...items.flat()];
-const section = (id: number, items: readonly Code[]): number[] => {
-  const content = list(items);
-  return [id, ...unsigned(content.length), ...content];
-};
-const text = (value: string): number[] => list([...Buffer.from(value)].map((byte) => [byte]));
-
-const get = (local: number): Code => [0x20, local];
-const set = (local: number): Code => [0x21, local];
-const int = (value: number): Code => [0x41, ...signed(value)];
-const op = {
-  loop: [0x03, 0x40],
-  block: [0x02, 0x40],
-  when: [0x04, 0x40],
-  end: [0x0b],
-  again: [0x0c, 0],
-  againIf: [0x0d, 0],
-  leaveIf: [0x0d, 1],
-  isZero: [0x45],
-  less: [0x49],
-  add: [0x6a],
-  multiply: [0x6c],
-  toF32: [0xb2],
-  atLeastF32: [0x60],
-  addF32: [0x92],
-  multiplyF32: [0x94],
-  addF32x4: [0xfd, 0xe4, 0x01],
-  multiplyF32x4: [0xfd, 0xe6, 0x01],
-  addI32x4: [0xfd, 0xae, 0x01],
-  /** Eight products of Int16, neighbours added. */
-  dotI16x8: [0xfd, 0xba, 0x01],
-} as const;
-const loadInt = (offset = 0): Code => [0x28, 2, ...unsigned(offset)];
-const storeInt = (offset = 0): Code => [0x36, 2, ...unsigned(offset)];
-const loadF32 = (offset = 0): Code => [0x2a, 2, ...unsigned(offset)];
-const load16Bytes = (offset = 0): Code => [0xfd, 0x00, 2, ...unsigned(offset)];
-/** Eight Int8 as Int16. */
-const loadI8x8 = (offset = 0): Code => [0xfd, 0x01, 2, ...unsigned(offset)];
-const noF32: Code = [0x43, 0, 0, 0, 0];
-const zeros: Code = [0xfd, 0x0c, ...new Array<number>(16).fill(0)];
-const laneF32 = (index: number): Code => [0xfd, 0x1f, index];
-const laneI32 = (index: number): Code => [0xfd, 0x1b, index];
-const advance = (local: number, by: Code): Code => [...get(local), ...by, ...op.add, ...set(local)];
-/** `index` * `bytes` behind an address that is on the stack. */
-const behind = (index: number, bytes: Code): Code => [...get(index), ...bytes, ...op.multiply, ...op.add];
+const times = (value: Code, by: number): Code => i32.mul(value, i32.of(by));
 /** Runs until `at` has met `end`. */
-const until = (at: number, end: number, ...body: Code[]): Code => [
-  ...[...op.block, ...op.loop, ...get(at), ...get(end), ...op.less, ...op.isZero, ...op.leaveIf],
-  ...body.flat(),
-  ...[...op.again, ...op.end, ...op.end],
-];
+const until = (at: Variable, end: Variable, ...body: Code[]): Code =>
+  block(loop(branchIf(1, i32.isZero(i32.less(at.get, end.get))), ...body, branch(0)));
+const sumOf = (lanes: Code[], add: (one: Code, other: Code) => Code): Code => lanes.reduce(add);
+const LANES = [0, 1, 2, 3] as const;
 
-interface Written {
-  parameters: number[];
-  locals: [count: number, type: number][];
-  body: Code;
-}
-
-function writeSketch(): Written {
-  const [block, count, slots, steps, scale, length, tail, bar] = [0, 1, 2, 3, 4, 5, 6, 7];
-  const [place, row, query, step, scales, offs, tails, to, kept] = [8, 9, 10, 11, 12, 13, 14, 15, 16];
-  const sums = [17, 18];
+function writeSketch(): FunctionWriter {
+  const writer = new FunctionWriter(['i32', 'i32', 'i32', 'i32', 'f32', 'f32', 'f32', 'f32'], 'i32');
+  const [blockAt, count, slots, steps] = [0, 1, 2, 3].map((index) => writer.parameter(index)) as Four;
+  const [scale, length, tail, bar] = [4, 5, 6, 7].map((index) => writer.parameter(index)) as Four;
+  const [place, row, query, step, scales, offs, tails, to] = variables(writer, 'i32', 8);
+  const kept = writer.variable('i32');
+  const [total, other] = variables(writer, 'v128', 2);
   const eights = Array.from({ length: SKETCH_STEP / 8 }, (_, eight): Code => {
-    const sum = sums[eight % sums.length] as number;
-    const products = [...get(row), ...loadI8x8(8 * eight), ...get(query), ...load16Bytes(16 * eight)];
-    return [...products, ...op.dotI16x8, ...get(sum), ...op.addI32x4, ...set(sum)];
-  }).flat();
-  const [total, other] = sums as [number, number];
-  const addLanes = [1, 2, 3].flatMap((index) => [...get(total), ...laneI32(index), ...op.add]);
-  const ofPlace = (address: number): Code => [...get(address), ...behind(place, int(4)), ...loadF32()];
-  return {
-    parameters: [I32, I32, I32, I32, F32, F32, F32, F32],
-    locals: [
-      [9, I32],
-      [2, V128],
+    const sum = eight % 2 === 0 ? total : other;
+    const products = i32x4.ofProducts(
+      i16x8.loadBytes(row.get, 8 * eight),
+      bytes16.load(query.get, 16 * eight),
+    );
+    return sum.set(i32x4.add(products, sum.get));
+  });
+  const ofPlace = (values: Variable): Code => f32.load(i32.add(values.get, times(place.get, 4)));
+  const product = sumOf(
+    LANES.map((lane) => i32x4.lane(total.get, lane)),
+    i32.add,
+  );
+  // scale * scale of it * products + |query| * how far off + |rest of query| * |rest|
+  const bound = sumOf(
+    [
+      f32.mul(f32.mul(f32.ofI32(product), scale.get), ofPlace(scales)),
+      f32.mul(length.get, ofPlace(offs)),
+      f32.mul(tail.get, ofPlace(tails)),
     ],
-    body: [
-      ...[...get(steps), ...int(SKETCH_STEP), ...op.multiply, ...get(slots), ...op.multiply],
-      ...[...get(block), ...op.add, ...set(scales)],
-      ...[...get(scales), ...behind(slots, int(4)), ...set(offs)],
-      ...[...get(offs), ...behind(slots, int(4)), ...set(tails)],
-      ...[...get(block), ...set(row), ...int(PROGRAM_LAYOUT.survivors), ...set(to)],
-      ...until(
-        place,
-        count,
-        [...int(PROGRAM_LAYOUT.querySketch), ...set(query), ...get(steps), ...set(step)],
-        sums.flatMap((sum) => [...zeros, ...set(sum)]),
-        [...op.loop, ...eights, ...advance(row, int(SKETCH_STEP)), ...advance(query, int(2 * SKETCH_STEP))],
-        [...advance(step, int(-1)), ...get(step), ...op.againIf, ...op.end],
-        [...get(total), ...get(other), ...op.addI32x4, ...set(total)],
-        // scale * scale of it * products + |query| * how far off + |rest of query| * |rest| >= bar
-        [...get(total), ...laneI32(0), ...addLanes, ...op.toF32, ...get(scale), ...op.multiplyF32],
-        [...ofPlace(scales), ...op.multiplyF32],
-        [...get(length), ...ofPlace(offs), ...op.multiplyF32, ...op.addF32],
-        [...get(tail), ...ofPlace(tails), ...op.multiplyF32, ...op.addF32],
-        [...get(bar), ...op.atLeastF32, ...op.when],
-        [...get(to), ...get(place), ...storeInt()],
-        [...advance(to, int(SURVIVOR_BYTES)), ...advance(kept, int(1))],
-        [...op.end, ...advance(place, int(1))],
+    f32.add,
+  );
+  writer.body = [
+    scales.set(i32.add(blockAt.get, i32.mul(times(steps.get, SKETCH_STEP), slots.get))),
+    offs.set(i32.add(scales.get, times(slots.get, 4))),
+    tails.set(i32.add(offs.get, times(slots.get, 4))),
+    row.set(blockAt.get),
+    to.set(i32.of(PROGRAM_LAYOUT.survivors)),
+    until(
+      place,
+      count,
+      query.set(i32.of(PROGRAM_LAYOUT.querySketch)),
+      step.set(steps.get),
+      total.set(f32x4.zeros),
+      other.set(f32x4.zeros),
+      loop(
+        ...eights,
+        advance(row, SKETCH_STEP),
+        advance(query, 2 * SKETCH_STEP),
+        advance(step, -1),
+        branchIf(0, step.get),
       ),
-      ...get(kept),
-    ],
-  };
+      total.set(i32x4.add(total.get, other.get)),
+      when(f32.atLeast(bound, bar.get), [
+        i32.store(to.get, place.get),
+        advance(to, SURVIVOR_BYTES),
+        advance(kept, 1),
+      ]),
+      advance(place, 1),
+    ),
+    kept.get,
+  ].flat();
+  return writer;
 }
 
-function writeScan(): Written {
-  const [count, parts, bar] = [0, 1, 2];
-  const [part, query, queryTail, from, to, last, kept, row, tails] = [3, 4, 5, 6, 7, 8, 9, 10, 11];
-  const sum = 12;
-  const sums = [13, 14, 15, 16];
+function writeScan(): FunctionWriter {
+  const writer = new FunctionWriter(['i32', 'i32', 'f32'], 'i32');
+  const [count, parts, bar] = [writer.parameter(0), writer.parameter(1), writer.parameter(2)];
+  const [part, query, queryTail, from, to, last, row, tails] = variables(writer, 'i32', 8);
+  const kept = writer.variable('i32');
+  const sum = writer.variable('f32');
+  const sums = variables(writer, 'v128', 4);
+  const [total, ...others] = sums as [Variable, ...Variable[]];
   const products = Array.from({ length: PART_NUMBERS / 4 }, (_, step): Code => {
-    const into = sums[step % sums.length] as number;
-    const product = [...get(row), ...load16Bytes(16 * step), ...get(query), ...load16Bytes(16 * step)];
-    const added = step < sums.length ? [] : [...get(into), ...op.addF32x4];
-    return [...product, ...op.multiplyF32x4, ...added, ...set(into)];
-  }).flat();
-  const total = sums[0] as number;
-  const fold = sums.slice(1).flatMap((one) => [...get(total), ...get(one), ...op.addF32x4, ...set(total)]);
-  const addLanes = [0, 1, 2, 3].flatMap((index) => [...get(total), ...laneF32(index), ...op.addF32]);
+    const into = sums[step % sums.length] as Variable;
+    const product = f32x4.mul(bytes16.load(row.get, 16 * step), bytes16.load(query.get, 16 * step));
+    return into.set(step < sums.length ? product : f32x4.add(product, into.get));
+  });
+  const bound = f32.add(sum.get, f32.mul(f32.load(queryTail.get), f32.load(tails.get)));
   const eachPart = [
-    ...[...products, ...fold, ...get(sum), ...addLanes, ...set(sum)],
+    ...products,
+    ...others.map((one) => total.set(f32x4.add(total.get, one.get))),
+    sum.set(sumOf(LANES.map((lane) => f32x4.lane(total.get, lane)).toSpliced(0, 0, sum.get), f32.add)),
     // sum + |query behind the part| * |row behind the part| >= bar, or it leaves
-    ...[...get(sum), ...get(queryTail), ...loadF32(), ...get(tails), ...loadF32()],
-    ...[...op.multiplyF32, ...op.addF32, ...get(bar), ...op.atLeastF32, ...op.isZero, ...op.leaveIf],
-    ...[...advance(row, int(PART_BYTES)), ...advance(query, int(PART_BYTES))],
-    ...[...advance(tails, int(4)), ...advance(queryTail, int(4)), ...advance(part, int(-1))],
-    ...[...get(part), ...op.againIf],
+    branchIf(1, i32.isZero(f32.atLeast(bound, bar.get))),
+    advance(row, PART_BYTES),
+    advance(query, PART_BYTES),
+    advance(tails, 4),
+    advance(queryTail, 4),
+    advance(part, -1),
+    branchIf(0, part.get),
   ];
-  return {
-    parameters: [I32, I32, F32],
-    locals: [
-      [9, I32],
-      [1, F32],
-      [sums.length, V128],
-    ],
-    body: [
-      ...[...int(PROGRAM_LAYOUT.survivors), ...set(from), ...int(PROGRAM_LAYOUT.survivors), ...set(to)],
-      ...[...get(from), ...behind(count, int(SURVIVOR_BYTES)), ...set(last)],
-      ...until(
-        from,
-        last,
-        [...get(from), ...loadInt(4), ...set(row), ...get(parts), ...set(part)],
-        [...get(row), ...behind(parts, int(PART_BYTES)), ...set(tails)],
-        [...int(PROGRAM_LAYOUT.query), ...set(query), ...int(PROGRAM_LAYOUT.queryTails), ...set(queryTail)],
-        [...noF32, ...set(sum)],
-        [...op.block, ...op.loop, ...eachPart, ...op.end],
+  writer.body = [
+    from.set(i32.of(PROGRAM_LAYOUT.survivors)),
+    to.set(i32.of(PROGRAM_LAYOUT.survivors)),
+    last.set(i32.add(from.get, times(count.get, SURVIVOR_BYTES))),
+    until(
+      from,
+      last,
+      row.set(i32.load(from.get, 4)),
+      part.set(parts.get),
+      tails.set(i32.add(row.get, times(parts.get, PART_BYTES))),
+      query.set(i32.of(PROGRAM_LAYOUT.query)),
+      queryTail.set(i32.of(PROGRAM_LAYOUT.queryTails)),
+      sum.set(f32.zero),
+      block(
+        loop(...eachPart),
         // All parts were looked at.
-        [...get(to), ...get(from), ...loadInt(), ...storeInt()],
-        [...advance(to, int(SURVIVOR_BYTES)), ...advance(kept, int(1)), ...op.end],
-        advance(from, int(SURVIVOR_BYTES)),
+        i32.store(to.get, i32.load(from.get)),
+        advance(to, SURVIVOR_BYTES),
+        advance(kept, 1),
       ),
-      ...get(kept),
-    ],
-  };
-}
-
-function writeModule(): Uint8Array {
-  const written = [writeSketch(), writeScan()];
-  const types = (values: readonly number[]): number[] => list(values.map((type) => [type]));
-  return Uint8Array.from([
-    ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
-    ...section(
-      1,
-      written.map(({ parameters }) => [0x60, ...types(parameters), ...types([I32])]),
+      advance(from, SURVIVOR_BYTES),
     ),
-    ...section(3, [[0], [1]]),
-    ...section(5, [[0x00, ...unsigned(PROGRAM_PAGES)]]),
-    ...section(7, [
-      [...text('memory'), 0x02, 0],
-      [...text('sketch'), 0x00, 0],
-      [...text('scan'), 0x00, 1],
-    ]),
-    ...section(
-      10,
-      written.map(({ locals, body }) => {
-        const code = [...list(locals.map(([count, type]) => [count, type])), ...body, ...op.end];
-        return [...unsigned(code.length), ...code];
-      }),
-    ),
-  ]);
+    kept.get,
+  ].flat();
+  return writer;
 }

@@ -1,6 +1,7 @@
 /** The part of the SimHash program that looks at every byte, sixteen at a time. */
 
 import {
+  advance,
   branchIf,
   bytes16,
   type Code,
@@ -9,9 +10,10 @@ import {
   i64,
   loop,
   type Variable,
+  variables,
 } from '#kernel/wasm-writer';
 import { BLOCK_BYTES, LAYOUT } from './layout.js';
-import { advance, code, variables } from './phrases.js';
+import { code } from './phrases.js';
 
 /**
  * First pass: folds the text, zeroes its white space, and leaves two words a block: where tokens start, and what the

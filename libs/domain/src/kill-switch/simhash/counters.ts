@@ -1,6 +1,7 @@
 /** The part of the SimHash program that turns hashes of tokens into features, and counts the bits of those. */
 
 import {
+  advance,
   block,
   branch,
   branchIf,
@@ -13,7 +14,7 @@ import {
   type Variable,
 } from '#kernel/wasm-writer';
 import { FEATURES_PER_SUM, LAYOUT, MIX_FEATURE } from './layout.js';
-import { advance, foldDown, put, rotate, store, stored } from './phrases.js';
+import { foldDown, put, rotate, store, stored } from './phrases.js';
 
 /** (bytes): the hashes in the batch become features, each with the two tokens before it. */
 export function writeMixBatch(): FunctionWriter {

@@ -1,29 +1,18 @@
 /** Turns of phrase of the SimHash program, shared by its parts. */
 
 import {
+  advance,
   block,
   branch,
   branchIf,
   type Code,
   call,
-  type FunctionWriter,
   i32,
   i64,
   loop,
-  type ValueType,
   type Variable,
 } from '#kernel/wasm-writer';
 import { FUNCTION, LAYOUT } from './layout.js';
-
-/** As many new local variables; a tuple to take apart. */
-export const variables = <Count extends number>(
-  writer: FunctionWriter,
-  type: ValueType,
-  count: Count,
-): Tuple<Count> => Array.from({ length: count }, () => writer.variable(type)) as Tuple<Count>;
-type Tuple<Count extends number, So extends Variable[] = []> = So['length'] extends Count
-  ? So
-  : Tuple<Count, [...So, Variable]>;
 
 export const code = (character: string): Code => i32.of(character.charCodeAt(0));
 export const byteAt = (position: Code, offset = 0): Code => i32.loadByte(position, LAYOUT.text + offset);
@@ -42,8 +31,6 @@ export const isWordByte = (position: Code): Code =>
     i32.or(isDigit(position), isInRange(byteAt(position), 'a', 'z')),
     i32.atLeastSigned(byteAt(position), i32.of(0x80)),
   );
-export const advance = (position: Variable, by: number): Code =>
-  position.set(i32.add(position.get, i32.of(by)));
 export const all = (...conditions: Code[]): Code => conditions.reduce((left, right) => i32.and(left, right));
 
 /** Reads on while `condition` holds at `position`. */

@@ -19,6 +19,7 @@
  */
 
 import {
+  advance,
   block,
   branch,
   branchIf,
@@ -31,6 +32,7 @@ import {
   loop,
   select,
   type Variable,
+  variables,
   when,
   writeModule,
 } from '#kernel/wasm-writer';
@@ -47,7 +49,7 @@ import {
   MIX_TOKEN,
   PIECE_BYTES,
 } from './layout.js';
-import { advance, byteAt, foldDown, isDigit, put, rotate, store, stored, variables } from './phrases.js';
+import { byteAt, foldDown, isDigit, put, rotate, store, stored } from './phrases.js';
 import { writeIsDigits, writeIsUuid, writeNumberEnd, writeReplace, writeTimestampEnd } from './symbols.js';
 
 /** (bytes of text, address of the masks): folds the text in place and fills in the sums. */

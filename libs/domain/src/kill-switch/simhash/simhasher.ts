@@ -1,4 +1,5 @@
 /** Runs the SimHash program over a text, and reads what it has counted. */
+import { compile } from '#kernel/wasm-writer';
 import { encodeFolded } from '../fold.js';
 import { LAYOUT } from './layout.js';
 import { writeSimhashProgram } from './program.js';
@@ -13,24 +14,15 @@ const UTF16_BYTES_PER_UNIT = 2;
 /** Behind the text lie either its UTF-16, which is then done with, or the program's masks, a quarter of its size. */
 const BYTES_PER_UNIT = UTF8_BYTES_PER_UNIT_MAX + UTF16_BYTES_PER_UNIT;
 
-/** The parts of the engine's global that are used here; they are in no library of ours. */
-declare const WebAssembly: {
-  Module: new (bytes: Uint8Array) => object;
-  Instance: new (
-    module: object,
-  ) => {
-    exports: {
-      memory: { buffer: ArrayBuffer; grow(pages: number): number };
-      runFolded(length: number, masks: number): void;
-      runRaw(length: number, masks: number): void;
-    };
-  };
-};
+interface SimhashProgram {
+  runFolded(length: number, masks: number): void;
+  runRaw(length: number, masks: number): void;
+}
 
-const compiled = new WebAssembly.Module(writeSimhashProgram(PAGES));
+const startProgram = compile<SimhashProgram>(writeSimhashProgram(PAGES));
 
 export class Simhasher {
-  readonly #program: InstanceType<typeof WebAssembly.Instance>['exports'];
+  readonly #program: SimhashProgram;
   readonly #bytes: Buffer;
   readonly #units: Uint16Array;
   readonly #words: Int32Array;
@@ -39,8 +31,9 @@ export class Simhasher {
 
   /** @param units of the longest text, should it be longer than what a program takes anyway */
   constructor(units = 0) {
-    this.#program = new WebAssembly.Instance(compiled).exports;
-    const { memory } = this.#program;
+    const program = startProgram();
+    const { memory } = program;
+    this.#program = program;
     const pages = Math.ceil((units * BYTES_PER_UNIT + 2 * LAYOUT.text) / PAGE_BYTES);
     if (pages > PAGES) memory.grow(pages - PAGES);
     this.#bytes = Buffer.from(memory.buffer);

@@ -4,6 +4,7 @@
  */
 
 import {
+  advance,
   block,
   branch,
   branchIf,
@@ -16,21 +17,11 @@ import {
   i64,
   loop,
   select,
+  variables,
   when,
 } from '#kernel/wasm-writer';
 import { BLOCK_BYTES, FUNCTION, LAYOUT, SYMBOL, UUID_BYTES } from './layout.js';
-import {
-  advance,
-  all,
-  code,
-  isByte,
-  isDigit,
-  isDigits,
-  isHexDigit,
-  isWordByte,
-  skipWhile,
-  variables,
-} from './phrases.js';
+import { all, code, isByte, isDigit, isDigits, isHexDigit, isWordByte, skipWhile } from './phrases.js';
 
 /** (position, count) -> 1 if `count` digits stand there. */
 export function writeIsDigits(): FunctionWriter {
