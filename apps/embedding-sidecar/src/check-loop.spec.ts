@@ -7,7 +7,7 @@ import {
   type LoopQuery,
   type LoopSimilarity,
   PromptHistoryFailure,
-} from '#contracts';
+} from '#contracts/embedding';
 import { MemoryPromptHistory } from '#domain/semantic-loop';
 import { deferred } from '#kernel';
 import { countingIds, FakeClock } from '#testing';

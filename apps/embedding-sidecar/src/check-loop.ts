@@ -11,7 +11,7 @@ import {
   type PromptHistory,
   type PromptScope,
   SidecarFailure,
-} from '#contracts';
+} from '#contracts/embedding';
 import type { Clock, IdSource } from '#kernel';
 import { decideLoop } from './decide-loop.js';
 import { ScopeLanes, type Turn } from './scope-lanes.js';

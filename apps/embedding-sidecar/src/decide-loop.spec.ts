@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Cosine, cosineOfSimilarity, type LoopSimilarity, type PromptMatch } from '#contracts';
+import { type Cosine, cosineOfSimilarity, type LoopSimilarity, type PromptMatch } from '#contracts/embedding';
 import { decideLoop } from './decide-loop.js';
 
 const THRESHOLD = 0.95 as LoopSimilarity;

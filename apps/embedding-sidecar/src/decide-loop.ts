@@ -1,5 +1,10 @@
 /** Whether a prompt repeats an earlier one: a pure decision over what the history found. */
-import { type LoopAnswer, type LoopSimilarity, type PromptMatch, similarityOfCosine } from '#contracts';
+import {
+  type LoopAnswer,
+  type LoopSimilarity,
+  type PromptMatch,
+  similarityOfCosine,
+} from '#contracts/embedding';
 
 export interface LoopFindings {
   /** Nearest first. */

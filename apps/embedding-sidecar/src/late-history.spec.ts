@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { type PromptHistory, PromptHistoryFailure } from '#contracts';
+import { type PromptHistory, PromptHistoryFailure } from '#contracts/embedding';
 import { LateHistory } from './late-history.js';
 
 const SCOPE = { tenant_id: 't', session_id: 's' };

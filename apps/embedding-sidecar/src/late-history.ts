@@ -8,7 +8,7 @@ import {
   PromptHistoryFailure,
   type PromptMatch,
   type PromptScope,
-} from '#contracts';
+} from '#contracts/embedding';
 
 const REOPEN_EVERY_MS = 1_000;
 const NOT_YET = { reason: 'unavailable', message: 'The store of prompts has not been reached yet' } as const;

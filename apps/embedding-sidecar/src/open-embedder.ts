@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type { OnnxModel } from '#adapters/onnx';
-import { type Embedder, EmbeddingFailure } from '#contracts';
+import { type Embedder, EmbeddingFailure } from '#contracts/embedding';
 import { memoEmbedder } from '#domain/embedding';
 import { systemClock } from '#kernel';
 import type { SidecarConfig } from './config/config.js';

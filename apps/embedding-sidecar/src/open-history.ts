@@ -1,5 +1,5 @@
 /** Where the last prompts of each session are kept: in this process, or in a Redis with its query engine. */
-import type { EmbedderDescription, PromptHistory } from '#contracts';
+import type { EmbedderDescription, PromptHistory } from '#contracts/embedding';
 import { MemoryPromptHistory } from '#domain/semantic-loop';
 import { systemClock } from '#kernel';
 import type { SidecarConfig } from './config/config.js';

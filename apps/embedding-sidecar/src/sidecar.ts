@@ -1,7 +1,7 @@
 /** The sidecar put together. The order matters: the model is warm and the store chosen before the socket exists. */
 import type { Logger } from 'pino';
 import { type EmbeddingHandlers, type EmbeddingServer, serveEmbedding } from '#adapters/grpc';
-import type { Embedder, PromptHistory, SidecarDescription } from '#contracts';
+import type { Embedder, PromptHistory, SidecarDescription } from '#contracts/embedding';
 import { cutPrompt } from '#domain/semantic-loop';
 import { decideVeto } from '#domain/text-likeness';
 import { randomIds, systemClock } from '#kernel';

@@ -1,6 +1,6 @@
 import { type Logger, pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
-import { EmbeddingFailure, type LoopAnswer, type LoopSimilarity } from '#contracts';
+import { EmbeddingFailure, type LoopAnswer, type LoopSimilarity } from '#contracts/embedding';
 import { FakeClock } from '#testing';
 import { SidecarFigures } from './sidecar-figures.js';
 import { SidecarTelemetry } from './telemetry.js';

@@ -10,7 +10,7 @@ import {
   type LoopAnswer,
   PromptHistoryFailure,
   SidecarFailure,
-} from '#contracts';
+} from '#contracts/embedding';
 import type { Clock } from '#kernel';
 import type { CheckObserver } from './check-loop.js';
 import type { SidecarFigures } from './sidecar-figures.js';

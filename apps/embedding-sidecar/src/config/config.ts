@@ -3,7 +3,7 @@
  * used stops the start with its variable, the value and the remedy. Names and defaults are the design's, section 6;
  * the threshold alone has no fixed default: 0.95 is MiniLM's, and each embedder brings its own.
  */
-import type { LoopSimilarity } from '#contracts';
+import type { LoopSimilarity } from '#contracts/embedding';
 import { ConfigError, readBaseUrl, readChoice, readDurationMs, readInteger, readShare } from '#kernel';
 import { CONFIG_VARIABLES, type Environment } from './env.js';
 

@@ -16,7 +16,7 @@ import {
   type Embedding,
   EmbeddingFailure,
   type EmbedOptions,
-} from '#contracts';
+} from '#contracts/embedding';
 import { type Clock, systemClock } from '#kernel';
 import { EmbeddingsEndpoint } from './embeddings-endpoint.js';
 import { parseAnswer } from './parse-answer.js';

@@ -4,7 +4,7 @@
  *
  * @see https://platform.openai.com/docs/api-reference/embeddings
  */
-import type { Embedding } from '#contracts';
+import type { Embedding } from '#contracts/embedding';
 import { HTTP_EMBEDDER_LIMITS } from './settings.js';
 
 export type ParsedAnswer =

@@ -1,5 +1,5 @@
 /** What an HTTP embedder is told, and its bounds. Nothing here is read from the environment. */
-import type { Cosine, LoopSimilarity } from '#contracts';
+import type { Cosine, LoopSimilarity } from '#contracts/embedding';
 
 export interface HttpEmbedderSettings {
   /** As the vendors' SDKs take it, with its version path; see `embeddingsUrl`. */

@@ -1,5 +1,5 @@
 /** Texts on their way: accepted, waiting or sent, each settled exactly once. Bounded by count and bytes. */
-import { type Embedding, EmbeddingFailure } from '#contracts';
+import { type Embedding, EmbeddingFailure } from '#contracts/embedding';
 import type { Clock } from '#kernel';
 import { HTTP_EMBEDDER_LIMITS } from './settings.js';
 

@@ -7,7 +7,7 @@
  * milliseconds, and better uses for them than waiting here.
  */
 import { type Client, type ClientDuplexStream, Metadata } from '@grpc/grpc-js';
-import { SidecarFailure } from '#contracts';
+import { SidecarFailure } from '#contracts/embedding';
 import { embeddingService, type ReplyFrame, type RequestFrame } from './embedding-proto.js';
 import { PendingCalls } from './pending-calls.js';
 

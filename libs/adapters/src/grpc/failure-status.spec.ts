@@ -1,6 +1,11 @@
 import { status } from '@grpc/grpc-js';
 import { expect, it } from 'vitest';
-import { EmbeddingFailure, PromptHistoryFailure, SIDECAR_FAILURES, SidecarFailure } from '#contracts';
+import {
+  EmbeddingFailure,
+  PromptHistoryFailure,
+  SIDECAR_FAILURES,
+  SidecarFailure,
+} from '#contracts/embedding';
 import { failureOfCall, reasonOfStatus, statusOfReason, toSidecarFailure } from './failure-status.js';
 
 it.each(SIDECAR_FAILURES)('%s means the same on both sides', (reason) => {

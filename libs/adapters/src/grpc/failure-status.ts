@@ -6,7 +6,7 @@ import {
   PromptHistoryFailure,
   SidecarFailure,
   type SidecarFailureReason,
-} from '#contracts';
+} from '#contracts/embedding';
 
 const STATUS_OF = {
   unavailable: status.UNAVAILABLE,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { SidecarFailure } from '#contracts';
+import { SidecarFailure } from '#contracts/embedding';
 import { PendingCalls } from './pending-calls.js';
 
 let timeouts: number;

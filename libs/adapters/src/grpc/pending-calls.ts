@@ -1,5 +1,5 @@
 /** Calls that wait for their reply, by id. Bounded in count and size; each ends once: answered, out of time, or lost. */
-import { SidecarFailure } from '#contracts';
+import { SidecarFailure } from '#contracts/embedding';
 import type { ReplyFrame } from './embedding-proto.js';
 
 interface PendingCall {

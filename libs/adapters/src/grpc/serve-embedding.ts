@@ -20,7 +20,7 @@ import {
   type LoopQuery,
   type SidecarDescription,
   SidecarFailure,
-} from '#contracts';
+} from '#contracts/embedding';
 import {
   EMBEDDING_SERVICE,
   embeddingService,

@@ -3,7 +3,7 @@
  * finish. A peer that sends faster than it is answered is told `busy`; one that does not read its replies is cut.
  */
 import { Metadata, type ServerDuplexStream, status } from '@grpc/grpc-js';
-import { SidecarFailure } from '#contracts';
+import { SidecarFailure } from '#contracts/embedding';
 import type { ReplyFrame, RequestFrame } from './embedding-proto.js';
 import { statusOfReason, toSidecarFailure } from './failure-status.js';
 

@@ -11,7 +11,7 @@ import {
   type SidecarCallOptions,
   type SidecarDescription,
   SidecarFailure,
-} from '#contracts';
+} from '#contracts/embedding';
 import {
   type DescribeResponse,
   embeddingService,

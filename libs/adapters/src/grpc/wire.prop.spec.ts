@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type LoopAnswer, type LoopQuery, type LoopSimilarity, SidecarFailure } from '#contracts';
+import { type LoopAnswer, type LoopQuery, type LoopSimilarity, SidecarFailure } from '#contracts/embedding';
 import { embeddingService, type ReplyFrame, type RequestFrame, TEXT_BYTES_MAX } from './embedding-proto.js';
 import {
   requireTextFits,

@@ -8,7 +8,7 @@ import {
   type LoopSimilarity,
   type SidecarDescription,
   SidecarFailure,
-} from '#contracts';
+} from '#contracts/embedding';
 import {
   type CheckLoopRequest,
   type CheckLoopResponse,

@@ -1,5 +1,5 @@
 /** What both models are to the thread that serves them. */
-import type { EmbedderDescription, Fitness } from '#contracts';
+import type { EmbedderDescription, Fitness } from '#contracts/embedding';
 
 export interface ModelVector {
   fitness: Fitness;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Embedding } from '#contracts';
+import type { Embedding } from '#contracts/embedding';
 import { STATIC_DESCRIPTION } from '#domain/embedding';
 import type { HostListener, InferenceHost } from './inference-host.js';
 import {

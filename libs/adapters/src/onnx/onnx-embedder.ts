@@ -12,7 +12,7 @@ import {
   type EmbeddingFailureReason,
   type EmbedOptions,
   type Fitness,
-} from '#contracts';
+} from '#contracts/embedding';
 import type { HostListener, InferenceHost, StartInferenceHost } from './inference-host.js';
 import type { InferenceAnswer, InferenceFigures, ModelSettings } from './protocol.js';
 

@@ -1,5 +1,5 @@
 /** What crosses between the embedder and its thread: plain values only. Texts go in, never out. */
-import type { EmbedderDescription, Fitness } from '#contracts';
+import type { EmbedderDescription, Fitness } from '#contracts/embedding';
 import type { MinilmVariant } from '#domain/embedding';
 import type { GateWord } from './run-gate.js';
 

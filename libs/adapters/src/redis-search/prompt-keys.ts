@@ -10,7 +10,7 @@
  * The braces are a hash tag: a cluster keeps a scope in one slot, so one script may touch all of it.
  */
 import { createHash } from 'node:crypto';
-import type { PromptScope } from '#contracts';
+import type { PromptScope } from '#contracts/embedding';
 
 /** Of a model's id, for people; the digest beside it tells models apart. */
 const SLUG_CHARS_MAX = 40;

@@ -17,7 +17,7 @@ import {
   PromptHistoryFailure,
   type PromptMatch,
   type PromptScope,
-} from '#contracts';
+} from '#contracts/embedding';
 import { checkUnitVector, cutPrompt, HISTORY_COUNT_MAX, HISTORY_TTL_MS } from '#domain/semantic-loop';
 import { type Clock, systemClock } from '#kernel';
 import { inTime } from './in-time.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { PromptHistoryFailure } from '#contracts';
+import { PromptHistoryFailure } from '#contracts/embedding';
 import { readSearchError } from './search-failure.js';
 
 const CANARY = 'canary-prompt-5d1e';

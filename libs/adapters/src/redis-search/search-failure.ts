@@ -2,7 +2,7 @@
  * What went wrong, in words that may be logged, and what to do about it. An error reply of Redis may repeat arguments,
  * so only what kind it is gets through.
  */
-import { PromptHistoryFailure } from '#contracts';
+import { PromptHistoryFailure } from '#contracts/embedding';
 
 /**
  * `no_index`: to be created. `index_exists`: fine. `read_only`: the connection leads to what is no master any more.

@@ -7,7 +7,7 @@
  *
  * A document that expired while it was being found has null, or nothing, in place of its fields: it is left out.
  */
-import { cosineOfDistance, type PromptMatch } from '#contracts';
+import { cosineOfDistance, type PromptMatch } from '#contracts/embedding';
 import { nonsenseReply } from './search-failure.js';
 
 /** As named in the search; `DISTANCE` is none of the schema's. */

@@ -3,7 +3,12 @@
  *
  * @see models/observatory-static-384/MODEL_CARD.md for the static one's; the semantic loop's design for MiniLM's
  */
-import { type Cosine, type EmbedderDescription, type LoopSimilarity, similarityOfCosine } from '#contracts';
+import {
+  type Cosine,
+  type EmbedderDescription,
+  type LoopSimilarity,
+  similarityOfCosine,
+} from '#contracts/embedding';
 
 /** Longer text loses its middle: 512 tokens of either end are read, so that this leaves 64 characters for each. */
 export const STATIC_TEXT_CHARS_MAX = 65_536;

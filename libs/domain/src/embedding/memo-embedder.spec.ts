@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Embedder, type Embedding, EmbeddingFailure, type EmbedOptions } from '#contracts';
+import { type Embedder, type Embedding, EmbeddingFailure, type EmbedOptions } from '#contracts/embedding';
 import { FakeClock } from '#testing';
 import { STATIC_DESCRIPTION } from './embedder-descriptions.js';
 import { type MemoEmbedderOptions, type MemoOutcome, memoEmbedder } from './memo-embedder.js';

@@ -9,7 +9,7 @@ import {
   type Embedding,
   EmbeddingFailure,
   type EmbedOptions,
-} from '#contracts';
+} from '#contracts/embedding';
 import { type Clock, TtlLru } from '#kernel';
 
 export interface MemoEmbedderOptions {

@@ -3,7 +3,7 @@
  *
  *     [CLS] w1 w2 ... w254 | w255 ... w900 [SEP]      ->      [CLS] w1 w2 ... w254 [SEP]
  */
-import type { Fitness } from '#contracts';
+import type { Fitness } from '#contracts/embedding';
 
 /** Above this share of unknown tokens a vector says more about what is missing than about the text. */
 export const UNKNOWN_SHARE_MAX = 0.1;

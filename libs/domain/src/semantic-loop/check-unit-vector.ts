@@ -1,5 +1,5 @@
 /** Guards every store against vectors it could only compare wrongly. */
-import { PromptHistoryFailure } from '#contracts';
+import { PromptHistoryFailure } from '#contracts/embedding';
 
 /** Models normalise in float32; int8 ones are a little off. */
 const LENGTH_TOLERANCE = 0.01;

@@ -10,7 +10,7 @@ import {
   PromptHistoryFailure,
   type PromptMatch,
   type PromptScope,
-} from '#contracts';
+} from '#contracts/embedding';
 import { type Clock, TtlLru } from '#kernel';
 import { checkUnitVector } from './check-unit-vector.js';
 import { HISTORY_COUNT_MAX, HISTORY_TTL_MS } from './history-defaults.js';
