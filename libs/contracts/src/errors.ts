@@ -12,6 +12,10 @@ export const ERRORS = {
   },
   forbidden: { status: 403, text: 'Your role does not allow this.' },
   origin_refused: { status: 403, text: 'This origin is not allowed to use an operator session.' },
+  navigation_refused: {
+    status: 403,
+    text: 'The proxy answers programs. A browser may call it with fetch, but not open or embed its answers.',
+  },
   not_found: { status: 404, text: 'There is nothing here.' },
   session_not_found: { status: 404, text: 'No such session in this tenant.' },
   held_message_not_found: { status: 404, text: 'No held message with this trace_id in this session.' },

@@ -27,6 +27,15 @@ export const API_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
+ * Answers of the proxy are a stranger's bytes under our own origin, where the dashboard's login lives. Should a browser
+ * show one as a page all the same, the page is of no origin, runs nothing and loads nothing; programs take no notice.
+ */
+export const PROXY_HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+};
+
+/**
  * Sets them as a request arrives, so that a handler may still say otherwise and errors carry them too. About 1 us a
  * request.
  */

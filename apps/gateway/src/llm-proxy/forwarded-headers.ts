@@ -4,6 +4,7 @@
  */
 
 import { HEADERS } from '#contracts';
+import { PROXY_HEADERS } from '../errors/security-headers.js';
 
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
@@ -17,10 +18,28 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** An upstream's `set-cookie` would be set for our own origin; of the others each answer has one of ours. */
+/** Headers by which one answer rules over its whole origin, beyond itself. The origin is ours, not the upstream's. */
+const RULES_ORIGIN: readonly string[] = [
+  'alt-svc',
+  'clear-site-data',
+  'nel',
+  'public-key-pins',
+  'public-key-pins-report-only',
+  'refresh',
+  'report-to',
+  'reporting-endpoints',
+  'service-worker-allowed',
+  'set-cookie',
+  'set-login',
+  'strict-transport-security',
+];
+
+/** What rules our origin; and what each answer has one of ours of. */
 const NOT_FOR_CLIENT: ReadonlySet<string> = new Set([
   ...HOP_BY_HOP,
-  'set-cookie',
+  ...RULES_ORIGIN,
+  ...Object.keys(PROXY_HEADERS),
+  'content-security-policy-report-only',
   HEADERS.call,
   HEADERS.decision,
   HEADERS.cache,

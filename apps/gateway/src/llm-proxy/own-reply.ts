@@ -1,6 +1,7 @@
 /** Answers of our own, shaped as the vendor shapes its answers: whole, streamed, or into a stream that has begun. */
 import { ERRORS, type ErrorCode, HEADERS } from '#contracts';
 import { type Dialect, defaultDialect } from '#domain/llm-dialects';
+import { PROXY_HEADERS } from '../errors/security-headers.js';
 import type { ProxyCall, Verdict } from './proxy-call.js';
 
 /** Ends the call with the verdict. A client that has left gets nothing. */
@@ -62,13 +63,13 @@ function send(
     'content-type': answer.contentType,
     'content-length': Buffer.byteLength(answer.body),
     'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
   });
   outgoing.end(answer.body);
 }
 
 /** What every answer of the proxy carries. */
 export const ownHeaders = (call: ProxyCall): Record<string, string> => ({
+  ...PROXY_HEADERS,
   ...call.answerHeaders,
   [HEADERS.call]: call.id,
   [HEADERS.decision]: call.decision,

@@ -9,9 +9,9 @@ import type {
   UpstreamFailure,
   UpstreamSink,
 } from '#adapters/upstream-http';
-import { HEADERS } from '#contracts';
 import { AnswerReader } from '../answer-reader.js';
 import { headerOf, requestHeaders, responseHeaders } from '../forwarded-headers.js';
+import { ownHeaders } from '../own-reply.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
 import type { UpstreamTarget } from '../upstream-directory.js';
@@ -117,10 +117,9 @@ class Relay implements UpstreamSink {
       return;
     }
     // What we say of limits is about this agent; what the vendor says is about its whole account.
-    const { answerHeaders } = call;
-    const kept = responseHeaders(headers, answerHeaders);
-    for (const name in answerHeaders) kept.push(name, answerHeaders[name] as string);
-    kept.push(HEADERS.call, call.id, HEADERS.decision, call.decision);
+    const kept = responseHeaders(headers, call.answerHeaders);
+    const own = ownHeaders(call);
+    for (const name in own) kept.push(name, own[name] as string);
     call.outgoing.writeHead(status, kept);
     this.#bytesToCome = Number(headerOf(headers, 'content-length') ?? Number.NaN);
   }

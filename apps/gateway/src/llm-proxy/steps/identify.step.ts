@@ -2,6 +2,7 @@
  * Step 2: who is calling, for which agent, and which upstream. Needs only the head of the request, so a stranger is
  * refused before a byte of the body is read.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import { type AgentPrincipal, agentScope, HEADERS, LIMITS } from '#contracts';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
@@ -21,8 +22,11 @@ export const identifyStep = ({ authenticate, upstreams }: IdentifyParts): Step =
   onFailure: 'closed',
   run(call: ProxyCall): Verdict | undefined {
     const { headers } = call.incoming;
+    if (isEmbedding(headers)) return NAVIGATION;
     const ownKey = text(headers[HEADERS.agentKey]);
-    const principal = authenticate(headers.authorization, ownKey ?? vendorKey(call));
+    const keyInHeader = ownKey ?? vendorKey(headers);
+    const keyInQuery = (headers.authorization ?? keyInHeader) ? undefined : queryKey(call);
+    const principal = authenticate(headers.authorization, keyInHeader ?? keyInQuery);
     if (principal === null) return UNKNOWN_KEY;
     call.principal = principal;
 
@@ -38,6 +42,8 @@ export const identifyStep = ({ authenticate, upstreams }: IdentifyParts): Step =
     const upstream = upstreams.find(principal.tenant_id, call.target.upstream);
     if (upstream === null) return { ...UNKNOWN_UPSTREAM, detail: unknownUpstream(call.target.upstream) };
     call.upstream = upstream;
+    // Only Gemini's clients put their key there; anywhere else a mere link would do to make a call.
+    if (keyInQuery !== undefined && upstream.kind !== 'gemini') return UNKNOWN_KEY;
     call.path = pathBelow(upstream, call.target.path);
     // The agent key arrived where the vendor's belongs, and we have none to put in its place.
     if (upstream.apiKey === null && ownKey === undefined)
@@ -57,12 +63,21 @@ function pathBelow({ kind, basePath }: UpstreamTarget, path: string): string {
     : path;
 }
 
+/**
+ * A page, a frame, a script, a worker: what a browser fetches in order to use it, with no program asking. The
+ * destination of whatever a program asks for with `fetch` is `empty`; what is no browser names none.
+ */
+const isEmbedding = (headers: IncomingHttpHeaders): boolean =>
+  (headers['sec-fetch-dest'] ?? 'empty') !== 'empty' || headers['sec-fetch-mode'] === 'navigate';
+
 /** Without `x-observatory-key`, the agent key stands where the vendor's SDK puts its own. */
-function vendorKey({ incoming: { headers }, target }: ProxyCall): string | undefined {
+function vendorKey(headers: IncomingHttpHeaders): string | undefined {
   if (headers.authorization !== undefined) return undefined;
-  const inQuery = target.query === '' ? null : new URLSearchParams(target.query).get('key');
-  return text(headers['x-api-key']) ?? text(headers['x-goog-api-key']) ?? inQuery ?? undefined;
+  return text(headers['x-api-key']) ?? text(headers['x-goog-api-key']);
 }
+
+const queryKey = ({ target: { query } }: ProxyCall): string | undefined =>
+  query === '' ? undefined : (new URLSearchParams(query).get('key') ?? undefined);
 
 const text = (value: string | string[] | undefined): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
@@ -72,6 +87,12 @@ const UNKNOWN_KEY: Verdict = {
   decision: 'refused',
   code: 'unauthorized',
   detail: 'Send an agent key as the API key, or in the header x-observatory-key.',
+  shouldRetry: false,
+};
+const NAVIGATION: Verdict = {
+  kind: 'refuse',
+  decision: 'refused',
+  code: 'navigation_refused',
   shouldRetry: false,
 };
 const OTHER_TENANT: Verdict = {
