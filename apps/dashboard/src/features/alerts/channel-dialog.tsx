@@ -1,9 +1,9 @@
-/** Creates or edits a channel. What is secret is typed anew: the gateway takes secrets and gives none out. */
+/** Creates or edits a channel. The gateway gives out neither addresses nor secrets: a field left empty stays as it is. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import type { AlertChannel, AlertChannelBody } from '#contracts';
+import type { AlertChannel } from '#contracts';
 import { api, toRefusal } from '../../api';
-import { Dialog, Field, Input, Switch, Textarea } from '../../ui';
+import { Dialog, Field, Input, Select, Switch, Textarea, useFocusFirstError } from '../../ui';
 import { Segmented } from '../../ui/segmented';
 import {
   type ChannelDraft,
@@ -12,6 +12,7 @@ import {
   KIND_LABELS,
   newChannel,
   toChannelBody,
+  toChannelPatch,
 } from './channel-form';
 import { DialogFooter } from './dialog-footer';
 import { CHANNELS_KEY } from './use-alerts';
@@ -37,13 +38,10 @@ export function ChannelDialog({ channel, onClose, onSecret }: ChannelDialogProps
   );
   const [typos, setTypos] = useState<Record<string, string>>({});
   const { mutate, isPending, error, reset } = useMutation({
-    mutationFn: (body: AlertChannelBody) =>
+    mutationFn: (body: object): Promise<{ secret?: string | null }> =>
       channel
-        ? api.put<{ secret?: string | null }>(
-            `/v1/alert-channels/${encodeURIComponent(channel.channel_id)}`,
-            body,
-          )
-        : api.post<{ secret?: string | null }>('/v1/alert-channels', body),
+        ? api.patch(`/v1/alert-channels/${encodeURIComponent(channel.channel_id)}`, body)
+        : api.post('/v1/alert-channels', body),
     onSuccess: async ({ secret }) => {
       if (secret) onSecret(secret);
       await queryClient.invalidateQueries({ queryKey: CHANNELS_KEY });
@@ -53,6 +51,7 @@ export function ChannelDialog({ channel, onClose, onSecret }: ChannelDialogProps
   // The path of one recipient is `to.1`.
   const refusal = toRefusal(error, (path) => KNOWN.includes(path));
   const problems: Readonly<Record<string, string>> = { ...refusal.fields, ...typos };
+  const form = useFocusFirstError(problems);
   const edit = (change: Partial<ChannelDraft>) => {
     setDraft({ ...draft, ...change });
     setTypos({});
@@ -60,11 +59,11 @@ export function ChannelDialog({ channel, onClose, onSecret }: ChannelDialogProps
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const { body, errors } = toChannelBody(draft);
+    const { body, errors } = channel ? toChannelPatch(draft) : toChannelBody(draft);
     setTypos(errors);
     if (!isPending && Object.keys(errors).length === 0) mutate(body);
   };
-  const parts = { draft, problems, edit };
+  const parts = { channel, draft, problems, edit };
   return (
     <Dialog
       open
@@ -72,11 +71,11 @@ export function ChannelDialog({ channel, onClose, onSecret }: ChannelDialogProps
       title={channel ? 'Edit channel' : 'New channel'}
       description={
         channel
-          ? 'Addresses and secrets are not given out again: type in what should be in force.'
+          ? 'Addresses and secrets are not given out again: a field left empty stays as it is.'
           : undefined
       }
     >
-      <form onSubmit={submit} noValidate autoComplete="off" className="flex flex-col gap-3">
+      <form ref={form} onSubmit={submit} noValidate autoComplete="off" className="flex flex-col gap-3">
         {channel ? null : (
           <Segmented
             label="Kind"
@@ -87,7 +86,7 @@ export function ChannelDialog({ channel, onClose, onSecret }: ChannelDialogProps
           />
         )}
         <Text {...parts} field="name" name="name" label="Name" hint="Such as “on call”." />
-        {draft.kind === 'email' ? <EmailFields {...parts} /> : <HookFields {...parts} channel={channel} />}
+        {draft.kind === 'email' ? <EmailFields {...parts} /> : <HookFields {...parts} />}
         <div>
           <Switch checked={draft.allowPrivate} onChange={(allowPrivate) => edit({ allowPrivate })}>
             Allow private addresses
@@ -109,6 +108,8 @@ export function ChannelDialog({ channel, onClose, onSecret }: ChannelDialogProps
 }
 
 interface Parts {
+  /** Null: a new one. */
+  channel: AlertChannel | null;
   draft: ChannelDraft;
   problems: Readonly<Record<string, string>>;
   edit: (change: Partial<ChannelDraft>) => void;
@@ -123,7 +124,7 @@ interface TextProps extends Parts {
   field: string;
   name: TextMember;
   label: string;
-  hint?: string;
+  hint?: string | undefined;
   placeholder?: string;
   type?: string;
 }
@@ -143,7 +144,11 @@ function Text({ draft, problems, edit, field, name, label, hint, placeholder, ty
   );
 }
 
-function HookFields(props: Parts & { channel: AlertChannel | null }) {
+/** What it is now, as far as it is given out. */
+const nowHint = (channel: AlertChannel | null): string | undefined =>
+  channel ? `Now ${channel.target}` : undefined;
+
+function HookFields(props: Parts) {
   const isSlack = props.draft.kind === 'slack';
   return (
     <>
@@ -153,7 +158,7 @@ function HookFields(props: Parts & { channel: AlertChannel | null }) {
         name="url"
         label="URL"
         placeholder={isSlack ? 'https://hooks.slack.com/services/…' : 'https://example.org/observatory'}
-        {...(props.channel ? { hint: `Now ${props.channel.target}` } : {})}
+        hint={nowHint(props.channel)}
       />
       {isSlack ? null : (
         <Text
@@ -162,22 +167,27 @@ function HookFields(props: Parts & { channel: AlertChannel | null }) {
           name="secret"
           label="Signing secret"
           type="password"
-          hint={
-            props.channel?.has_secret
-              ? 'Empty: as it is, or a new one that is shown once.'
-              : 'Empty: one is made and shown once.'
-          }
+          hint={props.channel ? 'Empty: as it is.' : 'Empty: one is made and shown once.'}
         />
       )}
     </>
   );
 }
 
+const ENCRYPTIONS = [
+  { value: 'same', label: 'As it is' },
+  { value: 'starttls', label: 'STARTTLS where offered' },
+  { value: 'tls', label: 'TLS from the first byte (port 465)' },
+] as const;
+
+const encryptionOf = ({ smtpTls }: ChannelDraft): (typeof ENCRYPTIONS)[number]['value'] =>
+  smtpTls === null ? 'same' : smtpTls ? 'tls' : 'starttls';
+
 function EmailFields(props: Parts) {
-  const { draft, problems, edit } = props;
+  const { channel, draft, problems, edit } = props;
   return (
     <>
-      <Field label="To" hint="Addresses, separated by commas." error={problems.to}>
+      <Field label="To" hint={nowHint(channel) ?? 'Addresses, separated by commas.'} error={problems.to}>
         <Textarea rows={2} value={draft.to} onChange={(event) => edit({ to: event.target.value })} />
       </Field>
       <Text {...props} field="from" name="from" label="From" placeholder="observatory@example.org" />
@@ -195,9 +205,18 @@ function EmailFields(props: Parts) {
         <Text {...props} field="smtp_user" name="smtpUser" label="User" />
         <Text {...props} field="smtp_password" name="smtpPassword" label="Password" type="password" />
       </div>
-      <Switch checked={draft.smtpTls} onChange={(smtpTls) => edit({ smtpTls })}>
-        TLS from the first byte (port 465)
-      </Switch>
+      <div className="flex flex-col gap-1">
+        <span aria-hidden="true" className="font-medium text-xs">
+          Encryption
+        </span>
+        <Select
+          label="Encryption"
+          value={encryptionOf(draft)}
+          options={channel ? ENCRYPTIONS : ENCRYPTIONS.slice(1)}
+          onChange={(choice) => edit({ smtpTls: choice === 'same' ? null : choice === 'tls' })}
+          className="w-full"
+        />
+      </div>
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type AlertChannel, alertChannelBodySchema } from '#contracts';
-import { addressesOf, draftOfChannel, newChannel, toChannelBody } from './channel-form';
+import { type AlertChannel, alertChannelBodySchema, alertChannelPatchSchema } from '#contracts';
+import { addressesOf, draftOfChannel, newChannel, toChannelBody, toChannelPatch } from './channel-form';
 
 const webhook = { ...newChannel('webhook'), name: 'Ops', url: 'https://hooks.example.org/x' };
 const email = {
@@ -33,9 +33,9 @@ describe('the form of a channel', () => {
     expect(Object.keys(toChannelBody({ ...newChannel('email'), smtpPort: 'smtp' }).errors)).toEqual([
       'name',
       'to',
-      'smtp_port',
       'from',
       'smtp_host',
+      'smtp_port',
     ]);
   });
 
@@ -43,18 +43,25 @@ describe('the form of a channel', () => {
     expect(addressesOf(' a@x.org;b@x.org\nc@x.org, ')).toEqual(['a@x.org', 'b@x.org', 'c@x.org']);
   });
 
-  it('fills in what a channel tells about itself, and no more', () => {
-    const channel = {
-      kind: 'email',
-      name: 'Mail',
-      target: 'a@x.org, b@x.org',
-      allow_private: true,
-    } as AlertChannel;
-    expect(draftOfChannel(channel)).toMatchObject({
-      name: 'Mail',
-      to: 'a@x.org, b@x.org',
-      allowPrivate: true,
-      url: '',
-    });
+  it.each(['webhook', 'slack', 'email'] as const)(
+    'leaves everything of a %s as it is but what is typed over it',
+    (kind) => {
+      const channel = { kind, name: 'Ops', target: 'somewhere', allow_private: true } as AlertChannel;
+      const draft = draftOfChannel(channel);
+      expect(toChannelPatch(draft)).toEqual({ body: { name: 'Ops', allow_private: true }, errors: {} });
+      const { body } = toChannelPatch({ ...draft, url: 'https://x.org', smtpPort: '465', smtpTls: true });
+      expect(alertChannelPatchSchema.safeParse(body).error).toBeUndefined();
+      expect(body).toEqual({
+        name: 'Ops',
+        allow_private: true,
+        ...(kind === 'email' ? { smtp_port: 465, smtp_tls: true } : { url: 'https://x.org' }),
+      });
+    },
+  );
+
+  it('names what is wrong with what is typed over a channel', () => {
+    const draft = draftOfChannel({ kind: 'webhook', name: 'Ops', allow_private: false } as AlertChannel);
+    const { errors } = toChannelPatch({ ...draft, name: ' ', url: 'ftp://x', secret: 'short' });
+    expect(Object.keys(errors)).toEqual(['name', 'url', 'secret']);
   });
 });

@@ -1,5 +1,5 @@
-/** Channels as people write them. Secrets are typed in and never shown again. Pure. */
-import type { AlertChannel, AlertChannelBody } from '#contracts';
+/** Channels as people write them. Addresses and secrets are typed in and never shown again. Pure. */
+import type { AlertChannel, AlertChannelBody, AlertChannelPatch } from '#contracts';
 
 export type ChannelKind = AlertChannel['kind'];
 
@@ -20,7 +20,8 @@ export interface ChannelDraft {
   from: string;
   smtpHost: string;
   smtpPort: string;
-  smtpTls: boolean;
+  /** Null: as it is. */
+  smtpTls: boolean | null;
   smtpUser: string;
   smtpPassword: string;
 }
@@ -40,52 +41,81 @@ export const newChannel = (kind: ChannelKind): ChannelDraft => ({
   smtpPassword: '',
 });
 
-/** What a channel tells about itself; the rest has to be typed again, since the gateway does not give it out. */
+/** What a channel tells about itself; the rest is empty, which leaves it as it is. */
 export const draftOfChannel = (channel: AlertChannel): ChannelDraft => ({
   ...newChannel(channel.kind),
   name: channel.name,
   allowPrivate: channel.allow_private,
-  to: channel.kind === 'email' ? channel.target : '',
+  smtpPort: '',
+  smtpTls: null,
 });
 
 export const addressesOf = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean);
 
-/** The body on the wire, or what is missing, by field. Whether an address exists is the gateway's to judge. */
-export function toChannelBody(draft: ChannelDraft): {
-  body: AlertChannelBody;
-  errors: Record<string, string>;
-} {
-  const errors: Record<string, string> = {};
-  const need = (field: string, text: string, message: string): string => {
-    if (text.trim() === '') errors[field] = message;
-    return text.trim();
+type Errors = Record<string, string>;
+
+/** Everything that was typed; the gateway judges whether an address exists. */
+export function toChannelBody(draft: ChannelDraft): { body: AlertChannelBody; errors: Errors } {
+  const texts = textsOf(draft);
+  const body = { kind: draft.kind, ...valuesOf(draft, texts) } as AlertChannelBody;
+  return { body, errors: { ...missingOf(texts, Object.keys(MISSING)), ...typosOf(texts) } };
+}
+
+/** What was typed over a channel; what was left empty stays. */
+export function toChannelPatch(draft: ChannelDraft): { body: AlertChannelPatch; errors: Errors } {
+  const texts = textsOf(draft);
+  return { body: valuesOf(draft, texts), errors: { ...missingOf(texts, ['name']), ...typosOf(texts) } };
+}
+
+/** What its kind asks for, by field on the wire. */
+function textsOf(draft: ChannelDraft): Record<string, string> {
+  const name = draft.name.trim();
+  const url = draft.url.trim();
+  if (draft.kind === 'slack') return { name, url };
+  if (draft.kind === 'webhook') return { name, url, secret: draft.secret.trim() };
+  return {
+    name,
+    to: draft.to.trim(),
+    from: draft.from.trim(),
+    smtp_host: draft.smtpHost.trim(),
+    smtp_port: draft.smtpPort.trim(),
+    smtp_user: draft.smtpUser.trim(),
+    smtp_password: draft.smtpPassword,
   };
-  const name = need('name', draft.name, 'Give the channel a name.');
-  if (draft.kind === 'email') {
-    const to = addressesOf(draft.to);
-    if (to.length === 0) errors.to = 'Name at least one recipient.';
-    const port = Number(draft.smtpPort.trim());
-    if (!Number.isInteger(port) || port < 1 || port > 65_535) errors.smtp_port = 'A port from 1 to 65535.';
-    const body: AlertChannelBody = {
-      kind: 'email',
-      name,
-      to,
-      from: need('from', draft.from, 'Name the sender.'),
-      smtp_host: need('smtp_host', draft.smtpHost, 'Name the mail server.'),
-      smtp_port: port,
-      smtp_tls: draft.smtpTls,
-      allow_private: draft.allowPrivate,
-      ...(draft.smtpUser.trim() ? { smtp_user: draft.smtpUser.trim() } : {}),
-      ...(draft.smtpPassword ? { smtp_password: draft.smtpPassword } : {}),
-    };
-    return { body, errors };
-  }
-  const url = need('url', draft.url, 'Where should it be posted?');
-  if (url !== '' && !/^https?:\/\/./i.test(url)) errors.url = 'Begin with https:// or http://.';
-  const shared = { name, url, allow_private: draft.allowPrivate };
-  if (draft.kind === 'slack') return { body: { kind: 'slack', ...shared }, errors };
-  const secret = draft.secret.trim();
-  if (secret !== '' && secret.length < 16)
-    errors.secret = 'At least 16 characters, or nothing to have one made.';
-  return { body: { kind: 'webhook', ...shared, ...(secret ? { secret } : {}) }, errors };
+}
+
+function valuesOf(draft: ChannelDraft, texts: Record<string, string>): AlertChannelPatch {
+  const { to, smtp_port, ...others } = texts;
+  return {
+    ...Object.fromEntries(Object.entries(others).filter(([, text]) => text !== '')),
+    ...(to ? { to: addressesOf(to) } : {}),
+    ...(smtp_port ? { smtp_port: Number(smtp_port) } : {}),
+    ...(draft.kind === 'email' && draft.smtpTls !== null ? { smtp_tls: draft.smtpTls } : {}),
+    allow_private: draft.allowPrivate,
+  };
+}
+
+const MISSING: Errors = {
+  name: 'Give the channel a name.',
+  url: 'Where should it be posted?',
+  to: 'Name at least one recipient.',
+  from: 'Name the sender.',
+  smtp_host: 'Name the mail server.',
+  smtp_port: 'A port from 1 to 65535.',
+};
+
+const missingOf = (texts: Record<string, string>, required: readonly string[]): Errors =>
+  Object.fromEntries(
+    required.filter((field) => texts[field] === '').map((field) => [field, MISSING[field] ?? '']),
+  );
+
+/** What is plainly wrong about a text that is there. */
+function typosOf({ url, secret, smtp_port }: Record<string, string>): Errors {
+  const errors: Errors = {};
+  if (url && !/^https?:\/\/./i.test(url)) errors.url = 'Begin with https:// or http://.';
+  if (secret && secret.length < 16) errors.secret = 'At least 16 characters.';
+  const port = Number(smtp_port);
+  if (smtp_port && (!Number.isInteger(port) || port < 1 || port > 65_535))
+    errors.smtp_port = 'A port from 1 to 65535.';
+  return errors;
 }

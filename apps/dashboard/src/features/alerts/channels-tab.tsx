@@ -4,7 +4,7 @@ import { Mail, MessageSquare, Send, Webhook } from 'lucide-react';
 import { useState } from 'react';
 import type { AlertChannel } from '#contracts';
 import { api, useDenial } from '../../api';
-import { Badge, Button, useNow } from '../../ui';
+import { Badge, Button, formatDuration, useNow } from '../../ui';
 import { OneTimeSecret } from '../settings/one-time-secret';
 import { ChannelDialog } from './channel-dialog';
 import { KIND_LABELS } from './channel-form';
@@ -67,11 +67,18 @@ interface ChannelProps {
   onEdit: () => void;
 }
 
+/** What the gateway says of a test: `detail` is a sentence for people. */
+interface ChannelTest {
+  status: 'ok' | 'failed';
+  detail: string;
+  duration_ms: number;
+}
+
 function Channel({ channel, denial, onEdit }: ChannelProps) {
   const queryClient = useQueryClient();
   const path = `/v1/alert-channels/${encodeURIComponent(channel.channel_id)}`;
   const test = useMutation({
-    mutationFn: () => api.post<{ ok: boolean; detail: string | null }>(`${path}/test`),
+    mutationFn: () => api.post<ChannelTest>(`${path}/test`),
     onSettled: () => queryClient.invalidateQueries({ queryKey: CHANNELS_KEY }),
   });
   const Icon = ICONS[channel.kind];
@@ -94,15 +101,12 @@ function Channel({ channel, denial, onEdit }: ChannelProps) {
           {channel.target}
         </p>
         <div role="status" className="text-xs empty:hidden">
-          {test.data ? (
-            test.data.ok ? (
-              <span className="text-success">The test arrived. {test.data.detail}</span>
-            ) : (
-              <span className="text-danger">
-                The test failed: {test.data.detail ?? 'no reason was given'}
-              </span>
-            )
+          {test.data?.status === 'ok' ? (
+            <span className="text-success">
+              The test arrived, in {formatDuration(test.data.duration_ms)}.
+            </span>
           ) : null}
+          {test.data?.status === 'failed' ? <span className="text-danger">{test.data.detail}</span> : null}
           {test.error ? <span className="text-danger">Not sent: {test.error.message}</span> : null}
         </div>
       </div>
@@ -113,7 +117,11 @@ function Channel({ channel, denial, onEdit }: ChannelProps) {
         listKey={CHANNELS_KEY}
         consequence="Rules stop telling it, and notices still waiting for it are given up."
         denial={denial}
-        onEdit={onEdit}
+        onEdit={() => {
+          // What the last test said is not about what it will be.
+          test.reset();
+          onEdit();
+        }}
       >
         <Button
           size="sm"

@@ -25,7 +25,7 @@ export function RowActions(props: RowActionsProps) {
   const [isDeleting, setIsDeleting] = useState(false);
   return (
     <>
-      <span className="ml-auto flex items-center gap-1.5">
+      <span className="ml-auto flex items-center gap-1.5 max-md:[&>button]:h-10">
         {children}
         <Button size="sm" disabledReason={denial} onClick={onEdit} aria-label={`Edit ${name}`}>
           Edit

@@ -4,7 +4,7 @@ import { type FormEvent, useId, useState } from 'react';
 import { ALERT_TYPES, type AlertChannel, type AlertRule, type AlertType } from '#contracts';
 import { api, toRefusal } from '../../api';
 import { useTopic } from '../../realtime';
-import { Dialog, Field, Input, Select, Switch, UnitInput } from '../../ui';
+import { Dialog, Field, Input, Select, Switch, UnitInput, useFocusFirstError } from '../../ui';
 import { DialogFooter } from './dialog-footer';
 import {
   asksShare,
@@ -45,7 +45,7 @@ export function RuleDialog({ rule, channels, onClose }: RuleDialogProps) {
         ),
   );
   const [typos, setTypos] = useState<Record<string, string>>({});
-  const { mutate, isPending, error } = useMutation({
+  const { mutate, isPending, error, reset } = useMutation({
     mutationFn: ({ type, ...fields }: RuleFields) =>
       rule
         ? api.patch(`/v1/alert-rules/${encodeURIComponent(rule.rule_id)}`, fields)
@@ -57,9 +57,11 @@ export function RuleDialog({ rule, channels, onClose }: RuleDialogProps) {
   });
   const refusal = toRefusal(error, (path) => KNOWN.includes(path));
   const problems: Readonly<Record<string, string>> = { ...refusal.fields, ...typos };
+  const form = useFocusFirstError(problems);
   const edit = (change: Partial<RuleDraft>) => {
     setDraft({ ...draft, ...change });
     setTypos({});
+    if (error) reset();
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -69,7 +71,7 @@ export function RuleDialog({ rule, channels, onClose }: RuleDialogProps) {
   };
   return (
     <Dialog open onOpenChange={(open) => open || onClose()} title={rule ? 'Edit rule' : 'New rule'}>
-      <form onSubmit={submit} noValidate className="flex flex-col gap-3">
+      <form ref={form} onSubmit={submit} noValidate className="flex flex-col gap-3">
         <div className="flex flex-col gap-1">
           <span aria-hidden="true" className="font-medium text-xs">
             When
@@ -79,10 +81,7 @@ export function RuleDialog({ rule, channels, onClose }: RuleDialogProps) {
             value={draft.type}
             options={TYPES}
             disabled={rule !== null}
-            onChange={(type) => {
-              setDraft(withType(draft, type));
-              setTypos({});
-            }}
+            onChange={(type) => edit(withType(draft, type))}
             className="w-full"
           />
           <p className="text-muted text-xs">{TYPE_HELP[draft.type]}</p>

@@ -26,6 +26,21 @@ describe('the form of an alert rule', () => {
     expect(Object.keys(errors).sort()).toEqual(['name', 'threshold']);
   });
 
+  it('names what is out of range in the units of the form', () => {
+    const draft = {
+      ...newRule('error_rate', []),
+      percent: '150',
+      windowMinutes: '0.1',
+      repeatMinutes: '0.5',
+    };
+    expect(toRuleFields(draft).errors).toEqual({
+      threshold: 'From 0 to 100.',
+      window_s: 'From 10 s to 30 d.',
+      repeat_s: 'From 1 min to 30 d.',
+    });
+    expect(toRuleFields({ ...draft, cooldownMinutes: '-1' }).errors.cooldown_s).toBe('From 0 s to 30 d.');
+  });
+
   it('renames itself with its type until somebody names it', () => {
     const first = newRule('budget', []);
     expect(withType(first, 'agent_silent')).toMatchObject({ name: 'Agent is silent', windowMinutes: '15' });

@@ -86,7 +86,11 @@ export type RuleFields = Omit<
   'rule_id' | 'created_at_ms' | 'updated_by' | 'firing' | 'enabled' | 'muted_until_ms'
 >;
 
-/** The rule's fields on the wire, or what is wrong with a text, by field. Ranges are the gateway's to judge. */
+/** In seconds; the gateway judges too, but would speak of seconds and shares. */
+const SPAN_MIN = { window_s: 10, cooldown_s: 0, repeat_s: 60 } as const;
+const SPAN_MAX_S = 30 * 86_400;
+
+/** The rule's fields on the wire, or what is wrong with a text, by field. */
 export function toRuleFields(draft: RuleDraft): { fields: RuleFields; errors: Record<string, string> } {
   const errors: Record<string, string> = {};
   const number = (field: string, text: string): number | null => {
@@ -95,12 +99,17 @@ export function toRuleFields(draft: RuleDraft): { fields: RuleFields; errors: Re
     errors[field] = 'Enter a number.';
     return null;
   };
-  const secondsOf = (field: string, text: string): number | null => {
+  const secondsOf = (field: keyof typeof SPAN_MIN, text: string): number | null => {
     const value = number(field, text);
-    return value === null ? null : Math.round(value * 60);
+    if (value === null) return null;
+    const seconds = Math.round(value * 60);
+    if (seconds < SPAN_MIN[field] || seconds > SPAN_MAX_S)
+      errors[field] = `From ${spanText(SPAN_MIN[field])} to ${spanText(SPAN_MAX_S)}.`;
+    return seconds;
   };
   if (draft.name.trim() === '') errors.name = 'Give the rule a name.';
   const percent = asksShare(draft.type) ? number('threshold', draft.percent) : null;
+  if (percent !== null && (percent < 0 || percent > 100)) errors.threshold = 'From 0 to 100.';
   const fields: RuleFields = {
     name: draft.name.trim(),
     type: draft.type,

@@ -80,7 +80,7 @@ function Rule({ rule, channels, denial, onEdit }: RuleProps) {
         <p className="text-muted text-xs">
           {describeRule(rule)} · {rule.agent_id ? `agent ${rule.agent_id}` : 'any agent'}
           {rule.repeat_s === null ? '' : ` · repeats every ${spanText(rule.repeat_s)}`}
-          {` · cooldown ${spanText(rule.cooldown_s)}`}
+          {rule.cooldown_s === 0 ? ' · no cooldown' : ` · cooldown ${spanText(rule.cooldown_s)}`}
         </p>
         <p className="text-xs">
           <RuleChannels rule={rule} channels={channels} />
