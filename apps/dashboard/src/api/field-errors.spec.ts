@@ -13,11 +13,20 @@ describe('toRefusal', () => {
     );
     expect(toRefusal(error, all)).toEqual({
       fields: {
-        budget_day_usd: 'Too small: expected number to be >0.',
+        budget_day_usd: 'More than 0.',
         'allowed_hours.time_zone': 'An IANA time zone such as UTC.',
       },
       general: null,
     });
+  });
+
+  it.each([
+    ['Too small: expected number to be >=5', 'At least 5.'],
+    ['Too big: expected number to be <=0.5', 'At most 0.5.'],
+    ['Too small: expected array to have >=1 items', 'At least 1 items.'],
+    ['Invalid email address', 'Invalid email address.'],
+  ])('puts "%s" in plain words', (sentence, plain) => {
+    expect(toRefusal(refusal(`to: ${sentence}.`, ['to']), all).fields.to).toBe(plain);
   });
 
   it('says aloud what no field of the form can show', () => {

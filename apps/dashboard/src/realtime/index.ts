@@ -8,4 +8,5 @@ export type { AgentsData } from './topics/agents';
 export type { EntropyAlertsData } from './topics/entropy-alerts';
 export type { SessionsData } from './topics/sessions';
 export { edgeKey, type TopologyData } from './topics/topology';
+export { useAnswerOverLive } from './use-answer-over-live';
 export { useConnection, useTopic } from './use-topic';

@@ -43,4 +43,5 @@ export * from './tabs';
 export * from './toast';
 export * from './tooltip';
 export * from './unit-input';
+export * from './use-focus-first-error';
 export * from './use-is-phone';

@@ -33,8 +33,12 @@ export function Select<V extends string>(props: SelectProps<V>) {
       <Base.Trigger
         aria-label={label}
         className={cx(
-          'inline-flex h-8 items-center gap-1.5 rounded-md border px-2.5 text-base whitespace-nowrap hover:bg-hover max-md:h-10',
-          highlighted ? 'border-accent bg-accent-soft text-accent' : 'border-line-strong bg-surface text-fg',
+          'inline-flex h-8 items-center gap-1.5 rounded-md border px-2.5 text-base whitespace-nowrap max-md:h-10',
+          disabled ? 'bg-sunken text-muted border-line-strong' : 'hover:bg-hover',
+          !disabled &&
+            (highlighted
+              ? 'border-accent bg-accent-soft text-accent'
+              : 'border-line-strong bg-surface text-fg'),
           className,
         )}
       >

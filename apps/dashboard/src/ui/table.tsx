@@ -3,7 +3,12 @@ import type { ComponentProps } from 'react';
 import { cx } from './cx';
 
 export function Table({ className, ...rest }: ComponentProps<'table'>) {
-  return <table {...rest} className={cx('w-full border-collapse text-left', className)} />;
+  return (
+    <table
+      {...rest}
+      className={cx('w-full border-collapse text-left [&_tbody>tr:last-child>td]:border-b-0', className)}
+    />
+  );
 }
 
 export function Th({ className, ...rest }: ComponentProps<'th'>) {

@@ -79,7 +79,7 @@ function HoursInputs({ hours, problems, isReadOnly, onChange }: HoursFieldProps 
           {problems['allowed_hours.days']}
         </p>
       ) : null}
-      <div className="grid grid-cols-[1fr_1fr_1.6fr] gap-2">
+      <div className="grid grid-cols-2 gap-2">
         <Field label="From" error={problems['allowed_hours.from']}>
           <Input
             type="time"
@@ -98,19 +98,21 @@ function HoursInputs({ hours, problems, isReadOnly, onChange }: HoursFieldProps 
             className="nums"
           />
         </Field>
-        <Field
-          label="Time zone"
-          error={problems['allowed_hours.time_zone']}
-          hint={clock ? `It is ${clock} there.` : 'No such time zone is known to this browser.'}
-        >
-          <Input
-            value={hours.time_zone}
-            list={listId}
-            autoComplete="off"
-            readOnly={isReadOnly}
-            onChange={(event) => onChange({ ...hours, time_zone: event.target.value })}
-          />
-        </Field>
+        <div className="col-span-2">
+          <Field
+            label="Time zone"
+            error={problems['allowed_hours.time_zone']}
+            hint={clock ? `It is ${clock} there.` : 'No such time zone is known to this browser.'}
+          >
+            <Input
+              value={hours.time_zone}
+              list={listId}
+              autoComplete="off"
+              readOnly={isReadOnly}
+              onChange={(event) => onChange({ ...hours, time_zone: event.target.value })}
+            />
+          </Field>
+        </div>
         <datalist id={listId}>
           {['UTC', ...Intl.supportedValuesOf('timeZone')].map((zone) => (
             <option key={zone} value={zone} />

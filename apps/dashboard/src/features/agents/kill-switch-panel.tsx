@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import type { KillSwitchAnswer, KillSwitchPatch } from '#contracts';
 import { patchKillSwitch, toRefusal, useDenial } from '../../api';
+import { useAnswerOverLive } from '../../realtime';
 import { Button, Callout, Field, formatScore, Meter, Panel, Switch, toast, UnitInput } from '../../ui';
 import { Segmented } from '../../ui/segmented';
 import {
@@ -21,10 +22,12 @@ const PRESETS: readonly { value: PresetChoice; label: string }[] = [
   { value: 'custom', label: 'Custom' },
 ];
 
-export function KillSwitchPanel({ settings }: { settings: KillSwitchAnswer }) {
+export function KillSwitchPanel({ settings: live }: { settings: KillSwitchAnswer }) {
+  const [settings, holdAnswer] = useAnswerOverLive(live);
   const denial = useDenial('configure');
   const toggle = useMutation({
     mutationFn: (enabled: boolean) => patchKillSwitch(settings.agent_id, { enabled }),
+    onSuccess: holdAnswer,
   });
   return (
     <Panel
@@ -51,7 +54,7 @@ export function KillSwitchPanel({ settings }: { settings: KillSwitchAnswer }) {
       ) : (
         <Callout tone="warning">Off: nothing stops this agent when it repeats itself.</Callout>
       )}
-      <KillSwitchForm settings={settings} denial={denial} />
+      <KillSwitchForm settings={settings} denial={denial} onSaved={holdAnswer} />
     </Panel>
   );
 }
@@ -81,13 +84,20 @@ function LiveScore({ settings: { live_score, threshold } }: { settings: KillSwit
   );
 }
 
-function KillSwitchForm({ settings, denial }: { settings: KillSwitchAnswer; denial: string | null }) {
+interface KillSwitchFormProps {
+  settings: KillSwitchAnswer;
+  denial: string | null;
+  onSaved: (saved: KillSwitchAnswer) => void;
+}
+
+function KillSwitchForm({ settings, denial, onSaved }: KillSwitchFormProps) {
   const [edits, setEdits] = useState<KillSwitchEdits>({});
   const [isCustom, setIsCustom] = useState(settings.preset === null);
   const [typos, setTypos] = useState<Record<string, string>>({});
   const { mutate, isPending, error, reset } = useMutation({
     mutationFn: (patch: KillSwitchPatch) => patchKillSwitch(settings.agent_id, patch),
-    onSuccess: () => {
+    onSuccess: (saved) => {
+      onSaved(saved);
       setEdits({});
       toast({ title: 'Kill switch saved', description: 'In force from the next call on.', tone: 'success' });
     },

@@ -1,9 +1,10 @@
 /** What the agent may do and spend. Empty means no limit; the gateway's objections stand at the field. */
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import type { AgentPolicy, AgentPolicyPatch } from '#contracts';
 import { patchPolicy, toRefusal, useDenial } from '../../api';
-import { Button, Callout, Field, Panel, RelativeTime, toast, UnitInput } from '../../ui';
+import { useAnswerOverLive } from '../../realtime';
+import { Button, Callout, Field, Panel, RelativeTime, toast, UnitInput, useFocusFirstError } from '../../ui';
 import { LOOP_POLICY_TEXTS } from '../semantic-loops/loop-texts';
 import { GuardChoice } from './guard-choice';
 import { HoursField } from './hours-field';
@@ -19,14 +20,15 @@ import {
   toPolicyPatch,
 } from './policy-form';
 
-export function PolicyPanel({ policy }: { policy: AgentPolicy }) {
+export function PolicyPanel({ policy: live }: { policy: AgentPolicy }) {
+  const [policy, holdAnswer] = useAnswerOverLive(live);
   const denial = useDenial('configure');
   const [edits, setEdits] = useState<PolicyEdits>(NO_EDITS);
   const [typos, setTypos] = useState<Record<string, string>>({});
-  const form = useRef<HTMLFormElement>(null);
   const { mutate, isPending, error, reset } = useMutation({
     mutationFn: (patch: AgentPolicyPatch) => patchPolicy(policy.agent_id, patch),
-    onSuccess: () => {
+    onSuccess: (saved) => {
+      holdAnswer(saved);
       setEdits(NO_EDITS);
       toast({ title: 'Policy saved', description: 'In force from the next call on.', tone: 'success' });
     },
@@ -35,10 +37,7 @@ export function PolicyPanel({ policy }: { policy: AgentPolicy }) {
   const changeCount = Object.keys(patch).length + Object.keys(errors).length;
   const refusal = toRefusal(error, (path) => path in policy || path.startsWith('allowed_hours.'));
   const problems = { ...refusal.fields, ...typos };
-  const problemKey = Object.keys(problems).join();
-  useEffect(() => {
-    if (problemKey) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-  }, [problemKey]);
+  const form = useFocusFirstError(problems);
 
   const edit = (next: PolicyEdits) => {
     setEdits(next);

@@ -26,11 +26,11 @@ describe('the settings form', () => {
     expect(patch).toEqual({});
   });
 
-  it("puts each sentence of the gateway's refusal at its field", () => {
+  it("puts each sentence of the gateway's refusal at its field, in the field's unit", () => {
     const detail =
-      'entropy_window_size: Too big: expected number to be <=100; null puts it back to its default. retention_days: Invalid input; null puts it back to its default.';
-    expect(fieldErrorsOf(['entropy_window_size', 'retention_days'], detail)).toEqual({
-      entropy_window_size: 'Too big: expected number to be <=100.',
+      'hitl_pause_ttl_ms: Too big: expected number to be <=600000; null puts it back to its default. retention_days: Invalid input; null puts it back to its default.';
+    expect(fieldErrorsOf(['hitl_pause_ttl_ms', 'retention_days'], detail)).toEqual({
+      hitl_pause_ttl_ms: 'At most 10.',
       retention_days: 'Invalid input.',
     });
   });

@@ -6,6 +6,7 @@ import {
   type RuntimeConfigKey,
   type RuntimeConfigPatch,
 } from '#contracts';
+import { inPlainWords } from '../../api/field-errors';
 
 export interface NumberSetting {
   kind: 'number';
@@ -165,7 +166,10 @@ export function fieldErrorsOf(fields: readonly string[], detail: string): FieldE
     const setting = SETTINGS.find(({ key }) => key === field);
     if (!setting) continue;
     const own = new RegExp(`(?:^|\\. )${field}: (.+?)(?=; null puts|\\. [a-z_]+: |\\.?$)`, 's').exec(detail);
-    errors[setting.key] = own?.[1] ? `${own[1].replace(/^./, (first) => first.toUpperCase())}.` : detail;
+    const scale = setting.kind === 'number' ? setting.scale : 1;
+    errors[setting.key] = own?.[1]
+      ? `${inPlainWords(own[1], scale).replace(/^./, (first) => first.toUpperCase())}.`
+      : detail;
   }
   return errors;
 }

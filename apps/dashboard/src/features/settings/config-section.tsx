@@ -1,10 +1,10 @@
 /** Settings that take effect on the next message, without a restart. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import type { RuntimeConfigAnswer, RuntimeConfigKey, RuntimeConfigPatch } from '#contracts';
 import { ApiError, api, useDenial } from '../../api';
-import { Button, Callout, Panel, Skeleton, toast } from '../../ui';
+import { Button, Callout, Panel, Skeleton, toast, useFocusFirstError } from '../../ui';
 import {
   type Draft,
   draftOf,
@@ -35,7 +35,7 @@ function ConfigForm({ answer }: { answer: RuntimeConfigAnswer }) {
   const denial = useDenial('configure');
   const [draft, setDraft] = useState<Draft>(() => draftOf(values));
   const [errors, setErrors] = useState<FieldErrors>({});
-  const form = useRef<HTMLFormElement>(null);
+  const form = useFocusFirstError(errors);
   const { patch, errors: typos } = toPatch(draft, values);
   const changeCount = Object.keys(patch).length + Object.keys(typos).length;
 
@@ -52,7 +52,6 @@ function ConfigForm({ answer }: { answer: RuntimeConfigAnswer }) {
       if (refusal instanceof ApiError) setErrors(fieldErrorsOf(refusal.fields, refusal.message));
     },
   });
-  useFocusFirstError(form, errors);
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -128,11 +127,3 @@ function ConfigForm({ answer }: { answer: RuntimeConfigAnswer }) {
 
 const pick = (draft: Draft, keys: readonly RuntimeConfigKey[]): Partial<Draft> =>
   Object.fromEntries(keys.map((key) => [key, draft[key]]));
-
-/** A refused form takes one to the field to mend. */
-function useFocusFirstError(form: React.RefObject<HTMLFormElement | null>, errors: FieldErrors): void {
-  useEffect(() => {
-    if (Object.values(errors).some(Boolean))
-      form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-  }, [form, errors]);
-}
