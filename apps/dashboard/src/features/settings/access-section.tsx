@@ -9,7 +9,7 @@ import { OneTimeSecret } from './one-time-secret';
 interface AccessSectionProps<Item> {
   queryKey: QueryKey;
   path: string;
-  form: (parts: { denial: string | null; onCreated: (secret: string) => void }) => ReactNode;
+  form: (onCreated: (secret: string) => void) => ReactNode;
   secretTitle: string;
   secretTestId: string;
   /** How to use the new secret. */
@@ -32,10 +32,10 @@ export function AccessSection<Item>(props: AccessSectionProps<Item>) {
     setCreated(secret);
     void queryClient.invalidateQueries({ queryKey });
   };
+  if (denial) return <Callout>{denial}</Callout>;
   return (
     <div className="flex flex-col gap-4">
-      {denial ? <Callout>{denial}</Callout> : null}
-      {form({ denial, onCreated })}
+      {form(onCreated)}
       {created ? (
         <OneTimeSecret
           title={secretTitle}
@@ -47,7 +47,7 @@ export function AccessSection<Item>(props: AccessSectionProps<Item>) {
         </OneTimeSecret>
       ) : null}
       {error ? <Callout tone="danger">{error.message}</Callout> : null}
-      {denial ? null : data ? list(data.items) : <Skeleton className="h-40 w-full" />}
+      {data ? list(data.items) : <Skeleton className="h-40 w-full" />}
     </div>
   );
 }

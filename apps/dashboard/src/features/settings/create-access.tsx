@@ -14,17 +14,16 @@ interface CreateAccessProps {
   nameMissing: string;
   submitLabel: string;
   testId: string;
-  denial: string | null;
   onCreated: (secret: string) => void;
   /** More fields. */
   children?: ReactNode;
 }
 
 export function CreateAccess(props: CreateAccessProps) {
-  const { title, path, body, nameHint, nameMissing, submitLabel, testId, denial, onCreated } = props;
+  const { title, path, body, nameHint, nameMissing, submitLabel, testId, onCreated } = props;
   const [name, setName] = useState('');
   const [missing, setMissing] = useState(false);
-  const { mutate, isPending, error } = useMutation({
+  const { mutate, isPending, error, reset } = useMutation({
     mutationFn: () => api.post<{ secret: string }>(path, { name: name.trim(), ...body }),
     onSuccess: ({ secret }) => {
       setName('');
@@ -33,7 +32,7 @@ export function CreateAccess(props: CreateAccessProps) {
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (denial || isPending) return;
+    if (isPending) return;
     setMissing(name.trim() === '');
     if (name.trim() !== '') mutate();
   };
@@ -45,10 +44,10 @@ export function CreateAccess(props: CreateAccessProps) {
             <Input
               value={name}
               maxLength={100}
-              readOnly={denial !== null}
               onChange={(event) => {
                 setName(event.target.value);
                 setMissing(false);
+                if (error) reset();
               }}
             />
           </Field>
@@ -59,8 +58,7 @@ export function CreateAccess(props: CreateAccessProps) {
           variant="primary"
           data-testid={testId}
           busy={isPending}
-          disabledReason={denial}
-          className="mt-5 max-md:h-10"
+          className="max-md:h-10 md:mt-5"
         >
           {submitLabel}
         </Button>

@@ -15,9 +15,9 @@ export function KeysSection() {
     <AccessSection<AgentKey>
       queryKey={QUERY_KEY}
       path="/v1/agent-keys"
-      form={(parts) => (
+      form={(onCreated) => (
         <CreateAccess
-          {...parts}
+          onCreated={onCreated}
           title="New agent key"
           path="/v1/agent-keys"
           nameHint="Which agents will use it, such as “research fleet”."
@@ -58,7 +58,7 @@ function KeyTable({ keys }: { keys: readonly AgentKey[] }) {
           <thead>
             <tr>
               <Th>Name</Th>
-              <Th>Key</Th>
+              <Th className="max-md:hidden">Key</Th>
               <Th className="max-md:hidden">Created by</Th>
               <Th className="max-md:hidden">Last used</Th>
               <Th>Status</Th>
@@ -73,7 +73,7 @@ function KeyTable({ keys }: { keys: readonly AgentKey[] }) {
                 <Td className="max-w-40 truncate font-medium" title={key.name}>
                   {key.name}
                 </Td>
-                <Td className="font-mono text-xs whitespace-nowrap">{key.prefix}…</Td>
+                <Td className="font-mono text-xs whitespace-nowrap max-md:hidden">{key.prefix}…</Td>
                 <Td className="max-md:hidden">{key.created_by}</Td>
                 <Td className="max-md:hidden whitespace-nowrap">
                   <LastUsed atMs={key.last_used_at_ms} />

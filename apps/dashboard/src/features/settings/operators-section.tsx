@@ -21,7 +21,7 @@ export function OperatorsSection() {
     <AccessSection<OperatorToken>
       queryKey={QUERY_KEY}
       path="/v1/operators"
-      form={(parts) => <CreateOperator {...parts} />}
+      form={(onCreated) => <CreateOperator onCreated={onCreated} />}
       secretTitle="Their operator token"
       secretTestId="operator-secret"
       secretHelp={(secret) => (
@@ -38,17 +38,10 @@ export function OperatorsSection() {
   );
 }
 
-function CreateOperator({
-  denial,
-  onCreated,
-}: {
-  denial: string | null;
-  onCreated: (secret: string) => void;
-}) {
+function CreateOperator({ onCreated }: { onCreated: (secret: string) => void }) {
   const [role, setRole] = useState<Role>('operator');
   return (
     <CreateAccess
-      denial={denial}
       onCreated={onCreated}
       title="New operator"
       path="/v1/operators"
@@ -62,14 +55,7 @@ function CreateOperator({
         <span aria-hidden="true" className="font-medium text-xs">
           Role
         </span>
-        <Select
-          label="Role"
-          value={role}
-          options={ROLE_OPTIONS}
-          onChange={setRole}
-          disabled={denial !== null}
-          className="w-full"
-        />
+        <Select label="Role" value={role} options={ROLE_OPTIONS} onChange={setRole} className="w-full" />
         <p className="text-muted text-xs">{ROLE_HELP[role]}</p>
       </div>
     </CreateAccess>

@@ -66,8 +66,10 @@ describe('a draft of the price table', () => {
     ]);
     draft = editPrice(draft, row('', draft), 'model', 'a');
     draft = editPrice(draft, row('b', draft), 'output_usd', '-1');
+    draft = editPrice(draft, row('b', draft), 'input_usd', '200000');
     expect(toModels(table, draft).errors).toMatchObject({
       'a model': 'This model is in the table already.',
+      'b input_usd': 'At most 100000.',
       'b output_usd': 'Enter a price.',
     });
   });

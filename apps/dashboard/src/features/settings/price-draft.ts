@@ -14,6 +14,9 @@ export const PRICE_LABELS: Record<PriceField, string> = {
   cache_write_usd: 'Cache write',
 };
 
+/** USD for a million tokens, as the gateway takes it. */
+export const PRICE_USD_MAX = 100_000;
+
 /** "As input": these may be empty. */
 export const mayBeEmpty = (field: PriceField): boolean =>
   field === 'cached_input_usd' || field === 'cache_write_usd';
@@ -124,6 +127,7 @@ export function toModels(
         errors[`${row.key} ${field}`] = 'Enter a price.';
         return 0;
       }
+      if (value > PRICE_USD_MAX) errors[`${row.key} ${field}`] = `At most ${PRICE_USD_MAX}.`;
       return value;
     };
     return {

@@ -19,6 +19,7 @@ import {
   Td,
   Th,
   toast,
+  useFocusFirstError,
 } from '../../ui';
 import {
   addPrice,
@@ -36,7 +37,7 @@ import {
 } from './price-draft';
 
 const QUERY_KEY = ['prices'];
-/** Rows drawn at once; the search finds the others. */
+/** Rows drawn at once, besides those that were refused; the search finds the others. */
 const ROWS_SHOWN_MAX = 150;
 
 export function PricesSection() {
@@ -72,7 +73,12 @@ function PriceForm({ table }: { table: PriceTable }) {
   const isConflict = error instanceof ApiError && error.reason === 'version_conflict';
   const rows = priceRows(table.models, draft);
   const needle = q.trim().toLowerCase();
-  const matching = rows.filter((row) => row.addedId !== null || row.model.toLowerCase().includes(needle));
+  const isRefused = ({ key }: PriceRow) => Object.keys(errors).some((place) => place.startsWith(`${key} `));
+  const matching = rows.filter(
+    (row) => row.addedId !== null || isRefused(row) || row.model.toLowerCase().includes(needle),
+  );
+  const shown = matching.filter((row, at) => at < ROWS_SHOWN_MAX || isRefused(row));
+  const form = useFocusFirstError(errors);
   const changeCount = changeCountOf(table.models, draft);
   const change = (next: typeof draft) => {
     setDraft(next);
@@ -83,11 +89,11 @@ function PriceForm({ table }: { table: PriceTable }) {
     event.preventDefault();
     const next = toModels(table.models, draft);
     setErrors(next.errors);
-    if (Object.keys(next.errors).length > 0) setQ('');
-    else if (!denial && !isPending && changeCount > 0) mutate(next.models);
+    const isRight = Object.keys(next.errors).length === 0;
+    if (isRight && !denial && !isPending && changeCount > 0) mutate(next.models);
   };
   return (
-    <form onSubmit={submit} noValidate className="flex flex-col gap-3">
+    <form ref={form} onSubmit={submit} noValidate className="flex flex-col gap-3">
       {denial ? <Callout>{denial} You can look, not change.</Callout> : null}
       <div className="flex flex-wrap items-center gap-2">
         <Input
@@ -112,7 +118,6 @@ function PriceForm({ table }: { table: PriceTable }) {
       </div>
       {isConflict ? (
         <Conflict
-          version={table.version}
           onLoad={async (keepsEdits) => {
             await queryClient.invalidateQueries({ queryKey: QUERY_KEY });
             if (!keepsEdits) setDraft(NO_CHANGES);
@@ -127,15 +132,15 @@ function PriceForm({ table }: { table: PriceTable }) {
       ) : null}
       <Panel bodyClassName="relative overflow-x-auto">
         <PriceTableView
-          rows={matching.slice(0, ROWS_SHOWN_MAX)}
+          rows={shown}
           errors={errors}
           isReadOnly={denial !== null}
           onEdit={(row, field, text) => change(editPrice(draft, row, field, text))}
           onRemove={(row) => change(removePrice(draft, row))}
         />
-        {matching.length > ROWS_SHOWN_MAX ? (
+        {matching.length > shown.length ? (
           <p className="p-3 text-center text-muted text-xs">
-            {plural(matching.length - ROWS_SHOWN_MAX, 'more model')}: search to find one.
+            {plural(matching.length - shown.length, 'more model')}: search to find one.
           </p>
         ) : null}
         {matching.length === 0 ? (
@@ -188,18 +193,11 @@ function Version({ table }: { table: PriceTable }) {
   );
 }
 
-interface ConflictProps {
-  /** The one the edits began from. */
-  version: number;
-  onLoad: (keepsEdits: boolean) => Promise<void>;
-}
-
-function Conflict({ version, onLoad }: ConflictProps) {
+function Conflict({ onLoad }: { onLoad: (keepsEdits: boolean) => Promise<void> }) {
   return (
     <Callout tone="warning" alert>
       <p className="mb-2">
-        Somebody else has saved prices since version {version}. Nothing of yours was saved, and nothing of
-        theirs is lost.
+        Somebody else has saved prices meanwhile. Nothing of yours was saved, and nothing of theirs is lost.
       </p>
       <div className="flex flex-wrap gap-2">
         <Button size="sm" variant="primary" onClick={() => void onLoad(true)}>

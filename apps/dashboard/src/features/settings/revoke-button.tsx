@@ -34,6 +34,7 @@ export function RevokeButton(props: RevokeButtonProps) {
         variant="danger-quiet"
         aria-label={`Revoke ${name}`}
         onClick={() => setIsAsking(true)}
+        className="max-md:h-10"
       >
         Revoke
       </Button>

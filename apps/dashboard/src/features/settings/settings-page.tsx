@@ -11,7 +11,7 @@ import {
   SlidersHorizontal,
   Users,
 } from 'lucide-react';
-import type { ComponentType } from 'react';
+import { type ComponentType, useEffect, useRef } from 'react';
 import { cx } from '../../ui';
 import { AboutSection } from './about-section';
 import { AppearanceSection } from './appearance-section';
@@ -93,9 +93,16 @@ export function SettingsPage() {
   const search = useSearch({ strict: false }) as { section?: unknown };
   const current = SECTIONS.find(({ id }) => id === search.section) ?? SECTIONS[0];
   const Content = current.content;
+  const nav = useRef<HTMLElement>(null);
+  // On a phone the sections are one row that is wider than the screen.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another section is another link to bring into view.
+  useEffect(() => {
+    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [current.id]);
   return (
     <div className="flex h-full max-md:flex-col">
       <nav
+        ref={nav}
         aria-label="Settings"
         className="flex shrink-0 gap-0.5 border-line max-md:overflow-x-auto max-md:border-b max-md:px-2 max-md:py-1.5 md:w-56 md:flex-col md:border-r md:p-3"
       >

@@ -1,5 +1,14 @@
-/** How an upstream is named outside the settings: in the environment and in a client's base URL. Pure. */
-import type { Upstream } from '#contracts';
+/** How an upstream is named: to people, on the wire, in the environment and in a client's base URL. Pure. */
+import type { Upstream, UpstreamKind } from '#contracts';
+
+export const UPSTREAMS_KEY = ['upstreams'];
+export const upstreamPath = (name: string): string => `/v1/upstreams/${encodeURIComponent(name)}`;
+
+export const KIND_LABELS: Record<UpstreamKind, string> = {
+  openai: 'OpenAI-compatible',
+  anthropic: 'Anthropic',
+  gemini: 'Gemini',
+};
 
 /** `local-llm` -> `OBSERVATORY_UPSTREAM_LOCAL_LLM_URL`. */
 export const envName = (name: string): string =>

@@ -1,0 +1,142 @@
+/** Adds an upstream or edits one. A vendor key goes in and never comes out. */
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { UPSTREAM_KINDS, type Upstream, type UpstreamKind } from '#contracts';
+import { api, toRefusal } from '../../api';
+import { Button, Callout, Dialog, Field, Input, Select, useFocusFirstError } from '../../ui';
+import { KIND_LABELS, UPSTREAMS_KEY, upstreamPath } from './upstream-names';
+
+const KINDS = UPSTREAM_KINDS.map((value) => ({ value, label: KIND_LABELS[value] }));
+const KNOWN = ['name', 'base_url', 'api_key'];
+
+interface UpstreamDraft {
+  name: string;
+  kind: UpstreamKind;
+  baseUrl: string;
+  key: string;
+}
+
+interface UpstreamDialogProps {
+  /** Null: a new one. */
+  upstream: Upstream | null;
+  /** A new one of such a name would replace what is there. */
+  takenNames: readonly string[];
+  onClose: () => void;
+}
+
+export function UpstreamDialog({ upstream, takenNames, onClose }: UpstreamDialogProps) {
+  const queryClient = useQueryClient();
+  const [draft, setDraft] = useState<UpstreamDraft>({
+    name: upstream?.name ?? '',
+    kind: upstream?.kind ?? 'openai',
+    baseUrl: upstream?.base_url ?? '',
+    key: '',
+  });
+  const [typos, setTypos] = useState<Record<string, string>>({});
+  const { mutate, isPending, error, reset } = useMutation({
+    mutationFn: ({ name, kind, baseUrl, key }: UpstreamDraft) =>
+      api.put(upstreamPath(name.trim()), {
+        base_url: baseUrl.trim(),
+        kind,
+        ...(key.trim() ? { api_key: key.trim() } : {}),
+      }),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: UPSTREAMS_KEY });
+      onClose();
+    },
+  });
+  const refusal = toRefusal(error, (path) => KNOWN.includes(path));
+  const problems: Readonly<Record<string, string>> = { ...refusal.fields, ...typos };
+  const form = useFocusFirstError(problems);
+  const edit = (change: Partial<UpstreamDraft>) => {
+    setDraft({ ...draft, ...change });
+    setTypos({});
+    if (error) reset();
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const next = typosOf(draft, upstream ? [] : takenNames);
+    setTypos(next);
+    if (!isPending && Object.keys(next).length === 0) mutate(draft);
+  };
+  return (
+    <Dialog
+      open
+      onOpenChange={(open) => open || onClose()}
+      title={upstream ? `Edit ${upstream.name}` : 'Add upstream'}
+    >
+      <form ref={form} onSubmit={submit} noValidate autoComplete="off" className="flex flex-col gap-3">
+        {upstream ? null : (
+          <Field label="Name" hint="Part of the base URL, such as local-llm." error={problems.name}>
+            <Input
+              value={draft.name}
+              autoComplete="off"
+              onChange={(event) => edit({ name: event.target.value })}
+            />
+          </Field>
+        )}
+        <div className="flex flex-col gap-1">
+          <span aria-hidden="true" className="font-medium text-xs">
+            Speaks
+          </span>
+          <Select
+            label="Speaks"
+            value={draft.kind}
+            options={KINDS}
+            onChange={(kind) => edit({ kind })}
+            className="w-full"
+          />
+        </div>
+        <Field
+          label="Base URL"
+          hint="With its version path, as the vendor’s SDK takes it."
+          error={problems.base_url}
+        >
+          <Input
+            value={draft.baseUrl}
+            inputMode="url"
+            placeholder="https://llm.example.org/v1"
+            onChange={(event) => edit({ baseUrl: event.target.value })}
+          />
+        </Field>
+        <Field
+          label="Vendor key"
+          hint={
+            upstream?.key === 'ours'
+              ? 'Empty: the one kept here stays.'
+              : 'Encrypted, and never shown again. Empty: the caller’s own key passes through.'
+          }
+          error={problems.api_key}
+        >
+          <Input
+            type="password"
+            value={draft.key}
+            autoComplete="new-password"
+            onChange={(event) => edit({ key: event.target.value })}
+          />
+        </Field>
+        {refusal.general ? (
+          <Callout tone="danger" alert>
+            Not saved: {refusal.general}
+          </Callout>
+        ) : null}
+        <div className="flex justify-end gap-2 pb-1">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" variant="primary" data-testid="upstream-save" busy={isPending}>
+            Save upstream
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** What is plainly wrong, by field on the wire. */
+function typosOf({ name, baseUrl }: UpstreamDraft, takenNames: readonly string[]): Record<string, string> {
+  const typos: Record<string, string> = {};
+  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(name.trim()))
+    typos.name = 'Lower-case letters, digits and -, at most 63.';
+  else if (takenNames.includes(name.trim())) typos.name = 'There is one of this name already: edit it.';
+  if (!/^https?:\/\/./i.test(baseUrl.trim())) typos.base_url = 'Begin with https:// or http://.';
+  return typos;
+}
