@@ -3,21 +3,16 @@
  * test-output/screenshots. The pictures are for looking at; the checks are that nothing is violated and nothing
  * scrolls sideways.
  */
-import { mkdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildDecisionLog, ScriptedUpstream } from '#testing';
 import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
 import { launchBrowser } from './browser.mjs';
+import { checkPage, SIZES, type Size, THEMES, type Theme } from './check-page.js';
 import { guardEnvironment, REWORDING_SESSION, sendGuardedTraffic } from './guarded-traffic.js';
 import { logIn } from './log-in.js';
 import { sendProxiedTraffic, upstreamEnvironment } from './proxied-traffic.js';
 
-const SCREENSHOTS = 'test-output/screenshots';
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const THEMES = ['light', 'dark'] as const;
-const SIZES = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const;
 const SETTLE_MS = 15_000;
 
 /** Path, and what must be on the page before it counts as there. */
@@ -91,7 +86,6 @@ let empty: RunningGateway;
 let browser: Browser;
 
 beforeAll(async () => {
-  mkdirSync(SCREENSHOTS, { recursive: true });
   upstream = await new ScriptedUpstream().listen();
   [gateway, empty, browser] = await Promise.all([
     startGateway({ env: { ...upstreamEnvironment(upstream), ...guardEnvironment } }),
@@ -177,7 +171,7 @@ async function fill(target: RunningGateway): Promise<void> {
     await target.ingest({ identity: { agent_id: 'clumsy-bot' }, meta: {} });
 }
 
-async function open(theme: (typeof THEMES)[number], size: keyof typeof SIZES): Promise<BrowserContext> {
+async function open(theme: Theme, size: Size): Promise<BrowserContext> {
   return browser.newContext({
     viewport: SIZES[size],
     colorScheme: theme,
@@ -186,25 +180,6 @@ async function open(theme: (typeof THEMES)[number], size: keyof typeof SIZES): P
     isMobile: size === 'phone',
     hasTouch: size === 'phone',
   });
-}
-
-async function check(page: Page, name: string): Promise<void> {
-  await page.screenshot({ path: `${SCREENSHOTS}/${name}.png` });
-  await page.evaluate(AXE);
-  // As text: what runs in the page has the page's globals, not the tests'.
-  const result: any = await page.evaluate('axe.run()');
-  const violations = result.violations.map(
-    ({ id, nodes }: any) =>
-      `${id}: ${nodes
-        .map((node: any) => node.target.join(' '))
-        .slice(0, 3)
-        .join(' | ')}`,
-  );
-  expect(violations, name).toEqual([]);
-  const overflow = await page.evaluate(
-    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-  );
-  expect(overflow, `${name} scrolls sideways`).toBeLessThanOrEqual(0);
 }
 
 describe.each(THEMES)('%s', (theme) => {
@@ -216,12 +191,12 @@ describe.each(THEMES)('%s', (theme) => {
       page.on('pageerror', (error) => errors.push(error.message));
       await page.goto(`${gateway.url}/login`);
       await page.getByTestId('login-submit').waitFor();
-      await check(page, `login-${theme}-${size}`);
+      await checkPage(page, `login-${theme}-${size}`);
       await logIn(page, gateway, 'ana');
       for (const [name, [path, mark]] of Object.entries(VIEWS)) {
         await page.goto(gateway.url + path);
         await page.locator(mark).first().waitFor({ timeout: SETTLE_MS });
-        await check(page, `${name}-${theme}-${size}`);
+        await checkPage(page, `${name}-${theme}-${size}`);
       }
       for (const [name, [view, row, mark]] of Object.entries(OPENED)) {
         const [path, listed] = VIEWS[view];
@@ -230,7 +205,7 @@ describe.each(THEMES)('%s', (theme) => {
         if ((await page.locator(row).count()) === 0) continue;
         await page.locator(row).first().click();
         await page.locator(mark).first().waitFor({ timeout: SETTLE_MS });
-        await check(page, `${name}-${theme}-${size}`);
+        await checkPage(page, `${name}-${theme}-${size}`);
       }
       expect(errors).toEqual([]);
       await context.close();
@@ -243,11 +218,11 @@ describe.each(THEMES)('%s', (theme) => {
       await logIn(page, fresh, 'ana');
       await page.getByTestId('onboarding-curl').waitFor({ timeout: SETTLE_MS });
       expect(await page.getByTestId('onboarding-curl').innerText()).toContain(fresh.agentKey);
-      await check(page, `empty-${theme}-${size}`);
+      await checkPage(page, `empty-${theme}-${size}`);
       for (const [name, [path, mark]] of Object.entries(EMPTY_VIEWS)) {
         await page.goto(fresh.url + path);
         await page.locator(mark).first().waitFor({ timeout: SETTLE_MS });
-        await check(page, `${name}-${theme}-${size}`);
+        await checkPage(page, `${name}-${theme}-${size}`);
       }
       await page.goto(fresh.url);
       await page.getByTestId('send-sample').click();
@@ -265,12 +240,12 @@ test('the keyboard reaches everything an operator needs', async () => {
   await page.getByTestId('session-row').first().waitFor({ timeout: SETTLE_MS });
   await page.keyboard.press('?');
   await page.getByRole('dialog').waitFor({ timeout: SETTLE_MS });
-  await check(page, 'shortcuts-dark-desktop');
+  await checkPage(page, 'shortcuts-dark-desktop');
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'hidden', timeout: SETTLE_MS });
   await page.keyboard.press('Control+k');
   await page.getByRole('dialog').waitFor({ timeout: SETTLE_MS });
-  await check(page, 'palette-dark-desktop');
+  await checkPage(page, 'palette-dark-desktop');
   await page.keyboard.press('Escape');
   await page.keyboard.press('/');
   await page.keyboard.type('quiet-7');

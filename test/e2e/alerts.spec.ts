@@ -1,0 +1,157 @@
+/**
+ * Alerts, set up by hand: a channel whose first test is refused and whose second arrives signed, a rule that tells it,
+ * a receiver that fails, the dead letter, and its second chance.
+ */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { verifySignature } from '#domain/alerts';
+import { buildDecisionLog } from '#testing';
+import { type Receiver, startReceiver, status } from '../integration/http-receiver.js';
+import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
+import { launchBrowser } from './browser.mjs';
+import { checkEveryLook, problemAt } from './check-page.js';
+import { openAs } from './log-in.js';
+
+let gateway: RunningGateway;
+let receiver: Receiver;
+let browser: Browser;
+let page: Page;
+
+beforeAll(async () => {
+  [gateway, receiver, browser] = await Promise.all([startGateway(), startReceiver(), launchBrowser()]);
+  page = await openAs(browser, gateway, 'ana');
+});
+afterAll(async () => {
+  await browser?.close();
+  await Promise.all([gateway?.stop(), receiver?.close()]);
+});
+
+const button = (name: string) => page.getByRole('button', { name, exact: true });
+const field = (label: string) => page.getByRole('dialog').getByLabel(label, { exact: true });
+const row = (text: string | RegExp) => page.getByRole('article').filter({ hasText: text });
+const openTab = (name: string) => page.getByRole('tab', { name, exact: true }).click();
+const openAlerts = () => page.goto(`${gateway.url}/alerts`);
+
+/** Picks in a choice that is open to be read beforehand. */
+async function choose(label: string, option: string): Promise<void> {
+  await page.getByRole('combobox', { name: label, exact: true }).click();
+  await page.getByRole('option', { name: option, exact: true }).click();
+}
+
+/** Five equal steps of a session of its own. */
+async function loop(name: string): Promise<void> {
+  const steps = Array.from({ length: 5 }, (_, at) =>
+    buildDecisionLog({
+      meta: { trace_id: `${name}-${at}`, session_id: name, timestamp: new Date().toISOString() },
+      identity: { agent_id: name },
+      cognition: { intent: 'look again' },
+      action: { status: 'failure', tool_call: 'search' },
+    } as never),
+  );
+  expect((await gateway.ingest(steps)).status).toBe(202);
+}
+
+test('a channel is created, refused a private address, allowed it, and signs what it sends', async () => {
+  await openAlerts();
+  await openTab('Channels');
+  await button('New channel').click();
+  await button('Create channel').click();
+  expect(await problemAt(field('Name'))).toBe('Give the channel a name.');
+  expect(await problemAt(field('URL'))).toBe('Where should it be posted?');
+  await checkEveryLook(page, 'channel-refused');
+  await field('Name').fill('On call');
+  await field('URL').fill(`${receiver.url}/hooks/observatory`);
+  await button('Create channel').click();
+  const secret = await page.getByTestId('channel-secret').innerText();
+  await button('I have copied it').click();
+
+  const channel = row('On call');
+  await button('Send test to On call').click();
+  await channel.getByText('Not delivered: refused: its address is private').waitFor();
+  expect(receiver.received).toEqual([]);
+
+  await button('Edit On call').click();
+  expect(await field('Name').inputValue()).toBe('On call');
+  await page.getByRole('switch', { name: 'Allow private addresses' }).click();
+  await checkEveryLook(page, 'channel-edit');
+  await button('Save channel').click();
+  await channel.getByText('Private addresses allowed').waitFor();
+  await button('Send test to On call').click();
+  await channel.getByText('The test arrived').waitFor();
+
+  const [arrived] = await receiver.arrived(1);
+  expect(arrived?.path).toBe('/hooks/observatory');
+  const header = String(arrived?.headers['x-observatory-signature']);
+  const body = arrived?.body ?? '';
+  expect(verifySignature({ secret, header, body, nowMs: Date.now() })).toBe(true);
+  expect(JSON.parse(body)).toMatchObject({ phase: 'test', tenant_id: 'default' });
+});
+
+test('a rule is created, muted, edited and tells its channel', async () => {
+  await openAlerts();
+  await button('New rule').click();
+  await choose('When', 'Calls are failing');
+  await field('Share failed').fill('150');
+  await field('Over').fill('soon');
+  await button('Create rule').click();
+  expect(await problemAt(field('Share failed'))).toBe('From 0 to 100.');
+  expect(await problemAt(field('Over'))).toBe('Enter a number.');
+  await checkEveryLook(page, 'rule-refused');
+  await choose('When', 'Session is looping');
+  await field('Name').fill('Round in circles');
+  await field('Cooldown').fill('0');
+  expect(await page.getByRole('checkbox', { name: /On call/ }).isChecked()).toBe(true);
+  await button('Create rule').click();
+  const rule = row('Round in circles');
+  await rule.getByText('To On call').waitFor();
+
+  await button('Mute Round in circles').click();
+  await page.getByRole('menuitem', { name: 'For 1 hour' }).click();
+  await rule.getByText('Muted until').waitFor();
+  await checkEveryLook(page, 'rule-muted');
+  await button('Muted Round in circles: change it').click();
+  await page.getByRole('menuitem', { name: 'Unmute now' }).click();
+  await button('Mute Round in circles').waitFor();
+
+  await button('Edit Round in circles').click();
+  await field('Name').fill('Going in circles');
+  await button('Save rule').click();
+  await row('Going in circles').waitFor();
+  await page.reload();
+  await row('Going in circles').getByText('no cooldown').waitFor();
+
+  const before = receiver.received.length;
+  await loop('researcher');
+  const notices = await receiver.arrived(before + 1);
+  expect(JSON.parse(notices.at(-1)?.body ?? '')).toMatchObject({ phase: 'firing', agent_id: 'researcher' });
+  await row('Going in circles').getByText('Firing for researcher').waitFor();
+});
+
+test('a channel that fails leaves a dead letter, which Retry delivers', async () => {
+  receiver.answer = status(404);
+  await openAlerts();
+  await loop('planner');
+  await openTab('Dead letters');
+  const letter = row('planner');
+  await letter.getByText('it answers 404').waitFor();
+  await checkEveryLook(page, 'dead-letter');
+
+  receiver.answer = status(204);
+  await letter.getByRole('button', { name: /Retry/ }).click();
+  await page.getByText('No dead letters').waitFor();
+  await openTab('History');
+  await row('planner').getByText('Delivered').waitFor();
+});
+
+test('what is deleted is gone, and a rule says that its channel is', async () => {
+  await openAlerts();
+  await openTab('Channels');
+  await button('Delete On call').click();
+  await button('Delete channel').click();
+  await page.getByText('No channel yet').waitFor();
+  await openTab('Rules');
+  await row('Going in circles').getByText('No channel').waitFor();
+  await button('Delete Going in circles').click();
+  await button('Delete rule').click();
+  await row('Going in circles').waitFor({ state: 'detached' });
+});

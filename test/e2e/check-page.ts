@@ -1,0 +1,68 @@
+/** A look at a page: a picture of it for people, and what can be checked about any view without knowing which it is. */
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+const SCREENSHOTS = 'test-output/screenshots';
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** How many ran. Colours that are inherited change one level of the page after the other, each with its own. */
+const FINISH_ANIMATIONS = `
+  const running = document.getAnimations();
+  for (const animation of running) animation.finish();
+  running.length`;
+
+export const THEMES = ['light', 'dark'] as const;
+export type Theme = (typeof THEMES)[number];
+export const SIZES = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const;
+export type Size = keyof typeof SIZES;
+
+/** Keeps a picture of it, and expects that axe finds no violation and that nothing scrolls sideways. */
+export async function checkPage(page: Page, name: string): Promise<void> {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  await page.screenshot({ path: `${SCREENSHOTS}/${name}.png` });
+  await page.evaluate(AXE);
+  // As text: what runs in the page has the page's globals, not the tests'.
+  const result: any = await page.evaluate('axe.run()');
+  const violations = result.violations.map(
+    ({ id, nodes }: any) =>
+      `${id}: ${nodes
+        .map((node: any) => node.target.join(' '))
+        .slice(0, 3)
+        .join(' | ')}`,
+  );
+  expect(violations, name).toEqual([]);
+  const overflow = await page.evaluate(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  );
+  expect(overflow, `${name} scrolls sideways`).toBeLessThanOrEqual(0);
+}
+
+/** Checks the page as it stands, half filled in or open, in every theme and size; leaves it as it was: light, desktop. */
+export async function checkEveryLook(page: Page, name: string): Promise<void> {
+  for (const [size, viewport] of Object.entries(SIZES).reverse()) {
+    await page.setViewportSize(viewport);
+    for (const theme of [...THEMES].reverse()) {
+      await page.emulateMedia({ colorScheme: theme });
+      await page.locator(`html[data-theme=${theme}]`).waitFor();
+      await expect.poll(() => page.evaluate(FINISH_ANIMATIONS)).toBe(0);
+      await bringIntoView(page, '[aria-invalid=true]');
+      await checkPage(page, `${name}-${theme}-${size}`);
+    }
+  }
+}
+
+/** What was refused belongs into the picture, wherever another size has put it. */
+async function bringIntoView(page: Page, selector: string): Promise<void> {
+  const first = page.locator(selector).first();
+  if ((await first.count()) > 0) await first.scrollIntoViewIfNeeded();
+}
+
+/** What is said at a field that was refused; null while nothing is. */
+export const problemAt = (field: Locator): Promise<string | null> =>
+  field.evaluate((input: any) => {
+    const isRefused = input.getAttribute('aria-invalid') === 'true';
+    const noteId = input.getAttribute('aria-describedby') ?? '';
+    return isRefused ? (input.ownerDocument.getElementById(noteId)?.textContent ?? '') : null;
+  });

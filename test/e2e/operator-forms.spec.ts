@@ -1,0 +1,310 @@
+/**
+ * What operators set and judge by hand: an agent's policy, the cache's matches and entries, prices, upstreams, and who
+ * may come in. Each is filled in wrongly first where it can be, saved, and looked at again after a reload.
+ */
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildDecisionLog, ScriptedUpstream } from '#testing';
+import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
+import { launchBrowser } from './browser.mjs';
+import { checkEveryLook, problemAt } from './check-page.js';
+import { guardEnvironment, sendGuardedTraffic } from './guarded-traffic.js';
+import { openAs } from './log-in.js';
+import { upstreamEnvironment } from './proxied-traffic.js';
+
+let upstream: ScriptedUpstream;
+let gateway: RunningGateway;
+let browser: Browser;
+let page: Page;
+
+beforeAll(async () => {
+  upstream = await new ScriptedUpstream().listen();
+  [gateway, browser] = await Promise.all([
+    startGateway({ env: { ...upstreamEnvironment(upstream), ...guardEnvironment } }),
+    launchBrowser(),
+  ]);
+  await sendGuardedTraffic(gateway, upstream);
+  page = await openAs(browser, gateway, 'ana');
+});
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.stop();
+  await upstream?.close();
+});
+
+const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true });
+const field = (label: string, within: Page | Locator = page) => within.getByLabel(label, { exact: true });
+const group = (name: string) => page.getByRole('group', { name, exact: true });
+const tableRow = (text: string) => page.getByRole('row').filter({ hasText: text });
+const open = (path: string) => page.goto(gateway.url + path);
+
+async function choose(label: string, option: string): Promise<void> {
+  await page.getByRole('combobox', { name: label, exact: true }).click();
+  await page.getByRole('option', { name: option, exact: true }).click();
+}
+
+test('a policy is refused at its fields, saved, and still there after a reload', async () => {
+  await open('/agents');
+  await page.getByRole('link', { name: 'help-desk' }).first().click();
+  const day = field('Per day', group('Budgets'));
+  await day.fill('a lot');
+  await field('Requests', group('Rates')).fill('1.5');
+  await button('Save policy').click();
+  expect(await problemAt(day)).toBe('Enter a number, or nothing for no limit.');
+  expect(await problemAt(field('Requests', group('Rates')))).toBe('Enter a whole number.');
+
+  await day.fill('-5');
+  await field('Requests', group('Rates')).fill('60');
+  await page.getByRole('switch', { name: 'Limit the hours' }).click();
+  await field('Time zone').fill('Mars/Olympus');
+  await button('Save policy').click();
+  await expect.poll(() => problemAt(field('Time zone'))).toMatch(/IANA time zone/);
+  expect(await problemAt(day)).toBe('More than 0.');
+  await checkEveryLook(page, 'policy-refused');
+
+  await day.fill('12.5');
+  await field('Tokens', group('Rates')).fill('90 000');
+  await field('Calls', group('Caps of a session')).fill('40');
+  await button('Sat').click();
+  await field('From').fill('07:30');
+  await field('To').fill('19:00');
+  await field('Time zone').fill('Asia/Tokyo');
+  await choose('Semantic loop', 'Hint, alert, then pause');
+  await choose('Cache', 'Exact only');
+  await button('Save policy').click();
+  await page.getByText('Policy saved').waitFor();
+  expect(await day.inputValue()).toBe('12.5');
+  await page.reload();
+
+  await page.getByText('Mon to Sat, 07:30 to 19:00, Asia/Tokyo').waitFor();
+  expect(await day.inputValue()).toBe('12.5');
+  expect(await field('Requests', group('Rates')).inputValue()).toBe('60');
+  expect(await field('Tokens', group('Rates')).inputValue()).toBe('90000');
+  expect(await field('Calls', group('Caps of a session')).inputValue()).toBe('40');
+  expect(await page.getByRole('combobox', { name: 'Semantic loop' }).innerText()).toBe(
+    'Hint, alert, then pause',
+  );
+  expect(await page.getByRole('combobox', { name: 'Cache' }).innerText()).toBe('Exact only');
+
+  await day.fill('');
+  await page.getByRole('switch', { name: 'Limit the hours' }).click();
+  await button('Save policy').click();
+  await page.getByText('It may call at any hour.').waitFor();
+  await page.getByText('An empty field does not limit.').waitFor();
+  const { body: policy } = await gateway.operator('GET', '/v1/agents/help-desk/policy');
+  expect(policy).toMatchObject({ budget_day_usd: null, allowed_hours: null, requests_per_minute: 60 });
+});
+
+test('an agent is deactivated with a reason, and reactivated', async () => {
+  await open('/agents/help-desk');
+  await button('Deactivate').click();
+  await field('Reason').fill('Answers nonsense since noon.');
+  await button('Deactivate agent').click();
+  await page.getByText('Deactivated by ana').waitFor();
+  await page.getByText('Answers nonsense since noon.').first().waitFor();
+  await button('Reactivate').click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Reactivate' }).click();
+  await button('Deactivate').waitFor();
+});
+
+test('a kill switch is switched off and on, made tolerant, then given numbers of its own', async () => {
+  await open('/agents/help-desk');
+  const killSwitch = page.getByRole('region', { name: 'Kill switch' });
+  await killSwitch.getByRole('switch', { name: 'On' }).click();
+  await killSwitch.getByText('Off: nothing stops this agent').waitFor();
+  await killSwitch.getByRole('switch', { name: 'Off' }).click();
+  await killSwitch.getByRole('switch', { name: 'On' }).waitFor();
+  await page.getByText('Tolerant', { exact: true }).click();
+  await button('Save kill switch').click();
+  await page.getByText('Kill switch saved').waitFor();
+  await page.getByText('Custom', { exact: true }).click();
+  await field('Window').fill('3');
+  await button('Save kill switch').click();
+  await expect.poll(() => problemAt(field('Window'))).toBe('At least 5.');
+  await field('Window').fill('30');
+  await button('Save kill switch').click();
+  await button('Save kill switch').waitFor({ state: 'detached' });
+  await page.reload();
+  await expect.poll(() => field('Window').inputValue()).toBe('30');
+});
+
+test('a semantic match is judged: right stays, wrong takes its entry away', async () => {
+  await open('/cache');
+  const matches = page.getByRole('article', { name: /Match of help-desk/ });
+  await matches.first().waitFor();
+  expect(await matches.count()).toBe(2);
+  const entryCount = async () => (await gateway.operator('GET', '/v1/cache/stats')).body.total_entries;
+  const before = await entryCount();
+  await matches.first().getByRole('button', { name: 'Right' }).click();
+  await matches.first().getByText('ana said right').waitFor();
+  expect(await entryCount()).toBe(before);
+
+  await matches.last().getByRole('button', { name: 'Wrong' }).click();
+  await matches.last().getByText('ana said wrong, and the entry is gone').waitFor();
+  await expect.poll(entryCount).toBe(before - 1);
+  await page.getByText('2 judged').waitFor();
+  await checkEveryLook(page, 'matches-judged');
+  await page.reload();
+  await matches.last().getByText('ana said wrong').waitFor();
+});
+
+test('entries are invalidated by a pattern that says first how many it takes', async () => {
+  await open('/cache');
+  const preview = page.getByTestId('invalidate-preview');
+  await button('Invalidate').click();
+  await field('Pattern').fill('model:claude*');
+  await preview.getByText('Nothing matches.').waitFor();
+  expect(await button('Remove').getAttribute('aria-disabled')).toBe('true');
+  await field('Pattern').fill('agent:report-*');
+  await preview.getByText('This removes 2 entries.').waitFor();
+  await checkEveryLook(page, 'invalidate-preview');
+  await button('Remove 2 entries').click();
+  await page.getByText('2 entries removed').waitFor();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await tableRow('report-writer').first().waitFor({ state: 'detached' });
+
+  await button(/Remove this entry of help-desk/)
+    .first()
+    .click();
+  await preview.getByText('This removes 1 entry.').waitFor();
+  await button('Remove 1 entry').click();
+  await page.getByText('1 entry removed').waitFor();
+});
+
+test('settings are refused at their fields, in their own units, and mended one after the other', async () => {
+  await open('/settings');
+  const [size, pause] = [field('Window size'), field('An abandoned pause ends after')];
+  await size.fill('wide');
+  await pause.fill('late');
+  await button('Save changes').click();
+  expect(await size.evaluate((input: any) => input.ownerDocument.activeElement === input)).toBe(true);
+  await size.fill('');
+  await size.pressSequentially('25');
+  expect([await size.inputValue(), await pause.inputValue()]).toEqual(['25', 'late']);
+  await pause.fill('99999999');
+  await button('Save changes').click();
+  await page
+    .getByRole('alert')
+    .filter({ hasText: /^At most \d+\.$/ })
+    .waitFor();
+  await pause.fill('45');
+  await button('Save changes').click();
+  await page.getByText('Everything is saved.').waitFor();
+  await page.reload();
+  await expect.poll(async () => [await size.inputValue(), await pause.inputValue()]).toEqual(['25', '45']);
+});
+
+test('prices are added, changed and taken away, and two who edit lose nothing', async () => {
+  await open('/settings?section=prices');
+  await button('Add model').click();
+  await field('Model').fill('our-own-finetune');
+  await field('Input price of our-own-finetune').fill('cheap');
+  await button('Save prices').click();
+  await page.getByText('Enter a price.').first().waitFor();
+  await field('Input price of our-own-finetune').fill('1.5');
+  await field('Output price of our-own-finetune').fill('6');
+
+  const { body: theirs } = await gateway.operator('GET', '/v1/prices');
+  const models = theirs.models.map((one: any) =>
+    one.model === 'gpt-4o' ? { ...one, input_usd: 2.75 } : one,
+  );
+  await gateway.operator('PUT', '/v1/prices', { version: theirs.version, models });
+  await button('Save prices').click();
+  await page.getByText('Somebody else has saved prices').waitFor();
+  // The whole table is a page of its own to check; this is about what was edited and what is said.
+  await field('Find a model').fill('gpt-4o');
+  await checkEveryLook(page, 'prices-conflict');
+  await button('Put my edits on top of theirs').click();
+  await page.getByText('Version 1, tester').waitFor();
+  await button('Save prices').click();
+  await page.getByText('Version 2, ana').waitFor();
+
+  await page.reload();
+  await field('Find a model').fill('our-own');
+  expect(await field('Output price of our-own-finetune').inputValue()).toBe('6');
+  await button('Remove our-own-finetune').click();
+  await button('Save prices').click();
+  await page.getByText('Version 3, ana').waitFor();
+  const { body: table } = await gateway.operator('GET', '/v1/prices');
+  expect(table.models.find((one: any) => one.model === 'gpt-4o').input_usd).toBe(2.75);
+  expect(table.models.some((one: any) => one.model === 'our-own-finetune')).toBe(false);
+});
+
+test('an upstream is added, given another address, its key removed, and deleted', async () => {
+  await open('/settings?section=upstreams');
+  await button('Add upstream').click();
+  await field('Name').fill('Local LLM');
+  await field('Base URL').fill('llm.example.org');
+  await button('Save upstream').click();
+  expect(await problemAt(field('Name'))).toBe('Lower-case letters, digits and -, at most 63.');
+  expect(await problemAt(field('Base URL'))).toBe('Begin with https:// or http://.');
+  await checkEveryLook(page, 'upstream-refused');
+  await field('Name').fill('gemini');
+  await field('Base URL').fill('https://llm.example.org/v1');
+  await button('Save upstream').click();
+  expect(await problemAt(field('Name'))).toBe('There is one of this name already: edit it.');
+  await field('Name').fill('local-llm');
+  await field('Vendor key').fill('sk-local');
+  await button('Save upstream').click();
+  const added = page.getByRole('article').filter({ hasText: 'local-llm' });
+  await added.getByText('Our key').waitFor();
+
+  await button('Edit local-llm').click();
+  expect(await field('Base URL').inputValue()).toBe('https://llm.example.org/v1');
+  await field('Base URL').fill('https://llm.example.org/v2');
+  await button('Save upstream').click();
+  await added.getByText('https://llm.example.org/v2').waitFor();
+  await added.getByText('Our key').waitFor();
+  await button('Remove key of local-llm').click();
+  await button('Remove key').click();
+  await added.getByText('Caller’s key').waitFor();
+  await page.reload();
+  await button('Delete local-llm').click();
+  await button('Delete upstream').click();
+  await added.waitFor({ state: 'detached' });
+});
+
+test('an agent key works from its creation to its revocation', async () => {
+  await open('/settings?section=agent-keys');
+  await button('Create key').click();
+  expect(await problemAt(field('Name'))).toBe('Give the key a name, so that you know later whose it is.');
+  await field('Name').fill('research fleet');
+  await button('Create key').click();
+  const secret = await page.getByTestId('agent-key-secret').innerText();
+  await checkEveryLook(page, 'key-created');
+  await button('I have copied it').click();
+  await tableRow('research fleet').getByText('Active').waitFor();
+  expect(await field('Name').inputValue()).toBe('');
+  const ingest = async () =>
+    (await gateway.ingest(buildDecisionLog({}), { authorization: `Bearer ${secret}` })).status;
+  expect(await ingest()).toBe(202);
+
+  await button('Revoke research fleet').click();
+  await button('Revoke key').click();
+  await tableRow('research fleet').getByText('Revoked').waitFor();
+  expect(await ingest()).toBe(401);
+});
+
+test('an operator comes in as a viewer, may change nothing, and is out once revoked', async () => {
+  await open('/settings?section=operators');
+  await button('Create operator').click();
+  expect(await problemAt(field('Name'))).toBe('Name the person or the shift.');
+  await field('Name').fill('night shift');
+  await choose('Role', 'Viewer');
+  await button('Create operator').click();
+  const operatorToken = await page.getByTestId('operator-secret').innerText();
+  await checkEveryLook(page, 'operator-created');
+  await button('I have copied it').click();
+  await tableRow('night shift').getByText('viewer').waitFor();
+
+  const night = await openAs(browser, { ...gateway, operatorToken }, 'nina', '/settings?section=prices');
+  await night.getByText('Only an administrator may change settings.').first().waitFor();
+  await night.goto(`${gateway.url}/settings?section=operators`);
+  await night.getByText('Only an administrator may manage access.').waitFor();
+  await checkEveryLook(night, 'operators-as-viewer');
+
+  await button('Revoke night shift').click();
+  await button('Revoke operator').click();
+  await tableRow('night shift').getByText('Revoked').waitFor();
+  await night.waitForURL('**/login**');
+});
