@@ -172,7 +172,7 @@ const Delivery = memo(function Delivery({
         {delivery.last_error && state !== 'delivered' ? (
           <p className="flex items-center gap-1 text-danger text-xs">
             <MailX size={12} aria-hidden="true" className="shrink-0" />
-            {delivery.last_error}
+            <span className="inline-block first-letter:uppercase">{delivery.last_error}</span>
           </p>
         ) : null}
       </div>
@@ -215,6 +215,7 @@ function RetryButton({ delivery }: { delivery: AlertDelivery }) {
         disabledReason={denial}
         onClick={() => mutate()}
         aria-label={`Retry “${delivery.notice.title}”`}
+        className="max-md:h-10"
       >
         Retry
       </Button>
