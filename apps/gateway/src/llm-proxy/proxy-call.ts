@@ -95,6 +95,8 @@ export class ProxyCall {
   finding: string | null = null;
 
   // ---- forward
+  /** The upstream has the request and has not failed it: what it does costs, whether or not anybody waits for the answer. */
+  wasTakenUp = false;
   status = 0;
   decision: CallDecision = 'forwarded';
   detail: string | null = null;

@@ -28,8 +28,10 @@ export interface UpstreamRequest {
 
 export type UpstreamFailure = 'unreachable' | 'timeout' | 'broken';
 
-/** Calls come in this order: head, chunks, then end or failed; failed alone if no answer began. None after an abort. */
+/** Calls come in this order: sent, head, chunks, then end or failed; failed alone if it was not sent. None after an abort. */
 export interface UpstreamSink {
+  /** A connection is there, and the request leaves on it. */
+  sent(): void;
   /** @param headers name, value, name, value ... as they came */
   head(status: number, headers: string[]): void;
   /** False: no more until `resume`. */
@@ -99,8 +101,12 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
 
   onConnect(abort: (reason?: Error) => void): void {
     // Aborted while it waited for a socket.
-    if (this.#isOver) abort(new Error('aborted'));
-    else this.#abort = abort;
+    if (this.#isOver) {
+      abort(new Error('aborted'));
+      return;
+    }
+    this.#abort = abort;
+    this.#sink.sent();
   }
 
   onHeaders(status: number, headers: Buffer[], resume: () => void): boolean {

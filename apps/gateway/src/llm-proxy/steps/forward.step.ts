@@ -105,11 +105,16 @@ class Relay implements UpstreamSink {
     if (this.#call.isGone) this.#call.leave();
   }
 
+  sent(): void {
+    this.#call.wasTakenUp = true;
+  }
+
   head(status: number, headers: string[]): void {
     const call = this.#call;
     call.status = status;
     call.firstByteMs = call.elapsedMs();
     const isGood = status >= 200 && status < 300;
+    call.wasTakenUp = isGood;
     if (isGood && call.dialect !== null)
       this.#reader = AnswerReader.for(call.dialect, headers, call.request?.stream);
     if (call.outgoing.headersSent) {
@@ -154,6 +159,7 @@ class Relay implements UpstreamSink {
     call.detail = `${failure} (${code})`;
     if (!hadHead) {
       const isLate = failure === 'timeout';
+      if (!isLate) call.wasTakenUp = false;
       this.#finish({
         kind: 'refuse',
         decision: 'upstream_failed',

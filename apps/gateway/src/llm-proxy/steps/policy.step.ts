@@ -1,6 +1,7 @@
 /**
  * Step 3: may this agent run, now, this much? What a call will use is estimated and taken before it is sent, so that a
  * burst cannot overrun a budget; what it really used is put in its place afterwards, and a failed call gives all back.
+ * Who hangs up on an upstream at work has used what was estimated: leaving early must not be a way around a limit.
  */
 import {
   type AgentPolicy,
@@ -22,6 +23,7 @@ import {
   type NamedWindow,
   NOTHING_USED,
   nextAllowedMs,
+  OUTPUT_TOKENS_ESTIMATE,
   rateLimitHeaders,
   type SessionCap,
   type SessionCaps,
@@ -69,7 +71,7 @@ function takeLimits(
   policy: AgentPolicy,
   nowMs: number,
 ): Verdict | undefined | Promise<Verdict | undefined> {
-  const estimate = estimateUsage(call.body?.length ?? 0, call.request?.output_tokens_max ?? null);
+  const estimate = estimateUsage(bytesOf(call), call.request?.output_tokens_max ?? null);
   const price = parts.prices.price(call.tenantId, call.request?.model ?? null);
   const cost = price === null ? null : costMicroUsd(price, estimate);
   if (call.sessionKey !== null) {
@@ -106,18 +108,20 @@ function apply(
   return limited((windows[decision.refusedBy] as NamedWindow).name, decision.retryAfterMs);
 }
 
-/** Null: the call used nothing, because it never got an answer. */
+/** Null: the call used nothing, because the upstream never had it or failed it. */
 function usedBy(call: ProxyCall): Usage | null {
   if (call.decision === 'cached') return NO_TOKENS;
-  const isCut = call.decision === 'aborted' || call.decision === 'upstream_failed';
-  const hasAnswer = call.isAnswered || (isCut && call.answer !== null && call.answer.text !== '');
-  if (!hasAnswer || call.request === null) return null;
-  // The vendor said nothing, or was cut off before it could: what went by is counted by its length.
-  return (
-    call.answer?.usage ??
-    estimateUsage(call.body?.length ?? 0, Math.ceil((call.answer?.text.length ?? 0) / 4))
-  );
+  const { request, answer } = call;
+  if (!call.wasTakenUp || request === null) return null;
+  const tokensSeen = Math.ceil((answer?.text.length ?? 0) / 4);
+  const isWhole = call.isAnswered || (answer !== null && answer.finish !== null);
+  if (isWhole) return answer?.usage ?? estimateUsage(bytesOf(call), tokensSeen);
+  // Cut off: what the vendor said of usage so far, if anything, is not what it will charge.
+  const tokensMax = request.output_tokens_max ?? OUTPUT_TOKENS_ESTIMATE;
+  return estimateUsage(bytesOf(call), Math.max(tokensSeen, tokensMax));
 }
+
+const bytesOf = ({ body }: ProxyCall): number => body?.length ?? 0;
 
 /** A call answered from the cache: it was a call, and took nothing from anybody. */
 const NO_TOKENS: Readonly<Usage> = {
@@ -145,7 +149,7 @@ function giveBack(
 ): void {
   const { costMicroUsd: cost } = call;
   // A path we cannot read: it was a call, and what it cost stays as estimated.
-  const isUnread = call.request === null && call.wasSent;
+  const isUnread = call.request === null && (call.wasSent || call.wasTakenUp);
   const calls = usage === null && !isUnread ? 0 : 1;
   if (call.sessionKey !== null)
     caps.settle(call.sessionKey, taken.costMicroUsd, { calls, costMicroUsd: cost });

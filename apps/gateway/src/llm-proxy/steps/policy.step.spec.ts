@@ -1,0 +1,130 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import {
+  type AgentPrincipal,
+  agentScope,
+  type LlmAnswer,
+  type ModelPrice,
+  sessionKey,
+  type Usage,
+} from '#contracts';
+import { dialectFor } from '#domain/llm-dialects';
+import {
+  defaultPolicy,
+  limitWindows,
+  MemoryRateLimiter,
+  OUTPUT_TOKENS_ESTIMATE,
+  SessionCaps,
+} from '#domain/policy';
+import { FakeClock } from '#testing';
+import { ProxyCall } from '../proxy-call.js';
+import { policyStep } from './policy.step.js';
+
+const SCOPE = agentScope('default', 'agent-1');
+const SESSION = sessionKey('default', 's1');
+const POLICY = {
+  ...defaultPolicy('agent-1'),
+  requests_per_minute: 2,
+  tokens_per_minute: 100_000,
+  budget_day_usd: 1,
+  session_calls_max: 3,
+};
+/** A dollar per million tokens: a micro-dollar a token. */
+const PRICE = { input_usd: 1, output_usd: 1, cached_input_usd: null, cache_write_usd: null } as ModelPrice;
+const BODY = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Where is order 12?' }] });
+const INPUT_TOKENS = Math.ceil(BODY.length / 4);
+const ESTIMATED = INPUT_TOKENS + OUTPUT_TOKENS_ESTIMATE;
+
+const answer = (changes: Partial<LlmAnswer>): LlmAnswer => ({
+  model: 'm',
+  text: '',
+  tool_calls: [],
+  finish: null,
+  usage: null,
+  failed: false,
+  answer_id: null,
+  lossless: true,
+  ...changes,
+});
+const usage = (input_tokens: number, output_tokens: number): Usage => ({
+  input_tokens,
+  cached_input_tokens: 0,
+  cache_write_tokens: 0,
+  output_tokens,
+  reasoning_tokens: 0,
+});
+
+/** What is counted against the agent once a call has ended like this. */
+async function countedAfter(ending: Partial<ProxyCall>) {
+  const clock = new FakeClock();
+  const limiter = new MemoryRateLimiter({ clock });
+  const caps = new SessionCaps({ clock });
+  const step = policyStep({
+    agents: { restriction: () => POLICY },
+    prices: { price: () => PRICE },
+    limiter,
+    caps,
+    clock,
+    onLimiterFailed: () => expect.unreachable(),
+  });
+  const target = { upstream: 'openai', agentId: null, path: '/chat/completions', query: '' };
+  const call = new ProxyCall('call-1', 5, target, {} as IncomingMessage, {} as ServerResponse);
+  call.principal = { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: 'default' } as AgentPrincipal;
+  call.scope = SCOPE;
+  call.sessionKey = SESSION;
+  call.dialect = dialectFor('openai', 'POST', '/chat/completions');
+  call.body = Buffer.from(BODY);
+  call.request = call.dialect?.readRequest(JSON.parse(BODY), '/chat/completions') ?? null;
+  expect(step.run?.(call)).toBeUndefined();
+  step.settle?.(Object.assign(call, ending));
+  const windows = limitWindows(SCOPE, POLICY, { requests: 1, tokens: 1, costMicroUsd: 1 }, clock.nowMs());
+  const [requests, tokens, microUsd] = (await limiter.look(windows)).map(({ used }) => used);
+  return {
+    requests,
+    tokens,
+    microUsd,
+    spent: call.costMicroUsd,
+    sessionCalls: caps.look(SESSION)?.callCount,
+  };
+}
+
+const counted = (tokens: number) => ({
+  requests: 1,
+  tokens,
+  microUsd: tokens,
+  spent: tokens,
+  sessionCalls: 1,
+});
+const NOTHING = { requests: 0, tokens: 0, microUsd: 0, spent: 0, sessionCalls: 0 };
+const LEFT = { isGone: true, decision: 'aborted', status: 499 } as const;
+
+describe('what stays counted when a call ends without a whole answer', () => {
+  test('a client that hangs up on an upstream at work has used the estimate', async () => {
+    expect(await countedAfter({ ...LEFT, wasTakenUp: true })).toEqual(counted(ESTIMATED));
+  });
+
+  test('so has one whose upstream is too late', async () => {
+    expect(await countedAfter({ decision: 'upstream_failed', wasTakenUp: true })).toEqual(counted(ESTIMATED));
+  });
+
+  test('a stream cut before its usage came has used the estimate, or what went by where that is more', async () => {
+    const cut = { ...LEFT, wasTakenUp: true };
+    expect(await countedAfter({ ...cut, answer: answer({ text: 'half' }) })).toEqual(counted(ESTIMATED));
+    // Anthropic says what the input took, and one token of output, before the first word.
+    const begun = answer({ text: 'half', usage: usage(INPUT_TOKENS, 1) });
+    expect(await countedAfter({ ...cut, answer: begun })).toEqual(counted(ESTIMATED));
+    const long = answer({ text: 'x'.repeat(4 * 5_000) });
+    expect(await countedAfter({ ...cut, answer: long })).toEqual(counted(INPUT_TOKENS + 5_000));
+  });
+
+  test('a client that leaves behind the last word has used what the vendor said', async () => {
+    const whole = answer({ text: 'done', finish: 'stop', usage: usage(20, 7) });
+    expect(await countedAfter({ ...LEFT, wasTakenUp: true, answer: whole })).toEqual(counted(27));
+  });
+
+  test('a call that no upstream had, or that its upstream failed, is given back', async () => {
+    expect(await countedAfter(LEFT)).toEqual(NOTHING);
+    expect(await countedAfter({ decision: 'upstream_failed' })).toEqual(NOTHING);
+    expect(await countedAfter({ decision: 'forwarded', status: 500 })).toEqual(NOTHING);
+  });
+});

@@ -1,0 +1,86 @@
+/** An agent's limits hold whatever its client does with its calls. */
+import OpenAI from 'openai';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { respondJson, ScriptedUpstream } from '#testing';
+import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
+
+let upstream: ScriptedUpstream;
+let gateway: RunningGateway;
+beforeAll(async () => {
+  upstream = await new ScriptedUpstream().listen();
+  gateway = await startGateway({
+    env: {
+      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
+      OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
+      // Nobody listens on the port of discarded packets.
+      OBSERVATORY_UPSTREAM_AWAY_URL: 'http://127.0.0.1:9/v1',
+      OBSERVATORY_UPSTREAM_AWAY_KEY: 'sk-scripted',
+      UPSTREAM_HEADERS_TIMEOUT_MS: '1500',
+    },
+  });
+});
+afterAll(async () => {
+  expect(await gateway.stop()).toBe(0);
+  await upstream.close();
+});
+
+const client = (agent: string, name = 'openai') =>
+  new OpenAI({
+    baseURL: `${gateway.url}/agents/${agent}/proxy/${name}/v1`,
+    apiKey: AGENT_KEY,
+    maxRetries: 0,
+  });
+const ask = (openai: OpenAI, content: string, signal?: AbortSignal) =>
+  openai.chat.completions.create({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }] }, { signal });
+const limit = async (agent: string, policy: object) =>
+  expect(await gateway.operator('PATCH', `/v1/agents/${agent}/policy`, policy)).toMatchObject({
+    status: 200,
+  });
+const agentOf = async (agent: string) => (await gateway.operator('GET', `/v1/agents/${agent}`)).body;
+const callsOf = async (agent: string) =>
+  (await gateway.operator('GET', `/v1/calls?agent_id=${agent}`)).body.items;
+
+/** Asks, and hangs up as soon as the upstream has the question. */
+async function askAndLeave(agent: string, content: string): Promise<void> {
+  const abort = new AbortController();
+  const before = upstream.calls.length;
+  const asked = ask(client(agent), content, abort.signal);
+  asked.catch(() => {});
+  await expect.poll(() => upstream.calls.length).toBe(before + 1);
+  abort.abort();
+  await expect(asked).rejects.toThrow();
+  await upstream.calls[before]?.aborted;
+}
+
+test('calls whose client hangs up on the upstream count against limits, and are spent', async () => {
+  upstream.script(() => {});
+  const agent = 'leaver';
+  await limit(agent, { requests_per_minute: 2 });
+  await askAndLeave(agent, 'first');
+  await askAndLeave(agent, 'second');
+  await expect.poll(() => callsOf(agent)).toHaveLength(2);
+  for (const call of await callsOf(agent)) expect(call).toMatchObject({ decision: 'aborted', usage: null });
+  await expect(ask(client(agent), 'third')).rejects.toMatchObject({ status: 429 });
+  expect(upstream.calls).toHaveLength(2);
+  const { spend, policy } = await agentOf(agent);
+  expect(spend.day.spent_usd).toBeGreaterThan(0);
+  // Who tries again after hanging up is no agent in a loop.
+  expect(policy.active).toBe(true);
+});
+
+test('an answer that comes too late is paid for, too', async () => {
+  upstream.script(() => {});
+  await limit('late', { requests_per_minute: 1 });
+  await expect(ask(client('late'), 'slowly')).rejects.toMatchObject({ status: 504 });
+  await expect(ask(client('late'), 'again')).rejects.toMatchObject({ status: 429 });
+});
+
+test('a call that no upstream had, or that its upstream refused, counts for nothing', async () => {
+  await limit('unlucky', { requests_per_minute: 1 });
+  await expect(ask(client('unlucky', 'away'), 'anybody?')).rejects.toMatchObject({ status: 502 });
+  upstream.script((_call, response) => respondJson(response, 500, { error: { message: 'no' } }));
+  await expect(ask(client('unlucky'), 'anybody?')).rejects.toMatchObject({ status: 500 });
+  upstream.script((_call, response) => response.destroy());
+  await expect(ask(client('unlucky'), 'anybody?')).rejects.toMatchObject({ status: 502 });
+  expect((await agentOf('unlucky')).spend.day.spent_usd).toBe(0);
+});
