@@ -329,6 +329,31 @@ test('no key and no prompt is in a log, an error, a metric or a call record', as
     expect(everything).not.toContain(secret);
 });
 
+describe('an agent key goes no further', () => {
+  test.each<[string, string, Record<string, string>]>([
+    ['beside itself', '', { authorization: `Bearer ${AGENT_KEY}` }],
+    ["beside the vendor's", '', { authorization: 'Bearer sk-mine', 'x-api-key': AGENT_KEY }],
+    ['in the query', `?key=${AGENT_KEY}`, { authorization: 'Bearer sk-mine' }],
+    ['in the query, encoded', `?k%65y=${AGENT_KEY}`, { authorization: 'Bearer sk-mine' }],
+  ])('%s, where the upstream gets what the caller sends', async (_, query, headers) => {
+    upstream.script(always(openaiChat, { text: 'never' }));
+    const response = await post(body('leak'), {
+      path: `/proxy/passing/v1/chat/completions${query}`,
+      headers: { ...headers, 'x-observatory-key': AGENT_KEY },
+    });
+    expect(response.status).toBe(401);
+    expect(await response.text()).toContain('Send your own vendor key');
+    expect(upstream.calls).toHaveLength(0);
+  });
+
+  test('in an encoded query, where the upstream gets a key of ours', async () => {
+    upstream.script(always(openaiChat, { text: 'ok' }));
+    const path = `/proxy/openai/v1/chat/completions?k%65y=${AGENT_KEY}&a=%20b`;
+    expect((await post(body('query'), { path })).status).toBe(200);
+    expect(upstream.calls[0]?.url).toBe('/v1/chat/completions?a=%20b');
+  });
+});
+
 test('a key given in the settings is sealed on disk and in no answer', async () => {
   const secret = 'sk-settings-canary-1188aabb';
   const { status, body: answer } = await gateway.operator('PUT', '/v1/upstreams/sealed', {

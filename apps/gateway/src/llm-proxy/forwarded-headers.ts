@@ -5,6 +5,7 @@
 
 import { HEADERS } from '#contracts';
 import { PROXY_HEADERS } from '../errors/security-headers.js';
+import { KEY_HEADERS } from './carried-keys.js';
 
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
@@ -61,21 +62,18 @@ const NOT_FOR_UPSTREAM: ReadonlySet<string> = new Set([
   'x-tenant-id',
 ]);
 
-/** Headers vendors take their keys in. */
-const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']);
-
 const isOurs = (name: string): boolean =>
   name.startsWith('x-observatory-') || name.startsWith('x-forwarded-');
 
-/** @param raw as Node has them: name, value, name, value ... @param dropCredentials when a key of ours is put in */
-export function requestHeaders(raw: readonly string[], dropCredentials: boolean): string[] {
+/** @param raw as Node has them: name, value, name, value ... @param dropKeys when a key of ours is put in */
+export function requestHeaders(raw: readonly string[], dropKeys: boolean): string[] {
   const named = namedByConnection(raw);
   const kept: string[] = [];
   for (let at = 0; at < raw.length; at += 2) {
     const name = (raw[at] as string).toLowerCase();
     if (NOT_FOR_UPSTREAM.has(name) || named?.has(name)) continue;
     if (isOurs(name)) continue;
-    if (dropCredentials && CREDENTIALS.has(name)) continue;
+    if (dropKeys && KEY_HEADERS.has(name)) continue;
     kept.push(name, raw[at + 1] as string);
   }
   return kept;

@@ -10,6 +10,7 @@ import type {
   UpstreamSink,
 } from '#adapters/upstream-http';
 import { AnswerReader } from '../answer-reader.js';
+import { withoutQueryKey } from '../carried-keys.js';
 import { headerOf, requestHeaders, responseHeaders } from '../forwarded-headers.js';
 import { ownHeaders } from '../own-reply.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
@@ -73,12 +74,8 @@ const credential = ({ kind }: UpstreamTarget, key: string): [string, string] =>
       : ['authorization', `Bearer ${key}`];
 
 /** Gemini takes keys in the query too: the caller's is an agent key when the upstream's is ours. */
-function queryOf({ upstream, target: { query } }: ProxyCall): string {
-  if (upstream.apiKey === null || !/[?&]key=/.test(query)) return query;
-  const parameters = new URLSearchParams(query);
-  parameters.delete('key');
-  return parameters.size === 0 ? '' : `?${parameters}`;
-}
+const queryOf = ({ upstream, target: { query } }: ProxyCall): string =>
+  upstream.apiKey === null ? query : withoutQueryKey(query);
 
 /** Hands the upstream's answer to the client, and ends the step when one of the two is done. */
 class Relay implements UpstreamSink {

@@ -4,6 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type AgentPrincipal, agentScope, HEADERS, LIMITS } from '#contracts';
+import { carriedKeys, queryKey } from '../carried-keys.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
 import type { UpstreamDirectory, UpstreamTarget } from '../upstream-directory.js';
@@ -25,7 +26,7 @@ export const identifyStep = ({ authenticate, upstreams }: IdentifyParts): Step =
     if (isEmbedding(headers)) return NAVIGATION;
     const ownKey = text(headers[HEADERS.agentKey]);
     const keyInHeader = ownKey ?? vendorKey(headers);
-    const keyInQuery = (headers.authorization ?? keyInHeader) ? undefined : queryKey(call);
+    const keyInQuery = (headers.authorization ?? keyInHeader) ? undefined : queryKey(call.target.query);
     const principal = authenticate(headers.authorization, keyInHeader ?? keyInQuery);
     if (principal === null) return UNKNOWN_KEY;
     call.principal = principal;
@@ -45,8 +46,9 @@ export const identifyStep = ({ authenticate, upstreams }: IdentifyParts): Step =
     // Only Gemini's clients put their key there; anywhere else a mere link would do to make a call.
     if (keyInQuery !== undefined && upstream.kind !== 'gemini') return UNKNOWN_KEY;
     call.path = pathBelow(upstream, call.target.path);
-    // The agent key arrived where the vendor's belongs, and we have none to put in its place.
-    if (upstream.apiKey === null && ownKey === undefined)
+    // An agent key arrived where the vendor's belongs, and we have none to put in its place.
+    const isAgentKey = (key: string) => authenticate(undefined, key) !== null;
+    if (upstream.apiKey === null && (ownKey === undefined || keysOf(call).some(isAgentKey)))
       return { ...NO_VENDOR_KEY, detail: noVendorKey(upstream.name) };
     return undefined;
   },
@@ -70,14 +72,13 @@ function pathBelow({ kind, basePath }: UpstreamTarget, path: string): string {
 const isEmbedding = (headers: IncomingHttpHeaders): boolean =>
   (headers['sec-fetch-dest'] ?? 'empty') !== 'empty' || headers['sec-fetch-mode'] === 'navigate';
 
+const keysOf = ({ incoming, target }: ProxyCall): string[] => carriedKeys(incoming.rawHeaders, target.query);
+
 /** Without `x-observatory-key`, the agent key stands where the vendor's SDK puts its own. */
 function vendorKey(headers: IncomingHttpHeaders): string | undefined {
   if (headers.authorization !== undefined) return undefined;
   return text(headers['x-api-key']) ?? text(headers['x-goog-api-key']);
 }
-
-const queryKey = ({ target: { query } }: ProxyCall): string | undefined =>
-  query === '' ? undefined : (new URLSearchParams(query).get('key') ?? undefined);
 
 const text = (value: string | string[] | undefined): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
