@@ -6,6 +6,7 @@
 import type { Database } from 'better-sqlite3';
 import { AGED_TABLES, type AgedTable, type RetentionPiece } from './protocol.js';
 import type { CallTable } from './proxy/call-table.js';
+import { NO_PART } from './step-key.js';
 import type { StepTable } from './step-table.js';
 
 /** Rows looked at in one piece. */
@@ -79,12 +80,15 @@ export class Retention {
       .prepare(
         `DELETE FROM sessions WHERE rowid IN (
            SELECT s.rowid FROM sessions s WHERE s.last_seen_ms < ?
-             AND NOT EXISTS (SELECT 1 FROM steps t WHERE t.tenant_id = s.tenant_id AND t.session_id = s.session_id)
+             AND NOT EXISTS (SELECT 1 FROM step_keys k CROSS JOIN steps t ON t.seq = k.seq
+                             WHERE k.key = session_key(s.tenant_id, s.session_id) AND k.part = ${NO_PART}
+                             AND t.tenant_id = s.tenant_id AND t.session_id = s.session_id)
+             AND (s.tenant_id, s.session_id) NOT IN (SELECT tenant_id, session_id FROM steps WHERE seq > ?)
              AND NOT EXISTS (SELECT 1 FROM controls c WHERE c.tenant_id = s.tenant_id
                              AND c.session_id = s.session_id AND c.state NOT IN ('active', 'terminated'))
            ORDER BY s.last_seen_ms LIMIT ?)`,
       )
-      .run(beforeMs, PIECE_COUNT).changes;
+      .run(beforeMs, this.#steps.indexedSeq, PIECE_COUNT).changes;
     return { deleted_count: deleted, nextSeq: deleted === PIECE_COUNT ? 0 : null };
   }
 
@@ -103,9 +107,11 @@ export class Retention {
   }
 
   #delete(table: AgedTable, rows: AgedRow[]): number {
-    const remove = this.#database.prepare(`DELETE FROM ${table} WHERE seq = ?`);
+    const plain = this.#database.prepare(`DELETE FROM ${table} WHERE seq = ?`);
+    const remove = (seq: number) =>
+      table === 'steps' ? this.#steps.delete(seq) : plain.run(seq).changes > 0;
     let deleted = 0;
-    for (const row of rows) if (row.held === 0) deleted += remove.run(row.seq).changes;
+    for (const row of rows) if (row.held === 0 && remove(row.seq)) deleted += 1;
     if (table === 'steps' && deleted > 0) this.#steps.keepSeqFloor();
     if (table === 'llm_calls' && deleted > 0) {
       this.#calls.noteDeleted(rows.reduce((last, { seq }) => Math.max(last, seq), 0));

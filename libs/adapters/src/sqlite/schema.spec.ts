@@ -1,16 +1,31 @@
 import SQLite from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import type { StepRow } from '#contracts';
 import { buildCallRow, buildIncident, buildSemanticLoop, buildStepRow } from '#testing';
 import { STEP_COLUMNS } from './protocol.js';
 import { callBatch } from './proxy/call-batch.js';
 import { CallTable } from './proxy/call-table.js';
 import { ProxyWriteTable } from './proxy/proxy-write-table.js';
 import { MIGRATIONS, type Migration, migrate } from './schema.js';
+import { StepFinder } from './step-finder.js';
 import { StepTable } from './step-table.js';
 
 const version = (database: SQLite.Database) => database.pragma('user_version', { simple: true });
 const addColumn: Migration = (database) =>
   database.exec('ALTER TABLE settings ADD COLUMN changed_at_ms INTEGER');
+
+const flat = (row: StepRow) => STEP_COLUMNS.map((column) => row[column]);
+
+/** As every version had it. */
+function insertStep(database: SQLite.Database, seq: number, overrides: Partial<StepRow>): StepRow {
+  const row = buildStepRow(overrides);
+  database
+    .prepare(
+      `INSERT INTO steps (${STEP_COLUMNS.join(', ')}, seq) VALUES (${STEP_COLUMNS.map(() => '?').join(', ')}, ?)`,
+    )
+    .run(...flat(row), seq);
+  return row;
+}
 
 describe('migrate', () => {
   it('makes a new database, and leaves one that is up to date as it is', () => {
@@ -38,11 +53,7 @@ describe('migrate', () => {
     const database = new SQLite(':memory:');
     migrate(database, MIGRATIONS.slice(0, 1));
     expect(version(database)).toBe(1);
-    new StepTable(database).append(
-      STEP_COLUMNS.map((column) => buildStepRow({ trace_id: 'old' })[column]),
-      0,
-      1,
-    );
+    insertStep(database, 1, { trace_id: 'old' });
     migrate(database);
     expect(version(database)).toBe(MIGRATIONS.length);
     expect(database.prepare('SELECT trace_id FROM steps').pluck().all()).toEqual(['old']);
@@ -58,6 +69,20 @@ describe('migrate', () => {
     expect(version(database)).toBe(MIGRATIONS.length);
     expect(database.prepare('SELECT count(*) FROM incidents').pluck().get()).toBe(1);
     expect(new ProxyWriteTable(database).appendSemanticLoop('default', buildSemanticLoop())).toBe(1);
+  });
+
+  it('indexes the steps of a database of version 3 when it is opened, whatever is missing between them', () => {
+    const database = new SQLite(':memory:');
+    migrate(database, MIGRATIONS.slice(0, 3));
+    const rows = [3, 4, 9].map((seq) => insertStep(database, seq, { trace_id: `trace-${seq}` }));
+    migrate(database);
+    const steps = new StepTable(database);
+    expect(steps.indexedSeq).toBe(9);
+    const [row] = rows as [StepRow];
+    expect(steps.append(flat(row), 0, 1)).toEqual([0, 3]);
+    const finder = new StepFinder(database);
+    const page = { limit: 9, afterSeq: null, order: 'asc' } as const;
+    expect(finder.ofSession(row.tenant_id, row.session_id, page).map((step) => step.seq)).toEqual([3, 4, 9]);
   });
 
   it('stays at the last whole version when a step fails', () => {
@@ -90,9 +115,7 @@ describe('migrate', () => {
         .map((row) => row.detail)
         .join('; ');
     for (const sql of [
-      `SELECT * FROM steps WHERE tenant_id = 'a' AND session_id = 'b' AND seq < 9 ORDER BY seq DESC LIMIT 5`,
       `SELECT * FROM steps WHERE tenant_id = 'a' AND session_id = 'b' AND held = 1 ORDER BY seq`,
-      `SELECT * FROM steps WHERE tenant_id = 'a' AND trace_id = 'b' AND body_hash = 'c'`,
       `SELECT * FROM sessions WHERE tenant_id = 'a' AND (last_seen_ms, session_id) < (9, 'x') ORDER BY last_seen_ms DESC, session_id DESC LIMIT 5`,
       'SELECT * FROM sessions ORDER BY last_seen_ms DESC LIMIT 5',
       `SELECT * FROM controls WHERE state <> 'active' OR directives <> '[]'`,

@@ -6,6 +6,7 @@
 import type { Database } from 'better-sqlite3';
 import { proxyTables } from './proxy/proxy-tables.js';
 import { semanticLoopTable } from './proxy/semantic-loop-table.js';
+import { stepKeyTable } from './step-key-table.js';
 
 /** `PRAGMA application_id` of our files ("OBSV"): a database of another program is refused, not migrated. */
 export const APPLICATION_ID = 0x4f425356;
@@ -137,7 +138,7 @@ const initialTables: Migration = (database) =>
     CREATE TABLE disk_probe (id INTEGER PRIMARY KEY, filler BLOB NOT NULL) STRICT;
   `);
 
-export const MIGRATIONS: readonly Migration[] = [initialTables, proxyTables, semanticLoopTable];
+export const MIGRATIONS: readonly Migration[] = [initialTables, proxyTables, semanticLoopTable, stepKeyTable];
 
 /**
  * Brings the database to the newest version. Runs before anything else touches it.

@@ -20,9 +20,10 @@ import type {
 import type { ProxyReadCalls } from './proxy/proxy-protocol.js';
 import { ProxyReader } from './proxy/proxy-reader.js';
 import { SESSION_CHECKPOINT } from './schema.js';
-import { RAW_STEP_COLUMNS } from './step-table.js';
+import { StepFinder } from './step-finder.js';
+import { RAW_STEP_LIST } from './step-table.js';
 
-const STEPS = `SELECT ${RAW_STEP_COLUMNS} FROM steps`;
+const STEPS = `SELECT ${RAW_STEP_LIST} FROM steps`;
 const SESSIONS = 'SELECT tenant_id, session_id, last_seen_ms, view FROM sessions';
 
 type NamedReads = Record<ReadCallName, (...args: unknown[]) => unknown>;
@@ -31,12 +32,14 @@ export class SqliteReader implements Omit<ReadCalls, keyof ProxyReadCalls> {
   readonly #database: Database;
   readonly #auditReader: AuditReader;
   readonly #sql: PreparedStatements;
+  readonly #finder: StepFinder;
   readonly #proxy: ProxyReader;
 
   /** @throws Error with a reason, if there is no readable database at `path` */
   constructor(path: string) {
     this.#database = openReaderConnection(path);
     this.#sql = new PreparedStatements(this.#database);
+    this.#finder = new StepFinder(this.#database);
     this.#proxy = new ProxyReader(this.#database);
     this.#auditReader = new AuditReader(this.#database);
   }
@@ -51,7 +54,7 @@ export class SqliteReader implements Omit<ReadCalls, keyof ProxyReadCalls> {
   }
 
   steps(tenantId: string, sessionId: string, page: PageKeys): RawStep[] {
-    return this.#sql.page(STEPS, { tenant_id: tenantId, session_id: sessionId }, page);
+    return this.#finder.ofSession(tenantId, sessionId, page);
   }
 
   lastSteps(tenantId: string, sessionId: string, count: number): RawStep[] {
@@ -66,7 +69,7 @@ export class SqliteReader implements Omit<ReadCalls, keyof ProxyReadCalls> {
   }
 
   stepsByTrace(tenantId: string, traceId: string): RawStep[] {
-    return this.#sql.all(`${STEPS} WHERE tenant_id = ? AND trace_id = ? ORDER BY seq`, [tenantId, traceId]);
+    return this.#finder.ofTrace(tenantId, traceId);
   }
 
   stepsAfter(seq: number, limit: number): RawStep[] {

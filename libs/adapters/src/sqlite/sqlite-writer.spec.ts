@@ -112,7 +112,7 @@ describe('SqliteWriter', () => {
     let freeBytes = 1_000_000;
     writer = new SqliteWriter(settings({ freeBytesMin: 500_000 }), () => freeBytes);
     writer.write([steps([buildStepRow({ trace_id: 'a', received_at_ms: 1 })])]);
-    freeBytes = 499_999;
+    freeBytes = 400_000;
     expect(() => writer.write([steps([buildStepRow()])])).toThrow(StoreFullError);
     const [piece] = writer.write([{ kind: 'call', name: 'deleteOlder', args: '["steps", 2, 0]' }]);
     expect(piece).toEqual({ kind: 'done', value: { deleted_count: 1, nextSeq: null } });

@@ -87,8 +87,14 @@ export class SqliteWriter {
     }
   }
 
-  /** Folds the write-ahead log into the database and lets the file go. */
+  /** Indexes what is left, folds the write-ahead log into the database and lets the file go. */
   close(): void {
+    try {
+      this.#steps.settle();
+    } catch (error) {
+      // On a full disk it waits for the next start.
+      if (diskFullDetail(error) === null) throw error;
+    }
     try {
       this.#checkpoint('TRUNCATE');
     } finally {
@@ -110,10 +116,14 @@ export class SqliteWriter {
   }
 
   #transact<T>(work: () => T): T {
+    this.#steps.begin();
     this.#begin.run();
     try {
+      const { nextSeq } = this.#steps;
       const result = work();
+      this.#steps.indexFor(this.#steps.nextSeq - nextSeq);
       this.#commit.run();
+      this.#steps.committed();
       return result;
     } catch (error) {
       // SQLite rolls back by itself on some errors, such as a full disk.

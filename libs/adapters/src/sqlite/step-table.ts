@@ -5,9 +5,13 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { ControlWrite } from '#contracts';
 import { type Primitive, type RawStep, STEP_COLUMNS, type StepsResult, stepWidth } from './protocol.js';
+import type { StepIdentity } from './step-generation.js';
+import { StepKeys } from './step-keys.js';
 
-export const RAW_STEP_COLUMNS = `seq, ${STEP_COLUMNS.join(', ')}, rewritten_by`;
+export const RAW_STEP_COLUMNS = ['seq', ...STEP_COLUMNS, 'rewritten_by'] as const;
+export const RAW_STEP_LIST = RAW_STEP_COLUMNS.join(', ');
 
+const SESSION_AT = STEP_COLUMNS.indexOf('session_id');
 const TRACE_AT = STEP_COLUMNS.indexOf('trace_id');
 const HASH_AT = STEP_COLUMNS.indexOf('body_hash');
 
@@ -17,19 +21,21 @@ const SEQ_FLOOR = 'step_seq_floor';
 export class StepTable {
   readonly #database: Database;
   readonly #insert: Statement;
-  readonly #find: Statement;
+  readonly #delete: Statement;
+  readonly #keys: StepKeys;
   readonly #setFloor: Statement;
   #nextSeq: number;
 
-  constructor(database: Database) {
+  /** @param generationSteps how many are indexed together */
+  constructor(database: Database, generationSteps?: number) {
     this.#database = database;
     this.#insert = database.prepare(
-      `INSERT INTO steps (${STEP_COLUMNS.join(', ')}, seq) VALUES (${'?, '.repeat(stepWidth)}?)
-       ON CONFLICT (tenant_id, trace_id, body_hash) DO NOTHING`,
+      `INSERT INTO steps (${STEP_COLUMNS.join(', ')}, seq) VALUES (${'?, '.repeat(stepWidth)}?)`,
     );
-    this.#find = database
-      .prepare('SELECT seq FROM steps WHERE tenant_id = ? AND trace_id = ? AND body_hash = ?')
-      .pluck();
+    this.#delete = database.prepare(
+      'DELETE FROM steps WHERE seq = ? RETURNING tenant_id, session_id, trace_id, body_hash',
+    );
+    this.#keys = new StepKeys(database, generationSteps);
     this.#setFloor = database.prepare(
       'INSERT INTO counters (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
     );
@@ -56,19 +62,48 @@ export class StepTable {
       const start = index * stepWidth;
       for (let column = 0; column < stepWidth; column += 1) row[column] = values[start + column] as Primitive;
       row[stepWidth] = this.#nextSeq;
-      if (this.#insert.run(row).changes === 1) {
+      const first = this.#keys.findOrAdd(identityAt(values, start), this.#nextSeq);
+      if (first === null) {
+        this.#insert.run(row);
         this.#nextSeq += 1;
-        continue;
+      } else {
+        duplicates ??= [];
+        duplicates.push(index, first);
       }
-      const first = this.#find.get(
-        values[start],
-        values[start + TRACE_AT],
-        values[start + HASH_AT],
-      ) as number;
-      duplicates ??= [];
-      duplicates.push(index, first);
     }
     return duplicates;
+  }
+
+  /** Before every transaction. */
+  begin(): void {
+    this.#keys.begin(this.#nextSeq);
+  }
+
+  /** After every commit. */
+  committed(): void {
+    this.#keys.committed();
+  }
+
+  /** At the end of a transaction: indexes older steps, as many as the new ones demand. */
+  indexFor(newCount: number): void {
+    this.#keys.mergeFor(newCount);
+  }
+
+  /** Indexes all steps, in transactions of its own. */
+  settle(): void {
+    this.#keys.settle(this.#nextSeq);
+  }
+
+  /** All steps up to this one are in `step_keys`; later ones may be. */
+  get indexedSeq(): number {
+    return this.#keys.indexedSeq;
+  }
+
+  /** @returns false if there is none */
+  delete(seq: number): boolean {
+    const step = this.#delete.get(seq) as StepIdentity | undefined;
+    if (step !== undefined) this.#keys.remove(seq, step);
+    return step !== undefined;
   }
 
   /** @returns the step as rewritten; null if no such step is held */
@@ -81,7 +116,7 @@ export class StepTable {
       .get(rewrite.tenant_id, rewrite.session_id, rewrite.trace_id) as number | undefined;
     if (seq === undefined) return null;
     return this.#database
-      .prepare(`UPDATE steps SET body = ?, rewritten_by = ? WHERE seq = ? RETURNING ${RAW_STEP_COLUMNS}`)
+      .prepare(`UPDATE steps SET body = ?, rewritten_by = ? WHERE seq = ? RETURNING ${RAW_STEP_LIST}`)
       .get(rewrite.body, rewrite.rewritten_by, seq) as RawStep;
   }
 
@@ -89,7 +124,7 @@ export class StepTable {
   release({ tenant_id, session_id }: NonNullable<ControlWrite['release']>): RawStep[] {
     const held = this.#database
       .prepare(
-        `SELECT ${RAW_STEP_COLUMNS} FROM steps WHERE tenant_id = ? AND session_id = ? AND held = 1 ORDER BY seq`,
+        `SELECT ${RAW_STEP_LIST} FROM steps WHERE tenant_id = ? AND session_id = ? AND held = 1 ORDER BY seq`,
       )
       .all(tenant_id, session_id) as RawStep[];
     this.#database
@@ -112,3 +147,10 @@ export class StepTable {
     return Math.max(last ?? 0, floor ?? 0) + 1;
   }
 }
+
+const identityAt = (values: Primitive[], start: number): StepIdentity => ({
+  tenant_id: values[start] as string,
+  session_id: values[start + SESSION_AT] as string,
+  trace_id: values[start + TRACE_AT] as string,
+  body_hash: values[start + HASH_AT] as string,
+});

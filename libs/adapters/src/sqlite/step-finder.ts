@@ -1,0 +1,134 @@
+/**
+ * The reader's side of `step_keys`: steps by session or by trace. What is not indexed yet is gathered from the end of
+ * `steps`, each step looked at once.
+ */
+import type { Database } from 'better-sqlite3';
+import { PreparedStatements } from './prepared-statements.js';
+import type { PageKeys, RawStep } from './protocol.js';
+import { NO_PART, sessionKeyOf, traceKeyOf } from './step-key.js';
+import { INDEXED_SEQ } from './step-key-table.js';
+import { RAW_STEP_COLUMNS } from './step-table.js';
+
+const INDEXED = `SELECT ${RAW_STEP_COLUMNS.map((column) => `steps.${column}`).join(', ')}
+  FROM step_keys CROSS JOIN steps ON steps.seq = step_keys.seq WHERE key = ? AND step_keys.seq <= ?`;
+const ONE = `SELECT ${RAW_STEP_COLUMNS.join(', ')} FROM steps WHERE seq = ?`;
+
+type YoungStep = [seq: number, tenantId: string, sessionId: string, traceId: string];
+
+export class StepFinder {
+  readonly #sql: PreparedStatements;
+  readonly #inOneView: <T>(find: () => T) => T;
+  readonly #ofSessions = new YoungSeqs();
+  readonly #ofTraces = new YoungSeqs();
+  #indexedSeq = 0;
+  #seenSeq = 0;
+
+  constructor(database: Database) {
+    this.#sql = new PreparedStatements(database);
+    this.#inOneView = <T>(find: () => T) => database.transaction(find)();
+  }
+
+  ofSession(tenantId: string, sessionId: string, page: PageKeys): RawStep[] {
+    return this.#inOneView(() => {
+      this.#catchUp();
+      const { limit, afterSeq, order } = page;
+      const isBeyond = (seq: number) =>
+        afterSeq === null || (order === 'asc' ? seq > afterSeq : seq < afterSeq);
+      const young = this.#ofSessions.get(tenantId, sessionId).filter(isBeyond);
+      if (order === 'asc') {
+        const steps = this.#indexedOfSession(tenantId, sessionId, page);
+        return [...steps, ...this.#read(young, limit - steps.length)];
+      }
+      const steps = this.#read(young.reverse(), limit);
+      if (steps.length === limit) return steps;
+      return [
+        ...steps,
+        ...this.#indexedOfSession(tenantId, sessionId, { ...page, limit: limit - steps.length }),
+      ];
+    });
+  }
+
+  /** Oldest first. */
+  ofTrace(tenantId: string, traceId: string): RawStep[] {
+    return this.#inOneView(() => {
+      this.#catchUp();
+      const steps = this.#sql.all<RawStep>(
+        `${INDEXED} AND tenant_id = ? AND trace_id = ? ORDER BY steps.seq`,
+        [traceKeyOf(tenantId, traceId), this.#indexedSeq, tenantId, traceId],
+      );
+      return [...steps, ...this.#read(this.#ofTraces.get(tenantId, traceId), Number.POSITIVE_INFINITY)];
+    });
+  }
+
+  #indexedOfSession(tenantId: string, sessionId: string, { limit, afterSeq, order }: PageKeys): RawStep[] {
+    const [beyond, direction] = order === 'asc' ? ['>', 'ASC'] : ['<', 'DESC'];
+    const start = afterSeq ?? (order === 'asc' ? 0 : Number.MAX_SAFE_INTEGER);
+    return this.#sql.all(
+      `${INDEXED} AND part = ${NO_PART} AND step_keys.seq ${beyond} ? AND tenant_id = ? AND session_id = ?
+       ORDER BY step_keys.seq ${direction} LIMIT ?`,
+      [sessionKeyOf(tenantId, sessionId), this.#indexedSeq, start, tenantId, sessionId, limit],
+    );
+  }
+
+  /** Retention may have taken one since. */
+  #read(seqs: readonly number[], limit: number): RawStep[] {
+    const steps: RawStep[] = [];
+    for (const seq of seqs) {
+      if (steps.length >= limit) break;
+      const step = this.#sql.get<RawStep>(ONE, [seq]);
+      if (step !== null) steps.push(step);
+    }
+    return steps;
+  }
+
+  #catchUp(): void {
+    const indexed = this.#sql.get<{ value: number }>('SELECT value FROM counters WHERE name = ?', [
+      INDEXED_SEQ,
+    ]);
+    if (indexed !== null && indexed.value > this.#indexedSeq) {
+      this.#indexedSeq = indexed.value;
+      this.#ofSessions.forgetUpTo(indexed.value);
+      this.#ofTraces.forgetUpTo(indexed.value);
+    }
+    this.#seenSeq = Math.max(this.#seenSeq, this.#indexedSeq);
+    const steps = this.#sql
+      .prepare('SELECT seq, tenant_id, session_id, trace_id FROM steps WHERE seq > ? ORDER BY seq')
+      .raw()
+      .iterate(this.#seenSeq) as IterableIterator<YoungStep>;
+    for (const [seq, tenantId, sessionId, traceId] of steps) {
+      this.#ofSessions.add(tenantId, sessionId, seq);
+      this.#ofTraces.add(tenantId, traceId, seq);
+      this.#seenSeq = seq;
+    }
+  }
+}
+
+/** Seqs of steps by a name within a tenant, ascending. */
+class YoungSeqs {
+  readonly #seqs = new Map<string, number[]>();
+
+  add(tenantId: string, name: string, seq: number): void {
+    const key = keyOf(tenantId, name);
+    const seqs = this.#seqs.get(key);
+    if (seqs === undefined) this.#seqs.set(key, [seq]);
+    else seqs.push(seq);
+  }
+
+  /** The caller's own. */
+  get(tenantId: string, name: string): number[] {
+    return [...(this.#seqs.get(keyOf(tenantId, name)) ?? [])];
+  }
+
+  forgetUpTo(seq: number): void {
+    for (const [key, seqs] of this.#seqs) {
+      if ((seqs.at(-1) ?? 0) <= seq) this.#seqs.delete(key);
+      else if ((seqs[0] ?? 0) <= seq)
+        this.#seqs.set(
+          key,
+          seqs.filter((each) => each > seq),
+        );
+    }
+  }
+}
+
+const keyOf = (tenantId: string, name: string) => `${tenantId.length} ${tenantId}${name}`;

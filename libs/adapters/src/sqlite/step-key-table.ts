@@ -1,0 +1,23 @@
+/**
+ * The table `step_keys`: two numbers to a step, by which its session and its trace find it. Database version 4.
+ *
+ * @see docs/decisions/0012-steps-are-indexed-in-bulk.md
+ */
+import type { Database } from 'better-sqlite3';
+
+/** Name in `counters` of the step up to which `step_keys` is whole; it may hold entries of later ones already. */
+export const INDEXED_SEQ = 'step_keys_seq';
+
+/** A database of an older version is indexed by the writer when it opens it. */
+export function stepKeyTable(database: Database): void {
+  database.exec(`
+    CREATE TABLE step_keys (
+      key INTEGER NOT NULL,
+      part INTEGER NOT NULL,
+      seq INTEGER NOT NULL,
+      PRIMARY KEY (key, part, seq)
+    ) STRICT, WITHOUT ROWID;
+    DROP INDEX steps_once;
+    DROP INDEX steps_of_session;
+  `);
+}

@@ -1,0 +1,131 @@
+import SQLite from 'better-sqlite3';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { StepRow } from '#contracts';
+import { buildStepRow } from '#testing';
+import { STEP_COLUMNS } from './protocol.js';
+import { migrate } from './schema.js';
+import { StepFinder } from './step-finder.js';
+import { StepTable } from './step-table.js';
+
+/** Small enough that every run sees generations come and go, large enough that a merge takes several commits. */
+const GENERATION_STEPS = 9;
+
+const name = fc.constantFrom('a', 'b', 'a\n', '1 a');
+const step = fc.record({
+  tenant_id: name,
+  session_id: name,
+  trace_id: name,
+  body_hash: fc.constantFrom('00aa', '01bb', 'x', 'y'),
+});
+
+const action = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      kind: fc.constant('transact' as const),
+      steps: fc.array(step, { maxLength: 3 }),
+      deletedCount: fc.oneof(fc.constant(0), fc.nat(4)),
+      isUndone: fc.oneof(fc.constant(false), fc.boolean()),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ kind: 'look' as const }) },
+  { weight: 1, arbitrary: fc.constant({ kind: 'crash' as const }) },
+  { weight: 1, arbitrary: fc.constant({ kind: 'settle' as const }) },
+);
+type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
+
+type Identity = Pick<StepRow, 'tenant_id' | 'session_id' | 'trace_id' | 'body_hash'>;
+const idOf = ({ tenant_id, trace_id, body_hash }: Identity) =>
+  JSON.stringify([tenant_id, trace_id, body_hash]);
+
+class Bench {
+  readonly database = new SQLite(':memory:');
+  /** What must be stored, oldest first. */
+  readonly stored: (Identity & { seq: number })[] = [];
+  readonly finder: StepFinder;
+  table: StepTable;
+
+  constructor() {
+    migrate(this.database);
+    this.table = new StepTable(this.database, GENERATION_STEPS);
+    this.finder = new StepFinder(this.database);
+  }
+
+  do(action: Action): void {
+    if (action.kind === 'transact') this.transact(action);
+    if (action.kind === 'look') this.compare();
+    if (action.kind === 'crash') this.table = new StepTable(this.database, GENERATION_STEPS);
+    if (action.kind === 'settle') this.table.settle();
+  }
+
+  transact({ steps, deletedCount, isUndone }: Action & { kind: 'transact' }): void {
+    const { nextSeq } = this.table;
+    const before = [...this.stored];
+    this.table.begin();
+    this.database.exec('BEGIN');
+    this.append(steps);
+    for (const { seq } of this.stored.splice(0, deletedCount)) expect(this.table.delete(seq)).toBe(true);
+    this.table.keepSeqFloor();
+    this.table.indexFor(this.table.nextSeq - nextSeq);
+    this.database.exec(isUndone ? 'ROLLBACK' : 'COMMIT');
+    if (isUndone) {
+      this.table.nextSeq = nextSeq;
+      this.stored.splice(0, this.stored.length, ...before);
+    } else this.table.committed();
+  }
+
+  append(steps: Identity[]): void {
+    let seq = this.table.nextSeq;
+    const expected = steps.flatMap((each, index) => {
+      const first = this.stored.find((one) => idOf(one) === idOf(each));
+      if (first !== undefined) return [index, first.seq];
+      this.stored.push({ ...each, seq: seq++ });
+      return [];
+    });
+    const rows = steps.map((each) => buildStepRow(each));
+    const values = rows.flatMap((row) => STEP_COLUMNS.map((column) => row[column]));
+    expect(this.table.append(values, 0, rows.length) ?? []).toEqual(expected);
+    expect(this.table.nextSeq).toBe(seq);
+  }
+
+  /** Both ways to find steps, pages of two as well, and nothing in the index that is no longer there. */
+  compare(): void {
+    for (const tenant of ['a', 'b', 'a\n', '1 a'])
+      for (const other of ['a', 'b', 'a\n', '1 a']) {
+        const ofSession = this.seqs((each) => each.tenant_id === tenant && each.session_id === other);
+        for (const order of ['asc', 'desc'] as const) {
+          const expected = order === 'asc' ? ofSession : [...ofSession].reverse();
+          const whole = this.finder.ofSession(tenant, other, { limit: 999, afterSeq: null, order });
+          expect(whole.map((each) => each.seq)).toEqual(expected);
+          const page = this.finder.ofSession(tenant, other, { limit: 2, afterSeq: expected[0] ?? 1, order });
+          expect(page.map((each) => each.seq)).toEqual(expected.slice(1, 3));
+        }
+        const ofTrace = this.seqs((each) => each.tenant_id === tenant && each.trace_id === other);
+        expect(this.finder.ofTrace(tenant, other).map((each) => each.seq)).toEqual(ofTrace);
+      }
+    const orphans = 'SELECT count(*) FROM step_keys WHERE seq NOT IN (SELECT seq FROM steps)';
+    expect(this.database.prepare(orphans).pluck().get()).toBe(0);
+  }
+
+  seqs(matches: (step: Identity) => boolean): number[] {
+    return this.stored.filter(matches).map(({ seq }) => seq);
+  }
+}
+
+describe('steps indexed in bulk', () => {
+  it('are found, told from duplicates and deleted as if every insert kept an index', () => {
+    fc.assert(
+      fc.property(fc.array(action, { minLength: 1, maxLength: 80 }), (actions) => {
+        const bench = new Bench();
+        for (const each of actions) bench.do(each);
+        bench.compare();
+        bench.table.settle();
+        bench.compare();
+        const counted = bench.database.prepare('SELECT count(*) FROM step_keys').pluck().get();
+        expect(counted).toBe(bench.stored.length * 2);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,207 @@
+/**
+ * The writer's side of `step_keys`. An index that is kept up with every insert costs a page of the log for each step,
+ * twice: neighbours in time are no neighbours in it. So steps are gathered in memory, and a whole generation of them
+ * is merged in the order of the table, a piece with every commit. Until it is, memory knows which steps are stored;
+ * after a crash the table `steps` tells.
+ *
+ * @see docs/decisions/0012-steps-are-indexed-in-bulk.md
+ */
+import type { Database, Statement } from 'better-sqlite3';
+import { type KeyEntry, StepGeneration, type StepIdentity } from './step-generation.js';
+import { NO_PART, partOf, sessionKeyOf, traceKeyOf } from './step-key.js';
+import { INDEXED_SEQ } from './step-key-table.js';
+
+/** Steps of a generation: the more, the fewer pages a step costs; the next start after a crash has so many to index. */
+const GENERATION_STEPS = 32_768;
+/** Entries merged for a new step; there are two to each, so a generation is done long before the next is full. */
+const MERGED_PER_STEP = 6;
+const ALL = Number.POSITIVE_INFINITY;
+/** Sessions whose key is remembered. */
+const SESSIONS_KNOWN_MAX = 10_000;
+
+interface Merge {
+  generation: StepGeneration;
+  entryAt: (index: number) => KeyEntry;
+  entriesCount: number;
+  lastSeq: number;
+  /** Entries committed. */
+  position: number;
+  /** The same when the transaction under way is committed. */
+  positionThen: number;
+}
+
+export class StepKeys {
+  readonly #database: Database;
+  readonly #insert: Statement;
+  readonly #delete: Statement;
+  readonly #find: Statement;
+  readonly #findRow: Statement;
+  readonly #isRow: Statement;
+  readonly #saveCounter: Statement;
+  readonly #generationSteps: number;
+  readonly #sessionKeys = new Map<string, number>();
+  /** Steps not indexed that were deleted: since the last generation, and in the transaction under way. */
+  readonly #gone = new Set<number>();
+  readonly #goneNow = new Set<number>();
+  #indexedSeq: number;
+  #young = new StepGeneration();
+  #merge: Merge | null = null;
+
+  /** @param generationSteps how many are gathered before they are merged */
+  constructor(database: Database, generationSteps = GENERATION_STEPS) {
+    this.#database = database;
+    this.#generationSteps = generationSteps;
+    // An entry may be there already: a merge cut off by a crash begins anew.
+    this.#insert = database.prepare('INSERT OR IGNORE INTO step_keys (key, part, seq) VALUES (?, ?, ?)');
+    this.#delete = database.prepare('DELETE FROM step_keys WHERE key = ? AND part = ? AND seq = ?');
+    this.#find = database.prepare('SELECT 1 FROM step_keys WHERE key = ? AND part = ? LIMIT 1').pluck();
+    this.#findRow = database
+      .prepare(
+        `SELECT steps.seq FROM step_keys CROSS JOIN steps ON steps.seq = step_keys.seq
+         WHERE key = ? AND part = ? AND tenant_id = ? AND trace_id = ? AND body_hash = ? LIMIT 1`,
+      )
+      .pluck();
+    this.#isRow = database
+      .prepare('SELECT 1 FROM steps WHERE seq = ? AND tenant_id = ? AND trace_id = ? AND body_hash = ?')
+      .pluck();
+    this.#saveCounter = database.prepare(
+      'INSERT INTO counters (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+    );
+    database.function('session_key', { deterministic: true }, sessionKeyOf);
+    this.#indexedSeq =
+      (database.prepare('SELECT value FROM counters WHERE name = ?').pluck().get(INDEXED_SEQ) as
+        | number
+        | undefined) ?? 0;
+    this.#indexStored();
+  }
+
+  /** `step_keys` is whole up to this step. */
+  get indexedSeq(): number {
+    return this.#indexedSeq;
+  }
+
+  /** Before every transaction. @param nextSeq seq of the next new step: all before it are committed */
+  begin(nextSeq: number): void {
+    this.#goneNow.clear();
+    if (this.#merge === null && this.#young.count >= this.#generationSteps) this.#startMerge(nextSeq);
+  }
+
+  /** After every commit. */
+  committed(): void {
+    for (const seq of this.#goneNow) this.#gone.add(seq);
+    const merge = this.#merge;
+    if (merge === null) return;
+    merge.position = merge.positionThen;
+    if (merge.position < merge.entriesCount) return;
+    this.#indexedSeq = merge.lastSeq;
+    for (const seq of this.#gone) if (seq <= merge.lastSeq) this.#gone.delete(seq);
+    this.#merge = null;
+  }
+
+  /** @returns seq of the step if it is stored, else null, and it is known under `seq` from now on */
+  findOrAdd(step: StepIdentity, seq: number): number | null {
+    const { tenant_id, session_id, trace_id, body_hash } = step;
+    const identity = `${tenant_id.length} ${tenant_id}${trace_id.length} ${trace_id}${body_hash}`;
+    const traceKey = traceKeyOf(tenant_id, trace_id);
+    const part = partOf(body_hash);
+    const found = this.#findYoung(identity, step) ?? this.#findIndexed(traceKey, part, step);
+    if (found === null)
+      this.#young.add(seq, identity, this.#sessionKey(tenant_id, session_id), traceKey, part);
+    return found;
+  }
+
+  /** A piece of the merge under way, if there is one: the last thing in every transaction. */
+  mergeFor(stepsCount: number): void {
+    this.#mergePiece(stepsCount * MERGED_PER_STEP);
+  }
+
+  /** Merges all steps there are, in transactions of its own. */
+  settle(nextSeq: number): void {
+    if (this.#merge !== null) this.#mergeRest(nextSeq);
+    this.#startMerge(nextSeq);
+    if (this.#merge !== null) this.#mergeRest(nextSeq);
+  }
+
+  /** Of a step that is being deleted. */
+  remove(seq: number, { tenant_id, session_id, trace_id, body_hash }: StepIdentity): void {
+    if (seq > this.#indexedSeq) this.#goneNow.add(seq);
+    this.#delete.run(this.#sessionKey(tenant_id, session_id), NO_PART, seq);
+    this.#delete.run(traceKeyOf(tenant_id, trace_id), partOf(body_hash), seq);
+  }
+
+  /** What a crash, or an older version, left unindexed. */
+  #indexStored(): void {
+    const next = this.#database.prepare(
+      'SELECT seq, tenant_id, session_id, trace_id, body_hash FROM steps WHERE seq > ? ORDER BY seq LIMIT ?',
+    );
+    for (;;) {
+      const steps = next.all(this.#indexedSeq, this.#generationSteps) as (StepIdentity & { seq: number })[];
+      if (steps.length === 0) return;
+      for (const { seq, tenant_id, session_id, trace_id, body_hash } of steps) {
+        const traceKey = traceKeyOf(tenant_id, trace_id);
+        this.#young.add(seq, '', this.#sessionKey(tenant_id, session_id), traceKey, partOf(body_hash));
+      }
+      this.settle(Number.MAX_SAFE_INTEGER);
+    }
+  }
+
+  #startMerge(nextSeq: number): void {
+    const generation = this.#young;
+    generation.cutFrom(nextSeq);
+    const { lastSeq } = generation;
+    if (lastSeq === null) return;
+    this.#young = new StepGeneration();
+    this.#merge = {
+      generation,
+      entryAt: generation.sorted(),
+      entriesCount: generation.count * 2,
+      lastSeq,
+      position: 0,
+      positionThen: 0,
+    };
+  }
+
+  #mergeRest(nextSeq: number): void {
+    this.begin(nextSeq);
+    this.#database.transaction(() => this.#mergePiece(ALL))();
+    this.committed();
+  }
+
+  #mergePiece(entriesMax: number): void {
+    const merge = this.#merge;
+    if (merge === null) return;
+    const end = Math.min(merge.entriesCount, merge.position + entriesMax);
+    for (let index = merge.position; index < end; index += 1) {
+      const entry = merge.entryAt(index);
+      const seq = entry[2];
+      if (!this.#gone.has(seq) && !this.#goneNow.has(seq)) this.#insert.run(entry);
+    }
+    merge.positionThen = end;
+    if (end === merge.entriesCount) this.#saveCounter.run(INDEXED_SEQ, merge.lastSeq);
+  }
+
+  #findYoung(identity: string, { tenant_id, trace_id, body_hash }: StepIdentity): number | null {
+    const seq = this.#young.find(identity) ?? this.#merge?.generation.find(identity) ?? null;
+    return seq !== null && this.#isRow.get(seq, tenant_id, trace_id, body_hash) === 1 ? seq : null;
+  }
+
+  #findIndexed(
+    traceKey: number,
+    part: number,
+    { tenant_id, trace_id, body_hash }: StepIdentity,
+  ): number | null {
+    if (this.#find.get(traceKey, part) === undefined) return null;
+    return (this.#findRow.get(traceKey, part, tenant_id, trace_id, body_hash) as number | undefined) ?? null;
+  }
+
+  #sessionKey(tenantId: string, sessionId: string): number {
+    const name = `${tenantId.length} ${tenantId}${sessionId}`;
+    let key = this.#sessionKeys.get(name);
+    if (key === undefined) {
+      key = sessionKeyOf(tenantId, sessionId);
+      if (this.#sessionKeys.size >= SESSIONS_KNOWN_MAX) this.#sessionKeys.clear();
+      this.#sessionKeys.set(name, key);
+    }
+    return key;
+  }
+}
