@@ -86,18 +86,21 @@ export function sendJson(
   // An unread body would be taken for the next request; a server that stops listening wants its connections back.
   if (!request.complete || !isListening(request)) all.push('connection', 'close');
   response.writeHead(status, all);
-  if (request.complete) response.end(text);
-  else endOnceRead(request, response, text);
+  endOnceRead(request, response, text);
 }
 
 /** A sender that is still talking gets this long to read why it should stop. */
 const LINGER_MS = 1_000;
 
 /**
- * Answers at once and closes a little later: a connection closed on what was not read yet is reset, and the reset
- * takes the answer with it. What still comes is thrown away.
+ * Answers at once and, where the request still comes, closes a little later: a connection closed on what was not read yet
+ * is reset, and the reset takes the answer with it. What still comes is thrown away.
  */
-function endOnceRead(request: IncomingMessage, response: ServerResponse, text: string): void {
+export function endOnceRead(request: IncomingMessage, response: ServerResponse, text: string): void {
+  if (request.complete) {
+    response.end(text);
+    return;
+  }
   response.write(text);
   const end = () => {
     clearTimeout(timer);

@@ -2,6 +2,7 @@
 import { ERRORS, type ErrorCode, HEADERS } from '#contracts';
 import { type Dialect, defaultDialect } from '#domain/llm-dialects';
 import { PROXY_HEADERS } from '../errors/security-headers.js';
+import { endOnceRead } from '../raw-routes.js';
 import type { ProxyCall, Verdict } from './proxy-call.js';
 
 /** Ends the call with the verdict. A client that has left gets nothing. */
@@ -49,14 +50,14 @@ function send(
   call: ProxyCall,
   answer: { status: number; contentType: string; body: string; headers: Record<string, string> },
 ): void {
-  const { outgoing } = call;
+  const { incoming, outgoing } = call;
   call.firstByteMs ??= call.elapsedMs();
   if (outgoing.headersSent) {
     outgoing.end(answer.body);
     return;
   }
   // An unread rest of the request would be taken for the next one.
-  if (!call.incoming.complete) outgoing.setHeader('connection', 'close');
+  if (!incoming.complete) outgoing.setHeader('connection', 'close');
   outgoing.writeHead(answer.status, {
     ...ownHeaders(call),
     ...answer.headers,
@@ -64,7 +65,7 @@ function send(
     'content-length': Buffer.byteLength(answer.body),
     'cache-control': 'no-store',
   });
-  outgoing.end(answer.body);
+  endOnceRead(incoming, outgoing, answer.body);
 }
 
 /** What every answer of the proxy carries. */
