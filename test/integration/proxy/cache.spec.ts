@@ -330,6 +330,37 @@ describe('equal calls at the same time', () => {
     expect(upstream.calls).toHaveLength(4);
   });
 
+  test.each([
+    ['brings an answer', 200],
+    ['brings none', 500],
+  ])('are refused when their agent was stopped before the first one %s', async (_, status) => {
+    let end = () => {};
+    upstream.script((call, response, index) => {
+      end = () => {
+        if (status === 200) always(openaiChat, { text: 'too late' })(call, response, index);
+        else respondJson(response, status, { error: { message: 'no' } });
+      };
+    });
+    const { text, options } = fresh();
+    const agent = `waiter-${serial}`;
+    await gateway.operator('PATCH', `/v1/agents/${agent}/policy`, { requests_per_minute: 60 });
+    const first = openaiChat.ask(gateway.url, text, again(options)).catch(() => {});
+    await expect.poll(() => upstream.calls.length).toBe(1);
+    const second = again({ ...options, agent });
+    const waits = openaiChat.ask(gateway.url, text, second);
+    waits.catch(() => {});
+    await expect
+      .poll(async () => (await gateway.operator('GET', `/v1/agents/${agent}`)).body.running_call_count)
+      .toBe(1);
+    // It has passed every guard by the time it is seen running, and hangs on the first one's answer.
+    await gateway.operator('POST', `/v1/agents/${agent}/deactivate`, { reason: 'enough' });
+    end();
+    await first;
+    await expect(waits).rejects.toMatchObject({ status: 403, code: 'agent_inactive' });
+    expect(upstream.calls).toHaveLength(1);
+    expect(await lastCall(second)).toMatchObject({ decision: 'inactive', cache: null });
+  });
+
   test('are not disturbed by one that waits and leaves, nor by a first one that leaves', async () => {
     upstream.script(slowly(always(openaiChat, { text: 'for those who stayed' }), 300));
     const { text, options } = fresh();

@@ -20,6 +20,7 @@ import {
 } from '#contracts';
 import { MemoryLlmCache } from '#domain/llm-cache';
 import { type Clock, deferred } from '#kernel';
+import type { AgentStanding } from '../llm-proxy/agent-standing.js';
 import type { ProxyCall, Verdict } from '../llm-proxy/proxy-call.js';
 import type { CacheEmbedder } from './cache-embedder.js';
 import type { CacheFlights, Landing } from './cache-flights.js';
@@ -46,6 +47,14 @@ export interface CacheDeskParts {
   clock: Clock;
 }
 
+/** How a call wants to be looked up. */
+export interface CacheWish {
+  policy: Exclude<CachePolicy, 'off'>;
+  control: Exclude<CacheControl, 'bypass'> | null;
+  /** Asked again of a call that waited for another. */
+  standing: AgentStanding;
+}
+
 /** Undefined: on to the upstream. */
 type Outcome = Verdict | undefined;
 
@@ -56,11 +65,8 @@ export class CacheDesk {
     this.#parts = parts;
   }
 
-  answer(
-    call: ProxyCall,
-    policy: Exclude<CachePolicy, 'off'>,
-    control: Exclude<CacheControl, 'bypass'> | null,
-  ): Outcome | Promise<Outcome> {
+  answer(call: ProxyCall, wish: CacheWish): Outcome | Promise<Outcome> {
+    const { policy, control } = wish;
     const startedMs = performance.now();
     const identified = identify(call, call.parsedBody());
     if (identified === null) return control === 'only' ? NOT_CACHED : undefined;
@@ -85,7 +91,7 @@ export class CacheDesk {
         return verdict;
       }
     }
-    return this.#lookFurther(call, ticket, { found, control, policy, startedMs });
+    return this.#lookFurther(call, ticket, { ...wish, found, startedMs });
   }
 
   /** A call that carries words of ours has nothing to do with the cache. */
@@ -110,13 +116,9 @@ export class CacheDesk {
       found,
       control,
       policy,
+      standing,
       startedMs,
-    }: {
-      found: CacheHit | null | Promise<CacheHit | null>;
-      control: CacheControl | null;
-      policy: CachePolicy;
-      startedMs: number;
-    },
+    }: CacheWish & { found: CacheHit | null | Promise<CacheHit | null>; startedMs: number },
   ): Promise<Outcome> {
     const { tally, flights } = this.#parts;
     const gone = deferred();
@@ -135,7 +137,7 @@ export class CacheDesk {
         const shared = await landing;
         waitedMs = performance.now() - fromMs;
         if (call.isGone) return undefined;
-        const verdict = shared && this.#replayShared(call, shared);
+        const verdict = standing(call.scope) ?? (shared && this.#replayShared(call, shared));
         if (verdict) return verdict;
       }
       const semantic = policy === 'on' ? await this.#semantic(call, ticket) : null;

@@ -29,6 +29,7 @@ import type { LiveHub } from '../realtime/live-hub.js';
 import type { SemanticLoopArea } from '../semantic-loop/semantic-loop.area.js';
 import { AgentActivity, monthStartMs } from './agent-activity.js';
 import { AgentDirectory } from './agent-directory.js';
+import { agentStanding } from './agent-standing.js';
 import { AgentViews } from './agent-views.js';
 import { CallLog } from './call-log.js';
 import { HeldCalls } from './held-calls.js';
@@ -183,6 +184,7 @@ export class LlmProxyArea {
   /** The route to put in front of the server. */
   route(authenticator: Authenticator, isDraining: () => boolean): ProxyRoute {
     const { clock, ids, config, desk, limits, semanticLoop, llmCache } = this.#parts;
+    const standing = agentStanding({ agents: this.agents, clock });
     const steps = pipeline({
       identify: {
         authenticate: (authorization, key) => authenticator.agent(authorization, key),
@@ -198,6 +200,7 @@ export class LlmProxyArea {
       stepFeed: this.feed,
       policy: {
         agents: this.agents,
+        standing,
         prices: this.prices,
         limiter: limits.limiter,
         caps: this.#caps,
@@ -207,6 +210,7 @@ export class LlmProxyArea {
       hold: {
         desk,
         held: this.held,
+        standing,
         holdMs: config.holdMs,
         streamHoldMs: config.streamHoldMs,
         onChanged: (call) => this.views.touch(call.tenantId, call.agentId),
@@ -220,7 +224,7 @@ export class LlmProxyArea {
         killResponse: config.killResponse,
       },
       semanticLoop: { ...semanticLoop.stepParts, agents: this.agents },
-      cache: { desk: llmCache.desk, agents: this.agents },
+      cache: { desk: llmCache.desk, agents: this.agents, standing },
       forward: { client: this.#client },
     });
     return new ProxyRoute({ steps, clock, ids, events: this.#events, isDraining });

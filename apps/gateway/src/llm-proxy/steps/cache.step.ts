@@ -2,10 +2,11 @@
  * Step 7: the same question is not paid for twice. Looked up by the request as its caller sent it; a call that carries
  * words of ours to the model is neither answered from the cache nor kept in it.
  */
-import { CACHE_POLICY_DEFAULT, type CachePolicy } from '#contracts';
-import { type CacheDesk, NOT_CACHED } from '../../llm-cache/cache-desk.js';
+import { CACHE_POLICY_DEFAULT } from '#contracts';
+import { type CacheDesk, type CacheWish, NOT_CACHED } from '../../llm-cache/cache-desk.js';
 import { cacheControlOf } from '../../llm-cache/cache-request.js';
 import type { AgentDirectory } from '../agent-directory.js';
+import type { AgentStanding } from '../agent-standing.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
 
@@ -13,9 +14,10 @@ export interface CacheParts {
   /** Null: switched off. */
   desk: Pick<CacheDesk, 'answer' | 'settle' | 'noteHinted' | 'noteFailed'> | null;
   agents: Pick<AgentDirectory, 'restriction'>;
+  standing: AgentStanding;
 }
 
-export const cacheStep = ({ desk, agents }: CacheParts): Step => ({
+export const cacheStep = ({ desk, agents, standing }: CacheParts): Step => ({
   name: 'cache',
   onFailure: 'open',
   run(call: ProxyCall): Verdict | undefined | Promise<Verdict | undefined> {
@@ -29,8 +31,8 @@ export const cacheStep = ({ desk, agents }: CacheParts): Step => ({
       desk.noteHinted(call);
       return without;
     }
-    if (without === undefined) return desk.answer(call, policy, control);
-    return answerOrNone(desk, call, policy);
+    if (without === undefined) return desk.answer(call, { policy, control, standing });
+    return answerOrNone(desk, call, { policy, control: 'only', standing });
   },
   settle(call: ProxyCall): void {
     if (call.cacheTicket !== null) desk?.settle(call, call.cacheTicket);
@@ -41,10 +43,10 @@ export const cacheStep = ({ desk, agents }: CacheParts): Step => ({
 async function answerOrNone(
   desk: NonNullable<CacheParts['desk']>,
   call: ProxyCall,
-  policy: Exclude<CachePolicy, 'off'>,
+  wish: CacheWish,
 ): Promise<Verdict> {
   try {
-    return (await desk.answer(call, policy, 'only')) ?? NOT_CACHED;
+    return (await desk.answer(call, wish)) ?? NOT_CACHED;
   } catch (error) {
     desk.noteFailed(error);
     return NOT_CACHED;

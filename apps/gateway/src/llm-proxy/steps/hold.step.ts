@@ -5,9 +5,12 @@
  *     paused, streaming       the same for a moment; then the stream is begun and kept alive with comments, and the
  *                             call may wait HITL_STREAM_HOLD_MS, since a begun stream cannot be told to try again
  *     terminated              403 "do not try again"
+ *
+ * An agent that was stopped while its call waited is refused as it would have been at the door.
  */
 import { type AgentControl, type HeldCall, ObservatoryError, type SessionKey } from '#contracts';
 import type { ControlDesk } from '../../hitl/control-desk.js';
+import type { AgentStanding } from '../agent-standing.js';
 import type { HeldCalls } from '../held-calls.js';
 import { ownHeaders } from '../own-reply.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
@@ -22,6 +25,7 @@ const RETRY_AFTER_SECONDS = 5;
 export interface HoldParts {
   desk: Pick<ControlDesk, 'answerFor' | 'noteProxied' | 'holdCall' | 'takeInjections'>;
   held: HeldCalls;
+  standing: AgentStanding;
   holdMs: number;
   streamHoldMs: number;
   /** Pauses between comments, and before the first. */
@@ -70,6 +74,8 @@ async function hold(parts: HoldParts, call: ProxyCall, proceed: Proceed): Promis
   try {
     const control = await waitOut(parts, call, gone.signal);
     if (call.isGone) return undefined;
+    const verdict = parts.standing(call.scope);
+    if (verdict !== undefined) return verdict;
     return control.state === 'paused' ? EXPIRED : proceed(call, control);
   } catch (error) {
     if (error instanceof ObservatoryError && error.code === 'too_many_polls') return TOO_MANY;

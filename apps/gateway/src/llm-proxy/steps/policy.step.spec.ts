@@ -61,6 +61,7 @@ async function countedAfter(ending: Partial<ProxyCall>) {
   const caps = new SessionCaps({ clock });
   const step = policyStep({
     agents: { restriction: () => POLICY },
+    standing: () => undefined,
     prices: { price: () => PRICE },
     limiter,
     caps,

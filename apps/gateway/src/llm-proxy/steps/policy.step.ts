@@ -3,26 +3,16 @@
  * burst cannot overrun a budget; what it really used is put in its place afterwards, and a failed call gives all back.
  * Who hangs up on an upstream at work has used what was estimated: leaving early must not be a way around a limit.
  */
-import {
-  type AgentPolicy,
-  type CallDecision,
-  type ErrorCode,
-  KILL_SWITCH_ACTOR,
-  type LimitDecision,
-  type RateLimiter,
-  type Usage,
-} from '#contracts';
+import { type AgentPolicy, type LimitDecision, type RateLimiter, type Usage } from '#contracts';
 import {
   corrections,
   costMicroUsd,
   estimateUsage,
-  isWithinAllowedHours,
   type LimitName,
   limitWindows,
   MemoryRateLimiter,
   type NamedWindow,
   NOTHING_USED,
-  nextAllowedMs,
   OUTPUT_TOKENS_ESTIMATE,
   rateLimitHeaders,
   type SessionCap,
@@ -30,6 +20,8 @@ import {
 } from '#domain/policy';
 import type { Clock } from '#kernel';
 import type { AgentDirectory } from '../agent-directory.js';
+import type { AgentStanding } from '../agent-standing.js';
+import { policyRefusal } from '../policy-refusal.js';
 import type { PriceBook } from '../price-book.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
@@ -37,6 +29,7 @@ import type { TakenLimits } from '../taken-limits.js';
 
 export interface PolicyParts {
   agents: Pick<AgentDirectory, 'restriction'>;
+  standing: AgentStanding;
   prices: Pick<PriceBook, 'price'>;
   limiter: RateLimiter;
   caps: SessionCaps;
@@ -51,12 +44,7 @@ export const policyStep = (parts: PolicyParts): Step => ({
   run(call: ProxyCall): Verdict | undefined | Promise<Verdict | undefined> {
     const policy = parts.agents.restriction(call.scope);
     if (policy === null) return undefined;
-    if (!policy.active) return inactive(policy);
-    const nowMs = parts.clock.nowMs();
-    const { allowed_hours: hours } = policy;
-    if (hours !== null && !isWithinAllowedHours(hours, nowMs))
-      return outsideHours(nextAllowedMs(hours, nowMs), nowMs);
-    return takeLimits(parts, call, policy, nowMs);
+    return parts.standing(call.scope) ?? takeLimits(parts, call, policy, parts.clock.nowMs());
   },
   settle(call: ProxyCall): void {
     const usage = usedBy(call);
@@ -162,49 +150,13 @@ function giveBack(
   if (changes.length > 0) limiter.correct(changes).catch(onLimiterFailed);
 }
 
-const refuse = (
-  decision: CallDecision,
-  code: ErrorCode,
-  detail: string,
-  retryAfterMs: number | null,
-): Verdict => ({
-  kind: 'refuse',
-  decision,
-  code,
-  detail,
-  // Waiting helps only where there is something to wait for.
-  shouldRetry: retryAfterMs !== null && retryAfterMs <= RETRY_WITHIN_MS,
-  ...(retryAfterMs !== null && { retryAfterSeconds: retryAfterMs / 1_000 }),
-});
-
-/** A client told to wait longer than this had better not wait. */
-const RETRY_WITHIN_MS = 60_000;
-
-const inactive = ({ deactivated_by, deactivated_reason }: AgentPolicy): Verdict =>
-  refuse(
-    'inactive',
-    'agent_inactive',
-    deactivated_by === KILL_SWITCH_ACTOR
-      ? 'The kill switch deactivated this agent because it was repeating itself; an operator can reactivate it.'
-      : `An operator deactivated this agent${deactivated_reason ? `: ${deactivated_reason}` : ''}.`,
-    null,
-  );
-
-const outsideHours = (nextMs: number | null, nowMs: number): Verdict =>
-  refuse(
-    'outside_hours',
-    'outside_allowed_hours',
-    `This agent may not run at this hour${nextMs === null ? '' : `; next at ${new Date(nextMs).toISOString()}`}.`,
-    nextMs === null ? null : nextMs - nowMs,
-  );
-
 const CAPS: Record<SessionCap, string> = {
   session_calls_max: 'calls',
   session_cost_usd_max: 'cost',
   session_minutes_max: 'time',
 };
 const capped = (cap: SessionCap): Verdict =>
-  refuse(
+  policyRefusal(
     'session_capped',
     'session_capped',
     `This session has reached its cap on ${CAPS[cap]} (${cap}).`,
@@ -220,10 +172,15 @@ const LIMITS_TEXT: Record<LimitName, string> = {
 };
 const limited = (name: LimitName, retryAfterMs: number | null): Verdict =>
   name === 'requests_per_minute' || name === 'tokens_per_minute'
-    ? refuse(
+    ? policyRefusal(
         'rate_limited',
         'rate_limited',
         `This agent has reached its limit of ${LIMITS_TEXT[name]}.`,
         retryAfterMs,
       )
-    : refuse('over_budget', 'budget_exceeded', `This agent has used up ${LIMITS_TEXT[name]}.`, retryAfterMs);
+    : policyRefusal(
+        'over_budget',
+        'budget_exceeded',
+        `This agent has used up ${LIMITS_TEXT[name]}.`,
+        retryAfterMs,
+      );
