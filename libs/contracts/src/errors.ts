@@ -42,6 +42,14 @@ export const ERRORS = {
   version_conflict: { status: 409, text: 'Somebody else changed this meanwhile; load it again.' },
   upstream_unreachable: { status: 502, text: 'The upstream could not be reached.' },
   upstream_timeout: { status: 504, text: 'The upstream did not answer in time.' },
+  too_many_bytes: {
+    status: 503,
+    text: 'Too many bytes are on their way through the proxy; try again in a moment.',
+  },
+  too_many_calls: {
+    status: 503,
+    text: 'Too many calls to this upstream are running; try again in a moment.',
+  },
   too_many_held_calls: { status: 503, text: 'Too many calls are held already.' },
   session_terminated: { status: 409, text: 'The session is terminated; this cannot be undone.' },
   too_many_directives: { status: 409, text: 'Too many directives are waiting for this agent already.' },

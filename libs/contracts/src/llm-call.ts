@@ -5,7 +5,7 @@ export const DIALECTS = ['openai-chat', 'openai-responses', 'anthropic', 'gemini
 export type DialectName = (typeof DIALECTS)[number];
 
 /**
- * What became of a call. `forwarded`: the answer is the upstream's own, errors included. `refused`: no key, or nothing that could be read. The rest never reached
+ * What became of a call. `forwarded`: the answer is the upstream's own, errors included. `refused`: no key, nothing that could be read, or no room. The rest never reached
  * it, except `aborted` (the client left) and `upstream_failed` (no answer: connection, timeout, broken stream).
  */
 export const CALL_DECISIONS = [

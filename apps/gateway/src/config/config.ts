@@ -45,6 +45,10 @@ export interface GatewayConfig {
   /** Body of a proxied request. */
   readonly proxyBodyBytesMax: number;
   readonly proxyBodyTimeoutMs: number;
+  /** Bodies of all proxied requests under way, held ones included; a tenant has half of it at most. */
+  readonly proxyInflightBytesMax: number;
+  /** Calls that run to one upstream at a time; a tenant has half of them at most. */
+  readonly upstreamCallsMax: number;
   /** An upstream gets this long to begin its answer. */
   readonly upstreamHeadersTimeoutMs: number;
   /** ... and this long between two pieces of it. */
@@ -86,6 +90,7 @@ export function parseConfig(variables: Variables, args: readonly string[] = []):
   const integer = (name: Variable, fallback: number, min: number, max: number) =>
     readInteger(variables, name, { fallback, min, max });
   const names = CONFIG_VARIABLES;
+  const proxyBodyBytesMax = integer(names.proxyBodyBytesMax, 64 * MEBIBYTE, 1_024, 1024 * MEBIBYTE);
   return {
     port: integer(names.port, 4_000, 0, 65_535),
     host,
@@ -110,8 +115,16 @@ export function parseConfig(variables: Variables, args: readonly string[] = []):
     holdMs: integer(names.holdMs, 50_000, 0, 10 * MINUTE_MS),
     streamHoldMs: integer(names.streamHoldMs, 10 * MINUTE_MS, 0, 24 * 60 * MINUTE_MS),
     killResponse: readChoice(variables, names.killResponse, KILL_RESPONSES) ?? KILL_RESPONSES[0],
-    proxyBodyBytesMax: integer(names.proxyBodyBytesMax, 64 * MEBIBYTE, 1_024, 1024 * MEBIBYTE),
+    proxyBodyBytesMax,
     proxyBodyTimeoutMs: integer(names.proxyBodyTimeoutMs, 60_000, 100, 60 * MINUTE_MS),
+    proxyInflightBytesMax: integer(
+      names.proxyInflightBytesMax,
+      Math.max(512 * MEBIBYTE, 2 * proxyBodyBytesMax),
+      // The largest body must fit into a tenant's half.
+      2 * proxyBodyBytesMax,
+      1024 ** 2 * MEBIBYTE,
+    ),
+    upstreamCallsMax: integer(names.upstreamCallsMax, 2_048, 2, 65_536),
     upstreamHeadersTimeoutMs: integer(names.upstreamHeadersTimeoutMs, 10 * MINUTE_MS, 100, 60 * MINUTE_MS),
     upstreamIdleTimeoutMs: integer(names.upstreamIdleTimeoutMs, 5 * MINUTE_MS, 100, 60 * MINUTE_MS),
     isLoopDetectionEnabled: readFlag(variables, names.isLoopDetectionEnabled, true),

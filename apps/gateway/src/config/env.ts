@@ -29,6 +29,8 @@ export const CONFIG_VARIABLES = {
   killResponse: 'KILL_RESPONSE',
   proxyBodyBytesMax: 'PROXY_BODY_BYTES_MAX',
   proxyBodyTimeoutMs: 'PROXY_BODY_TIMEOUT_MS',
+  proxyInflightBytesMax: 'PROXY_INFLIGHT_BYTES_MAX',
+  upstreamCallsMax: 'UPSTREAM_CALLS_MAX',
   upstreamHeadersTimeoutMs: 'UPSTREAM_HEADERS_TIMEOUT_MS',
   upstreamIdleTimeoutMs: 'UPSTREAM_IDLE_TIMEOUT_MS',
   isLoopDetectionEnabled: 'LOOP_DETECTION_ENABLED',

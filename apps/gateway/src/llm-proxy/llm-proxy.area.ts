@@ -32,6 +32,7 @@ import { AgentDirectory } from './agent-directory.js';
 import { agentStanding } from './agent-standing.js';
 import { AgentViews } from './agent-views.js';
 import { CallLog } from './call-log.js';
+import { FairShare } from './fair-share.js';
 import { HeldCalls } from './held-calls.js';
 import { IncidentDesk } from './incident-desk.js';
 import type { LimiterLink } from './limiter.js';
@@ -40,6 +41,7 @@ import { PriceBook } from './price-book.js';
 import type { ProxyCall } from './proxy-call.js';
 import { ProxyEvents } from './proxy-events.js';
 import { ProxyRoute } from './proxy-route.js';
+import { RunningCalls } from './running-calls.js';
 import { StepFeed } from './step-feed.js';
 import { isError } from './steps/record.step.js';
 import { UpstreamDirectory } from './upstream-directory.js';
@@ -76,6 +78,8 @@ export class LlmProxyArea {
   readonly feed: StepFeed;
   readonly #activity: AgentActivity;
   readonly #client: UpstreamClient;
+  readonly #bodyBytes: FairShare;
+  readonly #running: RunningCalls;
   readonly #events: ProxyEvents;
   readonly #windows: KillSwitchWindows;
   readonly #caps: SessionCaps;
@@ -89,6 +93,7 @@ export class LlmProxyArea {
       held: () => this.held.count,
       windows: () => this.#windows.counts().windows,
       waitingRows: () => this.log.waitingCount,
+      bodyBytes: () => this.#bodyBytes.taken,
     });
     this.#events = events;
     parts.llmCache.onFailedOpen = (error) => events.failedOpen('cache', error);
@@ -140,6 +145,16 @@ export class LlmProxyArea {
     this.#client = new UpstreamClient({
       headersTimeoutMs: config.upstreamHeadersTimeoutMs,
       idleTimeoutMs: config.upstreamIdleTimeoutMs,
+      // A call that may run has a socket: nothing queues where nobody sees it.
+      connectionsMax: config.upstreamCallsMax,
+    });
+    this.#bodyBytes = new FairShare({
+      max: config.proxyInflightBytesMax,
+      onFull: () => events.noRoom('body_bytes'),
+    });
+    this.#running = new RunningCalls({
+      max: config.upstreamCallsMax,
+      onFull: () => events.noRoom('upstream_calls'),
     });
   }
 
@@ -190,7 +205,10 @@ export class LlmProxyArea {
         authenticate: (authorization, key) => authenticator.agent(authorization, key),
         upstreams: this.upstreams,
       },
-      receive: { bodyBytesMax: config.proxyBodyBytesMax, bodyTimeoutMs: config.proxyBodyTimeoutMs },
+      receive: {
+        limits: { bodyBytesMax: config.proxyBodyBytesMax, bodyTimeoutMs: config.proxyBodyTimeoutMs },
+        bodyBytes: this.#bodyBytes,
+      },
       record: {
         log: this.log,
         activity: this.#activity,
@@ -225,7 +243,7 @@ export class LlmProxyArea {
       },
       semanticLoop: { ...semanticLoop.stepParts, agents: this.agents },
       cache: { desk: llmCache.desk, agents: this.agents, standing },
-      forward: { client: this.#client },
+      forward: { client: this.#client, running: this.#running },
     });
     return new ProxyRoute({ steps, clock, ids, events: this.#events, isDraining });
   }

@@ -1,5 +1,4 @@
 /** What the steps of the pipeline need, one member each. */
-import type { RequestBodyLimits } from './request-body.js';
 import type { StepFeed } from './step-feed.js';
 import type { CacheParts } from './steps/cache.step.js';
 import type { ForwardParts } from './steps/forward.step.js';
@@ -7,12 +6,13 @@ import type { HoldParts } from './steps/hold.step.js';
 import type { IdentifyParts } from './steps/identify.step.js';
 import type { KillSwitchParts } from './steps/kill-switch.step.js';
 import type { PolicyParts } from './steps/policy.step.js';
+import type { ReceiveParts } from './steps/receive.step.js';
 import type { RecordParts } from './steps/record.step.js';
 import type { SemanticLoopParts } from './steps/semantic-loop.step.js';
 
 export interface PipelineParts {
   identify: IdentifyParts;
-  receive: RequestBodyLimits;
+  receive: ReceiveParts;
   record: RecordParts;
   stepFeed: StepFeed;
   policy: PolicyParts;

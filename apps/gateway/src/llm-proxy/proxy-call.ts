@@ -64,6 +64,8 @@ export class ProxyCall {
 
   // ---- receive
   body: Buffer | null = null;
+  /** Of what all bodies together may take; also those of a body that was refused half-way. */
+  bodyBytesTaken = 0;
   /** Null: a path of the upstream that is passed through unread. */
   dialect: Dialect | null = null;
   request: LlmRequest | null = null;

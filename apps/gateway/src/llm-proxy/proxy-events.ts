@@ -12,6 +12,7 @@ export interface ProxyGauges {
   held: () => number;
   windows: () => number;
   waitingRows: () => number;
+  bodyBytes: () => number;
 }
 
 export class ProxyEvents {
@@ -23,6 +24,7 @@ export class ProxyEvents {
   readonly #failedOpen: Counter<'site'>;
   readonly #kills: Counter;
   readonly #dropped: Counter<'what'>;
+  readonly #noRoom: Counter<'what'>;
   readonly #loggedMs = new Map<string, number>();
   readonly #failOpenCounts = new Map<string, number>();
 
@@ -72,6 +74,12 @@ export class ProxyEvents {
       labelNames: ['what'],
       registers,
     });
+    this.#noRoom = new Counter({
+      name: `${METRIC_PREFIX}proxy_no_room_total`,
+      help: 'Calls refused because too much was under way: body_bytes, upstream_calls.',
+      labelNames: ['what'],
+      registers,
+    });
     const gauge = (name: string, help: string, read: () => number) =>
       new Gauge({
         name: `${METRIC_PREFIX}${name}`,
@@ -84,6 +92,11 @@ export class ProxyEvents {
     gauge('proxy_held_calls', 'Calls that wait for an operator now.', gauges.held);
     gauge('kill_switch_windows', 'Windows of the kill switch in memory.', gauges.windows);
     gauge('proxy_waiting_rows', 'Calls not yet handed to the store.', gauges.waitingRows);
+    gauge(
+      'proxy_body_bytes',
+      'Bytes of the bodies of calls under way, held ones included.',
+      gauges.bodyBytes,
+    );
   }
 
   /** @param upstream a configured name: bounded by the configuration */
@@ -165,6 +178,10 @@ export class ProxyEvents {
   rowsDropped(count: number, error: unknown): void {
     this.#dropped.inc({ what: 'rows' }, count);
     this.#logger.warn({ event: 'calls_dropped', count, err: error }, 'calls could not be recorded');
+  }
+
+  noRoom(what: 'body_bytes' | 'upstream_calls'): void {
+    this.#noRoom.inc({ what });
   }
 
   stepSkipped(): void {

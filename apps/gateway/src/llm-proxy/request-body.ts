@@ -3,19 +3,37 @@ import type { IncomingMessage } from 'node:http';
 import { ObservatoryError } from '#contracts';
 import { deadlinesOf } from '../decision-log/deadlines.js';
 
+/** Bodies leave with their calls, and most calls take seconds. */
+const RETRY_AFTER_SECONDS = 2;
+
 export interface RequestBodyLimits {
   bodyBytesMax: number;
   /** From the first byte to the last. */
   bodyTimeoutMs: number;
 }
 
-/** One copy at most, none when it came in one piece. @throws ObservatoryError payload_too_large, body_timeout, invalid_request */
+/** What a body counts against while it is in memory. */
+export interface BodyRoom {
+  /** False: so much has no room now. */
+  fits(byteCount: number): boolean;
+  /** False: nothing was taken. */
+  take(byteCount: number): boolean;
+}
+
+/**
+ * One copy at most, none when it came in one piece. Bytes are taken from `room` as they come, since a length is no more than
+ * a promise, and stay taken whatever happens; but what cannot fit is refused before it is sent.
+ *
+ * @throws ObservatoryError payload_too_large, too_many_bytes, body_timeout, invalid_request
+ */
 export function readRequestBody(
   request: IncomingMessage,
   { bodyBytesMax, bodyTimeoutMs }: RequestBodyLimits,
+  room: BodyRoom,
 ): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax)
-    return Promise.reject(tooLarge(bodyBytesMax));
+  const promisedCount = Number(request.headers['content-length'] ?? 0);
+  if (promisedCount > bodyBytesMax) return Promise.reject(tooLarge(bodyBytesMax));
+  if (!room.fits(promisedCount)) return Promise.reject(noRoom());
   return new Promise((resolve, reject) => {
     const deadlines = deadlinesOf(bodyTimeoutMs);
     let chunks: Buffer[] = [];
@@ -34,6 +52,7 @@ export function readRequestBody(
     const take = (chunk: Buffer) => {
       byteCount += chunk.length;
       if (byteCount > bodyBytesMax) fail(tooLarge(bodyBytesMax));
+      else if (!room.take(chunk.length)) fail(noRoom());
       else chunks.push(chunk);
     };
     const finish = () => {
@@ -56,3 +75,6 @@ const tooLarge = (bytesMax: number): ObservatoryError =>
     'payload_too_large',
     `The body is larger than ${bytesMax} bytes (PROXY_BODY_BYTES_MAX).`,
   );
+
+const noRoom = (): ObservatoryError =>
+  new ObservatoryError('too_many_bytes', undefined, { retryAfterSeconds: RETRY_AFTER_SECONDS });

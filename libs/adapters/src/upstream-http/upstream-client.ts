@@ -4,15 +4,15 @@
  */
 import { Agent, type Dispatcher } from 'undici';
 
-/** Sockets to one origin; more calls wait for one. */
-const CONNECTIONS_MAX = 1_024;
 const CONNECT_TIMEOUT_MS = 10_000;
 
-export interface UpstreamTimeouts {
-  /** Request sent to first byte of the answer. A model may think for minutes. */
+export interface UpstreamClientOptions {
+  /** `send` to first byte of the answer, the wait for a socket included. A model may think for minutes. */
   headersTimeoutMs: number;
   /** Between two chunks of the answer. */
   idleTimeoutMs: number;
+  /** Sockets to one origin; more calls wait for one. */
+  connectionsMax: number;
 }
 
 export interface UpstreamRequest {
@@ -43,12 +43,15 @@ export interface UpstreamSink {
 
 export class UpstreamClient {
   readonly #agent: Agent;
+  readonly #headersTimeoutMs: number;
 
-  constructor({ headersTimeoutMs, idleTimeoutMs }: UpstreamTimeouts) {
+  constructor({ headersTimeoutMs, idleTimeoutMs, connectionsMax }: UpstreamClientOptions) {
+    this.#headersTimeoutMs = headersTimeoutMs;
     this.#agent = new Agent({
-      connections: CONNECTIONS_MAX,
+      connections: connectionsMax,
       connect: { timeout: CONNECT_TIMEOUT_MS },
-      headersTimeout: headersTimeoutMs,
+      // Undici's would begin with the socket; the exchange has its own.
+      headersTimeout: 0,
       bodyTimeout: idleTimeoutMs,
       allowH2: false,
     });
@@ -56,7 +59,7 @@ export class UpstreamClient {
 
   /** Starts at once; the exchange reports to `sink`. Never throws. */
   send(request: UpstreamRequest, sink: UpstreamSink): UpstreamExchange {
-    const exchange = new UpstreamExchange(sink);
+    const exchange = new UpstreamExchange(sink, this.#headersTimeoutMs);
     this.#agent.dispatch(
       {
         origin: request.origin,
@@ -82,15 +85,18 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
   #abort: ((reason?: Error) => void) | null = null;
   #resume: (() => void) | null = null;
   #isOver = false;
+  readonly #headersTimer: NodeJS.Timeout;
 
-  constructor(sink: UpstreamSink) {
+  constructor(sink: UpstreamSink, headersTimeoutMs: number) {
     this.#sink = sink;
+    this.#headersTimer = setTimeout(() => this.#expire(), headersTimeoutMs).unref();
   }
 
   /** The upstream's connection is closed: it stops generating. Nothing is reported afterwards. */
   abort(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    clearTimeout(this.#headersTimer);
     this.#abort?.(new Error('aborted'));
   }
 
@@ -113,6 +119,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     // 1xx come before the answer proper.
     if (status < 200) return true;
     this.#resume = resume;
+    clearTimeout(this.#headersTimer);
     if (!this.#isOver) {
       this.#sink.head(
         status,
@@ -135,8 +142,14 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
   onError(error: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    clearTimeout(this.#headersTimer);
     const { code = 'UNKNOWN' } = error as NodeJS.ErrnoException;
     this.#sink.failed(this.#resume === null ? beforeHead(code) : afterHead(code), code);
+  }
+
+  #expire(): void {
+    this.abort();
+    this.#sink.failed('timeout', 'UND_ERR_HEADERS_TIMEOUT');
   }
 }
 

@@ -7,6 +7,7 @@ import type {
   UpstreamClient,
   UpstreamExchange,
   UpstreamFailure,
+  UpstreamRequest,
   UpstreamSink,
 } from '#adapters/upstream-http';
 import { AnswerReader } from '../answer-reader.js';
@@ -14,34 +15,40 @@ import { withoutQueryKey } from '../carried-keys.js';
 import { headerOf, requestHeaders, responseHeaders } from '../forwarded-headers.js';
 import { ownHeaders } from '../own-reply.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
+import type { RunningCalls } from '../running-calls.js';
 import type { Step } from '../step.js';
 import type { UpstreamTarget } from '../upstream-directory.js';
 
 export interface ForwardParts {
   client: Pick<UpstreamClient, 'send'>;
+  running: RunningCalls;
 }
 
-export const forwardStep = ({ client }: ForwardParts): Step => ({
+export const forwardStep = ({ client, running }: ForwardParts): Step => ({
   name: 'forward',
   onFailure: 'closed',
-  run(call: ProxyCall): Promise<Verdict | undefined> {
+  run(call: ProxyCall): Verdict | Promise<Verdict | undefined> {
+    const { tenantId } = call;
+    const { origin } = call.upstream;
+    const request = requestOf(call);
+    if (!running.enter(tenantId, origin)) return NO_ROOM;
     return new Promise((resolve) => {
-      const relay = new Relay(call, resolve);
-      relay.start(
-        client.send(
-          {
-            origin: call.upstream.origin,
-            path: call.upstream.basePath + call.path + queryOf(call),
-            method: call.incoming.method as string,
-            headers: headersOf(call),
-            body: bodyOf(call),
-          },
-          relay,
-        ),
-      );
+      const relay = new Relay(call, (verdict) => {
+        running.leave(tenantId, origin);
+        resolve(verdict);
+      });
+      relay.start(client.send(request, relay));
       call.letGoOfParsed();
     });
   },
+});
+
+const requestOf = (call: ProxyCall): UpstreamRequest => ({
+  origin: call.upstream.origin,
+  path: call.upstream.basePath + call.path + queryOf(call),
+  method: call.incoming.method as string,
+  headers: headersOf(call),
+  body: bodyOf(call),
 });
 
 function bodyOf(call: ProxyCall): Buffer | null {
@@ -192,3 +199,11 @@ const unreachable = ({ upstream }: ProxyCall, failure: UpstreamFailure): string 
   failure === 'broken'
     ? `The upstream ${upstream.name} closed the connection without an answer.`
     : `The upstream ${upstream.name} could not be reached.`;
+
+const NO_ROOM: Verdict = {
+  kind: 'refuse',
+  decision: 'refused',
+  code: 'too_many_calls',
+  shouldRetry: true,
+  retryAfterSeconds: 2,
+};

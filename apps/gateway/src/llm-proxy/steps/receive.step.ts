@@ -4,16 +4,23 @@
  */
 import { HEADERS, LIMITS, ObservatoryError, sessionKey } from '#contracts';
 import { dialectFor } from '#domain/llm-dialects';
+import type { FairShare } from '../fair-share.js';
 import { nestsWithin } from '../json-depth.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
-import { type RequestBodyLimits, readRequestBody } from '../request-body.js';
+import { type BodyRoom, type RequestBodyLimits, readRequestBody } from '../request-body.js';
 import { sessionOf } from '../session-of-call.js';
 import type { Step } from '../step.js';
 
 /** Of objects and arrays in a request; schemas of tools nest deepest, and stay far below. */
 const JSON_DEPTH_MAX = 256;
 
-export const receiveStep = (limits: RequestBodyLimits): Step => ({
+export interface ReceiveParts {
+  limits: RequestBodyLimits;
+  /** Bytes of all bodies from their reading to the end of their calls, held ones included. */
+  bodyBytes: FairShare;
+}
+
+export const receiveStep = ({ limits, bodyBytes }: ReceiveParts): Step => ({
   name: 'receive',
   onFailure: 'closed',
   async run(call: ProxyCall): Promise<Verdict | undefined> {
@@ -26,7 +33,7 @@ export const receiveStep = (limits: RequestBodyLimits): Step => ({
     // What no guard can read goes no further; vendors' SDKs never compress what they send.
     if (call.dialect !== null && (incoming.headers['content-encoding'] ?? 'identity') !== 'identity')
       return ENCODED;
-    if (hasBody) call.body = await readRequestBody(incoming, limits);
+    if (hasBody) call.body = await readRequestBody(incoming, limits, roomFor(call, bodyBytes));
     if (call.dialect !== null) {
       const body = parseObject(call.body ?? Buffer.alloc(0));
       call.request = call.dialect.readRequest(body, path + target.query);
@@ -39,6 +46,18 @@ export const receiveStep = (limits: RequestBodyLimits): Step => ({
       call.sessionKey = sessionKey(call.tenantId, sessionId);
     }
     return undefined;
+  },
+  settle(call: ProxyCall): void {
+    bodyBytes.giveBack(call.tenantId, call.bodyBytesTaken);
+  },
+});
+
+const roomFor = (call: ProxyCall, bodyBytes: FairShare): BodyRoom => ({
+  fits: (byteCount) => bodyBytes.fits(call.tenantId, byteCount),
+  take(byteCount) {
+    if (!bodyBytes.take(call.tenantId, byteCount)) return false;
+    call.bodyBytesTaken += byteCount;
+    return true;
   },
 });
 
