@@ -95,7 +95,7 @@ export class DecisionLogArea {
       live,
       sessionCountMax: SESSION_COUNT_MAX,
       controlOf: (key) => desk.view(key),
-      onSaveFailed: (error) => events.storeFailed('sessions', error),
+      onStoreFailed: (error) => events.storeFailed('sessions', error),
     });
     this.#topology = new TopologyFeed(clock, live, warn);
     this.#stats = new StatsFeed(clock, live);

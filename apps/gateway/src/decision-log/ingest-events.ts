@@ -160,7 +160,10 @@ export class IngestEvents {
 
   storeFailed(what: string, error: unknown): void {
     this.#storeFailures.inc({ what });
-    this.logger.error({ event: 'store_failed', what, err: error }, 'a write beside the ingest answer failed');
+    this.logger.error(
+      { event: 'store_failed', what, err: error },
+      'the store failed beside the ingest answer',
+    );
   }
 
   warn(message: string): void {

@@ -12,6 +12,7 @@ import {
   sessionKey,
 } from '#contracts';
 import { EntropyTracker } from '#domain/entropy/writer';
+import { deferred } from '#kernel';
 import { buildDecisionLog } from '#testing';
 import type { ControlDesk } from '../hitl/control-desk.js';
 import { IngestEvents } from './ingest-events.js';
@@ -26,7 +27,7 @@ function build(options: { trackerForgetsAgents?: boolean } = {}) {
   const happened: string[] = [];
   const stored: (StepRow & { seq: number })[] = [];
   const published: StoredStep[] = [];
-  const control = { holding: false, storeFails: false };
+  const control = { holding: false, storeFails: false, introduced: Promise.resolve() };
   const clock = { nowMs: () => 1_000 };
   const config = { get: (key: keyof typeof RUNTIME_CONFIG_DEFAULTS) => RUNTIME_CONFIG_DEFAULTS[key] };
   const tracker = new EntropyTracker({
@@ -80,7 +81,10 @@ function build(options: { trackerForgetsAgents?: boolean } = {}) {
       happened.push(`publish ${step.trace_id}`);
       published.push(step);
     },
-    publishHeld: (_key: SessionKey, step: StoredStep) => happened.push(`held ${step.trace_id}`),
+    publishHeld: (_key: SessionKey, step: StoredStep) => {
+      happened.push(`held ${step.trace_id}`);
+      return control.introduced;
+    },
     publishViolation: () => happened.push('violation'),
   } as unknown as StepPublisher;
   const gauges = { liveSessions: () => 0, windows: () => 0, storeQueue: () => 0 };
@@ -164,6 +168,19 @@ describe('SchemaInterceptor', () => {
       'held 2',
       'held 3',
     ]);
+  });
+
+  test('answers for a held step only once its session has a row for an operator to act on', async () => {
+    const row = deferred();
+    gateway.control.introduced = row.promise;
+    const answered = gateway
+      .send(log('1', { control: { hitl_required: true } }))
+      .then(() => gateway.happened.push('answer'));
+    await new Promise(setImmediate);
+    expect(gateway.happened).toEqual(['pause', 'store 1 held', 'held 1']);
+    row.resolve();
+    await answered;
+    expect(gateway.happened.at(-1)).toBe('answer');
   });
 
   test('copies in two batches that wait for each other are both answered', async () => {

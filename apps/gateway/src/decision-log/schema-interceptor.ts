@@ -270,6 +270,8 @@ export class SchemaInterceptor {
       for (const { what } of steps) tracker.forget(what.key);
       throw error;
     }
+    /** Whoever reads that a step is held can find its session, and let it go on. */
+    const introductions: Promise<void>[] = [];
     for (const [index, { at, what }] of steps.entries()) {
       const { duplicate, seq } = commits[index] as StepCommit;
       if (duplicate) {
@@ -280,11 +282,12 @@ export class SchemaInterceptor {
           at,
           what: { kind: 'duplicate', key, traceId: row.trace_id, bodyHash: row.body_hash, commit: null },
         });
-      } else answers[at] = this.#finish(what, seq);
+      } else answers[at] = this.#finish(what, seq, introductions);
     }
+    if (introductions.length > 0) await Promise.all(introductions);
   }
 
-  #finish(scored: Scored, seq: number): AcceptedAnswer {
+  #finish(scored: Scored, seq: number, introductions: Promise<void>[]): AcceptedAnswer {
     const { desk, publisher, events } = this.#parts;
     const { key, window, row, log, warnings } = scored;
     // Written out: this runs for every message, and a rest spread costs as much as parsing it.
@@ -304,7 +307,7 @@ export class SchemaInterceptor {
       log,
     };
     if (step.held) {
-      publisher.publishHeld(key, step);
+      introductions.push(publisher.publishHeld(key, step));
       desk.noteHeld(key);
     } else publisher.publish(key, step, window.toArray());
     desk.noteStep(key);

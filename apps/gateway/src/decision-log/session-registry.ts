@@ -36,7 +36,8 @@ export interface SessionRegistryOptions {
   /** Sessions held at once; the least recently active leave, saved. */
   sessionCountMax: number;
   controlOf: (key: SessionKey) => ControlView;
-  onSaveFailed: (error: unknown) => void;
+  /** The store refused a save or a look at a row. */
+  onStoreFailed: (error: unknown) => void;
 }
 
 export class SessionRegistry {
@@ -82,7 +83,7 @@ export class SessionRegistry {
       for (const step of steps) {
         const key = sessionKey(step.tenant_id, step.session_id);
         if (step.held) {
-          this.introduce(key, step);
+          await this.introduce(key, step);
           this.#foldedSeq = step.seq;
         } else {
           const window = [...(this.#views.peek(key)?.window ?? []), tupleOf(step.log, 'name')];
@@ -122,20 +123,23 @@ export class SessionRegistry {
   }
 
   /**
-   * A session whose first step is held: it gets a row, so that an operator can act on it, but the row shows
-   * nothing of the step.
+   * A session that holds a step and is not in memory: it gets a row, so that an operator can act on it, but the row
+   * shows nothing of the step. If it was in memory before, it is the row of then.
+   *
+   * In the same turn while every session is in memory; else after one look into the store. Never rejects: a look
+   * that fails gives a new row, since a session nobody can see is one nobody can stop.
    */
-  introduce(key: SessionKey, step: StoredStep): void {
-    if (this.mayBeStored(key)) return;
-    const view = applyStep(undefined, step, []);
-    Object.assign(view, {
-      last_intent: '',
-      last_tool: '',
-      step_count: 0,
-      failure_count: 0,
-      cost_usd: 0,
-      tokens: 0,
-    });
+  async introduce(key: SessionKey, step: StoredStep): Promise<void> {
+    if (this.#views.peek(key) !== undefined) return;
+    const left = this.#isComplete
+      ? null
+      : await this.#rowThatLeft(key).catch((error) => {
+          this.#options.onStoreFailed(error);
+          return null;
+        });
+    // Its step may have been released meanwhile, and shown.
+    if (this.#views.peek(key) !== undefined) return;
+    const view = left ?? rowShowingNothing(step);
     view.control = this.#options.controlOf(key);
     this.#views.set(key, view);
     this.#changed(key, view);
@@ -152,10 +156,9 @@ export class SessionRegistry {
   async find(key: SessionKey): Promise<SessionView | null> {
     const view = this.#views.peek(key);
     if (view !== undefined || this.#isComplete) return view ?? null;
-    const { tenantId, sessionId } = splitSessionKey(key);
-    const stored = await this.#options.store.session(tenantId, sessionId);
-    if (stored !== null) stored.control = this.#options.controlOf(key);
-    return stored;
+    const left = await this.#rowThatLeft(key);
+    if (left !== null) left.control = this.#options.controlOf(key);
+    return left;
   }
 
   /** True if the store may know a session that is not in memory. */
@@ -202,12 +205,22 @@ export class SessionRegistry {
       .saveSessions(rows, this.#foldedSeq)
       .catch((error) => {
         for (const [key, view] of taken) if (!this.#unsaved.has(key)) this.#unsaved.set(key, view);
-        this.#options.onSaveFailed(error);
+        this.#options.onStoreFailed(error);
       })
       .finally(() => {
         this.#saving = null;
       });
     return this.#saving;
+  }
+
+  /** The row of a session that left memory; null if there never was one. Rejects as the store does. */
+  async #rowThatLeft(key: SessionKey): Promise<SessionView | null> {
+    await this.#saving;
+    // It may have left before it was saved: then the store has an older one, or none.
+    const unsaved = this.#unsaved.get(key);
+    if (unsaved !== undefined) return unsaved;
+    const { tenantId, sessionId } = splitSessionKey(key);
+    return this.#options.store.session(tenantId, sessionId);
   }
 
   #changed(key: SessionKey, view: SessionView): void {
@@ -235,4 +248,16 @@ export class SessionRegistry {
       this.#changed(key, view);
     }
   }
+}
+
+function rowShowingNothing(step: StoredStep): SessionView {
+  return {
+    ...applyStep(undefined, step, []),
+    last_intent: '',
+    last_tool: '',
+    step_count: 0,
+    failure_count: 0,
+    cost_usd: 0,
+    tokens: 0,
+  };
 }

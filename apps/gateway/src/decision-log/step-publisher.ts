@@ -41,11 +41,12 @@ export class StepPublisher {
     this.onStep(step);
   }
 
-  /** To those who look at its session, and to nobody else. */
-  publishHeld(key: SessionKey, step: StoredStep): void {
+  /** To those who look at its session, and to nobody else. Resolves once the session has a row; never rejects. */
+  publishHeld(key: SessionKey, step: StoredStep): Promise<void> {
     const { tenant_id, session_id } = step;
-    this.registry.introduce(key, step);
+    const introduced = this.registry.introduce(key, step);
     this.live.publish(tenant_id, sessionTopic(session_id), { kind: 'held', step: stepViewOf(step) });
+    return introduced;
   }
 
   publishViolation(tenantId: string, event: ViolationEvent): void {

@@ -1,0 +1,129 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { ObservatoryError, type SessionKey, type SessionView, type StoredStep, sessionKey } from '#contracts';
+import { initialControl } from '#domain/decision-log';
+import { buildDecisionLog, buildStepRow, FakeClock } from '#testing';
+import { SessionRegistry } from './session-registry.js';
+
+const TENANT = 'default';
+const SESSION_COUNT_MAX = 2;
+
+const keyOf = (sessionId: string) => sessionKey(TENANT, sessionId);
+
+/** A registry for two sessions, on a store that keeps rows and counts what it is asked. */
+function build() {
+  const rows = new Map<SessionKey, SessionView>();
+  const asked: string[] = [];
+  const failures: unknown[] = [];
+  const failing: { error: unknown } = { error: null };
+  const store = {
+    recentSessions: async (limit: number) => ({
+      checkpointSeq: 1_000,
+      rows: [...rows.values()].slice(-limit).map((view) => ({ tenant_id: TENANT, view: { ...view } })),
+    }),
+    stepsAfter: async (): Promise<StoredStep[]> => [],
+    session: async (tenantId: string, sessionId: string) => {
+      asked.push(sessionId);
+      if (failing.error !== null) throw failing.error;
+      const row = rows.get(sessionKey(tenantId, sessionId));
+      return row === undefined ? null : { ...row };
+    },
+    saveSessions: async (saved: { tenant_id: string; view: SessionView }[]) => {
+      for (const { tenant_id, view } of saved) rows.set(sessionKey(tenant_id, view.session_id), { ...view });
+    },
+  };
+  const registry = () =>
+    new SessionRegistry({
+      clock: new FakeClock(),
+      store: store as never,
+      live: { publish: () => {} },
+      sessionCountMax: SESSION_COUNT_MAX,
+      controlOf: () => ({ ...initialControl(), state: 'pause_requested' }),
+      onStoreFailed: (error) => failures.push(error),
+    });
+  return { registry, rows, asked, failures, failing };
+}
+
+function step(sessionId: string, held = false): StoredStep {
+  const { body, ...row } = buildStepRow({ session_id: sessionId });
+  const log = buildDecisionLog({ meta: { trace_id: row.trace_id, session_id: sessionId } });
+  return { ...row, seq: 1, held, rewritten_by: null, log };
+}
+
+describe('a session that holds a step', () => {
+  let gateway: ReturnType<typeof build>;
+  let registry: SessionRegistry;
+  const publish = (...sessionIds: string[]) => {
+    for (const sessionId of sessionIds) registry.apply(keyOf(sessionId), step(sessionId), []);
+  };
+  const hold = (sessionId: string) => registry.introduce(keyOf(sessionId), step(sessionId, true));
+
+  beforeEach(() => {
+    gateway = build();
+    registry = gateway.registry();
+  });
+
+  test('has a row that shows nothing of the step', async () => {
+    await hold('new');
+    expect(registry.peek(keyOf('new'))).toMatchObject({
+      session_id: 'new',
+      last_intent: '',
+      step_count: 0,
+      control: { state: 'pause_requested' },
+    });
+  });
+
+  test('has one although others have left memory, and the list reads it', async () => {
+    publish('a', 'b', 'c');
+    await hold('new');
+    expect(await registry.find(keyOf('new'))).toMatchObject({ session_id: 'new', step_count: 0 });
+    await registry.save();
+    expect(gateway.rows.has(keyOf('new'))).toBe(true);
+  });
+
+  test('has one after a restart with as many rows as fit', async () => {
+    publish('a', 'b');
+    await registry.save();
+    registry = gateway.registry();
+    await registry.recover();
+    await hold('new');
+    expect(registry.peek(keyOf('new'))).toMatchObject({ step_count: 0 });
+  });
+
+  test.each([
+    ['was saved', true],
+    ['is not saved yet', false],
+  ])('gets the row back that left memory and %s', async (_when, isSaved) => {
+    publish('early', 'early', 'early');
+    if (isSaved) await registry.save();
+    publish('a', 'b');
+    expect(registry.peek(keyOf('early'))).toBeUndefined();
+    await hold('early');
+    expect(registry.peek(keyOf('early'))).toMatchObject({
+      step_count: 3,
+      control: { state: 'pause_requested' },
+    });
+  });
+
+  test('costs no look into the store while it, or every session, is in memory', async () => {
+    await hold('new');
+    publish('a', 'b', 'c');
+    await hold('c');
+    expect(gateway.asked).toEqual([]);
+  });
+
+  test('keeps the row it has if its step is released during the look into the store', async () => {
+    publish('a', 'b', 'c');
+    const introduced = hold('new');
+    publish('new');
+    await introduced;
+    expect(registry.peek(keyOf('new'))).toMatchObject({ step_count: 1 });
+  });
+
+  test('has a new row when the store cannot be asked, and the failure is told', async () => {
+    publish('a', 'b', 'c');
+    gateway.failing.error = new ObservatoryError('store_busy');
+    await hold('new');
+    expect(registry.peek(keyOf('new'))).toMatchObject({ session_id: 'new' });
+    expect(gateway.failures).toEqual([gateway.failing.error]);
+  });
+});
