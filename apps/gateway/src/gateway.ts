@@ -170,7 +170,10 @@ async function assemble(
   const alerts = app.get(AlertsArea);
   await alerts.start(hub, area.registry.entries());
   area.watch({
-    step: (step) => alerts.noteStep(step),
+    step: (step) => {
+      alerts.noteStep(step);
+      proxy.feed.noteReported(step);
+    },
     sessionEnded: (key, view) => alerts.noteSessionEnded(key, view),
   });
   proxy.start(hub, area.interceptor);

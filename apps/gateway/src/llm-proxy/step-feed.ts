@@ -6,6 +6,10 @@
  *     intent      a stable label of the newest thing a person or program asked of the agent
  *     tool_call   name and argument hash of each call the model made
  *     status      failure if a result says so or the upstream failed; success; pending if no result ever came
+ *
+ * An agent that posts DecisionLogs tells its own steps, and two tellings of one step would break up the repetition a
+ * loop is known by. So its calls make none: neither under its name, whatever session they are in, nor in the session it
+ * posts to, under whatever name they come. Only a call that was over before its first DecisionLog came is told twice.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -16,6 +20,8 @@ import {
   type LlmToolCall,
   type LlmToolResult,
   type SessionKey,
+  type StoredStep,
+  sessionKey,
 } from '#contracts';
 import { redact } from '#domain/kill-switch';
 import { type Clock, canonicalJson, TtlLru } from '#kernel';
@@ -35,7 +41,9 @@ const STEPS_PER_SECOND_MAX = 200;
 const LABEL_CHARS_MAX = 120;
 const INPUT_CHARS_MAX = 2_000;
 const OUTPUT_CHARS_MAX = 500;
+/** Agents, and as many sessions, that are known to report themselves. */
 const SELF_REPORTING_COUNT_MAX = 20_000;
+/** Since its latest DecisionLog; then its calls make steps again. */
 const SELF_REPORTING_MS = 3_600_000;
 
 interface Conversation {
@@ -56,7 +64,8 @@ export interface StepFeedParts {
 export class StepFeed {
   readonly #parts: StepFeedParts;
   readonly #conversations: TtlLru<SessionKey, Conversation>;
-  readonly #selfReporting: TtlLru<AgentScope, true>;
+  readonly #selfReportingAgents: TtlLru<AgentScope, true>;
+  readonly #selfReportingSessions: TtlLru<SessionKey, true>;
   /** Conversations with an open step, oldest first. */
   readonly #open = new Map<SessionKey, Conversation>();
   #ready = new Map<string, DecisionLog[]>();
@@ -73,11 +82,9 @@ export class StepFeed {
       clock,
       onEvict: (key, conversation) => this.#giveUp(key, conversation),
     });
-    this.#selfReporting = new TtlLru({
-      countMax: SELF_REPORTING_COUNT_MAX,
-      idleMs: SELF_REPORTING_MS,
-      clock,
-    });
+    const selfReporting = { countMax: SELF_REPORTING_COUNT_MAX, idleMs: SELF_REPORTING_MS, clock };
+    this.#selfReportingAgents = new TtlLru(selfReporting);
+    this.#selfReportingSessions = new TtlLru(selfReporting);
   }
 
   start(): void {
@@ -94,9 +101,13 @@ export class StepFeed {
     this.flush();
   }
 
-  /** The agent posts DecisionLogs of its own: its calls make no steps. */
-  noteReported(tenantId: string, agentId: string): void {
-    this.#selfReporting.set(agentScope(tenantId, agentId), true);
+  /** A step came in, from whomever. Cheap: asked of every DecisionLog. */
+  noteReported({ tenant_id, agent_id, session_id, log }: StoredStep): void {
+    if (log.meta.source_app === PROXY_SOURCE) return;
+    const key = sessionKey(tenant_id, session_id);
+    if (this.#selfReportingSessions.peek(key) === undefined) this.#withdraw(key, tenant_id, session_id);
+    this.#selfReportingSessions.set(key, true);
+    this.#selfReportingAgents.set(agentScope(tenant_id, agent_id), true);
   }
 
   /** A request came in: the step before it learns how its tool calls went. */
@@ -112,7 +123,7 @@ export class StepFeed {
   noteAnswer(call: ProxyCall): void {
     const { sessionKey, request } = call;
     if (sessionKey === null || request === null || call.isRetry) return;
-    if (this.#selfReporting.get(call.scope)) return;
+    if (this.#selfReportingSessions.peek(sessionKey) || this.#selfReportingAgents.peek(call.scope)) return;
     if (!this.#mayPass()) return;
     const conversation = this.#conversations.get(sessionKey) ?? fresh();
     if (conversation.open !== null) this.#close(sessionKey, conversation, []);
@@ -149,6 +160,16 @@ export class StepFeed {
       );
     }
     this.#push(open.tenantId, open.log);
+  }
+
+  /** What has not left yet of a session whose agent turns out to tell its steps itself. */
+  #withdraw(key: SessionKey, tenantId: string, sessionId: string): void {
+    const conversation = this.#conversations.peek(key);
+    if (conversation === undefined) return;
+    conversation.open = null;
+    this.#open.delete(key);
+    const logs = this.#ready.get(tenantId)?.filter(({ meta }) => meta.session_id !== sessionId);
+    if (logs !== undefined) this.#ready.set(tenantId, logs);
   }
 
   #giveUp(key: SessionKey, conversation: Conversation): void {

@@ -1,0 +1,110 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { beforeEach, describe, expect, test } from 'vitest';
+import {
+  type AgentPrincipal,
+  agentScope,
+  type DecisionLog,
+  type LlmAnswer,
+  type StoredStep,
+  sessionKey,
+} from '#contracts';
+import { dialectFor } from '#domain/llm-dialects';
+import { buildDecisionLog, FakeClock } from '#testing';
+import { ProxyCall } from './proxy-call.js';
+import { PROXY_SOURCE, StepFeed } from './step-feed.js';
+
+const HOUR_MS = 3_600_000;
+
+let clock: FakeClock;
+let made: DecisionLog[];
+let feed: StepFeed;
+beforeEach(() => {
+  clock = new FakeClock();
+  made = [];
+  feed = new StepFeed({
+    clock,
+    deliver: (_tenantId, logs) => made.push(...logs),
+    onSkipped: () => expect.unreachable(),
+  });
+});
+
+interface Who {
+  agent?: string;
+  session?: string;
+  tenant?: string;
+}
+
+let serial = 0;
+/** An answered call goes by. */
+function call({ agent = 'a', session = 's', tenant = 'default' }: Who, toolName?: string): void {
+  serial += 1;
+  const body = { model: 'm', messages: [{ role: 'user', content: `Question ${serial}` }] };
+  const target = { upstream: 'openai', agentId: null, path: '/chat/completions', query: '' };
+  const one = new ProxyCall(`call-${serial}`, 5, target, {} as IncomingMessage, {} as ServerResponse);
+  one.principal = { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: tenant } as AgentPrincipal;
+  one.agentId = agent;
+  one.scope = agentScope(tenant, agent);
+  one.sessionId = session;
+  one.sessionKey = sessionKey(tenant, session);
+  one.request = dialectFor('openai', 'POST', '/chat/completions')?.readRequest(body, '') ?? null;
+  one.isAnswered = true;
+  const tool_calls = toolName === undefined ? [] : [{ name: toolName, arguments: '{}' }];
+  one.answer = { model: 'm', text: 'ok', tool_calls, usage: null, failed: false } as unknown as LlmAnswer;
+  feed.noteRequest(one);
+  feed.noteAnswer(one);
+}
+
+const reported = ({ agent = 'a', session = 's', tenant = 'default' }: Who, source_app = 'agent'): void =>
+  feed.noteReported({
+    tenant_id: tenant,
+    agent_id: agent,
+    session_id: session,
+    log: buildDecisionLog({ meta: { source_app } }),
+  } as StoredStep);
+
+const sessionsMade = () => {
+  feed.flush();
+  return made.splice(0).map(({ meta }) => meta.session_id);
+};
+
+describe('steps made of calls', () => {
+  test('are made for an agent that reports nothing, and of their own coming back is no report', () => {
+    call({});
+    expect(sessionsMade()).toEqual(['s']);
+    reported({}, PROXY_SOURCE);
+    call({});
+    expect(sessionsMade()).toEqual(['s']);
+  });
+
+  test('are made neither under the name of an agent that reports itself nor in a session it reports', () => {
+    reported({ agent: 'a', session: 's' });
+    call({ agent: 'a', session: 'inferred' });
+    call({ agent: 'name-of-the-key', session: 's' });
+    expect(sessionsMade()).toEqual([]);
+    call({ agent: 'b', session: 'other' });
+    call({ agent: 'a', session: 's', tenant: 'another' });
+    expect(sessionsMade()).toEqual(['other', 's']);
+  });
+
+  test('are withdrawn, if they have not left, when the first report of their session comes', () => {
+    call({ agent: 'b', session: 'other' });
+    call({}, 'search');
+    call({});
+    call({}, 'search');
+    reported({});
+    call({});
+    expect(sessionsMade()).toEqual(['other']);
+  });
+
+  test('are made again an hour after the last report, however busy the agent was meanwhile', () => {
+    reported({});
+    clock.advance(HOUR_MS / 2);
+    call({});
+    clock.advance(HOUR_MS / 2);
+    call({});
+    expect(sessionsMade()).toEqual([]);
+    clock.advance(1);
+    call({});
+    expect(sessionsMade()).toEqual(['s']);
+  });
+});
