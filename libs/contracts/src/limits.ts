@@ -23,6 +23,11 @@ export const LIMITS = {
   listCountMax: 1_000,
   /** Directives waiting for one session; the next command is refused until some are taken. */
   directivesPerSessionMax: 100,
+  /**
+   * Sessions of one tenant under control by pauses nobody commanded: `hitl_required`, or a policy. The next such pause
+   * is refused until operators resume or terminate some.
+   */
+  systemPausesPerTenantMax: 10_000,
   /** Longest `wait_s` of a control poll. */
   pollWaitSecondsMax: 55,
   /** Control polls hanging at once, over all sessions. */

@@ -20,6 +20,7 @@ import {
 } from '#contracts';
 import { decideCommand, decideExpiry, parseCommandBody, rewriteHeld, supersedes } from '#domain/hitl';
 import type { Clock, IdSource } from '#kernel';
+import { BOUND_MET } from './control-bounds.js';
 import { type ControlEntry, prunedRow } from './control-entry.js';
 import type { ControlRegistry } from './control-registry.js';
 import type { ControlWriter } from './control-writer.js';
@@ -66,10 +67,12 @@ export class CommandRunner {
   /** A command that is well formed, on a session that exists. */
   async run(entry: ControlEntry, actor: Actor, command: HitlCommand): Promise<CommandAnswer> {
     const { clock, ids, registry } = this.#options;
-    if (!registry.hasRoomFor(entry.key) && (command.command === 'pause' || command.command === 'inject')) {
-      throw new ObservatoryError('store_busy', 'Too many sessions are under control at once.', {
-        retryAfterSeconds: 60,
-      });
+    if (command.command === 'pause' || command.command === 'inject') {
+      const bound = registry.boundMetBy(actor.operator_id, entry);
+      if (bound !== null) {
+        this.#options.events.refusedByBound(entry.key, bound);
+        throw new ObservatoryError('store_busy', BOUND_MET[bound], { retryAfterSeconds: 60 });
+      }
     }
     const held = command.command === 'rewrite' ? await this.#heldStep(entry, command.trace_id) : undefined;
     const decision = decideCommand(prunedRow(entry), command, {

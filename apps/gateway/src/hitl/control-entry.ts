@@ -7,13 +7,14 @@
  *                                       repeated there, but a poll with an older cursor still gets it
  *     gone                              confirmed by a poll's `after` or an acknowledgement
  */
-import type {
-  AgentControl,
-  ControlPollAnswer,
-  ControlRow,
-  ControlView,
-  Directive,
-  SessionKey,
+import {
+  type AgentControl,
+  type ControlPollAnswer,
+  type ControlRow,
+  type ControlView,
+  type Directive,
+  type SessionKey,
+  SYSTEM_OPERATOR,
 } from '#contracts';
 import { agentStateOf, holdsMessages, initialControl } from '#domain/hitl';
 
@@ -70,6 +71,13 @@ export const isClosed = (entry: ControlEntry): boolean => entry.draining || hold
 /** Ascending by seq. */
 export const waiting = (entry: ControlEntry): Directive[] =>
   entry.row.directives.filter((directive) => directive.seq > entry.takenSeq);
+
+/**
+ * Its pause expired, nobody came, and all that waits is word of that, which `state: active` says as well. Agents that
+ * never come back would otherwise take one place under control after the other.
+ */
+export const hearsOnlyOfExpiry = (entry: ControlEntry): boolean =>
+  entry.row.operator_id === SYSTEM_OPERATOR && waiting(entry).every(({ type }) => type === 'resume');
 
 /** The row as it should be written: without what was taken meanwhile. */
 export const prunedRow = (entry: ControlEntry): ControlRow => ({

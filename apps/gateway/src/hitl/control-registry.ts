@@ -2,9 +2,10 @@
  * Which sessions are under control, in memory, so that the ingest path can ask without waiting. Three shelves:
  *
  *     bound     holding, draining, or with directives waiting: never evicted (the sync answers depend on it);
- *               bounded by refusing new pauses and directives beyond CONTROLS_BOUND_MAX
+ *               bounded by refusing new pauses and directives beyond CONTROL_BOUNDS
  *     ended     terminated: the least recently active leave first, counted
- *     resting   plainly active, but known: cooperative, or with a cursor; rebuilt from the store when needed
+ *     resting   plainly active, but known: cooperative, with a cursor, or not yet told that its pause expired;
+ *               rebuilt from the store when needed
  *
  * All rows that are not plainly active are loaded before the gateway listens, so a session missing here is active.
  */
@@ -13,16 +14,17 @@ import {
   type ControlRow,
   type DecisionStore,
   type SessionKey,
+  SYSTEM_OPERATOR,
   sessionKey,
   splitSessionKey,
 } from '#contracts';
 import { holdsMessages } from '#domain/hitl';
 import type { Clock } from '#kernel';
 import { TtlLru } from '#kernel';
-import { type ControlEntry, isClosed, newEntry, waiting } from './control-entry.js';
+import { CONTROL_BOUNDS, type ControlBound, type ControlBounds } from './control-bounds.js';
+import { type ControlEntry, hearsOnlyOfExpiry, isClosed, newEntry, waiting } from './control-entry.js';
 import type { HitlEvents } from './hitl-events.js';
 
-export const CONTROLS_BOUND_MAX = 100_000;
 const ENDED_COUNT_MAX = 100_000;
 const RESTING_COUNT_MAX = 50_000;
 const RESTING_IDLE_MS = 3_600_000;
@@ -33,19 +35,25 @@ export interface ControlRegistryOptions {
   store: Pick<DecisionStore, 'controls' | 'control' | 'heldSteps'>;
   clock: Clock;
   events: HitlEvents;
+  /** `CONTROL_BOUNDS` unless a spec needs small ones. */
+  bounds?: ControlBounds | undefined;
 }
 
 export class ControlRegistry {
   readonly #store: ControlRegistryOptions['store'];
   readonly #events: HitlEvents;
+  readonly #bounds: ControlBounds;
   readonly #bound = new Map<SessionKey, ControlEntry>();
+  /** The part of `#bound` that nobody commanded, by tenant; no empty sets. */
+  readonly #bySystem = new Map<string, Set<SessionKey>>();
   /** The part of `#bound` whose state holds messages. */
   readonly #paused = new Map<SessionKey, ControlEntry>();
   readonly #ended: TtlLru<SessionKey, ControlEntry>;
   readonly #resting: TtlLru<SessionKey, ControlEntry>;
 
-  constructor({ store, clock, events }: ControlRegistryOptions) {
+  constructor({ store, clock, events, bounds = CONTROL_BOUNDS }: ControlRegistryOptions) {
     this.#store = store;
+    this.#bounds = bounds;
     this.#events = events;
     this.#ended = new TtlLru({
       countMax: ENDED_COUNT_MAX,
@@ -119,7 +127,8 @@ export class ControlRegistry {
   settle(entry: ControlEntry): void {
     const { key } = entry;
     const ended = entry.row.state === 'terminated';
-    const mustStay = isClosed(entry) || (!ended && waiting(entry).length > 0);
+    const hasToHear = waiting(entry).length > 0 && !hearsOnlyOfExpiry(entry);
+    const mustStay = isClosed(entry) || (!ended && hasToHear);
     if (mustStay) this.#bound.set(key, entry);
     else this.#bound.delete(key);
     if (!mustStay && ended) this.#ended.set(key, entry);
@@ -128,12 +137,26 @@ export class ControlRegistry {
     else this.#resting.delete(key);
     if (holdsMessages(entry.row.state)) this.#paused.set(key, entry);
     else this.#paused.delete(key);
+    this.#countBySystem(entry, mustStay && entry.row.operator_id === SYSTEM_OPERATOR);
     this.#events.controlled(this.#bound.size, this.#paused.size);
   }
 
-  /** Whether this session may be put under control now. */
-  hasRoomFor(key: SessionKey): boolean {
-    return this.#bound.has(key) || this.#bound.size < CONTROLS_BOUND_MAX;
+  #countBySystem({ key, row: { tenant_id } }: ControlEntry, isBySystem: boolean): void {
+    const keys = this.#bySystem.get(tenant_id) ?? new Set();
+    if (isBySystem) this.#bySystem.set(tenant_id, keys.add(key));
+    else if (keys.delete(key) && keys.size === 0) this.#bySystem.delete(tenant_id);
+  }
+
+  /** The bound that keeps this operator, or `system`, from putting the session under control; null if none does. O(1). */
+  boundMetBy(operatorId: string, { key, row }: ControlEntry): ControlBound | null {
+    const { controlsMax, controlsReservedForOperators, systemPausesPerTenantMax } = this.#bounds;
+    const isSystem = operatorId === SYSTEM_OPERATOR;
+    const theirs = this.#bySystem.get(row.tenant_id);
+    if (isSystem && theirs && theirs.size >= systemPausesPerTenantMax && !theirs.has(key)) {
+      return 'systemPausesPerTenantMax';
+    }
+    const countMax = isSystem ? controlsMax - controlsReservedForOperators : controlsMax;
+    return this.#bound.has(key) || this.#bound.size < countMax ? null : 'controlsMax';
   }
 
   /** Every session that holds messages, in no order. */

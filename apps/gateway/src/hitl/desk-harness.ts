@@ -24,6 +24,7 @@ import {
   splitSessionKey,
 } from '#contracts';
 import type { SessionDirectory } from '../decision-log/session-directory.js';
+import type { ControlBounds } from './control-bounds.js';
 import { HitlDesk } from './hitl-desk.js';
 import { HitlEvents } from './hitl-events.js';
 import type { Timer } from './timer.js';
@@ -213,7 +214,7 @@ export class DeskHarness {
   readonly desk: HitlDesk;
   #idCount = 0;
 
-  private constructor(store: FakeStore, time: FakeTime) {
+  private constructor(store: FakeStore, time: FakeTime, bounds?: ControlBounds) {
     this.store = store;
     this.time = time;
     const logger = pino({ base: null }, { write: (line: string) => void this.logged.push(line) });
@@ -225,13 +226,18 @@ export class DeskHarness {
       ids: { next: () => `d-${this.#nextId()}` },
       config: { get: (key) => this.config[key] ?? undefined },
       events: new HitlEvents(logger, this.metrics),
+      bounds,
     });
     this.config.hitl_pause_ttl_ms = 60_000;
     this.config.hitl_expiry_action = 'resume';
   }
 
-  static async start(store = new FakeStore(), time = new FakeTime()): Promise<DeskHarness> {
-    const harness = new DeskHarness(store, time);
+  static async start(
+    store = new FakeStore(),
+    time = new FakeTime(),
+    bounds?: ControlBounds,
+  ): Promise<DeskHarness> {
+    const harness = new DeskHarness(store, time, bounds);
     await harness.desk.load();
     for (const key of store.rows.keys()) harness.known.add(key);
     harness.desk.connect(harness.#directory());

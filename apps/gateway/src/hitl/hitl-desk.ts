@@ -26,6 +26,7 @@ import { agentStateOf, type Confirmation, decideAcknowledge } from '#domain/hitl
 import type { Clock, IdSource } from '#kernel';
 import type { SessionDirectory } from '../decision-log/session-directory.js';
 import { CommandRunner, SYSTEM_ACTOR } from './command-runner.js';
+import type { ControlBounds } from './control-bounds.js';
 import { ControlDelivery, type ControlListener } from './control-delivery.js';
 import type { ControlDesk } from './control-desk.js';
 import {
@@ -55,6 +56,7 @@ export interface HitlPorts {
   ids: IdSource;
   config: RuntimeConfigSource;
   events: HitlEvents;
+  bounds?: ControlBounds | undefined;
 }
 
 export interface ControlPoll {

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { type RuntimeConfigKey, type SessionKey, splitSessionKey } from '#contracts';
 import { METRIC_PREFIX } from '../telemetry/metrics.js';
+import type { ControlBound } from './control-bounds.js';
 
 export class HitlEvents {
   readonly #logger: Logger;
@@ -16,6 +17,7 @@ export class HitlEvents {
   readonly #released: Counter;
   readonly #deferred: Counter<'what'>;
   readonly #evicted: Counter<'shelf'>;
+  readonly #refusedByBound: Counter<'bound'>;
 
   constructor(logger: Logger, metrics: Registry) {
     const registers = [metrics];
@@ -55,7 +57,7 @@ export class HitlEvents {
     });
     this.#controlled = new Gauge({
       name: `${METRIC_PREFIX}hitl_sessions_bound`,
-      help: 'Sessions that hold messages or have directives waiting; refused beyond 100000.',
+      help: 'Sessions that hold messages or have directives waiting; bounded by controlsMax.',
       registers,
     });
     this.#released = new Counter({
@@ -73,6 +75,12 @@ export class HitlEvents {
       name: `${METRIC_PREFIX}hitl_controls_evicted_total`,
       help: 'Sessions forgotten in memory by bound or idle time; their rows stay in the store.',
       labelNames: ['shelf'],
+      registers,
+    });
+    this.#refusedByBound = new Counter({
+      name: `${METRIC_PREFIX}hitl_controls_refused_total`,
+      help: 'Pauses and guidance refused because too many sessions are under control, by the bound that was met.',
+      labelNames: ['bound'],
       registers,
     });
   }
@@ -129,6 +137,11 @@ export class HitlEvents {
   controlled(boundCount: number, pausedCount: number): void {
     this.#controlled.set(boundCount);
     this.#paused.set(pausedCount);
+  }
+
+  refusedByBound(key: SessionKey, bound: ControlBound): void {
+    this.#refusedByBound.inc({ bound });
+    this.#logger.warn({ ...scope(key), bound }, 'refused: too many sessions are under control');
   }
 
   evicted(shelf: 'ended' | 'resting'): void {

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { type SessionKey, sessionKey } from '#contracts';
+import { DeskHarness, FakeStore, FakeTime, operator } from './desk-harness.js';
+
+const PAUSE = { reason: 'let me look' };
+/** Of seven places, agents of all tenants may take five, those of one tenant three. */
+const BOUNDS = { controlsMax: 7, controlsReservedForOperators: 2, systemPausesPerTenantMax: 3 };
+
+const start = () => DeskHarness.start(new FakeStore(), new FakeTime(), BOUNDS);
+const keysOf = (tenantId: string, count: number): SessionKey[] =>
+  Array.from({ length: count }, (_, at) => sessionKey(tenantId, `s-${at + 1}`));
+
+/** As the ingest path does when an agent asks for a person. */
+async function ask(h: DeskHarness, keys: SessionKey[]): Promise<void> {
+  for (const key of keys) {
+    await h.desk.pauseBySystem(key, 'hitl_required');
+    await h.step(key, `${key}-first`);
+  }
+}
+
+describe('sessions under control', () => {
+  it("agents of one tenant take that tenant's share, and the answer says which bound it is and what helps", async () => {
+    const h = await start();
+    await ask(h, keysOf('noisy', 3));
+    await expect(ask(h, [sessionKey('noisy', 's-4')])).rejects.toMatchObject({
+      code: 'store_busy',
+      detail: expect.stringMatching(/this tenant.*systemPausesPerTenantMax.*resume or terminate/),
+      extra: { retryAfterSeconds: 60 },
+    });
+    await ask(h, keysOf('quiet', 1));
+    expect(await h.metric('observatory_hitl_controls_refused_total')).toBe(1);
+  });
+
+  it('agents of all tenants together leave a reserve to operators, who still pause and inject', async () => {
+    const h = await start();
+    const [first, second] = [await h.session('s-8', 'quiet'), await h.session('s-9', 'quiet')];
+    await ask(h, keysOf('noisy', 3));
+    await ask(h, keysOf('noisy too', 2));
+    await expect(h.desk.pauseBySystem(first, 'hitl_required')).rejects.toMatchObject({
+      detail: expect.stringContaining('controlsMax'),
+    });
+    const ada = operator('ada', 'quiet');
+    expect(await h.desk.execute(ada, 's-8', 'pause', PAUSE)).toEqual({ status: 'ok' });
+    expect(await h.desk.execute(ada, 's-9', 'inject', { prompt: 'read the log' })).toEqual({ status: 'ok' });
+    expect([first, second].map((key) => h.desk.view(key))).toMatchObject([
+      { state: 'pause_requested' },
+      { pending_directive_count: 1 },
+    ]);
+    await h.session('s-10', 'quiet');
+    await expect(h.desk.execute(ada, 's-10', 'pause', PAUSE)).rejects.toMatchObject({ code: 'store_busy' });
+  });
+
+  it('a session that is paused already asks again without taking another place', async () => {
+    const h = await start();
+    await ask(h, keysOf('noisy', 3));
+    await ask(h, keysOf('noisy', 3));
+  });
+
+  it.each(['resume', 'terminate'] as const)(
+    'an operator who commands %s makes room in the share',
+    async (command) => {
+      const h = await start();
+      await ask(h, keysOf('noisy', 3));
+      await h.desk.execute(operator('ada', 'noisy'), 's-1', command, PAUSE);
+      await ask(h, [sessionKey('noisy', 's-4')]);
+    },
+  );
+
+  it('pauses that expired leave nothing behind, though their agents never came back', async () => {
+    const h = await start();
+    for (const round of [1, 2, 3, 4]) {
+      await ask(
+        h,
+        keysOf('noisy', 3).map((key) => `${key}-${round}` as SessionKey),
+      );
+      await h.time.pass(60_000);
+      await h.desk.settled();
+    }
+    expect(await h.metric('observatory_hitl_sessions_bound')).toBe(0);
+  });
+
+  it('the share is counted again after a restart', async () => {
+    const before = await start();
+    await ask(before, keysOf('noisy', 3));
+    const h = await DeskHarness.start(before.store, before.time, BOUNDS);
+    await expect(ask(h, [sessionKey('noisy', 's-4')])).rejects.toMatchObject({ code: 'store_busy' });
+  });
+});
