@@ -55,7 +55,7 @@ export const sessionDetailSchema = z.object({
   alert: alertGroupSchema.nullable(),
   /** Newest last; the latest 200. */
   steps: z.array(stepViewSchema),
-  /** In the order in which they will be flushed. */
+  /** In the order in which they will be flushed; the oldest 200 of `session.control.held_count`. */
   held: z.array(stepViewSchema),
   directives: z.array(directiveSchema),
   /** Newest last. */

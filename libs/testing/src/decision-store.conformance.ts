@@ -3,7 +3,7 @@
  * index, since it needs vitest.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { DecisionStore, Page, PageQuery } from '#contracts';
+import { type DecisionStore, type Page, type PageQuery, RELEASED_STEPS_MAX } from '#contracts';
 import {
   buildAlertEvent,
   buildAuditDraft,
@@ -75,8 +75,11 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
           { ...row, tenant_id: 'other' },
         ]);
         expect(commits.map((commit) => commit.duplicate)).toEqual([false, false, false]);
-        expect(await store.stepsByTrace('default', 'reused')).toHaveLength(2);
-        expect(await store.stepsByTrace('other', 'reused')).toHaveLength(1);
+        const [first, second, third] = commits.map((commit) => commit.seq);
+        expect(await store.stepByTrace('default', 'reused')).toMatchObject({ seq: second });
+        expect(await store.stepByTrace('default', 'reused', row.body_hash)).toMatchObject({ seq: first });
+        expect(await store.stepByTrace('other', 'reused')).toMatchObject({ seq: third });
+        expect(await store.stepByTrace('other', 'reused', 'another')).toBeNull();
       });
 
       it('tells duplicates apart in calls that share a commit', async () => {
@@ -276,7 +279,14 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
           buildStepRow({ trace_id: 'c', held: 1 }),
           buildStepRow({ trace_id: 'd', held: 1, session_id: 'session-2' }),
         ]);
-        expect(traces(await store.heldSteps('default', 'session-1'))).toEqual(['a', 'c']);
+        expect(traces(await store.heldSteps('default', 'session-1', 9))).toEqual(['a', 'c']);
+        expect(traces(await store.heldSteps('default', 'session-1', 1))).toEqual(['a']);
+        expect(await store.heldCount('default', 'session-1')).toBe(2);
+        expect(await store.heldStep('default', 'session-1', 'c')).toMatchObject({
+          trace_id: 'c',
+          held: true,
+        });
+        expect(await store.heldStep('default', 'session-1', 'b')).toBeNull();
         const control = buildControlRow({ state: 'active' });
         const commit = await store.commitControl({
           control,
@@ -289,9 +299,22 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
         ]);
         expect(commit.audit.map((entry) => entry.seq)).toEqual([1, 2]);
         expect(commit.audit[1]?.prev_hash).toBe(commit.audit[0]?.hash);
-        expect(await store.heldSteps('default', 'session-1')).toEqual([]);
-        expect(traces(await store.heldSteps('default', 'session-2'))).toEqual(['d']);
+        expect(commit.has_more_held).toBe(false);
+        expect(await store.heldCount('default', 'session-1')).toBe(0);
+        expect(traces(await store.heldSteps('default', 'session-2', 9))).toEqual(['d']);
         expect(await store.control('default', 'session-1')).toEqual(control);
+      });
+
+      it('releases no more than a piece at once, the oldest first', async () => {
+        const count = RELEASED_STEPS_MAX + 1;
+        await store.appendSteps(Array.from({ length: count }, () => buildStepRow({ held: 1 })));
+        const all = traces(await store.heldSteps('default', 'session-1', count));
+        const first = await store.commitControl({ release: SESSION });
+        expect(traces(first.released)).toEqual(all.slice(0, -1));
+        expect(first.has_more_held).toBe(true);
+        const second = await store.commitControl({ release: SESSION });
+        expect(traces(second.released)).toEqual(all.slice(-1));
+        expect(second.has_more_held).toBe(false);
       });
 
       it('rewrites a held step and says who did; its resend is still the same step', async () => {
@@ -304,7 +327,7 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
         });
         expect(commit.rewritten).toMatchObject({ held: true, rewritten_by: 'ada', log: JSON.parse(body) });
         expect((await store.appendSteps([row]))[0]?.duplicate).toBe(true);
-        expect(await store.heldSteps('default', 'session-1')).toEqual([commit.rewritten]);
+        expect(await store.heldSteps('default', 'session-1', 9)).toEqual([commit.rewritten]);
       });
 
       it('writes nothing at all when the step to rewrite is not held', async () => {
@@ -315,7 +338,7 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
           release: SESSION,
           rewrite: { ...SESSION, trace_id: 'a', body: '{}', rewritten_by: 'ada' },
         });
-        expect(commit).toEqual({ audit: [], released: [], rewritten: null });
+        expect(commit).toEqual({ audit: [], released: [], has_more_held: false, rewritten: null });
         expect(await store.control('default', 'session-1')).toBeNull();
         expect((await store.audit({ tenant_id: 'default', limit: 1 })).items).toEqual([]);
       });

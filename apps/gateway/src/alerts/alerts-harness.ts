@@ -62,7 +62,7 @@ export class MemoryAlertStore {
   }
   async commitControl(write: ControlWrite): Promise<ControlCommit> {
     this.audited.push(...(write.audit ?? []));
-    return { audit: [], released: [], rewritten: null };
+    return { audit: [], released: [], has_more_held: false, rewritten: null };
   }
 }
 

@@ -55,7 +55,7 @@ export class FakeAccessStore {
   }
   async commitControl(write: ControlWrite): Promise<ControlCommit> {
     this.audited.push(...(write.audit ?? []));
-    return { audit: [], released: [], rewritten: null };
+    return { audit: [], released: [], has_more_held: false, rewritten: null };
   }
   async probe(): Promise<void> {}
 }

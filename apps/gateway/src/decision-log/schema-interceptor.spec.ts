@@ -58,8 +58,12 @@ function build(options: { trackerForgetsAgents?: boolean } = {}) {
       });
     },
     appendViolation: async () => {},
-    stepsByTrace: async (_tenant: string, traceId: string) =>
-      stored.filter((row) => row.trace_id === traceId).map(asStored),
+    stepByTrace: async (_tenant: string, traceId: string, bodyHash?: string) => {
+      const row = stored.findLast(
+        (each) => each.trace_id === traceId && (bodyHash === undefined || each.body_hash === bodyHash),
+      );
+      return row ? asStored(row) : null;
+    },
     lastSteps: async (_tenant: string, sessionId: string, count: number) =>
       stored
         .filter((row) => row.session_id === sessionId)

@@ -195,8 +195,8 @@ export class SchemaInterceptor {
     commit: Promise<void>,
     parentId: string,
   ): Promise<Prepared> {
-    const stored = await this.#parts.store.stepsByTrace(tenantId, parentId);
-    const sessionId = resolveSessionId(message.log, () => stored.at(-1)?.session_id);
+    const parent = await this.#parts.store.stepByTrace(tenantId, parentId);
+    const sessionId = resolveSessionId(message.log, () => parent?.session_id);
     await this.#windows.restore(sessionKey(tenantId, sessionId));
     return this.#score(tenantId, sessionId, message, commit);
   }
@@ -327,11 +327,10 @@ export class SchemaInterceptor {
   async #answerDuplicate(tenantId: string, duplicate: Duplicate): Promise<IngestAnswer> {
     const { store, desk, events } = this.#parts;
     await duplicate.commit;
-    const stored = await store.stepsByTrace(tenantId, duplicate.traceId);
-    const step = stored.find((candidate) => candidate.body_hash === duplicate.bodyHash);
+    const step = await store.stepByTrace(tenantId, duplicate.traceId, duplicate.bodyHash);
     events.duplicate();
     // Only retention can have removed it in between.
-    if (step === undefined)
+    if (step === null)
       return rejected(
         'schema_violation',
         'meta.trace_id: this step was already taken and has expired',

@@ -12,6 +12,8 @@ import type { ControlDesk } from '../hitl/control-desk.js';
 import type { SessionRegistry } from './session-registry.js';
 
 const STEPS_SHOWN = 200;
+/** The oldest; how many there are is said by `session.control.held_count`. */
+const HELD_SHOWN = 200;
 const AUDIT_ENTRIES_SHOWN = 100;
 const SEMANTIC_LOOPS_SHOWN = 50;
 
@@ -31,7 +33,7 @@ export class SessionDetails {
     if (session === null) return null;
     const [steps, held, alert, audit, loops] = await Promise.all([
       this.store.lastSteps(tenant_id, session_id, STEPS_SHOWN),
-      this.store.heldSteps(tenant_id, session_id),
+      this.store.heldSteps(tenant_id, session_id, HELD_SHOWN),
       this.store.alertGroup(tenant_id, session_id),
       this.store.audit({ tenant_id, session_id, limit: AUDIT_ENTRIES_SHOWN }),
       this.proxyStore.semanticLoops({ tenant_id, session_id, limit: SEMANTIC_LOOPS_SHOWN }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { StepMemory } from './step-memory.js';
+import { BODIES_PER_TRACE_MAX, StepMemory } from './step-memory.js';
 
 describe('StepMemory', () => {
   test('tells a resend from a reused trace id and from a new step', () => {
@@ -11,7 +11,16 @@ describe('StepMemory', () => {
     expect(memory.recognise('another tenant', 'step', 'hash-1').kind).toBe('new');
   });
 
-  test('remembers every body under one trace id', () => {
+  test('remembers the latest bodies under one trace id', () => {
+    const memory = new StepMemory(10);
+    for (let body = 0; body <= BODIES_PER_TRACE_MAX; body += 1)
+      memory.remember('t', 'step', 's', `hash-${body}`, null);
+    expect(memory.recognise('t', 'step', 'hash-0').kind).toBe('reused_trace_id');
+    expect(memory.recognise('t', 'step', 'hash-1').kind).toBe('duplicate');
+    expect(memory.recognise('t', 'step', `hash-${BODIES_PER_TRACE_MAX}`).kind).toBe('duplicate');
+  });
+
+  test('tells several bodies under one trace id apart', () => {
     const memory = new StepMemory(10);
     memory.remember('t', 'step', 's', 'hash-1', null);
     memory.remember('t', 'step', 's', 'hash-2', null);

@@ -15,6 +15,9 @@ interface SeenStep {
   next: SeenStep | null;
 }
 
+/** Bodies remembered of one trace id, the latest: a sender that uses one for all must not make each look longer. */
+export const BODIES_PER_TRACE_MAX = 8;
+
 export type Recognition =
   | { kind: 'new' }
   /** Same trace id, other body: another step, worth a warning. */
@@ -56,6 +59,7 @@ export class StepMemory {
   ): void {
     const key = sessionKey(tenantId, traceId);
     const step: SeenStep = { sessionId, bodyHash, commit, next: this.#seen.get(key) ?? null };
+    cutAfter(step, BODIES_PER_TRACE_MAX);
     this.#seen.set(key, step);
     if (this.#seen.size > this.traceCountMax) this.#oldest.take();
     commit?.then(
@@ -78,4 +82,10 @@ export class StepMemory {
         kept.reduceRight<SeenStep | null>((next, other) => Object.assign(other, { next }), null) as SeenStep,
       );
   }
+}
+
+function cutAfter(first: SeenStep, count: number): void {
+  let last = first;
+  for (let at = 1; at < count && last.next !== null; at += 1) last = last.next;
+  last.next = null;
 }

@@ -35,7 +35,7 @@ export interface Actor {
 export const SYSTEM_ACTOR: Actor = { operator_id: SYSTEM_OPERATOR, role: 'system' };
 
 export interface CommandRunnerOptions {
-  store: Pick<DecisionStore, 'heldSteps'>;
+  store: Pick<DecisionStore, 'heldStep'>;
   clock: Clock;
   ids: IdSource;
   config: RuntimeConfigSource;
@@ -74,13 +74,17 @@ export class CommandRunner {
         throw new ObservatoryError('store_busy', BOUND_MET[bound], { retryAfterSeconds: 60 });
       }
     }
-    const held = command.command === 'rewrite' ? await this.#heldStep(entry, command.trace_id) : undefined;
+    const { tenant_id, session_id } = entry.row;
+    const held =
+      command.command === 'rewrite'
+        ? await this.#options.store.heldStep(tenant_id, session_id, command.trace_id)
+        : null;
     const decision = decideCommand(prunedRow(entry), command, {
       operatorId: actor.operator_id,
       nowMs: clock.nowMs(),
       pauseTtlMs: command.command === 'pause' ? this.#setting('hitl_pause_ttl_ms') : 0,
       directiveId: ids.next(),
-      isHeld: held !== undefined,
+      isHeld: held !== null,
     });
     const { command: name, ...detail } = command;
     if (decision.kind === 'refuse') {
@@ -168,11 +172,6 @@ export class CommandRunner {
   async #exists(entry: ControlEntry): Promise<boolean> {
     if (entry.row.directive_seq > 0) return true;
     return (await this.#options.writer.sessions.find(entry.key)) !== null;
-  }
-
-  async #heldStep(entry: ControlEntry, traceId: string) {
-    const steps = await this.#options.store.heldSteps(entry.row.tenant_id, entry.row.session_id);
-    return steps.find((step) => step.trace_id === traceId);
   }
 
   /** Read on each use; a value of the wrong type falls back to the default with a warning. */

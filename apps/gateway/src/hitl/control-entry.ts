@@ -21,6 +21,9 @@ import { agentStateOf, holdsMessages, initialControl } from '#domain/hitl';
 /** Older ones are dropped: the agent has been told of them already. */
 const INFORMED_COUNT_MAX = 100;
 
+/** No release has taken all that was held. */
+export const NOT_SWEPT = -1;
+
 export interface ControlEntry {
   readonly key: SessionKey;
   /** As last committed. Replaced as a whole, never changed in place. */
@@ -55,7 +58,7 @@ export function newEntry(key: SessionKey, tenantId: string, sessionId: string): 
     known: false,
     draining: false,
     holdAnswerCount: 0,
-    sweptAnswerCount: -1,
+    sweptAnswerCount: NOT_SWEPT,
     heldBalance: 0,
     takenSeq: 0,
     offeredSeq: 0,

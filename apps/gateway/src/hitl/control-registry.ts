@@ -32,7 +32,7 @@ const RESTING_IDLE_MS = 3_600_000;
 const LOAD_PARALLEL_COUNT = 64;
 
 export interface ControlRegistryOptions {
-  store: Pick<DecisionStore, 'controls' | 'control' | 'heldSteps'>;
+  store: Pick<DecisionStore, 'controls' | 'control' | 'heldCount'>;
   clock: Clock;
   events: HitlEvents;
   /** `CONTROL_BOUNDS` unless a spec needs small ones. */
@@ -79,13 +79,13 @@ export class ControlRegistry {
   }
 
   async #adopt(row: ControlRow): Promise<void> {
-    const held = await this.#store.heldSteps(row.tenant_id, row.session_id);
+    const heldCount = await this.#store.heldCount(row.tenant_id, row.session_id);
     const entry = newEntry(sessionKey(row.tenant_id, row.session_id), row.tenant_id, row.session_id);
     entry.row = row;
     entry.known = true;
-    entry.heldBalance = held.length;
+    entry.heldBalance = heldCount;
     // The gateway died between a resume and the end of its release: keep the gate closed, the desk drains it.
-    entry.draining = held.length > 0 && !holdsMessages(row.state);
+    entry.draining = heldCount > 0 && !holdsMessages(row.state);
     this.settle(entry);
   }
 

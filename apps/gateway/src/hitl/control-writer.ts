@@ -16,7 +16,7 @@ import { stepViewOf } from '#domain/decision-log';
 import { holdsMessages } from '#domain/hitl';
 import type { SessionDirectory } from '../decision-log/session-directory.js';
 import type { ControlDelivery } from './control-delivery.js';
-import { type ControlEntry, controlView, pollAnswer, waiting } from './control-entry.js';
+import { type ControlEntry, controlView, NOT_SWEPT, pollAnswer, waiting } from './control-entry.js';
 import type { ControlRegistry } from './control-registry.js';
 import type { HitlEvents } from './hitl-events.js';
 
@@ -25,7 +25,7 @@ export interface ControlChange {
   next?: ControlRow;
   audit?: AuditDraft[];
   rewrite?: { trace_id: string; body: string; rewritten_by: string };
-  /** Held messages go out in the same transaction; the gate stays closed until HeldGate has drained the rest. */
+  /** The oldest held messages go out in the same transaction; the gate stays closed until HeldGate has drained the rest. */
   releasesHeld?: boolean;
   /** The agent has something new to hear. */
   tellsAgent?: boolean;
@@ -75,7 +75,7 @@ export class ControlWriter {
       entry.row = { ...change.next, cooperative: change.next.cooperative || entry.row.cooperative };
       // A pause ends an unfinished release: what is left stays held. Any other change lets it go on.
       entry.draining = change.releasesHeld === true || (entry.draining && !holdsMessages(entry.row.state));
-      if (change.releasesHeld) entry.sweptAnswerCount = answersBefore;
+      if (change.releasesHeld) entry.sweptAnswerCount = commit.has_more_held ? NOT_SWEPT : answersBefore;
       this.#options.registry.settle(entry);
     }
     await this.#publishReleased(entry, commit.released);
@@ -92,7 +92,9 @@ export class ControlWriter {
   async release(entry: ControlEntry): Promise<number> {
     const { tenant_id, session_id } = entry.row;
     entry.sweptAnswerCount = entry.holdAnswerCount;
-    const { released } = await this.#options.store.commitControl({ release: { tenant_id, session_id } });
+    const write = { release: { tenant_id, session_id } };
+    const { released, has_more_held } = await this.#options.store.commitControl(write);
+    if (has_more_held) entry.sweptAnswerCount = NOT_SWEPT;
     await this.#publishReleased(entry, released);
     return released.length;
   }

@@ -14,6 +14,7 @@ import {
   type DecisionLog,
   ObservatoryError,
   type OperatorPrincipal,
+  RELEASED_STEPS_MAX,
   type RuntimeConfig,
   type SessionEvent,
   type SessionKey,
@@ -119,7 +120,7 @@ export class FakeStore {
       if (write.rewrite) {
         const { tenant_id, session_id, trace_id, body, rewritten_by } = write.rewrite;
         const step = this.#held(tenant_id, session_id).find((held) => held.trace_id === trace_id);
-        if (step === undefined) return { audit: [], released: [], rewritten: null };
+        if (step === undefined) return { audit: [], released: [], has_more_held: false, rewritten: null };
         Object.assign(step, { log: JSON.parse(body) as DecisionLog, rewritten_by });
         rewritten = { ...step };
       }
@@ -129,11 +130,13 @@ export class FakeStore {
           structuredClone(write.control),
         );
       }
-      const released = write.release ? this.#held(write.release.tenant_id, write.release.session_id) : [];
+      const held = write.release ? this.#held(write.release.tenant_id, write.release.session_id) : [];
+      const released = held.slice(0, RELEASED_STEPS_MAX);
       for (const step of released) step.held = false;
       return {
         audit: (write.audit ?? []).map((draft) => this.#chain(draft)),
         released: released.map((step) => ({ ...step })),
+        has_more_held: held.length > released.length,
         rewritten,
       };
     });
@@ -148,8 +151,12 @@ export class FakeStore {
     return structuredClone(this.rows.get(sessionKey(tenantId, sessionId)) ?? null);
   }
 
-  async heldSteps(tenantId: string, sessionId: string): Promise<StoredStep[]> {
-    return this.#held(tenantId, sessionId).map((step) => ({ ...step }));
+  async heldCount(tenantId: string, sessionId: string): Promise<number> {
+    return this.#held(tenantId, sessionId).length;
+  }
+
+  async heldStep(tenantId: string, sessionId: string, traceId: string): Promise<StoredStep | null> {
+    return this.#held(tenantId, sessionId).find((step) => step.trace_id === traceId) ?? null;
   }
 
   #held(tenantId: string, sessionId: string): StoredStep[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sessionKey } from '#contracts';
+import { RELEASED_STEPS_MAX, sessionKey } from '#contracts';
 import { DeskHarness, operator, TENANT, turn } from './desk-harness.js';
 
 const PAUSE = { reason: 'let me look' };
@@ -54,6 +54,31 @@ describe('a resume while messages keep coming', () => {
     await after;
     expect(h.published).toEqual(['s-1-first', 't-1', 't-2', 't-3', 't-4']);
     expect(h.store.steps.filter((step) => step.held)).toEqual([]);
+  });
+
+  it('lets many go in pieces, in order, and is closed until the last of them', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    const count = 2 * RELEASED_STEPS_MAX + 1;
+    const traces = Array.from({ length: count }, (_, index) => `t-${index}`);
+    for (const trace of traces) await h.step(key, trace);
+    h.store.isManual = true;
+    const resumed = h.desk.execute(operator(), 's-1', 'resume', {});
+    for (const left of [count - RELEASED_STEPS_MAX, 1, 0]) {
+      expect(h.desk.isHolding(key)).toBe(true);
+      await turn();
+      h.store.commit(1);
+      await turn();
+      expect(h.desk.view(key).held_count).toBe(left);
+    }
+    while (h.store.queuedCount > 0) {
+      h.store.commit();
+      await turn();
+    }
+    expect(await resumed).toEqual({ status: 'ok', flushed_count: count });
+    expect(h.desk.isHolding(key)).toBe(false);
+    expect(h.published).toEqual(['s-1-first', ...traces]);
   });
 
   it('answers the resume of a session that floods, takes commands meanwhile, and keeps the order', async () => {

@@ -5,7 +5,7 @@
  *     resume:   commit(active + release) -> look -> release -> look ... -> quiet: gate opens
  *
  * Why nothing is stranded: the store writes first in, first out, so a release takes every held append handed over
- * before it. `isHolding` counts its yeses. When a release has committed and the count is what it was when that release
+ * before it, a piece at a time. `isHolding` counts its yeses. When the release of a last piece has committed and the count is what it was when that release
  * was handed over, nobody was told "hold" since, so no held append can follow it; the gate opens in that same turn.
  * Otherwise another release runs, behind these appends. Why nothing is overtaken: while the gate is closed every new
  * message becomes a held one behind the earlier ones, and it opens only after all of them were published.
@@ -13,12 +13,12 @@
  * and in order. So the rounds are bounded: the gate stays closed, commands get their turn, and the rest follows.
  * A caller that breaks the one-turn rule is caught by `noteHeld`: a held message noted at an open gate drains again.
  */
-import type { SessionKey } from '#contracts';
-import { type ControlEntry, isClosed } from './control-entry.js';
+import { RELEASED_STEPS_MAX, type SessionKey } from '#contracts';
+import { type ControlEntry, isClosed, NOT_SWEPT } from './control-entry.js';
 import type { ControlRegistry } from './control-registry.js';
 import type { ControlWriter } from './control-writer.js';
 
-/** Releases in one go. */
+/** Releases in one go, besides those that what is held already takes. */
 const ROUNDS_MAX = 10;
 
 export class HeldGate {
@@ -45,7 +45,7 @@ export class HeldGate {
     const isStranded = !isClosed(entry) && entry.heldBalance > 0;
     if (isStranded) {
       entry.draining = true;
-      entry.sweptAnswerCount = -1;
+      entry.sweptAnswerCount = NOT_SWEPT;
       this.#registry.settle(entry);
     }
     return isStranded;
@@ -58,7 +58,8 @@ export class HeldGate {
    */
   async drain(entry: ControlEntry): Promise<number> {
     let releasedCount = 0;
-    for (let round = 1; entry.draining && round <= ROUNDS_MAX; round += 1) {
+    const roundsMax = ROUNDS_MAX + Math.ceil(Math.max(0, entry.heldBalance) / RELEASED_STEPS_MAX);
+    for (let round = 1; entry.draining && round <= roundsMax; round += 1) {
       if (!this.#openIfQuiet(entry)) releasedCount += await this.#release(entry);
     }
     if (entry.draining) this.#openIfQuiet(entry);
@@ -79,7 +80,7 @@ export class HeldGate {
       if (releasedCount > 0) this.#writer.publishControl(entry);
       return releasedCount;
     } catch (error) {
-      entry.sweptAnswerCount = -1;
+      entry.sweptAnswerCount = NOT_SWEPT;
       throw error;
     }
   }

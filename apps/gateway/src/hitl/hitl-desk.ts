@@ -49,7 +49,7 @@ import { SessionQueue } from './session-queue.js';
 import type { Timer } from './timer.js';
 
 export interface HitlPorts {
-  store: Pick<DecisionStore, 'controls' | 'control' | 'heldSteps' | 'commitControl'>;
+  store: Pick<DecisionStore, 'controls' | 'control' | 'heldCount' | 'heldStep' | 'commitControl'>;
   live: LivePublisher;
   clock: Clock;
   timer: Timer;

@@ -73,6 +73,7 @@ export type RawStep = Omit<StoredStep, 'log' | 'held'> & { held: 0 | 1; body: st
 export interface RawControlCommit {
   audit: AuditEntry[];
   released: RawStep[];
+  has_more_held: boolean;
   rewritten: RawStep | null;
 }
 
@@ -189,8 +190,10 @@ export interface AuditPiece extends AuditVerification {
 export interface ReadCalls extends ProxyReadCalls {
   steps(tenantId: string, sessionId: string, page: PageKeys): RawStep[];
   lastSteps(tenantId: string, sessionId: string, count: number): RawStep[];
-  heldSteps(tenantId: string, sessionId: string): RawStep[];
-  stepsByTrace(tenantId: string, traceId: string): RawStep[];
+  heldSteps(tenantId: string, sessionId: string, limit: number): RawStep[];
+  heldCount(tenantId: string, sessionId: string): number;
+  heldStep(tenantId: string, sessionId: string, traceId: string): RawStep | null;
+  stepByTrace(tenantId: string, traceId: string, bodyHash: string | null): RawStep | null;
   stepsAfter(seq: number, limit: number): RawStep[];
   recentStepKeys(limit: number): Pick<StepRow, 'tenant_id' | 'session_id' | 'trace_id' | 'body_hash'>[];
   /** Received time of the oldest step that retention may delete; null if there is none. */

@@ -18,8 +18,8 @@ export const SESSION_CHECKPOINT = 'session_checkpoint_seq';
 export type Migration = (database: Database) => void;
 
 /**
- * Steps carry as few indexes as the queries allow, since every insert pays for each: the unique key doubles as the
- * look-up by trace, and the rowid (`seq`) that ends every SQLite index orders a session's steps.
+ * Steps carry as few indexes as the queries allow, since every insert pays for each; `stepKeyTable` does without two
+ * of these. The rowid (`seq`) that ends every SQLite index orders a session's held steps.
  * `seq` is given by the writer, not by AUTOINCREMENT, which costs a second table write per row; `counters` holds
  * the floor below which no seq may be given again.
  */

@@ -24,6 +24,7 @@ import { StepFinder } from './step-finder.js';
 import { RAW_STEP_LIST } from './step-table.js';
 
 const STEPS = `SELECT ${RAW_STEP_LIST} FROM steps`;
+const HELD = 'tenant_id = ? AND session_id = ? AND held = 1';
 const SESSIONS = 'SELECT tenant_id, session_id, last_seen_ms, view FROM sessions';
 
 type NamedReads = Record<ReadCallName, (...args: unknown[]) => unknown>;
@@ -61,15 +62,28 @@ export class SqliteReader implements Omit<ReadCalls, keyof ProxyReadCalls> {
     return this.steps(tenantId, sessionId, { limit: count, afterSeq: null, order: 'desc' }).reverse();
   }
 
-  heldSteps(tenantId: string, sessionId: string): RawStep[] {
-    return this.#sql.all(`${STEPS} WHERE tenant_id = ? AND session_id = ? AND held = 1 ORDER BY seq`, [
+  heldSteps(tenantId: string, sessionId: string, limit: number): RawStep[] {
+    return this.#sql.all(`${STEPS} WHERE ${HELD} ORDER BY seq LIMIT ?`, [tenantId, sessionId, limit]);
+  }
+
+  heldCount(tenantId: string, sessionId: string): number {
+    const counted = this.#sql.get<{ count: number }>(`SELECT count(*) AS count FROM steps WHERE ${HELD}`, [
       tenantId,
       sessionId,
     ]);
+    return counted?.count ?? 0;
   }
 
-  stepsByTrace(tenantId: string, traceId: string): RawStep[] {
-    return this.#finder.ofTrace(tenantId, traceId);
+  heldStep(tenantId: string, sessionId: string, traceId: string): RawStep | null {
+    return this.#sql.get(`${STEPS} WHERE ${HELD} AND trace_id = ? ORDER BY seq LIMIT 1`, [
+      tenantId,
+      sessionId,
+      traceId,
+    ]);
+  }
+
+  stepByTrace(tenantId: string, traceId: string, bodyHash: string | null): RawStep | null {
+    return this.#finder.ofTrace(tenantId, traceId, bodyHash);
   }
 
   stepsAfter(seq: number, limit: number): RawStep[] {

@@ -89,8 +89,15 @@ export class SqliteStore implements DecisionStore {
   }
 
   async commitControl(write: ControlWrite): Promise<ControlCommit> {
-    const { audit, released, rewritten } = await this.database.pump.call('commitControl', [write]);
-    return { audit, released: released.map(toStoredStep), rewritten: rewritten && toStoredStep(rewritten) };
+    const { audit, released, has_more_held, rewritten } = await this.database.pump.call('commitControl', [
+      write,
+    ]);
+    return {
+      audit,
+      released: released.map(toStoredStep),
+      has_more_held,
+      rewritten: rewritten && toStoredStep(rewritten),
+    };
   }
 
   async steps(
@@ -105,12 +112,22 @@ export class SqliteStore implements DecisionStore {
     return (await this.database.read('lastSteps', tenantId, sessionId, count)).map(toStoredStep);
   }
 
-  async heldSteps(tenantId: string, sessionId: string): Promise<StoredStep[]> {
-    return (await this.database.read('heldSteps', tenantId, sessionId)).map(toStoredStep);
+  async heldSteps(tenantId: string, sessionId: string, limit: number): Promise<StoredStep[]> {
+    return (await this.database.read('heldSteps', tenantId, sessionId, limit)).map(toStoredStep);
   }
 
-  async stepsByTrace(tenantId: string, traceId: string): Promise<StoredStep[]> {
-    return (await this.database.read('stepsByTrace', tenantId, traceId)).map(toStoredStep);
+  heldCount(tenantId: string, sessionId: string): Promise<number> {
+    return this.database.read('heldCount', tenantId, sessionId);
+  }
+
+  async heldStep(tenantId: string, sessionId: string, traceId: string): Promise<StoredStep | null> {
+    const step = await this.database.read('heldStep', tenantId, sessionId, traceId);
+    return step && toStoredStep(step);
+  }
+
+  async stepByTrace(tenantId: string, traceId: string, bodyHash?: string): Promise<StoredStep | null> {
+    const step = await this.database.read('stepByTrace', tenantId, traceId, bodyHash ?? null);
+    return step && toStoredStep(step);
   }
 
   async stepsAfter(seq: number, limit: number): Promise<StoredStep[]> {

@@ -5,7 +5,7 @@
 import type { Database } from 'better-sqlite3';
 import { PreparedStatements } from './prepared-statements.js';
 import type { PageKeys, RawStep } from './protocol.js';
-import { NO_PART, sessionKeyOf, traceKeyOf } from './step-key.js';
+import { NO_PART, partOf, sessionKeyOf, traceKeyOf } from './step-key.js';
 import { INDEXED_SEQ } from './step-key-table.js';
 import { RAW_STEP_COLUMNS } from './step-table.js';
 
@@ -13,13 +13,17 @@ const INDEXED = `SELECT ${RAW_STEP_COLUMNS.map((column) => `steps.${column}`).jo
   FROM step_keys CROSS JOIN steps ON steps.seq = step_keys.seq WHERE key = ? AND step_keys.seq <= ?`;
 const ONE = `SELECT ${RAW_STEP_COLUMNS.join(', ')} FROM steps WHERE seq = ?`;
 
-type YoungStep = [seq: number, tenantId: string, sessionId: string, traceId: string];
+/** Looked at for one that is wanted. */
+const CANDIDATES_MAX = 8;
+
+type YoungStep = [seq: number, tenantId: string, sessionId: string, traceId: string, bodyHash: string];
 
 export class StepFinder {
   readonly #sql: PreparedStatements;
   readonly #inOneView: <T>(find: () => T) => T;
   readonly #ofSessions = new YoungSeqs();
   readonly #ofTraces = new YoungSeqs();
+  readonly #ofBodies = new YoungSeqs();
   #indexedSeq = 0;
   #seenSeq = 0;
 
@@ -48,16 +52,33 @@ export class StepFinder {
     });
   }
 
-  /** Oldest first. */
-  ofTrace(tenantId: string, traceId: string): RawStep[] {
+  /** The latest, or the one with this body. */
+  ofTrace(tenantId: string, traceId: string, bodyHash: string | null): RawStep | null {
     return this.#inOneView(() => {
       this.#catchUp();
-      const steps = this.#sql.all<RawStep>(
-        `${INDEXED} AND tenant_id = ? AND trace_id = ? ORDER BY steps.seq`,
-        [traceKeyOf(tenantId, traceId), this.#indexedSeq, tenantId, traceId],
-      );
-      return [...steps, ...this.#read(this.#ofTraces.get(tenantId, traceId), Number.POSITIVE_INFINITY)];
+      const young =
+        bodyHash === null
+          ? this.#ofTraces.last(tenantId, traceId)
+          : this.#ofBodies.last(tenantId, bodyName(traceId, bodyHash));
+      const isWanted = (step: RawStep) =>
+        step.tenant_id === tenantId &&
+        step.trace_id === traceId &&
+        (bodyHash === null || step.body_hash === bodyHash);
+      const find = (seqs: number[]) => this.#read(seqs, CANDIDATES_MAX).find(isWanted);
+      return find(young) ?? find(this.#indexedOfTrace(tenantId, traceId, bodyHash)) ?? null;
     });
+  }
+
+  /** Newest first. A few: two traces may share a key, a sender may use one trace id for all. */
+  #indexedOfTrace(tenantId: string, traceId: string, bodyHash: string | null): number[] {
+    const ofPart = bodyHash === null ? '' : 'AND part = ?';
+    const part = bodyHash === null ? [] : [partOf(bodyHash)];
+    return this.#sql
+      .all<{ seq: number }>(
+        `SELECT seq FROM step_keys WHERE key = ? ${ofPart} AND seq <= ? ORDER BY seq DESC LIMIT ${CANDIDATES_MAX}`,
+        [traceKeyOf(tenantId, traceId), ...part, this.#indexedSeq],
+      )
+      .map(({ seq }) => seq);
   }
 
   #indexedOfSession(tenantId: string, sessionId: string, { limit, afterSeq, order }: PageKeys): RawStep[] {
@@ -89,15 +110,17 @@ export class StepFinder {
       this.#indexedSeq = indexed.value;
       this.#ofSessions.forgetUpTo(indexed.value);
       this.#ofTraces.forgetUpTo(indexed.value);
+      this.#ofBodies.forgetUpTo(indexed.value);
     }
     this.#seenSeq = Math.max(this.#seenSeq, this.#indexedSeq);
     const steps = this.#sql
-      .prepare('SELECT seq, tenant_id, session_id, trace_id FROM steps WHERE seq > ? ORDER BY seq')
+      .prepare('SELECT seq, tenant_id, session_id, trace_id, body_hash FROM steps WHERE seq > ? ORDER BY seq')
       .raw()
-      .iterate(this.#seenSeq) as IterableIterator<YoungStep>;
-    for (const [seq, tenantId, sessionId, traceId] of steps) {
+      .all(this.#seenSeq) as YoungStep[];
+    for (const [seq, tenantId, sessionId, traceId, bodyHash] of steps) {
       this.#ofSessions.add(tenantId, sessionId, seq);
       this.#ofTraces.add(tenantId, traceId, seq);
+      this.#ofBodies.add(tenantId, bodyName(traceId, bodyHash), seq);
       this.#seenSeq = seq;
     }
   }
@@ -119,6 +142,11 @@ class YoungSeqs {
     return [...(this.#seqs.get(keyOf(tenantId, name)) ?? [])];
   }
 
+  /** Newest first. */
+  last(tenantId: string, name: string): number[] {
+    return (this.#seqs.get(keyOf(tenantId, name)) ?? []).slice(-CANDIDATES_MAX).reverse();
+  }
+
   forgetUpTo(seq: number): void {
     for (const [key, seqs] of this.#seqs) {
       if ((seqs.at(-1) ?? 0) <= seq) this.#seqs.delete(key);
@@ -132,3 +160,5 @@ class YoungSeqs {
 }
 
 const keyOf = (tenantId: string, name: string) => `${tenantId.length} ${tenantId}${name}`;
+
+const bodyName = (traceId: string, bodyHash: string) => `${traceId.length} ${traceId}${bodyHash}`;

@@ -101,8 +101,12 @@ class Bench {
           const page = this.finder.ofSession(tenant, other, { limit: 2, afterSeq: expected[0] ?? 1, order });
           expect(page.map((each) => each.seq)).toEqual(expected.slice(1, 3));
         }
-        const ofTrace = this.seqs((each) => each.tenant_id === tenant && each.trace_id === other);
-        expect(this.finder.ofTrace(tenant, other).map((each) => each.seq)).toEqual(ofTrace);
+        const isOfTrace = (each: Identity) => each.tenant_id === tenant && each.trace_id === other;
+        expect(this.finder.ofTrace(tenant, other, null)?.seq).toBe(this.seqs(isOfTrace).at(-1));
+        for (const body_hash of ['00aa', 'x']) {
+          const [seq] = this.seqs((each) => isOfTrace(each) && each.body_hash === body_hash);
+          expect(this.finder.ofTrace(tenant, other, body_hash)?.seq).toBe(seq);
+        }
       }
     const orphans = 'SELECT count(*) FROM step_keys WHERE seq NOT IN (SELECT seq FROM steps)';
     expect(this.database.prepare(orphans).pluck().get()).toBe(0);

@@ -12,7 +12,7 @@ import { NO_PART, partOf, sessionKeyOf, traceKeyOf } from './step-key.js';
 import { INDEXED_SEQ } from './step-key-table.js';
 
 /** Steps of a generation: the more, the fewer pages a step costs; the next start after a crash has so many to index. */
-const GENERATION_STEPS = 32_768;
+const GENERATION_STEPS = 16_384;
 /** Entries merged for a new step; there are two to each, so a generation is done long before the next is full. */
 const MERGED_PER_STEP = 6;
 const ALL = Number.POSITIVE_INFINITY;

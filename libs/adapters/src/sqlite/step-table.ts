@@ -3,7 +3,7 @@
  * All methods run inside the writer's transaction.
  */
 import type { Database, Statement } from 'better-sqlite3';
-import type { ControlWrite } from '#contracts';
+import { type ControlWrite, RELEASED_STEPS_MAX } from '#contracts';
 import { type Primitive, type RawStep, STEP_COLUMNS, type StepsResult, stepWidth } from './protocol.js';
 import type { StepIdentity } from './step-generation.js';
 import { StepKeys } from './step-keys.js';
@@ -120,17 +120,21 @@ export class StepTable {
       .get(rewrite.body, rewrite.rewritten_by, seq) as RawStep;
   }
 
-  /** Clears `held` on all of a session's steps. @returns them, oldest first */
-  release({ tenant_id, session_id }: NonNullable<ControlWrite['release']>): RawStep[] {
+  /** Clears `held` on the oldest of a session's held steps. @returns them, oldest first, and whether there are more */
+  release({ tenant_id, session_id }: NonNullable<ControlWrite['release']>) {
     const held = this.#database
       .prepare(
-        `SELECT ${RAW_STEP_LIST} FROM steps WHERE tenant_id = ? AND session_id = ? AND held = 1 ORDER BY seq`,
+        `SELECT ${RAW_STEP_LIST} FROM steps WHERE tenant_id = ? AND session_id = ? AND held = 1 ORDER BY seq LIMIT ?`,
       )
-      .all(tenant_id, session_id) as RawStep[];
+      .all(tenant_id, session_id, RELEASED_STEPS_MAX + 1) as RawStep[];
+    const released = held.slice(0, RELEASED_STEPS_MAX);
     this.#database
-      .prepare('UPDATE steps SET held = 0 WHERE tenant_id = ? AND session_id = ? AND held = 1')
-      .run(tenant_id, session_id);
-    return held.map((step) => ({ ...step, held: 0 }));
+      .prepare('UPDATE steps SET held = 0 WHERE tenant_id = ? AND session_id = ? AND held = 1 AND seq <= ?')
+      .run(tenant_id, session_id, released.at(-1)?.seq ?? 0);
+    return {
+      released: released.map((step): RawStep => ({ ...step, held: 0 })),
+      has_more_held: held.length > released.length,
+    };
   }
 
   /** To be called in every transaction that deletes steps. */

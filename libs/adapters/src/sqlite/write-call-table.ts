@@ -23,6 +23,8 @@ import type { StepTable } from './step-table.js';
 /** Name in `counters` of the last live sequence number given away. */
 const LIVE_SEQ = 'live_seq';
 
+const NOTHING_RELEASED = { released: [], has_more_held: false };
+
 type NamedWrites = Record<WriteCallName, (...args: unknown[]) => unknown>;
 
 export class WriteCallTable implements Omit<WriteCalls, keyof ProxyWriteCalls> {
@@ -70,11 +72,13 @@ export class WriteCallTable implements Omit<WriteCalls, keyof ProxyWriteCalls> {
   commitControl(write: ControlWrite): RawControlCommit {
     const rewritten = write.rewrite ? this.#steps.rewriteHeld(write.rewrite) : null;
     // The message went out meanwhile, or never was: an audit entry of its rewriting would be untrue.
-    if (write.rewrite && rewritten === null) return { audit: [], released: [], rewritten: null };
+    if (write.rewrite && rewritten === null) {
+      return { audit: [], released: [], has_more_held: false, rewritten: null };
+    }
     if (write.control) this.#saveControl(write.control);
-    const released = write.release ? this.#steps.release(write.release) : [];
+    const { released, has_more_held } = write.release ? this.#steps.release(write.release) : NOTHING_RELEASED;
     const audit = (write.audit ?? []).map((draft) => this.#audit.append(draft));
-    return { audit, released, rewritten };
+    return { audit, released, has_more_held, rewritten };
   }
 
   saveAgentKey(row: AgentKeyRow): void {

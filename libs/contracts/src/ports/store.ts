@@ -69,15 +69,20 @@ export type AuditDraft = Omit<AuditEntry, 'seq' | 'prev_hash' | 'hash'>;
 export interface ControlWrite {
   control?: ControlRow;
   audit?: AuditDraft[];
-  /** Clears `held` on every held step of this session and returns them in order. */
+  /** Clears `held` on the oldest held steps of this session, at most RELEASED_STEPS_MAX, and returns them in order. */
   release?: { tenant_id: string; session_id: string };
   /** Replaces the body of one held step. */
   rewrite?: { tenant_id: string; session_id: string; trace_id: string; body: string; rewritten_by: string };
 }
 
+/** Of one commit: whoever resumes a session that held many must not stand in the way of all others. */
+export const RELEASED_STEPS_MAX = 250;
+
 export interface ControlCommit {
   audit: AuditEntry[];
   released: StoredStep[];
+  /** More are held. */
+  has_more_held: boolean;
   /** Null if `rewrite` was absent or found no held step (then nothing at all was written). */
   rewritten: StoredStep | null;
 }
@@ -158,9 +163,13 @@ export interface DecisionStore {
   ): Promise<Page<StoredStep>>;
   /** The last `count` steps of a session, oldest first. */
   lastSteps(tenantId: string, sessionId: string, count: number): Promise<StoredStep[]>;
-  heldSteps(tenantId: string, sessionId: string): Promise<StoredStep[]>;
-  /** All stored steps with this trace_id (several only if a sender reused it), oldest first. */
-  stepsByTrace(tenantId: string, traceId: string): Promise<StoredStep[]>;
+  /** The oldest `limit` of what a session holds, oldest first. */
+  heldSteps(tenantId: string, sessionId: string, limit: number): Promise<StoredStep[]>;
+  heldCount(tenantId: string, sessionId: string): Promise<number>;
+  /** The first held step of a session with this trace_id. */
+  heldStep(tenantId: string, sessionId: string, traceId: string): Promise<StoredStep | null>;
+  /** The latest step with this trace_id, or the one with this body: a sender may have reused it. */
+  stepByTrace(tenantId: string, traceId: string, bodyHash?: string): Promise<StoredStep | null>;
   /** Ascending by seq, over all tenants: for recovery. */
   stepsAfter(seq: number, limit: number): Promise<StoredStep[]>;
   /** Keys of the newest `limit` steps over all tenants, oldest first: fills the duplicate filter at start. */

@@ -9,17 +9,19 @@ import { useCommand } from './use-command';
 
 interface HeldMessagesProps {
   sessionId: string;
+  /** The first to go out. */
   held: readonly StepView[];
+  heldCount: number;
 }
 
-export function HeldMessages({ sessionId, held }: HeldMessagesProps) {
+export function HeldMessages({ sessionId, held, heldCount }: HeldMessagesProps) {
   const commander = useCommand(sessionId);
   const [editedSeq, setEditedSeq] = useState<number | null>(null);
   const edited = held.find((step) => step.gateway.seq === editedSeq) ?? null;
   return (
     <Panel
       title="Held messages"
-      aside={<Badge tone="paused">{held.length}</Badge>}
+      aside={<Badge tone="paused">{Math.max(heldCount, held.length)}</Badge>}
       bodyClassName="max-h-80 overflow-y-auto"
       className="border-paused-line"
     >
@@ -55,6 +57,11 @@ export function HeldMessages({ sessionId, held }: HeldMessagesProps) {
           </li>
         ))}
       </ol>
+      {heldCount > held.length ? (
+        <p className="px-3 py-2 text-faint text-xs">
+          The first {held.length} are shown. Resume lets all {heldCount} go out in this order.
+        </p>
+      ) : null}
       <RewriteDialog step={edited} commander={commander} onClose={() => setEditedSeq(null)} />
     </Panel>
   );
