@@ -181,3 +181,11 @@ export const alertDeliverySchema = z.object({
   finished_at_ms: z.number().nullable(),
 });
 export type AlertDelivery = z.infer<typeof alertDeliverySchema>;
+
+/** `POST /v1/alert-channels/{id}/test`. */
+export const channelTestSchema = z.object({
+  status: z.enum(['ok', 'failed']),
+  detail: z.string().describe('For people: that it was taken, or why not.'),
+  duration_ms: z.number(),
+});
+export type ChannelTest = z.infer<typeof channelTestSchema>;

@@ -9,6 +9,7 @@ import {
   alertChannelPatchSchema,
   alertRuleBodySchema,
   alertRulePatchSchema,
+  type ChannelTest,
   DELIVERY_STATES,
   LIMITS,
   type OperatorPrincipal,
@@ -17,7 +18,6 @@ import {
 import { Principal, Requires } from '../auth/access.js';
 import { parseFields } from '../errors/field-errors.js';
 import { AlertsArea } from './alerts.area.js';
-import type { ChannelTest } from './channel-desk.js';
 
 const PAGE_ROWS = 50;
 

@@ -7,6 +7,7 @@ import {
   type AlertChannelBody,
   type AlertChannelPatch,
   alertChannelBodySchema,
+  type ChannelTest,
   ObservatoryError,
   type OperatorPrincipal,
   type SecretBox,
@@ -43,14 +44,6 @@ export interface ChannelDeskParts {
   publicUrl: string | null;
   /** A channel that is gone was taken out of the rules of this tenant. */
   rulesChanged(tenantId: string): void;
-}
-
-/** How a test went. */
-export interface ChannelTest {
-  status: 'ok' | 'failed';
-  /** For people. */
-  detail: string;
-  duration_ms: number;
 }
 
 export class ChannelDesk {

@@ -83,11 +83,6 @@ export const cacheInvalidatedSchema = z.object({
   count: z.number().int().describe('Entries that match.'),
   preview: z.boolean(),
 });
-export const channelTestSchema = z.object({
-  status: z.enum(['ok', 'failed']),
-  detail: z.string().describe('For people: that it was taken, or why not.'),
-  duration_ms: z.number(),
-});
 export const agentCommandAnswerSchema = z.object({
   status: z.literal('ok'),
   note: z.enum(['already_active', 'already_inactive']).optional(),
@@ -194,7 +189,7 @@ export const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   AlertChannelBody: contracts.alertChannelBodySchema,
   AlertChannelPatch: contracts.alertChannelPatchSchema,
   CreatedAlertChannel: contracts.createdAlertChannelSchema,
-  ChannelTest: channelTestSchema,
+  ChannelTest: contracts.channelTestSchema,
   AlertNotice: contracts.alertNoticeSchema,
   AlertDelivery: contracts.alertDeliverySchema,
   AlertDeliveryPage: pages.alertDeliveries,

@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Mail, MessageSquare, Send, Webhook } from 'lucide-react';
 import { useState } from 'react';
-import type { AlertChannel } from '#contracts';
+import type { AlertChannel, ChannelTest } from '#contracts';
 import { api, useDenial } from '../../api';
 import { Badge, Button, formatDuration, useNow } from '../../ui';
 import { OneTimeSecret } from '../settings/one-time-secret';
@@ -65,13 +65,6 @@ interface ChannelProps {
   channel: AlertChannel;
   denial: string | null;
   onEdit: () => void;
-}
-
-/** What the gateway says of a test: `detail` is a sentence for people. */
-interface ChannelTest {
-  status: 'ok' | 'failed';
-  detail: string;
-  duration_ms: number;
 }
 
 function Channel({ channel, denial, onEdit }: ChannelProps) {

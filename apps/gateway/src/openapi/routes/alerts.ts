@@ -7,12 +7,13 @@ import {
   alertRuleBodySchema,
   alertRulePatchSchema,
   alertRuleSchema,
+  channelTestSchema,
   createdAlertChannelSchema,
   DELIVERY_STATES,
   LIMITS,
 } from '#contracts';
 import type { Route } from '../route.js';
-import { channelTestSchema, lists, okSchema, pages } from '../schemas.js';
+import { lists, okSchema, pages } from '../schemas.js';
 import { pageQuery } from './parameters.js';
 
 const id = z.string().min(1).max(LIMITS.idCharsMax);
@@ -30,7 +31,7 @@ export const ALERT_ROUTES: readonly Route[] = [
     tag: 'Alerts',
     summary: 'List alert rules',
     description:
-      'With what is firing now. A tenant that never changed a rule has two: for the kill switch and for loops, without a channel.',
+      'With what is firing now. A tenant that never changed a rule has three, without a channel: for the kill switch, for loops and for semantic loops.',
     caller: 'observe',
     answers: { 200: { description: 'Oldest first.', schema: lists.alertRules } },
   },
