@@ -18,14 +18,13 @@ import {
   splitSessionKey,
   TOPICS,
 } from '#contracts';
-import type { Clock, IdSource } from '#kernel';
+import { ChangeQueue, type Clock, type IdSource } from '#kernel';
 import { SettingsAudit } from '../auth/settings-audit.js';
 import type { Timer } from '../hitl/timer.js';
 import type { LiveHub } from '../realtime/live-hub.js';
 import { AlertDocuments } from './alert-documents.js';
 import { AlertMonitor } from './alert-monitor.js';
 import { AlertTelemetry } from './alert-telemetry.js';
-import { ChangeQueue } from './change-queue.js';
 import { CHANNEL_GONE, ChannelDesk, SEALED_WITH_ANOTHER_KEY } from './channel-desk.js';
 import { openChannel } from './channel-record.js';
 import { ChannelSender } from './channel-sender.js';
@@ -103,7 +102,7 @@ export class AlertsArea {
     const deliver = this.#queue.enqueue.bind(this.#queue);
     this.monitor = new AlertMonitor({ documents, clock, ids, timer, publicUrl, deliver, telemetry });
     this.#audit = new SettingsAudit(parts.store, clock);
-    const shared = { documents, audit: this.#audit, changes: new ChangeQueue(), clock, ids };
+    const shared = { documents, audit: this.#audit, changes: new ChangeQueue<string>(), clock, ids };
     this.rules = new RuleDesk({ ...shared, watch: this.monitor });
     this.channels = new ChannelDesk({
       ...shared,

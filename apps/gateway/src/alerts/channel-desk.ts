@@ -13,11 +13,10 @@ import {
   type SecretBox,
 } from '#contracts';
 import { type SendOutcome, testNotice } from '#domain/alerts';
-import type { Clock, IdSource } from '#kernel';
+import type { ChangeQueue, Clock, IdSource } from '#kernel';
 import type { SettingsAudit } from '../auth/settings-audit.js';
 import { parseFields } from '../errors/field-errors.js';
 import type { AlertDocuments } from './alert-documents.js';
-import type { ChangeQueue } from './change-queue.js';
 import { type ChannelRecord, openChannel, sealChannel } from './channel-record.js';
 import type { ChannelSender } from './channel-sender.js';
 import type { DeliveryQueue } from './delivery-queue.js';
@@ -35,7 +34,8 @@ export const CHANNEL_GONE = 'the channel was removed';
 export interface ChannelDeskParts {
   documents: AlertDocuments;
   audit: SettingsAudit;
-  changes: ChangeQueue;
+  /** By tenant. */
+  changes: ChangeQueue<string>;
   box: SecretBox;
   queue: Pick<DeliveryQueue, 'circuit' | 'wakeChannel'>;
   sender: Pick<ChannelSender, 'send'>;
@@ -65,7 +65,7 @@ export class ChannelDesk {
     given: AlertChannelBody,
   ): Promise<{ channel: AlertChannel; secret: string | null }> {
     const { documents, clock, ids, changes } = this.#parts;
-    return changes.run(async () => {
+    return changes.run(by.tenant_id, async () => {
       if (documents.channels(by.tenant_id).length >= CHANNELS_PER_TENANT_MAX) {
         const detail = `There are ${CHANNELS_PER_TENANT_MAX} channels already; remove some first.`;
         throw new ObservatoryError('invalid_fields', detail);
@@ -86,7 +86,7 @@ export class ChannelDesk {
    */
   update(by: OperatorPrincipal, channelId: string, patch: AlertChannelPatch): Promise<AlertChannel> {
     const { changes, queue, box } = this.#parts;
-    return changes.run(async () => {
+    return changes.run(by.tenant_id, async () => {
       const record = this.#required(by.tenant_id, channelId);
       if (patch.kind !== undefined && patch.kind !== record.kind) {
         const detail = `kind: this channel is of the kind ${record.kind}; create another for ${patch.kind}.`;
@@ -109,7 +109,7 @@ export class ChannelDesk {
   /** Takes it out of every rule too; what waits for it is dead. @throws ObservatoryError alert_channel_not_found */
   remove(by: OperatorPrincipal, channelId: string): Promise<void> {
     const { documents, audit, changes, queue, rulesChanged } = this.#parts;
-    return changes.run(async () => {
+    return changes.run(by.tenant_id, async () => {
       const { name, kind } = this.#required(by.tenant_id, channelId);
       await audit.record(by, by.tenant_id, 'alert_channel.delete', { channel_id: channelId, name, kind });
       for (const rule of documents.rules(by.tenant_id)) {

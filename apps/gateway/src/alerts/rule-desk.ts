@@ -8,17 +8,17 @@ import {
   type OperatorPrincipal,
 } from '#contracts';
 import type { RuleSettings } from '#domain/alerts';
-import type { Clock, IdSource } from '#kernel';
+import type { ChangeQueue, Clock, IdSource } from '#kernel';
 import type { SettingsAudit } from '../auth/settings-audit.js';
 import type { AlertDocuments } from './alert-documents.js';
-import type { ChangeQueue } from './change-queue.js';
 
 export const RULES_PER_TENANT_MAX = 100;
 
 export interface RuleDeskParts {
   documents: AlertDocuments;
   audit: SettingsAudit;
-  changes: ChangeQueue;
+  /** By tenant. */
+  changes: ChangeQueue<string>;
   clock: Clock;
   ids: IdSource;
   /** What is firing, and to be told of changes. */
@@ -43,7 +43,7 @@ export class RuleDesk {
   /** @throws ObservatoryError invalid_fields for a channel that is not there, or when there are too many rules */
   create(by: OperatorPrincipal, body: z.infer<typeof alertRuleBodySchema>): Promise<AlertRule> {
     const { documents, clock, ids, changes } = this.#parts;
-    return changes.run(async () => {
+    return changes.run(by.tenant_id, async () => {
       if (documents.rules(by.tenant_id).length >= RULES_PER_TENANT_MAX) {
         const detail = `There are ${RULES_PER_TENANT_MAX} rules already; remove some first.`;
         throw new ObservatoryError('invalid_fields', detail);
@@ -65,7 +65,7 @@ export class RuleDesk {
     ruleId: string,
     patch: z.infer<typeof alertRulePatchSchema>,
   ): Promise<AlertRule> {
-    return this.#parts.changes.run(async () => {
+    return this.#parts.changes.run(by.tenant_id, async () => {
       const before = this.#required(by.tenant_id, ruleId);
       if (patch.channel_ids !== undefined) this.#requireChannels(by.tenant_id, patch.channel_ids);
       const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
@@ -80,7 +80,7 @@ export class RuleDesk {
   /** @throws ObservatoryError alert_rule_not_found */
   remove(by: OperatorPrincipal, ruleId: string): Promise<void> {
     const { documents, audit, changes, watch } = this.#parts;
-    return changes.run(async () => {
+    return changes.run(by.tenant_id, async () => {
       const { name, type } = this.#required(by.tenant_id, ruleId);
       await audit.record(by, by.tenant_id, 'alert_rule.delete', { rule_id: ruleId, name, type });
       await documents.deleteRule(by.tenant_id, ruleId);

@@ -1,6 +1,8 @@
 /**
  * What operators have set for each agent: its policy and its kill switch. In memory whole, because every call asks;
  * a change is durable before it is in force, except that the kill switch takes effect first and is written after.
+ * Changes of one agent are made one after another. The kill switch alone does not wait for its turn: a change that is
+ * being written while it fires finds, once written, that the agent was stopped meanwhile, and leaves it so.
  */
 import {
   type AgentPolicy,
@@ -19,7 +21,7 @@ import {
 } from '#contracts';
 import { applyKillSwitchPatch } from '#domain/kill-switch';
 import { applyPolicyPatch, defaultPolicy } from '#domain/policy';
-import type { Clock } from '#kernel';
+import { ChangeQueue, type Clock } from '#kernel';
 import type { Auditor, SettingsAudit } from '../auth/settings-audit.js';
 
 /** Agents of all tenants that may have settings of their own. */
@@ -41,8 +43,7 @@ export class AgentDirectory {
   readonly #killSwitches = new Map<AgentScope, KillSwitchSettings>();
   /** Latest incident per agent that nobody has reactivated. */
   readonly #openIncidents = new Map<AgentScope, string>();
-  /** Reactivations under way: two operators at once, and one of them is told. */
-  readonly #reactivating = new Map<AgentScope, Promise<unknown>>();
+  readonly #changes = new ChangeQueue<AgentScope>();
 
   constructor(parts: AgentDirectoryParts) {
     this.#parts = parts;
@@ -98,75 +99,89 @@ export class AgentDirectory {
     }
   }
 
-  async patchPolicy(scope: AgentScope, patch: AgentPolicyPatch, by: OperatorPrincipal): Promise<AgentPolicy> {
-    const before = this.policy(scope);
-    const after = applyPolicyPatch(before, patch, by.operator_id, this.#parts.clock.nowMs());
-    if (after.active && !before.active) return this.#reactivated(scope, after, by);
-    await this.#savePolicy(scope, after);
-    await this.#audit(scope, by, 'agent.policy', { ...patch });
-    return after;
+  /** Rejects as the store does: then nothing has changed. */
+  patchPolicy(scope: AgentScope, patch: AgentPolicyPatch, by: OperatorPrincipal): Promise<AgentPolicy> {
+    return this.#changes.run(scope, async () => {
+      const before = this.policy(scope);
+      const after = applyPolicyPatch(before, patch, by.operator_id, this.#parts.clock.nowMs());
+      if (after.active && !before.active) return this.#reactivated(scope, after, by);
+      const saved = await this.#savePolicy(scope, after);
+      await this.#audit(scope, by, 'agent.policy', { ...patch });
+      return saved;
+    });
   }
 
-  async patchKillSwitch(
+  /** Rejects as the store does: then nothing has changed. */
+  patchKillSwitch(
     scope: AgentScope,
     patch: KillSwitchPatch,
     by: OperatorPrincipal,
   ): Promise<KillSwitchSettings> {
-    const after = applyKillSwitchPatch(this.killSwitch(scope), patch);
-    const { tenantId, agentId } = this.#room(scope, this.#killSwitches);
-    const { store, clock } = this.#parts;
-    await store.saveDocument({
-      tenant_id: tenantId,
-      kind: 'kill_switch',
-      id: agentId,
-      body: after,
-      updated_at_ms: clock.nowMs(),
+    return this.#changes.run(scope, async () => {
+      const after = applyKillSwitchPatch(this.killSwitch(scope), patch);
+      const { tenantId, agentId } = this.#room(scope, this.#killSwitches);
+      const { store, clock } = this.#parts;
+      await store.saveDocument({
+        tenant_id: tenantId,
+        kind: 'kill_switch',
+        id: agentId,
+        body: after,
+        updated_at_ms: clock.nowMs(),
+      });
+      this.#killSwitches.set(scope, after);
+      await this.#audit(scope, by, 'agent.kill_switch', { ...patch });
+      return after;
     });
-    this.#killSwitches.set(scope, after);
-    await this.#audit(scope, by, 'agent.kill_switch', { ...patch });
-    return after;
   }
 
   /** In force at once: the agent's next call is refused whatever the disk does. False: it was deactivated already. */
   deactivateByKillSwitch(scope: AgentScope, incident: Incident): boolean {
     const before = this.policy(scope);
     this.#openIncidents.set(scope, incident.incident_id);
-    if (!before.active) return false;
-    const after = deactivatedBy(before, incident);
-    this.#policies.set(scope, after);
-    this.#savePolicy(scope, after)
-      .then(() => this.#audit(scope, KILL_SWITCH, 'agent.deactivate', { incident_id: incident.incident_id }))
+    // A copy where it is stopped already: a reactivation that is being written sees that something came between.
+    this.#policies.set(scope, before.active ? deactivatedBy(before, incident) : { ...before });
+    this.#changes
+      .run(scope, async () => {
+        await this.#savePolicy(scope, this.policy(scope));
+        if (before.active)
+          await this.#audit(scope, KILL_SWITCH, 'agent.deactivate', { incident_id: incident.incident_id });
+      })
       .catch(this.#parts.onUnsaved);
-    return true;
+    return before.active;
   }
 
   /** False: it was active already, or another operator was faster. Rejects as the store does: it stays deactivated. */
-  async reactivate(scope: AgentScope, by: OperatorPrincipal): Promise<boolean> {
-    await this.#reactivating.get(scope)?.catch(() => {});
-    const before = this.policy(scope);
-    if (before.active) return false;
-    const after = applyPolicyPatch(before, { active: true }, by.operator_id, this.#parts.clock.nowMs());
-    const work = this.#reactivated(scope, after, by);
-    this.#reactivating.set(scope, work);
-    try {
-      await work;
+  reactivate(scope: AgentScope, by: OperatorPrincipal): Promise<boolean> {
+    return this.#changes.run(scope, async () => {
+      const before = this.policy(scope);
+      if (before.active) return false;
+      const after = applyPolicyPatch(before, { active: true }, by.operator_id, this.#parts.clock.nowMs());
+      await this.#reactivated(scope, after, by);
       return true;
-    } finally {
-      this.#reactivating.delete(scope);
-    }
+    });
   }
 
   async #reactivated(scope: AgentScope, after: AgentPolicy, by: OperatorPrincipal): Promise<AgentPolicy> {
     const { tenantId, agentId } = splitAgentScope(scope);
     const nowMs = this.#parts.clock.nowMs();
+    const before = this.#policies.get(scope);
+    const incidentId = this.#openIncidents.get(scope);
     await this.#parts.store.closeIncidents(tenantId, agentId, by.operator_id, nowMs);
-    this.#openIncidents.delete(scope);
-    await this.#savePolicy(scope, after);
+    if (this.#openIncidents.get(scope) === incidentId) this.#openIncidents.delete(scope);
+    const saved = await this.#savePolicy(scope, after, before);
     await this.#audit(scope, by, 'agent.reactivate', {});
-    return after;
+    return saved;
   }
 
-  async #savePolicy(scope: AgentScope, policy: AgentPolicy): Promise<void> {
+  /**
+   * What is in force then: the given policy, unless the kill switch fired meanwhile. Its own write is next in the queue.
+   * @param before what was in force when the change began
+   */
+  async #savePolicy(
+    scope: AgentScope,
+    policy: AgentPolicy,
+    before = this.#policies.get(scope),
+  ): Promise<AgentPolicy> {
     const { tenantId, agentId } = this.#room(scope, this.#policies);
     const { store, clock } = this.#parts;
     await store.saveDocument({
@@ -176,7 +191,10 @@ export class AgentDirectory {
       body: policy,
       updated_at_ms: clock.nowMs(),
     });
-    this.#policies.set(scope, policy);
+    const now = this.#policies.get(scope);
+    const inForce = now === undefined || now === before ? policy : stoppedAs(now, policy);
+    this.#policies.set(scope, inForce);
+    return inForce;
   }
 
   #room(
@@ -201,6 +219,11 @@ export class AgentDirectory {
     await this.#parts.audit.record(by, tenantId, action, { agent_id: agentId, ...detail });
   }
 }
+
+const stoppedAs = (
+  { active, deactivated_by, deactivated_at_ms, deactivated_reason }: AgentPolicy,
+  policy: AgentPolicy,
+): AgentPolicy => ({ ...policy, active, deactivated_by, deactivated_at_ms, deactivated_reason });
 
 const deactivatedBy = (policy: AgentPolicy, incident: Incident): AgentPolicy => ({
   ...policy,

@@ -1,0 +1,122 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import {
+  type AgentPolicy,
+  agentScope,
+  type Incident,
+  KILL_SWITCH_ACTOR,
+  type OperatorPrincipal,
+} from '#contracts';
+import { type Deferred, deferred } from '#kernel';
+import { FakeClock } from '#testing';
+import { AgentDirectory } from './agent-directory.js';
+
+const AGENT = agentScope('default', 'a');
+const ANN = { operator_id: 'ann', tenant_id: 'default', role: 'admin' } as OperatorPrincipal;
+const BEN = { ...ANN, operator_id: 'ben' };
+const incident = (incident_id: string): Incident =>
+  ({ incident_id, agent_id: 'a', at_ms: 9, breakdown: { score: 13 }, threshold: 10 }) as Incident;
+
+/** Writes wait until the test lets them through. */
+let writes: Deferred<void>[];
+let onDisk: AgentPolicy | null;
+let audited: string[];
+let agents: AgentDirectory;
+beforeEach(() => {
+  writes = [];
+  onDisk = null;
+  audited = [];
+  const write = async (): Promise<void> => {
+    const gate = deferred();
+    writes.push(gate);
+    await gate.promise;
+  };
+  agents = new AgentDirectory({
+    store: {
+      documents: async () => [],
+      openIncidents: async () => [],
+      closeIncidents: async () => {
+        await write();
+        return 1;
+      },
+      saveDocument: async ({ kind, body }: { kind: string; body: unknown }) => {
+        await write();
+        if (kind === 'agent_policy') onDisk = body as AgentPolicy;
+      },
+    },
+    audit: { record: async (_by: unknown, _tenant: string, action: string) => void audited.push(action) },
+    clock: new FakeClock(),
+    onUnsaved: () => expect.unreachable(),
+  } as unknown as ConstructorParameters<typeof AgentDirectory>[0]);
+});
+
+/** Lets the next write through, once it has come. */
+async function letWrite(): Promise<void> {
+  await expect.poll(() => writes.length).toBeGreaterThan(0);
+  writes.shift()?.resolve();
+}
+/** Lets writes through until nobody writes any more. */
+async function settle<T>(...changes: Promise<T>[]): Promise<T[]> {
+  const timer = setInterval(() => writes.shift()?.resolve(), 1);
+  try {
+    return await Promise.all(changes);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+describe('changes of one agent at once', () => {
+  test('each see what the one before made: a stopped agent stays stopped, a limit stays set', async () => {
+    await settle(
+      agents.patchPolicy(AGENT, { active: false, reason: 'stop' }, ANN),
+      agents.patchPolicy(AGENT, { requests_per_minute: 5 }, BEN),
+      agents.patchPolicy(AGENT, { budget_day_usd: 1 }, BEN),
+    );
+    const expected = { active: false, deactivated_by: 'ann', requests_per_minute: 5, budget_day_usd: 1 };
+    expect(agents.policy(AGENT)).toMatchObject(expected);
+    expect(onDisk).toMatchObject(expected);
+  });
+
+  test('of its kill switch each see what the one before made', async () => {
+    await settle(
+      agents.patchKillSwitch(AGENT, { threshold: 20 }, ANN),
+      agents.patchKillSwitch(AGENT, { window_size: 30 }, BEN),
+    );
+    expect(agents.killSwitch(AGENT)).toMatchObject({ threshold: 20, window_size: 30 });
+  });
+
+  test('tell the second of two that reactivate', async () => {
+    await settle(agents.patchPolicy(AGENT, { active: false }, ANN));
+    const both = settle(agents.reactivate(AGENT, ANN), agents.reactivate(AGENT, BEN));
+    expect(await both).toEqual([true, false]);
+    expect(audited).toEqual(['agent.policy', 'agent.reactivate']);
+  });
+});
+
+describe('a kill switch that fires while another change is being written', () => {
+  test('stops the agent at once, and for good; the other change is kept', async () => {
+    const patch = agents.patchPolicy(AGENT, { requests_per_minute: 5 }, ANN);
+    await expect.poll(() => writes.length).toBe(1);
+    expect(agents.deactivateByKillSwitch(AGENT, incident('inc-1'))).toBe(true);
+    expect(agents.policy(AGENT).active).toBe(false);
+    await letWrite();
+    const expected = { active: false, deactivated_by: KILL_SWITCH_ACTOR, requests_per_minute: 5 };
+    expect(await patch).toMatchObject(expected);
+    expect(agents.policy(AGENT)).toMatchObject(expected);
+    await letWrite();
+    await expect.poll(() => onDisk).toMatchObject(expected);
+    await expect.poll(() => audited).toEqual(['agent.policy', 'agent.deactivate']);
+  });
+
+  test('is not undone by a reactivation that began before', async () => {
+    await settle(agents.patchPolicy(AGENT, { active: false }, ANN));
+    const reactivation = agents.reactivate(AGENT, BEN);
+    await expect.poll(() => writes.length).toBe(1);
+    expect(agents.deactivateByKillSwitch(AGENT, incident('inc-2'))).toBe(false);
+    await settle(reactivation);
+    await expect.poll(() => writes.length).toBe(1);
+    await letWrite();
+    expect(agents.policy(AGENT)).toMatchObject({ active: false, deactivated_by: 'ann' });
+    await expect.poll(() => onDisk).toMatchObject({ active: false });
+    expect(agents.openIncidentId(AGENT)).toBe('inc-2');
+  });
+});
