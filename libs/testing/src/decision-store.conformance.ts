@@ -82,6 +82,17 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
         expect(await store.stepByTrace('other', 'reused', 'another')).toBeNull();
       });
 
+      it('finds every body of a trace id that is used for all', async () => {
+        const rows = Array.from({ length: 40 }, () => buildStepRow({ trace_id: 'reused' }));
+        const commits = await store.appendSteps(rows);
+        for (const [index, row] of rows.entries()) {
+          expect(await store.stepByTrace('default', 'reused', row.body_hash)).toMatchObject({
+            seq: commits[index]?.seq,
+          });
+        }
+        expect((await store.appendSteps(rows)).every((commit) => commit.duplicate)).toBe(true);
+      });
+
       it('tells duplicates apart in calls that share a commit', async () => {
         const rows = Array.from({ length: 6 }, () => buildStepRow());
         const calls = rows.map((row, index) =>

@@ -493,7 +493,7 @@ describe('an operator', () => {
 
     const entries = (await gateway.operator('GET', '/v1/cache/entries?limit=500')).body;
     expect(entries.items.some((entry: { agent_id: string }) => entry.agent_id === agent)).toBe(true);
-    expect(JSON.stringify(entries)).not.toContain('7731');
+    expect(JSON.stringify(entries)).not.toContain('canary');
 
     const preview = await gateway.operator('POST', '/v1/cache/invalidate', {
       pattern: `agent:${agent}`,
@@ -524,6 +524,6 @@ describe('an operator', () => {
       (await gateway.operator('POST', '/v1/cache/matches/none/verdict', { verdict: 'right' })).status,
     ).toBe(404);
     expect((await gateway.operator('POST', '/v1/cache/invalidate', { pattern: '' })).status).toBe(422);
-    expect(gateway.output()).not.toContain('7731');
+    expect(gateway.output()).not.toContain('canary');
   });
 });

@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto';
 
 const KEY_DIGITS = 11;
+const PART_CHARS = 6;
 
 export const sessionKeyOf = (tenantId: string, sessionId: string): number =>
   keyOf(`s${tenantId.length} ${tenantId}${sessionId}`);
@@ -12,8 +13,13 @@ export const sessionKeyOf = (tenantId: string, sessionId: string): number =>
 export const traceKeyOf = (tenantId: string, traceId: string): number =>
   keyOf(`t${tenantId.length} ${tenantId}${traceId}`);
 
-/** Second part of a trace's key, 32 bits: keeps apart the messages of a sender that uses one trace id for all. */
-export const partOf = (bodyHash: string): number => Number.parseInt(bodyHash.slice(0, 8), 16) | 0;
+/**
+ * Second part of a trace's key: keeps apart the messages of a sender that uses one trace id for all.
+ *
+ * @param bodyHash base64url; its first 32 bits are taken
+ */
+export const partOf = (bodyHash: string): number =>
+  Buffer.from(bodyHash.slice(0, PART_CHARS).padEnd(PART_CHARS, 'A'), 'base64url').readInt32BE(0);
 
 /** Second part of a session's key. */
 export const NO_PART = 0;
