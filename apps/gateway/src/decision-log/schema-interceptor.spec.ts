@@ -27,7 +27,7 @@ function build(options: { trackerForgetsAgents?: boolean } = {}) {
   const happened: string[] = [];
   const stored: (StepRow & { seq: number })[] = [];
   const published: StoredStep[] = [];
-  const control = { holding: false, storeFails: false, introduced: Promise.resolve() };
+  const control = { holding: false, storeFails: false, pauseFails: false, introduced: Promise.resolve() };
   const clock = { nowMs: () => 1_000 };
   const config = { get: (key: keyof typeof RUNTIME_CONFIG_DEFAULTS) => RUNTIME_CONFIG_DEFAULTS[key] };
   const tracker = new EntropyTracker({
@@ -73,6 +73,7 @@ function build(options: { trackerForgetsAgents?: boolean } = {}) {
   const desk = {
     isHolding: () => control.holding,
     pauseBySystem: async () => {
+      if (control.pauseFails) throw new ObservatoryError('store_busy');
       happened.push('pause');
       control.holding = true;
     },
@@ -172,6 +173,21 @@ describe('SchemaInterceptor', () => {
       'held 2',
       'held 3',
     ]);
+  });
+
+  test('a step whose pause was refused was never there, however often it is sent again', async () => {
+    const asking = log('2', { control: { hitl_required: true } });
+    gateway.control.pauseFails = true;
+    await expect(gateway.send(log('1'), asking)).rejects.toMatchObject({ code: 'store_busy' });
+    for (let tries = 0; tries < 5; tries += 1) {
+      await expect(gateway.send(asking, log('3'))).rejects.toMatchObject({ code: 'store_busy' });
+    }
+    gateway.control.pauseFails = false;
+    expect(await gateway.send(asking, log('3'))).toMatchObject([
+      { trace_id: '2', entropy: { score: 0.5, window_size: 2 } },
+      { trace_id: '3', entropy: { window_size: 3 } },
+    ]);
+    expect(gateway.stored.map((row) => row.trace_id)).toEqual(['1', '2', '3']);
   });
 
   test('answers for a held step only once its session has a row for an operator to act on', async () => {

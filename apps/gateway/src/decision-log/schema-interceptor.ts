@@ -136,12 +136,15 @@ export class SchemaInterceptor {
         if (prepared.kind === 'rejected') answers[at] = prepared.answer;
         else if (prepared.kind === 'duplicate') duplicates.push({ at, what: prepared });
         else {
-          if (prepared.log.control?.hitl_required) {
+          const asksForPerson = prepared.log.control?.hitl_required;
+          const before = asksForPerson ? steps.splice(0) : [];
+          // Scored, so it belongs to what is undone if the pause is refused.
+          steps.push({ at, what: prepared });
+          if (asksForPerson) {
             // What came before the request for a person still goes out.
-            await this.#store(steps.splice(0), answers, duplicates);
+            await this.#store(before, answers, duplicates);
             await this.#parts.desk.pauseBySystem(prepared.key, 'hitl_required');
           }
-          steps.push({ at, what: prepared });
         }
       }
       await this.#store(steps.splice(0), answers, duplicates);
