@@ -120,7 +120,7 @@ export class DecisionLogArea {
       desk,
       publisher,
       events,
-      mayBeStored: (key) => this.registry.mayBeStored(key),
+      rows: this.registry,
     });
     this.sample = new SampleLoop(this.interceptor, clock, ids);
     this.#details = new SessionDetails(store, this.registry, tracker, desk, proxyStore);
@@ -131,7 +131,10 @@ export class DecisionLogArea {
         this.registry.setControl(key, control);
         if (control.state === 'terminated') this.#endSession(key);
       },
-      publishReleased: (key, steps) => {
+      publishReleased: async (key, steps) => {
+        // They are released for good: better a row that starts anew than steps nobody sees.
+        if (this.registry.mayHaveLeft(key))
+          await this.registry.bringBack(key).catch((error) => events.storeFailed('sessions', error));
         for (const step of steps) publisher.publish(key, step, tracker.snapshot(key));
         // Their place in the fold is behind the checkpoint: nothing would bring them back after a crash.
         void this.registry.save();

@@ -27,7 +27,13 @@ function build(options: { trackerForgetsAgents?: boolean } = {}) {
   const happened: string[] = [];
   const stored: (StepRow & { seq: number })[] = [];
   const published: StoredStep[] = [];
-  const control = { holding: false, storeFails: false, pauseFails: false, introduced: Promise.resolve() };
+  const control = {
+    holding: false,
+    storeFails: false,
+    pauseFails: false,
+    hasRowLeft: false,
+    introduced: Promise.resolve(),
+  };
   const clock = { nowMs: () => 1_000 };
   const config = { get: (key: keyof typeof RUNTIME_CONFIG_DEFAULTS) => RUNTIME_CONFIG_DEFAULTS[key] };
   const tracker = new EntropyTracker({
@@ -103,7 +109,15 @@ function build(options: { trackerForgetsAgents?: boolean } = {}) {
     desk,
     publisher,
     events,
-    mayBeStored: () => true,
+    rows: {
+      mayBeStored: () => true,
+      mayHaveLeft: () => control.hasRowLeft,
+      bringBack: async () => {
+        await Promise.resolve();
+        happened.push('row');
+        control.hasRowLeft = false;
+      },
+    },
   });
   const send = (...logs: unknown[]) =>
     interceptor.intercept(
@@ -218,5 +232,13 @@ describe('SchemaInterceptor', () => {
       { entropy: { score: 0.2, severity: 'loop', window_size: 5 } },
       { entropy: { score: 0.2, window_size: 5 } },
     ]);
+  });
+
+  test('a row that left memory is back before the next step is published, though the window outlived it', async () => {
+    await gateway.send(log('1'));
+    gateway.control.hasRowLeft = true;
+    const answers = await Promise.all([gateway.send(log('2')), gateway.send(log('3'))]);
+    expect(gateway.happened.slice(2)).toEqual(['row', 'store 2', 'store 3', 'publish 2', 'publish 3']);
+    expect(answers.flat()).toMatchObject([{ entropy: { window_size: 2 } }, { entropy: { window_size: 3 } }]);
   });
 });

@@ -38,6 +38,7 @@ import { findDuplicateKey } from './duplicate-key.js';
 import type { IngestEvents } from './ingest-events.js';
 import { parseJsonText } from './json-text.js';
 import { withScore } from './scored-body.js';
+import type { SessionRegistry } from './session-registry.js';
 import type { StepMemory } from './step-memory.js';
 import type { StepPublisher } from './step-publisher.js';
 import { toolKeySetting } from './tool-key-setting.js';
@@ -102,8 +103,8 @@ export interface SchemaInterceptorParts {
   desk: ControlDesk;
   publisher: StepPublisher;
   events: IngestEvents;
-  /** True if the store may hold steps of a session that is not in memory. */
-  mayBeStored: (key: SessionKey) => boolean;
+  /** Of sessions: asked whether a past is in the store. */
+  rows: Pick<SessionRegistry, 'mayBeStored' | 'mayHaveLeft' | 'bringBack'>;
 }
 
 export class SchemaInterceptor {

@@ -6,6 +6,6 @@ export interface SessionDirectory {
   find(key: SessionKey): Promise<SessionView | null>;
   /** Called after a change of control: the row is republished. `terminated` ends the session. */
   setControl(key: SessionKey, control: ControlView): void;
-  /** Publishes steps that were held, in order, as if they had just arrived. */
-  publishReleased(key: SessionKey, steps: StoredStep[]): void;
+  /** Publishes steps that were held, in order, as if they had just arrived. Never rejects. */
+  publishReleased(key: SessionKey, steps: StoredStep[]): void | Promise<void>;
 }

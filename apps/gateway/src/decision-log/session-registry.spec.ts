@@ -15,12 +15,14 @@ function build() {
   const asked: string[] = [];
   const failures: unknown[] = [];
   const failing: { error: unknown } = { error: null };
+  /** Stored after the rows were saved. */
+  const later: StoredStep[] = [];
   const store = {
     recentSessions: async (limit: number) => ({
       checkpointSeq: 1_000,
       rows: [...rows.values()].slice(-limit).map((view) => ({ tenant_id: TENANT, view: { ...view } })),
     }),
-    stepsAfter: async (): Promise<StoredStep[]> => [],
+    stepsAfter: async () => later,
     session: async (tenantId: string, sessionId: string) => {
       asked.push(sessionId);
       if (failing.error !== null) throw failing.error;
@@ -40,7 +42,7 @@ function build() {
       controlOf: () => ({ ...initialControl(), state: 'pause_requested' }),
       onStoreFailed: (error) => failures.push(error),
     });
-  return { registry, rows, asked, failures, failing };
+  return { registry, rows, asked, failures, failing, later };
 }
 
 function step(sessionId: string, held = false): StoredStep {
@@ -125,5 +127,77 @@ describe('a session that holds a step', () => {
     await hold('new');
     expect(registry.peek(keyOf('new'))).toMatchObject({ session_id: 'new' });
     expect(gateway.failures).toEqual([gateway.failing.error]);
+  });
+});
+
+describe('a session that left memory', () => {
+  let gateway: ReturnType<typeof build>;
+  let registry: SessionRegistry;
+  /** As the ingest path does. */
+  const take = async (...sessionIds: string[]) => {
+    for (const sessionId of sessionIds) {
+      const key = keyOf(sessionId);
+      if (registry.mayHaveLeft(key)) await registry.bringBack(key);
+      registry.apply(key, step(sessionId), []);
+    }
+  };
+
+  beforeEach(() => {
+    gateway = build();
+    registry = gateway.registry();
+  });
+
+  test.each([
+    ['was saved', true],
+    ['is not saved yet', false],
+  ])('goes on with its next step from the row that %s', async (_when, isSaved) => {
+    await take('early', 'early', 'early');
+    if (isSaved) await registry.save();
+    await take('a', 'b', 'early');
+    await registry.save();
+    expect(gateway.rows.get(keyOf('early'))).toMatchObject({
+      step_count: 4,
+      control: { state: 'pause_requested' },
+    });
+  });
+
+  test('goes on from its row after a restart, when the steps after the rows are folded in', async () => {
+    await take('early', 'early', 'early', 'a', 'b');
+    await registry.save();
+    for (const sessionId of ['a', 'b']) {
+      const view = gateway.rows.get(keyOf(sessionId)) as SessionView;
+      gateway.rows.delete(keyOf(sessionId));
+      gateway.rows.set(keyOf(sessionId), view);
+    }
+    gateway.later.push(step('early'));
+    registry = gateway.registry();
+    await registry.recover();
+    expect(registry.peek(keyOf('early'))).toMatchObject({ step_count: 4 });
+  });
+
+  test('is looked for once if it never was there, and not at all while every session is in memory', async () => {
+    await take('a', 'b', 'c');
+    expect(gateway.asked).toEqual([]);
+    const key = keyOf('new');
+    await registry.bringBack(key);
+    expect([gateway.asked, registry.mayHaveLeft(key), registry.peek(key)]).toEqual([
+      ['new'],
+      false,
+      undefined,
+    ]);
+    await take('new');
+    expect(registry.peek(key)).toMatchObject({ step_count: 1 });
+    await take('a', 'b');
+    expect(registry.mayHaveLeft(key)).toBe(true);
+  });
+
+  test('keeps its row when the store cannot be asked: the step is refused', async () => {
+    await take('early', 'early');
+    await registry.save();
+    await take('a', 'b');
+    gateway.failing.error = new ObservatoryError('store_busy');
+    await expect(take('early')).rejects.toMatchObject({ code: 'store_busy' });
+    await registry.save();
+    expect(gateway.rows.get(keyOf('early'))).toMatchObject({ step_count: 2 });
   });
 });

@@ -43,6 +43,8 @@ export interface SessionRegistryOptions {
 export class SessionRegistry {
   readonly #options: SessionRegistryOptions;
   readonly #views: TtlLru<SessionKey, SessionView>;
+  /** Looked for in the store in vain: their first step is on its way, and need not look again. */
+  readonly #newcomers: TtlLru<SessionKey, true>;
   /** Changed since they were last saved. */
   readonly #unsaved = new Map<SessionKey, SessionView>();
   /** Changed since they were last published. */
@@ -63,6 +65,11 @@ export class SessionRegistry {
       onEvict: () => {
         this.#isComplete = false;
       },
+    });
+    this.#newcomers = new TtlLru({
+      countMax: options.sessionCountMax,
+      idleMs: Number.POSITIVE_INFINITY,
+      clock: options.clock,
     });
   }
 
@@ -86,6 +93,7 @@ export class SessionRegistry {
           await this.introduce(key, step);
           this.#foldedSeq = step.seq;
         } else {
+          if (this.mayHaveLeft(key)) await this.bringBack(key);
           const window = [...(this.#views.peek(key)?.window ?? []), tupleOf(step.log, 'name')];
           this.apply(key, step, window.slice(-step.window_size));
         }
@@ -111,15 +119,13 @@ export class SessionRegistry {
     await this.save();
   }
 
+  /** One published step. Whoever calls this for a session that may have left has it brought back first. */
   apply(key: SessionKey, step: StoredStep, window: readonly EntropyTuple[]): void {
     const known = this.#views.get(key);
     const view = applyStep(known, step, window);
-    if (view !== known) {
-      view.control = this.#options.controlOf(key);
-      this.#views.set(key, view);
-    }
+    if (view === known) this.#changed(key, view);
+    else this.#add(key, view);
     if (step.seq > this.#foldedSeq) this.#foldedSeq = step.seq;
-    this.#changed(key, view);
   }
 
   /**
@@ -130,19 +136,20 @@ export class SessionRegistry {
    * that fails gives a new row, since a session nobody can see is one nobody can stop.
    */
   async introduce(key: SessionKey, step: StoredStep): Promise<void> {
-    if (this.#views.peek(key) !== undefined) return;
-    const left = this.#isComplete
-      ? null
-      : await this.#rowThatLeft(key).catch((error) => {
-          this.#options.onStoreFailed(error);
-          return null;
-        });
+    if (this.mayHaveLeft(key)) await this.bringBack(key).catch(this.#options.onStoreFailed);
     // Its step may have been released meanwhile, and shown.
+    if (this.#views.peek(key) === undefined) this.#add(key, rowShowingNothing(step));
+  }
+
+  /**
+   * The row of a session that left memory, so that its next step goes on from there; nothing if there never was one.
+   * Rejects as the store does.
+   */
+  async bringBack(key: SessionKey): Promise<void> {
+    const left = await this.#rowThatLeft(key);
     if (this.#views.peek(key) !== undefined) return;
-    const view = left ?? rowShowingNothing(step);
-    view.control = this.#options.controlOf(key);
-    this.#views.set(key, view);
-    this.#changed(key, view);
+    if (left === null) this.#newcomers.set(key, true);
+    else this.#add(key, left);
   }
 
   entries(): Iterable<[SessionKey, SessionView]> {
@@ -164,6 +171,13 @@ export class SessionRegistry {
   /** True if the store may know a session that is not in memory. */
   mayBeStored(key: SessionKey): boolean {
     return !this.#isComplete || this.#views.peek(key) !== undefined;
+  }
+
+  /** True if the session is not in memory and the store may have its row. A look-up at most. */
+  mayHaveLeft(key: SessionKey): boolean {
+    return (
+      !this.#isComplete && this.#views.peek(key) === undefined && this.#newcomers.peek(key) === undefined
+    );
   }
 
   setControl(key: SessionKey, control: ControlView): void {
@@ -221,6 +235,13 @@ export class SessionRegistry {
     if (unsaved !== undefined) return unsaved;
     const { tenantId, sessionId } = splitSessionKey(key);
     return this.#options.store.session(tenantId, sessionId);
+  }
+
+  #add(key: SessionKey, view: SessionView): void {
+    view.control = this.#options.controlOf(key);
+    this.#views.set(key, view);
+    this.#newcomers.delete(key);
+    this.#changed(key, view);
   }
 
   #changed(key: SessionKey, view: SessionView): void {

@@ -1,6 +1,7 @@
 /**
- * Brings back the entropy window of a session that has a past in the store, before its next step is scored: after a
- * restart, or once a bound pushed the window out. Messages that come meanwhile wait for the same read.
+ * Brings back the entropy window and the row of a session that has a past in the store, before its next step is
+ * scored: after a restart, or once a bound pushed one of them out; each has its own. Messages that come meanwhile wait
+ * for the same read.
  */
 import {
   type DecisionStore,
@@ -11,6 +12,7 @@ import {
   splitSessionKey,
 } from '#contracts';
 import { tupleOf } from '#domain/entropy';
+import type { SessionRegistry } from './session-registry.js';
 import { toolKeySetting } from './tool-key-setting.js';
 
 /** The two questions and the one act this needs of the tracker, whose writer stays the interceptor's. */
@@ -23,8 +25,7 @@ export interface WindowRestoreParts {
   tracker: RestorableWindows;
   store: Pick<DecisionStore, 'lastSteps'>;
   config: RuntimeConfigSource;
-  /** True if the store may hold steps of a session that is not in memory. */
-  mayBeStored: (key: SessionKey) => boolean;
+  rows: Pick<SessionRegistry, 'mayBeStored' | 'mayHaveLeft' | 'bringBack'>;
 }
 
 export class WindowRestore {
@@ -37,17 +38,24 @@ export class WindowRestore {
 
   /** Null if there is nothing to wait for. */
   restore(key: SessionKey): Promise<void> | null {
-    const { tracker, mayBeStored } = this.#parts;
-    if (tracker.has(key) || !mayBeStored(key)) return null;
+    const { tracker, rows } = this.#parts;
+    const lacksWindow = !tracker.has(key) && rows.mayBeStored(key);
+    const lacksRow = rows.mayHaveLeft(key);
+    if (!lacksWindow && !lacksRow) return null;
     let restoring = this.#underWay.get(key);
     if (restoring === undefined) {
-      restoring = this.#fromStore(key).finally(() => this.#underWay.delete(key));
+      restoring = Promise.all([
+        lacksWindow ? this.#windowFromStore(key) : null,
+        lacksRow ? rows.bringBack(key) : null,
+      ])
+        .then(() => {})
+        .finally(() => this.#underWay.delete(key));
       this.#underWay.set(key, restoring);
     }
     return restoring;
   }
 
-  async #fromStore(key: SessionKey): Promise<void> {
+  async #windowFromStore(key: SessionKey): Promise<void> {
     const { tracker, config, store } = this.#parts;
     const { tenantId, sessionId } = splitSessionKey(key);
     const size = runtimeConfigSchema.shape.entropy_window_size.safeParse(config.get('entropy_window_size'));

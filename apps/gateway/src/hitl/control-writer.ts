@@ -106,7 +106,7 @@ export class ControlWriter {
     entry.heldBalance -= steps.length;
     this.#options.events.released(entry.key, steps.length);
     this.#publish(entry, { kind: 'released', trace_ids: steps.map((step) => step.trace_id) });
-    this.sessions.publishReleased(entry.key, steps);
+    await this.sessions.publishReleased(entry.key, steps);
   }
 
   /** The session's row in every list, and its control on its own topic. */
