@@ -1,12 +1,15 @@
 /** What all proxied calls share has bounds, and one tenant at its bound takes nothing from another. */
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ScriptedUpstream } from '#testing';
+import { respondEvents, ScriptedUpstream, type UpstreamScript } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
 import { always, openaiChat } from './vendors.js';
 
 const BODY_BYTES_MAX = 1_000_000;
 /** Of eight, a tenant's half. */
 const CALLS_PER_TENANT_MAX = 4;
+const IDLE_TIMEOUT_MS = 1_000;
 
 let upstream: ScriptedUpstream;
 let gateway: RunningGateway;
@@ -20,6 +23,7 @@ beforeAll(async () => {
       PROXY_BODY_BYTES_MAX: String(BODY_BYTES_MAX),
       PROXY_INFLIGHT_BYTES_MAX: String(2 * BODY_BYTES_MAX),
       UPSTREAM_CALLS_MAX: String(2 * CALLS_PER_TENANT_MAX),
+      UPSTREAM_IDLE_TIMEOUT_MS: String(IDLE_TIMEOUT_MS),
     },
   });
   const made = await gateway.operator('POST', '/v1/agent-keys', { name: 'other', tenant_id: 'other' });
@@ -114,5 +118,70 @@ describe('calls that run to one upstream', () => {
     await Promise.all(hanging);
     await expect.poll(async () => (await ask()).status).toBe(200);
     for (let time = 0; time < 3 * CALLS_PER_TENANT_MAX; time += 1) expect((await ask()).status).toBe(200);
+  });
+});
+
+describe('a connection', () => {
+  /** More than the kernel keeps for a client that does not read. */
+  const LARGE_BYTES = 25_000_000;
+  const EVENT = `: ${'x'.repeat(62_000)}\n\n`;
+  const large: UpstreamScript = (_call, response) =>
+    respondEvents(response, Array(Math.ceil(LARGE_BYTES / EVENT.length)).fill(EVENT));
+  /** All at once on one socket, which reads nothing until told. */
+  const pipeline = (agent: string, count: number): Socket => {
+    const { port, hostname } = new URL(gateway.url);
+    const text = Array.from({ length: count }, (_, at) => {
+      const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: `${agent} ${at}` }] });
+      return `POST /agents/${agent}/proxy/openai/v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${AGENT_KEY}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    }).join('');
+    const socket = connect(Number(port), hostname, () => socket.write(text));
+    return socket.on('error', () => {});
+  };
+  const runningCount = async (agent: string): Promise<number> =>
+    (await gateway.operator('GET', `/v1/agents/${agent}`)).body.running_call_count;
+  const expectNothingLeft = async (agent: string) => {
+    await Promise.all(upstream.calls.map((call) => call.aborted));
+    await expect.poll(() => runningCount(agent)).toBe(0);
+    expect(await metric('observatory_proxy_body_bytes')).toBe(0);
+    upstream.script(always(openaiChat, { text: 'ok' }));
+    for (let time = 0; time < CALLS_PER_TENANT_MAX; time += 1) expect((await ask()).status).toBe(200);
+  };
+
+  test('that closes takes the calls with it whose answers were queued behind another', async () => {
+    upstream.script((call, response, index) => index > 0 && large(call, response, index));
+    const client = pipeline('leaver', CALLS_PER_TENANT_MAX);
+    await expect.poll(() => upstream.calls.length).toBe(CALLS_PER_TENANT_MAX);
+    expect(await metric('observatory_proxy_body_bytes')).toBeGreaterThan(0);
+    client.destroy();
+    await expectNothingLeft('leaver');
+  });
+
+  test('whose client reads no more is closed, with all its calls', async () => {
+    upstream.script(large);
+    const client = pipeline('starer', CALLS_PER_TENANT_MAX);
+    await expect.poll(() => upstream.calls.length).toBe(CALLS_PER_TENANT_MAX);
+    await expectNothingLeft('starer');
+    client.destroy();
+    const { items } = (await gateway.operator('GET', '/v1/calls?agent_id=starer')).body;
+    expect(items.map((call: { detail: string }) => call.detail)).toContain(
+      'The client read nothing for 1 s.',
+    );
+  });
+
+  test('stays while its client reads, however slowly, and while the answer ahead is not there yet', async () => {
+    upstream.script(async (call, response, index) => {
+      if (index === 0) await sleep(2.5 * IDLE_TIMEOUT_MS);
+      await large(call, response, index);
+    });
+    const client = pipeline('reader', 2);
+    let byteCount = 0;
+    const startedMs = performance.now();
+    for await (const chunk of client) {
+      byteCount += chunk.length;
+      if (byteCount > 2 * LARGE_BYTES) break;
+      await sleep(4);
+    }
+    expect(byteCount).toBeGreaterThan(2 * LARGE_BYTES);
+    expect(performance.now() - startedMs).toBeGreaterThan(4 * IDLE_TIMEOUT_MS);
   });
 });

@@ -243,7 +243,11 @@ export class LlmProxyArea {
       },
       semanticLoop: { ...semanticLoop.stepParts, agents: this.agents },
       cache: { desk: llmCache.desk, agents: this.agents, standing },
-      forward: { client: this.#client, running: this.#running },
+      forward: {
+        client: this.#client,
+        running: this.#running,
+        clientStallMs: config.upstreamIdleTimeoutMs,
+      },
     });
     return new ProxyRoute({ steps, clock, ids, events: this.#events, isDraining });
   }

@@ -137,8 +137,9 @@ export class ProxyCall {
     return this.principal.tenant_id;
   }
 
-  /** Called once when the connection closes early. */
+  /** When the connection closes early, whoever hears of it first. */
   leave(): void {
+    if (this.isGone) return;
     this.isGone = true;
     this.onGone?.();
   }

@@ -1,7 +1,7 @@
 /**
  * Step 8: to the upstream and back. The body goes as it came unless somebody has words for the model; the answer comes
  * back chunk by chunk, at the pace the client reads, and is read along on its way. A client that leaves takes the
- * upstream's connection with it. Nothing is retried: what may be tried again, the client's SDK knows better.
+ * upstream's connection with it, and so does one that reads no more. Nothing is retried: what may be tried again, the client's SDK knows better.
  */
 import type {
   UpstreamClient,
@@ -12,6 +12,7 @@ import type {
 } from '#adapters/upstream-http';
 import { AnswerReader } from '../answer-reader.js';
 import { withoutQueryKey } from '../carried-keys.js';
+import { awaitDrain } from '../client-pace.js';
 import { headerOf, requestHeaders, responseHeaders } from '../forwarded-headers.js';
 import { ownHeaders } from '../own-reply.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
@@ -22,9 +23,11 @@ import type { UpstreamTarget } from '../upstream-directory.js';
 export interface ForwardParts {
   client: Pick<UpstreamClient, 'send'>;
   running: RunningCalls;
+  /** The upstream may be silent for so long, and its client too. */
+  clientStallMs: number;
 }
 
-export const forwardStep = ({ client, running }: ForwardParts): Step => ({
+export const forwardStep = ({ client, running, clientStallMs }: ForwardParts): Step => ({
   name: 'forward',
   onFailure: 'closed',
   run(call: ProxyCall): Verdict | Promise<Verdict | undefined> {
@@ -33,7 +36,7 @@ export const forwardStep = ({ client, running }: ForwardParts): Step => ({
     const request = requestOf(call);
     if (!running.enter(tenantId, origin)) return NO_ROOM;
     return new Promise((resolve) => {
-      const relay = new Relay(call, (verdict) => {
+      const relay = new Relay(call, clientStallMs, (verdict) => {
         running.leave(tenantId, origin);
         resolve(verdict);
       });
@@ -87,6 +90,7 @@ const queryOf = ({ upstream, target: { query } }: ProxyCall): string =>
 /** Hands the upstream's answer to the client, and ends the step when one of the two is done. */
 class Relay implements UpstreamSink {
   readonly #call: ProxyCall;
+  readonly #clientStallMs: number;
   readonly #resolve: (verdict: Verdict | undefined) => void;
   #exchange: UpstreamExchange | null = null;
   #reader: AnswerReader | null = null;
@@ -94,19 +98,24 @@ class Relay implements UpstreamSink {
   #isUnfit = false;
   /** NaN where the upstream did not say: the last chunk, known as such, leaves in one write with the end. */
   #bytesToCome = Number.NaN;
+  #stopWaiting: (() => void) | null = null;
+  #isOver = false;
 
-  constructor(call: ProxyCall, resolve: (verdict: Verdict | undefined) => void) {
+  constructor(call: ProxyCall, clientStallMs: number, resolve: (verdict: Verdict | undefined) => void) {
     this.#call = call;
+    this.#clientStallMs = clientStallMs;
     this.#resolve = resolve;
   }
 
   start(exchange: UpstreamExchange): void {
+    // An exchange can fail before anybody holds it.
+    if (this.#isOver) return;
     this.#exchange = exchange;
     this.#call.onGone = () => {
       exchange.abort();
       this.#end();
     };
-    if (this.#call.isGone) this.#call.leave();
+    if (this.#call.isGone) this.#call.onGone();
   }
 
   sent(): void {
@@ -135,7 +144,7 @@ class Relay implements UpstreamSink {
 
   chunk(bytes: Buffer): boolean {
     this.#reader?.push(bytes);
-    const { outgoing } = this.#call;
+    const { incoming, outgoing } = this.#call;
     if (this.#isUnfit) return true;
     this.#bytesToCome -= bytes.length;
     if (this.#bytesToCome === 0) {
@@ -143,7 +152,13 @@ class Relay implements UpstreamSink {
       return true;
     }
     if (outgoing.write(bytes)) return true;
-    outgoing.once('drain', () => this.#exchange?.resume());
+    this.#stopWaiting = awaitDrain({
+      incoming,
+      outgoing,
+      stallMs: this.#clientStallMs,
+      onDrain: () => this.#exchange?.resume(),
+      onStall: () => this.#giveUp(),
+    });
     return false;
   }
 
@@ -179,6 +194,13 @@ class Relay implements UpstreamSink {
     this.#end();
   }
 
+  /** The connection goes, and every call on it leaves. */
+  #giveUp(): void {
+    this.#call.detail = `The client read nothing for ${this.#clientStallMs / 1_000} s.`;
+    this.#call.incoming.socket.destroy();
+    this.#call.leave();
+  }
+
   #endBegunStream(status: number, code: string, message: string): void {
     const { dialect, outgoing } = this.#call;
     outgoing.end(dialect?.writeStreamError({ status, code, message }));
@@ -190,6 +212,9 @@ class Relay implements UpstreamSink {
   }
 
   #finish(verdict: Verdict | undefined): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#stopWaiting?.();
     this.#call.onGone = null;
     this.#resolve(verdict);
   }

@@ -1,0 +1,45 @@
+/**
+ * The wait for a client to take what was written for it. Bounded by what the connection carries and not by when this answer
+ * moves: one that is queued behind another of its connection cannot move, and a client that reads slowly is still there.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+export interface DrainWait {
+  incoming: IncomingMessage;
+  outgoing: ServerResponse;
+  /** The connection carries nothing for so long, though something waits to leave on it: its client reads no more. */
+  stallMs: number;
+  onDrain: () => void;
+  /** Called once, after one or two `stallMs`. */
+  onStall: () => void;
+}
+
+/** @returns ends the wait; to be called unless it ended by itself */
+export function awaitDrain({ incoming, outgoing, stallMs, onDrain, onStall }: DrainWait): () => void {
+  const { socket } = incoming;
+  let before = takenBytes(socket);
+  const look = () => {
+    const now = takenBytes(socket);
+    if (now === null || now !== before) before = now;
+    else {
+      stop();
+      onStall();
+    }
+  };
+  const timer = setInterval(look, stallMs).unref();
+  const drained = () => {
+    clearInterval(timer);
+    onDrain();
+  };
+  const stop = () => {
+    clearInterval(timer);
+    outgoing.off('drain', drained);
+  };
+  outgoing.once('drain', drained);
+  return stop;
+}
+
+/** Bytes that left for the client; null: none wait, so that it is not the client who keeps anybody waiting. */
+const takenBytes = (socket: Socket): number | null =>
+  socket.writableLength === 0 ? null : socket.bytesWritten - socket.writableLength;
