@@ -26,7 +26,7 @@ export const NOT_SWEPT = -1;
 
 export interface ControlEntry {
   readonly key: SessionKey;
-  /** As last committed. Replaced as a whole, never changed in place. */
+  /** As last committed, but for directives no start need know. Replaced as a whole, never changed in place. */
   row: ControlRow;
   /** False until the store was asked for this session: `row` is a guess then. */
   known: boolean;

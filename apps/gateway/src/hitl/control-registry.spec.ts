@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type SessionKey, sessionKey } from '#contracts';
-import { DeskHarness, FakeStore, FakeTime, operator } from './desk-harness.js';
+import { RELEASED_STEPS_MAX, type SessionKey, sessionKey } from '#contracts';
+import { DeskHarness, FakeStore, FakeTime, operator, turn } from './desk-harness.js';
 
 const PAUSE = { reason: 'let me look' };
 /** Of seven places, agents of all tenants may take five, those of one tenant three. */
@@ -84,5 +84,74 @@ describe('sessions under control', () => {
     await ask(before, keysOf('noisy', 3));
     const h = await DeskHarness.start(before.store, before.time, BOUNDS);
     await expect(ask(h, [sessionKey('noisy', 's-4')])).rejects.toMatchObject({ code: 'store_busy' });
+  });
+});
+
+describe('a pause that expired before its agent came back', () => {
+  const KEY = sessionKey('noisy', 's-1');
+  const expired = async (h: DeskHarness) => {
+    await ask(h, [KEY]);
+    await h.time.pass(60_000);
+    await h.desk.settled();
+  };
+
+  it('is not loaded by a start, though the agent still hears of it until then', async () => {
+    const h = await start();
+    await expired(h);
+    expect(h.desk.answerFor(KEY)).toMatchObject({ state: 'active', directives: [{ type: 'resume' }] });
+    expect(await h.store.controls()).toEqual([]);
+  });
+
+  it('is told after a restart by its state: to a poll with a cursor at once, and to a socket', async () => {
+    const before = await start();
+    await expired(before);
+    const h = await before.restart();
+    const told = { state: 'active', directives: [], session_id: 's-1', cursor: 2 };
+    const pushed: unknown[] = [];
+    h.desk.attachListener(KEY, (control) => pushed.push(control));
+    expect(await h.desk.poll(KEY, { after: 1, waitMs: 60_000, isAgent: true })).toEqual(told);
+    expect(pushed).toEqual([told]);
+  });
+
+  it('answers a poll that hangs when it expires', async () => {
+    const h = await start();
+    await ask(h, [KEY]);
+    const polled = h.desk.poll(KEY, { after: 1, waitMs: 120_000, isAgent: true });
+    await h.time.pass(60_000);
+    expect(await polled).toMatchObject({ state: 'active', directives: [{ type: 'resume' }], cursor: 2 });
+  });
+
+  it('lets go all it held though the process dies before the release is done', async () => {
+    const before = await start();
+    await ask(before, [KEY]);
+    for (let count = 0; count < 2 * RELEASED_STEPS_MAX; count += 1) await before.step(KEY, `t-${count}`);
+    before.store.isManual = true;
+    await before.time.pass(60_000);
+    for (let writes = 0; writes < 9 && before.store.rows.get(KEY)?.state !== 'active'; writes += 1) {
+      before.store.commit(1);
+      await turn();
+    }
+    expect(before.store.rows.get(KEY)?.state).toBe('active');
+    before.store.loseQueued();
+    before.store.isManual = false;
+    expect(await before.store.heldCount('noisy', 's-1')).toBeGreaterThan(0);
+    const h = await before.restart();
+    await h.desk.settled();
+    expect(await h.store.heldCount('noisy', 's-1')).toBe(0);
+    expect(await h.store.controls()).toEqual([]);
+  });
+
+  it('stays as it was when the store refuses to forget it', async () => {
+    const h = await start();
+    await ask(h, [KEY]);
+    const commitControl = h.store.commitControl.bind(h.store);
+    h.store.commitControl = (write) => {
+      if (write.control?.directives.length === 0) h.store.refuses = 'store_busy';
+      return commitControl(write);
+    };
+    await h.time.pass(60_000);
+    await h.desk.settled();
+    expect(h.desk.view(KEY)).toMatchObject({ state: 'active', pending_directive_count: 1 });
+    expect(await h.store.controls()).toHaveLength(1);
   });
 });

@@ -5,7 +5,7 @@
  *               bounded by refusing new pauses and directives beyond CONTROL_BOUNDS
  *     ended     terminated: the least recently active leave first, counted
  *     resting   plainly active, but known: cooperative, with a cursor, or not yet told that its pause expired;
- *               rebuilt from the store when needed
+ *               rebuilt from the store when needed, then told of the expiry by its state alone
  *
  * All rows that are not plainly active are loaded before the gateway listens, so a session missing here is active.
  */

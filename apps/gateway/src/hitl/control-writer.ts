@@ -99,6 +99,14 @@ export class ControlWriter {
     return released.length;
   }
 
+  /**
+   * The row goes without its directives, so that no start loads it; in memory they wait on, and the cursor stays.
+   * Rejects as the store does.
+   */
+  async shelve(entry: ControlEntry): Promise<void> {
+    await this.#options.store.commitControl({ control: { ...entry.row, directives: [] } });
+  }
+
   async #publishReleased(entry: ControlEntry, steps: StoredStep[]): Promise<void> {
     if (steps.length === 0) return;
     // Stored and released in one commit: let the ingest path show them as held first. The gate is still closed.

@@ -34,7 +34,9 @@ import {
   type ControlEntry,
   confirmUpTo,
   controlView,
+  hearsOnlyOfExpiry,
   informUpTo,
+  isClosed,
   newEntry,
   pollAnswer,
   prunedRow,
@@ -102,6 +104,7 @@ export class HitlDesk implements ControlDesk {
         this.#alone(key, async (entry) => {
           await this.#runner.expire(entry);
           await this.#drainOrDefer(entry);
+          await this.#shelve(entry);
         }),
     });
   }
@@ -224,8 +227,23 @@ export class HitlDesk implements ControlDesk {
     const detach = this.#delivery.listen(key, push);
     if (entry.row.state !== 'active' || waiting(entry).length > 0) {
       this.#delivery.push(key, push, pollAnswer(entry));
-    }
+    } else if (!entry.known) return this.#tellFromStore(key, push, detach);
     return detach;
+  }
+
+  /** A session that was ever commanded may have ended its pause while nobody listened. */
+  #tellFromStore(key: SessionKey, push: ControlListener, detach: () => void): () => void {
+    let isListening = true;
+    this.#registry.load(key).then(
+      (entry) => {
+        if (isListening && entry.row.directive_seq > 0) this.#delivery.push(key, push, pollAnswer(entry));
+      },
+      (error: unknown) => this.#ports.events.listenerFailed(key, error),
+    );
+    return () => {
+      isListening = false;
+      detach();
+    };
   }
 
   async acknowledge(key: SessionKey, seq: number): Promise<void> {
@@ -380,6 +398,19 @@ export class HitlDesk implements ControlDesk {
     }
   }
 
+  /**
+   * Word of an expired pause is durable only until what was held is out, since a start finds an unfinished release by
+   * it; for agents that never come back it would make every start longer. `state: active` says the same.
+   */
+  async #shelve(entry: ControlEntry): Promise<void> {
+    if (isClosed(entry) || entry.row.directives.length === 0 || !hearsOnlyOfExpiry(entry)) return;
+    try {
+      await this.#writer.shelve(entry);
+    } catch (error) {
+      this.#ports.events.confirmationDeferred(entry.key, error);
+    }
+  }
+
   #drainLater(entry: ControlEntry, delayMs: number): void {
     if (entry.drainQueued) return;
     entry.drainQueued = true;
@@ -388,7 +419,7 @@ export class HitlDesk implements ControlDesk {
       // What is left is found by `load` at the next start.
       if (this.#isDraining) return;
       try {
-        await this.#alone(entry.key, async () => {});
+        await this.#alone(entry.key, (drained) => this.#shelve(drained));
       } catch (error) {
         this.#ports.events.releaseDeferred(entry.key, error);
         this.#drainLater(entry, RELEASE_RETRY_MS);
