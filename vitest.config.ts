@@ -14,6 +14,8 @@ export default defineConfig({
   test: {
     environment: 'node',
     passWithNoTests: true,
+    // What is waited for comes when it comes; the default of a second is too short for a busy machine.
+    expect: { poll: { timeout: 5_000 } },
     projects: [
       {
         extends: true,
@@ -41,6 +43,7 @@ export default defineConfig({
           include: ['test/e2e/**/*.spec.ts'],
           exclude: never,
           fileParallelism: false,
+          expect: { poll: { timeout: 30_000 } },
           testTimeout: 240_000,
           hookTimeout: 180_000,
         },
