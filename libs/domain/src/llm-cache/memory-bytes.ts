@@ -5,7 +5,7 @@
 import type { CacheEntry } from '#contracts';
 
 /** Objects and map slots of an entry, without strings. */
-const ENTRY_BYTES = 640;
+const ENTRY_BYTES = 520;
 const TOOL_CALL_BYTES = 56;
 const STRING_HEADER_BYTES = 16;
 /** Rows and blocks are never quite full, and a sketch lies beside each vector of a large set. */
