@@ -45,3 +45,4 @@ export * from './tooltip';
 export * from './unit-input';
 export * from './use-focus-first-error';
 export * from './use-is-phone';
+export * from './use-throttled';

@@ -5,9 +5,8 @@ import { useMemo, useState } from 'react';
 import { SearchBox } from '../../app/search-box';
 import { useChangeSearch } from '../../app/use-change-search';
 import { type AgentsData, useTopic } from '../../realtime';
-import { Button, Callout, EmptyState, formatCount, plural, Select, Skeleton } from '../../ui';
+import { Button, Callout, EmptyState, formatCount, plural, Select, Skeleton, useThrottled } from '../../ui';
 import { ProxyOnboarding } from '../onboarding/proxy-onboarding';
-import { useThrottled } from '../session-clusters/use-throttled';
 import { AgentsList } from './agents-list';
 import {
   type AgentSort,

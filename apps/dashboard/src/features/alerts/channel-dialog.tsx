@@ -1,10 +1,10 @@
 /** Creates or edits a channel. The gateway gives out neither addresses nor secrets: a field left empty stays as it is. */
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
 import type { AlertChannel } from '#contracts';
-import { api, toRefusal } from '../../api';
-import { Dialog, Field, Input, Select, Switch, Textarea, useFocusFirstError } from '../../ui';
+import { api } from '../../api';
+import { Field, Input, Select, Switch, Textarea } from '../../ui';
 import { Segmented } from '../../ui/segmented';
+import { DialogForm } from '../dialog-form/dialog-form';
+import { type DialogFormState, useDialogForm } from '../dialog-form/use-dialog-form';
 import {
   type ChannelDraft,
   type ChannelKind,
@@ -14,14 +14,23 @@ import {
   toChannelBody,
   toChannelPatch,
 } from './channel-form';
-import { DialogFooter } from './dialog-footer';
 import { CHANNELS_KEY } from './use-alerts';
 
 const KINDS = (Object.keys(KIND_LABELS) as ChannelKind[]).map((value) => ({
   value,
   label: KIND_LABELS[value],
 }));
-const KNOWN = ['name', 'url', 'secret', 'to', 'from', 'smtp_host', 'smtp_port', 'smtp_user', 'smtp_password'];
+const FIELDS = [
+  'name',
+  'url',
+  'secret',
+  'to',
+  'from',
+  'smtp_host',
+  'smtp_port',
+  'smtp_user',
+  'smtp_password',
+];
 
 interface ChannelDialogProps {
   /** Null: a new one. */
@@ -32,87 +41,59 @@ interface ChannelDialogProps {
 }
 
 export function ChannelDialog({ channel, onClose, onSecret }: ChannelDialogProps) {
-  const queryClient = useQueryClient();
-  const [draft, setDraft] = useState<ChannelDraft>(() =>
-    channel ? draftOfChannel(channel) : newChannel('webhook'),
-  );
-  const [typos, setTypos] = useState<Record<string, string>>({});
-  const { mutate, isPending, error, reset } = useMutation({
-    mutationFn: (body: object): Promise<{ secret?: string | null }> =>
+  const form = useDialogForm({
+    initial: () => (channel ? draftOfChannel(channel) : newChannel('webhook')),
+    check: channel ? toChannelPatch : toChannelBody,
+    save: (body: object): Promise<{ secret?: string | null }> =>
       channel
         ? api.patch(`/v1/alert-channels/${encodeURIComponent(channel.channel_id)}`, body)
         : api.post('/v1/alert-channels', body),
-    onSuccess: async ({ secret }) => {
-      if (secret) onSecret(secret);
-      await queryClient.invalidateQueries({ queryKey: CHANNELS_KEY });
-      onClose();
-    },
+    // The path of one recipient is `to.1`.
+    fields: FIELDS,
+    queryKey: CHANNELS_KEY,
+    onSaved: ({ secret }) => secret && onSecret(secret),
+    onClose,
   });
-  // The path of one recipient is `to.1`.
-  const refusal = toRefusal(error, (path) => KNOWN.includes(path));
-  const problems: Readonly<Record<string, string>> = { ...refusal.fields, ...typos };
-  const form = useFocusFirstError(problems);
-  const edit = (change: Partial<ChannelDraft>) => {
-    setDraft({ ...draft, ...change });
-    setTypos({});
-    if (error) reset();
-  };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    const { body, errors } = channel ? toChannelPatch(draft) : toChannelBody(draft);
-    setTypos(errors);
-    if (!isPending && Object.keys(errors).length === 0) mutate(body);
-  };
+  const { draft, problems, edit } = form;
   const parts = { channel, draft, problems, edit };
   return (
-    <Dialog
-      open
-      onOpenChange={(open) => open || onClose()}
+    <DialogForm
+      form={form}
       title={channel ? 'Edit channel' : 'New channel'}
       description={
         channel
           ? 'Addresses and secrets are not given out again: a field left empty stays as it is.'
           : undefined
       }
+      saveLabel={channel ? 'Save channel' : 'Create channel'}
+      testId="channel-save"
     >
-      <form ref={form} onSubmit={submit} noValidate autoComplete="off" className="flex flex-col gap-3">
-        {channel ? null : (
-          <Segmented
-            label="Kind"
-            value={draft.kind}
-            options={KINDS}
-            onChange={(kind) => edit({ kind })}
-            className="self-start"
-          />
-        )}
-        <Text {...parts} field="name" name="name" label="Name" hint="Such as “on call”." />
-        {draft.kind === 'email' ? <EmailFields {...parts} /> : <HookFields {...parts} />}
-        <div>
-          <Switch checked={draft.allowPrivate} onChange={(allowPrivate) => edit({ allowPrivate })}>
-            Allow private addresses
-          </Switch>
-          <p className="text-muted text-xs">
-            Otherwise addresses inside your network, this machine included, are refused.
-          </p>
-        </div>
-        <DialogFooter
-          refusal={refusal.general}
-          isSaving={isPending}
-          saveLabel={channel ? 'Save channel' : 'Create channel'}
-          testId="channel-save"
-          onCancel={onClose}
+      {channel ? null : (
+        <Segmented
+          label="Kind"
+          value={draft.kind}
+          options={KINDS}
+          onChange={(kind) => edit({ kind })}
+          className="self-start"
         />
-      </form>
-    </Dialog>
+      )}
+      <Text {...parts} field="name" name="name" label="Name" hint="Such as “on call”." />
+      {draft.kind === 'email' ? <EmailFields {...parts} /> : <HookFields {...parts} />}
+      <div>
+        <Switch checked={draft.allowPrivate} onChange={(allowPrivate) => edit({ allowPrivate })}>
+          Allow private addresses
+        </Switch>
+        <p className="text-muted text-xs">
+          Otherwise addresses inside your network, this machine included, are refused.
+        </p>
+      </div>
+    </DialogForm>
   );
 }
 
-interface Parts {
+interface Parts extends Pick<DialogFormState<ChannelDraft>, 'draft' | 'problems' | 'edit'> {
   /** Null: a new one. */
   channel: AlertChannel | null;
-  draft: ChannelDraft;
-  problems: Readonly<Record<string, string>>;
-  edit: (change: Partial<ChannelDraft>) => void;
 }
 
 type TextMember = {

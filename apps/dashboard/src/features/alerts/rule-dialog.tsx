@@ -1,21 +1,20 @@
 /** Creates or edits a rule. The gateway's objections stand at the field. */
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useId, useState } from 'react';
+import { useId } from 'react';
 import { ALERT_TYPES, type AlertChannel, type AlertRule, type AlertType } from '#contracts';
-import { api, toRefusal } from '../../api';
+import { api } from '../../api';
 import { useTopic } from '../../realtime';
-import { Dialog, Field, Input, Select, Switch, UnitInput, useFocusFirstError } from '../../ui';
-import { DialogFooter } from './dialog-footer';
+import { Field, Input, Select, Switch, UnitInput } from '../../ui';
+import { DialogForm } from '../dialog-form/dialog-form';
+import { useDialogForm } from '../dialog-form/use-dialog-form';
 import {
   asksShare,
   asksWindow,
   draftOfRule,
   newRule,
-  type RuleDraft,
-  type RuleFields,
+  type RuleBody,
   TYPE_HELP,
   TYPE_LABELS,
-  toRuleFields,
+  toRuleBody,
   withType,
 } from './rule-form';
 import { RULES_KEY } from './use-alerts';
@@ -25,7 +24,7 @@ const WINDOW_LABELS: Partial<Record<AlertType, string>> = {
   agent_silent: 'Silent for',
   semantic_loop: 'Over after',
 };
-const KNOWN = ['name', 'agent_id', 'threshold', 'window_s', 'cooldown_s', 'repeat_s', 'channel_ids'];
+const FIELDS = ['name', 'agent_id', 'threshold', 'window_s', 'cooldown_s', 'repeat_s', 'channel_ids'];
 
 interface RuleDialogProps {
   /** Null: a new one. */
@@ -35,122 +34,99 @@ interface RuleDialogProps {
 }
 
 export function RuleDialog({ rule, channels, onClose }: RuleDialogProps) {
-  const queryClient = useQueryClient();
-  const [draft, setDraft] = useState<RuleDraft>(() =>
-    rule
-      ? draftOfRule(rule)
-      : newRule(
-          'kill_switch',
-          channels.map(({ channel_id }) => channel_id),
-        ),
-  );
-  const [typos, setTypos] = useState<Record<string, string>>({});
-  const { mutate, isPending, error, reset } = useMutation({
-    mutationFn: ({ type, ...fields }: RuleFields) =>
+  const form = useDialogForm({
+    initial: () =>
+      rule
+        ? draftOfRule(rule)
+        : newRule(
+            'kill_switch',
+            channels.map(({ channel_id }) => channel_id),
+          ),
+    check: toRuleBody,
+    save: ({ type, ...fields }: RuleBody) =>
       rule
         ? api.patch(`/v1/alert-rules/${encodeURIComponent(rule.rule_id)}`, fields)
         : api.post('/v1/alert-rules', { type, ...fields }),
-    onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: RULES_KEY });
-      onClose();
-    },
+    fields: FIELDS,
+    queryKey: RULES_KEY,
+    onClose,
   });
-  const refusal = toRefusal(error, (path) => KNOWN.includes(path));
-  const problems: Readonly<Record<string, string>> = { ...refusal.fields, ...typos };
-  const form = useFocusFirstError(problems);
-  const edit = (change: Partial<RuleDraft>) => {
-    setDraft({ ...draft, ...change });
-    setTypos({});
-    if (error) reset();
-  };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    const { fields, errors } = toRuleFields(draft);
-    setTypos(errors);
-    if (!isPending && Object.keys(errors).length === 0) mutate(fields);
-  };
+  const { draft, problems, edit } = form;
   return (
-    <Dialog open onOpenChange={(open) => open || onClose()} title={rule ? 'Edit rule' : 'New rule'}>
-      <form ref={form} onSubmit={submit} noValidate className="flex flex-col gap-3">
-        <div className="flex flex-col gap-1">
-          <span aria-hidden="true" className="font-medium text-xs">
-            When
-          </span>
-          <Select
-            label="When"
-            value={draft.type}
-            options={TYPES}
-            disabled={rule !== null}
-            onChange={(type) => edit(withType(draft, type))}
-            className="w-full"
-          />
-          <p className="text-muted text-xs">{TYPE_HELP[draft.type]}</p>
-        </div>
-        <Field label="Name" error={problems.name}>
-          <Input
-            value={draft.name}
-            maxLength={100}
-            autoComplete="off"
-            onChange={(event) => edit({ name: event.target.value })}
+    <DialogForm
+      form={form}
+      title={rule ? 'Edit rule' : 'New rule'}
+      saveLabel={rule ? 'Save rule' : 'Create rule'}
+      testId="rule-save"
+    >
+      <div className="flex flex-col gap-1">
+        <span aria-hidden="true" className="font-medium text-xs">
+          When
+        </span>
+        <Select
+          label="When"
+          value={draft.type}
+          options={TYPES}
+          disabled={rule !== null}
+          onChange={(type) => edit(withType(draft, type))}
+          className="w-full"
+        />
+        <p className="text-muted text-xs">{TYPE_HELP[draft.type]}</p>
+      </div>
+      <Field label="Name" error={problems.name}>
+        <Input
+          value={draft.name}
+          maxLength={100}
+          autoComplete="off"
+          onChange={(event) => edit({ name: event.target.value })}
+        />
+      </Field>
+      <AgentField value={draft.agent} error={problems.agent_id} onChange={(agent) => edit({ agent })} />
+      <div className="grid grid-cols-2 gap-3">
+        {asksShare(draft.type) ? (
+          <Field label={draft.type === 'budget' ? 'Share spent' : 'Share failed'} error={problems.threshold}>
+            <UnitInput
+              unit="%"
+              value={draft.percent}
+              onChange={(event) => edit({ percent: event.target.value })}
+            />
+          </Field>
+        ) : null}
+        {asksWindow(draft.type) ? (
+          <Field label={WINDOW_LABELS[draft.type] ?? 'Over'} error={problems.window_s}>
+            <UnitInput
+              unit="min"
+              value={draft.windowMinutes}
+              onChange={(event) => edit({ windowMinutes: event.target.value })}
+            />
+          </Field>
+        ) : null}
+        <Field label="Cooldown" hint="Quiet after a notice." error={problems.cooldown_s}>
+          <UnitInput
+            unit="min"
+            value={draft.cooldownMinutes}
+            onChange={(event) => edit({ cooldownMinutes: event.target.value })}
           />
         </Field>
-        <AgentField value={draft.agent} error={problems.agent_id} onChange={(agent) => edit({ agent })} />
-        <div className="grid grid-cols-2 gap-3">
-          {asksShare(draft.type) ? (
-            <Field
-              label={draft.type === 'budget' ? 'Share spent' : 'Share failed'}
-              error={problems.threshold}
-            >
-              <UnitInput
-                unit="%"
-                value={draft.percent}
-                onChange={(event) => edit({ percent: event.target.value })}
-              />
-            </Field>
-          ) : null}
-          {asksWindow(draft.type) ? (
-            <Field label={WINDOW_LABELS[draft.type] ?? 'Over'} error={problems.window_s}>
-              <UnitInput
-                unit="min"
-                value={draft.windowMinutes}
-                onChange={(event) => edit({ windowMinutes: event.target.value })}
-              />
-            </Field>
-          ) : null}
-          <Field label="Cooldown" hint="Quiet after a notice." error={problems.cooldown_s}>
-            <UnitInput
-              unit="min"
-              value={draft.cooldownMinutes}
-              onChange={(event) => edit({ cooldownMinutes: event.target.value })}
-            />
-          </Field>
-          <Field label="Repeat every" hint="Empty: said once." error={problems.repeat_s}>
-            <UnitInput
-              unit="min"
-              placeholder="never"
-              value={draft.repeatMinutes}
-              onChange={(event) => edit({ repeatMinutes: event.target.value })}
-            />
-          </Field>
-        </div>
-        <ChannelChoice
-          channels={channels}
-          chosen={draft.channelIds}
-          error={problems.channel_ids}
-          onChange={(channelIds) => edit({ channelIds })}
-        />
-        <Switch checked={draft.notifyRecovery} onChange={(notifyRecovery) => edit({ notifyRecovery })}>
-          Also say when it is over
-        </Switch>
-        <DialogFooter
-          refusal={refusal.general}
-          isSaving={isPending}
-          saveLabel={rule ? 'Save rule' : 'Create rule'}
-          testId="rule-save"
-          onCancel={onClose}
-        />
-      </form>
-    </Dialog>
+        <Field label="Repeat every" hint="Empty: said once." error={problems.repeat_s}>
+          <UnitInput
+            unit="min"
+            placeholder="never"
+            value={draft.repeatMinutes}
+            onChange={(event) => edit({ repeatMinutes: event.target.value })}
+          />
+        </Field>
+      </div>
+      <ChannelChoice
+        channels={channels}
+        chosen={draft.channelIds}
+        error={problems.channel_ids}
+        onChange={(channelIds) => edit({ channelIds })}
+      />
+      <Switch checked={draft.notifyRecovery} onChange={(notifyRecovery) => edit({ notifyRecovery })}>
+        Also say when it is over
+      </Switch>
+    </DialogForm>
   );
 }
 

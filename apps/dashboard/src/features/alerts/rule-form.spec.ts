@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { ALERT_TYPES, type AlertRule, alertRuleBodySchema } from '#contracts';
-import { describeRule, draftOfRule, newRule, spanText, toRuleFields, withType } from './rule-form';
+import { describeRule, draftOfRule, newRule, spanText, toRuleBody, withType } from './rule-form';
 
 describe('the form of an alert rule', () => {
   it.each(ALERT_TYPES)('starts %s with what the gateway takes', (type) => {
-    const { fields, errors } = toRuleFields(newRule(type, ['ch-1']));
+    const { body, errors } = toRuleBody(newRule(type, ['ch-1']));
     expect(errors).toEqual({});
-    expect(alertRuleBodySchema.safeParse(fields).error).toBeUndefined();
+    expect(alertRuleBodySchema.safeParse(body).error).toBeUndefined();
   });
 
   it('turns percent and minutes into shares and seconds, and back', () => {
@@ -16,13 +16,13 @@ describe('the form of an alert rule', () => {
       windowMinutes: '0.5',
       repeatMinutes: '60',
     };
-    const { fields } = toRuleFields(draft);
-    expect(fields).toMatchObject({ threshold: 0.125, window_s: 30, cooldown_s: 300, repeat_s: 3_600 });
-    expect(draftOfRule(fields as AlertRule)).toEqual({ ...draft, agent: '' });
+    const { body } = toRuleBody(draft);
+    expect(body).toMatchObject({ threshold: 0.125, window_s: 30, cooldown_s: 300, repeat_s: 3_600 });
+    expect(draftOfRule(body as AlertRule)).toEqual({ ...draft, agent: '' });
   });
 
   it('names what is missing', () => {
-    const { errors } = toRuleFields({ ...newRule('budget', []), name: ' ', percent: 'most' });
+    const { errors } = toRuleBody({ ...newRule('budget', []), name: ' ', percent: 'most' });
     expect(Object.keys(errors).sort()).toEqual(['name', 'threshold']);
   });
 
@@ -33,12 +33,12 @@ describe('the form of an alert rule', () => {
       windowMinutes: '0.1',
       repeatMinutes: '0.5',
     };
-    expect(toRuleFields(draft).errors).toEqual({
+    expect(toRuleBody(draft).errors).toEqual({
       threshold: 'From 0 to 100.',
       window_s: 'From 10 s to 30 d.',
       repeat_s: 'From 1 min to 30 d.',
     });
-    expect(toRuleFields({ ...draft, cooldownMinutes: '-1' }).errors.cooldown_s).toBe('From 0 s to 30 d.');
+    expect(toRuleBody({ ...draft, cooldownMinutes: '-1' }).errors.cooldown_s).toBe('From 0 s to 30 d.');
   });
 
   it('renames itself with its type until somebody names it', () => {

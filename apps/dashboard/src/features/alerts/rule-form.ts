@@ -81,7 +81,7 @@ export const draftOfRule = (rule: AlertRule): RuleDraft => ({
   channelIds: rule.channel_ids,
 });
 
-export type RuleFields = Omit<
+export type RuleBody = Omit<
   AlertRule,
   'rule_id' | 'created_at_ms' | 'updated_by' | 'firing' | 'enabled' | 'muted_until_ms'
 >;
@@ -91,7 +91,7 @@ const SPAN_MIN = { window_s: 10, cooldown_s: 0, repeat_s: 60 } as const;
 const SPAN_MAX_S = 30 * 86_400;
 
 /** The rule's fields on the wire, or what is wrong with a text, by field. */
-export function toRuleFields(draft: RuleDraft): { fields: RuleFields; errors: Record<string, string> } {
+export function toRuleBody(draft: RuleDraft): { body: RuleBody; errors: Record<string, string> } {
   const errors: Record<string, string> = {};
   const number = (field: string, text: string): number | null => {
     const value = Number(text.trim());
@@ -110,7 +110,7 @@ export function toRuleFields(draft: RuleDraft): { fields: RuleFields; errors: Re
   if (draft.name.trim() === '') errors.name = 'Give the rule a name.';
   const percent = asksShare(draft.type) ? number('threshold', draft.percent) : null;
   if (percent !== null && (percent < 0 || percent > 100)) errors.threshold = 'From 0 to 100.';
-  const fields: RuleFields = {
+  const body: RuleBody = {
     name: draft.name.trim(),
     type: draft.type,
     agent_id: draft.agent.trim() || null,
@@ -121,7 +121,7 @@ export function toRuleFields(draft: RuleDraft): { fields: RuleFields; errors: Re
     notify_recovery: draft.notifyRecovery,
     channel_ids: [...draft.channelIds],
   };
-  return { fields, errors };
+  return { body, errors };
 }
 
 /** "5 min", "2 h", "3 d". */

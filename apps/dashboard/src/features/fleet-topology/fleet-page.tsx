@@ -8,7 +8,7 @@ import { lazy, Suspense, useMemo, useRef, useState } from 'react';
 import type { TopologyNode } from '#contracts';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { type TopologyData, useTopic } from '../../realtime';
-import { Callout, Dialog, EmptyState, Input, plural, Skeleton } from '../../ui';
+import { Callout, Dialog, EmptyState, Input, plural, Skeleton, useThrottled } from '../../ui';
 import { Segmented } from '../../ui/segmented';
 import { useIsPhone } from '../../ui/use-media';
 import { FleetLayout } from './fleet-layout';
@@ -25,7 +25,6 @@ import { FleetViolations } from './fleet-violations';
 import { NodeDetails } from './node-details';
 import { StateLegend } from './state-legend';
 import { StatsStrip } from './stats-strip';
-import { useThrottled } from './use-throttled';
 
 const FleetMap = lazy(async () => ({ default: (await import('./fleet-map')).FleetMap }));
 

@@ -4,10 +4,9 @@
  */
 import { useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { ArrowUp } from 'lucide-react';
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { SessionsData } from '../../realtime';
-import { cx, Grid, GridRowGroup, plural } from '../../ui';
+import { FloatingPill, Grid, GridRowGroup, plural } from '../../ui';
 import { ClusterHeading } from './cluster-heading';
 import { ListHeader } from './list-header';
 import type { ListRow } from './list-rows';
@@ -103,7 +102,7 @@ export function SessionList(props: SessionListProps) {
   if (isPhone) {
     return (
       <div className="relative px-3 pb-3">
-        <NewPill {...props} scroller={pageRef} />
+        <WaitingPill {...props} scroller={pageRef} />
         <div ref={bodyRef} {...body}>
           {lines}
         </div>
@@ -112,7 +111,7 @@ export function SessionList(props: SessionListProps) {
   }
   return (
     <div className="relative min-h-0 flex-1">
-      <NewPill {...props} scroller={ownRef} />
+      <WaitingPill {...props} scroller={ownRef} />
       <Grid
         ref={ownRef}
         aria-label="Sessions"
@@ -179,32 +178,21 @@ function useScrollMargin(
   return margin;
 }
 
-interface NewPillProps extends Pick<SessionListProps, 'waiting' | 'onRelease' | 'isPhone'> {
+interface WaitingPillProps extends Pick<SessionListProps, 'waiting' | 'onRelease' | 'isPhone'> {
   scroller: RefObject<HTMLElement | null>;
 }
 
-/** "12 new": what waits while the list is held. */
-function NewPill({ waiting, onRelease, isPhone, scroller }: NewPillProps) {
+/** What waits while the list is held. */
+function WaitingPill({ waiting, onRelease, isPhone, scroller }: WaitingPillProps) {
   if (!waiting.isStale) return null;
   return (
-    <div
-      className={cx(
-        'pointer-events-none z-20 flex justify-center',
-        isPhone ? 'sticky top-2 h-0' : 'absolute inset-x-0 top-10',
-      )}
-    >
-      <button
-        type="button"
-        data-testid="new-pill"
-        onClick={() => {
-          onRelease();
-          scroller.current?.scrollTo({ top: 0 });
-        }}
-        className="pointer-events-auto inline-flex h-7 items-center gap-1.5 rounded-full bg-accent-solid px-3 font-medium text-white text-xs shadow-pop hover:bg-accent-solid-hover"
-      >
-        <ArrowUp size={13} aria-hidden="true" />
-        {waiting.newCount > 0 ? plural(waiting.newCount, 'new', 'new') : 'Order changed'}
-      </button>
-    </div>
+    <FloatingPill
+      text={waiting.newCount > 0 ? plural(waiting.newCount, 'new', 'new') : 'Order changed'}
+      className={isPhone ? 'sticky top-2 h-0' : 'absolute top-10'}
+      onClick={() => {
+        onRelease();
+        scroller.current?.scrollTo({ top: 0 });
+      }}
+    />
   );
 }

@@ -1,12 +1,12 @@
 /** From the live map and the address to the lines of the list. */
 import { useCallback, useMemo, useRef, useState } from 'react';
 import type { SessionsData, TopicState } from '../../realtime';
+import { useThrottled } from '../../ui';
 import { listRows } from './list-rows';
 import type { ListSearch } from './list-search';
 import { filterSessions, keepIfEqual, orderSessions } from './select-sessions';
 import type { ListHold } from './session-list';
 import { useShownOrder } from './shown-order';
-import { useThrottled } from './use-throttled';
 
 /** Filtering and sorting thousands of rows takes some milliseconds: not on every frame. */
 const ORDER_EVERY_MS = 400;

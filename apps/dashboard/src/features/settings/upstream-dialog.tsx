@@ -1,13 +1,13 @@
 /** Adds an upstream or edits one. A vendor key goes in and never comes out. */
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
 import { UPSTREAM_KINDS, type Upstream, type UpstreamKind } from '#contracts';
-import { api, toRefusal } from '../../api';
-import { Button, Callout, Dialog, Field, Input, Select, useFocusFirstError } from '../../ui';
+import { api } from '../../api';
+import { Field, Input, Select } from '../../ui';
+import { DialogForm } from '../dialog-form/dialog-form';
+import { useDialogForm } from '../dialog-form/use-dialog-form';
 import { KIND_LABELS, UPSTREAMS_KEY, upstreamPath } from './upstream-names';
 
 const KINDS = UPSTREAM_KINDS.map((value) => ({ value, label: KIND_LABELS[value] }));
-const KNOWN = ['name', 'base_url', 'api_key'];
+const FIELDS = ['name', 'base_url', 'api_key'];
 
 interface UpstreamDraft {
   name: string;
@@ -25,109 +25,82 @@ interface UpstreamDialogProps {
 }
 
 export function UpstreamDialog({ upstream, takenNames, onClose }: UpstreamDialogProps) {
-  const queryClient = useQueryClient();
-  const [draft, setDraft] = useState<UpstreamDraft>({
-    name: upstream?.name ?? '',
-    kind: upstream?.kind ?? 'openai',
-    baseUrl: upstream?.base_url ?? '',
-    key: '',
-  });
-  const [typos, setTypos] = useState<Record<string, string>>({});
-  const { mutate, isPending, error, reset } = useMutation({
-    mutationFn: ({ name, kind, baseUrl, key }: UpstreamDraft) =>
+  const form = useDialogForm({
+    initial: {
+      name: upstream?.name ?? '',
+      kind: upstream?.kind ?? 'openai',
+      baseUrl: upstream?.base_url ?? '',
+      key: '',
+    },
+    check: (draft: UpstreamDraft) => ({ body: draft, errors: typosOf(draft, upstream ? [] : takenNames) }),
+    save: ({ name, kind, baseUrl, key }) =>
       api.put(upstreamPath(name.trim()), {
         base_url: baseUrl.trim(),
         kind,
         ...(key.trim() ? { api_key: key.trim() } : {}),
       }),
-    onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: UPSTREAMS_KEY });
-      onClose();
-    },
+    fields: FIELDS,
+    queryKey: UPSTREAMS_KEY,
+    onClose,
   });
-  const refusal = toRefusal(error, (path) => KNOWN.includes(path));
-  const problems: Readonly<Record<string, string>> = { ...refusal.fields, ...typos };
-  const form = useFocusFirstError(problems);
-  const edit = (change: Partial<UpstreamDraft>) => {
-    setDraft({ ...draft, ...change });
-    setTypos({});
-    if (error) reset();
-  };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    const next = typosOf(draft, upstream ? [] : takenNames);
-    setTypos(next);
-    if (!isPending && Object.keys(next).length === 0) mutate(draft);
-  };
+  const { draft, problems, edit } = form;
   return (
-    <Dialog
-      open
-      onOpenChange={(open) => open || onClose()}
+    <DialogForm
+      form={form}
       title={upstream ? `Edit ${upstream.name}` : 'Add upstream'}
+      saveLabel="Save upstream"
+      testId="upstream-save"
     >
-      <form ref={form} onSubmit={submit} noValidate autoComplete="off" className="flex flex-col gap-3">
-        {upstream ? null : (
-          <Field label="Name" hint="Part of the base URL, such as local-llm." error={problems.name}>
-            <Input
-              value={draft.name}
-              autoComplete="off"
-              onChange={(event) => edit({ name: event.target.value })}
-            />
-          </Field>
-        )}
-        <div className="flex flex-col gap-1">
-          <span aria-hidden="true" className="font-medium text-xs">
-            Speaks
-          </span>
-          <Select
-            label="Speaks"
-            value={draft.kind}
-            options={KINDS}
-            onChange={(kind) => edit({ kind })}
-            className="w-full"
-          />
-        </div>
-        <Field
-          label="Base URL"
-          hint="With its version path, as the vendor’s SDK takes it."
-          error={problems.base_url}
-        >
+      {upstream ? null : (
+        <Field label="Name" hint="Part of the base URL, such as local-llm." error={problems.name}>
           <Input
-            value={draft.baseUrl}
-            inputMode="url"
-            placeholder="https://llm.example.org/v1"
-            onChange={(event) => edit({ baseUrl: event.target.value })}
+            value={draft.name}
+            autoComplete="off"
+            onChange={(event) => edit({ name: event.target.value })}
           />
         </Field>
-        <Field
-          label="Vendor key"
-          hint={
-            upstream?.key === 'ours'
-              ? 'Empty: the one kept here stays.'
-              : 'Encrypted, and never shown again. Empty: the caller’s own key passes through.'
-          }
-          error={problems.api_key}
-        >
-          <Input
-            type="password"
-            value={draft.key}
-            autoComplete="new-password"
-            onChange={(event) => edit({ key: event.target.value })}
-          />
-        </Field>
-        {refusal.general ? (
-          <Callout tone="danger" alert>
-            Not saved: {refusal.general}
-          </Callout>
-        ) : null}
-        <div className="flex justify-end gap-2 pb-1">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" variant="primary" data-testid="upstream-save" busy={isPending}>
-            Save upstream
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+      <div className="flex flex-col gap-1">
+        <span aria-hidden="true" className="font-medium text-xs">
+          Speaks
+        </span>
+        <Select
+          label="Speaks"
+          value={draft.kind}
+          options={KINDS}
+          onChange={(kind) => edit({ kind })}
+          className="w-full"
+        />
+      </div>
+      <Field
+        label="Base URL"
+        hint="With its version path, as the vendor’s SDK takes it."
+        error={problems.base_url}
+      >
+        <Input
+          value={draft.baseUrl}
+          inputMode="url"
+          placeholder="https://llm.example.org/v1"
+          onChange={(event) => edit({ baseUrl: event.target.value })}
+        />
+      </Field>
+      <Field
+        label="Vendor key"
+        hint={
+          upstream?.key === 'ours'
+            ? 'Empty: the one kept here stays.'
+            : 'Encrypted, and never shown again. Empty: the caller’s own key passes through.'
+        }
+        error={problems.api_key}
+      >
+        <Input
+          type="password"
+          value={draft.key}
+          autoComplete="new-password"
+          onChange={(event) => edit({ key: event.target.value })}
+        />
+      </Field>
+    </DialogForm>
   );
 }
 

@@ -1,0 +1,66 @@
+/** The life of a form in a dialog: a draft, what is wrong with it, saving it, and the gateway's objections. */
+import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { type FieldProblems, toRefusal } from '../../api';
+
+interface DialogFormOptions<Draft, Body, Answer> {
+  initial: Draft | (() => Draft);
+  /** What goes on the wire, and what is plainly wrong with it, by field on the wire. */
+  check: (draft: Draft) => { body: Body; errors: FieldProblems };
+  save: (body: Body) => Promise<Answer>;
+  /** Those with a place in the form, as they are named on the wire. */
+  fields: readonly string[];
+  /** What is out of date once it is saved. */
+  queryKey: QueryKey;
+  onSaved?: (answer: Answer) => void;
+  onClose: () => void;
+}
+
+export interface DialogFormState<Draft> {
+  draft: Draft;
+  edit: (change: Partial<Draft>) => void;
+  /** By field on the wire: what was typed wrong, and what the gateway said. */
+  problems: FieldProblems;
+  /** What the gateway said that belongs to no field. */
+  refusal: string | null;
+  isSaving: boolean;
+  submit: (event: FormEvent) => void;
+  close: () => void;
+}
+
+/** Closes itself once it is saved, and what it changed is being read again. */
+export function useDialogForm<Draft extends object, Body, Answer>(
+  options: DialogFormOptions<Draft, Body, Answer>,
+): DialogFormState<Draft> {
+  const { check, save, fields, queryKey, onSaved, onClose } = options;
+  const queryClient = useQueryClient();
+  const [draft, setDraft] = useState(options.initial);
+  const [typos, setTypos] = useState<FieldProblems>({});
+  const { mutate, isPending, error, reset } = useMutation({
+    mutationFn: save,
+    onSuccess: async (answer) => {
+      onSaved?.(answer);
+      await queryClient.invalidateQueries({ queryKey });
+      onClose();
+    },
+  });
+  const refused = toRefusal(error, (path) => fields.includes(path));
+  return {
+    draft,
+    problems: { ...refused.fields, ...typos },
+    refusal: refused.general,
+    isSaving: isPending,
+    edit: (change) => {
+      setDraft({ ...draft, ...change });
+      setTypos({});
+      if (error) reset();
+    },
+    submit: (event) => {
+      event.preventDefault();
+      const { body, errors } = check(draft);
+      setTypos(errors);
+      if (!isPending && Object.keys(errors).length === 0) mutate(body);
+    },
+    close: onClose,
+  };
+}
