@@ -119,15 +119,7 @@ export class AgentDirectory {
   ): Promise<KillSwitchSettings> {
     return this.#changes.run(scope, async () => {
       const after = applyKillSwitchPatch(this.killSwitch(scope), patch);
-      const { tenantId, agentId } = this.#room(scope, this.#killSwitches);
-      const { store, clock } = this.#parts;
-      await store.saveDocument({
-        tenant_id: tenantId,
-        kind: 'kill_switch',
-        id: agentId,
-        body: after,
-        updated_at_ms: clock.nowMs(),
-      });
+      await this.#save(scope, 'kill_switch', after);
       this.#killSwitches.set(scope, after);
       await this.#audit(scope, by, 'agent.kill_switch', { ...patch });
       return after;
@@ -182,31 +174,29 @@ export class AgentDirectory {
     policy: AgentPolicy,
     before = this.#policies.get(scope),
   ): Promise<AgentPolicy> {
-    const { tenantId, agentId } = this.#room(scope, this.#policies);
-    const { store, clock } = this.#parts;
-    await store.saveDocument({
-      tenant_id: tenantId,
-      kind: 'agent_policy',
-      id: agentId,
-      body: policy,
-      updated_at_ms: clock.nowMs(),
-    });
+    await this.#save(scope, 'agent_policy', policy);
     const now = this.#policies.get(scope);
     const inForce = now === undefined || now === before ? policy : stoppedAs(now, policy);
     this.#policies.set(scope, inForce);
     return inForce;
   }
 
-  #room(
-    scope: AgentScope,
-    settings: ReadonlyMap<AgentScope, unknown>,
-  ): { tenantId: string; agentId: string } {
+  async #save(scope: AgentScope, kind: 'agent_policy' | 'kill_switch', body: object): Promise<void> {
+    const settings = kind === 'agent_policy' ? this.#policies : this.#killSwitches;
     if (settings.size >= SETTINGS_COUNT_MAX && !settings.has(scope))
       throw new ObservatoryError(
         'invalid_request',
         `At most ${SETTINGS_COUNT_MAX} agents may have settings of their own.`,
       );
-    return splitAgentScope(scope);
+    const { tenantId, agentId } = splitAgentScope(scope);
+    const { store, clock } = this.#parts;
+    await store.saveDocument({
+      tenant_id: tenantId,
+      kind,
+      id: agentId,
+      body,
+      updated_at_ms: clock.nowMs(),
+    });
   }
 
   async #audit(
