@@ -13,12 +13,12 @@ export const ALERT_TYPES = [
 ] as const;
 export type AlertType = (typeof ALERT_TYPES)[number];
 
-const seconds = (min: number) =>
-  z
-    .number()
-    .int()
-    .min(min)
-    .max(30 * 86_400);
+/** Of a rule's spans. */
+export const RULE_SECONDS_MIN = { window_s: 10, cooldown_s: 0, repeat_s: 60 } as const;
+export const RULE_SECONDS_MAX = 30 * 86_400;
+
+const seconds = (name: keyof typeof RULE_SECONDS_MIN) =>
+  z.number().int().min(RULE_SECONDS_MIN[name]).max(RULE_SECONDS_MAX);
 
 const ruleFields = {
   name: displayNameSchema,
@@ -32,11 +32,11 @@ const ruleFields = {
    * is over when none was found for `window_s`. Else unused.
    */
   threshold: z.number().min(0).max(1).nullable(),
-  window_s: seconds(10).nullable(),
+  window_s: seconds('window_s').nullable(),
   /** After a notice, nothing more about the same agent for this long. */
-  cooldown_s: seconds(0),
+  cooldown_s: seconds('cooldown_s'),
   /** Says it again while it lasts; null = once. */
-  repeat_s: seconds(60).nullable(),
+  repeat_s: seconds('repeat_s').nullable(),
   /** Also says when it is over. */
   notify_recovery: z.boolean(),
   /** Epoch ms; until then it fires silently. */

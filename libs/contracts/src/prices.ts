@@ -1,7 +1,9 @@
 /** What a model costs. An unknown model is counted in tokens and its cost is unknown, never zero. */
 import { z } from 'zod';
 
-const perMillion = z.number().min(0).max(100_000);
+export const PRICE_USD_MAX = 100_000;
+
+const perMillion = z.number().min(0).max(PRICE_USD_MAX);
 
 export const modelPriceSchema = z.object({
   /**

@@ -68,3 +68,21 @@ export function Select<V extends string>(props: SelectProps<V>) {
     </Base.Root>
   );
 }
+
+type SelectFieldProps<V extends string> = Omit<SelectProps<V>, 'highlighted' | 'className'> & {
+  /** What the choice means. */
+  hint?: ReactNode;
+};
+
+/** A select in a form, its label above it. */
+export function SelectField<V extends string>({ hint, ...select }: SelectFieldProps<V>) {
+  return (
+    <div className="flex flex-col gap-1">
+      <span aria-hidden="true" className="font-medium text-xs">
+        {select.label}
+      </span>
+      <Select {...select} className="w-full" />
+      {hint ? <p className="text-muted text-xs">{hint}</p> : null}
+    </div>
+  );
+}

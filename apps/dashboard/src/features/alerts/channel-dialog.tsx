@@ -1,7 +1,7 @@
 /** Creates or edits a channel. The gateway gives out neither addresses nor secrets: a field left empty stays as it is. */
 import type { AlertChannel } from '#contracts';
 import { api } from '../../api';
-import { Field, Input, Select, Switch, Textarea } from '../../ui';
+import { Field, Input, SelectField, Switch, Textarea } from '../../ui';
 import { Segmented } from '../../ui/segmented';
 import { DialogForm } from '../dialog-form/dialog-form';
 import { type DialogFormState, useDialogForm } from '../dialog-form/use-dialog-form';
@@ -186,18 +186,12 @@ function EmailFields(props: Parts) {
         <Text {...props} field="smtp_user" name="smtpUser" label="User" />
         <Text {...props} field="smtp_password" name="smtpPassword" label="Password" type="password" />
       </div>
-      <div className="flex flex-col gap-1">
-        <span aria-hidden="true" className="font-medium text-xs">
-          Encryption
-        </span>
-        <Select
-          label="Encryption"
-          value={encryptionOf(draft)}
-          options={channel ? ENCRYPTIONS : ENCRYPTIONS.slice(1)}
-          onChange={(choice) => edit({ smtpTls: choice === 'same' ? null : choice === 'tls' })}
-          className="w-full"
-        />
-      </div>
+      <SelectField
+        label="Encryption"
+        value={encryptionOf(draft)}
+        options={channel ? ENCRYPTIONS : ENCRYPTIONS.slice(1)}
+        onChange={(choice) => edit({ smtpTls: choice === 'same' ? null : choice === 'tls' })}
+      />
     </>
   );
 }

@@ -3,7 +3,7 @@ import { useId } from 'react';
 import { ALERT_TYPES, type AlertChannel, type AlertRule, type AlertType } from '#contracts';
 import { api } from '../../api';
 import { useTopic } from '../../realtime';
-import { Field, Input, Select, Switch, UnitInput } from '../../ui';
+import { Field, Input, SelectField, Switch, UnitInput } from '../../ui';
 import { DialogForm } from '../dialog-form/dialog-form';
 import { useDialogForm } from '../dialog-form/use-dialog-form';
 import {
@@ -59,20 +59,14 @@ export function RuleDialog({ rule, channels, onClose }: RuleDialogProps) {
       saveLabel={rule ? 'Save rule' : 'Create rule'}
       testId="rule-save"
     >
-      <div className="flex flex-col gap-1">
-        <span aria-hidden="true" className="font-medium text-xs">
-          When
-        </span>
-        <Select
-          label="When"
-          value={draft.type}
-          options={TYPES}
-          disabled={rule !== null}
-          onChange={(type) => edit(withType(draft, type))}
-          className="w-full"
-        />
-        <p className="text-muted text-xs">{TYPE_HELP[draft.type]}</p>
-      </div>
+      <SelectField
+        label="When"
+        value={draft.type}
+        options={TYPES}
+        disabled={rule !== null}
+        onChange={(type) => edit(withType(draft, type))}
+        hint={TYPE_HELP[draft.type]}
+      />
       <Field label="Name" error={problems.name}>
         <Input
           value={draft.name}

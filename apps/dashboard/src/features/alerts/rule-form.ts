@@ -1,5 +1,5 @@
 /** Alert rules as people write them: percent and minutes instead of shares and seconds. Pure. */
-import type { AlertRule, AlertType } from '#contracts';
+import { type AlertRule, type AlertType, RULE_SECONDS_MAX, RULE_SECONDS_MIN } from '#contracts';
 import { formatShare } from '../../ui/format';
 
 export const TYPE_LABELS: Record<AlertType, string> = {
@@ -86,11 +86,10 @@ export type RuleBody = Omit<
   'rule_id' | 'created_at_ms' | 'updated_by' | 'firing' | 'enabled' | 'muted_until_ms'
 >;
 
-/** In seconds; the gateway judges too, but would speak of seconds and shares. */
-const SPAN_MIN = { window_s: 10, cooldown_s: 0, repeat_s: 60 } as const;
-const SPAN_MAX_S = 30 * 86_400;
-
-/** The rule's fields on the wire, or what is wrong with a text, by field. */
+/**
+ * The rule on the wire, or what is wrong with a text, by field: the gateway judges too, but would speak of seconds and
+ * shares.
+ */
 export function toRuleBody(draft: RuleDraft): { body: RuleBody; errors: Record<string, string> } {
   const errors: Record<string, string> = {};
   const number = (field: string, text: string): number | null => {
@@ -99,12 +98,12 @@ export function toRuleBody(draft: RuleDraft): { body: RuleBody; errors: Record<s
     errors[field] = 'Enter a number.';
     return null;
   };
-  const secondsOf = (field: keyof typeof SPAN_MIN, text: string): number | null => {
+  const secondsOf = (field: keyof typeof RULE_SECONDS_MIN, text: string): number | null => {
     const value = number(field, text);
     if (value === null) return null;
     const seconds = Math.round(value * 60);
-    if (seconds < SPAN_MIN[field] || seconds > SPAN_MAX_S)
-      errors[field] = `From ${spanText(SPAN_MIN[field])} to ${spanText(SPAN_MAX_S)}.`;
+    if (seconds < RULE_SECONDS_MIN[field] || seconds > RULE_SECONDS_MAX)
+      errors[field] = `From ${spanText(RULE_SECONDS_MIN[field])} to ${spanText(RULE_SECONDS_MAX)}.`;
     return seconds;
   };
   if (draft.name.trim() === '') errors.name = 'Give the rule a name.';

@@ -1,7 +1,7 @@
 /** Operators: people, and what they may do. */
 import { useState } from 'react';
 import { type OperatorToken, ROLES, type Role } from '#contracts';
-import { Badge, CodeBlock, Panel, Select, Table, Td, Th } from '../../ui';
+import { Badge, CodeBlock, Panel, SelectField, Table, Td, Th } from '../../ui';
 import { AccessSection } from './access-section';
 import { AccessStatus, LastUsed } from './access-status';
 import { CreateAccess } from './create-access';
@@ -51,12 +51,14 @@ function CreateOperator({ onCreated }: { onCreated: (secret: string) => void }) 
       submitLabel="Create operator"
       testId="operator-create"
     >
-      <div className="flex w-60 flex-col gap-1 max-md:w-full">
-        <span aria-hidden="true" className="font-medium text-xs">
-          Role
-        </span>
-        <Select label="Role" value={role} options={ROLE_OPTIONS} onChange={setRole} className="w-full" />
-        <p className="text-muted text-xs">{ROLE_HELP[role]}</p>
+      <div className="w-60 max-md:w-full">
+        <SelectField
+          label="Role"
+          value={role}
+          options={ROLE_OPTIONS}
+          onChange={setRole}
+          hint={ROLE_HELP[role]}
+        />
       </div>
     </CreateAccess>
   );

@@ -2,7 +2,7 @@
  * Edits of the price table, kept apart from the table itself: when somebody else saves meanwhile, the same edits can be
  * put on top of theirs. Pure.
  */
-import type { ModelPrice } from '#contracts';
+import { type ModelPrice, PRICE_USD_MAX } from '#contracts';
 
 export const PRICE_FIELDS = ['input_usd', 'output_usd', 'cached_input_usd', 'cache_write_usd'] as const;
 export type PriceField = (typeof PRICE_FIELDS)[number];
@@ -13,9 +13,6 @@ export const PRICE_LABELS: Record<PriceField, string> = {
   cached_input_usd: 'Cached input',
   cache_write_usd: 'Cache write',
 };
-
-/** USD for a million tokens, as the gateway takes it. */
-export const PRICE_USD_MAX = 100_000;
 
 /** "As input": these may be empty. */
 export const mayBeEmpty = (field: PriceField): boolean =>

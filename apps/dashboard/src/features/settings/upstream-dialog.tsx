@@ -1,7 +1,7 @@
 /** Adds an upstream or edits one. A vendor key goes in and never comes out. */
 import { UPSTREAM_KINDS, type Upstream, type UpstreamKind } from '#contracts';
 import { api } from '../../api';
-import { Field, Input, Select } from '../../ui';
+import { Field, Input, SelectField } from '../../ui';
 import { DialogForm } from '../dialog-form/dialog-form';
 import { useDialogForm } from '../dialog-form/use-dialog-form';
 import { KIND_LABELS, UPSTREAMS_KEY, upstreamPath } from './upstream-names';
@@ -60,18 +60,7 @@ export function UpstreamDialog({ upstream, takenNames, onClose }: UpstreamDialog
           />
         </Field>
       )}
-      <div className="flex flex-col gap-1">
-        <span aria-hidden="true" className="font-medium text-xs">
-          Speaks
-        </span>
-        <Select
-          label="Speaks"
-          value={draft.kind}
-          options={KINDS}
-          onChange={(kind) => edit({ kind })}
-          className="w-full"
-        />
-      </div>
+      <SelectField label="Speaks" value={draft.kind} options={KINDS} onChange={(kind) => edit({ kind })} />
       <Field
         label="Base URL"
         hint="With its version path, as the vendor’s SDK takes it."
