@@ -45,8 +45,11 @@ export function openWriterConnection(settings: ThreadSettings): WriterConnection
       return {
         database,
         close: () => {
-          database.close();
-          hold.close();
+          try {
+            database.close();
+          } finally {
+            hold.close();
+          }
         },
       };
     } catch (error) {
@@ -115,9 +118,13 @@ function explained<T>(path: string, open: () => T): T {
   try {
     return open();
   } catch (error) {
-    throw new Error(`cannot open the store ${path}: ${reasonOf(error)}`, { cause: error });
+    throw cannotOpen(path, error);
   }
 }
+
+/** For the person who started the server. */
+export const cannotOpen = (path: string, error: unknown): Error =>
+  new Error(`cannot open the store ${path}: ${reasonOf(error)}`, { cause: error });
 
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);

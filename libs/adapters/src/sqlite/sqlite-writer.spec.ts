@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StepRow } from '#contracts';
 import { buildAuditDraft, buildStepRow } from '#testing';
@@ -144,5 +145,80 @@ describe('SqliteWriter', () => {
     writer = new SqliteWriter(settings());
     writer.write([steps([buildStepRow({ trace_id: 'a' })])]);
     expect(stored()).toEqual(['3 a']);
+  });
+});
+
+describe('a writer whose disk was full when it crashed', () => {
+  /** What a killed process leaves: the database, of which no step is indexed, and its log. */
+  function crash(): void {
+    const [from, to] = [join(folder, 'before.db'), settings().path];
+    const before = new SqliteWriter(settings({ path: from }));
+    for (let call = 0; call < 40; call += 1) {
+      const rows = Array.from({ length: 100 }, (_, at) => buildStepRow({ trace_id: `${call * 100 + at}` }));
+      before.write([steps(rows.map((row) => ({ ...row, received_at_ms: call })))]);
+    }
+    for (const end of ['', '-wal', '-shm']) {
+      if (existsSync(from + end)) copyFileSync(from + end, to + end);
+    }
+    before.close();
+  }
+  const look = (sql: string) => {
+    const database = new SQLite(settings().path);
+    const found = database.prepare(sql).pluck().get() as number;
+    database.close();
+    return found;
+  };
+
+  beforeEach(() => {
+    crash();
+    const pageCountMax = look('PRAGMA page_count') + 2;
+    expect(look('SELECT count(*) FROM step_keys')).toBe(0);
+    writer = new SqliteWriter(settings({ pageCountMax }));
+  });
+
+  it('starts, and knows every step that is stored', () => {
+    const rows = new SQLite(settings().path, { readonly: true }).prepare('SELECT * FROM steps').all();
+    const [result] = writer.write([steps(rows as StepRow[])]);
+    expect(stepsOf(result)?.duplicates).toHaveLength(8_000);
+    expect(stepsOf(result)).toMatchObject({ failures: null, firstSeq: 4_001 });
+  });
+
+  it('takes steps again once retention made room, and indexes what it could not', () => {
+    expect(() => writer.write([steps(Array.from({ length: 400 }, () => buildStepRow()))])).toThrow(
+      StoreFullError,
+    );
+    writer.write([{ kind: 'call', name: 'deleteOlder', args: '["steps", 20, 0]' }]);
+    writer.write([steps(Array.from({ length: 100 }, () => buildStepRow()))]);
+    writer.close();
+    expect(look('SELECT count(*) FROM steps')).toBe(3_600);
+    expect(look('SELECT count(DISTINCT seq) FROM step_keys')).toBe(3_600);
+    writer = new SqliteWriter(settings());
+  });
+});
+
+describe('a database that the writer cannot go on with', () => {
+  const otherPath = () => join(folder, 'other.db');
+  const alter = (sql: string) => new SQLite(otherPath()).exec(sql).close();
+  const open = () => new SqliteWriter(settings({ path: otherPath() }));
+
+  beforeEach(() => {
+    writer = new SqliteWriter(settings());
+  });
+
+  it('is refused with a reason, and let go of', () => {
+    open().close();
+    alter('DROP TABLE step_keys');
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      expect(open).toThrow(`cannot open the store ${otherPath()}: no such table: step_keys`);
+    }
+  });
+
+  it('is let go of when what is left cannot be indexed', () => {
+    const other = open();
+    other.write([steps([buildStepRow()])]);
+    alter('ALTER TABLE step_keys RENAME TO elsewhere');
+    expect(() => other.close()).toThrow('no such table');
+    alter('ALTER TABLE elsewhere RENAME TO step_keys');
+    open().close();
   });
 });

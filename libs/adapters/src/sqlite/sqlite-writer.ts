@@ -6,7 +6,7 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
-import { openWriterConnection, type WriterConnection } from './database-file.js';
+import { cannotOpen, openWriterConnection, type WriterConnection } from './database-file.js';
 import { diskFullDetail, isLocked, StoreFullError } from './disk-full.js';
 import {
   isFreeing,
@@ -43,21 +43,26 @@ export class SqliteWriter {
     this.#settings = settings;
     this.#readFreeBytes = readFreeBytes;
     this.#connection = openWriterConnection(settings);
-    const { database } = this.#connection;
-    this.#steps = new StepTable(database);
-    this.#llmCalls = new CallTable(database);
-    const retention = new Retention(database, this.#steps, this.#llmCalls);
-    this.#calls = new WriteCallTable(database, this.#steps, retention);
-    this.#begin = database.prepare('BEGIN IMMEDIATE');
-    this.#commit = database.prepare('COMMIT');
-    this.#saveSession = database.prepare(
-      `INSERT INTO sessions (${SESSION_COLUMNS.join(', ')}) VALUES (${SESSION_COLUMNS.map(() => '?').join(', ')})
-       ON CONFLICT (tenant_id, session_id) DO UPDATE SET agent_id = excluded.agent_id, severity = excluded.severity,
-         ended = excluded.ended, last_seen_ms = excluded.last_seen_ms, search = excluded.search, view = excluded.view`,
-    );
-    this.#saveCounter = database.prepare(
-      'INSERT INTO counters (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-    );
+    try {
+      const { database } = this.#connection;
+      this.#steps = new StepTable(database);
+      this.#llmCalls = new CallTable(database);
+      const retention = new Retention(database, this.#steps, this.#llmCalls);
+      this.#calls = new WriteCallTable(database, this.#steps, retention);
+      this.#begin = database.prepare('BEGIN IMMEDIATE');
+      this.#commit = database.prepare('COMMIT');
+      this.#saveSession = database.prepare(
+        `INSERT INTO sessions (${SESSION_COLUMNS.join(', ')}) VALUES (${SESSION_COLUMNS.map(() => '?').join(', ')})
+         ON CONFLICT (tenant_id, session_id) DO UPDATE SET agent_id = excluded.agent_id, severity = excluded.severity,
+           ended = excluded.ended, last_seen_ms = excluded.last_seen_ms, search = excluded.search, view = excluded.view`,
+      );
+      this.#saveCounter = database.prepare(
+        'INSERT INTO counters (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+      );
+    } catch (error) {
+      this.#connection.close();
+      throw cannotOpen(settings.path, error);
+    }
   }
 
   /**
@@ -90,12 +95,7 @@ export class SqliteWriter {
   /** Indexes what is left, folds the write-ahead log into the database and lets the file go. */
   close(): void {
     try {
-      this.#steps.settle();
-    } catch (error) {
-      // On a full disk it waits for the next start.
-      if (diskFullDetail(error) === null) throw error;
-    }
-    try {
+      this.#settle();
       this.#checkpoint('TRUNCATE');
     } finally {
       this.#connection.close();
@@ -104,6 +104,15 @@ export class SqliteWriter {
 
   get #database(): Database {
     return this.#connection.database;
+  }
+
+  #settle(): void {
+    try {
+      this.#steps.settle();
+    } catch (error) {
+      // On a full disk it waits for the next start.
+      if (diskFullDetail(error) === null) throw error;
+    }
   }
 
   #checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): void {

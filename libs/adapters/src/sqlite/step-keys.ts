@@ -7,6 +7,7 @@
  * @see docs/decisions/0012-steps-are-indexed-in-bulk.md
  */
 import type { Database, Statement } from 'better-sqlite3';
+import { diskFullDetail } from './disk-full.js';
 import { type KeyEntry, StepGeneration, type StepIdentity } from './step-generation.js';
 import { NO_PART, partOf, sessionKeyOf, traceKeyOf } from './step-key.js';
 import { INDEXED_SEQ } from './step-key-table.js';
@@ -16,6 +17,8 @@ const GENERATION_STEPS = 16_384;
 /** Entries merged for a new step; there are two to each, so a generation is done long before the next is full. */
 const MERGED_PER_STEP = 6;
 const ALL = Number.POSITIVE_INFINITY;
+/** Generations kept in memory where the disk has no room for them at the start; a crash leaves two at most. */
+const UNINDEXED_GENERATIONS_MAX = 16;
 /** Sessions whose key is remembered. */
 const SESSIONS_KNOWN_MAX = 10_000;
 
@@ -47,7 +50,10 @@ export class StepKeys {
   #young = new StepGeneration();
   #merge: Merge | null = null;
 
-  /** @param generationSteps how many are gathered before they are merged */
+  /**
+   * @param generationSteps how many are gathered before they are merged
+   * @throws SqliteError if the disk is full and more steps wait to be indexed than memory may hold
+   */
   constructor(database: Database, generationSteps = GENERATION_STEPS) {
     this.#database = database;
     this.#generationSteps = generationSteps;
@@ -101,7 +107,7 @@ export class StepKeys {
   /** @returns seq of the step if it is stored, else null, and it is known under `seq` from now on */
   findOrAdd(step: StepIdentity, seq: number): number | null {
     const { tenant_id, session_id, trace_id, body_hash } = step;
-    const identity = `${tenant_id.length} ${tenant_id}${trace_id.length} ${trace_id}${body_hash}`;
+    const identity = identityOf(step);
     const traceKey = traceKeyOf(tenant_id, trace_id);
     const part = partOf(body_hash);
     const found = this.#findYoung(identity, step) ?? this.#findIndexed(traceKey, part, step);
@@ -129,19 +135,39 @@ export class StepKeys {
     this.#delete.run(traceKeyOf(tenant_id, trace_id), partOf(body_hash), seq);
   }
 
-  /** What a crash, or an older version, left unindexed. */
+  /**
+   * What a crash, or an older version, left unindexed. Where the disk is full it stays in memory, and is merged with
+   * the steps to come: retention, which makes room, needs the writer.
+   */
   #indexStored(): void {
     const next = this.#database.prepare(
       'SELECT seq, tenant_id, session_id, trace_id, body_hash FROM steps WHERE seq > ? ORDER BY seq LIMIT ?',
     );
+    let afterSeq = this.#indexedSeq;
+    let full: unknown = null;
     for (;;) {
-      const steps = next.all(this.#indexedSeq, this.#generationSteps) as (StepIdentity & { seq: number })[];
+      const steps = next.all(afterSeq, this.#generationSteps) as (StepIdentity & { seq: number })[];
       if (steps.length === 0) return;
-      for (const { seq, tenant_id, session_id, trace_id, body_hash } of steps) {
+      for (const { seq, ...step } of steps) {
+        const { tenant_id, session_id, trace_id, body_hash } = step;
         const traceKey = traceKeyOf(tenant_id, trace_id);
-        this.#young.add(seq, '', this.#sessionKey(tenant_id, session_id), traceKey, partOf(body_hash));
+        const sessionKey = this.#sessionKey(tenant_id, session_id);
+        this.#young.add(seq, identityOf(step), sessionKey, traceKey, partOf(body_hash));
+        afterSeq = seq;
       }
+      full ??= this.#settleUnlessFull();
+      if (this.#young.count > this.#generationSteps * UNINDEXED_GENERATIONS_MAX) throw full;
+    }
+  }
+
+  /** @returns the error of a full disk; then the merge is under way, and nothing of it is lost */
+  #settleUnlessFull(): unknown {
+    try {
       this.settle(Number.MAX_SAFE_INTEGER);
+      return null;
+    } catch (error) {
+      if (diskFullDetail(error) === null) throw error;
+      return error;
     }
   }
 
@@ -205,3 +231,7 @@ export class StepKeys {
     return key;
   }
 }
+
+/** Of two steps with the same one, the second is a duplicate. */
+const identityOf = ({ tenant_id, trace_id, body_hash }: StepIdentity): string =>
+  `${tenant_id.length} ${tenant_id}${trace_id.length} ${trace_id}${body_hash}`;
