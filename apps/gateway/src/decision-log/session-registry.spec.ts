@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ObservatoryError, type SessionKey, type SessionView, type StoredStep, sessionKey } from '#contracts';
 import { initialControl } from '#domain/decision-log';
+import { type Deferred, deferred } from '#kernel';
 import { buildDecisionLog, buildStepRow, FakeClock } from '#testing';
 import { SessionRegistry } from './session-registry.js';
 
@@ -15,6 +16,8 @@ function build() {
   const asked: string[] = [];
   const failures: unknown[] = [];
   const failing: { error: unknown } = { error: null };
+  /** Each save is through, or fails, when the next of these does; at once if there is none. */
+  const saves: Deferred[] = [];
   /** Stored after the rows were saved. */
   const later: StoredStep[] = [];
   const store = {
@@ -30,7 +33,9 @@ function build() {
       return row === undefined ? null : { ...row };
     },
     saveSessions: async (saved: { tenant_id: string; view: SessionView }[]) => {
-      for (const { tenant_id, view } of saved) rows.set(sessionKey(tenant_id, view.session_id), { ...view });
+      const copies = saved.map(({ tenant_id, view }) => ({ tenant_id, view: { ...view } }));
+      await saves.shift()?.promise;
+      for (const { tenant_id, view } of copies) rows.set(sessionKey(tenant_id, view.session_id), view);
     },
   };
   const registry = () =>
@@ -42,7 +47,7 @@ function build() {
       controlOf: () => ({ ...initialControl(), state: 'pause_requested' }),
       onStoreFailed: (error) => failures.push(error),
     });
-  return { registry, rows, asked, failures, failing, later };
+  return { registry, rows, asked, failures, failing, saves, later };
 }
 
 function step(sessionId: string, held = false): StoredStep {
@@ -159,6 +164,37 @@ describe('a session that left memory', () => {
       step_count: 4,
       control: { state: 'pause_requested' },
     });
+  });
+
+  test('goes on from its row though that begins to be saved in the turn in which it is looked for', async () => {
+    await take('early');
+    await registry.save();
+    await take('early', 'early', 'a', 'b');
+    const save = deferred();
+    gateway.saves.push(save);
+    const looked = registry.bringBack(keyOf('early'));
+    const saved = registry.save();
+    await looked;
+    expect(registry.peek(keyOf('early'))).toMatchObject({ step_count: 3 });
+    save.resolve();
+    await saved;
+  });
+
+  test('goes on from its row though a save of it failed and the next one has begun', async () => {
+    await take('early');
+    await registry.save();
+    await take('early', 'early', 'a', 'b');
+    const [first, second] = [deferred(), deferred()];
+    gateway.saves.push(first, second);
+    void registry.save();
+    const stopped = registry.stop();
+    const looked = registry.bringBack(keyOf('early'));
+    first.reject(new ObservatoryError('store_busy'));
+    await expect.poll(() => gateway.saves).toEqual([]);
+    second.resolve();
+    await looked;
+    expect(registry.peek(keyOf('early'))).toMatchObject({ step_count: 3 });
+    await stopped;
   });
 
   test('goes on from its row after a restart, when the steps after the rows are folded in', async () => {

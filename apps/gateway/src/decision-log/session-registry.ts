@@ -229,10 +229,14 @@ export class SessionRegistry {
 
   /** The row of a session that left memory; null if there never was one. Rejects as the store does. */
   async #rowThatLeft(key: SessionKey): Promise<SessionView | null> {
-    await this.#saving;
-    // It may have left before it was saved: then the store has an older one, or none.
-    const unsaved = this.#unsaved.get(key);
-    if (unsaved !== undefined) return unsaved;
+    for (;;) {
+      // It may have left before it was saved: then the store has an older one, or none.
+      const unsaved = this.#unsaved.get(key);
+      if (unsaved !== undefined) return unsaved;
+      if (this.#saving === null) break;
+      // It may be among these, and is unsaved again if they fail.
+      await this.#saving;
+    }
     const { tenantId, sessionId } = splitSessionKey(key);
     return this.#options.store.session(tenantId, sessionId);
   }
