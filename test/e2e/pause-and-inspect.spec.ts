@@ -70,6 +70,7 @@ test('[FR-9.10+] [FR-9.10-] a looping agent is seen, stopped by a click, guided 
   // [FR-9.10-] however many alerts come, one row.
   await post('Read the quarterly report');
   expect(await alertRow(ana).count()).toBe(1);
+  await expectToFlash(ana);
 
   await alertRow(ana).getByTestId('pause-and-inspect').click();
   await ana.waitForURL(`**/sessions/${SESSION}**`, { timeout: WAIT_MS });
@@ -134,3 +135,13 @@ test('[FR-9.10+] [FR-9.10-] a looping agent is seen, stopped by a click, guided 
   mkdirSync('test-output/screenshots', { recursive: true });
   await ben.screenshot({ path: 'test-output/screenshots/journey-inspect-second-operator.png' });
 });
+
+/** What loops goes on and off; nothing moves without end, which would draw sixty frames a second while it loops. */
+async function expectToFlash(page: Page): Promise<void> {
+  const opacity = () => page.evaluate('getComputedStyle(document.querySelector(".flashes")).opacity');
+  await expect.poll(opacity, { timeout: WAIT_MS, interval: 100 }).toBe('0.35');
+  await expect.poll(opacity, { timeout: WAIT_MS, interval: 100 }).toBe('1');
+  const endless =
+    'document.getAnimations().filter((each) => each.effect.getTiming().iterations === Infinity).length';
+  expect(await page.evaluate(endless)).toBe(0);
+}

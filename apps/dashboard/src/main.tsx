@@ -2,11 +2,13 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/app';
+import { startFlashing } from './ui';
 import './styles.css';
 
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html lacks #root');
 
+startFlashing();
 createRoot(root).render(
   <StrictMode>
     <App />

@@ -7,7 +7,7 @@
  *   meaning  danger (loop, failure)  warning (repeating)  success  paused (a person holds it), each with -soft, some -line -solid
  * Node states have the colours of contracts' NODE_COLOURS: `StateDot`, `nodeColour`.
  * Sizes: text-2xs 11, text-xs 12, text-base 13 (default), text-md 14, text-lg 16, text-xl 20. Numbers: add `nums`.
- * Motion: `motion-safe:animate-alert` (flash), `motion-safe:animate-shimmer`. Breakpoint phone/desktop: `md`.
+ * Motion: `flashes` (what loops), `motion-safe:animate-shimmer`. Breakpoint phone/desktop: `md`.
  *
  * Rules: a forbidden action is a Button with `disabledReason`, never a dead or missing one; failures are shown inline
  * with Callout tone="danger" alert; loading is Skeleton, never a spinner; relative times are RelativeTime.
@@ -25,6 +25,7 @@ export * from './empty-state';
 export * from './field';
 export * from './figures';
 export * from './filter-chip';
+export * from './flash';
 export * from './format';
 export * from './grid';
 export * from './identifier';

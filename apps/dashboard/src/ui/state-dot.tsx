@@ -26,7 +26,7 @@ export function StateDot({ state, withLabel = false, className }: StateDotProps)
   const dot = (
     <span
       aria-hidden="true"
-      className={cx('size-2 shrink-0 rounded-full', state === 'alert_entropy' && 'motion-safe:animate-alert')}
+      className={cx('size-2 shrink-0 rounded-full', state === 'alert_entropy' && 'flashes')}
       style={{ backgroundColor: nodeColour(state) }}
     />
   );

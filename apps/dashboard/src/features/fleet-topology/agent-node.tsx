@@ -45,9 +45,8 @@ export const AgentNode = memo(function AgentNode({ data, width, height }: NodePr
         <span
           aria-hidden="true"
           className={cx(
-            'pointer-events-none absolute inset-0 rounded-lg border-3 border-(--state) motion-safe:animate-alert',
-            // Two steps instead of sixty frames a second: dozens may flash at once.
-            detail === 'colours' && 'bg-(--state) [animation-timing-function:steps(2,jump-none)]',
+            'pointer-events-none absolute inset-0 rounded-lg border-3 border-(--state) flashes',
+            detail === 'colours' && 'bg-(--state)',
           )}
         />
       ) : null}

@@ -13,11 +13,7 @@ export function SeverityBadge({ severity, isEnded = false }: { severity: Severit
   if (severity === 'normal')
     return <span className="text-faint text-xs">{isEnded ? 'Ended' : 'Normal'}</span>;
   const icon = (
-    <Repeat
-      size={11}
-      aria-hidden="true"
-      className={cx(severity === 'loop' && !isEnded && 'motion-safe:animate-alert')}
-    />
+    <Repeat size={11} aria-hidden="true" className={cx(severity === 'loop' && !isEnded && 'flashes')} />
   );
   return (
     <Badge
