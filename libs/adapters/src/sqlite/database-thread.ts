@@ -6,13 +6,20 @@ import { diskFullDetail, isLocked } from './disk-full.js';
 import type { ThreadAnswer, ThreadFailure, ThreadRequest, ThreadSettings } from './protocol.js';
 import { SqliteReader } from './sqlite-reader.js';
 import { SqliteWriter } from './sqlite-writer.js';
+import type { StoreEvent } from './store-event.js';
 
 /** Never throws: a failure is an answer. */
 export type DatabaseThread = (request: ThreadRequest) => ThreadAnswer;
 
-/** @throws Error with a reason for the person who started the server, if the database cannot be opened */
-export function openDatabaseThread(settings: ThreadSettings): DatabaseThread {
-  const serve = settings.role === 'writer' ? serveWrites(settings) : serveReads(settings);
+/**
+ * @param onEvent what is told before the database is open
+ * @throws Error with a reason for the person who started the server, if the database cannot be opened
+ */
+export function openDatabaseThread(
+  settings: ThreadSettings,
+  onEvent: (event: StoreEvent) => void,
+): DatabaseThread {
+  const serve = settings.role === 'writer' ? serveWrites(settings, onEvent) : serveReads(settings);
   return (request) => {
     const startedMs = performance.now();
     try {
@@ -24,8 +31,8 @@ export function openDatabaseThread(settings: ThreadSettings): DatabaseThread {
   };
 }
 
-function serveWrites(settings: ThreadSettings) {
-  const writer = new SqliteWriter(settings);
+function serveWrites(settings: ThreadSettings, onEvent: (event: StoreEvent) => void) {
+  const writer = new SqliteWriter(settings, onEvent);
   return (request: ThreadRequest): unknown => {
     if (request.kind === 'write') return writer.write(request.operations);
     if (request.kind === 'close') return writer.close();

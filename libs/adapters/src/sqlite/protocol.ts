@@ -20,6 +20,7 @@ import type {
 } from '#contracts';
 import type { AuditHead } from '#domain/hitl';
 import type { CallBatch, ProxyReadCalls, ProxyWriteCalls } from './proxy/proxy-protocol.js';
+import type { StoreEvent } from './store-event.js';
 import type { PageKeys, Primitive } from './wire.js';
 
 export type { PageKeys, Primitive } from './wire.js';
@@ -229,6 +230,11 @@ export interface ThreadFailure {
 export type ThreadAnswer =
   | { id: number; ok: true; result: unknown; durationMs: number }
   | { id: number; ok: false; failure: ThreadFailure };
+
+/** What a thread says unasked. */
+export interface ThreadNotice {
+  event: StoreEvent;
+}
 
 /** `id` of the answer that says whether the database could be opened. */
 export const OPENED_ID = 0;

@@ -74,9 +74,10 @@ export class SqliteDatabase {
       pump?.stop();
       onEvent({ kind: 'thread_failed', detail });
     };
-    const writer = await ThreadLink.open(workerUrl, { role: 'writer', ...settings }, onDeath);
+    const hooks = { onDeath, onEvent };
+    const writer = await ThreadLink.open(workerUrl, { role: 'writer', ...settings }, hooks);
     try {
-      const reader = await ThreadLink.open(workerUrl, { role: 'reader', ...settings }, onDeath);
+      const reader = await ThreadLink.open(workerUrl, { role: 'reader', ...settings }, hooks);
       pump = new WritePump({ link: writer, ...this.#options });
       this.#open = { writer, reader, pump };
     } catch (error) {

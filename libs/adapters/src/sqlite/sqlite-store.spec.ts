@@ -1,9 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ObservatoryError, SEVERITIES } from '#contracts';
 import { buildAuditDraft, buildSessionView, buildStepRow } from '#testing';
+import { STEP_COLUMNS } from './protocol.js';
+import { MIGRATIONS, migrate } from './schema.js';
 import { SqliteStore, type SqliteStoreOptions } from './sqlite-store.js';
 import type { StoreEvent } from './store-event.js';
 
@@ -193,6 +196,39 @@ describe('a full disk', () => {
     const view = buildSessionView();
     await store.saveSessions([{ tenant_id: 'default', view }], 1);
     expect(store.refusal()).toBeNull();
+  });
+});
+
+describe('a database of version 3', () => {
+  function make(seqs: number[]): void {
+    const database = new SQLite(join(folder, 'o.db'));
+    migrate(database, MIGRATIONS.slice(0, 3));
+    const insert = database.prepare(
+      `INSERT INTO steps (seq, ${STEP_COLUMNS.join(', ')}) VALUES (?${', ?'.repeat(STEP_COLUMNS.length)})`,
+    );
+    for (const seq of seqs) {
+      const row = buildStepRow();
+      insert.run(
+        seq,
+        STEP_COLUMNS.map((column) => row[column]),
+      );
+    }
+    database.close();
+  }
+
+  it('tells how many steps are indexed before it is open, and the next time that there are none', async () => {
+    make([3, 4, 9]);
+    await openStore();
+    expect(events).toEqual([{ kind: 'indexing', stepCountMax: 7 }]);
+    await store.close();
+    await openStore();
+    expect(eventsOf('indexing')).toHaveLength(1);
+  });
+
+  it('without steps has nothing to tell', async () => {
+    make([]);
+    await openStore();
+    expect(events).toEqual([]);
   });
 });
 

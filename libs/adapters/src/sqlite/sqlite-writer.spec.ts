@@ -111,7 +111,7 @@ describe('SqliteWriter', () => {
 
   it('refuses writes below the free space to be kept, but not those that make room', () => {
     let freeBytes = 1_000_000;
-    writer = new SqliteWriter(settings({ freeBytesMin: 500_000 }), () => freeBytes);
+    writer = new SqliteWriter(settings({ freeBytesMin: 500_000 }), undefined, () => freeBytes);
     writer.write([steps([buildStepRow({ trace_id: 'a', received_at_ms: 1 })])]);
     freeBytes = 400_000;
     expect(() => writer.write([steps([buildStepRow()])])).toThrow(StoreFullError);
@@ -124,7 +124,7 @@ describe('SqliteWriter', () => {
 
   it('counts the free pages within the file as free space', () => {
     let freeBytes = 1_000_000;
-    writer = new SqliteWriter(settings({ freeBytesMin: 500_000 }), () => freeBytes);
+    writer = new SqliteWriter(settings({ freeBytesMin: 500_000 }), undefined, () => freeBytes);
     const large = Array.from({ length: 400 }, () => buildStepRow({ body: `"${'x'.repeat(900)}"` }));
     writer.write([steps(large)]);
     freeBytes = 200_000;

@@ -20,7 +20,9 @@ import {
 import { CallTable } from './proxy/call-table.js';
 import { Retention } from './retention.js';
 import { SESSION_CHECKPOINT } from './schema.js';
+import { unindexedCountMax } from './step-key-table.js';
 import { StepTable } from './step-table.js';
+import type { StoreEvent } from './store-event.js';
 import { WriteCallTable } from './write-call-table.js';
 
 export class SqliteWriter {
@@ -36,15 +38,22 @@ export class SqliteWriter {
   readonly #saveCounter: Statement;
 
   /**
+   * @param onEvent told before a start that takes its time
    * @param readFreeBytes free space on the database's file system
    * @throws Error with a reason for the person who started the server, if the database cannot be used
    */
-  constructor(settings: ThreadSettings, readFreeBytes = () => freeBytesAt(settings.path)) {
+  constructor(
+    settings: ThreadSettings,
+    onEvent: (event: StoreEvent) => void = () => {},
+    readFreeBytes = () => freeBytesAt(settings.path),
+  ) {
     this.#settings = settings;
     this.#readFreeBytes = readFreeBytes;
     this.#connection = openWriterConnection(settings);
     try {
       const { database } = this.#connection;
+      const stepCountMax = unindexedCountMax(database);
+      if (stepCountMax > 0) onEvent({ kind: 'indexing', stepCountMax });
       this.#steps = new StepTable(database);
       this.#llmCalls = new CallTable(database);
       const retention = new Retention(database, this.#steps, this.#llmCalls);

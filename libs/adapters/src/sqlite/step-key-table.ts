@@ -8,6 +8,18 @@ import type { Database } from 'better-sqlite3';
 /** Name in `counters` of the step up to which `step_keys` is whole; it may hold entries of later ones already. */
 export const INDEXED_SEQ = 'step_keys_seq';
 
+/** At most so many steps are to be indexed when the writer opens the database; costs three look-ups. */
+export function unindexedCountMax(database: Database): number {
+  const count = database
+    .prepare(
+      `SELECT (SELECT max(seq) FROM steps) - max((SELECT min(seq) FROM steps) - 1,
+         ifnull((SELECT value FROM counters WHERE name = ?), 0))`,
+    )
+    .pluck()
+    .get(INDEXED_SEQ) as number | null;
+  return Math.max(0, count ?? 0);
+}
+
 /** A database of an older version is indexed by the writer when it opens it. */
 export function stepKeyTable(database: Database): void {
   database.exec(`

@@ -8,9 +8,11 @@ import {
   OPENED_ID,
   type ThreadAnswer,
   type ThreadFailure,
+  type ThreadNotice,
   type ThreadRequest,
   type ThreadSettings,
 } from './protocol.js';
+import type { StoreEvent } from './store-event.js';
 
 /** The thread answered that it could not. */
 export class ThreadError extends Error {
@@ -31,6 +33,13 @@ export type ThreadQuestion = ThreadRequest extends infer Request
 interface Waiter {
   resolve(answer: { result: unknown; durationMs: number }): void;
   reject(error: Error): void;
+}
+
+export interface ThreadHooks {
+  /** Called once, if the thread ends unasked. */
+  onDeath: (reason: string) => void;
+  /** What the thread says unasked. Must not throw. */
+  onEvent: (event: StoreEvent) => void;
 }
 
 /** Where requests go: a worker, or this very thread. */
@@ -61,21 +70,24 @@ export class ThreadLink {
 
   /**
    * @param workerUrl the compiled sqlite-worker.js; null = in this thread
-   * @param onDeath called once, if the thread ends unasked
    * @throws Error with a reason, if the database cannot be opened
    */
   static async open(
     workerUrl: URL | null,
     settings: ThreadSettings,
-    onDeath: (reason: string) => void,
+    { onDeath, onEvent }: ThreadHooks,
   ): Promise<ThreadLink> {
     if (workerUrl === null) {
-      const thread = openDatabaseThread(settings);
+      const thread = openDatabaseThread(settings, onEvent);
       return new ThreadLink((onAnswer) => hostHere(thread, onAnswer), onDeath);
     }
     let link: ThreadLink | undefined;
     await new Promise<void>((resolve, reject) => {
-      link = new ThreadLink((onAnswer, onEnd) => hostInWorker(workerUrl, settings, onAnswer, onEnd), onDeath);
+      link = new ThreadLink((onAnswer, onEnd) => {
+        const onMessage = (message: ThreadAnswer | ThreadNotice) =>
+          'event' in message ? onEvent(message.event) : onAnswer(message);
+        return hostInWorker(workerUrl, settings, onMessage, onEnd);
+      }, onDeath);
       link.#waiters.set(OPENED_ID, { resolve: () => resolve(), reject });
     }).catch(async (error) => {
       if (link) await link.#abandon();
@@ -136,7 +148,7 @@ export class ThreadLink {
 function hostInWorker(
   workerUrl: URL,
   settings: ThreadSettings,
-  onAnswer: (answer: ThreadAnswer) => void,
+  onMessage: (message: ThreadAnswer | ThreadNotice) => void,
   onDeath: (reason: string) => void,
 ): ThreadHost {
   const worker = new Worker(workerUrl, {
@@ -145,7 +157,7 @@ function hostInWorker(
     // The worker is compiled: it must find compiled libraries, also where the caller runs from the sources.
     execArgv: [],
   });
-  worker.on('message', onAnswer);
+  worker.on('message', onMessage);
   worker.on('error', (error) => onDeath(`the store's ${settings.role} thread failed: ${error.message}`));
   worker.on('exit', (code) => onDeath(`the store's ${settings.role} thread ended (${code})`));
   return {
