@@ -1,5 +1,6 @@
 /** What all proxied calls share has bounds, and one tenant at its bound takes nothing from another. */
-import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { respondEvents, ScriptedUpstream, type UpstreamScript } from '#testing';
@@ -12,14 +13,22 @@ const CALLS_PER_TENANT_MAX = 4;
 const IDLE_TIMEOUT_MS = 1_000;
 
 let upstream: ScriptedUpstream;
+/** Never answers the handshake, so that there is no connection: as one that does not accept. */
+const silent = createServer((socket) => {
+  silentSockets.push(socket.on('error', () => {}));
+});
+const silentSockets: Socket[] = [];
 let gateway: RunningGateway;
 let otherKey: string;
 beforeAll(async () => {
   upstream = await new ScriptedUpstream().listen();
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
   gateway = await startGateway({
     env: {
       OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
       OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-upstream',
+      OBSERVATORY_UPSTREAM_SILENT_URL: `https://127.0.0.1:${(silent.address() as AddressInfo).port}/v1`,
+      OBSERVATORY_UPSTREAM_SILENT_KEY: 'sk-silent',
       PROXY_BODY_BYTES_MAX: String(BODY_BYTES_MAX),
       PROXY_INFLIGHT_BYTES_MAX: String(2 * BODY_BYTES_MAX),
       UPSTREAM_CALLS_MAX: String(2 * CALLS_PER_TENANT_MAX),
@@ -32,10 +41,12 @@ beforeAll(async () => {
 afterAll(async () => {
   expect(await gateway.stop()).toBe(0);
   await upstream.close();
+  silent.close();
 });
 
 interface AskOptions {
   key?: string;
+  to?: 'openai' | 'silent';
   session?: string;
   padding?: number;
   signal?: AbortSignal;
@@ -43,14 +54,21 @@ interface AskOptions {
 }
 
 let serial = 0;
-const ask = async ({ key = AGENT_KEY, session, padding = 0, signal, chunked }: AskOptions = {}) => {
+const ask = async ({
+  key = AGENT_KEY,
+  to = 'openai',
+  session,
+  padding = 0,
+  signal,
+  chunked,
+}: AskOptions = {}) => {
   serial += 1;
   const text = JSON.stringify({
     model: 'gpt-4o-mini',
     messages: [{ role: 'user', content: `Question ${serial * 7919}` }],
     padding: 'x'.repeat(padding),
   });
-  const response = await fetch(`${gateway.url}/proxy/openai/v1/chat/completions`, {
+  const response = await fetch(`${gateway.url}/proxy/${to}/v1/chat/completions`, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${key}`,
@@ -118,6 +136,29 @@ describe('calls that run to one upstream', () => {
     await Promise.all(hanging);
     await expect.poll(async () => (await ask()).status).toBe(200);
     for (let time = 0; time < 3 * CALLS_PER_TENANT_MAX; time += 1) expect((await ask()).status).toBe(200);
+  });
+});
+
+describe('calls whose clients leave before the upstream has taken the connection', () => {
+  test('keep their places and their bytes until the attempt to connect has ended', async () => {
+    const session = 'left-early';
+    const clients = Array.from({ length: CALLS_PER_TENANT_MAX }, () => new AbortController());
+    const hanging = clients.map(({ signal }) =>
+      ask({ to: 'silent', session, padding: 100_000, signal }).catch(() => 'gone'),
+    );
+    await expect.poll(() => silentSockets.length).toBe(CALLS_PER_TENANT_MAX);
+    for (const client of clients) client.abort();
+    await Promise.all(hanging);
+    await expect
+      .poll(async () => (await gateway.operator('GET', `/v1/calls?session_id=${session}`)).body.items)
+      .toHaveLength(CALLS_PER_TENANT_MAX);
+    expect(await ask({ to: 'silent' })).toMatchObject({ status: 503, code: 'too_many_calls' });
+    expect(await metric('observatory_proxy_body_bytes')).toBeGreaterThan(CALLS_PER_TENANT_MAX * 100_000);
+
+    for (const socket of silentSockets) socket.destroy();
+    await expect.poll(() => metric('observatory_proxy_body_bytes')).toBe(0);
+    silent.close();
+    expect(await ask({ to: 'silent' })).toMatchObject({ status: 502, code: 'upstream_unreachable' });
   });
 });
 

@@ -79,12 +79,20 @@ export class UpstreamClient {
   }
 }
 
-/** The dispatcher's handler, and what the caller holds of the exchange. */
+/**
+ * The dispatcher's handler, and what the caller holds of the exchange. It may be over before undici has let go of the
+ * request, which cannot be taken back from it while its socket still connects:
+ *
+ *     sent, head, ... end, failed or aborted     over and let go
+ *     aborted or late before there is a socket   over; let go when the attempt to connect has ended
+ */
 export class UpstreamExchange implements Dispatcher.DispatchHandler {
   readonly #sink: UpstreamSink;
   #abort: ((reason?: Error) => void) | null = null;
   #resume: (() => void) | null = null;
   #isOver = false;
+  /** Null: the request is let go. */
+  #awaitingLetGo: (() => void)[] | null = [];
   readonly #headersTimer: NodeJS.Timeout;
 
   constructor(sink: UpstreamSink, headersTimeoutMs: number) {
@@ -98,6 +106,17 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     this.#isOver = true;
     clearTimeout(this.#headersTimer);
     this.#abort?.(new Error('aborted'));
+  }
+
+  /** False: the request's body is still in memory, and a socket is its or will be. */
+  get isLetGo(): boolean {
+    return this.#awaitingLetGo === null;
+  }
+
+  /** Runs `then` once, as soon as the request is let go: at once if it is. */
+  whenLetGo(then: () => void): void {
+    if (this.#awaitingLetGo === null) then();
+    else this.#awaitingLetGo.push(then);
   }
 
   /** After a chunk that answered false. */
@@ -134,17 +153,26 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
   }
 
   onComplete(): void {
+    this.#letGo();
     if (this.#isOver) return;
     this.#isOver = true;
     this.#sink.end();
   }
 
+  /** Undici's last word where there is no answer's end, an abort included. */
   onError(error: Error): void {
+    this.#letGo();
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#headersTimer);
     const { code = 'UNKNOWN' } = error as NodeJS.ErrnoException;
     this.#sink.failed(this.#resume === null ? beforeHead(code) : afterHead(code), code);
+  }
+
+  #letGo(): void {
+    const awaiting = this.#awaitingLetGo;
+    this.#awaitingLetGo = null;
+    if (awaiting !== null) for (const then of awaiting) then();
   }
 
   #expire(): void {

@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { UpstreamExchange } from '#adapters/upstream-http';
 import type { AgentPrincipal } from '#contracts';
+import { FairShare } from '../fair-share.js';
 import { ProxyCall } from '../proxy-call.js';
 import { RunningCalls } from '../running-calls.js';
 import type { UpstreamTarget } from '../upstream-directory.js';
 import { forwardStep } from './forward.step.js';
+import { receiveStep } from './receive.step.js';
 
 const ORIGIN = 'http://upstream.test';
 
@@ -44,4 +46,62 @@ test('a call whose upstream fails while it is sent gives its place back once, th
   call.leave();
   // One of the tenant's two places is still another call's.
   expect([running.enter('default', ORIGIN), running.enter('default', ORIGIN)]).toEqual([true, false]);
+});
+
+describe('a call that ends before it has a connection', () => {
+  const HEADERS_TIMEOUT_MS = 1_000;
+  const BODY_BYTES = 100;
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const clientLeaves = (call: ProxyCall) => call.leave();
+  const upstreamIsLate = () => vi.advanceTimersByTime(HEADERS_TIMEOUT_MS);
+  /** As undici does when told to abort in the turn of the connection. */
+  const connects = (exchange: UpstreamExchange) =>
+    exchange.onConnect((reason) => exchange.onError(reason as Error));
+  const fails = (exchange: UpstreamExchange) => exchange.onError(new Error('connect timeout'));
+
+  test.each([
+    ['its client leaves', 'connects', clientLeaves, connects],
+    ['its client leaves', 'fails to', clientLeaves, fails],
+    ['its upstream is late', 'connects', upstreamIsLate, connects],
+    ['its upstream is late', 'fails to', upstreamIsLate, fails],
+  ])('as %s keeps its place and its bytes until the socket %s', async (_, __, endCall, endSocket) => {
+    const running = new RunningCalls({ max: 4, onFull: () => {} });
+    const bodyBytes = new FairShare({ max: 4 * BODY_BYTES, onFull: () => {} });
+    const receive = receiveStep({ limits: { bodyBytesMax: BODY_BYTES, bodyTimeoutMs: 1_000 }, bodyBytes });
+    let exchange!: UpstreamExchange;
+    const forward = forwardStep({
+      running,
+      clientStallMs: 1_000,
+      client: {
+        send(_request, sink) {
+          exchange = new UpstreamExchange(sink, HEADERS_TIMEOUT_MS);
+          return exchange;
+        },
+      },
+    });
+    // One of the tenant's two places is another call's, and so are its bytes.
+    running.enter('default', ORIGIN);
+    bodyBytes.take('default', BODY_BYTES);
+    const call = callOf();
+    bodyBytes.take('default', BODY_BYTES);
+    call.bodyBytesTaken = BODY_BYTES;
+    const ended = forward.run?.(call);
+    endCall(call);
+    await ended;
+    receive.settle?.(call);
+    expect([running.enter('default', ORIGIN), bodyBytes.taken]).toEqual([false, 2 * BODY_BYTES]);
+
+    endSocket(exchange);
+    // Whatever else may be said of it, nothing is given back twice.
+    fails(exchange);
+    call.leave();
+    expect([running.enter('default', ORIGIN), running.enter('default', ORIGIN)]).toEqual([true, false]);
+    expect(bodyBytes.taken).toBe(BODY_BYTES);
+  });
 });

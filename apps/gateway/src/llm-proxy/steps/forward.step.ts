@@ -19,6 +19,7 @@ import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { RunningCalls } from '../running-calls.js';
 import type { Step } from '../step.js';
 import type { UpstreamTarget } from '../upstream-directory.js';
+import { holdBody } from './receive.step.js';
 
 export interface ForwardParts {
   client: Pick<UpstreamClient, 'send'>;
@@ -36,11 +37,11 @@ export const forwardStep = ({ client, running, clientStallMs }: ForwardParts): S
     const request = requestOf(call);
     if (!running.enter(tenantId, origin)) return NO_ROOM;
     return new Promise((resolve) => {
-      const relay = new Relay(call, clientStallMs, (verdict) => {
-        running.leave(tenantId, origin);
-        resolve(verdict);
-      });
-      relay.start(client.send(request, relay));
+      const relay = new Relay(call, clientStallMs, resolve);
+      const exchange = client.send(request, relay);
+      // Which may be after the call's end: its place is a socket, and an upstream that takes none keeps them waiting.
+      exchange.whenLetGo(() => running.leave(tenantId, origin));
+      relay.start(exchange);
       call.letGoOfParsed();
     });
   },
@@ -216,6 +217,7 @@ class Relay implements UpstreamSink {
     this.#isOver = true;
     this.#stopWaiting?.();
     this.#call.onGone = null;
+    if (this.#exchange?.isLetGo === false) holdBody(this.#call, this.#exchange);
     this.#resolve(verdict);
   }
 }

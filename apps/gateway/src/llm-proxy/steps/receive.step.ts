@@ -16,8 +16,21 @@ const JSON_DEPTH_MAX = 256;
 
 export interface ReceiveParts {
   limits: RequestBodyLimits;
-  /** Bytes of all bodies from their reading to the end of their calls, held ones included. */
+  /** Bytes of all bodies from their reading to the end of their calls, held ones included; of some even longer. @see holdBody */
   bodyBytes: FairShare;
+}
+
+/** Has a body in memory, and says when no more. */
+export interface BodyHolder {
+  whenLetGo(then: () => void): void;
+}
+
+/** Of bodies that outlive their calls. Beside the calls and not in them: hardly any has one. */
+const holders = new WeakMap<ProxyCall, BodyHolder>();
+
+/** The call is about to end, and its body stays in memory: its bytes stay taken until the holder lets go. */
+export function holdBody(call: ProxyCall, holder: BodyHolder): void {
+  holders.set(call, holder);
 }
 
 export const receiveStep = ({ limits, bodyBytes }: ReceiveParts): Step => ({
@@ -48,7 +61,10 @@ export const receiveStep = ({ limits, bodyBytes }: ReceiveParts): Step => ({
     return undefined;
   },
   settle(call: ProxyCall): void {
-    bodyBytes.giveBack(call.tenantId, call.bodyBytesTaken);
+    const giveBack = () => bodyBytes.giveBack(call.tenantId, call.bodyBytesTaken);
+    const holder = holders.get(call);
+    if (holder === undefined) giveBack();
+    else holder.whenLetGo(giveBack);
   },
 });
 
