@@ -66,14 +66,23 @@ export class CommandRunner {
 
   /** A command that is well formed, on a session that exists. */
   async run(entry: ControlEntry, actor: Actor, command: HitlCommand): Promise<CommandAnswer> {
-    const { clock, ids, registry } = this.#options;
-    if (command.command === 'pause' || command.command === 'inject') {
-      const bound = registry.boundMetBy(actor.operator_id, entry);
-      if (bound !== null) {
-        this.#options.events.refusedByBound(entry.key, bound);
-        throw new ObservatoryError('store_busy', BOUND_MET[bound], { retryAfterSeconds: 60 });
-      }
+    if (command.command !== 'pause' && command.command !== 'inject')
+      return this.#carryOut(entry, actor, command);
+    const { registry, events } = this.#options;
+    const bound = registry.reserve(actor.operator_id, entry);
+    if (bound !== null) {
+      events.refusedByBound(entry.key, bound);
+      throw new ObservatoryError('store_busy', BOUND_MET[bound], { retryAfterSeconds: 60 });
     }
+    try {
+      return await this.#carryOut(entry, actor, command);
+    } finally {
+      registry.release(entry);
+    }
+  }
+
+  async #carryOut(entry: ControlEntry, actor: Actor, command: HitlCommand): Promise<CommandAnswer> {
+    const { clock, ids } = this.#options;
     const { tenant_id, session_id } = entry.row;
     const held =
       command.command === 'rewrite'

@@ -47,6 +47,8 @@ export interface ControlEntry {
   pruneQueued: boolean;
   /** Its LLM calls pass the proxy: whatever the client does, a pause holds them. Known from its calls, so not durable. */
   isEnforced: boolean;
+  /** Who commands what may bring it under control, while that is being written: its place is taken. @see ControlRegistry */
+  reservedFor: string | null;
   /** The rest of a release is on its way. */
   drainQueued: boolean;
 }
@@ -65,6 +67,7 @@ export function newEntry(key: SessionKey, tenantId: string, sessionId: string): 
     informed: [],
     pruneQueued: false,
     isEnforced: false,
+    reservedFor: null,
     drainQueued: false,
   };
 }

@@ -50,6 +50,46 @@ describe('sessions under control', () => {
     await expect(h.desk.execute(ada, 's-10', 'pause', PAUSE)).rejects.toMatchObject({ code: 'store_busy' });
   });
 
+  it('sessions that ask at once take no more than those that ask one after another', async () => {
+    const h = await start();
+    const asked = ['noisy', 'noisy too'].flatMap((tenantId) => keysOf(tenantId, 10));
+    const outcomes = await Promise.allSettled(asked.map((key) => h.desk.pauseBySystem(key, 'hitl_required')));
+    const paused = asked.filter((_, at) => outcomes[at]?.status === 'fulfilled');
+    expect(paused).toEqual([...keysOf('noisy', 3), ...keysOf('noisy too', 2)]);
+    const ada = operator('ada', 'quiet');
+    const sessions = ['s-1', 's-2', 's-3'];
+    for (const sessionId of sessions) await h.session(sessionId, 'quiet');
+    const commands = sessions.map((sessionId) => h.desk.execute(ada, sessionId, 'pause', PAUSE));
+    expect((await Promise.allSettled(commands)).map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+    ]);
+  });
+
+  it('a pause that the store refuses leaves its place to another', async () => {
+    const h = await start();
+    h.store.refuses = 'store_busy';
+    await Promise.allSettled(keysOf('noisy', 3).map((key) => h.desk.pauseBySystem(key, 'hitl_required')));
+    h.store.refuses = null;
+    await ask(h, keysOf('noisy', 6).slice(3));
+    await expect(ask(h, keysOf('noisy', 1))).rejects.toMatchObject({ code: 'store_busy' });
+  });
+
+  it('a pause that is being written keeps its place though its agent shows itself meanwhile', async () => {
+    const h = await start();
+    await ask(h, keysOf('noisy', 2));
+    h.store.isManual = true;
+    const [third, fourth] = keysOf('noisy', 4).slice(2) as [SessionKey, SessionKey];
+    const pausing = h.desk.pauseBySystem(third, 'hitl_required');
+    await turn();
+    h.desk.attachListener(third, () => {});
+    await expect(h.desk.pauseBySystem(fourth, 'hitl_required')).rejects.toMatchObject({ code: 'store_busy' });
+    h.store.isManual = false;
+    h.store.commit();
+    await pausing;
+  });
+
   it('a session that is paused already asks again without taking another place', async () => {
     const h = await start();
     await ask(h, keysOf('noisy', 3));

@@ -44,7 +44,9 @@ export class ControlRegistry {
   readonly #events: HitlEvents;
   readonly #bounds: ControlBounds;
   readonly #bound = new Map<SessionKey, ControlEntry>();
-  /** The part of `#bound` that nobody commanded, by tenant; no empty sets. */
+  /** All of `#bound`, and sessions that a command now being written will bring there. */
+  readonly #places = new Set<SessionKey>();
+  /** The part of `#places` that nobody commanded, by tenant; no empty sets. */
   readonly #bySystem = new Map<string, Set<SessionKey>>();
   /** The part of `#bound` whose state holds messages. */
   readonly #paused = new Map<SessionKey, ControlEntry>();
@@ -137,18 +139,31 @@ export class ControlRegistry {
     else this.#resting.delete(key);
     if (holdsMessages(entry.row.state)) this.#paused.set(key, entry);
     else this.#paused.delete(key);
-    this.#countBySystem(entry, mustStay && entry.row.operator_id === SYSTEM_OPERATOR);
+    this.#countPlace(entry);
     this.#events.controlled(this.#bound.size, this.#paused.size);
   }
 
-  #countBySystem({ key, row: { tenant_id } }: ControlEntry, isBySystem: boolean): void {
-    const keys = this.#bySystem.get(tenant_id) ?? new Set();
-    if (isBySystem) this.#bySystem.set(tenant_id, keys.add(key));
-    else if (keys.delete(key) && keys.size === 0) this.#bySystem.delete(tenant_id);
+  /**
+   * Takes the session's place for a command that may bring it under control, before the command is written: of many at
+   * once no more get through than there are places. To be followed by `release`. O(1).
+   *
+   * @returns the bound that keeps this operator, or `system`, from it: then nothing was taken; null if none does
+   */
+  reserve(operatorId: string, entry: ControlEntry): ControlBound | null {
+    const bound = this.#boundMetBy(operatorId, entry);
+    if (bound !== null) return bound;
+    entry.reservedFor = operatorId;
+    this.#countPlace(entry);
+    return null;
   }
 
-  /** The bound that keeps this operator, or `system`, from putting the session under control; null if none does. O(1). */
-  boundMetBy(operatorId: string, { key, row }: ControlEntry): ControlBound | null {
+  /** The command is done or has failed: the place stays the session's only if it is under control now. O(1). */
+  release(entry: ControlEntry): void {
+    entry.reservedFor = null;
+    this.#countPlace(entry);
+  }
+
+  #boundMetBy(operatorId: string, { key, row }: ControlEntry): ControlBound | null {
     const { controlsMax, controlsReservedForOperators, systemPausesPerTenantMax } = this.#bounds;
     const isSystem = operatorId === SYSTEM_OPERATOR;
     const theirs = this.#bySystem.get(row.tenant_id);
@@ -156,7 +171,17 @@ export class ControlRegistry {
       return 'systemPausesPerTenantMax';
     }
     const countMax = isSystem ? controlsMax - controlsReservedForOperators : controlsMax;
-    return this.#bound.has(key) || this.#bound.size < countMax ? null : 'controlsMax';
+    return this.#places.has(key) || this.#places.size < countMax ? null : 'controlsMax';
+  }
+
+  #countPlace({ key, reservedFor, row: { tenant_id, operator_id } }: ControlEntry): void {
+    const isBound = this.#bound.has(key);
+    if (isBound || reservedFor !== null) this.#places.add(key);
+    else this.#places.delete(key);
+    const isBySystem = reservedFor === SYSTEM_OPERATOR || (isBound && operator_id === SYSTEM_OPERATOR);
+    const keys = this.#bySystem.get(tenant_id) ?? new Set();
+    if (isBySystem) this.#bySystem.set(tenant_id, keys.add(key));
+    else if (keys.delete(key) && keys.size === 0) this.#bySystem.delete(tenant_id);
   }
 
   /** Every session that holds messages, in no order. */
