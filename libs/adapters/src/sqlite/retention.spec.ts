@@ -16,8 +16,12 @@ import {
   buildStepRow,
   buildViolationEvent,
 } from '#testing';
+import { CallTable } from './proxy/call-table.js';
 import { SqliteProxyStore } from './proxy/sqlite-proxy-store.js';
+import { DELETE_EMPTY_SESSIONS, Retention } from './retention.js';
+import { migrate } from './schema.js';
 import { SqliteStore } from './sqlite-store.js';
+import { StepTable } from './step-table.js';
 
 let folder: string;
 let path: string;
@@ -156,5 +160,22 @@ describe('enforceRetention', () => {
     const write = store.appendSteps([stepAt(20_000)]).then(() => order.push('write'));
     await Promise.all([retention, write]);
     expect(order).toEqual(['write', 'retention']);
+  });
+
+  it('asks memory which sessions have steps not indexed yet: their rows are not read for each piece', () => {
+    const database = new SQLite(':memory:');
+    migrate(database);
+    new Retention(database, new StepTable(database), new CallTable(database));
+    const plan = database.prepare(`EXPLAIN QUERY PLAN ${DELETE_EMPTY_SESSIONS}`).all(1, 1) as {
+      detail: string;
+    }[];
+    const looks = plan.map(({ detail }) => detail).filter((detail) => /^(SCAN|SEARCH) /.test(detail));
+    expect(looks).toEqual([
+      'SEARCH sessions USING INTEGER PRIMARY KEY (rowid=?)',
+      'SEARCH s USING INDEX sessions_by_age (last_seen_ms<?)',
+      'SEARCH k USING PRIMARY KEY (key=? AND part=?)',
+      'SEARCH t USING INTEGER PRIMARY KEY (rowid=?)',
+      'SEARCH c USING INDEX sqlite_autoindex_controls_1 (tenant_id=? AND session_id=?)',
+    ]);
   });
 });

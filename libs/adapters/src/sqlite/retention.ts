@@ -26,6 +26,17 @@ const OLDEST = {
   semantic_loops: 'SELECT seq, at_ms, 0 AS held FROM semantic_loops WHERE',
 } as const satisfies Record<AgedTable, string>;
 
+/** Of sessions last seen before a time, so many at most. A piece never reads the steps that are not indexed yet. */
+export const DELETE_EMPTY_SESSIONS = `DELETE FROM sessions WHERE rowid IN (
+  SELECT s.rowid FROM sessions s WHERE s.last_seen_ms < ?
+    AND NOT EXISTS (SELECT 1 FROM step_keys k CROSS JOIN steps t ON t.seq = k.seq
+                    WHERE k.key = session_key(s.tenant_id, s.session_id) AND k.part = ${NO_PART}
+                    AND t.tenant_id = s.tenant_id AND t.session_id = s.session_id)
+    AND NOT has_young_step(session_key(s.tenant_id, s.session_id))
+    AND NOT EXISTS (SELECT 1 FROM controls c WHERE c.tenant_id = s.tenant_id
+                    AND c.session_id = s.session_id AND c.state NOT IN ('active', 'terminated'))
+  ORDER BY s.last_seen_ms LIMIT ?)`;
+
 interface AgedRow {
   seq: number;
   at_ms: number;
@@ -36,11 +47,14 @@ export class Retention {
   readonly #database: Database;
   readonly #steps: StepTable;
   readonly #calls: CallTable;
+  /** Keys of sessions whose steps memory alone can find; filled for the statement that asks. */
+  #youngSessionKeys: ReadonlySet<number> = new Set();
 
   constructor(database: Database, steps: StepTable, calls: CallTable) {
     this.#database = database;
     this.#steps = steps;
     this.#calls = calls;
+    database.function('has_young_step', (key) => Number(this.#youngSessionKeys.has(key as number)));
   }
 
   deleteOlder(table: AgedTable, beforeMs: number, afterSeq: number): RetentionPiece {
@@ -76,19 +90,9 @@ export class Retention {
   /** Sessions that an operator holds stay, so that someone can still let them go. */
   deleteEmptySessions(beforeMs: number): RetentionPiece {
     this.#database.prepare('DELETE FROM alert_groups WHERE last_at_ms < ?').run(beforeMs);
-    const deleted = this.#database
-      .prepare(
-        `DELETE FROM sessions WHERE rowid IN (
-           SELECT s.rowid FROM sessions s WHERE s.last_seen_ms < ?
-             AND NOT EXISTS (SELECT 1 FROM step_keys k CROSS JOIN steps t ON t.seq = k.seq
-                             WHERE k.key = session_key(s.tenant_id, s.session_id) AND k.part = ${NO_PART}
-                             AND t.tenant_id = s.tenant_id AND t.session_id = s.session_id)
-             AND (s.tenant_id, s.session_id) NOT IN (SELECT tenant_id, session_id FROM steps WHERE seq > ?)
-             AND NOT EXISTS (SELECT 1 FROM controls c WHERE c.tenant_id = s.tenant_id
-                             AND c.session_id = s.session_id AND c.state NOT IN ('active', 'terminated'))
-           ORDER BY s.last_seen_ms LIMIT ?)`,
-      )
-      .run(beforeMs, this.#steps.indexedSeq, PIECE_COUNT).changes;
+    this.#youngSessionKeys = this.#steps.youngSessionKeys();
+    const deleted = this.#database.prepare(DELETE_EMPTY_SESSIONS).run(beforeMs, PIECE_COUNT).changes;
+    this.#youngSessionKeys = new Set();
     return { deleted_count: deleted, nextSeq: deleted === PIECE_COUNT ? 0 : null };
   }
 

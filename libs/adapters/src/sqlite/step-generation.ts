@@ -31,6 +31,11 @@ export class StepGeneration {
     return this.#seqOf.get(identity) ?? null;
   }
 
+  /** Adds the session key of each step that `isStored`. */
+  addSessionKeys(to: Set<number>, isStored: (seq: number) => boolean): void {
+    for (const [step, seq] of this.#seqs.entries()) if (isStored(seq)) to.add(this.#keys[step * 2] as number);
+  }
+
   /** Takes the place of what an undone transaction left at this seq and beyond. */
   add(seq: number, identity: string, sessionKey: number, traceKey: number, part: number): void {
     this.cutFrom(seq);

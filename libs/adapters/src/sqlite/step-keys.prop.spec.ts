@@ -5,6 +5,8 @@ import type { StepRow } from '#contracts';
 import { bodyHash } from '#domain/decision-log';
 import { buildStepRow } from '#testing';
 import { STEP_COLUMNS } from './protocol.js';
+import { CallTable } from './proxy/call-table.js';
+import { Retention } from './retention.js';
 import { migrate } from './schema.js';
 import { StepFinder } from './step-finder.js';
 import { partOf } from './step-key.js';
@@ -133,8 +135,30 @@ class Bench {
           expect(this.finder.ofTrace(tenant, other, body_hash)?.seq).toBe(seq);
         }
       }
+    expect(this.sessionsKept()).toEqual([
+      ...new Set(this.stored.map((each) => `${each.tenant_id}/${each.session_id}`).sort()),
+    ]);
     const orphans = 'SELECT count(*) FROM step_keys WHERE seq NOT IN (SELECT seq FROM steps)';
     expect(this.database.prepare(orphans).pluck().get()).toBe(0);
+  }
+
+  /** What retention leaves of a row for every session there could be. */
+  sessionsKept(): string[] {
+    const retention = new Retention(this.database, this.table, new CallTable(this.database));
+    const names = ['a', 'b', 'a\n', '1 a'];
+    const insert = this.database.prepare(
+      "INSERT INTO sessions VALUES (?, ?, 'agent', 'normal', 0, 0, '', '{}')",
+    );
+    this.table.begin();
+    this.database.exec('BEGIN');
+    for (const tenant of names) for (const session of names) insert.run(tenant, session);
+    retention.deleteEmptySessions(1);
+    const kept = this.database
+      .prepare("SELECT tenant_id || '/' || session_id FROM sessions")
+      .pluck()
+      .all() as string[];
+    this.database.exec('ROLLBACK');
+    return kept.sort();
   }
 
   seqs(matches: (step: Identity) => boolean): number[] {

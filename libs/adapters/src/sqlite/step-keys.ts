@@ -81,11 +81,6 @@ export class StepKeys {
     this.#indexStored();
   }
 
-  /** `step_keys` is whole up to this step. */
-  get indexedSeq(): number {
-    return this.#indexedSeq;
-  }
-
   /** Before every transaction. @param nextSeq seq of the next new step: all before it are committed */
   begin(nextSeq: number): void {
     this.#goneNow.clear();
@@ -133,6 +128,15 @@ export class StepKeys {
     if (seq > this.#indexedSeq) this.#goneNow.add(seq);
     this.#delete.run(this.#sessionKey(tenant_id, session_id), NO_PART, seq);
     this.#delete.run(traceKeyOf(tenant_id, trace_id), partOf(body_hash), seq);
+  }
+
+  /** Session keys of the steps not indexed yet, as the transaction under way sees them. A few ms for a generation. */
+  youngSessionKeys(nextSeq: number): Set<number> {
+    const keys = new Set<number>();
+    const isStored = (seq: number) => seq < nextSeq && !this.#gone.has(seq) && !this.#goneNow.has(seq);
+    this.#merge?.generation.addSessionKeys(keys, isStored);
+    this.#young.addSessionKeys(keys, isStored);
+    return keys;
   }
 
   /**

@@ -94,9 +94,9 @@ export class StepTable {
     this.#keys.settle(this.#nextSeq);
   }
 
-  /** All steps up to this one are in `step_keys`; later ones may be. */
-  get indexedSeq(): number {
-    return this.#keys.indexedSeq;
+  /** Keys of the sessions with steps that `step_keys` may lack. */
+  youngSessionKeys(): Set<number> {
+    return this.#keys.youngSessionKeys(this.#nextSeq);
   }
 
   /** @returns false if there is none */
