@@ -105,7 +105,8 @@ describe('what stays counted when a call ends without a whole answer', () => {
   });
 
   test('so has one whose upstream is too late', async () => {
-    expect(await countedAfter({ decision: 'upstream_failed', wasTakenUp: true })).toEqual(counted(ESTIMATED));
+    const late = { decision: 'upstream_failed', status: 504, wasTakenUp: true } as const;
+    expect(await countedAfter(late)).toEqual(counted(ESTIMATED));
   });
 
   test('a stream cut before its usage came has used the estimate, or what went by where that is more', async () => {
@@ -118,14 +119,24 @@ describe('what stays counted when a call ends without a whole answer', () => {
     expect(await countedAfter({ ...cut, answer: long })).toEqual(counted(INPUT_TOKENS + 5_000));
   });
 
+  test('an answer that its upstream breaks off has cost the prompt and what went by', async () => {
+    const broken = { decision: 'upstream_failed', status: 200, wasTakenUp: true } as const;
+    expect(await countedAfter(broken)).toEqual(counted(INPUT_TOKENS));
+    expect(await countedAfter({ ...broken, answer: answer({ text: 'x'.repeat(4 * 30) }) })).toEqual(
+      counted(INPUT_TOKENS + 30),
+    );
+    const whole = answer({ text: 'done', finish: 'stop', usage: usage(20, 7) });
+    expect(await countedAfter({ ...broken, answer: whole })).toEqual(counted(27));
+  });
+
   test('a client that leaves behind the last word has used what the vendor said', async () => {
     const whole = answer({ text: 'done', finish: 'stop', usage: usage(20, 7) });
     expect(await countedAfter({ ...LEFT, wasTakenUp: true, answer: whole })).toEqual(counted(27));
   });
 
-  test('a call that no upstream had, or that its upstream failed, is given back', async () => {
+  test('a call that no upstream had, or that its upstream failed before an answer, is given back', async () => {
     expect(await countedAfter(LEFT)).toEqual(NOTHING);
-    expect(await countedAfter({ decision: 'upstream_failed' })).toEqual(NOTHING);
+    expect(await countedAfter({ decision: 'upstream_failed', status: 502 })).toEqual(NOTHING);
     expect(await countedAfter({ decision: 'forwarded', status: 500 })).toEqual(NOTHING);
   });
 });

@@ -1,7 +1,8 @@
 /**
  * Step 3: may this agent run, now, this much? What a call will use is estimated and taken before it is sent, so that a
- * burst cannot overrun a budget; what it really used is put in its place afterwards, and a failed call gives all back.
- * Who hangs up on an upstream at work has used what was estimated: leaving early must not be a way around a limit.
+ * burst cannot overrun a budget; what it really used is put in its place afterwards. A call that fails before an answer gives
+ * all back, one whose answer the upstream breaks off all but its prompt and what went by. Who hangs up on an upstream at
+ * work has used what was estimated: leaving early must not be a way around a limit.
  */
 import { type AgentPolicy, type LimitDecision, type RateLimiter, type Usage } from '#contracts';
 import {
@@ -96,7 +97,7 @@ function apply(
   return limited((windows[decision.refusedBy] as NamedWindow).name, decision.retryAfterMs);
 }
 
-/** Null: the call used nothing, because the upstream never had it or failed it. */
+/** Null: the call used nothing, because the upstream never had it, or failed it before an answer. */
 function usedBy(call: ProxyCall): Usage | null {
   if (call.decision === 'cached') return NO_TOKENS;
   const { request, answer } = call;
@@ -104,10 +105,15 @@ function usedBy(call: ProxyCall): Usage | null {
   const tokensSeen = Math.ceil((answer?.text.length ?? 0) / 4);
   const isWhole = call.isAnswered || (answer !== null && answer.finish !== null);
   if (isWhole) return answer?.usage ?? estimateUsage(bytesOf(call), tokensSeen);
-  // Cut off: what the vendor said of usage so far, if anything, is not what it will charge.
+  // What the vendor said of usage so far, if anything, is not what it will charge.
+  if (isBrokenOff(call)) return estimateUsage(bytesOf(call), tokensSeen);
   const tokensMax = request.output_tokens_max ?? OUTPUT_TOKENS_ESTIMATE;
   return estimateUsage(bytesOf(call), Math.max(tokensSeen, tokensMax));
 }
+
+/** By the upstream, in mid-answer, in which the agent has no part. Where no answer had begun, the status is our refusal's. */
+const isBrokenOff = ({ decision, status }: ProxyCall): boolean =>
+  decision === 'upstream_failed' && status >= 200 && status < 300;
 
 const bytesOf = ({ body }: ProxyCall): number => body?.length ?? 0;
 
