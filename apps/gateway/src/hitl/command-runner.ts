@@ -44,7 +44,7 @@ export interface CommandRunnerOptions {
   events: HitlEvents;
 }
 
-/** Every method expects to run alone in the session of `entry`. @see SessionQueue */
+/** Every method expects to run alone in the session of `entry`. @see ChangeQueue */
 export class CommandRunner {
   readonly #options: CommandRunnerOptions;
 

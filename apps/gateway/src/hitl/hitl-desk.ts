@@ -23,7 +23,7 @@ import {
   sessionKey,
 } from '#contracts';
 import { agentStateOf, type Confirmation, decideAcknowledge } from '#domain/hitl';
-import type { Clock, IdSource } from '#kernel';
+import { ChangeQueue, type Clock, type IdSource } from '#kernel';
 import type { SessionDirectory } from '../decision-log/session-directory.js';
 import { CommandRunner, SYSTEM_ACTOR } from './command-runner.js';
 import type { ControlBounds } from './control-bounds.js';
@@ -47,7 +47,6 @@ import { ControlWriter } from './control-writer.js';
 import { ExpiryTimer } from './expiry-timer.js';
 import { HeldGate } from './held-gate.js';
 import type { HitlEvents } from './hitl-events.js';
-import { SessionQueue } from './session-queue.js';
 import type { Timer } from './timer.js';
 
 export interface HitlPorts {
@@ -80,7 +79,7 @@ const RELEASE_RETRY_MS = 1_000;
 
 export class HitlDesk implements ControlDesk {
   readonly #ports: HitlPorts;
-  readonly #queue = new SessionQueue();
+  readonly #queue = new ChangeQueue<SessionKey>();
   readonly #registry: ControlRegistry;
   readonly #delivery: ControlDelivery;
   readonly #writer: ControlWriter;
