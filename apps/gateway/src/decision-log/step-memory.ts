@@ -1,6 +1,7 @@
 /**
  * Which steps were seen lately, so that a resent one counts once, and which session a step belongs to.
- * Bounded: the oldest trace ids leave. Behind it the store's unique key still refuses a second copy.
+ * Bounded: the oldest trace ids leave. Behind it the store still finds any step it has, and
+ * keeps no second copy.
  */
 import { type SessionKey, sessionKey } from '#contracts';
 import { OldestEntry } from '#kernel';
