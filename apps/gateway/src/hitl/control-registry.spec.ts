@@ -127,6 +127,12 @@ describe('sessions under control', () => {
   });
 });
 
+/** What was put off, by what it was. */
+async function deferredBy(h: DeskHarness): Promise<Record<string, number>> {
+  const metric = await h.metrics.getSingleMetric('observatory_hitl_deferred_total')?.get();
+  return Object.fromEntries(metric?.values.map(({ labels, value }) => [labels.what, value]) ?? []);
+}
+
 describe('a pause that expired before its agent came back', () => {
   const KEY = sessionKey('noisy', 's-1');
   const expired = async (h: DeskHarness) => {
@@ -193,5 +199,18 @@ describe('a pause that expired before its agent came back', () => {
     await h.desk.settled();
     expect(h.desk.view(KEY)).toMatchObject({ state: 'active', pending_directive_count: 1 });
     expect(await h.store.controls()).toHaveLength(1);
+    expect(await deferredBy(h)).toEqual({ shelving: 1 });
+  });
+
+  it('is not told to a socket when the store cannot be asked, which is counted as that', async () => {
+    const before = await start();
+    await expired(before);
+    const h = await before.restart();
+    h.store.control = () => Promise.reject(new Error('disk'));
+    const pushed: unknown[] = [];
+    h.desk.attachListener(KEY, (control) => pushed.push(control));
+    await turn();
+    expect(pushed).toEqual([]);
+    expect(await deferredBy(h)).toEqual({ look: 1 });
   });
 });

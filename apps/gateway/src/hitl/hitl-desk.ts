@@ -237,7 +237,7 @@ export class HitlDesk implements ControlDesk {
       (entry) => {
         if (isListening && entry.row.directive_seq > 0) this.#delivery.push(key, push, pollAnswer(entry));
       },
-      (error: unknown) => this.#ports.events.listenerFailed(key, error),
+      (error: unknown) => this.#ports.events.lookFailed(key, error),
     );
     return () => {
       isListening = false;
@@ -406,7 +406,7 @@ export class HitlDesk implements ControlDesk {
     try {
       await this.#writer.shelve(entry);
     } catch (error) {
-      this.#ports.events.confirmationDeferred(entry.key, error);
+      this.#ports.events.shelveDeferred(entry.key, error);
     }
   }
 

@@ -67,7 +67,7 @@ export class HitlEvents {
     });
     this.#deferred = new Counter({
       name: `${METRIC_PREFIX}hitl_deferred_total`,
-      help: 'Writes put off because the store refused them: the rest of a release, or what an agent confirmed.',
+      help: 'Put off because the store refused: the rest of a release, what an agent confirmed, the shelving of an expired pause, a look at what a listener has missed.',
       labelNames: ['what'],
       registers,
     });
@@ -117,6 +117,19 @@ export class HitlEvents {
     this.#logger.warn({ ...scope(key), err: error }, 'confirmation of directives not written');
   }
 
+  /** What is left of an expired pause stays in the store: each start loads it until the session's control changes again. */
+  shelveDeferred(key: SessionKey, error: unknown): void {
+    this.#deferred.inc({ what: 'shelving' });
+    this.#logger.warn({ ...scope(key), err: error }, 'expired pause not shelved');
+  }
+
+  /** What the session's pause came to while nobody listened could not be read; the listener hears of the next change. */
+  lookFailed(key: SessionKey, error: unknown): void {
+    this.#deferred.inc({ what: 'look' });
+    this.#logger.warn({ ...scope(key), err: error }, 'control not read for a new listener');
+  }
+
+  /** A listener's own function threw. */
   listenerFailed(key: SessionKey, error: unknown): void {
     this.#logger.warn({ ...scope(key), err: error }, 'control listener failed');
   }
