@@ -188,9 +188,10 @@ export class SchemaInterceptor {
     if (!log.meta.session_id && parentId && this.#parts.memory.sessionOf(tenantId, parentId) === undefined) {
       return this.#prepareWithStoredParent(tenantId, message, commit, parentId);
     }
-    const restored = this.#windows.restore(sessionKey(tenantId, sessionId));
-    if (restored === null) return this.#score(tenantId, sessionId, message, commit);
-    return restored.then(() => this.#score(tenantId, sessionId, message, commit));
+    const key = sessionKey(tenantId, sessionId);
+    const restored = this.#windows.restore(key);
+    if (restored === null) return this.#score(key, tenantId, sessionId, message, commit);
+    return restored.then(() => this.#score(key, tenantId, sessionId, message, commit));
   }
 
   async #prepareWithStoredParent(
@@ -201,12 +202,19 @@ export class SchemaInterceptor {
   ): Promise<Prepared> {
     const parent = await this.#parts.store.stepByTrace(tenantId, parentId);
     const sessionId = resolveSessionId(message.log, () => parent?.session_id);
-    await this.#windows.restore(sessionKey(tenantId, sessionId));
-    return this.#score(tenantId, sessionId, message, commit);
+    const key = sessionKey(tenantId, sessionId);
+    await this.#windows.restore(key);
+    return this.#score(key, tenantId, sessionId, message, commit);
   }
 
   /** From here to the end nothing waits: recognition and scoring are one turn. */
-  #score(tenantId: string, sessionId: string, message: Validated, commit: Promise<void>): Prepared {
+  #score(
+    key: SessionKey,
+    tenantId: string,
+    sessionId: string,
+    message: Validated,
+    commit: Promise<void>,
+  ): Prepared {
     const { log, hash, warnings } = message;
     const isAsSent = warnings.length === 0;
     const { clock, config, tracker, memory, events } = this.#parts;
@@ -232,7 +240,7 @@ export class SchemaInterceptor {
         `identity.capability_version ${JSON.stringify(capability_version)} of ${agent_type} was not seen before`,
       );
     }
-    const window = tracker.bindAgent(sessionKey(tenantId, sessionId), agent_id);
+    const window = tracker.bindAgent(key, agent_id);
     const scored = tracker.recordAndScore(window, tupleOf(log, toolKeySetting(config)));
     let severity: Severity = 'normal';
     if (scored.ok) {

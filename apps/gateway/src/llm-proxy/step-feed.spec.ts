@@ -96,6 +96,24 @@ describe('steps made of calls', () => {
     expect(sessionsMade()).toEqual(['other']);
   });
 
+  test('are made neither for the second agent of a session that is reported by two in turn', () => {
+    reported({ agent: 'a' });
+    reported({ agent: 'b' });
+    reported({ agent: 'a' });
+    call({ agent: 'a', session: 'inferred' });
+    call({ agent: 'b', session: 'inferred too' });
+    expect(sessionsMade()).toEqual([]);
+  });
+
+  test('are not made while an agent goes on reporting', () => {
+    for (let minute = 0; minute < 180; minute += 1) {
+      reported({});
+      clock.advance(HOUR_MS / 60);
+    }
+    call({});
+    expect(sessionsMade()).toEqual([]);
+  });
+
   test('are made again an hour after the last report, however busy the agent was meanwhile', () => {
     reported({});
     clock.advance(HOUR_MS / 2);

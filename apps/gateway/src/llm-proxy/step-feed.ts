@@ -43,8 +43,10 @@ const INPUT_CHARS_MAX = 2_000;
 const OUTPUT_CHARS_MAX = 500;
 /** Agents, and as many sessions, that are known to report themselves. */
 const SELF_REPORTING_COUNT_MAX = 20_000;
-/** Since its latest DecisionLog; then its calls make steps again. */
+/** Since its latest DecisionLog, to the minute; then its calls make steps again. */
 const SELF_REPORTING_MS = 3_600_000;
+/** An agent that goes on reporting in the same session is noted at most this often. */
+const REPORT_NOTED_EVERY_MS = 60_000;
 
 interface Conversation {
   label: string;
@@ -52,6 +54,12 @@ interface Conversation {
   costMicroUsd: number;
   /** Waits for the results of its tool calls. */
   open: { tenantId: string; log: DecisionLog; sinceMs: number } | null;
+}
+
+/** Who reported in a session, and when it was noted. */
+interface Report {
+  agentId: string;
+  notedMs: number;
 }
 
 export interface StepFeedParts {
@@ -65,7 +73,7 @@ export class StepFeed {
   readonly #parts: StepFeedParts;
   readonly #conversations: TtlLru<SessionKey, Conversation>;
   readonly #selfReportingAgents: TtlLru<AgentScope, true>;
-  readonly #selfReportingSessions: TtlLru<SessionKey, true>;
+  readonly #selfReportingSessions: TtlLru<SessionKey, Report>;
   /** Conversations with an open step, oldest first. */
   readonly #open = new Map<SessionKey, Conversation>();
   #ready = new Map<string, DecisionLog[]>();
@@ -105,8 +113,11 @@ export class StepFeed {
   noteReported({ tenant_id, agent_id, session_id, log }: StoredStep): void {
     if (log.meta.source_app === PROXY_SOURCE) return;
     const key = sessionKey(tenant_id, session_id);
-    if (this.#selfReportingSessions.peek(key) === undefined) this.#withdraw(key, tenant_id, session_id);
-    this.#selfReportingSessions.set(key, true);
+    const nowMs = this.#parts.clock.nowMs();
+    const noted = this.#selfReportingSessions.peek(key);
+    if (noted?.agentId === agent_id && nowMs - noted.notedMs < REPORT_NOTED_EVERY_MS) return;
+    if (noted === undefined) this.#withdraw(key, tenant_id, session_id);
+    this.#selfReportingSessions.set(key, { agentId: agent_id, notedMs: nowMs });
     this.#selfReportingAgents.set(agentScope(tenant_id, agent_id), true);
   }
 
