@@ -33,6 +33,12 @@ export function storeTelemetry(
   });
   return (event) => {
     switch (event.kind) {
+      case 'indexing':
+        logger.info(
+          { event: 'store_indexing', step_count_max: event.stepCountMax },
+          'indexing stored steps before listening; about 25 s per million',
+        );
+        return;
       case 'committed':
         rows.inc(event.rowCount);
         commits.observe(event.durationMs / 1000);
