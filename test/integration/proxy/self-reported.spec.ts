@@ -5,14 +5,13 @@ import { buildDecisionLog, ScriptedUpstream } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
 import { always, openaiChat } from './vendors.js';
 
-/** The gateway hands on a proxied call's step after a tenth of a second. */
-const FEED_MS = 300;
-
 let upstream: ScriptedUpstream;
 let gateway: RunningGateway;
 beforeAll(async () => {
   upstream = await new ScriptedUpstream().listen();
-  upstream.script(always(openaiChat, (index) => ({ text: `Thought ${'abcdefghijkl'[index]}` })));
+  upstream.script(
+    always(openaiChat, (index) => ({ text: `Thought ${'abcdefghijklmnopqrstuvwxyzABCDEF'[index]}` })),
+  );
   gateway = await startGateway({
     env: {
       OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
@@ -25,19 +24,30 @@ afterAll(async () => {
   await upstream.close();
 });
 
-const waited = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const openai = (agentId: string | undefined, session: string) =>
+  new OpenAI({
+    baseURL: `${gateway.url}${agentId === undefined ? '' : `/agents/${agentId}`}/proxy/openai/v1`,
+    apiKey: AGENT_KEY,
+    maxRetries: 0,
+    defaultHeaders: { 'x-observatory-session': session },
+  });
+const askAbout = (client: OpenAI, step: number) =>
+  client.chat.completions.create({
+    model: 'gpt-4o-mini',
+    messages: [{ role: 'user', content: `What follows from ${'mnopqrst'[step]}?` }],
+  });
+const stepsOf = async (session: string): Promise<unknown[]> =>
+  (await gateway.operator('GET', `/v1/sessions/${session}/decision-logs?limit=50`)).body.items ?? [];
 
 test.each([
   ['under one name', 'twofold', 'twofold'],
   ['under the name of its key, its calls naming none', 'told', undefined],
 ])('an agent in a loop that posts its steps is found out, %s', async (_, agentId, proxied) => {
   const session = `self-reported-${agentId}`;
-  const client = new OpenAI({
-    baseURL: `${gateway.url}${proxied === undefined ? '' : `/agents/${proxied}`}/proxy/openai/v1`,
-    apiKey: AGENT_KEY,
-    maxRetries: 0,
-    defaultHeaders: { 'x-observatory-session': session },
-  });
+  const client = openai(proxied, session);
+  // Of another agent: steps leave in the order of their calls, so what came of an earlier call is there once its is.
+  const after = `after-${agentId}`;
+  const witness = openai('witness', after);
   const severities: string[] = [];
   for (let step = 0; step < 8; step += 1) {
     const log = buildDecisionLog({
@@ -46,15 +56,12 @@ test.each([
       cognition: { intent: 'Read report' },
     });
     severities.push((await (await gateway.ingest(log)).json()).entropy.severity);
-    await client.chat.completions.create({
-      model: 'gpt-4o-mini',
-      messages: [{ role: 'user', content: `What follows from ${'mnopqrst'[step]}?` }],
-    });
-    await waited(FEED_MS);
+    await askAbout(client, step);
+    await askAbout(witness, step);
+    await expect.poll(() => stepsOf(after)).toHaveLength(step + 1);
   }
   expect(severities.at(-1)).toBe('loop');
-  const { body } = await gateway.operator('GET', `/v1/sessions/${session}/decision-logs?limit=50`);
-  expect(body.items).toHaveLength(8);
+  expect(await stepsOf(session)).toHaveLength(8);
   const calls = await gateway.operator('GET', `/v1/calls?session_id=${session}`);
   expect(calls.body.items).toHaveLength(8);
 });

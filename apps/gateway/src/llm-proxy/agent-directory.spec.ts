@@ -16,6 +16,9 @@ const BEN = { ...ANN, operator_id: 'ben' };
 const incident = (incident_id: string): Incident =>
   ({ incident_id, agent_id: 'a', at_ms: 9, breakdown: { score: 13 }, threshold: 10 }) as Incident;
 
+/** More than any test's changes need. */
+const TURNS_MAX = 50;
+
 /** Writes wait until the test lets them through. */
 let writes: Deferred<void>[];
 let onDisk: AgentPolicy | null;
@@ -49,19 +52,26 @@ beforeEach(() => {
   } as unknown as ConstructorParameters<typeof AgentDirectory>[0]);
 });
 
-/** Lets the next write through, once it has come. */
+/** All that can go on without a write has gone on. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Lets the one write through that waits, and what follows go on. */
 async function letWrite(): Promise<void> {
-  await expect.poll(() => writes.length).toBeGreaterThan(0);
+  await turn();
+  expect(writes).toHaveLength(1);
   writes.shift()?.resolve();
+  await turn();
 }
-/** Lets writes through until nobody writes any more. */
+/** Lets writes through until these changes are made. */
 async function settle<T>(...changes: Promise<T>[]): Promise<T[]> {
-  const timer = setInterval(() => writes.shift()?.resolve(), 1);
-  try {
-    return await Promise.all(changes);
-  } finally {
-    clearInterval(timer);
+  let isSettled = false;
+  const settled = Promise.all(changes).finally(() => {
+    isSettled = true;
+  });
+  for (let turns = 0; !isSettled && turns < TURNS_MAX; turns += 1) {
+    writes.shift()?.resolve();
+    await turn();
   }
+  return settled;
 }
 
 describe('changes of one agent at once', () => {
@@ -95,7 +105,8 @@ describe('changes of one agent at once', () => {
 describe('a kill switch that fires while another change is being written', () => {
   test('stops the agent at once, and for good; the other change is kept', async () => {
     const patch = agents.patchPolicy(AGENT, { requests_per_minute: 5 }, ANN);
-    await expect.poll(() => writes.length).toBe(1);
+    await turn();
+    expect(writes).toHaveLength(1);
     expect(agents.deactivateByKillSwitch(AGENT, incident('inc-1'))).toBe(true);
     expect(agents.policy(AGENT).active).toBe(false);
     await letWrite();
@@ -103,20 +114,20 @@ describe('a kill switch that fires while another change is being written', () =>
     expect(await patch).toMatchObject(expected);
     expect(agents.policy(AGENT)).toMatchObject(expected);
     await letWrite();
-    await expect.poll(() => onDisk).toMatchObject(expected);
-    await expect.poll(() => audited).toEqual(['agent.policy', 'agent.deactivate']);
+    expect(onDisk).toMatchObject(expected);
+    expect(audited).toEqual(['agent.policy', 'agent.deactivate']);
   });
 
   test('is not undone by a reactivation that began before', async () => {
     await settle(agents.patchPolicy(AGENT, { active: false }, ANN));
     const reactivation = agents.reactivate(AGENT, BEN);
-    await expect.poll(() => writes.length).toBe(1);
+    await turn();
+    expect(writes).toHaveLength(1);
     expect(agents.deactivateByKillSwitch(AGENT, incident('inc-2'))).toBe(false);
     await settle(reactivation);
-    await expect.poll(() => writes.length).toBe(1);
     await letWrite();
     expect(agents.policy(AGENT)).toMatchObject({ active: false, deactivated_by: 'ann' });
-    await expect.poll(() => onDisk).toMatchObject({ active: false });
+    expect(onDisk).toMatchObject({ active: false });
     expect(agents.openIncidentId(AGENT)).toBe('inc-2');
   });
 });

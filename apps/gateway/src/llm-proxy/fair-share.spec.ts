@@ -31,8 +31,11 @@ describe('a fair share', () => {
     share.giveBack('a', 3);
     expect(share.fits('a', 4)).toBe(false);
     expect(share.fits('a', 3)).toBe(true);
+    share.take('c', 1);
+    expect(share.tenantCount).toBe(2);
     share.giveBack('a', 2);
-    expect(share.taken).toBe(0);
+    share.giveBack('c', 1);
+    expect([share.taken, share.tenantCount]).toEqual([0, 0]);
     expect(share.take('a', 5)).toBe(true);
   });
 });

@@ -20,6 +20,11 @@ export class FairShare {
     return this.#taken;
   }
 
+  /** Tenants that have something; nothing is kept of the others. */
+  get tenantCount(): number {
+    return this.#takenByTenant.size;
+  }
+
   /** False: there is no room for so much now. Takes nothing. */
   fits(tenantId: string, amount: number): boolean {
     const ofTenant = (this.#takenByTenant.get(tenantId) ?? 0) + amount;
