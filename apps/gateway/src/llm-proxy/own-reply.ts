@@ -58,20 +58,20 @@ function send(
   }
   // An unread rest of the request would be taken for the next one.
   if (!incoming.complete) outgoing.setHeader('connection', 'close');
-  outgoing.writeHead(answer.status, {
-    ...ownHeaders(call),
-    ...answer.headers,
-    'content-type': answer.contentType,
-    'content-length': Buffer.byteLength(answer.body),
-    'cache-control': 'no-store',
-  });
-  endOnceRead(incoming, outgoing, answer.body);
+  const { contentType, body, headers } = answer;
+  outgoing.writeHead(answer.status, [
+    ...ownHeaders(call, { ...call.answerHeaders, ...headers }),
+    ...['content-type', contentType, 'content-length', String(Buffer.byteLength(body))],
+    ...['cache-control', 'no-store'],
+  ]);
+  endOnceRead(incoming, outgoing, body);
 }
 
-/** What every answer of the proxy carries. */
-export const ownHeaders = (call: ProxyCall): Record<string, string> => ({
-  ...PROXY_HEADERS,
-  ...call.answerHeaders,
-  [HEADERS.call]: call.id,
-  [HEADERS.decision]: call.decision,
-});
+const FIXED_HEADERS: readonly string[] = Object.entries(PROXY_HEADERS).flat();
+
+/** What every answer of the proxy carries: name, value, name, value ... Hot path: an object would be built to be taken apart. */
+export function ownHeaders(call: ProxyCall, more = call.answerHeaders): string[] {
+  const headers = [...FIXED_HEADERS, HEADERS.call, call.id, HEADERS.decision, call.decision];
+  for (const name in more) headers.push(name, more[name] as string);
+  return headers;
+}

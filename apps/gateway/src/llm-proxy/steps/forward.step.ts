@@ -137,8 +137,7 @@ class Relay implements UpstreamSink {
     }
     // What we say of limits is about this agent; what the vendor says is about its whole account.
     const kept = responseHeaders(headers, call.answerHeaders);
-    const own = ownHeaders(call);
-    for (const name in own) kept.push(name, own[name] as string);
+    kept.push(...ownHeaders(call));
     call.outgoing.writeHead(status, kept);
     this.#bytesToCome = Number(headerOf(headers, 'content-length') ?? Number.NaN);
   }

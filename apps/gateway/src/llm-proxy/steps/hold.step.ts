@@ -115,12 +115,12 @@ function keepAlive({ request, dialect, target }: ProxyCall): string | null {
 }
 
 function beginStream(call: ProxyCall, comment: string): void {
-  call.outgoing.writeHead(200, {
+  call.outgoing.writeHead(200, [
     ...ownHeaders(call),
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-cache',
-    'x-accel-buffering': 'no',
-  });
+    ...['content-type', 'text/event-stream; charset=utf-8'],
+    ...['cache-control', 'no-cache'],
+    ...['x-accel-buffering', 'no'],
+  ]);
   call.outgoing.write(comment);
 }
 
