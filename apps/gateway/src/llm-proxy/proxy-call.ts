@@ -37,6 +37,11 @@ export type Verdict =
   /** An answer given before, in the caller's dialect. */
   | { kind: 'replay'; decision: CallDecision; own: OwnAnswer; detail: string };
 
+/** Has a body in memory, and says when no more. */
+export interface BodyHolder {
+  whenLetGo(then: () => void): void;
+}
+
 const NONE: Readonly<Record<string, string>> = {};
 
 export class ProxyCall {
@@ -66,6 +71,8 @@ export class ProxyCall {
   body: Buffer | null = null;
   /** Of what all bodies together may take; also those of a body that was refused half-way. */
   bodyBytesTaken = 0;
+  /** Whose the body still is though the call has ended: its bytes stay taken until then. Null for nearly all. */
+  bodyHolder: BodyHolder | null = null;
   /** Null: a path of the upstream that is passed through unread. */
   dialect: Dialect | null = null;
   request: LlmRequest | null = null;

@@ -19,7 +19,6 @@ import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { RunningCalls } from '../running-calls.js';
 import type { Step } from '../step.js';
 import type { UpstreamTarget } from '../upstream-directory.js';
-import { holdBody } from './receive.step.js';
 
 export interface ForwardParts {
   client: Pick<UpstreamClient, 'send'>;
@@ -216,7 +215,7 @@ class Relay implements UpstreamSink {
     this.#isOver = true;
     this.#stopWaiting?.();
     this.#call.onGone = null;
-    if (this.#exchange?.isLetGo === false) holdBody(this.#call, this.#exchange);
+    if (this.#exchange?.isLetGo === false) this.#call.bodyHolder = this.#exchange;
     this.#resolve(verdict);
   }
 }

@@ -16,21 +16,8 @@ const JSON_DEPTH_MAX = 256;
 
 export interface ReceiveParts {
   limits: RequestBodyLimits;
-  /** Bytes of all bodies from their reading to the end of their calls, held ones included; of some even longer. @see holdBody */
+  /** Bytes of all bodies from their reading to the end of their calls, held ones included; of some even longer. @see BodyHolder */
   bodyBytes: FairShare;
-}
-
-/** Has a body in memory, and says when no more. */
-export interface BodyHolder {
-  whenLetGo(then: () => void): void;
-}
-
-/** Of bodies that outlive their calls. Beside the calls and not in them: hardly any has one. */
-const holders = new WeakMap<ProxyCall, BodyHolder>();
-
-/** The call is about to end, and its body stays in memory: its bytes stay taken until the holder lets go. */
-export function holdBody(call: ProxyCall, holder: BodyHolder): void {
-  holders.set(call, holder);
 }
 
 export const receiveStep = ({ limits, bodyBytes }: ReceiveParts): Step => ({
@@ -62,9 +49,8 @@ export const receiveStep = ({ limits, bodyBytes }: ReceiveParts): Step => ({
   },
   settle(call: ProxyCall): void {
     const giveBack = () => bodyBytes.giveBack(call.tenantId, call.bodyBytesTaken);
-    const holder = holders.get(call);
-    if (holder === undefined) giveBack();
-    else holder.whenLetGo(giveBack);
+    if (call.bodyHolder === null) giveBack();
+    else call.bodyHolder.whenLetGo(giveBack);
   },
 });
 
