@@ -21,6 +21,7 @@ import { type IngestRefusal, ingestRoute } from './decision-log/ingest.route.js'
 import { registerSecurityHeaders } from './errors/security-headers.js';
 import { createSendError } from './errors/send-error.js';
 import { DRAIN, type Drain } from './health/drain.js';
+import { watchUnusedConnections } from './health/unused-connections.js';
 import { CONTROL_DESK } from './hitl/control-desk.js';
 import { HitlDesk } from './hitl/hitl-desk.js';
 import { LlmCacheArea } from './llm-cache/llm-cache.area.js';
@@ -105,6 +106,7 @@ interface Parts {
   llmCache: LlmCacheArea;
   store: DecisionStore;
   closeSockets: () => Promise<void>;
+  closeUnused: () => void;
 }
 
 async function assemble(
@@ -185,7 +187,20 @@ async function assemble(
     io.engine.close();
   };
   const llmCache = app.get(LlmCacheArea);
-  return { hub, alerts, area, desk, proxy, proxyRoute, semanticLoop, llmCache, store, closeSockets };
+  const closeUnused = watchUnusedConnections(app.getHttpServer());
+  return {
+    hub,
+    alerts,
+    area,
+    desk,
+    proxy,
+    proxyRoute,
+    semanticLoop,
+    llmCache,
+    store,
+    closeSockets,
+    closeUnused,
+  };
 }
 
 /** An empty body is an empty object: a command without arguments needs none. */
@@ -203,13 +218,28 @@ function acceptJson(fastify: FastifyInstance): void {
 function planDrain(
   app: NestFastifyApplication,
   drain: Drain,
-  { hub, alerts, area, desk, proxy, proxyRoute, semanticLoop, llmCache, store, closeSockets }: Parts,
+  {
+    hub,
+    alerts,
+    area,
+    desk,
+    proxy,
+    proxyRoute,
+    semanticLoop,
+    llmCache,
+    store,
+    closeSockets,
+    closeUnused,
+  }: Parts,
 ): void {
   drain.onDrain('control polls', () => desk.drain());
   drain.onDrain('proxied calls', () => proxyRoute.drain(PROXY_DRAIN_MS));
   drain.onDrain('live feeds', () => hub.stop());
   drain.onDrain('sockets', closeSockets);
-  drain.onDrain('requests', () => app.close());
+  drain.onDrain('requests', () => {
+    closeUnused();
+    return app.close();
+  });
   drain.onDrain('proxy', () => proxy.stop());
   drain.onDrain('LLM cache', () => llmCache.stop());
   drain.onDrain('semantic loops', () => semanticLoop.stop());
