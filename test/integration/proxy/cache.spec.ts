@@ -481,6 +481,21 @@ describe('detectors', () => {
   });
 });
 
+describe('users whom nobody tells apart', () => {
+  test('may open with the same question as often as they like: the cache repeats itself, their bot does not', async () => {
+    upstream.script(always(openaiChat, { text: 'On Saturday from nine to five.' }));
+    const ask = () =>
+      openaiChat.ask(gateway.url, 'What are your opening hours on Saturday?', {
+        agent: 'help-desk',
+        system: 'You are the help desk of a shop.',
+      });
+    for (let user = 0; user < 12; user += 1)
+      expect((await ask()).text).toBe('On Saturday from nine to five.');
+    expect(upstream.calls).toHaveLength(1);
+    expect((await gateway.operator('GET', '/v1/agents/help-desk')).body.policy.active).toBe(true);
+  });
+});
+
 describe('an operator', () => {
   test('sees entries without their texts, previews and invalidates, and judges a match', async () => {
     upstream.script(always(openaiChat, { text: 'canary-answer-7731' }));

@@ -44,11 +44,18 @@ export const killSwitchStep = (parts: KillSwitchParts): Step => ({
   settle(call: ProxyCall): void {
     if (call.windowKey === null) return;
     // What never got an answer is no repetition: a client that tries again after a failure does the right thing.
-    if (call.isAnswered && call.answer !== null)
+    if (call.isAnswered && call.answer !== null && !isReplayToAnybody(call))
       parts.windows.recordAnswer(call.windowKey, call.id, call.answer);
     else parts.windows.drop(call.windowKey, call.id);
   },
 });
+
+/**
+ * Nobody named the session: its calls may be those of many users who open with the same words, and the cache, not the
+ * model, gives them all one answer. In a session that was named it is one agent that asks again, whoever answers.
+ */
+const isReplayToAnybody = ({ cache, isSessionInferred }: ProxyCall): boolean =>
+  cache !== null && isSessionInferred;
 
 const incidentOf = (
   call: ProxyCall,

@@ -1,0 +1,102 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import {
+  type AgentPrincipal,
+  agentScope,
+  type CallCache,
+  type Incident,
+  KILL_SWITCH_DEFAULTS,
+  type LlmAnswer,
+  sessionKey,
+} from '#contracts';
+import { KillSwitchWindows } from '#domain/kill-switch';
+import { type Dialect, dialectFor } from '#domain/llm-dialects';
+import { FakeClock } from '#testing';
+import { ProxyCall } from '../proxy-call.js';
+import { killSwitchStep } from './kill-switch.step.js';
+
+const EXACT: CallCache = { match: 'exact', age_s: 1, cosine: null, saved_usd: null };
+
+function setUp() {
+  const incidents: Incident[] = [];
+  let serial = 0;
+  const step = killSwitchStep({
+    agents: { killSwitch: () => KILL_SWITCH_DEFAULTS },
+    windows: new KillSwitchWindows({ clock: new FakeClock() }),
+    incidents: { open: (_tenantId, incident) => void incidents.push(incident) },
+    ids: { next: () => String(serial++) },
+    killResponse: 'message',
+  });
+  /** One question asked and answered with the same words each time. @returns what was decided */
+  const ask = (of: { cache: CallCache | null; isSessionInferred: boolean }): string => {
+    const call = callOf(`call-${serial++}`);
+    call.isSessionInferred = of.isSessionInferred;
+    const verdict = step.run?.(call);
+    if (verdict !== undefined) return (verdict as { decision: string }).decision;
+    Object.assign(call, { cache: of.cache, isAnswered: true, answer: ANSWER });
+    step.settle?.(call);
+    return of.cache === null ? 'forwarded' : 'cached';
+  };
+  return { ask, incidents };
+}
+
+const ANSWER: LlmAnswer = {
+  model: 'm',
+  text: 'On Saturday from nine to five.',
+  tool_calls: [],
+  finish: 'stop',
+  usage: null,
+  failed: false,
+  lossless: true,
+  answer_id: null,
+};
+
+function callOf(id: string): ProxyCall {
+  const target = { upstream: 'openai', agentId: null, path: '/chat/completions', query: '' };
+  const call = new ProxyCall(id, 5, target, {} as IncomingMessage, {} as ServerResponse);
+  const body = {
+    model: 'm',
+    messages: [{ role: 'user', content: 'When are you open on Saturday, please?' }],
+  };
+  const dialect = dialectFor('openai', 'POST', '/chat/completions') as Dialect;
+  return Object.assign(call, {
+    principal: { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: 'default' } as AgentPrincipal,
+    agentId: 'desk',
+    scope: agentScope('default', 'desk'),
+    sessionId: 's1',
+    sessionKey: sessionKey('default', 's1'),
+    upstream: { name: 'openai' } as ProxyCall['upstream'],
+    dialect,
+    request: dialect.readRequest(body, '/chat/completions'),
+  });
+}
+
+const repeated = (count: number, one: string): string[] => Array(count).fill(one);
+
+describe('a replay from the cache', () => {
+  test('is no repetition in a session that nobody named: it may be another user with the same first question', () => {
+    const { ask, incidents } = setUp();
+    const first = ask({ cache: null, isSessionInferred: true });
+    const others = Array.from({ length: 30 }, () => ask({ cache: EXACT, isSessionInferred: true }));
+    expect([first, ...others]).toEqual(['forwarded', ...repeated(30, 'cached')]);
+    expect(incidents).toEqual([]);
+  });
+
+  test('is one in a session that was named: its agent goes round in circles, whoever answers', () => {
+    const { ask, incidents } = setUp();
+    const first = ask({ cache: null, isSessionInferred: false });
+    const others = Array.from({ length: 5 }, () => ask({ cache: EXACT, isSessionInferred: false }));
+    expect([first, ...others]).toEqual(['forwarded', ...repeated(4, 'cached'), 'killed']);
+    expect(incidents).toHaveLength(1);
+  });
+
+  test('leaves what the model itself repeats counted, in a session that nobody named too', () => {
+    const { ask } = setUp();
+    const said: string[] = [];
+    for (let turn = 0; turn < 5; turn += 1) {
+      said.push(ask({ cache: null, isSessionInferred: true }));
+      said.push(ask({ cache: EXACT, isSessionInferred: true }));
+    }
+    expect(said).toEqual(Array(5).fill(['forwarded', 'cached']).flat().with(-1, 'killed'));
+  });
+});
