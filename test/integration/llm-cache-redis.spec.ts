@@ -289,8 +289,9 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
       expect(await cache.get(TENANT, key)).toBeNull();
       expect(await cache.put(entry())).toBe(false);
       expect(await search(cache)).toBeNull();
-      expect(await cache.invalidate(TENANT, null)).toBe(0);
-      expect(await cache.evict(TENANT, key)).toBe(false);
+      const unavailable = { name: 'ObservatoryError', code: 'cache_unavailable' };
+      await expect(cache.invalidate(TENANT, null)).rejects.toMatchObject(unavailable);
+      await expect(cache.evict(TENANT, key)).rejects.toMatchObject(unavailable);
       expect(await cache.stats(TENANT)).toEqual({ total_entries: 0, total_bytes: 0 });
       expect(await cache.entries({ tenant_id: TENANT, limit: 5 })).toEqual({ items: [], next_cursor: null });
       expect(cache.isDegraded).toBe(true);

@@ -15,6 +15,16 @@ it.each([
     'reply',
     'WRONGPASS',
   ],
+  [
+    Object.assign(
+      new Error(`ERR Error running script (call to f_${CANARY}): @user_script:7: -READONLY You can't`),
+      {
+        name: 'ReplyError',
+      },
+    ),
+    'reply',
+    'READONLY',
+  ],
   [Object.assign(new Error(`no code here ${CANARY}`), { name: 'ReplyError' }), 'reply', null],
   [new Error('Command timed out'), 'timeout', null],
   [new Error("Stream isn't writeable and enableOfflineQueue options is false"), 'disconnected', null],

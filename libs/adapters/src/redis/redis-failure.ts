@@ -36,9 +36,12 @@ export function toRedisFailure(error: unknown): RedisFailure {
   // Node's own codes; a reply of Redis has none.
   if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code))
     return new RedisFailure('disconnected', code);
-  if (error.name === 'ReplyError')
-    return new RedisFailure('reply', /^[A-Z]{2,20}\b/.exec(error.message)?.[0] ?? null);
+  if (error.name === 'ReplyError') return new RedisFailure('reply', replyCode(error.message));
   if (error.message === 'Command timed out' || error.message.startsWith('Socket timeout'))
     return new RedisFailure('timeout');
   return new RedisFailure('disconnected');
 }
+
+/** Of an error inside a script, Redis 6 says ERR first and what it was further on. */
+const replyCode = (message: string): string | null =>
+  / -READONLY /.test(message) ? 'READONLY' : (/^[A-Z]{2,20}\b/.exec(message)?.[0] ?? null);

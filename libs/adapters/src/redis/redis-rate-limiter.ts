@@ -8,11 +8,12 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { BucketChange, LimitDecision, LimitWindow, RateLimiter, WindowState } from '#contracts';
 import { type Buckets, checkAmount, checkWindow, describeDecision, stateOf } from '#domain/policy';
-import type { Clock } from '#kernel';
+import { type Clock, systemClock } from '#kernel';
 import { inTime } from './in-time.js';
 import { limitKey } from './limit-key.js';
 import { CORRECT, LOOK, SEED, TAKE } from './limit-scripts.js';
 import { RedisFailure } from './redis-failure.js';
+import { ReplicaExit } from './replica-exit.js';
 
 /** Most a call through the proxy waits for its limits. */
 const REPLY_TIMEOUT_MS = 50;
@@ -47,6 +48,7 @@ export class RedisRateLimiter implements RateLimiter {
   readonly #replyTimeoutMs: number;
   readonly #pendingCountMax: number;
   readonly #clock: Clock | undefined;
+  readonly #replicaExit: ReplicaExit;
   #pendingCount = 0;
 
   constructor(options: RedisRateLimiterOptions) {
@@ -57,6 +59,7 @@ export class RedisRateLimiter implements RateLimiter {
     this.#replyTimeoutMs = options.replyTimeoutMs ?? REPLY_TIMEOUT_MS;
     this.#pendingCountMax = options.pendingCountMax ?? PENDING_COUNT_MAX;
     this.#clock = options.clock;
+    this.#replicaExit = new ReplicaExit(client, systemClock);
     client.defineCommand('observatoryLimitTake', { lua: TAKE });
     client.defineCommand('observatoryLimitLook', { lua: LOOK });
     client.defineCommand('observatoryLimitCorrect', { lua: CORRECT });
@@ -120,7 +123,10 @@ export class RedisRateLimiter implements RateLimiter {
       this.#pendingCount -= 1;
     };
     reply.then(settled, settled);
-    return inTime(reply, this.#replyTimeoutMs);
+    return inTime(reply, this.#replyTimeoutMs).catch((failure: RedisFailure) => {
+      this.#replicaExit.failed(failure);
+      throw failure;
+    });
   }
 }
 

@@ -3,7 +3,13 @@
  * least recently used go. Also takes away what is not wanted any more, values first: a name without its value does no
  * harm, a value without its name could not be invalidated.
  */
-import type { CacheBackendStats, CacheEntryView, Page, PageQuery } from '#contracts';
+import {
+  type CacheBackendStats,
+  type CacheEntryView,
+  ObservatoryError,
+  type Page,
+  type PageQuery,
+} from '#contracts';
 import { compileEntryPattern, encodeEntryCursor, readEntryQuery, toEntryView } from '#domain/llm-cache';
 import type { CacheLink } from './cache-link.js';
 import { CacheNames } from './cache-names.js';
@@ -85,7 +91,7 @@ export class CacheIndex {
     for (const name of names) this.#unlink(name).catch(() => {});
   }
 
-  /** Never rejects: what was done until Redis failed is told. */
+  /** @throws ObservatoryError cache_unavailable, where Redis failed before all was done */
   async invalidate(tenantId: string, pattern: string | null, preview: boolean): Promise<number> {
     const matches = compileEntryPattern(pattern);
     const seen = new Set<string>();
@@ -109,19 +115,19 @@ export class CacheIndex {
         cursor = next ?? '0';
       } while (cursor !== '0');
     } catch {
-      // `isDegraded` says the rest.
+      throw preview ? new ObservatoryError('cache_unavailable') : unfinished();
     }
     return preview ? seen.size : removed;
   }
 
-  /** Never rejects. */
+  /** @throws ObservatoryError cache_unavailable: it may still be there */
   async evict(tenantId: string, key: string): Promise<boolean> {
     const [, metaName] = this.#names.tenant(tenantId);
     try {
       const meta = await this.#link.ask(ADMIN_WAIT_MS, () => this.#link.client.hget(metaName, key));
       return (await this.#remove(tenantId, new Map([[key, readMeta(meta ?? '')]]))) > 0;
     } catch {
-      return false;
+      throw unfinished();
     }
   }
 
@@ -198,5 +204,12 @@ export class CacheIndex {
     });
   }
 }
+
+/** Values may be gone whose names are not: who asks again finds them. */
+const unfinished = (): ObservatoryError =>
+  new ObservatoryError(
+    'cache_unavailable',
+    'The cache failed before all was removed: some of it may still be served. Ask again.',
+  );
 
 const textsOf = (reply: unknown): string[] => (Array.isArray(reply) ? reply.map(String) : []);

@@ -1,12 +1,13 @@
 /**
  * How the cache speaks to Redis: opens the connection when it is first needed, waits only so long, keeps away for a
- * while when Redis fails, and bounds what waits for a reply.
+ * while when Redis fails, leaves what has become a replica, and bounds what waits for a reply.
  */
 import type { Cluster, Redis } from 'ioredis';
 import type { Clock } from '#kernel';
 import type { RedisConnection } from '../connect-redis.js';
 import { inTime } from '../in-time.js';
 import { RedisFailure } from '../redis-failure.js';
+import { ReplicaExit } from '../replica-exit.js';
 import * as scripts from './cache-scripts.js';
 import { Circuit } from './circuit.js';
 
@@ -45,6 +46,7 @@ export class CacheLink {
   readonly client: Redis | Cluster;
   readonly #connection: CacheLinkOptions['connection'];
   readonly #circuit: Circuit;
+  readonly #replicaExit: ReplicaExit;
   readonly #pendingCountMax: number;
   readonly #redisClock: Clock | undefined;
   #opening: Promise<boolean> | null = null;
@@ -56,6 +58,7 @@ export class CacheLink {
     this.client = connection.client;
     this.#connection = connection;
     this.#circuit = new Circuit(clock);
+    this.#replicaExit = new ReplicaExit(connection.client, clock);
     this.#pendingCountMax = pendingCountMax;
     this.#redisClock = redisClock;
     for (const [name, command] of Object.entries(COMMANDS))
@@ -107,6 +110,7 @@ export class CacheLink {
       const { reason, code } = error as RedisFailure;
       if (reason === 'reply' && !NOT_READY.has(code ?? '')) this.#circuit.succeeded();
       else this.#circuit.failed();
+      this.#replicaExit.failed(error as RedisFailure);
       throw error;
     }
   }
