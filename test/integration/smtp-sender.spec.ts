@@ -1,5 +1,5 @@
 /** The mail sender against a real SMTP server on loopback. */
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type SmtpDelivery, SmtpSender } from '#adapters/smtp';
@@ -126,5 +126,41 @@ describe('a mail', () => {
       reason: 'the TLS certificate of the mail server cannot be verified',
     });
     expect(mails).toEqual([]);
+  });
+
+  it('is given up and tried again where the server never falls silent and never ends, and the connection is closed', async () => {
+    let closed = () => {};
+    const isClosed = new Promise<void>((resolve) => {
+      closed = resolve;
+    });
+    const dripping = createServer((socket) => {
+      socket.write('220 ready\r\n');
+      socket.on('error', () => {});
+      socket.once('data', () => {
+        const drip = setInterval(() => socket.write('250-still thinking\r\n'), 10);
+        socket.once('close', () => {
+          clearInterval(drip);
+          closed();
+        });
+      });
+    });
+    await new Promise<void>((resolve) => dripping.listen(0, '127.0.0.1', resolve));
+    const { port } = dripping.address() as AddressInfo;
+    expect(await sender.send(delivery(port, { timeoutMs: 300 }))).toMatchObject({
+      ok: false,
+      retryable: true,
+      reason: 'the mail server did not take the message in time',
+    });
+    await isClosed;
+    await new Promise<void>((resolve) => dripping.close(() => resolve()));
+  });
+
+  it('is given up and tried again where the name of the server is never answered for', async () => {
+    const named = new SmtpSender({ resolve: () => new Promise(() => {}) });
+    expect(await named.send(delivery(25, { host: 'mail.test', timeoutMs: 50 }))).toMatchObject({
+      ok: false,
+      retryable: true,
+      reason: 'the name of the mail server could not be resolved',
+    });
   });
 });

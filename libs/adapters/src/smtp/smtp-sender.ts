@@ -15,6 +15,8 @@ export const SMTP_LIMITS = {
   greetingTimeoutMs: 8_000,
   /** Without a byte in either direction. */
   idleTimeoutMs: 15_000,
+  /** For the whole delivery, name and further addresses included: a server that sends a byte now and then is never idle. */
+  timeoutMs: 30_000,
 } as const;
 
 export interface SmtpDelivery {
@@ -30,6 +32,8 @@ export interface SmtpDelivery {
   /** Becomes the Message-ID, so that a mail sent twice can be told. */
   deliveryId: string;
   allowPrivate: boolean;
+  /** For the whole delivery; `SMTP_LIMITS.timeoutMs` unless given. */
+  timeoutMs?: number;
 }
 
 /** Every address of a host name. */
@@ -59,10 +63,14 @@ export class SmtpSender {
 
   /** Never rejects. Taken means: by the server, for at least one recipient. */
   async send(delivery: SmtpDelivery): Promise<SendOutcome> {
+    const deadline = AbortSignal.timeout(delivery.timeoutMs ?? SMTP_LIMITS.timeoutMs);
     let addresses: readonly LookupAddress[];
     try {
       const family = isIP(delivery.host);
-      addresses = family === 0 ? await this.#resolve(delivery.host) : [{ address: delivery.host, family }];
+      addresses =
+        family === 0
+          ? await withDeadline(this.#resolve(delivery.host), deadline)
+          : [{ address: delivery.host, family }];
     } catch {
       return sendFailed('the name of the mail server could not be resolved', { retryable: true });
     }
@@ -75,7 +83,7 @@ export class SmtpSender {
     }
     let outcome = sendFailed('the mail server has no address', { retryable: true });
     for (const { address } of allowed.slice(0, SMTP_LIMITS.addressesMax)) {
-      const attempt = await sendTo(address, delivery);
+      const attempt = await sendTo(address, delivery, deadline);
       if (attempt.outcome.ok || !attempt.isUnreached) return attempt.outcome;
       outcome = attempt.outcome;
     }
@@ -86,6 +94,7 @@ export class SmtpSender {
 async function sendTo(
   address: string,
   { host, port, tls, user, password, from, to, mail, deliveryId }: SmtpDelivery,
+  deadline: AbortSignal,
 ): Promise<{ outcome: SendOutcome; isUnreached: boolean }> {
   const transport = createTransport({
     host: address,
@@ -101,15 +110,18 @@ async function sendTo(
     disableFileAccess: true,
     disableUrlAccess: true,
   });
+  // A constant of its own: the declarations do not know `signal`, which closes the connection; `transport.close` does not.
+  const message = {
+    from,
+    to: [...to],
+    subject: mail.subject,
+    text: mail.text,
+    messageId: `<${deliveryId}@observatory.invalid>`,
+    headers: { 'X-Observatory-Delivery': deliveryId, 'Auto-Submitted': 'auto-generated' },
+    signal: deadline,
+  };
   try {
-    await transport.sendMail({
-      from,
-      to: [...to],
-      subject: mail.subject,
-      text: mail.text,
-      messageId: `<${deliveryId}@observatory.invalid>`,
-      headers: { 'X-Observatory-Delivery': deliveryId, 'Auto-Submitted': 'auto-generated' },
-    });
+    await transport.sendMail(message);
     return { outcome: { ok: true }, isUnreached: false };
   } catch (error) {
     return judge(error as MailError);
@@ -129,6 +141,7 @@ function judge({ code, responseCode, message = '' }: MailError): {
     outcome: sendFailed(reason, { retryable: isRetryable }),
     isUnreached: false,
   });
+  if (code === 'EABORT') return fail('the mail server did not take the message in time');
   if (code === 'EAUTH')
     return fail(`the mail server refused the login${said}`, responseCode !== undefined && retryable);
   if (code === 'EENVELOPE') return fail(`the mail server refused the sender or the recipients${said}`);
@@ -142,4 +155,18 @@ function judge({ code, responseCode, message = '' }: MailError): {
     return { outcome, isUnreached: true };
   }
   return fail(`the mail server did not take the message${said}`);
+}
+
+/** Rejects when the deadline comes first. */
+async function withDeadline<T>(work: Promise<T>, deadline: AbortSignal): Promise<T> {
+  let onAbort = () => {};
+  const late = new Promise<never>((_, reject) => {
+    onAbort = () => reject(deadline.reason);
+    deadline.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    deadline.removeEventListener('abort', onAbort);
+  }
 }
