@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ObservatoryError } from '#contracts';
-import { cacheControlOf } from './cache-request.js';
+import { DIALECT_BY_NAME } from '#domain/llm-dialects';
+import type { ProxyCall } from '../llm-proxy/proxy-call.js';
+import { cacheControlOf, identify } from './cache-request.js';
 
 test.each([
   [{}, null],
@@ -17,4 +19,35 @@ test.each([
 test('a word that means nothing is refused with those that do', () => {
   expect(() => cacheControlOf({ 'x-observatory-cache': 'never' })).toThrow(ObservatoryError);
   expect(() => cacheControlOf({ 'x-observatory-cache': 'never' })).toThrow(/bypass, refresh, only/);
+});
+
+describe('two callers of one tenant', () => {
+  const keyOf = (query: string, apiKey: string | null): string | undefined =>
+    identify(
+      {
+        dialect: DIALECT_BY_NAME.gemini,
+        tenantId: 't',
+        upstream: { name: 'gemini', origin: 'https://gemini.test', basePath: '', apiKey },
+        incoming: { rawHeaders: [] },
+        path: '/v1beta/models/m:generateContent',
+        target: { query },
+      } as unknown as ProxyCall,
+      { contents: [{ parts: [{ text: 'what is in my drive' }] }] },
+    )?.identity.key;
+
+  test.each(['key', 'access_token', 'oauth_token', 'access%5Ftoken'])(
+    'with credentials of their own in ?%s= never share an answer',
+    (name) => {
+      const keys = [`?${name}=alice`, `?${name}=bob`, `?${name}=alice&${name}=bob`, ''];
+      const found = keys.map((query) => keyOf(query, null));
+      expect(found).not.toContain(undefined);
+      expect(new Set(found).size).toBe(keys.length);
+    },
+  );
+
+  test('share one where the gateway puts its own key in the place of theirs, and by no other credentials', () => {
+    expect(keyOf('?key=alice', 'sk')).toBe(keyOf('?key=bob', 'sk'));
+    expect(keyOf('?access_token=alice', 'sk')).not.toBe(keyOf('?access_token=bob', 'sk'));
+    expect(keyOf('?oauth_token=alice', 'sk')).not.toBe(keyOf('?oauth_token=bob', 'sk'));
+  });
 });

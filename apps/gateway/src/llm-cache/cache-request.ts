@@ -40,10 +40,11 @@ export function identify(call: ProxyCall, body: unknown): IdentifiedRequest | nu
   if (dialect === null) return null;
   const canonical = dialect.canonicalRequest(body, path, target.query);
   if (isStateful(canonical)) return null;
-  // Where the vendor knows the caller by its own key, one caller's answers are not another's.
+  // Where the vendor knows the caller by its own key, one caller's answers are not another's. Tokens in the query always
+  // reach the vendor, and are in the canonical request.
   const withCredentials = upstream.apiKey === null;
   const headers = answerHeaders(incoming.rawHeaders, { withCredentials });
-  if (withCredentials) headers['?key'] = new URLSearchParams(target.query).get('key') ?? '';
+  if (withCredentials) headers['?key'] = queryKeys(target.query);
   const identity = cacheIdentity(canonical, {
     tenantId: call.tenantId,
     // A name can be pointed elsewhere.
@@ -52,3 +53,7 @@ export function identify(call: ProxyCall, body: unknown): IdentifiedRequest | nu
   });
   return identity === null ? null : { canonical, identity };
 }
+
+/** All of them: which of two a vendor goes by is its own business. */
+const queryKeys = (query: string): string =>
+  query === '' ? '' : new URLSearchParams(query).getAll('key').join('\0');

@@ -9,15 +9,11 @@ import { readGeminiPath } from './path.js';
 /** Tags for the bill. */
 export const GEMINI_FIELDS_EXCLUDED = ['labels'] as const;
 
-/** Of the query: how the answer is delivered, and who asks. */
-const IDLE_PARAMETERS = new Set([
-  'key',
-  'prettyPrint',
-  '$prettyPrint',
-  'quotaUser',
-  'access_token',
-  'oauth_token',
-]);
+/**
+ * Of the query: how the answer is delivered, and what a key says of who asks, which is put back where the vendor sees it.
+ * Tokens stay: they go to the vendor as they came, whosever key goes with them.
+ */
+const IDLE_PARAMETERS = new Set(['key', 'prettyPrint', '$prettyPrint', 'quotaUser']);
 
 const COMMON = new Map<string, CommonName>(
   (
