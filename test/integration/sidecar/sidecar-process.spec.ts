@@ -14,6 +14,9 @@ import {
 import { makePlace, patient, query, type SidecarPlace } from './sidecar-place.js';
 import { SIDECAR_MAIN } from './start-sidecar.js';
 
+const BUILT_SUPERVISOR = pathToFileURL(
+  resolve(import.meta.dirname, '../../../dist/apps/gateway/src/semantic-loop/sidecar-process.js'),
+).href;
 const environment = { PATH: process.env.PATH ?? '' };
 
 let place: SidecarPlace;
@@ -184,6 +187,52 @@ describe('a supervised sidecar', () => {
     await expect.poll(() => supervised.state.detail, { timeout: 20_000 }).toMatch(/ended with status 1/);
   });
 
+  it('that cannot even be spawned is a state, tried again with growing pauses, and no crash', async () => {
+    // No program may be handed one setting of this length.
+    const supervised = supervise({ environment: { LOOP_TOO_LONG: 'x'.repeat(200_000) } });
+    expect(supervised.state).toMatchObject({ state: 'down', detail: 'ended with E2BIG', pid: null });
+    await expect.poll(() => supervised.restartCount).toBeGreaterThanOrEqual(2);
+  });
+
+  it('is started once there are file descriptors again, and the parent that has none lives', async () => {
+    const main = join(place.folder, 'parent.mjs');
+    writeFileSync(
+      main,
+      `import { closeSync, openSync } from 'node:fs';
+       const { SidecarProcess } = await import(${JSON.stringify(BUILT_SUPERVISOR)});
+       const quiet = () => {};
+       const logger = { trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet, fatal: quiet };
+       const held = [];
+       const supervised = new SidecarProcess({
+         dataDir: ${JSON.stringify(place.folder)}, environment: { PATH: process.env.PATH }, logger,
+         clock: { nowMs: Date.now },
+         onState: ({ state, detail, restart_count }) => {
+           if (state === 'down' && restart_count > 0) for (const fd of held.splice(0)) closeSync(fd);
+           if (state === 'down') console.log(detail);
+           if (state === 'serving') { console.log('serving'); void supervised.stop().then(() => process.exit(0)); }
+         },
+       });
+       setInterval(quiet, 1_000);
+       console.log('up');
+       try { for (;;) held.push(openSync('/dev/null')); } catch {}
+       supervised.start();`,
+    );
+    const parent = spawn('sh', ['-c', `ulimit -n 1024; exec "$0" "$1"`, process.execPath, main], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    parent.stdout.on('data', (chunk) => (output += chunk));
+    const status = await new Promise((done) => parent.once('close', done));
+    expect(output.split('\n').filter(Boolean)).toEqual([
+      'up',
+      'ended with EMFILE',
+      'ended with EMFILE',
+      'serving',
+      'stopped',
+    ]);
+    expect(status).toBe(0);
+  });
+
   it('stops when told, and then stays away', async () => {
     const supervised = supervise();
     await expect.poll(() => supervised.state.state, { timeout: 20_000 }).toBe('serving');
@@ -233,13 +282,9 @@ describe('a supervised sidecar', () => {
 
   it('does not outlive a parent that is killed', async () => {
     const main = join(place.folder, 'parent.mjs');
-    const supervisor = resolve(
-      import.meta.dirname,
-      '../../../dist/apps/gateway/src/semantic-loop/sidecar-process.js',
-    );
     writeFileSync(
       main,
-      `const { SidecarProcess } = await import(${JSON.stringify(pathToFileURL(supervisor).href)});
+      `const { SidecarProcess } = await import(${JSON.stringify(BUILT_SUPERVISOR)});
        const quiet = () => {};
        const logger = { trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet, fatal: quiet };
        const supervised = new SidecarProcess({

@@ -10,6 +10,7 @@
  * One that serves and is not reached any more hangs: it is killed, and so started again.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import type { Clock } from '#kernel';
@@ -125,7 +126,8 @@ export class SidecarProcess {
     this.#isStopped = true;
     if (this.#restartTimer !== null) clearTimeout(this.#restartTimer);
     this.#watchReach();
-    if (this.#child !== null) await this.#end(this.#child);
+    // Without a process there is nothing to end.
+    if (this.#child?.pid !== undefined) await this.#end(this.#child);
     this.#socket.release();
   }
 
@@ -140,19 +142,22 @@ export class SidecarProcess {
   #spawn(): void {
     const { environment, logger, mainFile = SIDECAR_MAIN_FILE } = this.#options;
     this.#lastReason = null;
-    const child = spawn(process.execPath, [mainFile, '--exit-with-stdin'], {
-      env: { ...environment, UDS_PATH: this.#socket.path, LOG_LEVEL: childLogLevel(environment.LOG_LEVEL) },
-      // Nobody writes to its stdin: the pipe breaks when this process is gone.
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
+    let child: ChildProcess;
+    try {
+      child = spawn(process.execPath, [mainFile, '--exit-with-stdin'], {
+        env: { ...environment, UDS_PATH: this.#socket.path, LOG_LEVEL: childLogLevel(environment.LOG_LEVEL) },
+        // Nobody writes to its stdin: the pipe breaks when this process is gone.
+        stdio: ['pipe', 'pipe', 'ignore'],
+      });
+    } catch (error) {
+      this.#restartLater((error as NodeJS.ErrnoException).code ?? 'not started');
+      return;
+    }
     this.#child = child;
     this.#set({ state: 'starting', pid: child.pid ?? null });
-    child.stdin.on('error', () => {});
-    mergeSidecarLog(child.stdout, logger, ({ event, reason }) => {
-      if (this.#child !== child) return;
-      if (event === 'ready') this.#set({ state: 'serving', detail: null });
-      if (event === 'not_started' || event === 'model_died') this.#lastReason = reason;
-    });
+    // Out of file descriptors there is neither a process nor a pipe, and an `error` is on its way.
+    child.stdin?.on('error', () => {});
+    if (child.stdout !== null && child.stdout !== undefined) this.#readLog(child, child.stdout, logger);
     // After its last line has been read.
     child.once('close', (code, signal) => this.#ended(child, signal ?? `status ${code}`));
     child.once('error', (error: NodeJS.ErrnoException) => {
@@ -161,9 +166,21 @@ export class SidecarProcess {
     });
   }
 
+  #readLog(child: ChildProcess, lines: Readable, logger: Logger): void {
+    mergeSidecarLog(lines, logger, ({ event, reason }) => {
+      if (this.#child !== child) return;
+      if (event === 'ready') this.#set({ state: 'serving', detail: null });
+      if (event === 'not_started' || event === 'model_died') this.#lastReason = reason;
+    });
+  }
+
   #ended(child: ChildProcess, how: string): void {
     if (this.#child !== child) return;
     this.#child = null;
+    this.#restartLater(how);
+  }
+
+  #restartLater(how: string): void {
     const { state, since_ms } = this.#state;
     const hasServed = state === 'serving';
     const wasSteady = hasServed && this.#options.clock.nowMs() - since_ms >= STEADY_MS;
