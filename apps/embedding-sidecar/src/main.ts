@@ -23,14 +23,16 @@ async function main(args: readonly string[]): Promise<void> {
     const isChild = args.includes('--exit-with-stdin');
     let sidecar: Sidecar | null = null;
     let isStopping = false;
-    const stop = async (why: string, exitCode: number): Promise<void> => {
+    const stop = async (why: string, exitCode: number, isThreadStuck = false): Promise<void> => {
+      // `exit` waits for every thread, and one that is stuck in native code never ends.
+      const end = isThreadStuck ? () => process.kill(process.pid, 'SIGKILL') : process.exit;
       // A second signal from an impatient operator ends it at once.
-      if (isStopping) process.exit(1);
+      if (isStopping) end(1);
       isStopping = true;
       logger.info({ event: 'draining', why }, 'draining');
-      setTimeout(() => process.exit(1), STOP_TIMEOUT_MS).unref();
+      setTimeout(end, STOP_TIMEOUT_MS, 1).unref();
       await sidecar?.stop();
-      process.exit(exitCode);
+      end(exitCode);
     };
     for (const signal of SIGNALS) {
       // Ctrl-C reaches the whole group; a child leaves the decision to its parent.
@@ -41,9 +43,9 @@ async function main(args: readonly string[]): Promise<void> {
       process.stdin.on('error', () => stop('parent_gone', 0));
       process.stdin.once('close', () => stop('parent_gone', 0));
     }
-    const onDied = (detail: string): void => {
+    const onDied = (detail: string, how: 'died' | 'hung'): void => {
       logger.fatal({ event: 'model_died', reason: detail }, 'the model is gone');
-      void stop('model_died', 1);
+      void stop('model_died', 1, how === 'hung');
     };
     const onWaited = (ms: number): void => sidecar?.telemetry.waitedForModel(ms);
     const embedder = openEmbedder({ config, secrets, onWaited, onDied });

@@ -20,8 +20,8 @@ export interface OpenEmbedderParts {
   secrets: SidecarSecrets;
   /** Milliseconds that a text waited for the model. */
   onWaited: (ms: number) => void;
-  /** The model's thread is gone; nothing more will be computed. */
-  onDied: (detail: string) => void;
+  /** Nothing more will be computed. @param how `hung`: the model's thread is still there, and at work for ever */
+  onDied: (detail: string, how: 'died' | 'hung') => void;
 }
 
 /** @throws Error whose text says what is wrong and what to do */
@@ -47,7 +47,7 @@ async function openLocal({ config, onWaited, onDied }: OpenEmbedderParts): Promi
     queueCountMax: config.queueMax,
     onEvent: (event) => {
       if (event.kind === 'embedded') onWaited(event.queueMs);
-      if (event.kind === 'died') onDied(event.detail);
+      if (event.kind === 'died' || event.kind === 'hung') onDied(event.detail, event.kind);
     },
   });
 }

@@ -3,6 +3,7 @@ import type { Embedding } from '#contracts/embedding';
 import { STATIC_DESCRIPTION } from '#domain/embedding';
 import type { HostListener, InferenceHost } from './inference-host.js';
 import {
+  ANSWER_MS_MAX,
   type EmbedderEvent,
   type OnnxEmbedder,
   QueuedEmbedder,
@@ -208,6 +209,36 @@ describe('the queue in front of a model', () => {
       { kind: 'died', detail: 'the embedding thread ended (134)' },
     ]);
     await embedder.close();
+  });
+
+  it('gives up a model that answers nothing, says so once, and refuses what it owed and what comes', async () => {
+    const embedder = await open();
+    const asked = [embedder.embed('poison', { timeoutMs: 50 }), embedder.embed('next')].map(reasonOf);
+    await vi.advanceTimersByTimeAsync(ANSWER_MS_MAX);
+    expect(await Promise.all(asked)).toEqual(['expired', 'unavailable']);
+    expect(await reasonOf(embedder.embed('after'))).toBe('unavailable');
+    expect(embedder.isAlive).toBe(false);
+    expect(embedder.queuedCount).toBe(0);
+    host.listener.onEnd('the embedding thread ended (1)');
+    expect(events.filter(({ kind }) => kind === 'hung' || kind === 'died')).toEqual([
+      { kind: 'hung', detail: 'the model has not answered for 20 s' },
+    ]);
+    await embedder.close();
+    expect(host.endCount).toBe(0);
+  });
+
+  it('keeps a slow model that answers now and then, and one that nobody asks', async () => {
+    const embedder = await open({ depth: 2 });
+    for (let at = 0; at < 3; at += 1) {
+      embedder.embed('slow');
+      embedder.embed('slow');
+      await vi.advanceTimersByTimeAsync(ANSWER_MS_MAX - 1);
+      host.answer(2 * at);
+      await vi.advanceTimersByTimeAsync(ANSWER_MS_MAX - 1);
+      host.answer(2 * at + 1);
+    }
+    await vi.advanceTimersByTimeAsync(2 * ANSWER_MS_MAX);
+    expect(embedder.isAlive).toBe(true);
   });
 
   it('closes once, refusing what waits and what comes, without calling that a death', async () => {

@@ -3,6 +3,9 @@
  * time is up is dropped before the model sees it.
  *
  *     embed ->  waiting (bounded)  ->  at the model (one, or two where a text takes less than its way there)  -> answer
+ *
+ * A model that answers nothing for `ANSWER_MS_MAX` while texts are with it hangs, and is given up for good: it cannot be
+ * stopped from outside, so whoever owns the process ends it.
  */
 import {
   type Embedder,
@@ -21,10 +24,15 @@ export type EmbedderEvent =
   | ({ kind: 'embedded'; fitness: Fitness; queueMs: number } & InferenceFigures)
   | { kind: 'refused'; reason: EmbeddingFailureReason }
   /** Ended unasked. From now on everything is refused as `unavailable`. */
-  | { kind: 'died'; detail: string };
+  | { kind: 'died'; detail: string }
+  /** As `died`, but its thread may be at work for ever: a process that waits for its threads does not end. */
+  | { kind: 'hung'; detail: string };
+
+/** Many times what the slowest model needs for its longest text, and less than anyone would watch it do nothing. */
+export const ANSWER_MS_MAX = 20_000;
 
 export interface OnnxEmbedder extends Embedder {
-  /** False after `close`, and after the model's thread has died. */
+  /** False after `close`, and after the model's thread has died or hung. */
   readonly isAlive: boolean;
 }
 
@@ -61,6 +69,8 @@ export class QueuedEmbedder implements OnnxEmbedder, HostListener {
   #settleOpening: ((error: Error | null) => void) | null = null;
   #description: EmbedderDescription | null = null;
   #nextId = 1;
+  /** Runs while a text is at the model; begins anew with every answer. */
+  #watchdog: NodeJS.Timeout | null = null;
   #state: 'opening' | 'open' | 'closing' | 'ended' = 'opening';
   #closing: Promise<void> | null = null;
 
@@ -156,11 +166,28 @@ export class QueuedEmbedder implements OnnxEmbedder, HostListener {
   }
 
   onEnd(reason: string): void {
+    if (this.#state === 'ended') return;
     const wasOpen = this.#state === 'open';
     this.#state = 'ended';
     this.#settleOpening?.(new Error(reason));
     if (wasOpen) this.#queue.onEvent({ kind: 'died', detail: reason });
     this.#failAll(wasOpen ? reason : 'the embedder is closed');
+  }
+
+  #watch(): void {
+    if (this.#watchdog !== null) clearTimeout(this.#watchdog);
+    this.#watchdog = null;
+    if (this.#state !== 'open' || this.#running.size === 0) return;
+    this.#watchdog = setTimeout(() => this.#giveUp(), ANSWER_MS_MAX);
+    this.#watchdog.unref();
+  }
+
+  #giveUp(): void {
+    if (this.#state !== 'open') return;
+    const detail = `the model has not answered for ${ANSWER_MS_MAX / 1_000} s`;
+    this.#state = 'ended';
+    this.#queue.onEvent({ kind: 'hung', detail });
+    this.#failAll(detail);
   }
 
   #refusal(timeoutMs: number): EmbeddingFailure | null {
@@ -180,6 +207,7 @@ export class QueuedEmbedder implements OnnxEmbedder, HostListener {
       this.#waiting.delete(job.id);
       this.#running.set(job.id, job);
       this.#host.post({ kind: 'embed', id: job.id, text: job.text });
+      if (this.#watchdog === null) this.#watch();
     }
   }
 
@@ -193,6 +221,7 @@ export class QueuedEmbedder implements OnnxEmbedder, HostListener {
     const job = this.#running.get(answer.id);
     if (job === undefined) return;
     this.#running.delete(answer.id);
+    this.#watch();
     if (answer.kind === 'failed') {
       this.#refuse(job, new EmbeddingFailure('failed', `the model failed: ${answer.detail}`));
     } else {
@@ -219,6 +248,7 @@ export class QueuedEmbedder implements OnnxEmbedder, HostListener {
   async #close(): Promise<void> {
     if (this.#state !== 'ended') {
       this.#state = 'closing';
+      this.#watch();
       const waiting = [...this.#waiting.values()];
       this.#waiting.clear();
       for (const job of waiting) this.#refuse(job, closedFailure());
@@ -232,6 +262,7 @@ export class QueuedEmbedder implements OnnxEmbedder, HostListener {
     const jobs = [...this.#running.values(), ...this.#waiting.values()];
     this.#running.clear();
     this.#waiting.clear();
+    this.#watch();
     for (const job of jobs) this.#refuse(job, new EmbeddingFailure('unavailable', reason));
   }
 }
