@@ -82,6 +82,32 @@ describe('the cache key', () => {
     expect(of()).toBe(cacheKey(request(), WHERE));
   });
 
+  it.each([
+    ...['traceparent', 'tracestate', 'baggage', 'b3', 'X-B3-TraceId', 'x-b3-sampled', 'sentry-trace'],
+    ...['x-datadog-trace-id', 'x-datadog-tags', 'uber-trace-id', 'uberctx-tenant', 'newrelic', 'x-instana-t'],
+    ...['X-Amzn-Trace-Id', 'X-Cloud-Trace-Context', 'grpc-trace-bin', 'elastic-apm-traceparent', 'sw8'],
+    ...['x-correlation-id', 'X-Request-ID', 'request-id', 'x-trace-id', 'x-ms-client-request-id'],
+    ...[
+      'CF-Ray',
+      'cf-connecting-ip',
+      'cdn-loop',
+      'x-amz-cf-id',
+      'x-azure-ref',
+      'fly-request-id',
+      'x-vercel-id',
+    ],
+    ...['true-client-ip', 'x-envoy-attempt-count', 'x-request-start', 'x-original-forwarded-for'],
+  ])('does not cover %s, which tells calls apart and says nothing of their answers', (name) => {
+    expect(answerHeaders([name, 'one', 'anthropic-beta', 'a'])).toEqual({ 'anthropic-beta': 'a' });
+  });
+
+  it.each(['cf-aig-metadata', 'x-b3', 'request', 'x-datadog', 'newrelic-model'])(
+    'covers %s, which is named like one of them',
+    (name) => {
+      expect(answerHeaders([name, 'one'])).toEqual({ [name]: 'one' });
+    },
+  );
+
   it('does not depend on the dialect that a request came in', () => {
     expect(key({ dialect: 'openai-responses' })).toBe(key({}));
   });

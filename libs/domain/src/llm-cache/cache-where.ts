@@ -16,7 +16,6 @@ const IDLE_HEADERS = new Set([
   'accept-encoding',
   'accept-language',
   'anthropic-dangerous-direct-browser-access',
-  'baggage',
   'cache-control',
   'connection',
   'content-length',
@@ -34,19 +33,30 @@ const IDLE_HEADERS = new Set([
   'priority',
   'referer',
   'te',
-  'traceparent',
-  'tracestate',
   'transfer-encoding',
   'upgrade',
   'user-agent',
   'via',
-  'x-client-request-id',
   'x-goog-api-client',
-  'x-real-ip',
-  'x-request-id',
   'x-tenant-id',
+  // Tracing: another value with each call, so that one of them would name apart what is equal for ever.
+  ...['traceparent', 'tracestate', 'baggage', 'correlation-context', 'b3', 'sentry-trace', 'uber-trace-id'],
+  ...['x-ot-span-context', 'grpc-trace-bin', 'elastic-apm-traceparent', 'sw8', 'sw8-correlation', 'sw8-x'],
+  ...['newrelic', 'x-newrelic-id', 'x-newrelic-transaction', 'x-dynatrace', 'x-honeycomb-trace'],
+  ...['x-amzn-trace-id', 'x-cloud-trace-context', 'x-trace-id', 'x-span-id', 'x-parent-span-id'],
+  ...['request-id', 'request-context', 'x-request-id', 'x-correlation-id', 'x-transaction-id'],
+  ...['x-client-request-id', 'x-ms-client-request-id', 'x-ms-correlation-request-id', 'x-splunk-requestid'],
+  // What stands before us: who came by which way, and when.
+  ...['cf-ray', 'cf-request-id', 'cf-connecting-ip', 'cf-connecting-ipv6', 'cf-visitor'],
+  ...['cf-worker', 'cf-ew-via', 'cdn-loop', 'x-amz-cf-id', 'x-azure-ref', 'x-azure-clientip'],
+  ...['x-azure-socketip', 'x-azure-fdid', 'fastly-client-ip', 'fly-client-ip', 'fly-request-id'],
+  ...['x-vercel-id', 'true-client-ip', 'x-real-ip', 'x-client-ip', 'x-cluster-client-ip'],
+  ...['x-original-forwarded-for', 'x-request-start', 'x-queue-start', 'akamai-origin-hop'],
 ]);
-const IDLE_PREFIXES = ['sec-', 'x-forwarded-', 'x-observatory-', 'x-stainless-'] as const;
+const IDLE_PREFIXES = [
+  ...['sec-', 'x-forwarded-', 'x-observatory-', 'x-stainless-'],
+  ...['x-b3-', 'x-datadog-', 'x-envoy-', 'x-instana-', 'uberctx-', 'ot-tracer-', 'ot-baggage-'],
+];
 
 /** Who the vendor takes the caller for: of no consequence where the gateway puts its own key in. */
 const CREDENTIAL_HEADERS = new Set(['api-key', 'authorization', 'x-api-key', 'x-goog-api-key']);
