@@ -361,6 +361,82 @@ describe('equal calls at the same time', () => {
     expect(await lastCall(second)).toMatchObject({ decision: 'inactive', cache: null });
   });
 
+  /** A first call that waits for `end`, and behind it an equal one of a session that an operator can act on. */
+  async function oneBehindAnother() {
+    let end = (_status: number) => {};
+    const { text, options } = fresh();
+    const session = options.headers?.['x-observatory-session'] as string;
+    upstream.script(always(openaiChat, { text: 'begun' }));
+    await openaiChat.ask(gateway.url, `Begin ${session}`, options);
+    await expect
+      .poll(async () => (await gateway.operator('GET', `/v1/sessions/${session}`)).status, RETRY_SAFE)
+      .toBe(200);
+    upstream.script((call, response, index) => {
+      if (index > 0) return always(openaiChat, { text: 'asked by itself' })(call, response, index);
+      end = (status) => {
+        if (status === 200) always(openaiChat, { text: 'shared' })(call, response, index);
+        else respondJson(response, status, { error: { message: 'no' } });
+      };
+    });
+    const first = openaiChat.ask(gateway.url, text, again(options)).catch(() => {});
+    await expect.poll(() => upstream.calls.length).toBe(1);
+    const agent = `behind-${serial}`;
+    await gateway.operator('PATCH', `/v1/agents/${agent}/policy`, { requests_per_minute: 60 });
+    const behind = openaiChat.ask(gateway.url, text, { ...options, agent });
+    behind.catch(() => {});
+    await expect
+      .poll(async () => (await gateway.operator('GET', `/v1/agents/${agent}`)).body.running_call_count)
+      .toBe(1);
+    const command = async (name: string, body: object) =>
+      expect(await gateway.operator('POST', `/v1/sessions/${session}/${name}`, body)).toMatchObject({
+        status: 200,
+      });
+    const held = async () =>
+      (await gateway.operator('GET', `/v1/held-calls?session_id=${session}`)).body.items.length;
+    return { options, first, behind, command, held, end: (status: number) => end(status) };
+  }
+
+  test.each([
+    ['brings an answer', 200],
+    ['brings none', 500],
+  ])('are refused when their session was terminated before the first one %s', async (_, status) => {
+    const { options, first, behind, command, end } = await oneBehindAnother();
+    await command('terminate', { reason: 'enough' });
+    end(status);
+    await first;
+    await expect(behind).rejects.toMatchObject({ status: 403 });
+    expect(upstream.calls).toHaveLength(1);
+    expect(await lastCall(options)).toMatchObject({ decision: 'terminated', cache: null });
+  });
+
+  test.each([
+    ['brings an answer', 200, 'shared'],
+    ['brings none', 500, 'asked by itself'],
+  ])('are held when their session was paused before the first one %s', async (_, status, answer) => {
+    const { options, first, behind, command, held, end } = await oneBehindAnother();
+    await command('pause', { reason: 'let me look' });
+    end(status);
+    await first;
+    await expect.poll(held).toBe(1);
+    expect(upstream.calls).toHaveLength(1);
+    await command('resume', {});
+    expect((await behind).text).toBe(answer);
+    expect((await lastCall(options)).held_ms).toBeGreaterThan(0);
+  });
+
+  test('take an operator’s words along, and then neither share an answer nor leave one', async () => {
+    const { options, first, behind, command, held, end } = await oneBehindAnother();
+    await command('pause', { reason: 'let me look' });
+    end(200);
+    await first;
+    await expect.poll(held).toBe(1);
+    await command('inject', { prompt: 'Look elsewhere, said the operator.' });
+    await command('resume', {});
+    expect((await behind).text).toBe('asked by itself');
+    expect(openaiChat.textOf(upstream.calls[1]?.json)).toContain('Look elsewhere, said the operator.');
+    expect(await lastCall(options)).toMatchObject({ decision: 'hinted', cache: null });
+  });
+
   test('are not disturbed by one that waits and leaves, nor by a first one that leaves', async () => {
     upstream.script(slowly(always(openaiChat, { text: 'for those who stayed' }), 300));
     const { text, options } = fresh();

@@ -2,7 +2,7 @@
  * What the cache step does before the upstream is asked, in order: exact match, an equal call under way, semantic match.
  * A cache that fails in any way is a miss; what a call leaves behind is the keeper's business.
  *
- *     miss -+-> equal call under way?  wait for its answer
+ *     miss -+-> equal call under way?  wait for its answer, then pass the gates of the proxy again
  *           +-> temperature 0 and scope: embed, search this scope, veto     off | shadow: compare, serve not | on
  *           +-> upstream
  */
@@ -20,7 +20,6 @@ import {
 } from '#contracts';
 import { MemoryLlmCache } from '#domain/llm-cache';
 import { type Clock, deferred } from '#kernel';
-import type { AgentStanding } from '../llm-proxy/agent-standing.js';
 import type { ProxyCall, Verdict } from '../llm-proxy/proxy-call.js';
 import type { CacheEmbedder } from './cache-embedder.js';
 import type { CacheFlights, Landing } from './cache-flights.js';
@@ -51,8 +50,8 @@ export interface CacheDeskParts {
 export interface CacheWish {
   policy: Exclude<CachePolicy, 'off'>;
   control: Exclude<CacheControl, 'bypass'> | null;
-  /** Asked again of a call that waited for another. */
-  standing: AgentStanding;
+  /** What stands in the way of a call that waited for another by now, if anything does. May hold it, or give it words. Never rejects. */
+  passAgain: (call: ProxyCall) => Promise<Verdict | undefined>;
 }
 
 /** Undefined: on to the upstream. */
@@ -116,7 +115,7 @@ export class CacheDesk {
       found,
       control,
       policy,
-      standing,
+      passAgain,
       startedMs,
     }: CacheWish & { found: CacheHit | null | Promise<CacheHit | null>; startedMs: number },
   ): Promise<Outcome> {
@@ -135,16 +134,18 @@ export class CacheDesk {
       } else {
         const fromMs = performance.now();
         const shared = await landing;
+        const stopped = call.isGone ? undefined : await passAgain(call);
         waitedMs = performance.now() - fromMs;
-        if (call.isGone) return undefined;
-        const verdict = standing(call.scope) ?? (shared && this.#replayShared(call, shared));
+        if (stopped || call.isGone) return stopped;
+        if (call.injections.length > 0) return control === 'only' ? NOT_CACHED : undefined;
+        const verdict = shared && this.#replayShared(call, shared);
         if (verdict) return verdict;
       }
       const semantic = policy === 'on' ? await this.#semantic(call, ticket) : null;
       if (semantic !== null || call.isGone) return semantic ?? undefined;
     } finally {
       call.onGone = null;
-      // An equal call's upstream is no work of ours.
+      // An equal call's upstream is no work of ours, nor is an operator's pause.
       tally.lookedUp(call.tenantId, performance.now() - startedMs - waitedMs);
     }
     return control === 'only' ? NOT_CACHED : this.#missed(call);

@@ -76,9 +76,13 @@ export class CacheKeeper {
   }
 }
 
+type Outcome = Cacheability | { store: false; reason: 'hinted' };
+
 /** Only a whole answer of the upstream that ended by itself is kept. */
-function outcomeOf(call: ProxyCall, ticket: CacheTicket): Cacheability {
-  const refuse = (reason: NotStoredReason): Cacheability => ({ store: false, reason });
+function outcomeOf(call: ProxyCall, ticket: CacheTicket): Outcome {
+  const refuse = (reason: NotStoredReason | 'hinted') => ({ store: false as const, reason });
+  // Given words after it was looked up, while it waited for an equal one.
+  if (call.injections.length > 0) return refuse('hinted');
   if (call.decision === 'aborted') return refuse('unfinished');
   if (!call.wasSent || !call.isAnswered || call.status !== 200) return refuse('failed');
   return cacheability(ticket.request, call.answer);

@@ -14,16 +14,19 @@ import { semanticLoopStep } from './steps/semantic-loop.step.js';
 import { sessionStepsStep } from './steps/session-steps.step.js';
 import { traceStep } from './steps/trace.step.js';
 
-export const pipeline = (parts: PipelineParts): readonly Step[] => [
-  traceStep(),
-  identifyStep(parts.identify),
-  recordStep(parts.record),
-  receiveStep(parts.receive),
-  sessionStepsStep(parts.stepFeed),
-  policyStep(parts.policy),
-  holdStep(parts.hold),
-  killSwitchStep(parts.killSwitch),
-  semanticLoopStep(parts.semanticLoop),
-  cacheStep(parts.cache),
-  forwardStep(parts.forward),
-];
+export function pipeline(parts: PipelineParts): readonly Step[] {
+  const hold = holdStep(parts.hold);
+  return [
+    traceStep(),
+    identifyStep(parts.identify),
+    recordStep(parts.record),
+    receiveStep(parts.receive),
+    sessionStepsStep(parts.stepFeed),
+    policyStep(parts.policy),
+    hold,
+    killSwitchStep(parts.killSwitch),
+    semanticLoopStep(parts.semanticLoop),
+    cacheStep(parts.cache, hold),
+    forwardStep(parts.forward),
+  ];
+}

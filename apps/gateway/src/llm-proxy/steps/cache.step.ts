@@ -1,6 +1,7 @@
 /**
  * Step 7: the same question is not paid for twice. Looked up by the request as its caller sent it; a call that carries
- * words of ours to the model is neither answered from the cache nor kept in it.
+ * words of ours to the model is neither answered from the cache nor kept in it. A call that waited for an equal one passes
+ * the gates in front of this step once more: its agent may be stopped by now, its session paused or terminated.
  */
 import { CACHE_POLICY_DEFAULT } from '#contracts';
 import { type CacheDesk, type CacheWish, NOT_CACHED } from '../../llm-cache/cache-desk.js';
@@ -17,7 +18,13 @@ export interface CacheParts {
   standing: AgentStanding;
 }
 
-export const cacheStep = ({ desk, agents, standing }: CacheParts): Step => ({
+/** @param hold the step, run again for a call that waited here */
+export const cacheStep = (parts: CacheParts, hold: Pick<Step, 'run'>): Step => {
+  const passAgain = (call: ProxyCall) => passGates(parts, hold, call);
+  return caching(parts, passAgain);
+};
+
+const caching = ({ desk, agents }: CacheParts, passAgain: CacheWish['passAgain']): Step => ({
   name: 'cache',
   onFailure: 'open',
   run(call: ProxyCall): Verdict | undefined | Promise<Verdict | undefined> {
@@ -31,13 +38,27 @@ export const cacheStep = ({ desk, agents, standing }: CacheParts): Step => ({
       desk.noteHinted(call);
       return without;
     }
-    if (without === undefined) return desk.answer(call, { policy, control, standing });
-    return answerOrNone(desk, call, { policy, control: 'only', standing });
+    if (without === undefined) return desk.answer(call, { policy, control, passAgain });
+    return answerOrNone(desk, call, { policy, control: 'only', passAgain });
   },
   settle(call: ProxyCall): void {
     if (call.cacheTicket !== null) desk?.settle(call, call.cacheTicket);
   },
 });
+
+/** Fails closed, as the hold step does: who cannot be asked about a pause has not allowed the call. */
+async function passGates(
+  { desk, standing }: CacheParts,
+  hold: Pick<Step, 'run'>,
+  call: ProxyCall,
+): Promise<Verdict | undefined> {
+  try {
+    return standing(call.scope) ?? (await hold.run?.(call));
+  } catch (error) {
+    desk?.noteFailed(error);
+    return { kind: 'refuse', decision: 'refused', code: 'internal_error' };
+  }
+}
 
 /** A cache that fails opens the way to the upstream for everybody but those who asked it to stay shut. */
 async function answerOrNone(

@@ -6,7 +6,8 @@
  *                             call may wait HITL_STREAM_HOLD_MS, since a begun stream cannot be told to try again
  *     terminated              403 "do not try again"
  *
- * An agent that was stopped while its call waited is refused as it would have been at the door.
+ * An agent that was stopped while its call waited is refused as it would have been at the door. Runs again for a call that
+ * waited in the cache step.
  */
 import { type AgentControl, type HeldCall, ObservatoryError, type SessionKey } from '#contracts';
 import type { ControlDesk } from '../../hitl/control-desk.js';
@@ -82,7 +83,7 @@ async function hold(parts: HoldParts, call: ProxyCall, proceed: Proceed): Promis
     throw error;
   } finally {
     call.onGone = null;
-    call.heldMs = call.elapsedMs() - fromMs;
+    call.heldMs += call.elapsedMs() - fromMs;
     release();
     parts.onChanged(call);
   }
@@ -115,12 +116,14 @@ function keepAlive({ request, dialect, target }: ProxyCall): string | null {
 }
 
 function beginStream(call: ProxyCall, comment: string): void {
-  call.outgoing.writeHead(200, [
-    ...ownHeaders(call),
-    ...['content-type', 'text/event-stream; charset=utf-8'],
-    ...['cache-control', 'no-cache'],
-    ...['x-accel-buffering', 'no'],
-  ]);
+  // By an earlier pause: a call that waited in the cache step may be held twice.
+  if (!call.outgoing.headersSent)
+    call.outgoing.writeHead(200, [
+      ...ownHeaders(call),
+      ...['content-type', 'text/event-stream; charset=utf-8'],
+      ...['cache-control', 'no-cache'],
+      ...['x-accel-buffering', 'no'],
+    ]);
   call.outgoing.write(comment);
 }
 
