@@ -137,6 +137,27 @@ test('another prompt, and another session, after an unanswered one is a prompt o
   expect(asked.map((query) => query.request_id)).toEqual(['call-2', 'call-3', 'call-4']);
 });
 
+test('each of several prompts that got no answer is asked again under its own first id', async () => {
+  const { check, asked } = setUp();
+  const key = sessionKey('default', 's1');
+  check.noteEnded(key, 'call-1', 'Where is my parcel?', false);
+  check.noteEnded(key, 'call-2', 'When does the shop open?', false);
+  await check.ask(question({ callId: 'call-3' }));
+  check.noteEnded(key, 'call-3', 'Where is my parcel?', true);
+  await check.ask(question({ callId: 'call-4', prompt: 'When does the shop open?' }));
+  await check.ask(question({ callId: 'call-5' }));
+  expect(asked.map((query) => query.request_id)).toEqual(['call-1', 'call-2', 'call-5']);
+});
+
+test('of the prompts of a session that got no answer the last eight are known', async () => {
+  const { check, asked } = setUp();
+  for (let at = 0; at < 9; at += 1)
+    check.noteEnded(sessionKey('default', 's1'), `call-${at}`, `Where is parcel ${at}?`, false);
+  for (const at of [0, 1, 8])
+    await check.ask(question({ callId: 'again', prompt: `Where is parcel ${at}?` }));
+  expect(asked.map((query) => query.request_id)).toEqual(['again', 'call-1', 'call-8']);
+});
+
 test('of a long prompt the beginning and the end are sent', () => {
   const long = `first ${'x'.repeat(10_000_000)} last`;
   const excerpt = excerptOf(long);

@@ -14,8 +14,10 @@ import { PROMPT_CHARS_MAX } from '#domain/semantic-loop';
 import { type Clock, TtlLru } from '#kernel';
 import type { CheckResult, LoopFailure, SemanticLoopEvents } from './semantic-loop-events.js';
 
-/** Sessions whose latest prompt got no answer. */
+/** Sessions with prompts that got no answer. */
 const UNANSWERED_COUNT_MAX = 10_000;
+/** Of one session; the oldest is forgotten, and would count as asked again. */
+const UNANSWERED_PROMPTS_MAX = 8;
 const UNANSWERED_IDLE_MS = 10 * 60_000;
 
 export interface LoopQuestion {
@@ -38,10 +40,8 @@ export interface LoopCheckParts {
   events: Pick<SemanticLoopEvents, 'checked' | 'failedOpen'>;
 }
 
-interface Unanswered {
-  digest: string;
-  requestId: string;
-}
+/** Request ids by the digest of their prompt, oldest first: prompts of one session may be under way together. */
+type Unanswered = Map<string, string>;
 
 export type LoopVerdict =
   | { kind: 'loop'; answer: LoopAnswer }
@@ -99,19 +99,22 @@ export class LoopCheck {
    * is the same request, and no loop.
    */
   noteEnded(sessionKey: SessionKey, callId: string, prompt: string, isAnswered: boolean): void {
-    if (isAnswered) this.#unanswered.delete(sessionKey);
-    else {
-      const digest = digestOf(prompt);
-      const earlier = this.#unanswered.get(sessionKey);
-      const requestId = earlier?.digest === digest ? earlier.requestId : callId;
-      this.#unanswered.set(sessionKey, { digest, requestId });
-    }
+    const earlier = this.#unanswered.get(sessionKey);
+    if (isAnswered && earlier === undefined) return;
+    const prompts: Unanswered = earlier ?? new Map();
+    const digest = digestOf(prompt);
+    const requestId = prompts.get(digest) ?? callId;
+    prompts.delete(digest);
+    if (!isAnswered) prompts.set(digest, requestId);
+    const [oldest] = prompts.keys();
+    if (oldest !== undefined && prompts.size > UNANSWERED_PROMPTS_MAX) prompts.delete(oldest);
+    if (prompts.size === 0) this.#unanswered.delete(sessionKey);
+    else this.#unanswered.set(sessionKey, prompts);
   }
 
   #requestId({ sessionKey, callId, prompt }: LoopQuestion): string {
     const unanswered = this.#unanswered.get(sessionKey);
-    if (unanswered === undefined || unanswered.digest !== digestOf(prompt)) return callId;
-    return unanswered.requestId;
+    return unanswered?.get(digestOf(prompt)) ?? callId;
   }
 
   #failOpen(reason: LoopFailure, tookMs: number | null): LoopVerdict {
