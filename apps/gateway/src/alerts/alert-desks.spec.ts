@@ -216,6 +216,7 @@ describe('after a restart', () => {
     const { channel } = await first.area.channels.create(ADMIN, WEBHOOK);
     await first.area.rules.update(ADMIN, 'default_kill_switch', { channel_ids: [channel.channel_id] });
     first.area.monitor.note(incidentOf(first.time));
+    await settle();
     await first.time.pass(1_000);
     await settle();
     first.store.incidents.push({ tenant_id: 'default', incident: incident(first.time.nowMs()) });

@@ -8,6 +8,7 @@ import type { Clock, IdSource } from '#kernel';
 import type { Timer } from '../hitl/timer.js';
 import type { AlertDocuments } from './alert-documents.js';
 import type { AlertTelemetry } from './alert-telemetry.js';
+import { ruleKey } from './delivery-queue.js';
 
 export const ALERT_MONITOR = Symbol('AlertMonitor');
 
@@ -20,6 +21,8 @@ export interface AlertMonitorOptions {
   timer: Timer;
   publicUrl: string | null;
   deliver(notice: AlertNotice, channelId: string): void;
+  /** Rules, by `ruleKey`, some of whose notices are not on disk yet. */
+  unwrittenRules(): ReadonlySet<string>;
   telemetry: AlertTelemetry;
 }
 
@@ -96,10 +99,18 @@ export class AlertMonitor {
     for (const channelId of due.rule.channel_ids) deliver(notice, channelId);
   }
 
-  /** Not waited for: what is lost in a crash is said again, at worst. */
+  /**
+   * Not waited for: what is lost in a crash is said again, at worst. That somebody was told is kept after the notice
+   * itself is: the other way round, a crash between them would lose it.
+   */
   #saveChanged(): void {
-    const { documents, telemetry } = this.#options;
+    const { documents, telemetry, unwrittenRules } = this.#options;
+    const unwritten = unwrittenRules();
     for (const { tenantId, ruleId } of this.#rules.takeChanged()) {
+      if (unwritten.has(ruleKey(tenantId, ruleId))) {
+        this.#rules.markChanged(tenantId, ruleId);
+        continue;
+      }
       const states = this.#rules.states(tenantId, ruleId);
       this.#saving = this.#saving
         .then(() => documents.saveFiring(tenantId, ruleId, states))

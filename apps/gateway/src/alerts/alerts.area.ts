@@ -100,7 +100,17 @@ export class AlertsArea {
       send: (channel, notice, deliveryId) => sender.send(channel, notice, deliveryId),
     });
     const deliver = this.#queue.enqueue.bind(this.#queue);
-    this.monitor = new AlertMonitor({ documents, clock, ids, timer, publicUrl, deliver, telemetry });
+    const unwrittenRules = () => this.#queue.unwrittenRules();
+    this.monitor = new AlertMonitor({
+      documents,
+      clock,
+      ids,
+      timer,
+      publicUrl,
+      deliver,
+      unwrittenRules,
+      telemetry,
+    });
     this.#audit = new SettingsAudit(parts.store, clock);
     const shared = { documents, audit: this.#audit, changes: new ChangeQueue<string>(), clock, ids };
     this.rules = new RuleDesk({ ...shared, watch: this.monitor });
@@ -136,9 +146,10 @@ export class AlertsArea {
     await this.#queue.resume();
   }
 
+  /** The queue first: that somebody was told is kept of what it has written. */
   async stop(): Promise<void> {
-    await this.monitor.stop();
     await this.#queue.drain();
+    await this.monitor.stop();
   }
 
   /** A stored step of any agent. */

@@ -7,29 +7,39 @@ export const RUNNING_PER_CHANNEL_MAX = 2;
 
 export interface Entry {
   delivery: AlertDelivery;
-  /** Nothing is done with it before. */
+  /** Not sent before. */
   dueMs: number;
   /** When it was made, or put back by an operator: its age counts from here. */
   sinceMs: number;
+  /** It has a place: an attempt is under way, or the write of what came of it. */
   isRunning: boolean;
-  /** The store holds what `delivery` says. */
+  /** The store is writing it. */
+  isWriting: boolean;
+  /** The store holds what `delivery` says. Nothing is sent before. */
   isSaved: boolean;
 }
 
+const isToBeSent = ({ isRunning, isSaved, delivery }: Entry): boolean =>
+  !isRunning && isSaved && delivery.state === 'pending';
+
 export class DeliveryLane {
+  readonly tenantId: string;
   readonly entries = new Map<string, Entry>();
   circuit: Readonly<Circuit> = CLOSED_CIRCUIT;
   #runningCount = 0;
 
-  /** The next entry to work on now, marked as running; null for none. Longest due first. O(entries). */
+  constructor(tenantId: string) {
+    this.tenantId = tenantId;
+  }
+
+  /** The next entry to send now, marked as running; null for none. Longest due first. O(entries) where there is a place. */
   take(nowMs: number): Entry | null {
     const decision = decideSending(this.circuit, nowMs);
     const placeCount = decision === 'trial' ? 1 : RUNNING_PER_CHANNEL_MAX;
+    if (decision === 'wait' || this.#runningCount >= placeCount) return null;
     let next: Entry | null = null;
     for (const entry of this.entries.values()) {
-      if (entry.isRunning || entry.dueMs > nowMs) continue;
-      const isSending = entry.isSaved && entry.delivery.state === 'pending';
-      if (isSending && (decision === 'wait' || this.#runningCount >= placeCount)) continue;
+      if (!isToBeSent(entry) || entry.dueMs > nowMs) continue;
       if (next === null || entry.dueMs < next.dueMs) next = entry;
     }
     if (next === null) return null;
@@ -45,11 +55,11 @@ export class DeliveryLane {
 
   /** When `take` may have something again, if nothing ends before; null: not by time alone. */
   nextDueMs(): number | null {
+    if (this.#runningCount >= RUNNING_PER_CHANNEL_MAX) return null;
     let earliestMs: number | null = null;
-    for (const { isRunning, dueMs, isSaved, delivery } of this.entries.values()) {
-      if (isRunning) continue;
-      const isSending = isSaved && delivery.state === 'pending';
-      const atMs = isSending ? Math.max(dueMs, this.circuit.retryAtMs ?? 0) : dueMs;
+    for (const entry of this.entries.values()) {
+      if (!isToBeSent(entry)) continue;
+      const atMs = Math.max(entry.dueMs, this.circuit.retryAtMs ?? 0);
       if (earliestMs === null || atMs < earliestMs) earliestMs = atMs;
     }
     return earliestMs;

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { Incident } from '#contracts';
 import { ATTEMPTS_MAX, CIRCUIT_FAILURES_MAX, CIRCUIT_OPEN_MS, verifySignature } from '#domain/alerts';
 import { ADMIN, failed, fakeBox, incidentOf, settle, startAlerts, WEBHOOK } from './alerts-harness.js';
+import { RUNNING_PER_TENANT_MAX } from './lane-rota.js';
 
 type Alerts = Awaited<ReturnType<typeof startAlerts>>;
 
@@ -12,6 +14,17 @@ async function withChannel(alerts?: Alerts) {
   const patch = { channel_ids: [channel.channel_id], cooldown_s: 0 };
   await started.area.rules.update(ADMIN, rule?.rule_id ?? '', patch);
   return { ...started, channelId: channel.channel_id };
+}
+
+/** As many channels as asked for, of this tenant's own, and its kill-switch rule tells all of them. */
+async function addChannels({ area }: Pick<Alerts, 'area'>, count: number, tenantId = 'default') {
+  const by = { ...ADMIN, tenant_id: tenantId };
+  const channel_ids: string[] = [];
+  for (let n = 0; n < count; n += 1) {
+    const url = `https://${tenantId}.example.org/${n}`;
+    channel_ids.push((await area.channels.create(by, { ...WEBHOOK, url })).channel.channel_id);
+  }
+  await area.rules.update(by, 'default_kill_switch', { channel_ids, cooldown_s: 0 });
 }
 
 const fire = ({ area, time }: Pick<Alerts, 'area' | 'time'>, agentId?: string) =>
@@ -159,6 +172,41 @@ describe('a delivery', () => {
     expect(alerts.sent).toHaveLength(1);
   });
 
+  it('is on disk at once however many attempts are under way', async () => {
+    const alerts = await startAlerts();
+    await addChannels(alerts, 16);
+    alerts.script.answer = () => new Promise(() => {});
+    for (let n = 0; n < 4; n += 1) fire(alerts, `agent-${n}`);
+    await settle();
+    expect(alerts.states()).toEqual(new Array(64).fill('pending'));
+  });
+
+  it('that the store refused is written by the shutdown', async () => {
+    const alerts = await withChannel();
+    alerts.store.isFull = true;
+    fire(alerts);
+    await settle();
+    alerts.store.isFull = false;
+    await alerts.area.stop();
+    expect(alerts.states()).toEqual(['pending']);
+  });
+
+  it('that a crash lost is made again: nobody counts as told before it is on disk', async () => {
+    const alerts = await withChannel();
+    alerts.store.isFull = true;
+    fire(alerts);
+    await alerts.time.pass(1_000);
+    await settle();
+    alerts.store.isFull = false;
+    const incident = { incident_id: 'inc-1', agent_id: 'crawler', session_id: 's1', threshold: 10 };
+    const at_ms = alerts.time.nowMs() - 1_000;
+    const stored = { ...incident, at_ms, breakdown: { score: 13 } } as Incident;
+    alerts.store.incidents.push({ tenant_id: 'default', incident: stored });
+    const next = await startAlerts({ store: alerts.store, time: alerts.time });
+    await settle();
+    expect(next.states()).toEqual(['delivered']);
+  });
+
   it('of a channel that is gone, or sealed with a lost key, is dead and says so', async () => {
     const alerts = await withChannel();
     alerts.script.answer = async () => failed();
@@ -246,6 +294,42 @@ describe('a channel that fails', () => {
     for (let n = 0; n < 5; n += 1) fire(alerts, `agent-${n}`);
     await settle();
     expect(alerts.sent).toHaveLength(2);
+  });
+});
+
+describe('many slow channels', () => {
+  const hostsOf = ({ sent }: Alerts) => sent.map(({ url }) => new URL(url).host.split('.')[0]);
+
+  it('of one tenant leave room for those of another', async () => {
+    const alerts = await startAlerts();
+    await addChannels(alerts, 16, 'slow');
+    await addChannels(alerts, 1, 'other');
+    alerts.script.answer = () => new Promise(() => {});
+    for (let n = 0; n < 3; n += 1)
+      alerts.area.monitor.note({ ...incidentOf(alerts.time, `a-${n}`), tenant_id: 'slow' });
+    await settle();
+    alerts.area.monitor.note({ ...incidentOf(alerts.time), tenant_id: 'other' });
+    await settle();
+    expect(hostsOf(alerts).at(-1)).toBe('other');
+    expect(alerts.sent).toHaveLength(RUNNING_PER_TENANT_MAX + 1);
+  });
+
+  it('get a free place in turn, and so does whoever comes later', async () => {
+    const alerts = await startAlerts();
+    const ends: (() => void)[] = [];
+    alerts.script.answer = () => new Promise((resolve) => ends.push(() => resolve({ ok: true })));
+    for (const tenantId of ['slow', 'busy', 'late']) {
+      await addChannels(alerts, 16, tenantId);
+      for (let n = 0; n < 3; n += 1)
+        alerts.area.monitor.note({ ...incidentOf(alerts.time, `a-${n}`), tenant_id: tenantId });
+      await settle();
+    }
+    expect(hostsOf(alerts)).not.toContain('late');
+    for (let n = 0; n < 3; n += 1) {
+      ends[n]?.();
+      await settle();
+    }
+    expect(hostsOf(alerts).slice(-3).sort()).toEqual(['busy', 'late', 'slow']);
   });
 });
 

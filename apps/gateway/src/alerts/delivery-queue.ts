@@ -1,7 +1,7 @@
 /**
  * Carries notices to channels, at least once. A delivery is in the store as pending before its first attempt, and a
  * process that finds pending ones at its start goes on with them; its id travels with each attempt, so that a receiver
- * can drop what it has seen.
+ * can drop what it has seen. Writing waits for no attempt, and attempts of one tenant leave room for those of others.
  *
  *     pending --2xx--> delivered
  *        |  ^--wait, longer each time-- failed, worth another try
@@ -15,13 +15,14 @@ import {
   type LivePublisher,
   ObservatoryError,
   type ProxyStore,
-  TOPICS,
 } from '#contracts';
 import { afterFailure, CLOSED_CIRCUIT, retryDelayMs, type SendOutcome } from '#domain/alerts';
 import type { Clock, IdSource } from '#kernel';
 import type { Timer } from '../hitl/timer.js';
 import type { AlertTelemetry } from './alert-telemetry.js';
-import { DeliveryLane, type Entry } from './delivery-lane.js';
+import type { DeliveryLane, Entry } from './delivery-lane.js';
+import { DeliveryWriter } from './delivery-writer.js';
+import { LaneRota } from './lane-rota.js';
 
 /** At once, over all channels. */
 export const RUNNING_MAX = 32;
@@ -29,9 +30,7 @@ export const RUNNING_MAX = 32;
 export const PENDING_PER_CHANNEL_MAX = 1_000;
 /** However few attempts it had. */
 export const DELIVERY_AGE_MS_MAX = 24 * 3_600_000;
-/** The store refused a write: it is tried again after this. */
-const SAVE_AGAIN_MS = 5_000;
-/** A shutdown waits this long for attempts under way; what is later is sent again by the next process. */
+/** A shutdown waits this long for writes and for attempts under way; what is later is sent again by the next process. */
 const DRAIN_MS = 3_000;
 
 export interface DeliveryQueueOptions {
@@ -48,15 +47,22 @@ export interface DeliveryQueueOptions {
   telemetry: AlertTelemetry;
 }
 
+/** Names a rule among those of all tenants. */
+export const ruleKey = (tenantId: string, ruleId: string | null): string => `${tenantId} ${ruleId}`;
+
 export class DeliveryQueue {
   readonly #options: DeliveryQueueOptions;
-  readonly #lanes = new Map<string, DeliveryLane>();
+  readonly #lanes = new LaneRota();
+  readonly #writer: DeliveryWriter;
   readonly #running = new Set<Promise<void>>();
   #wake: { atMs: number; cancel: () => void } | null = null;
   #isStopped = false;
 
   constructor(options: DeliveryQueueOptions) {
     this.#options = options;
+    const { store, live, timer, telemetry } = options;
+    const onWritten = (entry: Entry) => this.#noteWritten(entry);
+    this.#writer = new DeliveryWriter({ store, live, timer, telemetry, onWritten });
   }
 
   /** Unfinished ones. O(channels). */
@@ -70,7 +76,8 @@ export class DeliveryQueue {
   async resume(): Promise<void> {
     for (const delivery of await this.#options.store.pendingDeliveries()) {
       const dueMs = delivery.next_attempt_at_ms ?? delivery.created_at_ms;
-      this.#add({ delivery, dueMs, sinceMs: Math.max(dueMs, delivery.created_at_ms), isSaved: true });
+      const sinceMs = Math.max(dueMs, delivery.created_at_ms);
+      this.#add({ delivery, dueMs, sinceMs, isSaved: true });
     }
     this.#pump();
   }
@@ -95,8 +102,8 @@ export class DeliveryQueue {
       telemetry.boundReached('channel_queue');
       this.#finish(delivery, 'dead', `${PENDING_PER_CHANNEL_MAX} deliveries wait for this channel already`);
     }
-    this.#add({ delivery, dueMs: nowMs, sinceMs: nowMs, isSaved: false });
-    this.#pump();
+    const entry = this.#add({ delivery, dueMs: nowMs, sinceMs: nowMs, isSaved: false });
+    void this.#writer.write(entry);
   }
 
   /**
@@ -109,17 +116,18 @@ export class DeliveryQueue {
     if (stored === null) throw new ObservatoryError('delivery_not_found');
     const known = this.#lanes.get(stored.channel_id)?.entries.get(deliveryId);
     const nowMs = this.#options.clock.nowMs();
-    if (known?.isRunning) return structuredClone(known.delivery);
+    if (known?.isRunning || known?.isWriting) return structuredClone(known.delivery);
     if (known === undefined && stored.state === 'delivered') return stored;
     const delivery = known?.delivery ?? stored;
     if (delivery.state === 'dead') Object.assign(delivery, { attempt_count: 0, last_error: null });
     Object.assign(delivery, { state: 'pending', next_attempt_at_ms: nowMs, finished_at_ms: null });
-    this.#add({ delivery, dueMs: nowMs, sinceMs: nowMs, isSaved: false });
-    const lane = this.#lane(stored.channel_id);
+    const times = { dueMs: nowMs, sinceMs: nowMs };
+    const entry =
+      known === undefined ? this.#add({ delivery, ...times, isSaved: false }) : Object.assign(known, times);
+    const lane = this.#lanes.open(tenantId, stored.channel_id);
     if (lane.circuit.retryAtMs !== null) lane.circuit = { ...lane.circuit, retryAtMs: nowMs };
-    const answer = structuredClone(delivery);
-    this.#pump();
-    return answer;
+    void this.#writer.write(entry);
+    return structuredClone(delivery);
   }
 
   circuit(channelId: string): AlertChannel['circuit'] {
@@ -133,55 +141,55 @@ export class DeliveryQueue {
     lane.circuit = CLOSED_CIRCUIT;
     const nowMs = this.#options.clock.nowMs();
     for (const entry of lane.entries.values()) entry.dueMs = Math.min(entry.dueMs, nowMs);
-    if (lane.entries.size === 0) this.#lanes.delete(channelId);
+    if (lane.entries.size === 0) this.#lanes.close(channelId);
     this.#pump();
   }
 
-  /** Starts nothing more and waits a little for what is under way. What is pending stays in the store. */
+  /** The rules, by `ruleKey`, some of whose notices would be lost if the process ended now. */
+  unwrittenRules(): ReadonlySet<string> {
+    const keys = new Set<string>();
+    for (const { notice } of this.#writer.neverWritten()) keys.add(ruleKey(notice.tenant_id, notice.rule_id));
+    return keys;
+  }
+
+  /**
+   * Starts no more attempts, writes down what is not, and waits a little for what is under way. What is pending stays
+   * in the store.
+   */
   async drain(): Promise<void> {
     this.#isStopped = true;
     this.#wake?.cancel();
+    this.#writer.stop();
     let cancel = () => {};
     const late = new Promise<void>((resolve) => {
       cancel = this.#options.timer.after(DRAIN_MS, resolve);
     });
-    await Promise.race([Promise.allSettled([...this.#running]), late]);
+    const isQuiet = Promise.allSettled([this.#writer.flush(), ...this.#running]);
+    await Promise.race([isQuiet, late]);
     cancel();
   }
 
-  #add(entry: Omit<Entry, 'isRunning'>): void {
-    this.#lane(entry.delivery.channel_id).entries.set(entry.delivery.delivery_id, {
-      ...entry,
-      isRunning: false,
-    });
+  #add(given: Omit<Entry, 'isRunning' | 'isWriting'>): Entry {
+    const entry: Entry = { ...given, isRunning: false, isWriting: false };
+    const { delivery_id, channel_id, notice } = entry.delivery;
+    this.#lanes.open(notice.tenant_id, channel_id).entries.set(delivery_id, entry);
+    return entry;
   }
 
-  #lane(channelId: string): DeliveryLane {
-    let lane = this.#lanes.get(channelId);
-    if (lane === undefined) {
-      lane = new DeliveryLane();
-      this.#lanes.set(channelId, lane);
-    }
-    return lane;
-  }
-
-  /** Starts what is due, as far as there is room, one of each channel in turn; then sleeps until the next is. */
+  /** Starts what is due, as far as there is room; then sleeps until the next is. */
   #pump(): void {
     if (this.#isStopped) return;
     const nowMs = this.#options.clock.nowMs();
-    for (let hasMore = true; hasMore; ) {
-      hasMore = false;
-      for (const lane of this.#lanes.values()) {
-        const entry = this.#running.size < RUNNING_MAX ? lane.take(nowMs) : null;
-        if (entry === null) continue;
-        hasMore = true;
-        const work = this.#work(lane, entry).finally(() => {
-          this.#running.delete(work);
-          lane.release(entry);
-          this.#pump();
-        });
-        this.#running.add(work);
-      }
+    while (this.#running.size < RUNNING_MAX) {
+      const next = this.#lanes.take(nowMs);
+      if (next === null) break;
+      const { lane, entry } = next;
+      const work = this.#work(lane, entry).finally(() => {
+        this.#running.delete(work);
+        this.#lanes.release(lane, entry);
+        this.#pump();
+      });
+      this.#running.add(work);
     }
     this.#sleep(nowMs);
   }
@@ -204,13 +212,19 @@ export class DeliveryQueue {
     this.#wake = { atMs: earliestMs, cancel: this.#options.timer.after(earliestMs - nowMs, fire) };
   }
 
-  /** Writes it down, or else makes one attempt and writes down what came of it. Never rejects. */
+  /** One attempt, and what came of it written down. Never rejects. */
   async #work(lane: DeliveryLane, entry: Entry): Promise<void> {
-    const { delivery } = entry;
-    if (entry.isSaved) await this.#attempt(lane, entry);
-    if (!(await this.#save(entry)) || delivery.state === 'pending') return;
-    lane.entries.delete(delivery.delivery_id);
-    if (lane.entries.size === 0 && lane.circuit === CLOSED_CIRCUIT) this.#lanes.delete(delivery.channel_id);
+    await this.#attempt(lane, entry);
+    await this.#writer.write(entry);
+  }
+
+  #noteWritten({ delivery: { delivery_id, channel_id, state } }: Entry): void {
+    const lane = this.#lanes.get(channel_id);
+    if (state !== 'pending' && lane !== undefined) {
+      lane.entries.delete(delivery_id);
+      if (lane.entries.size === 0 && lane.circuit === CLOSED_CIRCUIT) this.#lanes.close(channel_id);
+    }
+    this.#pump();
   }
 
   async #attempt(lane: DeliveryLane, entry: Entry): Promise<void> {
@@ -253,22 +267,5 @@ export class DeliveryQueue {
     const finished_at_ms = this.#options.clock.nowMs();
     Object.assign(delivery, { state, last_error: lastError, next_attempt_at_ms: null, finished_at_ms });
     this.#options.telemetry.finished(delivery);
-  }
-
-  /** Published once it is on disk. @returns false: not written, and due again soon */
-  async #save(entry: Entry): Promise<boolean> {
-    const { store, live, clock, telemetry } = this.#options;
-    entry.isSaved = false;
-    try {
-      entry.delivery.seq = await store.saveDelivery(entry.delivery);
-    } catch (error) {
-      telemetry.storeFailed('delivery', error);
-      entry.dueMs = clock.nowMs() + SAVE_AGAIN_MS;
-      return false;
-    }
-    entry.isSaved = true;
-    entry.dueMs = entry.delivery.next_attempt_at_ms ?? entry.dueMs;
-    live.publish(entry.delivery.notice.tenant_id, TOPICS.deliveries, structuredClone(entry.delivery));
-    return true;
   }
 }

@@ -162,6 +162,13 @@ export class AlertRules {
     return changed;
   }
 
+  /** It is among those that `takeChanged` gives next. */
+  markChanged(tenantId: string, ruleId: string): void {
+    const ruleIds = this.#changed.get(tenantId) ?? new Set();
+    ruleIds.add(ruleId);
+    this.#changed.set(tenantId, ruleIds);
+  }
+
   restore(tenantId: string, ruleId: string, states: readonly FiringState[]): void {
     const tenant = this.#tenant(tenantId);
     const one = tenant.rules.get(ruleId);
@@ -195,7 +202,7 @@ export class AlertRules {
     if (subject === null) return;
     const sinceMs = subject.state.sinceMs ?? nowMs;
     const { state, say } = planNotice(subject.state, isOn, rule, nowMs);
-    if (state !== subject.state) this.#markChanged(tenantId, rule.rule_id);
+    if (state !== subject.state) this.markChanged(tenantId, rule.rule_id);
     subject.state = state;
     if (isOn && session_id !== null) subject.sessionId = session_id;
     if (say !== null) {
@@ -211,12 +218,6 @@ export class AlertRules {
       });
     }
     if (!isOn) subject.sessionId = null;
-  }
-
-  #markChanged(tenantId: string, ruleId: string): void {
-    const ruleIds = this.#changed.get(tenantId) ?? new Set();
-    ruleIds.add(ruleId);
-    this.#changed.set(tenantId, ruleIds);
   }
 
   /** Null when every place is taken by something that fires. */
