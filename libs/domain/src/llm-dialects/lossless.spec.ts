@@ -4,6 +4,15 @@ import type { DialectName } from '#contracts';
 import { DIALECT_BY_NAME } from './index.js';
 import { sseEvent } from './sse-event.js';
 
+/** As Azure puts them beside prompts and answers. */
+const FILTERS = {
+  hate: { filtered: false, severity: 'safe' },
+  violence: { filtered: false, severity: 'low' },
+  jailbreak: { filtered: false, detected: false },
+  protected_material_code: { filtered: false, detected: false },
+  custom_blocklists: { filtered: false, details: [{ id: 'names', filtered: false }] },
+};
+
 const isLossless = (name: DialectName, body: unknown): boolean =>
   DIALECT_BY_NAME[name].readAnswer(body).lossless;
 
@@ -57,6 +66,23 @@ describe('Chat Completions', () => {
     expect(isLossless('openai-chat', answer(message))).toBe(true);
   });
 
+  it('are lossless, streamed or not, with the results of filters that found nothing', () => {
+    const prompt = { prompt_filter_results: [{ prompt_index: 0, content_filter_results: FILTERS }] };
+    const results = { content_filter_results: FILTERS };
+    expect(isLossless('openai-chat', answer({}, results, prompt))).toBe(true);
+    const offsets = { check_offset: 44, start_offset: 44, end_offset: 198 };
+    const stream =
+      sseEvent(null, { id: '', object: '', model: '', created: 0, choices: [], ...prompt }) +
+      chunk({ role: 'assistant', content: '' }, { content_filter_results: {} }) +
+      chunk({ content: 'hi' }, results) +
+      sseEvent(null, {
+        choices: [{ index: 0, finish_reason: null, ...results, content_filter_offsets: offsets }],
+      });
+    expect(isLosslessStream('openai-chat', stream + end)).toBe(true);
+    const found = { content_filter_results: { hate: { filtered: true, severity: 'high' } } };
+    expect(isLosslessStream('openai-chat', stream + chunk({}, found) + end)).toBe(false);
+  });
+
   it.each([
     ['a refusal', answer({ content: null, refusal: 'No.' })],
     ['citations', answer({ annotations: [{ type: 'url_citation' }] })],
@@ -77,9 +103,30 @@ describe('Chat Completions', () => {
     ['something beside a call', answer({ tool_calls: [{ ...call, extra_content: { signature: 's' } }] })],
     ['logprobs', answer({}, { logprobs: { content: [{ token: 'hi' }] } })],
     [
-      'filter results',
-      answer({}, { content_filter_results: { hate: { filtered: false, severity: 'safe' } } }),
+      'something filtered',
+      answer({}, { content_filter_results: { ...FILTERS, violence: { filtered: true, severity: 'high' } } }),
     ],
+    [
+      'something found in the prompt',
+      answer(
+        {},
+        {},
+        {
+          prompt_filter_results: [
+            { content_filter_results: { jailbreak: { filtered: false, detected: true } } },
+          ],
+        },
+      ),
+    ],
+    [
+      'the source of what it repeats',
+      answer({}, { content_filter_results: { protected_material_code: { citation: { license: 'MIT' } } } }),
+    ],
+    [
+      'a filter that failed',
+      answer({}, { content_filter_result: { error: { code: 'content_filter_error' } } }),
+    ],
+    ['filter results in no shape of theirs', answer({}, { content_filter_results: 'none' })],
     ['search results', answer({}, {}, { citations: ['https://example.org'] })],
     ['another choice', answer({}, {}, { choices: [...answer({}).choices, { index: 1, message: {} }] })],
     ['no choice', answer({}, {}, { choices: [] })],
@@ -171,6 +218,16 @@ describe('Responses', () => {
   ])('are lossless with %s, streamed or not', (_, output) => {
     expect(isLossless('openai-responses', response(output))).toBe(true);
     expect(isLosslessStream('openai-responses', stream(response(output)))).toBe(true);
+  });
+
+  it('are lossless with the results of filters that found nothing, and not of others', () => {
+    const filtered = (blocked: boolean) =>
+      response([message], {
+        content_filters: [{ source_type: 'prompt', blocked, content_filter_results: FILTERS }],
+      });
+    expect(isLossless('openai-responses', filtered(false))).toBe(true);
+    expect(isLosslessStream('openai-responses', stream(filtered(false)))).toBe(true);
+    expect(isLossless('openai-responses', filtered(true))).toBe(false);
   });
 
   it.each([
@@ -369,7 +426,10 @@ describe('Gemini', () => {
       'safety ratings',
       response([{ text: 'hi' }], { safetyRatings: [{ category: 'c', probability: 'NEGLIGIBLE' }] }),
     ],
-    ['logprobs', response([{ text: 'hi' }], { avgLogprobs: -0.1 })],
+    [
+      'logprobs',
+      response([{ text: 'hi' }], { avgLogprobs: -0.1, logprobsResult: { chosenCandidates: [{}] } }),
+    ],
     ['a blocked prompt', response([{ text: 'hi' }], {}, { promptFeedback: { blockReason: 'SAFETY' } })],
     ['another candidate', response([], {}, { candidates: [{ index: 0 }, { index: 1 }] })],
     ['an unknown member', response([{ text: 'hi' }], {}, { hologram: { a: 1 } })],
@@ -377,6 +437,12 @@ describe('Gemini', () => {
   ])('is not with %s, streamed or not', (_, body) => {
     expect(isLossless('gemini', body)).toBe(false);
     for (const stream of streams(body)) expect(isLosslessStream('gemini', stream)).toBe(false);
+  });
+
+  it('is lossless with the mean of logprobs that nobody asked for', () => {
+    const body = response([{ text: 'hi' }], { avgLogprobs: -0.1, tokenCount: 1 });
+    expect(isLossless('gemini', body)).toBe(true);
+    for (const stream of streams(body)) expect(isLosslessStream('gemini', stream)).toBe(true);
   });
 
   it('streams without loss text in pieces, and not without an end or with what is no JSON', () => {

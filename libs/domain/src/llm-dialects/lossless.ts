@@ -7,6 +7,7 @@ import { asRecord, type JsonRecord } from './read-json.js';
 /** Objects in objects are looked into no deeper. */
 const NOTHING_DEPTH_MAX = 3;
 const NUMBERS_DEPTH_MAX = 128;
+const FINDINGS_DEPTH_MAX = 8;
 
 /** Null, false, "", an empty list, and an object of nothing else. */
 export function isNothing(value: unknown, depth = 0): boolean {
@@ -38,4 +39,19 @@ export function hasExactNumbers(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (depth >= NUMBERS_DEPTH_MAX) return false;
   return Object.values(value).every((member) => hasExactNumbers(member, depth + 1));
+}
+
+/**
+ * Whether a vendor's filters (Azure's, beside prompts and answers) let pass what they looked at and found nothing to tell:
+ * grades and positions are book-keeping, whatever is true of it is not, nor is a filter's error or a text's source.
+ */
+export const hasNoFindings = (results: unknown): boolean =>
+  isNothing(results) || (typeof results === 'object' && isClear(results, 0));
+
+function isClear(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return value !== true;
+  if (depth >= FINDINGS_DEPTH_MAX) return false;
+  return Object.entries(value).every(([name, member]) =>
+    name === 'error' || name === 'citation' ? isNothing(member) : isClear(member, depth + 1),
+  );
 }

@@ -8,8 +8,8 @@ const ENVELOPE = new Set([
   ...['usage_metadata', 'model_version', 'response_id', 'create_time'],
 ]);
 const CANDIDATE = new Set([
-  ...['content', 'finishReason', 'index', 'tokenCount'],
-  ...['finish_reason', 'token_count'],
+  ...['content', 'finishReason', 'index', 'tokenCount', 'avgLogprobs'],
+  ...['finish_reason', 'token_count', 'avg_logprobs'],
 ]);
 const CONTENT = new Set(['parts', 'role']);
 const TEXT = new Set(['text']);

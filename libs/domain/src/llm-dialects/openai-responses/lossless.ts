@@ -1,5 +1,5 @@
 /** What of a response is text, calls or book-keeping. */
-import { isNothing, saysOnly } from '../lossless.js';
+import { hasNoFindings, isNothing, saysOnly } from '../lossless.js';
 import { asList, asName, asRecord, type JsonRecord } from '../read-json.js';
 
 /** Most of it is the request, said back. */
@@ -9,6 +9,7 @@ const ENVELOPE = new Set([
   ...['top_logprobs', 'max_output_tokens', 'max_tool_calls', 'previous_response_id', 'reasoning', 'store'],
   ...['text', 'truncation', 'user', 'safety_identifier', 'service_tier', 'billing', 'presence_penalty'],
   ...['frequency_penalty', 'prompt_cache_key', 'prompt_cache_options', 'prompt_cache_retention'],
+  ...['content_filters'],
 ]);
 const MESSAGE = new Set(['id', 'type', 'role', 'status', 'content']);
 const TEXT = new Set(['type', 'text']);
@@ -19,6 +20,7 @@ export function isPlainResponse(response: JsonRecord): boolean {
   const output = response.output;
   return (
     saysOnly(response, ENVELOPE) &&
+    hasNoFindings(response.content_filters) &&
     Array.isArray(output) &&
     output.every((item, index) => isPlainCall(asRecord(item)) || (index === 0 && isPlainText(asRecord(item))))
   );
