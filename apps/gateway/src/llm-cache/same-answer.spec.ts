@@ -16,6 +16,55 @@ describe('sameAnswer', () => {
     expect(await sameAnswer(one, other, ask)).toBe(true);
   });
 
+  test.each([
+    ['-5', '5'],
+    ['-$5', '$5'],
+    ['$5', '€5'],
+    ['10%', '10'],
+    ['10 %', '10.'],
+    ['1/2', '1.2'],
+    ['3.5', '3,5'],
+    ['0.5', '0 5'],
+    ['5!', '5'],
+    ['!x', 'x'],
+    ['x != y', 'x == y'],
+    ['x - y', 'x + y'],
+    ['a & b', 'a @ b'],
+    ['a * (b + c)', 'a * b + c'],
+    ['f(x)', 'f[x]'],
+    ['print("a")', 'print(a)'],
+    ['*.js', '.js'],
+    ['C#', 'C'],
+    ['The answer is -5.', 'The answer is 5.'],
+  ])('has “%s” and “%s” for two answers, however near their words', async (one, other) => {
+    expect(await sameAnswer(say(one), say(other), likeness)).toBe(false);
+  });
+
+  test.each([
+    ['Yes, it is.', 'yes it is'],
+    ['It is 10.', 'It is 10'],
+    ['He said “yes.”', 'He said yes'],
+    ['**Paris**', 'Paris!'],
+    ['- Paris\n- Rome', 'Paris\nRome'],
+    ['# Paris', '`Paris`'],
+    ['Paris - the capital', 'Paris — the capital'],
+    ['well-known', 'well known'],
+    ['巴黎。', '巴黎'],
+    ['It’s Paris', "It's Paris;"],
+    ['-5.', '-5'],
+  ])('has “%s” and “%s” for one', async (one, other) => {
+    expect(await sameAnswer(say(one), say(other), { cosine: async () => 0, differs: () => true })).toBe(true);
+  });
+
+  // What takes longer with the square of the text runs into the test's time limit.
+  test.each([' ', '-', '*', '. ', '"', 'a - ', '\n\t', '(a'])(
+    'reads a long answer of “%s” to its end',
+    async (unit) => {
+      const long = unit.repeat(200_000);
+      expect(await sameAnswer(say(long), say(`${long}x`), likeness)).not.toBeNull();
+    },
+  );
+
   test('takes other tool calls for another answer, whatever the text', async () => {
     const one = say('ok', [{ name: 'read', arguments: '{"path":"a"}' }]);
     const other = say('ok', [{ name: 'read', arguments: '{"path":"b"}' }]);

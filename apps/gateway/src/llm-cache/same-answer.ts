@@ -26,16 +26,37 @@ export async function sameAnswer(
   if (callsOf(one) !== callsOf(other)) return false;
   const [first, second] = [plain(one.text), plain(other.text)];
   if (first === second) return true;
+  // A sign, an operator, a decimal point: vectors see words alone.
+  if (wordsOf(first) === wordsOf(second)) return false;
   if (first === '' || second === '' || likeness.differs(one.text, other.text)) return false;
   const cosine = await likeness.cosine(one.text, other.text);
   return cosine === null ? null : cosine >= SAME_WHEN_COSINE_AT_LEAST;
 }
 
-const plain = (text: string): string =>
-  text
-    .toLowerCase()
-    .replaceAll(/[\s\p{P}]+/gu, ' ')
-    .trim();
+/** What ends a sentence, marks a text up or quotes it says nothing; each a single pass, whatever the text. */
+const IDLE_MARKS: readonly RegExp[] = [
+  // Bullets and headings.
+  /^[ \t]*(?:[-*•]|#{1,6})[ \t]+(?=[\p{L}"'*_])/gmu,
+  /`+/gu,
+  // Around words: quotation marks, bold.
+  /(?<=^|[\s(])(?:["'«„]|\*\*|__)(?=[\p{L}\p{N}*_"'])/gmu,
+  /(?<=[\p{L}\p{N}.,;:!?…%)*_"'])(?:["'»]|\*\*|__)(?=$|[\s.,;:!?…)"'*_])/gmu,
+  // Dashes and hyphens of prose; those between single letters or numbers subtract.
+  /(?<=\p{L}{2})\s?[-–—]{1,2}\s?(?=\p{L}{2})/gu,
+  // Behind a number an exclamation mark is an operator.
+  /(?<=[\p{L}\p{N}%)\]"'])[.,;:?…]+(?=$|\s)/gmu,
+  /(?<=[\p{L})"'])!+(?=$|\s)/gmu,
+  /[。，、；：！？「」『』《》]/gu,
+];
+
+const plain = (text: string): string => {
+  let left = text.toLowerCase().replaceAll(/[‘’]/g, "'").replaceAll(/[“”]/g, '"');
+  for (const mark of IDLE_MARKS) left = left.replaceAll(mark, ' ');
+  return left.replaceAll(/\s+/g, ' ').trim();
+};
+
+/** Without marks, those of mathematics and money among them. */
+const wordsOf = (text: string): string => text.replaceAll(/[\s\p{P}\p{Sm}\p{Sc}\p{Sk}]+/gu, ' ').trim();
 
 /** Names and arguments in order; ids are the vendor's. */
 const callsOf = ({ tool_calls }: Answer): string =>
