@@ -64,6 +64,44 @@ describe.skipIf(redisMissing !== null)('two gateways on one Redis', () => {
     expect(upstream.calls).toHaveLength(1);
   });
 
+  test('keep nothing that they had under way themselves when answers were thrown out or a younger call left one', async () => {
+    const [gateway] = gateways;
+    const [vendor] = VENDORS;
+    if (vendor === undefined) throw new Error('no vendor');
+    for (const [question, between, kept] of [
+      [
+        'What is invalidated under way?',
+        () => gateway.operator('POST', '/v1/cache/invalidate', {}),
+        'asked for last',
+      ],
+      [
+        'What is refreshed under way?',
+        () =>
+          vendor.ask(gateway.url, 'What is refreshed under way?', {
+            headers: { ...inSession().headers, 'x-observatory-cache': 'refresh' },
+          }),
+        'asked for between',
+      ],
+    ] as const) {
+      let end = () => {};
+      const texts = ['asked for first', kept];
+      upstream.script((call, response, index) => {
+        const answer = () => always(vendor, { text: texts[index] ?? 'too often' })(call, response, index);
+        if (index === 0) end = answer;
+        else answer();
+      });
+      const first = vendor.ask(gateway.url, question, inSession());
+      await expect.poll(() => upstream.calls.length, SOON).toBe(1);
+      const outdated = (await stats(gateway)).not_stored.outdated ?? 0;
+      await between();
+      end();
+      expect((await first).text).toBe('asked for first');
+      await expect.poll(async () => (await stats(gateway)).not_stored.outdated, SOON).toBe(outdated + 1);
+      expect((await vendor.ask(gateway.url, question, inSession())).text).toBe(kept);
+      expect(upstream.calls).toHaveLength(2);
+    }
+  });
+
   test('fail open when Redis is killed under load, and hit again when it is back', async () => {
     const [vendor] = VENDORS;
     if (vendor === undefined) throw new Error('no vendor');

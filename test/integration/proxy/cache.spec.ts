@@ -465,6 +465,57 @@ describe('equal calls at the same time', () => {
   });
 });
 
+describe('an answer that was under way', () => {
+  /** The first call's answer comes when `end` is called; all others at once. */
+  async function slowFirst() {
+    const { text, options } = fresh();
+    let end = () => {};
+    upstream.script((call, response, index) => {
+      const answer = () => always(openaiChat, { text: index === 0 ? 'old' : 'new' })(call, response, index);
+      if (index === 0) end = answer;
+      else answer();
+    });
+    const ask = async (headers: Record<string, string> = {}) =>
+      (await openaiChat.ask(gateway.url, text, again({ ...options, headers }))).text;
+    const first = ask();
+    await expect.poll(() => upstream.calls.length).toBe(1);
+    return { ask, first, end: () => end() };
+  }
+
+  test('when answers were thrown out is not kept, and nobody who asks after that waits for it', async () => {
+    const { ask, first, end } = await slowFirst();
+    const before = (await stats()).not_stored.outdated ?? 0;
+    await gateway.operator('POST', '/v1/cache/invalidate', {});
+    expect(await ask()).toBe('new');
+    await gateway.operator('POST', '/v1/cache/invalidate', {});
+    end();
+    expect(await first).toBe('old');
+    await expect.poll(async () => (await stats()).not_stored.outdated).toBe(before + 1);
+    expect((await gateway.operator('GET', '/v1/cache/entries')).body.items).toEqual([]);
+    expect(await ask()).toBe('new');
+    expect(await ask()).toBe('new');
+    expect(upstream.calls).toHaveLength(3);
+  });
+
+  test('when a preview counted what matches is kept as ever', async () => {
+    const { ask, first, end } = await slowFirst();
+    await gateway.operator('POST', '/v1/cache/invalidate', { preview: true });
+    end();
+    await first;
+    expect(await ask()).toBe('old');
+    expect(upstream.calls).toHaveLength(1);
+  });
+
+  test('does not take the place of one that was asked for later', async () => {
+    const { ask, first, end } = await slowFirst();
+    expect(await ask({ 'x-observatory-cache': 'refresh' })).toBe('new');
+    end();
+    expect(await first).toBe('old');
+    expect(await ask()).toBe('new');
+    expect(upstream.calls).toHaveLength(2);
+  });
+});
+
 describe('a request for a cached answer or none', () => {
   test('never reaches the upstream, whatever keeps the cache from answering', async () => {
     upstream.script(always(openaiChat, { text: 'paid for' }));

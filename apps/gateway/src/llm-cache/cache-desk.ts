@@ -23,6 +23,7 @@ import { type Clock, deferred } from '#kernel';
 import type { ProxyCall, Verdict } from '../llm-proxy/proxy-call.js';
 import type { CacheEmbedder } from './cache-embedder.js';
 import type { CacheFlights, Landing } from './cache-flights.js';
+import type { CacheFreshness, LookUp } from './cache-freshness.js';
 import type { CacheKeeper } from './cache-keeper.js';
 import { identify } from './cache-request.js';
 import type { CacheTally } from './cache-tally.js';
@@ -38,6 +39,7 @@ export interface CacheDeskParts {
   embedder: CacheEmbedder;
   gate: TextGate;
   flights: CacheFlights;
+  freshness: CacheFreshness;
   tally: CacheTally;
   matches: SemanticMatches;
   keeper: CacheKeeper;
@@ -73,14 +75,18 @@ export class CacheDesk {
     const ticket: CacheTicket = {
       request: { dialect, rest },
       identity: identified.identity,
+      lookUp: null,
       vector: null,
       land: undefined,
       shadow: null,
     };
     call.cacheTicket = ticket;
-    if (control === 'refresh') return this.#refresh(call, ticket, policy);
-    const { cache } = this.#parts;
+    const { cache, freshness } = this.#parts;
     const { key } = ticket.identity;
+    if (control === 'refresh') {
+      ticket.lookUp = freshness.begin(call.tenantId, key);
+      return this.#refresh(call, ticket, policy);
+    }
     const found =
       cache instanceof MemoryLlmCache ? cache.getNow(call.tenantId, key) : cache.get(call.tenantId, key);
     if (!(found instanceof Promise) && found !== null) {
@@ -90,7 +96,9 @@ export class CacheDesk {
         return verdict;
       }
     }
-    return this.#lookFurther(call, ticket, { ...wish, found, startedMs });
+    const lookUp = freshness.begin(call.tenantId, key);
+    ticket.lookUp = lookUp;
+    return this.#lookFurther(call, ticket, { ...wish, found, flight: flightKey(lookUp), startedMs });
   }
 
   /** A call that carries words of ours has nothing to do with the cache. */
@@ -116,8 +124,13 @@ export class CacheDesk {
       control,
       policy,
       passAgain,
+      flight,
       startedMs,
-    }: CacheWish & { found: CacheHit | null | Promise<CacheHit | null>; startedMs: number },
+    }: CacheWish & {
+      found: CacheHit | null | Promise<CacheHit | null>;
+      flight: string;
+      startedMs: number;
+    },
   ): Promise<Outcome> {
     const { tally, flights } = this.#parts;
     const gone = deferred();
@@ -128,9 +141,9 @@ export class CacheDesk {
       if (call.isGone) return undefined;
       const exact = hit && this.#replay(call, 'exact', hit);
       if (exact) return exact;
-      const landing = flights.join(flightKey(call, ticket), gone.promise);
+      const landing = flights.join(flight, gone.promise);
       if (landing === null) {
-        if (control !== 'only') ticket.land = flights.begin(flightKey(call, ticket));
+        if (control !== 'only') ticket.land = flights.begin(flight);
       } else {
         const fromMs = performance.now();
         const shared = await landing;
@@ -243,8 +256,8 @@ export class CacheDesk {
   }
 }
 
-const flightKey = ({ tenantId }: ProxyCall, { identity }: CacheTicket): string =>
-  `${tenantId}\0${identity.key}`;
+/** Who asks after answers were thrown out waits for none that was under way then. */
+const flightKey = ({ underWay, generation }: LookUp): string => `${underWay.name}\0${generation}`;
 
 /** For the detectors: a cached answer is as much a repetition as a fresh one. Its tokens were paid for once. */
 const asAnswer = ({ model, text, tool_calls, finish, answer_id }: CachedAnswer): LlmAnswer => ({

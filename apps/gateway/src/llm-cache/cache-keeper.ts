@@ -6,12 +6,14 @@ import type { CachedAnswer, LlmCache } from '#contracts';
 import { type Cacheability, cacheability, type NotStoredReason } from '#domain/llm-cache';
 import type { Clock } from '#kernel';
 import type { ProxyCall } from '../llm-proxy/proxy-call.js';
+import type { CacheFreshness } from './cache-freshness.js';
 import type { CacheTally } from './cache-tally.js';
 import type { CacheTicket } from './cache-ticket.js';
 import type { SemanticMatches } from './semantic-matches.js';
 
 export interface CacheKeeperParts {
   cache: LlmCache;
+  freshness: Pick<CacheFreshness, 'claim' | 'end'>;
   tally: CacheTally;
   matches: Pick<SemanticMatches, 'compare'>;
   clock: Clock;
@@ -30,7 +32,10 @@ export class CacheKeeper {
     queueMicrotask(() => {
       this.#keep(call, ticket)
         .catch(this.#parts.onFailed)
-        .finally(() => ticket.land?.(null));
+        .finally(() => {
+          ticket.land?.(null);
+          if (ticket.lookUp !== null) this.#parts.freshness.end(ticket.lookUp);
+        });
     });
   }
 
@@ -57,8 +62,12 @@ export class CacheKeeper {
   }
 
   async #store(call: ProxyCall, ticket: CacheTicket, answer: CachedAnswer): Promise<void> {
-    const { cache, tally, clock } = this.#parts;
+    const { cache, freshness, tally, clock } = this.#parts;
     const { key, scope } = ticket.identity;
+    if (ticket.lookUp === null || !freshness.claim(ticket.lookUp)) {
+      tally.notStored(call.tenantId, 'outdated');
+      return;
+    }
     const isStored = await cache.put({
       tenant_id: call.tenantId,
       key,

@@ -2,11 +2,14 @@
 import type { CacheHit, CacheVector, CanonicalRequest } from '#contracts';
 import type { CacheIdentity } from '#domain/llm-cache';
 import type { Landing } from './cache-flights.js';
+import type { LookUp } from './cache-freshness.js';
 
 export interface CacheTicket {
   /** All of the request that is still needed: the whole of it would be held for as long as the upstream takes. */
   request: Pick<CanonicalRequest, 'dialect' | 'rest'>;
   identity: CacheIdentity;
+  /** Null: found at once. */
+  lookUp: LookUp | null;
   /** Of the prompt; null: not looked for, or not to be had. */
   vector: CacheVector | null;
   /** Tells those who wait for this call's answer. */

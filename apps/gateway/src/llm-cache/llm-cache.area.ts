@@ -20,6 +20,7 @@ import type { LlmCacheConfig } from '../config/llm-cache-config.js';
 import { CacheDesk } from './cache-desk.js';
 import { type CacheEmbedder, OwnCacheEmbedder, SidecarCacheEmbedder } from './cache-embedder.js';
 import { CacheFlights } from './cache-flights.js';
+import { CacheFreshness } from './cache-freshness.js';
 import { registerCacheGauges } from './cache-gauges.js';
 import { CacheKeeper } from './cache-keeper.js';
 import { CacheTally } from './cache-tally.js';
@@ -47,6 +48,7 @@ export class LlmCacheArea {
   onFailedOpen: (error: unknown) => void = () => {};
   readonly #config: LlmCacheConfig;
   readonly #cache: LlmCache | null;
+  readonly #freshness = new CacheFreshness();
   readonly #embedder: CacheEmbedder;
   readonly #tally: CacheTally;
   readonly #matches: SemanticMatches | null;
@@ -68,13 +70,15 @@ export class LlmCacheArea {
     registerCacheGauges(cache, metrics);
     const shared = { clock, tally: this.#tally, embedder: this.#embedder, gate: decideVeto, cache };
     this.#matches = new SemanticMatches({ ...shared, ids, redact });
+    const freshness = this.#freshness;
     this.desk = new CacheDesk({
       ...shared,
+      freshness,
       mode: config.semanticMode,
       hitWhenCosineAtLeast: config.hitWhenCosineAtLeast,
       flights: new CacheFlights(),
       matches: this.#matches,
-      keeper: new CacheKeeper({ ...shared, matches: this.#matches, onFailed }),
+      keeper: new CacheKeeper({ ...shared, freshness, matches: this.#matches, onFailed }),
       onFailed,
     });
   }
@@ -95,11 +99,13 @@ export class LlmCacheArea {
   }
 
   /**
+   * What calls of this gateway have under way is not kept either, whether or not it would match.
    * @returns how many entries match; what was removed stands in the audit
    * @throws ObservatoryError cache_unavailable
    */
   async invalidate(operator: OperatorPrincipal, { pattern, preview }: CacheInvalidate): Promise<number> {
     const { tenant_id: tenantId } = operator;
+    if (!preview) this.#freshness.throwOut(tenantId);
     const count = (await this.#cache?.invalidate(tenantId, pattern ?? null, preview)) ?? 0;
     if (this.#cache?.isDegraded) throw new ObservatoryError('cache_unavailable');
     if (!preview)
@@ -122,6 +128,7 @@ export class LlmCacheArea {
     verdict: 'right' | 'wrong',
   ): Promise<SemanticMatch | null> {
     const { tenant_id: tenantId, operator_id: operatorId } = operator;
+    if (verdict === 'wrong') this.#freshness.throwOut(tenantId);
     const match = (await this.#matches?.judge(tenantId, matchId, verdict, operatorId)) ?? null;
     if (match !== null) {
       const { call_id, key } = match;
