@@ -1,4 +1,5 @@
 /** Where the cache gets its vectors: the sidecar that the semantic loop shares, or an embeddings API of one's own. */
+import { DimensionChanged } from '#adapters/embeddings-http';
 import type { CacheVector, Cosine, Embedder, EmbeddingService } from '#contracts';
 
 /** A sidecar that is asked what it is may take this much longer than for a text. */
@@ -70,7 +71,7 @@ export class SidecarCacheEmbedder implements CacheEmbedder {
 
 /**
  * An embedder of this process. It is opened behind the gateway's back, since it may be slow or away at the start, and
- * tried again when it is next needed.
+ * tried again when it is next needed; also when its server has another model by now, whose vectors meet no older ones.
  */
 export class OwnCacheEmbedder implements CacheEmbedder {
   #embedder: Embedder | null = null;
@@ -90,15 +91,17 @@ export class OwnCacheEmbedder implements CacheEmbedder {
   }
 
   async embed(text: string): Promise<CacheVector | null> {
-    if (this.#embedder === null) {
+    const embedder = this.#embedder;
+    if (embedder === null) {
       this.#tryToOpen();
       return null;
     }
     try {
-      const { vector } = await this.#embedder.embed(text, { timeoutMs: OWN_EMBED_WAIT_MS });
-      return vector === null ? null : { model_id: this.#embedder.description.model_id, values: vector };
+      const { vector } = await embedder.embed(text, { timeoutMs: OWN_EMBED_WAIT_MS });
+      return vector === null ? null : { model_id: embedder.description.model_id, values: vector };
     } catch (error) {
       this.#onFailed(error);
+      if (error instanceof DimensionChanged && embedder === this.#embedder) this.#tryToOpen();
       return null;
     }
   }
@@ -114,8 +117,11 @@ export class OwnCacheEmbedder implements CacheEmbedder {
     this.#triedMs = nowMs;
     this.#opening = this.#open()
       .then((embedder) => {
+        const before = this.#embedder;
         this.#embedder = embedder;
-      }, this.#onFailed)
+        return before?.close();
+      })
+      .catch(this.#onFailed)
       .finally(() => {
         this.#opening = null;
       });

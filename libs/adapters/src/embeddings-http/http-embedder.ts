@@ -7,7 +7,8 @@
  *                  |                          -> 429, 5xx, hang -> everyone waits, asked again
  *               expired ones fall out, before every attempt
  *
- * The dimension is learnt when it is opened; a server that changes its mind is not believed afterwards.
+ * The dimension is learnt when it is opened; a server that changes its mind is not believed afterwards, and its texts fail
+ * with `DimensionChanged`: whoever may have vectors of two dimensions opens it anew.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -18,6 +19,7 @@ import {
   type EmbedOptions,
 } from '#contracts/embedding';
 import { type Clock, systemClock } from '#kernel';
+import { DimensionChanged } from './dimension-changed.js';
 import { EmbeddingsEndpoint } from './embeddings-endpoint.js';
 import { parseAnswer } from './parse-answer.js';
 import { retryDelayMs } from './retry-delay.js';
@@ -233,7 +235,9 @@ export class HttpEmbedder implements Embedder {
     const answer = parseAnswer(body, open.length, this.#dimension);
     if ('refused' in answer) {
       this.#counts.answers_refused_total += 1;
-      this.#failAll(open, 'failed', answer.refused);
+      // What is whole but for its dimension.
+      const hasChanged = this.#dimension !== null && !('refused' in parseAnswer(body, open.length, null));
+      this.#failAll(open, 'failed', answer.refused, hasChanged);
       return;
     }
     this.#dimension = answer.dimension;
@@ -255,8 +259,16 @@ export class HttpEmbedder implements Embedder {
     return true;
   }
 
-  #failAll(entries: readonly QueuedText[], reason: 'failed' | 'unavailable', what: string): void {
-    const failure = new EmbeddingFailure(reason, `the embeddings server: ${what}`);
+  #failAll(
+    entries: readonly QueuedText[],
+    reason: 'failed' | 'unavailable',
+    what: string,
+    hasDimensionChanged = false,
+  ): void {
+    const message = `the embeddings server: ${what}`;
+    const failure = hasDimensionChanged
+      ? new DimensionChanged(message)
+      : new EmbeddingFailure(reason, message);
     for (const entry of entries) entry.fail(failure);
   }
 }

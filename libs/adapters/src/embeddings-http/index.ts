@@ -1,3 +1,4 @@
+export { DimensionChanged } from './dimension-changed.js';
 export { embeddingsUrl } from './embeddings-url.js';
 export * from './http-embedder.js';
 export {
