@@ -6,6 +6,11 @@ type SemanticLoopFact = Omit<AlertEvent & { kind: 'semantic_loop' }, 'kind' | 't
 
 /** Sessions of one agent known to be in a loop; the oldest is forgotten first. */
 const LOOPING_SESSIONS_MAX = 100;
+/**
+ * A session unheard of for this long is in a loop no more: an agent that was killed in the middle of one says no goodbye,
+ * and what it left must not stand for its later loops.
+ */
+export const LOOP_IDLE_MS_MAX = 10 * 60_000;
 
 export class AgentFacts {
   /** Latest call or step; null when only something else was heard of it. */
@@ -16,17 +21,18 @@ export class AgentFacts {
   semanticLoop: SemanticLoopFact | null = null;
   /** When there was one before a restart; null when none is known of. */
   recalledLoopMs: number | null = null;
-  /** Session in a loop -> since when. */
+  /** Session in a loop -> when it was last heard of; in the order in which they went into one. */
   readonly #looping = new Map<string, number>();
   readonly #budgets = new Map<BudgetPeriod, BudgetUse>();
 
-  get loopCount(): number {
-    return this.#looping.size;
-  }
-
-  /** The session that went into a loop last; null without any. */
-  get latestLoop(): string | null {
-    return [...this.#looping.keys()].at(-1) ?? null;
+  /** The sessions in a loop, and the one that went into it last; forgets those unheard of for too long. */
+  loops(nowMs: number): { count: number; latest: string | null } {
+    let latest: string | null = null;
+    for (const [sessionId, atMs] of this.#looping) {
+      if (nowMs - atMs >= LOOP_IDLE_MS_MAX) this.#looping.delete(sessionId);
+      else latest = sessionId;
+    }
+    return { count: this.#looping.size, latest };
   }
 
   /** @returns false if this changes nothing but when it was seen */
@@ -64,7 +70,12 @@ export class AgentFacts {
   #label(sessionId: string | null, isLooping: boolean, atMs: number): boolean {
     if (sessionId === null) return false;
     if (!isLooping) return this.#looping.delete(sessionId);
-    if (this.#looping.has(sessionId)) return false;
+    const knownMs = this.#looping.get(sessionId);
+    if (knownMs !== undefined && atMs - knownMs < LOOP_IDLE_MS_MAX) {
+      this.#looping.set(sessionId, Math.max(knownMs, atMs));
+      return false;
+    }
+    this.#looping.delete(sessionId);
     if (this.#looping.size >= LOOPING_SESSIONS_MAX) {
       const [oldest] = this.#looping.keys();
       if (oldest !== undefined) this.#looping.delete(oldest);

@@ -177,6 +177,31 @@ describe('an entropy_loop rule', () => {
   });
 });
 
+describe('a session that is left in a loop', () => {
+  it('is in it no more once unheard of for ten minutes, and the next loop is told', () => {
+    const { rules } = watch(rule('entropy_loop'));
+    rules.observe(step(0, { severity: 'loop' }));
+    expect(rules.tick(T0 + 10 * MINUTE - 1)).toEqual([]);
+    expect(rules.tick(T0 + 10 * MINUTE)).toMatchObject([{ phase: 'recovered', session_id: 's1' }]);
+    expect(phases(rules.observe(label(11 * MINUTE, 'loop', 's2')))).toEqual(['firing']);
+  });
+
+  it('stays in it as long as it takes a step now and then', () => {
+    const { rules } = watch(rule('entropy_loop'));
+    for (let n = 0; n < 4; n += 1) rules.observe(step(n * 9 * MINUTE, { severity: 'loop' }));
+    expect(rules.tick(T0 + 36 * MINUTE)).toEqual([]);
+    expect(phases(rules.tick(T0 + 37 * MINUTE))).toEqual(['recovered']);
+  });
+
+  it('does not stand for another one of its agent, and goes into it anew when it comes back', () => {
+    const { rules } = watch(rule('entropy_loop'));
+    rules.observe(step(0, { severity: 'loop' }));
+    rules.observe(label(9 * MINUTE, 'loop', 's2'));
+    expect(phases(rules.observe(label(12 * MINUTE, 'normal', 's2')))).toEqual(['recovered']);
+    expect(phases(rules.observe(step(13 * MINUTE, { severity: 'loop' })))).toEqual(['firing']);
+  });
+});
+
 describe('a budget rule', () => {
   it('fires at its threshold, 80 % by default, and is over below it', () => {
     const { rules } = watch(rule('budget'));

@@ -36,7 +36,7 @@ function wordsOf({ rule, agent_id, detail }: DueNotice): { on: string; text: str
       return {
         on: `${agent} is going round in circles`,
         text: `${detail.loop_session_count === 1 ? 'One of its sessions repeats' : `${detail.loop_session_count} of its sessions repeat`} the same steps.`,
-        off: `${agent} left its loop`,
+        off: `${agent} goes round in circles no more`,
       };
     case 'semantic_loop':
       return {

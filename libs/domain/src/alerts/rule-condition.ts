@@ -40,12 +40,10 @@ export function readCondition({ rule, facts, tally, isFiring, nowMs }: Condition
       const { incident_id, score, threshold, session_id } = incident;
       return { holds: true, session_id, detail: { incident_id, score, threshold } };
     }
-    case 'entropy_loop':
-      return {
-        holds: facts.loopCount > 0,
-        session_id: facts.latestLoop,
-        detail: { loop_session_count: facts.loopCount },
-      };
+    case 'entropy_loop': {
+      const { count, latest } = facts.loops(nowMs);
+      return { holds: count > 0, session_id: latest, detail: { loop_session_count: count } };
+    }
     case 'semantic_loop':
       return semanticLoop(rule, facts, nowMs);
     case 'budget': {
