@@ -177,6 +177,42 @@ describe('an entropy_loop rule', () => {
   });
 });
 
+describe('a session that two agents share', () => {
+  const by = (agent_id: string, event: AlertEvent): AlertEvent => ({ ...event, agent_id });
+
+  it.each([
+    ['a step of the other takes it out of its loop', step(1_000)],
+    ['the other makes its last step', step(1_000, { severity: 'loop', ended: true })],
+    ['somebody ends it, who knows of the other only', label(1_000, 'normal')],
+  ])('is over for the first when %s', (_, event) => {
+    const { rules } = watch(rule('entropy_loop'));
+    rules.observe(by('first', step(0, { severity: 'loop' })));
+    expect(rules.observe(by('second', event))).toMatchObject([
+      { phase: 'recovered', agent_id: 'first', session_id: 's1' },
+    ]);
+    expect(rules.tick(T0 + MINUTE)).toEqual([]);
+    expect(phases(rules.observe(by('first', label(2_000, 'loop', 's2'))))).toEqual(['firing']);
+  });
+
+  it('is a loop of both when both go on in it, until it is over for both', () => {
+    const { rules } = watch(rule('entropy_loop'));
+    rules.observe(by('first', step(0, { severity: 'loop' })));
+    expect(phases(rules.observe(by('second', step(1_000, { severity: 'loop' }))))).toEqual(['firing']);
+    const over = rules.observe(by('second', step(2_000)));
+    expect(over.map(({ phase, agent_id }) => [phase, agent_id])).toEqual([
+      ['recovered', 'first'],
+      ['recovered', 'second'],
+    ]);
+  });
+
+  it('is another one than that of the same name in another tenant', () => {
+    const { rules } = watch(rule('entropy_loop'));
+    rules.observe(step(0, { severity: 'loop' }));
+    expect(rules.observe({ ...by('second', step(1_000)), tenant_id: 'other' })).toEqual([]);
+    expect(rules.firing('default', 'rule-entropy_loop')).toHaveLength(1);
+  });
+});
+
 describe('a session that is left in a loop', () => {
   it('is in it no more once unheard of for ten minutes, and the next loop is told', () => {
     const { rules } = watch(rule('entropy_loop'));

@@ -10,6 +10,7 @@ import { type Clock, TtlLru } from '#kernel';
 import { AgentFacts } from './agent-facts.js';
 import type { AlertEvent } from './alert-event.js';
 import { CallTally } from './call-tally.js';
+import { LoopCarriers } from './loop-carriers.js';
 import { isForgettable, planNotice, QUIET, type SubjectState } from './notice-plan.js';
 import { type NoticeDetail, readCondition } from './rule-condition.js';
 import { ERROR_WINDOW_S_DEFAULT, type RuleSettings } from './rule-defaults.js';
@@ -55,6 +56,7 @@ interface RuleState {
 interface TenantState {
   rules: Map<string, RuleState>;
   agents: TtlLru<string, AgentFacts>;
+  loopCarriers: LoopCarriers;
 }
 
 export interface AlertRulesOptions {
@@ -87,23 +89,8 @@ export class AlertRules {
 
   observe(event: AlertEvent): DueNotice[] {
     const tenant = this.#tenant(event.tenant_id);
-    const facts = this.#facts(tenant, event.agent_id);
-    const isNews = facts.apply(event);
     const due: DueNotice[] = [];
-    for (const one of tenant.rules.values()) {
-      const { rule } = one;
-      if (!ABOUT[rule.type].has(event.kind) || !concerns(rule, event.agent_id)) continue;
-      // The common case, ten thousand times a second: a step that changes nothing.
-      if (rule.type === 'entropy_loop' && !isNews) continue;
-      if (rule.type === 'agent_silent' && !one.subjects.has(event.agent_id)) continue;
-      if (rule.type === 'error_rate' && event.kind === 'call') {
-        const subject = this.#subject(one, event.agent_id, event.at_ms);
-        if (subject === null) continue;
-        subject.tally ??= new CallTally((rule.window_s ?? ERROR_WINDOW_S_DEFAULT) * 1_000);
-        subject.tally.add(event.at_ms, event.failed);
-      }
-      this.#evaluate(event.tenant_id, one, event.agent_id, facts, event.at_ms, due);
-    }
+    for (const one of spread(tenant, event)) this.#observe(tenant, one, due);
     return due;
   }
 
@@ -125,7 +112,8 @@ export class AlertRules {
 
   /** Makes something known without asking whether it is worth a notice: what was so before a restart. */
   prime(event: AlertEvent): void {
-    this.#facts(this.#tenant(event.tenant_id), event.agent_id).apply(event);
+    const tenant = this.#tenant(event.tenant_id);
+    for (const one of spread(tenant, event)) this.#facts(tenant, one.agent_id).apply(one);
   }
 
   /** Rules were added, changed or removed. What goes on firing keeps its state; what a change ends, ends silently. */
@@ -180,6 +168,25 @@ export class AlertRules {
       one?.subjects.set(agent_id, { state, tally: null, sessionId: null });
       if (one?.rule.type === 'semantic_loop')
         this.#facts(tenant, agent_id).recalledLoopMs = last_notice_ms ?? since_ms;
+    }
+  }
+
+  #observe(tenant: TenantState, event: AlertEvent, due: DueNotice[]): void {
+    const facts = this.#facts(tenant, event.agent_id);
+    const isNews = facts.apply(event);
+    for (const one of tenant.rules.values()) {
+      const { rule } = one;
+      if (!ABOUT[rule.type].has(event.kind) || !concerns(rule, event.agent_id)) continue;
+      // The common case, ten thousand times a second: a step that changes nothing.
+      if (rule.type === 'entropy_loop' && !isNews) continue;
+      if (rule.type === 'agent_silent' && !one.subjects.has(event.agent_id)) continue;
+      if (rule.type === 'error_rate' && event.kind === 'call') {
+        const subject = this.#subject(one, event.agent_id, event.at_ms);
+        if (subject === null) continue;
+        subject.tally ??= new CallTally((rule.window_s ?? ERROR_WINDOW_S_DEFAULT) * 1_000);
+        subject.tally.add(event.at_ms, event.failed);
+      }
+      this.#evaluate(event.tenant_id, one, event.agent_id, facts, event.at_ms, due);
     }
   }
 
@@ -257,7 +264,7 @@ export class AlertRules {
         this.#options.onBound('agents');
       },
     });
-    const tenant = { rules, agents };
+    const tenant = { rules, agents, loopCarriers: new LoopCarriers(this.#options.clock) };
     this.#tenants.set(tenantId, tenant);
     this.#applyRules(tenantId, tenant);
     return tenant;
@@ -294,3 +301,12 @@ export class AlertRules {
 
 const concerns = (rule: RuleSettings, agentId: string): boolean =>
   rule.agent_id === null || rule.agent_id === agentId;
+
+/** The event itself, and before it what it means to other agents: those from whose session it takes the loop label. */
+function spread(tenant: TenantState, event: AlertEvent): readonly AlertEvent[] {
+  const relieved = tenant.loopCarriers.apply(event);
+  if (relieved.length === 0) return [event];
+  const { tenant_id, session_id, at_ms } = event;
+  const label = { kind: 'severity', tenant_id, session_id, at_ms, severity: 'normal' } as const;
+  return [...relieved.map((agent_id) => ({ ...label, agent_id })), event];
+}
