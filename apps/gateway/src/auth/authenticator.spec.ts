@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { AgentKeyRow, AgentPrincipal } from '#contracts';
 import { LoginThrottle } from '#domain/auth';
 import { type AccessFixture, ADMIN, startAccess } from './access.fixture.js';
 import type { OperatorCall } from './authenticator.js';
@@ -64,6 +65,25 @@ describe('agents', () => {
     expect(access.authenticator.agent(bearer(secret))).toBeNull();
     await pending;
     expect(revoked).toEqual([{ kind: 'agent_key', key_id: key.key_id }]);
+  });
+
+  it('of a key that was revoked or has another secret are not in force any more, whoever holds them', async () => {
+    const { authenticator, desk, directory, store } = access;
+    const { key, secret } = await desk.createAgentKey(ADMIN, { name: 'fleet' });
+    const other = await desk.createAgentKey(ADMIN, { name: 'other' });
+    const principal = authenticator.agent(bearer(secret)) as AgentPrincipal;
+    const replaced = authenticator.agent(bearer(other.secret)) as AgentPrincipal;
+    expect([principal, replaced].map((one) => authenticator.isInForce(one))).toEqual([true, true]);
+    const toldInForce: boolean[] = [];
+    authenticator.onRevoked(() => toldInForce.push(authenticator.isInForce(principal)));
+    const pending = desk.revokeAgentKey(ADMIN, key.key_id);
+    expect(authenticator.isInForce(principal)).toBe(false);
+    expect(toldInForce).toEqual([false]);
+    await pending;
+    const row = store.keyRows.get(other.key.key_id) as AgentKeyRow;
+    authenticator.onRevoked(() => toldInForce.push(authenticator.isInForce(replaced)));
+    await directory.putAgentKey({ ...row, secret_hash: 'of another secret' });
+    expect(toldInForce).toEqual([false, false, false]);
   });
 
   it('saves the time of the last use at most once a minute per key', async () => {

@@ -121,7 +121,12 @@ export class Authenticator {
       : { ok: false, code: 'origin_refused' };
   }
 
-  /** False once the key, token or login behind a long-lived connection is gone. */
+  /** False once the key behind this principal is revoked; asked again of whoever waited. Cheap enough for every call. */
+  isInForce(principal: AgentPrincipal): boolean {
+    return this.#directory.isInForce(principal);
+  }
+
+  /** False once the token or login behind a long-lived connection is gone. */
   isLive(credential: OperatorCredential): boolean {
     return this.#directory.isLive(credential);
   }

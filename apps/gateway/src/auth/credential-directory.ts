@@ -45,6 +45,8 @@ export class CredentialDirectory {
   readonly #clock: Clock;
   readonly #onSaveFailed: (error: unknown) => void;
   readonly #agentKeys = new Map<string, AgentKeyRow>();
+  /** By key id; of keys that are not revoked. */
+  readonly #agentPrincipals = new Map<string, AgentPrincipal>();
   readonly #operators = new Map<string, OperatorRow>();
   /** Not revoked only. */
   readonly #agentsByHash = new Map<string, KeptAgent>();
@@ -76,6 +78,11 @@ export class CredentialDirectory {
     if (kept === undefined) return null;
     if (this.#noteUse(kept)) this.#store.saveAgentKey({ ...kept.row }).catch(this.#onSaveFailed);
     return kept.principal;
+  }
+
+  /** False once the key that this principal came with is revoked or has another secret. A look-up in a map. */
+  isInForce(principal: AgentPrincipal): boolean {
+    return this.#agentPrincipals.get(principal.key_id) === principal;
   }
 
   hasAgentKey(secretHash: string): boolean {
@@ -127,10 +134,10 @@ export class CredentialDirectory {
   async putAgentKey(row: AgentKeyRow): Promise<void> {
     await this.#store.saveAgentKey({ ...row });
     const replaced = this.#agentKeys.get(row.key_id);
+    this.#rememberAgentKey(row);
     if (replaced !== undefined && replaced.secret_hash !== row.secret_hash) {
       this.#announce({ kind: 'agent_key', key_id: row.key_id });
     }
-    this.#rememberAgentKey(row);
   }
 
   /** Adds a token, or replaces the one with this id; another secret or fewer rights end its logins. */
@@ -202,9 +209,11 @@ export class CredentialDirectory {
     const replaced = this.#agentKeys.get(row.key_id);
     if (replaced !== undefined) this.#forget(this.#agentsByHash, replaced.secret_hash, replaced);
     this.#agentKeys.set(row.key_id, row);
+    this.#agentPrincipals.delete(row.key_id);
     if (row.revoked_at_ms !== null) return;
     const { key_id, name, tenant_id } = row;
     const principal: AgentPrincipal = Object.freeze({ kind: 'agent', key_id, key_name: name, tenant_id });
+    this.#agentPrincipals.set(key_id, principal);
     this.#agentsByHash.set(row.secret_hash, { row, principal, usageSavedMs: 0 });
   }
 

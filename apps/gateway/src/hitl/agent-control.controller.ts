@@ -2,8 +2,22 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { type AgentPrincipal, type ControlPollAnswer, LIMITS, sessionKey } from '#contracts';
-import { type AnyPrincipal, Principal, RequiresAgent, RequiresAgentOr } from '../auth/access.js';
+import {
+  type AgentPrincipal,
+  type ControlPollAnswer,
+  LIMITS,
+  ObservatoryError,
+  sessionKey,
+} from '#contracts';
+import {
+  type AnyPrincipal,
+  Credential,
+  type OperatorCredential,
+  Principal,
+  RequiresAgent,
+  RequiresAgentOr,
+} from '../auth/access.js';
+import { AUTHENTICATOR, type Authenticator } from '../auth/authenticator.js';
 import { parseFields } from '../errors/field-errors.js';
 import { CONTROL_DESK } from './control-desk.js';
 import type { HitlDesk } from './hitl-desk.js';
@@ -21,12 +35,17 @@ const directiveIdsBody = z.object({
 
 @Controller('v1/sessions/:session_id/control')
 export class AgentControlController {
-  constructor(@Inject(CONTROL_DESK) private readonly desk: HitlDesk) {}
+  constructor(
+    @Inject(CONTROL_DESK) private readonly desk: HitlDesk,
+    @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
+  ) {}
 
+  /** Whose key, token or login ends while the poll hangs is told so at once, and nothing else. */
   @Get()
   @RequiresAgentOr('observe')
   async poll(
     @Principal() principal: AnyPrincipal,
+    @Credential() credential: OperatorCredential | undefined,
     @Param('session_id') sessionId: string,
     @Query() query: unknown,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -34,19 +53,27 @@ export class AgentControlController {
     const { wait_s, after } = parseFields(pollQuery, query);
     const key = sessionKey(principal.tenant_id, parseSessionId(sessionId));
     const isAgent = principal.kind === 'agent';
-    const hungUp = new AbortController();
-    reply.raw.once('close', () => hungUp.abort());
-    const answer = await this.desk.poll(key, {
-      after,
-      waitMs: wait_s * 1_000,
-      isAgent,
-      signal: hungUp.signal,
+    const isInForce = (): boolean =>
+      principal.kind === 'agent'
+        ? this.authenticator.isInForce(principal)
+        : credential !== undefined && this.authenticator.isLive(credential);
+    const over = new AbortController();
+    let isHungUp = false;
+    reply.raw.once('close', () => {
+      isHungUp = true;
+      over.abort();
     });
+    const unwatch = this.authenticator.onRevoked(() => {
+      if (!isInForce()) over.abort();
+    });
+    const wait = { after, waitMs: wait_s * 1_000, isAgent, signal: over.signal };
+    const answer = await this.desk.poll(key, wait).finally(unwatch);
+    if (!isInForce()) throw new ObservatoryError('unauthorized');
     reply.header('cache-control', 'no-store');
     // `finish` without an earlier `close`: handed to the operating system on a connection that was still open.
     if (isAgent) {
       reply.raw.once('finish', () => {
-        if (!hungUp.signal.aborted) this.desk.noteDelivered(key, answer);
+        if (!isHungUp && isInForce()) this.desk.noteDelivered(key, answer);
       });
     }
     return answer;

@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { sessionKey } from '#contracts';
+import { AUTHENTICATOR } from '../auth/authenticator.js';
 import { ErrorsModule } from '../errors/errors.module.js';
 import { CLOCK, IDS, LIVE, LOGGER, METRICS, RUNTIME_CONFIG, STORE } from '../tokens.js';
 import { CONTROL_DESK } from './control-desk.js';
@@ -15,6 +16,34 @@ import { HitlModule } from './hitl.module.js';
 import type { HitlDesk } from './hitl-desk.js';
 
 let app: NestFastifyApplication | undefined;
+
+/** Lets everybody in until it is told to revoke. */
+class FakeAuthenticator {
+  #isRevoked = false;
+  readonly #listeners = new Set<() => void>();
+
+  get listenerCount(): number {
+    return this.#listeners.size;
+  }
+
+  isInForce(): boolean {
+    return !this.#isRevoked;
+  }
+
+  isLive(): boolean {
+    return !this.#isRevoked;
+  }
+
+  onRevoked(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  revoke(): void {
+    this.#isRevoked = true;
+    for (const listener of this.#listeners) listener();
+  }
+}
 
 afterEach(async () => {
   await app?.close();
@@ -28,11 +57,13 @@ class FakeGuard implements CanActivate {
     request.principal = request.headers['x-as-operator']
       ? operator(request.headers['x-as-operator'])
       : { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: TENANT };
+    request.credential = { token_id: 't', login_id: null };
     return true;
   }
 }
 
 async function start() {
+  const authenticator = new FakeAuthenticator();
   const store = Object.assign(new FakeStore(), {
     verifyAudit: async () => ({ ok: true, entry_count: 0, broken_at_seq: null }),
   });
@@ -44,6 +75,7 @@ async function start() {
     { provide: LOGGER, useValue: pino({ level: 'silent' }) },
     { provide: METRICS, useValue: new Registry() },
     { provide: RUNTIME_CONFIG, useValue: { get: () => 0 } },
+    { provide: AUTHENTICATOR, useValue: authenticator },
   ];
 
   @Global()
@@ -64,7 +96,7 @@ async function start() {
     setControl: () => {},
     publishReleased: () => {},
   });
-  return { app, desk, store };
+  return { app, desk, store, authenticator };
 }
 
 const AS_OPERATOR = { 'x-as-operator': 'ada' };
@@ -115,6 +147,20 @@ describe('the endpoints', () => {
     await desk.execute(operator(), 's-1', 'pause', { reason: 'look' });
     await desk.settled();
     expect(desk.view(key).state).toBe('pause_requested');
+  });
+
+  it.each([
+    ['an agent', {}],
+    ['an operator', AS_OPERATOR],
+  ])('refuse the hanging poll of %s at once when its credential is revoked', async (_, headers) => {
+    const { app, desk, authenticator } = await start();
+    const polling = app.inject({ url: '/v1/sessions/s-1/control?wait_s=55', headers });
+    polling.catch(() => {});
+    await vi.waitFor(() => expect(desk.hangingPollCount).toBe(1));
+    authenticator.revoke();
+    const { statusCode, json } = await polling;
+    expect([statusCode, json().reason]).toEqual([401, 'unauthorized']);
+    expect([desk.hangingPollCount, authenticator.listenerCount]).toEqual([0, 0]);
   });
 
   it('name the query and body fields at fault', async () => {

@@ -1,20 +1,28 @@
 /**
- * May this agent run at this moment? Asked when its call comes in, and again of a call that has waited for something
- * else than itself: an operator or the kill switch may have stopped the agent meanwhile.
+ * May this call go on at this moment? Asked when it has come in whole, and again when it has waited for something else
+ * than itself: meanwhile an operator or the kill switch may have stopped its agent, or somebody revoked its key.
  */
-import { type AgentPolicy, type AgentScope, KILL_SWITCH_ACTOR } from '#contracts';
+import { type AgentPolicy, type AgentPrincipal, KILL_SWITCH_ACTOR } from '#contracts';
 import { isWithinAllowedHours, nextAllowedMs } from '#domain/policy';
 import type { Clock } from '#kernel';
 import type { AgentDirectory } from './agent-directory.js';
 import { policyRefusal } from './policy-refusal.js';
-import type { Verdict } from './proxy-call.js';
+import type { ProxyCall, Verdict } from './proxy-call.js';
 
-/** Undefined: it may. Synchronous, and a look-up in a map for an agent without settings. */
-export type AgentStanding = (scope: AgentScope) => Verdict | undefined;
+/** Undefined: it may. Synchronous, and two look-ups in maps for an agent without settings. */
+export type AgentStanding = (call: Pick<ProxyCall, 'scope' | 'principal'>) => Verdict | undefined;
+
+export interface AgentStandingParts {
+  agents: Pick<AgentDirectory, 'restriction'>;
+  /** @see Authenticator.isInForce */
+  isInForce: (principal: AgentPrincipal) => boolean;
+  clock: Clock;
+}
 
 export const agentStanding =
-  ({ agents, clock }: { agents: Pick<AgentDirectory, 'restriction'>; clock: Clock }): AgentStanding =>
-  (scope) => {
+  ({ agents, isInForce, clock }: AgentStandingParts): AgentStanding =>
+  ({ scope, principal }) => {
+    if (!isInForce(principal)) return KEY_REVOKED;
     const policy = agents.restriction(scope);
     if (policy === null) return undefined;
     if (!policy.active) return inactive(policy);
@@ -24,6 +32,14 @@ export const agentStanding =
     if (isWithinAllowedHours(hours, nowMs)) return undefined;
     return outsideHours(nextAllowedMs(hours, nowMs), nowMs);
   };
+
+const KEY_REVOKED: Verdict = {
+  kind: 'refuse',
+  decision: 'refused',
+  code: 'unauthorized',
+  detail: 'The agent key of this call was revoked.',
+  shouldRetry: false,
+};
 
 const inactive = ({ deactivated_by, deactivated_reason }: AgentPolicy): Verdict =>
   policyRefusal(

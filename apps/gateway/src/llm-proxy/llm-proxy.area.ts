@@ -199,7 +199,11 @@ export class LlmProxyArea {
   /** The route to put in front of the server. */
   route(authenticator: Authenticator, isDraining: () => boolean): ProxyRoute {
     const { clock, ids, config, desk, limits, semanticLoop, llmCache } = this.#parts;
-    const standing = agentStanding({ agents: this.agents, clock });
+    const standing = agentStanding({
+      agents: this.agents,
+      isInForce: (principal) => authenticator.isInForce(principal),
+      clock,
+    });
     const steps = pipeline({
       identify: {
         authenticate: (authorization, key) => authenticator.agent(authorization, key),

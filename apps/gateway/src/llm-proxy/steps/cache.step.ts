@@ -53,7 +53,7 @@ async function passGates(
   call: ProxyCall,
 ): Promise<Verdict | undefined> {
   try {
-    return standing(call.scope) ?? (await hold.run?.(call));
+    return standing(call) ?? (await hold.run?.(call));
   } catch (error) {
     desk?.noteFailed(error);
     return { kind: 'refuse', decision: 'refused', code: 'internal_error' };

@@ -6,8 +6,8 @@
  *                             call may wait HITL_STREAM_HOLD_MS, since a begun stream cannot be told to try again
  *     terminated              403 "do not try again"
  *
- * An agent that was stopped while its call waited is refused as it would have been at the door. Runs again for a call that
- * waited in the cache step.
+ * A call whose agent was stopped, or whose key was revoked, while it waited is refused as it would have been at the door.
+ * Runs again for a call that waited in the cache step.
  */
 import { type AgentControl, type HeldCall, ObservatoryError, type SessionKey } from '#contracts';
 import type { ControlDesk } from '../../hitl/control-desk.js';
@@ -75,7 +75,7 @@ async function hold(parts: HoldParts, call: ProxyCall, proceed: Proceed): Promis
   try {
     const control = await waitOut(parts, call, gone.signal);
     if (call.isGone) return undefined;
-    const verdict = parts.standing(call.scope);
+    const verdict = parts.standing(call);
     if (verdict !== undefined) return verdict;
     return control.state === 'paused' ? EXPIRED : proceed(call, control);
   } catch (error) {

@@ -43,9 +43,11 @@ export const policyStep = (parts: PolicyParts): Step => ({
   name: 'policy',
   onFailure: 'closed',
   run(call: ProxyCall): Verdict | undefined | Promise<Verdict | undefined> {
+    // Also without a policy: the key may have been revoked while the body came.
+    const verdict = parts.standing(call);
+    if (verdict !== undefined) return verdict;
     const policy = parts.agents.restriction(call.scope);
-    if (policy === null) return undefined;
-    return parts.standing(call.scope) ?? takeLimits(parts, call, policy, parts.clock.nowMs());
+    return policy === null ? undefined : takeLimits(parts, call, policy, parts.clock.nowMs());
   },
   settle(call: ProxyCall): void {
     const usage = usedBy(call);
