@@ -51,3 +51,20 @@ describe('two callers of one tenant', () => {
     expect(keyOf('?oauth_token=alice', 'sk')).not.toBe(keyOf('?oauth_token=bob', 'sk'));
   });
 });
+
+test('the cache has nothing to do with a request whose image lies at an address: what is there may change', () => {
+  const identityOf = (url: string) =>
+    identify(
+      {
+        dialect: DIALECT_BY_NAME['openai-chat'],
+        tenantId: 't',
+        upstream: { name: 'openai', origin: 'https://openai.test', basePath: '/v1', apiKey: 'sk' },
+        incoming: { rawHeaders: [] },
+        path: '/chat/completions',
+        target: { query: '' },
+      } as unknown as ProxyCall,
+      { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }] },
+    );
+  expect(identityOf('https://cam.example/gate.jpg')).toBeNull();
+  expect(identityOf('data:image/jpeg;base64,AAAA')).not.toBeNull();
+});

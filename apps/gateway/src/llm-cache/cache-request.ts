@@ -8,6 +8,7 @@ import {
   ObservatoryError,
 } from '#contracts';
 import { answerHeaders, type CacheIdentity, cacheIdentity, isStateful } from '#domain/llm-cache';
+import { readsRemoteContent } from '#domain/llm-dialects';
 import type { ProxyCall } from '../llm-proxy/proxy-call.js';
 
 /**
@@ -39,7 +40,8 @@ export function identify(call: ProxyCall, body: unknown): IdentifiedRequest | nu
   const { dialect, upstream, incoming, path, target } = call;
   if (dialect === null) return null;
   const canonical = dialect.canonicalRequest(body, path, target.query);
-  if (isStateful(canonical)) return null;
+  // What lies at an address may be another image by now.
+  if (isStateful(canonical) || readsRemoteContent(canonical)) return null;
   // Where the vendor knows the caller by its own key, one caller's answers are not another's. Tokens in the query always
   // reach the vendor, and are in the canonical request.
   const withCredentials = upstream.apiKey === null;

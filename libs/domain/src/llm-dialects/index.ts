@@ -10,3 +10,4 @@ export type {
 } from './dialect.js';
 export { DIALECT_BY_NAME, defaultDialect, dialectFor } from './dialect-for.js';
 export { DIALECT_LIMITS } from './dialect-limits.js';
+export { readsRemoteContent } from './remote-content.js';
