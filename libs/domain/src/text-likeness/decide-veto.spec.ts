@@ -93,6 +93,15 @@ describe('what the embedder cannot be trusted to see', () => {
     ['negation', 'the maximum size', 'the minimum size'],
     ['negation', 'pause the queue', 'resume the queue'],
     ['negation', 'approve the request', 'decline the request'],
+    ['negation', 'Je voudrais annuler ma commande', 'Je ne voudrais pas annuler ma commande'],
+    ['negation', 'Ich möchte mein Abo kündigen', 'Ich möchte mein Abo nicht kündigen'],
+    ['negation', 'Ik wil mijn bestelling annuleren', 'Ik wil mijn bestelling niet annuleren'],
+    ['negation', 'Quiero que me llamen', 'No quiero que me llamen nunca'],
+    ['negation', 'Voglio ricevere le mail', 'Non voglio mai ricevere le mail'],
+    ['negation', 'Quero cancelar o pedido', 'Não quero cancelar o pedido'],
+    ['negation', 'Jag vill avboka resan', 'Jag vill inte avboka resan'],
+    ['negation', 'Chcę anulować zamówienie', 'Nie chcę anulować zamówienia'],
+    ['negation', 'Отмени мой заказ', 'Не отменяй мой заказ'],
     ['negation', '不要部署到生产环境。', '部署到生产环境。'],
     ['negation', '打开客厅的灯。', '关闭客厅的灯。'],
     ['negation', '我能登录', '我不能登录'],
@@ -162,6 +171,11 @@ describe('what the embedder cannot be trusted to see', () => {
     ['word_order', 'how far is it from home to work', 'the way from my work to my home'],
     ['word_order', 'copy from the server to the laptop', 'copy from the laptop to the server'],
     ['word_order', '从仓库运到商店', '从商店运到仓库'],
+    ['word_order', 'How much do I owe you for the repair?', 'How much do you owe me for the repair?'],
+    ['word_order', 'What did you tell me about refunds?', 'What did I tell you about refunds?'],
+    ['word_order', 'may I share your data with my lawyer', 'may you share my data with your lawyer'],
+    ['word_order', 'Do you have to pay tax on gifts?', 'Do I have to pay tax on gifts?'],
+    ['word_order', 'Who invited you to their wedding?', 'Who invited them to your wedding?'],
   ])('%s: "%s" is not "%s"', (reason, one, other) => {
     expect(veto(one, other)).toBe(reason);
   });
@@ -173,6 +187,8 @@ describe('rewordings that pass', () => {
     ['How do I reset my password?', 'HOW DO I RESET MY PASSWORD?!'],
     ['How Do I Reset My Password', 'how do I reset my password'],
     ['Reset my password', 'Please reset my password, thanks!'],
+    ['Reset my password', 'I want you to reset my password for me'],
+    ['Where is our parcel', 'Can you tell me where my parcel is?'],
     ['Could you kindly reset my password?', 'reset my password'],
     ["I can't log in", 'I cannot log in.'],
     ["I can't log in", 'i cant log in'],
@@ -224,6 +240,8 @@ describe('rewordings that pass', () => {
   });
 });
 
+const CLASSIFY = 'Classify the sentiment of this product review with one word in lower case:';
+
 describe('the strict gate', () => {
   it.each<[TextVeto, string, string]>([
     ['one_word', 'Create a backup of the database', 'Verify a backup of the database'],
@@ -233,6 +251,24 @@ describe('the strict gate', () => {
     ['one_word', 'Do I need to verify my identity?', 'I need to verify my identity'],
     ['one_word', '修改配置文件', '保存配置文件'],
     ['one_word', '配置文件', '新配置文件'],
+    ['one_word', `${CLASSIFY} the battery is terrible`, `${CLASSIFY} the screen is gorgeous`],
+    ['one_word', `${CLASSIFY} awful quality, broke soon`, `${CLASSIFY} superb quality, works perfectly`],
+    [
+      'one_word',
+      'Summarize the article about climate policy in three sentences',
+      'Summarize the article about stock markets in three sentences',
+    ],
+    [
+      'one_word',
+      'Read the file and list all functions that handle errors',
+      'Read the file and list all classes that handle requests',
+    ],
+    [
+      'one_word',
+      'Research the company and write a short report about its competitors',
+      'Research the company and write a short report about its founders history',
+    ],
+    ['one_word', '请把下面的句子翻译成客气的说法：猫睡觉', '请把下面的句子翻译成客气的说法：孩子在花园玩'],
     ['word_order', 'dog bites man', 'man bites dog'],
     ['word_order', '狗咬猫', '猫咬狗'],
   ])('%s: "%s" is not "%s"', (reason, one, other) => {
@@ -249,6 +285,8 @@ describe('the strict gate', () => {
       'Please rerun all tests and list the failing ones.',
     ],
     ['帮我查一下订单 4821 的状态。', '订单 4821 现在是什么状态？'],
+    ['Check whether the nightly backup ran', 'Find out if the backup ran last, nightly'],
+    ['Summarize the long article', 'Summarize the long article about climate policy'],
   ])('"%s" may be "%s"', (one, other) => {
     expect(strictVeto(one, other)).toBeNull();
   });

@@ -4,8 +4,8 @@
  * whether two texts ask the same, they do not: a lost hit costs a call, a wrong one an answer.
  *
  * It knows words, not meaning: opposites and names come from lists, English and Chinese; other languages are compared by
- * their numbers, quotations, code and capital letters. A reworded text passes, unless the strict gate is on, which
- * also asks for more than one word of difference.
+ * their numbers, quotations, code, capital letters, and the negations of the commoner ones in Europe. A reworded text
+ * passes, unless the strict gate is on, which also asks for more than one word, or one stretch of words, of difference.
  *
  * @see issue of the LLM cache; models/observatory-static-384/MODEL_CARD.md, "Thresholds"
  */
@@ -14,7 +14,13 @@ import { normaliseText } from './char-classes.js';
 import { contradictsNames, differsInLiterals, differsInValues } from './compare-facts.js';
 import { contradictsNegation } from './compare-negation.js';
 import { readFacts } from './read-facts.js';
-import { isOneWordApart, isReordered, isTurnedRound } from './strict-gate.js';
+import {
+  exchangesPersons,
+  isOneWordApart,
+  isOtherFilling,
+  isReordered,
+  isTurnedRound,
+} from './strict-gate.js';
 
 /** UTF-16 units of a text that are read. What lies beyond is compared letter by letter, as code is. */
 export const VETO_TEXT_CHARS_MAX = 16_384;
@@ -41,8 +47,8 @@ export function decideVeto(earlier: string, later: string, { strict }: VetoOptio
   if (differsInLiterals(one, other, 'quotes')) return 'quotes';
   if (differsInLiterals(one, other, 'code')) return 'code';
   if (contradictsNames(one, other)) return 'entities';
-  if (strict && isOneWordApart(one, other)) return 'one_word';
-  if (isTurnedRound(one, other)) return 'word_order';
+  if (strict && (isOneWordApart(one, other) || isOtherFilling(one, other))) return 'one_word';
+  if (isTurnedRound(one, other) || exchangesPersons(one, other)) return 'word_order';
   if ((strict || one.hasDirection || other.hasDirection) && isReordered(one, other)) return 'word_order';
   return null;
 }

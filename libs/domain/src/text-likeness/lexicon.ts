@@ -6,6 +6,8 @@ export interface WordEntry {
   /** Articles, auxiliaries, pronouns, politeness: no content. */
   isStop?: true;
   isNegator?: true;
+  /** One name for all cases of a pronoun. */
+  person?: string;
   isName?: true;
   isDirection?: true;
   /** A count: twelve. */
@@ -27,6 +29,19 @@ const STOP =
   'a an the is are was were be been being am do does did done doing have has had having will would shall should can could might must i me my mine we us our ours you your yours u ur it its they them their theirs this that these those there here of in on at for by to as and please kindly thanks thank thx pls plz just so also too very really actually hey hi hello dear ok okay well let lets want wants wanted need needs like tell wonder wondering wanna gonna im ive id ill s t re ll ve d m';
 const NEGATORS =
   'not no never none nothing nobody nowhere neither nor without cannot cant dont doesnt didnt wont isnt arent wasnt werent havent hasnt hadnt shouldnt wouldnt couldnt mustnt unable hardly barely non ain aint';
+/** German, Dutch, French, Spanish, Italian, Portuguese, Scandinavian, Slavic, Hungarian, Romanian, Greek, Turkish. */
+const NEGATORS_ELSEWHERE =
+  'nicht kein keine keinen keinem keiner keines nie niemals nichts niemand weder ohne niet geen nooit niets niemand zonder ' +
+  'ne pas jamais rien aucun aucune nunca jamás jamas nada nadie ningún ningun ninguno ninguna tampoco sin ' +
+  'mai nessun nessuno nessuna niente nulla senza não nao ninguém ninguem nenhum nenhuma nem sem ' +
+  'inte ikke ej aldrig aldri ingen inget inga intet ingenting utan uden uten ei ' +
+  'nigdy nikt żaden не нет нельзя никогда ничего никто без ні ніколи nikdy nem soha nélkül nu niciodată fără ' +
+  'δεν μην μη όχι ποτέ değil asla';
+const PERSONS: Readonly<Record<string, string>> = {
+  i: 'i im ive me my mine we us our ours',
+  you: 'you your yours u ur',
+  they: 'they them their theirs',
+};
 const DIRECTIONS = 'from to into onto than instead over under before after until between via against';
 const NUMBERS =
   'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen';
@@ -111,7 +126,8 @@ function buildLexicon(): Map<string, WordEntry> {
       put(word, { signs: [...signs, { axis, value, isWeak }] });
   };
   put(STOP, { isStop: true });
-  put(NEGATORS, { isNegator: true });
+  put(`${NEGATORS} ${NEGATORS_ELSEWHERE}`, { isNegator: true });
+  for (const [person, words] of Object.entries(PERSONS)) put(`${person} ${words}`, { person });
   put(DIRECTIONS, { isDirection: true });
   // Particles, which mean something behind some verbs.
   put('on off in out up down', {});

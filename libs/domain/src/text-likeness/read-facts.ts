@@ -58,6 +58,7 @@ function readWord(tokens: readonly Token[], at: number, token: Token, facts: Tex
     if (isName(token)) facts.names.push({ key: single, isOpening: token.isOpening });
     return at + 1;
   }
+  if (entry.person !== undefined) facts.persons.push(entry.person);
   const next = readMeaning(tokens, at, token, entry, facts);
   if (next > 0) return next;
   if (!entry.isStop) facts.content.push(single);

@@ -16,6 +16,39 @@ export function isOneWordApart(one: TextFacts, other: TextFacts): boolean {
   return weight > 0 && weight <= WORD_WEIGHT;
 }
 
+/**
+ * One template filled in twice: the same content words in the same order but for one stretch that both have, and more
+ * than half of the longer text is what they share. What was said of one filling is not said of the other; a text that
+ * only grew by some words is none, nor is one that changed in more than one place beyond its half.
+ */
+export function isOtherFilling({ content: one }: TextFacts, { content: other }: TextFacts): boolean {
+  const lengthMin = Math.min(one.length, other.length);
+  let head = 0;
+  while (head < lengthMin && one[head] === other[head]) head += 1;
+  let tail = 0;
+  while (tail < lengthMin - head && one[one.length - 1 - tail] === other[other.length - 1 - tail]) tail += 1;
+  if (head + tail === lengthMin) return false;
+  const weight = (words: readonly string[]) => words.reduce((sum, word) => sum + weightOf(word), 0);
+  const shared = weight(one.slice(0, head)) + weight(one.slice(one.length - tail));
+  return 2 * shared > Math.max(weight(one), weight(other));
+}
+
+/**
+ * The same content words, but I and you have changed places: "do I owe you" against "do you owe me". Politeness adds
+ * persons ("could you", "tell me") and exchanges none, so those of one text may all be among the other's, in order.
+ */
+export function exchangesPersons(one: TextFacts, other: TextFacts): boolean {
+  if (one.content.length !== other.content.length) return false;
+  if (one.content.some((word, at) => word !== other.content[at])) return false;
+  return !holdsInOrder(one.persons, other.persons) && !holdsInOrder(other.persons, one.persons);
+}
+
+function holdsInOrder(all: readonly string[], some: readonly string[]): boolean {
+  let found = 0;
+  for (const each of all) if (each === some[found]) found += 1;
+  return found === some.length;
+}
+
 /** The same content words, each as often, in another order. */
 export function isReordered(one: TextFacts, other: TextFacts): boolean {
   const { length } = one.content;

@@ -54,6 +54,8 @@ export interface TextFacts {
   prefixed: string[];
   /** What the strict gate counts: no articles, auxiliaries or politeness; Han characters one by one. */
   content: string[];
+  /** Who is spoken of, as `i`, `you` and `they`, whatever the case. He and she are words of content. */
+  persons: string[];
   /** What stands behind `from` and `to`. */
   from: string[];
   to: string[];
@@ -74,6 +76,7 @@ export const emptyFacts = (text: string): TextFacts => ({
   words: [],
   prefixed: [],
   content: [],
+  persons: [],
   from: [],
   to: [],
   hasDirection: false,
