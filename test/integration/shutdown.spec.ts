@@ -1,8 +1,12 @@
 /** SIGTERM: what is under way ends well, and what only waits keeps nobody waiting. */
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startGateway } from './start-gateway.js';
+import { respondEvents, ScriptedUpstream } from '#testing';
+import { AGENT_KEY, startGateway } from './start-gateway.js';
 
 const connectTo = async (url: string): Promise<Socket> => {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
@@ -47,4 +51,46 @@ test('a request under way is answered', async () => {
   await closed;
   expect(answer).toMatch(/^HTTP\/1\.1 422 /);
   expect(gateway.output()).not.toContain('drain step did not finish');
+});
+
+test('a stream that goes on past the deadline is broken off, recorded and charged', {
+  timeout: 60_000,
+}, async () => {
+  const upstream = await new ScriptedUpstream().listen();
+  const dataDir = mkdtempSync(join(tmpdir(), 'observatory-shutdown-'));
+  const env = {
+    OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
+    OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
+  };
+  const chunk = { object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'word ' } }] };
+  const words = Array.from({ length: 1_000 }, () => `data: ${JSON.stringify(chunk)}\n\n`);
+  upstream.script((_call, response) => respondEvents(response, words, { pauseMs: 100 }));
+  const gateway = await startGateway({ dataDir, env });
+  await gateway.operator('PATCH', '/v1/agents/writer/policy', { budget_day_usd: 5 });
+  const response = await fetch(`${gateway.url}/agents/writer/proxy/openai/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: 'gpt-4o',
+      stream: true,
+      max_tokens: 16_000,
+      messages: [{ role: 'user', content: 'Write' }],
+    }),
+  });
+  expect(response.status).toBe(200);
+  const read = response.text().catch(() => 'broken off');
+  expect(await gateway.stop()).toBe(0);
+  expect(await read).toBe('broken off');
+  await upstream.calls[0]?.aborted;
+  expect(gateway.output()).not.toContain('drain step did not finish');
+  const later = await startGateway({ dataDir, env });
+  const { items } = (await later.operator('GET', '/v1/calls?agent_id=writer')).body;
+  expect(items).toMatchObject([
+    { decision: 'aborted', detail: 'The gateway shut down before the answer was complete.' },
+  ]);
+  expect(items[0].cost_usd).toBeGreaterThan(0);
+  expect((await later.operator('GET', '/v1/agents/writer')).body.spend.day.spent_usd).toBeGreaterThan(0);
+  await later.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+  await upstream.close();
 });

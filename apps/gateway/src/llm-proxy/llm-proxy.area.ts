@@ -265,13 +265,14 @@ export class LlmProxyArea {
     this.feed.start();
   }
 
-  /** After the last call: what was recorded is written. Never rejects. */
+  /** After the last call: what was recorded is written. A call that the client still has ends with it. Never rejects. */
   async stop(): Promise<void> {
     this.views.stop();
+    await this.#client.close();
     this.feed.stop();
     await Promise.all(this.#delivering);
     await this.log.flush();
-    await Promise.all([this.#client.close(), this.#parts.limits.close()]);
+    await this.#parts.limits.close();
   }
 
   /** Steps on their way to the interceptor. */

@@ -13,6 +13,10 @@ import { isProxyUrl, parseProxyUrl } from './proxy-path.js';
 import type { Step } from './step.js';
 import { unknownUpstreamTarget } from './upstream-directory.js';
 
+/** Calls that are made to leave end with what they wait for, which hears of it at once; the limiter's store may be slow. */
+const LEAVE_MS_MAX = 1_000;
+const DRAIN_LOOK_INTERVAL_MS = 20;
+
 /** A step that took less and found nothing is no bar of the waterfall. */
 const WATERFALL_MS_MIN = 0.1;
 
@@ -44,11 +48,24 @@ export class ProxyRoute implements RawRoute {
     void this.#serve(incoming, outgoing);
   }
 
-  /** Resolves when no call is under way, or after `waitMs`. */
+  /**
+   * Resolves when no call is under way. What has not ended within `waitMs` is broken off with its connection, and
+   * recorded and charged like any call that ends early; were it left to the process's end, nobody would ever count it.
+   */
   async drain(waitMs: number): Promise<void> {
+    await this.#ended(waitMs);
+    for (const call of this.#running) {
+      call.detail = 'The gateway shut down before the answer was complete.';
+      call.incoming.socket.destroy();
+      call.leave();
+    }
+    await this.#ended(LEAVE_MS_MAX);
+  }
+
+  async #ended(waitMs: number): Promise<void> {
     const untilMs = performance.now() + waitMs;
     while (this.#running.size > 0 && performance.now() < untilMs)
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_INTERVAL_MS));
   }
 
   async #serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
