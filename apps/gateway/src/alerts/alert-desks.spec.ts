@@ -242,6 +242,28 @@ describe('after a restart', () => {
     expect(area.rules.list('default')[0]?.firing.map(({ agent_id }) => agent_id)).toEqual(['crawler']);
   });
 
+  it('agents of sessions from before it are missed, and their loops told where they were not', async () => {
+    const store = new MemoryAlertStore();
+    const { area, time } = await startAlerts({ store });
+    const silent = alertRuleBodySchema.parse({ name: 'Silent', type: 'agent_silent', window_s: 60 });
+    await area.rules.create(ADMIN, silent);
+    const last_seen_ms = time.nowMs() - 30_000;
+    const views = [
+      { agent_id: 'quiet', session_id: 's1', severity: 'normal', ended: true, last_seen_ms },
+      { agent_id: 'looper', session_id: 's2', severity: 'loop', ended: false, last_seen_ms },
+    ] as SessionView[];
+    const next = await startAlerts({ store, time, sessions: views });
+    const firing = (type: string) => {
+      const rules = next.area.rules.list('default').filter((rule) => rule.type === type);
+      return rules.flatMap((rule) => rule.firing.map(({ agent_id }) => agent_id));
+    };
+    expect(firing('entropy_loop')).toEqual(['looper']);
+    await time.pass(59_000);
+    expect(firing('agent_silent')).toEqual([]);
+    await time.pass(2_000);
+    expect(firing('agent_silent')).toEqual(['quiet', 'looper']);
+  });
+
   it('a session that an operator ends is in no loop any more', async () => {
     const { area, time } = await startAlerts();
     const at_ms = time.nowMs();

@@ -56,6 +56,7 @@ export class AlertMonitor {
   start(): void {
     for (const { tenantId, ruleId, states } of this.#options.documents.loadedFiring())
       this.#rules.restore(tenantId, ruleId, states);
+    this.#run(() => this.#rules.untoldLoops(this.#options.clock.nowMs()));
     this.#armTick();
   }
 

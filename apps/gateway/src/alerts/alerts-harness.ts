@@ -12,8 +12,10 @@ import type {
   LivePublisher,
   OperatorPrincipal,
   SecretBox,
+  SessionView,
   StoredDocument,
 } from '#contracts';
+import { sessionKey } from '#contracts';
 import type { AlertEvent, SendOutcome } from '#domain/alerts';
 import { FakeTime, turn } from '../hitl/desk-harness.js';
 import type { LiveHub } from '../realtime/live-hub.js';
@@ -108,9 +110,9 @@ interface Sent {
 let idCount = 0;
 
 export async function startAlerts(
-  options: { store?: MemoryAlertStore; time?: FakeTime; box?: SecretBox } = {},
+  options: { store?: MemoryAlertStore; time?: FakeTime; box?: SecretBox; sessions?: SessionView[] } = {},
 ) {
-  const { store = new MemoryAlertStore(), time = new FakeTime(), box = fakeBox() } = options;
+  const { store = new MemoryAlertStore(), time = new FakeTime(), box = fakeBox(), sessions = [] } = options;
   const sent: Sent[] = [];
   const mails: Record<string, unknown>[] = [];
   const published: { tenantId: string; payload: AlertDelivery }[] = [];
@@ -145,7 +147,10 @@ export async function startAlerts(
     },
   });
   await area.load();
-  await area.start({ provideSnapshot: () => {} } as unknown as LiveHub, []);
+  await area.start(
+    { provideSnapshot: () => {} } as unknown as LiveHub,
+    sessions.map((view) => [sessionKey('default', view.session_id), view] as const),
+  );
   const states = () => [...store.rows.values()].map(({ state }) => state);
   return { area, store, time, sent, mails, published, script, metrics, states, settle };
 }

@@ -130,7 +130,8 @@ export class AlertsArea {
   }
 
   /**
-   * Goes on where the last process ended: what was firing, what is pending, which agents were stopped or in a loop.
+   * Goes on where the last process ended: what was firing, what is pending, which agents were stopped or in a loop, and
+   * when each was seen (a proxied call is a step of its session too).
    * @param sessions every session in memory
    */
   async start(hub: LiveHub, sessions: Iterable<readonly [SessionKey, SessionView]>): Promise<void> {
@@ -138,12 +139,14 @@ export class AlertsArea {
       return (await this.deliveries({ tenant_id: tenantId, limit: SNAPSHOT_COUNT })).items;
     });
     for (const [key, view] of sessions) {
-      if (view.severity === 'loop' && !view.ended) this.monitor.prime(sessionFact(key, view));
+      const { severity, ended } = view;
+      this.monitor.prime({ ...sessionFact(key, view), kind: 'step', severity, ended });
     }
     const untold = await this.#primeIncidents();
+    // Before anything new is queued, which would be found pending and carried twice.
+    await this.#queue.resume();
     this.monitor.start();
     for (const event of untold) this.monitor.note(event);
-    await this.#queue.resume();
   }
 
   /** The queue first: that somebody was told is kept of what it has written. */

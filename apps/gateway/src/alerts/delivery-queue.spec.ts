@@ -205,6 +205,7 @@ describe('a delivery', () => {
     const next = await startAlerts({ store: alerts.store, time: alerts.time });
     await settle();
     expect(next.states()).toEqual(['delivered']);
+    expect(next.sent).toHaveLength(1);
   });
 
   it('of a channel that is gone, or sealed with a lost key, is dead and says so', async () => {

@@ -15,6 +15,8 @@ export const LOOP_IDLE_MS_MAX = 10 * 60_000;
 export class AgentFacts {
   /** Latest call or step; null when only something else was heard of it. */
   seenAtMs: number | null = null;
+  /** Since when this process listens for an agent that an earlier one knew: nobody heard whether it was silent before. */
+  watchedSinceMs = 0;
   /** The incident that stopped it; null while it may call. */
   incident: (AlertEvent & { kind: 'incident' }) | null = null;
   /** The latest semantic loop; null when none was heard of. */

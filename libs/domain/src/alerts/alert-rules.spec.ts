@@ -320,6 +320,24 @@ describe('an agent_silent rule', () => {
     expect(phases(rules.observe(call(700_000, false)))).toEqual(['recovered']);
   });
 
+  it('fires after a restart for an agent seen before it, once this process has listened for as long', () => {
+    const { rules } = watch(rule('agent_silent'));
+    rules.prime(step(-60 * MINUTE));
+    expect(rules.tick(T0 + 599_000)).toEqual([]);
+    expect(rules.tick(T0 + 600_000)).toMatchObject([
+      { phase: 'firing', detail: { silent_s: 4_200, last_seen_ms: T0 - 60 * MINUTE } },
+    ]);
+  });
+
+  it('goes on firing over a restart, without a word', () => {
+    const { rules } = watch(rule('agent_silent'));
+    rules.prime(step(-60 * MINUTE));
+    const state = { agent_id: 'crawler', since_ms: T0 - 50 * MINUTE, notice_count: 1, last_notice_ms: T0 };
+    rules.restore('default', 'rule-agent_silent', [state]);
+    for (const atMs of [1_000, 600_000, 700_000]) expect(rules.tick(T0 + atMs)).toEqual([]);
+    expect(phases(rules.observe(call(800_000, false)))).toEqual(['recovered']);
+  });
+
   it('says nothing of an agent that nobody has seen', () => {
     const { rules } = watch(rule('agent_silent'));
     rules.observe(incident(0));
@@ -410,6 +428,18 @@ describe('the rules of a tenant', () => {
     expect(rules.tick(T0 + MINUTE)).toEqual([]);
     expect(rules.observe(incident(MINUTE))).toEqual([]);
     expect(phases(rules.observe(reactivated(2 * MINUTE)))).toEqual(['recovered']);
+  });
+
+  it('tell a loop after a restart of which nobody was told before it, unless it is long over', () => {
+    const { rules } = watch(rule('entropy_loop'));
+    rules.prime(step(-MINUTE, { severity: 'loop' }));
+    rules.prime({ ...step(-MINUTE, { severity: 'loop' }), agent_id: 'told' });
+    rules.prime({ ...step(-11 * MINUTE, { severity: 'loop' }), agent_id: 'gone' });
+    const state = { agent_id: 'told', since_ms: T0 - MINUTE, notice_count: 1, last_notice_ms: T0 - MINUTE };
+    rules.restore('default', 'rule-entropy_loop', [state]);
+    expect(rules.untoldLoops(T0).map(({ phase, agent_id }) => [phase, agent_id])).toEqual([
+      ['firing', 'crawler'],
+    ]);
   });
 
   it('keep what nothing is known of after a restart', () => {

@@ -113,7 +113,21 @@ export class AlertRules {
   /** Makes something known without asking whether it is worth a notice: what was so before a restart. */
   prime(event: AlertEvent): void {
     const tenant = this.#tenant(event.tenant_id);
-    for (const one of spread(tenant, event)) this.#facts(tenant, one.agent_id).apply(one);
+    for (const one of spread(tenant, event)) {
+      const facts = this.#facts(tenant, one.agent_id);
+      facts.apply(one);
+      facts.watchedSinceMs = this.#options.clock.nowMs();
+    }
+  }
+
+  /** After `prime` and `restore`: the loops that go on, and that the last process ended before it told anybody of. */
+  untoldLoops(nowMs: number): DueNotice[] {
+    const due: DueNotice[] = [];
+    for (const [tenantId, tenant] of this.#tenants) {
+      for (const one of tenant.rules.values())
+        if (one.rule.type === 'entropy_loop') this.#evaluateKnown(tenantId, tenant, one, nowMs, due);
+    }
+    return due;
   }
 
   /** Rules were added, changed or removed. What goes on firing keeps its state; what a change ends, ends silently. */
@@ -225,6 +239,18 @@ export class AlertRules {
       });
     }
     if (!isOn) subject.sessionId = null;
+  }
+
+  /** Every agent that the rule is about. */
+  #evaluateKnown(
+    tenantId: string,
+    tenant: TenantState,
+    one: RuleState,
+    nowMs: number,
+    due: DueNotice[],
+  ): void {
+    for (const [agentId, facts] of tenant.agents.entries())
+      if (concerns(one.rule, agentId)) this.#evaluate(tenantId, one, agentId, facts, nowMs, due);
   }
 
   /** Null when every place is taken by something that fires. */

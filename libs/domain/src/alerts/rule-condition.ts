@@ -63,8 +63,9 @@ export function readCondition({ rule, facts, tally, isFiring, nowMs }: Condition
       const windowS = rule.window_s ?? SILENT_WINDOW_S_DEFAULT;
       if (facts.seenAtMs === null) return { holds: 'unknown', session_id: null, detail: {} };
       const silentS = Math.max(0, Math.floor((nowMs - facts.seenAtMs) / 1_000));
+      const isHeardOut = nowMs - facts.watchedSinceMs >= windowS * 1_000;
       return {
-        holds: silentS >= windowS,
+        holds: silentS < windowS ? false : isHeardOut || 'unknown',
         session_id: null,
         detail: { silent_s: silentS, window_s: windowS, last_seen_ms: facts.seenAtMs },
       };
