@@ -1,7 +1,7 @@
 /** A paused session's calls wait, go on, expire or end; what an operator says reaches the model. */
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ScriptedUpstream } from '#testing';
+import { buildDecisionLog, ScriptedUpstream } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
 import { always, openaiChat, VENDORS, type Vendor } from './vendors.js';
 
@@ -97,6 +97,24 @@ describe.each(VENDORS)('$name', (vendor) => {
     await expect(asked).rejects.toMatchObject({ status: 403 });
     expect(upstream.calls).toHaveLength(0);
   });
+});
+
+test('a session of calls only, whose agent reports its steps under another, can be paused', async () => {
+  const agent = 'reports-itself';
+  const log = buildDecisionLog({
+    identity: { agent_id: agent },
+    meta: { session_id: 'its-ticket' },
+  } as never);
+  expect((await gateway.ingest(log)).status).toBe(202);
+  const session = 'its-calls';
+  const headers = { 'x-observatory-session': session };
+  upstream.script(always(openaiChat, { text: 'begun' }));
+  await openaiChat.ask(gateway.url, 'Begin', { headers, agent });
+  await command(session, 'pause', { reason: 'look' });
+  const asked = openaiChat.ask(gateway.url, 'Go on', { headers, agent });
+  await expect.poll(() => held(session)).toHaveLength(1);
+  await command(session, 'resume');
+  expect((await asked).text).toBe('begun');
 });
 
 test('a held call that expires is told to try again, and vendor SDKs do', async () => {

@@ -177,9 +177,12 @@ export class CommandRunner {
     this.#options.events.commandDone(entry.key, action, actor.operator_id, code);
   }
 
-  /** A session that was ever commanded exists, even if its steps are gone by retention. */
+  /**
+   * A session that was ever commanded exists, even if its steps are gone by retention; so does one whose calls the proxy
+   * has seen, which has no steps of its own where its agent reports them under another session.
+   */
   async #exists(entry: ControlEntry): Promise<boolean> {
-    if (entry.row.directive_seq > 0) return true;
+    if (entry.row.directive_seq > 0 || entry.isEnforced) return true;
     return (await this.#options.writer.sessions.find(entry.key)) !== null;
   }
 

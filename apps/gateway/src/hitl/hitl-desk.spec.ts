@@ -82,6 +82,14 @@ describe('commands', () => {
     expect(h.views.get(key)).toMatchObject({ state: 'terminated' });
   });
 
+  it('pauses a session that has no step, because its agent reports under another, once the proxy has seen a call of it', async () => {
+    const h = await DeskHarness.start();
+    const call = sessionKey(TENANT, 'llm-1');
+    h.desk.noteProxied(call);
+    expect(await h.desk.execute(operator(), 'llm-1', 'pause', PAUSE)).toEqual({ status: 'ok' });
+    expect(h.desk.answerFor(call).state).toBe('paused');
+  });
+
   it('answers 404 for a session this tenant never had, and audits nothing', async () => {
     const h = await DeskHarness.start();
     await h.session('s-1', 'acme');
