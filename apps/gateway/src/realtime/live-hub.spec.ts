@@ -114,6 +114,20 @@ describe('LiveHub', () => {
     expect(second?.ack.seq).toBeGreaterThanOrEqual(lastSeq);
   });
 
+  test('tells who comes back to a session that it missed what happened while nobody watched', async () => {
+    const topic = sessionTopic('s');
+    hub.provideSnapshot('session:', () => ({}));
+    const first = await hub.subscribe('t', topic, undefined);
+    hub.release('t', topic);
+    hub.publish('t', topic, { kind: 'released' as const, trace_ids: [] });
+    const back = await hub.subscribe('t', topic, first?.ack.seq);
+    expect(back?.ack).toMatchObject({ kind: 'reset', snapshot: {} });
+    hub.release('t', topic);
+    // Nothing since: nothing is sent again.
+    const again = await hub.subscribe('t', topic, back?.ack.seq);
+    expect(again?.ack).toMatchObject({ kind: 'deltas', events: [] });
+  });
+
   test('says null for a session that does not exist', async () => {
     hub.provideSnapshot('session:', () => null);
     expect(await hub.subscribe('t', sessionTopic('nobody'), undefined)).toBeNull();

@@ -92,12 +92,12 @@ export class LiveHub implements LivePublisher {
   }
 
   publish<T extends Topic>(tenantId: string, topic: T, payload: TopicShapes[T]['event']): void {
-    // Nobody watches this session: its next subscriber starts from a snapshot.
+    // Counted even if nobody watches this session: who comes back must not be told that nothing happened.
+    this.#countOne();
     const log = topic.startsWith(SESSION_PREFIX)
       ? this.#logs.get(tenantId)?.get(topic)
       : this.#log(tenantId, topic);
     if (log === undefined) return;
-    this.#countOne();
     log.append(payload);
     if (isUrgent(topic, payload)) this.#sendPending(tenantId, log);
     else this.#dirty.set(log, tenantId);
