@@ -233,6 +233,29 @@ describe.each(THEMES)('%s', (theme) => {
   });
 });
 
+test('in a narrow window no column of a table is squeezed out', async () => {
+  const context = await open('light', 'desktop');
+  const page = await context.newPage();
+  await page.setViewportSize({ width: 1024, height: 768 });
+  await logIn(page, gateway, 'ana');
+  const tables = ['/', '/agents', '/agents/incident-analyst', '/calls', '/fleet?view=table'];
+  for (const path of tables) {
+    await page.goto(gateway.url + path);
+    await page.locator('th, [role=columnheader]').first().waitFor({ timeout: SETTLE_MS });
+    const squeezed = await page.evaluate(`
+      [...document.querySelectorAll('th, [role=columnheader]')]
+        .filter((heading) => heading.scrollWidth > heading.clientWidth)
+        .map((heading) => heading.textContent)`);
+    expect(squeezed, path).toEqual([]);
+    const grid = page.locator('[role=grid]');
+    const overflow = (await grid.count())
+      ? await grid.evaluate((it: any) => it.scrollWidth - it.clientWidth)
+      : 0;
+    expect(overflow, `${path} scrolls sideways`).toBe(0);
+  }
+  await context.close();
+});
+
 test('the keyboard reaches everything an operator needs', async () => {
   const context = await open('dark', 'desktop');
   const page = await context.newPage();

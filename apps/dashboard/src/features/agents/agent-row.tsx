@@ -3,11 +3,13 @@ import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import type { AgentView } from '#contracts';
 import { Badge, cx, formatCount, formatShare, RelativeTime } from '../../ui';
-import { BUDGET_SPANS, KillMeter, SpendBar } from './agent-meters';
+import { BUDGET_SPANS, type BudgetSpan, KillMeter, SpendBar } from './agent-meters';
 import { AgentState, HeldBadge } from './agent-state';
 import { isKilled } from './select-agents';
 
 const cell = 'border-line border-b px-3';
+/** As their headings: beside them, the agent's name keeps its room. */
+const SPANS_HIDDEN: Partial<Record<BudgetSpan, string>> = { hour: 'max-xl:hidden', month: 'max-lg:hidden' };
 /** From here on, failures stand out. */
 const ERROR_RATE_CALM_MAX = 0.1;
 
@@ -46,14 +48,14 @@ export const AgentRow = memo(function AgentRow({ agent, rowIndex, heightPx }: Ag
         <AgentState agent={agent} />
       </td>
       {BUDGET_SPANS.map((span) => (
-        <td key={span} className={cx(cell, span === 'hour' && 'max-lg:hidden')}>
+        <td key={span} className={cx(cell, SPANS_HIDDEN[span])}>
           <SpendBar agent={agent} span={span} />
         </td>
       ))}
       <td className={cell}>
         <KillMeter agent={agent} />
       </td>
-      <td className={cx(cell, 'nums text-right')}>
+      <td className={cx(cell, 'nums text-right max-lg:hidden')}>
         {formatCount(Math.round(agent.calls_per_minute))}
         {agent.running_call_count > 0 ? (
           <span className="block text-2xs text-accent">
@@ -64,7 +66,7 @@ export const AgentRow = memo(function AgentRow({ agent, rowIndex, heightPx }: Ag
       <td className={cx(cell, 'nums text-right')}>
         <ErrorRate rate={agent.error_rate} />
       </td>
-      <td className={cx(cell, 'nums text-right text-muted')}>
+      <td className={cx(cell, 'nums text-right text-muted max-xl:hidden')}>
         {agent.last_call_ms === null ? 'never' : <RelativeTime atMs={agent.last_call_ms} short />}
       </td>
     </tr>

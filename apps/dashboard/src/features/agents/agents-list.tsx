@@ -94,14 +94,14 @@ const Spacer = ({ height }: { height: number }) =>
 
 const HEADINGS: readonly { label: string; className?: string }[] = [
   { label: 'Agent' },
-  { label: 'State', className: 'w-32' },
-  { label: 'Last hour', className: 'w-32 max-lg:hidden' },
-  { label: 'Today', className: 'w-32' },
-  { label: 'This month', className: 'w-32' },
+  { label: 'State', className: 'w-32 max-xl:w-28' },
+  { label: 'Last hour', className: 'w-32 max-xl:hidden' },
+  { label: 'Today', className: 'w-32 max-xl:w-28' },
+  { label: 'This month', className: 'w-32 max-xl:w-28 max-lg:hidden' },
   { label: 'Kill switch', className: 'w-28' },
-  { label: 'Calls/min', className: 'w-24 text-right' },
+  { label: 'Calls/min', className: 'w-24 text-right max-lg:hidden' },
   { label: 'Errors', className: 'w-20 text-right' },
-  { label: 'Last call', className: 'w-20 text-right' },
+  { label: 'Last call', className: 'w-20 text-right max-xl:hidden' },
 ];
 
 function Head() {

@@ -60,7 +60,7 @@ export const CallRow = memo(function CallRow(props: CallRowProps) {
           {truncateMiddle(call.session_id, 20)}
         </td>
       )}
-      <td className={cx(cell, 'nums text-right')}>
+      <td className={cx(cell, 'nums text-right @max-xl:hidden')}>
         <TokenPair call={call} />
       </td>
       <td className={cx(cell, 'nums text-right')}>
@@ -71,7 +71,7 @@ export const CallRow = memo(function CallRow(props: CallRowProps) {
           {call.first_byte_ms === null ? '–' : formatDuration(call.first_byte_ms)}
         </td>
       )}
-      <td className={cx(cell, 'nums text-right')}>{formatDuration(call.duration_ms)}</td>
+      <td className={cx(cell, 'nums text-right @max-md:hidden')}>{formatDuration(call.duration_ms)}</td>
     </tr>
   );
 });

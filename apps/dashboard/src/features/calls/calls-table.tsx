@@ -72,7 +72,7 @@ export function CallsTable(props: CallsTableProps) {
           const scrolled = event.currentTarget.scrollTop > TOP_PX;
           if (scrolled !== hold.scrolled) setHold({ ...hold, scrolled });
         }}
-        className="focus-inset h-full overflow-y-auto"
+        className="focus-inset @container h-full overflow-y-auto"
       >
         {shown.length === 0 ? empty : null}
         {shown.length > 0 && isPhone ? (
@@ -140,12 +140,12 @@ function Head({ hides }: { hides: readonly CallColumn[] }) {
         {hides.includes('agent') ? null : <Heading label="Agent" />}
         <Heading label="Model" />
         {hides.includes('session') ? null : <Heading label="Session" className="max-xl:hidden" />}
-        <Heading label="Tokens in → out" className="w-32 text-right" />
+        <Heading label="Tokens in → out" className="w-32 text-right @max-xl:hidden" />
         <Heading label="Cost" className="w-20 text-right" />
         {hides.includes('first_byte') ? null : (
           <Heading label="First byte" className="w-20 text-right max-lg:hidden" />
         )}
-        <Heading label="Took" className="w-20 text-right" />
+        <Heading label="Took" className="w-20 text-right @max-md:hidden" />
       </tr>
     </thead>
   );

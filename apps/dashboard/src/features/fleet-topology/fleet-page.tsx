@@ -69,7 +69,7 @@ export function FleetPage() {
         >
           <FleetView topology={topology} search={search} selectedId={selectedId} onSelect={setSelectedId} />
         </section>
-        <div className="flex min-h-0 shrink-0 flex-col gap-3 border-line p-3 md:w-80 md:overflow-y-auto md:border-l">
+        <div className="flex min-h-0 shrink-0 flex-col gap-3 border-line p-3 md:w-64 md:overflow-y-auto xl:w-80 md:border-l">
           {isPhone ? null : details}
           <FleetViolations className="min-h-40 md:flex-1" />
         </div>

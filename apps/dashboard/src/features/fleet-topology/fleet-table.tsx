@@ -44,10 +44,10 @@ export function FleetTable({ nodes, selectedId, onSelect }: FleetTableProps) {
         <thead className="sticky top-0 z-10">
           <tr aria-rowindex={1}>
             <Heading by="agent" label="Agent" {...header} />
-            <Heading by="state" label="State" className="w-32 md:w-40" {...header} />
-            <Heading label="Type" className="w-[10%] max-md:hidden" {...header} />
-            <Heading label="Session" className="w-[20%] max-md:hidden" {...header} />
-            <Heading label="Last intent" className="w-[26%] max-md:hidden" {...header} />
+            <Heading by="state" label="State" className="w-36" {...header} />
+            <Heading label="Type" className="w-[10%] max-xl:hidden" {...header} />
+            <Heading label="Session" className="w-[18%] max-lg:hidden" {...header} />
+            <Heading label="Last intent" className="w-[20%] max-xl:hidden" {...header} />
             <Heading by="steps" label="Steps" className="w-16 text-right" {...header} />
             <Heading by="seen" label="Seen" className="w-18 text-right" {...header} />
           </tr>
@@ -70,11 +70,11 @@ export function FleetTable({ nodes, selectedId, onSelect }: FleetTableProps) {
   );
 }
 
-/** Stands for the rows above or below the view. */
+/** Stands for the rows above or below the view. One column wide: more than are shown would make another. */
 const Spacer = ({ height }: { height: number }) =>
   height > 0 ? (
     <tr>
-      <td colSpan={7} style={{ height, padding: 0 }} />
+      <td style={{ height, padding: 0 }} />
     </tr>
   ) : null;
 
@@ -150,8 +150,8 @@ function Row({ node, rowIndex, isSelected, onSelect }: RowProps) {
       <td className={cell}>
         <StateDot state={node.state} withLabel />
       </td>
-      <td className={cx(cell, 'text-muted max-md:hidden')}>{node.agent_type}</td>
-      <td className={cx(cell, 'font-mono max-md:hidden')}>
+      <td className={cx(cell, 'text-muted max-xl:hidden')}>{node.agent_type}</td>
+      <td className={cx(cell, 'font-mono max-lg:hidden')}>
         {node.session_id ? (
           <Link
             to="/sessions/$sessionId"
@@ -165,7 +165,7 @@ function Row({ node, rowIndex, isSelected, onSelect }: RowProps) {
           <span className="text-muted">none</span>
         )}
       </td>
-      <td className={cx(cell, 'text-muted max-md:hidden')} title={node.last_intent}>
+      <td className={cx(cell, 'text-muted max-xl:hidden')} title={node.last_intent}>
         {node.last_intent}
       </td>
       <td className={cx(cell, 'nums text-right')}>{formatCount(node.step_count)}</td>

@@ -2,18 +2,18 @@
 import { ArrowDown } from 'lucide-react';
 import { cx, GridColumnHeader, GridRow, GridRowGroup } from '../../ui';
 import type { Sort } from './list-search';
-import { GRID_COLUMNS } from './session-row';
+import { GRID_COLUMNS, WIDE_ONLY } from './session-row';
 import { useSetListSearch } from './use-set-list-search';
 
-const columns: { label: string; sort?: Sort; alignsRight?: boolean }[] = [
+const columns: { label: string; sort?: Sort; alignsRight?: boolean; isWideOnly?: boolean }[] = [
   { label: 'Severity', sort: 'severity' },
   { label: 'Session', sort: 'started' },
   { label: 'Agent' },
   { label: 'Last intent' },
-  { label: 'Last tool' },
+  { label: 'Last tool', isWideOnly: true },
   { label: 'Window' },
-  { label: 'Steps/min', sort: 'steps_per_minute', alignsRight: true },
-  { label: 'Cost', sort: 'cost', alignsRight: true },
+  { label: 'Steps/min', sort: 'steps_per_minute', alignsRight: true, isWideOnly: true },
+  { label: 'Cost', sort: 'cost', alignsRight: true, isWideOnly: true },
   { label: 'Seen', sort: 'last_seen', alignsRight: true },
   { label: 'Control' },
 ];
@@ -32,7 +32,11 @@ export function ListHeader({ sort }: { sort: Sort }) {
             <GridColumnHeader
               key={column.label}
               aria-sort={isChosen ? 'descending' : undefined}
-              className={cx('font-medium whitespace-nowrap', column.alignsRight && 'text-right')}
+              className={cx(
+                'font-medium whitespace-nowrap',
+                column.alignsRight && 'text-right',
+                column.isWideOnly && WIDE_ONLY,
+              )}
             >
               {column.sort ? (
                 <button

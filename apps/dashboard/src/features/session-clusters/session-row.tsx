@@ -16,9 +16,11 @@ import { ControlBadge } from '../hitl-console/control-badge';
 import { SeverityBadge } from './severity-badge';
 import { WindowDots } from './window-dots';
 
-/** Shared by the header and every row. */
+/** Shared by the header and every row. A narrow window leaves out what it can, so that who has control is in view. */
 export const GRID_COLUMNS =
-  'grid grid-cols-[76px_180px_minmax(90px,0.8fr)_minmax(110px,1.6fr)_minmax(80px,0.8fr)_88px_62px_62px_56px_minmax(118px,0.7fr)] gap-x-3 px-3';
+  'grid max-xl:grid-cols-[76px_144px_minmax(80px,0.8fr)_minmax(110px,1.6fr)_88px_56px_minmax(130px,0.8fr)] xl:grid-cols-[76px_180px_minmax(90px,0.8fr)_minmax(110px,1.6fr)_minmax(80px,0.8fr)_88px_62px_62px_56px_minmax(130px,0.8fr)] gap-x-3 px-3';
+/** Of the columns that a narrow window leaves out. */
+export const WIDE_ONLY = 'max-xl:hidden';
 
 interface SessionRowProps {
   session: SessionView;
@@ -84,12 +86,12 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
       </GridCell>
       <Cell text={session.agent_id} className="text-muted" />
       <Cell text={session.last_intent} />
-      <Cell text={session.last_tool} className="font-mono text-muted text-xs" />
+      <Cell text={session.last_tool} className={cx('font-mono text-muted text-xs', WIDE_ONLY)} />
       <GridCell>
         <WindowDots window={session.window} />
       </GridCell>
-      <GridCell className="nums text-right">{Math.round(session.steps_per_minute)}</GridCell>
-      <GridCell className="nums text-right">{formatUsd(session.cost_usd)}</GridCell>
+      <GridCell className={cx('nums text-right', WIDE_ONLY)}>{Math.round(session.steps_per_minute)}</GridCell>
+      <GridCell className={cx('nums text-right', WIDE_ONLY)}>{formatUsd(session.cost_usd)}</GridCell>
       <GridCell className="text-right text-muted">
         <RelativeTime atMs={session.last_seen_ms} short />
       </GridCell>
