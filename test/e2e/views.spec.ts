@@ -233,6 +233,25 @@ describe.each(THEMES)('%s', (theme) => {
   });
 });
 
+test('what an agent writes from right to left stays in its place', async () => {
+  await gateway.ingest(
+    step('turned', {
+      cognition: { intent: 'اقرأ التقرير' },
+      action: { tool_call: 'اقرأ_ملف', tool_output_summary: '\u202edne eht' },
+    }),
+  );
+  const context = await open('light', 'desktop');
+  const page = await context.newPage();
+  await logIn(page, gateway, 'ana');
+  await page.goto(`${gateway.url}/sessions/turned`);
+  const words = page.getByTestId('step-row').locator('bdi');
+  await words.first().waitFor({ timeout: SETTLE_MS });
+  const lefts = await words.evaluateAll((all: any[]) => all.map((it) => it.getBoundingClientRect().left));
+  expect(lefts).toHaveLength(3);
+  expect(lefts).toEqual([...lefts].sort((a, b) => a - b));
+  await context.close();
+});
+
 test('in a narrow window no column of a table is squeezed out', async () => {
   const context = await open('light', 'desktop');
   const page = await context.newPage();

@@ -37,7 +37,7 @@ export function HeldMessages({ sessionId, held, heldCount }: HeldMessagesProps) 
             <div className="min-w-0 flex-1">
               <p className="truncate font-medium">{step.cognition.intent}</p>
               <p className="truncate font-mono text-muted text-xs" title={editableInput(step)}>
-                {step.action.tool_call || 'no tool'} {editableInput(step)}
+                <bdi>{step.action.tool_call || 'no tool'}</bdi> <bdi>{editableInput(step)}</bdi>
               </p>
               <p className="text-faint text-xs">
                 <RelativeTime atMs={step.gateway.received_at_ms} />

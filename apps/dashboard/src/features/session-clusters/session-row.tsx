@@ -139,8 +139,13 @@ export const SessionCard = memo(function SessionCard({ session }: Pick<SessionRo
       </div>
       <p className="mt-1 truncate">{session.last_intent}</p>
       <p className="truncate text-muted text-xs">
-        {session.agent_id}
-        {session.last_tool ? ` · ${session.last_tool}` : ''}
+        <bdi>{session.agent_id}</bdi>
+        {session.last_tool ? (
+          <>
+            {' · '}
+            <bdi>{session.last_tool}</bdi>
+          </>
+        ) : null}
       </p>
       <div className="mt-1 flex items-center gap-2 text-muted text-xs">
         <WindowDots window={session.window} />

@@ -24,7 +24,7 @@ export function FiredWindow({ detail }: { detail: SessionDetail }) {
       {alert ? (
         <p className="border-line border-b px-3 py-2 text-muted text-xs">
           {plural(alert.alert_count, 'alert')}, the latest <RelativeTime atMs={alert.last_at_ms} />:{' '}
-          <span className="text-fg">{alert.latest.repeated_pattern.intent}</span> was{' '}
+          <bdi className="text-fg">{alert.latest.repeated_pattern.intent}</bdi> was{' '}
           {alert.latest.occurrence_count} of {alert.latest.window_size} steps.
         </p>
       ) : null}
@@ -37,9 +37,9 @@ export function FiredWindow({ detail }: { detail: SessionDetail }) {
             ) : null}
             <TupleDot mark={mark} />
             <span className="min-w-0 flex-1 truncate" title={mark.tuple.intent}>
-              {mark.tuple.intent}
+              <bdi>{mark.tuple.intent}</bdi>
               {mark.tuple.tool_call ? (
-                <span className="ml-2 font-mono text-muted text-xs">{mark.tuple.tool_call}</span>
+                <bdi className="ml-2 font-mono text-muted text-xs">{mark.tuple.tool_call}</bdi>
               ) : null}
             </span>
             {mark.occurrenceCount > 1 && !mark.continuesPrevious ? (

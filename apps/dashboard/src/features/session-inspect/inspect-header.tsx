@@ -32,7 +32,7 @@ export function InspectHeader({ session }: { session: SessionView }) {
       <StoppedBy session={session} />
       <dl className="flex flex-wrap gap-x-6 gap-y-1 text-xs">
         <Fact name="Agent">
-          {session.agent_id} <span className="text-muted">{session.agent_type}</span>
+          <bdi>{session.agent_id}</bdi> <bdi className="text-muted">{session.agent_type}</bdi>
         </Fact>
         {session.model_name ? <Fact name="Model">{session.model_name}</Fact> : null}
         {session.cluster_id ? <Fact name="Cluster">{session.cluster_id}</Fact> : null}

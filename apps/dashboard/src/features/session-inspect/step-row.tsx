@@ -46,12 +46,12 @@ export const StepRow = memo(function StepRow({ step, isOpen, onToggle }: StepRow
           className={cx('size-2 shrink-0 rounded-full', STATUS_COLOURS[action.status])}
         />
         <span className="min-w-0 flex-1 truncate">
-          <span className="font-medium">{cognition.intent}</span>
+          <bdi className="font-medium">{cognition.intent}</bdi>
           {action.tool_call ? (
-            <span className="ml-2 font-mono text-muted text-xs">{action.tool_call}</span>
+            <bdi className="ml-2 font-mono text-muted text-xs">{action.tool_call}</bdi>
           ) : null}
           {action.tool_output_summary ? (
-            <span className="ml-2 text-faint text-xs max-md:hidden">{action.tool_output_summary}</span>
+            <bdi className="ml-2 text-faint text-xs max-md:hidden">{action.tool_output_summary}</bdi>
           ) : null}
         </span>
         {gateway.held ? <Badge tone="paused">Held</Badge> : null}
