@@ -252,6 +252,20 @@ test('what an agent writes from right to left stays in its place', async () => {
   await context.close();
 });
 
+test('a page that was not opened before opens while nobody answers', async () => {
+  const context = await open('light', 'desktop');
+  const page = await context.newPage();
+  await logIn(page, gateway, 'ana');
+  await page.getByTestId('session-row').first().waitFor({ timeout: SETTLE_MS });
+  const isThere = `performance.getEntriesByType('resource').some(({ name }) => name.includes('spend-page'))`;
+  await expect.poll(() => page.evaluate(isThere), { timeout: SETTLE_MS }).toBe(true);
+  await context.setOffline(true);
+  await page.getByText('Not live').waitFor({ timeout: SETTLE_MS });
+  await page.getByRole('link', { name: 'Spend' }).click();
+  await page.getByRole('heading', { name: 'Spend', level: 1 }).waitFor({ timeout: SETTLE_MS });
+  await context.close();
+});
+
 test('in a narrow window no column of a table is squeezed out', async () => {
   const context = await open('light', 'desktop');
   const page = await context.newPage();

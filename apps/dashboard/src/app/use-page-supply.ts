@@ -1,0 +1,24 @@
+/**
+ * Fetches the pages that were not opened yet, soon after the start: on the day the gateway restarts or the network goes,
+ * they are at hand. For a page that cannot be fetched the router loads the whole dashboard again, and with nobody there
+ * to answer that leaves the browser's own error page in its place.
+ */
+import { useRouter } from '@tanstack/react-router';
+import { useEffect } from 'react';
+
+/** The first page has painted and is live by then. */
+const SUPPLY_AFTER_MS = 3_000;
+
+export function usePageSupply(): void {
+  const { routesById } = useRouter();
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      for (const { options } of Object.values(routesById)) void fetchPage(options.component);
+    }, SUPPLY_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [routesById]);
+}
+
+/** Never rejects: a page that fails is fetched again when it is opened. */
+const fetchPage = (component: unknown): Promise<void> | undefined =>
+  (component as { preload?: () => Promise<void> } | undefined)?.preload?.();
