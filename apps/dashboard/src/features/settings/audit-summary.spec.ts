@@ -10,6 +10,9 @@ describe("an audit entry's summary", () => {
       'ada, admin',
     );
     expect(auditSummary({ action: 'agent_key.revoke', detail: { name: 'fleet' } })).toBe('fleet');
+    expect(
+      auditSummary({ action: 'agent.deactivate', detail: { agent_id: 'order-bot', incident_id: 'i' } }),
+    ).toBe('order-bot');
     expect(auditSummary({ action: 'hitl.expire', detail: {} })).toBe('');
   });
 });
