@@ -34,6 +34,8 @@ describe('format', () => {
     expect(formatUsd(1_204.4)).toBe('$1,204');
     expect(formatScore(0.33333)).toBe('0.3333');
     expect(formatDuration(125_000)).toBe('2 min 5 s');
+    expect(formatDuration(3_599_600)).toBe('1 h 0 min');
+    expect(formatDuration(123_456_789)).toBe('34 h 17 min');
     expect(plural(1, 'session')).toBe('1 session');
     expect(plural(1_200, 'session')).toBe('1,200 sessions');
   });

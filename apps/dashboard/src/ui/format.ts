@@ -22,12 +22,15 @@ function formatSpan(spanMs: number): string | null {
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
 }
 
-/** "840 ms", "3.2 s", "2 min 5 s". */
+/** "840 ms", "3.2 s", "2 min 5 s", "34 h 17 min". */
 export function formatDuration(durationMs: number): string {
   if (durationMs < 1_000) return `${Math.round(durationMs)} ms`;
   if (durationMs < 60_000) return `${(durationMs / 1_000).toFixed(1)} s`;
   const seconds = Math.round(durationMs / 1_000);
-  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60
+    ? `${minutes} min ${seconds % 60} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 /** "$0.0042", "$1.30", "$1,204". */

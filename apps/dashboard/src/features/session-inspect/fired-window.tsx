@@ -24,8 +24,13 @@ export function FiredWindow({ detail }: { detail: SessionDetail }) {
       {alert ? (
         <p className="border-line border-b px-3 py-2 text-muted text-xs">
           {plural(alert.alert_count, 'alert')}, the latest <RelativeTime atMs={alert.last_at_ms} />:{' '}
-          <bdi className="text-fg">{alert.latest.repeated_pattern.intent}</bdi> was{' '}
-          {alert.latest.occurrence_count} of {alert.latest.window_size} steps.
+          {alert.latest.occurrence_count} of {alert.latest.window_size} steps were
+          <span
+            title={alert.latest.repeated_pattern.intent}
+            className="line-clamp-3 text-fg [overflow-wrap:anywhere]"
+          >
+            {alert.latest.repeated_pattern.intent}
+          </span>
         </p>
       ) : null}
       <ol aria-label="Steps in the window, oldest first">

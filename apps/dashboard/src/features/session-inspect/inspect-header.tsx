@@ -77,9 +77,9 @@ function StoppedBy({ session: { control } }: { session: SessionView }) {
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
-    <div className="flex gap-1.5">
-      <dt className="text-muted">{name}</dt>
-      <dd className="nums font-medium">{children}</dd>
+    <div className="flex min-w-0 gap-1.5">
+      <dt className="shrink-0 text-muted">{name}</dt>
+      <dd className="nums min-w-0 font-medium [overflow-wrap:anywhere]">{children}</dd>
     </div>
   );
 }

@@ -60,7 +60,7 @@ export const StepRow = memo(function StepRow({ step, isOpen, onToggle }: StepRow
         <Badge tone={STATUS_TONES[action.status]} className="max-md:hidden">
           {action.status}
         </Badge>
-        <span className="nums w-14 shrink-0 text-right text-faint text-xs max-xl:hidden">
+        <span className="nums w-18 shrink-0 text-right text-faint text-xs whitespace-nowrap max-xl:hidden">
           {typeof action.duration_ms === 'number' ? formatDuration(action.duration_ms) : ''}
         </span>
         <span className="w-14 shrink-0 text-right text-muted text-xs">
