@@ -7,13 +7,14 @@ import { type ComponentProps, type MouseEvent, type ReactNode, useId } from 'rea
 import { cx } from './cx';
 import { Tooltip } from './tooltip';
 
-export type ButtonVariant = 'primary' | 'secondary' | 'ghost' | 'danger' | 'danger-quiet';
+export type ButtonVariant = 'primary' | 'secondary' | 'ghost' | 'pause' | 'danger' | 'danger-quiet';
 export type ButtonSize = 'sm' | 'md' | 'lg';
 
 const variants: Record<ButtonVariant, string> = {
   primary: 'bg-accent-solid text-white hover:bg-accent-solid-hover border-transparent',
   secondary: 'bg-raised text-fg border-line-strong hover:bg-hover',
   ghost: 'bg-transparent text-muted border-transparent hover:bg-hover hover:text-fg',
+  pause: 'bg-raised text-paused border-paused-line hover:bg-hover',
   danger: 'bg-danger-solid text-white hover:bg-danger-solid-hover border-transparent',
   'danger-quiet': 'bg-transparent text-danger border-danger-line hover:bg-danger-soft',
 };

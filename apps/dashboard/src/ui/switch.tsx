@@ -13,12 +13,12 @@ interface SwitchProps {
 export function Switch({ checked, onChange, disabled = false, children }: SwitchProps) {
   return (
     // biome-ignore lint/a11y/noLabelWithoutControl: the control is Base UI's switch, inside.
-    <label className="inline-flex cursor-pointer select-none items-center gap-2 text-muted hover:text-fg">
+    <label className="inline-flex cursor-pointer select-none items-center gap-2 text-muted hover:text-fg has-data-disabled:cursor-not-allowed has-data-disabled:hover:text-muted">
       <Base.Root
         checked={checked}
         disabled={disabled}
         onCheckedChange={(next) => onChange(next)}
-        className="inline-flex h-4 w-7 shrink-0 items-center rounded-full border border-line-strong bg-sunken p-px transition-colors data-[checked]:border-accent-solid data-[checked]:bg-accent-solid"
+        className="inline-flex h-4 w-7 shrink-0 items-center rounded-full border border-line-strong bg-sunken p-px transition data-[disabled]:cursor-not-allowed data-[disabled]:opacity-50 data-[checked]:border-accent-solid data-[checked]:bg-accent-solid"
       >
         <Base.Thumb className="size-3 rounded-full bg-muted transition-transform data-[checked]:translate-x-3 data-[checked]:bg-white" />
       </Base.Root>

@@ -24,11 +24,13 @@ export function InjectForm({ commander, mode }: { commander: Commander; mode: Co
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-2">
-      <Field label="Guidance" hint={hints[mode]}>
+      <Field label="Guidance" hint={commander.denial ?? hints[mode]}>
         <Textarea
           data-testid="hitl-inject-text"
           rows={3}
           maxLength={65_536}
+          readOnly={commander.denial !== null}
+          className="read-only:bg-sunken"
           value={prompt}
           placeholder="What should the agent do differently?"
           onChange={(event) => setPrompt(event.target.value)}

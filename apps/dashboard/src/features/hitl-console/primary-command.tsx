@@ -4,7 +4,7 @@
  */
 import { Pause, Play } from 'lucide-react';
 import type { SessionView } from '#contracts';
-import { Button, type ButtonSize, cx, plural } from '../../ui';
+import { Button, type ButtonSize, plural } from '../../ui';
 import { isStoppedState } from './control-texts';
 import type { Commander } from './use-command';
 
@@ -62,9 +62,9 @@ export function PrimaryCommand({ session, commander, size = 'md', className }: P
   return (
     <Button
       data-testid="hitl-pause"
-      variant="secondary"
+      variant="pause"
       size={size}
-      className={cx('border-paused-line text-paused', className)}
+      className={className}
       icon={<Pause size={15} aria-hidden="true" />}
       busy={commander.busy === 'pause'}
       disabledReason={commander.denial}
