@@ -1,6 +1,6 @@
 /**
  * How much of a limit is used, as a thin bar: accent, then warning near the limit, then danger at it. The numbers stand
- * beside it in words; the bar is a meter to assistive technology. Without a limit it is an empty track.
+ * beside it in words; the bar is a meter to assistive technology. Without a limit there is no track: an empty one would read as nothing used.
  */
 import { cx } from './cx';
 
@@ -35,8 +35,8 @@ interface MeterProps {
 }
 
 export function Meter({ label, value, limit, text, className }: MeterProps) {
-  const track = cx('block h-1 overflow-hidden rounded-full bg-line', className);
-  if (limit === null) return <span aria-hidden="true" className={track} />;
+  const place = cx('block h-1 overflow-hidden rounded-full', className);
+  if (limit === null) return <span aria-hidden="true" className={place} />;
   const percent = limit <= 0 ? 100 : Math.min(100, (value / limit) * 100);
   return (
     // biome-ignore lint/a11y/useSemanticElements: the meter element cannot be styled alike in all browsers.
@@ -47,7 +47,7 @@ export function Meter({ label, value, limit, text, className }: MeterProps) {
       aria-valuemax={limit}
       aria-valuenow={Math.min(value, limit)}
       aria-valuetext={text}
-      className={track}
+      className={cx('bg-line', place)}
     >
       <span
         className={cx('block h-full rounded-full', fills[meterLevel(value, limit)])}
