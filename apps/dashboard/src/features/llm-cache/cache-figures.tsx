@@ -2,7 +2,7 @@
 import type { CacheStats } from '#contracts';
 import { type Figure, Figures, formatBytes, formatCost, formatCount, formatShare, plural } from '../../ui';
 import { formatSavedTime } from '../calls/cache-texts';
-import { formatLookupMs, hitRates, wrongHitTone } from './cache-stats';
+import { formatLookupMs, hitRates, knownMatchCount, wrongHitTone } from './cache-stats';
 
 export function CacheFigures({ stats }: { stats: CacheStats }) {
   const rates = hitRates(stats);
@@ -20,7 +20,7 @@ export function CacheFigures({ stats }: { stats: CacheStats }) {
     {
       label: 'Wrong among semantic matches',
       value: stats.wrong_hit_rate === null ? 'not known yet' : formatShare(stats.wrong_hit_rate),
-      tone: wrongHitTone(stats.wrong_hit_rate),
+      tone: wrongHitTone(stats.wrong_hit_rate, knownMatchCount(stats)),
       note: `${formatCount(judged)} judged, ${formatCount(compared)} compared`,
     },
     {

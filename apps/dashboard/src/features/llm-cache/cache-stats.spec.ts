@@ -59,8 +59,11 @@ describe('hitRates', () => {
 });
 
 describe('what is said of semantic matches', () => {
-  it('never calls an unknown rate good', () => {
-    expect([null, 0, 0.01, 0.011].map(wrongHitTone)).toEqual(['faint', 'success', 'success', 'danger']);
+  it('never calls a rate good that is unknown, or that few matches say', () => {
+    const tones = (knownCount: number) =>
+      [null, 0, 0.01, 0.011].map((rate) => wrongHitTone(rate, knownCount));
+    expect(tones(100)).toEqual(['faint', 'success', 'success', 'danger']);
+    expect(tones(99)).toEqual(['faint', 'faint', 'faint', 'danger']);
   });
 
   it('does not advise to switch on what was not measured or was found wrong', () => {
@@ -69,7 +72,10 @@ describe('what is said of semantic matches', () => {
     expect(advice({})).toContain('No similar question');
     expect(advice({ shadow_hits: 4 })).toContain('judge');
     expect(advice({ shadow_hits: 40, wrong_hit_rate: 0.2 })).toContain('stay in shadow');
-    expect(advice({ shadow_hits: 40, wrong_hit_rate: 0 })).toContain('before you switch it on');
+    expect(advice({ shadow_hits: 40, shadow_agreed: 99, wrong_hit_rate: 0 })).toContain('Too few');
+    expect(advice({ shadow_hits: 140, shadow_agreed: 100, wrong_hit_rate: 0 })).toContain(
+      'before you switch it on',
+    );
     expect(advice({ semantic_mode: 'on', wrong_hit_rate: 0.2 })).toContain('go back to shadow');
     expect(advice({ embedding_model: null })).toContain('No embedder');
   });

@@ -32,9 +32,19 @@ export const WRONG_HITS_WARN_ABOVE = 0.01;
 /** Too many are wrong; not so while nothing is known. */
 export const isWrongHitRate = (rate: number | null): boolean => rate !== null && rate > WRONG_HITS_WARN_ABOVE;
 
-export function wrongHitTone(rate: number | null): 'faint' | 'success' | 'danger' {
-  if (rate === null) return 'faint';
-  return isWrongHitRate(rate) ? 'danger' : 'success';
+/** Below this many, none wrong may still be luck. */
+export const KNOWN_MATCHES_ENOUGH = 100;
+
+type KnownMatches = Pick<CacheStats, 'marked_right' | 'marked_wrong' | 'shadow_agreed' | 'shadow_differed'>;
+
+/** Semantic matches of which somebody, or the upstream's own answer, said whether they were right. */
+export const knownMatchCount = (stats: KnownMatches): number =>
+  stats.marked_right + stats.marked_wrong + stats.shadow_agreed + stats.shadow_differed;
+
+/** Nothing is called good that a handful of matches says. */
+export function wrongHitTone(rate: number | null, knownCount: number): 'faint' | 'success' | 'danger' {
+  if (isWrongHitRate(rate)) return 'danger';
+  return rate === null || knownCount < KNOWN_MATCHES_ENOUGH ? 'faint' : 'success';
 }
 
 /** Nothing was looked up and nothing is kept: the page teaches instead of showing zeros. */
@@ -55,7 +65,8 @@ export const MODE_TEXTS: Record<CacheSemanticMode, { label: string; text: string
 
 /** What to do next, from what is known. */
 export function modeAdvice(
-  stats: Pick<CacheStats, 'semantic_mode' | 'wrong_hit_rate' | 'shadow_hits' | 'embedding_model'>,
+  stats: Pick<CacheStats, 'semantic_mode' | 'wrong_hit_rate' | 'shadow_hits' | 'embedding_model'> &
+    KnownMatches,
 ): string {
   const { semantic_mode, wrong_hit_rate, shadow_hits } = stats;
   if (semantic_mode === 'off')
@@ -72,6 +83,9 @@ export function modeAdvice(
     return shadow_hits === 0
       ? 'No similar question came yet. Leave it running until there is something to judge.'
       : 'Nothing is known about them yet: judge some of the matches.';
+  }
+  if (!isWrong && knownMatchCount(stats) < KNOWN_MATCHES_ENOUGH) {
+    return 'Too few are known to tell. Leave it running, and judge some of the matches.';
   }
   return isWrong
     ? 'Too many would have been wrong: stay in shadow, or raise LLM_CACHE_SIMILARITY.'
