@@ -131,7 +131,7 @@ test('a channel that fails leaves a dead letter, which Retry delivers', async ()
   receiver.answer = status(404);
   await openAlerts();
   await loop('planner');
-  await openTab('Dead letters');
+  await openTab('Dead letters 1 not delivered');
   const letter = row('planner');
   await letter.getByText('it answers 404').waitFor();
   await checkEveryLook(page, 'dead-letter');

@@ -1,11 +1,13 @@
 /** Who is told of what: rules decide when, channels where, deliveries keep the promise. */
 import { getRouteApi } from '@tanstack/react-router';
+import { CountBadge } from '../../app/count-badge';
 import { useChangeSearch } from '../../app/use-change-search';
 import { Tabs } from '../../ui';
 import type { AlertsSearch } from './alerts-search';
 import { ChannelsTab } from './channels-tab';
 import { DeliveriesTab } from './deliveries-tab';
 import { RulesTab } from './rules-tab';
+import { useDeliveries } from './use-alerts';
 
 const route = getRouteApi('/shell/alerts');
 
@@ -14,6 +16,7 @@ export function AlertsPage() {
   const change = useChangeSearch<AlertsSearch>();
   const { tab = 'rules' } = search;
   const deliveries = { search, onSearch: change };
+  const dead = useDeliveries({ state: 'dead' });
   return (
     <div className="flex h-full flex-col">
       <h1 className="sr-only">Alerts</h1>
@@ -26,9 +29,21 @@ export function AlertsPage() {
           { value: 'rules', label: 'Rules', content: <RulesTab /> },
           { value: 'channels', label: 'Channels', content: <ChannelsTab /> },
           { value: 'history', label: 'History', content: <DeliveriesTab {...deliveries} /> },
-          { value: 'dead', label: 'Dead letters', content: <DeliveriesTab {...deliveries} isDead /> },
+          {
+            value: 'dead',
+            label: <DeadLettersLabel count={dead.deliveries.length} />,
+            content: <DeliveriesTab {...deliveries} isDead />,
+          },
         ]}
       />
     </div>
   );
 }
+
+/** Counted, since nobody was told of what they hold; of many, those of the first page. */
+const DeadLettersLabel = ({ count }: { count: number }) => (
+  <span className="inline-flex items-center gap-1.5">
+    Dead letters
+    <CountBadge count={count} noun="not delivered" />
+  </span>
+);
