@@ -22,6 +22,8 @@ import { Timeline } from './timeline';
 
 const route = getRouteApi('/shell/sessions/$sessionId');
 
+const LINK = 'font-medium text-accent underline underline-offset-2';
+
 export function InspectPage() {
   const { sessionId } = route.useParams();
   const { data, phase, refusal } = useTopic(sessionTopic(sessionId));
@@ -38,9 +40,15 @@ export function InspectPage() {
         isPage
         className="h-full"
         action={
-          <Link to="/" className="font-medium text-accent underline underline-offset-2">
-            Back to sessions
-          </Link>
+          <span className="flex gap-4">
+            <Link to="/" className={LINK}>
+              Back to sessions
+            </Link>
+            {/* Of an agent that posts its own steps, a conversation through the proxy may have calls and no steps. */}
+            <Link to="/calls" search={{ session: sessionId }} className={LINK}>
+              Its calls through the proxy
+            </Link>
+          </span>
         }
       >
         <span className="break-all font-mono text-xs">{sessionId}</span>
