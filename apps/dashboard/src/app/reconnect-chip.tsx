@@ -59,7 +59,7 @@ export function StaleNotice() {
   return (
     <div className="pointer-events-none fixed inset-x-0 top-2 z-30 flex justify-center max-md:top-14">
       <p className="nums rounded-md border border-warning-line bg-warning-soft px-2.5 py-1 font-medium text-warning text-xs shadow-pop">
-        Not live: as of {new Date(connection.sinceMs).toLocaleTimeString()}
+        Not live: as of {new Date(connection.sinceMs).toLocaleTimeString([], { hourCycle: 'h23' })}
       </p>
     </div>
   );

@@ -31,7 +31,7 @@ export function ViolationRow({ event, wide = false }: ViolationRowProps) {
           {event.agent_id}
         </span>
         <span className="shrink-0 font-mono text-2xs text-muted">
-          v{event.capability_version.replace(/^v/, '')}
+          {versionText(event.capability_version)}
         </span>
         <RelativeTime
           atMs={Date.parse(event.timestamp)}
@@ -56,3 +56,7 @@ export function ViolationRow({ event, wide = false }: ViolationRowProps) {
     </div>
   );
 }
+
+/** The gateway writes `unknown` where the message names none. */
+const versionText = (version: string): string =>
+  version === 'unknown' ? 'no version' : `v${version.replace(/^v/, '')}`;

@@ -115,7 +115,7 @@ export function SettingsPage() {
             aria-current={id === current.id ? 'page' : undefined}
             className={cx(
               'inline-flex h-8 shrink-0 items-center gap-2 rounded-md px-2.5 font-medium whitespace-nowrap max-md:h-10',
-              id === current.id ? 'bg-hover text-fg' : 'text-muted hover:bg-hover hover:text-fg',
+              id === current.id ? 'bg-line/70 text-fg' : 'text-muted hover:bg-hover hover:text-fg',
             )}
           >
             <Icon size={15} aria-hidden="true" />
