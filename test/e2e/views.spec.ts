@@ -303,6 +303,7 @@ test('the keyboard reaches everything an operator needs', async () => {
   await page.getByRole('dialog').waitFor({ timeout: SETTLE_MS });
   await checkPage(page, 'palette-dark-desktop');
   await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'hidden', timeout: SETTLE_MS });
   await page.keyboard.press('/');
   await page.keyboard.type('quiet-7');
   await expect.poll(() => page.getByTestId('session-row').count(), { timeout: SETTLE_MS }).toBe(1);
