@@ -465,6 +465,54 @@ describe('equal calls at the same time', () => {
   });
 });
 
+describe('an equal call whose first one hangs at the upstream', () => {
+  async function hanging() {
+    upstream.script((call, response, index) => {
+      if (index > 0) always(openaiChat, { text: 'by itself' })(call, response, index);
+    });
+    const { text, options } = fresh();
+    const leader = new AbortController();
+    const first = openaiChat
+      .ask(gateway.url, text, again({ ...options, signal: leader.signal }))
+      .catch(() => 'left');
+    await expect.poll(() => upstream.calls.length).toBe(1);
+    const ask = (more: AskOptions = {}) =>
+      openaiChat.ask(gateway.url, text, again({ ...options, ...more, headers: { ...more.headers } }));
+    const end = async () => {
+      leader.abort();
+      expect(await first).toBe('left');
+    };
+    return { ask, end };
+  }
+
+  test('goes by itself when it is a client’s retry', async () => {
+    const { ask, end } = await hanging();
+    // Sooner than anybody who waits would give up.
+    const signal = AbortSignal.timeout(4_000);
+    expect((await ask({ headers: { 'x-stainless-retry-count': '1' }, signal })).text).toBe('by itself');
+    await end();
+  });
+
+  test('goes by itself once another one has left, and others wait for that one', async () => {
+    const { ask, end } = await hanging();
+    const leaving = new AbortController();
+    const agent = 'behind-a-hanging-one';
+    await gateway.operator('PATCH', `/v1/agents/${agent}/policy`, { requests_per_minute: 60 });
+    const running = async () =>
+      (await gateway.operator('GET', `/v1/agents/${agent}`)).body.running_call_count;
+    const left = ask({ agent, signal: leaving.signal }).catch(() => 'left');
+    await expect.poll(running).toBe(1);
+    expect(upstream.calls).toHaveLength(1);
+    leaving.abort();
+    expect(await left).toBe('left');
+    await expect.poll(running).toBe(0);
+    const answers = await Promise.all([ask(), ask(), ask()]);
+    expect(answers.map(({ text }) => text)).toEqual(Array(3).fill('by itself'));
+    expect(upstream.calls).toHaveLength(2);
+    await end();
+  });
+});
+
 describe('an answer that was under way', () => {
   /** The first call's answer comes when `end` is called; all others at once. */
   async function slowFirst() {

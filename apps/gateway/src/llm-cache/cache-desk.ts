@@ -141,9 +141,10 @@ export class CacheDesk {
       if (call.isGone) return undefined;
       const exact = hit && this.#replay(call, 'exact', hit);
       if (exact) return exact;
-      const landing = flights.join(flight, gone.promise);
+      // A client tries again because it has waited long enough, perhaps for that very call.
+      const landing = call.isRetry ? null : flights.join(flight, gone.promise);
       if (landing === null) {
-        if (control !== 'only') ticket.land = flights.begin(flight);
+        if (control !== 'only') ticket.land = flights.begin(flight, () => call.firstByteMs !== null);
       } else {
         const fromMs = performance.now();
         const shared = await landing;
