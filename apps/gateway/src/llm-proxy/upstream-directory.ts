@@ -10,7 +10,7 @@ import {
   type UpstreamKind,
 } from '#contracts';
 import type { Clock } from '#kernel';
-import type { EnvironmentUpstream } from '../config/upstreams.js';
+import { type EnvironmentUpstream, VENDOR_UPSTREAMS } from '../config/upstreams.js';
 
 /** An upstream, ready to be called. */
 export interface UpstreamTarget {
@@ -31,12 +31,6 @@ interface StoredUpstream {
   sealed_key: string | null;
 }
 
-const DEFAULTS: Readonly<Record<string, { baseUrl: string; kind: UpstreamKind }>> = {
-  openai: { baseUrl: 'https://api.openai.com/v1', kind: 'openai' },
-  anthropic: { baseUrl: 'https://api.anthropic.com', kind: 'anthropic' },
-  gemini: { baseUrl: 'https://generativelanguage.googleapis.com', kind: 'gemini' },
-};
-
 /** Upstreams one tenant may add. */
 const UPSTREAMS_PER_TENANT_MAX = 200;
 
@@ -56,17 +50,11 @@ export class UpstreamDirectory {
 
   constructor(parts: UpstreamDirectoryParts) {
     this.#parts = parts;
-    for (const [name, { baseUrl, kind }] of Object.entries(DEFAULTS))
+    for (const [name, { baseUrl, kind }] of Object.entries(VENDOR_UPSTREAMS))
       this.#common.set(name, target({ name, kind, baseUrl, apiKey: null, source: 'default' }));
     for (const given of parts.environment) {
-      const known = this.#common.get(given.name);
-      const baseUrl = given.baseUrl ?? known?.baseUrl;
-      if (baseUrl === undefined) continue;
-      const kind = given.kind ?? known?.kind ?? 'openai';
-      this.#common.set(
-        given.name,
-        target({ name: given.name, kind, baseUrl, apiKey: given.apiKey, source: 'environment' }),
-      );
+      const kind = given.kind ?? VENDOR_UPSTREAMS[given.name]?.kind ?? 'openai';
+      this.#common.set(given.name, target({ ...given, kind, source: 'environment' }));
     }
   }
 
@@ -111,7 +99,7 @@ export class UpstreamDirectory {
         fields: ['base_url'],
       });
     }
-    const kind = given.kind ?? known?.kind ?? DEFAULTS[name]?.kind ?? 'openai';
+    const kind = given.kind ?? known?.kind ?? VENDOR_UPSTREAMS[name]?.kind ?? 'openai';
     // A key is kept for the place it was given for: it must not follow a base URL that somebody moves elsewhere.
     const isMoved = known !== undefined && new URL(known.baseUrl).origin !== new URL(given.baseUrl).origin;
     const apiKey = given.apiKey === undefined ? (isMoved ? null : (known?.apiKey ?? null)) : given.apiKey;
@@ -185,6 +173,6 @@ const view = ({ name, kind, baseUrl, apiKey, source }: UpstreamTarget): Upstream
 
 /** Stands in until the caller is known: shapes a refusal by the vendor its path names. */
 export function unknownUpstreamTarget(name: string): UpstreamTarget {
-  const kind = DEFAULTS[name]?.kind ?? 'openai';
+  const kind = VENDOR_UPSTREAMS[name]?.kind ?? 'openai';
   return { name, kind, baseUrl: '', origin: '', basePath: '', apiKey: null, source: 'default' };
 }
