@@ -113,7 +113,7 @@ describe('operators with a token', () => {
     expect(named).toMatchObject({ ok: true, principal: { operator_id: 'ada' } });
   });
 
-  it.each(['', ' ', 'system', 'System', 'a\u0007b', 'x'.repeat(101)])(
+  it.each(['', ' ', 'system', 'System', 'kill_switch', ' Kill_Switch', 'a\u0007b', 'x'.repeat(101)])(
     'may not call themselves %j',
     (operatorIdHeader) => {
       const outcome = operator({ authorization: bearer(viewerToken), method: 'POST', operatorIdHeader });

@@ -39,13 +39,16 @@ describe('a login', () => {
     expect(answers[0]).toMatchObject({ reason: 'unauthorized' });
   });
 
-  it('does not let somebody pose as the gateway itself', async () => {
-    const posing = logins.login({ token, operator_id: 'SYSTEM' }, '::1');
-    await expect(posing).rejects.toMatchObject({
-      code: 'invalid_fields',
-      extra: { fields: ['operator_id'] },
-    });
-  });
+  it.each(['SYSTEM', 'kill_switch'])(
+    'does not let somebody pose as the gateway itself: %s',
+    async (operator_id) => {
+      const posing = logins.login({ token, operator_id }, '::1');
+      await expect(posing).rejects.toMatchObject({
+        code: 'invalid_fields',
+        extra: { fields: ['operator_id'] },
+      });
+    },
+  );
 
   it('throttles an address that keeps guessing, right token or not, for at most a minute', async () => {
     for (let count = 0; count < LOGIN_LIMITS.failuresPerAddressMax; count += 1) {
