@@ -83,6 +83,20 @@ describe('runtime settings', () => {
     });
   });
 
+  it('are checked one change after another: of two at once that exclude each other one is refused', async () => {
+    const { config } = await start();
+    await config.patch({ entropy_loop_threshold: 0.25, entropy_warning_threshold: 0.8 }, ADMIN);
+    const outcomes = await Promise.allSettled([
+      config.patch({ entropy_loop_threshold: 0.7 }, ADMIN),
+      config.patch({ entropy_warning_threshold: 0.3 }, ADMIN),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    expect(config.effective()).toMatchObject({
+      values: { entropy_loop_threshold: 0.7, entropy_warning_threshold: 0.8 },
+      warnings: [],
+    });
+  });
+
   it('are not for an administrator of some tenants, since they hold for all', async () => {
     const { config } = await start();
     const admin = { ...ADMIN, tenant_ids: ['default'] };

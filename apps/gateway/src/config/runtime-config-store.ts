@@ -19,7 +19,7 @@ import {
   runtimeConfigSchema,
 } from '#contracts';
 import { hasAllTenants } from '#domain/auth';
-import type { Clock } from '#kernel';
+import { ChangeQueue, type Clock } from '#kernel';
 import { type Environment, RUNTIME_VARIABLES } from './env.js';
 
 const KEYS = Object.keys(RUNTIME_CONFIG_DEFAULTS) as RuntimeConfigKey[];
@@ -34,6 +34,8 @@ export class RuntimeConfigStore implements RuntimeConfigSource {
   readonly #clock: Clock;
   readonly #environment: Environment['runtime'];
   readonly #stored = new Map<RuntimeConfigKey, unknown>();
+  /** All settings are one thing here: whether a value may be set depends on the others. */
+  readonly #changes = new ChangeQueue<'settings'>();
 
   constructor(options: { store: ConfigStore; clock: Clock; environment: Environment['runtime'] }) {
     this.#store = options.store;
@@ -76,7 +78,7 @@ export class RuntimeConfigStore implements RuntimeConfigSource {
 
   /**
    * Changes any subset; null puts a setting back to its environment variable or default. Durable and in the audit
-   * before it is in force.
+   * before it is in force. One after another, each checked against what the earlier ones left.
    *
    * @throws ObservatoryError invalid_fields, naming each field and what it takes; forbidden to an operator of some tenants
    */
@@ -88,6 +90,10 @@ export class RuntimeConfigStore implements RuntimeConfigSource {
       );
     }
     const changes = parsePatch(patch);
+    return this.#changes.run('settings', () => this.#apply(changes, principal));
+  }
+
+  async #apply(changes: RuntimeConfigPatch, principal: OperatorPrincipal): Promise<RuntimeConfigAnswer> {
     const keys = KEYS.filter((key) => changes[key] !== undefined);
     this.#requireOrderedThresholds(changes);
     if (keys.length === 0) return this.effective();
