@@ -137,6 +137,24 @@ describe('a topic', () => {
     expect(await subscribe(second, 'gateway:messages', ack.seq + 1_000_000)).toMatchObject({ kind: 'reset' });
   });
 
+  test('answers each of several subscriptions at once, and leaves none of them out of the frames', async () => {
+    await gateway.ingest(step('twice'));
+    const topic = 'session:twice';
+    await expect.poll(async () => (await subscribe(operator(), topic)).status, { timeout: 5_000 }).toBe('ok');
+    const socket = operator();
+    const acks = await Promise.all(
+      [1, 2, 3].map(() => socket.timeout(5_000).emitWithAck('subscribe', { topic })),
+    );
+    expect(acks.map(({ kind }) => kind)).toEqual(['snapshot', 'snapshot', 'snapshot']);
+    const frame = nextFrame(socket, topic);
+    await gateway.ingest(step('twice'));
+    expect((await frame).from_seq).toBe(acks[2].seq + 1);
+    await socket.emitWithAck('unsubscribe', { topic });
+    const last = socket.timeout(5_000).emitWithAck('subscribe', { topic });
+    socket.emit('unsubscribe', { topic });
+    expect(['ok', 'error']).toContain((await last).status);
+  });
+
   test('[FR-9.10+] announces a loop at once on gateway:entropy_alerts, and the snapshot keeps one group a session', async () => {
     const socket = operator();
     await subscribe(socket, 'gateway:entropy_alerts');

@@ -40,6 +40,9 @@ const room = (tenantId: string, topic: string): string => `${tenantId}|${topic}`
 
 const refusal = (reason: string, detail: string): SubscribeAck => ({ status: 'error', reason, detail });
 
+const isJoined = (socket: Socket, topic: string): boolean =>
+  (socket.data.joined as Set<string> | undefined)?.has(topic) ?? false;
+
 /**
  * Drops the connection and all it has not read. A polite close would wait, buffers and all, for a reader
  * that reads nothing.
@@ -142,21 +145,30 @@ export class LiveSockets {
       );
       return;
     }
-    if (topics.delete(topic)) this.#leave(socket, topic);
-    const subscribed = Symbol(topic);
+    if (isJoined(socket, topic)) {
+      topics.delete(topic);
+      this.#leave(socket, topic);
+    }
+    // Of several at once the first that is ready joins, and each has its own answer.
+    const subscribed = topics.get(topic) ?? Symbol(topic);
     topics.set(topic, subscribed);
     const subscription = await this.#options.hub.subscribe(tenant_id, topic, after_seq);
     if (subscription === null) {
-      if (topics.get(topic) === subscribed) topics.delete(topic);
+      if (topics.get(topic) === subscribed && !isJoined(socket, topic)) topics.delete(topic);
       acknowledge(refusal('session_not_found', 'No such session in this tenant.'));
       return;
     }
     if (topics.get(topic) !== subscribed) {
       this.#options.hub.release(tenant_id, topic);
+      acknowledge(refusal('unsubscribed', 'The topic was unsubscribed from before its snapshot was read.'));
       return;
     }
     acknowledge(subscription.ack);
     if (subscription.rest) socket.emit(LIVE_EVENTS.frame, subscription.rest);
+    if (isJoined(socket, topic)) {
+      this.#options.hub.release(tenant_id, topic);
+      return;
+    }
     socket.join(room(tenant_id, topic));
     socket.data.joined ??= new Set<string>();
     (socket.data.joined as Set<string>).add(topic);
