@@ -1,6 +1,12 @@
 /** What proxied agents are doing right now, and what they have spent: small counters, bounded, for people to look at. */
-import { type AgentScope, splitAgentScope } from '#contracts';
+import { type AgentPolicy, type AgentScope, splitAgentScope } from '#contracts';
+import type { BudgetSpend } from '#domain/alerts';
 import { type Clock, TtlLru } from '#kernel';
+
+type Budgets = Pick<AgentPolicy, 'budget_hour_usd' | 'budget_day_usd' | 'budget_month_usd'>;
+
+export const hasBudget = (policy: Budgets): boolean =>
+  policy.budget_hour_usd !== null || policy.budget_day_usd !== null || policy.budget_month_usd !== null;
 
 const AGENT_COUNT_MAX = 20_000;
 const AGENT_IDLE_MS = 32 * 86_400_000;
@@ -106,6 +112,20 @@ export class AgentActivity {
     }
     const hour = (hours?.get(thisHour) ?? 0) + (hours?.get(thisHour - HOUR_MS) ?? 0) * share;
     return { hour: Math.round(hour), day, month };
+  }
+
+  /** What was spent of each budget that the policy sets; empty where it sets none. */
+  budgets(scope: AgentScope, policy: Budgets): BudgetSpend[] {
+    const spent = this.spent(scope);
+    const limits = {
+      hour: policy.budget_hour_usd,
+      day: policy.budget_day_usd,
+      month: policy.budget_month_usd,
+    };
+    return (['hour', 'day', 'month'] as const).flatMap((period) => {
+      const budget_usd = limits[period];
+      return budget_usd === null ? [] : [{ period, spent_usd: spent[period] / 1e6, budget_usd }];
+    });
   }
 
   /** What was spent, by the UTC hour. */

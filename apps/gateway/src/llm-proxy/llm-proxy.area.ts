@@ -12,6 +12,7 @@ import {
   type ProxyStore,
   type SecretBox,
   type SystemView,
+  splitAgentScope,
   TOPICS,
 } from '#contracts';
 import { KillSwitchWindows } from '#domain/kill-switch';
@@ -27,7 +28,7 @@ import type { ControlDesk } from '../hitl/control-desk.js';
 import type { LlmCacheArea } from '../llm-cache/llm-cache.area.js';
 import type { LiveHub } from '../realtime/live-hub.js';
 import type { SemanticLoopArea } from '../semantic-loop/semantic-loop.area.js';
-import { AgentActivity, monthStartMs } from './agent-activity.js';
+import { AgentActivity, hasBudget, monthStartMs } from './agent-activity.js';
 import { AgentDirectory } from './agent-directory.js';
 import { agentStanding } from './agent-standing.js';
 import { AgentViews } from './agent-views.js';
@@ -175,11 +176,21 @@ export class LlmProxyArea {
       this.#activity.restore(scope, hourMs, costMicroUsd);
       spent.add(scope);
     }
-    for (const scope of spent) if (this.agents.restriction(scope) !== null) await this.seedBudgets(scope);
+    for (const scope of spent) if (this.agents.restriction(scope) !== null) await this.#seedLimits(scope);
   }
 
-  /** What was spent before anybody counted: at the start, and when a budget is set in the middle of its period. Never rejects. */
+  /**
+   * After a change of policy: a budget set in the middle of its period counts what was spent before, and the alerts hear
+   * which budgets there are now. Never rejects.
+   */
   async seedBudgets(scope: AgentScope): Promise<void> {
+    const { tenantId, agentId } = splitAgentScope(scope);
+    this.#noteSpend(scope, { tenant_id: tenantId, agent_id: agentId, session_id: null });
+    await this.#seedLimits(scope);
+  }
+
+  /** What was spent before anybody counted. Never rejects. */
+  async #seedLimits(scope: AgentScope): Promise<void> {
     const seeds = budgetSeeds(scope, this.#activity.hours(scope), this.#parts.clock.nowMs());
     if (seeds.length === 0) return;
     await this.#parts.limits.limiter
@@ -291,21 +302,18 @@ export class LlmProxyArea {
     this.views.touch(call.tenantId, call.agentId);
     const { scope } = call;
     const { alerts, clock } = this.#parts;
-    const at_ms = clock.nowMs();
-    const subject = { tenant_id: call.tenantId, agent_id: call.agentId, session_id: call.sessionId, at_ms };
-    alerts.note({ kind: 'call', ...subject, failed: isError(call) });
+    const subject = { tenant_id: call.tenantId, agent_id: call.agentId, session_id: call.sessionId };
+    alerts.note({ kind: 'call', ...subject, at_ms: clock.nowMs(), failed: isError(call) });
     const policy = this.agents.restriction(scope);
-    if (policy === null || record.cost_usd === null) return;
-    const { budget_hour_usd: hour, budget_day_usd: day, budget_month_usd: month } = policy;
-    if (hour === null && day === null && month === null) return;
-    const spent = this.#activity.spent(scope);
-    const note = (period: keyof typeof spent, budgetUsd: number | null) => {
-      if (budgetUsd === null) return;
-      const spentUsd = spent[period] / 1e6;
-      alerts.note({ kind: 'spend', ...subject, period, spent_usd: spentUsd, budget_usd: budgetUsd });
-    };
-    note('hour', hour);
-    note('day', day);
-    note('month', month);
+    if (record.cost_usd !== null && policy !== null && hasBudget(policy)) this.#noteSpend(scope, subject);
+  }
+
+  #noteSpend(
+    scope: AgentScope,
+    subject: { tenant_id: string; agent_id: string; session_id: string | null },
+  ): void {
+    const { alerts, clock } = this.#parts;
+    const budgets = this.#activity.budgets(scope, this.agents.policy(scope));
+    alerts.note({ kind: 'spend', ...subject, at_ms: clock.nowMs(), budgets });
   }
 }

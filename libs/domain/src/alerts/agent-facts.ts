@@ -1,5 +1,5 @@
 /** What the rules remember of one agent: enough to say whether a condition holds now, and no more. */
-import type { AlertEvent, BudgetPeriod } from './alert-event.js';
+import type { AlertEvent } from './alert-event.js';
 import { type BudgetShare, type BudgetUse, fullestBudget } from './budget-share.js';
 
 type SemanticLoopFact = Omit<AlertEvent & { kind: 'semantic_loop' }, 'kind' | 'tenant_id' | 'agent_id'>;
@@ -25,7 +25,8 @@ export class AgentFacts {
   recalledLoopMs: number | null = null;
   /** Session in a loop -> when it was last heard of; in the order in which they went into one. */
   readonly #looping = new Map<string, number>();
-  readonly #budgets = new Map<BudgetPeriod, BudgetUse>();
+  /** Every budget it has; null when nothing was heard of them. */
+  #budgets: readonly BudgetUse[] | null = null;
 
   /** The sessions in a loop, and the one that went into it last; forgets those unheard of for too long. */
   loops(nowMs: number): { count: number; latest: string | null } {
@@ -49,11 +50,9 @@ export class AgentFacts {
       case 'semantic_loop':
         this.semanticLoop = event;
         return true;
-      case 'spend': {
-        const { period, spent_usd, budget_usd, at_ms } = event;
-        this.#budgets.set(period, { period, spent_usd, budget_usd, at_ms });
+      case 'spend':
+        this.#budgets = event.budgets.map((spend) => ({ ...spend, at_ms: event.at_ms }));
         return true;
-      }
       case 'call':
         this.seenAtMs = Math.max(this.seenAtMs ?? 0, event.at_ms);
         return true;
@@ -65,8 +64,9 @@ export class AgentFacts {
     }
   }
 
-  fullestBudget(nowMs: number): BudgetShare | null {
-    return this.#budgets.size === 0 ? null : fullestBudget(this.#budgets.values(), nowMs);
+  /** Null where it has none; `unknown` where nothing was heard of them. */
+  fullestBudget(nowMs: number): BudgetShare | null | 'unknown' {
+    return this.#budgets === null ? 'unknown' : fullestBudget(this.#budgets, nowMs);
   }
 
   #label(sessionId: string | null, isLooping: boolean, atMs: number): boolean {

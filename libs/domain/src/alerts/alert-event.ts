@@ -3,6 +3,13 @@ import type { Severity } from '#contracts';
 
 export type BudgetPeriod = 'hour' | 'day' | 'month';
 
+export interface BudgetSpend {
+  period: BudgetPeriod;
+  /** In the last hour, or in the calendar day or month in UTC. */
+  spent_usd: number;
+  budget_usd: number;
+}
+
 interface Fact {
   tenant_id: string;
   agent_id: string;
@@ -32,5 +39,5 @@ export type AlertEvent =
       /** The policy paused the session. */
       paused: boolean;
     })
-  /** What the agent has spent of one budget: of the last hour, or of the calendar day or month in UTC. */
-  | (Fact & { kind: 'spend'; period: BudgetPeriod; spent_usd: number; budget_usd: number });
+  /** What the agent has spent of each of its budgets, and which it has: none after the last one was taken away. */
+  | (Fact & { kind: 'spend'; budgets: readonly BudgetSpend[] });

@@ -68,13 +68,15 @@ const step = (atMs: number, changes: { severity?: 'loop'; ended?: boolean } = {}
   ended: false,
   ...changes,
 });
-const spend = (atMs: number, spent_usd: number, period: 'hour' | 'day' | 'month' = 'day'): AlertEvent => ({
+type Period = 'hour' | 'day' | 'month';
+const spent = (spent_usd: number, period: Period) => ({ period, spent_usd, budget_usd: 10 });
+const spendOf = (atMs: number, ...budgets: ReturnType<typeof spent>[]): AlertEvent => ({
   kind: 'spend',
   ...subject(atMs),
-  period,
-  spent_usd,
-  budget_usd: 10,
+  budgets,
 });
+const spend = (atMs: number, spentUsd: number, period: Period = 'day'): AlertEvent =>
+  spendOf(atMs, spent(spentUsd, period));
 const phases = (due: DueNotice[]): string[] => due.map(({ phase }) => phase);
 
 describe('a kill_switch rule', () => {
@@ -253,8 +255,23 @@ describe('a budget rule', () => {
 
   it('looks at the fullest of several budgets', () => {
     const { rules } = watch(rule('budget', { threshold: 0.9 }));
-    rules.observe(spend(0, 2, 'month'));
-    expect(rules.observe(spend(1, 9.5, 'hour'))).toMatchObject([{ detail: { period: 'hour' } }]);
+    const event = spendOf(0, spent(9.5, 'hour'), spent(2, 'month'));
+    expect(rules.observe(event)).toMatchObject([{ detail: { period: 'hour' } }]);
+  });
+
+  it('is over when the budget that is spent is taken away, or the last one', () => {
+    const { rules } = watch(rule('budget'));
+    expect(phases(rules.observe(spendOf(0, spent(1, 'hour'), spent(9, 'month'))))).toEqual(['firing']);
+    expect(phases(rules.observe(spendOf(1, spent(1, 'hour'))))).toEqual(['recovered']);
+    expect(phases(rules.observe(spendOf(2, spent(9, 'month'))))).toEqual(['firing']);
+    expect(phases(rules.observe(spendOf(3)))).toEqual(['recovered']);
+  });
+
+  it('goes on after a restart as soon as anything is known, without being over in between', () => {
+    const { rules } = watch(rule('budget'));
+    const state = { agent_id: 'crawler', since_ms: T0, notice_count: 1, last_notice_ms: T0 };
+    rules.restore('default', 'rule-budget', [state]);
+    expect(rules.observe(spendOf(1, spent(1, 'hour'), spent(9, 'month')))).toEqual([]);
   });
 
   it.each([

@@ -1,13 +1,10 @@
 /** How much of its budgets an agent has spent, as far as it is known: a period that has ended since is spent no more. */
-import type { BudgetPeriod } from './alert-event.js';
+import type { BudgetSpend } from './alert-event.js';
 
 const HOUR_MS = 3_600_000;
 
 /** One budget as it was told last. */
-export interface BudgetUse {
-  period: BudgetPeriod;
-  spent_usd: number;
-  budget_usd: number;
+export interface BudgetUse extends BudgetSpend {
   at_ms: number;
 }
 

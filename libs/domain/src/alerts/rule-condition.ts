@@ -48,7 +48,8 @@ export function readCondition({ rule, facts, tally, isFiring, nowMs }: Condition
       return semanticLoop(rule, facts, nowMs);
     case 'budget': {
       const fullest = facts.fullestBudget(nowMs);
-      if (fullest === null) return { holds: 'unknown', session_id: null, detail: {} };
+      if (fullest === 'unknown') return { holds: 'unknown', session_id: null, detail: {} };
+      if (fullest === null) return { holds: false, session_id: null, detail: {} };
       const { period, spent_usd, budget_usd, share } = fullest;
       const threshold = rule.threshold ?? BUDGET_SHARE_DEFAULT;
       return {
