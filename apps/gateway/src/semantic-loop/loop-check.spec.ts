@@ -9,6 +9,7 @@ import {
   sessionKey,
 } from '#contracts';
 import { PROMPT_CHARS_MAX } from '#domain/semantic-loop';
+import { decideVeto } from '#domain/text-likeness';
 import { FakeClock } from '#testing';
 import { excerptOf, LoopCheck, type LoopQuestion } from './loop-check.js';
 
@@ -57,6 +58,7 @@ const question = (changes: Partial<LoopQuestion> = {}): LoopQuestion => ({
   sessionKey: sessionKey('default', 's1'),
   callId: 'call-1',
   prompt: 'Where is my parcel?',
+  isOwn: null,
   traceParent: '00-trace',
   gone: new Promise(() => {}),
   ...changes,
@@ -75,6 +77,14 @@ test('a loop is handed on with what the sidecar says of it', async () => {
       threshold: null,
     },
   ]);
+});
+
+test('what another conversation of the same session asked is no loop of this one', async () => {
+  const { check, told } = setUp(async () => ({ ...LOOP, similar_prompt: 'Where is it?' }));
+  const ask = (own: string) => check.ask(question({ isOwn: (similar) => similar === own }));
+  expect((await ask('Where was it?')).kind).toBe('clear');
+  expect((await ask('Where is it?')).kind).toBe('loop');
+  expect(told).toEqual(['clear', 'loop']);
 });
 
 test.each([
@@ -165,4 +175,11 @@ test('of a long prompt the beginning and the end are sent', () => {
   expect(excerpt.startsWith('first x')).toBe(true);
   expect(excerpt.endsWith('x last')).toBe(true);
   expect(excerptOf('short')).toBe('short');
+});
+
+test('two long prompts that differ only in what is left out are told apart, and equal ones are not', () => {
+  const promptOn = (subject: string) => `${'a '.repeat(5_000)}${subject}${' b'.repeat(5_000)}`;
+  const [one, other] = [excerptOf(promptOn('the seller')), excerptOf(promptOn('the tenant'))];
+  expect(excerptOf(promptOn('the seller'))).toBe(one);
+  expect(decideVeto(one, other, { strict: false })).toBe('code');
 });

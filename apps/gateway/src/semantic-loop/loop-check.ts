@@ -26,6 +26,8 @@ export interface LoopQuestion {
   sessionKey: SessionKey;
   callId: string;
   prompt: string;
+  /** Whether an earlier prompt, as `excerptOf` sent it, is of this conversation; null: whatever its session has is. */
+  isOwn: ((similarPrompt: string) => boolean) | null;
   traceParent: string | null;
   /** Resolves when nobody waits for the call any more. */
   gone: Promise<unknown>;
@@ -86,8 +88,9 @@ export class LoopCheck {
         events.checked('left', null);
         return CLEAR;
       }
-      events.checked(resultOf(answer), tookMs);
-      return answer.loop_detected ? { kind: 'loop', answer } : CLEAR;
+      const isAnothers = answer.loop_detected && question.isOwn?.(answer.similar_prompt) === false;
+      events.checked(isAnothers ? 'clear' : resultOf(answer), tookMs);
+      return answer.loop_detected && !isAnothers ? { kind: 'loop', answer } : CLEAR;
     } catch (error) {
       const reason = error instanceof SidecarFailure ? error.reason : 'error';
       return this.#failOpen(reason, performance.now() - startedMs);
@@ -131,14 +134,20 @@ function resultOf({ loop_detected, fitness, vetoed_by }: LoopAnswer): CheckResul
   return vetoed_by === null ? 'clear' : 'vetoed';
 }
 
+/** Hexadecimal digits of a digest that stand for what is left out. */
+const OMITTED_DIGITS = 16;
+
 /**
  * What is sent of a prompt: no model reads more, and stores keep no more. Of a longer one the beginning and the end,
- * since what is asked about a long document stands behind or before it.
+ * since what is asked about a long document stands behind or before it, and between them a digest of the rest: two
+ * documents in one frame are not the same prompt.
  */
 export function excerptOf(prompt: string): string {
   if (prompt.length <= PROMPT_CHARS_MAX) return prompt;
-  const half = Math.floor(PROMPT_CHARS_MAX / 2);
-  return `${prompt.slice(0, half - 1)}\n${prompt.slice(-half)}`;
+  const half = Math.floor(PROMPT_CHARS_MAX / 2) - OMITTED_DIGITS;
+  const omitted = createHash('sha256').update(prompt.slice(half, -half)).digest('hex');
+  // With an underscore it is compared letter by letter, as names in code are.
+  return `${prompt.slice(0, half)}\nomitted_${omitted.slice(0, OMITTED_DIGITS)}\n${prompt.slice(-half)}`;
 }
 
 const digestOf = (prompt: string): string => createHash('sha256').update(prompt).digest('base64');

@@ -10,7 +10,7 @@ import {
 } from '#contracts';
 import { type Dialect, dialectFor } from '#domain/llm-dialects';
 import { defaultPolicy } from '#domain/policy';
-import type { LoopQuestion, LoopVerdict } from '../../semantic-loop/loop-check.js';
+import { excerptOf, type LoopQuestion, type LoopVerdict } from '../../semantic-loop/loop-check.js';
 import { ProxyCall } from '../proxy-call.js';
 import { semanticLoopStep } from './semantic-loop.step.js';
 
@@ -158,6 +158,52 @@ describe('the semantic-loop step', () => {
     const call = callOf(chat(user('Where is it now?')), changes);
     await step.run?.(call);
     expect([call.injections, failures, noted]).toEqual([[], ['modification'], ['call-1 alert']]);
+  });
+
+  test.each([
+    [
+      'openai',
+      '/chat/completions',
+      (...turns: object[]) => chat({ role: 'system', content: 'Help.' }, ...turns),
+    ],
+    ['openai', '/responses', (...turns: object[]) => ({ model: 'm', instructions: 'Help.', input: turns })],
+    ['anthropic', '/v1/messages', (...turns: object[]) => ({ model: 'm', system: 'Help.', messages: turns })],
+  ])(
+    'in a session that nobody named, knows what this conversation asked from what another one did: %s%s',
+    async (upstream, path, bodyOf) => {
+      const { step, asked } = setUp({ verdict: { kind: 'clear' } });
+      const answer = { role: 'assistant', content: 'I see.' };
+      const long = `Read this: ${'x'.repeat(20_000)}`;
+      const turns = [user('Where is it now?'), answer, user(long), answer, user('How do I pay for it?')];
+      const dialect = dialectFor(upstream as 'openai', 'POST', path) as Dialect;
+      const body = bodyOf(...turns);
+      const changes = {
+        body: Buffer.from(JSON.stringify(body)),
+        request: dialect.readRequest(body, path),
+        isSessionInferred: true,
+      };
+      await step.run?.(callOf(body, { ...changes, dialect }));
+      const isOwn = asked[0]?.isOwn;
+      expect(isOwn?.('Where is it now?')).toBe(true);
+      expect(isOwn?.(excerptOf(long))).toBe(true);
+      expect(isOwn?.('How do I pay for it?')).toBe(false);
+      expect(isOwn?.('Where is it?')).toBe(false);
+    },
+  );
+
+  test('takes the newest prompt for no earlier one where the model is given its first words', async () => {
+    const { step, asked } = setUp({ verdict: { kind: 'clear' } });
+    const [answer, prefill] = ['I see.', '{'].map((content) => ({ role: 'assistant', content }));
+    const body = chat(user('Where is it now?'), answer as object, user('How do I pay?'), prefill as object);
+    await step.run?.(callOf(body, { isSessionInferred: true }));
+    expect(asked[0]?.isOwn?.('How do I pay?')).toBe(false);
+    expect(asked[0]?.isOwn?.('Where is it now?')).toBe(true);
+  });
+
+  test('in a session that its caller named, whatever was asked in it counts', async () => {
+    const { step, asked } = setUp({ verdict: { kind: 'clear' } });
+    await step.run?.(callOf(chat(user('Where is it now?'))));
+    expect(asked[0]?.isOwn).toBeNull();
   });
 
   test('a client that leaves is told to the check', async () => {

@@ -3,9 +3,9 @@
  * for a few milliseconds at most; a call whose check fails, for whatever reason, goes on as it came.
  */
 import { SEMANTIC_LOOP_POLICY_DEFAULT, type SessionKey } from '#contracts';
-import { promptOf } from '#domain/semantic-loop';
+import { cutPrompt, promptOf } from '#domain/semantic-loop';
 import { deferred } from '#kernel';
-import type { LoopCheck } from '../../semantic-loop/loop-check.js';
+import { excerptOf, type LoopCheck } from '../../semantic-loop/loop-check.js';
 import type { LoopDesk } from '../../semantic-loop/loop-desk.js';
 import type { SemanticLoopEvents } from '../../semantic-loop/semantic-loop-events.js';
 import type { AgentDirectory } from '../agent-directory.js';
@@ -59,7 +59,17 @@ async function checkPrompt(
   const sessionKey = call.sessionKey as SessionKey;
   const gone = deferred();
   call.onGone = () => gone.resolve();
-  const question = { tenantId, sessionId, sessionKey, callId, prompt, traceParent, gone: gone.promise };
+  const isOwn = call.isSessionInferred ? (similar: string) => hasAsked(call, similar) : null;
+  const question = {
+    tenantId,
+    sessionId,
+    sessionKey,
+    callId,
+    prompt,
+    isOwn,
+    traceParent,
+    gone: gone.promise,
+  };
   const verdict = await parts.check.ask(question).finally(() => {
     call.onGone = null;
   });
@@ -73,6 +83,31 @@ async function checkPrompt(
   call.finding = action;
   if (takesHint(call, parts.hint)) call.injections.push(parts.hint);
   else parts.events.failedOpen('modification');
+}
+
+/** Messages looked back over for what was asked before: several times the prompts that a history keeps. */
+const MESSAGES_BACK_MAX = 64;
+/** Where the wire formats keep their messages. */
+const MESSAGE_LISTS = ['messages', 'contents', 'input'];
+
+/**
+ * Whether this very conversation holds an earlier prompt. Conversations with the same opening share a session where
+ * nobody named one; what only another of them asked is not this one's loop.
+ */
+function hasAsked(call: ProxyCall, similarPrompt: string): boolean {
+  const body = call.parsedBody() as Record<string, unknown>;
+  const list = MESSAGE_LISTS.find((name) => Array.isArray(body[name]));
+  if (list === undefined || call.dialect === null) return false;
+  const messages = body[list] as { role?: unknown }[];
+  let last = messages.length - 1;
+  // Words put into the model's mouth come behind the newest prompt, which is not an earlier one.
+  while (last > 0 && /^(?:assistant|model)$/.test(String(messages[last]?.role))) last -= 1;
+  for (let end = last; end > 0 && end > last - MESSAGES_BACK_MAX; end -= 1) {
+    const earlier = call.dialect.readRequest({ ...body, [list]: messages.slice(0, end) }, call.target.path);
+    const prompt = promptOf(earlier);
+    if (prompt !== null && cutPrompt(excerptOf(prompt)) === similarPrompt) return true;
+  }
+  return false;
 }
 
 /** Whether the request can carry the hint. Tried on a copy: what cannot be changed goes to the upstream as it came. */
