@@ -105,6 +105,13 @@ describe('a kill_switch rule', () => {
     expect(phases(due)).toEqual(['firing', 'recovered', 'firing']);
   });
 
+  it('fires at once for an incident after a reactivation, also within the cooldown', () => {
+    const { rules } = watch(rule('kill_switch', { cooldown_s: 300 }));
+    const due = [incident(0), reactivated(1_000), incident(2_000)].flatMap((event) => rules.observe(event));
+    expect(phases(due)).toEqual(['firing', 'recovered', 'firing']);
+    expect(rules.takeChanged()).toEqual([{ tenantId: 'default', ruleId: 'rule-kill_switch' }]);
+  });
+
   it('is one of the three that everybody has, without a channel', () => {
     expect(defaultRules('system').map(({ type, channel_ids }) => [type, channel_ids])).toEqual([
       ['kill_switch', []],
@@ -374,17 +381,19 @@ describe('when people are told', () => {
   });
 
   it('keeps quiet about the same agent within the cooldown, but says that it is over, and later what still lasts', () => {
-    const { rules } = watch(rule('kill_switch', { cooldown_s: 300 }));
-    const due = [incident(0), reactivated(10_000), incident(20_000)].flatMap((one) => rules.observe(one));
+    const { rules } = watch(rule('entropy_loop', { cooldown_s: 300 }));
+    const labels = [label(0, 'loop'), label(10_000, 'normal'), label(20_000, 'loop')];
+    const due = labels.flatMap((one) => rules.observe(one));
     expect(phases(due)).toEqual(['firing', 'recovered']);
     expect(rules.tick(T0 + 299_000)).toEqual([]);
     expect(phases(rules.tick(T0 + 300_000))).toEqual(['firing']);
   });
 
   it('does not say that something is over of which nobody was told', () => {
-    const { rules } = watch(rule('kill_switch', { cooldown_s: 300 }));
-    for (const event of [incident(0), reactivated(1_000), incident(2_000)]) rules.observe(event);
-    expect(rules.observe(reactivated(3_000))).toEqual([]);
+    const { rules } = watch(rule('entropy_loop', { cooldown_s: 300 }));
+    for (const event of [label(0, 'loop'), label(1_000, 'normal'), label(2_000, 'loop')])
+      rules.observe(event);
+    expect(rules.observe(label(3_000, 'normal'))).toEqual([]);
   });
 
   it('has a cooldown for each agent', () => {

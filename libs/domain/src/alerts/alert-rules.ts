@@ -201,6 +201,8 @@ export class AlertRules {
         subject.tally.add(event.at_ms, event.failed);
       }
       this.#evaluate(event.tenant_id, one, event.agent_id, facts, event.at_ms, due);
+      // An operator looked and decided: what stops the agent after that is news, whatever the cooldown.
+      if (event.kind === 'reactivated') one.subjects.delete(event.agent_id);
     }
   }
 

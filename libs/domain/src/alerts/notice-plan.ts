@@ -8,7 +8,7 @@
  *                          quiet                          quiet, and `recovered` is said
  *
  * Cooldown counts from the last notice that something is wrong; a recovery is said at once, because it ends what was
- * said before, and never of something nobody was told. Muted, it fires silently; what still lasts afterwards is said.
+ * said before, and never of something nobody was told. (Reactivating an agent ends its cooldown too: see the rules.) Muted, it fires silently; what still lasts afterwards is said.
  */
 export interface NoticeTiming {
   cooldown_s: number;
