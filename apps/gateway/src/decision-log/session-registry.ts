@@ -20,6 +20,7 @@ import { applyStep } from '#domain/decision-log';
 import { tupleOf } from '#domain/entropy';
 import { type Clock, TtlLru } from '#kernel';
 import { FEED_INTERVAL_MS } from '../realtime/live-hub.js';
+import { rowsToShow } from './rows-to-show.js';
 
 const SAVE_INTERVAL_MS = 1_000;
 const IDLE_CHECK_INTERVAL_MS = 5_000;
@@ -191,12 +192,12 @@ export class SessionRegistry {
     this.#changed(key, view);
   }
 
-  /** Most recently active first. */
+  /** Most recently active first; of too many, what wants somebody stays. */
   snapshot(tenantId: string): SessionView[] {
     const views: SessionView[] = [];
     for (const [key, view] of this.#views.entries())
       if (splitSessionKey(key).tenantId === tenantId) views.push({ ...view });
-    return views.reverse().slice(0, SNAPSHOT_ROWS_MAX);
+    return rowsToShow(views.reverse(), SNAPSHOT_ROWS_MAX);
   }
 
   countOf(tenantId: string): number {
