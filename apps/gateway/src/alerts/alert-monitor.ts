@@ -73,7 +73,7 @@ export class AlertMonitor {
   }
 
   rulesChanged(tenantId: string): void {
-    this.#rules.refresh(tenantId);
+    this.#run(() => this.#rules.refresh(tenantId, this.#options.clock.nowMs()));
   }
 
   #armTick(): void {

@@ -433,12 +433,42 @@ describe('the rules of a tenant', () => {
     const { rules, kept } = watch(rule('kill_switch'));
     rules.observe(incident(0));
     kept.rules = [rule('kill_switch', { name: 'renamed' })];
-    rules.refresh('default');
+    rules.refresh('default', T0);
     expect(rules.firing('default', 'rule-kill_switch')).toHaveLength(1);
     kept.rules = [rule('kill_switch', { enabled: false })];
-    rules.refresh('default');
+    rules.refresh('default', T0);
     expect(rules.firing('default', 'rule-kill_switch')).toEqual([]);
     expect(rules.observe(reactivated(1))).toEqual([]);
+  });
+
+  it('see what holds already when they are enabled again, added, or about another agent than before', () => {
+    const { rules, kept } = watch(rule('entropy_loop'));
+    const change = (...settings: RuleSettings[]) => {
+      kept.rules = settings;
+      return rules.refresh('default', T0 + 1_000).map(({ rule: { rule_id }, phase }) => [rule_id, phase]);
+    };
+    rules.observe(step(0, { severity: 'loop' }));
+    expect(change(rule('entropy_loop', { enabled: false }))).toEqual([]);
+    expect(change(rule('entropy_loop'))).toEqual([['rule-entropy_loop', 'firing']]);
+    expect(change(rule('entropy_loop', { name: 'renamed' }))).toEqual([]);
+    expect(change(rule('entropy_loop', { agent_id: 'other' }))).toEqual([]);
+    expect(change(rule('entropy_loop', { agent_id: 'crawler' }))).toEqual([['rule-entropy_loop', 'firing']]);
+    const added = rule('entropy_loop', { rule_id: 'added' });
+    expect(change(rule('entropy_loop', { agent_id: 'crawler' }), added)).toEqual([['added', 'firing']]);
+    expect(phases(rules.observe(step(2_000)))).toEqual(['recovered', 'recovered']);
+  });
+
+  it('keep nothing as firing that a change of theirs has ended', () => {
+    const changes = [{ enabled: false }, { agent_id: 'other' }];
+    for (const change of changes) {
+      const { rules, kept } = watch(rule('entropy_loop'));
+      rules.observe(step(0, { severity: 'loop' }));
+      rules.takeChanged();
+      kept.rules = [rule('entropy_loop', change)];
+      rules.refresh('default', T0);
+      expect(rules.takeChanged()).toEqual([{ tenantId: 'default', ruleId: 'rule-entropy_loop' }]);
+      expect(rules.states('default', 'rule-entropy_loop')).toEqual([]);
+    }
   });
 
   it('go on after a restart without saying anything twice, and say when it is over', () => {

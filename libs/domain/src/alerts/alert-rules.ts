@@ -130,10 +130,17 @@ export class AlertRules {
     return due;
   }
 
-  /** Rules were added, changed or removed. What goes on firing keeps its state; what a change ends, ends silently. */
-  refresh(tenantId: string): void {
+  /**
+   * Rules were added, changed or removed. What goes on firing keeps its state; what a change ends, ends silently; what
+   * holds already of the agents that a rule is about from now on is due.
+   */
+  refresh(tenantId: string, nowMs: number): DueNotice[] {
+    const due: DueNotice[] = [];
     const tenant = this.#tenants.get(tenantId);
-    if (tenant !== undefined) this.#applyRules(tenantId, tenant);
+    if (tenant === undefined) return due;
+    for (const one of this.#applyRules(tenantId, tenant))
+      this.#evaluateKnown(tenantId, tenant, one, nowMs, due);
+    return due;
   }
 
   firing(tenantId: string, ruleId: string): AlertRule['firing'] {
@@ -288,7 +295,7 @@ export class AlertRules {
       idleMs: Number.POSITIVE_INFINITY,
       clock: this.#options.clock,
       onEvict: (agentId) => {
-        for (const { subjects } of rules.values()) subjects.delete(agentId);
+        for (const one of rules.values()) this.#forget(tenantId, one, agentId);
         this.#options.onBound('agents');
       },
     });
@@ -307,23 +314,41 @@ export class AlertRules {
     return facts;
   }
 
-  #applyRules(tenantId: string, { rules }: TenantState): void {
+  /** @returns those that are about agents they were not about before */
+  #applyRules(tenantId: string, { rules }: TenantState): RuleState[] {
     const settings = this.#options.rulesOf(tenantId).filter((rule) => rule.enabled);
     const kept = new Set(settings.map((rule) => rule.rule_id));
-    for (const ruleId of rules.keys()) if (!kept.has(ruleId)) rules.delete(ruleId);
+    const widened: RuleState[] = [];
+    for (const ruleId of rules.keys()) {
+      if (kept.has(ruleId)) continue;
+      rules.delete(ruleId);
+      this.markChanged(tenantId, ruleId);
+    }
     for (const rule of settings) {
       const known = rules.get(rule.rule_id);
       if (known === undefined) {
-        rules.set(rule.rule_id, { rule, subjects: new Map() });
+        const one: RuleState = { rule, subjects: new Map() };
+        rules.set(rule.rule_id, one);
+        widened.push(one);
         continue;
       }
       for (const [agentId, subject] of known.subjects) {
-        if (!concerns(rule, agentId)) known.subjects.delete(agentId);
+        if (!concerns(rule, agentId)) this.#forget(tenantId, known, agentId);
         // Counts of one window say nothing about another.
         if (rule.window_s !== known.rule.window_s) subject.tally = null;
       }
+      if (rule.agent_id !== known.rule.agent_id) widened.push(known);
       known.rule = rule;
     }
+    return widened;
+  }
+
+  /** Silently; what is kept of it as firing goes too. */
+  #forget(tenantId: string, { rule, subjects }: RuleState, agentId: string): void {
+    const subject = subjects.get(agentId);
+    if (subject === undefined) return;
+    if (subject.state.sinceMs !== null) this.markChanged(tenantId, rule.rule_id);
+    subjects.delete(agentId);
   }
 }
 
