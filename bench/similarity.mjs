@@ -476,7 +476,7 @@ export async function run({ isListing = false } = {}) {
     await embedder.close();
   }
   notes.push(
-    'What the figures say of the bundled embedder. Cache: the vetoes carry it, and the strict gate takes what they leave, names in lower case that no list knows. On questions asked again it costs about half of the hits; the wrong ones that stay are of intents that overlap (topping up by card or by transfer). Loop: on pairs the vetoes without the strict gate find more at a better precision; the gate stays because a templated step with another word in it would else be taken for a loop, and on the recorded sessions it costs nothing.',
+    'What the figures say of the bundled embedder. Cache: the vetoes carry it, and the strict gate takes what they leave, names in lower case that no list knows. On questions asked again it costs about half of the hits; the wrong ones that stay are of intents that overlap (topping up by card or by transfer). Loop: on pairs the vetoes without the strict gate find more at a better precision; the gate stays because a templated step with another word in it would else be taken for a loop, and on the recorded sessions it costs no hint and one alert of ten, and takes both alerts on runs that succeeded.',
   );
   return { figures, notes: [...notes, ...leftOut] };
 }
