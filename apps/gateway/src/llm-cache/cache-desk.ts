@@ -144,7 +144,7 @@ export class CacheDesk {
       // A client tries again because it has waited long enough, perhaps for that very call.
       const landing = call.isRetry ? null : flights.join(flight, gone.promise);
       if (landing === null) {
-        if (control !== 'only') ticket.land = flights.begin(flight, () => call.firstByteMs !== null);
+        if (control !== 'only') ticket.land = flights.begin(flight);
       } else {
         const fromMs = performance.now();
         const shared = await landing;

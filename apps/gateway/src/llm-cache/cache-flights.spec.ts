@@ -16,9 +16,6 @@ const landing: Landing = {
 };
 
 const staying = new Promise<void>(() => {});
-/** Whether the upstream has begun to answer the first caller. */
-const begun = () => true;
-const silent = () => false;
 
 describe('CacheFlights', () => {
   beforeEach(() => void vi.useFakeTimers());
@@ -27,7 +24,7 @@ describe('CacheFlights', () => {
   test('lets one caller go and gives its answer to all that wait', async () => {
     const flights = new CacheFlights();
     expect(flights.join('k', staying)).toBeNull();
-    const land = flights.begin('k', begun);
+    const land = flights.begin('k');
     const waiting = [flights.join('k', staying), flights.join('k', staying)];
     expect(flights.join('another', staying)).toBeNull();
     land?.(landing);
@@ -38,19 +35,19 @@ describe('CacheFlights', () => {
 
   test('tells those that wait when it brought nothing, and lets each of them go', async () => {
     const flights = new CacheFlights();
-    const land = flights.begin('k', begun);
+    const land = flights.begin('k');
     const waiting = flights.join('k', staying);
     land?.(null);
     expect(await waiting).toBeNull();
-    expect(flights.begin('k', begun)).toBeDefined();
-    expect(flights.begin('k', begun)).toBeUndefined();
+    expect(flights.begin('k')).toBeDefined();
+    expect(flights.begin('k')).toBeUndefined();
   });
 
   test('leaves the next flight alone when the one before it is ended twice', async () => {
     const flights = new CacheFlights();
-    const first = flights.begin('k', begun);
+    const first = flights.begin('k');
     first?.(landing);
-    const second = flights.begin('k', begun);
+    const second = flights.begin('k');
     first?.(null);
     const waiting = flights.join('k', staying);
     second?.(landing);
@@ -58,8 +55,8 @@ describe('CacheFlights', () => {
   });
 
   test('does not wait for ever, and leaves no timer behind', async () => {
-    const flights = new CacheFlights({ waitMsMax: 1_000, silentMsMax: 400 });
-    const land = flights.begin('k', begun);
+    const flights = new CacheFlights(1_000);
+    const land = flights.begin('k');
     const early = flights.join('k', staying);
     await vi.advanceTimersByTimeAsync(200);
     const late = flights.join('k', staying);
@@ -70,36 +67,17 @@ describe('CacheFlights', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('waits a moment only for one whom the upstream has not begun to answer', async () => {
-    const flights = new CacheFlights({ waitMsMax: 1_000, silentMsMax: 400 });
-    let isBegun = false;
-    flights.begin('hangs', silent);
-    flights.begin('begins', () => isBegun);
-    const given: string[] = [];
-    void flights.join('hangs', staying)?.then(() => given.push('hangs'));
-    void flights.join('begins', staying)?.then(() => given.push('begins'));
-    await vi.advanceTimersByTimeAsync(399);
-    expect(given).toEqual([]);
-    isBegun = true;
-    await vi.advanceTimersByTimeAsync(1);
-    expect(given).toEqual(['hangs']);
-    await vi.advanceTimersByTimeAsync(599);
-    expect(given).toEqual(['hangs']);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(given).toEqual(['hangs', 'begins']);
-  });
-
   test.each([
     ['gave up waiting', staying],
     ['left', Promise.resolve()],
   ])('takes nobody else once one %s, and the next caller goes for those after it', async (_, gone) => {
-    const flights = new CacheFlights({ waitMsMax: 1_000, silentMsMax: 400 });
-    const stuck = flights.begin('k', silent);
+    const flights = new CacheFlights(1_000);
+    const stuck = flights.begin('k');
     const gaveUp = flights.join('k', gone);
-    await vi.advanceTimersByTimeAsync(400);
+    await vi.advanceTimersByTimeAsync(1_000);
     expect(await gaveUp).toBeNull();
     expect(flights.join('k', staying)).toBeNull();
-    const land = flights.begin('k', begun);
+    const land = flights.begin('k');
     const waits = flights.join('k', staying);
     // Whenever the first one comes after all, it is no longer theirs.
     stuck?.(null);
@@ -111,7 +89,7 @@ describe('CacheFlights', () => {
 
   test('lets go of a caller that leaves, and of nobody else', async () => {
     const flights = new CacheFlights();
-    const land = flights.begin('k', begun);
+    const land = flights.begin('k');
     const left = flights.join('k', Promise.resolve());
     const stays = flights.join('k', staying);
     expect(await left).toBeNull();

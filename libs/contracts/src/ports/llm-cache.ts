@@ -1,7 +1,7 @@
 /**
  * Where answers are kept. A tenant's entries are reached with that tenant's id only: keys, scopes and patterns of
- * another tenant find nothing. Never throws for a backend that is slow or away: that is a miss, within
- * `CACHE_WAIT_MS_MAX`.
+ * another tenant find nothing. A backend that is slow or away is a miss, within `CACHE_WAIT_MS_MAX`, and never an error, but
+ * for `invalidate` and `evict`: what could not be removed must not be said to be gone.
  */
 import type { CachedAnswer, CacheEntryView } from '../llm-cache.js';
 import type { Cosine } from '../similarity.js';
@@ -73,8 +73,12 @@ export interface LlmCache {
   semanticSearch(query: SemanticQuery): Promise<CacheHit | null>;
   /** The last write wins. Entries over the size bound are refused: false. */
   put(entry: CacheEntry): Promise<boolean>;
-  /** Counts those that match, and removes them unless it is a preview. See `cacheInvalidateSchema` for the glob. */
+  /**
+   * Counts those that match, and removes them unless it is a preview. See `cacheInvalidateSchema` for the glob.
+   * @throws ObservatoryError cache_unavailable: some may be left
+   */
   invalidate(tenantId: string, pattern: string | null, preview?: boolean): Promise<number>;
+  /** @throws ObservatoryError cache_unavailable */
   evict(tenantId: string, key: string): Promise<boolean>;
   /** Of this tenant. */
   stats(tenantId: string): Promise<CacheBackendStats>;
