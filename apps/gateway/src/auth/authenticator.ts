@@ -4,10 +4,18 @@
  * it acts; whether its role allows something is the guard's question.
  */
 import { type AgentPrincipal, type ErrorCode, type OperatorPrincipal, SESSION_COOKIE } from '#contracts';
-import { bearerToken, cookieValue, hashSecret, homeTenant, isOwnPage, mayActFor } from '#domain/auth';
+import {
+  bearerToken,
+  cookieValue,
+  hashSecret,
+  homeTenant,
+  isOwnPage,
+  mayActFor,
+  parseOperatorId,
+  parseOperatorIdHeader,
+} from '#domain/auth';
 import type { OperatorCredential } from './access.js';
 import type { CredentialDirectory, Revocation } from './credential-directory.js';
-import { claimedOperatorId, claimedOperatorIdHeader } from './operator-id.js';
 
 export const AUTHENTICATOR = Symbol('Authenticator');
 
@@ -81,7 +89,7 @@ export class Authenticator {
   operator(call: OperatorCall): OperatorOutcome {
     const token = bearerToken(call.authorization);
     if (token !== undefined) {
-      const caller = this.#byToken(token, claimedOperatorIdHeader(call.operatorIdHeader));
+      const caller = this.#byToken(token, parseOperatorIdHeader(call.operatorIdHeader));
       if (!('credential' in caller)) return caller;
       if (caller.operatorId === null && !isReading(call.method))
         return { ok: false, code: 'missing_operator_id' };
@@ -102,7 +110,7 @@ export class Authenticator {
     if (call.token !== undefined) {
       const caller = this.#byToken(
         call.token,
-        call.operatorId === undefined ? null : claimedOperatorId(call.operatorId),
+        call.operatorId === undefined ? null : parseOperatorId(call.operatorId),
       );
       return 'credential' in caller ? this.#settleTenant(caller, call.tenantHeader) : caller;
     }

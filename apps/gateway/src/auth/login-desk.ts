@@ -11,11 +11,17 @@ import {
   PERMISSIONS,
   SESSION_COOKIE,
 } from '#contracts';
-import { createCookieValue, hashSecret, homeTenant, type LoginThrottle, mayActFor } from '#domain/auth';
+import {
+  createCookieValue,
+  hashSecret,
+  homeTenant,
+  type LoginThrottle,
+  mayActFor,
+  parseOperatorId,
+} from '#domain/auth';
 import type { Clock, IdSource } from '#kernel';
 import type { OperatorCredential } from './access.js';
 import type { CredentialDirectory } from './credential-directory.js';
-import { claimedOperatorId } from './operator-id.js';
 
 export const LOGIN_DESK = Symbol('LoginDesk');
 
@@ -67,7 +73,7 @@ export class LoginDesk {
     body: { token: string; operator_id: string },
     address: string,
   ): Promise<{ cookie: string; me: Me }> {
-    const operatorId = claimedOperatorId(body.operator_id);
+    const operatorId = parseOperatorId(body.operator_id);
     if (operatorId === null) {
       throw new ObservatoryError(
         'invalid_fields',

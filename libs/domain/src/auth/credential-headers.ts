@@ -1,5 +1,5 @@
 /** Credentials out of HTTP headers. All functions never throw. */
-import { displayNameSchema, LIMITS, SYSTEM_OPERATOR } from '#contracts';
+import { displayNameSchema, KILL_SWITCH_ACTOR, LIMITS, SYSTEM_OPERATOR } from '#contracts';
 
 const BEARER = /^bearer +/i;
 
@@ -24,14 +24,16 @@ export function cookieValue(cookieHeader: string | undefined, name: string): str
   return undefined;
 }
 
+const RESERVED: ReadonlySet<string> = new Set([SYSTEM_OPERATOR, KILL_SWITCH_ACTOR]);
+
 /**
  * An operator id fit for the audit, trimmed; null if it is empty, over 100 characters, holds control characters
- * or poses as the gateway itself (`system`).
+ * or poses as the gateway itself or its kill switch, which sign what they do.
  */
 export function parseOperatorId(text: string): string | null {
   const parsed = displayNameSchema.safeParse(text);
   if (!parsed.success || /\p{Cc}/u.test(parsed.data)) return null;
-  return parsed.data.toLowerCase() === SYSTEM_OPERATOR ? null : parsed.data;
+  return RESERVED.has(parsed.data.toLowerCase()) ? null : parsed.data;
 }
 
 /**
