@@ -99,7 +99,10 @@ const VETOES: Record<TextVeto, Omit<CountLine, 'key' | 'count'>> = {
   quotes: { label: 'Other quoted words' },
   code: { label: 'Other code' },
   entities: { label: 'Other names' },
-  one_word: { label: 'Only a part differs', note: 'One word, or one stretch of words: that can be the whole point.' },
+  one_word: {
+    label: 'Only a part differs',
+    note: 'One word, or one stretch of words: that can be the whole point.',
+  },
   word_order: { label: 'Same words, other order', note: '“Rome to Oslo” is not “Oslo to Rome”.' },
 };
 
