@@ -215,35 +215,19 @@ function acceptJson(fastify: FastifyInstance): void {
 }
 
 /** In this order: nothing new comes in, what waits is told, what was taken is saved. */
-function planDrain(
-  app: NestFastifyApplication,
-  drain: Drain,
-  {
-    hub,
-    alerts,
-    area,
-    desk,
-    proxy,
-    proxyRoute,
-    semanticLoop,
-    llmCache,
-    store,
-    closeSockets,
-    closeUnused,
-  }: Parts,
-): void {
-  drain.onDrain('control polls', () => desk.drain());
-  drain.onDrain('proxied calls', () => proxyRoute.drain(PROXY_DRAIN_MS));
-  drain.onDrain('live feeds', () => hub.stop());
-  drain.onDrain('sockets', closeSockets);
+function planDrain(app: NestFastifyApplication, drain: Drain, parts: Parts): void {
+  drain.onDrain('control polls', () => parts.desk.drain());
+  drain.onDrain('proxied calls', () => parts.proxyRoute.drain(PROXY_DRAIN_MS));
+  drain.onDrain('live feeds', () => parts.hub.stop());
+  drain.onDrain('sockets', parts.closeSockets);
   drain.onDrain('requests', () => {
-    closeUnused();
+    parts.closeUnused();
     return app.close();
   });
-  drain.onDrain('proxy', () => proxy.stop());
-  drain.onDrain('LLM cache', () => llmCache.stop());
-  drain.onDrain('semantic loops', () => semanticLoop.stop());
-  drain.onDrain('sessions', () => area.stop());
-  drain.onDrain('alerts', () => alerts.stop());
-  drain.onDrain('store', () => store.close());
+  drain.onDrain('proxy', () => parts.proxy.stop());
+  drain.onDrain('LLM cache', () => parts.llmCache.stop());
+  drain.onDrain('semantic loops', () => parts.semanticLoop.stop());
+  drain.onDrain('sessions', () => parts.area.stop());
+  drain.onDrain('alerts', () => parts.alerts.stop());
+  drain.onDrain('store', () => parts.store.close());
 }
