@@ -32,7 +32,8 @@ export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAl
   const groups = data ?? NO_ALERTS;
   const [isPointed, setIsPointed] = useState(false);
   const { rows, semanticBySession } = useShownAlerts(groups, sessions, isPointed);
-  const height = useStableHeight(Math.min(Math.max(rows.length, 1), ROWS_SHOWN_MAX), keepsHeight) * ROW_PX;
+  const rowCount = Math.min(Math.max(rows.length, 1), ROWS_SHOWN_MAX);
+  const height = useStableHeight(rowCount, keepsHeight && data !== null) * ROW_PX;
   const unattendedCount = rows.filter(
     ({ session_id }) => (sessions.get(session_id)?.control.state ?? 'active') === 'active',
   ).length;
@@ -88,11 +89,13 @@ export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAl
   );
 }
 
-/** The number of rows to make room for; waits while the pointer is on what lies below. */
-function useStableHeight(rowCount: number, keepsHeight: boolean): number {
-  const [shown, setShown] = useState(rowCount);
-  if (!keepsHeight && shown !== rowCount) setShown(rowCount);
-  return keepsHeight ? shown : rowCount;
+/** The number of rows to make room for; once held, it stays as it was when the hold began. */
+function useStableHeight(rowCount: number, isHeld: boolean): number {
+  const [shown, setShown] = useState({ rowCount, isHeld: false });
+  // The first rows there are count, also where somebody points at the list from the start.
+  const takesNow = !isHeld || !shown.isHeld;
+  if (takesNow && (shown.rowCount !== rowCount || shown.isHeld !== isHeld)) setShown({ rowCount, isHeld });
+  return takesNow ? rowCount : shown.rowCount;
 }
 
 interface DesktopAlertsToggleProps {
