@@ -17,8 +17,6 @@ const DEPTH_MAX = 256;
 const BYTES_KEPT = 512 * 1024;
 /** Below it a loop over characters is faster than a call into the runtime. */
 const SHORT_CHARS = 32;
-/** From here on a look at the bytes is faster than one at the characters. */
-const LONG_CHARS = 256;
 const REPLACEMENT = Buffer.from('\ufffd');
 /** Of UTF-8 for one unit of UTF-16. */
 const BYTES_PER_UNIT_MAX = 3;
@@ -178,16 +176,13 @@ function addText(text: string): void {
   const { length } = text;
   if (length < SHORT_CHARS && addShortAscii(text, length)) return;
   const start = at;
-  if (length >= LONG_CHARS) {
-    addUtf8(TEXT, text);
-    // Half a surrogate pair has no UTF-8 and is written as this sign. Looking for it afterwards is several times
-    // faster than asking the text before.
-    if (bytes.subarray(start, at).indexOf(REPLACEMENT) === -1) return;
-    at = start;
-  }
-  if (isWellFormed(text)) addUtf8(TEXT, text);
+  // As many bytes as characters: all of it ASCII, and nothing more to ask.
+  if (addUtf8(TEXT, text) === length) return;
+  // Half a surrogate pair has no UTF-8 and is written as this sign.
+  if (bytes.subarray(start, at).indexOf(REPLACEMENT) === -1 || isWellFormed(text)) return;
+  at = start;
   // Escaped, under a tag of its own.
-  else addUtf8(ILL_FORMED, JSON.stringify(text));
+  addUtf8(ILL_FORMED, JSON.stringify(text));
 }
 
 function addShortAscii(text: string, length: number): boolean {
@@ -204,11 +199,13 @@ function addShortAscii(text: string, length: number): boolean {
   return true;
 }
 
-function addUtf8(kind: number, text: string): void {
+/** @returns the text's bytes */
+function addUtf8(kind: number, text: string): number {
   reserve(HEAD_BYTES + text.length * BYTES_PER_UNIT_MAX);
   const length = bytes.write(text, at + 5, 'utf8');
   addHead(kind, length);
   at += 5 + length;
+  return length;
 }
 
 /** Does not move on: the text is written first, as its length is known only then. */
