@@ -43,19 +43,6 @@ const command = async (session: string, name: string, body: object = {}) => {
   const answer = await gateway.operator('POST', `/v1/sessions/${session}/${name}`, body);
   expect(answer).toMatchObject({ status: 200 });
 };
-const stop = async (agent: string) =>
-  expect(
-    await gateway.operator('POST', `/v1/agents/${encodeURIComponent(agent)}/deactivate`, {
-      reason: 'enough',
-    }),
-  ).toMatchObject({ status: 200 });
-/** In a session of its own, until the kill switch stops the agent. */
-async function loop(agent: string): Promise<void> {
-  const headers = { 'x-observatory-session': `${agent}-loop` };
-  for (let request = 1; request <= 6; request += 1)
-    await openaiChat.ask(gateway.url, 'Where is my order?', { headers, agent });
-  expect((await gateway.operator('GET', `/v1/agents/${agent}`)).body.policy.active).toBe(false);
-}
 const held = async (session: string) =>
   (await gateway.operator('GET', `/v1/held-calls?session_id=${session}`)).body.items;
 
@@ -129,43 +116,6 @@ test('a held call that expires is told to try again, and vendor SDKs do', async 
     .toBe('hold_expired');
   await command(session, 'resume');
   expect((await asked).text).toBe('after the pause');
-});
-
-test.each([
-  ['an operator', async (agent: string) => void (await stop(agent))],
-  ['the kill switch', async (agent: string) => loop(agent)],
-])('a held call whose agent was stopped by %s meanwhile is not let go to the model', async (_, stopAgent) => {
-  const agent = `stopped-${++serial}`;
-  const headers = { 'x-observatory-session': agent };
-  upstream.script(always(openaiChat, { text: 'begun' }));
-  await openaiChat.ask(gateway.url, 'Begin', { headers, agent });
-  await expect.poll(async () => (await gateway.operator('GET', `/v1/sessions/${agent}`)).status).toBe(200);
-  await command(agent, 'pause', { reason: 'look' });
-  const asked = openaiChat.ask(gateway.url, 'Go on', { headers, agent });
-  asked.catch(() => {});
-  await expect.poll(() => held(agent)).toHaveLength(1);
-  await stopAgent(agent);
-  const sent = upstream.calls.length;
-  await command(agent, 'resume');
-  await expect(asked).rejects.toMatchObject({ status: 403, code: 'agent_inactive' });
-  expect(upstream.calls).toHaveLength(sent);
-  const calls = (await gateway.operator('GET', `/v1/calls?session_id=${agent}`)).body.items;
-  expect(calls[0]).toMatchObject({ decision: 'inactive', cost_usd: 0 });
-  expect((await gateway.operator('GET', `/v1/incidents?agent_id=${agent}`)).body.items.length).toBeLessThan(
-    2,
-  );
-});
-
-test('a held call whose agent was stopped is not told to try again', async () => {
-  const { session, headers } = await begun(openaiChat);
-  const agent = (await gateway.operator('GET', `/v1/sessions/${session}`)).body.agent_id;
-  await command(session, 'pause', { reason: 'a long look' });
-  const asked = openaiChat.ask(gateway.url, 'Patience', { headers });
-  asked.catch(() => {});
-  await expect.poll(() => held(session)).toHaveLength(1);
-  await stop(agent);
-  await expect(asked).rejects.toMatchObject({ status: 403 });
-  await gateway.operator('POST', `/v1/agents/${encodeURIComponent(agent)}/reactivate`);
 });
 
 test('a held stream is kept alive with comments past the hold, and then streams', {

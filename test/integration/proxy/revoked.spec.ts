@@ -48,7 +48,7 @@ async function keyed() {
   return { session, call, poll, revoke, command, control };
 }
 
-test('a held call is refused in the vendor’s shape when it is let go', async () => {
+test('a held call is refused at once, in the vendor’s shape', async () => {
   const { session, call, revoke, command } = await keyed();
   upstream.script(always(openaiChat, { text: 'not for a stranger' }));
   await command('pause', { reason: 'the key leaked' });
@@ -56,9 +56,9 @@ test('a held call is refused in the vendor’s shape when it is let go', async (
   await expect
     .poll(async () => (await gateway.operator('GET', `/v1/held-calls?session_id=${session}`)).body.items)
     .toHaveLength(1);
-  await revoke();
   await command('inject', { prompt: 'words for those who may hear them' });
-  await command('resume');
+  // Nobody resumes the session.
+  await revoke();
   const answer = await held;
   expect(answer.status).toBe(401);
   expect(answer.headers.get('x-should-retry')).toBe('false');
@@ -69,14 +69,13 @@ test('a held call is refused in the vendor’s shape when it is let go', async (
     .toMatchObject({ decision: 'refused', cost_usd: 0 });
 });
 
-test('a held stream that was begun ends with the refusal', { timeout: 40_000 }, async () => {
+test('a held stream that was begun ends at once with the refusal', { timeout: 40_000 }, async () => {
   const { call, revoke, command } = await keyed();
   upstream.script(always(openaiChat, { text: 'not for a stranger' }));
   await command('pause', { reason: 'the key leaked' });
   // Its head comes while the session is still paused.
   const held = await call('Go on', { stream: true });
   await revoke();
-  await command('resume');
   const text = await held.text();
   expect(text).toContain('unauthorized');
   expect(text).not.toContain('not for a stranger');

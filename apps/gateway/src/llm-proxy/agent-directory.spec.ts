@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   type AgentPolicy,
+  type AgentScope,
   agentScope,
   type Incident,
   KILL_SWITCH_ACTOR,
@@ -23,11 +24,14 @@ const TURNS_MAX = 50;
 let writes: Deferred<void>[];
 let onDisk: AgentPolicy | null;
 let audited: string[];
+/** Whether the agent was active at each change that was told. */
+let toldActive: boolean[];
 let agents: AgentDirectory;
 beforeEach(() => {
   writes = [];
   onDisk = null;
   audited = [];
+  toldActive = [];
   const write = async (): Promise<void> => {
     const gate = deferred();
     writes.push(gate);
@@ -48,6 +52,7 @@ beforeEach(() => {
     },
     audit: { record: async (_by: unknown, _tenant: string, action: string) => void audited.push(action) },
     clock: new FakeClock(),
+    onPolicy: (scope: AgentScope) => toldActive.push(agents.policy(scope).active),
     onUnsaved: () => expect.unreachable(),
   } as unknown as ConstructorParameters<typeof AgentDirectory>[0]);
 });
@@ -100,6 +105,14 @@ describe('changes of one agent at once', () => {
     expect(await both).toEqual([true, false]);
     expect(audited).toEqual(['agent.policy', 'agent.reactivate']);
   });
+});
+
+test('a change is told once it is in force, also one that is undone right behind', async () => {
+  await settle<unknown>(agents.patchPolicy(AGENT, { active: false }, ANN), agents.reactivate(AGENT, BEN));
+  expect(toldActive).toEqual([false, true]);
+  agents.deactivateByKillSwitch(AGENT, incident('inc-1'));
+  expect(toldActive).toEqual([false, true, false]);
+  await letWrite();
 });
 
 describe('a kill switch that fires while another change is being written', () => {

@@ -31,6 +31,8 @@ export interface AgentDirectoryParts {
   store: Pick<ProxyStore, 'documents' | 'saveDocument' | 'openIncidents' | 'closeIncidents'>;
   audit: SettingsAudit;
   clock: Clock;
+  /** Another policy is in force. Called in the turn of the change; must not throw. */
+  onPolicy: (scope: AgentScope) => void;
   /** The kill switch's deactivation could not be written; it is in force until the next start. */
   onUnsaved: (error: unknown) => void;
 }
@@ -131,7 +133,7 @@ export class AgentDirectory {
     const before = this.policy(scope);
     this.#openIncidents.set(scope, incident.incident_id);
     // A copy where it is stopped already: a reactivation that is being written sees that something came between.
-    this.#policies.set(scope, before.active ? deactivatedBy(before, incident) : { ...before });
+    this.#enforce(scope, before.active ? deactivatedBy(before, incident) : { ...before });
     this.#changes
       .run(scope, async () => {
         await this.#savePolicy(scope, this.policy(scope));
@@ -177,8 +179,13 @@ export class AgentDirectory {
     await this.#save(scope, 'agent_policy', policy);
     const now = this.#policies.get(scope);
     const inForce = now === undefined || now === before ? policy : stoppedAs(now, policy);
-    this.#policies.set(scope, inForce);
+    this.#enforce(scope, inForce);
     return inForce;
+  }
+
+  #enforce(scope: AgentScope, policy: AgentPolicy): void {
+    this.#policies.set(scope, policy);
+    this.#parts.onPolicy(scope);
   }
 
   async #save(scope: AgentScope, kind: 'agent_policy' | 'kill_switch', body: object): Promise<void> {

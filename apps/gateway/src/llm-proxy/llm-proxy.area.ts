@@ -107,6 +107,7 @@ export class LlmProxyArea {
       store: proxyStore,
       audit: this.audit,
       clock,
+      onPolicy: (scope) => this.held.lookAgain(scope),
       onUnsaved: (error) => events.deactivationUnsaved(error),
     });
     this.upstreams = new UpstreamDirectory({
@@ -214,6 +215,9 @@ export class LlmProxyArea {
       agents: this.agents,
       isInForce: (principal) => authenticator.isInForce(principal),
       clock,
+    });
+    authenticator.onRevoked(({ kind }) => {
+      if (kind === 'agent_key') this.held.lookAgain();
     });
     const steps = pipeline({
       identify: {

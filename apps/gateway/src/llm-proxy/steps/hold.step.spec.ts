@@ -1,13 +1,53 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { type AgentControl, type AgentPrincipal, sessionKey } from '#contracts';
+import { type AgentControl, type AgentPrincipal, agentScope, sessionKey } from '#contracts';
 import { type Dialect, dialectFor } from '#domain/llm-dialects';
 import { HeldCalls } from '../held-calls.js';
-import { ProxyCall } from '../proxy-call.js';
+import { ProxyCall, type Verdict } from '../proxy-call.js';
 import { type HoldParts, holdStep } from './hold.step.js';
 
 const PAUSED: AgentControl = { state: 'paused', directives: [] };
 const ACTIVE: AgentControl = { state: 'active', directives: [] };
+const STOPPED: Verdict = { kind: 'refuse', decision: 'inactive', code: 'agent_inactive' };
+
+/** Of agent `a` in session `s1`, streaming. */
+function streamingCall(outgoing: object = {}): ProxyCall {
+  const target = { upstream: 'openai', agentId: null, path: '/chat/completions', query: '' };
+  const body = { model: 'm', stream: true, messages: [{ role: 'user', content: 'Go on' }] };
+  const dialect = dialectFor('openai', 'POST', '/chat/completions') as Dialect;
+  return Object.assign(
+    new ProxyCall('call-1', 5, target, {} as IncomingMessage, outgoing as ServerResponse),
+    {
+      principal: { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: 'default' } as AgentPrincipal,
+      agentId: 'a',
+      scope: agentScope('default', 'a'),
+      sessionId: 's1',
+      sessionKey: sessionKey('default', 's1'),
+      dialect,
+      request: dialect.readRequest(body, '/chat/completions'),
+    },
+  );
+}
+
+/** A desk whose pause lasts until the waiting is broken off. */
+const pausedDesk: HoldParts['desk'] = {
+  answerFor: () => PAUSED,
+  noteProxied: () => {},
+  holdCall: (_key, { signal }) =>
+    new Promise((resolve) => signal.addEventListener('abort', () => resolve(PAUSED))),
+  takeInjections: async () => {},
+};
+
+const partsWith = (more: Partial<HoldParts>): HoldParts => ({
+  desk: pausedDesk,
+  held: new HeldCalls(),
+  standing: () => undefined,
+  holdMs: 10,
+  streamHoldMs: 10,
+  onChanged: () => {},
+  onTakeFailed: () => {},
+  ...more,
+});
 
 test('a stream that is held a second time, after it waited in the cache step, is begun once', async () => {
   const heads: number[] = [];
@@ -20,40 +60,54 @@ test('a stream that is held a second time, after it waited in the cache step, is
     },
     write: () => true,
   };
-  const target = { upstream: 'openai', agentId: null, path: '/chat/completions', query: '' };
-  const body = { model: 'm', stream: true, messages: [{ role: 'user', content: 'Go on' }] };
-  const dialect = dialectFor('openai', 'POST', '/chat/completions') as Dialect;
-  const call = Object.assign(
-    new ProxyCall('call-1', 5, target, {} as IncomingMessage, outgoing as unknown as ServerResponse),
-    {
-      principal: { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: 'default' } as AgentPrincipal,
-      sessionId: 's1',
-      sessionKey: sessionKey('default', 's1'),
-      dialect,
-      request: dialect.readRequest(body, '/chat/completions'),
-    },
-  );
+  const call = streamingCall(outgoing);
   // Of each hold: still paused after the quiet moment, then resumed.
   const answers = [PAUSED, ACTIVE, PAUSED, ACTIVE];
-  const parts: HoldParts = {
-    desk: {
-      answerFor: () => PAUSED,
-      noteProxied: () => {},
-      holdCall: async () => answers.shift() as AgentControl,
-      takeInjections: async () => {},
-    },
-    held: new HeldCalls(),
-    standing: () => undefined,
-    holdMs: 10,
-    streamHoldMs: 10,
-    onChanged: () => {},
-    onTakeFailed: () => {},
-  };
-  const step = holdStep(parts);
+  const holdCall = async () => answers.shift() as AgentControl;
+  const step = holdStep(partsWith({ desk: { ...pausedDesk, holdCall } }));
   expect(await step.run?.(call)).toBeUndefined();
   const heldOnceMs = call.heldMs;
   expect(await step.run?.(call)).toBeUndefined();
   expect(answers).toEqual([]);
   expect(heads).toEqual([200]);
   expect(call.heldMs).toBeGreaterThan(heldOnceMs);
+});
+
+test('a call whose agent was stopped while it waits ends with that refusal, also where the agent is active again at once', async () => {
+  let verdict: Verdict | undefined;
+  const held = new HeldCalls();
+  const countsShown: number[] = [];
+  const parts = partsWith({ held, standing: () => verdict, onChanged: () => countsShown.push(held.count) });
+  const outcome = holdStep(parts).run?.(streamingCall());
+  expect(held.count).toBe(1);
+  held.lookAgain(agentScope('default', 'a'));
+  expect(held.count).toBe(1);
+  verdict = STOPPED;
+  held.lookAgain(agentScope('default', 'another'));
+  held.lookAgain(agentScope('another', 'a'));
+  held.lookAgain(agentScope('default', 'a'));
+  verdict = undefined;
+  held.lookAgain(agentScope('default', 'a'));
+  expect(await outcome).toBe(STOPPED);
+  expect(held.count).toBe(0);
+  expect(countsShown).toEqual([1, 0]);
+});
+
+test('a call whose agent was stopped before it is held is not held', async () => {
+  const held = new HeldCalls();
+  const parts = partsWith({ held, standing: () => STOPPED, onChanged: () => expect.unreachable() });
+  expect(await holdStep(parts).run?.(streamingCall())).toBe(STOPPED);
+  expect(held.count).toBe(0);
+});
+
+test('a client that leaves as its agent is stopped gets nothing, and frees its place', async () => {
+  let verdict: Verdict | undefined;
+  const parts = partsWith({ standing: () => verdict });
+  const call = streamingCall();
+  const outcome = holdStep(parts).run?.(call);
+  verdict = STOPPED;
+  parts.held.lookAgain();
+  call.leave();
+  expect(await outcome).toBeUndefined();
+  expect(parts.held.count).toBe(0);
 });

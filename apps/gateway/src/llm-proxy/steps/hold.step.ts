@@ -6,7 +6,8 @@
  *                             call may wait HITL_STREAM_HOLD_MS, since a begun stream cannot be told to try again
  *     terminated              403 "do not try again"
  *
- * A call whose agent was stopped, or whose key was revoked, while it waited is refused as it would have been at the door.
+ * A call whose agent is stopped, or whose key is revoked, while it waits is refused at that moment, as it would have been at
+ * the door.
  * Runs again for a call that waited in the cache step.
  */
 import { type AgentControl, type HeldCall, ObservatoryError, type SessionKey } from '#contracts';
@@ -66,17 +67,27 @@ const holding = (parts: HoldParts, proceed: Proceed, underWay: Set<string>): Ste
 });
 
 async function hold(parts: HoldParts, call: ProxyCall, proceed: Proceed): Promise<Verdict | undefined> {
+  // A change that came before the call is held was told to nobody.
+  const refusedBefore = parts.standing(call);
+  if (refusedBefore !== undefined) return refusedBefore;
   const fromMs = call.elapsedMs();
   call.letGoOfParsed();
-  const release = parts.held.enter(call.tenantId, heldView(call));
+  const over = new AbortController();
+  // The first refusal counts: a reactivation right behind it comes too late for this call.
+  const ended: { refusal?: Verdict | undefined } = {};
+  const lookAgain = () => {
+    ended.refusal ??= parts.standing(call);
+    if (ended.refusal !== undefined) over.abort();
+  };
+  const release = parts.held.enter(call.tenantId, heldView(call), lookAgain);
   parts.onChanged(call);
-  const gone = new AbortController();
-  call.onGone = () => gone.abort();
+  call.onGone = () => over.abort();
   try {
-    const control = await waitOut(parts, call, gone.signal);
+    const control = await waitOut(parts, call, over.signal);
     if (call.isGone) return undefined;
-    const verdict = parts.standing(call);
-    if (verdict !== undefined) return verdict;
+    // The hour may have passed meanwhile, which nobody tells.
+    lookAgain();
+    if (ended.refusal !== undefined) return ended.refusal;
     return control.state === 'paused' ? EXPIRED : proceed(call, control);
   } catch (error) {
     if (error instanceof ObservatoryError && error.code === 'too_many_polls') return TOO_MANY;

@@ -1,0 +1,159 @@
+/** A stopped agent's held calls end at that moment, whoever stopped it: nobody resumes a session here. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ScriptedUpstream } from '#testing';
+import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
+import { always, openaiChat, VENDORS, type Vendor } from './vendors.js';
+
+let upstream: ScriptedUpstream;
+let gateway: RunningGateway;
+beforeAll(async () => {
+  upstream = await new ScriptedUpstream().listen();
+  gateway = await startGateway({
+    env: {
+      // Longer than any test: what ends, was ended.
+      HITL_HOLD_MS: '300000',
+      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
+      OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
+      OBSERVATORY_UPSTREAM_ANTHROPIC_URL: upstream.origin,
+      OBSERVATORY_UPSTREAM_ANTHROPIC_KEY: 'sk-scripted',
+      OBSERVATORY_UPSTREAM_GEMINI_URL: upstream.origin,
+      OBSERVATORY_UPSTREAM_GEMINI_KEY: 'sk-scripted',
+    },
+  });
+});
+afterAll(async () => {
+  expect(await gateway.stop()).toBe(0);
+  await upstream.close();
+});
+
+let serial = 0;
+/** An agent with a session of the same name that is paused. */
+async function pausedAgent(vendor: Vendor = openaiChat): Promise<string> {
+  const agent = `stopped-${++serial}`;
+  upstream.script(always(vendor, { text: 'begun' }));
+  await vendor.ask(gateway.url, 'Begin', { headers: { 'x-observatory-session': agent }, agent });
+  await expect.poll(async () => (await gateway.operator('GET', `/v1/sessions/${agent}`)).status).toBe(200);
+  const paused = await gateway.operator('POST', `/v1/sessions/${agent}/pause`, { reason: 'look' });
+  expect(paused.status).toBe(200);
+  return agent;
+}
+const heldOf = async (agent: string) =>
+  (await gateway.operator('GET', `/v1/held-calls?session_id=${agent}`)).body.items;
+const agentView = async (agent: string) => (await gateway.operator('GET', `/v1/agents/${agent}`)).body;
+/** Its call is held already when this resolves. */
+async function holdOne(agent: string, vendor: Vendor = openaiChat): Promise<{ asked: Promise<unknown> }> {
+  const headers = { 'x-observatory-session': agent };
+  const asked = vendor.ask(gateway.url, 'Go on', { headers, agent, maxRetries: 3 });
+  asked.catch(() => {});
+  await expect.poll(() => heldOf(agent)).toHaveLength(1);
+  return { asked };
+}
+const stop = async (agent: string): Promise<void> => {
+  const stopped = await gateway.operator('POST', `/v1/agents/${agent}/deactivate`, { reason: 'enough' });
+  expect(stopped.status).toBe(200);
+};
+const setInactive = async (agent: string): Promise<void> => {
+  const patched = await gateway.operator('PATCH', `/v1/agents/${agent}/policy`, { active: false });
+  expect(patched.status).toBe(200);
+};
+/** In a session of its own, until the kill switch stops the agent. */
+async function loop(agent: string): Promise<void> {
+  const headers = { 'x-observatory-session': `${agent}-loop` };
+  for (let request = 1; request <= 6; request += 1)
+    await openaiChat.ask(gateway.url, 'Where is my order?', { headers, agent });
+  expect((await agentView(agent)).policy.active).toBe(false);
+}
+
+test.each([
+  ['an operator', stop],
+  ['its policy', setInactive],
+  ['the kill switch', loop],
+])('a held call of an agent stopped by %s ends at once, and leaves the count', async (_, stopAgent) => {
+  const agent = await pausedAgent();
+  const { asked } = await holdOne(agent);
+  expect(await agentView(agent)).toMatchObject({ held_call_count: 1 });
+  await stopAgent(agent);
+  const sentCount = upstream.calls.length;
+  await expect(asked).rejects.toMatchObject({ status: 403, code: 'agent_inactive' });
+  expect(await heldOf(agent)).toHaveLength(0);
+  expect(await agentView(agent)).toMatchObject({ held_call_count: 0, held_since_ms: null });
+  expect(upstream.calls).toHaveLength(sentCount);
+  await expect
+    .poll(async () => (await gateway.operator('GET', `/v1/calls?session_id=${agent}`)).body.items[0])
+    .toMatchObject({ decision: 'inactive', cost_usd: 0 });
+  const incidents = (await gateway.operator('GET', `/v1/incidents?agent_id=${agent}`)).body.items;
+  expect(incidents.length).toBeLessThan(2);
+});
+
+describe.each(VENDORS)('$name', (vendor) => {
+  test('a held call of a stopped agent is refused in its own shape, without another try', async () => {
+    const agent = await pausedAgent(vendor);
+    const { asked } = await holdOne(agent, vendor);
+    await stop(agent);
+    await expect(asked).rejects.toMatchObject({ status: 403 });
+  });
+});
+
+test('a held stream that was begun ends at once with the refusal', async () => {
+  const agent = await pausedAgent();
+  // Its head comes while the session is still paused.
+  const held = await fetch(`${gateway.url}/agents/${agent}/proxy/openai/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${AGENT_KEY}`,
+      'content-type': 'application/json',
+      'x-observatory-session': agent,
+    },
+    body: JSON.stringify({
+      model: 'gpt-4o-mini',
+      stream: true,
+      messages: [{ role: 'user', content: 'Go on' }],
+    }),
+  });
+  await stop(agent);
+  const text = await held.text();
+  expect(text.startsWith(':')).toBe(true);
+  expect(text).toContain('agent_inactive');
+  expect(await heldOf(agent)).toHaveLength(0);
+});
+
+test('a reactivation right behind does not call back what was ended, and holds what comes next', async () => {
+  const agent = await pausedAgent();
+  const { asked } = await holdOne(agent);
+  const [, reactivated] = await Promise.all([
+    stop(agent),
+    gateway.operator('POST', `/v1/agents/${agent}/reactivate`),
+  ]);
+  expect(reactivated.status).toBe(200);
+  // Whichever came first, there was a moment at which the agent was stopped.
+  await expect(asked).rejects.toMatchObject({ status: 403, code: 'agent_inactive' });
+  await gateway.operator('POST', `/v1/agents/${agent}/reactivate`);
+  const next = await holdOne(agent);
+  upstream.script(always(openaiChat, { text: 'after the pause' }));
+  await gateway.operator('POST', `/v1/sessions/${agent}/resume`);
+  expect(await next.asked).toMatchObject({ text: 'after the pause' });
+});
+
+test('an operator who resumes while another stops the agent lets the call go or not, but never leaves it held', async () => {
+  const agent = await pausedAgent();
+  const { asked } = await holdOne(agent);
+  await Promise.all([stop(agent), gateway.operator('POST', `/v1/sessions/${agent}/resume`)]);
+  const outcome = await asked.then(
+    () => 'let go',
+    ({ status }: { status: number }) => status,
+  );
+  expect(['let go', 403]).toContain(outcome);
+  expect(await heldOf(agent)).toHaveLength(0);
+});
+
+test('the held calls of other agents stay held', async () => {
+  const [stopped, other] = [await pausedAgent(), await pausedAgent()];
+  const { asked } = await holdOne(stopped);
+  const stays = await holdOne(other);
+  await stop(stopped);
+  await expect(asked).rejects.toMatchObject({ status: 403 });
+  expect(await heldOf(other)).toHaveLength(1);
+  upstream.script(always(openaiChat, { text: 'after the pause' }));
+  await gateway.operator('POST', `/v1/sessions/${other}/resume`);
+  expect(await stays.asked).toMatchObject({ text: 'after the pause' });
+});
