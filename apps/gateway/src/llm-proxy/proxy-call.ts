@@ -48,6 +48,8 @@ export class ProxyCall {
   readonly startedMs = performance.now();
   /** The client left before its answer was complete. */
   isGone = false;
+  /** It is gone because the gateway shuts down: its agent has no part in it. */
+  wasShutDown = false;
   /** Set by whoever must stop at once when the client leaves. */
   onGone: (() => void) | null = null;
 

@@ -55,6 +55,7 @@ export class ProxyRoute implements RawRoute {
   async drain(waitMs: number): Promise<void> {
     await this.#ended(waitMs);
     for (const call of this.#running) {
+      call.wasShutDown = true;
       call.detail = 'The gateway shut down before the answer was complete.';
       call.incoming.socket.destroy();
       call.leave();

@@ -129,6 +129,24 @@ describe('what stays counted when a call ends without a whole answer', () => {
     expect(await countedAfter({ ...broken, answer: whole })).toEqual(counted(27));
   });
 
+  test('a stream that a shutdown breaks off has cost the prompt and what went by, in text or in tool calls', async () => {
+    const cut = { ...LEFT, wasTakenUp: true, wasShutDown: true };
+    const half = answer({ text: 'x'.repeat(4 * 30) });
+    expect(await countedAfter({ ...cut, answer: half })).toEqual(counted(INPUT_TOKENS + 30));
+    const call = { id: null, name: 'edit', arguments: 'x'.repeat(4 * 20 - 'edit'.length) };
+    expect(await countedAfter({ ...cut, answer: answer({ tool_calls: [call] }) })).toEqual(
+      counted(INPUT_TOKENS + 20),
+    );
+  });
+
+  test('where nothing went by that could be read, a shutdown leaves the estimate', async () => {
+    const cut = { ...LEFT, wasTakenUp: true, wasShutDown: true };
+    expect(await countedAfter(cut)).toEqual(counted(ESTIMATED));
+    // The model may have been thinking.
+    expect(await countedAfter({ ...cut, answer: answer({}) })).toEqual(counted(ESTIMATED));
+    expect(await countedAfter({ ...LEFT, wasShutDown: true })).toEqual(NOTHING);
+  });
+
   test('a client that leaves behind the last word has used what the vendor said', async () => {
     const whole = answer({ text: 'done', finish: 'stop', usage: usage(20, 7) });
     expect(await countedAfter({ ...LEFT, wasTakenUp: true, answer: whole })).toEqual(counted(27));

@@ -1,10 +1,10 @@
 /**
  * Step 3: may this agent run, now, this much? What a call will use is estimated and taken before it is sent, so that a
  * burst cannot overrun a budget; what it really used is put in its place afterwards. A call that fails before an answer gives
- * all back, one whose answer the upstream breaks off all but its prompt and what went by. Who hangs up on an upstream at
- * work has used what was estimated: leaving early must not be a way around a limit.
+ * all back, one whose answer the upstream, or the gateway's end, breaks off all but its prompt and what went by. Who hangs up
+ * on an upstream at work has used what was estimated: leaving early must not be a way around a limit.
  */
-import { type AgentPolicy, type LimitDecision, type RateLimiter, type Usage } from '#contracts';
+import type { AgentPolicy, LimitDecision, LlmAnswer, RateLimiter, Usage } from '#contracts';
 import {
   corrections,
   costMicroUsd,
@@ -104,14 +104,22 @@ function usedBy(call: ProxyCall): Usage | null {
   if (call.decision === 'cached') return NO_TOKENS;
   const { request, answer } = call;
   if (!call.wasTakenUp || request === null) return null;
-  const tokensSeen = Math.ceil((answer?.text.length ?? 0) / 4);
+  const tokensSeen = Math.ceil(charsOf(answer) / 4);
   const isWhole = call.isAnswered || (answer !== null && answer.finish !== null);
   if (isWhole) return answer?.usage ?? estimateUsage(bytesOf(call), tokensSeen);
   // What the vendor said of usage so far, if anything, is not what it will charge.
-  if (isBrokenOff(call)) return estimateUsage(bytesOf(call), tokensSeen);
+  if (isBrokenOff(call) || (call.wasShutDown && tokensSeen > 0))
+    return estimateUsage(bytesOf(call), tokensSeen);
   const tokensMax = request.output_tokens_max ?? OUTPUT_TOKENS_ESTIMATE;
   return estimateUsage(bytesOf(call), Math.max(tokensSeen, tokensMax));
 }
+
+/** As far as it could be read. */
+const charsOf = (answer: LlmAnswer | null): number =>
+  (answer?.tool_calls ?? []).reduce(
+    (chars, { name, arguments: json }) => chars + name.length + json.length,
+    answer?.text.length ?? 0,
+  );
 
 /** By the upstream, in mid-answer, in which the agent has no part. Where no answer had begun, the status is our refusal's. */
 const isBrokenOff = ({ decision, status }: ProxyCall): boolean =>
