@@ -7,6 +7,7 @@ export * from './deferred.js';
 export * from './duration.js';
 export * from './ids.js';
 export * from './oldest-entry.js';
+export * from './own-text.js';
 export * from './ring-buffer.js';
 export * from './ttl-lru.js';
 export * from './variables.js';

@@ -113,7 +113,7 @@ export class SemanticMatches {
       match_id: ids.next(),
       at_ms: clock.nowMs(),
       agent_id: call.agentId,
-      model: call.request?.model ?? null,
+      model: call.summary?.model ?? null,
       call_id: call.id,
       key: matched.key,
       cosine: matched.cosine,

@@ -19,9 +19,9 @@ export function sendVerdict(call: ProxyCall, verdict: Verdict): void {
     call.status = 200;
     const { contentType, body } = dialect.writeAnswer({
       id: call.id,
-      model: call.request?.model ?? 'observatory',
+      model: call.summary?.model ?? 'observatory',
       text: verdict.text,
-      stream: call.request?.stream ?? false,
+      stream: call.summary?.stream ?? false,
       atMs: call.startedAtMs,
       query: call.target.query,
     });

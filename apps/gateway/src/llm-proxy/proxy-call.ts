@@ -15,6 +15,7 @@ import type {
   SessionKey,
 } from '#contracts';
 import type { Dialect, OwnAnswer } from '#domain/llm-dialects';
+import { ownText } from '#kernel';
 import type { CacheTicket } from '../llm-cache/cache-ticket.js';
 import type { ProxyTarget } from './proxy-path.js';
 import type { TakenLimits } from './taken-limits.js';
@@ -41,6 +42,16 @@ export type Verdict =
 export interface BodyHolder {
   whenLetGo(then: () => void): void;
 }
+
+/** What is left of a request once its texts are let go. */
+export interface RequestSummary extends Pick<LlmRequest, 'model' | 'stream' | 'output_tokens_max'> {
+  /** How the newest question begins, "" if the turn is none; and the first one. */
+  asked: string;
+  askedFirst: string;
+}
+
+/** More than a step's label takes. */
+const ASKED_CHARS_MAX = 512;
 
 const NONE: Readonly<Record<string, string>> = {};
 
@@ -77,9 +88,10 @@ export class ProxyCall {
   bodyHolder: BodyHolder | null = null;
   /** Null: a path of the upstream that is passed through unread. */
   dialect: Dialect | null = null;
-  request: LlmRequest | null = null;
-  /** The body as parsed. Let go by a step that waits long: a held call would keep it too. */
+  /** Null until the body was read, and on a path that is passed through unread. */
+  summary: RequestSummary | null = null;
   #json: unknown = null;
+  #request: LlmRequest | null = null;
 
   // ---- guards
   /** Of the policy's limits, before the call was sent; null when it has none. */
@@ -128,15 +140,34 @@ export class ProxyCall {
     readonly outgoing: ServerResponse,
   ) {}
 
-  keepParsed(json: unknown): void {
+  /** @param json the body as parsed, of a call that has a dialect */
+  readAs(json: unknown): void {
     this.#json = json;
+    this.#request = this.#readRequest();
+    this.summary = summaryOf(this.#request);
   }
 
+  /**
+   * For a step that waits long: a call that hangs keeps its body, and not its texts twice more. What is asked for later is
+   * read anew.
+   */
   letGoOfParsed(): void {
     this.#json = null;
+    this.#request = null;
   }
 
-  /** The request's body as a value, parsed anew where it was let go. Not to be written to. */
+  /** What the dialect reads in the body; null where `summary` is. */
+  get request(): LlmRequest | null {
+    if (this.summary === null) return null;
+    this.#request ??= this.#readRequest();
+    return this.#request;
+  }
+
+  #readRequest(): LlmRequest {
+    return (this.dialect as Dialect).readRequest(this.parsedBody(), this.path + this.target.query);
+  }
+
+  /** The request's body as a value. Not to be written to. */
   parsedBody(): unknown {
     this.#json ??= JSON.parse(this.body?.toString('utf8') ?? 'null');
     return this.#json;
@@ -163,3 +194,21 @@ export class ProxyCall {
     return this.status !== 0 && (this.decision === 'forwarded' || this.decision === 'hinted');
   }
 }
+
+const summaryOf = ({
+  model,
+  stream,
+  output_tokens_max,
+  newest,
+  first_user_text,
+}: LlmRequest): RequestSummary => ({
+  model,
+  stream,
+  output_tokens_max,
+  asked: beginningOf(newest.user_text),
+  askedFirst: beginningOf(first_user_text),
+});
+
+/** A part of a text would keep the whole of it. */
+const beginningOf = (text: string): string =>
+  text.length <= ASKED_CHARS_MAX ? text : ownText(text.slice(0, ASKED_CHARS_MAX));

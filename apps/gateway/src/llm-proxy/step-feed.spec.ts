@@ -46,7 +46,8 @@ function call({ agent = 'a', session = 's', tenant = 'default' }: Who, toolName?
   one.scope = agentScope(tenant, agent);
   one.sessionId = session;
   one.sessionKey = sessionKey(tenant, session);
-  one.request = dialectFor('openai', 'POST', '/chat/completions')?.readRequest(body, '') ?? null;
+  one.dialect = dialectFor('openai', 'POST', '/chat/completions');
+  one.readAs(body);
   one.isAnswered = true;
   const tool_calls = toolName === undefined ? [] : [{ name: toolName, arguments: '{}' }];
   one.answer = { model: 'm', text: 'ok', tool_calls, usage: null, failed: false } as unknown as LlmAnswer;

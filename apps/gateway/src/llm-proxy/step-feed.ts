@@ -132,13 +132,13 @@ export class StepFeed {
 
   /** A call has ended at the upstream, well or badly. */
   noteAnswer(call: ProxyCall): void {
-    const { sessionKey, request } = call;
-    if (sessionKey === null || request === null || call.isRetry) return;
+    const { sessionKey, summary } = call;
+    if (sessionKey === null || summary === null || call.isRetry) return;
     if (this.#selfReportingSessions.peek(sessionKey) || this.#selfReportingAgents.peek(call.scope)) return;
     if (!this.#mayPass()) return;
     const conversation = this.#conversations.get(sessionKey) ?? fresh();
     if (conversation.open !== null) this.#close(sessionKey, conversation, []);
-    const asked = request.newest.user_text || conversation.label || request.first_user_text;
+    const asked = summary.asked || conversation.label || summary.askedFirst;
     conversation.label = asked === conversation.label ? asked : labelOf(asked);
     conversation.costMicroUsd += call.costMicroUsd ?? 0;
     const log = stepOf(call, conversation);
@@ -243,7 +243,7 @@ function stepOf(call: ProxyCall, conversation: Conversation): DecisionLog {
       agent_id: agentId,
       agent_type: 'proxied',
       capability_version: '1.0.0',
-      model_name: answer?.model ?? call.request?.model ?? '',
+      model_name: answer?.model ?? call.summary?.model ?? '',
     },
     cognition: { intent: conversation.label || 'continue' },
     action: {

@@ -16,7 +16,7 @@ import {
   type Severity,
   splitSessionKey,
 } from '#contracts';
-import { type Clock, type EvictionReason, TtlLru } from '#kernel';
+import { type Clock, type EvictionReason, ownText, TtlLru } from '#kernel';
 import { entropyAlertOf, findMissingAlertField } from './entropy-alert.js';
 import type { EntropyPublisher } from './entropy-publisher.js';
 import type { EntropyReader } from './entropy-reader.js';
@@ -180,7 +180,8 @@ export class EntropyTracker implements EntropyReader {
   #windowOf(key: SessionKey): EntropyWindow {
     const existing = this.#use(key);
     if (existing !== undefined) return existing;
-    const held = flatCopy(key);
+    // Held a million times, and compared at each look-up.
+    const held = ownText(key);
     const window = new EntropyWindow(held, this.#settings.windowSize);
     window.usedMinute = Math.floor(this.#nowMs / USE_NOTED_EVERY_MS);
     // An idle window under this key would otherwise be replaced without being counted.
@@ -228,9 +229,3 @@ export class EntropyTracker implements EntropyReader {
     window.flaggedAgentIds = undefined;
   }
 }
-
-/**
- * The same text in one piece. A key put together from parts drags the parts along and is compared piecemeal, which
- * a million held keys and each look-up would pay for.
- */
-const flatCopy = (key: SessionKey): SessionKey => JSON.parse(JSON.stringify(key));

@@ -129,7 +129,7 @@ class Relay implements UpstreamSink {
     const isGood = status >= 200 && status < 300;
     call.wasTakenUp = isGood;
     if (isGood && call.dialect !== null)
-      this.#reader = AnswerReader.for(call.dialect, headers, call.request?.stream);
+      this.#reader = AnswerReader.for(call.dialect, headers, call.summary?.stream);
     if (call.outgoing.headersSent) {
       this.#isUnfit = !isGood || !headerOf(headers, 'content-type')?.startsWith('text/event-stream');
       return;

@@ -15,7 +15,7 @@ function streamingCall(outgoing: object = {}): ProxyCall {
   const target = { upstream: 'openai', agentId: null, path: '/chat/completions', query: '' };
   const body = { model: 'm', stream: true, messages: [{ role: 'user', content: 'Go on' }] };
   const dialect = dialectFor('openai', 'POST', '/chat/completions') as Dialect;
-  return Object.assign(
+  const call = Object.assign(
     new ProxyCall('call-1', 5, target, {} as IncomingMessage, outgoing as ServerResponse),
     {
       principal: { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: 'default' } as AgentPrincipal,
@@ -24,9 +24,10 @@ function streamingCall(outgoing: object = {}): ProxyCall {
       sessionId: 's1',
       sessionKey: sessionKey('default', 's1'),
       dialect,
-      request: dialect.readRequest(body, '/chat/completions'),
     },
   );
+  call.readAs(body);
+  return call;
 }
 
 /** A desk whose pause lasts until the waiting is broken off. */

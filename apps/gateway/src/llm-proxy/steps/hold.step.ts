@@ -120,8 +120,8 @@ async function waitOut(
 }
 
 /** The comment that keeps this call's stream alive; null where there is no stream or it knows no comments. */
-function keepAlive({ request, dialect, target }: ProxyCall): string | null {
-  if (!request?.stream || dialect === null) return null;
+function keepAlive({ summary, dialect, target }: ProxyCall): string | null {
+  if (!summary?.stream || dialect === null) return null;
   if (dialect.name === 'gemini' && !/[?&]alt=sse\b/.test(target.query)) return null;
   return dialect.keepAliveComment;
 }
@@ -154,7 +154,7 @@ const heldView = (call: ProxyCall): HeldCall => ({
   call_id: call.id,
   agent_id: call.agentId,
   session_id: call.sessionId ?? '',
-  model: call.request?.model ?? null,
+  model: call.summary?.model ?? null,
   since_ms: call.startedAtMs + call.elapsedMs(),
 });
 

@@ -59,7 +59,7 @@ function callOf(id: string): ProxyCall {
     messages: [{ role: 'user', content: 'When are you open on Saturday, please?' }],
   };
   const dialect = dialectFor('openai', 'POST', '/chat/completions') as Dialect;
-  return Object.assign(call, {
+  Object.assign(call, {
     principal: { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: 'default' } as AgentPrincipal,
     agentId: 'desk',
     scope: agentScope('default', 'desk'),
@@ -67,8 +67,9 @@ function callOf(id: string): ProxyCall {
     sessionKey: sessionKey('default', 's1'),
     upstream: { name: 'openai' } as ProxyCall['upstream'],
     dialect,
-    request: dialect.readRequest(body, '/chat/completions'),
   });
+  call.readAs(body);
+  return call;
 }
 
 const repeated = (count: number, one: string): string[] => Array(count).fill(one);

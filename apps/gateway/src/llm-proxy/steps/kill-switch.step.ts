@@ -68,7 +68,7 @@ const incidentOf = (
   agent_id: call.agentId,
   session_id: call.sessionId ?? '',
   upstream: call.upstream.name,
-  model: call.request?.model ?? null,
+  model: call.summary?.model ?? null,
   at_ms: call.startedAtMs,
   breakdown,
   threshold: settings.threshold,

@@ -75,7 +75,7 @@ async function countedAfter(ending: Partial<ProxyCall>) {
   call.sessionKey = SESSION;
   call.dialect = dialectFor('openai', 'POST', '/chat/completions');
   call.body = Buffer.from(BODY);
-  call.request = call.dialect?.readRequest(JSON.parse(BODY), '/chat/completions') ?? null;
+  call.readAs(JSON.parse(BODY));
   expect(step.run?.(call)).toBeUndefined();
   step.settle?.(Object.assign(call, ending));
   const windows = limitWindows(SCOPE, POLICY, { requests: 1, tokens: 1, costMicroUsd: 1 }, clock.nowMs());

@@ -62,8 +62,8 @@ function takeLimits(
   policy: AgentPolicy,
   nowMs: number,
 ): Verdict | undefined | Promise<Verdict | undefined> {
-  const estimate = estimateUsage(bytesOf(call), call.request?.output_tokens_max ?? null);
-  const price = parts.prices.price(call.tenantId, call.request?.model ?? null);
+  const estimate = estimateUsage(bytesOf(call), call.summary?.output_tokens_max ?? null);
+  const price = parts.prices.price(call.tenantId, call.summary?.model ?? null);
   const cost = price === null ? null : costMicroUsd(price, estimate);
   if (call.sessionKey !== null) {
     const decision = parts.caps.decide(call.sessionKey, policy, cost);
@@ -102,15 +102,15 @@ function apply(
 /** Null: the call used nothing, because the upstream never had it, or failed it before an answer. */
 function usedBy(call: ProxyCall): Usage | null {
   if (call.decision === 'cached') return NO_TOKENS;
-  const { request, answer } = call;
-  if (!call.wasTakenUp || request === null) return null;
+  const { summary, answer } = call;
+  if (!call.wasTakenUp || summary === null) return null;
   const tokensSeen = Math.ceil(charsOf(answer) / 4);
   const isWhole = call.isAnswered || (answer !== null && answer.finish !== null);
   if (isWhole) return answer?.usage ?? estimateUsage(bytesOf(call), tokensSeen);
   // What the vendor said of usage so far, if anything, is not what it will charge.
   if (isBrokenOff(call) || (call.wasShutDown && tokensSeen > 0))
     return estimateUsage(bytesOf(call), tokensSeen);
-  const tokensMax = request.output_tokens_max ?? OUTPUT_TOKENS_ESTIMATE;
+  const tokensMax = summary.output_tokens_max ?? OUTPUT_TOKENS_ESTIMATE;
   return estimateUsage(bytesOf(call), Math.max(tokensSeen, tokensMax));
 }
 
@@ -141,7 +141,7 @@ function costOf(prices: PolicyParts['prices'], call: ProxyCall, usage: Usage | n
   if (usage === null || usage === NO_TOKENS) return 0;
   const price =
     prices.price(call.tenantId, call.answer?.model ?? null) ??
-    prices.price(call.tenantId, call.request?.model ?? null);
+    prices.price(call.tenantId, call.summary?.model ?? null);
   return price === null ? null : costMicroUsd(price, usage);
 }
 
@@ -153,7 +153,7 @@ function giveBack(
 ): void {
   const { costMicroUsd: cost } = call;
   // A path we cannot read: it was a call, and what it cost stays as estimated.
-  const isUnread = call.request === null && (call.wasSent || call.wasTakenUp);
+  const isUnread = call.summary === null && (call.wasSent || call.wasTakenUp);
   const calls = usage === null && !isUnread ? 0 : 1;
   if (call.sessionKey !== null)
     caps.settle(call.sessionKey, taken.costMicroUsd, { calls, costMicroUsd: cost });

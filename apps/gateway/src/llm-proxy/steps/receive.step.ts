@@ -24,7 +24,7 @@ export const receiveStep = ({ limits, bodyBytes }: ReceiveParts): Step => ({
   name: 'receive',
   onFailure: 'closed',
   async run(call: ProxyCall): Promise<Verdict | undefined> {
-    const { incoming, path, target } = call;
+    const { incoming, path } = call;
     const given = incoming.headers[HEADERS.session];
     if (typeof given === 'string' && given.length > LIMITS.idCharsMax) return BAD_SESSION;
     call.dialect = dialectFor(call.upstream.kind, incoming.method as string, path);
@@ -35,9 +35,7 @@ export const receiveStep = ({ limits, bodyBytes }: ReceiveParts): Step => ({
       return ENCODED;
     if (hasBody) call.body = await readRequestBody(incoming, limits, roomFor(call, bodyBytes));
     if (call.dialect !== null) {
-      const body = parseObject(call.body ?? Buffer.alloc(0));
-      call.request = call.dialect.readRequest(body, path + target.query);
-      call.keepParsed(body);
+      call.readAs(parseObject(call.body ?? Buffer.alloc(0)));
     }
     call.isSessionInferred = typeof given !== 'string' || given === '';
     const sessionId = call.isSessionInferred ? sessionOf(call) : (given as string);

@@ -37,7 +37,8 @@ function callOf(body: object, changes: Partial<ProxyCall> = {}): ProxyCall {
   call.sessionKey = sessionKey('default', 's1');
   call.dialect = dialectFor('openai', 'POST', '/chat/completions') as Dialect;
   call.body = Buffer.from(JSON.stringify(body));
-  call.request = call.dialect.readRequest(body, '/chat/completions');
+  if (changes.dialect !== undefined) call.dialect = changes.dialect;
+  if (call.dialect !== null) call.readAs(body);
   return Object.assign(call, changes);
 }
 
@@ -105,7 +106,7 @@ describe('the semantic-loop step', () => {
       'a call without a session',
       callOf(chat(user('Where is it now?')), { sessionId: null, sessionKey: null }),
     ],
-    ['a path that is not read', callOf(chat(user('Where is it now?')), { request: null, dialect: null })],
+    ['a path that is not read', callOf(chat(user('Where is it now?')), { dialect: null })],
     ['white space', callOf(chat(user(' \n')))],
     ['a word that goes on as before', callOf(chat(user('Continue.')))],
     [
@@ -150,12 +151,17 @@ describe('the semantic-loop step', () => {
   });
 
   test.each([
-    ['is not there', { dialect: null }],
-    ['cannot be parsed', { body: Buffer.from('{') }],
-    ['has no place for it', { body: Buffer.from('{"messages":"none"}') }],
-  ])('fails open when the request %s: the loop is known, the request stays', async (_, changes) => {
+    ['has no place for it', (body: unknown) => body],
+    [
+      'cannot be changed',
+      () => {
+        throw new Error('no');
+      },
+    ],
+  ])('fails open when the request %s: the loop is known, the request stays', async (_, injectSystem) => {
     const { step, failures, noted } = setUp();
-    const call = callOf(chat(user('Where is it now?')), changes);
+    const call = callOf(chat(user('Where is it now?')));
+    call.dialect = { ...(call.dialect as Dialect), injectSystem };
     await step.run?.(call);
     expect([call.injections, failures, noted]).toEqual([[], ['modification'], ['call-1 alert']]);
   });
@@ -179,7 +185,6 @@ describe('the semantic-loop step', () => {
       const body = bodyOf(...turns);
       const changes = {
         body: Buffer.from(JSON.stringify(body)),
-        request: dialect.readRequest(body, path),
         isSessionInferred: true,
       };
       await step.run?.(callOf(body, { ...changes, dialect }));
