@@ -19,6 +19,7 @@ let gateway: RunningGateway;
 const receivers: Receiver[] = [];
 const cleanUp: (() => unknown)[] = [];
 let agentCount = 0;
+let sessionCount = 0;
 
 beforeAll(async () => {
   gateway = await startGateway();
@@ -53,10 +54,11 @@ async function watchLoops(channelId: string, on = gateway) {
   return answer.body as { rule_id: string };
 }
 
-/** An agent that does the same thing five times. */
-async function loop(on = gateway) {
-  const agentId = `looper-${process.pid}-${++agentCount}`;
-  const sessionId = `ses-${agentId}`;
+const newAgent = () => `looper-${process.pid}-${++agentCount}`;
+
+/** A session in which an agent does the same thing five times. */
+async function loop(on = gateway, agentId = newAgent()) {
+  const sessionId = `ses-${++sessionCount}-${agentId}`;
   const steps = Array.from({ length: 5 }, (_, n) => ({
     meta: { trace_id: `${sessionId}-${n}`, timestamp: new Date().toISOString(), session_id: sessionId },
     identity: { agent_id: agentId, agent_type: 'test', capability_version: '1.0.0' },
@@ -112,6 +114,27 @@ describe('a loop', () => {
     await gateway.operator('POST', `/v1/sessions/${sessionId}/terminate`, { reason: 'enough' });
     const [, second] = await receiver.arrived(2);
     expect(parsed(second as never)).toMatchObject({ phase: 'recovered', agent_id: agentId });
+  });
+
+  it('of another session of the same agent is told by its name, and the end is that of both', async () => {
+    const receiver = await receive();
+    const { channel } = await createChannel(receiver.url);
+    await watchLoops(channel.channel_id);
+    const first = await loop();
+    const second = await loop(gateway, first.agentId);
+    const [, another] = (await receiver.arrived(2)).map(parsed);
+    expect(another).toMatchObject({
+      phase: 'firing',
+      agent_id: first.agentId,
+      session_id: second.sessionId,
+      title: `Agent "${first.agentId}" is going round in circles in another session`,
+      detail: { loop_session_count: 2, newest_session_ids: [second.sessionId, first.sessionId] },
+    });
+    for (const { sessionId } of [first, second])
+      await gateway.operator('POST', `/v1/sessions/${sessionId}/terminate`, { reason: 'enough' });
+    const [, , over, ...more] = (await receiver.arrived(3)).map(parsed);
+    expect(over).toMatchObject({ phase: 'recovered', session_id: second.sessionId });
+    expect(more).toEqual([]);
   });
 
   it('shows in the default rules of a tenant that has no others, and reaches nobody', async () => {

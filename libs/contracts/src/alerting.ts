@@ -33,7 +33,10 @@ const ruleFields = {
    */
   threshold: z.number().min(0).max(1).nullable(),
   window_s: seconds('window_s').nullable(),
-  /** After a notice, nothing more about the same agent for this long. */
+  /**
+   * After a notice, nothing more about the same agent for this long; sessions of it that go into a loop meanwhile are told
+   * together afterwards.
+   */
   cooldown_s: seconds('cooldown_s'),
   /** Says it again while it lasts; null = once. */
   repeat_s: seconds('repeat_s').nullable(),
@@ -142,6 +145,7 @@ export const createdAlertChannelSchema = z.object({
   secret: z.string().nullable(),
 });
 
+/** `firing` comes again where an agent has more looping sessions than were told; `recovered` comes once, after the last. */
 export const NOTICE_PHASES = ['firing', 'repeat', 'recovered', 'test'] as const;
 
 /** What a channel delivers; the JSON body of a webhook. */
@@ -161,7 +165,7 @@ export const alertNoticeSchema = z.object({
   text: z.string(),
   /** Page of the dashboard; null when no public URL is known. */
   url: z.string().nullable(),
-  detail: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+  detail: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string())])),
 });
 export type AlertNotice = z.infer<typeof alertNoticeSchema>;
 

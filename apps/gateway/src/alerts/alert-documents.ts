@@ -19,6 +19,8 @@ const firingSchema = z.array(
     since_ms: z.number(),
     notice_count: z.number(),
     last_notice_ms: z.number().nullable(),
+    // Absent: written before sessions were told apart.
+    told_session_ids: z.array(z.string()).default([]),
   }),
 );
 

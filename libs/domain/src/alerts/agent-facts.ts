@@ -4,8 +4,8 @@ import { type BudgetShare, type BudgetUse, fullestBudget } from './budget-share.
 
 type SemanticLoopFact = Omit<AlertEvent & { kind: 'semantic_loop' }, 'kind' | 'tenant_id' | 'agent_id'>;
 
-/** Sessions of one agent known to be in a loop; the oldest is forgotten first. */
-const LOOPING_SESSIONS_MAX = 100;
+/** Looping sessions listed; a further one is listed, and told, when there is room. A notice says that they may be more. */
+export const LOOPING_SESSIONS_PER_AGENT_MAX = 100;
 /**
  * A session unheard of for this long is in a loop no more: an agent that was killed in the middle of one says no goodbye,
  * and what it left must not stand for its later loops.
@@ -28,14 +28,10 @@ export class AgentFacts {
   /** Every budget it has; null when nothing was heard of them. */
   #budgets: readonly BudgetUse[] | null = null;
 
-  /** The sessions in a loop, and the one that went into it last; forgets those unheard of for too long. */
-  loops(nowMs: number): { count: number; latest: string | null } {
-    let latest: string | null = null;
-    for (const [sessionId, atMs] of this.#looping) {
-      if (nowMs - atMs >= LOOP_IDLE_MS_MAX) this.#looping.delete(sessionId);
-      else latest = sessionId;
-    }
-    return { count: this.#looping.size, latest };
+  /** In the order in which they went into a loop; forgets those unheard of for too long. */
+  loopingSessions(nowMs: number): readonly string[] {
+    this.#forgetIdle(nowMs);
+    return [...this.#looping.keys()];
   }
 
   /** @returns false if this changes nothing but when it was seen */
@@ -69,6 +65,11 @@ export class AgentFacts {
     return this.#budgets === null ? 'unknown' : fullestBudget(this.#budgets, nowMs);
   }
 
+  #forgetIdle(nowMs: number): void {
+    for (const [sessionId, atMs] of this.#looping)
+      if (nowMs - atMs >= LOOP_IDLE_MS_MAX) this.#looping.delete(sessionId);
+  }
+
   #label(sessionId: string | null, isLooping: boolean, atMs: number): boolean {
     if (sessionId === null) return false;
     if (!isLooping) return this.#looping.delete(sessionId);
@@ -78,10 +79,10 @@ export class AgentFacts {
       return false;
     }
     this.#looping.delete(sessionId);
-    if (this.#looping.size >= LOOPING_SESSIONS_MAX) {
-      const [oldest] = this.#looping.keys();
-      if (oldest !== undefined) this.#looping.delete(oldest);
-    }
+    // Who is listed stays: if the newest took the place of the oldest, each would be news again with its next step.
+    const isFull = () => this.#looping.size >= LOOPING_SESSIONS_PER_AGENT_MAX;
+    if (isFull()) this.#forgetIdle(atMs);
+    if (isFull()) return false;
     this.#looping.set(sessionId, atMs);
     return true;
   }

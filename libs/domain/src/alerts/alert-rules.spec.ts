@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '#testing';
+import { LOOPING_SESSIONS_PER_AGENT_MAX } from './agent-facts.js';
 import type { AlertEvent } from './alert-event.js';
-import { AGENTS_PER_TENANT_MAX, AlertRules, type DueNotice } from './alert-rules.js';
+import { AGENTS_PER_TENANT_MAX, AlertRules, type DueNotice, type FiringState } from './alert-rules.js';
+import { NEWS_GAP_MS } from './notice-plan.js';
 import { defaultRules, type RuleSettings } from './rule-defaults.js';
 
 const T0 = Date.UTC(2026, 0, 15, 12);
@@ -77,6 +79,15 @@ const spendOf = (atMs: number, ...budgets: ReturnType<typeof spent>[]): AlertEve
 });
 const spend = (atMs: number, spentUsd: number, period: Period = 'day'): AlertEvent =>
   spendOf(atMs, spent(spentUsd, period));
+/** As it was kept by a process that told people of it once. */
+const kept = (changes: Partial<FiringState> = {}): FiringState => ({
+  agent_id: 'crawler',
+  since_ms: T0,
+  notice_count: 1,
+  last_notice_ms: T0,
+  told_session_ids: [],
+  ...changes,
+});
 const phases = (due: DueNotice[]): string[] => due.map(({ phase }) => phase);
 
 describe('a kill_switch rule', () => {
@@ -159,10 +170,8 @@ describe('a semantic_loop rule', () => {
 
   it('goes on after a restart until the window has passed', () => {
     const { rules } = watch(rule('semantic_loop', { repeat_s: 240 }));
-    const last_notice_ms = T0 - 5 * MINUTE;
-    rules.restore('default', 'rule-semantic_loop', [
-      { agent_id: 'crawler', since_ms: T0 - 8 * MINUTE, notice_count: 1, last_notice_ms },
-    ]);
+    const state = kept({ since_ms: T0 - 8 * MINUTE, last_notice_ms: T0 - 5 * MINUTE });
+    rules.restore('default', 'rule-semantic_loop', [state]);
     expect(rules.tick(T0)).toMatchObject([{ phase: 'repeat', detail: {} }]);
     expect(rules.firing('default', 'rule-semantic_loop')).toHaveLength(1);
     expect(phases(rules.tick(T0 + 5 * MINUTE))).toEqual(['recovered']);
@@ -171,7 +180,7 @@ describe('a semantic_loop rule', () => {
 
 describe('an entropy_loop rule', () => {
   it('fires when a session goes into a loop and is over when none of the agent is in one', () => {
-    const { rules } = watch(rule('entropy_loop'));
+    const { rules } = watch(rule('entropy_loop', { cooldown_s: 300 }));
     expect(phases(rules.observe(step(0, { severity: 'loop' })))).toEqual(['firing']);
     expect(rules.observe(step(1_000, { severity: 'loop' }))).toEqual([]);
     expect(rules.observe(label(2_000, 'loop', 's2'))).toEqual([]);
@@ -183,6 +192,123 @@ describe('an entropy_loop rule', () => {
     const { rules } = watch(rule('entropy_loop'));
     rules.observe(step(0, { severity: 'loop' }));
     expect(phases(rules.observe(step(1_000, { severity: 'loop', ended: true })))).toEqual(['recovered']);
+  });
+});
+
+describe('a session that goes into a loop while another one of its agent is in one', () => {
+  const EACH = { cooldown_s: 0 };
+  const loops = (rules: AlertRules, atMs: number, from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, n) =>
+      rules.observe(label(atMs, 'loop', `s${from + n}`)),
+    ).flat();
+  const told = (due: DueNotice[]) =>
+    due.map(({ phase, session_id, detail }) => [phase, session_id, detail.new_session_count]);
+
+  it('is told at once, by its name', () => {
+    const { rules } = watch(rule('entropy_loop', { cooldown_s: 300 }));
+    loops(rules, 0, 1, 1);
+    const [second, ...more] = loops(rules, 6 * MINUTE, 2, 2);
+    expect(more).toEqual([]);
+    expect(second).toMatchObject({
+      phase: 'firing',
+      session_id: 's2',
+      since_ms: T0,
+      detail: { loop_session_count: 2, new_session_count: 1, newest_session_ids: ['s2', 's1'] },
+    });
+    expect(rules.firing('default', 'rule-entropy_loop')).toMatchObject([{ since_ms: T0, notice_count: 2 }]);
+  });
+
+  it('waits for the end of the cooldown, and is told together with the others that wait', () => {
+    const { rules } = watch(rule('entropy_loop', { cooldown_s: 300 }));
+    expect(told(loops(rules, 0, 1, 50))).toEqual([['firing', 's1', 1]]);
+    expect(rules.tick(T0 + 300_000 - 1)).toEqual([]);
+    const due = rules.tick(T0 + 300_000);
+    expect(told(due)).toEqual([['firing', 's50', 49]]);
+    expect(due[0]?.detail).toMatchObject({
+      loop_session_count: 50,
+      newest_session_ids: ['s50', 's49', 's48', 's47', 's46'],
+    });
+    expect(rules.tick(T0 + 600_000 - 1)).toEqual([]);
+  });
+
+  it('is told together with others also where a rule has no cooldown', () => {
+    const { rules } = watch(rule('entropy_loop', EACH));
+    expect(told(loops(rules, 0, 1, 50))).toEqual([
+      ['firing', 's1', 1],
+      ['firing', 's2', 1],
+    ]);
+    expect(rules.tick(T0 + NEWS_GAP_MS - 1)).toEqual([]);
+    expect(told(rules.tick(T0 + NEWS_GAP_MS))).toEqual([['firing', 's50', 48]]);
+    expect(rules.tick(T0 + 2 * NEWS_GAP_MS)).toEqual([]);
+  });
+
+  it('is not told when it is over before its turn, and told again when it comes back', () => {
+    const { rules } = watch(rule('entropy_loop', { cooldown_s: 60 }));
+    loops(rules, 0, 1, 2);
+    rules.observe(label(1_000, 'normal', 's2'));
+    expect(rules.tick(T0 + MINUTE)).toEqual([]);
+    expect(told(loops(rules, MINUTE, 2, 2))).toEqual([['firing', 's2', 1]]);
+    rules.observe(label(MINUTE + 1, 'normal', 's2'));
+    expect(told(loops(rules, 3 * MINUTE, 2, 2))).toEqual([['firing', 's2', 1]]);
+  });
+
+  it('is told when the first one ends, and the end is that of the last', () => {
+    const { rules } = watch(rule('entropy_loop', { cooldown_s: 60 }));
+    loops(rules, 0, 1, 2);
+    expect(rules.observe(label(1_000, 'normal', 's1'))).toEqual([]);
+    expect(told(rules.tick(T0 + MINUTE))).toEqual([['firing', 's2', 1]]);
+    expect(rules.observe(label(2 * MINUTE, 'normal', 's2'))).toMatchObject([
+      { phase: 'recovered', session_id: 's2', since_ms: T0 },
+    ]);
+  });
+
+  it('waits for the end of a mute', () => {
+    const { rules, kept } = watch(rule('entropy_loop', EACH));
+    loops(rules, 0, 1, 1);
+    kept.rules = [rule('entropy_loop', { ...EACH, muted_until_ms: T0 + 5 * MINUTE })];
+    rules.refresh('default', T0);
+    expect(loops(rules, MINUTE, 2, 3)).toEqual([]);
+    expect(rules.tick(T0 + 5 * MINUTE - 1)).toEqual([]);
+    expect(told(rules.tick(T0 + 5 * MINUTE))).toEqual([['firing', 's3', 2]]);
+  });
+
+  it('puts the next repeat off, which is counted from the last notice', () => {
+    const { rules } = watch(rule('entropy_loop', { ...EACH, repeat_s: 300 }));
+    loops(rules, 0, 1, 1);
+    loops(rules, 4 * MINUTE, 2, 2);
+    expect(rules.tick(T0 + 5 * MINUTE)).toEqual([]);
+    expect(told(rules.tick(T0 + 9 * MINUTE))).toEqual([['repeat', 's2', 0]]);
+  });
+
+  it('is told after a restart if it was not before it, and the others are not told twice', () => {
+    const before = watch(rule('entropy_loop', { cooldown_s: 300 }));
+    loops(before.rules, 0, 1, 2);
+    const states = before.rules.states('default', 'rule-entropy_loop');
+    expect(states).toMatchObject([{ notice_count: 1, told_session_ids: ['s1'] }]);
+
+    const { rules } = watch(rule('entropy_loop', { cooldown_s: 300 }));
+    for (const sessionId of ['s2', 's1']) rules.prime(label(0, 'loop', sessionId));
+    rules.restore('default', 'rule-entropy_loop', states);
+    expect(rules.untoldLoops(T0 + MINUTE)).toEqual([]);
+    expect(told(rules.tick(T0 + 5 * MINUTE))).toEqual([['firing', 's2', 1]]);
+    expect(rules.tick(T0 + 9 * MINUTE)).toEqual([]);
+  });
+
+  it('is listed from then on where there is room, and neither listed nor told before', () => {
+    const { rules } = watch(rule('entropy_loop', EACH));
+    loops(rules, 0, 1, LOOPING_SESSIONS_PER_AGENT_MAX);
+    rules.tick(T0 + MINUTE);
+    const beyond = `s${LOOPING_SESSIONS_PER_AGENT_MAX + 1}`;
+    for (const atMs of [2 * MINUTE, 3 * MINUTE]) {
+      expect(rules.observe(label(atMs, 'loop', beyond))).toEqual([]);
+      expect(rules.tick(T0 + atMs)).toEqual([]);
+    }
+    rules.observe(label(4 * MINUTE, 'normal', 's1'));
+    const [due] = rules.observe(label(5 * MINUTE, 'loop', beyond));
+    expect(due).toMatchObject({
+      session_id: beyond,
+      detail: { loop_session_count: LOOPING_SESSIONS_PER_AGENT_MAX, new_session_count: 1 },
+    });
   });
 });
 
@@ -276,8 +402,7 @@ describe('a budget rule', () => {
 
   it('goes on after a restart as soon as anything is known, without being over in between', () => {
     const { rules } = watch(rule('budget'));
-    const state = { agent_id: 'crawler', since_ms: T0, notice_count: 1, last_notice_ms: T0 };
-    rules.restore('default', 'rule-budget', [state]);
+    rules.restore('default', 'rule-budget', [kept()]);
     expect(rules.observe(spendOf(1, spent(1, 'hour'), spent(9, 'month')))).toEqual([]);
   });
 
@@ -356,8 +481,7 @@ describe('an agent_silent rule', () => {
   it('goes on firing over a restart, without a word', () => {
     const { rules } = watch(rule('agent_silent'));
     rules.prime(step(-60 * MINUTE));
-    const state = { agent_id: 'crawler', since_ms: T0 - 50 * MINUTE, notice_count: 1, last_notice_ms: T0 };
-    rules.restore('default', 'rule-agent_silent', [state]);
+    rules.restore('default', 'rule-agent_silent', [kept({ since_ms: T0 - 50 * MINUTE })]);
     for (const atMs of [1_000, 600_000, 700_000]) expect(rules.tick(T0 + atMs)).toEqual([]);
     expect(phases(rules.observe(call(800_000, false)))).toEqual(['recovered']);
   });
@@ -491,8 +615,7 @@ describe('the rules of a tenant', () => {
     rules.prime(step(-MINUTE, { severity: 'loop' }));
     rules.prime({ ...step(-MINUTE, { severity: 'loop' }), agent_id: 'told' });
     rules.prime({ ...step(-11 * MINUTE, { severity: 'loop' }), agent_id: 'gone' });
-    const state = { agent_id: 'told', since_ms: T0 - MINUTE, notice_count: 1, last_notice_ms: T0 - MINUTE };
-    rules.restore('default', 'rule-entropy_loop', [state]);
+    rules.restore('default', 'rule-entropy_loop', [kept({ agent_id: 'told', told_session_ids: ['s1'] })]);
     expect(rules.untoldLoops(T0).map(({ phase, agent_id }) => [phase, agent_id])).toEqual([
       ['firing', 'crawler'],
     ]);
@@ -500,9 +623,8 @@ describe('the rules of a tenant', () => {
 
   it('keep what nothing is known of after a restart', () => {
     const { rules } = watch(rule('error_rate'), rule('budget'), rule('agent_silent'));
-    const state = { agent_id: 'crawler', since_ms: T0, notice_count: 1, last_notice_ms: T0 };
     for (const type of ['error_rate', 'budget', 'agent_silent'])
-      rules.restore('default', `rule-${type}`, [state]);
+      rules.restore('default', `rule-${type}`, [kept()]);
     expect(rules.tick(T0 + MINUTE)).toEqual([]);
     expect(rules.firing('default', 'rule-budget')).toHaveLength(1);
     expect(phases(rules.observe(call(2 * MINUTE, false)))).toEqual(['recovered', 'recovered']);

@@ -39,6 +39,8 @@ export interface FiringState {
   since_ms: number;
   notice_count: number;
   last_notice_ms: number | null;
+  /** Sessions of which people heard; some may be over. */
+  told_session_ids: string[];
 }
 
 interface Subject {
@@ -46,6 +48,8 @@ interface Subject {
   tally: CallTally | null;
   /** Of the latest reading that held: a recovery names the session it was about. */
   sessionId: string | null;
+  /** Looping sessions of which people heard. */
+  toldSessionIds: ReadonlySet<string>;
 }
 
 interface RuleState {
@@ -144,19 +148,25 @@ export class AlertRules {
   }
 
   firing(tenantId: string, ruleId: string): AlertRule['firing'] {
-    return this.states(tenantId, ruleId).map(({ last_notice_ms: _, ...shown }) => shown);
+    return this.states(tenantId, ruleId).map(({ agent_id, since_ms, notice_count }) => ({
+      agent_id,
+      since_ms,
+      notice_count,
+    }));
   }
 
   /** To be kept, and given to `restore` after a restart. */
   states(tenantId: string, ruleId: string): FiringState[] {
     const states: FiringState[] = [];
-    for (const [agentId, { state }] of this.#tenant(tenantId).rules.get(ruleId)?.subjects ?? []) {
+    const subjects = this.#tenant(tenantId).rules.get(ruleId)?.subjects ?? [];
+    for (const [agentId, { state, toldSessionIds }] of subjects) {
       if (state.sinceMs === null) continue;
       states.push({
         agent_id: agentId,
         since_ms: state.sinceMs,
         notice_count: state.noticeCount,
         last_notice_ms: state.lastNoticeMs,
+        told_session_ids: [...toldSessionIds],
       });
     }
     return states;
@@ -181,12 +191,11 @@ export class AlertRules {
   restore(tenantId: string, ruleId: string, states: readonly FiringState[]): void {
     const tenant = this.#tenant(tenantId);
     const one = tenant.rules.get(ruleId);
-    for (const { agent_id, since_ms, notice_count, last_notice_ms } of states.slice(
-      0,
-      SUBJECTS_PER_RULE_MAX,
-    )) {
+    for (const kept of states.slice(0, SUBJECTS_PER_RULE_MAX)) {
+      const { agent_id, since_ms, notice_count, last_notice_ms } = kept;
       const state = { sinceMs: since_ms, noticeCount: notice_count, lastNoticeMs: last_notice_ms };
-      one?.subjects.set(agent_id, { state, tally: null, sessionId: null });
+      const toldSessionIds = new Set(kept.told_session_ids);
+      one?.subjects.set(agent_id, { state, tally: null, sessionId: null, toldSessionIds });
       if (one?.rule.type === 'semantic_loop')
         this.#facts(tenant, agent_id).recalledLoopMs = last_notice_ms ?? since_ms;
     }
@@ -225,13 +234,19 @@ export class AlertRules {
     const known = one.subjects.get(agentId);
     const isFiring = known !== undefined && known.state.sinceMs !== null;
     const tally = known?.tally ?? null;
-    const { holds, session_id, detail } = readCondition({ rule, facts, tally, isFiring, nowMs });
+    const toldSessionIds = known?.toldSessionIds ?? NO_SESSIONS;
+    const reading = readCondition({ rule, facts, tally, toldSessionIds, isFiring, nowMs });
+    const { holds, session_id, detail, sessions = { told: [], untold: [] } } = reading;
     const isOn = holds === 'unknown' ? isFiring : holds;
     if (!isOn && !isFiring) return;
     const subject = known ?? this.#subject(one, agentId, nowMs);
     if (subject === null) return;
     const sinceMs = subject.state.sinceMs ?? nowMs;
-    const { state, say } = planNotice(subject.state, isOn, rule, nowMs);
+    const isNews = sessions.untold.length > 0;
+    const { state, say } = planNotice(subject.state, { holds: isOn, isNews }, rule, nowMs);
+    // One that has left its loop is forgotten: when it comes back, it is news.
+    const told = say === null ? sessions.told : [...sessions.told, ...sessions.untold];
+    subject.toldSessionIds = told.length === 0 ? NO_SESSIONS : new Set(told);
     if (state !== subject.state) this.markChanged(tenantId, rule.rule_id);
     subject.state = state;
     if (isOn && session_id !== null) subject.sessionId = session_id;
@@ -267,7 +282,7 @@ export class AlertRules {
     const known = one.subjects.get(agentId);
     if (known !== undefined) return known;
     if (one.subjects.size >= SUBJECTS_PER_RULE_MAX && !this.#makeRoom(one, nowMs)) return null;
-    const subject: Subject = { state: QUIET, tally: null, sessionId: null };
+    const subject: Subject = { state: QUIET, tally: null, sessionId: null, toldSessionIds: NO_SESSIONS };
     one.subjects.set(agentId, subject);
     return subject;
   }
@@ -351,6 +366,8 @@ export class AlertRules {
     subjects.delete(agentId);
   }
 }
+
+const NO_SESSIONS: ReadonlySet<string> = new Set();
 
 const concerns = (rule: RuleSettings, agentId: string): boolean =>
   rule.agent_id === null || rule.agent_id === agentId;

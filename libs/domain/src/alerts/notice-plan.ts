@@ -9,7 +9,13 @@
  *
  * Cooldown counts from the last notice that something is wrong; a recovery is said at once, because it ends what was
  * said before, and never of something nobody was told. (Reactivating an agent ends its cooldown too: see the rules.) Muted, it fires silently; what still lasts afterwards is said.
+ *
+ * News of what is told already (another session loops) are told as firing once more, at once where nothing is cooling; what comes
+ * up meanwhile waits and is told in one notice.
  */
+/** Between two notices of one firing that bring news, also without a cooldown: whoever wants each wants no flood. */
+export const NEWS_GAP_MS = 30_000;
+
 export interface NoticeTiming {
   cooldown_s: number;
   repeat_s: number | null;
@@ -33,10 +39,16 @@ export interface NoticePlan {
   say: 'firing' | 'repeat' | 'recovered' | null;
 }
 
-/** @param holds whether the rule's condition holds now */
+export interface Reading {
+  /** The rule's condition holds now. */
+  holds: boolean;
+  /** Something about it was never told. */
+  isNews: boolean;
+}
+
 export function planNotice(
   state: Readonly<SubjectState>,
-  holds: boolean,
+  { holds, isNews }: Reading,
   timing: NoticeTiming,
   nowMs: number,
 ): NoticePlan {
@@ -53,6 +65,9 @@ export function planNotice(
   if (isMuted || isCooling) return { state: firing, say: null };
   const told = { ...firing, noticeCount: firing.noticeCount + 1, lastNoticeMs: nowMs };
   if (firing.noticeCount === 0) return { state: told, say: 'firing' };
+  // The first news of a firing is told at once; more of it may be a flood.
+  if (isNews && (firing.noticeCount === 1 || sinceNoticeMs >= NEWS_GAP_MS))
+    return { state: told, say: 'firing' };
   if (timing.repeat_s === null || sinceNoticeMs < timing.repeat_s * 1_000)
     return { state: firing, say: null };
   return { state: told, say: 'repeat' };

@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { ALERT_TYPES, type AlertType, alertNoticeSchema } from '#contracts';
+import { LOOPING_SESSIONS_PER_AGENT_MAX } from './agent-facts.js';
 import type { DueNotice } from './alert-rules.js';
 import { mailOf, slackBody } from './message-bodies.js';
-import { noticeOf, oneLine, spokenDuration, testNotice } from './notice.js';
+import { noticeOf, spokenDuration, testNotice } from './notice.js';
+import { oneLine } from './one-line.js';
 import { defaultRules, type RuleSettings } from './rule-defaults.js';
 
 const AT = Date.UTC(2026, 0, 15, 12);
 const DETAILS: Record<AlertType, DueNotice['detail']> = {
   kill_switch: { incident_id: 'inc-1', score: 13, threshold: 10 },
-  entropy_loop: { loop_session_count: 2 },
+  entropy_loop: { loop_session_count: 1, new_session_count: 1, newest_session_ids: ['s 1'] },
   semantic_loop: { similarity: 0.97, threshold: 0.95, occurrence: 2, paused: false, window_s: 600 },
   budget: { period: 'day', spent_usd: 8.5, budget_usd: 10, share: 0.85, threshold: 0.8 },
   error_rate: { share: 0.6, threshold: 0.5, call_count: 20, failure_count: 12, window_s: 300 },
@@ -57,6 +59,39 @@ describe('a notice', () => {
     expect(noticeOf(due('semantic_loop', { detail: paused }), context).text).toContain('is paused');
     expect(noticeOf(due('semantic_loop', { detail: {} }), context).text).toContain('before this gateway');
     expect(noticeOf(due('kill_switch', { phase: 'recovered' }), context).text).toBe('It lasted 10 min.');
+  });
+
+  it('names the sessions that loop, and those of which nobody heard first', () => {
+    const ids = ['s9', 's8', 's7', 's6', 's5'];
+    const loops = (count: number, newCount: number, changes: Partial<DueNotice> = {}) => {
+      const newest_session_ids = ids.slice(0, count);
+      const detail = { loop_session_count: count, new_session_count: newCount, newest_session_ids };
+      return noticeOf(due('entropy_loop', { detail, ...changes }), context);
+    };
+    expect(loops(1, 1)).toMatchObject({
+      title: 'Agent "crawler" is going round in circles',
+      text: 'Session "s9" repeats the same steps.',
+    });
+    expect(loops(2, 1)).toMatchObject({
+      title: 'Agent "crawler" is going round in circles in another session',
+      text: 'Session "s9" repeats the same steps. In all, 2 of its sessions do.',
+    });
+    expect(loops(5, 3)).toMatchObject({
+      title: 'Agent "crawler" is going round in circles in 3 more sessions',
+      text: 'Sessions "s9", "s8" and "s7" repeat the same steps. In all, 5 of its sessions do.',
+    });
+    expect(loops(50, 48)).toMatchObject({
+      title: 'Agent "crawler" is going round in circles in 48 more sessions',
+      text: '48 sessions repeat the same steps, the newest are "s9", "s8", "s7", "s6" and "s5". In all, 50 of its sessions do.',
+    });
+    expect(loops(3, 3).text).toBe('Sessions "s9", "s8" and "s7" repeat the same steps.');
+    expect(loops(2, 0, { phase: 'repeat' })).toMatchObject({
+      title: 'Still: Agent "crawler" is going round in circles',
+      text: 'Sessions "s9" and "s8" repeat the same steps. It has lasted 10 min.',
+    });
+    const full = LOOPING_SESSIONS_PER_AGENT_MAX;
+    expect(loops(full, 1).text).toContain('In all, at least 100 of its sessions do.');
+    expect(loops(full, 0, { phase: 'repeat' }).text).toMatch(/^At least 100 sessions repeat/);
   });
 
   it('leads to the page where one can look', () => {

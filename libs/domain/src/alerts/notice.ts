@@ -1,14 +1,8 @@
 /** A due notice in words: one line, a few sentences, and where to look. Ids of agents are strangers' text: cleaned. */
 import type { AlertNotice } from '#contracts';
 import type { DueNotice } from './alert-rules.js';
-
-const SHOWN_CHARS_MAX = 120;
-
-/** One line without control and direction characters. */
-export const oneLine = (text: string, charsMax = SHOWN_CHARS_MAX): string => {
-  const plain = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
-  return plain.length > charsMax ? `${plain.slice(0, charsMax - 1)}…` : plain;
-};
+import { loopWords } from './loop-words.js';
+import { oneLine } from './one-line.js';
 
 const percent = (share: unknown): string => `${Math.round(Number(share) * 100)} %`;
 const usd = (amount: unknown): string => `$${Number(amount).toFixed(2)}`;
@@ -33,11 +27,7 @@ function wordsOf({ rule, agent_id, detail }: DueNotice): { on: string; text: str
         off: `${agent} was reactivated`,
       };
     case 'entropy_loop':
-      return {
-        on: `${agent} is going round in circles`,
-        text: `${detail.loop_session_count === 1 ? 'One of its sessions repeats' : `${detail.loop_session_count} of its sessions repeat`} the same steps.`,
-        off: `${agent} goes round in circles no more`,
-      };
+      return loopWords(agent, detail);
     case 'semantic_loop':
       return {
         on: `${agent} asks the same again in other words`,

@@ -1,4 +1,5 @@
 /** Whether a rule's condition holds for an agent now, and the figures that say so. */
+import type { AlertNotice } from '#contracts';
 import type { AgentFacts } from './agent-facts.js';
 import type { CallTally } from './call-tally.js';
 import {
@@ -11,13 +12,18 @@ import {
   SILENT_WINDOW_S_DEFAULT,
 } from './rule-defaults.js';
 
-export type NoticeDetail = Record<string, string | number | boolean | null>;
+export type NoticeDetail = AlertNotice['detail'];
+
+/** Named in a notice; how many there are is said besides. */
+const NAMED_SESSIONS_MAX = 5;
 
 export interface Condition {
   /** `unknown`: nothing was heard that would decide it; what was firing goes on. */
   holds: boolean | 'unknown';
   session_id: string | null;
   detail: NoticeDetail;
+  /** Of each of them people hear, also while the rule fires for another one; absent: it speaks of the agent. */
+  sessions?: { told: readonly string[]; untold: readonly string[] };
 }
 
 const round = (value: number, digits: number): number => Number(value.toFixed(digits));
@@ -27,12 +33,15 @@ export interface ConditionInput {
   facts: AgentFacts;
   /** Of this rule and agent; `error_rate` only. */
   tally: CallTally | null;
+  /** Sessions of which people heard. */
+  toldSessionIds: ReadonlySet<string>;
   /** It fires already. */
   isFiring: boolean;
   nowMs: number;
 }
 
-export function readCondition({ rule, facts, tally, isFiring, nowMs }: ConditionInput): Condition {
+export function readCondition(input: ConditionInput): Condition {
+  const { rule, facts, tally, isFiring, nowMs } = input;
   switch (rule.type) {
     case 'kill_switch': {
       const { incident } = facts;
@@ -40,10 +49,8 @@ export function readCondition({ rule, facts, tally, isFiring, nowMs }: Condition
       const { incident_id, score, threshold, session_id } = incident;
       return { holds: true, session_id, detail: { incident_id, score, threshold } };
     }
-    case 'entropy_loop': {
-      const { count, latest } = facts.loops(nowMs);
-      return { holds: count > 0, session_id: latest, detail: { loop_session_count: count } };
-    }
+    case 'entropy_loop':
+      return entropyLoop(input);
     case 'semantic_loop':
       return semanticLoop(rule, facts, nowMs);
     case 'budget': {
@@ -72,6 +79,25 @@ export function readCondition({ rule, facts, tally, isFiring, nowMs }: Condition
       };
     }
   }
+}
+
+/** It is over when no session loops any more. */
+function entropyLoop({ facts, toldSessionIds, nowMs }: ConditionInput): Condition {
+  const looping = facts.loopingSessions(nowMs);
+  const told = looping.filter((id) => toldSessionIds.has(id));
+  const untold = looping.filter((id) => !toldSessionIds.has(id));
+  // What is told already is older, whatever order it was found in after a restart.
+  const newest = [...told, ...untold].slice(-NAMED_SESSIONS_MAX).reverse();
+  return {
+    holds: looping.length > 0,
+    session_id: newest[0] ?? null,
+    detail: {
+      loop_session_count: looping.length,
+      new_session_count: untold.length,
+      newest_session_ids: newest,
+    },
+    sessions: { told, untold },
+  };
 }
 
 /** A loop is a moment; it is over when none followed. One from before a restart goes on until then, without figures. */

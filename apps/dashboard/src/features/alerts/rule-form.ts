@@ -13,7 +13,8 @@ export const TYPE_LABELS: Record<AlertType, string> = {
 
 export const TYPE_HELP: Record<AlertType, string> = {
   kill_switch: 'When the kill switch stops an agent. It is over when somebody reactivates it.',
-  entropy_loop: 'When entropy says that a session goes round in circles.',
+  entropy_loop:
+    'When entropy says that a session goes round in circles, and again when another one of the same agent does: those that come up while it is quiet are told together. It is over when none does any more.',
   semantic_loop:
     'When a session asks the same again in other words, for the second time or more, and its agent’s policy is not hints alone. It is over when this long passed without.',
   budget: 'When an agent has spent this share of its hour, day or month.',
