@@ -34,6 +34,10 @@ export const ERRORS = {
     status: 403,
     text: 'The kill switch stopped this agent: it was repeating itself. Do not retry.',
   },
+  agent_stopped_again: {
+    status: 409,
+    text: 'The kill switch has stopped this agent again meanwhile; look at its latest incident.',
+  },
   outside_allowed_hours: { status: 403, text: 'This agent may not run at this hour.' },
   session_capped: { status: 403, text: "This session has used up what its agent's policy allows." },
   budget_exceeded: { status: 429, text: 'The budget of this agent is used up.' },

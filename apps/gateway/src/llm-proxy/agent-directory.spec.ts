@@ -50,7 +50,12 @@ beforeEach(() => {
         if (kind === 'agent_policy') onDisk = body as AgentPolicy;
       },
     },
-    audit: { record: async (_by: unknown, _tenant: string, action: string) => void audited.push(action) },
+    audit: {
+      record: async (_by: unknown, _tenant: string, action: string, detail: Record<string, string>) => {
+        const { outcome, incident_id } = detail;
+        audited.push(outcome === undefined ? action : `${action} ${outcome} ${incident_id}`);
+      },
+    },
     clock: new FakeClock(),
     onPolicy: (scope: AgentScope) => toldActive.push(agents.policy(scope).active),
     onUnsaved: () => expect.unreachable(),
@@ -59,6 +64,8 @@ beforeEach(() => {
 
 /** All that can go on without a write has gone on. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** For a reactivation of whose moment a test says nothing. */
+const nothing = (): void => undefined;
 /** Lets the one write through that waits, and what follows go on. */
 async function letWrite(): Promise<void> {
   await turn();
@@ -101,8 +108,8 @@ describe('changes of one agent at once', () => {
 
   test('tell the second of two that reactivate', async () => {
     await settle(agents.patchPolicy(AGENT, { active: false }, ANN));
-    const both = settle(agents.reactivate(AGENT, ANN), agents.reactivate(AGENT, BEN));
-    expect(await both).toEqual([true, false]);
+    const both = settle(agents.reactivate(AGENT, ANN, nothing), agents.reactivate(AGENT, BEN, nothing));
+    expect(await both).toEqual(['reactivated', 'already_active']);
     expect(audited).toEqual(['agent.policy', 'agent.reactivate']);
   });
 });
@@ -133,14 +140,39 @@ describe('a kill switch that fires while another change is being written', () =>
 
   test('is not undone by a reactivation that began before', async () => {
     await settle(agents.patchPolicy(AGENT, { active: false }, ANN));
-    const reactivation = agents.reactivate(AGENT, BEN);
+    const reactivation = agents.reactivate(AGENT, BEN, () => expect.unreachable());
     await turn();
     expect(writes).toHaveLength(1);
     expect(agents.deactivateByKillSwitch(AGENT, incident('inc-2'))).toBe(false);
-    await settle(reactivation);
+    expect(await settle(reactivation)).toEqual(['stopped_again']);
     await letWrite();
     expect(agents.policy(AGENT)).toMatchObject({ active: false, deactivated_by: 'ann' });
     expect(onDisk).toMatchObject({ active: false });
     expect(agents.openIncidentId(AGENT)).toBe('inc-2');
+    expect(audited).toEqual(['agent.policy', 'agent.reactivate stopped_again inc-2']);
+  });
+
+  test('is not undone by a reactivation that was asked for before and waits for its turn', async () => {
+    await settle(agents.patchPolicy(AGENT, { active: false }, ANN));
+    const patch = agents.patchPolicy(AGENT, { requests_per_minute: 5 }, ANN);
+    const reactivation = agents.reactivate(AGENT, BEN, () => expect.unreachable());
+    agents.deactivateByKillSwitch(AGENT, incident('inc-2'));
+    expect((await settle<unknown>(patch, reactivation))[1]).toBe('stopped_again');
+    expect(agents.policy(AGENT).active).toBe(false);
+    expect(agents.openIncidentId(AGENT)).toBe('inc-2');
+  });
+
+  test('is known to the reactivation that it follows, whose moment was before it', async () => {
+    await settle(agents.patchPolicy(AGENT, { active: false }, ANN));
+    const seen: boolean[] = [];
+    const reactivation = agents.reactivate(AGENT, BEN, () => {
+      seen.push(agents.policy(AGENT).active);
+      expect(agents.deactivateByKillSwitch(AGENT, incident('inc-2'))).toBe(true);
+    });
+    expect(await settle(reactivation)).toEqual(['stopped_again']);
+    await letWrite();
+    expect(seen).toEqual([true]);
+    expect(onDisk).toMatchObject({ active: false, deactivated_by: KILL_SWITCH_ACTOR });
+    expect(audited).toEqual(['agent.policy', 'agent.reactivate', 'agent.deactivate']);
   });
 });

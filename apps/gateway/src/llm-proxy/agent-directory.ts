@@ -37,6 +37,9 @@ export interface AgentDirectoryParts {
   onUnsaved: (error: unknown) => void;
 }
 
+/** `stopped_again`: the kill switch fired after the operator had asked; the agent is stopped. */
+export type Reactivation = 'reactivated' | 'already_active' | 'stopped_again';
+
 const KILL_SWITCH: Auditor = { operator_id: KILL_SWITCH_ACTOR, role: 'system' };
 
 export class AgentDirectory {
@@ -101,12 +104,15 @@ export class AgentDirectory {
     }
   }
 
-  /** Rejects as the store does: then nothing has changed. */
-  patchPolicy(scope: AgentScope, patch: AgentPolicyPatch, by: OperatorPrincipal): Promise<AgentPolicy> {
+  /** Rejects as the store does: then nothing has changed. To let an agent call again there is `reactivate`. */
+  patchPolicy(
+    scope: AgentScope,
+    patch: Omit<AgentPolicyPatch, 'active'> & { active?: false },
+    by: OperatorPrincipal,
+  ): Promise<AgentPolicy> {
     return this.#changes.run(scope, async () => {
       const before = this.policy(scope);
       const after = applyPolicyPatch(before, patch, by.operator_id, this.#parts.clock.nowMs());
-      if (after.active && !before.active) return this.#reactivated(scope, after, by);
       const saved = await this.#savePolicy(scope, after);
       await this.#audit(scope, by, 'agent.policy', { ...patch });
       return saved;
@@ -144,39 +150,48 @@ export class AgentDirectory {
     return before.active;
   }
 
-  /** False: it was active already, or another operator was faster. Rejects as the store does: it stays deactivated. */
-  reactivate(scope: AgentScope, by: OperatorPrincipal): Promise<boolean> {
+  /**
+   * `already_active` also where another operator was faster. Rejects as the store does: it stays deactivated.
+   * @param onActive called the moment it may call again, before anything else can happen
+   */
+  reactivate(scope: AgentScope, by: OperatorPrincipal, onActive: () => void): Promise<Reactivation> {
+    const { store, clock } = this.#parts;
+    const { tenantId, agentId } = splitAgentScope(scope);
+    const asked = this.#openIncidents.get(scope);
     return this.#changes.run(scope, async () => {
       const before = this.policy(scope);
-      if (before.active) return false;
-      const after = applyPolicyPatch(before, { active: true }, by.operator_id, this.#parts.clock.nowMs());
-      await this.#reactivated(scope, after, by);
-      return true;
+      if (before.active) return 'already_active';
+      const incidentId = this.#openIncidents.get(scope);
+      // Fired while this waited for its turn: the operator cannot have meant it.
+      if (incidentId !== undefined && incidentId !== asked) return 'stopped_again';
+      const nowMs = clock.nowMs();
+      await store.closeIncidents(tenantId, agentId, by.operator_id, nowMs);
+      if (this.#openIncidents.get(scope) === incidentId) this.#openIncidents.delete(scope);
+      const after = applyPolicyPatch(before, { active: true }, by.operator_id, nowMs);
+      await this.#save(scope, 'agent_policy', after);
+      if (this.#putInForce(scope, after, before).active) {
+        onActive();
+        await this.#audit(scope, by, 'agent.reactivate', {});
+      } else {
+        const stopped = { outcome: 'stopped_again', incident_id: this.#openIncidents.get(scope) };
+        await this.#audit(scope, by, 'agent.reactivate', stopped);
+      }
+      return this.policy(scope).active ? 'reactivated' : 'stopped_again';
     });
   }
 
-  async #reactivated(scope: AgentScope, after: AgentPolicy, by: OperatorPrincipal): Promise<AgentPolicy> {
-    const { tenantId, agentId } = splitAgentScope(scope);
-    const nowMs = this.#parts.clock.nowMs();
+  async #savePolicy(scope: AgentScope, policy: AgentPolicy): Promise<AgentPolicy> {
     const before = this.#policies.get(scope);
-    const incidentId = this.#openIncidents.get(scope);
-    await this.#parts.store.closeIncidents(tenantId, agentId, by.operator_id, nowMs);
-    if (this.#openIncidents.get(scope) === incidentId) this.#openIncidents.delete(scope);
-    const saved = await this.#savePolicy(scope, after, before);
-    await this.#audit(scope, by, 'agent.reactivate', {});
-    return saved;
+    await this.#save(scope, 'agent_policy', policy);
+    return this.#putInForce(scope, policy, before);
   }
 
   /**
-   * What is in force then: the given policy, unless the kill switch fired meanwhile. Its own write is next in the queue.
+   * The given policy, unless the kill switch fired since. Its own write is next in the queue.
    * @param before what was in force when the change began
+   * @returns what is in force
    */
-  async #savePolicy(
-    scope: AgentScope,
-    policy: AgentPolicy,
-    before = this.#policies.get(scope),
-  ): Promise<AgentPolicy> {
-    await this.#save(scope, 'agent_policy', policy);
+  #putInForce(scope: AgentScope, policy: AgentPolicy, before: AgentPolicy | undefined): AgentPolicy {
     const now = this.#policies.get(scope);
     const inForce = now === undefined || now === before ? policy : stoppedAs(now, policy);
     this.#enforce(scope, inForce);

@@ -105,9 +105,10 @@ export class AgentsController {
     @Principal() operator: OperatorPrincipal,
     @Param('agent_id') agentId: string,
   ): Promise<{ status: 'ok'; note?: 'already_active' }> {
-    const isDone = await this.proxy.incidents.reactivate(operator, requireId(agentId));
+    const outcome = await this.proxy.incidents.reactivate(operator, requireId(agentId));
     this.proxy.views.touch(operator.tenant_id, agentId);
-    return isDone ? { status: 'ok' } : { status: 'ok', note: 'already_active' };
+    if (outcome === 'stopped_again') throw new ObservatoryError('agent_stopped_again');
+    return outcome === 'reactivated' ? { status: 'ok' } : { status: 'ok', note: outcome };
   }
 }
 

@@ -12,7 +12,7 @@ import {
 } from '#contracts';
 import type { KillSwitchWindows } from '#domain/kill-switch';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
-import type { AgentDirectory } from './agent-directory.js';
+import type { AgentDirectory, Reactivation } from './agent-directory.js';
 import type { ProxyEvents } from './proxy-events.js';
 import { windowPrefix } from './window-key.js';
 
@@ -69,12 +69,12 @@ export class IncidentDesk {
     await Promise.all(this.#writing);
   }
 
-  /** False: it was active already, or somebody else was faster. Rejects as the store does. */
-  async reactivate(by: OperatorPrincipal, agentId: string): Promise<boolean> {
+  /** Rejects as the store does. */
+  async reactivate(by: OperatorPrincipal, agentId: string): Promise<Reactivation> {
     const { agents, store, live } = this.#parts;
-    const isDone = await agents.reactivate(agentScope(by.tenant_id, agentId), by);
-    if (isDone) {
-      this.forget(by.tenant_id, agentId);
+    const scope = agentScope(by.tenant_id, agentId);
+    const outcome = await agents.reactivate(scope, by, () => this.#forget(by.tenant_id, agentId));
+    if (outcome !== 'already_active') {
       const { items } = await store.incidents({
         tenant_id: by.tenant_id,
         agent_id: agentId,
@@ -82,11 +82,14 @@ export class IncidentDesk {
       });
       for (const incident of items) live.publish(by.tenant_id, TOPICS.incidents, incident);
     }
-    return isDone;
+    return outcome;
   }
 
-  /** The agent starts afresh: windows and the alert's state are cleared. */
-  forget(tenantId: string, agentId: string): void {
+  /**
+   * The agent starts afresh: windows and the alert's state are cleared. Its very next call is measured against neither, and
+   * what stops it again is news.
+   */
+  #forget(tenantId: string, agentId: string): void {
     const prefix = windowPrefix(tenantId, agentId);
     this.#parts.windows.forgetWhere((key) => key.startsWith(prefix));
     this.#parts.alerts.note({

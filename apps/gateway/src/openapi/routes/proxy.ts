@@ -109,12 +109,13 @@ export const PROXY_ROUTES: readonly Route[] = [
     tag: 'Agents',
     summary: 'Reactivate an agent',
     description:
-      'Clears the windows of its kill switch and closes its incidents. Of two operators at once, one is told already_active.',
+      'Clears the windows of its kill switch and closes its incidents. Of two operators at once, one is told already_active. Where the kill switch fires meanwhile, the agent stays stopped and the answer is agent_stopped_again.',
     caller: 'command',
     params: agentParams,
     answers: {
       200: { description: 'Done, or a note.', schema: agentCommandAnswerSchema, example: { status: 'ok' } },
     },
+    errors: ['agent_stopped_again'],
   },
   {
     method: 'get',
