@@ -1,20 +1,43 @@
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import { type EntropyAlertEvent, type SessionView, sessionKey } from '#contracts';
+import {
+  type DecisionStore,
+  type EntropyAlertEvent,
+  type SessionKey,
+  type SessionView,
+  sessionKey,
+} from '#contracts';
 import { FakeClock } from '#testing';
 import { AlertBoard, GROUP_COUNT_MAX } from './alert-board.js';
+import { IngestEvents } from './ingest-events.js';
 
 const LOOPING = { ended: false, severity: 'loop', control: { state: 'active' } } as SessionView;
 
 function start() {
   const clock = new FakeClock();
-  const board = new AlertBoard(clock, () => LOOPING);
+  const lines: string[] = [];
+  const logger = pino({}, { write: (line: string) => void lines.push(line) });
+  const metrics = new Registry();
+  const gauges = { liveSessions: () => 0, windows: () => 0, storeQueue: () => 0 };
+  const events = new IngestEvents(clock, logger, metrics, gauges);
+  let gaveWayCount = 0;
+  const onGaveWay = () => {
+    gaveWayCount += 1;
+    events.alertGaveWay(GROUP_COUNT_MAX);
+  };
+  const board = new AlertBoard(clock, () => LOOPING, onGaveWay);
   /** @returns whether another group gave way */
   const raise = (tenant: string, session_id: string) => {
+    const before = gaveWayCount;
     const event = { event_type: 'entropy_alert', session_id, agent_id: 'a', at_ms: clock.nowMs() };
-    return board.raise(sessionKey(tenant, session_id), event as EntropyAlertEvent);
+    board.raise(sessionKey(tenant, session_id), event as EntropyAlertEvent);
+    return gaveWayCount > before;
   };
   const open = (tenant: string) => board.open(tenant).map(({ session_id }) => session_id);
-  return { clock, board, raise, open };
+  const counted = async () =>
+    (await metrics.getSingleMetric('observatory_entropy_alerts_gave_way_total')?.get())?.values[0]?.value;
+  return { clock, board, raise, open, lines, counted };
 }
 
 describe('the board of open alerts', () => {
@@ -44,15 +67,46 @@ describe('the board of open alerts', () => {
     expect(sessions).not.toContain('s-1');
   });
 
+  it('counts each that gives way, and writes one line a minute about them', async () => {
+    const { clock, raise, lines, counted } = start();
+    for (let count = 0; count < GROUP_COUNT_MAX; count += 1) raise('t', `s-${count}`);
+    expect([await counted(), lines.length]).toEqual([0, 0]);
+    raise('t', 'one more');
+    clock.advance(59_999);
+    raise('t', 'another');
+    expect([await counted(), lines.length]).toEqual([2, 1]);
+    clock.advance(1);
+    raise('t', 'a third');
+    expect([await counted(), lines.length]).toEqual([3, 2]);
+    expect(JSON.parse(lines[1] as string)).toMatchObject({ event: 'entropy_alert_gave_way', count: 3 });
+  });
+
+  it('counts those too for which there is no room after a restart', async () => {
+    const { board, open, counted } = start();
+    const store = { alertGroup: async (_: string, session_id: string) => ({ session_id, last_at_ms: 0 }) };
+    const sessions = Array.from({ length: GROUP_COUNT_MAX + 2 }, (_, n): [SessionKey, SessionView] => [
+      sessionKey('t', `s-${n}`),
+      LOOPING,
+    ]);
+    await board.recover(store as unknown as DecisionStore, sessions);
+    expect(open('t')).toHaveLength(GROUP_COUNT_MAX);
+    expect(await counted()).toBe(2);
+  });
+
   it('takes no room for sessions that are over', () => {
     const clock = new FakeClock();
-    const board = new AlertBoard(clock, () => undefined);
+    let gaveWayCount = 0;
+    const onGaveWay = () => {
+      gaveWayCount += 1;
+    };
+    const board = new AlertBoard(clock, () => undefined, onGaveWay);
     const raise = (session_id: string) =>
       board.raise(sessionKey('t', session_id), { session_id, at_ms: clock.nowMs() } as EntropyAlertEvent);
     for (let count = 0; count < GROUP_COUNT_MAX; count += 1) raise(`s-${count}`);
     clock.advance(60_000);
     expect(board.open('t')).toEqual([]);
-    expect(raise('new')).toBe(false);
+    raise('new');
     expect(board.open('t')).toHaveLength(1);
+    expect(gaveWayCount).toBe(0);
   });
 });

@@ -35,14 +35,14 @@ export class AlertBoard {
   constructor(
     private readonly clock: Clock,
     private readonly sessionOf: (key: SessionKey) => SessionView | undefined,
+    private readonly onGaveWay: () => void,
   ) {}
 
-  /** @returns true if another group had to give way */
-  raise(key: SessionKey, event: EntropyAlertEvent): boolean {
+  raise(key: SessionKey, event: EntropyAlertEvent): void {
     const group = this.#byTenant.get(splitSessionKey(key).tenantId)?.get(key);
     if (group === undefined) {
       const { session_id, agent_id, at_ms } = event;
-      return this.#add(key, {
+      this.#add(key, {
         session_id,
         agent_id,
         alert_count: 1,
@@ -50,12 +50,12 @@ export class AlertBoard {
         last_at_ms: at_ms,
         latest: event,
       });
+      return;
     }
     group.alert_count += 1;
     group.last_at_ms = event.at_ms;
     group.agent_id = event.agent_id;
     group.latest = event;
-    return false;
   }
 
   /** Newest alert first. */
@@ -81,7 +81,7 @@ export class AlertBoard {
     }
   }
 
-  #add(key: SessionKey, group: AlertGroup): boolean {
+  #add(key: SessionKey, group: AlertGroup): void {
     const { tenantId } = splitSessionKey(key);
     let groups = this.#byTenant.get(tenantId);
     if (groups === undefined) {
@@ -95,11 +95,11 @@ export class AlertBoard {
     this.#count -= groups.size;
     groups.set(key, group);
     this.#count += groups.size;
-    if (this.#count <= GROUP_COUNT_MAX) return false;
+    if (this.#count <= GROUP_COUNT_MAX) return;
     const [most, theirs] = this.#largest(tenantId, groups);
     const [oldest] = theirs.entries().next().value as [SessionKey, AlertGroup];
     this.#remove(most, oldest);
-    return true;
+    this.onGaveWay();
   }
 
   /** A tenant that has more than half is the one, without a look at the others: a flood is cheap. */

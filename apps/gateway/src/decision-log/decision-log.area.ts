@@ -20,7 +20,7 @@ import { EntropyTracker } from '#domain/entropy/writer';
 import type { Clock, IdSource } from '#kernel';
 import type { ControlDesk } from '../hitl/control-desk.js';
 import type { LiveHub } from '../realtime/live-hub.js';
-import { AlertBoard } from './alert-board.js';
+import { AlertBoard, GROUP_COUNT_MAX } from './alert-board.js';
 import { EntropyFeed } from './entropy-feed.js';
 import { IngestEvents } from './ingest-events.js';
 import { Retention } from './retention.js';
@@ -99,7 +99,8 @@ export class DecisionLogArea {
     });
     this.#topology = new TopologyFeed(clock, live, warn);
     this.#stats = new StatsFeed(clock, live);
-    this.#board = new AlertBoard(clock, (key) => this.registry.peek(key));
+    const onGaveWay = () => events.alertGaveWay(GROUP_COUNT_MAX);
+    this.#board = new AlertBoard(clock, (key) => this.registry.peek(key), onGaveWay);
     const tracker: EntropyTracker = new EntropyTracker({
       clock,
       config,

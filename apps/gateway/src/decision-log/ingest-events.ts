@@ -8,6 +8,8 @@ import { type Clock, RingBuffer } from '#kernel';
 /** Requests whose latency the dashboard's percentiles cover. */
 const LATENCY_SAMPLES_MAX = 4_096;
 const LATENCY_WINDOW_MS = 10_000;
+/** Between two lines about alerts that gave way. */
+const GAVE_WAY_TOLD_EVERY_MS = 60_000;
 
 interface Sample {
   atMs: number;
@@ -19,6 +21,7 @@ export class IngestEvents {
   readonly #rejected: Counter;
   readonly #duplicates: Counter;
   readonly #alerts: Counter;
+  readonly #alertsGaveWay: Counter;
   readonly #refused: Counter<'reason'>;
   readonly #evicted: Counter<'reason'>;
   readonly #storeFailures: Counter<'what'>;
@@ -26,6 +29,8 @@ export class IngestEvents {
   readonly #latencies = new RingBuffer<Sample>(LATENCY_SAMPLES_MAX);
   readonly #bySeverity: Record<Severity, { inc(): void }>;
   readonly #versions = new Set<string>();
+  #gaveWayCount = 0;
+  #gaveWayToldMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly clock: Clock,
@@ -54,6 +59,11 @@ export class IngestEvents {
     this.#alerts = new Counter({
       name: name('entropy_alerts_total'),
       help: 'Entropy alerts raised.',
+      registers,
+    });
+    this.#alertsGaveWay = new Counter({
+      name: name('entropy_alerts_gave_way_total'),
+      help: 'Open entropy alerts that left the panel because it was full; they stay in the history.',
       registers,
     });
     this.#refused = new Counter({
@@ -133,6 +143,19 @@ export class IngestEvents {
         count: event.occurrence_count,
       },
       'entropy loop',
+    );
+  }
+
+  /** The board is full: an alert of the tenant with most is in its history, but no longer on its panel. */
+  alertGaveWay(openCountMax: number): void {
+    this.#alertsGaveWay.inc();
+    this.#gaveWayCount += 1;
+    const nowMs = this.clock.nowMs();
+    if (nowMs - this.#gaveWayToldMs < GAVE_WAY_TOLD_EVERY_MS) return;
+    this.#gaveWayToldMs = nowMs;
+    this.logger.warn(
+      { event: 'entropy_alert_gave_way', count: this.#gaveWayCount, open_count_max: openCountMax },
+      'more entropy alerts are open than there is room for; those of the tenant that has most give way',
     );
   }
 
