@@ -1,4 +1,4 @@
-/** "(2) Observatory": loops that nobody has stopped, visible from another tab. */
+/** "(2) Observatory": sessions that loop and that nobody has stopped, visible from another tab. */
 import { useEffect } from 'react';
 import { useLoopCount } from './looping';
 

@@ -5,6 +5,7 @@
 import { Bell, BellOff, Repeat } from 'lucide-react';
 import { useState } from 'react';
 import type { AlertGroup } from '#contracts';
+import { useLoopCount } from '../../app/looping';
 import { type SessionsData, useTopic } from '../../realtime';
 import { Badge, cx, IconButton, Panel, Skeleton } from '../../ui';
 import { AlertAnnouncer } from './alert-announcer';
@@ -34,9 +35,7 @@ export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAl
   const { rows, semanticBySession } = useShownAlerts(groups, sessions, isPointed);
   const rowCount = Math.min(Math.max(rows.length, 1), ROWS_SHOWN_MAX);
   const height = useStableHeight(rowCount, keepsHeight && data !== null) * ROW_PX;
-  const unattendedCount = rows.filter(
-    ({ session_id }) => (sessions.get(session_id)?.control.state ?? 'active') === 'active',
-  ).length;
+  const unattendedCount = useLoopCount();
   return (
     <Panel
       title="Entropy Alerts and Semantic Loops"
