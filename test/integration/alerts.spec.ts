@@ -10,7 +10,7 @@ import { SMTPServer } from 'smtp-server';
 import { io } from 'socket.io-client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { verifySignature } from '#domain/alerts';
-import { type Receiver, startReceiver, status } from './http-receiver.js';
+import { type Received, type Receiver, startReceiver, status } from './http-receiver.js';
 import { type RunningGateway, startGateway } from './start-gateway.js';
 
 const CANARY = 'canary-signing-secret-0123456789';
@@ -304,6 +304,66 @@ describe('a process that is killed', () => {
     const files = readdirSync(dataDir).map((name) => readFileSync(join(dataDir, name), 'latin1'));
     for (const text of [first.output(), second.output(), metrics, ...files])
       expect(text).not.toContain(CANARY);
+  });
+});
+
+describe('a process that is asked to stop while a delivery is under way', () => {
+  /** A gateway of its own, one of whose notices has just arrived. */
+  async function sending(receiver: Receiver) {
+    const dataDir = mkdtempSync(join(tmpdir(), 'observatory-alerts-'));
+    cleanUp.push(() => rmSync(dataDir, { recursive: true, force: true }));
+    const first = await startGateway({ dataDir });
+    const { channel, secret } = await createChannel(receiver.url, {}, first);
+    await watchLoops(channel.channel_id, first);
+    await loop(first);
+    const [sent] = await receiver.arrived(1);
+    const startAgain = async () => {
+      const second = await startGateway({ dataDir });
+      cleanUp.push(() => second.stop());
+      return second;
+    };
+    return { first, sent: sent as Received, secret: secret ?? '', startAgain };
+  }
+  const idOf = ({ headers }: Received) => String(headers['x-observatory-delivery']);
+
+  it('leaves one that nobody answers to the next, which sends the same again, signed', async () => {
+    const receiver = await receive(() => undefined);
+    const { first, sent, secret, startAgain } = await sending(receiver);
+    expect(await first.stop()).toBe(0);
+    expect(first.output()).not.toContain('drain step did not finish');
+
+    receiver.answer = status(204);
+    const second = await startAgain();
+    const [, again] = (await receiver.arrived(2)) as [Received, Received];
+    expect(idOf(again)).toBe(idOf(sent));
+    expect(again.body).toBe(sent.body);
+    for (const { headers, body } of [sent, again]) {
+      const header = String(headers['x-observatory-signature']);
+      expect(verifySignature({ header, body, nowMs: Date.now(), secret })).toBe(true);
+    }
+    const done = await delivery((one) => one.delivery_id === idOf(sent) && one.state === 'delivered', second);
+    expect(done).toMatchObject({ attempt_count: 1, last_error: null });
+    // Who was told is known: nothing else comes of the same loop.
+    const { items } = (await second.operator('GET', '/v1/alert-deliveries')).body;
+    expect(items).toHaveLength(1);
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  it('waits for the answer to one that is about to be answered, and does not send it again', async () => {
+    let answer = () => {};
+    const receiver = await receive((_, response) => {
+      answer = () => void response.writeHead(204).end();
+    });
+    const { first, sent, startAgain } = await sending(receiver);
+    const stopped = first.stop();
+    await expect.poll(() => first.output()).toContain('draining');
+    answer();
+    expect(await stopped).toBe(0);
+
+    receiver.answer = status(204);
+    const second = await startAgain();
+    await delivery((one) => one.delivery_id === idOf(sent) && one.state === 'delivered', second);
+    expect(receiver.received).toHaveLength(1);
   });
 });
 
