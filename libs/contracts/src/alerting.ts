@@ -27,7 +27,7 @@ const ruleFields = {
   /** Null: every agent of the tenant. */
   agent_id: z.string().min(1).max(LIMITS.idCharsMax).nullable(),
   /**
-   * `budget`: share of a budget spent, 0..1 (0.8 = at 80 %). `error_rate`: share of failed calls, 0..1, over the last
+   * `budget`: share of a budget spent, 0..1 (0.8 = at 80 %); a call that a budget refuses counts as much. `error_rate`: share of failed calls, 0..1, over the last
    * `window_s`, of at least ten. `agent_silent`: unused, the agent is silent for `window_s`. `semantic_loop`: unused, it
    * is over when none was found for `window_s`. Else unused.
    */

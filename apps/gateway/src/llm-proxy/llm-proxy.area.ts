@@ -15,6 +15,7 @@ import {
   splitAgentScope,
   TOPICS,
 } from '#contracts';
+import type { AlertEvent, BudgetPeriod } from '#domain/alerts';
 import { KillSwitchWindows } from '#domain/kill-switch';
 import { budgetSeeds, SessionCaps } from '#domain/policy';
 import type { Clock, IdSource } from '#kernel';
@@ -242,6 +243,7 @@ export class LlmProxyArea {
         limiter: limits.limiter,
         caps: this.#caps,
         clock,
+        onOverBudget: (call, period) => this.#noteSpend(call.scope, subjectOf(call), period),
         onLimiterFailed: (error) => this.#events.failedOpen('rate_limiter', error),
       },
       hold: {
@@ -306,18 +308,23 @@ export class LlmProxyArea {
     this.views.touch(call.tenantId, call.agentId);
     const { scope } = call;
     const { alerts, clock } = this.#parts;
-    const subject = { tenant_id: call.tenantId, agent_id: call.agentId, session_id: call.sessionId };
+    const subject = subjectOf(call);
     alerts.note({ kind: 'call', ...subject, at_ms: clock.nowMs(), failed: isError(call) });
     const policy = this.agents.restriction(scope);
     if (record.cost_usd !== null && policy !== null && hasBudget(policy)) this.#noteSpend(scope, subject);
   }
 
-  #noteSpend(
-    scope: AgentScope,
-    subject: { tenant_id: string; agent_id: string; session_id: string | null },
-  ): void {
+  #noteSpend(scope: AgentScope, subject: AlertSubject, refused: BudgetPeriod | null = null): void {
     const { alerts, clock } = this.#parts;
     const budgets = this.#activity.budgets(scope, this.agents.policy(scope));
-    alerts.note({ kind: 'spend', ...subject, at_ms: clock.nowMs(), budgets });
+    alerts.note({ kind: 'spend', ...subject, at_ms: clock.nowMs(), budgets, refused });
   }
 }
+
+type AlertSubject = Pick<AlertEvent, 'tenant_id' | 'agent_id' | 'session_id'>;
+
+const subjectOf = ({ tenantId, agentId, sessionId }: ProxyCall): AlertSubject => ({
+  tenant_id: tenantId,
+  agent_id: agentId,
+  session_id: sessionId,
+});

@@ -1,6 +1,6 @@
 /** What the rules remember of one agent: enough to say whether a condition holds now, and no more. */
 import type { AlertEvent } from './alert-event.js';
-import { type BudgetShare, type BudgetUse, fullestBudget } from './budget-share.js';
+import { type BudgetShare, type BudgetUse, fullestBudget, noteSpend } from './budget-share.js';
 
 type SemanticLoopFact = Omit<AlertEvent & { kind: 'semantic_loop' }, 'kind' | 'tenant_id' | 'agent_id'>;
 
@@ -47,7 +47,7 @@ export class AgentFacts {
         this.semanticLoop = event;
         return true;
       case 'spend':
-        this.#budgets = event.budgets.map((spend) => ({ ...spend, at_ms: event.at_ms }));
+        this.#budgets = noteSpend(this.#budgets ?? [], event);
         return true;
       case 'call':
         this.seenAtMs = Math.max(this.seenAtMs ?? 0, event.at_ms);

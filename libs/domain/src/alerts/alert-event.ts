@@ -40,4 +40,9 @@ export type AlertEvent =
       paused: boolean;
     })
   /** What the agent has spent of each of its budgets, and which it has: none after the last one was taken away. */
-  | (Fact & { kind: 'spend'; budgets: readonly BudgetSpend[] });
+  | (Fact & {
+      kind: 'spend';
+      budgets: readonly BudgetSpend[];
+      /** The one whose rest did not cover what a call might cost; null: nothing was refused. */
+      refused: BudgetPeriod | null;
+    });

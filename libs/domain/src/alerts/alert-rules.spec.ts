@@ -72,12 +72,14 @@ const step = (atMs: number, changes: { severity?: 'loop'; ended?: boolean } = {}
 });
 type Period = 'hour' | 'day' | 'month';
 const spent = (spent_usd: number, period: Period) => ({ period, spent_usd, budget_usd: 10 });
-const spendOf = (atMs: number, ...budgets: ReturnType<typeof spent>[]): AlertEvent => ({
+type Spend = AlertEvent & { kind: 'spend' };
+const spendOf = (atMs: number, ...budgets: ReturnType<typeof spent>[]): Spend => ({
   kind: 'spend',
   ...subject(atMs),
   budgets,
+  refused: null,
 });
-const spend = (atMs: number, spentUsd: number, period: Period = 'day'): AlertEvent =>
+const spend = (atMs: number, spentUsd: number, period: Period = 'day'): Spend =>
   spendOf(atMs, spent(spentUsd, period));
 /** As it was kept by a process that told people of it once. */
 const kept = (changes: Partial<FiringState> = {}): FiringState => ({
@@ -384,6 +386,38 @@ describe('a budget rule', () => {
       },
     ]);
     expect(phases(rules.observe(spend(2, 5)))).toEqual(['recovered']);
+  });
+
+  const refusal = (atMs: number, spentUsd: number, period: Period): AlertEvent => ({
+    ...spend(atMs, spentUsd, period),
+    refused: period,
+  });
+
+  it('fires when a call is refused, however little is spent, and goes on until the period is over', () => {
+    const { rules } = watch(rule('budget'));
+    expect(rules.observe(spendOf(0, spent(3, 'day'), spent(5, 'month')))).toEqual([]);
+    expect(rules.observe(refusal(1, 3, 'day'))).toMatchObject([
+      { phase: 'firing', detail: { period: 'day', spent_usd: 3, share: 0.3, refused: true } },
+    ]);
+    // A smaller call goes through: the day's budget is no larger for that.
+    expect(rules.observe(spend(2, 4))).toEqual([]);
+    expect(rules.tick(T0 + 11 * 60 * MINUTE)).toEqual([]);
+    expect(phases(rules.tick(T0 + 12 * 60 * MINUTE))).toEqual(['recovered']);
+  });
+
+  it('is over an hour after the last call that the budget of an hour refused', () => {
+    const { rules } = watch(rule('budget'));
+    rules.observe(refusal(0, 3, 'hour'));
+    expect(rules.observe(refusal(30 * MINUTE, 3, 'hour'))).toEqual([]);
+    expect(rules.tick(T0 + 89 * MINUTE)).toEqual([]);
+    expect(phases(rules.tick(T0 + 90 * MINUTE))).toEqual(['recovered']);
+  });
+
+  it('is over when the budget that refused a call is made larger', () => {
+    const { rules } = watch(rule('budget'));
+    rules.observe(refusal(0, 3, 'day'));
+    const larger = { ...spent(3, 'day'), budget_usd: 20 };
+    expect(phases(rules.observe(spendOf(1, larger)))).toEqual(['recovered']);
   });
 
   it('looks at the fullest of several budgets', () => {

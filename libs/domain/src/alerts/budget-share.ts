@@ -1,35 +1,62 @@
 /** How much of its budgets an agent has spent, as far as it is known: a period that has ended since is spent no more. */
-import type { BudgetSpend } from './alert-event.js';
+import type { AlertEvent, BudgetPeriod, BudgetSpend } from './alert-event.js';
 
 const HOUR_MS = 3_600_000;
 
 /** One budget as it was told last. */
 export interface BudgetUse extends BudgetSpend {
   at_ms: number;
+  /** When it last had no room for a call; null: never since it is what it is. */
+  refused_at_ms: number | null;
 }
 
-/** @returns false once the period in which this was spent is over: a sliding hour, a calendar day or month in UTC */
-function isCurrent({ period, at_ms }: BudgetUse, nowMs: number): boolean {
-  if (period === 'hour') return nowMs - at_ms < HOUR_MS;
-  const [spent, now] = [new Date(at_ms), new Date(nowMs)];
+/** A smaller call that goes through later makes no room: a refusal stands for its period, unless the budget is changed. */
+export const noteSpend = (
+  before: readonly BudgetUse[],
+  { budgets, refused, at_ms }: AlertEvent & { kind: 'spend' },
+): BudgetUse[] =>
+  budgets.map((spend) => {
+    const same = before.find(
+      ({ period, budget_usd }) => period === spend.period && budget_usd === spend.budget_usd,
+    );
+    return {
+      ...spend,
+      at_ms,
+      refused_at_ms: refused === spend.period ? at_ms : (same?.refused_at_ms ?? null),
+    };
+  });
+
+/** @returns false once the period that this moment was in is over: a sliding hour, a calendar day or month in UTC */
+function isCurrent(period: BudgetPeriod, atMs: number, nowMs: number): boolean {
+  if (period === 'hour') return nowMs - atMs < HOUR_MS;
+  const [then, now] = [new Date(atMs), new Date(nowMs)];
   const isSameMonth =
-    spent.getUTCFullYear() === now.getUTCFullYear() && spent.getUTCMonth() === now.getUTCMonth();
-  return isSameMonth && (period === 'month' || spent.getUTCDate() === now.getUTCDate());
+    then.getUTCFullYear() === now.getUTCFullYear() && then.getUTCMonth() === now.getUTCMonth();
+  return isSameMonth && (period === 'month' || then.getUTCDate() === now.getUTCDate());
 }
 
-export interface BudgetShare extends BudgetUse {
+export interface BudgetShare extends BudgetSpend {
   /** 0..1, and above where more was spent than allowed. */
   share: number;
+  /** It had no room for a call of this period. */
+  refused: boolean;
 }
 
-/** The budget nearest to its end; null without any. */
+/** The budget nearest to its end, one that refuses calls before all others; null without any. */
 export function fullestBudget(uses: Iterable<BudgetUse>, nowMs: number): BudgetShare | null {
   let fullest: BudgetShare | null = null;
-  for (const use of uses) {
-    if (!(use.budget_usd > 0)) continue;
-    const spentUsd = isCurrent(use, nowMs) ? use.spent_usd : 0;
-    const share = spentUsd / use.budget_usd;
-    if (fullest === null || share > fullest.share) fullest = { ...use, spent_usd: spentUsd, share };
+  for (const { period, spent_usd, budget_usd, at_ms, refused_at_ms } of uses) {
+    if (!(budget_usd > 0)) continue;
+    const spentUsd = isCurrent(period, at_ms, nowMs) ? spent_usd : 0;
+    const share = spentUsd / budget_usd;
+    const refused = refused_at_ms !== null && isCurrent(period, refused_at_ms, nowMs);
+    if (fullest === null || isFuller({ share, refused }, fullest))
+      fullest = { period, spent_usd: spentUsd, budget_usd, share, refused };
   }
   return fullest;
 }
+
+type Fullness = Pick<BudgetShare, 'share' | 'refused'>;
+
+const isFuller = (a: Fullness, b: Fullness): boolean =>
+  a.refused === b.refused ? a.share > b.share : a.refused;

@@ -12,7 +12,7 @@ const DETAILS: Record<AlertType, DueNotice['detail']> = {
   kill_switch: { incident_id: 'inc-1', score: 13, threshold: 10 },
   entropy_loop: { loop_session_count: 1, new_session_count: 1, newest_session_ids: ['s 1'] },
   semantic_loop: { similarity: 0.97, threshold: 0.95, occurrence: 2, paused: false, window_s: 600 },
-  budget: { period: 'day', spent_usd: 8.5, budget_usd: 10, share: 0.85, threshold: 0.8 },
+  budget: { period: 'day', spent_usd: 8.5, budget_usd: 10, share: 0.85, threshold: 0.8, refused: false },
   error_rate: { share: 0.6, threshold: 0.5, call_count: 20, failure_count: 12, window_s: 300 },
   agent_silent: { silent_s: 720, window_s: 600, last_seen_ms: AT - 720_000 },
 };
@@ -47,6 +47,11 @@ describe('a notice', () => {
     expect(noticeOf(due('budget'), context)).toMatchObject({
       title: 'Agent "crawler" has spent 85 % of its budget for the day',
       text: '$8.50 of $10.00 are spent; this rule speaks from 80 %.',
+    });
+    const refused = { ...DETAILS.budget, spent_usd: 3, share: 0.3, refused: true };
+    expect(noticeOf(due('budget', { detail: refused }), context)).toMatchObject({
+      title: 'Agent "crawler" is refused calls by its budget for the day',
+      text: '$3.00 of $10.00 are spent; the rest did not cover what a call might cost.',
     });
     expect(noticeOf(due('agent_silent', { phase: 'repeat' }), context).title).toBe(
       'Still: Agent "crawler" has been silent for 12 min',

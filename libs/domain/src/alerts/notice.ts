@@ -40,12 +40,21 @@ function wordsOf({ rule, agent_id, detail }: DueNotice): { on: string; text: str
                 : 'The model was told; the session goes on.'),
         off: `${agent} has stopped asking the same again`,
       };
-    case 'budget':
+    case 'budget': {
+      const spent = `${usd(detail.spent_usd)} of ${usd(detail.budget_usd)} are spent`;
+      const off = `${agent} is within its budget again`;
+      if (detail.refused === true)
+        return {
+          on: `${agent} is refused calls by its budget for the ${detail.period}`,
+          text: `${spent}; the rest did not cover what a call might cost.`,
+          off,
+        };
       return {
         on: `${agent} has spent ${percent(detail.share)} of its budget for the ${detail.period}`,
-        text: `${usd(detail.spent_usd)} of ${usd(detail.budget_usd)} are spent; this rule speaks from ${percent(detail.threshold)}.`,
-        off: `${agent} is within its budget again`,
+        text: `${spent}; this rule speaks from ${percent(detail.threshold)}.`,
+        off,
       };
+    }
     case 'error_rate':
       return {
         on: `${percent(detail.share)} of the calls of ${agent.replace('Agent', 'agent')} fail`,

@@ -57,12 +57,20 @@ export function readCondition(input: ConditionInput): Condition {
       const fullest = facts.fullestBudget(nowMs);
       if (fullest === 'unknown') return { holds: 'unknown', session_id: null, detail: {} };
       if (fullest === null) return { holds: false, session_id: null, detail: {} };
-      const { period, spent_usd, budget_usd, share } = fullest;
+      const { period, spent_usd, budget_usd, share, refused } = fullest;
       const threshold = rule.threshold ?? BUDGET_SHARE_DEFAULT;
       return {
-        holds: share >= threshold,
+        // Whoever is refused has nothing left that is of use, whatever the share.
+        holds: refused || share >= threshold,
         session_id: null,
-        detail: { period, spent_usd: round(spent_usd, 6), budget_usd, share: round(share, 4), threshold },
+        detail: {
+          period,
+          spent_usd: round(spent_usd, 6),
+          budget_usd,
+          share: round(share, 4),
+          threshold,
+          refused,
+        },
       };
     }
     case 'error_rate':

@@ -17,7 +17,8 @@ export const TYPE_HELP: Record<AlertType, string> = {
     'When entropy says that a session goes round in circles, and again when another one of the same agent does: those that come up while it is quiet are told together. It is over when none does any more.',
   semantic_loop:
     'When a session asks the same again in other words, for the second time or more, and its agent’s policy is not hints alone. It is over when this long passed without.',
-  budget: 'When an agent has spent this share of its hour, day or month.',
+  budget:
+    'When an agent has spent this share of its hour, day or month, or is refused a call because the rest does not cover it.',
   error_rate: 'When this share of an agent’s calls fails, of at least ten.',
   agent_silent: 'When an agent that used to call has made no call for this long.',
 };

@@ -66,6 +66,7 @@ async function countedAfter(ending: Partial<ProxyCall>) {
     limiter,
     caps,
     clock,
+    onOverBudget: () => expect.unreachable(),
     onLimiterFailed: () => expect.unreachable(),
   });
   const target = { upstream: 'openai', agentId: null, path: '/chat/completions', query: '' };

@@ -5,6 +5,7 @@
  * on an upstream at work has used what was estimated: leaving early must not be a way around a limit.
  */
 import type { AgentPolicy, LimitDecision, LlmAnswer, RateLimiter, Usage } from '#contracts';
+import type { BudgetPeriod } from '#domain/alerts';
 import {
   corrections,
   costMicroUsd,
@@ -35,6 +36,8 @@ export interface PolicyParts {
   limiter: RateLimiter;
   caps: SessionCaps;
   clock: Clock;
+  /** A budget's rest did not cover what the call might cost. */
+  onOverBudget: (call: ProxyCall, period: BudgetPeriod) => void;
   /** The limiter's store cannot be reached: the call goes on, counted. */
   onLimiterFailed: (error: unknown) => void;
 }
@@ -75,28 +78,35 @@ function takeLimits(
   call.taken = { windows: [], atMs: nowMs, costMicroUsd: cost };
   if (windows.length === 0) return undefined;
   const { limiter } = parts;
-  if (limiter instanceof MemoryRateLimiter) return apply(call, windows, limiter.takeNow(windows), cost);
-  return limiter.take(windows).then(
-    (decision) => apply(call, windows, decision, cost),
-    (error: unknown) => {
-      parts.onLimiterFailed(error);
-      return undefined;
-    },
-  );
+  const applyTo = (decision: LimitDecision) => apply(parts, call, { windows, decision, cost });
+  if (limiter instanceof MemoryRateLimiter) return applyTo(limiter.takeNow(windows));
+  return limiter.take(windows).then(applyTo, (error: unknown) => {
+    parts.onLimiterFailed(error);
+    return undefined;
+  });
+}
+
+interface Taken {
+  windows: readonly NamedWindow[];
+  decision: LimitDecision;
+  /** Estimated, micro-USD. */
+  cost: number | null;
 }
 
 function apply(
+  { onOverBudget }: PolicyParts,
   call: ProxyCall,
-  windows: readonly NamedWindow[],
-  decision: LimitDecision,
-  cost: number | null,
+  { windows, decision, cost }: Taken,
 ): Verdict | undefined {
   call.answerHeaders = rateLimitHeaders(windows, decision);
   if (decision.refusedBy === null) {
     call.taken = { windows, atMs: decision.atMs, costMicroUsd: cost };
     return undefined;
   }
-  return limited((windows[decision.refusedBy] as NamedWindow).name, decision.retryAfterMs);
+  const { name } = windows[decision.refusedBy] as NamedWindow;
+  const period = BUDGET_PERIODS[name];
+  if (period !== undefined) onOverBudget(call, period);
+  return limited(name, decision.retryAfterMs);
 }
 
 /** Null: the call used nothing, because the upstream never had it, or failed it before an answer. */
@@ -165,6 +175,12 @@ function giveBack(
   const changes = corrections(taken.windows, real, taken.atMs);
   if (changes.length > 0) limiter.correct(changes).catch(onLimiterFailed);
 }
+
+const BUDGET_PERIODS: Partial<Record<LimitName, BudgetPeriod>> = {
+  budget_hour: 'hour',
+  budget_day: 'day',
+  budget_month: 'month',
+};
 
 const CAPS: Record<SessionCap, string> = {
   session_calls_max: 'calls',

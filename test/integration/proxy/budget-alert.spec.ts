@@ -1,0 +1,88 @@
+/** A budget from its setting to the alert that it is used up, over HTTP alone: real gateway, scripted upstream and receiver. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { ScriptedUpstream } from '#testing';
+import { type Receiver, startReceiver } from '../http-receiver.js';
+import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
+import { always, openaiChat } from './vendors.js';
+
+/** Of gpt-4o-mini: 60 tokens of prompt, 40 from the vendor's cache, 20 of answer. */
+const CALL_USD = (60 * 0.15 + 40 * 0.075 + 20 * 0.6) / 1e6;
+
+let upstream: ScriptedUpstream;
+let gateway: RunningGateway;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  [upstream, receiver] = await Promise.all([new ScriptedUpstream().listen(), startReceiver()]);
+  const env = {
+    OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
+    OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
+  };
+  gateway = await startGateway({ env });
+  upstream.script(always(openaiChat, { text: 'Done.' }));
+});
+afterAll(async () => {
+  await gateway.stop();
+  await Promise.all([upstream.close(), receiver.close()]);
+});
+afterEach(() => receiver.received.splice(0));
+
+/** With a bound on the answer, so that no call is let through for much more than it costs. */
+async function ask(agent: string, text: string, max_tokens = 20): Promise<number> {
+  const { status } = await fetch(`${gateway.url}/agents/${agent}/proxy/openai/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'gpt-4o-mini', max_tokens, messages: [{ role: 'user', content: text }] }),
+  });
+  return status;
+}
+const setPolicy = async (agent: string, patch: object) =>
+  expect((await gateway.operator('PATCH', `/v1/agents/${agent}/policy`, patch)).status).toBe(200);
+const notices = async (count: number) => (await receiver.arrived(count)).map(({ body }) => JSON.parse(body));
+
+/** Tells the receiver of this agent's budget. */
+async function watch(agent_id: string): Promise<void> {
+  const channel = { kind: 'webhook', name: 'On call', url: receiver.url, allow_private: true };
+  const { channel_id } = (await gateway.operator('POST', '/v1/alert-channels', channel)).body.channel;
+  const rule = { name: 'Budget', type: 'budget', agent_id, cooldown_s: 0, channel_ids: [channel_id] };
+  expect((await gateway.operator('POST', '/v1/alert-rules', rule)).status).toBe(201);
+}
+
+test('calls that spend a budget alert at four fifths of it, once, and a larger budget ends the alert', async () => {
+  await watch('spender');
+  const budget_day_usd = 9.5 * CALL_USD;
+  await setPolicy('spender', { budget_day_usd });
+  for (let call = 1; call <= 9; call += 1) expect(await ask('spender', `Question ${call}`)).toBe(200);
+  const [first] = await notices(1);
+  expect(first).toMatchObject({
+    type: 'budget',
+    phase: 'firing',
+    agent_id: 'spender',
+    detail: { period: 'day', budget_usd: budget_day_usd, threshold: 0.8, refused: false },
+  });
+  // The eighth call is the one that reaches it.
+  expect(first.detail.spent_usd).toBeCloseTo(8 * CALL_USD, 7);
+
+  await setPolicy('spender', { budget_day_usd: 1 });
+  expect((await notices(2))[1]).toMatchObject({ phase: 'recovered', agent_id: 'spender' });
+  expect(receiver.received).toHaveLength(2);
+});
+
+test('a call that the rest of a budget does not cover alerts, though little is spent', async () => {
+  await watch('refused');
+  await setPolicy('refused', { budget_day_usd: 4 * CALL_USD });
+  expect(await ask('refused', 'A short answer, please')).toBe(200);
+  expect(await ask('refused', 'And now a long one', 4_000)).toBe(429);
+  const [first] = await notices(1);
+  expect(first).toMatchObject({
+    phase: 'firing',
+    agent_id: 'refused',
+    title: 'Agent "refused" is refused calls by its budget for the day',
+    detail: { period: 'day', share: 0.25, refused: true },
+  });
+  expect(await ask('refused', 'And now a long one', 4_000)).toBe(429);
+
+  await setPolicy('refused', { budget_day_usd: 1 });
+  expect((await notices(2))[1]).toMatchObject({ phase: 'recovered', agent_id: 'refused' });
+  expect(receiver.received).toHaveLength(2);
+});
