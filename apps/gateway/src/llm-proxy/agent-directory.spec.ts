@@ -115,7 +115,10 @@ describe('changes of one agent at once', () => {
 });
 
 test('a change is told once it is in force, also one that is undone right behind', async () => {
-  await settle<unknown>(agents.patchPolicy(AGENT, { active: false }, ANN), agents.reactivate(AGENT, BEN));
+  await settle<unknown>(
+    agents.patchPolicy(AGENT, { active: false }, ANN),
+    agents.reactivate(AGENT, BEN, nothing),
+  );
   expect(toldActive).toEqual([false, true]);
   agents.deactivateByKillSwitch(AGENT, incident('inc-1'));
   expect(toldActive).toEqual([false, true, false]);
