@@ -75,7 +75,9 @@ export const startHere: StartInferenceHost = (settings, { onAnswer, onEnd }) => 
   model.then(({ opened }) => onAnswer(opened));
   return {
     post: async (request) => {
-      if (request.kind === 'embed') onAnswer(await (await model).embed(request.id, request.text));
+      if (request.kind !== 'embed') return;
+      const { embed } = await model;
+      onAnswer({ kind: 'answers', answers: await Promise.all(request.texts.map(embed)) });
     },
     end: async () => {
       await (await model).close();

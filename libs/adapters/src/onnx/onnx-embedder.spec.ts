@@ -9,16 +9,23 @@ import {
   QueuedEmbedder,
   type QueueSettings,
 } from './onnx-embedder.js';
-import type { InferenceAnswer, InferenceRequest, ModelSettings } from './protocol.js';
+import type {
+  InferenceAnswer,
+  InferenceRequest,
+  InferenceText,
+  ModelSettings,
+  TextAnswer,
+} from './protocol.js';
 
 /** A model's thread that does what the test says. */
 class ScriptedHost implements InferenceHost {
-  readonly posted: Extract<InferenceRequest, { kind: 'embed' }>[] = [];
+  /** The texts of each message. */
+  readonly messages: (readonly InferenceText[])[] = [];
   listener!: HostListener;
   endCount = 0;
 
   post(request: InferenceRequest): void {
-    if (request.kind === 'embed') this.posted.push(request);
+    if (request.kind === 'embed') this.messages.push(request.texts);
   }
 
   async end(): Promise<void> {
@@ -27,17 +34,17 @@ class ScriptedHost implements InferenceHost {
   }
 
   get texts(): string[] {
-    return this.posted.map(({ text }) => text);
+    return this.messages.flat().map(({ text }) => text);
   }
 
-  /** @param at which of the texts that were posted */
-  answer(at: number, answer: Partial<InferenceAnswer> = {}): void {
-    const id = this.posted[at]?.id ?? 0;
+  /** @param at which of the messages, each of whose texts gets this answer */
+  answer(at: number, answer: Partial<TextAnswer> = {}): void {
     const vector = Float32Array.from([1]);
-    this.listener.onAnswer({
+    const answers = (this.messages[at] ?? []).map(({ id }) => ({
       ...{ kind: 'embedded', id, fitness: 'fit', vector, tokensCount: 3, computeMs: 2 },
       ...answer,
-    } as InferenceAnswer);
+    }));
+    this.listener.onAnswer({ kind: 'answers', answers: answers as TextAnswer[] });
   }
 }
 
@@ -56,7 +63,14 @@ describe('the queue in front of a model', () => {
     QueuedEmbedder.open(
       SETTINGS,
       start,
-      { queueCountMax: 4, depth: 1, cut: (text) => text, onEvent: (event) => events.push(event), ...queue },
+      {
+        queueCountMax: 4,
+        messageCountMax: 1,
+        textCountMax: 1,
+        cut: (text) => text,
+        onEvent: (event) => events.push(event),
+        ...queue,
+      },
       1_000,
     );
   async function open(queue?: Partial<QueueSettings>): Promise<OnnxEmbedder> {
@@ -104,7 +118,7 @@ describe('the queue in front of a model', () => {
   });
 
   it('hands texts over in the order they came, no more at once than it should', async () => {
-    const embedder = await open({ depth: 2 });
+    const embedder = await open({ messageCountMax: 2 });
     const asked = ['a', 'b', 'c'].map((text) => embedder.embed(text));
     expect(host.texts).toEqual(['a', 'b']);
     expect(embedder.queuedCount).toBe(3);
@@ -114,6 +128,22 @@ describe('the queue in front of a model', () => {
     host.answer(1);
     expect((await Promise.all(asked)).map(({ fitness }) => fitness)).toEqual(['fit', 'fit', 'empty']);
     expect(embedder.queuedCount).toBe(0);
+  });
+
+  it('sends what waits together, so many as a message takes, and makes nobody wait for company', async () => {
+    const embedder = await open({ queueCountMax: 8, textCountMax: 3 });
+    const asked = ['a', 'b', 'c', 'd', 'e'].map((text) => embedder.embed(text));
+    host.answer(0);
+    host.answer(1, { fitness: 'unknown_tokens', vector: null });
+    expect(host.messages.map((texts) => texts.map(({ text }) => text))).toEqual([
+      ['a'],
+      ['b', 'c', 'd'],
+      ['e'],
+    ]);
+    host.answer(2);
+    const answers = await Promise.all(asked);
+    expect(answers.map(({ fitness }) => fitness)).toEqual(['fit', ...Array(3).fill('unknown_tokens'), 'fit']);
+    expect(events.map(({ kind }) => kind)).toEqual(Array(5).fill('embedded'));
   });
 
   it('sends a text cut, not whole', async () => {
@@ -228,7 +258,7 @@ describe('the queue in front of a model', () => {
   });
 
   it('keeps a slow model that answers now and then, and one that nobody asks', async () => {
-    const embedder = await open({ depth: 2 });
+    const embedder = await open({ messageCountMax: 2 });
     for (let at = 0; at < 3; at += 1) {
       embedder.embed('slow');
       embedder.embed('slow');

@@ -2,7 +2,7 @@
  * The queue in front of a local model. What is refused costs nothing: a full queue refuses at once, and a text whose
  * time is up is dropped before the model sees it.
  *
- *     embed ->  waiting (bounded)  ->  at the model (one, or two where a text takes less than its way there)  -> answer
+ *     embed ->  waiting (bounded)  ->  at the model (one, or more where a text takes less than its way there)  -> answer
  *
  * A model that answers nothing for `ANSWER_MS_MAX` while texts are with it hangs, and is given up for good: it cannot be
  * stopped from outside, so whoever owns the process ends it.
@@ -17,7 +17,13 @@ import {
   type Fitness,
 } from '#contracts/embedding';
 import type { HostListener, InferenceHost, StartInferenceHost } from './inference-host.js';
-import type { InferenceAnswer, InferenceFigures, ModelSettings } from './protocol.js';
+import type {
+  InferenceAnswer,
+  InferenceFigures,
+  InferenceText,
+  ModelSettings,
+  TextAnswer,
+} from './protocol.js';
 
 /** For counts and histograms; never holds a text. */
 export type EmbedderEvent =
@@ -39,8 +45,10 @@ export interface OnnxEmbedder extends Embedder {
 export interface QueueSettings {
   /** Texts waiting or at the model; the next one is refused as `busy`. */
   queueCountMax: number;
-  /** Texts handed over at once. */
-  depth: number;
+  /** Messages at the model at once. */
+  messageCountMax: number;
+  /** Texts of one message; it leaves with those that wait, and waits for none. */
+  textCountMax: number;
   /** Bounds what is copied to the model's thread. */
   cut(text: string): string;
   onEvent(event: EmbedderEvent): void;
@@ -65,6 +73,7 @@ export class QueuedEmbedder implements OnnxEmbedder, HostListener {
   /** Both in the order of arrival. */
   readonly #waiting = new Map<number, Job>();
   readonly #running = new Map<number, Job>();
+  #messageCount = 0;
   readonly #opened: Promise<void>;
   #settleOpening: ((error: Error | null) => void) | null = null;
   #description: EmbedderDescription | null = null;
@@ -162,7 +171,7 @@ export class QueuedEmbedder implements OnnxEmbedder, HostListener {
       this.#state = 'open';
       this.#settleOpening?.(null);
     } else if (answer.kind === 'unopened') this.#settleOpening?.(new Error(answer.detail));
-    else this.#settle(answer);
+    else this.#settle(answer.answers);
   }
 
   onEnd(reason: string): void {
@@ -198,17 +207,29 @@ export class QueuedEmbedder implements OnnxEmbedder, HostListener {
   }
 
   #handOver(): void {
+    while (this.#messageCount < this.#queue.messageCountMax) {
+      const texts = this.#takeTexts();
+      if (texts.length === 0) return;
+      this.#messageCount += 1;
+      this.#host.post({ kind: 'embed', texts });
+      if (this.#watchdog === null) this.#watch();
+    }
+  }
+
+  /** From the waiting to the running, but for those whose time is up. */
+  #takeTexts(): InferenceText[] {
+    const texts: InferenceText[] = [];
     for (const job of this.#waiting.values()) {
-      if (this.#running.size >= this.#queue.depth) return;
+      if (texts.length >= this.#queue.textCountMax) break;
       if (performance.now() >= job.deadlineMs) {
         this.#expire(job);
         continue;
       }
       this.#waiting.delete(job.id);
       this.#running.set(job.id, job);
-      this.#host.post({ kind: 'embed', id: job.id, text: job.text });
-      if (this.#watchdog === null) this.#watch();
+      texts.push({ id: job.id, text: job.text });
     }
+    return texts;
   }
 
   /** One at the model keeps its place there until the model has answered. */
@@ -217,11 +238,19 @@ export class QueuedEmbedder implements OnnxEmbedder, HostListener {
     this.#refuse(job, expiry());
   }
 
-  #settle(answer: Exclude<InferenceAnswer, { kind: 'opened' | 'unopened' }>): void {
+  #settle(answers: readonly TextAnswer[]): void {
+    // What was given up while the message was on its way is known no more.
+    if (this.#messageCount === 0) return;
+    this.#messageCount -= 1;
+    for (const answer of answers) this.#settleText(answer);
+    this.#watch();
+    this.#handOver();
+  }
+
+  #settleText(answer: TextAnswer): void {
     const job = this.#running.get(answer.id);
     if (job === undefined) return;
     this.#running.delete(answer.id);
-    this.#watch();
     if (answer.kind === 'failed') {
       this.#refuse(job, new EmbeddingFailure('failed', `the model failed: ${answer.detail}`));
     } else {
@@ -232,7 +261,6 @@ export class QueuedEmbedder implements OnnxEmbedder, HostListener {
       this.#queue.onEvent({ kind: 'embedded', fitness, queueMs, tokensCount, computeMs });
       job.resolve({ fitness, vector } as Embedding);
     }
-    this.#handOver();
   }
 
   /** Without effect on a job whose caller has been told. */
@@ -262,6 +290,7 @@ export class QueuedEmbedder implements OnnxEmbedder, HostListener {
     const jobs = [...this.#running.values(), ...this.#waiting.values()];
     this.#running.clear();
     this.#waiting.clear();
+    this.#messageCount = 0;
     this.#watch();
     for (const job of jobs) this.#refuse(job, new EmbeddingFailure('unavailable', reason));
   }

@@ -1,6 +1,6 @@
 /** Entry of the model's thread: opens what `workerData` says, tells whether that went well, then serves requests. */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { InferenceRequest, WorkerData } from './protocol.js';
+import type { InferenceAnswer, InferenceRequest, WorkerData } from './protocol.js';
 import { enterGate, leaveGate } from './run-gate.js';
 import { serveModel } from './serve-model.js';
 
@@ -26,8 +26,10 @@ port.on('message', async (request: InferenceRequest) => {
     port.close();
     return;
   }
-  const answer = await model.embed(request.id, request.text);
-  const vector = answer.kind === 'embedded' ? answer.vector : null;
-  port.postMessage(answer, vector === null ? [] : [vector.buffer as ArrayBuffer]);
+  const answers = await Promise.all(request.texts.map((text) => model.embed(text)));
+  const vectors = answers.flatMap((answer) =>
+    answer.kind === 'embedded' && answer.vector !== null ? [answer.vector.buffer as ArrayBuffer] : [],
+  );
+  port.postMessage({ kind: 'answers', answers } satisfies InferenceAnswer, vectors);
 });
 port.postMessage(model.opened);

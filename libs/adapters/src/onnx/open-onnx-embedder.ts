@@ -43,11 +43,20 @@ export async function openOnnxEmbedder(options: OnnxEmbedderOptions): Promise<On
   const onEvent = options.onEvent ?? (() => {});
   const settings: ModelSettings =
     model.kind === 'static' ? { kind: 'static', directory: model.directory ?? bundledDirectory() } : model;
-  // The static model needs less for a text than the text for its way to the thread: the next one waits there already.
+  // The static model needs less for a text than the text for its way to the thread: those that wait go together, and
+  // the next of them wait there already.
   const manner =
     model.kind === 'static'
-      ? { depth: 2, cut: (text: string) => cutToEnds(text, STATIC_TEXT_CHARS_MAX) }
-      : { depth: 1, cut: (text: string) => cutToHead(text, MINILM_TEXT_CHARS_MAX) };
+      ? {
+          messageCountMax: 2,
+          textCountMax: 16,
+          cut: (text: string) => cutToEnds(text, STATIC_TEXT_CHARS_MAX),
+        }
+      : {
+          messageCountMax: 1,
+          textCountMax: 1,
+          cut: (text: string) => cutToHead(text, MINILM_TEXT_CHARS_MAX),
+        };
   return QueuedEmbedder.open(settings, start, { queueCountMax, onEvent, ...manner }, openMsMax);
 }
 

@@ -25,7 +25,13 @@ export interface WorkerData {
   gate: GateWord;
 }
 
-export type InferenceRequest = { kind: 'embed'; id: number; text: string } | { kind: 'close' };
+export interface InferenceText {
+  /** Its answer comes under this. */
+  id: number;
+  text: string;
+}
+
+export type InferenceRequest = { kind: 'embed'; texts: readonly InferenceText[] } | { kind: 'close' };
 
 export interface InferenceFigures {
   /** Tokens or features that the model was given. */
@@ -38,6 +44,10 @@ export type InferenceAnswer =
   | { kind: 'opened'; description: EmbedderDescription }
   /** The model cannot be used; `detail` is for the person who started the process. */
   | { kind: 'unopened'; detail: string }
+  /** Of one request, all of it. */
+  | { kind: 'answers'; answers: readonly TextAnswer[] };
+
+export type TextAnswer =
   | ({ kind: 'embedded'; id: number; fitness: Fitness; vector: Float32Array | null } & InferenceFigures)
   /** `detail` never holds the text. */
   | { kind: 'failed'; id: number; detail: string };

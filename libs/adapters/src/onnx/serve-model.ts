@@ -1,12 +1,12 @@
 /** What the thread of a model does with a request. Free of the thread itself, so that it also runs in the caller's. */
 import { lineOf } from './line-of.js';
 import { isUnit, openModel } from './open-model.js';
-import type { InferenceAnswer, ModelSettings } from './protocol.js';
+import type { InferenceAnswer, InferenceText, ModelSettings, TextAnswer } from './protocol.js';
 
 export interface ServedModel {
   opened: InferenceAnswer;
   /** One after another, in the order of asking. Never rejects: a failure is an answer. */
-  embed(id: number, text: string): Promise<InferenceAnswer>;
+  embed(text: InferenceText): Promise<TextAnswer>;
   close(): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export async function serveModel(
   try {
     const model = await openModel(settings);
     let last: Promise<unknown> = Promise.resolve();
-    const embedNow = async (id: number, text: string): Promise<InferenceAnswer> => {
+    const embedNow = async ({ id, text }: InferenceText): Promise<TextAnswer> => {
       const startedMs = performance.now();
       try {
         const { fitness, vector, tokensCount } = await model.embed(text);
@@ -44,8 +44,8 @@ export async function serveModel(
     };
     return {
       opened: { kind: 'opened', description: model.description },
-      embed: (id, text) => {
-        const answer = last.then(() => guard(() => embedNow(id, text)));
+      embed: (text) => {
+        const answer = last.then(() => guard(() => embedNow(text)));
         last = answer;
         return answer;
       },
@@ -58,7 +58,7 @@ export async function serveModel(
     const detail = error instanceof Error ? error.message : String(error);
     return {
       opened: { kind: 'unopened', detail },
-      embed: async (id) => ({ kind: 'failed', id, detail: 'no model is open' }),
+      embed: async ({ id }) => ({ kind: 'failed', id, detail: 'no model is open' }),
       close: async () => {},
     };
   }
