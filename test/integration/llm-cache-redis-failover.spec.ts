@@ -2,6 +2,7 @@
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connectRedis, type RedisConnection, RedisLlmCache, RedisRateLimiter } from '#adapters/redis';
+import type { CachePut } from '#contracts';
 import { systemClock } from '#kernel';
 import { buildCacheEntry, CACHE_BOUNDS, hex } from '../../libs/testing/src/llm-cache.conformance.js';
 import { freePorts, type RedisServer, redisMissing, startRedis } from './start-redis.js';
@@ -53,14 +54,14 @@ describe.skipIf(redisMissing !== null)('when the Redis of several gateways becom
 
   it('the cache leaves it, and goes on with the master that has taken over its address', async () => {
     const cache = await gateway();
-    expect(await cache.put(entry())).toBe(true);
+    expect(await cache.put(entry())).toBe('kept');
     await failOver();
     // Reads are answered between the writes that are refused: failures never come in a row.
-    const storesLater = async (): Promise<boolean> => {
+    const storesLater = async (): Promise<CachePut> => {
       await cache.get(TENANT, key);
       return cache.put(entry('later'));
     };
-    await expect.poll(storesLater, PATIENT).toBe(true);
+    await expect.poll(storesLater, PATIENT).toBe('kept');
     expect((await cache.get(TENANT, hex('later')))?.entry.answer.text).toBe('Paris.');
     expect(cache.isDegraded).toBe(false);
     const { client } = await open(next.socketPath);

@@ -134,8 +134,10 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
         await cache.put(entry({ key: hex(`n ${index}`), scope: hex(`s ${index % 4}`) }));
       expect(await cache.invalidate(TENANT, null)).toBe(30);
       const names = await redis().keys('*');
-      expect(names.filter((name) => !name.includes('_bytes:'))).toEqual([]);
-      for (const name of names) expect(await redis().get(name)).toBe('0');
+      // A count of nothing, and for a day what tells answers apart that were under way.
+      expect(names.map((name) => /_(bytes|epoch):/.exec(name)?.[1]).sort()).toEqual(['bytes', 'epoch']);
+      expect(await redis().get(await nameOf('_bytes:*'))).toBe('0');
+      expect(await redis().pttl(await nameOf('_epoch:*'))).toBeLessThanOrEqual(24 * HOUR_MS);
     });
 
     it('connects to nothing before it is used, and takes two round trips at most for a hit', async () => {
@@ -148,12 +150,12 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
       const calls = async (): Promise<number> =>
         Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis().info('commandstats'))?.[1] ?? 0);
       await cache.get(TENANT, key);
-      // One to read and one, which nobody waits for, to count the hit.
-      expect(await calls()).toBe(2);
+      // Two at once, to read it and to ask whether it still counts; and one, which nobody waits for, to count the hit.
+      expect(await calls()).toBe(3);
       await search(cache);
-      expect(await calls()).toBe(2 + 3);
+      expect(await calls()).toBe(3 + 4);
       await cache.get(TENANT, hex('unknown'));
-      expect(await calls()).toBe(2 + 3 + 1);
+      expect(await calls()).toBe(3 + 4 + 2);
     });
   });
 
@@ -183,7 +185,7 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
       expect(await redis().exists(name)).toBe(0);
       expect(cache.removedCount).toBeGreaterThan(0);
       expect(cache.isDegraded).toBe(false);
-      expect(await cache.put(entry())).toBe(true);
+      expect(await cache.put(entry())).toBe('kept');
       expect((await cache.get(TENANT, key))?.entry.answer.text).toBe('Paris.');
       expect((await search(cache))?.entry.answer.text).toBe('Paris.');
     });
@@ -255,7 +257,7 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
         await cache.get(TENANT, key);
         await cache.put(entry());
         await redis().ping();
-        expect(await cache.put(entry())).toBe(true);
+        expect(await cache.put(entry())).toBe('kept');
         expect((await cache.stats(TENANT)).total_entries).toBe(1);
         expect(await search(cache)).not.toBeNull();
         expect(await cache.invalidate(TENANT, null)).toBe(1);
@@ -272,13 +274,12 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
       expect(await cache.get(TENANT, key)).toBeNull();
     });
 
-    it('an entry that the index does not know, after one last hit', async () => {
+    it('an entry that the index does not know', async () => {
       const cache = gateway();
       await cache.put(entry());
       await redis().zrem(await nameOf('_index:*'), key);
-      expect(await cache.get(TENANT, key)).not.toBeNull();
-      await expect.poll(() => redis().keys('observatory:llm_cache:*')).toEqual([]);
       expect(await cache.get(TENANT, key)).toBeNull();
+      await expect.poll(() => redis().keys('observatory:llm_cache:*')).toEqual([]);
     });
   });
 
@@ -287,7 +288,7 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
       await server.kill();
       const cache = gateway();
       expect(await cache.get(TENANT, key)).toBeNull();
-      expect(await cache.put(entry())).toBe(false);
+      expect(await cache.put(entry())).toBe('refused');
       expect(await search(cache)).toBeNull();
       const unavailable = { name: 'ObservatoryError', code: 'cache_unavailable' };
       await expect(cache.invalidate(TENANT, null)).rejects.toMatchObject(unavailable);
@@ -348,7 +349,7 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
       expect(many.result.every((hit) => hit === null)).toBe(true);
       expect(many.ms).toBeLessThan(FAST_MS);
       expect(cache.failureCount).toBeLessThan(10);
-      expect(await cache.put(entry())).toBe(false);
+      expect(await cache.put(entry())).toBe('refused');
       server.thaw();
       await ready(0);
       await servesAgain(cache);
@@ -379,9 +380,9 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
       const cache = gateway();
       await cache.put(entry());
       await redis().config('SET', 'maxmemory', '1');
-      expect(await cache.put(entry({ key: hex('other') }))).toBe(false);
+      expect(await cache.put(entry({ key: hex('other') }))).toBe('refused');
       await redis().config('SET', 'maxmemory', '0');
-      expect(await cache.put(entry({ key: hex('other') }))).toBe(true);
+      expect(await cache.put(entry({ key: hex('other') }))).toBe('kept');
     });
 
     it('refuses the password, without telling it', async () => {
@@ -389,7 +390,7 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
       server = await startRedis(['--requirepass', 'right']);
       const cache = gateway({}, `${server.socketPath}?password=wrong-canary`);
       expect(await cache.get(TENANT, key)).toBeNull();
-      expect(await cache.put(entry())).toBe(false);
+      expect(await cache.put(entry())).toBe('refused');
       expect(cache.isDegraded).toBe(true);
     });
   });
@@ -413,7 +414,7 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
         const writes = [one, other].map((cache, index) =>
           cache.put(entry({ answer: { ...entry().answer, text: texts[index] as string } })),
         );
-        expect(await Promise.all(writes)).toEqual([true, true]);
+        expect(await Promise.all(writes)).toEqual(['kept', 'kept']);
         const hit = await one.get(TENANT, key);
         expect(texts).toContain(hit?.entry.answer.text);
         expect((await search(other))?.entry.answer.text).toBe(hit?.entry.answer.text);
@@ -458,6 +459,58 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
       for (const each of keys) expect(await one.get(TENANT, each)).toBeNull();
       expect(await one.invalidate(TENANT, 'agent:before', true)).toBe(0);
       expect(await one.get(TENANT, hex('during 0 0'))).not.toBeNull();
+    });
+
+    it('keeps nothing that one had under way when the other threw answers out, and leaves nothing of it behind', async () => {
+      const [one, other] = [gateway(), gateway()];
+      const before = (await one.epoch(TENANT)) ?? expect.fail('no epoch');
+      expect(await other.epoch(TENANT)).toBe(before);
+      await other.invalidate(TENANT, null);
+      expect(await one.put(entry(), before)).toBe('outdated');
+      for (const cache of [one, other]) {
+        expect(await cache.get(TENANT, key)).toBeNull();
+        expect(await search(cache)).toBeNull();
+      }
+      await expect
+        .poll(async () => (await redis().keys('*')).map((name) => /_([a-z]+):/.exec(name)?.[1]).sort())
+        .toEqual(['epoch']);
+      // An epoch that Redis has forgotten is over as well.
+      const since = (await one.epoch(TENANT)) ?? expect.fail('no epoch');
+      await redis().del(await nameOf('_epoch:*'));
+      expect(await one.put(entry(), since)).toBe('outdated');
+      expect(await one.epoch(TENANT)).not.toBe(since);
+    });
+
+    it('serves nothing that was asked for before an invalidation, while both fill and throw out', async () => {
+      const [one, other] = [gateway(), gateway()];
+      const keys = Array.from({ length: 8 }, (_, index) => hex(`race ${index}`));
+      /** An answer tells how many had begun when it was asked for, and must not be served once more than those have ended. */
+      let [begunCount, endedCount] = [0, 0];
+      let isOver = false;
+      const outdated: string[] = [];
+      const fill = async (cache: RedisLlmCache): Promise<void> => {
+        for (let index = 0; !isOver; index += 1) {
+          const each = keys[index % keys.length] as string;
+          const atLookUp = endedCount;
+          const hit = await cache.get(TENANT, each);
+          if (hit !== null && Number(hit.entry.answer.text) < atLookUp)
+            outdated.push(`${hit.entry.answer.text} < ${atLookUp}`);
+          const epoch = (await cache.epoch(TENANT)) ?? expect.fail('no epoch');
+          const text = String(begunCount);
+          await turn();
+          await cache.put(entry({ key: each, answer: { ...entry().answer, text } }), epoch);
+        }
+      };
+      const load = [one, other, one, other].map(fill);
+      for (let round = 0; round < 60; round += 1) {
+        begunCount += 1;
+        await (round % 2 === 0 ? one : other).invalidate(TENANT, null);
+        endedCount += 1;
+        await turn();
+      }
+      isOver = true;
+      await Promise.all(load);
+      expect(outdated).toEqual([]);
     });
 
     it('bounds what waits for a Redis that hangs', async () => {

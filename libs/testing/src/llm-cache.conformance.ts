@@ -8,7 +8,7 @@
  */
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { CacheEntry, CacheVector, Cosine, LlmCache, SemanticQuery } from '#contracts';
+import type { CacheEntry, CacheEpoch, CacheVector, Cosine, LlmCache, SemanticQuery } from '#contracts';
 
 export interface CacheBounds {
   entriesMax: number;
@@ -99,7 +99,7 @@ export function llmCacheConformance(name: string, make: (bounds: CacheBounds) =>
       const keys = Array.from({ length: count }, (_, index) => hex(`numbered ${index}`));
       for (const key of keys) {
         place.advance(1);
-        expect(await cache.put(entry({ key, scope: null, vector: null, ...changes }))).toBe(true);
+        expect(await cache.put(entry({ key, scope: null, vector: null, ...changes }))).toBe('kept');
       }
       return keys;
     };
@@ -135,7 +135,7 @@ export function llmCacheConformance(name: string, make: (bounds: CacheBounds) =>
     describe('an exact match', () => {
       it('[1] gives back the entry of an equal key whole, with its age and no cosine', async () => {
         const stored = entry();
-        expect(await cache.put(stored)).toBe(true);
+        expect(await cache.put(stored)).toBe('kept');
         place.advance(5_000);
         expect(await cache.get(TENANT, stored.key)).toEqual({
           entry: { ...stored, vector: null },
@@ -219,7 +219,7 @@ export function llmCacheConformance(name: string, make: (bounds: CacheBounds) =>
       it('[13] [edge 4] of one key twice at once leaves one of the two, whole', async () => {
         const one = entry({ answer: answer({ text: 'one' }), vector: vectorAt(1) });
         const other = entry({ answer: answer({ text: 'other' }), vector: vectorAt(1) });
-        expect(await Promise.all([cache.put(one), cache.put(other)])).toEqual([true, true]);
+        expect(await Promise.all([cache.put(one), cache.put(other)])).toEqual(['kept', 'kept']);
         expect(['one', 'other']).toContain(await textOf(TENANT, one.key));
         expect((await cache.stats(TENANT)).total_entries).toBe(1);
       });
@@ -259,13 +259,13 @@ export function llmCacheConformance(name: string, make: (bounds: CacheBounds) =>
         await start({ bytesMax: 320_000 });
         await cache.put(entry());
         const large = entry({ key: hex('large'), answer: answer({ text: 'x'.repeat(20_000) }) });
-        expect(await cache.put(large)).toBe(false);
+        expect(await cache.put(large)).toBe('refused');
         expect(await cache.get(TENANT, large.key)).toBeNull();
         expect(await textOf(TENANT, entry().key)).toBe('Paris.');
       });
 
       it('refuses an entry without a time', async () => {
-        expect(await cache.put(entry({ created_at_ms: Number.NaN }))).toBe(false);
+        expect(await cache.put(entry({ created_at_ms: Number.NaN }))).toBe('refused');
         expect(await cache.get(TENANT, entry().key)).toBeNull();
       });
 
@@ -429,7 +429,7 @@ export function llmCacheConformance(name: string, make: (bounds: CacheBounds) =>
         for (let index = 0; index < 40; index += 1) {
           place.advance(1);
           const large = entry({ key: hex(`large ${index}`), answer: answer({ text }) });
-          expect(await cache.put(large)).toBe(true);
+          expect(await cache.put(large)).toBe('kept');
           const { total_bytes: bytes, total_entries: entries } = await cache.stats(TENANT);
           expect(bytes).toBeLessThanOrEqual(400_000);
           expect(entries).toBe(Math.min(index + 1, entries));
@@ -516,7 +516,7 @@ export function llmCacheConformance(name: string, make: (bounds: CacheBounds) =>
         const removed = cache.invalidate(TENANT, 'agent:agent-1');
         for (const hit of await Promise.all(reads))
           expect(hit === null || hit.entry.answer.text === 'Paris.').toBe(true);
-        expect(await Promise.all(writes)).toEqual(keys.map(() => true));
+        expect(await Promise.all(writes)).toEqual(keys.map(() => 'kept'));
         expect(await removed).toBe(120);
         expect(await Promise.all(keys.map((key) => cache.get(TENANT, key)))).toEqual(keys.map(() => null));
         expect(await textOf(TENANT, hex('during 7'))).toBe('Paris.');
@@ -538,6 +538,59 @@ export function llmCacheConformance(name: string, make: (bounds: CacheBounds) =>
       expect(await cache.get(TENANT, entry().key)).toBeNull();
       expect(await search(vectorAt(1))).toBeNull();
       expect((await cache.stats(TENANT)).total_entries).toBe(1);
+    });
+
+    describe('an answer that was asked for before answers were thrown out', () => {
+      const epochOf = async (tenant = TENANT): Promise<CacheEpoch> =>
+        (await cache.epoch(tenant)) ?? expect.fail('no epoch');
+
+      it.each([
+        ['everything', () => cache.invalidate(TENANT, null)],
+        ['what a pattern matches, itself or not', () => cache.invalidate(TENANT, 'agent:nobody')],
+        ['one entry', () => cache.evict(TENANT, hex('nothing'))],
+      ])('is not kept: %s', async (_, throwOut) => {
+        const before = await epochOf();
+        await throwOut();
+        expect(await cache.put(entry(), before)).toBe('outdated');
+        expect(await cache.get(TENANT, entry().key)).toBeNull();
+        expect(await search(vectorAt(1))).toBeNull();
+        expect(await cache.stats(TENANT)).toEqual({ total_entries: 0, total_bytes: 0 });
+        expect(await cache.put(entry(), await epochOf())).toBe('kept');
+        expect((await search(vectorAt(1)))?.entry.key).toBe(entry().key);
+      });
+
+      it('does not take the place of one that was asked for since', async () => {
+        const before = await epochOf();
+        await cache.invalidate(TENANT, null);
+        const since = entry({ answer: answer({ text: 'asked for since' }) });
+        expect(await cache.put(since, await epochOf())).toBe('kept');
+        expect(await cache.put(entry(), before)).toBe('outdated');
+        expect([null, 'asked for since']).toContain(await textOf(TENANT, since.key));
+        expect([undefined, 'asked for since']).toContain((await search(vectorAt(1)))?.entry.answer.text);
+      });
+
+      it('is kept if that was a preview, another tenant, or an entry that only had to make room', async () => {
+        await start({ entriesMax: 2 });
+        const [ours, theirs] = [await epochOf(), await epochOf('tenant-2')];
+        await cache.invalidate(TENANT, null, true);
+        await cache.invalidate('tenant-2', null);
+        await putNumbered(5);
+        expect(await cache.put(entry(), ours)).toBe('kept');
+        expect(await cache.put(entry({ tenant_id: 'tenant-2' }), theirs)).toBe('outdated');
+      });
+
+      it('is never served, whichever of the two comes first', async () => {
+        for (let round = 0; round < 20; round += 1) {
+          const before = await epochOf();
+          const key = hex(`round ${round}`);
+          const [put] = await Promise.all([
+            cache.put(entry({ key }), before),
+            cache.invalidate(TENANT, null),
+          ]);
+          expect(['kept', 'outdated']).toContain(put);
+          expect(await cache.get(TENANT, key)).toBeNull();
+        }
+      });
     });
 
     describe('to an operator', () => {

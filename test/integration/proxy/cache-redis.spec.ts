@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ScriptedUpstream } from '#testing';
 import { type RunningGateway, startGateway } from '../start-gateway.js';
 import { freePorts, type RedisServer, redisMissing, startRedis } from '../start-redis.js';
-import { type AskOptions, always, VENDORS } from './vendors.js';
+import { type AskOptions, always, VENDORS, type Vendor } from './vendors.js';
 
 const SOON = { timeout: 15_000, interval: 50 };
 
@@ -107,6 +107,49 @@ describe.skipIf(redisMissing !== null)('two gateways on one Redis', () => {
       expect((await vendor.ask(gateway.url, question, inSession())).text).toBe(kept);
       expect(upstream.calls).toHaveLength(2);
     }
+  });
+
+  describe('whose answer is under way while the other throws answers out', () => {
+    const [vendor] = VENDORS as [Vendor];
+    /** Asked of the first gateway, and unanswered when the second has thrown out. */
+    async function askedBefore(question: string) {
+      const [one, other] = gateways;
+      let end = () => {};
+      upstream.script((call, response, index) => {
+        const text = index === 0 ? 'asked for before' : 'asked for after';
+        const answer = () => always(vendor, { text })(call, response, index);
+        if (index === 0) end = answer;
+        else answer();
+      });
+      const first = vendor.ask(one.url, question, inSession());
+      await expect.poll(() => upstream.calls.length, SOON).toBe(1);
+      const outdated = (await stats(one)).not_stored.outdated ?? 0;
+      expect((await other.operator('POST', '/v1/cache/invalidate', {})).status).toBe(200);
+      const ended = async () => {
+        end();
+        expect((await first).text).toBe('asked for before');
+        await expect.poll(async () => (await stats(one)).not_stored.outdated, SOON).toBe(outdated + 1);
+      };
+      return { one, other, ended };
+    }
+
+    test('do not keep it', async () => {
+      const question = 'What does the other gateway throw out?';
+      const { one, other, ended } = await askedBefore(question);
+      await ended();
+      for (const gateway of [other, one])
+        expect((await vendor.ask(gateway.url, question, inSession())).text).toBe('asked for after');
+    });
+
+    test('let nobody wait for it who asks behind that', async () => {
+      const question = 'Who waits for what was thrown out?';
+      const { one, ended } = await askedBefore(question);
+      const second = vendor.ask(one.url, question, inSession());
+      await expect.poll(() => upstream.calls.length, SOON).toBe(2);
+      expect((await second).text).toBe('asked for after');
+      await ended();
+      expect((await vendor.ask(one.url, question, inSession())).text).toBe('asked for after');
+    });
   });
 
   test('fail open when Redis is killed under load, and hit again when it is back', async () => {

@@ -2,7 +2,8 @@
  * What the cache step does before the upstream is asked, in order: exact match, an equal call under way, semantic match.
  * A cache that fails in any way is a miss; what a call leaves behind is the keeper's business.
  *
- *     miss -+-> equal call under way?  wait for its answer, then pass the gates of the proxy again
+ *     miss: in which epoch?
+ *           +-> equal call of it under way?  wait for its answer, then pass the gates of the proxy again
  *           +-> temperature 0 and scope: embed, search this scope, veto     off | shadow: compare, serve not | on
  *           +-> upstream
  */
@@ -85,7 +86,7 @@ export class CacheDesk {
     const { key } = ticket.identity;
     if (control === 'refresh') {
       ticket.lookUp = freshness.begin(call.tenantId, key);
-      return this.#refresh(call, ticket, policy);
+      return this.#refresh(call, ticket, { policy, lookUp: ticket.lookUp });
     }
     const found =
       cache instanceof MemoryLlmCache ? cache.getNow(call.tenantId, key) : cache.get(call.tenantId, key);
@@ -98,7 +99,8 @@ export class CacheDesk {
     }
     const lookUp = freshness.begin(call.tenantId, key);
     ticket.lookUp = lookUp;
-    return this.#lookFurther(call, ticket, { ...wish, found, flight: flightKey(lookUp), startedMs });
+    if (cache instanceof MemoryLlmCache) lookUp.epoch = cache.epochNow(call.tenantId);
+    return this.#lookFurther(call, ticket, { ...wish, found, lookUp, startedMs });
   }
 
   /** A call that carries words of ours has nothing to do with the cache. */
@@ -124,11 +126,11 @@ export class CacheDesk {
       control,
       policy,
       passAgain,
-      flight,
+      lookUp,
       startedMs,
     }: CacheWish & {
       found: CacheHit | null | Promise<CacheHit | null>;
-      flight: string;
+      lookUp: LookUp;
       startedMs: number;
     },
   ): Promise<Outcome> {
@@ -141,6 +143,9 @@ export class CacheDesk {
       if (call.isGone) return undefined;
       const exact = hit && this.#replay(call, 'exact', hit);
       if (exact) return exact;
+      lookUp.epoch ??= await this.#parts.cache.epoch(call.tenantId);
+      if (call.isGone) return undefined;
+      const flight = flightKey(lookUp);
       // A client tries again because it has waited long enough, perhaps for that very call.
       const landing = call.isRetry ? null : flights.join(flight, gone.promise);
       if (landing === null) {
@@ -166,9 +171,14 @@ export class CacheDesk {
   }
 
   /** Asks anew, and keeps what comes in place of what is there, its vector included. */
-  async #refresh(call: ProxyCall, ticket: CacheTicket, policy: CachePolicy): Promise<undefined> {
-    const { mode, embedder } = this.#parts;
+  async #refresh(
+    call: ProxyCall,
+    ticket: CacheTicket,
+    { policy, lookUp }: { policy: CachePolicy; lookUp: LookUp },
+  ): Promise<undefined> {
+    const { mode, embedder, cache } = this.#parts;
     const { scope } = ticket.identity;
+    lookUp.epoch = await cache.epoch(call.tenantId);
     if (mode !== 'off' && policy === 'on' && scope !== null)
       ticket.vector = await embedder.embed(scope.prompt, call.traceParent);
     this.#missed(call);
@@ -258,7 +268,7 @@ export class CacheDesk {
 }
 
 /** Who asks after answers were thrown out waits for none that was under way then. */
-const flightKey = ({ underWay, generation }: LookUp): string => `${underWay.name}\0${generation}`;
+const flightKey = ({ underWay, epoch }: LookUp): string => `${underWay.name}\0${epoch}`;
 
 /** For the detectors: a cached answer is as much a repetition as a fresh one. Its tokens were paid for once. */
 const asAnswer = ({ model, text, tool_calls, finish, answer_id }: CachedAnswer): LlmAnswer => ({

@@ -2,7 +2,7 @@
  * What a call leaves in the cache once its answer has ended: the entry for next time, the answer for those who wait for
  * it, and in shadow mode the comparison. Never throws and never rejects: the call is long over.
  */
-import type { CachedAnswer, LlmCache } from '#contracts';
+import type { CachedAnswer, CacheEntry, LlmCache } from '#contracts';
 import { type Cacheability, cacheability, type NotStoredReason } from '#domain/llm-cache';
 import type { Clock } from '#kernel';
 import type { ProxyCall } from '../llm-proxy/proxy-call.js';
@@ -68,7 +68,8 @@ export class CacheKeeper {
       tally.notStored(call.tenantId, 'outdated');
       return;
     }
-    const isStored = await cache.put({
+    const { epoch } = ticket.lookUp;
+    const entry: CacheEntry = {
       tenant_id: call.tenantId,
       key,
       scope: scope?.scope ?? null,
@@ -80,8 +81,11 @@ export class CacheKeeper {
       created_at_ms: clock.nowMs(),
       cost_micro_usd: call.costMicroUsd,
       duration_ms: Math.round(call.durationMs),
-    });
-    if (!isStored) tally.notStored(call.tenantId, 'refused_by_backend');
+    };
+    // Without an epoch nobody could say what was thrown out meanwhile.
+    const put = epoch === null ? 'refused' : await cache.put(entry, epoch);
+    if (put !== 'kept')
+      tally.notStored(call.tenantId, put === 'outdated' ? 'outdated' : 'refused_by_backend');
   }
 }
 

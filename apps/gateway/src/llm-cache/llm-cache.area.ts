@@ -48,7 +48,6 @@ export class LlmCacheArea {
   onFailedOpen: (error: unknown) => void = () => {};
   readonly #config: LlmCacheConfig;
   readonly #cache: LlmCache | null;
-  readonly #freshness = new CacheFreshness();
   readonly #embedder: CacheEmbedder;
   readonly #tally: CacheTally;
   readonly #matches: SemanticMatches | null;
@@ -70,7 +69,7 @@ export class LlmCacheArea {
     registerCacheGauges(cache, metrics);
     const shared = { clock, tally: this.#tally, embedder: this.#embedder, gate: decideVeto, cache };
     this.#matches = new SemanticMatches({ ...shared, ids, redact });
-    const freshness = this.#freshness;
+    const freshness = new CacheFreshness();
     this.desk = new CacheDesk({
       ...shared,
       freshness,
@@ -99,13 +98,12 @@ export class LlmCacheArea {
   }
 
   /**
-   * What calls of this gateway have under way is not kept either, whether or not it would match.
+   * What calls of the tenant have under way, at any gateway, is not kept either, whether or not it would match.
    * @returns how many entries match; what was removed stands in the audit
    * @throws ObservatoryError cache_unavailable
    */
   async invalidate(operator: OperatorPrincipal, { pattern, preview }: CacheInvalidate): Promise<number> {
     const { tenant_id: tenantId } = operator;
-    if (!preview) this.#freshness.throwOut(tenantId);
     const count = (await this.#cache?.invalidate(tenantId, pattern ?? null, preview)) ?? 0;
     if (this.#cache?.isDegraded) throw new ObservatoryError('cache_unavailable');
     if (!preview)
@@ -128,7 +126,6 @@ export class LlmCacheArea {
     verdict: 'right' | 'wrong',
   ): Promise<SemanticMatch | null> {
     const { tenant_id: tenantId, operator_id: operatorId } = operator;
-    if (verdict === 'wrong') this.#freshness.throwOut(tenantId);
     const match = (await this.#matches?.judge(tenantId, matchId, verdict, operatorId)) ?? null;
     if (match !== null) {
       const { call_id, key } = match;

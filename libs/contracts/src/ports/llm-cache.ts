@@ -58,6 +58,15 @@ export interface SemanticQuery {
 
 export const CACHE_CANDIDATES_MAX = 8;
 
+/**
+ * Of a tenant's answers: another one each time some of them are thrown out, by whichever gateway. Opaque; what cannot be told
+ * apart from a later one is a later one.
+ */
+export type CacheEpoch = string;
+
+/** `outdated`: answers of the tenant were thrown out since. `refused`: over the size bound, or the backend is away. */
+export type CachePut = 'kept' | 'refused' | 'outdated';
+
 export interface CacheBackendStats {
   total_entries: number;
   total_bytes: number;
@@ -71,14 +80,19 @@ export interface LlmCache {
   get(tenantId: string, key: string): Promise<CacheHit | null>;
   /** Best accepted match of this scope, younger than the semantic TTL. */
   semanticSearch(query: SemanticQuery): Promise<CacheHit | null>;
-  /** The last write wins. Entries over the size bound are refused: false. */
-  put(entry: CacheEntry): Promise<boolean>;
+  /** Asked before the upstream is: what it answers may be put in this epoch. Null: it cannot be told now. */
+  epoch(tenantId: string): Promise<CacheEpoch | null>;
   /**
-   * Counts those that match, and removes them unless it is a preview. See `cacheInvalidateSchema` for the glob.
+   * The last write of an epoch wins. What is not kept is served to nobody.
+   * @param epoch in which the answer was asked for; absent: it was under way at no time
+   */
+  put(entry: CacheEntry, epoch?: CacheEpoch): Promise<CachePut>;
+  /**
+   * Counts those that match, and removes them unless it is a preview: then the tenant's epoch is over, too. See `cacheInvalidateSchema` for the glob.
    * @throws ObservatoryError cache_unavailable: some may be left
    */
   invalidate(tenantId: string, pattern: string | null, preview?: boolean): Promise<number>;
-  /** @throws ObservatoryError cache_unavailable */
+  /** Ends the tenant's epoch. @throws ObservatoryError cache_unavailable */
   evict(tenantId: string, key: string): Promise<boolean>;
   /** Of this tenant. */
   stats(tenantId: string): Promise<CacheBackendStats>;

@@ -20,7 +20,7 @@ function start(bounds: Partial<typeof CACHE_BOUNDS> = {}) {
 describe('MemoryLlmCache', () => {
   it('answers without a promise too', () => {
     const { cache, entry } = start();
-    expect(cache.putNow(entry())).toBe(true);
+    expect(cache.putNow(entry())).toBe('kept');
     expect(cache.getNow('tenant-1', entry().key)?.entry.answer.text).toBe('Paris.');
     expect(cache.getNow('tenant-2', entry().key)).toBeNull();
     const query = {

@@ -11,7 +11,9 @@ import {
   type CacheBackendStats,
   type CacheEntry,
   type CacheEntryView,
+  type CacheEpoch,
   type CacheHit,
+  type CachePut,
   type CacheVector,
   type LlmCache,
   type Page,
@@ -19,6 +21,7 @@ import {
   type SemanticQuery,
 } from '#contracts';
 import type { Clock } from '#kernel';
+import { CacheEpochs } from './cache-epochs.js';
 import { compileEntryPattern } from './entry-names.js';
 import {
   compareEntryPlaces,
@@ -51,6 +54,7 @@ export class MemoryLlmCache implements LlmCache {
   readonly #entryBytesMax: number;
   readonly #tenants = new Map<string, TenantShelf>();
   readonly #order = new UseOrder();
+  readonly #epochs = new CacheEpochs();
   readonly #arena = VectorArena.start();
   #entryCount = 0;
   #byteCount = 0;
@@ -122,19 +126,29 @@ export class MemoryLlmCache implements LlmCache {
     return null;
   }
 
-  async put(entry: CacheEntry): Promise<boolean> {
-    return this.putNow(entry);
+  async epoch(tenantId: string): Promise<CacheEpoch> {
+    return this.epochNow(tenantId);
+  }
+
+  /** Hot path. */
+  epochNow(tenantId: string): CacheEpoch {
+    return this.#epochs.of(tenantId);
+  }
+
+  async put(entry: CacheEntry, epoch?: CacheEpoch): Promise<CachePut> {
+    return this.putNow(entry, epoch);
   }
 
   /** Copies what it keeps. A vector that no search could use is left out: the entry then matches exactly only. */
-  putNow(entry: CacheEntry): boolean {
+  putNow(entry: CacheEntry, epoch = this.epochNow(entry.tenant_id)): CachePut {
     const nowMs = this.#nowMs();
-    if (!Number.isFinite(entry.created_at_ms)) return false;
+    if (epoch !== this.epochNow(entry.tenant_id)) return 'outdated';
+    if (!Number.isFinite(entry.created_at_ms)) return 'refused';
     const vector = entry.scope !== null && entry.vector && isUsableVector(entry.vector) ? entry.vector : null;
     const byteCount = entryBytes(entry, vector?.values.length ?? 0);
     if (byteCount > this.#entryBytesMax) {
       this.#refusedCount += 1;
-      return false;
+      return 'refused';
     }
     const before = this.#tenants.get(entry.tenant_id)?.entries.get(entry.key);
     if (before !== undefined) this.#remove(before);
@@ -158,11 +172,12 @@ export class MemoryLlmCache implements LlmCache {
     this.#entryCount += 1;
     this.#count(shelf, byteCount);
     if (vector !== null && copy.scope !== null) this.#addVector(kept, copy.scope, vector);
-    return true;
+    return 'kept';
   }
 
   async invalidate(tenantId: string, pattern: string | null, preview = false): Promise<number> {
     const matches = compileEntryPattern(pattern);
+    if (!preview) this.#epochs.end(tenantId);
     let count = 0;
     for (const kept of this.#live(tenantId)) {
       const { key, agent_id, upstream, answer } = kept.entry;
@@ -174,6 +189,7 @@ export class MemoryLlmCache implements LlmCache {
   }
 
   async evict(tenantId: string, key: string): Promise<boolean> {
+    this.#epochs.end(tenantId);
     const kept = this.#tenants.get(tenantId)?.entries.get(key);
     if (kept === undefined) return false;
     const isLive = this.#ageOf(kept) < this.#lifetimeMs(kept);

@@ -6,6 +6,7 @@
 import {
   type CacheBackendStats,
   type CacheEntryView,
+  type CacheEpoch,
   ObservatoryError,
   type Page,
   type PageQuery,
@@ -13,7 +14,7 @@ import {
 import { compileEntryPattern, encodeEntryCursor, readEntryQuery, toEntryView } from '#domain/llm-cache';
 import type { CacheLink } from './cache-link.js';
 import { CacheNames } from './cache-names.js';
-import { type EntryMeta, readMeta, writeMeta } from './cache-values.js';
+import { type EntryMeta, NO_EPOCH, readMeta, writeMeta } from './cache-values.js';
 
 /** Writing is nobody's hot path. */
 export const WRITE_WAIT_MS = 250;
@@ -48,26 +49,59 @@ export class CacheIndex {
     return this.#removedCount;
   }
 
-  /** Those that have to leave for it are gone soon after. @throws RedisFailure */
-  async register(tenantId: string, key: string, ttlMs: number, meta: EntryMeta): Promise<void> {
+  /**
+   * Those that have to leave for it are gone soon after.
+   * @param epoch undefined: whichever it is
+   * @returns false, and nothing is registered: that epoch is over
+   * @throws RedisFailure
+   */
+  async register(
+    tenantId: string,
+    key: string,
+    ttlMs: number,
+    meta: EntryMeta,
+    epoch: CacheEpoch | undefined,
+  ): Promise<boolean> {
     const { entriesMax, bytesMax, lifetimeMs } = this.#bounds;
-    const about = [key, ttlMs, writeMeta(meta), meta.byte_count, lifetimeMs, entriesMax, bytesMax];
-    const parts = textsOf(await this.#script('Register', WRITE_WAIT_MS, tenantId, ...about));
+    const written = writeMeta(meta, epoch ?? NO_EPOCH);
+    const about = [key, ttlMs, written, meta.byte_count, lifetimeMs, entriesMax, bytesMax, epoch ?? ''];
+    const reply = await this.#script('Register', WRITE_WAIT_MS, tenantId, ...about);
+    if (reply === null) return false;
+    const parts = textsOf(reply);
     const evicted = new Map<string, EntryMeta | null>();
     for (let at = 0; at + 1 < parts.length; at += 2)
       evicted.set(parts[at] as string, readMeta(parts[at + 1] as string));
     this.#removeValues(tenantId, evicted).catch(() => {});
+    return true;
   }
 
-  /** Counts a hit; an entry that the index does not know is removed. Never rejects. */
+  /** What was written and not registered: nobody is served it, and no invalidation would find it. */
+  removeUnregistered(tenantId: string, key: string, meta: EntryMeta): void {
+    this.#removeValues(tenantId, new Map([[key, meta]])).catch(() => {});
+  }
+
+  /** Null when Redis cannot be asked in time. */
+  async epoch(tenantId: string, waitMs: number): Promise<CacheEpoch | null> {
+    const reply = await this.#script('Epoch', waitMs, tenantId).catch(() => null);
+    return reply === null ? null : String(reply);
+  }
+
+  /** Of each key in which epoch it was registered, "" where it is not, `unknown` where Redis did not say in time. Never rejects. */
+  async known(tenantId: string, keys: readonly string[], waitMs: number): Promise<string[]> {
+    const reply = await this.#script('Known', waitMs, tenantId, ...keys).catch(() => null);
+    return reply === null ? keys.map(() => 'unknown') : textsOf(reply);
+  }
+
+  /** Counts a hit. Never rejects. */
   async touch(tenantId: string, key: string): Promise<void> {
-    try {
-      if ((await this.#script('Touch', WRITE_WAIT_MS, tenantId, key)) !== 0) return;
-      this.#removedCount += 1;
-      await this.#unlink(this.#names.entry(tenantId, key));
-    } catch {
-      // A hit that is not counted.
-    }
+    // One that fails is a hit that is not counted.
+    await this.#script('Touch', WRITE_WAIT_MS, tenantId, key).catch(() => {});
+  }
+
+  /** An entry that the index does not know. */
+  removeUnknown(tenantId: string, key: string): void {
+    this.#removedCount += 1;
+    this.#unlink(this.#names.entry(tenantId, key)).catch(() => {});
   }
 
   /** An entry whose value is not what it should be. */
@@ -98,6 +132,8 @@ export class CacheIndex {
     let removed = 0;
     let cursor = '0';
     try {
+      // First: what is registered in the former epoch is found below, and what comes later is refused.
+      if (!preview) await this.#script('EndEpoch', ADMIN_WAIT_MS, tenantId);
       do {
         const [next, ...pairs] = textsOf(
           await this.#script('Browse', ADMIN_WAIT_MS, tenantId, cursor, BATCH_COUNT),
@@ -124,6 +160,7 @@ export class CacheIndex {
   async evict(tenantId: string, key: string): Promise<boolean> {
     const [, metaName] = this.#names.tenant(tenantId);
     try {
+      await this.#script('EndEpoch', ADMIN_WAIT_MS, tenantId);
       const meta = await this.#link.ask(ADMIN_WAIT_MS, () => this.#link.client.hget(metaName, key));
       return (await this.#remove(tenantId, new Map([[key, readMeta(meta ?? '')]]))) > 0;
     } catch {
@@ -192,7 +229,7 @@ export class CacheIndex {
 
   /** @throws RedisFailure */
   #script(
-    command: 'Register' | 'Touch' | 'Forget' | 'Browse' | 'Stats' | 'List',
+    command: 'Register' | 'Epoch' | 'EndEpoch' | 'Known' | 'Touch' | 'Forget' | 'Browse' | 'Stats' | 'List',
     timeoutMs: number,
     tenantId: string,
     ...values: Value[]

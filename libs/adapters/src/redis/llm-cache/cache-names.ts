@@ -7,6 +7,7 @@
  *     <prefix>_scope:{<scope>}                         sorted set of the keys that have a vector, by expiry
  *     <prefix>_index:{<tenant>}                        sorted set of all keys, by expiry
  *     <prefix>_meta | _hits | _used | _bytes:{<tenant>}   of each key its view, hits and last use; bytes of all
+ *     <prefix>_epoch:{<tenant>}                        the tenant's epoch
  */
 import { hash } from 'node:crypto';
 
@@ -14,8 +15,15 @@ import { hash } from 'node:crypto';
 const TAG_CHARS = 32;
 const KEY = /^[0-9a-f]{64}$/;
 
-/** Five keys of one slot; the order in which the scripts take them. */
-export type TenantNames = readonly [index: string, meta: string, hits: string, used: string, bytes: string];
+/** Six keys of one slot; the order in which the scripts take them. */
+export type TenantNames = readonly [
+  index: string,
+  meta: string,
+  hits: string,
+  used: string,
+  bytes: string,
+  epoch: string,
+];
 
 export class CacheNames {
   readonly #prefix: string;
@@ -39,7 +47,7 @@ export class CacheNames {
   tenant(tenantId: string): TenantNames {
     const name = tag(tenantId);
     const of = (what: string): string => `${this.#prefix}_${what}:{${name}}`;
-    return [of('index'), of('meta'), of('hits'), of('used'), of('bytes')];
+    return [of('index'), of('meta'), of('hits'), of('used'), of('bytes'), of('epoch')];
   }
 
   /** Of a tenant's scope: 32 hex digits. */

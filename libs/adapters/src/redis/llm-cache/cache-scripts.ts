@@ -1,5 +1,5 @@
 /**
- * The cache's operations as Lua, each atomic and one round trip. Those of a tenant take its five keys, in the order of
+ * The cache's operations as Lua, each atomic and one round trip. Those of a tenant take its six keys, in the order of
  * `TenantNames`. ARGV[1] is the time: empty for the clock of Redis, which all gateways share; a number only in tests.
  * Expiry of keys always runs on the clock of Redis.
  */
@@ -14,7 +14,7 @@ local function whole(number) return string.format('%.0f', number) end
 `;
 
 const TENANT = `${NOW}
-local INDEX, META, HITS, USED, BYTES = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local INDEX, META, HITS, USED, BYTES, EPOCH = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 
 -- What is known of a key begins with its bytes.
 local function forget(key)
@@ -43,6 +43,33 @@ const PRUNED_PER_LOOK = 5_000;
 /** Entries pushed out by one new one. */
 const EVICTED_PER_PUT = 64;
 
+/** Longer than any call. An epoch that is forgotten sooner only costs what was under way. */
+const EPOCH_LIFETIME_MS = 86_400_000;
+
+/**
+ * Named after the time at which it begins, so that one that was forgotten does not come back under the same name; by the clock of
+ * Redis always.
+ */
+const BEGIN_EPOCH = `
+local function beginEpoch(former)
+  local time = redis.call('TIME')
+  local micros = tonumber(time[1]) * 1000000 + tonumber(time[2])
+  local epoch = whole(math.max(micros, (tonumber(former) or 0) + 1))
+  redis.call('SET', EPOCH, epoch, 'PX', ${EPOCH_LIFETIME_MS})
+  return epoch
+end
+`;
+
+/** ARGV now. Replies the tenant's epoch. */
+export const EPOCH = `${TENANT}${BEGIN_EPOCH}
+return redis.call('GET', EPOCH) or beginEpoch()
+`;
+
+/** ARGV now. */
+export const END_EPOCH = `${TENANT}${BEGIN_EPOCH}
+return beginEpoch(redis.call('GET', EPOCH))
+`;
+
 /** KEYS entry. Replies its value and how long it has to live, or false. */
 export const READ = `
 local value = redis.call('GET', KEYS[1])
@@ -51,11 +78,12 @@ return { value, redis.call('PTTL', KEYS[1]) }
 `;
 
 /**
- * ARGV now, key, ttl, meta, bytes, ttl of the index, most entries, most bytes. Replies key and meta of those that had to
- * leave, one after another.
+ * ARGV now, key, ttl, meta, bytes, ttl of the index, most entries, most bytes, epoch in which the answer was asked for or an
+ * empty string. Replies key and meta of those that had to leave, one after another, or false: the epoch is over.
  */
 export const REGISTER = `${TENANT}
 local key = ARGV[2]
+if ARGV[9] ~= '' and ARGV[9] ~= redis.call('GET', EPOCH) then return false end
 prune(${PRUNED_PER_PUT})
 forget(key)
 if redis.call('ZCARD', INDEX) == 0 then redis.call('DEL', META, HITS, USED, BYTES) end
@@ -78,12 +106,21 @@ for index = 1, 5 do redis.call('PEXPIRE', KEYS[index], ARGV[6]) end
 return evicted
 `;
 
-/** ARGV now, key, time of the hit. Replies 0 when the index does not know the key. */
+/** ARGV now, keys. Replies of each the epoch in which it was registered, or an empty string where the index does not know it. */
+export const KNOWN = `${TENANT}
+local reply = {}
+for index = 2, #ARGV do
+  local meta = redis.call('ZSCORE', INDEX, ARGV[index]) and redis.call('HGET', META, ARGV[index])
+  reply[#reply + 1] = meta and string.match(meta, '^%d+ (%d+) ') or ''
+end
+return reply
+`;
+
+/** ARGV now, key. Counts a hit, unless the index has lost the key meanwhile. */
 export const TOUCH = `${TENANT}
-if not redis.call('ZSCORE', INDEX, ARGV[2]) then return 0 end
+if not redis.call('ZSCORE', INDEX, ARGV[2]) then return end
 redis.call('ZINCRBY', HITS, 1, ARGV[2])
 redis.call('ZADD', USED, whole(now), ARGV[2])
-return 1
 `;
 
 /** ARGV now, keys. Replies how many of them were there and alive. */

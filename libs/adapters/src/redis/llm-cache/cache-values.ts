@@ -19,7 +19,9 @@ const answerSchema = z.strictObject({
 });
 
 const storedSchema = z.strictObject({
-  version: z.literal(1),
+  version: z.literal(2),
+  /** In which the answer was asked for. */
+  epoch: z.string(),
   scope: z.string().nullable(),
   agent_id: z.string(),
   upstream: z.string(),
@@ -44,9 +46,13 @@ export class CacheValues {
   }
 
   /** @param name of the entry in Redis */
-  write(name: string, entry: CacheEntry, lifetimeMs: number, vectorDigest: string | null): string {
+  write(
+    name: string,
+    entry: CacheEntry,
+    about: Pick<StoredEntry, 'epoch' | 'lifetime_ms' | 'vector_digest'>,
+  ): string {
     const { tenant_id: _tenant, key: _key, vector: _vector, ...rest } = entry;
-    const stored = { version: 1, ...rest, lifetime_ms: lifetimeMs, vector_digest: vectorDigest };
+    const stored = { version: 2, ...rest, ...about };
     const json = JSON.stringify(stored);
     return this.#digest(name, json) + json;
   }
@@ -69,7 +75,7 @@ export class CacheValues {
 }
 
 export function toEntry(tenantId: string, key: string, stored: StoredEntry): CacheEntry {
-  const { version: _version, lifetime_ms: _lifetime, vector_digest: _digest, ...rest } = stored;
+  const { version: _version, epoch: _epoch, lifetime_ms: _life, vector_digest: _digest, ...rest } = stored;
   return { tenant_id: tenantId, key, ...rest, vector: null };
 }
 
@@ -89,7 +95,7 @@ export function readVector(blob: Buffer, dimension: number): Float32Array | null
   return values;
 }
 
-/** What the index knows of an entry: its bytes, a space, and JSON. */
+/** What the index knows of an entry: its bytes, its epoch, and JSON. */
 const metaSchema = z.tuple([
   z.string(),
   z.string(),
@@ -113,8 +119,12 @@ export interface EntryMeta {
   byte_count: number;
 }
 
-export const writeMeta = (meta: EntryMeta): string =>
-  `${meta.byte_count} ${JSON.stringify([
+/** Of entries that were under way at no time. */
+export const NO_EPOCH = '0';
+
+/** @param epoch digits */
+export const writeMeta = (meta: EntryMeta, epoch: string): string =>
+  `${meta.byte_count} ${epoch} ${JSON.stringify([
     meta.agent_id,
     meta.upstream,
     meta.model,
@@ -126,9 +136,9 @@ export const writeMeta = (meta: EntryMeta): string =>
   ])}`;
 
 export function readMeta(text: string): EntryMeta | null {
-  const space = text.indexOf(' ');
+  const [, bytes = '', json = ''] = /^(\d+) \d+ (.*)$/s.exec(text) ?? [];
   try {
-    const parsed = metaSchema.safeParse(JSON.parse(text.slice(space + 1)));
+    const parsed = metaSchema.safeParse(JSON.parse(json));
     if (!parsed.success) return null;
     const [agent, upstream, model, dialect, createdAtMs, cost, scopeTag, hasVector] = parsed.data;
     return {
@@ -140,7 +150,7 @@ export function readMeta(text: string): EntryMeta | null {
       cost_micro_usd: cost,
       scope_tag: scopeTag,
       has_vector: hasVector,
-      byte_count: Number.parseInt(text, 10) || 0,
+      byte_count: Number(bytes),
     };
   } catch {
     return null;

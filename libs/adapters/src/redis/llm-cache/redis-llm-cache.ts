@@ -5,8 +5,8 @@
  * Redis make of it.
  *
  * An entry, its vector and its place in the tenant's index may lie on different nodes, so they are not written as one. The
- * index is what counts: a hit on an entry that it does not know (written while a pattern was being invalidated) is the
- * last one.
+ * index is what counts: it takes a name only in the epoch in which the answer was asked for, and an entry is served only if
+ * the index knows it, of the same epoch. Both are asked at once, so that neither costs a round trip.
  */
 import { Cluster, type Redis } from 'ioredis';
 import {
@@ -15,7 +15,9 @@ import {
   type CacheBackendStats,
   type CacheEntry,
   type CacheEntryView,
+  type CacheEpoch,
   type CacheHit,
+  type CachePut,
   type Cosine,
   type LlmCache,
   type Page,
@@ -31,6 +33,8 @@ import { CacheLink } from './cache-link.js';
 import { CacheNames } from './cache-names.js';
 import {
   CacheValues,
+  type EntryMeta,
+  NO_EPOCH,
   readVector,
   type StoredEntry,
   toEntry,
@@ -120,7 +124,8 @@ export class RedisLlmCache implements LlmCache {
   }
 
   async get(tenantId: string, key: string): Promise<CacheHit | null> {
-    const found = CacheNames.isKey(key) ? await this.#readEntry(tenantId, key) : 'gone';
+    if (!CacheNames.isKey(key)) return null;
+    const [found = 'unknown'] = await this.#readEntries(tenantId, [key]);
     if (found === 'gone' || found === 'unknown' || found.ageMs >= this.#options.exactTtlMs) return null;
     void this.#index.touch(tenantId, key);
     return { entry: toEntry(tenantId, key, found.stored), age_ms: found.ageMs, cosine: null };
@@ -136,34 +141,44 @@ export class RedisLlmCache implements LlmCache {
     });
   }
 
-  async put(entry: CacheEntry): Promise<boolean> {
+  epoch(tenantId: string): Promise<CacheEpoch | null> {
+    return this.#index.epoch(tenantId, this.#waitMs);
+  }
+
+  async put(entry: CacheEntry, epoch?: CacheEpoch): Promise<CachePut> {
     const { tenant_id: tenant, key, scope } = entry;
     const { exactTtlMs, semanticTtlMs, bytesMax } = this.#options;
-    if (!CacheNames.isKey(key) || !Number.isFinite(entry.created_at_ms)) return false;
+    if (!CacheNames.isKey(key) || !Number.isFinite(entry.created_at_ms)) return 'refused';
     const vector = scope !== null && entry.vector && isUsableVector(entry.vector) ? entry.vector : null;
     const byteCount = entryBytes(entry, vector?.values.length ?? 0);
     if (byteCount > entryBytesMax(bytesMax)) {
       this.#refusedCount += 1;
-      return false;
+      return 'refused';
     }
     const longestMs = Math.max(exactTtlMs, semanticTtlMs);
     const lifetimeMs = vector === null ? exactTtlMs : longestMs;
     const leftMs = Math.ceil(lifetimeMs - Math.max(0, this.#options.clock.nowMs() - entry.created_at_ms));
-    if (leftMs <= 0) return true;
+    if (leftMs <= 0) return 'kept';
     const name = this.#names.entry(tenant, key);
     // A copy: the caller's numbers may be written to before they have been sent.
     const blob = vector === null ? null : Buffer.from(vectorBlob(vector));
-    const value = this.#values.write(name, entry, lifetimeMs, blob === null ? null : vectorDigest(blob));
+    const value = this.#values.write(name, entry, {
+      epoch: epoch ?? NO_EPOCH,
+      lifetime_ms: lifetimeMs,
+      vector_digest: blob === null ? null : vectorDigest(blob),
+    });
     const scopeTag = scope === null ? null : this.#names.scopeTag(tenant, scope);
+    const meta: EntryMeta = {
+      ...entry,
+      model: entry.answer.model,
+      dialect: entry.answer.dialect,
+      scope_tag: scopeTag,
+      has_vector: vector !== null,
+      byte_count: byteCount,
+    };
+    const registering = this.#index.register(tenant, key, leftMs, meta, epoch);
     const writes: Promise<unknown>[] = [
-      this.#index.register(tenant, key, leftMs, {
-        ...entry,
-        model: entry.answer.model,
-        dialect: entry.answer.dialect,
-        scope_tag: scopeTag,
-        has_vector: vector !== null,
-        byte_count: byteCount,
-      }),
+      registering,
       this.#link.ask(WRITE_WAIT_MS, () => this.#link.client.set(name, value, 'PX', leftMs)),
     ];
     if (scopeTag !== null) {
@@ -173,7 +188,11 @@ export class RedisLlmCache implements LlmCache {
       writes.push(this.#link.script('PutVector', WRITE_WAIT_MS, ...names, ...values));
     }
     const written = await Promise.allSettled(writes);
-    return written.every(({ status }) => status === 'fulfilled');
+    if (!(await registering.catch(() => true))) {
+      this.#index.removeUnregistered(tenant, key, meta);
+      return 'outdated';
+    }
+    return written.every(({ status }) => status === 'fulfilled') ? 'kept' : 'refused';
   }
 
   invalidate(tenantId: string, pattern: string | null, preview = false): Promise<number> {
@@ -200,7 +219,10 @@ export class RedisLlmCache implements LlmCache {
     const { tenant_id: tenant, scope } = query;
     const scopeTag = this.#names.scopeTag(tenant, scope);
     const candidates = this.#nearest(await this.#readVectors(query, scopeTag), query, scopeTag);
-    const read = await Promise.all(candidates.map(({ key }) => this.#readEntry(tenant, key)));
+    const read = await this.#readEntries(
+      tenant,
+      candidates.map(({ key }) => key),
+    );
     for (const [index, { key, cosine, blob }] of candidates.entries()) {
       const found = read[index] ?? 'unknown';
       if (isOver()) return null;
@@ -256,6 +278,25 @@ export class RedisLlmCache implements LlmCache {
       else if (cosine >= lowest) near.push({ key, blob, cosine: cosine as Cosine });
     }
     return near.sort((one, other) => other.cosine - one.cosine).slice(0, CACHE_CANDIDATES_MAX);
+  }
+
+  /** Never rejects. What the index does not know is gone; what it knows of another epoch is about to be replaced, or was refused. */
+  async #readEntries(
+    tenantId: string,
+    keys: readonly string[],
+  ): Promise<(FoundEntry | 'gone' | 'unknown')[]> {
+    if (keys.length === 0) return [];
+    const [epochs, ...entries] = await Promise.all([
+      this.#index.known(tenantId, keys, this.#waitMs),
+      ...keys.map((key) => this.#readEntry(tenantId, key)),
+    ]);
+    return entries.map((found, at) => {
+      if (found === 'gone' || found === 'unknown') return found;
+      if (epochs[at] === found.stored.epoch) return found;
+      if (epochs[at] !== '') return 'unknown';
+      this.#index.removeUnknown(tenantId, keys[at] as string);
+      return 'gone';
+    });
   }
 
   /** Never rejects. What is there and not ours is removed, and thus gone; `unknown`: Redis did not say, or not in time. */
