@@ -2,9 +2,12 @@
  * One HTTP exchange with an upstream, as it happens: head, chunks, end. It buffers nothing, follows no redirect,
  * retries nothing and knows no vendor. Built on undici's dispatcher because its callbacks cost a third of `fetch`.
  */
+import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 
 const CONNECT_TIMEOUT_MS = 10_000;
+/** A body above it is written in pieces of it; below it one write is cheaper, and sockets hold that much. */
+const BODY_PIECE_BYTES = 128 * 1024;
 
 export interface UpstreamClientOptions {
   /** `send` to first byte of the answer, the wait for a socket included. A model may think for minutes. */
@@ -21,7 +24,7 @@ export interface UpstreamRequest {
   /** With its query. */
   path: string;
   method: string;
-  /** Name, value, name, value ... */
+  /** Name, value, name, value ... Without the body's length. */
   headers: string[];
   body: Buffer | null;
 }
@@ -60,13 +63,15 @@ export class UpstreamClient {
   /** Starts at once; the exchange reports to `sink`. Never throws. */
   send(request: UpstreamRequest, sink: UpstreamSink): UpstreamExchange {
     const exchange = new UpstreamExchange(sink, this.#headersTimeoutMs);
+    const { body, headers } = request;
+    const isLarge = body !== null && body.length > BODY_PIECE_BYTES;
     this.#agent.dispatch(
       {
         origin: request.origin,
         path: request.path,
         method: request.method as Dispatcher.HttpMethod,
-        headers: request.headers,
-        body: request.body,
+        headers: isLarge ? [...headers, 'content-length', String(body.length)] : headers,
+        body: isLarge ? inPieces(body) : body,
       },
       exchange,
     );
@@ -179,6 +184,17 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     this.abort();
     this.#sink.failed('timeout', 'UND_ERR_HEADERS_TIMEOUT');
   }
+}
+
+/**
+ * Undici takes a buffer for sent as soon as the socket has it queued, and gives the next call a connection on which an upstream
+ * that answered early never reads the rest. Of a stream it knows that it is not through, and closes the connection.
+ */
+const inPieces = (body: Buffer): Readable => Readable.from(piecesOf(body), { objectMode: false });
+
+function* piecesOf(body: Buffer): Generator<Buffer> {
+  for (let from = 0; from < body.length; from += BODY_PIECE_BYTES)
+    yield body.subarray(from, from + BODY_PIECE_BYTES);
 }
 
 const TIMEOUTS: ReadonlySet<string> = new Set([
