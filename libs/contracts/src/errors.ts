@@ -61,7 +61,7 @@ export const ERRORS = {
   payload_too_large: { status: 413, text: 'The body is larger than this server takes.' },
   unsupported_media_type: {
     status: 415,
-    text: 'Send application/json or application/x-ndjson, plain, gzip or deflate.',
+    text: 'Send application/json or application/x-ndjson, plain, gzip, deflate or br.',
   },
   schema_violation: { status: 422, text: 'The message does not fit the schema.' },
   invalid_fields: { status: 422, text: 'Some fields are missing or invalid.' },

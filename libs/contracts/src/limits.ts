@@ -5,7 +5,7 @@
 export const LIMITS = {
   /** Request body as it arrives, before inflation. */
   bodyBytesMax: 10 * 1024 * 1024,
-  /** Request body after gzip or deflate is undone. */
+  /** Request body after gzip, deflate or br is undone. */
   inflatedBytesMax: 32 * 1024 * 1024,
   /** A sender gets this long to deliver its whole body. */
   bodyTimeoutMs: 10_000,

@@ -99,7 +99,9 @@ function build(options: { trackerForgetsAgents?: boolean } = {}) {
     publishViolation: () => happened.push('violation'),
   } as unknown as StepPublisher;
   const gauges = { liveSessions: () => 0, windows: () => 0, storeQueue: () => 0 };
-  const events = new IngestEvents(clock, pino({ level: 'silent' }), new Registry(), gauges);
+  const logged: Record<string, unknown>[] = [];
+  const logger = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+  const events = new IngestEvents(clock, logger, new Registry(), gauges);
   const interceptor = new SchemaInterceptor({
     clock,
     config,
@@ -124,7 +126,7 @@ function build(options: { trackerForgetsAgents?: boolean } = {}) {
       TENANT,
       logs.map((value) => ({ value, text: null })),
     );
-  return { send, happened, stored, published, control, tracker };
+  return { send, happened, stored, published, logged, control, tracker };
 }
 
 const log = (trace_id: string, overrides = {}) =>
@@ -162,10 +164,13 @@ describe('SchemaInterceptor', () => {
     });
   });
 
-  test('[FR-9.8-] keeps the reported score when none can be computed', async () => {
+  test('[FR-9.8-] keeps the reported score when none can be computed, and logs that as the requirement names it', async () => {
     gateway = build({ trackerForgetsAgents: true });
     await gateway.send(log('1', { cognition: { intent: 'i', entropy_score: 0.9 } }));
     expect(gateway.published[0]?.log.cognition.entropy_score).toBe(0.9);
+    expect(gateway.logged.filter(({ event }) => event === 'schema_violation')).toEqual([
+      expect.objectContaining({ session_id: 's', reason: 'missing_agent_id' }),
+    ]);
   });
 
   test('a step the store refused was never there: sent again it is scored as if for the first time', async () => {
@@ -215,6 +220,14 @@ describe('SchemaInterceptor', () => {
     row.resolve();
     await answered;
     expect(gateway.happened.at(-1)).toBe('answer');
+  });
+
+  test('says of a step sent again what it said the first time, ignored fields included', async () => {
+    await gateway.send(log('1'));
+    const misspelt = { ...log('2'), contol: { hitl_required: true } };
+    const [first] = await gateway.send(misspelt);
+    expect(first).toMatchObject({ status: 'accepted', warnings: ['unknown field ignored: contol'] });
+    expect(await gateway.send(misspelt)).toEqual([first]);
   });
 
   test('copies in two batches that wait for each other are both answered', async () => {

@@ -83,6 +83,8 @@ interface Duplicate {
   traceId: string;
   bodyHash: string;
   commit: Promise<unknown> | null;
+  /** What is said of the message itself, each time it comes: a sender may have lost the first answer. */
+  warnings: string[];
 }
 
 type Rejected = { kind: 'rejected'; answer: RejectedAnswer };
@@ -227,6 +229,7 @@ export class SchemaInterceptor {
         traceId,
         bodyHash: hash,
         commit: recognition.commit,
+        warnings,
       };
     }
     if (recognition.kind === 'reused_trace_id') {
@@ -289,10 +292,11 @@ export class SchemaInterceptor {
       if (duplicate) {
         // Older than the memory of steps: its window counted it twice until now.
         tracker.forget(what.key);
-        const { key, row } = what;
+        const { key, row, warnings } = what;
+        const { trace_id: traceId, body_hash: hash } = row;
         duplicates.push({
           at,
-          what: { kind: 'duplicate', key, traceId: row.trace_id, bodyHash: row.body_hash, commit: null },
+          what: { kind: 'duplicate', key, traceId, bodyHash: hash, commit: null, warnings },
         });
       } else answers[at] = this.#finish(what, seq, introductions);
     }
@@ -354,6 +358,7 @@ export class SchemaInterceptor {
       session_id: step.session_id,
       entropy: { score: step.entropy_score, severity: step.entropy_severity, window_size: step.window_size },
       control: desk.answerFor(duplicate.key),
+      ...(duplicate.warnings.length > 0 && { warnings: duplicate.warnings }),
     };
   }
 
