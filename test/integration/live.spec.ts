@@ -249,6 +249,14 @@ describe('an agent on /agents', () => {
     });
   });
 
+  test('is refused a batch in the words in which HTTP refuses it', async () => {
+    const socket = connect('/agents', { key: gateway.agentKey });
+    for (const batch of [[], Array(5_001).fill({})]) {
+      const overHttp = await (await gateway.ingest(batch)).json();
+      expect(await socket.emitWithAck('decision_log', batch)).toEqual(overHttp);
+    }
+  });
+
   test('hears a pause at once, and its acknowledgement is seen', async () => {
     const socket = connect('/agents', { key: gateway.agentKey });
     await socket.emitWithAck('decision_log', step('pushed'));

@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { DecisionStore } from '#contracts';
 import { LIMITS, NAMESPACES, ObservatoryError } from '#contracts';
-import { randomIds } from '#kernel';
+import { type Clock, randomIds } from '#kernel';
 import { AlertsArea } from './alerts/alerts.area.js';
 import { appModule } from './app.module.js';
 import { AUTHENTICATOR, type Authenticator } from './auth/authenticator.js';
@@ -18,6 +18,7 @@ import { pageUrl, serveDashboard } from './dashboard.js';
 import { AgentSockets } from './decision-log/agent-sockets.js';
 import { DecisionLogArea } from './decision-log/decision-log.area.js';
 import { type IngestRefusal, ingestRoute } from './decision-log/ingest.route.js';
+import { IngestRate } from './decision-log/ingest-rate.js';
 import { registerSecurityHeaders } from './errors/security-headers.js';
 import { createSendError } from './errors/send-error.js';
 import { DRAIN, type Drain } from './health/drain.js';
@@ -34,7 +35,7 @@ import { RealtimeEvents } from './realtime/realtime-events.js';
 import { authenticateAgent, authenticateOperator, createSocketServer } from './realtime/socket-server.js';
 import { SemanticLoopArea } from './semantic-loop/semantic-loop.area.js';
 import { NestLogger } from './telemetry/nest-logger.js';
-import { METRICS, STORE } from './tokens.js';
+import { CLOCK, METRICS, STORE } from './tokens.js';
 
 /** Headers and first byte of a request; bodies have a limit of their own. */
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -124,6 +125,12 @@ async function assemble(
   const drain = app.get<Drain>(DRAIN);
   const refusal = (): IngestRefusal | null => (drain.isDraining ? 'draining' : store.refusal());
 
+  // One for both ways in: a key has one allowance.
+  const rate = new IngestRate({
+    clock: app.get<Clock>(CLOCK),
+    logsPerSecondMax: config.ingestLogsPerSecondMax,
+  });
+
   registerSecurityHeaders(fastify);
   acceptJson(fastify);
   rawRoutes.push(
@@ -131,6 +138,7 @@ async function assemble(
       authenticate: (authorization, key) => authenticator.agent(authorization, key),
       interceptor: area.interceptor,
       refusal,
+      rate,
       limits: config,
       sendError: createSendRawError({ logger, ids: randomIds }),
       events: area.events,
@@ -159,6 +167,7 @@ async function assemble(
     authenticate: (socket) => authenticateAgent(authenticator, socket),
     interceptor: area.interceptor,
     refusal,
+    rate,
     desk,
     onFailed: (error) =>
       logger.error({ event: 'agent_socket_failed', err: error }, 'a message on /agents failed'),

@@ -41,6 +41,7 @@ describe('the configuration', () => {
     ['OBSERVATORY_ALLOWED_ORIGINS', 'https://a.example, *'],
     ['BODY_BYTES_MAX', '10MB'],
     ['BODY_TIMEOUT_MS', '-1'],
+    ['INGEST_LOGS_PER_SECOND_MAX', 'many'],
     ['ENTROPY_SESSIONS_MAX', '0'],
     ['ENTROPY_SESSION_IDLE_MS', '1.5'],
     ['LIVE_SUBSCRIBER_BYTES_MAX', '12'],

@@ -29,6 +29,8 @@ export interface GatewayConfig {
   readonly bodyBytesMax: number;
   readonly inflatedBytesMax: number;
   readonly bodyTimeoutMs: number;
+  /** DecisionLogs that one agent key may send; 0 = no limit. */
+  readonly ingestLogsPerSecondMax: number;
   /** Sessions whose entropy window is kept in memory. */
   readonly entropySessionsMax: number;
   readonly entropySessionIdleMs: number;
@@ -103,6 +105,7 @@ export function parseConfig(variables: Variables, args: readonly string[] = []):
     bodyBytesMax: integer(names.bodyBytesMax, LIMITS.bodyBytesMax, 1_024, 1024 * MEBIBYTE),
     inflatedBytesMax: integer(names.inflatedBytesMax, LIMITS.inflatedBytesMax, 1_024, 1024 * MEBIBYTE),
     bodyTimeoutMs: integer(names.bodyTimeoutMs, LIMITS.bodyTimeoutMs, 100, 10 * MINUTE_MS),
+    ingestLogsPerSecondMax: integer(names.ingestLogsPerSecondMax, 0, 0, 10_000_000),
     entropySessionsMax: integer(names.entropySessionsMax, 100_000, 1, 10_000_000),
     entropySessionIdleMs: integer(
       names.entropySessionIdleMs,

@@ -19,6 +19,7 @@ export const CONFIG_VARIABLES = {
   bodyBytesMax: 'BODY_BYTES_MAX',
   inflatedBytesMax: 'INFLATED_BYTES_MAX',
   bodyTimeoutMs: 'BODY_TIMEOUT_MS',
+  ingestLogsPerSecondMax: 'INGEST_LOGS_PER_SECOND_MAX',
   entropySessionsMax: 'ENTROPY_SESSIONS_MAX',
   entropySessionIdleMs: 'ENTROPY_SESSION_IDLE_MS',
   liveSubscriberBytesMax: 'LIVE_SUBSCRIBER_BYTES_MAX',

@@ -16,7 +16,9 @@ import {
   sessionKey,
 } from '#contracts';
 import type { ControlDesk } from '../hitl/control-desk.js';
+import { requireBatchSize } from './batch-size.js';
 import type { IngestRefusal } from './ingest.route.js';
+import type { IngestRate } from './ingest-rate.js';
 import type { SchemaInterceptor } from './schema-interceptor.js';
 
 /** Sessions one socket may speak for. */
@@ -29,6 +31,7 @@ export interface AgentSocketsParts {
   authenticate: (socket: Socket) => AgentPrincipal | null;
   interceptor: SchemaInterceptor;
   refusal: () => IngestRefusal | null;
+  rate: IngestRate;
   desk: ControlDesk;
   onFailed: (error: unknown) => void;
 }
@@ -86,14 +89,11 @@ export class AgentSockets {
   async #ingest(socket: Socket, detachers: Map<SessionKey, () => void>, body: unknown): Promise<unknown> {
     const refusal = this.#parts.refusal();
     if (refusal !== null) throw new ObservatoryError(refusal);
-    const { tenant_id } = socket.data.principal as AgentPrincipal;
+    const { tenant_id, key_id } = socket.data.principal as AgentPrincipal;
+    this.#parts.rate.check(key_id);
     const values: unknown[] = Array.isArray(body) ? body : [body];
-    if (values.length === 0 || values.length > LIMITS.batchCountMax) {
-      throw new ObservatoryError(
-        'invalid_request',
-        `Send 1 to ${LIMITS.batchCountMax} DecisionLogs at once.`,
-      );
-    }
+    requireBatchSize(values.length);
+    this.#parts.rate.take(key_id, values.length);
     const results = await this.#parts.interceptor.intercept(
       tenant_id,
       values.map((value) => ({ value, text: null })),

@@ -9,14 +9,15 @@ import {
   type AgentPrincipal,
   type ErrorAnswer,
   type IngestAnswer,
-  LIMITS,
   ObservatoryError,
   type RejectedAnswer,
 } from '#contracts';
 import { type RawRoute, type SendRawError, sendJson } from '../raw-routes.js';
+import { requireBatchSize } from './batch-size.js';
 import { type BodyLimits, readBody } from './body-reader.js';
 import { findDuplicateKey } from './duplicate-key.js';
 import type { IngestEvents } from './ingest-events.js';
+import type { IngestRate } from './ingest-rate.js';
 import { parseJsonText } from './json-text.js';
 import { type Incoming, type SchemaInterceptor, trimmed } from './schema-interceptor.js';
 
@@ -31,6 +32,7 @@ export interface IngestRouteParts {
   interceptor: SchemaInterceptor;
   /** Why nothing can be stored right now, or null. */
   refusal: () => IngestRefusal | null;
+  rate: IngestRate;
   limits: BodyLimits;
   sendError: SendRawError;
   events: IngestEvents;
@@ -77,10 +79,12 @@ async function handle(
   if (refusal !== null) {
     throw new ObservatoryError(refusal, undefined, { retryAfterSeconds: RETRY_AFTER_SECONDS[refusal] });
   }
+  parts.rate.check(principal.key_id);
   const body = await readBody(request, parts.limits);
   const startedMs = performance.now();
   if (!isUtf8(body)) throw new ObservatoryError('invalid_json', 'The body is not valid UTF-8.');
   const { messages, isBatch } = format === 'ndjson' ? parseLines(body) : parseJson(body);
+  parts.rate.take(principal.key_id, messages.length);
   const answers = await parts.interceptor.intercept(principal.tenant_id, messages);
   parts.events.answered(performance.now() - startedMs);
   if (isBatch) answerBatch(response, answers);
@@ -141,17 +145,6 @@ function parseLines(body: Buffer): Parsed {
 
 const LINE_FEED = 0x0a;
 const OPENING_BRACE = 0x7b;
-
-function requireBatchSize(count: number): void {
-  if (count === 0)
-    throw new ObservatoryError('invalid_request', 'The batch is empty; send at least one DecisionLog.');
-  if (count > LIMITS.batchCountMax) {
-    throw new ObservatoryError(
-      'payload_too_large',
-      `The batch holds ${count} DecisionLogs; send at most ${LIMITS.batchCountMax} at once.`,
-    );
-  }
-}
 
 function answerOne(response: ServerResponse, answer: IngestAnswer): void {
   if (answer.status === 'accepted') sendJson(response, 202, JSON.stringify(answer));
