@@ -330,8 +330,9 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
       await Promise.all(load);
     });
 
-    it('hangs: a miss in time, then at once, and back by itself when it thaws', async () => {
-      const cache = gateway({ waitMs: 20 });
+    it('hangs: a miss in time that is told of, then at once, and back by itself when it thaws', async () => {
+      const told: string[] = [];
+      const cache = gateway({ waitMs: 20, onFailure: ({ reason }) => told.push(reason) });
       const patient = gateway();
       await patient.put(entry());
       await cache.get(TENANT, hex('warm'));
@@ -340,6 +341,7 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
       expect(result).toBeNull();
       expect(ms).toBeGreaterThanOrEqual(15);
       expect(ms).toBeLessThan(FAST_MS);
+      expect(told).toContain('timeout');
       const semantic = await timed(search(cache));
       expect(semantic.result).toBeNull();
       expect(semantic.ms).toBeLessThan(FAST_MS);
@@ -376,11 +378,15 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
       expect(await cache.get(TENANT, key)).not.toBeNull();
     });
 
-    it('has no memory left', async () => {
-      const cache = gateway();
+    it('[edge 5] has no memory left: says what failed, and misses what was not kept', async () => {
+      const told: string[] = [];
+      const cache = gateway({ onFailure: ({ message }) => told.push(message) });
       await cache.put(entry());
+      expect(told).toEqual([]);
       await redis().config('SET', 'maxmemory', '1');
       expect(await cache.put(entry({ key: hex('other') }))).toBe('refused');
+      expect(told).toContain('Redis answered with an error (OOM)');
+      expect(await cache.get(TENANT, hex('other'))).toBeNull();
       await redis().config('SET', 'maxmemory', '0');
       expect(await cache.put(entry({ key: hex('other') }))).toBe('kept');
     });

@@ -1,5 +1,6 @@
 /** Two gateways on one Redis: what one has paid for, the other need not; and a Redis that goes is a miss, not an error. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connectRedis } from '#adapters/redis';
 import { ScriptedUpstream } from '#testing';
 import { type RunningGateway, startGateway } from '../start-gateway.js';
 import { freePorts, type RedisServer, redisMissing, startRedis } from '../start-redis.js';
@@ -150,6 +151,21 @@ describe.skipIf(redisMissing !== null)('two gateways on one Redis', () => {
       await ended();
       expect((await vendor.ask(one.url, question, inSession())).text).toBe('asked for after');
     });
+  });
+
+  test('answer when Redis has no room to keep the answer, and say so in the log', async () => {
+    const [one] = gateways;
+    const [vendor] = VENDORS;
+    if (vendor === undefined) throw new Error('no vendor');
+    upstream.script(always(vendor, { text: 'Not kept.' }));
+    const { client, quit } = connectRedis(redis.socketPath, { onError: () => {} });
+    await client.connect();
+    await client.config('SET', 'maxmemory', '1');
+    expect((await vendor.ask(one.url, 'Is there room?', inSession())).text).toBe('Not kept.');
+    await expect.poll(() => one.output(), SOON).toContain('"event":"cache_redis_failed"');
+    await client.config('SET', 'maxmemory', '0');
+    await quit();
+    await isBack(one);
   });
 
   test('fail open when Redis is killed under load, and hit again when it is back', async () => {

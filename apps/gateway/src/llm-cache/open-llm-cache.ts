@@ -6,7 +6,7 @@ import { type Clock, ConfigError } from '#kernel';
 import { LLM_CACHE_VARIABLES, type LlmCacheConfig } from '../config/llm-cache-config.js';
 import type { GatewaySecrets } from '../config/secrets.js';
 
-/** Redis that is away says so with every attempt; the log needs it once a minute. */
+/** Redis that is away, hangs or has no room says so with every attempt; the log needs it once a minute. */
 const LOG_INTERVAL_MS = 60_000;
 
 /** @throws ConfigError when Redis is asked for and nobody said where it is */
@@ -25,9 +25,9 @@ export function openLlmCache(
       onError: (failure) => {
         if (clock.nowMs() - loggedMs < LOG_INTERVAL_MS) return;
         loggedMs = clock.nowMs();
-        logger.error(
+        logger.warn(
           { event: 'cache_redis_failed', err: failure },
-          'Redis cannot be reached; the cache misses until it can',
+          'Redis fails; the cache misses what it does not give or keep',
         );
       },
     },

@@ -41,6 +41,8 @@ export interface CacheLinkOptions {
   connection: RedisConnection<Redis | Cluster>;
   clock: Clock;
   pendingCountMax?: number;
+  /** Told of each request that failed or was not answered in time; safe to log. @see the cache's design, 6.4 and 11 */
+  onFailure?: (failure: RedisFailure) => void;
   /** Tests only: instead of the clock of Redis. */
   redisClock?: Clock;
 }
@@ -51,18 +53,26 @@ export class CacheLink {
   readonly #circuit: Circuit;
   readonly #replicaExit: ReplicaExit;
   readonly #pendingCountMax: number;
+  readonly #onFailure: (failure: RedisFailure) => void;
   readonly #redisClock: Clock | undefined;
   #opening: Promise<boolean> | null = null;
   #wasOpened = false;
   #pendingCount = 0;
   #failureCount = 0;
 
-  constructor({ connection, clock, pendingCountMax = PENDING_COUNT_MAX, redisClock }: CacheLinkOptions) {
+  constructor({
+    connection,
+    clock,
+    pendingCountMax = PENDING_COUNT_MAX,
+    onFailure = () => {},
+    redisClock,
+  }: CacheLinkOptions) {
     this.client = connection.client;
     this.#connection = connection;
     this.#circuit = new Circuit(clock);
     this.#replicaExit = new ReplicaExit(connection.client, clock);
     this.#pendingCountMax = pendingCountMax;
+    this.#onFailure = onFailure;
     this.#redisClock = redisClock;
     for (const [name, command] of Object.entries(COMMANDS))
       this.client.defineCommand(`observatoryCache${name}`, command);
@@ -110,11 +120,13 @@ export class CacheLink {
       return reply;
     } catch (error) {
       this.#failureCount += 1;
-      const { reason, code } = error as RedisFailure;
+      const failure = error as RedisFailure;
+      const { reason, code } = failure;
       if (reason === 'reply' && !NOT_READY.has(code ?? '')) this.#circuit.succeeded();
       else this.#circuit.failed();
-      this.#replicaExit.failed(error as RedisFailure);
-      throw error;
+      this.#replicaExit.failed(failure);
+      this.#onFailure(failure);
+      throw failure;
     }
   }
 

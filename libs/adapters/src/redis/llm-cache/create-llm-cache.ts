@@ -21,7 +21,7 @@ export interface LlmCacheSettings {
 
 /**
  * Null: there is to be none. Connects to nothing yet.
- * @param onError of the connection to Redis; safe to log
+ * @param onError of the connection to Redis, and of each request of it; safe to log
  * @throws Error when `redis` is asked for without a URL, or with a malformed one, which it does not repeat
  */
 export function createLlmCache(
@@ -36,5 +36,5 @@ export function createLlmCache(
   if (first === undefined) throw new Error('The LLM cache is to be in Redis, and REDIS_URL is not set');
   const options = { onError, connectionName: 'observatory-llm-cache' };
   const connection = urls.length > 1 ? connectRedisCluster(urls, options) : connectRedis(first, options);
-  return new RedisLlmCache({ ...settings, clock, connection });
+  return new RedisLlmCache({ ...settings, clock, connection, onFailure: onError });
 }

@@ -28,6 +28,7 @@ import { cosineOf, entryBytes, entryBytesMax, isUsableVector, lowestHit } from '
 import type { Clock } from '#kernel';
 import type { RedisConnection } from '../connect-redis.js';
 import { inTime } from '../in-time.js';
+import type { RedisFailure } from '../redis-failure.js';
 import { CacheIndex, WRITE_WAIT_MS } from './cache-index.js';
 import { CacheLink } from './cache-link.js';
 import { CacheNames } from './cache-names.js';
@@ -65,6 +66,8 @@ export interface RedisLlmCacheOptions {
   waitMs?: number;
   /** False: the connection stays the caller's to close. */
   closesConnection?: boolean;
+  /** Told of each request of Redis that failed or was not answered in time; safe to log. */
+  onFailure?: (failure: RedisFailure) => void;
   /** Tests only: instead of the clock of Redis. Expiry stays real. */
   redisClock?: Clock;
 }
