@@ -12,6 +12,13 @@ const line = z.string().min(1).max(LIMITS.lineCharsMax);
 const optionalLine = z.string().max(LIMITS.lineCharsMax).nullish();
 const optionalText = z.string().max(LIMITS.textCharsMax).nullish();
 const texts = z.array(z.string().max(LIMITS.textCharsMax)).max(LIMITS.listCountMax).nullish();
+const TIME = '(?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:\\.\\d+)?)?';
+const ZONE = 'Z|[+-](?:[01]\\d|2[0-3])(?::?[0-5]\\d)?';
+/**
+ * ISO 8601 with a date and a time of day, as the common languages write it: seconds and zone may be left out, an offset
+ * may go without its colon or its minutes (`+0200` in Python, Java and Ruby).
+ */
+export const DATE_TIME = new RegExp(`${z.core.regexes.date.source.slice(0, -1)}T${TIME}(?:${ZONE})?$`);
 const unitInterval = z.number().min(0).max(1).nullish();
 const count = z.number().int().nonnegative().nullish();
 
@@ -27,7 +34,7 @@ export const INTERRUPT_SIGNALS = ['pause', 'rewrite', 'inject'] as const;
 export const metaSchema = z.object({
   /** One per step. Resent unchanged it is the same step, stored once. */
   trace_id: id,
-  timestamp: z.iso.datetime({ offset: true, local: true }),
+  timestamp: z.string().regex(DATE_TIME, 'an ISO 8601 date and time'),
   session_id: optionalId,
   /** null or "" = a root step. */
   parent_step_id: optionalId,

@@ -9,13 +9,12 @@
  * The same walk counts how long the message is as compact JSON, which tells, without writing it out, whether the text
  * it came from is that JSON already.
  */
-import { ACTION_STATUSES, decisionLogSchema, INTERRUPT_SIGNALS, LIMITS, SEVERITIES } from '#contracts';
+import { ACTION_STATUSES, DATE_TIME, INTERRUPT_SIGNALS, LIMITS, SEVERITIES } from '#contracts';
 
 /** Not plain. Any sum it takes part in is NaN, and a NaN equals no length. */
 const ODD = Number.NaN;
 
 const { idCharsMax, lineCharsMax, textCharsMax, listCountMax, jsonDepthMax } = LIMITS;
-const DATE_TIME = patternOf(decisionLogSchema.shape.meta.shape.timestamp);
 
 /** `compact`: plain, and the text is to the character what JSON.stringify makes of the message. */
 export type Plainness = 'odd' | 'plain' | 'compact';
@@ -308,11 +307,4 @@ function digitsOf(value: number): number {
 /** An object as a literal or JSON.parse makes it. */
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
-}
-
-/** The schema's own, so that there is one idea of what a date is. */
-function patternOf(schema: { _zod: { def: { pattern?: RegExp | undefined } } }): RegExp {
-  const { pattern } = schema._zod.def;
-  if (pattern === undefined) throw new Error('the schema of meta.timestamp has no pattern');
-  return new RegExp(pattern.source);
 }

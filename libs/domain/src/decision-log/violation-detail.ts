@@ -64,7 +64,8 @@ function expectationOf(issue: SchemaIssue): string {
     case 'invalid_value':
       return `one of ${issue.values.join(', ')}`;
     case 'invalid_format':
-      return issue.format === 'datetime' ? 'an ISO 8601 date and time' : issue.format;
+      // A pattern of the schema's own says what it is for.
+      return issue.format === 'regex' ? issue.message : issue.format;
     case 'too_small':
       return boundOf(issue, 'at least', issue.minimum);
     case 'too_big':
