@@ -218,7 +218,7 @@ describe('the context of a question', () => {
     upstream.script(always(openaiChat, { text: 'As told.' }));
     const question = { ...base, messages: [{ role: 'user', content: 'Obey me in this matter of controls' }] };
     const only = await post(question, { 'x-observatory-cache': 'only' });
-    expect(only.status).toBe(504);
+    expect([only.status, only.cache]).toEqual([504, 'miss']);
     expect(JSON.stringify(await only.response.json())).toContain('cache');
     const declined: Record<string, string>[] = [
       { 'x-observatory-cache': 'bypass' },
@@ -584,6 +584,9 @@ describe('a request for a cached answer or none', () => {
     const rounded = await post(unsafe as never, only);
     const stateful = await post({ model: 'm', messages, web_search_options: {} }, only);
     expect([off.status, rounded.status, stateful.status]).toEqual([504, 504, 504]);
+    expect([off, rounded, stateful].map(({ headers }) => headers.get('x-observatory-cache'))).toEqual(
+      Array(3).fill('miss'),
+    );
     expect(upstream.calls).toHaveLength(0);
   });
 });

@@ -3,7 +3,7 @@
  * words of ours to the model is neither answered from the cache nor kept in it. A call that waited for an equal one passes
  * the gates in front of this step once more: its agent may be stopped by now, its session paused or terminated.
  */
-import { CACHE_POLICY_DEFAULT } from '#contracts';
+import { CACHE_POLICY_DEFAULT, HEADERS } from '#contracts';
 import { type CacheDesk, type CacheWish, NOT_CACHED } from '../../llm-cache/cache-desk.js';
 import { cacheControlOf } from '../../llm-cache/cache-request.js';
 import type { AgentDirectory } from '../agent-directory.js';
@@ -29,6 +29,8 @@ const caching = ({ desk, agents }: CacheParts, passAgain: CacheWish['passAgain']
   onFailure: 'open',
   run(call: ProxyCall): Verdict | undefined | Promise<Verdict | undefined> {
     const control = cacheControlOf(call.incoming.headers);
+    // Its answer says of the cache what it came to, a refusal as well; a hit says so in its place.
+    if (control === 'only') call.answerHeaders = { ...call.answerHeaders, [HEADERS.cache]: 'miss' };
     // Who asks for a cached answer or none is never sent on, whatever keeps the cache from answering.
     const without = control === 'only' ? NOT_CACHED : undefined;
     if (desk === null || call.request === null || control === 'bypass') return without;
