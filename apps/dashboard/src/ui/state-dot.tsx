@@ -11,9 +11,12 @@ export const NODE_STATE_LABELS: Record<NodeState, string> = {
   dead: 'Ended',
 };
 
-export const nodeColour = (state: string): string => NODE_COLOURS[state as NodeState] ?? NODE_COLOURS.idle;
-export const nodeLabel = (state: string): string =>
-  NODE_STATE_LABELS[state as NodeState] ?? NODE_STATE_LABELS.idle;
+/** What a later gateway may send and this page does not know is shown as idle. */
+const shownState = (state: string): NodeState =>
+  Object.hasOwn(NODE_COLOURS, state) ? (state as NodeState) : 'idle';
+
+export const nodeColour = (state: string): string => NODE_COLOURS[shownState(state)];
+export const nodeLabel = (state: string): string => NODE_STATE_LABELS[shownState(state)];
 
 interface StateDotProps {
   state: string;
