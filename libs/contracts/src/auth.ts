@@ -77,6 +77,8 @@ export type Me = z.infer<typeof meSchema>;
 export const agentKeySchema = z.object({
   key_id: z.string(),
   tenant_id: z.string(),
+  /** Tenants that its proxied calls may name in `x-tenant-id`, its own among them; absent: its own only. */
+  tenant_ids: z.array(z.string()).optional(),
   name: z.string(),
   /** First characters of the key, to tell keys apart. */
   prefix: z.string(),
@@ -90,6 +92,8 @@ export type AgentKey = z.infer<typeof agentKeySchema>;
 export const createAgentKeyBodySchema = z.object({
   name: displayNameSchema,
   tenant_id: tenantIdSchema.optional(),
+  /** Further tenants, for a platform that calls for many. */
+  tenant_ids: z.array(tenantIdSchema).min(1).max(100).optional(),
 });
 /** The secret is in this answer and nowhere else, ever. */
 export const createdAgentKeySchema = z.object({ key: agentKeySchema, secret: z.string() });
@@ -120,7 +124,10 @@ export const createdOperatorSchema = z.object({ operator: operatorTokenSchema, s
 
 export const HEADERS = {
   operatorId: 'x-observatory-operator-id',
-  /** Which tenant an operator with several acts for; absent: its first, or `default`. */
+  /**
+   * Which tenant an operator with several acts for; absent: its first, or `default`. On a proxied call: which one an
+   * agent key for several acts for; absent: its own.
+   */
   tenant: 'x-tenant-id',
   /** Agent key, where `Authorization` carries the vendor's. */
   agentKey: 'x-observatory-key',

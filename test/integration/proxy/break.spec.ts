@@ -273,6 +273,29 @@ describe('a request that', () => {
     expect(upstream.calls[0]?.headers.authorization).toBe(`Bearer ${KEY_CANARY}`);
   });
 
+  test('is of the tenant it names where its key may act for that one', async () => {
+    const { body: made } = await gateway.operator('POST', '/v1/agent-keys', {
+      name: 'platform',
+      tenant_ids: ['east', 'west'],
+    });
+    const call = async (tenant: string | null) => {
+      const headers = {
+        authorization: `Bearer ${made.secret}`,
+        'x-observatory-session': 'for-many',
+        ...(tenant !== null && { 'x-tenant-id': tenant }),
+      };
+      return (await post(body(`for ${tenant}`), { headers })).status;
+    };
+    expect(await Promise.all([null, 'east', 'north'].map(call))).toEqual([200, 200, 403]);
+    const stepsOf = async (tenant: string) => {
+      const url = `${gateway.url}/v1/sessions/for-many`;
+      const authorization = `Bearer ${gateway.operatorToken}`;
+      const response = await fetch(url, { headers: { authorization, 'x-tenant-id': tenant } });
+      return response.status === 200 ? ((await response.json()) as any).step_count : response.status;
+    };
+    await expect.poll(() => Promise.all(['default', 'east', 'west'].map(stepsOf))).toEqual([1, 1, 404]);
+  });
+
   test('names another tenant is refused', async () => {
     expect((await post(body('tenant'), { headers: { 'x-tenant-id': 'other' } })).status).toBe(403);
   });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { OperatorPrincipal } from '#contracts';
+import type { AgentPrincipal, OperatorPrincipal } from '#contracts';
 import { type AccessFixture, ADMIN, startAccess } from './access.fixture.js';
 
 const RED_ADMIN: OperatorPrincipal = { ...ADMIN, operator_id: 'rose', tenant_id: 'red', tenant_ids: ['red'] };
@@ -33,6 +33,36 @@ describe('agent keys', () => {
 
   it('of another tenant cannot even be seen to exist', async () => {
     const { key } = await access.desk.createAgentKey(ADMIN, { name: 'x' });
+    await expect(access.desk.revokeAgentKey(RED_ADMIN, key.key_id)).rejects.toMatchObject({
+      code: 'not_found',
+    });
+  });
+
+  it('may act for several tenants where their creator may, and for no others', async () => {
+    const { key, secret } = await access.desk.createAgentKey(ADMIN, {
+      name: 'fleet',
+      tenant_ids: ['red', 'blue'],
+    });
+    expect(key).toMatchObject({ tenant_id: 'default', tenant_ids: ['default', 'red', 'blue'] });
+    expect(access.desk.tenants(ADMIN)).toEqual(['blue', 'default', 'red']);
+    const again = await startAccess({ store: access.store, ids: access.ids });
+    for (const { authenticator } of [access, again]) {
+      const home = authenticator.agent(`Bearer ${secret}`) as AgentPrincipal;
+      expect(home.tenant_id).toBe('default');
+      expect(authenticator.agentFor(home, 'red')).toMatchObject({ tenant_id: 'red', key_id: key.key_id });
+      expect(authenticator.agentFor(home, 'default')).toBe(home);
+      for (const foreign of ['green', '*', '', 'constructor'])
+        expect(authenticator.agentFor(home, foreign)).toBeNull();
+    }
+    const created = access.store.audited.find(({ detail }) => detail.key_id === key.key_id);
+    expect(created?.detail.tenant_ids).toEqual(['default', 'red', 'blue']);
+  });
+
+  it('that reach beyond the tenants of an operator are not its to make, see or revoke', async () => {
+    const wide = { name: 'x', tenant_ids: ['red', 'blue'] };
+    await expect(access.desk.createAgentKey(RED_ADMIN, wide)).rejects.toMatchObject({ code: 'forbidden' });
+    const { key } = await access.desk.createAgentKey(ADMIN, { ...wide, tenant_id: 'red' });
+    expect(access.desk.agentKeys(RED_ADMIN)).toEqual([]);
     await expect(access.desk.revokeAgentKey(RED_ADMIN, key.key_id)).rejects.toMatchObject({
       code: 'not_found',
     });

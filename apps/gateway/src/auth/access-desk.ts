@@ -31,6 +31,15 @@ const withoutHash = <Row extends { secret_hash: string }>({
   ...shown
 }: Row): Omit<Row, 'secret_hash'> => shown;
 
+const tenantsOf = ({ tenant_id, tenant_ids = [] }: Readonly<AgentKeyRow>): string[] => [
+  tenant_id,
+  ...tenant_ids,
+];
+
+/** The operator may act for every tenant that the key may. */
+const reachOver = (operator: OperatorPrincipal, row: Readonly<AgentKeyRow>): boolean =>
+  coversTenants(operator.tenant_ids, tenantsOf(row));
+
 export class AccessDesk {
   readonly #directory: CredentialDirectory;
   readonly #audit: SettingsAudit;
@@ -49,28 +58,32 @@ export class AccessDesk {
     this.#ids = options.ids;
   }
 
-  /** Keys of the tenant acted for, revoked ones included; newest first. */
+  /** Keys of the tenant acted for that reach no further than the operator, revoked ones included; newest first. */
   agentKeys(principal: OperatorPrincipal): AgentKey[] {
-    const own = this.#directory.agentKeys().filter((row) => row.tenant_id === principal.tenant_id);
+    const own = this.#directory
+      .agentKeys()
+      .filter((row) => row.tenant_id === principal.tenant_id && reachOver(principal, row));
     return own.map(withoutHash).sort((a, b) => b.created_at_ms - a.created_at_ms);
   }
 
   /** @throws ObservatoryError forbidden for a tenant it may not act for, or when there are too many keys */
   async createAgentKey(
     principal: OperatorPrincipal,
-    body: { name: string; tenant_id?: string | undefined },
+    body: { name: string; tenant_id?: string | undefined; tenant_ids?: string[] | undefined },
   ): Promise<{ key: AgentKey; secret: string }> {
     const tenantId = body.tenant_id ?? principal.tenant_id;
-    if (!mayActFor(principal.tenant_ids, tenantId)) {
-      throw new ObservatoryError('forbidden', `You may not create keys for the tenant ${tenantId}.`);
+    const tenantIds = [...new Set([tenantId, ...(body.tenant_ids ?? [])])];
+    const beyond = tenantIds.find((one) => !mayActFor(principal.tenant_ids, one));
+    if (beyond !== undefined) {
+      throw new ObservatoryError('forbidden', `You may not create keys for the tenant ${beyond}.`);
     }
-    return this.issueAgentKey(principal, { name: body.name, tenantId });
+    return this.issueAgentKey(principal, { name: body.name, tenantId, tenantIds });
   }
 
   /** Creates a key without asking whether somebody may. */
   async issueAgentKey(
     by: Auditor,
-    { name, tenantId }: { name: string; tenantId: string },
+    { name, tenantId, tenantIds = [] }: { name: string; tenantId: string; tenantIds?: string[] },
   ): Promise<{ key: AgentKey; secret: string }> {
     const liveCount = this.#directory.agentKeys().filter((row) => row.revoked_at_ms === null).length;
     if (liveCount >= CREDENTIAL_LIMITS.agentKeysMax) {
@@ -80,9 +93,11 @@ export class AccessDesk {
       );
     }
     const secret = createSecret('agent', this.#ids);
+    const several = tenantIds.length > 1 ? { tenant_ids: tenantIds } : {};
     const row: AgentKeyRow = {
       key_id: `key_${this.#ids.next()}`,
       tenant_id: tenantId,
+      ...several,
       name,
       prefix: displayPrefix(secret),
       created_at_ms: this.#clock.nowMs(),
@@ -95,6 +110,7 @@ export class AccessDesk {
       key_id: row.key_id,
       name,
       prefix: row.prefix,
+      ...several,
     });
     await this.#directory.putAgentKey(row);
     return { key: withoutHash(row), secret };
@@ -103,7 +119,7 @@ export class AccessDesk {
   /** In force at once, also for open sockets. Revoking what is revoked changes nothing and is fine. */
   async revokeAgentKey(principal: OperatorPrincipal, keyId: string): Promise<void> {
     const row = this.#directory.agentKey(keyId);
-    if (row === undefined || !mayActFor(principal.tenant_ids, row.tenant_id)) {
+    if (row === undefined || !reachOver(principal, row)) {
       throw new ObservatoryError('not_found', 'No such agent key.');
     }
     await this.#directory.revokeAgentKey(keyId);
@@ -195,9 +211,9 @@ export class AccessDesk {
     });
   }
 
-  /** Tenants that have a key and that the operator may act for, and the one it acts for; sorted. */
+  /** Tenants that a key may act for and that the operator may act for, and the one it acts for; sorted. */
   tenants(principal: OperatorPrincipal): string[] {
-    const known = this.#directory.agentKeys().map((row) => row.tenant_id);
+    const known = this.#directory.agentKeys().flatMap(tenantsOf);
     const own = known.filter((tenantId) => mayActFor(principal.tenant_ids, tenantId));
     return [...new Set([...own, principal.tenant_id])].sort();
   }

@@ -69,15 +69,19 @@ describe('agents', () => {
 
   it('of a key that was revoked or has another secret are not in force any more, whoever holds them', async () => {
     const { authenticator, desk, directory, store } = access;
-    const { key, secret } = await desk.createAgentKey(ADMIN, { name: 'fleet' });
+    const { key, secret } = await desk.createAgentKey(ADMIN, { name: 'fleet', tenant_ids: ['red'] });
     const other = await desk.createAgentKey(ADMIN, { name: 'other' });
     const principal = authenticator.agent(bearer(secret)) as AgentPrincipal;
+    const elsewhere = authenticator.agentFor(principal, 'red') as AgentPrincipal;
+    expect(authenticator.isInForce(elsewhere)).toBe(true);
     const replaced = authenticator.agent(bearer(other.secret)) as AgentPrincipal;
     expect([principal, replaced].map((one) => authenticator.isInForce(one))).toEqual([true, true]);
     const toldInForce: boolean[] = [];
     authenticator.onRevoked(() => toldInForce.push(authenticator.isInForce(principal)));
     const pending = desk.revokeAgentKey(ADMIN, key.key_id);
     expect(authenticator.isInForce(principal)).toBe(false);
+    expect(authenticator.isInForce(elsewhere)).toBe(false);
+    expect(authenticator.agentFor(principal, 'red')).toBeNull();
     expect(toldInForce).toEqual([false]);
     await pending;
     const row = store.keyRows.get(other.key.key_id) as AgentKeyRow;

@@ -85,6 +85,11 @@ export class Authenticator {
     return secret === undefined ? null : this.#directory.agentByHash(hashSecret(secret));
   }
 
+  /** The same key acting for a tenant that its call names; null where it may not. */
+  agentFor(principal: AgentPrincipal, tenantId: string): AgentPrincipal | null {
+    return this.#directory.agentFor(principal, tenantId);
+  }
+
   /** The operator behind a request, or why there is none. Never throws. */
   operator(call: OperatorCall): OperatorOutcome {
     const token = bearerToken(call.authorization);

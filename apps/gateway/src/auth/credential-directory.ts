@@ -45,8 +45,8 @@ export class CredentialDirectory {
   readonly #clock: Clock;
   readonly #onSaveFailed: (error: unknown) => void;
   readonly #agentKeys = new Map<string, AgentKeyRow>();
-  /** By key id; of keys that are not revoked. */
-  readonly #agentPrincipals = new Map<string, AgentPrincipal>();
+  /** By key id, then by the tenants the key may act for; of keys that are not revoked. */
+  readonly #agentPrincipals = new Map<string, ReadonlyMap<string, AgentPrincipal>>();
   readonly #operators = new Map<string, OperatorRow>();
   /** Not revoked only. */
   readonly #agentsByHash = new Map<string, KeptAgent>();
@@ -82,7 +82,12 @@ export class CredentialDirectory {
 
   /** False once the key that this principal came with is revoked or has another secret. A look-up in a map. */
   isInForce(principal: AgentPrincipal): boolean {
-    return this.#agentPrincipals.get(principal.key_id) === principal;
+    return this.agentFor(principal, principal.tenant_id) === principal;
+  }
+
+  /** The same key acting for that tenant; null where it may not, or is not in force. Two look-ups in maps. */
+  agentFor({ key_id }: AgentPrincipal, tenantId: string): AgentPrincipal | null {
+    return this.#agentPrincipals.get(key_id)?.get(tenantId) ?? null;
   }
 
   hasAgentKey(secretHash: string): boolean {
@@ -211,9 +216,12 @@ export class CredentialDirectory {
     this.#agentKeys.set(row.key_id, row);
     this.#agentPrincipals.delete(row.key_id);
     if (row.revoked_at_ms !== null) return;
-    const { key_id, name, tenant_id } = row;
-    const principal: AgentPrincipal = Object.freeze({ kind: 'agent', key_id, key_name: name, tenant_id });
-    this.#agentPrincipals.set(key_id, principal);
+    const { key_id, name } = row;
+    const principalOf = (tenant_id: string): AgentPrincipal =>
+      Object.freeze({ kind: 'agent', key_id, key_name: name, tenant_id });
+    const principal = principalOf(row.tenant_id);
+    const byTenant = new Map((row.tenant_ids ?? []).map((tenantId) => [tenantId, principalOf(tenantId)]));
+    this.#agentPrincipals.set(key_id, byTenant.set(row.tenant_id, principal));
     this.#agentsByHash.set(row.secret_hash, { row, principal, usageSavedMs: 0 });
   }
 

@@ -223,6 +223,7 @@ export class LlmProxyArea {
     const steps = pipeline({
       identify: {
         authenticate: (authorization, key) => authenticator.agent(authorization, key),
+        agentFor: (principal, tenantId) => authenticator.agentFor(principal, tenantId),
         upstreams: this.upstreams,
       },
       receive: {

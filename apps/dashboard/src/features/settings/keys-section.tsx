@@ -72,6 +72,14 @@ function KeyTable({ keys }: { keys: readonly AgentKey[] }) {
               <tr key={key.key_id} className={key.revoked_at_ms === null ? '' : 'text-muted'}>
                 <Td className="max-w-40 truncate font-medium" title={key.name}>
                   {key.name}
+                  {key.tenant_ids ? (
+                    <span
+                      className="block truncate font-normal text-muted text-xs"
+                      title={key.tenant_ids.join(', ')}
+                    >
+                      for {key.tenant_ids.join(', ')}
+                    </span>
+                  ) : null}
                 </Td>
                 <Td className="font-mono text-xs whitespace-nowrap max-md:hidden">{key.prefix}…</Td>
                 <Td className="max-md:hidden">{key.created_by}</Td>

@@ -15,10 +15,12 @@ export interface IdentifyParts {
     authorization: string | undefined,
     observatoryKey: string | undefined,
   ) => AgentPrincipal | null;
+  /** @see Authenticator.agentFor */
+  agentFor: (principal: AgentPrincipal, tenantId: string) => AgentPrincipal | null;
   upstreams: Pick<UpstreamDirectory, 'find'>;
 }
 
-export const identifyStep = ({ authenticate, upstreams }: IdentifyParts): Step => ({
+export const identifyStep = ({ authenticate, agentFor, upstreams }: IdentifyParts): Step => ({
   name: 'identify',
   onFailure: 'closed',
   run(call: ProxyCall): Verdict | undefined {
@@ -27,12 +29,13 @@ export const identifyStep = ({ authenticate, upstreams }: IdentifyParts): Step =
     const ownKey = text(headers[HEADERS.agentKey]);
     const keyInHeader = ownKey ?? vendorKey(headers);
     const keyInQuery = (headers.authorization ?? keyInHeader) ? undefined : queryKey(call.target.query);
-    const principal = authenticate(headers.authorization, keyInHeader ?? keyInQuery);
-    if (principal === null) return UNKNOWN_KEY;
-    call.principal = principal;
+    const known = authenticate(headers.authorization, keyInHeader ?? keyInQuery);
+    if (known === null) return UNKNOWN_KEY;
+    call.principal = known;
 
-    const tenant = text(headers[HEADERS.tenant]);
-    if (tenant !== undefined && tenant !== principal.tenant_id) return OTHER_TENANT;
+    const principal = agentFor(known, text(headers[HEADERS.tenant]) ?? known.tenant_id);
+    if (principal === null) return OTHER_TENANT;
+    call.principal = principal;
 
     const agentId = text(headers[HEADERS.agent]) ?? call.target.agentId ?? principal.key_name;
     if (agentId.length > LIMITS.idCharsMax || /\p{Cc}/u.test(agentId)) return BAD_AGENT;

@@ -105,7 +105,9 @@ export const ACCESS_ROUTES: readonly Route[] = [
     path: '/v1/agent-keys',
     tag: 'Access',
     summary: 'Create an agent key',
-    description: 'The secret is in this answer and nowhere else, ever.',
+    description:
+      'The secret is in this answer and nowhere else, ever. Proxied calls with a key for several tenants (tenant_ids) name ' +
+      'theirs in X-Tenant-Id; its DecisionLogs, and calls that name none, belong to its own.',
     caller: 'manage_access',
     body: { content: { 'application/json': createAgentKeyBodySchema }, example: { name: 'research fleet' } },
     answers: { 201: { description: 'The key and its secret.', schema: createdAgentKeySchema } },
