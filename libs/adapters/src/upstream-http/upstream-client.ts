@@ -190,11 +190,14 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
  * Undici takes a buffer for sent as soon as the socket has it queued, and gives the next call a connection on which an upstream
  * that answered early never reads the rest. Of a stream it knows that it is not through, and closes the connection.
  */
-const inPieces = (body: Buffer): Readable => Readable.from(piecesOf(body), { objectMode: false });
-
-function* piecesOf(body: Buffer): Generator<Buffer> {
-  for (let from = 0; from < body.length; from += BODY_PIECE_BYTES)
-    yield body.subarray(from, from + BODY_PIECE_BYTES);
+function inPieces(body: Buffer): Readable {
+  let from = 0;
+  return new Readable({
+    read() {
+      this.push(from < body.length ? body.subarray(from, from + BODY_PIECE_BYTES) : null);
+      from += BODY_PIECE_BYTES;
+    },
+  });
 }
 
 const TIMEOUTS: ReadonlySet<string> = new Set([
