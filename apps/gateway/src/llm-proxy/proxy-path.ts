@@ -11,7 +11,8 @@ export interface ProxyTarget {
   query: string;
 }
 
-const PATTERN = /^(?:\/agents\/([^/?]+))?\/proxy\/([^/?]+)(\/[^?]*)?(\?.*)?$/;
+/** No `#` anywhere: an upstream cuts off what follows it, so that it would see another path than the guards do. */
+const PATTERN = /^(?:\/agents\/([^/?#]+))?\/proxy\/([^/?#]+)(\/[^?#]*)?(\?[^#]*)?$/;
 
 /** Cheap: asked for every request of the server. */
 export const isProxyUrl = (url: string): boolean =>
@@ -19,7 +20,7 @@ export const isProxyUrl = (url: string): boolean =>
 
 /**
  * Null: not a path of the proxy, or one that tries to leave the upstream's base (`..`, encoded or not, back-slashes,
- * control characters). Absolute URLs never come here: they don't start with a slash.
+ * control characters), or has a fragment. Absolute URLs never come here: they don't start with a slash.
  */
 export function parseProxyUrl(url: string): ProxyTarget | null {
   const match = PATTERN.exec(url);
@@ -36,8 +37,11 @@ function leavesBase(path: string): boolean {
   if (!/[%\\\s]|\/\.|\p{Cc}/u.test(path)) return false;
   const decoded = decode(path);
   if (decoded === null || /[\\\p{Cc}]/u.test(decoded)) return true;
-  return decoded.split('/').some((segment) => segment === '.' || segment === '..');
+  return decoded.split('/').some(isDots);
 }
+
+/** With parameters behind them too (`..;v=1`): servers that know such drop them before they resolve the dots. */
+const isDots = (segment: string): boolean => /^\.{1,2}(?:;|$)/.test(segment);
 
 function decode(text: string): string | null {
   try {

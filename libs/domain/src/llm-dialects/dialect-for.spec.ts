@@ -14,11 +14,19 @@ describe('dialectFor', () => {
     ['openai', '/responses', 'openai-responses'],
     ['openai', '/v1/responses', 'openai-responses'],
     ['openai', '/v1/messages', 'anthropic'],
+    ['openai', '/messages', 'anthropic'],
+    ['openai', '/chat/Completions', 'openai-chat'],
+    ['openai', '/chat/completions;v=1', 'openai-chat'],
+    ['openai', '/chat;v=1/completions/;', 'openai-chat'],
+    ['openai', '/chat/completions%3Bv=1', 'openai-chat'],
     ['anthropic', '/v1/messages', 'anthropic'],
+    ['anthropic', '/messages', 'anthropic'],
+    ['anthropic', '/Messages/', 'anthropic'],
     ['anthropic', '/v1/chat/completions', 'openai-chat'],
     ['gemini', `${GEMINI}:generateContent`, 'gemini'],
     ['gemini', `${GEMINI}:streamGenerateContent`, 'gemini'],
     ['gemini', '/v1alpha/models/x:generateContent', 'gemini'],
+    ['gemini', `${GEMINI}:generateContent;v=1`, 'gemini'],
     ['gemini', '/v1beta/openai/chat/completions', 'openai-chat'],
   ])('knows what an upstream of kind %s speaks at %s', (kind, path, name) => {
     expect(dialectFor(kind, 'POST', path)?.name).toBe(name);
@@ -36,6 +44,7 @@ describe('dialectFor', () => {
     ['openai', ''],
     ['anthropic', '/v1/messages/count_tokens'],
     ['anthropic', '/v1/messages/batches'],
+    ['anthropic', '/messages/batches'],
     ['gemini', `${GEMINI}:countTokens`],
     ['gemini', `${GEMINI}:generateContent/x`],
   ])('passes through what an upstream of kind %s has at %s', (kind, path) => {

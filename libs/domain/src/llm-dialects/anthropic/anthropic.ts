@@ -4,7 +4,7 @@
  * @see https://docs.anthropic.com/en/api/messages
  */
 import type { Dialect } from '../dialect.js';
-import { isPostTo } from '../path-match.js';
+import { isPostTo, isPostToJust } from '../path-match.js';
 import { HELD_COMMENT, JSON_TYPE, sseEvent } from '../sse-event.js';
 import { canonicalMessagesRequest } from './canonical-request.js';
 import { injectMessagesSystem } from './inject-system.js';
@@ -16,7 +16,9 @@ import { messagesError } from './write-error.js';
 
 export const anthropic: Dialect = {
   name: 'anthropic',
-  matches: (method, path) => isPostTo(method, path, '/v1/messages'),
+  // Without its version where the upstream's base URL has it. Threads of OpenAI's have messages too, deeper down.
+  matches: (method, path) =>
+    isPostTo(method, path, '/v1/messages') || isPostToJust(method, path, '/messages'),
   readRequest: readMessagesRequest,
   readAnswer: readMessageAnswer,
   streamReader: () => new MessageStreamReader(),

@@ -1,5 +1,5 @@
 /** Model and method are in the path: `/v1beta/models/{model}:{method}`. */
-import { normalisePath } from '../path-match.js';
+import { routedPath } from '../path-match.js';
 
 const METHODS = /:(generateContent|streamGenerateContent)$/;
 
@@ -10,7 +10,7 @@ export interface GeminiPath {
 
 /** Null for any other method. @param path a query is ignored */
 export function readGeminiPath(path: string): GeminiPath | null {
-  const plain = normalisePath(path.split('?', 1)[0] ?? '');
+  const plain = routedPath(path.split('?', 1)[0] ?? '');
   const method = METHODS.exec(plain);
   if (!method) return null;
   const resource = plain.slice(0, method.index);
