@@ -65,3 +65,17 @@ test.each([
   const calls = await gateway.operator('GET', `/v1/calls?session_id=${session}`);
   expect(calls.body.items).toHaveLength(8);
 });
+
+test('an id that is not ASCII names the same session and agent in a header as in a DecisionLog', async () => {
+  const [session, agentId] = ['票 4711', 'Zoë'];
+  await gateway.ingest(buildDecisionLog({ meta: { session_id: session }, identity: { agent_id: agentId } }));
+  // As clients that are not browsers send them; Node takes each byte for a character.
+  const asBytes = (id: string) => Buffer.from(id).toString('latin1');
+  const client = openai(undefined, asBytes(session));
+  await client.chat.completions.create(
+    { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'What follows?' }] },
+    { headers: { 'x-observatory-agent': asBytes(agentId) } },
+  );
+  const named = () => gateway.operator('GET', `/v1/calls?session_id=${encodeURIComponent(session)}`);
+  await expect.poll(async () => (await named()).body.items).toMatchObject([{ agent_id: agentId }]);
+});

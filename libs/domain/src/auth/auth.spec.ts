@@ -11,7 +11,9 @@ import {
   isOwnPage,
   mayActFor,
   originAllowed,
+  parseOperatorId,
   parseOperatorIdHeader,
+  textOfHeader,
 } from './index.js';
 
 describe('secrets', () => {
@@ -39,6 +41,31 @@ describe('credential headers', () => {
   it('give an operator id as UTF-8 where the bytes are that, else as Latin-1', () => {
     expect(parseOperatorIdHeader(Buffer.from('Jürgen').toString('latin1'))).toBe('Jürgen');
     expect(parseOperatorIdHeader('J\u00fcrgen')).toBe('Jürgen');
+  });
+
+  it('let no operator pass for the gateway, not even by signs that nobody sees', () => {
+    for (const name of [
+      'system',
+      'System',
+      'system\u200b',
+      'sys\u2060tem',
+      'ｓｙｓｔｅｍ',
+      'Kill_Switch\u00ad',
+    ])
+      expect(parseOperatorId(name), JSON.stringify(name)).toBeNull();
+    expect(parseOperatorId('system admin')).toBe('system admin');
+    expect(parseOperatorId('می\u200cخواهم')).toBe('می\u200cخواهم');
+  });
+
+  it('let none turn the text around it about', () => {
+    for (const name of ['\u202enimda', 'ada\u2066', 'a\u0000da', 'a\nda'])
+      expect(parseOperatorId(name), JSON.stringify(name)).toBeNull();
+  });
+
+  it('give any other text the same way', () => {
+    expect(textOfHeader(Buffer.from('票 4711').toString('latin1'))).toBe('票 4711');
+    expect(textOfHeader('caf\u00e9')).toBe('café');
+    expect(textOfHeader('ticket-4711')).toBe('ticket-4711');
   });
 });
 

@@ -25,6 +25,8 @@ export function cookieValue(cookieHeader: string | undefined, name: string): str
 }
 
 const RESERVED: ReadonlySet<string> = new Set([SYSTEM_OPERATOR, KILL_SWITCH_ACTOR]);
+/** They end lines, or turn what stands beside them about. */
+const UNFIT_FOR_NAMES = /[\p{Cc}\p{Bidi_Control}]/u;
 
 /**
  * An operator id fit for the audit, trimmed; null if it is empty, over 100 characters, holds control characters
@@ -32,16 +34,27 @@ const RESERVED: ReadonlySet<string> = new Set([SYSTEM_OPERATOR, KILL_SWITCH_ACTO
  */
 export function parseOperatorId(text: string): string | null {
   const parsed = displayNameSchema.safeParse(text);
-  if (!parsed.success || /\p{Cc}/u.test(parsed.data)) return null;
-  return RESERVED.has(parsed.data.toLowerCase()) ? null : parsed.data;
+  if (!parsed.success || UNFIT_FOR_NAMES.test(parsed.data)) return null;
+  return RESERVED.has(asSeen(parsed.data)) ? null : parsed.data;
 }
 
+/** In one spelling of each letter, without case and without what nobody sees. */
+const asSeen = (name: string): string =>
+  name
+    .normalize('NFKC')
+    .replaceAll(/\p{Cf}/gu, '')
+    .toLowerCase();
+
 /**
- * The operator id of a header. Node reads header bytes as Latin-1, while clients send UTF-8: where the bytes are
- * valid UTF-8 they are read as such, so that the audit spells `Zoë` right.
+ * The text of a header. Node reads header bytes as Latin-1, while clients send UTF-8: where the bytes are valid UTF-8
+ * they are read as such, so that an id is spelled as it is in a body or a path.
  */
-export function parseOperatorIdHeader(header: string | undefined): string | null {
-  if (header === undefined) return null;
+export function textOfHeader(header: string): string {
+  if (!/[\x80-\xff]/.test(header)) return header;
   const utf8 = Buffer.from(header, 'latin1').toString('utf8');
-  return parseOperatorId(utf8.includes('\uFFFD') ? header : utf8);
+  return utf8.includes('\uFFFD') ? header : utf8;
 }
+
+/** The operator id of a header, so that the audit spells `Zoë` right. */
+export const parseOperatorIdHeader = (header: string | undefined): string | null =>
+  header === undefined ? null : parseOperatorId(textOfHeader(header));

@@ -4,6 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type AgentPrincipal, agentScope, HEADERS, LIMITS } from '#contracts';
+import { textOfHeader } from '#domain/auth';
 import { carriedKeys, queryKey } from '../carried-keys.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
@@ -37,7 +38,8 @@ export const identifyStep = ({ authenticate, agentFor, upstreams }: IdentifyPart
     if (principal === null) return OTHER_TENANT;
     call.principal = principal;
 
-    const agentId = text(headers[HEADERS.agent]) ?? call.target.agentId ?? principal.key_name;
+    const named = text(headers[HEADERS.agent]);
+    const agentId = named === undefined ? (call.target.agentId ?? principal.key_name) : textOfHeader(named);
     if (agentId.length > LIMITS.idCharsMax || /\p{Cc}/u.test(agentId)) return BAD_AGENT;
     call.agentId = agentId;
     call.scope = agentScope(principal.tenant_id, agentId);

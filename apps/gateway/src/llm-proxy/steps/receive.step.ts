@@ -3,6 +3,7 @@
  * The bytes are kept as they came, and are what the upstream gets unless a guard has something to say to the model.
  */
 import { HEADERS, LIMITS, ObservatoryError, sessionKey } from '#contracts';
+import { textOfHeader } from '#domain/auth';
 import { dialectFor } from '#domain/llm-dialects';
 import type { FairShare } from '../fair-share.js';
 import { nestsWithin } from '../json-depth.js';
@@ -25,8 +26,9 @@ export const receiveStep = ({ limits, bodyBytes }: ReceiveParts): Step => ({
   onFailure: 'closed',
   async run(call: ProxyCall): Promise<Verdict | undefined> {
     const { incoming, path } = call;
-    const given = incoming.headers[HEADERS.session];
-    if (typeof given === 'string' && given.length > LIMITS.idCharsMax) return BAD_SESSION;
+    const header = incoming.headers[HEADERS.session];
+    const given = typeof header === 'string' && header !== '' ? textOfHeader(header) : null;
+    if (given !== null && given.length > LIMITS.idCharsMax) return BAD_SESSION;
     call.dialect = dialectFor(call.upstream.kind, incoming.method as string, path);
     const hasBody =
       incoming.headers['content-length'] !== undefined || incoming.headers['transfer-encoding'] !== undefined;
@@ -37,8 +39,8 @@ export const receiveStep = ({ limits, bodyBytes }: ReceiveParts): Step => ({
     if (call.dialect !== null) {
       call.readAs(parseObject(call.body ?? Buffer.alloc(0)));
     }
-    call.isSessionInferred = typeof given !== 'string' || given === '';
-    const sessionId = call.isSessionInferred ? sessionOf(call) : (given as string);
+    call.isSessionInferred = given === null;
+    const sessionId = given ?? sessionOf(call);
     if (sessionId !== null) {
       call.sessionId = sessionId;
       call.sessionKey = sessionKey(call.tenantId, sessionId);
