@@ -67,6 +67,11 @@ describe('access', () => {
     );
   });
 
+  test('is refused on a namespace that nobody serves: a stranger would have a socket for as long as it likes', async () => {
+    for (const auth of [{}, { token: gateway.operatorToken }])
+      expect((await refused(connect('/', auth as Record<string, string>))).message).toContain('/live');
+  });
+
   test('is refused to a foreign origin, whatever it knows', async () => {
     await refused(connect('/live', { token: gateway.operatorToken }, { origin: 'https://evil.example' }));
   });

@@ -2,15 +2,16 @@
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import { Server, type Socket } from 'socket.io';
 import type { AgentPrincipal, OperatorPrincipal } from '#contracts';
-import { LIMITS } from '#contracts';
+import { LIMITS, ObservatoryError } from '#contracts';
 import { isOwnPage } from '#domain/auth';
 import type { OperatorCredential } from '../auth/access.js';
 import type { Authenticator } from '../auth/authenticator.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
+const NOT_SERVED = new ObservatoryError('not_found', 'Connect to /live or /agents.');
 
 export function createSocketServer(http: HttpServer, allowedOrigins: readonly string[]): Server {
-  return new Server(http, {
+  const server = new Server(http, {
     serveClient: false,
     connectTimeout: CONNECT_TIMEOUT_MS,
     maxHttpBufferSize: LIMITS.bodyBytesMax,
@@ -18,6 +19,9 @@ export function createSocketServer(http: HttpServer, allowedOrigins: readonly st
     cors: { origin: [...allowedOrigins], credentials: true },
     allowRequest: (request, answer) => answer(null, isAllowedOrigin(request, allowedOrigins)),
   });
+  // It is there whether anybody serves it or not; a socket in no namespace is cut after `connectTimeout`.
+  server.of('/').use((_socket, next) => next(NOT_SERVED));
+  return server;
 }
 
 /** Programs send no Origin; a browser always does, and then it must be one of ours. */
