@@ -30,8 +30,8 @@ export const LIMITS = {
   systemPausesPerTenantMax: 10_000,
   /** Longest `wait_s` of a control poll. */
   pollWaitSecondsMax: 55,
-  /** Control polls hanging at once, over all sessions. */
-  pollsHangingMax: 10_000,
+  /** Control polls hanging and proxied calls held at once, over all sessions; one tenant gets half. */
+  pollsHangingMax: 20_000,
   /** Rows in one page of a listing. */
   pageRowsMax: 500,
 } as const;

@@ -1,8 +1,16 @@
 /**
  * Whoever waits to hear of a session's control: hanging polls and sockets. Knows nothing of states; it is told that
- * something changed, and wakes. Polls are bounded over all sessions; sockets by who accepts them.
+ * something changed, and wakes. Polls are bounded over all sessions, no tenant has more than half of the places; sockets
+ * are bounded by who accepts them.
  */
-import { type ControlPollAnswer, LIMITS, ObservatoryError, type SessionKey } from '#contracts';
+import {
+  type ControlPollAnswer,
+  LIMITS,
+  ObservatoryError,
+  type SessionKey,
+  splitSessionKey,
+} from '#contracts';
+import { FairShare } from '../llm-proxy/fair-share.js';
 import type { HitlEvents } from './hitl-events.js';
 import type { Timer } from './timer.js';
 
@@ -16,42 +24,42 @@ export class ControlDelivery {
   readonly #events: HitlEvents;
   readonly #polls = new Map<SessionKey, Set<() => void>>();
   readonly #listeners = new Map<SessionKey, Set<ControlListener>>();
-  #hangingCount = 0;
+  /** Of polls and of proxied calls that are held. */
+  readonly #places: FairShare;
   #draining = false;
 
   constructor({ timer, events }: { timer: Timer; events: HitlEvents }) {
     this.#timer = timer;
     this.#events = events;
+    this.#places = new FairShare({ max: LIMITS.pollsHangingMax, onFull: () => events.pollRefused() });
   }
 
   get hangingCount(): number {
-    return this.#hangingCount;
+    return this.#places.taken;
   }
 
   /**
    * Resolves at the next change of the session, after `waitMs`, when the client hangs up, or at once while draining.
-   * Throws `too_many_polls` when every place is taken.
+   * Throws `too_many_polls` when every place is taken, or every place that its tenant may have.
    */
   hang(key: SessionKey, waitMs: number, signal: AbortSignal | undefined): Promise<void> {
     if (this.#draining || signal?.aborted) return Promise.resolve();
-    if (this.#hangingCount >= LIMITS.pollsHangingMax) {
-      this.#events.pollRefused();
+    const { tenantId } = splitSessionKey(key);
+    if (!this.#places.take(tenantId, 1))
       throw new ObservatoryError('too_many_polls', undefined, { retryAfterSeconds: RETRY_AFTER_SECONDS });
-    }
     return new Promise((resolve) => {
       const wake = () => {
         cancel();
         signal?.removeEventListener('abort', wake);
         remove(this.#polls, key, wake);
-        this.#hangingCount -= 1;
-        this.#events.pollsHanging(this.#hangingCount);
+        this.#places.giveBack(tenantId, 1);
+        this.#events.pollsHanging(this.#places.taken);
         resolve();
       };
       const cancel = this.#timer.after(waitMs, wake);
       signal?.addEventListener('abort', wake, { once: true });
       add(this.#polls, key, wake);
-      this.#hangingCount += 1;
-      this.#events.pollsHanging(this.#hangingCount);
+      this.#events.pollsHanging(this.#places.taken);
     });
   }
 
