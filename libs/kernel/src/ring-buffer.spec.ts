@@ -24,7 +24,8 @@ describe('RingBuffer', () => {
     const operation = fc.oneof(
       { weight: 8, arbitrary: fc.record({ push: fc.integer() }) },
       { weight: 1, arbitrary: fc.record({ resize: fc.integer({ min: 1, max: 9 }) }) },
-      { weight: 1, arbitrary: fc.constant({ clear: true }) },
+      { weight: 1, arbitrary: fc.constant({ clear: true as const }) },
+      { weight: 2, arbitrary: fc.constant({ shift: true as const }) },
     );
     fc.assert(
       fc.property(
@@ -43,6 +44,9 @@ describe('RingBuffer', () => {
               capacity = each.resize;
               ring.resize(capacity);
               model = model.slice(-capacity);
+            } else if ('shift' in each) {
+              expect(ring.shift()).toBe(model[0]);
+              model = model.slice(1);
             } else {
               ring.clear();
               model = [];

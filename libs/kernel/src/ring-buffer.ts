@@ -41,6 +41,16 @@ export class RingBuffer<T> {
     return evicted;
   }
 
+  /** Takes the oldest element out; `undefined` when there is none. O(1). */
+  shift(): T | undefined {
+    if (this.#size === 0) return undefined;
+    const oldest = this.#slots[this.#head];
+    this.#slots[this.#head] = undefined;
+    this.#head = (this.#head + 1) % this.#slots.length;
+    this.#size -= 1;
+    return oldest;
+  }
+
   /** Element at `index`, 0 being the oldest; `undefined` outside the buffer. O(1). */
   at(index: number): T | undefined {
     if (index < 0 || index >= this.#size) return undefined;

@@ -3,7 +3,14 @@
  * index, since it needs vitest.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type DecisionStore, type Page, type PageQuery, RELEASED_STEPS_MAX } from '#contracts';
+import {
+  type DecisionStore,
+  type Page,
+  type PageQuery,
+  RELEASED_STEPS_MAX,
+  STEPS_READ_CHARS_MAX,
+  type StepRow,
+} from '#contracts';
 import {
   buildAlertEvent,
   buildAuditDraft,
@@ -20,6 +27,13 @@ export interface StorePlace {
 }
 
 const SESSION = { tenant_id: 'default', session_id: 'session-1' };
+
+/** Two of them fill what is read at once. */
+function longStepRow(index: number, overrides: Partial<StepRow> = {}): StepRow {
+  const row = buildStepRow({ trace_id: `long-${index}`, ...overrides });
+  const text = 'x'.repeat(STEPS_READ_CHARS_MAX / 2);
+  return { ...row, body: row.body.replace('"intent":"', `"intent":"${text}`) };
+}
 
 export function describeDecisionStore(name: string, makePlace: () => Promise<StorePlace>): void {
   describe(`DecisionStore: ${name}`, () => {
@@ -183,6 +197,21 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
         expect((await store.steps({ ...SESSION, limit: 3 })).next_cursor).toBeNull();
       });
 
+      it('gives long steps in shorter pages, each step once', async () => {
+        const rows = Array.from({ length: 5 }, (_, index) => longStepRow(index));
+        await store.appendSteps(rows);
+        for (const order of ['asc', 'desc'] as const) {
+          const pageSizes: number[] = [];
+          const seen = await everyPage(async (query) => {
+            const page = await store.steps({ ...query, limit: 100, ...SESSION, order });
+            pageSizes.push(page.items.length);
+            return page;
+          });
+          expect(traces(seen)).toEqual(order === 'asc' ? traces(rows) : traces(rows).reverse());
+          expect(pageSizes).toEqual([2, 2, 1]);
+        }
+      });
+
       it('pages through sessions, most recently seen first, though many were seen at the same time', async () => {
         const views = Array.from({ length: 8 }, (_, index) =>
           buildSessionView({ session_id: `s-${index}`, last_seen_ms: 1_000 + Math.floor(index / 4) }),
@@ -325,6 +354,18 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
         expect(first.has_more_held).toBe(true);
         const second = await store.commitControl({ release: SESSION });
         expect(traces(second.released)).toEqual(all.slice(-1));
+        expect(second.has_more_held).toBe(false);
+      });
+
+      it('holds and releases long steps in shorter pieces, the oldest first', async () => {
+        await store.appendSteps(Array.from({ length: 3 }, (_, index) => longStepRow(index, { held: 1 })));
+        const shown = traces(await store.heldSteps('default', 'session-1', 100));
+        expect(shown).toEqual(['long-0', 'long-1']);
+        const first = await store.commitControl({ release: SESSION });
+        expect(traces(first.released)).toEqual(shown);
+        expect(first.has_more_held).toBe(true);
+        const second = await store.commitControl({ release: SESSION });
+        expect(traces(second.released)).toEqual(['long-2']);
         expect(second.has_more_held).toBe(false);
       });
 

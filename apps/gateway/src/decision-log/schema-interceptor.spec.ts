@@ -52,6 +52,7 @@ function build(options: { trackerForgetsAgents?: boolean } = {}) {
     held: held === 1,
     rewritten_by: null,
     log: JSON.parse(body),
+    body_chars: body.length,
   });
   const store = {
     appendSteps: async (rows: StepRow[]): Promise<StepCommit[]> => {

@@ -321,6 +321,7 @@ export class SchemaInterceptor {
       held: row.held === 1,
       rewritten_by: null,
       log,
+      body_chars: row.body.length,
     };
     if (step.held) {
       introductions.push(publisher.publishHeld(key, step));

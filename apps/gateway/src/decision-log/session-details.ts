@@ -32,7 +32,7 @@ export class SessionDetails {
     const session = await this.registry.find(key);
     if (session === null) return null;
     const [steps, held, alert, audit, loops] = await Promise.all([
-      this.store.lastSteps(tenant_id, session_id, STEPS_SHOWN),
+      this.store.steps({ tenant_id, session_id, limit: STEPS_SHOWN }),
       this.store.heldSteps(tenant_id, session_id, HELD_SHOWN),
       this.store.alertGroup(tenant_id, session_id),
       this.store.audit({ tenant_id, session_id, limit: AUDIT_ENTRIES_SHOWN }),
@@ -43,7 +43,10 @@ export class SessionDetails {
       session: { ...session },
       window: window.length > 0 ? [...window] : session.window,
       alert,
-      steps: steps.filter((step) => !step.held).map(stepViewOf),
+      steps: steps.items
+        .reverse()
+        .filter((step) => !step.held)
+        .map(stepViewOf),
       held: held.map(stepViewOf),
       directives: this.desk.answerFor(key).directives,
       audit: audit.items.reverse(),

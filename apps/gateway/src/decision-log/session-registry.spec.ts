@@ -53,7 +53,7 @@ function build() {
 function step(sessionId: string, held = false): StoredStep {
   const { body, ...row } = buildStepRow({ session_id: sessionId });
   const log = buildDecisionLog({ meta: { trace_id: row.trace_id, session_id: sessionId } });
-  return { ...row, seq: 1, held, rewritten_by: null, log };
+  return { ...row, seq: 1, held, rewritten_by: null, log, body_chars: body.length };
 }
 
 describe('a session that holds a step', () => {

@@ -26,26 +26,24 @@ export class StepPublisher {
 
   /** @param window the session's tuples with this step, oldest first; kept */
   publish(key: SessionKey, step: StoredStep, window: readonly EntropyTuple[]): void {
-    const { tenant_id, session_id } = step;
+    const { tenant_id, session_id, body_chars } = step;
     const view = stepViewOf(step);
     this.stats.countLog(tenant_id);
     this.registry.apply(key, step, window);
     this.topology.recordStep(step);
     if (step.log.control?.is_terminal) this.topology.endSession(tenant_id, session_id);
-    this.live.publish(tenant_id, TOPICS.messages, view);
-    this.live.publish(tenant_id, sessionTopic(session_id), {
-      kind: 'step',
-      step: view,
-      window: window as EntropyTuple[],
-    });
+    this.live.publish(tenant_id, TOPICS.messages, view, body_chars);
+    const event = { kind: 'step' as const, step: view, window: window as EntropyTuple[] };
+    this.live.publish(tenant_id, sessionTopic(session_id), event, body_chars);
     this.onStep(step);
   }
 
   /** To those who look at its session, and to nobody else. Resolves once the session has a row; never rejects. */
   publishHeld(key: SessionKey, step: StoredStep): Promise<void> {
-    const { tenant_id, session_id } = step;
+    const { tenant_id, session_id, body_chars } = step;
     const introduced = this.registry.introduce(key, step);
-    this.live.publish(tenant_id, sessionTopic(session_id), { kind: 'held', step: stepViewOf(step) });
+    const event = { kind: 'held' as const, step: stepViewOf(step) };
+    this.live.publish(tenant_id, sessionTopic(session_id), event, body_chars);
     return introduced;
   }
 

@@ -187,6 +187,7 @@ function storedStep(key: SessionKey, traceId: string, isHeld: boolean, seq: numb
     window_size: 1,
     seq,
     rewritten_by: null,
+    body_chars: 2,
     log: {
       meta: { trace_id: traceId, timestamp: '2026-02-22T10:00:00Z', session_id: sessionId },
       identity: { agent_id: 'a-1', agent_type: 'coder', capability_version: '1.0.0' },

@@ -20,6 +20,8 @@ export const FEED_INTERVAL_MS = 100;
 /** Events a reconnecting subscriber can catch up on, per topic. */
 const RECENT_COUNT_MAX = 500;
 const SESSION_RECENT_COUNT_MAX = 200;
+/** Characters of these events, per topic, where senders decide how long they are; the newest is kept whatever its length. */
+const RECENT_CHARS_MAX = 16 * 1024 * 1024;
 /** Sequence numbers reserved at a time. */
 export const SEQUENCE_BLOCK = 1_000_000;
 
@@ -91,14 +93,19 @@ export class LiveHub implements LivePublisher {
     this.#snapshots.set(topic, source);
   }
 
-  publish<T extends Topic>(tenantId: string, topic: T, payload: TopicShapes[T]['event']): void {
+  publish<T extends Topic>(
+    tenantId: string,
+    topic: T,
+    payload: TopicShapes[T]['event'],
+    chars?: number,
+  ): void {
     // Counted even if nobody watches this session: who comes back must not be told that nothing happened.
     this.#countOne();
     const log = topic.startsWith(SESSION_PREFIX)
       ? this.#logs.get(tenantId)?.get(topic)
       : this.#log(tenantId, topic);
     if (log === undefined) return;
-    log.append(payload);
+    log.append(payload, chars);
     if (isUrgent(topic, payload)) this.#sendPending(tenantId, log);
     else this.#dirty.set(log, tenantId);
   }
@@ -185,7 +192,11 @@ export class LiveHub implements LivePublisher {
     let log = topics.get(topic);
     if (log === undefined) {
       const recentCountMax = topic.startsWith(SESSION_PREFIX) ? SESSION_RECENT_COUNT_MAX : RECENT_COUNT_MAX;
-      log = new TopicLog(topic, { startSeq: this.#count, recentCountMax });
+      log = new TopicLog(topic, {
+        startSeq: this.#count,
+        recentCountMax,
+        recentCharsMax: RECENT_CHARS_MAX,
+      });
       topics.set(topic, log);
     }
     return log;

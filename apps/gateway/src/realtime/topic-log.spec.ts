@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { TopicLog } from './topic-log.js';
 
-const log = () => new TopicLog('gateway:messages', { startSeq: 100, recentCountMax: 3 });
+const log = () =>
+  new TopicLog('gateway:messages', { startSeq: 100, recentCountMax: 3, recentCharsMax: 1_000 });
 
 describe('TopicLog', () => {
   test('numbers events without a gap, from its start', () => {
@@ -33,6 +34,20 @@ describe('TopicLog', () => {
     for (const payload of ['a', 'b', 'c', 'd']) topic.append(payload);
     expect(topic.since(101)?.length).toBe(3);
     expect(topic.since(100)).toBeNull();
+  });
+
+  test('keeps no more text than it may, and the newest event whatever its length', () => {
+    const topic = log();
+    topic.append('a', 400);
+    topic.append('b', 400);
+    topic.append('c', 400);
+    expect(topic.newest(3)).toEqual(['b', 'c']);
+    expect(topic.since(100)).toBeNull();
+    topic.append('d', 5_000);
+    expect(topic.newest(3)).toEqual(['d']);
+    expect(topic.takeFrame()?.events).toHaveLength(4);
+    topic.append('e');
+    expect(topic.newest(3)).toEqual(['e']);
   });
 
   test('refuses a number from the future or from another life', () => {

@@ -10,24 +10,35 @@
 import type { Frame, LiveEvent } from '#contracts';
 import { RingBuffer } from '#kernel';
 
+interface KeptEvent {
+  event: LiveEvent;
+  chars: number;
+}
+
 export class TopicLog {
   /** Sequence number of the latest event; the number before the first while there is none. */
   seq: number;
-  readonly #recent: RingBuffer<LiveEvent>;
+  readonly #recent: RingBuffer<KeptEvent>;
+  readonly #recentCharsMax: number;
+  #recentChars = 0;
   #pending: LiveEvent[] = [];
 
   constructor(
     readonly topic: string,
-    options: { startSeq: number; recentCountMax: number },
+    options: { startSeq: number; recentCountMax: number; recentCharsMax: number },
   ) {
     this.seq = options.startSeq;
     this.#recent = new RingBuffer(options.recentCountMax);
+    this.#recentCharsMax = options.recentCharsMax;
   }
 
-  append(payload: unknown): void {
+  /** @param chars of the payload as JSON, about; 0 where it is short by its nature */
+  append(payload: unknown, chars = 0): void {
     this.seq += 1;
     const event = { seq: this.seq, payload };
-    this.#recent.push(event);
+    this.#recentChars += chars - (this.#recent.push({ event, chars })?.chars ?? 0);
+    while (this.#recentChars > this.#recentCharsMax && this.#recent.size > 1)
+      this.#recentChars -= this.#recent.shift()?.chars ?? 0;
     this.#pending.push(event);
   }
 
@@ -49,7 +60,7 @@ export class TopicLog {
     if (missed < 0 || missed > this.#recent.size) return null;
     const events: LiveEvent[] = [];
     for (let index = this.#recent.size - missed; index < this.#recent.size; index += 1) {
-      events.push(this.#recent.at(index) as LiveEvent);
+      events.push((this.#recent.at(index) as KeptEvent).event);
     }
     return events;
   }

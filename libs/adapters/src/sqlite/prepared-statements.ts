@@ -14,6 +14,11 @@ export class PreparedStatements {
     return this.prepare(sql).all(...values) as T[];
   }
 
+  /** Row by row; to be read on or left before anything is written on this connection. */
+  each<T>(sql: string, values: readonly unknown[] = []): IterableIterator<T> {
+    return this.prepare(sql).iterate(...values) as IterableIterator<T>;
+  }
+
   get<T>(sql: string, values: readonly unknown[] = []): T | null {
     return (this.prepare(sql).get(...values) as T | undefined) ?? null;
   }

@@ -3,7 +3,7 @@ import type { EntropyAlertEvent, SessionView, StoredStep, StoredViolation } from
 import type { Primitive, RawEvent, RawSession, RawStep } from './protocol.js';
 
 export function toStoredStep({ body, held, ...columns }: RawStep): StoredStep {
-  return { ...columns, held: held === 1, log: JSON.parse(body) };
+  return { ...columns, held: held === 1, log: JSON.parse(body), body_chars: body.length };
 }
 
 export const toSessionView = (row: RawSession): SessionView => JSON.parse(row.view);

@@ -22,6 +22,7 @@ import { ProxyReader } from './proxy/proxy-reader.js';
 import { SESSION_CHECKPOINT } from './schema.js';
 import { StepFinder } from './step-finder.js';
 import { RAW_STEP_LIST } from './step-table.js';
+import { countWithin, takeSteps } from './steps-within.js';
 
 const STEPS = `SELECT ${RAW_STEP_LIST} FROM steps`;
 const HELD = 'tenant_id = ? AND session_id = ? AND held = 1';
@@ -59,11 +60,14 @@ export class SqliteReader implements Omit<ReadCalls, keyof ProxyReadCalls> {
   }
 
   lastSteps(tenantId: string, sessionId: string, count: number): RawStep[] {
-    return this.steps(tenantId, sessionId, { limit: count, afterSeq: null, order: 'desc' }).reverse();
+    const page: PageKeys = { limit: count, afterSeq: null, order: 'desc' };
+    return this.#finder.ofSession(tenantId, sessionId, page, Number.POSITIVE_INFINITY).reverse();
   }
 
   heldSteps(tenantId: string, sessionId: string, limit: number): RawStep[] {
-    return this.#sql.all(`${STEPS} WHERE ${HELD} ORDER BY seq LIMIT ?`, [tenantId, sessionId, limit]);
+    const sql = `${STEPS} WHERE ${HELD} ORDER BY seq LIMIT ?`;
+    const held = takeSteps(this.#sql.each<RawStep>(sql, [tenantId, sessionId, limit]), limit);
+    return held.slice(0, countWithin(held));
   }
 
   heldCount(tenantId: string, sessionId: string): number {

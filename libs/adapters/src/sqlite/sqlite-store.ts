@@ -30,6 +30,7 @@ import type { Primitive } from './protocol.js';
 import { enforceRetention } from './retention-run.js';
 import { foldCase, pushSession, toAlert, toSessionView, toStoredStep, toViolation } from './rows.js';
 import { SqliteDatabase, type SqliteDatabaseOptions } from './sqlite-database.js';
+import { countWithin } from './steps-within.js';
 
 /** Options of the database that the store opens. */
 export type SqliteStoreOptions = SqliteDatabaseOptions;
@@ -105,7 +106,7 @@ export class SqliteStore implements DecisionStore {
   ): Promise<Page<StoredStep>> {
     const page = pageKeys('steps', query, query.order);
     const rows = await this.database.read('steps', query.tenant_id, query.session_id, page);
-    return seqPage('steps', rows, query.limit, toStoredStep);
+    return seqPage('steps', rows, Math.min(query.limit, countWithin(rows)), toStoredStep);
   }
 
   async lastSteps(tenantId: string, sessionId: string, count: number): Promise<StoredStep[]> {

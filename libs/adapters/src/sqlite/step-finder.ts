@@ -8,6 +8,7 @@ import type { PageKeys, RawStep } from './protocol.js';
 import { NO_PART, partOf, sessionKeyOf, traceKeyOf } from './step-key.js';
 import { INDEXED_SEQ } from './step-key-table.js';
 import { RAW_STEP_COLUMNS } from './step-table.js';
+import { takeSteps } from './steps-within.js';
 
 const INDEXED = `SELECT ${RAW_STEP_COLUMNS.map((column) => `steps.${column}`).join(', ')}
   FROM step_keys CROSS JOIN steps ON steps.seq = step_keys.seq WHERE key = ? AND step_keys.seq <= ?`;
@@ -32,23 +33,17 @@ export class StepFinder {
     this.#inOneView = <T>(find: () => T) => database.transaction(find)();
   }
 
-  ofSession(tenantId: string, sessionId: string, page: PageKeys): RawStep[] {
+  /** @param charsMax of their bodies; one step beyond it is given out too. @see takeSteps */
+  ofSession(tenantId: string, sessionId: string, page: PageKeys, charsMax?: number): RawStep[] {
     return this.#inOneView(() => {
       this.#catchUp();
       const { limit, afterSeq, order } = page;
       const isBeyond = (seq: number) =>
         afterSeq === null || (order === 'asc' ? seq > afterSeq : seq < afterSeq);
       const young = this.#ofSessions.get(tenantId, sessionId).filter(isBeyond);
-      if (order === 'asc') {
-        const steps = this.#indexedOfSession(tenantId, sessionId, page);
-        return [...steps, ...this.#read(young, limit - steps.length)];
-      }
-      const steps = this.#read(young.reverse(), limit);
-      if (steps.length === limit) return steps;
-      return [
-        ...steps,
-        ...this.#indexedOfSession(tenantId, sessionId, { ...page, limit: limit - steps.length }),
-      ];
+      const indexed = this.#indexedOfSession(tenantId, sessionId, page);
+      const ordered = order === 'asc' ? [indexed, this.#read(young)] : [this.#read(young.reverse()), indexed];
+      return takeSteps(oneAfterAnother(ordered), limit, charsMax);
     });
   }
 
@@ -64,7 +59,10 @@ export class StepFinder {
         step.tenant_id === tenantId &&
         step.trace_id === traceId &&
         (bodyHash === null || step.body_hash === bodyHash);
-      const find = (seqs: number[]) => this.#read(seqs, CANDIDATES_MAX).find(isWanted);
+      const find = (seqs: number[]) => {
+        for (const step of this.#read(seqs)) if (isWanted(step)) return step;
+        return undefined;
+      };
       return find(young) ?? find(this.#indexedOfTrace(tenantId, traceId, bodyHash)) ?? null;
     });
   }
@@ -81,10 +79,15 @@ export class StepFinder {
       .map(({ seq }) => seq);
   }
 
-  #indexedOfSession(tenantId: string, sessionId: string, { limit, afterSeq, order }: PageKeys): RawStep[] {
+  /** Looked for when the first is asked for. */
+  *#indexedOfSession(
+    tenantId: string,
+    sessionId: string,
+    { limit, afterSeq, order }: PageKeys,
+  ): Generator<RawStep> {
     const [beyond, direction] = order === 'asc' ? ['>', 'ASC'] : ['<', 'DESC'];
     const start = afterSeq ?? (order === 'asc' ? 0 : Number.MAX_SAFE_INTEGER);
-    return this.#sql.all(
+    yield* this.#sql.each<RawStep>(
       `${INDEXED} AND part = ${NO_PART} AND step_keys.seq ${beyond} ? AND tenant_id = ? AND session_id = ?
        ORDER BY step_keys.seq ${direction} LIMIT ?`,
       [sessionKeyOf(tenantId, sessionId), this.#indexedSeq, start, tenantId, sessionId, limit],
@@ -92,14 +95,11 @@ export class StepFinder {
   }
 
   /** Retention may have taken one since. */
-  #read(seqs: readonly number[], limit: number): RawStep[] {
-    const steps: RawStep[] = [];
+  *#read(seqs: readonly number[]): Generator<RawStep> {
     for (const seq of seqs) {
-      if (steps.length >= limit) break;
       const step = this.#sql.get<RawStep>(ONE, [seq]);
-      if (step !== null) steps.push(step);
+      if (step !== null) yield step;
     }
-    return steps;
   }
 
   #catchUp(): void {
@@ -124,6 +124,10 @@ export class StepFinder {
       this.#seenSeq = seq;
     }
   }
+}
+
+function* oneAfterAnother<T>(parts: readonly Iterable<T>[]): Generator<T> {
+  for (const part of parts) yield* part;
 }
 
 /** Seqs of steps by a name within a tenant, ascending. */

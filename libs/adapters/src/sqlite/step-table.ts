@@ -7,6 +7,7 @@ import { type ControlWrite, RELEASED_STEPS_MAX } from '#contracts';
 import { type Primitive, type RawStep, STEP_COLUMNS, type StepsResult, stepWidth } from './protocol.js';
 import type { StepIdentity } from './step-generation.js';
 import { StepKeys } from './step-keys.js';
+import { countWithin, takeSteps } from './steps-within.js';
 
 export const RAW_STEP_COLUMNS = ['seq', ...STEP_COLUMNS, 'rewritten_by'] as const;
 export const RAW_STEP_LIST = RAW_STEP_COLUMNS.join(', ');
@@ -122,12 +123,15 @@ export class StepTable {
 
   /** Clears `held` on the oldest of a session's held steps. @returns them, oldest first, and whether there are more */
   release({ tenant_id, session_id }: NonNullable<ControlWrite['release']>) {
-    const held = this.#database
-      .prepare(
-        `SELECT ${RAW_STEP_LIST} FROM steps WHERE tenant_id = ? AND session_id = ? AND held = 1 ORDER BY seq LIMIT ?`,
-      )
-      .all(tenant_id, session_id, RELEASED_STEPS_MAX + 1) as RawStep[];
-    const released = held.slice(0, RELEASED_STEPS_MAX);
+    const held = takeSteps(
+      this.#database
+        .prepare(
+          `SELECT ${RAW_STEP_LIST} FROM steps WHERE tenant_id = ? AND session_id = ? AND held = 1 ORDER BY seq LIMIT ?`,
+        )
+        .iterate(tenant_id, session_id, RELEASED_STEPS_MAX + 1) as IterableIterator<RawStep>,
+      RELEASED_STEPS_MAX + 1,
+    );
+    const released = held.slice(0, Math.min(RELEASED_STEPS_MAX, countWithin(held)));
     this.#database
       .prepare('UPDATE steps SET held = 0 WHERE tenant_id = ? AND session_id = ? AND held = 1 AND seq <= ?')
       .run(tenant_id, session_id, released.at(-1)?.seq ?? 0);

@@ -2,6 +2,15 @@
 import type { Topic, TopicShapes } from '../live.js';
 
 export interface LivePublisher {
-  /** Feeds leave in batches of 100 ms; alerts and control at once. */
-  publish<T extends Topic>(tenantId: string, topic: T, payload: TopicShapes[T]['event']): void;
+  /**
+   * Feeds leave in batches of 100 ms; alerts and control at once.
+   *
+   * @param chars of the payload as JSON, about, where a stranger decides how long it is: bounds what is kept of it
+   */
+  publish<T extends Topic>(
+    tenantId: string,
+    topic: T,
+    payload: TopicShapes[T]['event'],
+    chars?: number,
+  ): void;
 }

@@ -38,6 +38,8 @@ export interface StoredStep extends Omit<StepRow, 'body' | 'held'> {
   held: boolean;
   rewritten_by: string | null;
   log: DecisionLog;
+  /** Length of its JSON text. */
+  body_chars: number;
 }
 
 export interface StepCommit {
@@ -69,7 +71,10 @@ export type AuditDraft = Omit<AuditEntry, 'seq' | 'prev_hash' | 'hash'>;
 export interface ControlWrite {
   control?: ControlRow;
   audit?: AuditDraft[];
-  /** Clears `held` on the oldest held steps of this session, at most RELEASED_STEPS_MAX, and returns them in order. */
+  /**
+   * Clears `held` on the oldest held steps of this session, at most RELEASED_STEPS_MAX and STEPS_READ_CHARS_MAX, and
+   * returns them in order.
+   */
   release?: { tenant_id: string; session_id: string };
   /** Replaces the body of one held step. */
   rewrite?: { tenant_id: string; session_id: string; trace_id: string; body: string; rewritten_by: string };
@@ -77,6 +82,12 @@ export interface ControlWrite {
 
 /** Of one commit: whoever resumes a session that held many must not stand in the way of all others. */
 export const RELEASED_STEPS_MAX = 250;
+
+/**
+ * Characters of steps' bodies that are read at once: the step that passes it is the last. Senders decide how long their
+ * steps are, and a page of the longest ones would not fit into memory.
+ */
+export const STEPS_READ_CHARS_MAX = 16 * 1024 * 1024;
 
 export interface ControlCommit {
   audit: AuditEntry[];
@@ -157,13 +168,13 @@ export interface DecisionStore {
   saveSessions(rows: { tenant_id: string; view: SessionView }[], checkpointSeq: number): Promise<void>;
   commitControl(write: ControlWrite): Promise<ControlCommit>;
 
-  /** Newest-first page of steps of one session, or oldest-first with `order: 'asc'`. */
+  /** Newest-first page of steps of one session, or oldest-first with `order: 'asc'`; shorter for STEPS_READ_CHARS_MAX. */
   steps(
     query: PageQuery & { tenant_id: string; session_id: string; order?: 'asc' | 'desc' },
   ): Promise<Page<StoredStep>>;
   /** The last `count` steps of a session, oldest first. */
   lastSteps(tenantId: string, sessionId: string, count: number): Promise<StoredStep[]>;
-  /** The oldest `limit` of what a session holds, oldest first. */
+  /** The oldest `limit` of what a session holds, oldest first; fewer for STEPS_READ_CHARS_MAX. */
   heldSteps(tenantId: string, sessionId: string, limit: number): Promise<StoredStep[]>;
   heldCount(tenantId: string, sessionId: string): Promise<number>;
   /** The first held step of a session with this trace_id. */

@@ -43,6 +43,7 @@ describe('stepViewOf', () => {
       seq: 9,
       rewritten_by: null,
       log,
+      body_chars: 2,
     };
     const view = stepViewOf(step);
     expect(view).toEqual({
