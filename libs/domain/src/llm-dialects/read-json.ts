@@ -20,6 +20,15 @@ export const asText = (value: unknown): string => (typeof value === 'string' ? v
 export const asName = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? value : null;
 
+/** The longest names are paths of deployments. What is longer is none, and nobody should keep it for each call. */
+const MODEL_CHARS_MAX = 256;
+
+/** The name of a model, or null. */
+export function asModel(value: unknown): string | null {
+  const name = asName(value);
+  return name === null || name.length > MODEL_CHARS_MAX ? null : name;
+}
+
 /** A token count: a whole number from 0 up; anything else gives undefined. */
 export const asCount = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;

@@ -3,7 +3,7 @@ import type { LlmRequest, NewestTurn } from '#contracts';
 import { CallIndex, type CollectCalls } from '../call-index.js';
 import { collectDigests, resultTextOf, textOf } from '../content-parts.js';
 import { emptyTurn, findNewest } from '../newest-turn.js';
-import { asBound, asList, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
+import { asBound, asList, asModel, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { readBlock, readToolUse } from './blocks.js';
 
 export function readMessagesRequest(body: unknown): LlmRequest {
@@ -18,7 +18,7 @@ export function readMessagesRequest(body: unknown): LlmRequest {
   }
   return {
     dialect: 'anthropic',
-    model: asName(request.model),
+    model: asModel(request.model),
     stream: request.stream === true,
     system_text: system.join('\n'),
     first_user_text: firstUser ?? '',

@@ -3,7 +3,7 @@ import type { LlmRequest, LlmToolResult, NewestTurn } from '#contracts';
 import { CallIndex, type CollectCalls } from '../call-index.js';
 import { collectDigests, resultTextOf, textOf } from '../content-parts.js';
 import { emptyTurn, findNewest } from '../newest-turn.js';
-import { asBound, asJsonText, asList, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
+import { asBound, asJsonText, asList, asModel, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { field, functionCallOf, functionResponseOf, readFunctionCall, readPart } from './fields.js';
 import { readGeminiPath } from './path.js';
 
@@ -17,7 +17,7 @@ export function readGeminiRequest(body: unknown, path: string): LlmRequest {
   const target = readGeminiPath(path);
   return {
     dialect: 'gemini',
-    model: target?.model ?? asName(request.model),
+    model: asModel(target?.model) ?? asModel(request.model),
     stream: target?.stream ?? false,
     system_text: textOf(asRecord(system)?.parts ?? system, readPart),
     first_user_text: textOf(asRecord(contents.find(isUser))?.parts, readPart),

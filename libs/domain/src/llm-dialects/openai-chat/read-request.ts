@@ -4,7 +4,7 @@ import { CallIndex, type CollectCalls } from '../call-index.js';
 import { collectDigests, resultTextOf, textOf } from '../content-parts.js';
 import { endUser } from '../end-user.js';
 import { emptyTurn, findNewest } from '../newest-turn.js';
-import { asBound, asList, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
+import { asBound, asList, asModel, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { readChatCall, readChatPart } from './parts.js';
 
 export function readChatRequest(body: unknown): LlmRequest {
@@ -20,7 +20,7 @@ export function readChatRequest(body: unknown): LlmRequest {
   }
   return {
     dialect: 'openai-chat',
-    model: asName(request.model),
+    model: asModel(request.model),
     stream: request.stream === true,
     system_text: system.join('\n'),
     first_user_text: firstUser ?? '',

@@ -4,7 +4,7 @@ import { CallIndex, type CollectCalls } from '../call-index.js';
 import { collectDigests, resultTextOf, textOf } from '../content-parts.js';
 import { endUser } from '../end-user.js';
 import { emptyTurn } from '../newest-turn.js';
-import { asBound, asList, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
+import { asBound, asList, asModel, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { isMessage, isModelItem, isResultItem, readCallItem, readResponsesPart } from './items.js';
 
 export function readResponsesRequest(body: unknown): LlmRequest {
@@ -21,7 +21,7 @@ export function readResponsesRequest(body: unknown): LlmRequest {
   }
   return {
     dialect: 'openai-responses',
-    model: asName(request.model),
+    model: asModel(request.model),
     stream: request.stream === true,
     system_text: system.join('\n'),
     first_user_text: firstUser ?? '',
