@@ -59,6 +59,7 @@ beforeEach(() => {
     clock: new FakeClock(),
     onPolicy: (scope: AgentScope) => toldActive.push(agents.policy(scope).active),
     onUnsaved: () => expect.unreachable(),
+    settingsCountMax: 4,
   } as unknown as ConstructorParameters<typeof AgentDirectory>[0]);
 });
 
@@ -177,5 +178,22 @@ describe('a kill switch that fires while another change is being written', () =>
     expect(seen).toEqual([true]);
     expect(onDisk).toMatchObject({ active: false, deactivated_by: KILL_SWITCH_ACTOR });
     expect(audited).toEqual(['agent.policy', 'agent.reactivate', 'agent.deactivate']);
+  });
+});
+
+describe('one tenant', () => {
+  const kill = (agent: string) =>
+    agents.deactivateByKillSwitch(agentScope('default', agent), { ...incident('i'), agent_id: agent });
+  const other = agentScope('other', 'a');
+  const eve = { ...ANN, tenant_id: 'other' };
+
+  test('cannot take the places for settings of all the others, neither by changes nor by agents it has killed', async () => {
+    for (const agent of ['a', 'b']) await settle(agents.patchPolicy(agentScope('default', agent), {}, ANN));
+    const oneMore = agents.patchPolicy(agentScope('default', 'c'), {}, ANN);
+    await expect(oneMore).rejects.toMatchObject({ code: 'invalid_request' });
+    for (const agent of ['c', 'd', 'e']) kill(agent);
+    await settle(agents.patchPolicy(other, { requests_per_minute: 5 }, eve));
+    expect(agents.policy(other).requests_per_minute).toBe(5);
+    expect(agents.policy(agentScope('default', 'e')).active).toBe(false);
   });
 });

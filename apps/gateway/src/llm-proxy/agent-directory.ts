@@ -23,8 +23,9 @@ import { applyKillSwitchPatch } from '#domain/kill-switch';
 import { applyPolicyPatch, defaultPolicy } from '#domain/policy';
 import { ChangeQueue, type Clock } from '#kernel';
 import type { Auditor, SettingsAudit } from '../auth/settings-audit.js';
+import { FairShare } from './fair-share.js';
 
-/** Agents of all tenants that may have settings of their own. */
+/** Agents that may have a policy of their own, and as many a kill switch; half of them of one tenant. */
 const SETTINGS_COUNT_MAX = 100_000;
 
 export interface AgentDirectoryParts {
@@ -35,10 +36,15 @@ export interface AgentDirectoryParts {
   onPolicy: (scope: AgentScope) => void;
   /** The kill switch's deactivation could not be written; it is in force until the next start. */
   onUnsaved: (error: unknown) => void;
+  /** `SETTINGS_COUNT_MAX` unless a spec needs few. */
+  settingsCountMax?: number;
 }
 
 /** `stopped_again`: the kill switch fired after the operator had asked; the agent is stopped. */
 export type Reactivation = 'reactivated' | 'already_active' | 'stopped_again';
+
+/** As the store names them. */
+type SettingsKind = 'agent_policy' | 'kill_switch';
 
 const KILL_SWITCH: Auditor = { operator_id: KILL_SWITCH_ACTOR, role: 'system' };
 
@@ -49,18 +55,22 @@ export class AgentDirectory {
   /** Latest incident per agent that nobody has reactivated. */
   readonly #openIncidents = new Map<AgentScope, string>();
   readonly #changes = new ChangeQueue<AgentScope>();
+  /** Places of `#policies` and of `#killSwitches`. An agent that was killed has one whether there is room or not. */
+  readonly #places: Record<SettingsKind, FairShare>;
 
   constructor(parts: AgentDirectoryParts) {
     this.#parts = parts;
+    const places = { max: parts.settingsCountMax ?? SETTINGS_COUNT_MAX, onFull: () => {} };
+    this.#places = { agent_policy: new FairShare(places), kill_switch: new FairShare(places) };
   }
 
   /** Before the first call. Rejects as the store does. */
   async load(): Promise<void> {
     const { store } = this.#parts;
     for (const { tenant_id, id, body } of await store.documents('agent_policy'))
-      this.#policies.set(agentScope(tenant_id, id), { ...defaultPolicy(id), ...(body as AgentPolicy) });
+      this.#setPolicy(agentScope(tenant_id, id), { ...defaultPolicy(id), ...(body as AgentPolicy) });
     for (const { tenant_id, id, body } of await store.documents('kill_switch'))
-      this.#killSwitches.set(agentScope(tenant_id, id), {
+      this.#setKillSwitch(agentScope(tenant_id, id), {
         ...KILL_SWITCH_DEFAULTS,
         ...(body as KillSwitchSettings),
       });
@@ -69,7 +79,7 @@ export class AgentDirectory {
       this.#openIncidents.set(scope, incident.incident_id);
       // The gateway died between a firing and its deactivation's write.
       const policy = this.policy(scope);
-      if (policy.active) this.#policies.set(scope, deactivatedBy(policy, incident));
+      if (policy.active) this.#setPolicy(scope, deactivatedBy(policy, incident));
     }
   }
 
@@ -128,7 +138,7 @@ export class AgentDirectory {
     return this.#changes.run(scope, async () => {
       const after = applyKillSwitchPatch(this.killSwitch(scope), patch);
       await this.#save(scope, 'kill_switch', after);
-      this.#killSwitches.set(scope, after);
+      this.#setKillSwitch(scope, after);
       await this.#audit(scope, by, 'agent.kill_switch', { ...patch });
       return after;
     });
@@ -199,18 +209,15 @@ export class AgentDirectory {
   }
 
   #enforce(scope: AgentScope, policy: AgentPolicy): void {
-    this.#policies.set(scope, policy);
+    this.#setPolicy(scope, policy);
     this.#parts.onPolicy(scope);
   }
 
-  async #save(scope: AgentScope, kind: 'agent_policy' | 'kill_switch', body: object): Promise<void> {
+  async #save(scope: AgentScope, kind: SettingsKind, body: object): Promise<void> {
     const settings = kind === 'agent_policy' ? this.#policies : this.#killSwitches;
-    if (settings.size >= SETTINGS_COUNT_MAX && !settings.has(scope))
-      throw new ObservatoryError(
-        'invalid_request',
-        `At most ${SETTINGS_COUNT_MAX} agents may have settings of their own.`,
-      );
     const { tenantId, agentId } = splitAgentScope(scope);
+    if (!settings.has(scope) && !this.#places[kind].fits(tenantId, 1))
+      throw new ObservatoryError('invalid_request', 'Too many agents have settings of their own.');
     const { store, clock } = this.#parts;
     await store.saveDocument({
       tenant_id: tenantId,
@@ -219,6 +226,16 @@ export class AgentDirectory {
       body,
       updated_at_ms: clock.nowMs(),
     });
+  }
+
+  #setPolicy(scope: AgentScope, policy: AgentPolicy): void {
+    if (!this.#policies.has(scope)) this.#places.agent_policy.take(splitAgentScope(scope).tenantId, 1);
+    this.#policies.set(scope, policy);
+  }
+
+  #setKillSwitch(scope: AgentScope, settings: KillSwitchSettings): void {
+    if (!this.#killSwitches.has(scope)) this.#places.kill_switch.take(splitAgentScope(scope).tenantId, 1);
+    this.#killSwitches.set(scope, settings);
   }
 
   async #audit(
