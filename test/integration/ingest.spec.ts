@@ -227,6 +227,16 @@ describe('refusals', () => {
     );
   });
 
+  test('a million empty objects are refused before anything walks over them', async () => {
+    const text = JSON.stringify(buildDecisionLog({ action: { tool_input: { many: ['here'] } } }));
+    const many = text.replace('"here"', `${'{},'.repeat(1_000_000)}{}`);
+    const answer = await gateway.ingest(many);
+    expect(answer.status).toBe(413);
+    expect(((await answer.json()) as { detail: string }).detail).toContain('1000000 JSON values');
+    const few = text.replace('"here"', `${'{},'.repeat(100_000)}{}`);
+    expect((await gateway.ingest(few)).status).toBe(202);
+  });
+
   test('a hundred megabytes are refused without being read', async () => {
     const answer = await rawRequest({ 'content-length': String(100 * 1024 * 1024) }, async (request) => {
       const chunk = Buffer.alloc(64 * 1024, 0x20);

@@ -252,6 +252,8 @@ describe('an agent on /agents', () => {
     expect(await socket.emitWithAck('decision_log', [step('by-socket'), 7])).toMatchObject({
       results: [{ status: 'accepted' }, { status: 'rejected' }],
     });
+    const many = step('by-socket', { action: { tool_input: { many: new Array(1_000_001).fill(0) } } });
+    expect(await socket.emitWithAck('decision_log', many)).toMatchObject({ reason: 'payload_too_large' });
   });
 
   test('is refused a batch in the words in which HTTP refuses it', async () => {

@@ -11,6 +11,8 @@ export const LIMITS = {
   bodyTimeoutMs: 10_000,
   /** DecisionLogs in one array or NDJSON body. */
   batchCountMax: 5_000,
+  /** JSON values in one request: what is small in bytes may be large to whatever walks over it. */
+  jsonValuesMax: 1_000_000,
   /** Nesting of objects and arrays inside one DecisionLog. */
   jsonDepthMax: 64,
   /** Identifiers: trace, session, agent, cluster, parent step. */

@@ -163,6 +163,7 @@ describe('a request that', () => {
       `{"model":"m","messages":${'['.repeat(900_000)}${']'.repeat(900_000)}}`,
       400,
     ],
+    ['holds half a million empty messages', `{"model":"m","messages":[${'{},'.repeat(600_000)}{}]}`, 413],
     [
       'pollutes prototypes',
       '{"__proto__":{"stream":true},"constructor":{"prototype":{"x":1}},"model":"m","messages":[{"__proto__":{"role":"user"}}]}',

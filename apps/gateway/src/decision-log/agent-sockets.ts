@@ -16,6 +16,7 @@ import {
   sessionKey,
 } from '#contracts';
 import type { ControlDesk } from '../hitl/control-desk.js';
+import { holdsMoreValues } from '../json-bounds.js';
 import { requireBatchSize } from './batch-size.js';
 import type { IngestRefusal } from './ingest.route.js';
 import type { IngestRate } from './ingest-rate.js';
@@ -93,6 +94,11 @@ export class AgentSockets {
     this.#parts.rate.check(key_id);
     const values: unknown[] = Array.isArray(body) ? body : [body];
     requireBatchSize(values.length);
+    if (holdsMoreValues(body, LIMITS.jsonValuesMax))
+      throw new ObservatoryError(
+        'payload_too_large',
+        `The message holds more than ${LIMITS.jsonValuesMax} JSON values.`,
+      );
     this.#parts.rate.take(key_id, values.length);
     const results = await this.#parts.interceptor.intercept(
       tenant_id,

@@ -9,9 +9,11 @@ import {
   type AgentPrincipal,
   type ErrorAnswer,
   type IngestAnswer,
+  LIMITS,
   ObservatoryError,
   type RejectedAnswer,
 } from '#contracts';
+import { passedBound } from '../json-bounds.js';
 import { type RawRoute, type SendRawError, sendJson } from '../raw-routes.js';
 import { requireBatchSize } from './batch-size.js';
 import { type BodyLimits, readBody } from './body-reader.js';
@@ -83,6 +85,7 @@ async function handle(
   const body = await readBody(request, parts.limits);
   const startedMs = performance.now();
   if (!isUtf8(body)) throw new ObservatoryError('invalid_json', 'The body is not valid UTF-8.');
+  requireValueCount(body);
   const { messages, isBatch } = format === 'ndjson' ? parseLines(body) : parseJson(body);
   parts.rate.take(principal.key_id, messages.length);
   const answers = await parts.interceptor.intercept(principal.tenant_id, messages);
@@ -145,6 +148,17 @@ function parseLines(body: Buffer): Parsed {
 
 const LINE_FEED = 0x0a;
 const OPENING_BRACE = 0x7b;
+
+/** A value and what parts it from the next. */
+const VALUE_BYTES_MIN = 2;
+
+/** Nothing is looked at where so many values would not fit: nearly always. */
+function requireValueCount(body: Buffer): void {
+  const { jsonValuesMax: valuesMax } = LIMITS;
+  if (body.length <= valuesMax * VALUE_BYTES_MIN) return;
+  if (passedBound(body, { depthMax: Number.POSITIVE_INFINITY, valuesMax }) !== null)
+    throw new ObservatoryError('payload_too_large', `The body holds more than ${valuesMax} JSON values.`);
+}
 
 function answerOne(response: ServerResponse, answer: IngestAnswer): void {
   if (answer.status === 'accepted') sendJson(response, 202, JSON.stringify(answer));

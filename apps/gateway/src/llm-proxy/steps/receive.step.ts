@@ -5,15 +5,18 @@
 import { HEADERS, LIMITS, ObservatoryError, sessionKey } from '#contracts';
 import { textOfHeader } from '#domain/auth';
 import { dialectFor } from '#domain/llm-dialects';
+import { type JsonBounds, passedBound } from '../../json-bounds.js';
 import type { FairShare } from '../fair-share.js';
-import { nestsWithin } from '../json-depth.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import { type BodyRoom, type RequestBodyLimits, readRequestBody } from '../request-body.js';
 import { sessionOf } from '../session-of-call.js';
 import type { Step } from '../step.js';
 
-/** Of objects and arrays in a request; schemas of tools nest deepest, and stay far below. */
-const JSON_DEPTH_MAX = 256;
+/**
+ * Of a request. Schemas of tools nest deepest, and stay far below. A conversation that fills the largest context window
+ * holds a tenth of these values; so many empty messages take the guards more than a second.
+ */
+const JSON_BOUNDS: JsonBounds = { depthMax: 256, valuesMax: 500_000 };
 
 export interface ReceiveParts {
   limits: RequestBodyLimits;
@@ -65,8 +68,14 @@ const roomFor = (call: ProxyCall, bodyBytes: FairShare): BodyRoom => ({
 
 /** @throws ObservatoryError invalid_json: a request no guard can read goes no further */
 function parseObject(bytes: Buffer): unknown {
-  if (!nestsWithin(bytes, JSON_DEPTH_MAX))
-    throw new ObservatoryError('invalid_json', `The body nests deeper than ${JSON_DEPTH_MAX} levels.`);
+  const passed = passedBound(bytes, JSON_BOUNDS);
+  if (passed === 'depthMax')
+    throw new ObservatoryError('invalid_json', `The body nests deeper than ${JSON_BOUNDS.depthMax} levels.`);
+  if (passed === 'valuesMax')
+    throw new ObservatoryError(
+      'payload_too_large',
+      `The body holds more than ${JSON_BOUNDS.valuesMax} JSON values.`,
+    );
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString('utf8'));

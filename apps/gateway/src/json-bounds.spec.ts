@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nestsWithin } from './json-depth.js';
+import { holdsMoreValues, passedBound } from './json-bounds.js';
+
+const nestsWithin = (bytes: Buffer, depthMax: number): boolean =>
+  passedBound(bytes, { depthMax, valuesMax: Number.POSITIVE_INFINITY }) === null;
+const holdsWithin = (bytes: Buffer, valuesMax: number): boolean =>
+  passedBound(bytes, { depthMax: 256, valuesMax }) === null;
 
 const depthOf = (value: unknown): number =>
   typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
@@ -32,5 +37,23 @@ describe('the depth of a JSON text', () => {
   it('is found in text that never ends', () => {
     expect(nestsWithin(Buffer.from('['.repeat(1_000_000)), 256)).toBe(false);
     expect(nestsWithin(Buffer.from('{"a":"never closed'), 256)).toBe(true);
+  });
+});
+
+describe('the values of a JSON text', () => {
+  it.each([
+    ['[]', 1],
+    ['[1,2,3]', 3],
+    ['{"a":[{},{}],"b":",,,,[[["}', 6],
+  ])('%s are about %i', (text, count) => {
+    expect(holdsWithin(Buffer.from(text), count)).toBe(true);
+    expect(holdsWithin(Buffer.from(text), count - 1)).toBe(false);
+  });
+
+  it('are counted no further than the bound, in text and in what is parsed', () => {
+    expect(holdsWithin(Buffer.from(`[${'{},'.repeat(1_000_000)}`), 1_000)).toBe(false);
+    expect(holdsMoreValues({ a: [1, { b: 2 }], c: 'text' }, 5)).toBe(false);
+    expect(holdsMoreValues({ a: [1, { b: 2 }], c: 'text' }, 4)).toBe(true);
+    for (const scalar of [null, undefined, 1, 'text']) expect(holdsMoreValues(scalar, 0)).toBe(false);
   });
 });
