@@ -21,16 +21,22 @@ afterAll(async () => {
 });
 
 /** Resolves with the status, or with how it failed. */
-const ask = (path: string): Promise<number | UpstreamFailure> =>
+const ask = (
+  path: string,
+  { from = client, origin = upstream.origin, onCode = (_: string) => {} } = {},
+): Promise<number | UpstreamFailure> =>
   new Promise((resolve) => {
     const sink: UpstreamSink = {
       sent: () => {},
       head: resolve,
       chunk: () => true,
       end: () => {},
-      failed: resolve,
+      failed: (failure, code) => {
+        onCode(code);
+        resolve(failure);
+      },
     };
-    client.send({ origin: upstream.origin, path, method: 'GET', headers: [], body: null }, sink);
+    from.send({ origin, path, method: 'GET', headers: [], body: null }, sink);
   });
 
 test('the wait for a socket counts against the time an upstream has to begin its answer', async () => {
@@ -42,4 +48,36 @@ test('the wait for a socket counts against the time an upstream has to begin its
   expect(await ask('/endless')).toBe(200);
   expect(await ask('/waiting')).toBe('timeout');
   expect(upstream.calls.map(({ url }) => url)).toEqual(['/endless']);
+});
+
+test.each([
+  ['an address', 'http://169.254.169.254', '127.0.0.1'],
+  ['an address within an address', 'http://[::ffff:169.254.169.254]', '127.0.0.1'],
+  ['a name', 'http://upstream.test', '169.254.169.254'],
+])('never connects to a metadata service that is named by %s', async (_, origin, address) => {
+  const careful = new UpstreamClient({
+    headersTimeoutMs: HEADERS_TIMEOUT_MS,
+    idleTimeoutMs: 60_000,
+    connectionsMax: 1,
+    lookup: (_host, { all }, callback) =>
+      all ? callback(null, [{ address, family: 4 }]) : callback(null, address, 4),
+  });
+  const codes: string[] = [];
+  const outcome = ask('/latest/meta-data', { from: careful, origin, onCode: (code) => codes.push(code) });
+  expect([await outcome, codes]).toEqual(['unreachable', ['ADDRESS_REFUSED']]);
+  await careful.close();
+});
+
+test('connects where a name leads otherwise', async () => {
+  upstream.script((_call, response) => response.end());
+  const { port } = new URL(upstream.origin);
+  const named = new UpstreamClient({
+    headersTimeoutMs: HEADERS_TIMEOUT_MS,
+    idleTimeoutMs: 60_000,
+    connectionsMax: 1,
+    lookup: (_host, { all }, callback) =>
+      all ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4),
+  });
+  expect(await ask('/named', { from: named, origin: `http://upstream.test:${port}` })).toBe(200);
+  await named.close();
 });

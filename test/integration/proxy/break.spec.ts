@@ -408,6 +408,14 @@ test('a key given in the settings is sealed on disk and in no answer', async () 
   }
 });
 
+test('an upstream that is a metadata service is refused where it is named', async () => {
+  const { status, body: answer } = await gateway.operator('PUT', '/v1/upstreams/inside', {
+    base_url: 'http://169.254.169.254/v1',
+  });
+  expect([status, answer.reason]).toEqual([400, 'invalid_fields']);
+  expect(answer.detail).toContain('base_url');
+});
+
 test('kill -9 with held calls and a fired kill switch: the agent stays deactivated, the pause stays', async () => {
   const first = await startGateway({
     env: {

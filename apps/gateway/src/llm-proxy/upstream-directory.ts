@@ -9,7 +9,7 @@ import {
   type Upstream,
   type UpstreamKind,
 } from '#contracts';
-import type { Clock } from '#kernel';
+import { type Clock, isMetadataAddress } from '#kernel';
 import { type EnvironmentUpstream, VENDOR_UPSTREAMS } from '../config/upstreams.js';
 
 /** An upstream, ready to be called. */
@@ -93,11 +93,18 @@ export class UpstreamDirectory {
         'invalid_request',
         `A tenant has at most ${UPSTREAMS_PER_TENANT_MAX} upstreams.`,
       );
-    const { username, password, search, hash } = new URL(given.baseUrl);
+    const { username, password, search, hash, hostname } = new URL(given.baseUrl);
     if (username || password || search || hash) {
       throw new ObservatoryError('invalid_fields', 'base_url: leave out credentials, query and fragment.', {
         fields: ['base_url'],
       });
+    }
+    if (isMetadataAddress(hostname)) {
+      throw new ObservatoryError(
+        'invalid_fields',
+        'base_url: link-local addresses and metadata services are no upstreams; give the address of a model server.',
+        { fields: ['base_url'] },
+      );
     }
     const kind = given.kind ?? known?.kind ?? VENDOR_UPSTREAMS[name]?.kind ?? 'openai';
     // A key is kept for the place it was given for: it must not follow a base URL that somebody moves elsewhere.

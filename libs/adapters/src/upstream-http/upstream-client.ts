@@ -2,8 +2,11 @@
  * One HTTP exchange with an upstream, as it happens: head, chunks, end. It buffers nothing, follows no redirect,
  * retries nothing and knows no vendor. Built on undici's dispatcher because its callbacks cost a third of `fetch`.
  */
+import { lookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
-import { Agent, type Dispatcher } from 'undici';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { isMetadataAddress } from '#kernel';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A body above it is written in pieces of it; below it one write is cheaper, and sockets hold that much. */
@@ -16,6 +19,8 @@ export interface UpstreamClientOptions {
   idleTimeoutMs: number;
   /** Sockets to one origin; more calls wait for one. */
   connectionsMax: number;
+  /** As `node:dns` has it, which it is unless told. */
+  lookup?: LookupFunction;
 }
 
 export interface UpstreamRequest {
@@ -48,11 +53,11 @@ export class UpstreamClient {
   readonly #agent: Agent;
   readonly #headersTimeoutMs: number;
 
-  constructor({ headersTimeoutMs, idleTimeoutMs, connectionsMax }: UpstreamClientOptions) {
+  constructor({ headersTimeoutMs, idleTimeoutMs, connectionsMax, ...names }: UpstreamClientOptions) {
     this.#headersTimeoutMs = headersTimeoutMs;
     this.#agent = new Agent({
       connections: connectionsMax,
-      connect: { timeout: CONNECT_TIMEOUT_MS },
+      connect: connectorOf(names.lookup ?? (lookup as LookupFunction)),
       // Undici's would begin with the socket; the exchange has its own.
       headersTimeout: 0,
       bodyTimeout: idleTimeoutMs,
@@ -185,6 +190,22 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     this.#sink.failed('timeout', 'UND_ERR_HEADERS_TIMEOUT');
   }
 }
+
+/** Connects to no metadata service, whether it is named by its address or by a name that resolves to one. */
+function connectorOf(resolve: LookupFunction): buildConnector.connector {
+  const checked: LookupFunction = (hostname, options, callback) =>
+    resolve(hostname, options, (error, found, family) => {
+      const addresses = Array.isArray(found) ? found.map(({ address }) => address) : [found];
+      const isRefused = error === null && addresses.some(isMetadataAddress);
+      callback(isRefused ? addressRefused() : error, found, family);
+    });
+  const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false, lookup: checked });
+  return (options, callback) =>
+    isMetadataAddress(options.hostname) ? callback(addressRefused(), null) : connect(options, callback);
+}
+
+const addressRefused = (): Error =>
+  Object.assign(new Error('link-local and metadata addresses are no upstreams'), { code: 'ADDRESS_REFUSED' });
 
 /**
  * Undici takes a buffer for sent as soon as the socket has it queued, and gives the next call a connection on which an upstream

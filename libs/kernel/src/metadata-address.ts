@@ -1,0 +1,23 @@
+/**
+ * Where clouds hand credentials to whoever asks from inside: the link-local network, and the few places outside it. Nobody
+ * serves anything else there, so what somebody else may name is never connected to these, also where private addresses are
+ * welcome.
+ */
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
+
+/** An IPv4 address that is mapped into IPv6 is found by its own rule. */
+const blocks = new BlockList();
+blocks.addSubnet('169.254.0.0', 16, 'ipv4');
+blocks.addAddress('100.100.100.200', 'ipv4');
+blocks.addAddress('168.63.129.16', 'ipv4');
+blocks.addSubnet('fe80::', 10, 'ipv6');
+blocks.addSubnet('fd00:ec2::', 32, 'ipv6');
+// The first of these networks behind NAT64.
+blocks.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
+
+/** @param host an address as a URL, a resolver or a socket gives it; false for a name */
+export function isMetadataAddress(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
+  if (isIPv4(bare)) return blocks.check(bare, 'ipv4');
+  return isIPv6(bare) && blocks.check(bare, 'ipv6');
+}
