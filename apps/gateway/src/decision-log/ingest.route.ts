@@ -21,7 +21,8 @@ import { findDuplicateKey } from './duplicate-key.js';
 import type { IngestEvents } from './ingest-events.js';
 import type { IngestRate } from './ingest-rate.js';
 import { parseJsonText } from './json-text.js';
-import { type Incoming, type SchemaInterceptor, trimmed } from './schema-interceptor.js';
+import { type Incoming, trimmed } from './read-message.js';
+import type { SchemaInterceptor } from './schema-interceptor.js';
 
 /** Why nothing can be taken right now. */
 export type IngestRefusal = 'store_busy' | 'store_full' | 'draining';

@@ -11,7 +11,6 @@ import {
   type DecisionLog,
   type DecisionStore,
   type IngestAnswer,
-  type RejectedAnswer,
   type RuntimeConfigSource,
   type SessionKey,
   type Severity,
@@ -20,51 +19,28 @@ import {
   type StoredStep,
   sessionKey,
 } from '#contracts';
-import {
-  bodyHash,
-  type ParsedLog,
-  parseDecisionLog,
-  payloadHash,
-  plainnessOf,
-  type RefusedLog,
-  resolveSessionId,
-  violationOf,
-} from '#domain/decision-log';
+import { payloadHash, type RefusedLog, resolveSessionId, violationOf } from '#domain/decision-log';
 import { tupleOf } from '#domain/entropy';
 import type { EntropyTracker } from '#domain/entropy/writer';
 import { type Clock, deferred } from '#kernel';
 import type { ControlDesk } from '../hitl/control-desk.js';
-import { findDuplicateKey } from './duplicate-key.js';
 import type { IngestEvents } from './ingest-events.js';
-import { parseJsonText } from './json-text.js';
+import {
+  type Incoming,
+  type IncomingValue,
+  parseLine,
+  type Rejected,
+  rejected,
+  textOf,
+  type Validated,
+  validate,
+} from './read-message.js';
 import { withScore } from './scored-body.js';
 import type { SessionRegistry } from './session-registry.js';
 import type { StepMemory } from './step-memory.js';
 import type { StepPublisher } from './step-publisher.js';
 import { toolKeySetting } from './tool-key-setting.js';
 import { WindowRestore } from './window-restore.js';
-
-/**
- * One message as a carrier delivers it: a value, with its text and that text's bytes where they are known; or a line
- * of NDJSON, parsed only when its turn comes, so that a batch never holds all its values at once.
- *
- * A value that comes with its text is the interceptor's to change; one without may be the sender's own object.
- */
-export type Incoming =
-  | { value: unknown; text: string; bytes: Buffer | null }
-  | { value: unknown; text: null }
-  | { line: Buffer; lineNumber: number };
-
-/** A message that fits the schema. */
-interface Validated {
-  log: DecisionLog;
-  warnings: string[];
-  /** The message as JSON.stringify writes it: the same for every way it can come in. */
-  serialised: string;
-  hash: string;
-  /** What its sender wrote as `cognition.entropy_score`. */
-  reportedScore: unknown;
-}
 
 /** A step on its way into the store. */
 interface Scored {
@@ -87,7 +63,6 @@ interface Duplicate {
   warnings: string[];
 }
 
-type Rejected = { kind: 'rejected'; answer: RejectedAnswer };
 type Prepared = Scored | Duplicate | Rejected;
 
 /** Something, and its place in the request. */
@@ -163,25 +138,18 @@ export class SchemaInterceptor {
   }
 
   #prepare(tenantId: string, incoming: Incoming, commit: Promise<void>): Prepared | Promise<Prepared> {
-    if ('line' in incoming) {
-      const { line, lineNumber } = incoming;
-      const { text, bytes } = trimmed(line);
-      const read = parseJsonText(text);
-      if (!read.ok) return rejected('invalid_json', `line ${lineNumber}: ${read.detail}`, null);
-      return this.#prepareValue(tenantId, { value: read.value, text, bytes }, commit);
-    }
-    return this.#prepareValue(tenantId, incoming, commit);
+    const message = 'line' in incoming ? parseLine(incoming) : incoming;
+    return 'kind' in message ? message : this.#prepareValue(tenantId, message, commit);
   }
 
   #prepareValue(
     tenantId: string,
-    incoming: Exclude<Incoming, { line: Buffer }>,
+    incoming: IncomingValue,
     commit: Promise<void>,
   ): Prepared | Promise<Prepared> {
     const message = validate(incoming);
     if ('ok' in message) {
-      const { value, text } = incoming;
-      return this.#violation(tenantId, payloadHash(text ?? safeStringify(value)), message);
+      return this.#violation(tenantId, payloadHash(textOf(incoming)), message);
     }
     if ('kind' in message) return message;
     const { log } = message;
@@ -376,69 +344,5 @@ export class SchemaInterceptor {
     events.violated(event.violation_reason, event.agent_id);
     store.appendViolation(tenantId, event).catch((error) => events.storeFailed('violation', error));
     return rejected('schema_violation', failure.detail, failure.traceId);
-  }
-}
-
-/**
- * Against the schema, and against saying two things at once. The ordinary message is recognised by a walk; everything
- * else, and every refusal, is the schema's.
- */
-function validate(incoming: Exclude<Incoming, { line: Buffer }>): Validated | RefusedLog | Rejected {
-  const { value, text } = incoming;
-  const plainness = plainnessOf(value, text);
-  if (plainness === 'compact' && incoming.text !== null) {
-    const log = value as DecisionLog;
-    return {
-      log,
-      warnings: [],
-      serialised: incoming.text,
-      hash: bodyHash(incoming.bytes ?? incoming.text),
-      reportedScore: log.cognition.entropy_score,
-    };
-  }
-  const parsed = plainness === 'plain' ? plainLog(value as DecisionLog) : parseDecisionLog(value);
-  if (!parsed.ok) return parsed;
-  const { log, warnings } = parsed;
-  const serialised = JSON.stringify(value);
-  // Compact text that lost nothing in parsing has no key twice; anything else is looked at closely.
-  if (text !== null && text.length !== serialised.length) {
-    const key = findDuplicateKey(text);
-    if (key !== null) {
-      const detail = `duplicate key: ${JSON.stringify(key.slice(0, 80))}`;
-      return rejected('invalid_json', detail, log.meta.trace_id);
-    }
-  }
-  return {
-    log,
-    warnings,
-    serialised,
-    hash: bodyHash(serialised),
-    reportedScore: log.cognition.entropy_score,
-  };
-}
-
-/** Bytes as text without white space around it; null instead of the bytes where there was some. */
-export function trimmed(bytes: Buffer): { text: string; bytes: Buffer | null } {
-  const text = bytes.toString('utf8');
-  const inner = text.trim();
-  return { text: inner, bytes: inner.length === text.length ? bytes : null };
-}
-
-/** Its own as far as the score reaches: what the sender holds stays as it was. */
-const plainLog = (value: DecisionLog): ParsedLog => ({
-  ok: true,
-  log: { ...value, cognition: { ...value.cognition } },
-  warnings: [],
-});
-
-const rejected = (reason: RejectedAnswer['reason'], detail: string, traceId: string | null) =>
-  ({ kind: 'rejected', answer: { status: 'rejected', reason, detail, trace_id: traceId } }) as const;
-
-/** Too deep for JSON.stringify is possible here: the message was refused for that. */
-function safeStringify(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? String(value);
-  } catch {
-    return 'unserialisable';
   }
 }
