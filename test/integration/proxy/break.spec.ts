@@ -412,7 +412,7 @@ test('an upstream that is a metadata service is refused where it is named', asyn
   const { status, body: answer } = await gateway.operator('PUT', '/v1/upstreams/inside', {
     base_url: 'http://169.254.169.254/v1',
   });
-  expect([status, answer.reason]).toEqual([400, 'invalid_fields']);
+  expect([status, answer.reason]).toEqual([422, 'invalid_fields']);
   expect(answer.detail).toContain('base_url');
 });
 
