@@ -15,9 +15,12 @@ blocks.addSubnet('fd00:ec2::', 32, 'ipv6');
 // The first of these networks behind NAT64.
 blocks.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
 
-/** @param host an address as a URL, a resolver or a socket gives it; false for a name */
+/** Of an address as a URL, a resolver or a socket gives it: without brackets and zone. */
+export const bareAddress = (host: string): string => host.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
+
+/** @param host as `bareAddress` takes it; false for a name */
 export function isMetadataAddress(host: string): boolean {
-  const bare = host.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
+  const bare = bareAddress(host);
   if (isIPv4(bare)) return blocks.check(bare, 'ipv4');
   return isIPv6(bare) && blocks.check(bare, 'ipv6');
 }

@@ -7,6 +7,7 @@
  * @see RFC 6890 and the IANA special-purpose registries
  */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { bareAddress } from '#kernel';
 
 const NOT_PUBLIC_IPV4: readonly [string, number][] = [
   ['0.0.0.0', 8],
@@ -41,7 +42,7 @@ for (const [network, bits] of NOT_PUBLIC_IPV6) ipv6Blocks.addSubnet(network, bit
 
 /** @param address as a resolver or a socket gives it; brackets and zone are dropped. False for what is no address. */
 export function isPublicAddress(address: string): boolean {
-  const bare = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
+  const bare = bareAddress(address);
   if (isIPv4(bare)) return !ipv4Blocks.check(bare, 'ipv4');
   return isIPv6(bare) && isPublicIpv6(bare);
 }
