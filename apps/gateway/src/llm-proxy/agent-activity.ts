@@ -117,15 +117,14 @@ export class AgentActivity {
   /** What was spent of each budget that the policy sets; empty where it sets none. */
   budgets(scope: AgentScope, policy: Budgets): BudgetSpend[] {
     const spent = this.spent(scope);
-    const limits = {
-      hour: policy.budget_hour_usd,
-      day: policy.budget_day_usd,
-      month: policy.budget_month_usd,
+    const budgets: BudgetSpend[] = [];
+    const add = (period: BudgetSpend['period'], budget_usd: number | null) => {
+      if (budget_usd !== null) budgets.push({ period, spent_usd: spent[period] / 1e6, budget_usd });
     };
-    return (['hour', 'day', 'month'] as const).flatMap((period) => {
-      const budget_usd = limits[period];
-      return budget_usd === null ? [] : [{ period, spent_usd: spent[period] / 1e6, budget_usd }];
-    });
+    add('hour', policy.budget_hour_usd);
+    add('day', policy.budget_day_usd);
+    add('month', policy.budget_month_usd);
+    return budgets;
   }
 
   /** What was spent, by the UTC hour. */

@@ -15,15 +15,11 @@ export const noteSpend = (
   before: readonly BudgetUse[],
   { budgets, refused, at_ms }: AlertEvent & { kind: 'spend' },
 ): BudgetUse[] =>
-  budgets.map((spend) => {
-    const same = before.find(
-      ({ period, budget_usd }) => period === spend.period && budget_usd === spend.budget_usd,
-    );
-    return {
-      ...spend,
-      at_ms,
-      refused_at_ms: refused === spend.period ? at_ms : (same?.refused_at_ms ?? null),
-    };
+  budgets.map(({ period, spent_usd, budget_usd }) => {
+    const same = before.find((use) => use.period === period && use.budget_usd === budget_usd);
+    const refused_at_ms = refused === period ? at_ms : (same?.refused_at_ms ?? null);
+    // Each field by name: with every call, and a spread with a field that is null or a time is a slow one.
+    return { period, spent_usd, budget_usd, at_ms, refused_at_ms };
   });
 
 /** @returns false once the period that this moment was in is over: a sliding hour, a calendar day or month in UTC */

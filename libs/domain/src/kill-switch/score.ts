@@ -11,7 +11,7 @@
  */
 import type { ScoreBreakdown } from '#contracts';
 import { type AnswerPrint, isSimilarAnswer } from './answer-print.js';
-import { isRepeatedCall, isSimilarPrompt, type PromptPrint } from './prompt-print.js';
+import { isRepeatedCall, isSimilarPrompt, type PromptPrint, type ResultPrint } from './prompt-print.js';
 
 export const SCORE_WEIGHTS = { similar_prompts: 1, similar_responses: 2, repeated_tool_calls: 1.5 } as const;
 
@@ -40,30 +40,37 @@ export function scoreRequest(
   const matches = earlier.map((step) => ({
     isSimilarPrompt: isSimilarPrompt(step.prompt, prompt),
     isSimilarResponse: false,
-    repeatedToolCallCount: step.prompt.results.filter((call) =>
-      prompt.results.some((newest) => isRepeatedCall(newest, call)),
-    ).length,
+    repeatedToolCallCount: repeatedCallCount(step.prompt.results, prompt.results),
   }));
   // The latest answer is what the others are compared with, and does not count itself.
-  const latest = earlier.findLastIndex(
-    ({ answer }, index) => answer !== null && matches[index]?.isSimilarPrompt,
+  const latest = matches.findLastIndex(
+    ({ isSimilarPrompt }, index) => isSimilarPrompt && earlier[index]?.answer !== null,
   );
   const latestAnswer = earlier[latest]?.answer ?? null;
-  for (const [index, match] of matches.entries()) {
+  for (let index = 0; index < latest; index += 1) {
+    const match = matches[index] as StepMatch;
     const answer = earlier[index]?.answer ?? null;
-    if (index === latest || !match.isSimilarPrompt || answer === null || latestAnswer === null) continue;
-    match.isSimilarResponse = isSimilarAnswer(answer, latestAnswer);
+    if (match.isSimilarPrompt && answer !== null && latestAnswer !== null)
+      match.isSimilarResponse = isSimilarAnswer(answer, latestAnswer);
   }
   return { breakdown: breakdownOf(matches), matches };
 }
 
+function repeatedCallCount(earlier: readonly ResultPrint[], newest: readonly ResultPrint[]): number {
+  let count = 0;
+  for (const call of earlier) if (newest.some((one) => isRepeatedCall(one, call))) count += 1;
+  return count;
+}
+
 function breakdownOf(matches: readonly StepMatch[]): ScoreBreakdown {
-  const similar_prompts = matches.filter(({ isSimilarPrompt }) => isSimilarPrompt).length;
-  const similar_responses = matches.filter(({ isSimilarResponse }) => isSimilarResponse).length;
-  const repeated_tool_calls = matches.reduce(
-    (sum, { repeatedToolCallCount }) => sum + repeatedToolCallCount,
-    0,
-  );
+  let similar_prompts = 0;
+  let similar_responses = 0;
+  let repeated_tool_calls = 0;
+  for (const match of matches) {
+    if (match.isSimilarPrompt) similar_prompts += 1;
+    if (match.isSimilarResponse) similar_responses += 1;
+    repeated_tool_calls += match.repeatedToolCallCount;
+  }
   const score =
     SCORE_WEIGHTS.similar_prompts * similar_prompts +
     SCORE_WEIGHTS.similar_responses * similar_responses +
