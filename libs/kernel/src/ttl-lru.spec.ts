@@ -64,6 +64,61 @@ describe('TtlLru', () => {
     expect([lru.size, evicted.length, lru.get('b')]).toEqual([0, 0, undefined]);
   });
 
+  describe('by weight', () => {
+    interface Load {
+      weight: number;
+    }
+    const createWeighed = (max: number) => {
+      const evicted: string[] = [];
+      const lru = new TtlLru<string, Load>({
+        countMax: 4,
+        idleMs: Number.POSITIVE_INFINITY,
+        clock: new FakeClock(1_000),
+        weight: { max, of: ({ weight }) => weight },
+        onEvict: (key, _load, reason) => evicted.push(`${key} ${reason}`),
+      });
+      const grow = (load: Load, change: number) => {
+        load.weight += change;
+        lru.reweigh(load, change);
+      };
+      return { lru, evicted, grow };
+    };
+
+    it('evicts the least recently touched until the rest is light enough, but never what is in use', () => {
+      const { lru, evicted, grow } = createWeighed(10);
+      const loads = [4, 3, 2].map((weight) => ({ weight }));
+      for (const [index, load] of loads.entries()) lru.set('abc'[index] as string, load);
+      expect(lru.weight).toBe(9);
+      grow(loads[0] as Load, 3);
+      expect(evicted).toEqual(['b memory']);
+      grow(loads[0] as Load, 100);
+      expect(evicted).toEqual(['b memory', 'c memory']);
+      expect([lru.size, lru.weight]).toEqual([1, 107]);
+    });
+
+    it('knows what all weigh together whatever happens to them', () => {
+      const operation = fc.record({
+        kind: fc.constantFrom('set', 'grow', 'delete', 'get'),
+        key: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+        by: fc.integer({ min: 0, max: 9 }),
+      });
+      fc.assert(
+        fc.property(fc.array(operation), (operations) => {
+          const { lru, grow } = createWeighed(12);
+          for (const { kind, key, by } of operations) {
+            const load = lru.get(key);
+            if (kind === 'set') lru.set(key, { weight: by });
+            else if (kind === 'delete') lru.delete(key);
+            else if (kind === 'grow' && load !== undefined) grow(load, by - Math.min(by, load.weight));
+            const held = [...lru.entries()].map(([, { weight }]) => weight);
+            expect(lru.weight).toBe(held.reduce((sum, weight) => sum + weight, 0));
+            if (held.length > 1) expect(lru.weight).toBeLessThanOrEqual(12);
+          }
+        }),
+      );
+    });
+  });
+
   it('refuses to hold nothing', () => {
     expect(() => create(0)).toThrow(RangeError);
     expect(() => create(Number.NaN)).toThrow(RangeError);

@@ -1,5 +1,5 @@
 /**
- * Map bounded by entry count and by idle time; the least recently touched entry leaves first.
+ * Map bounded by entry count, by idle time and, if asked, by weight; the least recently touched entry leaves first.
  * Order is kept by links inside the entries, not by re-inserting into the Map, so a touch costs
  * two pointer writes at any size.
  */
@@ -14,7 +14,7 @@ interface Entry<K, V> {
   newer: Entry<K, V> | undefined;
 }
 
-export type EvictionReason = 'capacity' | 'idle';
+export type EvictionReason = 'capacity' | 'idle' | 'memory';
 
 export interface TtlLruOptions<K, V> {
   /** Most entries held at once; reaching it evicts the least recently touched. */
@@ -22,6 +22,8 @@ export interface TtlLruOptions<K, V> {
   /** An entry untouched for this long is gone. `Infinity` turns idling off. */
   idleMs: number;
   clock: Clock;
+  /** For values that grow: their number alone is no bound on memory. `of` says what one weighs now, in units of `max`. */
+  weight?: { max: number; of: (value: V) => number };
   /** Called for evictions by bound only, never for `delete` or `clear`. */
   onEvict?: (key: K, value: V, reason: EvictionReason) => void;
 }
@@ -31,6 +33,7 @@ export class TtlLru<K, V> {
   readonly #options: TtlLruOptions<K, V>;
   #oldest: Entry<K, V> | undefined;
   #newest: Entry<K, V> | undefined;
+  #weight = 0;
 
   constructor(options: TtlLruOptions<K, V>) {
     if (!(options.countMax >= 1))
@@ -40,6 +43,11 @@ export class TtlLru<K, V> {
 
   get size(): number {
     return this.#entries.size;
+  }
+
+  /** Of all values held. */
+  get weight(): number {
+    return this.#weight;
   }
 
   /** The live value, marked as just used; `undefined` if absent or idle too long. O(1). */
@@ -68,9 +76,11 @@ export class TtlLru<K, V> {
     const nowMs = this.#options.clock.nowMs();
     const existing = this.#entries.get(key);
     if (existing !== undefined) {
+      const change = this.#weightOf(value) - this.#weightOf(existing.value);
       existing.value = value;
       existing.touchedMs = nowMs;
       this.#moveToNewest(existing);
+      this.reweigh(value, change);
       return;
     }
     this.evictIdle(2);
@@ -78,19 +88,36 @@ export class TtlLru<K, V> {
     const entry: Entry<K, V> = { key, value, touchedMs: nowMs, older: undefined, newer: undefined };
     this.#entries.set(key, entry);
     this.#linkNewest(entry);
+    this.reweigh(value, this.#weightOf(value));
+  }
+
+  /**
+   * A value that is held has become heavier by `change`, or lighter: `weight.of` says so already. Past the bound the
+   * least recently touched leave, but not this one, which is in use. O(1) amortised.
+   */
+  reweigh(value: V, change: number): void {
+    this.#weight += change;
+    const { weight } = this.#options;
+    if (weight === undefined) return;
+    while (this.#weight > weight.max) {
+      const oldest = this.#oldest?.value === value ? this.#oldest.newer : this.#oldest;
+      if (oldest === undefined) return;
+      this.#evict(oldest, 'memory');
+    }
   }
 
   delete(key: K): boolean {
     const entry = this.#entries.get(key);
     if (entry === undefined) return false;
-    this.#unlink(entry);
-    return this.#entries.delete(key);
+    this.#take(entry);
+    return true;
   }
 
   clear(): void {
     this.#entries.clear();
     this.#oldest = undefined;
     this.#newest = undefined;
+    this.#weight = 0;
   }
 
   /** Evicts entries idle too long, oldest first. @param countMax most to evict in this call */
@@ -109,9 +136,18 @@ export class TtlLru<K, V> {
     for (let entry = this.#oldest; entry; entry = entry.newer) yield [entry.key, entry.value];
   }
 
-  #evict(entry: Entry<K, V>, reason: EvictionReason): void {
+  #weightOf(value: V): number {
+    return this.#options.weight?.of(value) ?? 0;
+  }
+
+  #take(entry: Entry<K, V>): void {
     this.#unlink(entry);
     this.#entries.delete(entry.key);
+    this.#weight -= this.#weightOf(entry.value);
+  }
+
+  #evict(entry: Entry<K, V>, reason: EvictionReason): void {
+    this.#take(entry);
     this.#options.onEvict?.(entry.key, entry.value, reason);
   }
 

@@ -2,6 +2,7 @@
  * Puts the ingest path together: who scores, who stores, who publishes. The one place that constructs the
  * entropy tracker, and it hands the writer to the interceptor alone.
  */
+import { getHeapStatistics } from 'node:v8';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import {
@@ -36,6 +37,8 @@ import { TopologyFeed } from './topology-feed.js';
 
 /** Session rows in memory; the live list shows ten thousand. */
 const SESSION_COUNT_MAX = 20_000;
+/** Texts of the entropy windows, in characters, which take a byte or two: an eighth to a quarter of what there is. */
+const WINDOW_TEXTS_OF_HEAP = 1 / 8;
 /** Trace ids whose resend is recognised without asking the store. */
 const REMEMBERED_TRACE_COUNT_MAX = 200_000;
 
@@ -109,6 +112,7 @@ export class DecisionLogArea {
       onEvicted: (_key, reason) => events.windowEvicted(reason),
       sessionCountMax: bounds.windowCountMax,
       sessionIdleMs: bounds.windowIdleMs,
+      textCharsMax: getHeapStatistics().heap_size_limit * WINDOW_TEXTS_OF_HEAP,
     });
     const publisher = new StepPublisher(this.registry, this.#topology, live, this.#stats);
     this.#publisher = publisher;

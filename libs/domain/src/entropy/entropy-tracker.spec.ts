@@ -462,6 +462,24 @@ describe('EntropyTracker', () => {
       expect(tracker.size).toBe(2);
     });
 
+    it('evicts sessions longest unused when all texts together are too long, but not the one in use', () => {
+      const line = 'x'.repeat(100);
+      tracker = create({ textCharsMax: 1_000 });
+      const keys = ['one', 'two', 'three'].map((id) => sessionKey('default', id));
+      for (const key of keys) {
+        clock.advance(60_000);
+        tracker.bindAgent(key, AGENT);
+        // Equal ones share their text, and what has left the window weighs nothing.
+        feed(`${line} ${line} ${line} ${line}`, key);
+        feed('a a a a a', key);
+        feed(`${line}${line}${line}`, key);
+      }
+      expect(evicted).toEqual([]);
+      feed(`${line}1 ${line}2 ${line}3`, keys[0]);
+      expect(evicted).toEqual(['two memory']);
+      expect(tracker.snapshot(keys[0] ?? KEY)).toHaveLength(5);
+    });
+
     it('forgets a session idle for six hours, and counts it', () => {
       feed('a a a');
       clock.advance(6 * 3_600_000 + 1);

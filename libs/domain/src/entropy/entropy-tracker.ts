@@ -26,6 +26,8 @@ import { EntropyWindow } from './entropy-window.js';
 
 export const SESSION_COUNT_MAX = 1_000_000;
 export const SESSION_IDLE_MS = 6 * 3_600_000;
+/** Of all windows: a million sessions of five different lines of a hundred characters. */
+export const TEXT_CHARS_MAX = 512 * 1024 * 1024;
 
 export interface EntropyTrackerOptions {
   clock: Clock;
@@ -40,6 +42,8 @@ export interface EntropyTrackerOptions {
   sessionCountMax?: number;
   /** A window unused for this long is gone, `SESSION_IDLE_MS` unless told otherwise. */
   sessionIdleMs?: number;
+  /** Characters of all windows' texts, `TEXT_CHARS_MAX` unless told otherwise; the least recently used leave first. */
+  textCharsMax?: number;
 }
 
 export type RecordResult =
@@ -71,6 +75,7 @@ export class EntropyTracker implements EntropyReader {
       countMax: options.sessionCountMax ?? SESSION_COUNT_MAX,
       idleMs: options.sessionIdleMs ?? SESSION_IDLE_MS,
       clock: { nowMs: () => this.#nowMs },
+      weight: { max: options.textCharsMax ?? TEXT_CHARS_MAX, of: (window) => window.textChars },
       onEvict: (key, _window, reason) => options.onEvicted?.(key, reason),
     });
   }
@@ -110,8 +115,11 @@ export class EntropyTracker implements EntropyReader {
       return { ok: false, error: 'missing_agent_id' };
     }
     const windowSize = this.#settings.windowSize;
+    const charsBefore = window.textChars;
     if (window.capacity !== windowSize) window.resize(windowSize);
     window.push(tuple);
+    const charsMore = window.textChars - charsBefore;
+    if (charsMore !== 0) this.#windows.reweigh(window, charsMore);
 
     const ratio = window.uniqueCount / window.size;
     const score = roundScore(ratio);
@@ -142,8 +150,10 @@ export class EntropyTracker implements EntropyReader {
     if (this.has(key)) return false;
     const window = this.#windowOf(key);
     const windowSize = this.#settings.windowSize;
+    const charsBefore = window.textChars;
     if (window.capacity !== windowSize) window.resize(windowSize);
     for (const tuple of tuples.slice(-windowSize)) window.push(tuple);
+    this.#windows.reweigh(window, window.textChars - charsBefore);
     window.isRestored = true;
     window.agentId = agentId;
     if (window.size > 0) window.severity = this.#severityOf(window.uniqueCount / window.size);

@@ -30,6 +30,7 @@ export class EntropyWindow {
   #head = 0;
   #size = 0;
   #uniqueCount = 0;
+  #textChars = 0;
   /** Agent of the latest step; "" while unknown. */
   agentId = '';
   /** Of the latest score. */
@@ -63,6 +64,11 @@ export class EntropyWindow {
     return this.#uniqueCount;
   }
 
+  /** Characters of the distinct tuples' texts, which is what the window keeps in memory besides its places. */
+  get textChars(): number {
+    return this.#textChars;
+  }
+
   /** Appends; the oldest leaves a full window. Two passes over the digests at most, nothing allocated. */
   push(tuple: EntropyTuple): void {
     const slots = this.#slots;
@@ -80,7 +86,10 @@ export class EntropyWindow {
     const oldTool = slots[place + TOOL] as string;
     const from = capacity + equal * TEXTS;
     const isNew = equal < 0;
-    if (isNew) this.#uniqueCount += 1;
+    if (isNew) {
+      this.#uniqueCount += 1;
+      this.#textChars += intent.length + tool_call.length;
+    }
     slots[index] = digest;
     slots[place + STATUS] = action_status;
     slots[place + INTENT] = isNew ? intent : (slots[from + INTENT] as string);
@@ -91,7 +100,9 @@ export class EntropyWindow {
     }
     this.#head = index + 1 === capacity ? 0 : index + 1;
     // Asked with the new tuple in place, so that one that replaces its equal takes nothing away.
-    if (this.#find(oldDigest, oldStatus, oldIntent, oldTool) < 0) this.#uniqueCount -= 1;
+    if (this.#find(oldDigest, oldStatus, oldIntent, oldTool) >= 0) return;
+    this.#uniqueCount -= 1;
+    this.#textChars -= oldIntent.length + oldTool.length;
   }
 
   /** Keeps the newest tuples. */
@@ -102,6 +113,7 @@ export class EntropyWindow {
     this.#head = 0;
     this.#size = 0;
     this.#uniqueCount = 0;
+    this.#textChars = 0;
     for (const tuple of kept) this.push(tuple);
   }
 

@@ -50,20 +50,17 @@ const NO_SCORE: ScoreBreakdown = {
 
 export class KillSwitchWindows {
   readonly #windows: TtlLru<string, KillSwitchWindow>;
-  readonly #charsMax: number;
-  #chars = 0;
   readonly #evicted = { capacity: 0, idle: 0, memory: 0 };
   #lateAnswers = 0;
 
   constructor(options: KillSwitchWindowsOptions) {
-    this.#charsMax = options.charsMax ?? WINDOW_CHARS_MAX;
     this.#windows = new TtlLru({
       countMax: options.countMax ?? WINDOW_COUNT_MAX,
       idleMs: options.idleMs ?? WINDOW_IDLE_MS,
       clock: options.clock,
-      onEvict: (_key, window, reason) => {
+      weight: { max: options.charsMax ?? WINDOW_CHARS_MAX, of: (window) => window.excerptChars },
+      onEvict: (_key, _window, reason) => {
         this.#evicted[reason] += 1;
-        this.#chars -= window.excerptChars;
       },
     });
   }
@@ -131,8 +128,6 @@ export class KillSwitchWindows {
 
   /** Clears a window; answers still under way are then late. */
   forget(key: string): boolean {
-    const window = this.#windows.peek(key);
-    if (window !== undefined) this.#chars -= window.excerptChars;
     return this.#windows.delete(key);
   }
 
@@ -147,7 +142,7 @@ export class KillSwitchWindows {
   counts(): KillSwitchCounts {
     return {
       windows: this.#windows.size,
-      excerpt_chars: this.#chars,
+      excerpt_chars: this.#windows.weight,
       evicted_capacity: this.#evicted.capacity,
       evicted_idle: this.#evicted.idle,
       evicted_memory: this.#evicted.memory,
@@ -157,25 +152,9 @@ export class KillSwitchWindows {
 
   /** Keeps the sum of characters, and its bound. */
   #change<Result>(window: KillSwitchWindow, change: (window: KillSwitchWindow) => Result): Result {
-    this.#chars -= window.excerptChars;
+    const charsBefore = window.excerptChars;
     const result = change(window);
-    this.#chars += window.excerptChars;
-    if (this.#chars > this.#charsMax) this.#evictForMemory(window);
+    this.#windows.reweigh(window, window.excerptChars - charsBefore);
     return result;
-  }
-
-  /** The one in use stays, even if it alone is too large: a window has a bound of its own. */
-  #evictForMemory(inUse: KillSwitchWindow): void {
-    while (this.#chars > this.#charsMax) {
-      const oldest = this.#oldestBut(inUse);
-      if (oldest === null) return;
-      this.forget(oldest);
-      this.#evicted.memory += 1;
-    }
-  }
-
-  #oldestBut(inUse: KillSwitchWindow): string | null {
-    for (const [key, window] of this.#windows.entries()) if (window !== inUse) return key;
-    return null;
   }
 }

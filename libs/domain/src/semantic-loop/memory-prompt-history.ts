@@ -67,11 +67,9 @@ export class MemoryPromptHistory implements PromptHistory {
   readonly #dimension: number;
   readonly #countMax: number;
   readonly #ttlMs: number;
-  readonly #bytesMax: number;
   readonly #scopes: TtlLru<string, Scope>;
-  #bytes = 0;
   #isClosed = false;
-  readonly #evicted = { capacity: 0, memory: 0 };
+  readonly #evicted = { capacity: 0, idle: 0, memory: 0 };
   #cutCount = 0;
 
   constructor(options: MemoryPromptHistoryOptions) {
@@ -79,15 +77,14 @@ export class MemoryPromptHistory implements PromptHistory {
     this.#dimension = options.dimension;
     this.#countMax = options.countMax ?? HISTORY_COUNT_MAX;
     this.#ttlMs = options.ttlMs ?? HISTORY_TTL_MS;
-    this.#bytesMax = options.bytesMax ?? HISTORY_BYTES_MAX;
     this.#scopes = new TtlLru({
       countMax: options.scopeCountMax ?? HISTORY_SCOPE_COUNT_MAX,
       // An idle scope has nothing left that is young enough.
       idleMs: this.#ttlMs,
       clock: options.clock,
-      onEvict: (_key, scope, reason) => {
-        this.#bytes -= scope.bytes;
-        if (reason === 'capacity') this.#evicted.capacity += 1;
+      weight: { max: options.bytesMax ?? HISTORY_BYTES_MAX, of: (scope) => scope.bytes },
+      onEvict: (_key, _scope, reason) => {
+        this.#evicted[reason] += 1;
       },
     });
   }
@@ -99,7 +96,6 @@ export class MemoryPromptHistory implements PromptHistory {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#scopes.clear();
-    this.#bytes = 0;
   }
 
   async probe(): Promise<void> {
@@ -132,21 +128,19 @@ export class MemoryPromptHistory implements PromptHistory {
     if (known === undefined) {
       known = { entries: [], bytes: OVERHEAD_BYTES + 2 * key.length };
       this.#scopes.set(key, known);
-      this.#bytes += known.bytes;
     }
     const { nowMs, kept } = this.#keep(entry);
     const others = known.entries.filter(
       (one) => one.requestId !== kept.requestId && !this.#isOver(one, nowMs),
     );
     this.#setEntries(known, [...others, kept].slice(-this.#countMax));
-    if (this.#bytes > this.#bytesMax) this.#evictForMemory(key);
   }
 
   counts(): PromptHistoryCounts {
     this.#scopes.evictIdle();
     return {
       scopes: this.#scopes.size,
-      bytes: this.#bytes,
+      bytes: this.#scopes.weight,
       evicted_capacity: this.#evicted.capacity,
       evicted_memory: this.#evicted.memory,
       cut_prompts: this.#cutCount,
@@ -179,35 +173,15 @@ export class MemoryPromptHistory implements PromptHistory {
       scope,
       scope.entries.filter((kept) => !this.#isOver(kept, nowMs)),
     );
-    if (scope.entries.length === 0) this.#forget(key, scope);
+    if (scope.entries.length === 0) this.#scopes.delete(key);
   }
 
-  /** Keeps the sums of bytes. */
+  /** Keeps the sums of bytes; the scope in use stays: alone it is bounded by its count and by `PROMPT_CHARS_MAX`. */
   #setEntries(scope: Scope, entries: Kept[]): void {
-    const bytes = bytesOf(entries) - bytesOf(scope.entries);
+    const change = bytesOf(entries) - bytesOf(scope.entries);
     scope.entries = entries;
-    scope.bytes += bytes;
-    this.#bytes += bytes;
-  }
-
-  #forget(key: string, scope: Scope): void {
-    this.#bytes -= scope.bytes;
-    this.#scopes.delete(key);
-  }
-
-  /** The one in use stays: alone it is bounded by its count and by `PROMPT_CHARS_MAX`. */
-  #evictForMemory(keyInUse: string): void {
-    while (this.#bytes > this.#bytesMax) {
-      const oldest = this.#oldestBut(keyInUse);
-      if (oldest === null) return;
-      this.#forget(...oldest);
-      this.#evicted.memory += 1;
-    }
-  }
-
-  #oldestBut(keyInUse: string): [string, Scope] | null {
-    for (const [key, scope] of this.#scopes.entries()) if (key !== keyInUse) return [key, scope];
-    return null;
+    scope.bytes += change;
+    this.#scopes.reweigh(scope, change);
   }
 
   #checkOpen(): void {
