@@ -89,6 +89,19 @@ test('a killed call says so in a header, and its second operator is told that th
   expect(both.map(({ body }) => body.note ?? 'done').sort()).toEqual(['already_active', 'done']);
 });
 
+test('an agent that calls each of its requests the same retry is stopped all the same', async () => {
+  const agent = freshAgent('pretender');
+  upstream.script(always(openaiChat, { text: 'same' }));
+  const decisions: (string | null)[] = [];
+  // The first may be a retry, of a request that broke on its way.
+  for (let request = 0; request <= FATAL_REQUEST; request += 1) {
+    const answer = await post(agent, { content: 'same again' }, { 'x-stainless-retry-count': '1' });
+    decisions.push(answer.headers.get('x-observatory-decision'));
+  }
+  expect(decisions).toContain('killed');
+  expect((await agentOf(agent)).policy.active).toBe(false);
+});
+
 describe('is not fired by', () => {
   test('a tool task of 40 steps on one user message with a constant tool list', async () => {
     const agent = freshAgent('worker');
@@ -213,9 +226,13 @@ const TOPICS = [
   'Which languages does the folklore section cover?',
 ];
 
-const post = (agent: string, { content, ...rest }: { content: string; user?: string }) =>
+const post = (
+  agent: string,
+  { content, ...rest }: { content: string; user?: string },
+  headers: Record<string, string> = {},
+) =>
   fetch(`${gateway.url}/agents/${agent}/proxy/openai/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }], ...rest }),
   });

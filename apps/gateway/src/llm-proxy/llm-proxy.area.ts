@@ -43,6 +43,7 @@ import { PriceBook } from './price-book.js';
 import type { ProxyCall } from './proxy-call.js';
 import { ProxyEvents } from './proxy-events.js';
 import { ProxyRoute } from './proxy-route.js';
+import { RetryClaims } from './retry-claims.js';
 import { RunningCalls } from './running-calls.js';
 import { StepFeed } from './step-feed.js';
 import { isError } from './steps/record.step.js';
@@ -229,6 +230,7 @@ export class LlmProxyArea {
       receive: {
         limits: { bodyBytesMax: config.proxyBodyBytesMax, bodyTimeoutMs: config.proxyBodyTimeoutMs },
         bodyBytes: this.#bodyBytes,
+        retries: new RetryClaims(clock),
       },
       record: {
         log: this.log,

@@ -2,8 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { UpstreamExchange } from '#adapters/upstream-http';
 import type { AgentPrincipal } from '#contracts';
+import { FakeClock } from '#testing';
 import { FairShare } from '../fair-share.js';
 import { ProxyCall } from '../proxy-call.js';
+import { RetryClaims } from '../retry-claims.js';
 import { RunningCalls } from '../running-calls.js';
 import type { UpstreamTarget } from '../upstream-directory.js';
 import { forwardStep } from './forward.step.js';
@@ -73,7 +75,11 @@ describe('a call that ends before it has a connection', () => {
   ])('as %s keeps its place and its bytes until the socket %s', async (_, __, endCall, endSocket) => {
     const running = new RunningCalls({ max: 4, onFull: () => {} });
     const bodyBytes = new FairShare({ max: 4 * BODY_BYTES, onFull: () => {} });
-    const receive = receiveStep({ limits: { bodyBytesMax: BODY_BYTES, bodyTimeoutMs: 1_000 }, bodyBytes });
+    const receive = receiveStep({
+      limits: { bodyBytesMax: BODY_BYTES, bodyTimeoutMs: 1_000 },
+      bodyBytes,
+      retries: new RetryClaims(new FakeClock()),
+    });
     let exchange!: UpstreamExchange;
     const forward = forwardStep({
       running,

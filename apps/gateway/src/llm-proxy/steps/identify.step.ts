@@ -43,7 +43,6 @@ export const identifyStep = ({ authenticate, agentFor, upstreams }: IdentifyPart
     if (agentId.length > LIMITS.idCharsMax || /\p{Cc}/u.test(agentId)) return BAD_AGENT;
     call.agentId = agentId;
     call.scope = agentScope(principal.tenant_id, agentId);
-    call.isRetry = Number(text(headers['x-stainless-retry-count']) ?? 0) > 0;
 
     const upstream = upstreams.find(principal.tenant_id, call.target.upstream);
     if (upstream === null) return { ...UNKNOWN_UPSTREAM, detail: unknownUpstream(call.target.upstream) };

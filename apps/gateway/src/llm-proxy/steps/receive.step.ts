@@ -2,6 +2,7 @@
  * Between identity and policy: the body, read once and parsed once, in the vendor's dialect; and with it the session.
  * The bytes are kept as they came, and are what the upstream gets unless a guard has something to say to the model.
  */
+import type { IncomingMessage } from 'node:http';
 import { HEADERS, LIMITS, ObservatoryError, sessionKey } from '#contracts';
 import { textOfHeader } from '#domain/auth';
 import { dialectFor } from '#domain/llm-dialects';
@@ -9,6 +10,7 @@ import { type JsonBounds, passedBound } from '../../json-bounds.js';
 import type { FairShare } from '../fair-share.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import { type BodyRoom, type RequestBodyLimits, readRequestBody } from '../request-body.js';
+import type { RetryClaims } from '../retry-claims.js';
 import { sessionOf } from '../session-of-call.js';
 import type { Step } from '../step.js';
 
@@ -22,9 +24,10 @@ export interface ReceiveParts {
   limits: RequestBodyLimits;
   /** Bytes of all bodies from their reading to the end of their calls, held ones included; of some even longer. @see BodyHolder */
   bodyBytes: FairShare;
+  retries: RetryClaims;
 }
 
-export const receiveStep = ({ limits, bodyBytes }: ReceiveParts): Step => ({
+export const receiveStep = ({ limits, bodyBytes, retries }: ReceiveParts): Step => ({
   name: 'receive',
   onFailure: 'closed',
   async run(call: ProxyCall): Promise<Verdict | undefined> {
@@ -47,6 +50,7 @@ export const receiveStep = ({ limits, bodyBytes }: ReceiveParts): Step => ({
     if (sessionId !== null) {
       call.sessionId = sessionId;
       call.sessionKey = sessionKey(call.tenantId, sessionId);
+      call.isRetry = retries.isRetry(call.sessionKey, attemptOf(incoming));
     }
     return undefined;
   },
@@ -56,6 +60,10 @@ export const receiveStep = ({ limits, bodyBytes }: ReceiveParts): Step => ({
     else call.bodyHolder.whenLetGo(giveBack);
   },
 });
+
+/** OpenAI's and Anthropic's SDKs say it; zero for all others. */
+const attemptOf = ({ headers }: IncomingMessage): number =>
+  Math.max(0, Number(headers['x-stainless-retry-count'] ?? 0) || 0);
 
 const roomFor = (call: ProxyCall, bodyBytes: FairShare): BodyRoom => ({
   fits: (byteCount) => bodyBytes.fits(call.tenantId, byteCount),
