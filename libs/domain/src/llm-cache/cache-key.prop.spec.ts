@@ -69,7 +69,7 @@ const leavesOf = (value: unknown): number => {
 };
 
 describe('the cache key', () => {
-  it('is the same whatever the order in which keys were written, and for two readings of one text', () => {
+  it('[15] is the same whatever the order in which keys were written, and for two readings of one text', () => {
     fc.assert(
       fc.property(request, (value) => {
         const identity = cacheIdentity(value, WHERE);

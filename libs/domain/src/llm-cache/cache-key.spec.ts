@@ -28,11 +28,16 @@ const scope = (more: Partial<CanonicalRequest>) => cacheScope(request(more), WHE
 const asks = (text: string) => scope({ messages: [says('user', text)] });
 
 describe('the cache key', () => {
-  it('does not change from one version to the next: old entries would be lost without a word', () => {
+  it('[15] does not change from one version to the next: old entries would be lost without a word', () => {
     expect(key({})).toBe('4dace94d76c3d4c9b8d2b9cd1345aaa1937e20ef0f482794ca716172728cf0f9');
   });
 
-  it('tells temperatures apart in every decimal, and an absent one from 0', () => {
+  it('[16] tells models apart, by case and version too', () => {
+    const keys = ['gpt-4o', 'gpt-4o-mini', 'gpt-4o-2024-08-06', 'GPT-4o', ''].map((model) => key({ model }));
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it('[17] tells temperatures apart in every decimal, and an absent one from 0', () => {
     const keys = [0, 0.001, 0.004, 0.1 + 0.2, 0.3, null].map((temperature) => key({ temperature }));
     expect(new Set(keys).size).toBe(keys.length);
     expect(key({ temperature: -0 })).toBe(key({ temperature: 0 }));
