@@ -6,6 +6,7 @@ export * from './config-error.js';
 export * from './deferred.js';
 export * from './duration.js';
 export * from './ids.js';
+export * from './interrupt.js';
 export * from './metadata-address.js';
 export * from './oldest-entry.js';
 export * from './own-text.js';

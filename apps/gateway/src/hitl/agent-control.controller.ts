@@ -9,6 +9,7 @@ import {
   ObservatoryError,
   sessionKey,
 } from '#contracts';
+import { Interrupt } from '#kernel';
 import {
   type AnyPrincipal,
   Credential,
@@ -57,16 +58,16 @@ export class AgentControlController {
       principal.kind === 'agent'
         ? this.authenticator.isInForce(principal)
         : credential !== undefined && this.authenticator.isLive(credential);
-    const over = new AbortController();
+    const over = new Interrupt();
     let isHungUp = false;
     reply.raw.once('close', () => {
       isHungUp = true;
-      over.abort();
+      over.raise();
     });
     const unwatch = this.authenticator.onRevoked(() => {
-      if (!isInForce()) over.abort();
+      if (!isInForce()) over.raise();
     });
-    const wait = { after, waitMs: wait_s * 1_000, isAgent, signal: over.signal };
+    const wait = { after, waitMs: wait_s * 1_000, isAgent, interrupt: over };
     const answer = await this.desk.poll(key, wait).finally(unwatch);
     if (!isInForce()) throw new ObservatoryError('unauthorized');
     reply.header('cache-control', 'no-store');

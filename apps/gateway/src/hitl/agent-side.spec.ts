@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { LIMITS, sessionKey } from '#contracts';
+import { Interrupt } from '#kernel';
 import { DeskHarness, operator, TENANT, turn } from './desk-harness.js';
 
 const PAUSE = { reason: 'let me look' };
@@ -140,11 +141,11 @@ describe('the control poll', () => {
   it('frees its place when the client hangs up', async () => {
     const h = await DeskHarness.start();
     const key = await h.session();
-    const client = new AbortController();
-    const polled = h.desk.poll(key, { ...AGENT, signal: client.signal });
+    const client = new Interrupt();
+    const polled = h.desk.poll(key, { ...AGENT, interrupt: client });
     await turn();
     const timerCount = h.time.timerCount;
-    client.abort();
+    client.raise();
     await polled;
     expect(await h.metric('observatory_hitl_polls_hanging')).toBe(0);
     expect(h.time.timerCount).toBe(timerCount - 1);
@@ -153,12 +154,12 @@ describe('the control poll', () => {
   it('refuses one poll of a tenant too many, takes it again when a place is free, and leaves the others theirs', async () => {
     const h = await DeskHarness.start();
     const key = await h.session();
-    const clients = Array.from({ length: LIMITS.pollsHangingMax / 2 }, () => new AbortController());
-    const polls = clients.map(({ signal }) => h.desk.poll(key, { ...AGENT, signal }));
+    const clients = Array.from({ length: LIMITS.pollsHangingMax / 2 }, () => new Interrupt());
+    const polls = clients.map((interrupt) => h.desk.poll(key, { ...AGENT, interrupt }));
     await turn();
     await expect(h.desk.poll(key, AGENT)).rejects.toMatchObject({ code: 'too_many_polls', status: 503 });
     expect(await isSettled(h.desk.poll(sessionKey('another', 's-1'), AGENT))).toBe(false);
-    for (const client of clients) client.abort();
+    for (const client of clients) client.raise();
     await Promise.all(polls);
     expect(await isSettled(h.desk.poll(key, AGENT))).toBe(false);
   }, 30_000);

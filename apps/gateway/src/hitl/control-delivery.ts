@@ -10,6 +10,7 @@ import {
   type SessionKey,
   splitSessionKey,
 } from '#contracts';
+import type { Interrupt } from '#kernel';
 import { FairShare } from '../llm-proxy/fair-share.js';
 import type { HitlEvents } from './hitl-events.js';
 import type { Timer } from './timer.js';
@@ -42,22 +43,22 @@ export class ControlDelivery {
    * Resolves at the next change of the session, after `waitMs`, when the client hangs up, or at once while draining.
    * Throws `too_many_polls` when every place is taken, or every place that its tenant may have.
    */
-  hang(key: SessionKey, waitMs: number, signal: AbortSignal | undefined): Promise<void> {
-    if (this.#draining || signal?.aborted) return Promise.resolve();
+  hang(key: SessionKey, waitMs: number, interrupt: Interrupt | undefined): Promise<void> {
+    if (this.#draining || interrupt?.isRaised) return Promise.resolve();
     const { tenantId } = splitSessionKey(key);
     if (!this.#places.take(tenantId, 1))
       throw new ObservatoryError('too_many_polls', undefined, { retryAfterSeconds: RETRY_AFTER_SECONDS });
     return new Promise((resolve) => {
       const wake = () => {
         cancel();
-        signal?.removeEventListener('abort', wake);
+        interrupt?.listen(null);
         remove(this.#polls, key, wake);
         this.#places.giveBack(tenantId, 1);
         this.#events.pollsHanging(this.#places.taken);
         resolve();
       };
       const cancel = this.#timer.after(waitMs, wake);
-      signal?.addEventListener('abort', wake, { once: true });
+      interrupt?.listen(wake);
       add(this.#polls, key, wake);
       this.#events.pollsHanging(this.#places.taken);
     });

@@ -1,5 +1,6 @@
 /** The control of all sessions, as the ingest path and the sockets see it. Implemented by hitl. */
 import type { AgentControl, ControlView, SessionKey } from '#contracts';
+import type { Interrupt } from '#kernel';
 
 export interface ControlDesk {
   /**
@@ -29,10 +30,10 @@ export interface ControlDesk {
   /** An LLM call of this session passes the proxy: its control is enforced. About 0.2 us once known. */
   noteProxied(key: SessionKey): void;
   /**
-   * Waits while the session is paused, `waitMs` at most or until `signal` aborts, and acknowledges a requested pause:
+   * Waits while the session is paused, `waitMs` at most or until `interrupt` is raised, and acknowledges a requested pause:
    * the agent stands still. Returns the control as it is then. Throws `too_many_polls`; rejects as the store does.
    */
-  holdCall(key: SessionKey, wait: { waitMs: number; signal: AbortSignal }): Promise<AgentControl>;
+  holdCall(key: SessionKey, wait: { waitMs: number; interrupt: Interrupt }): Promise<AgentControl>;
   /** The model was given these. Durable when it resolves; rejects as the store does. */
   takeInjections(key: SessionKey, directiveIds: readonly string[]): Promise<void>;
 }

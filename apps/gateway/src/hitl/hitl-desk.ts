@@ -23,7 +23,7 @@ import {
   sessionKey,
 } from '#contracts';
 import { agentStateOf, type Confirmation, decideAcknowledge } from '#domain/hitl';
-import { ChangeQueue, type Clock, type IdSource } from '#kernel';
+import { ChangeQueue, type Clock, type IdSource, type Interrupt } from '#kernel';
 import type { SessionDirectory } from '../decision-log/session-directory.js';
 import { CommandRunner, SYSTEM_ACTOR } from './command-runner.js';
 import type { ControlBounds } from './control-bounds.js';
@@ -68,7 +68,7 @@ export interface ControlPoll {
   /** An agent takes, acknowledges and becomes cooperative by polling; an operator only looks. */
   isAgent: boolean;
   /** Aborts when the client hangs up: its place is free again. */
-  signal?: AbortSignal | undefined;
+  interrupt?: Interrupt | undefined;
 }
 
 /** How an agent confirmed: written to the audit. */
@@ -198,7 +198,10 @@ export class HitlDesk implements ControlDesk {
   // ---- agents that listen
 
   /** Throws `too_many_polls`; rejects as the store does. */
-  async poll(key: SessionKey, { after, waitMs, isAgent, signal }: ControlPoll): Promise<ControlPollAnswer> {
+  async poll(
+    key: SessionKey,
+    { after, waitMs, isAgent, interrupt }: ControlPoll,
+  ): Promise<ControlPollAnswer> {
     const entry = await this.#registry.load(key);
     if (isAgent) {
       this.#markCooperative(entry);
@@ -207,7 +210,7 @@ export class HitlDesk implements ControlDesk {
     const { state, directive_seq } = entry.row;
     const isNews =
       after === undefined ? state !== 'active' || waiting(entry).length > 0 : directive_seq !== after;
-    if (!isNews && waitMs > 0) await this.#delivery.hang(key, waitMs, signal);
+    if (!isNews && waitMs > 0) await this.#delivery.hang(key, waitMs, interrupt);
     return pollAnswer(this.#registry.open(key), after);
   }
 
@@ -289,7 +292,7 @@ export class HitlDesk implements ControlDesk {
 
   async holdCall(
     key: SessionKey,
-    { waitMs, signal }: { waitMs: number; signal: AbortSignal },
+    { waitMs, interrupt }: { waitMs: number; interrupt: Interrupt },
   ): Promise<AgentControl> {
     const untilMs = this.#ports.clock.nowMs() + waitMs;
     const entry = await this.#registry.load(key);
@@ -302,13 +305,13 @@ export class HitlDesk implements ControlDesk {
     for (;;) {
       const now = this.#registry.open(key);
       const remainingMs = untilMs - this.#ports.clock.nowMs();
-      const isWaiting = agentStateOf(now.row.state) === 'paused' && !signal.aborted && !this.#isDraining;
+      const isWaiting = agentStateOf(now.row.state) === 'paused' && !interrupt.isRaised && !this.#isDraining;
       if (!isWaiting || remainingMs <= 0) {
         const control = agentControl(now);
         this.#takeObeyed(now);
         return control;
       }
-      await this.#delivery.hang(key, remainingMs, signal);
+      await this.#delivery.hang(key, remainingMs, interrupt);
     }
   }
 

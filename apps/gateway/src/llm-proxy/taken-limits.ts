@@ -1,8 +1,15 @@
-import type { NamedWindow } from '#domain/policy';
+import type { AgentPolicy } from '#contracts';
 
-/** What was taken for a call before it was sent. */
+/**
+ * What was taken for a call before it was sent: enough to name the same windows again when they are corrected. The windows
+ * themselves are ten times as large, and a held call would keep them.
+ */
 export interface TakenLimits {
-  windows: readonly NamedWindow[];
-  atMs: number;
+  policy: AgentPolicy;
+  tokens: number;
   costMicroUsd: number | null;
+  /** Of the gateway's clock, when the windows were named. */
+  nowMs: number;
+  /** `LimitDecision.atMs`; null: from no window, since none is set or the limiter's store was away. */
+  takenAtMs: number | null;
 }

@@ -34,8 +34,7 @@ function streamingCall(outgoing: object = {}): ProxyCall {
 const pausedDesk: HoldParts['desk'] = {
   answerFor: () => PAUSED,
   noteProxied: () => {},
-  holdCall: (_key, { signal }) =>
-    new Promise((resolve) => signal.addEventListener('abort', () => resolve(PAUSED))),
+  holdCall: (_key, { interrupt }) => new Promise((resolve) => interrupt.listen(() => resolve(PAUSED))),
   takeInjections: async () => {},
 };
 

@@ -11,6 +11,7 @@
  * Runs again for a call that waited in the cache step.
  */
 import { type AgentControl, type HeldCall, ObservatoryError, type SessionKey } from '#contracts';
+import { Interrupt } from '#kernel';
 import type { ControlDesk } from '../../hitl/control-desk.js';
 import type { AgentStanding } from '../agent-standing.js';
 import type { HeldCalls } from '../held-calls.js';
@@ -72,18 +73,18 @@ async function hold(parts: HoldParts, call: ProxyCall, proceed: Proceed): Promis
   if (refusedBefore !== undefined) return refusedBefore;
   const fromMs = call.elapsedMs();
   call.letGoOfParsed();
-  const over = new AbortController();
+  const over = new Interrupt();
   // The first refusal counts: a reactivation right behind it comes too late for this call.
   const ended: { refusal?: Verdict | undefined } = {};
   const lookAgain = () => {
     ended.refusal ??= parts.standing(call);
-    if (ended.refusal !== undefined) over.abort();
+    if (ended.refusal !== undefined) over.raise();
   };
   const release = parts.held.enter(call.tenantId, heldView(call), lookAgain);
   parts.onChanged(call);
-  call.onGone = () => over.abort();
+  call.onGone = () => over.raise();
   try {
-    const control = await waitOut(parts, call, over.signal);
+    const control = await waitOut(parts, call, over);
     if (call.isGone) return undefined;
     // The hour may have passed meanwhile, which nobody tells.
     lookAgain();
@@ -100,20 +101,26 @@ async function hold(parts: HoldParts, call: ProxyCall, proceed: Proceed): Promis
   }
 }
 
-async function waitOut(
-  { desk, quietMs = STREAM_QUIET_MS, ...parts }: HoldParts,
+function waitOut(parts: HoldParts, call: ProxyCall, interrupt: Interrupt): Promise<AgentControl> {
+  const comment = keepAlive(call);
+  return comment === null
+    ? parts.desk.holdCall(call.sessionKey as SessionKey, { waitMs: parts.holdMs, interrupt })
+    : waitOutStream(parts, call, comment, interrupt);
+}
+
+async function waitOutStream(
+  { desk, holdMs, streamHoldMs, quietMs = STREAM_QUIET_MS }: HoldParts,
   call: ProxyCall,
-  signal: AbortSignal,
+  comment: string,
+  interrupt: Interrupt,
 ): Promise<AgentControl> {
   const key = call.sessionKey as SessionKey;
-  const comment = keepAlive(call);
-  if (comment === null) return desk.holdCall(key, { waitMs: parts.holdMs, signal });
-  const control = await desk.holdCall(key, { waitMs: Math.min(quietMs, parts.holdMs), signal });
-  if (control.state !== 'paused' || signal.aborted) return control;
+  const control = await desk.holdCall(key, { waitMs: Math.min(quietMs, holdMs), interrupt });
+  if (control.state !== 'paused' || interrupt.isRaised) return control;
   beginStream(call, comment);
   const timer = setInterval(() => call.outgoing.write(comment), KEEP_ALIVE_INTERVAL_MS);
   try {
-    return await desk.holdCall(key, { waitMs: parts.streamHoldMs, signal });
+    return await desk.holdCall(key, { waitMs: streamHoldMs, interrupt });
   } finally {
     clearInterval(timer);
   }

@@ -74,11 +74,12 @@ function takeLimits(
     parts.caps.record(call.sessionKey, cost);
   }
   const tokens = estimate.input_tokens + estimate.output_tokens;
-  const windows = limitWindows(call.scope, policy, { requests: 1, tokens, costMicroUsd: cost }, nowMs);
-  call.taken = { windows: [], atMs: nowMs, costMicroUsd: cost };
+  const taken: TakenLimits = { policy, tokens, costMicroUsd: cost, nowMs, takenAtMs: null };
+  call.taken = taken;
+  const windows = windowsOf(call, taken);
   if (windows.length === 0) return undefined;
   const { limiter } = parts;
-  const applyTo = (decision: LimitDecision) => apply(parts, call, { windows, decision, cost });
+  const applyTo = (decision: LimitDecision) => apply(parts, call, { windows, decision, taken });
   if (limiter instanceof MemoryRateLimiter) return applyTo(limiter.takeNow(windows));
   return limiter.take(windows).then(applyTo, (error: unknown) => {
     parts.onLimiterFailed(error);
@@ -86,21 +87,25 @@ function takeLimits(
   });
 }
 
-interface Taken {
+const windowsOf = (
+  { scope }: ProxyCall,
+  { policy, tokens, costMicroUsd, nowMs }: TakenLimits,
+): NamedWindow[] => limitWindows(scope, policy, { requests: 1, tokens, costMicroUsd }, nowMs);
+
+interface Answer {
   windows: readonly NamedWindow[];
   decision: LimitDecision;
-  /** Estimated, micro-USD. */
-  cost: number | null;
+  taken: TakenLimits;
 }
 
 function apply(
   { onOverBudget }: PolicyParts,
   call: ProxyCall,
-  { windows, decision, cost }: Taken,
+  { windows, decision, taken }: Answer,
 ): Verdict | undefined {
   call.answerHeaders = rateLimitHeaders(windows, decision);
   if (decision.refusedBy === null) {
-    call.taken = { windows, atMs: decision.atMs, costMicroUsd: cost };
+    taken.takenAtMs = decision.atMs;
     return undefined;
   }
   const { name } = windows[decision.refusedBy] as NamedWindow;
@@ -167,12 +172,12 @@ function giveBack(
   const calls = usage === null && !isUnread ? 0 : 1;
   if (call.sessionKey !== null)
     caps.settle(call.sessionKey, taken.costMicroUsd, { calls, costMicroUsd: cost });
-  if (taken.windows.length === 0 || isUnread) return;
+  if (taken.takenAtMs === null || isUnread) return;
   const real =
     usage === null
       ? NOTHING_USED
       : { requests: 1, tokens: usage.input_tokens + usage.output_tokens, costMicroUsd: cost };
-  const changes = corrections(taken.windows, real, taken.atMs);
+  const changes = corrections(windowsOf(call, taken), real, taken.takenAtMs);
   if (changes.length > 0) limiter.correct(changes).catch(onLimiterFailed);
 }
 
