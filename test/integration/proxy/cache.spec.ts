@@ -6,6 +6,8 @@ import { type AskOptions, always, openaiChat, VENDORS } from './vendors.js';
 
 const RETRY_SAFE = { timeout: 10_000, interval: 50 };
 const SIDECAR_START_MS_MAX = 30_000;
+/** Sooner than anybody who waits for an equal call gives up. */
+const AT_ONCE_MS = 10_000;
 
 let upstream: ScriptedUpstream;
 let gateway: RunningGateway;
@@ -330,37 +332,6 @@ describe('equal calls at the same time', () => {
     expect(upstream.calls).toHaveLength(4);
   });
 
-  test.each([
-    ['brings an answer', 200],
-    ['brings none', 500],
-  ])('are refused when their agent was stopped before the first one %s', async (_, status) => {
-    let end = () => {};
-    upstream.script((call, response, index) => {
-      end = () => {
-        if (status === 200) always(openaiChat, { text: 'too late' })(call, response, index);
-        else respondJson(response, status, { error: { message: 'no' } });
-      };
-    });
-    const { text, options } = fresh();
-    const agent = `waiter-${serial}`;
-    await gateway.operator('PATCH', `/v1/agents/${agent}/policy`, { requests_per_minute: 60 });
-    const first = openaiChat.ask(gateway.url, text, again(options)).catch(() => {});
-    await expect.poll(() => upstream.calls.length).toBe(1);
-    const second = again({ ...options, agent });
-    const waits = openaiChat.ask(gateway.url, text, second);
-    waits.catch(() => {});
-    await expect
-      .poll(async () => (await gateway.operator('GET', `/v1/agents/${agent}`)).body.running_call_count)
-      .toBe(1);
-    // It has passed every guard by the time it is seen running, and hangs on the first one's answer.
-    await gateway.operator('POST', `/v1/agents/${agent}/deactivate`, { reason: 'enough' });
-    end();
-    await first;
-    await expect(waits).rejects.toMatchObject({ status: 403, code: 'agent_inactive' });
-    expect(upstream.calls).toHaveLength(1);
-    expect(await lastCall(second)).toMatchObject({ decision: 'inactive', cache: null });
-  });
-
   /** A first call that waits for `end`, and behind it an equal one of a session that an operator can act on. */
   async function oneBehindAnother() {
     let end = (_status: number) => {};
@@ -382,7 +353,8 @@ describe('equal calls at the same time', () => {
     await expect.poll(() => upstream.calls.length).toBe(1);
     const agent = `behind-${serial}`;
     await gateway.operator('PATCH', `/v1/agents/${agent}/policy`, { requests_per_minute: 60 });
-    const behind = openaiChat.ask(gateway.url, text, { ...options, agent });
+    const signal = AbortSignal.timeout(AT_ONCE_MS);
+    const behind = openaiChat.ask(gateway.url, text, { ...options, agent, signal });
     behind.catch(() => {});
     await expect
       .poll(async () => (await gateway.operator('GET', `/v1/agents/${agent}`)).body.running_call_count)
@@ -393,35 +365,58 @@ describe('equal calls at the same time', () => {
       });
     const held = async () =>
       (await gateway.operator('GET', `/v1/held-calls?session_id=${session}`)).body.items.length;
-    return { options, first, behind, command, held, end: (status: number) => end(status) };
+    return { agent, options, first, behind, command, held, end: (status: number) => end(status) };
   }
 
-  test.each([
-    ['brings an answer', 200],
-    ['brings none', 500],
-  ])('are refused when their session was terminated before the first one %s', async (_, status) => {
+  test('are refused at once when their agent is stopped, though it be active again right behind', async () => {
+    const { agent, options, first, behind, end } = await oneBehindAnother();
+    await Promise.all([
+      gateway.operator('POST', `/v1/agents/${agent}/deactivate`, { reason: 'enough' }),
+      gateway.operator('POST', `/v1/agents/${agent}/reactivate`),
+    ]);
+    await expect(behind).rejects.toMatchObject({ status: 403, code: 'agent_inactive' });
+    expect(await lastCall(options)).toMatchObject({ decision: 'inactive', cache: null });
+    end(200);
+    await first;
+    expect(upstream.calls).toHaveLength(1);
+  });
+
+  test('are refused at once when their session is terminated', async () => {
     const { options, first, behind, command, end } = await oneBehindAnother();
     await command('terminate', { reason: 'enough' });
-    end(status);
-    await first;
     await expect(behind).rejects.toMatchObject({ status: 403 });
-    expect(upstream.calls).toHaveLength(1);
     expect(await lastCall(options)).toMatchObject({ decision: 'terminated', cache: null });
+    end(200);
+    await first;
+    expect(upstream.calls).toHaveLength(1);
   });
 
   test.each([
-    ['brings an answer', 200, 'shared'],
-    ['brings none', 500, 'asked by itself'],
-  ])('are held when their session was paused before the first one %s', async (_, status, answer) => {
-    const { options, first, behind, command, held, end } = await oneBehindAnother();
+    ['has brought an answer', 200, 'shared'],
+    ['has brought none', 500, 'asked by itself'],
+  ])(
+    'are held at once when their session is paused, and go on once the first one %s',
+    async (_, status, answer) => {
+      const { options, first, behind, command, held, end } = await oneBehindAnother();
+      await command('pause', { reason: 'let me look' });
+      await expect.poll(held).toBe(1);
+      end(status);
+      await first;
+      await command('resume', {});
+      expect((await behind).text).toBe(answer);
+      expect(upstream.calls).toHaveLength(status === 200 ? 1 : 2);
+      expect((await lastCall(options)).held_ms).toBeGreaterThan(0);
+    },
+  );
+
+  test('go by themselves when their pause is over before the first one has brought anything', async () => {
+    const { first, behind, command, held, end } = await oneBehindAnother();
     await command('pause', { reason: 'let me look' });
-    end(status);
-    await first;
     await expect.poll(held).toBe(1);
-    expect(upstream.calls).toHaveLength(1);
     await command('resume', {});
-    expect((await behind).text).toBe(answer);
-    expect((await lastCall(options)).held_ms).toBeGreaterThan(0);
+    expect((await behind).text).toBe('asked by itself');
+    end(200);
+    await first;
   });
 
   test('take an operator’s words along, and then neither share an answer nor leave one', async () => {
@@ -487,8 +482,7 @@ describe('an equal call whose first one hangs at the upstream', () => {
 
   test('goes by itself when it is a client’s retry', async () => {
     const { ask, end } = await hanging();
-    // Sooner than anybody who waits would give up.
-    const signal = AbortSignal.timeout(4_000);
+    const signal = AbortSignal.timeout(AT_ONCE_MS);
     expect((await ask({ headers: { 'x-stainless-retry-count': '1' }, signal })).text).toBe('by itself');
     await end();
   });

@@ -4,6 +4,9 @@ import { buildDecisionLog, ScriptedUpstream } from '#testing';
 import { type RunningGateway, startGateway } from '../start-gateway.js';
 import { always, openaiChat } from './vendors.js';
 
+/** Sooner than anybody who waits, for an operator or for an equal call, gives up. */
+const AT_ONCE_MS = 10_000;
+
 let upstream: ScriptedUpstream;
 let gateway: RunningGateway;
 beforeAll(async () => {
@@ -35,6 +38,7 @@ async function keyed() {
       method: 'POST',
       headers: { ...headers, 'x-observatory-session': session },
       body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: text }], ...more }),
+      signal: AbortSignal.timeout(AT_ONCE_MS),
     });
   const poll = () =>
     fetch(`${gateway.url}/v1/sessions/${session}/control?wait_s=30`, { headers: { ...headers } });
@@ -82,7 +86,7 @@ test('a held stream that was begun ends at once with the refusal', { timeout: 40
   expect(upstream.calls).toHaveLength(0);
 });
 
-test('a call that waits for an equal one gets nothing of its answer', async () => {
+test('a call that waits for an equal one is refused at once', async () => {
   const [first, second] = [await keyed(), await keyed()];
   let answer = () => {};
   upstream.script((call, response, index) => {
@@ -97,9 +101,9 @@ test('a call that waits for an equal one gets nothing of its answer', async () =
     .poll(async () => (await gateway.operator('GET', `/v1/agents/${second.session}`)).body.running_call_count)
     .toBe(1);
   await second.revoke();
+  expect((await waits).status).toBe(401);
   answer();
   expect((await leads).status).toBe(200);
-  expect((await waits).status).toBe(401);
   expect(upstream.calls).toHaveLength(1);
 });
 

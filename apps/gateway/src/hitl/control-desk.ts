@@ -34,6 +34,8 @@ export interface ControlDesk {
    * the agent stands still. Returns the control as it is then. Throws `too_many_polls`; rejects as the store does.
    */
   holdCall(key: SessionKey, wait: { waitMs: number; interrupt: Interrupt }): Promise<AgentControl>;
+  /** An LLM call waits for something else: it hears of every change, and is no client that listens. Returns the detach function. */
+  onChanged(key: SessionKey, changed: () => void): () => void;
   /** The model was given these. Durable when it resolves; rejects as the store does. */
   takeInjections(key: SessionKey, directiveIds: readonly string[]): Promise<void>;
 }

@@ -329,6 +329,10 @@ export class HitlDesk implements ControlDesk {
     );
   }
 
+  onChanged(key: SessionKey, changed: () => void): () => void {
+    return this.#delivery.listen(key, changed);
+  }
+
   takeInjections(key: SessionKey, directiveIds: readonly string[]): Promise<void> {
     return this.confirm(key, { kind: 'taken_ids', directiveIds: [...directiveIds] }, 'proxy');
   }

@@ -53,8 +53,11 @@ export interface CacheDeskParts {
 export interface CacheWish {
   policy: Exclude<CachePolicy, 'off'>;
   control: Exclude<CacheControl, 'bypass'> | null;
-  /** What stands in the way of a call that waited for another by now, if anything does. May hold it, or give it words. Never rejects. */
-  passAgain: (call: ProxyCall) => Promise<Verdict | undefined>;
+  /**
+   * For a call that waits for an equal one, until that has `landed` or the call may not go on, whichever comes first: what
+   * stands in its way by then, if anything does. May hold it, or give it words. Never rejects.
+   */
+  passAgain: (call: ProxyCall, landed: Promise<void>) => Promise<Verdict | undefined>;
 }
 
 /** Undefined: on to the upstream. */
@@ -152,12 +155,15 @@ export class CacheDesk {
         if (control !== 'only') ticket.land = flights.begin(flight);
       } else {
         const fromMs = performance.now();
-        const shared = await landing;
-        const stopped = call.isGone ? undefined : await passAgain(call);
+        const shared: { landing: Landing | null } = { landing: null };
+        const landed = landing.then((brought) => {
+          shared.landing = brought;
+        });
+        const stopped = await passAgain(call, landed);
         waitedMs = performance.now() - fromMs;
         if (stopped || call.isGone) return stopped;
         if (call.injections.length > 0) return control === 'only' ? NOT_CACHED : undefined;
-        const verdict = shared && this.#replayShared(call, shared);
+        const verdict = shared.landing && this.#replayShared(call, shared.landing);
         if (verdict) return verdict;
       }
       const semantic = policy === 'on' ? await this.#semantic(call, ticket) : null;

@@ -48,6 +48,7 @@ import { RunningCalls } from './running-calls.js';
 import { StepFeed } from './step-feed.js';
 import { isError } from './steps/record.step.js';
 import { UpstreamDirectory } from './upstream-directory.js';
+import { WaitingCalls } from './waiting-calls.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -77,6 +78,7 @@ export class LlmProxyArea {
   readonly incidents: IncidentDesk;
   readonly views: AgentViews;
   readonly held = new HeldCalls();
+  readonly #waiting = new WaitingCalls();
   readonly log: CallLog;
   readonly feed: StepFeed;
   readonly #activity: AgentActivity;
@@ -109,7 +111,7 @@ export class LlmProxyArea {
       store: proxyStore,
       audit: this.audit,
       clock,
-      onPolicy: (scope) => this.held.lookAgain(scope),
+      onPolicy: (scope) => this.#waiting.lookAgain(scope),
       onUnsaved: (error) => events.deactivationUnsaved(error),
     });
     this.upstreams = new UpstreamDirectory({
@@ -219,7 +221,7 @@ export class LlmProxyArea {
       clock,
     });
     authenticator.onRevoked(({ kind }) => {
-      if (kind === 'agent_key') this.held.lookAgain();
+      if (kind === 'agent_key') this.#waiting.lookAgain();
     });
     const steps = pipeline({
       identify: {
@@ -252,6 +254,7 @@ export class LlmProxyArea {
       hold: {
         desk,
         held: this.held,
+        waiting: this.#waiting,
         standing,
         holdMs: config.holdMs,
         streamHoldMs: config.streamHoldMs,
@@ -266,7 +269,7 @@ export class LlmProxyArea {
         killResponse: config.killResponse,
       },
       semanticLoop: { ...semanticLoop.stepParts, agents: this.agents },
-      cache: { desk: llmCache.desk, agents: this.agents, standing },
+      cache: { desk: llmCache.desk, agents: this.agents, control: desk, waiting: this.#waiting, standing },
       forward: {
         client: this.#client,
         running: this.#running,

@@ -1,26 +1,32 @@
 /**
  * Step 7: the same question is not paid for twice. Looked up by the request as its caller sent it; a call that carries
- * words of ours to the model is neither answered from the cache nor kept in it. A call that waited for an equal one passes
- * the gates in front of this step once more: its agent may be stopped by now, its session paused or terminated.
+ * words of ours to the model is neither answered from the cache nor kept in it. A call that waits for an equal one passes
+ * the gates in front of this step once more, at once when its agent is stopped, its key revoked, or its session paused or
+ * terminated meanwhile.
  */
 import { CACHE_POLICY_DEFAULT, HEADERS } from '#contracts';
+import { deferred } from '#kernel';
+import type { ControlDesk } from '../../hitl/control-desk.js';
 import { type CacheDesk, type CacheWish, NOT_CACHED } from '../../llm-cache/cache-desk.js';
 import { cacheControlOf } from '../../llm-cache/cache-request.js';
 import type { AgentDirectory } from '../agent-directory.js';
 import type { AgentStanding } from '../agent-standing.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
+import type { WaitingCalls } from '../waiting-calls.js';
 
 export interface CacheParts {
   /** Null: switched off. */
   desk: Pick<CacheDesk, 'answer' | 'settle' | 'noteHinted' | 'noteFailed'> | null;
   agents: Pick<AgentDirectory, 'restriction'>;
+  control: Pick<ControlDesk, 'answerFor' | 'onChanged'>;
+  waiting: WaitingCalls;
   standing: AgentStanding;
 }
 
-/** @param hold the step, run again for a call that waited here */
+/** @param hold the step, run again for a call that waits here */
 export const cacheStep = (parts: CacheParts, hold: Pick<Step, 'run'>): Step => {
-  const passAgain = (call: ProxyCall) => passGates(parts, hold, call);
+  const passAgain: CacheWish['passAgain'] = (call, landed) => passGates(parts, hold, call, landed);
   return caching(parts, passAgain);
 };
 
@@ -50,15 +56,30 @@ const caching = ({ desk, agents }: CacheParts, passAgain: CacheWish['passAgain']
 
 /** Fails closed, as the hold step does: who cannot be asked about a pause has not allowed the call. */
 async function passGates(
-  { desk, standing }: CacheParts,
+  { desk, control, waiting, standing }: CacheParts,
   hold: Pick<Step, 'run'>,
   call: ProxyCall,
+  landed: Promise<void>,
 ): Promise<Verdict | undefined> {
+  const { sessionKey } = call;
+  const shut = deferred();
+  const lookAtSession = () => {
+    if (sessionKey !== null && control.answerFor(sessionKey).state !== 'active') shut.resolve();
+  };
+  const wait = waiting.enter(call, standing, shut.resolve);
+  const detach = sessionKey === null ? () => {} : control.onChanged(sessionKey, lookAtSession);
   try {
-    return standing(call) ?? (await hold.run?.(call));
+    // A change that came before the call waits was told to nobody.
+    wait.look();
+    lookAtSession();
+    await Promise.race([landed, shut.promise]);
+    return call.isGone ? undefined : (wait.look() ?? (await hold.run?.(call)));
   } catch (error) {
     desk?.noteFailed(error);
     return { kind: 'refuse', decision: 'refused', code: 'internal_error' };
+  } finally {
+    wait.end();
+    detach();
   }
 }
 

@@ -4,6 +4,7 @@ import { type AgentControl, type AgentPrincipal, agentScope, sessionKey } from '
 import { type Dialect, dialectFor } from '#domain/llm-dialects';
 import { HeldCalls } from '../held-calls.js';
 import { ProxyCall, type Verdict } from '../proxy-call.js';
+import { WaitingCalls } from '../waiting-calls.js';
 import { type HoldParts, holdStep } from './hold.step.js';
 
 const PAUSED: AgentControl = { state: 'paused', directives: [] };
@@ -41,6 +42,7 @@ const pausedDesk: HoldParts['desk'] = {
 const partsWith = (more: Partial<HoldParts>): HoldParts => ({
   desk: pausedDesk,
   held: new HeldCalls(),
+  waiting: new WaitingCalls(),
   standing: () => undefined,
   holdMs: 10,
   streamHoldMs: 10,
@@ -78,16 +80,17 @@ test('a call whose agent was stopped while it waits ends with that refusal, also
   const held = new HeldCalls();
   const countsShown: number[] = [];
   const parts = partsWith({ held, standing: () => verdict, onChanged: () => countsShown.push(held.count) });
+  const { waiting } = parts;
   const outcome = holdStep(parts).run?.(streamingCall());
   expect(held.count).toBe(1);
-  held.lookAgain(agentScope('default', 'a'));
+  waiting.lookAgain(agentScope('default', 'a'));
   expect(held.count).toBe(1);
   verdict = STOPPED;
-  held.lookAgain(agentScope('default', 'another'));
-  held.lookAgain(agentScope('another', 'a'));
-  held.lookAgain(agentScope('default', 'a'));
+  waiting.lookAgain(agentScope('default', 'another'));
+  waiting.lookAgain(agentScope('another', 'a'));
+  waiting.lookAgain(agentScope('default', 'a'));
   verdict = undefined;
-  held.lookAgain(agentScope('default', 'a'));
+  waiting.lookAgain(agentScope('default', 'a'));
   expect(await outcome).toBe(STOPPED);
   expect(held.count).toBe(0);
   expect(countsShown).toEqual([1, 0]);
@@ -106,7 +109,7 @@ test('a client that leaves as its agent is stopped gets nothing, and frees its p
   const call = streamingCall();
   const outcome = holdStep(parts).run?.(call);
   verdict = STOPPED;
-  parts.held.lookAgain();
+  parts.waiting.lookAgain();
   call.leave();
   expect(await outcome).toBeUndefined();
   expect(parts.held.count).toBe(0);

@@ -18,6 +18,7 @@ import type { HeldCalls } from '../held-calls.js';
 import { ownHeaders } from '../own-reply.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
+import type { WaitingCalls } from '../waiting-calls.js';
 
 /** Silence before a held stream is begun: a pause that ends sooner leaves the upstream's own status and headers. */
 const STREAM_QUIET_MS = 5_000;
@@ -28,6 +29,7 @@ const RETRY_AFTER_SECONDS = 5;
 export interface HoldParts {
   desk: Pick<ControlDesk, 'answerFor' | 'noteProxied' | 'holdCall' | 'takeInjections'>;
   held: HeldCalls;
+  waiting: WaitingCalls;
   standing: AgentStanding;
   holdMs: number;
   streamHoldMs: number;
@@ -74,21 +76,16 @@ async function hold(parts: HoldParts, call: ProxyCall, proceed: Proceed): Promis
   const fromMs = call.elapsedMs();
   call.letGoOfParsed();
   const over = new Interrupt();
-  // The first refusal counts: a reactivation right behind it comes too late for this call.
-  const ended: { refusal?: Verdict | undefined } = {};
-  const lookAgain = () => {
-    ended.refusal ??= parts.standing(call);
-    if (ended.refusal !== undefined) over.raise();
-  };
-  const release = parts.held.enter(call.tenantId, heldView(call), lookAgain);
+  const wait = parts.waiting.enter(call, parts.standing, () => over.raise());
+  const release = parts.held.enter(call.tenantId, heldView(call));
   parts.onChanged(call);
   call.onGone = () => over.raise();
   try {
     const control = await waitOut(parts, call, over);
     if (call.isGone) return undefined;
     // The hour may have passed meanwhile, which nobody tells.
-    lookAgain();
-    if (ended.refusal !== undefined) return ended.refusal;
+    const refused = wait.look();
+    if (refused !== undefined) return refused;
     return control.state === 'paused' ? EXPIRED : proceed(call, control);
   } catch (error) {
     if (error instanceof ObservatoryError && error.code === 'too_many_polls') return TOO_MANY;
@@ -96,6 +93,7 @@ async function hold(parts: HoldParts, call: ProxyCall, proceed: Proceed): Promis
   } finally {
     call.onGone = null;
     call.heldMs += call.elapsedMs() - fromMs;
+    wait.end();
     release();
     parts.onChanged(call);
   }

@@ -1,0 +1,56 @@
+/**
+ * Which calls wait for something else than their upstream, an operator or an equal call's answer, and how they hear that
+ * they may wait no longer. Bounded by whatever they wait for.
+ */
+import type { AgentScope } from '#contracts';
+import type { AgentStanding } from './agent-standing.js';
+import type { ProxyCall, Verdict } from './proxy-call.js';
+
+export class WaitingCalls {
+  readonly #waits = new Set<Wait>();
+
+  /** @param onRefused called at once when the call may not go on any more; must not throw */
+  enter(call: ProxyCall, standing: AgentStanding, onRefused: () => void): Wait {
+    const wait = new Wait(call, standing, onRefused, () => this.#waits.delete(wait));
+    this.#waits.add(wait);
+    return wait;
+  }
+
+  /**
+   * After a change of what an agent may do, or of whose keys are in force. In the turn of the change: what is undone right
+   * behind it was in force for a moment, and who was stopped in it stays stopped.
+   *
+   * @param scope absent: all agents
+   */
+  lookAgain(scope?: AgentScope): void {
+    for (const wait of [...this.#waits]) if (scope === undefined || scope === wait.scope) wait.look();
+  }
+}
+
+export class Wait {
+  #refusal: Verdict | undefined;
+  readonly #call: ProxyCall;
+  readonly #standing: AgentStanding;
+  readonly #onRefused: () => void;
+  /** The wait is over: what changes from now on is the next step's. */
+  readonly end: () => void;
+
+  constructor(call: ProxyCall, standing: AgentStanding, onRefused: () => void, end: () => void) {
+    this.#call = call;
+    this.#standing = standing;
+    this.#onRefused = onRefused;
+    this.end = end;
+  }
+
+  get scope(): AgentScope {
+    return this.#call.scope;
+  }
+
+  /** @returns why the call may not go on. The first refusal counts: a reactivation right behind it comes too late. */
+  look(): Verdict | undefined {
+    if (this.#refusal !== undefined) return this.#refusal;
+    this.#refusal = this.#standing(this.#call);
+    if (this.#refusal !== undefined) this.#onRefused();
+    return this.#refusal;
+  }
+}
