@@ -487,6 +487,24 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
       expect(await one.epoch(TENANT)).not.toBe(since);
     });
 
+    it('serves nothing older than an invalidation whose epoch Redis has evicted', async () => {
+      const [one, other] = [gateway(), gateway()];
+      const before = (await one.epoch(TENANT)) ?? expect.fail('no epoch');
+      const kept = hex('kept before');
+      expect(await one.put(entry({ key: kept }), before)).toBe('kept');
+      await other.invalidate(TENANT, null);
+      await redis().unlink(await nameOf('_epoch:*'));
+      expect(await one.put(entry(), before)).toBe('outdated');
+      // Nor in the epoch that begins anew.
+      const since = (await other.epoch(TENANT)) ?? expect.fail('no epoch');
+      expect(await one.put(entry(), before)).toBe('outdated');
+      for (const cache of [one, other])
+        expect([await cache.get(TENANT, key), await cache.get(TENANT, kept)]).toEqual([null, null]);
+      expect(await search(one)).toBeNull();
+      expect(await one.put(entry(), since)).toBe('kept');
+      expect(await other.get(TENANT, key)).not.toBeNull();
+    });
+
     it('serves nothing that was asked for before an invalidation, while both fill and throw out', async () => {
       const [one, other] = [gateway(), gateway()];
       const keys = Array.from({ length: 8 }, (_, index) => hex(`race ${index}`));

@@ -1,4 +1,5 @@
 /** What only a real socket shows of the exchange with an upstream. */
+import type { LookupFunction } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { UpstreamClient, type UpstreamFailure, type UpstreamSink } from '#adapters/upstream-http';
 import { ScriptedUpstream } from '#testing';
@@ -39,6 +40,17 @@ const ask = (
     from.send({ origin, path, method: 'GET', headers: [], body: null }, sink);
   });
 
+/** As a name server that knows one name, and as `node:dns` gives it. */
+const leadingTo =
+  (addresses: string[]): LookupFunction =>
+  (_host, { all }, callback) =>
+    all
+      ? callback(
+          null,
+          addresses.map((address) => ({ address, family: 4 })),
+        )
+      : callback(null, addresses[0] as string, 4);
+
 test('the wait for a socket counts against the time an upstream has to begin its answer', async () => {
   // The only socket is taken by an answer that begins and never ends.
   upstream.script((_call, response) => {
@@ -51,20 +63,25 @@ test('the wait for a socket counts against the time an upstream has to begin its
 });
 
 test.each([
-  ['an address', 'http://169.254.169.254', '127.0.0.1'],
-  ['an address within an address', 'http://[::ffff:169.254.169.254]', '127.0.0.1'],
-  ['a name', 'http://upstream.test', '169.254.169.254'],
-])('never connects to a metadata service that is named by %s', async (_, origin, address) => {
+  ['an address', 'http://169.254.169.254', ['127.0.0.1']],
+  ['an address within an address', 'http://[::ffff:169.254.169.254]', ['127.0.0.1']],
+  ['a name', 'http://upstream.test', ['169.254.169.254']],
+  ['a name of another address too', 'http://upstream.test', ['127.0.0.1', '169.254.169.254']],
+  ['a name of another address behind', 'http://upstream.test', ['169.254.169.254', '127.0.0.1']],
+])('never connects to a metadata service that is named by %s', async (_, host, addresses) => {
+  // Somebody listens at the harmless one of them.
+  const origin = `${host}:${new URL(upstream.origin).port}`;
+  upstream.script((_call, response) => response.end());
   const careful = new UpstreamClient({
     headersTimeoutMs: HEADERS_TIMEOUT_MS,
     idleTimeoutMs: 60_000,
     connectionsMax: 1,
-    lookup: (_host, { all }, callback) =>
-      all ? callback(null, [{ address, family: 4 }]) : callback(null, address, 4),
+    lookup: leadingTo(addresses),
   });
   const codes: string[] = [];
   const outcome = ask('/latest/meta-data', { from: careful, origin, onCode: (code) => codes.push(code) });
   expect([await outcome, codes]).toEqual(['unreachable', ['ADDRESS_REFUSED']]);
+  expect(upstream.calls).toEqual([]);
   await careful.close();
 });
 
@@ -75,8 +92,7 @@ test('connects where a name leads otherwise', async () => {
     headersTimeoutMs: HEADERS_TIMEOUT_MS,
     idleTimeoutMs: 60_000,
     connectionsMax: 1,
-    lookup: (_host, { all }, callback) =>
-      all ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4),
+    lookup: leadingTo(['127.0.0.1']),
   });
   expect(await ask('/named', { from: named, origin: `http://upstream.test:${port}` })).toBe(200);
   await named.close();

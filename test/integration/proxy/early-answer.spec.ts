@@ -1,6 +1,7 @@
 /**
  * An upstream that answers before it has read the request, as one does that finds it too large or its caller unknown: the
- * answer arrives whole, whatever becomes of the connection, and no later call has to use what is left of it.
+ * answer arrives whole, whatever becomes of the connection, and no later call has to use what is left of it. And one that reads
+ * so slowly that its client leaves before it has the request.
  */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
@@ -24,6 +25,8 @@ const ANSWERS = {
 type Status = keyof typeof ANSWERS;
 
 let upstream: Server;
+/** Takes connections and reads nothing. */
+const slow = createServer({ pauseOnConnect: true });
 const sockets = new Set<Socket>();
 /** What becomes of a connection whose large request was answered. */
 let afterwards: (socket: Socket) => unknown;
@@ -55,11 +58,14 @@ function serve(socket: Socket): void {
 
 beforeAll(async () => {
   upstream = createServer(serve).listen(0, '127.0.0.1');
-  await once(upstream, 'listening');
+  slow.listen(0, '127.0.0.1');
+  await Promise.all([once(upstream, 'listening'), once(slow, 'listening')]);
   gateway = await startGateway({
     env: {
       OBSERVATORY_UPSTREAM_EARLY_URL: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`,
       OBSERVATORY_UPSTREAM_EARLY_KEY: 'sk-scripted',
+      OBSERVATORY_UPSTREAM_SLOW_URL: `http://127.0.0.1:${(slow.address() as AddressInfo).port}/v1`,
+      OBSERVATORY_UPSTREAM_SLOW_KEY: 'sk-scripted',
       UPSTREAM_HEADERS_TIMEOUT_MS: String(HEADERS_TIMEOUT_MS),
     },
   });
@@ -67,6 +73,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const socket of sockets) socket.destroy();
   upstream.close();
+  slow.close();
   expect(await gateway.stop()).toBe(0);
 });
 /** One for each test: equal questions of one agent are a loop. */
@@ -77,12 +84,18 @@ beforeEach(() => {
   agent = `early-${serial}`;
 });
 
-const ask = (status: Status, content: string): Promise<Response> =>
-  fetch(`${gateway.url}/agents/${agent}/proxy/early/v1/chat/completions?status=${status}`, {
+const ask = (
+  status: Status,
+  content: string,
+  { to = 'early', signal = null }: { to?: string; signal?: AbortSignal | null } = {},
+): Promise<Response> =>
+  fetch(`${gateway.url}/agents/${agent}/proxy/${to}/v1/chat/completions?status=${status}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] }),
+    signal,
   });
+const metrics = async (): Promise<string> => (await fetch(`${gateway.url}/metrics`)).text();
 
 test.each<[string, (socket: Socket) => unknown]>([
   ['keeps the connection and reads no more', () => {}],
@@ -113,9 +126,33 @@ test('the bytes of such bodies and the places of such calls are given back', asy
     const answer = await ask(413, 'x'.repeat(BODY_CHARS));
     expect([answer.status, await answer.text()]).toEqual([413, ANSWERS[413]]);
   }
-  const metrics = async (): Promise<string> => (await fetch(`${gateway.url}/metrics`)).text();
   await expect.poll(metrics).toMatch(/proxy_body_bytes 0$/m);
   // None of the connections that hold such a rest is kept.
   for (const socket of sockets) socket.removeAllListeners('data').resume();
   await expect.poll(() => [...sockets].every((socket) => socket.destroyed)).toBe(true);
+});
+
+test('a client that leaves while its body is on its way takes the connection with it, and leaves nothing behind', async () => {
+  const leaving = new AbortController();
+  const connected = once(slow, 'connection');
+  const asked = ask(200, 'x'.repeat(BODY_CHARS), { to: 'slow', signal: leaving.signal }).catch(() => 'left');
+  const [socket] = (await connected) as [Socket];
+  await expect.poll(metrics).toMatch(/proxy_body_bytes 2\d{7}$/m);
+  leaving.abort();
+  expect(await asked).toBe('left');
+  // Neither because somebody reads nor because the upstream took too long.
+  await expect.poll(metrics, { timeout: HEADERS_TIMEOUT_MS / 2 }).toMatch(/proxy_body_bytes 0$/m);
+  const view = async (path: string) => (await gateway.operator('GET', path)).body;
+  await expect
+    .poll(async () => (await view(`/v1/calls?agent_id=${agent}`)).items)
+    .toMatchObject([{ decision: 'aborted', status: 499 }]);
+  expect(await view(`/v1/agents/${agent}`)).toMatchObject({ running_call_count: 0 });
+  let byteCount = 0;
+  socket.on('error', () => {});
+  socket.on('data', ({ length }) => {
+    byteCount += length;
+  });
+  socket.resume();
+  await expect.poll(() => socket.destroyed).toBe(true);
+  expect(byteCount).toBeLessThan(BODY_CHARS);
 });
