@@ -54,6 +54,8 @@ export interface RequestSummary extends Pick<LlmRequest, 'model' | 'stream' | 'o
 const ASKED_CHARS_MAX = 512;
 
 const NONE: Readonly<Record<string, string>> = {};
+const NO_STEPS: readonly CallStep[] = [];
+const NO_WORDS: readonly string[] = [];
 
 export class ProxyCall {
   readonly startedMs = performance.now();
@@ -97,9 +99,9 @@ export class ProxyCall {
   /** Of the policy's limits, before the call was sent; null when it has none. */
   taken: TakenLimits | null = null;
   /** Words for the model, put in front of its next answer. */
-  readonly injections: string[] = [];
+  injections: readonly string[] = NO_WORDS;
   /** Directives whose words are in `injections`: taken once the upstream has them. */
-  takenDirectiveIds: readonly string[] = [];
+  takenDirectiveIds: readonly string[] = NO_WORDS;
   /** Extra headers of the answer, lower case. */
   answerHeaders: Readonly<Record<string, string>> = NONE;
   heldMs = 0;
@@ -130,7 +132,7 @@ export class ProxyCall {
   answer: LlmAnswer | null = null;
   costMicroUsd: number | null = null;
 
-  readonly waterfall: CallStep[] = [];
+  waterfall: readonly CallStep[] = NO_STEPS;
 
   constructor(
     readonly id: string,

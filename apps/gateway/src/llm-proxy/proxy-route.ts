@@ -45,7 +45,26 @@ export class ProxyRoute implements RawRoute {
   }
 
   handle(incoming: IncomingMessage, outgoing: ServerResponse): void {
-    void this.#serve(incoming, outgoing);
+    const { clock, ids, isDraining } = this.#parts;
+    const target = parseProxyUrl(incoming.url ?? '');
+    const call = new ProxyCall(
+      ids.next(),
+      clock.nowMs(),
+      target ?? { upstream: '', agentId: null, path: '', query: '' },
+      incoming,
+      outgoing,
+    );
+    call.upstream = unknownUpstreamTarget(call.target.upstream);
+    outgoing.on('close', () => {
+      if (!outgoing.writableFinished) call.leave();
+    });
+    outgoing.on('error', () => call.leave());
+    const refusal = target === null ? BAD_PATH : isDraining() ? DRAINING : null;
+    if (refusal === null) void this.#run(call);
+    else {
+      sendVerdict(call, refusal);
+      dropUnread(incoming);
+    }
   }
 
   /**
@@ -69,35 +88,10 @@ export class ProxyRoute implements RawRoute {
       await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_INTERVAL_MS));
   }
 
-  async #serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const { clock, ids, isDraining } = this.#parts;
-    const target = parseProxyUrl(incoming.url ?? '');
-    const call = new ProxyCall(
-      ids.next(),
-      clock.nowMs(),
-      target ?? { upstream: '', agentId: null, path: '', query: '' },
-      incoming,
-      outgoing,
-    );
-    call.upstream = unknownUpstreamTarget(call.target.upstream);
-    outgoing.on('close', () => {
-      if (!outgoing.writableFinished) call.leave();
-    });
-    outgoing.on('error', () => call.leave());
-    if (target === null) sendVerdict(call, BAD_PATH);
-    else if (isDraining()) sendVerdict(call, DRAINING);
-    else {
-      this.#running.add(call);
-      const forget = outgoing.socket === null ? watchQueued(call) : null;
-      await this.#run(call);
-      forget?.();
-      this.#running.delete(call);
-    }
-    // What nobody read would be taken for the next request.
-    if (!incoming.complete) incoming.resume();
-  }
-
+  /** Never rejects. One frame for the whole call: each that waits is held in memory for as long. */
   async #run(call: ProxyCall): Promise<void> {
+    this.#running.add(call);
+    const unwatch = call.outgoing.socket === null ? watchQueued(call) : null;
     let reachedCount = 0;
     let verdict: Verdict | undefined;
     let endMs = call.elapsedMs();
@@ -117,12 +111,10 @@ export class ProxyRoute implements RawRoute {
       endMs = call.elapsedMs();
       const durationMs = endMs - startMs;
       if (durationMs >= WATERFALL_MS_MIN || outcome !== 'passed')
-        call.waterfall.push({
-          name: step.name,
-          start_ms: round(startMs),
-          duration_ms: round(durationMs),
-          outcome,
-        });
+        call.waterfall = [
+          ...call.waterfall,
+          { name: step.name, start_ms: round(startMs), duration_ms: round(durationMs), outcome },
+        ];
       if (verdict !== undefined || call.isGone) break;
     }
     if (verdict !== undefined) sendVerdict(call, verdict);
@@ -133,6 +125,9 @@ export class ProxyRoute implements RawRoute {
     }
     call.durationMs = call.elapsedMs();
     for (let at = reachedCount - 1; at >= 0; at -= 1) this.#settle(this.#parts.steps[at] as Step, call);
+    unwatch?.();
+    this.#running.delete(call);
+    dropUnread(call.incoming);
   }
 
   /** What the caller did wrong is told; what we did wrong is counted, and closes or opens as the step says. */
@@ -162,6 +157,11 @@ export class ProxyRoute implements RawRoute {
       this.#parts.events.failedOpen(step.name, error);
     }
   }
+}
+
+/** What nobody read would be taken for the next request. */
+function dropUnread(incoming: IncomingMessage): void {
+  if (!incoming.complete) incoming.resume();
 }
 
 /**

@@ -11,7 +11,7 @@ export class WaitingCalls {
 
   /** @param onRefused called at once when the call may not go on any more; must not throw */
   enter(call: ProxyCall, standing: AgentStanding, onRefused: () => void): Wait {
-    const wait = new Wait(call, standing, onRefused, () => this.#waits.delete(wait));
+    const wait = new Wait(call, standing, onRefused, this.#waits);
     this.#waits.add(wait);
     return wait;
   }
@@ -32,14 +32,13 @@ export class Wait {
   readonly #call: ProxyCall;
   readonly #standing: AgentStanding;
   readonly #onRefused: () => void;
-  /** The wait is over: what changes from now on is the next step's. */
-  readonly end: () => void;
+  readonly #waits: Set<Wait>;
 
-  constructor(call: ProxyCall, standing: AgentStanding, onRefused: () => void, end: () => void) {
+  constructor(call: ProxyCall, standing: AgentStanding, onRefused: () => void, waits: Set<Wait>) {
     this.#call = call;
     this.#standing = standing;
     this.#onRefused = onRefused;
-    this.end = end;
+    this.#waits = waits;
   }
 
   get scope(): AgentScope {
@@ -52,5 +51,10 @@ export class Wait {
     this.#refusal = this.#standing(this.#call);
     if (this.#refusal !== undefined) this.#onRefused();
     return this.#refusal;
+  }
+
+  /** What changes from now on is the next step's. */
+  end(): void {
+    this.#waits.delete(this);
   }
 }

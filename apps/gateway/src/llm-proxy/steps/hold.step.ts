@@ -76,10 +76,11 @@ async function hold(parts: HoldParts, call: ProxyCall, proceed: Proceed): Promis
   const fromMs = call.elapsedMs();
   call.letGoOfParsed();
   const over = new Interrupt();
-  const wait = parts.waiting.enter(call, parts.standing, () => over.raise());
+  const stop = () => over.raise();
+  const wait = parts.waiting.enter(call, parts.standing, stop);
   const release = parts.held.enter(call.tenantId, heldView(call));
   parts.onChanged(call);
-  call.onGone = () => over.raise();
+  call.onGone = stop;
   try {
     const control = await waitOut(parts, call, over);
     if (call.isGone) return undefined;
@@ -149,7 +150,7 @@ function decide(call: ProxyCall, control: AgentControl, underWay: Set<string>): 
     ({ type, directive_id }) => type === 'inject' && !underWay.has(directive_id),
   );
   if (words.length === 0 || call.dialect === null) return undefined;
-  call.injections.push(...words.map((directive) => directive.prompt ?? ''));
+  call.injections = [...call.injections, ...words.map((directive) => directive.prompt ?? '')];
   call.takenDirectiveIds = words.map((directive) => directive.directive_id);
   for (const id of call.takenDirectiveIds) underWay.add(id);
   return undefined;

@@ -62,7 +62,7 @@ const recordOf = (call: ProxyCall): LlmCall => ({
   cache: call.cache,
   is_retry: call.isRetry,
   trace_parent: call.traceParent,
-  steps: call.waterfall,
+  steps: [...call.waterfall],
 });
 
 const toolCallOf = (call: LlmToolCall) => ({ name: call.name, arguments_hash: argumentsHash(call) });

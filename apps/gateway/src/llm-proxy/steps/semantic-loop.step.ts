@@ -81,7 +81,7 @@ async function checkPrompt(
     verdict.answer,
   );
   call.finding = action;
-  if (takesHint(call, parts.hint)) call.injections.push(parts.hint);
+  if (takesHint(call, parts.hint)) call.injections = [...call.injections, parts.hint];
   else parts.events.failedOpen('modification');
 }
 
