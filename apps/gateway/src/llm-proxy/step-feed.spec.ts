@@ -18,13 +18,15 @@ const HOUR_MS = 3_600_000;
 let clock: FakeClock;
 let made: DecisionLog[];
 let feed: StepFeed;
+let skippedCount: number;
 beforeEach(() => {
   clock = new FakeClock();
   made = [];
+  skippedCount = 0;
   feed = new StepFeed({
     clock,
     deliver: (_tenantId, logs) => made.push(...logs),
-    onSkipped: () => expect.unreachable(),
+    onSkipped: () => (skippedCount += 1),
   });
 });
 
@@ -125,5 +127,13 @@ describe('steps made of calls', () => {
     clock.advance(1);
     call({});
     expect(sessionsMade()).toEqual(['s']);
+  });
+
+  test('are made for a tenant while another is too busy for all of its calls to make one', () => {
+    for (let count = 0; count < 1_000; count += 1) call({ tenant: 'busy', session: 'busy' });
+    call({ tenant: 'quiet', session: 'quiet' });
+    const sessions = sessionsMade();
+    expect(sessions.filter((session) => session === 'quiet')).toEqual(['quiet']);
+    expect([sessions.length, skippedCount]).toEqual([201, 800]);
   });
 });

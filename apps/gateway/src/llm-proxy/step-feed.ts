@@ -25,6 +25,7 @@ import {
 } from '#contracts';
 import { redact } from '#domain/kill-switch';
 import { type Clock, canonicalJson, TtlLru } from '#kernel';
+import { FairRate } from './fair-rate.js';
 import type { ProxyCall } from './proxy-call.js';
 
 /** `meta.source_app` of steps made here. */
@@ -36,8 +37,8 @@ const SESSION_IDLE_MS = 3_600_000;
 const RESULT_WAIT_MS = 120_000;
 /** Steps of a moment share one way through the interceptor and one write. */
 const FLUSH_INTERVAL_MS = 100;
-/** Steps handed on per second over all sessions; beyond it calls are still recorded, but make no steps. */
-const STEPS_PER_SECOND_MAX = 200;
+/** Steps made per second for all tenants, half of it for one alone; beyond it calls are recorded, but make no steps. */
+const STEPS_PER_SECOND_MAX = 400;
 const LABEL_CHARS_MAX = 120;
 const INPUT_CHARS_MAX = 2_000;
 const OUTPUT_CHARS_MAX = 500;
@@ -71,6 +72,7 @@ export interface StepFeedParts {
 
 export class StepFeed {
   readonly #parts: StepFeedParts;
+  readonly #rate: FairRate;
   readonly #conversations: TtlLru<SessionKey, Conversation>;
   readonly #selfReportingAgents: TtlLru<AgentScope, true>;
   readonly #selfReportingSessions: TtlLru<SessionKey, Report>;
@@ -78,12 +80,11 @@ export class StepFeed {
   readonly #open = new Map<SessionKey, Conversation>();
   #ready = new Map<string, DecisionLog[]>();
   #timers: NodeJS.Timeout[] = [];
-  #allowance = STEPS_PER_SECOND_MAX;
-  #refilledMs = 0;
 
   constructor(parts: StepFeedParts) {
     this.#parts = parts;
     const { clock } = parts;
+    this.#rate = new FairRate({ clock, perSecondMax: STEPS_PER_SECOND_MAX });
     this.#conversations = new TtlLru({
       countMax: SESSION_COUNT_MAX,
       idleMs: SESSION_IDLE_MS,
@@ -135,7 +136,10 @@ export class StepFeed {
     const { sessionKey, summary } = call;
     if (sessionKey === null || summary === null || call.isRetry) return;
     if (this.#selfReportingSessions.peek(sessionKey) || this.#selfReportingAgents.peek(call.scope)) return;
-    if (!this.#mayPass()) return;
+    if (!this.#rate.take(call.tenantId)) {
+      this.#parts.onSkipped();
+      return;
+    }
     const conversation = this.#conversations.get(sessionKey) ?? fresh();
     if (conversation.open !== null) this.#close(sessionKey, conversation, []);
     const asked = summary.asked || conversation.label || summary.askedFirst;
@@ -199,20 +203,6 @@ export class StepFeed {
     const logs = this.#ready.get(tenantId);
     if (logs === undefined) this.#ready.set(tenantId, [log]);
     else logs.push(log);
-  }
-
-  /** A bucket that holds one second's worth. */
-  #mayPass(): boolean {
-    const nowMs = this.#parts.clock.nowMs();
-    const refill = ((nowMs - this.#refilledMs) / 1_000) * STEPS_PER_SECOND_MAX;
-    this.#allowance = Math.min(STEPS_PER_SECOND_MAX, this.#allowance + Math.max(0, refill));
-    this.#refilledMs = nowMs;
-    if (this.#allowance < 1) {
-      this.#parts.onSkipped();
-      return false;
-    }
-    this.#allowance -= 1;
-    return true;
   }
 }
 
