@@ -6,6 +6,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
+import type { Socket } from 'socket.io';
 import type { DecisionStore } from '#contracts';
 import { LIMITS, NAMESPACES, ObservatoryError } from '#contracts';
 import { type Clock, randomIds } from '#kernel';
@@ -29,6 +30,7 @@ import { LlmCacheArea } from './llm-cache/llm-cache.area.js';
 import { LlmProxyArea } from './llm-proxy/llm-proxy.area.js';
 import type { ProxyRoute } from './llm-proxy/proxy-route.js';
 import { createSendRawError, type RawRoute, serverFactory } from './raw-routes.js';
+import { limitSockets } from './realtime/limit-sockets.js';
 import { LiveHub } from './realtime/live-hub.js';
 import { LiveSockets } from './realtime/live-sockets.js';
 import { RealtimeEvents } from './realtime/realtime-events.js';
@@ -155,12 +157,13 @@ async function assemble(
   desk.connect(area.sessions);
 
   const io = createSocketServer(app.getHttpServer(), config.allowedOrigins);
-  const sockets: LiveSockets = new LiveSockets({
+  const events: RealtimeEvents = new RealtimeEvents(logger, app.get(METRICS), () => sockets.subscriberCount);
+  const sockets = new LiveSockets({
     namespace: io.of(NAMESPACES.operators),
     hub,
     authenticate: (socket) => authenticateOperator(authenticator, socket),
     subscriberBytesMax: config.liveSubscriberBytesMax,
-    events: new RealtimeEvents(logger, app.get(METRICS), () => sockets.subscriberCount),
+    events,
   });
   const agents = new AgentSockets({
     namespace: io.of(NAMESPACES.agents),
@@ -172,6 +175,14 @@ async function assemble(
     onFailed: (error) =>
       logger.error({ event: 'agent_socket_failed', err: error }, 'a message on /agents failed'),
   });
+  const limit = (name: string, credentialId: (socket: Socket) => string) =>
+    limitSockets(io.of(name), {
+      perCredentialMax: config.socketsPerCredentialMax,
+      credentialId,
+      onRefused: () => events.refusedForCount(name),
+    });
+  limit(NAMESPACES.operators, (socket) => socket.data.credential.token_id);
+  limit(NAMESPACES.agents, (socket) => socket.data.principal.key_id);
   authenticator.onRevoked(() => {
     sockets.recheck();
     agents.recheck();

@@ -73,6 +73,10 @@ export const ERRORS = {
   },
   store_full: { status: 503, text: 'The disk is full; nothing of this request was stored.' },
   too_many_polls: { status: 503, text: 'Too many control polls are hanging.' },
+  too_many_sockets: {
+    status: 429,
+    text: 'This key or token has as many sockets open as it may; close one, or try again later.',
+  },
   draining: { status: 503, text: 'The server is shutting down; try again.' },
 } as const satisfies Record<string, { status: number; text: string }>;
 

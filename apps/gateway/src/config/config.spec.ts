@@ -45,6 +45,7 @@ describe('the configuration', () => {
     ['ENTROPY_SESSIONS_MAX', '0'],
     ['ENTROPY_SESSION_IDLE_MS', '1.5'],
     ['LIVE_SUBSCRIBER_BYTES_MAX', '12'],
+    ['SOCKETS_PER_CREDENTIAL_MAX', '0'],
     ['DRAIN_TIMEOUT_MS', 'soon'],
     ['PROXY_INFLIGHT_BYTES_MAX', '100000000'],
     ['UPSTREAM_CALLS_MAX', '1'],

@@ -36,6 +36,8 @@ export interface GatewayConfig {
   readonly entropySessionIdleMs: number;
   /** A live subscriber with more than this waiting is cut. */
   readonly liveSubscriberBytesMax: number;
+  /** Sockets that one agent key holds, and one operator token with all of its logins. */
+  readonly socketsPerCredentialMax: number;
   /** A shutdown takes at most this long. */
   readonly drainTimeoutMs: number;
   /** A paused session's call waits this long before it is told to try again. */
@@ -114,6 +116,7 @@ export function parseConfig(variables: Variables, args: readonly string[] = []):
       30 * 24 * 60 * MINUTE_MS,
     ),
     liveSubscriberBytesMax: integer(names.liveSubscriberBytesMax, 8 * MEBIBYTE, 64 * 1_024, 1024 * MEBIBYTE),
+    socketsPerCredentialMax: integer(names.socketsPerCredentialMax, 1_000, 1, 1_000_000),
     drainTimeoutMs: integer(names.drainTimeoutMs, 10_000, 0, 10 * MINUTE_MS),
     holdMs: integer(names.holdMs, 50_000, 0, 10 * MINUTE_MS),
     streamHoldMs: integer(names.streamHoldMs, 10 * MINUTE_MS, 0, 24 * 60 * MINUTE_MS),

@@ -23,6 +23,7 @@ export const CONFIG_VARIABLES = {
   entropySessionsMax: 'ENTROPY_SESSIONS_MAX',
   entropySessionIdleMs: 'ENTROPY_SESSION_IDLE_MS',
   liveSubscriberBytesMax: 'LIVE_SUBSCRIBER_BYTES_MAX',
+  socketsPerCredentialMax: 'SOCKETS_PER_CREDENTIAL_MAX',
   drainTimeoutMs: 'DRAIN_TIMEOUT_MS',
   isOperatorTokenReset: 'OBSERVATORY_RESET_OPERATOR_TOKEN',
   holdMs: 'HITL_HOLD_MS',

@@ -17,6 +17,7 @@ import {
 } from '#contracts';
 import type { ControlDesk } from '../hitl/control-desk.js';
 import { holdsMoreValues } from '../json-bounds.js';
+import { refusedHandshake } from '../realtime/refused-handshake.js';
 import { requireBatchSize } from './batch-size.js';
 import type { IngestRefusal } from './ingest.route.js';
 import type { IngestRate } from './ingest-rate.js';
@@ -47,7 +48,7 @@ export class AgentSockets {
     parts.namespace.use((socket, next) => {
       const principal = parts.authenticate(socket);
       if (principal === null)
-        next(new ObservatoryError('unauthorized', 'Send auth: { key } with an agent key in the handshake.'));
+        next(refusedHandshake('unauthorized', 'Send auth: { key } with an agent key in the handshake.'));
       else {
         socket.data.principal = principal;
         next();

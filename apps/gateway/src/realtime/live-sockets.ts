@@ -7,12 +7,12 @@ import {
   type Frame,
   LIVE_EVENTS,
   mayRole,
-  ObservatoryError,
   type OperatorPrincipal,
   type SubscribeAck,
   subscribeSchema,
 } from '#contracts';
 import { isTopic, type LiveHub } from './live-hub.js';
+import { refusedHandshake } from './refused-handshake.js';
 import { watchSendBuffer } from './send-buffer.js';
 
 /** Topics one socket may follow at once. */
@@ -62,7 +62,7 @@ export class LiveSockets {
     options.namespace.use((socket, next) => {
       const principal = options.authenticate(socket);
       if (principal === null || !mayRole(principal.role, 'observe')) {
-        next(new ObservatoryError('unauthorized', 'Sign in, or send auth: { token } in the handshake.'));
+        next(refusedHandshake('unauthorized', 'Sign in, or send auth: { token } in the handshake.'));
         return;
       }
       socket.data.principal = principal;

@@ -6,6 +6,7 @@ import type { LiveSocketsEvents } from './live-sockets.js';
 export class RealtimeEvents implements LiveSocketsEvents {
   readonly #connections: Counter;
   readonly #cuts: Counter;
+  readonly #refused: Counter;
 
   constructor(
     private readonly logger: Logger,
@@ -23,6 +24,12 @@ export class RealtimeEvents implements LiveSocketsEvents {
       help: 'Operator sockets cut because they read too slowly.',
       registers,
     });
+    this.#refused = new Counter({
+      name: 'observatory_sockets_refused_total',
+      help: 'Sockets refused because their key or operator token holds as many as it may.',
+      labelNames: ['namespace'],
+      registers,
+    });
     new Gauge({
       name: 'observatory_live_subscribers',
       help: 'Operator sockets open now.',
@@ -35,6 +42,10 @@ export class RealtimeEvents implements LiveSocketsEvents {
 
   connected(): void {
     this.#connections.inc();
+  }
+
+  refusedForCount(namespace: string): void {
+    this.#refused.inc({ namespace });
   }
 
   cutForSlowness(operatorId: string, pendingBytes: number): void {

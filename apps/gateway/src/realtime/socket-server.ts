@@ -2,13 +2,14 @@
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import { Server, type Socket } from 'socket.io';
 import type { AgentPrincipal, OperatorPrincipal } from '#contracts';
-import { LIMITS, ObservatoryError } from '#contracts';
+import { LIMITS } from '#contracts';
 import { isOwnPage } from '#domain/auth';
 import type { OperatorCredential } from '../auth/access.js';
 import type { Authenticator } from '../auth/authenticator.js';
+import { refusedHandshake } from './refused-handshake.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
-const NOT_SERVED = new ObservatoryError('not_found', 'Connect to /live or /agents.');
+const NOT_SERVED = refusedHandshake('not_found', 'Connect to /live or /agents.');
 
 export function createSocketServer(http: HttpServer, allowedOrigins: readonly string[]): Server {
   const server = new Server(http, {

@@ -1,0 +1,79 @@
+/** How many sockets one key or operator token may hold, against a real gateway. */
+import { io, type Socket } from 'socket.io-client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AGENT_KEY, OPERATOR_TOKEN, type RunningGateway, startGateway } from './start-gateway.js';
+
+/** Of Engine.IO's messages in one body. */
+const PACKET_SEPARATOR = '\x1e';
+
+let gateway: RunningGateway;
+const sockets: Socket[] = [];
+beforeAll(async () => {
+  gateway = await startGateway({ env: { SOCKETS_PER_CREDENTIAL_MAX: '2' } });
+});
+afterAll(async () => {
+  for (const socket of sockets) socket.disconnect();
+  expect(await gateway.stop()).toBe(0);
+});
+
+/** `in`, or the code of the refusal. */
+function connect(namespace: string, auth: Record<string, string>): Promise<string> {
+  const socket = io(gateway.url + namespace, {
+    auth,
+    transports: ['websocket'],
+    forceNew: true,
+    reconnection: false,
+  });
+  sockets.push(socket);
+  return new Promise((settle) => {
+    socket.once('connect', () => settle('in'));
+    socket.once('connect_error', (error: Error & { data?: { reason: string } }) =>
+      settle(error.data?.reason ?? error.message),
+    );
+  });
+}
+
+describe.each([
+  ['an agent key', '/agents', '/v1/agent-keys', { key: AGENT_KEY }, 'key'],
+  ['an operator token', '/live', '/v1/operators', { token: OPERATOR_TOKEN }, 'token'],
+] as const)('%s', (_, namespace, path, leaked, secretName) => {
+  const open = () => sockets.filter((socket) => socket.connected && socket.auth === leaked);
+
+  test('holds so many sockets and no more, keeps those it has, and takes no place of another', async () => {
+    const { body } = await gateway.operator('POST', path, { name: 'another', role: 'viewer' });
+    expect(await connect(namespace, leaked)).toBe('in');
+    expect(await connect(namespace, leaked)).toBe('in');
+    expect(await connect(namespace, leaked)).toBe('too_many_sockets');
+    expect(await connect(namespace, { [secretName]: body.secret })).toBe('in');
+    expect(open()).toHaveLength(2);
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    expect(metrics).toContain(`observatory_sockets_refused_total{namespace="${namespace}"} 1`);
+  });
+
+  test('has a place again for one that it closed', async () => {
+    open()[0]?.disconnect();
+    await expect.poll(() => connect(namespace, leaked)).toBe('in');
+    expect(await connect(namespace, leaked)).toBe('too_many_sockets');
+  });
+});
+
+test('a connection that asks for many sockets in one breath gets no more', async () => {
+  const { body } = await gateway.operator('POST', '/v1/agent-keys', { name: 'in one breath' });
+  const transport = `${gateway.url}/socket.io/?EIO=4&transport=polling`;
+  const opened = await (await fetch(transport)).text();
+  const connection = `${transport}&sid=${JSON.parse(opened.slice(1)).sid}`;
+  const ask = `40/agents,${JSON.stringify({ key: body.secret })}`;
+  await fetch(connection, { method: 'POST', body: Array(5).fill(ask).join(PACKET_SEPARATOR) });
+  const answers = (await (await fetch(connection)).text()).split(PACKET_SEPARATOR);
+  expect(answers.filter((answer) => answer.startsWith('40/agents'))).toHaveLength(2);
+  expect(answers.filter((answer) => answer.includes('too_many_sockets'))).toHaveLength(3);
+
+  expect(await connect('/agents', { key: body.secret })).toBe('too_many_sockets');
+  await fetch(connection, { method: 'POST', body: '1' });
+  await expect.poll(() => connect('/agents', { key: body.secret })).toBe('in');
+});
+
+test('a stranger is told by code that it is one', async () => {
+  expect(await connect('/agents', { key: 'wrong' })).toBe('unauthorized');
+  expect(await connect('/live', { token: 'wrong' })).toBe('unauthorized');
+});
