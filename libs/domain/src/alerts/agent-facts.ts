@@ -1,16 +1,16 @@
 /** What the rules remember of one agent: enough to say whether a condition holds now, and no more. */
 import type { AlertEvent } from './alert-event.js';
 import { type BudgetShare, type BudgetUse, fullestBudget, noteSpend } from './budget-share.js';
+import { LOOP_IDLE_MS_MAX, LoopingSessions } from './looping-sessions.js';
 
 type SemanticLoopFact = Omit<AlertEvent & { kind: 'semantic_loop' }, 'kind' | 'tenant_id' | 'agent_id'>;
 
-/** Looping sessions listed; a further one is listed, and told, when there is room. A notice says that they may be more. */
-export const LOOPING_SESSIONS_PER_AGENT_MAX = 100;
-/**
- * A session unheard of for this long is in a loop no more: an agent that was killed in the middle of one says no goodbye,
- * and what it left must not stand for its later loops.
- */
-export const LOOP_IDLE_MS_MAX = 10 * 60_000;
+/** What is known of a session's latest semantic loop. */
+interface SemanticLoop {
+  at_ms: number;
+  /** Null: people heard of it before a restart. */
+  figures: SemanticLoopFact | null;
+}
 
 export class AgentFacts {
   /** Latest call or step; null when only something else was heard of it. */
@@ -23,15 +23,26 @@ export class AgentFacts {
   semanticLoop: SemanticLoopFact | null = null;
   /** When there was one before a restart; null when none is known of. */
   recalledLoopMs: number | null = null;
-  /** Session in a loop -> when it was last heard of; in the order in which they went into one. */
-  readonly #looping = new Map<string, number>();
+  readonly #semanticLoops = new LoopingSessions<SemanticLoop>();
+  readonly #looping = new LoopingSessions<{ at_ms: number }>();
   /** Every budget it has; null when nothing was heard of them. */
   #budgets: readonly BudgetUse[] | null = null;
 
   /** In the order in which they went into a loop; forgets those unheard of for too long. */
   loopingSessions(nowMs: number): readonly string[] {
-    this.#forgetIdle(nowMs);
-    return [...this.#looping.keys()];
+    this.#looping.forgetIdle(nowMs);
+    return [...this.#looping.heardWithin(LOOP_IDLE_MS_MAX, nowMs).keys()];
+  }
+
+  /** Sessions with a semantic loop within that time, in the order in which they had their first. */
+  semanticLoops(windowMs: number, nowMs: number): ReadonlyMap<string, SemanticLoop> {
+    return this.#semanticLoops.heardWithin(windowMs, nowMs);
+  }
+
+  /** There was a semantic loop before a restart, and people heard of it in these sessions. */
+  recallLoop(sessionIds: readonly string[], atMs: number): void {
+    this.recalledLoopMs = atMs;
+    for (const sessionId of sessionIds) this.#semanticLoops.note(sessionId, { at_ms: atMs, figures: null });
   }
 
   /** @returns false if this changes nothing but when it was seen */
@@ -45,6 +56,8 @@ export class AgentFacts {
         return true;
       case 'semantic_loop':
         this.semanticLoop = event;
+        if (event.session_id !== null)
+          this.#semanticLoops.note(event.session_id, { at_ms: event.at_ms, figures: event });
         return true;
       case 'spend':
         this.#budgets = noteSpend(this.#budgets ?? [], event);
@@ -65,25 +78,8 @@ export class AgentFacts {
     return this.#budgets === null ? 'unknown' : fullestBudget(this.#budgets, nowMs);
   }
 
-  #forgetIdle(nowMs: number): void {
-    for (const [sessionId, atMs] of this.#looping)
-      if (nowMs - atMs >= LOOP_IDLE_MS_MAX) this.#looping.delete(sessionId);
-  }
-
   #label(sessionId: string | null, isLooping: boolean, atMs: number): boolean {
     if (sessionId === null) return false;
-    if (!isLooping) return this.#looping.delete(sessionId);
-    const knownMs = this.#looping.get(sessionId);
-    if (knownMs !== undefined && atMs - knownMs < LOOP_IDLE_MS_MAX) {
-      this.#looping.set(sessionId, Math.max(knownMs, atMs));
-      return false;
-    }
-    this.#looping.delete(sessionId);
-    // Who is listed stays: if the newest took the place of the oldest, each would be news again with its next step.
-    const isFull = () => this.#looping.size >= LOOPING_SESSIONS_PER_AGENT_MAX;
-    if (isFull()) this.#forgetIdle(atMs);
-    if (isFull()) return false;
-    this.#looping.set(sessionId, atMs);
-    return true;
+    return isLooping ? this.#looping.note(sessionId, { at_ms: atMs }) : this.#looping.delete(sessionId);
   }
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '#testing';
-import { LOOPING_SESSIONS_PER_AGENT_MAX } from './agent-facts.js';
 import type { AlertEvent } from './alert-event.js';
 import { AGENTS_PER_TENANT_MAX, AlertRules, type DueNotice, type FiringState } from './alert-rules.js';
+import { LOOPING_SESSIONS_PER_AGENT_MAX } from './looping-sessions.js';
 import { NEWS_GAP_MS } from './notice-plan.js';
 import { defaultRules, type RuleSettings } from './rule-defaults.js';
 
@@ -135,9 +135,10 @@ describe('a kill_switch rule', () => {
 });
 
 describe('a semantic_loop rule', () => {
-  const loop = (atMs: number, occurrence = 2): AlertEvent => ({
+  const loop = (atMs: number, occurrence = 2, session_id = 's1'): AlertEvent => ({
     kind: 'semantic_loop',
     ...subject(atMs),
+    session_id,
     similarity: 0.971_23,
     threshold: 0.95,
     occurrence,
@@ -177,6 +178,70 @@ describe('a semantic_loop rule', () => {
     expect(rules.tick(T0)).toMatchObject([{ phase: 'repeat', detail: {} }]);
     expect(rules.firing('default', 'rule-semantic_loop')).toHaveLength(1);
     expect(phases(rules.tick(T0 + 5 * MINUTE))).toEqual(['recovered']);
+  });
+
+  it('tells a further session of the agent by its name and figures, once, and the end of the last', () => {
+    const { rules } = watch(rule('semantic_loop', { cooldown_s: 60 }));
+    rules.observe(loop(0));
+    expect(rules.observe(loop(2 * MINUTE, 3, 's2'))).toMatchObject([
+      {
+        phase: 'firing',
+        session_id: 's2',
+        since_ms: T0,
+        detail: {
+          occurrence: 3,
+          paused: true,
+          loop_session_count: 2,
+          new_session_count: 1,
+          newest_session_ids: ['s2', 's1'],
+        },
+      },
+    ]);
+    for (const session of ['s1', 's2']) expect(rules.observe(loop(9 * MINUTE, 4, session))).toEqual([]);
+    expect(rules.tick(T0 + 19 * MINUTE - 1)).toEqual([]);
+    expect(rules.tick(T0 + 19 * MINUTE)).toMatchObject([{ phase: 'recovered', session_id: 's2' }]);
+  });
+
+  it('tells together those that come up within the cooldown, with the figures of the newest', () => {
+    const { rules } = watch(rule('semantic_loop', { cooldown_s: 300 }));
+    rules.observe(loop(0));
+    expect(rules.observe(loop(1_000, 2, 's2'))).toEqual([]);
+    expect(rules.observe(loop(2_000, 3, 's3'))).toEqual([]);
+    expect(rules.observe(loop(3_000, 4, 's1'))).toEqual([]);
+    expect(rules.tick(T0 + 300_000)).toMatchObject([
+      { session_id: 's3', detail: { occurrence: 3, loop_session_count: 3, new_session_count: 2 } },
+    ]);
+  });
+
+  it('tells a session anew that was out of its loop for the window', () => {
+    const { rules } = watch(rule('semantic_loop', { window_s: 60 }));
+    rules.observe(loop(0));
+    rules.observe(loop(50_000, 2, 's2'));
+    rules.tick(T0 + MINUTE);
+    expect(rules.observe(loop(100_000))).toMatchObject([
+      { phase: 'firing', session_id: 's1', detail: { new_session_count: 1 } },
+    ]);
+  });
+
+  it('tells after a restart of no session twice, and of one that is new', () => {
+    const before = watch(rule('semantic_loop'));
+    before.rules.observe(loop(0));
+    const { rules } = watch(rule('semantic_loop'));
+    rules.restore('default', 'rule-semantic_loop', before.rules.states('default', 'rule-semantic_loop'));
+    expect(rules.tick(T0 + 1_000)).toEqual([]);
+    expect(rules.observe(loop(MINUTE, 3))).toEqual([]);
+    expect(rules.observe(loop(2 * MINUTE, 2, 's2'))).toMatchObject([
+      { phase: 'firing', session_id: 's2', detail: { loop_session_count: 2, new_session_count: 1 } },
+    ]);
+  });
+
+  it('tells no more than a hundred sessions of one agent apart, and goes on for as long as any loops', () => {
+    const { rules } = watch(rule('semantic_loop'));
+    for (let n = 1; n <= LOOPING_SESSIONS_PER_AGENT_MAX; n += 1) rules.observe(loop(0, 2, `s${n}`));
+    rules.tick(T0 + MINUTE);
+    expect(rules.observe(loop(9 * MINUTE, 2, 'beyond'))).toEqual([]);
+    expect(rules.tick(T0 + 18 * MINUTE)).toEqual([]);
+    expect(phases(rules.tick(T0 + 19 * MINUTE))).toEqual(['recovered']);
   });
 });
 

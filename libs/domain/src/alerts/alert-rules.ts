@@ -197,7 +197,7 @@ export class AlertRules {
       const toldSessionIds = new Set(kept.told_session_ids);
       one?.subjects.set(agent_id, { state, tally: null, sessionId: null, toldSessionIds });
       if (one?.rule.type === 'semantic_loop')
-        this.#facts(tenant, agent_id).recalledLoopMs = last_notice_ms ?? since_ms;
+        this.#facts(tenant, agent_id).recallLoop(kept.told_session_ids, last_notice_ms ?? since_ms);
     }
   }
 

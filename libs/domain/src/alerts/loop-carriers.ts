@@ -3,8 +3,8 @@
  * session, or ends it, need not be of the agent that was given it.
  */
 import { type Clock, TtlLru } from '#kernel';
-import { LOOP_IDLE_MS_MAX } from './agent-facts.js';
 import type { AlertEvent } from './alert-event.js';
+import { LOOP_IDLE_MS_MAX } from './looping-sessions.js';
 
 /** Sessions of one tenant; of one forgotten, the label ages like any other. */
 const LOOPING_SESSIONS_MAX = 20_000;

@@ -1,21 +1,59 @@
 /** A notice of looping sessions in words: those of which nobody heard by name, and how many there are in all. */
-import { LOOPING_SESSIONS_PER_AGENT_MAX } from './agent-facts.js';
+import { LOOPING_SESSIONS_PER_AGENT_MAX } from './looping-sessions.js';
 import { oneLine } from './one-line.js';
 import type { NoticeDetail } from './rule-condition.js';
 
 const SESSION_CHARS_MAX = 60;
 
+interface Words {
+  on: string;
+  text: string;
+  off: string;
+}
+
+/** What one agent does, one of its sessions, and several. */
+interface Verbs {
+  agent: string;
+  session: string;
+  sessions: string;
+}
+
 /** @param agent as a sentence begins with it */
-export function loopWords(agent: string, detail: NoticeDetail): { on: string; text: string; off: string } {
+export function loopWords(agent: string, detail: NoticeDetail): Words {
+  const verbs = {
+    agent: 'is going round in circles',
+    session: 'repeats the same steps',
+    sessions: 'repeat the same steps',
+  };
+  return { ...sessionWords(agent, verbs, detail), off: `${agent} goes round in circles no more` };
+}
+
+/** With the figures of the newest session; without any after a restart. @param agent as a sentence begins with it */
+export function semanticLoopWords(agent: string, detail: NoticeDetail): Words {
+  const { occurrence, similarity, threshold, paused, loop_session_count } = detail;
+  const does = 'asks the same again in other words';
+  const off = `${agent} has stopped asking the same again`;
+  if (occurrence === undefined)
+    return { on: `${agent} ${does}`, text: 'It did so before this gateway was started.', off };
+  const verbs = { agent: does, session: 'asks the same again', sessions: 'ask the same again' };
+  const { on, text } = sessionWords(agent, verbs, detail);
+  const isOne = Number(loop_session_count) <= 1;
+  const figures =
+    `Loop ${occurrence} of ${isOne ? 'this session' : 'the newest'}: ` +
+    `similarity ${similarity}, a loop above ${threshold}. ` +
+    (paused === true ? 'The session is paused.' : 'The model was told; the session goes on.');
+  return { on, text: isOne ? figures : `${text} ${figures}`, off };
+}
+
+function sessionWords(agent: string, verbs: Verbs, detail: NoticeDetail): Omit<Words, 'off'> {
   const count = Number(detail.loop_session_count);
   const newCount = Number(detail.new_session_count);
   const isMore = newCount > 0 && newCount < count;
   const where = newCount === 1 ? ' in another session' : ` in ${newCount} more sessions`;
-  const sessions = repeating(isMore ? newCount : count, namesOf(detail.newest_session_ids));
+  const sessions = looping(verbs, isMore ? newCount : count, namesOf(detail.newest_session_ids));
   return {
-    on: `${agent} is going round in circles${isMore ? where : ''}`,
+    on: `${agent} ${verbs.agent}${isMore ? where : ''}`,
     text: isMore ? `${sessions} In all, ${counted(count)} of its sessions do.` : sessions,
-    off: `${agent} goes round in circles no more`,
   };
 }
 
@@ -25,11 +63,11 @@ const counted = (count: number): string =>
 const namesOf = (ids: NoticeDetail[string] | undefined): string[] =>
   Array.isArray(ids) ? ids.map((id) => `"${oneLine(id, SESSION_CHARS_MAX)}"`) : [];
 
-function repeating(count: number, newest: readonly string[]): string {
-  if (count === 1) return `Session ${newest[0]} repeats the same steps.`;
-  if (count <= newest.length) return `Sessions ${listed(newest.slice(0, count))} repeat the same steps.`;
+function looping({ session, sessions }: Verbs, count: number, newest: readonly string[]): string {
+  if (count === 1) return `Session ${newest[0]} ${session}.`;
+  if (count <= newest.length) return `Sessions ${listed(newest.slice(0, count))} ${sessions}.`;
   const many = counted(count).replace('at', 'At');
-  return `${many} sessions repeat the same steps, the newest are ${listed(newest)}.`;
+  return `${many} sessions ${sessions}, the newest are ${listed(newest)}.`;
 }
 
 /** `a, b and c`. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ALERT_TYPES, type AlertType, alertNoticeSchema } from '#contracts';
-import { LOOPING_SESSIONS_PER_AGENT_MAX } from './agent-facts.js';
 import type { DueNotice } from './alert-rules.js';
+import { LOOPING_SESSIONS_PER_AGENT_MAX } from './looping-sessions.js';
 import { mailOf, slackBody } from './message-bodies.js';
 import { noticeOf, spokenDuration, testNotice } from './notice.js';
 import { oneLine } from './one-line.js';
@@ -11,7 +11,16 @@ const AT = Date.UTC(2026, 0, 15, 12);
 const DETAILS: Record<AlertType, DueNotice['detail']> = {
   kill_switch: { incident_id: 'inc-1', score: 13, threshold: 10 },
   entropy_loop: { loop_session_count: 1, new_session_count: 1, newest_session_ids: ['s 1'] },
-  semantic_loop: { similarity: 0.97, threshold: 0.95, occurrence: 2, paused: false, window_s: 600 },
+  semantic_loop: {
+    similarity: 0.97,
+    threshold: 0.95,
+    occurrence: 2,
+    paused: false,
+    window_s: 600,
+    loop_session_count: 1,
+    new_session_count: 1,
+    newest_session_ids: ['s 1'],
+  },
   budget: { period: 'day', spent_usd: 8.5, budget_usd: 10, share: 0.85, threshold: 0.8, refused: false },
   error_rate: { share: 0.6, threshold: 0.5, call_count: 20, failure_count: 12, window_s: 300 },
   agent_silent: { silent_s: 720, window_s: 600, last_seen_ms: AT - 720_000 },
@@ -97,6 +106,21 @@ describe('a notice', () => {
     const full = LOOPING_SESSIONS_PER_AGENT_MAX;
     expect(loops(full, 1).text).toContain('In all, at least 100 of its sessions do.');
     expect(loops(full, 0, { phase: 'repeat' }).text).toMatch(/^At least 100 sessions repeat/);
+  });
+
+  it('names the sessions that ask the same again, with the figures of the newest', () => {
+    const several = {
+      ...DETAILS.semantic_loop,
+      loop_session_count: 3,
+      new_session_count: 2,
+      newest_session_ids: ['s3', 's2', 's1'],
+    };
+    expect(noticeOf(due('semantic_loop', { detail: several }), context)).toMatchObject({
+      title: 'Agent "crawler" asks the same again in other words in 2 more sessions',
+      text:
+        'Sessions "s3" and "s2" ask the same again. In all, 3 of its sessions do. ' +
+        'Loop 2 of the newest: similarity 0.97, a loop above 0.95. The model was told; the session goes on.',
+    });
   });
 
   it('leads to the page where one can look', () => {

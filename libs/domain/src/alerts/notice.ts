@@ -1,7 +1,7 @@
 /** A due notice in words: one line, a few sentences, and where to look. Ids of agents are strangers' text: cleaned. */
 import type { AlertNotice } from '#contracts';
 import type { DueNotice } from './alert-rules.js';
-import { loopWords } from './loop-words.js';
+import { loopWords, semanticLoopWords } from './loop-words.js';
 import { oneLine } from './one-line.js';
 
 const percent = (share: unknown): string => `${Math.round(Number(share) * 100)} %`;
@@ -29,17 +29,7 @@ function wordsOf({ rule, agent_id, detail }: DueNotice): { on: string; text: str
     case 'entropy_loop':
       return loopWords(agent, detail);
     case 'semantic_loop':
-      return {
-        on: `${agent} asks the same again in other words`,
-        text:
-          detail.occurrence === undefined
-            ? 'It did so before this gateway was started.'
-            : `Loop ${detail.occurrence} of this session: similarity ${detail.similarity}, a loop above ${detail.threshold}. ` +
-              (detail.paused === true
-                ? 'The session is paused.'
-                : 'The model was told; the session goes on.'),
-        off: `${agent} has stopped asking the same again`,
-      };
+      return semanticLoopWords(agent, detail);
     case 'budget': {
       const spent = `${usd(detail.spent_usd)} of ${usd(detail.budget_usd)} are spent`;
       const off = `${agent} is within its budget again`;

@@ -52,7 +52,7 @@ export function readCondition(input: ConditionInput): Condition {
     case 'entropy_loop':
       return entropyLoop(input);
     case 'semantic_loop':
-      return semanticLoop(rule, facts, nowMs);
+      return semanticLoop(input);
     case 'budget': {
       const fullest = facts.fullestBudget(nowMs);
       if (fullest === 'unknown') return { holds: 'unknown', session_id: null, detail: {} };
@@ -89,37 +89,48 @@ export function readCondition(input: ConditionInput): Condition {
   }
 }
 
-/** It is over when no session loops any more. */
-function entropyLoop({ facts, toldSessionIds, nowMs }: ConditionInput): Condition {
-  const looping = facts.loopingSessions(nowMs);
+/** Sessions in the order in which they went into a loop, those apart of which people heard. */
+function tellApart(looping: readonly string[], toldSessionIds: ReadonlySet<string>) {
   const told = looping.filter((id) => toldSessionIds.has(id));
   const untold = looping.filter((id) => !toldSessionIds.has(id));
   // What is told already is older, whatever order it was found in after a restart.
   const newest = [...told, ...untold].slice(-NAMED_SESSIONS_MAX).reverse();
-  return {
-    holds: looping.length > 0,
-    session_id: newest[0] ?? null,
-    detail: {
-      loop_session_count: looping.length,
-      new_session_count: untold.length,
-      newest_session_ids: newest,
-    },
-    sessions: { told, untold },
+  const detail: NoticeDetail = {
+    loop_session_count: looping.length,
+    new_session_count: untold.length,
+    newest_session_ids: newest,
   };
+  return { newestId: newest[0] ?? null, detail, sessions: { told, untold } };
+}
+
+/** It is over when no session loops any more. */
+function entropyLoop({ facts, toldSessionIds, nowMs }: ConditionInput): Condition {
+  const looping = facts.loopingSessions(nowMs);
+  const { newestId, detail, sessions } = tellApart(looping, toldSessionIds);
+  return { holds: looping.length > 0, session_id: newestId, detail, sessions };
 }
 
 /** A loop is a moment; it is over when none followed. One from before a restart goes on until then, without figures. */
-function semanticLoop(rule: RuleSettings, facts: AgentFacts, nowMs: number): Condition {
+function semanticLoop({ rule, facts, toldSessionIds, nowMs }: ConditionInput): Condition {
   const windowS = rule.window_s ?? SEMANTIC_LOOP_WINDOW_S_DEFAULT;
   const isRecent = (atMs: number | null) => atMs !== null && nowMs - atMs < windowS * 1_000;
-  const loop = facts.semanticLoop;
-  if (loop === null)
-    return { holds: isRecent(facts.recalledLoopMs) ? 'unknown' : false, session_id: null, detail: {} };
-  const { similarity, threshold, occurrence, paused, session_id, at_ms } = loop;
+  const looping = facts.semanticLoops(windowS * 1_000, nowMs);
+  const { newestId, detail, sessions } = tellApart([...looping.keys()], toldSessionIds);
+  const latest = facts.semanticLoop;
+  if (latest === null)
+    return {
+      holds: isRecent(facts.recalledLoopMs) ? 'unknown' : false,
+      session_id: null,
+      detail: {},
+      sessions,
+    };
+  const newest = newestId === null ? null : looping.get(newestId)?.figures;
+  const { similarity, threshold, occurrence, paused, session_id } = newest ?? latest;
   return {
-    holds: isRecent(at_ms),
+    holds: isRecent(latest.at_ms),
     session_id,
-    detail: { similarity: round(similarity, 4), threshold, occurrence, paused, window_s: windowS },
+    detail: { ...detail, similarity: round(similarity, 4), threshold, occurrence, paused, window_s: windowS },
+    sessions,
   };
 }
 
