@@ -232,6 +232,39 @@ describe('after a restart', () => {
     expect(JSON.parse(next.sent[0]?.body ?? '{}')).toMatchObject({ phase: 'recovered' });
   });
 
+  it('a budget that refused a call goes on refusing, though a smaller call goes through', async () => {
+    const first = await startAlerts();
+    const { channel } = await first.area.channels.create(ADMIN, WEBHOOK);
+    const { rule_id } = await first.area.rules.create(ADMIN, {
+      ...budget,
+      channel_ids: [channel.channel_id],
+    });
+    const spend = (refused: 'month' | null) => ({
+      kind: 'spend' as const,
+      tenant_id: 'default',
+      agent_id: 'crawler',
+      session_id: null,
+      at_ms: first.time.nowMs(),
+      budgets: [{ period: 'month' as const, spent_usd: 3, budget_usd: 10 }],
+      refused,
+    });
+    first.area.monitor.note(spend('month'));
+    await settle();
+    await first.time.pass(1_000);
+    await settle();
+    expect(first.sent).toHaveLength(1);
+
+    const next = await startAlerts({ store: first.store, time: first.time });
+    next.area.monitor.note(spend(null));
+    next.area.monitor.note(spend('month'));
+    await next.time.pass(2_000);
+    await settle();
+    expect(next.sent).toEqual([]);
+    expect(next.area.rules.list('default').find((rule) => rule.rule_id === rule_id)?.firing).toMatchObject([
+      { agent_id: 'crawler', notice_count: 1 },
+    ]);
+  });
+
   it('an incident that was stored and never told is told; an old one is not', async () => {
     const store = new MemoryAlertStore();
     const { time } = await startAlerts({ store });

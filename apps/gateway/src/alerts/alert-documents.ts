@@ -21,6 +21,18 @@ const firingSchema = z.array(
     last_notice_ms: z.number().nullable(),
     // Absent: written before sessions were told apart.
     told_session_ids: z.array(z.string()).default([]),
+    // Absent: written before refusals were kept.
+    refusals: z
+      .array(
+        z.object({
+          period: z.enum(['hour', 'day', 'month']),
+          spent_usd: z.number(),
+          budget_usd: z.number(),
+          at_ms: z.number(),
+          refused_at_ms: z.number().nullable(),
+        }),
+      )
+      .default([]),
   }),
 );
 

@@ -1,6 +1,6 @@
 /** What the rules remember of one agent: enough to say whether a condition holds now, and no more. */
 import type { AlertEvent } from './alert-event.js';
-import { type BudgetShare, type BudgetUse, fullestBudget, noteSpend } from './budget-share.js';
+import { type BudgetShare, type BudgetUse, fullestBudget, isRefusalNews, noteSpend } from './budget-share.js';
 import { LOOP_IDLE_MS_MAX, LoopingSessions } from './looping-sessions.js';
 
 type SemanticLoopFact = Omit<AlertEvent & { kind: 'semantic_loop' }, 'kind' | 'tenant_id' | 'agent_id'>;
@@ -25,8 +25,9 @@ export class AgentFacts {
   recalledLoopMs: number | null = null;
   readonly #semanticLoops = new LoopingSessions<SemanticLoop>();
   readonly #looping = new LoopingSessions<{ at_ms: number }>();
-  /** Every budget it has; null when nothing was heard of them. */
-  #budgets: readonly BudgetUse[] | null = null;
+  /** Every budget it has; where nothing was heard of them yet, those that refused a call before a restart. */
+  #budgets: readonly BudgetUse[] = [];
+  #isBudgetKnown = false;
 
   /** In the order in which they went into a loop; forgets those unheard of for too long. */
   loopingSessions(nowMs: number): readonly string[] {
@@ -45,7 +46,17 @@ export class AgentFacts {
     for (const sessionId of sessionIds) this.#semanticLoops.note(sessionId, { at_ms: atMs, figures: null });
   }
 
-  /** @returns false if this changes nothing but when it was seen */
+  /** The budgets that have refused a call, to be kept. */
+  get refusals(): readonly BudgetUse[] {
+    return this.#budgets.filter(({ refused_at_ms }) => refused_at_ms !== null);
+  }
+
+  /** As they were kept before a restart. */
+  recallRefusals(refusals: readonly BudgetUse[]): void {
+    this.#budgets = refusals;
+  }
+
+  /** @returns false if this changes nothing but when it was seen, and what it has spent */
   apply(event: AlertEvent): boolean {
     switch (event.kind) {
       case 'incident':
@@ -59,9 +70,12 @@ export class AgentFacts {
         if (event.session_id !== null)
           this.#semanticLoops.note(event.session_id, { at_ms: event.at_ms, figures: event });
         return true;
-      case 'spend':
-        this.#budgets = noteSpend(this.#budgets ?? [], event);
-        return true;
+      case 'spend': {
+        const isNews = isRefusalNews(this.#budgets, event);
+        this.#budgets = noteSpend(this.#budgets, event);
+        this.#isBudgetKnown = true;
+        return isNews;
+      }
       case 'call':
         this.seenAtMs = Math.max(this.seenAtMs ?? 0, event.at_ms);
         return true;
@@ -73,9 +87,10 @@ export class AgentFacts {
     }
   }
 
-  /** Null where it has none; `unknown` where nothing was heard of them. */
+  /** Null where it has none; `unknown` where too little was heard of them. */
   fullestBudget(nowMs: number): BudgetShare | null | 'unknown' {
-    return this.#budgets === null ? 'unknown' : fullestBudget(this.#budgets, nowMs);
+    const fullest = fullestBudget(this.#budgets, nowMs);
+    return this.#isBudgetKnown || fullest?.refused === true ? fullest : 'unknown';
   }
 
   #label(sessionId: string | null, isLooping: boolean, atMs: number): boolean {

@@ -88,6 +88,7 @@ const kept = (changes: Partial<FiringState> = {}): FiringState => ({
   notice_count: 1,
   last_notice_ms: T0,
   told_session_ids: [],
+  refusals: [],
   ...changes,
 });
 const phases = (due: DueNotice[]): string[] => due.map(({ phase }) => phase);
@@ -483,6 +484,58 @@ describe('a budget rule', () => {
     rules.observe(refusal(0, 3, 'day'));
     const larger = { ...spent(3, 'day'), budget_usd: 20 };
     expect(phases(rules.observe(spendOf(1, larger)))).toEqual(['recovered']);
+  });
+
+  /** What a second process knows that was started on what the first has kept. */
+  const restarted = ({ rules: before }: ReturnType<typeof watch>) => {
+    const { rules } = watch(rule('budget'));
+    rules.restore('default', 'rule-budget', before.states('default', 'rule-budget'));
+    return rules;
+  };
+
+  it('knows after a restart that a call was refused: it neither ends with a smaller one, nor fires again', () => {
+    const before = watch(rule('budget'));
+    before.rules.observe(refusal(0, 3, 'day'));
+    const rules = restarted(before);
+    expect(rules.tick(T0 + MINUTE)).toEqual([]);
+    expect(rules.observe(spend(2 * MINUTE, 3.1))).toEqual([]);
+    expect(rules.observe(refusal(3 * MINUTE, 3.1, 'day'))).toEqual([]);
+    expect(phases(rules.tick(T0 + 12 * 60 * MINUTE))).toEqual(['recovered']);
+  });
+
+  it('says after a restart what was refused, and no more is known once the period is over', () => {
+    const before = watch(rule('budget'));
+    before.rules.observe(spendOf(0, spent(9, 'month')));
+    before.rules.observe({ ...spendOf(1, spent(2, 'hour'), spent(9, 'month')), refused: 'hour' });
+    const { rules } = watch(rule('budget', { repeat_s: 60 }));
+    rules.restore('default', 'rule-budget', before.rules.states('default', 'rule-budget'));
+    expect(rules.tick(T0 + MINUTE)).toMatchObject([
+      { phase: 'repeat', detail: { period: 'hour', spent_usd: 2, refused: true } },
+    ]);
+    expect(phases(rules.tick(T0 + 61 * MINUTE))).toEqual(['repeat']);
+    expect(rules.observe(spendOf(62 * MINUTE - 1_000, spent(0, 'hour'), spent(9, 'month')))).toEqual([]);
+    expect(rules.firing('default', 'rule-budget')).toHaveLength(1);
+  });
+
+  it('is kept with its latest refusal, but not with each', () => {
+    const before = watch(rule('budget'));
+    for (let n = 0; n < 50; n += 1) before.rules.observe(refusal(n * MINUTE, 3, 'hour'));
+    before.rules.takeChanged();
+    before.rules.observe(refusal(50 * MINUTE, 3, 'hour'));
+    expect(before.rules.takeChanged()).toHaveLength(1);
+    before.rules.observe(refusal(50 * MINUTE + 1_000, 3, 'hour'));
+    before.rules.observe(spend(50 * MINUTE + 2_000, 3, 'hour'));
+    expect(before.rules.takeChanged()).toEqual([]);
+    const rules = restarted(before);
+    expect(rules.observe(spend(110 * MINUTE, 0, 'hour'))).toEqual([]);
+    expect(phases(rules.tick(T0 + 110 * MINUTE + 1_000))).toEqual(['recovered']);
+  });
+
+  it('ends after a restart when the budget that refused a call is made larger', () => {
+    const before = watch(rule('budget'));
+    before.rules.observe(refusal(0, 3, 'day'));
+    const larger = { ...spent(3, 'day'), budget_usd: 20 };
+    expect(phases(restarted(before).observe(spendOf(MINUTE, larger)))).toEqual(['recovered']);
   });
 
   it('looks at the fullest of several budgets', () => {

@@ -9,6 +9,7 @@ import type { AlertRule, AlertType, NOTICE_PHASES } from '#contracts';
 import { type Clock, TtlLru } from '#kernel';
 import { AgentFacts } from './agent-facts.js';
 import type { AlertEvent } from './alert-event.js';
+import type { BudgetUse } from './budget-share.js';
 import { CallTally } from './call-tally.js';
 import { LoopCarriers } from './loop-carriers.js';
 import { isForgettable, planNotice, QUIET, type SubjectState } from './notice-plan.js';
@@ -41,6 +42,8 @@ export interface FiringState {
   last_notice_ms: number | null;
   /** Sessions of which people heard; some may be over. */
   told_session_ids: string[];
+  /** `budget` only: those that have refused a call. */
+  refusals: readonly BudgetUse[];
 }
 
 interface Subject {
@@ -158,8 +161,9 @@ export class AlertRules {
   /** To be kept, and given to `restore` after a restart. */
   states(tenantId: string, ruleId: string): FiringState[] {
     const states: FiringState[] = [];
-    const subjects = this.#tenant(tenantId).rules.get(ruleId)?.subjects ?? [];
-    for (const [agentId, { state, toldSessionIds }] of subjects) {
+    const { rules, agents } = this.#tenant(tenantId);
+    const one = rules.get(ruleId);
+    for (const [agentId, { state, toldSessionIds }] of one?.subjects ?? []) {
       if (state.sinceMs === null) continue;
       states.push({
         agent_id: agentId,
@@ -167,6 +171,7 @@ export class AlertRules {
         notice_count: state.noticeCount,
         last_notice_ms: state.lastNoticeMs,
         told_session_ids: [...toldSessionIds],
+        refusals: one?.rule.type === 'budget' ? (agents.peek(agentId)?.refusals ?? []) : [],
       });
     }
     return states;
@@ -192,12 +197,13 @@ export class AlertRules {
     const tenant = this.#tenant(tenantId);
     const one = tenant.rules.get(ruleId);
     for (const kept of states.slice(0, SUBJECTS_PER_RULE_MAX)) {
-      const { agent_id, since_ms, notice_count, last_notice_ms } = kept;
+      const { agent_id, since_ms, notice_count, last_notice_ms, refusals } = kept;
       const state = { sinceMs: since_ms, noticeCount: notice_count, lastNoticeMs: last_notice_ms };
       const toldSessionIds = new Set(kept.told_session_ids);
       one?.subjects.set(agent_id, { state, tally: null, sessionId: null, toldSessionIds });
       if (one?.rule.type === 'semantic_loop')
         this.#facts(tenant, agent_id).recallLoop(kept.told_session_ids, last_notice_ms ?? since_ms);
+      if (refusals.length > 0) this.#facts(tenant, agent_id).recallRefusals(refusals);
     }
   }
 
@@ -217,6 +223,7 @@ export class AlertRules {
         subject.tally.add(event.at_ms, event.failed);
       }
       this.#evaluate(event.tenant_id, one, event.agent_id, facts, event.at_ms, due);
+      if (rule.type === 'budget' && isNews) this.markChanged(event.tenant_id, rule.rule_id);
       // An operator looked and decided: what stops the agent after that is news, whatever the cooldown.
       if (event.kind === 'reactivated') one.subjects.delete(event.agent_id);
     }

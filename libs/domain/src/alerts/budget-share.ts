@@ -2,6 +2,8 @@
 import type { AlertEvent, BudgetPeriod, BudgetSpend } from './alert-event.js';
 
 const HOUR_MS = 3_600_000;
+/** A budget that goes on refusing is kept anew this often, not with each call. Days and months begin with a new one. */
+const REFUSAL_KEPT_EVERY_MS = 5 * 60_000;
 
 /** One budget as it was told last. */
 export interface BudgetUse extends BudgetSpend {
@@ -21,6 +23,16 @@ export const noteSpend = (
     // Each field by name: with every call, and a spread with a field that is null or a time is a slow one.
     return { period, spent_usd, budget_usd, at_ms, refused_at_ms };
   });
+
+/** False where as good as the same is known already: a call was refused by it in these five minutes. */
+export function isRefusalNews(
+  before: readonly BudgetUse[],
+  { refused, at_ms }: AlertEvent & { kind: 'spend' },
+): boolean {
+  if (refused === null) return false;
+  const known = before.find(({ period }) => period === refused)?.refused_at_ms ?? Number.NEGATIVE_INFINITY;
+  return Math.floor(known / REFUSAL_KEPT_EVERY_MS) !== Math.floor(at_ms / REFUSAL_KEPT_EVERY_MS);
+}
 
 /** @returns false once the period that this moment was in is over: a sliding hour, a calendar day or month in UTC */
 function isCurrent(period: BudgetPeriod, atMs: number, nowMs: number): boolean {
