@@ -27,11 +27,15 @@ let audited: string[];
 /** Whether the agent was active at each change that was told. */
 let toldActive: boolean[];
 let agents: AgentDirectory;
+let closed: string[];
+let kept: { tenant_id: string; id: string; body: AgentPolicy }[];
 beforeEach(() => {
   writes = [];
   onDisk = null;
   audited = [];
   toldActive = [];
+  closed = [];
+  kept = [];
   const write = async (): Promise<void> => {
     const gate = deferred();
     writes.push(gate);
@@ -39,7 +43,7 @@ beforeEach(() => {
   };
   agents = new AgentDirectory({
     store: {
-      documents: async () => [],
+      documents: async (kind: string) => (kind === 'agent_policy' ? kept : []),
       openIncidents: async () => [],
       closeIncidents: async () => {
         await write();
@@ -58,6 +62,7 @@ beforeEach(() => {
     },
     clock: new FakeClock(),
     onPolicy: (scope: AgentScope) => toldActive.push(agents.policy(scope).active),
+    onClosed: (tenantId: string) => closed.push(tenantId),
     onUnsaved: () => expect.unreachable(),
     settingsCountMax: 4,
   } as unknown as ConstructorParameters<typeof AgentDirectory>[0]);
@@ -195,5 +200,67 @@ describe('one tenant', () => {
     await settle(agents.patchPolicy(other, { requests_per_minute: 5 }, eve));
     expect(agents.policy(other).requests_per_minute).toBe(5);
     expect(agents.policy(agentScope('default', 'e')).active).toBe(false);
+  });
+});
+
+describe('agents that the kill switch stops under ever new names', () => {
+  const named = (agent: string, tenant = 'default') => agentScope(tenant, agent);
+  const kill = (agent: string) =>
+    agents.deactivateByKillSwitch(named(agent), { ...incident(`inc-${agent}`), agent_id: agent });
+  const NAMES = Array.from({ length: 10 }, (_, index) => `new ${index}`);
+
+  test('stay stopped one and all, in bounded memory, and close their tenant and no other', () => {
+    for (const name of NAMES) kill(name);
+    for (const name of NAMES) expect(agents.restriction(named(name))).toMatchObject({ active: false });
+    expect([...agents.known('default')].length).toBeLessThanOrEqual(2);
+    expect(closed).toEqual(['default']);
+    expect(agents.restriction(named('unheard of'))).toMatchObject({
+      active: false,
+      deactivated_by: KILL_SWITCH_ACTOR,
+    });
+    expect(agents.restriction(named('unheard of', 'other'))).toBeNull();
+  });
+
+  test('take no place of what operators set, which stays in force', async () => {
+    await settle(agents.patchPolicy(named('limited'), { requests_per_minute: 5 }, ANN));
+    for (const name of NAMES) kill(name);
+    await settle(agents.patchPolicy(named('another'), { active: false, reason: 'no' }, ANN));
+    expect(agents.policy(named('limited'))).toMatchObject({ active: true, requests_per_minute: 5 });
+    expect(agents.policy(named('another'))).toMatchObject({ active: false, deactivated_reason: 'no' });
+  });
+
+  test('do not keep an operator from letting in whom they name, until it is stopped again', async () => {
+    for (const name of NAMES) kill(name);
+    expect(await settle(agents.reactivate(named('healthy'), ANN, nothing))).toEqual(['reactivated']);
+    expect(agents.policy(named('healthy')).active).toBe(true);
+    kill('healthy');
+    expect(agents.policy(named('healthy')).active).toBe(false);
+  });
+
+  test('are not let in by a change that was being written when they were stopped', async () => {
+    const patch = agents.patchPolicy(named('new 0'), { requests_per_minute: 5 }, ANN);
+    await turn();
+    for (const name of NAMES) kill(name);
+    expect(await settle(patch)).toMatchObject([{ active: false, requests_per_minute: 5 }]);
+    await settle(agents.patchPolicy(named('new 0'), { requests_per_minute: 6 }, ANN));
+    expect(agents.policy(named('new 0'))).toMatchObject({ active: false, requests_per_minute: 6 });
+  });
+
+  test('are as stopped after a restart', async () => {
+    const body = { ...agents.policy(AGENT), active: false, deactivated_by: KILL_SWITCH_ACTOR };
+    kept = NAMES.map((id) => ({ tenant_id: 'default', id, body: { ...body, agent_id: id } }));
+    await agents.load();
+    for (const name of NAMES) expect(agents.policy(named(name)).active).toBe(false);
+    expect([...agents.known('default')].length).toBeLessThanOrEqual(2);
+    expect(closed).toEqual(['default']);
+  });
+
+  test('close nothing while there are places, however often one is stopped', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      for (const name of NAMES.slice(0, 2)) kill(name);
+      await settle(...NAMES.slice(0, 2).map((name) => agents.reactivate(named(name), ANN, nothing)));
+    }
+    expect(closed).toEqual([]);
+    expect(agents.restriction(named('unheard of'))).toBeNull();
   });
 });

@@ -1,5 +1,5 @@
 /**
- * What operators have set for each agent: its policy and its kill switch. In memory whole, because every call asks;
+ * What operators have set for each agent: its policy and its kill switch. In memory, because every call asks;
  * a change is durable before it is in force, except that the kill switch takes effect first and is written after.
  * Changes of one agent are made one after another. The kill switch alone does not wait for its turn: a change that is
  * being written while it fires finds, once written, that the agent was stopped meanwhile, and leaves it so.
@@ -23,6 +23,7 @@ import { applyKillSwitchPatch } from '#domain/kill-switch';
 import { applyPolicyPatch, defaultPolicy } from '#domain/policy';
 import { ChangeQueue, type Clock } from '#kernel';
 import type { Auditor, SettingsAudit } from '../auth/settings-audit.js';
+import { AgentPolicies } from './agent-policies.js';
 import { FairShare } from './fair-share.js';
 
 /** Agents that may have a policy of their own, and as many a kill switch; half of them of one tenant. */
@@ -34,6 +35,8 @@ export interface AgentDirectoryParts {
   clock: Clock;
   /** Another policy is in force. Called in the turn of the change; must not throw. */
   onPolicy: (scope: AgentScope) => void;
+  /** The kill switch stopped more of a tenant's agents than are told apart: see `AgentPolicies`. Must not throw. */
+  onClosed: (tenantId: string) => void;
   /** The kill switch's deactivation could not be written; it is in force until the next start. */
   onUnsaved: (error: unknown) => void;
   /** `SETTINGS_COUNT_MAX` unless a spec needs few. */
@@ -43,32 +46,35 @@ export interface AgentDirectoryParts {
 /** `stopped_again`: the kill switch fired after the operator had asked; the agent is stopped. */
 export type Reactivation = 'reactivated' | 'already_active' | 'stopped_again';
 
-/** As the store names them. */
-type SettingsKind = 'agent_policy' | 'kill_switch';
-
 const KILL_SWITCH: Auditor = { operator_id: KILL_SWITCH_ACTOR, role: 'system' };
 
 export class AgentDirectory {
   readonly #parts: AgentDirectoryParts;
-  readonly #policies = new Map<AgentScope, AgentPolicy>();
+  readonly #policies: AgentPolicies;
   readonly #killSwitches = new Map<AgentScope, KillSwitchSettings>();
-  /** Latest incident per agent that nobody has reactivated. */
+  /** Latest incident per listed agent that nobody has reactivated. */
   readonly #openIncidents = new Map<AgentScope, string>();
   readonly #changes = new ChangeQueue<AgentScope>();
-  /** Places of `#policies` and of `#killSwitches`. An agent that was killed has one whether there is room or not. */
-  readonly #places: Record<SettingsKind, FairShare>;
+  /** Stops by the kill switch whose write is not over: what is written meanwhile does not undo them. */
+  readonly #unwritten = new Map<AgentScope, AgentPolicy>();
+  readonly #killSwitchPlaces: FairShare;
 
   constructor(parts: AgentDirectoryParts) {
     this.#parts = parts;
-    const places = { max: parts.settingsCountMax ?? SETTINGS_COUNT_MAX, onFull: () => {} };
-    this.#places = { agent_policy: new FairShare(places), kill_switch: new FairShare(places) };
+    const { settingsCountMax: countMax = SETTINGS_COUNT_MAX, onClosed } = parts;
+    this.#killSwitchPlaces = new FairShare({ max: countMax, onFull: () => {} });
+    this.#policies = new AgentPolicies({
+      countMax,
+      onClosed,
+      onUnlisted: (scope) => this.#openIncidents.delete(scope),
+    });
   }
 
   /** Before the first call. Rejects as the store does. */
   async load(): Promise<void> {
     const { store } = this.#parts;
     for (const { tenant_id, id, body } of await store.documents('agent_policy'))
-      this.#setPolicy(agentScope(tenant_id, id), { ...defaultPolicy(id), ...(body as AgentPolicy) });
+      this.#policies.set(agentScope(tenant_id, id), { ...defaultPolicy(id), ...(body as AgentPolicy) });
     for (const { tenant_id, id, body } of await store.documents('kill_switch'))
       this.#setKillSwitch(agentScope(tenant_id, id), {
         ...KILL_SWITCH_DEFAULTS,
@@ -76,21 +82,21 @@ export class AgentDirectory {
       });
     for (const { tenant_id, incident } of await store.openIncidents()) {
       const scope = agentScope(tenant_id, incident.agent_id);
-      this.#openIncidents.set(scope, incident.incident_id);
       // The gateway died between a firing and its deactivation's write.
       const policy = this.policy(scope);
-      if (policy.active) this.#setPolicy(scope, deactivatedBy(policy, incident));
+      if (policy.active) this.#policies.set(scope, deactivatedBy(policy, incident));
+      this.#noteOpen(scope, incident);
     }
   }
 
   /** Hot path. */
   policy(scope: AgentScope): AgentPolicy {
-    return this.#policies.get(scope) ?? defaultPolicy(splitAgentScope(scope).agentId);
+    return this.restriction(scope) ?? defaultPolicy(splitAgentScope(scope).agentId);
   }
 
   /** Hot path; null for an agent without limits that may run: nothing to check. */
   restriction(scope: AgentScope): AgentPolicy | null {
-    return this.#policies.get(scope) ?? null;
+    return this.#policies.restriction(scope);
   }
 
   /** Hot path. */
@@ -105,7 +111,7 @@ export class AgentDirectory {
   /** Agents with settings of their own. */
   *known(tenantId: string): Generator<string> {
     const seen = new Set<string>();
-    for (const scope of [...this.#policies.keys(), ...this.#killSwitches.keys()]) {
+    for (const scope of [...this.#policies.scopes(), ...this.#killSwitches.keys()]) {
       const { tenantId: owner, agentId } = splitAgentScope(scope);
       if (owner === tenantId && !seen.has(agentId)) {
         seen.add(agentId);
@@ -121,6 +127,7 @@ export class AgentDirectory {
     by: OperatorPrincipal,
   ): Promise<AgentPolicy> {
     return this.#changes.run(scope, async () => {
+      requirePlace(this.#policies.fits(scope));
       const before = this.policy(scope);
       const after = applyPolicyPatch(before, patch, by.operator_id, this.#parts.clock.nowMs());
       const saved = await this.#savePolicy(scope, after);
@@ -136,6 +143,9 @@ export class AgentDirectory {
     by: OperatorPrincipal,
   ): Promise<KillSwitchSettings> {
     return this.#changes.run(scope, async () => {
+      const { tenantId } = splitAgentScope(scope);
+      const isKnown = this.#killSwitches.has(scope);
+      requirePlace(isKnown || this.#killSwitchPlaces.fits(tenantId, 1));
       const after = applyKillSwitchPatch(this.killSwitch(scope), patch);
       await this.#save(scope, 'kill_switch', after);
       this.#setKillSwitch(scope, after);
@@ -147,16 +157,21 @@ export class AgentDirectory {
   /** In force at once: the agent's next call is refused whatever the disk does. False: it was deactivated already. */
   deactivateByKillSwitch(scope: AgentScope, incident: Incident): boolean {
     const before = this.policy(scope);
-    this.#openIncidents.set(scope, incident.incident_id);
-    // A copy where it is stopped already: a reactivation that is being written sees that something came between.
-    this.#enforce(scope, before.active ? deactivatedBy(before, incident) : { ...before });
+    const stopped = before.active ? deactivatedBy(before, incident) : { ...before };
+    this.#unwritten.set(scope, stopped);
+    this.#policies.set(scope, stopped);
+    this.#noteOpen(scope, incident);
+    this.#parts.onPolicy(scope);
     this.#changes
       .run(scope, async () => {
-        await this.#savePolicy(scope, this.policy(scope));
+        await this.#savePolicy(scope, this.#policies.listed(scope) ?? stopped);
         if (before.active)
           await this.#audit(scope, KILL_SWITCH, 'agent.deactivate', { incident_id: incident.incident_id });
       })
-      .catch(this.#parts.onUnsaved);
+      .catch(this.#parts.onUnsaved)
+      .finally(() => {
+        if (this.#unwritten.get(scope) === stopped) this.#unwritten.delete(scope);
+      });
     return before.active;
   }
 
@@ -171,6 +186,7 @@ export class AgentDirectory {
     return this.#changes.run(scope, async () => {
       const before = this.policy(scope);
       if (before.active) return 'already_active';
+      requirePlace(this.#policies.fits(scope));
       const incidentId = this.#openIncidents.get(scope);
       // Fired while this waited for its turn: the operator cannot have meant it.
       if (incidentId !== undefined && incidentId !== asked) return 'stopped_again';
@@ -179,7 +195,7 @@ export class AgentDirectory {
       if (this.#openIncidents.get(scope) === incidentId) this.#openIncidents.delete(scope);
       const after = applyPolicyPatch(before, { active: true }, by.operator_id, nowMs);
       await this.#save(scope, 'agent_policy', after);
-      if (this.#putInForce(scope, after, before).active) {
+      if (this.#putInForce(scope, after).active) {
         onActive();
         await this.#audit(scope, by, 'agent.reactivate', {});
       } else {
@@ -191,33 +207,28 @@ export class AgentDirectory {
   }
 
   async #savePolicy(scope: AgentScope, policy: AgentPolicy): Promise<AgentPolicy> {
-    const before = this.#policies.get(scope);
     await this.#save(scope, 'agent_policy', policy);
-    return this.#putInForce(scope, policy, before);
+    return this.#putInForce(scope, policy);
   }
 
   /**
    * The given policy, unless the kill switch fired since. Its own write is next in the queue.
-   * @param before what was in force when the change began
    * @returns what is in force
    */
-  #putInForce(scope: AgentScope, policy: AgentPolicy, before: AgentPolicy | undefined): AgentPolicy {
-    const now = this.#policies.get(scope);
-    const inForce = now === undefined || now === before ? policy : stoppedAs(now, policy);
-    this.#enforce(scope, inForce);
-    return inForce;
-  }
-
-  #enforce(scope: AgentScope, policy: AgentPolicy): void {
-    this.#setPolicy(scope, policy);
+  #putInForce(scope: AgentScope, policy: AgentPolicy): AgentPolicy {
+    const stopped = this.#unwritten.get(scope);
+    this.#policies.set(scope, stopped === undefined ? policy : stoppedAs(stopped, policy));
     this.#parts.onPolicy(scope);
+    return this.policy(scope);
   }
 
-  async #save(scope: AgentScope, kind: SettingsKind, body: object): Promise<void> {
-    const settings = kind === 'agent_policy' ? this.#policies : this.#killSwitches;
+  /** Of an agent that is not told apart none is kept in memory either. */
+  #noteOpen(scope: AgentScope, { incident_id }: Incident): void {
+    if (this.#policies.listed(scope) !== undefined) this.#openIncidents.set(scope, incident_id);
+  }
+
+  async #save(scope: AgentScope, kind: 'agent_policy' | 'kill_switch', body: object): Promise<void> {
     const { tenantId, agentId } = splitAgentScope(scope);
-    if (!settings.has(scope) && !this.#places[kind].fits(tenantId, 1))
-      throw new ObservatoryError('invalid_request', 'Too many agents have settings of their own.');
     const { store, clock } = this.#parts;
     await store.saveDocument({
       tenant_id: tenantId,
@@ -228,13 +239,8 @@ export class AgentDirectory {
     });
   }
 
-  #setPolicy(scope: AgentScope, policy: AgentPolicy): void {
-    if (!this.#policies.has(scope)) this.#places.agent_policy.take(splitAgentScope(scope).tenantId, 1);
-    this.#policies.set(scope, policy);
-  }
-
   #setKillSwitch(scope: AgentScope, settings: KillSwitchSettings): void {
-    if (!this.#killSwitches.has(scope)) this.#places.kill_switch.take(splitAgentScope(scope).tenantId, 1);
+    if (!this.#killSwitches.has(scope)) this.#killSwitchPlaces.take(splitAgentScope(scope).tenantId, 1);
     this.#killSwitches.set(scope, settings);
   }
 
@@ -247,6 +253,10 @@ export class AgentDirectory {
     const { tenantId, agentId } = splitAgentScope(scope);
     await this.#parts.audit.record(by, tenantId, action, { agent_id: agentId, ...detail });
   }
+}
+
+function requirePlace(hasPlace: boolean): void {
+  if (!hasPlace) throw new ObservatoryError('invalid_request', 'Too many agents have settings of their own.');
 }
 
 const stoppedAs = (

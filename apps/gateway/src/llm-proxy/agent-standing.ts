@@ -41,15 +41,16 @@ const KEY_REVOKED: Verdict = {
   shouldRetry: false,
 };
 
-const inactive = ({ deactivated_by, deactivated_reason }: AgentPolicy): Verdict =>
-  policyRefusal(
-    'inactive',
-    'agent_inactive',
-    deactivated_by === KILL_SWITCH_ACTOR
-      ? 'The kill switch deactivated this agent because it was repeating itself; an operator can reactivate it.'
-      : `An operator deactivated this agent${deactivated_reason ? `: ${deactivated_reason}` : ''}.`,
-    null,
-  );
+const inactive = (policy: AgentPolicy): Verdict =>
+  policyRefusal('inactive', 'agent_inactive', stopWords(policy), null);
+
+function stopWords({ deactivated_by, deactivated_at_ms, deactivated_reason }: AgentPolicy): string {
+  if (deactivated_by !== KILL_SWITCH_ACTOR)
+    return `An operator deactivated this agent${deactivated_reason ? `: ${deactivated_reason}` : ''}.`;
+  // Not for what it did itself: its tenant is closed.
+  if (deactivated_at_ms === null) return `This agent may not call: ${deactivated_reason}.`;
+  return 'The kill switch deactivated this agent because it was repeating itself; an operator can reactivate it.';
+}
 
 const outsideHours = (nextMs: number | null, nowMs: number): Verdict =>
   policyRefusal(

@@ -112,6 +112,10 @@ export class LlmProxyArea {
       audit: this.audit,
       clock,
       onPolicy: (scope) => this.#waiting.lookAgain(scope),
+      onClosed: (tenantId) => {
+        events.tenantClosed(tenantId);
+        this.#waiting.lookAgain();
+      },
       onUnsaved: (error) => events.deactivationUnsaved(error),
     });
     this.upstreams = new UpstreamDirectory({

@@ -25,6 +25,7 @@ export class ProxyEvents {
   readonly #kills: Counter;
   readonly #dropped: Counter<'what'>;
   readonly #noRoom: Counter<'what'>;
+  readonly #closedTenants: Counter;
   readonly #loggedMs = new Map<string, number>();
   readonly #failOpenCounts = new Map<string, number>();
 
@@ -72,6 +73,11 @@ export class ProxyEvents {
       name: `${METRIC_PREFIX}proxy_dropped_total`,
       help: 'Records of calls given up because a bound was reached or the store refused: rows, steps.',
       labelNames: ['what'],
+      registers,
+    });
+    this.#closedTenants = new Counter({
+      name: `${METRIC_PREFIX}proxy_closed_tenants_total`,
+      help: 'Tenants closed to agents without settings of their own: the kill switch stopped more than are told apart.',
       registers,
     });
     this.#noRoom = new Counter({
@@ -165,6 +171,14 @@ export class ProxyEvents {
     this.#logger.error(
       { event: 'deactivation_unsaved', err: error },
       'a deactivation is in force but could not be stored; its incident restores it at the next start',
+    );
+  }
+
+  tenantClosed(tenantId: string): void {
+    this.#closedTenants.inc();
+    this.#logger.error(
+      { event: 'tenant_closed', tenant_id: tenantId },
+      'the kill switch stopped more agents of a tenant than are told apart: those without settings of their own are refused',
     );
   }
 
