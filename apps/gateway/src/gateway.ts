@@ -9,7 +9,7 @@ import type { Logger } from 'pino';
 import type { Socket } from 'socket.io';
 import type { DecisionStore } from '#contracts';
 import { LIMITS, NAMESPACES, ObservatoryError } from '#contracts';
-import { type Clock, randomIds } from '#kernel';
+import { randomIds, steadyClock } from '#kernel';
 import { AlertsArea } from './alerts/alerts.area.js';
 import { appModule } from './app.module.js';
 import { AUTHENTICATOR, type Authenticator } from './auth/authenticator.js';
@@ -37,7 +37,7 @@ import { RealtimeEvents } from './realtime/realtime-events.js';
 import { authenticateAgent, authenticateOperator, createSocketServer } from './realtime/socket-server.js';
 import { SemanticLoopArea } from './semantic-loop/semantic-loop.area.js';
 import { NestLogger } from './telemetry/nest-logger.js';
-import { CLOCK, METRICS, STORE } from './tokens.js';
+import { METRICS, STORE } from './tokens.js';
 
 /** Headers and first byte of a request; bodies have a limit of their own. */
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -129,7 +129,7 @@ async function assemble(
 
   // One for both ways in: a key has one allowance.
   const rate = new IngestRate({
-    clock: app.get<Clock>(CLOCK),
+    clock: steadyClock,
     logsPerSecondMax: config.ingestLogsPerSecondMax,
   });
 

@@ -5,3 +5,11 @@ export interface Clock {
 }
 
 export const systemClock: Clock = { nowMs: () => Date.now() };
+
+/** For spans within this process, which somebody who sets the wall clock must not shorten or stretch. */
+export interface SteadyClock {
+  /** Milliseconds since some moment; never steps. */
+  steadyMs(): number;
+}
+
+export const steadyClock: SteadyClock = { steadyMs: () => performance.now() };

@@ -7,7 +7,7 @@
  * process alone. @see observatory.md, section 2
  */
 import { ObservatoryError } from '#contracts';
-import type { Clock } from '#kernel';
+import type { SteadyClock } from '#kernel';
 
 interface Bucket {
   /** Logs it may still send; below 0 in debt. */
@@ -16,13 +16,13 @@ interface Bucket {
 }
 
 export class IngestRate {
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #logsPerSecondMax: number;
   /** By key id: no more than there are agent keys. */
   readonly #buckets = new Map<string, Bucket>();
 
   /** @param options.logsPerSecondMax 0 = no limit */
-  constructor({ clock, logsPerSecondMax }: { clock: Clock; logsPerSecondMax: number }) {
+  constructor({ clock, logsPerSecondMax }: { clock: SteadyClock; logsPerSecondMax: number }) {
     this.#clock = clock;
     this.#logsPerSecondMax = logsPerSecondMax;
   }
@@ -46,15 +46,14 @@ export class IngestRate {
   }
 
   #filled(keyId: string): Bucket {
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#clock.steadyMs();
     const max = this.#logsPerSecondMax;
     let bucket = this.#buckets.get(keyId);
     if (bucket === undefined) {
       bucket = { left: max, filledMs: nowMs };
       this.#buckets.set(keyId, bucket);
     }
-    const elapsedMs = Math.max(0, nowMs - bucket.filledMs);
-    bucket.left = Math.min(max, bucket.left + (elapsedMs * max) / 1_000);
+    bucket.left = Math.min(max, bucket.left + ((nowMs - bucket.filledMs) * max) / 1_000);
     bucket.filledMs = nowMs;
     return bucket;
   }
