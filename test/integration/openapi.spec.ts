@@ -45,6 +45,25 @@ describe('the documentation', () => {
   });
 });
 
+describe('a query parameter that is not listed', () => {
+  const ofTheApi = named((route) => route.path.startsWith('/v1/') && route.tag !== 'Ingest');
+
+  it.each(ofTheApi)('is refused by %s, which names it and those that exist', async (_, route) => {
+    const path = `${route.path.replace(/\{\w+\}/g, 'unknown')}?sesion_id=x`;
+    const { status, body } = await gateway.operator(route.method.toUpperCase(), path);
+    // Some are for agents alone, and a stranger is not told what a route takes.
+    if (route.caller === 'agent') return expect(status).toBe(401);
+    expect([status, body.reason, body.fields]).toEqual([422, 'invalid_fields', ['sesion_id']]);
+    for (const name of Object.keys(route.query?.shape ?? {})) expect(body.detail).toContain(name);
+  });
+
+  it('is no matter to probes and pages', async () => {
+    for (const path of ['/healthz', '/readyz', '/metrics', '/docs']) {
+      expect((await fetch(`${gateway.url}${path}?at=1`)).status, path).toBe(200);
+    }
+  });
+});
+
 const SOURCES = resolve(import.meta.dirname, '../../apps/gateway/src');
 
 /** What the controllers say they serve, as the documentation writes it. */

@@ -17,13 +17,11 @@ import {
 } from '#contracts';
 import { Principal, Requires } from '../auth/access.js';
 import { parseFields } from '../errors/field-errors.js';
+import { pageQuery } from '../page-query.js';
 import { AlertsArea } from './alerts.area.js';
 
-const PAGE_ROWS = 50;
-
-const deliveriesQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(LIMITS.pageRowsMax).default(PAGE_ROWS),
-  cursor: z.string().max(1_024).optional(),
+export const deliveriesQuery = z.object({
+  ...pageQuery.shape,
   state: z.enum(DELIVERY_STATES).optional(),
   channel_id: z.string().min(1).max(LIMITS.idCharsMax).optional(),
 });

@@ -20,31 +20,36 @@ import {
 import { stepViewOf } from '#domain/decision-log';
 import { Principal, Requires, RequiresAgentOr } from '../auth/access.js';
 import { parseFields } from '../errors/field-errors.js';
+import { pageQuery } from '../page-query.js';
 import { STORE } from '../tokens.js';
 import { SampleLoop } from './sample-loop.js';
 import { SessionRegistry } from './session-registry.js';
 
 type Caller = OperatorPrincipal | AgentPrincipal;
 
-const PAGE_ROWS = 50;
-
-const page = {
-  limit: z.coerce.number().int().min(1).max(LIMITS.pageRowsMax).default(PAGE_ROWS),
-  cursor: z.string().max(1_024).optional(),
-};
-const pageQuery = z.object(page);
-const sessionsQuery = z.object({
-  ...page,
-  q: z.string().max(LIMITS.idCharsMax).optional(),
+export const sessionsQuery = z.object({
+  q: z
+    .string()
+    .max(LIMITS.idCharsMax)
+    .optional()
+    .describe('Found in session id, agent id, last intent or last tool, whatever the case.'),
   severity: z.enum(SEVERITIES).optional(),
   agent_id: z.string().max(LIMITS.idCharsMax).optional(),
   ended: z
     .enum(['true', 'false'])
     .transform((value) => value === 'true')
-    .optional(),
+    .optional()
+    .describe('Only those that have ended, or that have not.'),
+  ...pageQuery.shape,
 });
-const stepsQuery = z.object({ ...page, order: z.enum(['asc', 'desc']).default('asc') });
-const alertsQuery = z.object({ ...page, session_id: z.string().max(LIMITS.idCharsMax).optional() });
+export const stepsQuery = z.object({
+  order: z.enum(['asc', 'desc']).default('asc').describe('Oldest first, or newest first.'),
+  ...pageQuery.shape,
+});
+export const alertsQuery = z.object({
+  session_id: z.string().max(LIMITS.idCharsMax).optional().describe('Only those of one session.'),
+  ...pageQuery.shape,
+});
 
 @Controller('v1')
 export class SessionsController {

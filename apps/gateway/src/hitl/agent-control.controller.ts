@@ -24,9 +24,14 @@ import { CONTROL_DESK } from './control-desk.js';
 import type { HitlDesk } from './hitl-desk.js';
 import { parseSessionId } from './session-id.js';
 
-const pollQuery = z.object({
-  wait_s: z.coerce.number().min(0).max(LIMITS.pollWaitSecondsMax).default(0),
-  after: z.coerce.number().int().nonnegative().optional(),
+export const pollQuery = z.object({
+  wait_s: z.coerce
+    .number()
+    .min(0)
+    .max(LIMITS.pollWaitSecondsMax)
+    .default(0)
+    .describe('Longest wait, seconds.'),
+  after: z.coerce.number().int().nonnegative().optional().describe('The cursor of the answer before.'),
 });
 
 const seqBody = z.object({ seq: z.number().int().nonnegative() });

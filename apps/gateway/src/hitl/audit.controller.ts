@@ -12,16 +12,19 @@ import {
 import type { Clock } from '#kernel';
 import { Principal, Requires } from '../auth/access.js';
 import { parseFields } from '../errors/field-errors.js';
+import { pageQuery } from '../page-query.js';
 import { CLOCK, STORE } from '../tokens.js';
 import { exportAudit } from './audit-export.js';
 
-const PAGE_ROWS = 50;
-
-const exportQuery = z.object({ session_id: z.string().min(1).max(LIMITS.idCharsMax).optional() });
-const auditQuery = exportQuery.extend({
-  limit: z.coerce.number().int().min(1).max(LIMITS.pageRowsMax).default(PAGE_ROWS),
-  cursor: z.string().max(1_024).optional(),
+export const auditExportQuery = z.object({
+  session_id: z
+    .string()
+    .min(1)
+    .max(LIMITS.idCharsMax)
+    .optional()
+    .describe('Only what concerned one session.'),
 });
+export const auditQuery = auditExportQuery.extend(pageQuery.shape);
 
 @Controller('v1/audit')
 export class AuditController {
@@ -44,7 +47,7 @@ export class AuditController {
     @Principal() { tenant_id }: OperatorPrincipal,
     @Query() query: unknown,
   ): Promise<StreamableFile> {
-    const lines = await exportAudit(this.store, { tenant_id, ...parseFields(exportQuery, query) });
+    const lines = await exportAudit(this.store, { tenant_id, ...parseFields(auditExportQuery, query) });
     const day = new Date(this.clock.nowMs()).toISOString().slice(0, 10);
     return new StreamableFile(lines, {
       type: 'application/x-ndjson',

@@ -1,12 +1,10 @@
 /** The cache, for operators: figures, entries without their texts, semantic matches to judge, and invalidation. */
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { z } from 'zod';
 import {
   type CacheEntryView,
   type CacheStats,
   cacheInvalidateSchema,
   cacheVerdictSchema,
-  LIMITS,
   ObservatoryError,
   type OperatorPrincipal,
   type Page,
@@ -14,14 +12,8 @@ import {
 } from '#contracts';
 import { Principal, Requires } from '../auth/access.js';
 import { parseFields } from '../errors/field-errors.js';
+import { pageQuery } from '../page-query.js';
 import { LlmCacheArea } from './llm-cache.area.js';
-
-const PAGE_ROWS = 50;
-
-const pageQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(LIMITS.pageRowsMax).default(PAGE_ROWS),
-  cursor: z.string().max(1_024).optional(),
-});
 
 @Controller('v1/cache')
 export class CacheController {

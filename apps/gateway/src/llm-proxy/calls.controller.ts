@@ -16,39 +16,37 @@ import {
 } from '#contracts';
 import { Principal, Requires } from '../auth/access.js';
 import { parseFields } from '../errors/field-errors.js';
+import { pageQuery } from '../page-query.js';
 import { PROXY_STORE } from '../tokens.js';
 import { LlmProxyArea } from './llm-proxy.area.js';
 
-const PAGE_ROWS = 50;
 const DAY_MS = 86_400_000;
 
-const page = {
-  limit: z.coerce.number().int().min(1).max(LIMITS.pageRowsMax).default(PAGE_ROWS),
-  cursor: z.string().max(1_024).optional(),
-};
 const id = z.string().min(1).max(LIMITS.idCharsMax).optional();
 const timeMs = z.coerce.number().int().nonnegative().optional();
+const fromMs = timeMs.describe('Started at or after, epoch milliseconds.');
+const toMs = timeMs.describe('Started before.');
 
 export const callsQuery = z.object({
-  ...page,
   agent_id: id,
   session_id: id,
   model: id,
-  decision: z.enum(CALL_DECISIONS).optional(),
+  decision: z.enum(CALL_DECISIONS).optional().describe('What became of the call.'),
   failed: z
     .enum(['true', 'false'])
     .transform((value) => value === 'true')
-    .optional(),
-  from_ms: timeMs,
-  to_ms: timeMs,
+    .optional()
+    .describe('Status 400 and above, or no answer.'),
+  from_ms: fromMs,
+  to_ms: toMs,
+  ...pageQuery.shape,
 });
-export const incidentsQuery = z.object({ ...page, agent_id: id });
+export const incidentsQuery = z.object({ agent_id: id, ...pageQuery.shape });
 export const heldQuery = z.object({ agent_id: id, session_id: id });
 export const spendQuery = z.object({
   group: z.enum(SPEND_GROUPS),
-  /** Default: the last 30 days. */
-  from_ms: timeMs,
-  to_ms: timeMs,
+  from_ms: fromMs,
+  to_ms: toMs,
   agent_id: id,
   model: id,
 });

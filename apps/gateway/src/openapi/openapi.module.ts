@@ -1,10 +1,13 @@
 import { Module } from '@nestjs/common';
+import { APP_INTERCEPTOR } from '@nestjs/core';
 import { type GatewayConfig, localUrl } from '../config/config.js';
 import { CONFIG } from '../tokens.js';
 import { DOCUMENTATION, Documentation } from './documentation.js';
+import { KnownParameters } from './known-parameters.js';
 import { OpenApiController } from './openapi.controller.js';
+import { ROUTES } from './routes.js';
 
-/** `/v1/openapi.json` and `/docs`. */
+/** `/v1/openapi.json` and `/docs`, and the refusal of what they do not list. */
 @Module({
   controllers: [OpenApiController],
   providers: [
@@ -14,6 +17,7 @@ import { OpenApiController } from './openapi.controller.js';
       useFactory: (config: GatewayConfig) =>
         new Documentation({ serverUrl: config.publicUrl ?? localUrl(config) }),
     },
+    { provide: APP_INTERCEPTOR, useFactory: () => new KnownParameters(ROUTES) },
   ],
 })
 export class OpenApiModule {}

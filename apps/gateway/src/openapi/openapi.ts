@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { ERRORS, type ErrorCode, HEADERS, SESSION_COOKIE } from '#contracts';
-import { type Answer, type Body, type Caller, type Route, TAGS } from './route.js';
+import { type Answer, type Body, type Caller, type Route, refusesUnknownParameters, TAGS } from './route.js';
 import { ROUTES } from './routes.js';
 import { errorSchema, SCHEMAS } from './schemas.js';
 
@@ -178,7 +178,7 @@ function describeErrors(route: Route): Json {
 function errorsOf(route: Route): ErrorCode[] {
   const codes: ErrorCode[] = [...(route.errors ?? [])];
   if (route.body) codes.push('invalid_json', 'payload_too_large', 'unsupported_media_type');
-  if (route.query) codes.push('invalid_fields');
+  if (refusesUnknownParameters(route)) codes.push('invalid_fields');
   if (route.caller !== 'anybody') codes.push('unauthorized');
   if (takesOperatorId(route)) codes.push('missing_operator_id', 'origin_refused');
   if (route.caller !== 'anybody' && route.caller !== 'agent') codes.push('forbidden');

@@ -38,6 +38,10 @@ export interface Route {
   errors?: readonly ErrorCode[];
 }
 
+/** What Nest answers of the API. Not the ingest route, which is read ahead of it, nor probes and pages. */
+export const refusesUnknownParameters = ({ path, tag }: Route): boolean =>
+  path.startsWith('/v1/') && tag !== 'Ingest';
+
 export const TAGS = {
   Ingest: 'What agents send.',
   Sessions: 'What agents did, step by step.',

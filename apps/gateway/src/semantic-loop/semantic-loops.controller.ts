@@ -10,15 +10,13 @@ import {
 } from '#contracts';
 import { Principal, Requires } from '../auth/access.js';
 import { parseFields } from '../errors/field-errors.js';
+import { pageQuery } from '../page-query.js';
 import { PROXY_STORE } from '../tokens.js';
 import { SemanticLoopArea } from './semantic-loop.area.js';
 
-const PAGE_ROWS = 50;
-
-const loopsQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(LIMITS.pageRowsMax).default(PAGE_ROWS),
-  cursor: z.string().max(1_024).optional(),
+export const loopsQuery = z.object({
   session_id: z.string().min(1).max(LIMITS.idCharsMax).optional(),
+  ...pageQuery.shape,
 });
 
 @Controller('v1/semantic-loops')

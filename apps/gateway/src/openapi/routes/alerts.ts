@@ -9,12 +9,11 @@ import {
   alertRuleSchema,
   channelTestSchema,
   createdAlertChannelSchema,
-  DELIVERY_STATES,
   LIMITS,
 } from '#contracts';
+import { deliveriesQuery } from '../../alerts/alerts.controller.js';
 import type { Route } from '../route.js';
 import { lists, okSchema, pages } from '../schemas.js';
-import { pageQuery } from './parameters.js';
 
 const id = z.string().min(1).max(LIMITS.idCharsMax);
 const ruleParams = z.object({ rule_id: id });
@@ -154,11 +153,7 @@ export const ALERT_ROUTES: readonly Route[] = [
     description:
       'Newest first. The dead ones are those nobody got: refused, given up after ten attempts, or too old.',
     caller: 'observe',
-    query: z.object({
-      ...pageQuery.shape,
-      state: z.enum(DELIVERY_STATES).optional(),
-      channel_id: id.optional(),
-    }),
+    query: deliveriesQuery,
     answers: { 200: { description: 'One page.', schema: pages.alertDeliveries } },
   },
   {

@@ -1,17 +1,6 @@
-import { z } from 'zod';
-import { LIMITS } from '#contracts';
+import { auditExportQuery, auditQuery } from '../../hitl/audit.controller.js';
 import type { Route } from '../route.js';
 import { auditVerificationSchema, pages } from '../schemas.js';
-import { pageQuery } from './parameters.js';
-
-const ofSession = z.object({
-  session_id: z
-    .string()
-    .min(1)
-    .max(LIMITS.idCharsMax)
-    .optional()
-    .describe('Only what concerned one session.'),
-});
 
 export const AUDIT_ROUTES: readonly Route[] = [
   {
@@ -21,7 +10,7 @@ export const AUDIT_ROUTES: readonly Route[] = [
     summary: 'Read the audit',
     description: 'Newest first. Nothing in it is ever changed or deleted.',
     caller: 'observe',
-    query: z.object({ ...ofSession.shape, ...pageQuery.shape }),
+    query: auditQuery,
     answers: { 200: { description: 'One page.', schema: pages.audit } },
   },
   {
@@ -31,7 +20,7 @@ export const AUDIT_ROUTES: readonly Route[] = [
     summary: 'Export the audit',
     description: 'All entries of the tenant, oldest first, one AuditEntry as JSON per line.',
     caller: 'observe',
-    query: ofSession,
+    query: auditExportQuery,
     answers: { 200: { description: 'JSON lines.', mediaType: 'application/x-ndjson' } },
   },
   {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { cacheInvalidateSchema, cacheStatsSchema, cacheVerdictSchema, semanticMatchSchema } from '#contracts';
+import { pageQuery } from '../../page-query.js';
 import type { Route } from '../route.js';
 import { cacheInvalidatedSchema, pages } from '../schemas.js';
-import { pageQuery } from './parameters.js';
 
 const JSON_BODY = 'application/json';
 

@@ -1,5 +1,5 @@
-import { z } from 'zod';
-import { commandAnswerSchema, commandBodySchemas, controlPollAnswerSchema, LIMITS } from '#contracts';
+import { commandAnswerSchema, commandBodySchemas, controlPollAnswerSchema } from '#contracts';
+import { pollQuery } from '../../hitl/agent-control.controller.js';
 import type { Route } from '../route.js';
 import { acknowledgeBodySchema, okSchema, sampleLoopAnswerSchema } from '../schemas.js';
 import { EXAMPLE, sessionParams } from './parameters.js';
@@ -105,15 +105,7 @@ export const CONTROL_ROUTES: readonly Route[] = [
       'seconds with what is known. An agent that polls is under cooperative control.',
     caller: 'agent_or_observe',
     params: sessionParams,
-    query: z.object({
-      wait_s: z.coerce
-        .number()
-        .min(0)
-        .max(LIMITS.pollWaitSecondsMax)
-        .default(0)
-        .describe('Longest wait, seconds.'),
-      after: z.coerce.number().int().nonnegative().optional().describe('The cursor of the answer before.'),
-    }),
+    query: pollQuery,
     answers: {
       200: {
         description: 'State and directives.',

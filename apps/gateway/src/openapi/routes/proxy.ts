@@ -3,7 +3,6 @@ import {
   agentPolicyPatchSchema,
   agentPolicySchema,
   agentViewSchema,
-  CALL_DECISIONS,
   incidentSchema,
   killSwitchAnswerSchema,
   killSwitchPatchSchema,
@@ -11,14 +10,14 @@ import {
   llmCallSchema,
   priceTablePutSchema,
   priceTableSchema,
-  SPEND_GROUPS,
   upstreamPutSchema,
   upstreamSchema,
 } from '#contracts';
 import { deactivateBodySchema } from '../../llm-proxy/agent-bodies.js';
+import { callsQuery, heldQuery, incidentsQuery, spendQuery } from '../../llm-proxy/calls.controller.js';
+import { loopsQuery } from '../../semantic-loop/semantic-loops.controller.js';
 import type { Route } from '../route.js';
 import { agentCommandAnswerSchema, lists, pages } from '../schemas.js';
-import { pageQuery } from './parameters.js';
 
 const id = z.string().min(1).max(LIMITS.idCharsMax);
 const agentParams = z.object({ agent_id: id.describe('As calls name it; URL-encoded.') });
@@ -124,7 +123,7 @@ export const PROXY_ROUTES: readonly Route[] = [
     summary: 'List incidents of the kill switch',
     description: 'Newest first, with their evidence; texts are redacted and cut.',
     caller: 'observe',
-    query: z.object({ agent_id: id.optional(), ...pageQuery.shape }),
+    query: incidentsQuery,
     answers: { 200: { description: 'One page.', schema: pages.incidents } },
   },
   {
@@ -145,7 +144,7 @@ export const PROXY_ROUTES: readonly Route[] = [
     description:
       'Newest first: each prompt that asked again, in other words, what its session had asked before. Both prompts are redacted and cut. `similarity` is 1 - cosine_distance / 2, 0..1.',
     caller: 'observe',
-    query: z.object({ session_id: id.optional(), ...pageQuery.shape }),
+    query: loopsQuery,
     answers: { 200: { description: 'One page.', schema: pages.semanticLoops } },
   },
   {
@@ -155,16 +154,7 @@ export const PROXY_ROUTES: readonly Route[] = [
     summary: 'List proxied LLM calls',
     description: 'Newest first. A call holds no prompt, no answer and no key.',
     caller: 'observe',
-    query: z.object({
-      agent_id: id.optional(),
-      session_id: id.optional(),
-      model: id.optional(),
-      decision: z.enum(CALL_DECISIONS).optional().describe('What became of the call.'),
-      failed: z.enum(['true', 'false']).optional().describe('Status 400 and above, or no answer.'),
-      from_ms: z.coerce.number().int().optional().describe('Started at or after, epoch milliseconds.'),
-      to_ms: z.coerce.number().int().optional().describe('Started before.'),
-      ...pageQuery.shape,
-    }),
+    query: callsQuery,
     answers: { 200: { description: 'One page.', schema: pages.calls } },
   },
   {
@@ -185,7 +175,7 @@ export const PROXY_ROUTES: readonly Route[] = [
     summary: 'List calls that wait for an operator',
     description: 'Longest held first.',
     caller: 'observe',
-    query: z.object({ agent_id: id.optional(), session_id: id.optional() }),
+    query: heldQuery,
     answers: { 200: { description: 'Those that hang right now.', schema: lists.heldCalls } },
   },
   {
@@ -196,13 +186,7 @@ export const PROXY_ROUTES: readonly Route[] = [
     description:
       'By agent, model, day or hour; calls whose model has no price are counted apart. Default: the last 30 days.',
     caller: 'observe',
-    query: z.object({
-      group: z.enum(SPEND_GROUPS),
-      from_ms: z.coerce.number().int().optional(),
-      to_ms: z.coerce.number().int().optional(),
-      agent_id: id.optional(),
-      model: id.optional(),
-    }),
+    query: spendQuery,
     answers: { 200: { description: 'At most 1,000 lines.', schema: lists.spend } },
   },
   {

@@ -1,8 +1,9 @@
-import { z } from 'zod';
-import { LIMITS, SEVERITIES, sessionAnswerSchema } from '#contracts';
+import { sessionAnswerSchema } from '#contracts';
+import { alertsQuery, sessionsQuery, stepsQuery } from '../../decision-log/sessions.controller.js';
+import { pageQuery } from '../../page-query.js';
 import type { Route } from '../route.js';
 import { pages } from '../schemas.js';
-import { EXAMPLE, pageQuery, sessionParams } from './parameters.js';
+import { EXAMPLE, sessionParams } from './parameters.js';
 
 export const SESSION_ROUTES: readonly Route[] = [
   {
@@ -12,17 +13,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary: 'List sessions',
     description: 'Most recently seen first.',
     caller: 'agent_or_observe',
-    query: z.object({
-      q: z
-        .string()
-        .max(LIMITS.idCharsMax)
-        .optional()
-        .describe('Found in session id, agent id, last intent or last tool, whatever the case.'),
-      severity: z.enum(SEVERITIES).optional(),
-      agent_id: z.string().max(LIMITS.idCharsMax).optional(),
-      ended: z.enum(['true', 'false']).optional().describe('Only those that have ended, or that have not.'),
-      ...pageQuery.shape,
-    }),
+    query: sessionsQuery,
     answers: { 200: { description: 'One page.', schema: pages.sessions } },
   },
   {
@@ -44,10 +35,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     description: 'Scores and severities are those of the gateway.',
     caller: 'agent_or_observe',
     params: sessionParams,
-    query: z.object({
-      order: z.enum(['asc', 'desc']).default('asc').describe('Oldest first, or newest first.'),
-      ...pageQuery.shape,
-    }),
+    query: stepsQuery,
     answers: { 200: { description: 'One page.', schema: pages.steps } },
     errors: ['session_not_found'],
   },
@@ -58,10 +46,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary: 'List entropy alerts',
     description: 'Newest first: every step at which a session was found going round in circles.',
     caller: 'observe',
-    query: z.object({
-      session_id: z.string().max(LIMITS.idCharsMax).optional().describe('Only those of one session.'),
-      ...pageQuery.shape,
-    }),
+    query: alertsQuery,
     answers: {
       200: {
         description: 'One page.',

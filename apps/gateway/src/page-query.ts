@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import { LIMITS } from '#contracts';
+
+const DEFAULT_PAGE_ROWS = 50;
+
+/** What every listing takes that comes in pages: read by its handler and by the documentation alike. */
+export const pageQuery = z.object({
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(LIMITS.pageRowsMax)
+    .default(DEFAULT_PAGE_ROWS)
+    .describe('Rows in this page.'),
+  cursor: z.string().max(1_024).optional().describe('The next_cursor of the page before.'),
+});
