@@ -57,6 +57,8 @@ export class AgentsController {
     );
     await this.proxy.seedBudgets(scope);
     this.proxy.views.touch(operator.tenant_id, agentId);
+    if (active === true && this.proxy.agents.openIncidentId(scope) !== null)
+      throw new ObservatoryError('agent_stopped_again');
     return policy;
   }
 

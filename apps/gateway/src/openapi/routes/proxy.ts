@@ -60,7 +60,7 @@ export const PROXY_ROUTES: readonly Route[] = [
     tag: 'Agents',
     summary: 'Change what an agent may do and spend',
     description:
-      'Any subset; null lifts a limit. `semantic_loop` says how far a session that repeats itself is taken: off, hint, alert (the default) or pause; `cache`: on, exact_only or off. In force with the next call. The agent need not have been seen yet.',
+      'Any subset; null lifts a limit. `semantic_loop` says how far a session that repeats itself is taken: off, hint, alert (the default) or pause; `cache`: on, exact_only or off. In force with the next call. The agent need not have been seen yet. Where the kill switch fires while `active: true` lets it call again, it stays stopped and the answer is agent_stopped_again; the rest of the change stands.',
     caller: 'configure',
     params: agentParams,
     body: {
@@ -68,6 +68,7 @@ export const PROXY_ROUTES: readonly Route[] = [
       example: { requests_per_minute: 60, budget_day_usd: 5, semantic_loop: 'pause' },
     },
     answers: { 200: { description: 'The policy as it is now.', schema: agentPolicySchema } },
+    errors: ['agent_stopped_again'],
   },
   {
     method: 'get',

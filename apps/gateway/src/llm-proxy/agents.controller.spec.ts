@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { agentScope, type Incident, type OperatorPrincipal } from '#contracts';
+import { FakeClock } from '#testing';
+import { AgentDirectory } from './agent-directory.js';
+import { AgentsController } from './agents.controller.js';
+import { IncidentDesk } from './incident-desk.js';
+
+const ANN = { operator_id: 'ann', tenant_id: 'default', role: 'admin' } as OperatorPrincipal;
+const AGENT = agentScope('default', 'a');
+const INCIDENT = { incident_id: 'i', agent_id: 'a', breakdown: { score: 13 }, threshold: 10 } as Incident;
+
+type Write = 'closeIncidents' | 'saveDocument';
+
+/** A stopped agent, whose kill switch fires again while the given write is the `nth` of its kind. */
+async function stoppedAgent(write: Write, nth: number) {
+  let seen = 0;
+  const onWrite = async (kind: Write): Promise<void> => {
+    if (kind === write && ++seen === nth) agents.deactivateByKillSwitch(AGENT, INCIDENT);
+  };
+  const agents = new AgentDirectory({
+    store: { closeIncidents: () => onWrite('closeIncidents'), saveDocument: () => onWrite('saveDocument') },
+    audit: { record: async () => {} },
+    clock: new FakeClock(),
+    onPolicy: () => {},
+    onUnsaved: () => expect.unreachable(),
+  } as unknown as ConstructorParameters<typeof AgentDirectory>[0]);
+  const incidents = new IncidentDesk({
+    agents,
+    windows: { forgetWhere: () => 0 },
+    store: { incidents: async () => ({ items: [] }) },
+    alerts: { note: () => {} },
+    nowMs: () => 0,
+  } as unknown as ConstructorParameters<typeof IncidentDesk>[0]);
+  const views = { touch: () => {} };
+  const controller = new AgentsController({
+    agents,
+    incidents,
+    views,
+    seedBudgets: async () => {},
+  } as never);
+  await controller.deactivate(ANN, 'a', { reason: 'stop' });
+  return { agents, controller };
+}
+
+const STOPPED_AGAIN = { code: 'agent_stopped_again' };
+
+describe('an agent that the kill switch stops while it is reactivated', () => {
+  test('is told so by the command', async () => {
+    const { controller } = await stoppedAgent('closeIncidents', 1);
+    await expect(controller.reactivate(ANN, 'a')).rejects.toMatchObject(STOPPED_AGAIN);
+  });
+
+  // The first save is the stop, the second the reactivation, the third what else the change holds.
+  test.each([
+    ['before it may call', 'closeIncidents', 1],
+    ['as it may', 'saveDocument', 2],
+    ['while the rest is written', 'saveDocument', 3],
+  ] as const)('is told so by a change of its policy, %s; the rest of it stands', async (_, write, nth) => {
+    const { agents, controller } = await stoppedAgent(write, nth);
+    const change = controller.changePolicy(ANN, 'a', { active: true, requests_per_minute: 5 });
+    await expect(change).rejects.toMatchObject(STOPPED_AGAIN);
+    expect(agents.policy(AGENT)).toMatchObject({ active: false, requests_per_minute: 5 });
+  });
+
+  test('is not spoken of in the answer to a change that does not ask for it', async () => {
+    const { controller } = await stoppedAgent('saveDocument', 2);
+    const { active, requests_per_minute } = await controller.changePolicy(ANN, 'a', {
+      requests_per_minute: 5,
+    });
+    expect([active, requests_per_minute]).toEqual([false, 5]);
+  });
+});
