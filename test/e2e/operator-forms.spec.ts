@@ -95,6 +95,23 @@ test('a policy is refused at its fields, saved, and still there after a reload',
   expect(policy).toMatchObject({ budget_day_usd: null, allowed_hours: null, requests_per_minute: 60 });
 });
 
+test('an answer that is late does not hide what somebody else has changed since', async () => {
+  await open('/agents/help-desk');
+  const requests = field('Requests', group('Rates'));
+  const path = '/v1/agents/help-desk/policy';
+  await page.route(`**${path}`, async (route) => {
+    const response = await route.fetch();
+    await gateway.operator('PATCH', path, { requests_per_minute: 77 });
+    await expect.poll(() => requests.inputValue()).toBe('77');
+    await route.fulfill({ response });
+  });
+  await field('Per hour', group('Budgets')).fill('3');
+  await button('Save policy').click();
+  await page.getByText('Policy saved').waitFor();
+  expect(await requests.inputValue()).toBe('77');
+  await page.unroute(`**${path}`);
+});
+
 test('an agent is deactivated with a reason, and reactivated', async () => {
   await open('/agents/help-desk');
   await button('Deactivate').click();

@@ -23,11 +23,12 @@ const PRESETS: readonly { value: PresetChoice; label: string }[] = [
 ];
 
 export function KillSwitchPanel({ settings: live }: { settings: KillSwitchAnswer }) {
-  const [settings, holdAnswer] = useAnswerOverLive(live);
+  const [settings, onMutate] = useAnswerOverLive(live);
   const denial = useDenial('configure');
   const toggle = useMutation({
     mutationFn: (enabled: boolean) => patchKillSwitch(settings.agent_id, { enabled }),
-    onSuccess: holdAnswer,
+    onMutate,
+    onSuccess: (saved, _, holdAnswer) => holdAnswer(saved),
   });
   return (
     <Panel
@@ -54,7 +55,7 @@ export function KillSwitchPanel({ settings: live }: { settings: KillSwitchAnswer
       ) : (
         <Callout tone="warning">Off: nothing stops this agent when it repeats itself.</Callout>
       )}
-      <KillSwitchForm settings={settings} denial={denial} onSaved={holdAnswer} />
+      <KillSwitchForm settings={settings} denial={denial} onMutate={onMutate} />
     </Panel>
   );
 }
@@ -87,17 +88,18 @@ function LiveScore({ settings: { live_score, threshold } }: { settings: KillSwit
 interface KillSwitchFormProps {
   settings: KillSwitchAnswer;
   denial: string | null;
-  onSaved: (saved: KillSwitchAnswer) => void;
+  onMutate: () => (saved: KillSwitchAnswer) => void;
 }
 
-function KillSwitchForm({ settings, denial, onSaved }: KillSwitchFormProps) {
+function KillSwitchForm({ settings, denial, onMutate }: KillSwitchFormProps) {
   const [edits, setEdits] = useState<KillSwitchEdits>({});
   const [isCustom, setIsCustom] = useState(settings.preset === null);
   const [typos, setTypos] = useState<Record<string, string>>({});
   const { mutate, isPending, error, reset } = useMutation({
     mutationFn: (patch: KillSwitchPatch) => patchKillSwitch(settings.agent_id, patch),
-    onSuccess: (saved) => {
-      onSaved(saved);
+    onMutate,
+    onSuccess: (saved, _, holdAnswer) => {
+      holdAnswer(saved);
       setEdits({});
       toast({ title: 'Kill switch saved', description: 'In force from the next call on.', tone: 'success' });
     },

@@ -21,13 +21,14 @@ import {
 } from './policy-form';
 
 export function PolicyPanel({ policy: live }: { policy: AgentPolicy }) {
-  const [policy, holdAnswer] = useAnswerOverLive(live);
+  const [policy, onMutate] = useAnswerOverLive(live);
   const denial = useDenial('configure');
   const [edits, setEdits] = useState<PolicyEdits>(NO_EDITS);
   const [typos, setTypos] = useState<Record<string, string>>({});
   const { mutate, isPending, error, reset } = useMutation({
     mutationFn: (patch: AgentPolicyPatch) => patchPolicy(policy.agent_id, patch),
-    onSuccess: (saved) => {
+    onMutate,
+    onSuccess: (saved, _, holdAnswer) => {
       holdAnswer(saved);
       setEdits(NO_EDITS);
       toast({ title: 'Policy saved', description: 'In force from the next call on.', tone: 'success' });
