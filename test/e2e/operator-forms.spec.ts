@@ -302,6 +302,23 @@ test('an agent key works from its creation to its revocation', async () => {
   expect(await ingest()).toBe(401);
 });
 
+test('an agent key is made for several tenants, and the list says for which', async () => {
+  await open('/settings?section=agent-keys');
+  await field('Name').fill('platform');
+  await field('Further tenants').fill('acme, Globex');
+  await button('Create key').click();
+  await expect.poll(() => problemAt(field('Further tenants'))).toMatch(/^Lower-case letters/);
+  await checkEveryLook(page, 'key-tenants-refused');
+  await field('Further tenants').fill('acme, globex');
+  expect(await problemAt(field('Further tenants'))).toBeNull();
+  await button('Create key').click();
+  await page.getByTestId('agent-key-secret').waitFor();
+  expect(await field('Further tenants').inputValue()).toBe('');
+  await button('I have copied it').click();
+  await tableRow('platform').getByText('for default, acme, globex').waitFor();
+  await checkEveryLook(page, 'key-of-tenants');
+});
+
 test('an operator comes in as a viewer, may change nothing, and is out once revoked', async () => {
   await open('/settings?section=operators');
   await button('Create operator').click();

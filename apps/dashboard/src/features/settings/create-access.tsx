@@ -1,8 +1,8 @@
 /** Makes a key or an operator: a name, what else it takes, and a button. */
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { api } from '../../api';
-import { Button, Field, Input, Panel } from '../../ui';
+import { api, type FieldProblems, toRefusal } from '../../api';
+import { Button, Callout, Field, Input, Panel } from '../../ui';
 
 interface CreateAccessProps {
   title: string;
@@ -15,12 +15,12 @@ interface CreateAccessProps {
   submitLabel: string;
   testId: string;
   onCreated: (secret: string) => void;
-  /** More fields. */
-  children?: ReactNode;
+  /** More fields, each a member of `body`, given what the gateway objected to in them. */
+  children?: (problems: FieldProblems) => ReactNode;
 }
 
 export function CreateAccess(props: CreateAccessProps) {
-  const { title, path, body, nameHint, nameMissing, submitLabel, testId, onCreated } = props;
+  const { title, path, body = {}, nameHint, nameMissing, submitLabel, testId, onCreated } = props;
   const [name, setName] = useState('');
   const [missing, setMissing] = useState(false);
   const { mutate, isPending, error, reset } = useMutation({
@@ -30,6 +30,7 @@ export function CreateAccess(props: CreateAccessProps) {
       onCreated(secret);
     },
   });
+  const refusal = toRefusal(error, (at) => at === 'name' || (at.split('.')[0] as string) in body);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (isPending) return;
@@ -38,21 +39,20 @@ export function CreateAccess(props: CreateAccessProps) {
   };
   return (
     <Panel title={title} bodyClassName="p-4">
-      <form onSubmit={submit} className="flex flex-wrap items-start gap-3">
+      <form onSubmit={submit} onChange={() => error && reset()} className="flex flex-wrap items-start gap-3">
         <div className="min-w-0 flex-1 basis-56">
-          <Field label="Name" hint={nameHint} error={missing ? nameMissing : error?.message}>
+          <Field label="Name" hint={nameHint} error={missing ? nameMissing : refusal.fields.name}>
             <Input
               value={name}
               maxLength={100}
               onChange={(event) => {
                 setName(event.target.value);
                 setMissing(false);
-                if (error) reset();
               }}
             />
           </Field>
         </div>
-        {props.children}
+        {props.children?.(refusal.fields)}
         <Button
           type="submit"
           variant="primary"
@@ -62,6 +62,11 @@ export function CreateAccess(props: CreateAccessProps) {
         >
           {submitLabel}
         </Button>
+        {refusal.general ? (
+          <Callout tone="danger" alert className="w-full">
+            {refusal.general}
+          </Callout>
+        ) : null}
       </form>
     </Panel>
   );

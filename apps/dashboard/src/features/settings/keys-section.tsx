@@ -1,7 +1,8 @@
 /** Agent keys: what agents send their DecisionLogs with. */
 import { useState } from 'react';
 import type { AgentKey } from '#contracts';
-import { CodeBlock, EmptyState, Panel, Table, Td, Th } from '../../ui';
+import { useMe } from '../../api';
+import { CodeBlock, EmptyState, Field, Input, Panel, Table, Td, Th } from '../../ui';
 import { snippet } from '../onboarding/snippets';
 import { AccessSection } from './access-section';
 import { AccessStatus, LastUsed } from './access-status';
@@ -15,22 +16,54 @@ export function KeysSection() {
     <AccessSection<AgentKey>
       queryKey={QUERY_KEY}
       path="/v1/agent-keys"
-      form={(onCreated) => (
-        <CreateAccess
-          onCreated={onCreated}
-          title="New agent key"
-          path="/v1/agent-keys"
-          nameHint="Which agents will use it, such as “research fleet”."
-          nameMissing="Give the key a name, so that you know later whose it is."
-          submitLabel="Create key"
-          testId="agent-key-create"
-        />
-      )}
+      form={(onCreated) => <CreateKey onCreated={onCreated} />}
       secretTitle="Your new agent key"
       secretTestId="agent-key-secret"
       secretHelp={(secret) => <TryIt secret={secret} />}
       list={(keys) => <KeyTable keys={keys} />}
     />
+  );
+}
+
+function CreateKey({ onCreated }: { onCreated: (secret: string) => void }) {
+  const me = useMe();
+  const [tenants, setTenants] = useState('');
+  const tenant_ids = tenants.split(/[\s,]+/).filter(Boolean);
+  const mayNameOthers = me?.tenant_ids.some((tenant) => tenant !== me.tenant_id);
+  return (
+    <CreateAccess
+      onCreated={(secret) => {
+        setTenants('');
+        onCreated(secret);
+      }}
+      title="New agent key"
+      path="/v1/agent-keys"
+      body={tenant_ids.length > 0 ? { tenant_ids } : {}}
+      nameHint="Which agents will use it, such as “research fleet”."
+      nameMissing="Give the key a name, so that you know later whose it is."
+      submitLabel="Create key"
+      testId="agent-key-create"
+    >
+      {(problems) =>
+        mayNameOthers ? (
+          <div className="w-72 max-md:w-full">
+            <Field
+              label="Further tenants"
+              hint={`With commas between; its calls say for which in X-Tenant-Id. Empty: for ${me?.tenant_id} alone.`}
+              error={Object.values(problems)[0]}
+            >
+              <Input
+                value={tenants}
+                autoCapitalize="none"
+                spellCheck={false}
+                placeholder="none"
+                onChange={(event) => setTenants(event.target.value)}
+              />
+            </Field>
+          </div>
+        ) : null
+      }
+    </CreateAccess>
   );
 }
 
@@ -74,7 +107,7 @@ function KeyTable({ keys }: { keys: readonly AgentKey[] }) {
                   {key.name}
                   {key.tenant_ids ? (
                     <span
-                      className="block truncate font-normal text-muted text-xs"
+                      className="line-clamp-3 whitespace-normal font-normal text-muted text-xs"
                       title={key.tenant_ids.join(', ')}
                     >
                       for {key.tenant_ids.join(', ')}

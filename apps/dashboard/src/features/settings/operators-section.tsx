@@ -51,15 +51,17 @@ function CreateOperator({ onCreated }: { onCreated: (secret: string) => void }) 
       submitLabel="Create operator"
       testId="operator-create"
     >
-      <div className="w-60 max-md:w-full">
-        <SelectField
-          label="Role"
-          value={role}
-          options={ROLE_OPTIONS}
-          onChange={setRole}
-          hint={ROLE_HELP[role]}
-        />
-      </div>
+      {() => (
+        <div className="w-60 max-md:w-full">
+          <SelectField
+            label="Role"
+            value={role}
+            options={ROLE_OPTIONS}
+            onChange={setRole}
+            hint={ROLE_HELP[role]}
+          />
+        </div>
+      )}
     </CreateAccess>
   );
 }
