@@ -233,6 +233,44 @@ describe.each(THEMES)('%s', (theme) => {
   });
 });
 
+test('among ninety agents the one that loops is named, in letters that can be read', async () => {
+  const crowded = await startEmptyGateway();
+  const roles = ['planner', 'researcher', 'writer', 'reviewer', 'price-watcher', 'mail-sender'];
+  for (let session = 0; session < 15; session += 1) {
+    const agents = roles.map((role) =>
+      step(`order-${session}`, {
+        identity: { agent_id: `${role}-${session}` },
+        cognition: { intent: `Do what a ${role} does` },
+      }),
+    );
+    await crowded.ingest(agents);
+  }
+  for (let count = 0; count < 6; count += 1)
+    await crowded.ingest(step('order-7', { identity: { agent_id: 'price-watcher-7' } }));
+  for (const theme of THEMES) {
+    for (const size of ['desktop', 'phone'] as const) {
+      const context = await open(theme, size);
+      const page = await context.newPage();
+      await logIn(page, crowded, 'ana');
+      await page.goto(`${crowded.url}/fleet`);
+      const looping = page.locator('.react-flow__node', {
+        has: page.locator('[data-testid=fleet-node][data-state=alert_entropy]'),
+      });
+      const name = looping.getByText('price-watcher-7', { exact: true });
+      await name.waitFor({ timeout: SETTLE_MS });
+      const lineHeight = async () => {
+        const box = await name.boundingBox();
+        const lines = await name.evaluate((it: any) => it.getClientRects().length);
+        return (box?.height ?? 0) / lines;
+      };
+      await expect.poll(lineHeight, { timeout: SETTLE_MS }).toBeGreaterThan(10);
+      await checkPage(page, `fleet-crowded-${theme}-${size}`);
+      await context.close();
+    }
+  }
+  await crowded.stop();
+});
+
 test('what an agent writes from right to left stays in its place', async () => {
   await gateway.ingest(
     step('turned', {

@@ -1,6 +1,7 @@
 /**
  * An agent on the map, and the frame around a session. The further away, the less a card says: everything, its name
- * in larger letters, its colour. Calm states are toned down there, so that what needs somebody stands out.
+ * in larger letters, its colour. Calm states are toned down there, so that what needs somebody stands out; what loops is
+ * filled, and named at any distance.
  */
 import type { NodeProps } from '@xyflow/react';
 import { Ghost } from 'lucide-react';
@@ -8,63 +9,85 @@ import { memo, useContext } from 'react';
 import type { NodeState, TopologyNode } from '#contracts';
 import { cx, formatCount, nodeColour, nodeLabel, plural, truncateMiddle } from '../../ui';
 import { knownState } from './fleet-search';
-import { MapDetailContext } from './map-detail';
+import { LoopsNamedContext, type MapDetail, MapDetailContext } from './map-detail';
 import type { AgentElement, ClusterElement } from './map-elements';
 
 export const AgentNode = memo(function AgentNode({ data, width, height }: NodeProps<AgentElement>) {
   const { node, dimmed, selected, tabStop } = data;
   const detail = useContext(MapDetailContext);
+  const areLoopsNamed = useContext(LoopsNamedContext);
   const state = knownState(node.state);
+  const isLooping = state === 'alert_entropy';
   return (
-    <button
-      type="button"
-      tabIndex={tabStop ? 0 : -1}
-      data-testid="fleet-node"
-      data-node-id={node.node_id}
-      data-agent-id={node.agent_id}
-      data-state={node.state}
-      aria-pressed={selected}
-      aria-label={detail === 'colours' ? describe(node) : undefined}
-      style={{ width, height, '--state': nodeColour(state) } as React.CSSProperties}
-      className={cx(
-        'relative flex items-center gap-2 overflow-hidden rounded-lg border pr-2.5 text-left',
-        'focus-visible:outline-[max(2px,calc(2px/var(--zoom,1)))]',
-        detail === 'colours' ? colourClass(state) : 'bg-surface shadow-panel hover:bg-hover',
-        node.ghost && 'border-dashed',
-        selected
-          ? 'border-accent ring-[max(2px,calc(2px/var(--zoom,1)))] ring-accent'
-          : detail === 'colours'
-            ? 'border-transparent'
-            : 'border-line-strong',
-        detail === 'names' ? 'pl-4.5' : 'pl-3.5',
-        state === 'dead' && 'text-muted',
-        dimmed && 'opacity-25',
-      )}
-    >
-      {state === 'alert_entropy' ? (
+    <>
+      <button
+        type="button"
+        tabIndex={tabStop ? 0 : -1}
+        data-testid="fleet-node"
+        data-node-id={node.node_id}
+        data-agent-id={node.agent_id}
+        data-state={node.state}
+        aria-pressed={selected}
+        aria-label={detail === 'colours' ? describe(node) : undefined}
+        style={{ width, height, '--state': nodeColour(state) } as React.CSSProperties}
+        className={cx(
+          'relative flex items-center gap-2 overflow-hidden rounded-lg border pr-2.5 text-left',
+          'focus-visible:outline-[max(2px,calc(2px/var(--zoom,1)))]',
+          fillClass(state, detail),
+          node.ghost && 'border-dashed',
+          selected
+            ? 'border-accent ring-[max(2px,calc(2px/var(--zoom,1)))] ring-accent'
+            : borderClass(state, detail),
+          detail === 'names' ? 'pl-4.5' : 'pl-3.5',
+          state === 'dead' && 'text-muted',
+          dimmed && 'opacity-25',
+        )}
+      >
+        {isLooping ? (
+          <span
+            aria-hidden="true"
+            className={cx(
+              'pointer-events-none absolute inset-0 rounded-lg border-3 border-(--state) flashes',
+              detail === 'colours' && 'bg-(--state)',
+              detail === 'names' && 'bg-white/20',
+            )}
+          />
+        ) : null}
+        {detail === 'colours' ? null : <CardText node={node} state={state} namesOnly={detail === 'names'} />}
+        {/* Where links end, as React Flow measures it. Its own Handle watches the whole store, once per node. */}
         <span
           aria-hidden="true"
-          className={cx(
-            'pointer-events-none absolute inset-0 rounded-lg border-3 border-(--state) flashes',
-            detail === 'colours' && 'bg-(--state)',
-          )}
+          data-nodeid={node.node_id}
+          data-handlepos="right"
+          className="source target invisible absolute top-1/2 left-1/2 size-px"
         />
+      </button>
+      {isLooping && detail === 'colours' && areLoopsNamed && !dimmed ? (
+        <span
+          aria-hidden="true"
+          className="pointer-events-none absolute bottom-full left-1/2 -translate-x-1/2 rounded-[.3em] bg-danger-solid px-[.4em] font-semibold text-[calc(12px/var(--zoom,1))] text-white leading-[1.5] whitespace-nowrap"
+        >
+          {truncateMiddle(node.agent_id, 16)}
+        </span>
       ) : null}
-      {detail === 'colours' ? null : <CardText node={node} state={state} namesOnly={detail === 'names'} />}
-      {/* Where links end, as React Flow measures it. Its own Handle watches the whole store, once per node. */}
-      <span
-        aria-hidden="true"
-        data-nodeid={node.node_id}
-        data-handlepos="right"
-        className="source target invisible absolute top-1/2 left-1/2 size-px"
-      />
-    </button>
+    </>
   );
 });
 
 /** A calm state is toned down, so that from afar what needs somebody stands out. */
-const colourClass = (state: NodeState): string =>
-  isCalm(state) ? 'bg-[color-mix(in_srgb,var(--state)_60%,var(--surface))]' : 'bg-(--state)';
+function fillClass(state: NodeState, detail: MapDetail): string {
+  if (detail === 'colours')
+    return isCalm(state) ? 'bg-[color-mix(in_srgb,var(--state)_60%,var(--surface))]' : 'bg-(--state)';
+  if (detail === 'all' || isCalm(state)) return 'bg-surface shadow-panel hover:bg-hover';
+  return state === 'alert_entropy'
+    ? 'bg-danger-solid text-white'
+    : 'bg-[color-mix(in_srgb,var(--state)_25%,var(--surface))]';
+}
+
+function borderClass(state: NodeState, detail: MapDetail): string {
+  if (detail === 'colours') return 'border-transparent';
+  return detail === 'all' || isCalm(state) ? 'border-line-strong' : 'border-(--state)';
+}
 
 const isCalm = (state: NodeState): boolean => state === 'active' || state === 'idle' || state === 'dead';
 
@@ -83,13 +106,15 @@ function CardText({ node, state, namesOnly }: { node: TopologyNode; state: NodeS
         <span
           className={cx(
             'flex items-center gap-1 font-medium',
-            namesOnly ? 'text-[20px] leading-7' : 'text-xs',
+            namesOnly ? 'text-[24px] leading-[26px]' : 'text-xs',
           )}
         >
           {node.ghost ? (
             <Ghost size={namesOnly ? 18 : 12} className="shrink-0 text-warning" aria-hidden="true" />
           ) : null}
-          <span className="truncate">{node.agent_id}</span>
+          <span className={namesOnly ? 'line-clamp-2 [overflow-wrap:anywhere]' : 'truncate'}>
+            {node.agent_id}
+          </span>
         </span>
         <span className="sr-only">
           , {name}, {node.ghost ? 'never sent a valid message, ' : ''}
@@ -116,7 +141,10 @@ export const ClusterNode = memo(function ClusterNode({ data }: NodeProps<Cluster
   return (
     <div
       style={{ width, height }}
-      className="rounded-xl border border-line-strong/70 bg-sunken px-2.5 font-mono text-2xs text-muted"
+      className={cx(
+        'rounded-xl border border-line-strong/70 bg-sunken px-2.5 font-mono text-muted',
+        detail === 'names' ? 'text-[22px] leading-[30px]' : 'pt-1.5 text-2xs',
+      )}
     >
       {detail === 'colours' ? null : (
         <span className="block truncate">

@@ -7,9 +7,9 @@
 import type { TopologyNode } from '#contracts';
 
 /** Distance between neighbouring agents, in map pixels. */
-export const CELL = { width: 216, height: 84 } as const;
+export const CELL = { width: 216, height: 100 } as const;
 /** Size of an agent's card, centred in its cell; the rest of the cell is for links and the cluster's label. */
-export const CARD = { width: 176, height: 48 } as const;
+export const CARD = { width: 180, height: 60 } as const;
 const CLUSTER_INSET = 5;
 /** How far from its first block, in cells, a session that outgrew it may get the next before taking any free place. */
 const NEAR_CELLS_MAX = 6;
@@ -246,7 +246,7 @@ function cellsOf(area: Cell & { columns: number; rows: number }): Cell[] {
 const pointOf = ({ column, row }: Cell): Point => ({
   x: column * CELL.width + (CELL.width - CARD.width) / 2,
   // Low in the cell: a cluster's label stands above its first row.
-  y: (row + 1) * CELL.height - CARD.height - 13,
+  y: (row + 1) * CELL.height - CARD.height - 10,
 });
 
 const frameOf = (block: Block, session_id: string, agentCount: number): Cluster => ({

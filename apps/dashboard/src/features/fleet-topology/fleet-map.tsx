@@ -21,10 +21,11 @@ import { useTheme } from '../../app/theme';
 import type { TopologyData } from '../../realtime';
 import { nodeColour } from '../../ui';
 import { AgentNode, ClusterNode } from './agent-node';
-import type { PlacedFleet } from './fleet-layout';
+import { CARD, type PlacedFleet } from './fleet-layout';
+import { countStates } from './fleet-search';
 import { LinkEdge } from './link-edge';
 import { LinkTip } from './link-tip';
-import { detailAt, MapDetailContext } from './map-detail';
+import { detailAt, LoopsNamedContext, MapDetailContext } from './map-detail';
 import { type AgentElement, type ClusterElement, MapElements } from './map-elements';
 import { isArrow, nextNode } from './next-node';
 import { useAutoFit } from './use-auto-fit';
@@ -33,6 +34,8 @@ const NODE_TYPES = { agent: AgentNode, cluster: ClusterNode };
 const EDGE_TYPES = { link: LinkEdge };
 /** With fewer nodes than this, the overview would only cover them. */
 const OVERVIEW_ABOVE = 60;
+/** From afar, the names of more looping agents than this would cover each other. */
+const LOOPS_NAMED_MAX = 8;
 /** With more nodes than this, those outside the view are not in the page. */
 const DRAW_ALL_MAX = 400;
 
@@ -73,6 +76,7 @@ function MapCanvas({ topology, placed, matches, selectedId, onSelect, onInspect 
   const nodes = useMemo(() => elements.nodes(topology, placed, focus), [elements, topology, placed, focus]);
   const links = useMemo(() => elements.links(topology, placed, focus), [elements, topology, placed, focus]);
 
+  const loopCount = useMemo(() => countStates(topology.nodes.values()).alert_entropy, [topology]);
   const isCrowd = topology.nodes.size > DRAW_ALL_MAX;
   // From afar, thousands of links are a smear that takes seconds to draw: only those of the selected agent stay.
   const drawnLinks = useMemo(
@@ -119,55 +123,57 @@ function MapCanvas({ topology, placed, matches, selectedId, onSelect, onInspect 
         </button>
       ) : null}
       <MapDetailContext value={detail}>
-        <ReactFlow<AgentElement | ClusterElement>
-          nodes={nodes}
-          edges={drawnLinks}
-          nodeTypes={NODE_TYPES}
-          edgeTypes={EDGE_TYPES}
-          colorMode={theme}
-          nodesDraggable={false}
-          nodesConnectable={false}
-          nodesFocusable={false}
-          elementsSelectable={false}
-          disableKeyboardA11y
-          zoomOnDoubleClick={false}
-          onlyRenderVisibleElements={isCrowd}
-          minZoom={0.04}
-          maxZoom={1.6}
-          deleteKeyCode={null}
-          selectionKeyCode={null}
-          multiSelectionKeyCode={null}
-          onInit={autoFit.onInit}
-          onMoveStart={autoFit.onMoveStart}
-          onNodeClick={(_event, element) =>
-            element.type === 'agent' && onSelect(element.id === selectedId ? null : element.id)
-          }
-          onEdgeClick={(_event, link) => setPinnedId(link.id)}
-          onEdgeMouseEnter={(_event, link) => setHoveredId(link.id)}
-          onEdgeMouseLeave={() => setHoveredId(null)}
-          onPaneClick={() => {
-            setPinnedId(null);
-            onSelect(null);
-          }}
-          aria-label="Map of agents and what they cause"
-        >
-          <Background variant={BackgroundVariant.Dots} gap={28} size={1} />
-          <Controls showInteractive={false} position="bottom-left" />
-          {topology.nodes.size > OVERVIEW_ABOVE ? (
-            <MiniMap<AgentElement | ClusterElement>
-              pannable
-              zoomable
-              ariaLabel="Overview of the map"
-              className="max-md:!hidden"
-              nodeColor={(element) =>
-                element.type === 'agent' ? nodeColour(element.data.node.state) : 'transparent'
-              }
-              nodeStrokeWidth={0}
-              nodeBorderRadius={12}
-            />
-          ) : null}
-          <LinkTip link={links.find(({ id }) => id === (hoveredId ?? pinnedId))} topology={topology} />
-        </ReactFlow>
+        <LoopsNamedContext value={loopCount <= LOOPS_NAMED_MAX}>
+          <ReactFlow<AgentElement | ClusterElement>
+            nodes={nodes}
+            edges={drawnLinks}
+            nodeTypes={NODE_TYPES}
+            edgeTypes={EDGE_TYPES}
+            colorMode={theme}
+            nodesDraggable={false}
+            nodesConnectable={false}
+            nodesFocusable={false}
+            elementsSelectable={false}
+            disableKeyboardA11y
+            zoomOnDoubleClick={false}
+            onlyRenderVisibleElements={isCrowd}
+            minZoom={0.04}
+            maxZoom={1.6}
+            deleteKeyCode={null}
+            selectionKeyCode={null}
+            multiSelectionKeyCode={null}
+            onInit={autoFit.onInit}
+            onMoveStart={autoFit.onMoveStart}
+            onNodeClick={(_event, element) =>
+              element.type === 'agent' && onSelect(element.id === selectedId ? null : element.id)
+            }
+            onEdgeClick={(_event, link) => setPinnedId(link.id)}
+            onEdgeMouseEnter={(_event, link) => setHoveredId(link.id)}
+            onEdgeMouseLeave={() => setHoveredId(null)}
+            onPaneClick={() => {
+              setPinnedId(null);
+              onSelect(null);
+            }}
+            aria-label="Map of agents and what they cause"
+          >
+            <Background variant={BackgroundVariant.Dots} gap={28} size={1} />
+            <Controls showInteractive={false} position="bottom-left" />
+            {topology.nodes.size > OVERVIEW_ABOVE ? (
+              <MiniMap<AgentElement | ClusterElement>
+                pannable
+                zoomable
+                ariaLabel="Overview of the map"
+                className="max-md:!hidden"
+                nodeColor={(element) =>
+                  element.type === 'agent' ? nodeColour(element.data.node.state) : 'transparent'
+                }
+                nodeStrokeWidth={0}
+                nodeBorderRadius={12}
+              />
+            ) : null}
+            <LinkTip link={links.find(({ id }) => id === (hoveredId ?? pinnedId))} topology={topology} />
+          </ReactFlow>
+        </LoopsNamedContext>
       </MapDetailContext>
     </div>
   );
@@ -222,7 +228,11 @@ function useFocusNode(
     const { x, y } = flow.flowToScreenPosition(point);
     const isInView =
       x > frame.left + 8 && x < frame.right - 120 && y > frame.top + 8 && y < frame.bottom - 60;
-    if (!isInView) void flow.setCenter(point.x + 88, point.y + 24, { zoom: flow.getZoom(), duration: 0 });
+    if (!isInView)
+      void flow.setCenter(point.x + CARD.width / 2, point.y + CARD.height / 2, {
+        zoom: flow.getZoom(),
+        duration: 0,
+      });
     const find = () => host.current?.querySelector<HTMLElement>(`[data-node-id="${CSS.escape(nodeId)}"]`);
     requestAnimationFrame(() => requestAnimationFrame(() => find()?.focus({ preventScroll: true })));
   };

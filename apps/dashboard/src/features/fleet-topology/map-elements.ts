@@ -105,7 +105,8 @@ export class MapElements {
       handles: HANDLES,
       data: { node, dimmed, selected, tabStop },
       domAttributes: PLAIN,
-      zIndex: 1,
+      // Above its neighbours: from afar its name is larger than its card.
+      zIndex: node.state === 'alert_entropy' ? 2 : 1,
     };
   }
 

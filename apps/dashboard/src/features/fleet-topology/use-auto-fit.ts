@@ -3,7 +3,8 @@ import { useReactFlow, useStore } from '@xyflow/react';
 import { useEffect, useMemo, useRef } from 'react';
 import { CARD, type PlacedFleet } from './fleet-layout';
 
-const FIT = { padding: 0.08, maxZoom: 1 } as const;
+/** Wide enough for the name of a looping agent at the edge, which is larger than its card from afar. */
+const FIT = { padding: '32px', maxZoom: 1 } as const;
 const GLIDE_MS = 300;
 
 export interface AutoFit {
