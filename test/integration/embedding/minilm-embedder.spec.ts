@@ -3,14 +3,23 @@
  * the shared folder is at hand, with the real tokenizer and a model of MiniLM's shape with random weights. The real
  * weights are not run here.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type OnnxEmbedder, type OnnxModel, openOnnxEmbedder } from '#adapters/onnx';
-import { FAILING_WORD, makeFolder, makeToyMinilm, sharedModels, WORKER_URL } from './model-folders.js';
+import {
+  FAILING_WORD,
+  fillWithMinilmShape,
+  isMinilmShared,
+  makeFolder,
+  makeToyMinilm,
+  minilmTokenizer,
+  sharedModels,
+  WORKER_URL,
+} from './model-folders.js';
 
 type Minilm = Omit<Extract<OnnxModel, { kind: 'minilm' }>, 'kind'>;
 
@@ -151,12 +160,8 @@ describe('a MiniLM that is not as it should be', () => {
   });
 });
 
-const tokenizerFolder = join(sharedModels, 'all-MiniLM-L6-v2');
-const shapeFile = join(sharedModels, 'minilm-shape-random/model_int8.onnx');
-const isShared = existsSync(tokenizerFolder) && existsSync(shapeFile);
-
-describe.skipIf(!isShared)(
-  `the MiniLM embedder, with the real tokenizer and random weights${isShared ? '' : ` (needs ${sharedModels})`}`,
+describe.skipIf(!isMinilmShared)(
+  `the MiniLM embedder, with the real tokenizer and random weights${isMinilmShared ? '' : ` (needs ${sharedModels})`}`,
   () => {
     let folder: string;
     let embedder: OnnxEmbedder;
@@ -164,10 +169,7 @@ describe.skipIf(!isShared)(
 
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'observatory-model-'));
-      for (const name of ['tokenizer.json', 'tokenizer_config.json']) {
-        await cp(join(tokenizerFolder, name), join(folder, name));
-      }
-      await cp(shapeFile, join(folder, 'model_int8.onnx'));
+      await fillWithMinilmShape(folder);
       embedder = await openOnnxEmbedder({
         model: { kind: 'minilm', path: folder },
         workerUrl: WORKER_URL,
@@ -202,9 +204,9 @@ describe.skipIf(!isShared)(
     });
 
     it('cuts words into the pieces of the published vocabulary', () => {
-      const json = (name: string) => JSON.parse(readFileSync(join(tokenizerFolder, name), 'utf8'));
+      const json = (name: string) => JSON.parse(readFileSync(join(minilmTokenizer, name), 'utf8'));
       const tokenizer = new Tokenizer(json('tokenizer.json'), json('tokenizer_config.json'));
-      const vocabulary = readFileSync(join(tokenizerFolder, 'vocab.txt'), 'utf8').split('\n');
+      const vocabulary = readFileSync(join(minilmTokenizer, 'vocab.txt'), 'utf8').split('\n');
       const piecesOf = (text: string) => tokenizer.encode(text).ids.map((id: number) => vocabulary[id]);
       expect(tokenizer.encode('That is a happy person').ids).toEqual([
         101, 2008, 2003, 1037, 3407, 2711, 102,

@@ -1,5 +1,6 @@
 /** Folders with models for tests, each removed after its test. */
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -17,6 +18,17 @@ export const sharedModels = join(
   process.env.OBSERVATORY_SHARED ?? resolve(repository, '../shared'),
   'models',
 );
+
+const tokenizerFiles = ['tokenizer.json', 'tokenizer_config.json'];
+export const minilmTokenizer = join(sharedModels, 'all-MiniLM-L6-v2');
+const minilmShape = join(sharedModels, 'minilm-shape-random/model_int8.onnx');
+export const isMinilmShared = existsSync(minilmTokenizer) && existsSync(minilmShape);
+
+/** Makes a folder one of MiniLM's real tokenizer and a model of its shape with random weights. */
+export async function fillWithMinilmShape(folder: string): Promise<void> {
+  for (const name of tokenizerFiles) await cp(join(minilmTokenizer, name), join(folder, name));
+  await cp(minilmShape, join(folder, 'model_int8.onnx'));
+}
 
 export async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'observatory-model-'));

@@ -1,12 +1,16 @@
 /** The built sidecar as its own process: how it starts, refuses to start, serves, and ends. */
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, existsSync, statSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { SidecarClient } from '#adapters/grpc';
+import { fillWithMinilmShape, isMinilmShared, makeFolder } from '../embedding/model-folders.js';
 import { openRawClient } from './raw-client.js';
 import { makePlace, patient, query, type SidecarPlace } from './sidecar-place.js';
 import { HEALTH_CHECK, type StartedSidecar, startSidecar } from './start-sidecar.js';
@@ -224,6 +228,62 @@ describe('checks', () => {
     expect(await client.describe(patient)).toMatchObject({ store: 'redis', failures_total: 1 });
     expect(sidecar.lines().map(({ event }) => event)).toContain('store_missing');
     expect(sidecar.output()).not.toContain('hunter2');
+  });
+});
+
+/** Finds every text equal to every other. */
+async function startEqualApi(): Promise<string> {
+  const api = createHttpServer(async (request, response) => {
+    const { input } = (await json(request)) as { input: string[] };
+    response.end(JSON.stringify({ data: input.map((_, index) => ({ index, embedding: [1, 0, 0, 0] })) }));
+  });
+  onTestFinished(() => void api.close());
+  await once(api.listen(0, '127.0.0.1'), 'listening');
+  return `http://127.0.0.1:${(api.address() as AddressInfo).port}/v1`;
+}
+
+describe.each([
+  {
+    name: 'an API that finds all texts equal',
+    isAbsent: false,
+    settings: async () => ({ LOOP_EMBEDDING_BASE_URL: await startEqualApi(), LOOP_EMBEDDING_MODEL: 'equal' }),
+  },
+  {
+    name: 'a model of MiniLM’s shape, with random weights',
+    isAbsent: !isMinilmShared,
+    settings: async () => {
+      const folder = await makeFolder();
+      await fillWithMinilmShape(folder);
+      return { LOOP_EMBEDDING_MODEL_PATH: folder };
+    },
+  },
+])('with $name', ({ isAbsent, settings }) => {
+  it.skipIf(isAbsent)('a template filled in anew is no loop, and a paraphrase is one', async () => {
+    start(await settings());
+    const client = await connected();
+    let serial = 0;
+    /** What became of the second of two prompts. */
+    const outcome = async (...prompts: [string, string]) => {
+      const session_id = `s${++serial}`;
+      await client.checkLoop(query('1', prompts[0], { session_id }), patient);
+      const answer = await client.checkLoop(query('2', prompts[1], { session_id }), patient);
+      expect([answer.compared_count, answer.threshold]).toEqual([1, 0.95]);
+      expect(answer.max_similarity).toBeGreaterThan(0.95);
+      return answer.loop_detected ? 'loop' : answer.vetoed_by;
+    };
+    const filled = (filling: string) => `Read ${filling} from end to end and list every open question in it`;
+    const templated = (filling: string) => outcome(filled('the report'), filled(filling));
+    expect(await templated('the invoices')).toBe('one_word');
+    expect(await templated('the notes of the meeting')).toBe('one_word');
+    expect(await templated('the report 2')).toBe('numbers');
+    expect(await templated('src/report.ts')).toBe('code');
+    expect(
+      await outcome(
+        'Run the test suite again and tell me which tests fail.',
+        'Please rerun all tests and list the failing ones.',
+      ),
+    ).toBe('loop');
+    expect(await templated('the report')).toBe('loop');
   });
 });
 

@@ -97,15 +97,13 @@ describe('decideVeto', () => {
     );
   });
 
-  it('vetoes one exchanged, added or dropped word, and another order, in the strict mode only', () => {
+  it('vetoes one exchanged word; one added or dropped, and another order, in the strict mode only', () => {
     fc.assert(
       fc.property(sentence, fc.nat(), (words, seed) => {
         const at = seed % words.length;
-        for (const changed of [
-          words.with(at, 'zebra'),
-          words.toSpliced(at, 1),
-          words.toSpliced(at, 0, 'zebra'),
-        ]) {
+        for (const strict of [false, true])
+          expect(decideVeto(words.join(' '), words.with(at, 'zebra').join(' '), { strict })).toBe('one_word');
+        for (const changed of [words.toSpliced(at, 1), words.toSpliced(at, 0, 'zebra')]) {
           expect(decideVeto(words.join(' '), changed.join(' '), { strict: true })).toBe('one_word');
           expect(decideVeto(words.join(' '), changed.join(' '), { strict: false })).toBeNull();
         }

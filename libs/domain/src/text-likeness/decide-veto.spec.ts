@@ -242,33 +242,39 @@ describe('rewordings that pass', () => {
 
 const CLASSIFY = 'Classify the sentiment of this product review with one word in lower case:';
 
-describe('the strict gate', () => {
-  it.each<[TextVeto, string, string]>([
-    ['one_word', 'Create a backup of the database', 'Verify a backup of the database'],
-    ['one_word', 'Merge the pull request', 'Merge the draft pull request'],
-    ['one_word', 'what is the recipe for soup', 'what is the recipe for salad'],
-    ['one_word', 'how are you', 'what are you'],
-    ['one_word', 'Do I need to verify my identity?', 'I need to verify my identity'],
-    ['one_word', '修改配置文件', '保存配置文件'],
-    ['one_word', '配置文件', '新配置文件'],
-    ['one_word', `${CLASSIFY} the battery is terrible`, `${CLASSIFY} the screen is gorgeous`],
-    ['one_word', `${CLASSIFY} awful quality, broke soon`, `${CLASSIFY} superb quality, works perfectly`],
+describe('a template filled in anew', () => {
+  it.each([
+    ['Create a backup of the database', 'Verify a backup of the database'],
+    ['what is the recipe for soup', 'what is the recipe for salad'],
+    ['Read the section on whales and summarise it', 'Read the section on seed banks and summarise it'],
+    ['修改配置文件', '保存配置文件'],
+    [`${CLASSIFY} the battery is terrible`, `${CLASSIFY} the screen is gorgeous`],
+    [`${CLASSIFY} awful quality, broke soon`, `${CLASSIFY} superb quality, works perfectly`],
     [
-      'one_word',
       'Summarize the article about climate policy in three sentences',
       'Summarize the article about stock markets in three sentences',
     ],
     [
-      'one_word',
       'Read the file and list all functions that handle errors',
       'Read the file and list all classes that handle requests',
     ],
     [
-      'one_word',
       'Research the company and write a short report about its competitors',
       'Research the company and write a short report about its founders history',
     ],
-    ['one_word', '请把下面的句子翻译成客气的说法：猫睡觉', '请把下面的句子翻译成客气的说法：孩子在花园玩'],
+    ['请把下面的句子翻译成客气的说法：猫睡觉', '请把下面的句子翻译成客气的说法：孩子在花园玩'],
+  ])('is another question for every embedder: "%s" is not "%s"', (one, other) => {
+    expect(veto(one, other)).toBe('one_word');
+    expect(strictVeto(one, other)).toBe('one_word');
+  });
+});
+
+describe('the strict gate', () => {
+  it.each<[TextVeto, string, string]>([
+    ['one_word', 'Merge the pull request', 'Merge the draft pull request'],
+    ['one_word', 'how are you', 'what are you'],
+    ['one_word', 'Do I need to verify my identity?', 'I need to verify my identity'],
+    ['one_word', '配置文件', '新配置文件'],
     ['word_order', 'dog bites man', 'man bites dog'],
     ['word_order', '狗咬猫', '猫咬狗'],
   ])('%s: "%s" is not "%s"', (reason, one, other) => {

@@ -5,7 +5,8 @@
  *
  * It knows words, not meaning: opposites and names come from lists, English and Chinese; other languages are compared by
  * their numbers, quotations, code, capital letters, and the negations of the commoner ones in Europe. A reworded text
- * passes, unless the strict gate is on, which also asks for more than one word, or one stretch of words, of difference.
+ * passes, but not a template filled in anew, whose likeness is that of the template; the strict gate also asks for more than one
+ * word of difference, and for the same order.
  *
  * @see issue of the LLM cache; models/observatory-static-384/MODEL_CARD.md, "Thresholds"
  */
@@ -16,11 +17,13 @@ import { contradictsNegation } from './compare-negation.js';
 import { readFacts } from './read-facts.js';
 import {
   exchangesPersons,
+  fillingWeight,
   isOneWordApart,
-  isOtherFilling,
   isReordered,
   isTurnedRound,
+  WORD_WEIGHT,
 } from './strict-gate.js';
+import type { TextFacts } from './text-facts.js';
 
 /** UTF-16 units of a text that are read. What lies beyond is compared letter by letter, as code is. */
 export const VETO_TEXT_CHARS_MAX = 16_384;
@@ -47,11 +50,15 @@ export function decideVeto(earlier: string, later: string, { strict }: VetoOptio
   if (differsInLiterals(one, other, 'quotes')) return 'quotes';
   if (differsInLiterals(one, other, 'code')) return 'code';
   if (contradictsNames(one, other)) return 'entities';
-  if (strict && (isOneWordApart(one, other) || isOtherFilling(one, other))) return 'one_word';
+  if (isOtherFilling(one, other, strict) || (strict && isOneWordApart(one, other))) return 'one_word';
   if (isTurnedRound(one, other) || exchangesPersons(one, other)) return 'word_order';
   if ((strict || one.hasDirection || other.hasDirection) && isReordered(one, other)) return 'word_order';
   return null;
 }
+
+/** 英文 for 英语, 两 for 2: who sees meaning may be left to judge of a single Han character. */
+const isOtherFilling = (one: TextFacts, other: TextFacts, strict: boolean): boolean =>
+  fillingWeight(one, other) >= (strict ? 1 : WORD_WEIGHT);
 
 /** @returns what is read, normalised, and the rest */
 function cut(text: string): [head: string, tail: string] {

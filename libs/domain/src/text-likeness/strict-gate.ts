@@ -5,7 +5,7 @@
 import type { TextFacts } from './text-facts.js';
 
 /** One word weighs as much as two Han characters. */
-const WORD_WEIGHT = 2;
+export const WORD_WEIGHT = 2;
 
 const weightOf = (word: string): number =>
   word.length <= 2 && word.charCodeAt(0) >= 0x3005 ? 1 : WORD_WEIGHT;
@@ -20,17 +20,20 @@ export function isOneWordApart(one: TextFacts, other: TextFacts): boolean {
  * One template filled in twice: the same content words in the same order but for one stretch that both have, and more
  * than half of the longer text is what they share. What was said of one filling is not said of the other; a text that
  * only grew by some words is none, nor is one that changed in more than one place beyond its half.
+ *
+ * @returns the weight of the lighter stretch; 0: they are no such fillings
  */
-export function isOtherFilling({ content: one }: TextFacts, { content: other }: TextFacts): boolean {
+export function fillingWeight({ content: one }: TextFacts, { content: other }: TextFacts): number {
   const lengthMin = Math.min(one.length, other.length);
   let head = 0;
   while (head < lengthMin && one[head] === other[head]) head += 1;
   let tail = 0;
   while (tail < lengthMin - head && one[one.length - 1 - tail] === other[other.length - 1 - tail]) tail += 1;
-  if (head + tail === lengthMin) return false;
+  if (head + tail === lengthMin) return 0;
   const weight = (words: readonly string[]) => words.reduce((sum, word) => sum + weightOf(word), 0);
   const shared = weight(one.slice(0, head)) + weight(one.slice(one.length - tail));
-  return 2 * shared > Math.max(weight(one), weight(other));
+  const [lighter, heavier] = [weight(one), weight(other)].sort((a, b) => a - b) as [number, number];
+  return 2 * shared > heavier ? lighter - shared : 0;
 }
 
 /**

@@ -52,7 +52,7 @@ export interface TextFacts {
   words: string[] | Set<string>;
   /** Words with something like a negative prefix: undo, disable. */
   prefixed: string[];
-  /** What the strict gate counts: no articles, auxiliaries or politeness; Han characters one by one. */
+  /** What is compared word by word: no articles, auxiliaries or politeness; Han characters one by one. */
   content: string[];
   /** Who is spoken of, as `i`, `you` and `they`, whatever the case. He and she are words of content. */
   persons: string[];
