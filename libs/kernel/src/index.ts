@@ -1,6 +1,7 @@
 export * from './brand.js';
 export * from './canonical-json.js';
 export * from './change-queue.js';
+export * from './circuit.js';
 export * from './clock.js';
 export * from './config-error.js';
 export * from './deferred.js';

@@ -25,10 +25,11 @@ beforeEach(async () => {
     respondJson(response, 200, { data });
   });
   const settings = { baseUrl: upstream.origin, model: 'bge-m3', apiKey: null };
-  embedder = new OwnCacheEmbedder(
-    () => HttpEmbedder.open(settings, { clock: new FakeClock() }),
-    (error) => failures.push(error),
-  );
+  const clock = new FakeClock();
+  embedder = new OwnCacheEmbedder(() => HttpEmbedder.open(settings, { clock }), clock, {
+    onFailed: (error) => failures.push(error),
+    onLeftAlone: () => expect.unreachable(),
+  });
   await vi.waitFor(() => expect(embedder.model).not.toBeNull());
 });
 afterEach(async () => {

@@ -23,6 +23,7 @@ function embed(text: string): number[] {
 let embeddings: Server;
 let asked = 0;
 let isAway = false;
+let isHung = false;
 let upstream: ScriptedUpstream;
 let gateway: RunningGateway;
 beforeAll(async () => {
@@ -32,6 +33,7 @@ beforeAll(async () => {
     if (isAway || request.headers.authorization !== `Bearer ${KEY}`) return response.writeHead(503).end();
     const { input } = JSON.parse(body) as { input: string | string[] };
     asked += 1;
+    if (isHung) return;
     const data = [input]
       .flat()
       .map((text, index) => ({ index, object: 'embedding', embedding: embed(text) }));
@@ -100,6 +102,26 @@ test('what differs in a number is vetoed, however near, and counted', async () =
   await ask('What does page 4 of the report say', 'Four.');
   expect((await stats()).vetoes).toMatchObject({ numbers: 1 });
   expect((await stats()).shadow_hits).toBe(2);
+});
+
+test('an embeddings API that hangs costs a few misses their wait, is left alone, and used once it answers again', async () => {
+  isHung = true;
+  const before = asked;
+  const leftOut = async () => {
+    const text = await (await fetch(`${gateway.url}/metrics`)).text();
+    return Number(/cache_embeddings_left_out_total (\d+)/.exec(text)?.[1]);
+  };
+  const question = () => `What hangs in hall ${'abcdefghij'[serial % 10]} of gallery ${serial}`;
+  while ((await leftOut()) < 20) expect(await ask(question(), 'Pictures.')).toBe('Pictures.');
+  expect(asked - before).toBeLessThan(10);
+  isHung = false;
+  const hung = asked;
+  await expect
+    .poll(async () => {
+      await ask(question(), 'Pictures.');
+      return asked;
+    }, SOON)
+    .toBeGreaterThan(hung + 3);
 });
 
 test('fails open when the embeddings API is away: exact matches go on', async () => {

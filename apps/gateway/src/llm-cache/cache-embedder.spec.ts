@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { Embedder, EmbeddingService, SidecarDescription } from '#contracts';
+import { type Embedder, EmbeddingFailure, type EmbeddingService, type SidecarDescription } from '#contracts';
+import { FakeClock } from '#testing';
 import { OwnCacheEmbedder, SidecarCacheEmbedder } from './cache-embedder.js';
 
 const vector = Float32Array.of(1, 0);
@@ -42,6 +43,40 @@ describe('SidecarCacheEmbedder', () => {
 });
 
 describe('OwnCacheEmbedder', () => {
+  const own = (embed: Embedder['embed'], clock = new FakeClock()) => {
+    const told = { onFailed: vi.fn(), onLeftAlone: vi.fn() };
+    const opened = { description: { model_id: 'api' }, embed, close: async () => {} } as unknown as Embedder;
+    return { embedder: new OwnCacheEmbedder(async () => opened, clock, told), clock, ...told };
+  };
+
+  test('leaves an API alone for a while that hangs time after time, and then asks it once', async () => {
+    const asked = vi.fn<Embedder['embed']>();
+    const hangs = async () => {
+      throw new EmbeddingFailure('expired', 'too late');
+    };
+    const { embedder, clock, onFailed, onLeftAlone } = own(asked.mockImplementation(hangs));
+    await expect.poll(() => embedder.model).not.toBeNull();
+    for (let miss = 0; miss < 10; miss += 1) expect(await embedder.embed('text')).toBeNull();
+    expect([asked, onFailed, onLeftAlone].map(({ mock }) => mock.calls.length)).toEqual([3, 3, 7]);
+    clock.advance(1_000);
+    for (let miss = 0; miss < 10; miss += 1) await embedder.embed('text');
+    expect(asked).toHaveBeenCalledTimes(4);
+    clock.advance(2_000);
+    asked.mockResolvedValue({ fitness: 'fit', vector });
+    for (let miss = 0; miss < 10; miss += 1)
+      expect(await embedder.embed('text')).toEqual({ model_id: 'api', values: vector });
+    expect(asked).toHaveBeenCalledTimes(14);
+  });
+
+  test('goes on asking an API that answers, though it has no vector for these texts', async () => {
+    const asked = vi.fn<Embedder['embed']>().mockRejectedValue(new EmbeddingFailure('failed', 'refused'));
+    const { embedder, onLeftAlone } = own(asked);
+    await expect.poll(() => embedder.model).not.toBeNull();
+    for (let miss = 0; miss < 10; miss += 1) expect(await embedder.embed('text')).toBeNull();
+    expect(asked).toHaveBeenCalledTimes(10);
+    expect(onLeftAlone).not.toHaveBeenCalled();
+  });
+
   test('opens behind its user’s back, and is tried again when it could not be opened', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     try {
@@ -54,7 +89,8 @@ describe('OwnCacheEmbedder', () => {
           embed: async () => ({ fitness: 'fit', vector }),
           close: async () => {},
         } as unknown as Embedder);
-      const embedder = new OwnCacheEmbedder(open, failed);
+      const told = { onFailed: failed, onLeftAlone: vi.fn() };
+      const embedder = new OwnCacheEmbedder(open, new FakeClock(), told);
       expect(await embedder.embed('text')).toBeNull();
       await vi.waitFor(() => expect(failed).toHaveBeenCalledOnce());
       expect(await embedder.embed('text')).toBeNull();

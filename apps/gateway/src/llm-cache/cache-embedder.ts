@@ -1,6 +1,13 @@
 /** Where the cache gets its vectors: the sidecar that the semantic loop shares, or an embeddings API of one's own. */
 import { DimensionChanged } from '#adapters/embeddings-http';
-import type { CacheVector, Cosine, Embedder, EmbeddingService } from '#contracts';
+import {
+  type CacheVector,
+  type Cosine,
+  type Embedder,
+  EmbeddingFailure,
+  type EmbeddingService,
+} from '#contracts';
+import { Circuit, type Clock } from '#kernel';
 
 /** A sidecar that is asked what it is may take this much longer than for a text. */
 const DESCRIBE_PATIENCE = 10;
@@ -71,18 +78,21 @@ export class SidecarCacheEmbedder implements CacheEmbedder {
 
 /**
  * An embedder of this process. It is opened behind the gateway's back, since it may be slow or away at the start, and
- * tried again when it is next needed; also when its server has another model by now, whose vectors meet no older ones.
+ * tried again when it is next needed; also when its server has another model by now, whose vectors meet no older ones. A
+ * server that hangs is left alone for a while, since each miss would wait for it.
  */
 export class OwnCacheEmbedder implements CacheEmbedder {
   #embedder: Embedder | null = null;
   #opening: Promise<void> | null = null;
   #triedMs = Number.NEGATIVE_INFINITY;
   readonly #open: () => Promise<Embedder>;
-  readonly #onFailed: (error: unknown) => void;
+  readonly #circuit: Circuit;
+  readonly #told: OwnEmbedderEvents;
 
-  constructor(open: () => Promise<Embedder>, onFailed: (error: unknown) => void) {
+  constructor(open: () => Promise<Embedder>, clock: Clock, told: OwnEmbedderEvents) {
     this.#open = open;
-    this.#onFailed = onFailed;
+    this.#circuit = new Circuit(clock, LEFT_ALONE);
+    this.#told = told;
     this.#tryToOpen();
   }
 
@@ -96,11 +106,19 @@ export class OwnCacheEmbedder implements CacheEmbedder {
       this.#tryToOpen();
       return null;
     }
+    if (!this.#circuit.mayAsk()) {
+      this.#told.onLeftAlone();
+      return null;
+    }
     try {
       const { vector } = await embedder.embed(text, { timeoutMs: OWN_EMBED_WAIT_MS });
+      this.#circuit.succeeded();
       return vector === null ? null : { model_id: embedder.description.model_id, values: vector };
     } catch (error) {
-      this.#onFailed(error);
+      this.#told.onFailed(error);
+      // It answers, if not with a vector.
+      if (error instanceof EmbeddingFailure && error.reason === 'failed') this.#circuit.succeeded();
+      else this.#circuit.failed();
       if (error instanceof DimensionChanged && embedder === this.#embedder) this.#tryToOpen();
       return null;
     }
@@ -121,13 +139,20 @@ export class OwnCacheEmbedder implements CacheEmbedder {
         this.#embedder = embedder;
         return before?.close();
       })
-      .catch(this.#onFailed)
+      .catch(this.#told.onFailed)
       .finally(() => {
         this.#opening = null;
       });
   }
 }
 
+export interface OwnEmbedderEvents {
+  onFailed: (error: unknown) => void;
+  /** A text has no vector because the server failed several times in a row. */
+  onLeftAlone: () => void;
+}
+
+const LEFT_ALONE = { firstMs: 1_000, maxMs: 30_000 };
 /** An API over the network takes longer than a socket beside us, and still less than an answer. */
 const OWN_EMBED_WAIT_MS = 250;
 const OPEN_AGAIN_MS = 10_000;

@@ -58,6 +58,7 @@ export class CacheTally {
   readonly #shadow: Counter;
   readonly #vetoes: Counter<'reason'>;
   readonly #notStored: Counter<'reason'>;
+  readonly #unembedded: Counter;
   readonly #savedUsd: Counter;
   readonly #seconds: Histogram;
 
@@ -85,6 +86,11 @@ export class CacheTally {
       name: `${METRIC_PREFIX}cache_not_stored_total`,
       help: 'Answers that were not kept, by reason.',
       labelNames: ['reason'],
+      registers,
+    });
+    this.#unembedded = new Counter({
+      name: `${METRIC_PREFIX}cache_embeddings_left_out_total`,
+      help: 'Texts that the embeddings API was not asked for, because it had failed several times in a row.',
       registers,
     });
     this.#savedUsd = new Counter({
@@ -128,6 +134,10 @@ export class CacheTally {
     tally.savedMicroUsd += savedMicroUsd ?? 0;
     this.#lookups.inc({ outcome: 'coalesced' });
     this.#savedUsd.inc((savedMicroUsd ?? 0) / 1e6);
+  }
+
+  embeddingLeftOut(): void {
+    this.#unembedded.inc();
   }
 
   shadowHit(tenantId: string): void {

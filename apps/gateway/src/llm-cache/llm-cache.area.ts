@@ -18,7 +18,12 @@ import type { Clock, IdSource } from '#kernel';
 import type { SettingsAudit } from '../auth/settings-audit.js';
 import type { LlmCacheConfig } from '../config/llm-cache-config.js';
 import { CacheDesk } from './cache-desk.js';
-import { type CacheEmbedder, OwnCacheEmbedder, SidecarCacheEmbedder } from './cache-embedder.js';
+import {
+  type CacheEmbedder,
+  OwnCacheEmbedder,
+  type OwnEmbedderEvents,
+  SidecarCacheEmbedder,
+} from './cache-embedder.js';
 import { CacheFlights } from './cache-flights.js';
 import { CacheFreshness } from './cache-freshness.js';
 import { registerCacheGauges } from './cache-gauges.js';
@@ -60,7 +65,7 @@ export class LlmCacheArea {
     this.#cache = cache;
     this.#tally = new CacheTally(clock, metrics);
     const onFailed = (error: unknown) => this.onFailedOpen(error);
-    this.#embedder = makeEmbedder(parts, onFailed);
+    this.#embedder = makeEmbedder(parts, { onFailed, onLeftAlone: () => this.#tally.embeddingLeftOut() });
     if (cache === null) {
       this.desk = null;
       this.#matches = null;
@@ -142,10 +147,11 @@ export class LlmCacheArea {
 const NOTHING = { items: [], next_cursor: null };
 
 function makeEmbedder(
-  { config, embeddingApiKey, sidecar, sidecarTimeoutMs }: LlmCacheDependencies,
-  onFailed: (error: unknown) => void,
+  { clock, config, embeddingApiKey, sidecar, sidecarTimeoutMs }: LlmCacheDependencies,
+  told: OwnEmbedderEvents,
 ): CacheEmbedder {
   const { embedding } = config;
-  if (embedding.provider === 'local') return new SidecarCacheEmbedder(sidecar, sidecarTimeoutMs, onFailed);
-  return new OwnCacheEmbedder(() => openCacheEmbedder(embedding, embeddingApiKey), onFailed);
+  if (embedding.provider === 'local')
+    return new SidecarCacheEmbedder(sidecar, sidecarTimeoutMs, told.onFailed);
+  return new OwnCacheEmbedder(() => openCacheEmbedder(embedding, embeddingApiKey), clock, told);
 }

@@ -3,16 +3,16 @@
  * while when Redis fails, leaves what has become a replica, and bounds what waits for a reply.
  */
 import type { Cluster, Redis } from 'ioredis';
-import type { Clock } from '#kernel';
+import { Circuit, type Clock } from '#kernel';
 import type { RedisConnection } from '../connect-redis.js';
 import { inTime } from '../in-time.js';
 import { RedisFailure } from '../redis-failure.js';
 import { ReplicaExit } from '../replica-exit.js';
 import * as scripts from './cache-scripts.js';
-import { Circuit } from './circuit.js';
 
 /** Replies awaited at once; beyond it nothing is sent, so that a hanging Redis costs bounded memory. */
 const PENDING_COUNT_MAX = 2_000;
+const PAUSES = { firstMs: 100, maxMs: 2_000 };
 /** Errors of a server that is alive, but not ready to serve. All others are answers: asking again is as good as ever. */
 const NOT_READY = new Set(['LOADING', 'CLUSTERDOWN', 'MASTERDOWN', 'BUSY', 'READONLY', 'OOM']);
 
@@ -69,7 +69,7 @@ export class CacheLink {
   }: CacheLinkOptions) {
     this.client = connection.client;
     this.#connection = connection;
-    this.#circuit = new Circuit(clock);
+    this.#circuit = new Circuit(clock, PAUSES);
     this.#replicaExit = new ReplicaExit(connection.client, clock);
     this.#pendingCountMax = pendingCountMax;
     this.#onFailure = onFailure;

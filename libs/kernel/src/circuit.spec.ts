@@ -4,7 +4,7 @@ import { Circuit } from './circuit.js';
 
 const start = () => {
   const clock = new FakeClock();
-  return { clock, circuit: new Circuit(clock) };
+  return { clock, circuit: new Circuit(clock, { firstMs: 100, maxMs: 2_000 }) };
 };
 const fail = (circuit: Circuit, times: number): void => {
   for (let count = 0; count < times; count += 1) circuit.failed();

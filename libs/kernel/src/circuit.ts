@@ -1,28 +1,34 @@
 /**
  * Whether it is worth asking. After a few failures in a row nothing is asked for a short while, then one is let through
- * to look: a Redis that hangs costs a few waits, not one for each call.
+ * to look: a server that hangs costs a few waits, not one for each call.
  *
  *     closed --failures in a row--> open --pause is over--> one asks --it works--> closed
  *       ^                             ^                        |
  *       '-----------------------------|--it fails: longer pause'
  */
-import type { Clock } from '#kernel';
+import type { Clock } from './clock.js';
 
 const FAILURES_MAX = 3;
-const PAUSE_FIRST_MS = 100;
-const PAUSE_MAX_MS = 2_000;
 /** One that was let through and never told how it went. */
 const TRIAL_MAX_MS = 5_000;
 
+export interface CircuitPauses {
+  firstMs: number;
+  /** Each is twice the one before, up to this. */
+  maxMs: number;
+}
+
 export class Circuit {
   readonly #clock: Clock;
+  readonly #pauses: CircuitPauses;
   #failureCount = 0;
   #pausedAtMs = 0;
   #pauseMs = 0;
   #trialAtMs: number | null = null;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, pauses: CircuitPauses) {
     this.#clock = clock;
+    this.#pauses = pauses;
   }
 
   get isOpen(): boolean {
@@ -55,6 +61,6 @@ export class Circuit {
     this.#trialAtMs = null;
     if (!this.isOpen) return;
     this.#pausedAtMs = this.#clock.nowMs();
-    this.#pauseMs = Math.min(Math.max(PAUSE_FIRST_MS, 2 * this.#pauseMs), PAUSE_MAX_MS);
+    this.#pauseMs = Math.min(Math.max(this.#pauses.firstMs, 2 * this.#pauseMs), this.#pauses.maxMs);
   }
 }
