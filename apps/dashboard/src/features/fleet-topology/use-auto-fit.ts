@@ -3,8 +3,8 @@ import { useReactFlow, useStore } from '@xyflow/react';
 import { useEffect, useMemo, useRef } from 'react';
 import { CARD, type PlacedFleet } from './fleet-layout';
 
-/** Wide enough for the name of a looping agent at the edge, which is larger than its card from afar. */
-const FIT = { padding: '32px', maxZoom: 1 } as const;
+/** Room at the edges for the name of a looping agent, from afar wider than its card; at the left for the controls, too. */
+const FIT = { padding: { left: '60px', right: '32px', y: '32px' }, maxZoom: 1 } as const;
 const GLIDE_MS = 300;
 
 export interface AutoFit {

@@ -57,7 +57,7 @@ export const StepRow = memo(function StepRow({ step, isOpen, onToggle }: StepRow
         {gateway.held ? <Badge tone="paused">Held</Badge> : null}
         {gateway.rewritten_by ? <Badge tone="accent">Rewritten</Badge> : null}
         <SeverityScore step={step} />
-        <Badge tone={STATUS_TONES[action.status]} className="max-md:hidden">
+        <Badge tone={STATUS_TONES[action.status]} className="min-w-16 justify-center max-md:hidden">
           {action.status}
         </Badge>
         <span className="nums w-18 shrink-0 text-right text-faint text-xs whitespace-nowrap max-xl:hidden">
