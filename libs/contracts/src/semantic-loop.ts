@@ -9,8 +9,8 @@ export const SEMANTIC_LOOP_POLICIES = ['off', 'hint', 'alert', 'pause'] as const
 export type SemanticLoopPolicy = (typeof SEMANTIC_LOOP_POLICIES)[number];
 export const SEMANTIC_LOOP_POLICY_DEFAULT: SemanticLoopPolicy = 'alert';
 
-/** What was done about one loop. Each includes the ones before it. */
-export const SEMANTIC_LOOP_ACTIONS = ['hinted', 'alerted', 'paused'] as const;
+/** What was done about one loop. Each includes the ones before it, but for the hint where the request had no place for one. */
+export const SEMANTIC_LOOP_ACTIONS = ['noted', 'hinted', 'alerted', 'paused'] as const;
 export type SemanticLoopAction = (typeof SEMANTIC_LOOP_ACTIONS)[number];
 
 /** The words of the hint, unless `LOOP_INTERVENTION_MESSAGE` says otherwise. */

@@ -477,6 +477,7 @@ describe('fails open', () => {
 
   test('when the request has no place for the hint: it reaches the upstream as it came', async () => {
     const before = await openCount('modification');
+    const { session, headers } = fresh();
     upstream.script(always(anthropic, { text: 'ok' }));
     const body = JSON.stringify({
       model: 'claude-sonnet-4-5',
@@ -486,10 +487,11 @@ describe('fails open', () => {
     });
     const response = await fetch(`${gateway.url}/proxy/anthropic/v1/messages`, {
       method: 'POST',
-      headers: { 'x-api-key': AGENT_KEY, 'content-type': 'application/json', ...fresh().headers },
+      headers: { 'x-api-key': AGENT_KEY, 'content-type': 'application/json', ...headers },
       body,
     });
     expect(response.headers.get('x-observatory-decision')).toBe('forwarded');
+    await expect.poll(() => loopsOf(session)).toMatchObject([{ action: 'noted', occurrence: 1 }]);
     expect(upstream.calls[0]?.body.toString()).toBe(body);
     expect(await openCount('modification')).toBe(before + 1);
   });

@@ -33,6 +33,7 @@ const call = (changes: object = {}) => ({
   sessionKey: sessionKey('default', 's1'),
   atMs: 5,
   prompt: 'Where is my parcel? My key is sk-abcdefghijklmnop',
+  isHinted: true,
   ...changes,
 });
 
@@ -84,6 +85,13 @@ describe('LoopDesk', () => {
       { topic: sessionTopic('s1'), payload: { kind: 'semantic_loop', event: stored } },
     ]);
     expect([alerts, pauses, failures]).toEqual([[], [], []]);
+  });
+
+  it('calls no loop hinted whose request had no place for the hint, and goes on up the ladder', async () => {
+    const actions = [1, 2, 3].map(() => desk.note(call({ isHinted: false }), 'pause', ANSWER).action);
+    expect(actions).toEqual(['noted', 'alerted', 'paused']);
+    await desk.settled();
+    expect(alerts).toMatchObject([{ occurrence: 2 }, { occurrence: 3 }]);
   });
 
   it('alerts at the second loop of a session and pauses it at the third, where its policy says so', async () => {

@@ -1,6 +1,6 @@
 /**
  * What follows a semantic loop. How far it goes is the ladder's to say; here it is done: the event is kept and shown, an
- * alert is raised, the session is paused. All of it behind the call, which goes on with its hint.
+ * alert is raised, the session is paused. All of it behind the call, which goes on, with a hint where it has a place for one.
  */
 import {
   type LivePublisher,
@@ -33,6 +33,8 @@ export interface LoopingCall {
   sessionKey: SessionKey;
   atMs: number;
   prompt: string;
+  /** The hint goes to the model with it. */
+  isHinted: boolean;
 }
 
 export interface LoopDeskParts {
@@ -56,7 +58,8 @@ export class LoopDesk {
   /** Counts the loop and sets going what the policy says. Never throws. */
   note(call: LoopingCall, policy: Exclude<SemanticLoopPolicy, 'off'>, answer: LoopAnswer): SemanticLoopEvent {
     const { ladder, ids, events } = this.#parts;
-    const action = ladder.decide(policy, call.sessionKey);
+    const decided = ladder.decide(policy, call.sessionKey);
+    const action = decided === 'hinted' && !call.isHinted ? 'noted' : decided;
     const event: SemanticLoopEvent = {
       event_type: 'semantic_loop',
       event_id: `slp_${ids.next()}`,
@@ -75,7 +78,7 @@ export class LoopDesk {
       action,
     };
     events.found(call.tenantId, event);
-    if (action !== 'hinted') this.#raiseAlert(call.tenantId, event);
+    if (action === 'alerted' || action === 'paused') this.#raiseAlert(call.tenantId, event);
     if (action === 'paused') this.#behind(this.#pause(call.sessionKey, event));
     if (this.#working.size < WRITING_COUNT_MAX) this.#behind(this.#keep(call.tenantId, event));
     else {

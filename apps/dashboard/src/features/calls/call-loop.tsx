@@ -6,7 +6,7 @@ import { Skeleton } from '../../ui';
 import { LoopEvidence } from '../semantic-loops/loop-evidence';
 
 const LOOPS_READ = 200;
-const FOUND = ['hinted', 'alerted', 'paused'];
+const FOUND = ['noted', 'hinted', 'alerted', 'paused'];
 
 export const isLoopingCall = ({ steps }: Pick<LlmCall, 'steps'>): boolean =>
   steps.some(({ name, outcome }) => name === 'semantic_loop' && FOUND.includes(outcome));

@@ -2,9 +2,10 @@
 /** By step, then outcome; what is not here is shown as it came. */
 const OUTCOMES: Record<string, Record<string, string>> = {
   semantic_loop: {
+    noted: 'asked before in other words, without a place for a hint',
     hinted: 'asked before in other words, so a hint was added',
-    alerted: 'asked before in other words, so a hint was added and an alert raised',
-    paused: 'asked before in other words, so a hint was added and the session paused',
+    alerted: 'asked before in other words, so an alert was raised',
+    paused: 'asked before in other words, so an alert was raised and the session paused',
     unavailable: 'not checked, the sidecar did not answer; the call went on without',
     timeout: 'not checked in time; the call went on without',
     busy: 'not checked, the sidecar was busy; the call went on without',
@@ -23,7 +24,7 @@ export const isPlainOutcome = (outcome: string): boolean => PLAIN.has(outcome);
 export const isFailedOpen = (name: string, outcome: string): boolean =>
   name === 'semantic_loop' &&
   outcome in (OUTCOMES.semantic_loop ?? {}) &&
-  !['hinted', 'alerted', 'paused'].includes(outcome);
+  !['noted', 'hinted', 'alerted', 'paused'].includes(outcome);
 
 export const stepName = (name: string): string => name.replaceAll('_', ' ');
 

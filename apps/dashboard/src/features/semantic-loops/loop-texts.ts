@@ -3,6 +3,11 @@ import type { SemanticLoopAction, SemanticLoopEvent, SemanticLoopPolicy } from '
 import type { Tone } from '../../ui';
 
 export const ACTION_TEXTS: Record<SemanticLoopAction, { label: string; tone: Tone; text: string }> = {
+  noted: {
+    label: 'Noted',
+    tone: 'accent',
+    text: 'The request had no place for a hint and went on as it came.',
+  },
   hinted: {
     label: 'Hinted',
     tone: 'accent',
@@ -11,12 +16,12 @@ export const ACTION_TEXTS: Record<SemanticLoopAction, { label: string; tone: Ton
   alerted: {
     label: 'Alerted',
     tone: 'danger',
-    text: 'A hint was added to the call, and an alert was raised.',
+    text: 'A hint was added to the call where it had a place for one, and an alert was raised.',
   },
   paused: {
     label: 'Paused',
     tone: 'paused',
-    text: 'A hint was added to the call, an alert was raised, and the session was paused for a person to look.',
+    text: 'A hint was added to the call where it had a place for one, an alert was raised, and the session was paused for a person to look.',
   },
 };
 

@@ -21,7 +21,7 @@ export function groupSemanticLoops(events: readonly SemanticLoopEvent[]): Map<st
     const known = groups.get(event.session_id);
     if (known) {
       known.first_at_ms = Math.min(known.first_at_ms, event.at_ms);
-    } else if (event.action !== 'hinted') {
+    } else if (event.action === 'alerted' || event.action === 'paused') {
       const { session_id, agent_id, occurrence, at_ms } = event;
       groups.set(session_id, {
         session_id,

@@ -114,3 +114,25 @@ test('a client that leaves as its agent is stopped gets nothing, and frees its p
   expect(await outcome).toBeUndefined();
   expect(parts.held.count).toBe(0);
 });
+
+test('words that a request has no place for are not taken by it, and wait for the next', async () => {
+  const taken: string[] = [];
+  const directives = [{ type: 'inject', directive_id: 'd1', prompt: 'Look elsewhere.' }];
+  const step = holdStep(
+    partsWith({
+      desk: {
+        ...pausedDesk,
+        answerFor: () => ({ state: 'active', directives }) as unknown as AgentControl,
+        takeInjections: async (_key, ids) => void taken.push(...ids),
+      },
+    }),
+  );
+  const [odd, next] = [streamingCall(), streamingCall()];
+  odd.dialect = { ...(odd.dialect as Dialect), injectSystem: (body) => body };
+  for (const call of [odd, next]) {
+    expect(await step.run?.(call)).toBeUndefined();
+    call.isAnswered = true;
+    step.settle?.(call);
+  }
+  expect([odd.injections, next.injections, taken]).toEqual([[], ['Look elsewhere.'], ['d1']]);
+});

@@ -18,6 +18,7 @@ import type { HeldCalls } from '../held-calls.js';
 import { ownHeaders } from '../own-reply.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
+import { takesWords } from '../takes-words.js';
 import type { WaitingCalls } from '../waiting-calls.js';
 
 /** Silence before a held stream is begun: a pause that ends sooner leaves the upstream's own status and headers. */
@@ -149,8 +150,10 @@ function decide(call: ProxyCall, control: AgentControl, underWay: Set<string>): 
   const words = control.directives.filter(
     ({ type, directive_id }) => type === 'inject' && !underWay.has(directive_id),
   );
-  if (words.length === 0 || call.dialect === null) return undefined;
-  call.injections = [...call.injections, ...words.map((directive) => directive.prompt ?? '')];
+  const texts = words.map((directive) => directive.prompt ?? '');
+  // What this request has no place for waits for the next.
+  if (words.length === 0 || !takesWords(call, texts[0] as string)) return undefined;
+  call.injections = [...call.injections, ...texts];
   call.takenDirectiveIds = words.map((directive) => directive.directive_id);
   for (const id of call.takenDirectiveIds) underWay.add(id);
   return undefined;

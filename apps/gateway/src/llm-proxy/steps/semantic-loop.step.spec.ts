@@ -64,7 +64,7 @@ function setUp(options: { verdict?: LoopVerdict; isEnabled?: boolean; policy?: P
     },
     desk: {
       note: (call, policy) => {
-        noted.push(`${call.callId} ${policy}`);
+        noted.push(`${call.callId} ${policy}${call.isHinted ? '' : ' without the hint'}`);
         return { action: 'hinted' as SemanticLoopAction } as never;
       },
     },
@@ -163,7 +163,11 @@ describe('the semantic-loop step', () => {
     const call = callOf(chat(user('Where is it now?')));
     call.dialect = { ...(call.dialect as Dialect), injectSystem };
     await step.run?.(call);
-    expect([call.injections, failures, noted]).toEqual([[], ['modification'], ['call-1 alert']]);
+    expect([call.injections, failures, noted]).toEqual([
+      [],
+      ['modification'],
+      ['call-1 alert without the hint'],
+    ]);
   });
 
   test.each([

@@ -11,6 +11,7 @@ import type { SemanticLoopEvents } from '../../semantic-loop/semantic-loop-event
 import type { AgentDirectory } from '../agent-directory.js';
 import type { ProxyCall } from '../proxy-call.js';
 import type { Step } from '../step.js';
+import { takesWords } from '../takes-words.js';
 
 export interface SemanticLoopParts {
   isEnabled: boolean;
@@ -75,13 +76,14 @@ async function checkPrompt(
   });
   if (verdict.kind === 'failed_open') call.finding = verdict.reason;
   if (verdict.kind !== 'loop') return;
+  const isHinted = takesWords(call, parts.hint);
   const { action } = parts.desk.note(
-    { callId, tenantId, agentId, sessionId, sessionKey, atMs, prompt },
+    { callId, tenantId, agentId, sessionId, sessionKey, atMs, prompt, isHinted },
     policy,
     verdict.answer,
   );
   call.finding = action;
-  if (takesHint(call, parts.hint)) call.injections = [...call.injections, parts.hint];
+  if (isHinted) call.injections = [...call.injections, parts.hint];
   else parts.events.failedOpen('modification');
 }
 
@@ -108,15 +110,4 @@ function hasAsked(call: ProxyCall, similarPrompt: string): boolean {
     if (prompt !== null && cutPrompt(excerptOf(prompt)) === similarPrompt) return true;
   }
   return false;
-}
-
-/** Whether the request can carry the hint. Tried on a copy: what cannot be changed goes to the upstream as it came. */
-function takesHint(call: ProxyCall, hint: string): boolean {
-  if (call.dialect === null) return false;
-  try {
-    const request = call.parsedBody();
-    return call.dialect.injectSystem(request, hint) !== request;
-  } catch {
-    return false;
-  }
 }
