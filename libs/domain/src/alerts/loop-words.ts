@@ -3,6 +3,9 @@ import { LOOPING_SESSIONS_PER_AGENT_MAX } from './looping-sessions.js';
 import { oneLine } from './one-line.js';
 import type { NoticeDetail } from './rule-condition.js';
 
+/** Of an alert that a restart found firing. */
+export const UNHEARD_SINCE_START = 'That was before this gateway was started; nothing more was heard of it.';
+
 const SESSION_CHARS_MAX = 60;
 
 interface Words {
@@ -33,15 +36,14 @@ export function semanticLoopWords(agent: string, detail: NoticeDetail): Words {
   const { occurrence, similarity, threshold, paused, loop_session_count } = detail;
   const does = 'asks the same again in other words';
   const off = `${agent} has stopped asking the same again`;
-  if (occurrence === undefined)
-    return { on: `${agent} ${does}`, text: 'It did so before this gateway was started.', off };
+  if (occurrence === undefined) return { on: `${agent} ${does}`, text: UNHEARD_SINCE_START, off };
   const verbs = { agent: does, session: 'asks the same again', sessions: 'ask the same again' };
   const { on, text } = sessionWords(agent, verbs, detail);
   const isOne = Number(loop_session_count) <= 1;
   const figures =
     `Loop ${occurrence} of ${isOne ? 'this session' : 'the newest'}: ` +
     `similarity ${similarity}, a loop above ${threshold}. ` +
-    (paused === true ? 'The session is paused.' : 'The model was told; the session goes on.');
+    (paused === true ? 'The session is paused.' : 'The session goes on.');
   return { on, text: isOne ? figures : `${text} ${figures}`, off };
 }
 

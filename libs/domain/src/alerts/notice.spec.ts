@@ -67,13 +67,22 @@ describe('a notice', () => {
     );
     expect(noticeOf(due('semantic_loop'), context)).toMatchObject({
       title: 'Agent "crawler" asks the same again in other words',
-      text: 'Loop 2 of this session: similarity 0.97, a loop above 0.95. The model was told; the session goes on.',
+      text: 'Loop 2 of this session: similarity 0.97, a loop above 0.95. The session goes on.',
     });
     const paused = { ...DETAILS.semantic_loop, paused: true };
     expect(noticeOf(due('semantic_loop', { detail: paused }), context).text).toContain('is paused');
     expect(noticeOf(due('semantic_loop', { detail: {} }), context).text).toContain('before this gateway');
     expect(noticeOf(due('kill_switch', { phase: 'recovered' }), context).text).toBe('It lasted 10 min.');
   });
+
+  it.each(['budget', 'error_rate', 'agent_silent', 'semantic_loop'] as const)(
+    'of type %s that a restart found firing makes up no figures',
+    (type) => {
+      const { title, text } = noticeOf(due(type, { phase: 'repeat', detail: {} }), context);
+      expect(`${title} ${text}`).not.toMatch(/undefined|NaN|null/);
+      expect(title).toMatch(/^Still: .*agent "crawler"/i);
+    },
+  );
 
   it('names the sessions that loop, and those of which nobody heard first', () => {
     const ids = ['s9', 's8', 's7', 's6', 's5'];
@@ -119,7 +128,7 @@ describe('a notice', () => {
       title: 'Agent "crawler" asks the same again in other words in 2 more sessions',
       text:
         'Sessions "s3" and "s2" ask the same again. In all, 3 of its sessions do. ' +
-        'Loop 2 of the newest: similarity 0.97, a loop above 0.95. The model was told; the session goes on.',
+        'Loop 2 of the newest: similarity 0.97, a loop above 0.95. The session goes on.',
     });
   });
 

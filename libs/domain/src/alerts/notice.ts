@@ -1,7 +1,7 @@
 /** A due notice in words: one line, a few sentences, and where to look. Ids of agents are strangers' text: cleaned. */
 import type { AlertNotice } from '#contracts';
 import type { DueNotice } from './alert-rules.js';
-import { loopWords, semanticLoopWords } from './loop-words.js';
+import { loopWords, semanticLoopWords, UNHEARD_SINCE_START } from './loop-words.js';
 import { oneLine } from './one-line.js';
 
 const percent = (share: unknown): string => `${Math.round(Number(share) * 100)} %`;
@@ -33,6 +33,8 @@ function wordsOf({ rule, agent_id, detail }: DueNotice): { on: string; text: str
     case 'budget': {
       const spent = `${usd(detail.spent_usd)} of ${usd(detail.budget_usd)} are spent`;
       const off = `${agent} is within its budget again`;
+      if (detail.period === undefined)
+        return { on: `${agent} is near the end of its budget or beyond it`, text: UNHEARD_SINCE_START, off };
       if (detail.refused === true)
         return {
           on: `${agent} is refused calls by its budget for the ${detail.period}`,
@@ -45,17 +47,25 @@ function wordsOf({ rule, agent_id, detail }: DueNotice): { on: string; text: str
         off,
       };
     }
-    case 'error_rate':
+    case 'error_rate': {
+      const callsOf = `calls of ${agent.replace('Agent', 'agent')}`;
+      const off = `The ${callsOf} succeed again`;
+      if (detail.share === undefined)
+        return { on: `Too many ${callsOf} fail`, text: UNHEARD_SINCE_START, off };
       return {
-        on: `${percent(detail.share)} of the calls of ${agent.replace('Agent', 'agent')} fail`,
+        on: `${percent(detail.share)} of the ${callsOf} fail`,
         text:
           `${detail.failure_count} of its ${detail.call_count} calls in the last ` +
           `${spokenDuration(Number(detail.window_s))} failed; this rule speaks from ${percent(detail.threshold)}.`,
-        off: `The calls of ${agent.replace('Agent', 'agent')} succeed again`,
+        off,
       };
+    }
     case 'agent_silent':
       return {
-        on: `${agent} has been silent for ${spokenDuration(Number(detail.silent_s))}`,
+        on:
+          detail.silent_s === undefined
+            ? `${agent} is silent`
+            : `${agent} has been silent for ${spokenDuration(Number(detail.silent_s))}`,
         text: 'It neither called a model nor reported a step.',
         off: `${agent} is heard of again`,
       };
