@@ -1,15 +1,17 @@
 /** The semantic loop that a call was found to be: read by its session, since a call holds no prompts. */
 import { useQuery } from '@tanstack/react-query';
-import type { LlmCall, Page, SemanticLoopEvent } from '#contracts';
+import { type LlmCall, type Page, SEMANTIC_LOOP_ACTIONS, type SemanticLoopEvent } from '#contracts';
 import { api } from '../../api';
 import { Skeleton } from '../../ui';
 import { LoopEvidence } from '../semantic-loops/loop-evidence';
 
 const LOOPS_READ = 200;
-const FOUND = ['noted', 'hinted', 'alerted', 'paused'];
 
 export const isLoopingCall = ({ steps }: Pick<LlmCall, 'steps'>): boolean =>
-  steps.some(({ name, outcome }) => name === 'semantic_loop' && FOUND.includes(outcome));
+  steps.some(
+    ({ name, outcome }) =>
+      name === 'semantic_loop' && SEMANTIC_LOOP_ACTIONS.some((action) => action === outcome),
+  );
 
 export function CallLoop({ call }: { call: LlmCall }) {
   const { data, error } = useQuery({

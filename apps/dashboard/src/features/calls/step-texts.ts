@@ -1,4 +1,6 @@
 /** What the steps of the pipeline are called, and what came of those that did something, in words. Pure. */
+import { SEMANTIC_LOOP_ACTIONS } from '#contracts';
+
 /** By step, then outcome; what is not here is shown as it came. */
 const OUTCOMES: Record<string, Record<string, string>> = {
   semantic_loop: {
@@ -24,7 +26,7 @@ export const isPlainOutcome = (outcome: string): boolean => PLAIN.has(outcome);
 export const isFailedOpen = (name: string, outcome: string): boolean =>
   name === 'semantic_loop' &&
   outcome in (OUTCOMES.semantic_loop ?? {}) &&
-  !['noted', 'hinted', 'alerted', 'paused'].includes(outcome);
+  !SEMANTIC_LOOP_ACTIONS.some((action) => action === outcome);
 
 export const stepName = (name: string): string => name.replaceAll('_', ' ');
 
