@@ -8,8 +8,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import SQLite from 'better-sqlite3';
-import { SqliteStore } from '#adapters/sqlite';
+
+import { SQLite, SqliteStore } from '#adapters/sqlite';
 import { systemClock } from '#kernel';
 
 /** @import { StepRow } from '#contracts' */

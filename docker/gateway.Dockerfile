@@ -5,7 +5,7 @@
 # Build and packages are the same in both Dockerfiles, word for word, so that they are built once.
 ARG NODE_VERSION=20.20.2
 
-# Compilers come with this one: better-sqlite3 is compiled where no prebuilt binary is to be had.
+# Compilers come with this one: on Node 20 better-sqlite3 is compiled where no prebuilt binary is to be had.
 FROM node:${NODE_VERSION}-bookworm AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./

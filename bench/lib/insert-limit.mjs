@@ -5,14 +5,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { SQLite } from '#adapters/sqlite';
 import { serve } from './helper.mjs';
 import { makeLines } from './traffic.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'observatory-limit-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-const database = new Database(join(folder, 'limit.db'));
+const database = new SQLite(join(folder, 'limit.db'));
 database.pragma('journal_mode = WAL');
 database.pragma('synchronous = FULL');
 database.pragma('wal_autocheckpoint = 4000');

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import SQLite from 'better-sqlite3';
+
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SqliteStore } from '#adapters/sqlite';
+import { SQLite, SqliteStore } from '#adapters/sqlite';
 import type { AuditEntry } from '#contracts';
 import { systemClock } from '#kernel';
 import { buildAuditDraft } from '#testing';

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#kernel';
 import { buildAuditDraft } from '#testing';
+import { SQLite } from './sqlite-library.js';
 import { SqliteStore } from './sqlite-store.js';
 import { StoredAudit } from './stored-audit.js';
 

@@ -1,11 +1,11 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openReaderConnection, openWriterConnection } from './database-file.js';
 import type { ThreadSettings } from './protocol.js';
 import { MIGRATIONS } from './schema.js';
+import { SQLite } from './sqlite-library.js';
 
 let folder: string;
 

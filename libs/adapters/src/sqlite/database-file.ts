@@ -4,9 +4,10 @@
  */
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import SQLite, { type Database } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import type { ThreadSettings } from './protocol.js';
 import { migrate } from './schema.js';
+import { SQLite } from './sqlite-library.js';
 
 /** Only who runs the server may read what agents wrote. */
 const FILE_MODE = 0o600;

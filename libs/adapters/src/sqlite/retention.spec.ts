@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#kernel';
 import {
@@ -20,6 +19,7 @@ import { CallTable } from './proxy/call-table.js';
 import { SqliteProxyStore } from './proxy/sqlite-proxy-store.js';
 import { DELETE_EMPTY_SESSIONS, Retention } from './retention.js';
 import { migrate } from './schema.js';
+import { SQLite } from './sqlite-library.js';
 import { SqliteStore } from './sqlite-store.js';
 import { StepTable } from './step-table.js';
 

@@ -1,4 +1,4 @@
-import SQLite from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import type { StepRow } from '#contracts';
 import { buildCallRow, buildIncident, buildSemanticLoop, buildStepRow } from '#testing';
@@ -7,18 +7,19 @@ import { callBatch } from './proxy/call-batch.js';
 import { CallTable } from './proxy/call-table.js';
 import { ProxyWriteTable } from './proxy/proxy-write-table.js';
 import { MIGRATIONS, type Migration, migrate } from './schema.js';
+import { SQLite } from './sqlite-library.js';
 import { StepFinder } from './step-finder.js';
 import { INDEXED_SEQ } from './step-key-table.js';
 import { StepTable } from './step-table.js';
 
-const version = (database: SQLite.Database) => database.pragma('user_version', { simple: true });
+const version = (database: Database) => database.pragma('user_version', { simple: true });
 const addColumn: Migration = (database) =>
   database.exec('ALTER TABLE settings ADD COLUMN changed_at_ms INTEGER');
 
 const flat = (row: StepRow) => STEP_COLUMNS.map((column) => row[column]);
 
 /** As every version had it. */
-function insertStep(database: SQLite.Database, seq: number, overrides: Partial<StepRow>): StepRow {
+function insertStep(database: Database, seq: number, overrides: Partial<StepRow>): StepRow {
   const row = buildStepRow(overrides);
   database
     .prepare(

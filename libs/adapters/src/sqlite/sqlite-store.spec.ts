@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ObservatoryError, SEVERITIES } from '#contracts';
 import { buildAuditDraft, buildSessionView, buildStepRow } from '#testing';
 import { STEP_COLUMNS } from './protocol.js';
 import { MIGRATIONS, migrate } from './schema.js';
+import { SQLite } from './sqlite-library.js';
 import { SqliteStore, type SqliteStoreOptions } from './sqlite-store.js';
 import type { StoreEvent } from './store-event.js';
 

@@ -1,12 +1,12 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StepRow } from '#contracts';
 import { buildAuditDraft, buildStepRow } from '#testing';
 import { StoreFullError } from './disk-full.js';
 import { type OperationResult, STEP_COLUMNS, type ThreadSettings, type WriteOperation } from './protocol.js';
+import { SQLite } from './sqlite-library.js';
 import { SqliteReader } from './sqlite-reader.js';
 import { SqliteWriter } from './sqlite-writer.js';
 

@@ -1,4 +1,3 @@
-import SQLite from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { StepRow } from '#contracts';
@@ -8,6 +7,7 @@ import { STEP_COLUMNS } from './protocol.js';
 import { CallTable } from './proxy/call-table.js';
 import { Retention } from './retention.js';
 import { migrate } from './schema.js';
+import { SQLite } from './sqlite-library.js';
 import { StepFinder } from './step-finder.js';
 import { partOf } from './step-key.js';
 import { StepTable } from './step-table.js';

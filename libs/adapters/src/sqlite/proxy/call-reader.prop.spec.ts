@@ -1,9 +1,9 @@
-import SQLite from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CallRow } from '#contracts';
 import { buildCallRow } from '#testing';
 import { migrate } from '../schema.js';
+import { SQLite } from '../sqlite-library.js';
 import { callBatch } from './call-batch.js';
 import { BLOCK_CALLS } from './call-blocks.js';
 import { CallReader } from './call-reader.js';
