@@ -41,6 +41,8 @@ export const semanticLoopEventSchema = z.object({
   /** 1 for the first loop of this session. */
   occurrence: z.number().int().min(1),
   action: z.enum(SEMANTIC_LOOP_ACTIONS),
+  /** A hint went to the model with the call; absent from events of gateways that did not keep it. */
+  is_hinted: z.boolean().optional(),
 });
 export type SemanticLoopEvent = z.infer<typeof semanticLoopEventSchema>;
 

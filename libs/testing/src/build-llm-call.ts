@@ -97,6 +97,7 @@ export function buildSemanticLoop(overrides: Partial<SemanticLoopEvent> = {}): S
     similar_call_id: 'call-0',
     occurrence: 1,
     action: 'hinted',
+    is_hinted: true,
     ...overrides,
   };
 }

@@ -88,8 +88,9 @@ describe('LoopDesk', () => {
   });
 
   it('calls no loop hinted whose request had no place for the hint, and goes on up the ladder', async () => {
-    const actions = [1, 2, 3].map(() => desk.note(call({ isHinted: false }), 'pause', ANSWER).action);
-    expect(actions).toEqual(['noted', 'alerted', 'paused']);
+    const events = [1, 2, 3].map(() => desk.note(call({ isHinted: false }), 'pause', ANSWER));
+    expect(events.map(({ action }) => action)).toEqual(['noted', 'alerted', 'paused']);
+    expect(events.map(({ is_hinted }) => is_hinted)).toEqual([false, false, false]);
     await desk.settled();
     expect(alerts).toMatchObject([{ occurrence: 2 }, { occurrence: 3 }]);
   });

@@ -76,6 +76,7 @@ export class LoopDesk {
       similar_call_id: answer.similar_request_id,
       occurrence: Math.max(1, ladder.occurrences(call.sessionKey)),
       action,
+      is_hinted: call.isHinted,
     };
     events.found(call.tenantId, event);
     if (action === 'alerted' || action === 'paused') this.#raiseAlert(call.tenantId, event);

@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import type { SemanticLoopEvent } from '#contracts';
 import { TextPair } from '../compared-texts/text-pair';
-import { ACTION_TEXTS, againstThreshold, occurrenceText, SCALE_TEXT } from './loop-texts';
+import { actionText, againstThreshold, occurrenceText, SCALE_TEXT } from './loop-texts';
 
 interface LoopEvidenceProps {
   event: SemanticLoopEvent;
@@ -33,7 +33,7 @@ export function LoopEvidence({ event, isOfOpenCall = false }: LoopEvidenceProps)
         ]}
       />
       <p className="text-muted text-xs">
-        {ACTION_TEXTS[event.action].text} {occurrenceText(event.occurrence)}; compared by{' '}
+        {actionText(event)} {occurrenceText(event.occurrence)}; compared by{' '}
         <span className="font-mono text-2xs [overflow-wrap:anywhere]">{event.model_id}</span>.
       </p>
     </div>

@@ -4,7 +4,7 @@ import { memo } from 'react';
 import type { SemanticLoopEvent } from '#contracts';
 import { Badge, cx, RelativeTime } from '../../ui';
 import { LoopEvidence } from './loop-evidence';
-import { ACTION_TEXTS, againstThreshold, formatSimilarity } from './loop-texts';
+import { ACTION_BADGES, actionText, againstThreshold, formatSimilarity } from './loop-texts';
 
 interface LoopRowProps {
   event: SemanticLoopEvent;
@@ -13,7 +13,7 @@ interface LoopRowProps {
 }
 
 export const LoopRow = memo(function LoopRow({ event, isOpen, onToggle }: LoopRowProps) {
-  const { label, tone, text } = ACTION_TEXTS[event.action];
+  const { label, tone } = ACTION_BADGES[event.action];
   return (
     <div
       data-testid="loop-row"
@@ -43,7 +43,7 @@ export const LoopRow = memo(function LoopRow({ event, isOpen, onToggle }: LoopRo
           <span className="sr-only">Similarity </span>
           {formatSimilarity(event.similarity)}
         </span>
-        <Badge tone={tone} title={text}>
+        <Badge tone={tone} title={actionText(event)}>
           {label}
         </Badge>
         <span className="w-14 shrink-0 text-right text-muted text-xs">

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SEMANTIC_LOOP_ACTIONS, SEMANTIC_LOOP_POLICIES } from '#contracts';
-import { ACTION_TEXTS, againstThreshold, LOOP_POLICY_TEXTS, occurrenceText } from './loop-texts';
+import { actionText, againstThreshold, LOOP_POLICY_TEXTS, occurrenceText } from './loop-texts';
 
 describe('a semantic loop, in words', () => {
   it('does not round a similarity down to the threshold it is above', () => {
@@ -21,8 +21,19 @@ describe('a semantic loop, in words', () => {
     ]);
   });
 
+  it('says whether the model was told, and nothing about it where that was not kept', () => {
+    expect(actionText({ action: 'noted', is_hinted: false })).toMatch(/^The request had no place for a hint/);
+    expect(actionText({ action: 'alerted', is_hinted: true })).toBe(
+      'A hint was added to the call: take a different approach. An alert was raised.',
+    );
+    expect(actionText({ action: 'paused', is_hinted: false })).toBe(
+      'The request had no place for a hint and went on as it came. An alert was raised, and the session was paused for a person to look.',
+    );
+    expect(actionText({ action: 'alerted' })).toBe('An alert was raised.');
+  });
+
   it('has words for every action and every policy', () => {
-    for (const action of SEMANTIC_LOOP_ACTIONS) expect(ACTION_TEXTS[action].text).toContain('hint');
+    for (const action of SEMANTIC_LOOP_ACTIONS) expect(actionText({ action })).not.toBe('');
     for (const policy of SEMANTIC_LOOP_POLICIES) expect(LOOP_POLICY_TEXTS[policy].label).not.toBe('');
   });
 });

@@ -2,28 +2,30 @@
 import type { SemanticLoopAction, SemanticLoopEvent, SemanticLoopPolicy } from '#contracts';
 import type { Tone } from '../../ui';
 
-export const ACTION_TEXTS: Record<SemanticLoopAction, { label: string; tone: Tone; text: string }> = {
-  noted: {
-    label: 'Noted',
-    tone: 'accent',
-    text: 'The request had no place for a hint and went on as it came.',
-  },
-  hinted: {
-    label: 'Hinted',
-    tone: 'accent',
-    text: 'A hint was added to the call: take a different approach.',
-  },
-  alerted: {
-    label: 'Alerted',
-    tone: 'danger',
-    text: 'A hint was added to the call where it had a place for one, and an alert was raised.',
-  },
-  paused: {
-    label: 'Paused',
-    tone: 'paused',
-    text: 'A hint was added to the call where it had a place for one, an alert was raised, and the session was paused for a person to look.',
-  },
+export const ACTION_BADGES: Record<SemanticLoopAction, { label: string; tone: Tone }> = {
+  noted: { label: 'Noted', tone: 'accent' },
+  hinted: { label: 'Hinted', tone: 'accent' },
+  alerted: { label: 'Alerted', tone: 'danger' },
+  paused: { label: 'Paused', tone: 'paused' },
 };
+
+const FURTHER_TEXTS: Record<SemanticLoopAction, string> = {
+  noted: '',
+  hinted: '',
+  alerted: 'An alert was raised.',
+  paused: 'An alert was raised, and the session was paused for a person to look.',
+};
+
+/** Sentences: whether the model was told, and what else was done. */
+export function actionText({ action, is_hinted }: Pick<SemanticLoopEvent, 'action' | 'is_hinted'>): string {
+  const further = FURTHER_TEXTS[action];
+  if (action === 'hinted' || is_hinted)
+    return `A hint was added to the call: take a different approach. ${further}`.trim();
+  // Where it was not kept, nothing is said.
+  return action === 'noted' || is_hinted === false
+    ? `The request had no place for a hint and went on as it came. ${further}`.trim()
+    : further;
+}
 
 export const LOOP_POLICY_TEXTS: Record<SemanticLoopPolicy, { label: string; text: string }> = {
   off: { label: 'Off', text: 'Its prompts are not compared.' },
