@@ -26,12 +26,15 @@ const outputBytesMax = 64 * 1024;
  * }} GatewayProcess
  */
 
-/** @returns {Promise<number>} a port of 127.0.0.1 that was free a moment ago */
-export function findFreePort() {
+/**
+ * @param {number} [wanted] 0: any
+ * @returns {Promise<number>} a port of 127.0.0.1 that was free a moment ago; rejects with EADDRINUSE where the wanted one is taken
+ */
+export function findFreePort(wanted = 0) {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
+    server.listen(wanted, '127.0.0.1', () => {
       const address = server.address();
       const port = address && typeof address === 'object' ? address.port : 0;
       server.close(() => resolve(port));
@@ -48,7 +51,8 @@ export const makeSecret = (prefix) => `${prefix}_${randomBytes(24).toString('bas
  * @returns {Promise<GatewayProcess>} ready; rejects with the gateway's own words when it does not get there
  */
 export async function startGateway(options = {}) {
-  const port = options.port ?? (await findFreePort());
+  // What listens there already would answer in the child's place, and be taken for it.
+  const port = await findFreePort(options.port);
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'observatory-'));
   const agentKey = options.agentKey ?? makeSecret('oak');
   const operatorToken = options.operatorToken ?? makeSecret('oot');
