@@ -9,6 +9,7 @@ import { buildDecisionLog, ScriptedUpstream } from '#testing';
 import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
 import { launchBrowser } from './browser.mjs';
 import { checkPage, SIZES, type Size, THEMES, type Theme } from './check-page.js';
+import { LOOPING_AGENT, sendCrowd } from './crowd.js';
 import { guardEnvironment, REWORDING_SESSION, sendGuardedTraffic } from './guarded-traffic.js';
 import { logIn } from './log-in.js';
 import { sendProxiedTraffic, upstreamEnvironment } from './proxied-traffic.js';
@@ -235,18 +236,7 @@ describe.each(THEMES)('%s', (theme) => {
 
 test('among ninety agents the one that loops is named, in letters that can be read', async () => {
   const crowded = await startEmptyGateway();
-  const roles = ['planner', 'researcher', 'writer', 'reviewer', 'price-watcher', 'mail-sender'];
-  for (let session = 0; session < 15; session += 1) {
-    const agents = roles.map((role) =>
-      step(`order-${session}`, {
-        identity: { agent_id: `${role}-${session}` },
-        cognition: { intent: `Do what a ${role} does` },
-      }),
-    );
-    await crowded.ingest(agents);
-  }
-  for (let count = 0; count < 6; count += 1)
-    await crowded.ingest(step('order-7', { identity: { agent_id: 'price-watcher-7' } }));
+  await sendCrowd(crowded);
   for (const theme of THEMES) {
     for (const size of ['desktop', 'phone'] as const) {
       const context = await open(theme, size);
@@ -256,7 +246,7 @@ test('among ninety agents the one that loops is named, in letters that can be re
       const looping = page.locator('.react-flow__node', {
         has: page.locator('[data-testid=fleet-node][data-state=alert_entropy]'),
       });
-      const name = looping.getByText('price-watcher-7', { exact: true });
+      const name = looping.getByText(LOOPING_AGENT, { exact: true });
       await name.waitFor({ timeout: SETTLE_MS });
       const lineHeight = async () => {
         const box = await name.boundingBox();

@@ -26,8 +26,8 @@ export interface MapFocus {
   matches: (node: TopologyNode) => boolean;
 }
 
-/** Beyond this many, links are left out of the tab order: the details of an agent list them all. */
-const FOCUSABLE_LINKS_MAX = 150;
+/** Links of one agent in the tab order; its details list them all. Those of other agents are never in it. */
+const FOCUSABLE_LINKS_MAX = 20;
 
 const HANDLES = [
   {
@@ -69,7 +69,7 @@ export class MapElements {
 
   links(topology: TopologyData, placed: PlacedFleet, focus: MapFocus): LinkElement[] {
     const links: LinkElement[] = [];
-    const focusable = topology.edges.size <= FOCUSABLE_LINKS_MAX;
+    let focusableCount = 0;
     for (const edge of topology.edges.values()) {
       const from = placed.points.get(edge.from);
       const to = placed.points.get(edge.to);
@@ -78,6 +78,10 @@ export class MapElements {
       if (!from || !to || !source || !target || source === target) continue;
       const dimmed = !focus.matches(source) || !focus.matches(target);
       const lit = edge.from === focus.selectedId || edge.to === focus.selectedId;
+      const focusable =
+        (edge.from === focus.tabStopId || edge.to === focus.tabStopId) &&
+        focusableCount < FOCUSABLE_LINKS_MAX;
+      if (focusable) focusableCount += 1;
       links.push(this.#link(edge, { from, to, dimmed, lit, focusable }, [source, target]));
     }
     this.#links = new Map(links.map((element) => [element.id, element]));

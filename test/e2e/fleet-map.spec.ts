@@ -1,0 +1,147 @@
+/** The map of ninety agents without a mouse, and for people whom flashing makes ill. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
+import { launchBrowser } from './browser.mjs';
+import { SIZES } from './check-page.js';
+import { CROWD_COUNT, LOOPING_AGENT, LOOPING_SESSION, sendCrowd } from './crowd.js';
+import { logIn } from './log-in.js';
+
+const WAIT_MS = 20_000;
+/** On the way from the search to an agent, with the states and a few links between. */
+const TABS_MAX = 12;
+/** Of the page, while which somebody watches whether anything flashes. */
+const BEATS = 4;
+const BEAT_MS = 550;
+
+let gateway: RunningGateway;
+let browser: Browser;
+
+beforeAll(async () => {
+  [gateway, browser] = await Promise.all([startGateway(), launchBrowser()]);
+  await sendCrowd(gateway);
+});
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.stop();
+});
+
+async function openFleet(reducedMotion: 'reduce' | 'no-preference'): Promise<Page> {
+  const context = await browser.newContext({ viewport: SIZES.desktop, reducedMotion });
+  context.setDefaultTimeout(WAIT_MS);
+  const page = await context.newPage();
+  await logIn(page, gateway, 'ana');
+  await page.goto(`${gateway.url}/fleet`);
+  await expect.poll(() => page.getByTestId('fleet-node').count()).toBe(CROWD_COUNT);
+  return page;
+}
+
+/** The agent that has the focus; "" where something else has. */
+const focusedAgent = (page: Page) => page.evaluate<string>('document.activeElement.dataset.agentId ?? ""');
+
+async function tabToAgent(page: Page): Promise<void> {
+  for (let count = 0; count < TABS_MAX; count += 1) {
+    await page.keyboard.press('Tab');
+    if ((await focusedAgent(page)) !== '') return;
+  }
+  throw new Error(`no agent within ${TABS_MAX} presses of Tab`);
+}
+
+/** Presses an arrow, which moves the focus two frames later. Says whether it moved. */
+async function go(page: Page, arrow: string): Promise<boolean> {
+  const before = await focusedAgent(page);
+  await page.keyboard.press(arrow);
+  await page.evaluate(`new Promise((settle) =>
+    requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(settle))))`);
+  return (await focusedAgent(page)) !== before;
+}
+
+const isFocusInView = (page: Page) =>
+  page.evaluate<boolean>(`{
+    const agent = document.activeElement.getBoundingClientRect();
+    const map = document.querySelector('.fleet-map').getBoundingClientRect();
+    agent.left >= map.left && agent.right <= map.right && agent.top >= map.top && agent.bottom <= map.bottom;
+  }`);
+
+/** Presses an arrow until it leads no further. */
+async function goToRim(page: Page, arrow: string): Promise<Set<string>> {
+  const reached = new Set<string>();
+  do {
+    reached.add(await focusedAgent(page));
+    await expect.poll(() => isFocusInView(page)).toBe(true);
+  } while (reached.size < CROWD_COUNT && (await go(page, arrow)));
+  return reached;
+}
+
+test('one agent is in the tab order, arrows go from rim to rim, and Tab leaves the map', async () => {
+  const page = await openFleet('reduce');
+  await page.getByLabel('Find an agent').focus();
+  await tabToAgent(page);
+  expect(await page.locator('[data-testid=fleet-node][tabindex="0"]').count()).toBe(1);
+  await goToRim(page, 'ArrowUp');
+  await goToRim(page, 'ArrowLeft');
+  expect((await goToRim(page, 'ArrowRight')).size).toBeGreaterThan(6);
+  expect((await goToRim(page, 'ArrowDown')).size).toBeGreaterThan(6);
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate('document.activeElement.closest(".react-flow__controls") !== null')).toBe(true);
+  await page.context().close();
+});
+
+test('close up, the map follows the focus', async () => {
+  const page = await openFleet('reduce');
+  for (let count = 0; count < 5; count += 1) await page.getByRole('button', { name: 'Zoom In' }).click();
+  await page.getByRole('button', { name: /^Go to agents/ }).focus();
+  await page.keyboard.press('Enter');
+  await expect.poll(() => focusedAgent(page)).not.toBe('');
+  for (const arrow of ['ArrowRight', 'ArrowDown'])
+    expect((await goToRim(page, arrow)).size).toBeGreaterThan(6);
+  await page.context().close();
+});
+
+test('an agent that loops is found, looked at and inspected without a mouse', async () => {
+  const page = await openFleet('reduce');
+  await page.keyboard.press('/');
+  await page.keyboard.type(LOOPING_AGENT);
+  await page.getByText(`1 match of ${CROWD_COUNT}`).waitFor();
+  await tabToAgent(page);
+  expect(await focusedAgent(page)).toBe(LOOPING_AGENT);
+  const selected = page.locator('[data-testid=fleet-node][aria-pressed=true]');
+  await page.keyboard.press('Space');
+  await expect.poll(() => selected.count()).toBe(1);
+  expect(await focusedAgent(page)).toBe(LOOPING_AGENT);
+  await page.keyboard.press('Escape');
+  await expect.poll(() => selected.count()).toBe(0);
+  expect(await focusedAgent(page)).toBe(LOOPING_AGENT);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/sessions/${LOOPING_SESSION}*`);
+  await page.context().close();
+});
+
+/** How opaque what marks the looping agent was, looked at in every frame of some beats. */
+const opacities = (page: Page): Promise<string[]> =>
+  page.evaluate<string[]>(`new Promise((settle) => {
+    const seen = new Set();
+    const mark = document.querySelector('[data-testid=fleet-node][data-state=alert_entropy] .flashes');
+    const endMs = performance.now() + ${BEATS * BEAT_MS};
+    const look = () => {
+      seen.add(getComputedStyle(mark).opacity);
+      if (performance.now() < endMs) requestAnimationFrame(look);
+      else settle([...seen]);
+    };
+    look();
+  })`);
+
+test('what loops flashes, but not for who asked for less motion, and then nothing else moves either', async () => {
+  const lively = await openFleet('no-preference');
+  expect(await opacities(lively)).toHaveLength(2);
+  await lively.emulateMedia({ reducedMotion: 'reduce' });
+  await expect.poll(() => lively.locator('html[data-flash]').count()).toBe(0);
+  expect(await opacities(lively)).toEqual(['1']);
+  await lively.context().close();
+
+  const calm = await openFleet('reduce');
+  expect(await opacities(calm)).toEqual(['1']);
+  const running = 'document.getAnimations().filter(({ playState }) => playState === "running").length';
+  expect(await calm.evaluate(running)).toBe(0);
+  await calm.context().close();
+});
