@@ -197,7 +197,10 @@ describe('refusals', () => {
 
   test('no key, a wrong key and an operator token are 401', async () => {
     for (const authorization of ['', 'Bearer nobody', 'Basic abc', `Bearer ${gateway.operatorToken}`]) {
-      await expectRefusal(await gateway.ingest({}, { authorization }), 401, 'unauthorized');
+      const refused = await gateway.ingest({}, { authorization });
+      const { detail } = await expectRefusal(refused, 401, 'unauthorized');
+      expect(detail, 'tells who sent another secret what is wrong with it').toContain('valid agent key');
+      expect(detail).toContain('An operator token is none');
     }
   });
 

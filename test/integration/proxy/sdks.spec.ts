@@ -336,6 +336,7 @@ describe('failures', () => {
       messages: [{ role: 'user', content: 'hi' }],
     });
     await expect(asked).rejects.toBeInstanceOf(Anthropic.AuthenticationError);
+    await expect(asked).rejects.toThrow('An operator token is none');
     expect(upstream.calls).toHaveLength(0);
   });
 });

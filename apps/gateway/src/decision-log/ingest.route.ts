@@ -53,6 +53,9 @@ const FORMATS = new Map<string, BodyFormat>([
   ['application/jsonl', 'ndjson'],
   ['application/x-jsonlines', 'ndjson'],
 ]);
+/** True of a request without a key, and of one with a wrong key. */
+const UNAUTHORIZED =
+  'Send a valid agent key: Authorization: Bearer <agent key>. An operator token is none, nor is the key of a vendor.';
 const RETRY_AFTER_SECONDS: Record<IngestRefusal, number> = { store_busy: 1, store_full: 5, draining: 2 };
 
 export function ingestRoute(parts: IngestRouteParts): RawRoute {
@@ -75,8 +78,7 @@ async function handle(
 ): Promise<void> {
   const { authorization, 'x-observatory-key': key } = request.headers;
   const principal = parts.authenticate(authorization, typeof key === 'string' ? key : undefined);
-  if (principal === null)
-    throw new ObservatoryError('unauthorized', 'Send an agent key: Authorization: Bearer <agent key>.');
+  if (principal === null) throw new ObservatoryError('unauthorized', UNAUTHORIZED);
   const format = bodyFormat(request);
   const refusal = parts.refusal();
   if (refusal !== null) {

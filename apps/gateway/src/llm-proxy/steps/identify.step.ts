@@ -91,7 +91,8 @@ const UNKNOWN_KEY: Verdict = {
   kind: 'refuse',
   decision: 'refused',
   code: 'unauthorized',
-  detail: 'Send an agent key as the API key, or in the header x-observatory-key.',
+  detail:
+    'Send a valid agent key as the API key, or in the header x-observatory-key. An operator token is none, nor is the key of a vendor.',
   shouldRetry: false,
 };
 const NAVIGATION: Verdict = {
