@@ -317,6 +317,30 @@ test('in a narrow window no column of a table is squeezed out', async () => {
   await context.close();
 });
 
+test('the details of a call take the focus, and give it back to their row', async () => {
+  const context = await open('light', 'desktop');
+  const page = await context.newPage();
+  await logIn(page, gateway, 'ana');
+  await page.goto(`${gateway.url}/calls`);
+  const row = page.getByTestId('call-row').nth(2).getByRole('button');
+  await row.waitFor({ timeout: SETTLE_MS });
+  const focused = () =>
+    page.evaluate('document.activeElement.closest("[data-call-id]")?.dataset.callId ?? null');
+  await row.focus();
+  const callId = await focused();
+  for (const leave of ['Escape', 'Close']) {
+    await page.keyboard.press('Enter');
+    await page.getByTestId('call-details').waitFor({ timeout: SETTLE_MS });
+    expect(await focused()).toBeNull();
+    if (leave === 'Close') await page.getByRole('button', { name: leave }).click();
+    else await page.keyboard.press(leave);
+    await page.getByTestId('call-details').waitFor({ state: 'detached', timeout: SETTLE_MS });
+    expect(await focused()).toBe(callId);
+  }
+  expect(callId).not.toBeNull();
+  await context.close();
+});
+
 test('the keyboard reaches everything an operator needs', async () => {
   const context = await open('dark', 'desktop');
   const page = await context.newPage();

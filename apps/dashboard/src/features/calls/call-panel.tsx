@@ -18,7 +18,11 @@ interface CallPanelProps {
 export function CallPanel({ callId, known, onClose }: CallPanelProps) {
   const { call, failure } = useCall(callId, known);
   const isPhone = useIsPhone();
-  useShortcut('back', onClose);
+  const close = () => {
+    focusRow(callId);
+    onClose();
+  };
+  useShortcut('back', close);
   const body = call ? (
     <CallDetails call={call} />
   ) : failure ? (
@@ -54,12 +58,7 @@ export function CallPanel({ callId, known, onClose }: CallPanelProps) {
         >
           <Maximize2 size={14} aria-hidden="true" />
         </Link>
-        <IconButton
-          label="Close"
-          shortcut="esc"
-          icon={<X size={15} aria-hidden="true" />}
-          onClick={onClose}
-        />
+        <IconButton label="Close" shortcut="esc" icon={<X size={15} aria-hidden="true" />} onClick={close} />
       </header>
       {/* Focusable, because a scrolling region has to be reachable by keyboard. */}
       <section
@@ -73,6 +72,12 @@ export function CallPanel({ callId, known, onClose }: CallPanelProps) {
     </aside>
   );
 }
+
+/** Gives the focus back to where the call was opened; one that is out of sight has no row. */
+const focusRow = (callId: string): void =>
+  document
+    .querySelector<HTMLElement>(`[data-call-id="${CSS.escape(callId)}"] button`)
+    ?.focus({ preventScroll: true });
 
 /** Takes the focus when another call is opened, so that its details are read out and Tab goes on from here. */
 function PanelHeading({ title }: { title: string }) {
