@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type { OnnxModel } from '#adapters/onnx';
 import { type Embedder, EmbeddingFailure } from '#contracts/embedding';
-import { memoEmbedder } from '#domain/embedding';
+import { circuitEmbedder, memoEmbedder } from '#domain/embedding';
 import { systemClock } from '#kernel';
 import type { SidecarConfig } from './config/config.js';
 import type { SidecarSecrets } from './config/secrets.js';
@@ -54,11 +54,12 @@ async function openLocal({ config, onWaited, onDied }: OpenEmbedderParts): Promi
 
 async function openRemote({ config, secrets }: OpenEmbedderParts): Promise<Embedder> {
   const { HttpEmbedder } = await import('#adapters/embeddings-http');
-  return HttpEmbedder.open({
+  const embedder = await HttpEmbedder.open({
     baseUrl: config.baseUrl as string,
     model: config.model as string,
     apiKey: secrets.apiKey,
   });
+  return circuitEmbedder(embedder, systemClock);
 }
 
 /** Where `npm run models:pull -- minilm` puts it. */

@@ -231,16 +231,51 @@ describe('checks', () => {
   });
 });
 
-/** Finds every text equal to every other. */
-async function startEqualApi(): Promise<string> {
+/** Finds every text equal to every other. @param isHung while it says so, nothing is answered */
+async function startEqualApi(isHung = () => false): Promise<string> {
   const api = createHttpServer(async (request, response) => {
     const { input } = (await json(request)) as { input: string[] };
+    if (isHung()) return;
     response.end(JSON.stringify({ data: input.map((_, index) => ({ index, embedding: [1, 0, 0, 0] })) }));
   });
-  onTestFinished(() => void api.close());
+  onTestFinished(() => {
+    api.close();
+    api.closeAllConnections();
+  });
   await once(api.listen(0, '127.0.0.1'), 'listening');
   return `http://127.0.0.1:${(api.address() as AddressInfo).port}/v1`;
 }
+
+it('an embeddings API that hangs costs a few checks their time, is left alone, and used once it answers again', async () => {
+  let isHung = false;
+  const baseUrl = await startEqualApi(() => isHung);
+  const port = await freePort();
+  const sidecar = start({
+    LOOP_EMBEDDING_BASE_URL: baseUrl,
+    LOOP_EMBEDDING_MODEL: 'equal',
+    LOOP_METRICS_PORT: `${port}`,
+  });
+  const client = await connected();
+  const remembered = await client.checkLoop(query('first', 'What was asked before?'), patient);
+  expect(remembered.fitness).toBe('fit');
+  isHung = true;
+  let serial = 0;
+  const outcome = (prompt = `What is new about ${++serial}?`) =>
+    client
+      .checkLoop(query(`${++serial}`, prompt), { timeoutMs: 50, traceParent: null })
+      .then(({ fitness }) => fitness)
+      .catch(({ reason }) => reason);
+  const outcomes: string[] = [];
+  for (let check = 0; check < 10; check += 1) outcomes.push(await outcome());
+  expect(outcomes).toEqual([...Array(3).fill('timeout'), ...Array(7).fill('unavailable')]);
+  expect(await outcome('What was asked before?')).toBe('fit');
+  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  expect(metrics).toMatch(/checks_total\{result="failed",reason="unavailable"\} 7/);
+  expect(sidecar.output()).toContain('left alone');
+  isHung = false;
+  await expect.poll(() => outcome(), { timeout: 10_000 }).toBe('fit');
+  expect(await outcome()).toBe('fit');
+});
 
 describe.each([
   {

@@ -68,15 +68,6 @@ describe('OwnCacheEmbedder', () => {
     expect(asked).toHaveBeenCalledTimes(14);
   });
 
-  test('goes on asking an API that answers, though it has no vector for these texts', async () => {
-    const asked = vi.fn<Embedder['embed']>().mockRejectedValue(new EmbeddingFailure('failed', 'refused'));
-    const { embedder, onLeftAlone } = own(asked);
-    await expect.poll(() => embedder.model).not.toBeNull();
-    for (let miss = 0; miss < 10; miss += 1) expect(await embedder.embed('text')).toBeNull();
-    expect(asked).toHaveBeenCalledTimes(10);
-    expect(onLeftAlone).not.toHaveBeenCalled();
-  });
-
   test('opens behind its user’s back, and is tried again when it could not be opened', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     try {

@@ -1,13 +1,8 @@
 /** Where the cache gets its vectors: the sidecar that the semantic loop shares, or an embeddings API of one's own. */
 import { DimensionChanged } from '#adapters/embeddings-http';
-import {
-  type CacheVector,
-  type Cosine,
-  type Embedder,
-  EmbeddingFailure,
-  type EmbeddingService,
-} from '#contracts';
-import { Circuit, type Clock } from '#kernel';
+import type { CacheVector, Cosine, Embedder, EmbeddingService } from '#contracts';
+import { circuitEmbedder, LeftAlone } from '#domain/embedding';
+import type { Clock } from '#kernel';
 
 /** A sidecar that is asked what it is may take this much longer than for a text. */
 const DESCRIBE_PATIENCE = 10;
@@ -86,12 +81,12 @@ export class OwnCacheEmbedder implements CacheEmbedder {
   #opening: Promise<void> | null = null;
   #triedMs = Number.NEGATIVE_INFINITY;
   readonly #open: () => Promise<Embedder>;
-  readonly #circuit: Circuit;
+  readonly #clock: Clock;
   readonly #told: OwnEmbedderEvents;
 
   constructor(open: () => Promise<Embedder>, clock: Clock, told: OwnEmbedderEvents) {
     this.#open = open;
-    this.#circuit = new Circuit(clock, LEFT_ALONE);
+    this.#clock = clock;
     this.#told = told;
     this.#tryToOpen();
   }
@@ -106,19 +101,12 @@ export class OwnCacheEmbedder implements CacheEmbedder {
       this.#tryToOpen();
       return null;
     }
-    if (!this.#circuit.mayAsk()) {
-      this.#told.onLeftAlone();
-      return null;
-    }
     try {
       const { vector } = await embedder.embed(text, { timeoutMs: OWN_EMBED_WAIT_MS });
-      this.#circuit.succeeded();
       return vector === null ? null : { model_id: embedder.description.model_id, values: vector };
     } catch (error) {
-      this.#told.onFailed(error);
-      // It answers, if not with a vector.
-      if (error instanceof EmbeddingFailure && error.reason === 'failed') this.#circuit.succeeded();
-      else this.#circuit.failed();
+      if (error instanceof LeftAlone) this.#told.onLeftAlone();
+      else this.#told.onFailed(error);
       if (error instanceof DimensionChanged && embedder === this.#embedder) this.#tryToOpen();
       return null;
     }
@@ -136,7 +124,7 @@ export class OwnCacheEmbedder implements CacheEmbedder {
     this.#opening = this.#open()
       .then((embedder) => {
         const before = this.#embedder;
-        this.#embedder = embedder;
+        this.#embedder = circuitEmbedder(embedder, this.#clock);
         return before?.close();
       })
       .catch(this.#told.onFailed)
@@ -152,7 +140,6 @@ export interface OwnEmbedderEvents {
   onLeftAlone: () => void;
 }
 
-const LEFT_ALONE = { firstMs: 1_000, maxMs: 30_000 };
 /** An API over the network takes longer than a socket beside us, and still less than an answer. */
 const OWN_EMBED_WAIT_MS = 250;
 const OPEN_AGAIN_MS = 10_000;

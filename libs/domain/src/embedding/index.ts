@@ -1,3 +1,4 @@
+export { circuitEmbedder, LeftAlone } from './circuit-embedder.js';
 export { cutToEnds, cutToHead } from './cut-text.js';
 export {
   MINILM_TEXT_CHARS_MAX,
