@@ -3,9 +3,10 @@
  * but the upstream.
  */
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { LOOP_INTERVENTION_DEFAULT } from '#contracts';
 import { ScriptedUpstream } from '#testing';
+import { startReceiver } from '../http-receiver.js';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
 import { always, openaiChat } from './vendors.js';
 
@@ -69,9 +70,9 @@ async function ask(
   await response.arrayBuffer();
   return { status: response.status, decision: response.headers.get('x-observatory-decision') };
 }
-const decisions = async (session: string, texts: readonly string[]) => {
+const decisions = async (session: string, texts: readonly string[], agent = session) => {
   const seen: (string | null)[] = [];
-  for (const text of texts) seen.push((await ask(session, text)).decision);
+  for (const text of texts) seen.push((await ask(session, text, { agent })).decision);
   return seen;
 };
 
@@ -92,6 +93,51 @@ test('five times the same in other words: the first passes, the others get a hin
   const { body } = await gateway.operator('GET', `/v1/semantic-loops?session_id=${session}`);
   expect(body.items.map((loop: any) => loop.action)).toEqual(['alerted', 'alerted', 'alerted', 'hinted']);
   for (const loop of body.items) expect(loop.similarity).toBeGreaterThan(loop.threshold);
+});
+
+test('a second session of an agent that loops is told by its name, while the alert of the first stands', async () => {
+  upstream.script(always(openaiChat, { text: 'It is on its way.' }));
+  const receiver = await startReceiver();
+  onTestFinished(() => receiver.close());
+  const [agent, first, second] = [fresh(), fresh(), fresh()];
+  const { body: created } = await gateway.operator('POST', '/v1/alert-channels', {
+    kind: 'webhook',
+    name: 'Loops',
+    url: receiver.url,
+    allow_private: true,
+  });
+  const rule = { name: 'Loops', type: 'semantic_loop', agent_id: agent, cooldown_s: 0 };
+  const channel_ids = [created.channel.channel_id];
+  const watching = await gateway.operator('POST', '/v1/alert-rules', { ...rule, channel_ids });
+  expect(watching.status).toBe(201);
+  const sameAgain = [
+    'Where is my parcel 4711?',
+    'Please, where is my parcel 4711?',
+    'So where is my parcel 4711',
+  ];
+  for (const session of [first, second])
+    expect(await decisions(session, sameAgain, agent)).toEqual(['forwarded', 'hinted', 'hinted']);
+  const notices = (await receiver.arrived(2)).map(({ body }) => JSON.parse(body));
+  expect(notices).toMatchObject([
+    {
+      type: 'semantic_loop',
+      phase: 'firing',
+      agent_id: agent,
+      session_id: first,
+      title: `Agent "${agent}" asks the same again in other words`,
+      detail: { occurrence: 2, loop_session_count: 1, newest_session_ids: [first] },
+    },
+    {
+      phase: 'firing',
+      session_id: second,
+      title: `Agent "${agent}" asks the same again in other words in another session`,
+      text: expect.stringContaining(`Session "${second}" asks the same again. In all, 2 of its sessions do.`),
+      detail: { loop_session_count: 2, new_session_count: 1, newest_session_ids: [second, first] },
+    },
+  ]);
+  const { body: rules } = await gateway.operator('GET', '/v1/alert-rules');
+  const { firing } = rules.items.find(({ rule_id }: any) => rule_id === watching.body.rule_id);
+  expect(firing).toMatchObject([{ agent_id: agent, notice_count: 2 }]);
 });
 
 test('other questions, another file or number, and the same question elsewhere are no loop', async () => {
