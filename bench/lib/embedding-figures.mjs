@@ -24,6 +24,8 @@ import { formatNumber, percentile } from './statistics.mjs';
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const sharedModels = join(process.env.OBSERVATORY_SHARED ?? resolve(repository, '../shared'), 'models');
 const sizes = [8, 32, 128];
+/** Before the first timed one: what stands around the model is JavaScript, which is compiled after some hundred calls. */
+const warmUpCalls = 500;
 const overBareAim = 1.1;
 const overBareMs = 0.3;
 /** About a question's. */
@@ -67,6 +69,8 @@ const row = (ids) =>
  */
 async function measure(embedder, session, feedsOf, { rounds, words, inputName, extraTokens, ping }) {
   const rows = [];
+  for (let call = 0; call < warmUpCalls; call += 1)
+    await embedder.embed(textOf(words, Math.min(...sizes) - extraTokens, 2 * rounds + call));
   for (const size of sizes) {
     /** @type {Row} */
     const measured = { words: size - extraTokens, tokens: 0, embedMs: [], bareMs: [], echoMs: [] };
