@@ -1,6 +1,6 @@
 /**
  * What a check for a semantic loop costs: the model by itself, CheckLoop over the socket, and a proxied call with the
- * check on and off. The sidecar's memory over as many checks as an hour brings. Random weights have the cost of real
+ * check on and off. The sidecar's memory over as many checks as two hours bring. Random weights have the cost of real
  * ones; what they say means nothing.
  */
 import { pathToFileURL } from 'node:url';
