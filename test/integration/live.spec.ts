@@ -1,6 +1,7 @@
 /** Live topics over real sockets: who gets in, what a subscriber starts from, who is cut. */
+import { fileURLToPath } from 'node:url';
 import { io, type Socket } from 'socket.io-client';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Frame, SubscribeAck } from '#contracts';
 import { buildDecisionLog } from '#testing';
 import { type RunningGateway, startGateway } from './start-gateway.js';
@@ -19,8 +20,9 @@ const connect = (
   namespace: string,
   auth: Record<string, string>,
   headers: Record<string, string> = {},
+  { url } = gateway,
 ): Socket => {
-  const socket = io(gateway.url + namespace, {
+  const socket = io(url + namespace, {
     auth,
     extraHeaders: headers,
     transports: ['websocket'],
@@ -83,6 +85,24 @@ describe('access', () => {
     const gone = new Promise((settle) => socket.once('disconnect', settle));
     await gateway.operator('DELETE', `/v1/operators/${body.operator.token_id}`);
     await gone;
+  });
+
+  test('ends when the login has had its thirty days', async () => {
+    const clock = fileURLToPath(new URL('./month-later.mjs', import.meta.url));
+    const aging = await startGateway({ env: { NODE_OPTIONS: `--import ${clock}` } });
+    onTestFinished(async () => void (await aging.stop()));
+    const login = await fetch(`${aging.url}/v1/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: aging.url },
+      body: JSON.stringify({ token: aging.operatorToken, operator_id: 'ada' }),
+    });
+    const cookie = String(login.headers.get('set-cookie')).split(';')[0] as string;
+    const socket = connect('/live', {}, { cookie, origin: aging.url }, aging);
+    await new Promise((settle) => socket.once('connect', () => settle(null)));
+    const cut = new Promise((settle) => socket.once('cut', settle));
+    aging.process.kill('SIGUSR2');
+    expect(await cut).toEqual({ reason: 'unauthorized' });
+    expect((await fetch(`${aging.url}/v1/auth/me`, { headers: { cookie } })).status).toBe(401);
   });
 
   test('keeps tenants apart', async () => {

@@ -44,6 +44,8 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** Calls under way get this long to end; held ones are told at once. */
 const PROXY_DRAIN_MS = 5_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+/** A socket outlives its login by this at most. */
+const LOGINS_LOOKED_AT_EVERY_MS = 1_000;
 
 export interface Gateway {
   /** Where it listens, such as `http://127.0.0.1:4000`. */
@@ -187,6 +189,8 @@ async function assemble(
     sockets.recheck();
     agents.recheck();
   });
+  // Nothing happens when a login's days are over: somebody has to look.
+  setInterval(() => sockets.recheck(), LOGINS_LOOKED_AT_EVERY_MS).unref();
   await hub.start((tenantId, frame) => sockets.send(tenantId, frame));
   area.start(hub, () => sockets.subscriberCount);
   const alerts = app.get(AlertsArea);

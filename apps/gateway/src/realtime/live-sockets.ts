@@ -82,7 +82,7 @@ export class LiveSockets {
     if (namespace.adapter.rooms.has(name)) namespace.to(name).emit(LIVE_EVENTS.frame, frame);
   }
 
-  /** Cuts the sockets for which `authenticate` no longer holds, after a key or login was revoked. */
+  /** Cuts the sockets for which `authenticate` no longer holds, after a token or login was revoked or a login ran out. */
   recheck(): void {
     for (const socket of this.#options.namespace.sockets.values()) {
       if (this.#options.authenticate(socket) !== null) continue;
