@@ -45,7 +45,7 @@ const REQUEST_TIMEOUT_MS = 60_000;
 const PROXY_DRAIN_MS = 5_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /** A socket outlives its login by this at most. */
-const LOGINS_LOOKED_AT_EVERY_MS = 1_000;
+const LOGINS_LOOKED_AT_EVERY_MS = 5_000;
 
 export interface Gateway {
   /** Where it listens, such as `http://127.0.0.1:4000`. */
@@ -190,7 +190,7 @@ async function assemble(
     agents.recheck();
   });
   // Nothing happens when a login's days are over: somebody has to look.
-  setInterval(() => sockets.recheck(), LOGINS_LOOKED_AT_EVERY_MS).unref();
+  const lookingAtLogins = setInterval(() => sockets.recheck(), LOGINS_LOOKED_AT_EVERY_MS).unref();
   await hub.start((tenantId, frame) => sockets.send(tenantId, frame));
   area.start(hub, () => sockets.subscriberCount);
   const alerts = app.get(AlertsArea);
@@ -206,6 +206,7 @@ async function assemble(
   const semanticLoop = app.get(SemanticLoopArea);
   semanticLoop.start(hub);
   const closeSockets = async () => {
+    clearInterval(lookingAtLogins);
     for (const name of Object.values(NAMESPACES)) io.of(name).emit('cut', { reason: 'draining' });
     io.disconnectSockets(true);
     io.engine.close();
