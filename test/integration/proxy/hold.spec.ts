@@ -1,7 +1,7 @@
 /** A paused session's calls wait, go on, expire or end; what an operator says reaches the model. */
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildDecisionLog, ScriptedUpstream } from '#testing';
+import { buildDecisionLog, respondEvents, ScriptedUpstream } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
 import { always, openaiChat, VENDORS, type Vendor } from './vendors.js';
 
@@ -102,6 +102,18 @@ test('a session of calls only, whose agent reports its steps under another, can 
   await expect.poll(() => held(session)).toHaveLength(1);
   await command(session, 'resume');
   expect((await asked).text).toBe('begun');
+});
+
+test('guidance that an upstream answered with an error in its stream is said again', async () => {
+  const { session, headers } = await begun(openaiChat);
+  await command(session, 'inject', { prompt: 'Use the staging database.' });
+  upstream.script((_call, response) =>
+    respondEvents(response, ['data: {"error":{"message":"overloaded","type":"server_error"}}\n\n']),
+  );
+  await expect(openaiChat.askStreaming(gateway.url, 'Go on', { headers })).rejects.toThrow('overloaded');
+  upstream.script(always(openaiChat, { text: 'understood' }));
+  await openaiChat.askStreaming(gateway.url, 'Go on', { headers });
+  expect(openaiChat.textOf(upstream.calls[0]?.json)).toContain('staging database');
 });
 
 test('a held call that expires is told to try again, and vendor SDKs do', async () => {

@@ -1,7 +1,7 @@
 /** An agent's limits hold whatever its client does with its calls. */
 import OpenAI from 'openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { respondJson, ScriptedUpstream } from '#testing';
+import { respondEvents, respondJson, ScriptedUpstream } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
 
 let upstream: ScriptedUpstream;
@@ -83,4 +83,36 @@ test('a call that no upstream had, or that its upstream refused, counts for noth
   upstream.script((_call, response) => response.destroy());
   await expect(ask(client('unlucky'), 'anybody?')).rejects.toMatchObject({ status: 502 });
   expect((await agentOf('unlucky')).spend.day.spent_usd).toBe(0);
+});
+
+test('an error in the answer of a status that is good is a failure, which counts for nothing where no answer had begun', async () => {
+  const overloaded = { message: 'overloaded', type: 'server_error', code: null, param: null };
+  const agent = 'overloaded';
+  await limit(agent, { requests_per_minute: 2 });
+  const stream = async () => {
+    const { chat } = client(agent);
+    const messages = [{ role: 'user' as const, content: 'anybody?' }];
+    for await (const _chunk of await chat.completions.create({ model: 'gpt-4o', messages, stream: true }));
+  };
+  upstream.script((_call, response) =>
+    respondEvents(response, [`data: ${JSON.stringify({ error: overloaded })}\n\n`]),
+  );
+  for (let time = 0; time < 3; time += 1) await expect(stream()).rejects.toThrow('overloaded');
+  upstream.script((_call, response) => respondJson(response, 200, { error: overloaded }));
+  expect(await ask(client(agent), 'anybody?')).toMatchObject({ error: overloaded });
+  await expect.poll(() => callsOf(agent)).toHaveLength(4);
+  for (const call of await callsOf(agent))
+    expect(call).toMatchObject({ decision: 'upstream_failed', status: 200, cost_usd: 0 });
+  expect(await agentOf(agent)).toMatchObject({ error_rate: 1, spend: { day: { spent_usd: 0 } } });
+
+  // What had begun has cost its prompt, and what came of it.
+  const begun = { id: 'c', model: 'gpt-4o', choices: [{ index: 0, delta: { content: 'Well, ' } }] };
+  upstream.script((_call, response) =>
+    respondEvents(
+      response,
+      [begun, { error: overloaded }].map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`),
+    ),
+  );
+  await expect(stream()).rejects.toThrow('overloaded');
+  await expect.poll(async () => (await agentOf(agent)).spend.day.spent_usd).toBeGreaterThan(0);
 });

@@ -127,7 +127,7 @@ export class ProxyCall {
   detail: string | null = null;
   firstByteMs: number | null = null;
   durationMs = 0;
-  /** The upstream answered with 2xx, whole. */
+  /** The upstream answered with 2xx, whole, and with no error in the answer. */
   isAnswered = false;
   answer: LlmAnswer | null = null;
   costMicroUsd: number | null = null;

@@ -10,6 +10,7 @@ import type {
   UpstreamRequest,
   UpstreamSink,
 } from '#adapters/upstream-http';
+import type { LlmAnswer } from '#contracts';
 import { AnswerReader } from '../answer-reader.js';
 import { withoutQueryKey } from '../carried-keys.js';
 import { awaitDrain } from '../client-pace.js';
@@ -162,12 +163,10 @@ class Relay implements UpstreamSink {
   }
 
   end(): void {
-    const call = this.#call;
-    call.isAnswered = call.status >= 200 && call.status < 300;
-    if (this.#isUnfit)
-      this.#endBegunStream(call.status, 'upstream_error', `The upstream answered ${call.status}.`);
-    else if (!call.outgoing.writableEnded) call.outgoing.end();
-    this.#end();
+    const { status, outgoing } = this.#call;
+    if (this.#isUnfit) this.#endBegunStream(status, 'upstream_error', `The upstream answered ${status}.`);
+    else if (!outgoing.writableEnded) outgoing.end();
+    this.#end(status >= 200 && status < 300);
   }
 
   failed(failure: UpstreamFailure, code: string): void {
@@ -205,8 +204,11 @@ class Relay implements UpstreamSink {
     outgoing.end(dialect?.writeStreamError({ status, code, message }));
   }
 
-  #end(): void {
-    if (this.#reader !== null) this.#call.answer = this.#reader.finish();
+  #end(isWhole = false): void {
+    const call = this.#call;
+    if (this.#reader !== null) call.answer = this.#reader.finish();
+    if (call.answer?.failed) noteFailedAnswer(call, call.answer);
+    else call.isAnswered = isWhole;
     this.#finish(undefined);
   }
 
@@ -218,6 +220,13 @@ class Relay implements UpstreamSink {
     if (this.#exchange?.isLetGo === false) this.#call.bodyHolder = this.#exchange;
     this.#resolve(verdict);
   }
+}
+
+/** Overloaded vendors often say so behind a status of 200. What had begun by then costs. */
+function noteFailedAnswer(call: ProxyCall, { text, tool_calls, usage }: LlmAnswer): void {
+  call.decision = 'upstream_failed';
+  call.detail ??= 'The upstream sent an error as its answer, or in the middle of it.';
+  if (text === '' && tool_calls.length === 0 && usage === null) call.wasTakenUp = false;
 }
 
 const unreachable = ({ upstream }: ProxyCall, failure: UpstreamFailure): string =>
