@@ -148,6 +148,21 @@ describe('what stays counted when a call ends without a whole answer', () => {
     expect(await countedAfter({ ...LEFT, wasShutDown: true })).toEqual(NOTHING);
   });
 
+  test('a whole answer that tells neither an end nor anything of what it took has used the estimate', async () => {
+    const good = { isAnswered: true, status: 200, wasTakenUp: true } as const;
+    // OpenAI's background mode answers at once, and works on.
+    expect(await countedAfter({ ...good, answer: answer({ answer_id: 'resp_1' }) })).toEqual(
+      counted(ESTIMATED),
+    );
+    expect(await countedAfter({ ...good, answer: null })).toEqual(counted(ESTIMATED));
+    expect(await countedAfter({ ...good, answer: answer({ finish: 'stop' }) })).toEqual(
+      counted(INPUT_TOKENS),
+    );
+    expect(await countedAfter({ ...good, answer: answer({ text: 'x'.repeat(4 * 30) }) })).toEqual(
+      counted(INPUT_TOKENS + 30),
+    );
+  });
+
   test('a client that leaves behind the last word has used what the vendor said', async () => {
     const whole = answer({ text: 'done', finish: 'stop', usage: usage(20, 7) });
     expect(await countedAfter({ ...LEFT, wasTakenUp: true, answer: whole })).toEqual(counted(27));

@@ -120,8 +120,12 @@ function usedBy(call: ProxyCall): Usage | null {
   const { summary, answer } = call;
   if (!call.wasTakenUp || summary === null) return null;
   const tokensSeen = Math.ceil(charsOf(answer) / 4);
-  const isWhole = call.isAnswered || (answer !== null && answer.finish !== null);
-  if (isWhole) return answer?.usage ?? estimateUsage(bytesOf(call), tokensSeen);
+  const hasEnd = answer !== null && answer.finish !== null;
+  if (call.isAnswered || hasEnd) {
+    if (answer?.usage) return answer.usage;
+    // An answer that says nothing at all, such as one of OpenAI's background mode, is no sign of what was used.
+    if (hasEnd || tokensSeen > 0) return estimateUsage(bytesOf(call), tokensSeen);
+  }
   // What the vendor said of usage so far, if anything, is not what it will charge.
   if (isBrokenOff(call) || (call.wasShutDown && tokensSeen > 0))
     return estimateUsage(bytesOf(call), tokensSeen);
