@@ -9,6 +9,8 @@ import type { Socket } from 'node:net';
 export function watchUnusedConnections(server: Server): () => void {
   const open = new Set<Socket>();
   server.on('connection', (socket) => {
+    // One that begins anew: see ignore-upgrades.ts.
+    if (open.has(socket)) return;
     open.add(socket);
     socket.once('close', () => open.delete(socket));
   });

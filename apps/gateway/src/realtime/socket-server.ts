@@ -6,6 +6,7 @@ import { LIMITS } from '#contracts';
 import { isOwnPage } from '#domain/auth';
 import type { OperatorCredential } from '../auth/access.js';
 import type { Authenticator } from '../auth/authenticator.js';
+import { ignoreUpgrades } from './ignore-upgrades.js';
 import { refusedHandshake } from './refused-handshake.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -19,7 +20,9 @@ export function createSocketServer(http: HttpServer, allowedOrigins: readonly st
     perMessageDeflate: false,
     cors: { origin: [...allowedOrigins], credentials: true },
     allowRequest: (request, answer) => answer(null, isAllowedOrigin(request, allowedOrigins)),
+    destroyUpgrade: false,
   });
+  ignoreUpgrades(http, `${server.path()}/`);
   // It is there whether anybody serves it or not; a socket in no namespace is cut after `connectTimeout`.
   server.of('/').use((_socket, next) => next(NOT_SERVED));
   return server;

@@ -27,6 +27,7 @@ export const identifyStep = ({ authenticate, agentFor, upstreams }: IdentifyPart
   run(call: ProxyCall): Verdict | undefined {
     const { headers } = call.incoming;
     if (isEmbedding(headers)) return NAVIGATION;
+    if (headers['sec-websocket-key'] !== undefined) return WEBSOCKET;
     const ownKey = text(headers[HEADERS.agentKey]);
     const keyInHeader = ownKey ?? vendorKey(headers);
     const keyInQuery = (headers.authorization ?? keyInHeader) ? undefined : queryKey(call.target.query);
@@ -99,6 +100,13 @@ const NAVIGATION: Verdict = {
   kind: 'refuse',
   decision: 'refused',
   code: 'navigation_refused',
+  shouldRetry: false,
+};
+const WEBSOCKET: Verdict = {
+  kind: 'refuse',
+  decision: 'refused',
+  code: 'invalid_request',
+  detail: 'The proxy carries no WebSockets, since no guard could read them. Use the HTTP API.',
   shouldRetry: false,
 };
 const OTHER_TENANT: Verdict = {

@@ -1,0 +1,104 @@
+/** Requests that offer another protocol, as Java's HTTP client and `curl --http2` do: the offer is ignored, the request is not. */
+import { get } from 'node:http';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildDecisionLog, respondJson, ScriptedUpstream } from '#testing';
+import { AGENT_KEY, type RunningGateway, startGateway } from './start-gateway.js';
+
+let upstream: ScriptedUpstream;
+let gateway: RunningGateway;
+beforeAll(async () => {
+  upstream = await new ScriptedUpstream().listen();
+  gateway = await startGateway({
+    env: {
+      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
+      OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
+    },
+  });
+});
+afterAll(async () => {
+  expect(await gateway.stop()).toBe(0);
+  await upstream.close();
+});
+
+const OFFER = [
+  'Connection: Upgrade, HTTP2-Settings',
+  'Upgrade: h2c',
+  'HTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA',
+];
+const post = (path: string, body: string): string =>
+  [
+    `POST ${path} HTTP/1.1`,
+    'Host: gateway',
+    ...OFFER,
+    `Authorization: Bearer ${AGENT_KEY}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    '',
+    body,
+  ].join('\r\n');
+const log = () => JSON.stringify(buildDecisionLog());
+const chat = (content: string) =>
+  JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }] });
+
+/** One connection that sends each request when the one before it is answered, in pieces of 64 KiB. */
+async function sendAll(requests: readonly string[]): Promise<string[]> {
+  const { port, hostname } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname);
+  const statuses: string[] = [];
+  for (const request of requests) {
+    const answered = new Promise<string>((resolve, reject) => {
+      socket.once('data', (bytes) => resolve(bytes.toString('latin1').split('\r\n', 1)[0] as string));
+      socket.once('close', () => reject(new Error('closed without an answer')));
+    });
+    for (let at = 0; at < request.length; at += 65_536) {
+      socket.write(request.slice(at, at + 65_536));
+      await new Promise(setImmediate);
+    }
+    statuses.push(await answered);
+  }
+  socket.destroy();
+  return statuses;
+}
+
+test('a request that offers HTTP/2 is answered as if it did not, however often a connection offers it', async () => {
+  upstream.script((_call, response) => respondJson(response, 200, { choices: [] }));
+  const long = 'x'.repeat(300_000);
+  const requests = ['short', long, 'short', 'short', 'short', 'short'].flatMap((text) => [
+    post('/v1/decision-logs', log()),
+    post('/proxy/openai/v1/chat/completions', chat(text)),
+  ]);
+  expect(await sendAll(requests)).toEqual(
+    requests.map((_request, at) => (at % 2 === 0 ? 'HTTP/1.1 202 Accepted' : 'HTTP/1.1 200 OK')),
+  );
+  expect(upstream.calls[1]?.body.toString()).toBe(chat(long));
+  expect(upstream.calls[0]?.headers).not.toHaveProperty('http2-settings');
+  expect(gateway.output()).not.toContain('MaxListenersExceededWarning');
+});
+
+test('an answer that takes longer than a second comes all the same', async () => {
+  upstream.script(async (_call, response) => {
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    respondJson(response, 200, { choices: [] });
+  });
+  expect(await sendAll([post('/proxy/openai/v1/chat/completions', chat('slowly'))])).toEqual([
+    'HTTP/1.1 200 OK',
+  ]);
+});
+
+test('a WebSocket through the proxy, which no guard could read, is refused in words', async () => {
+  upstream.script((_call, response) => respondJson(response, 200, {}));
+  const handshake = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    authorization: `Bearer ${AGENT_KEY}`,
+  };
+  const status = await new Promise((resolve, reject) => {
+    const request = get(`${gateway.url}/proxy/openai/v1/realtime?model=gpt-realtime`, { headers: handshake });
+    request.on('response', (response) => resolve(response.resume().statusCode)).on('error', reject);
+  });
+  expect(status).toBe(400);
+  expect(upstream.calls).toHaveLength(0);
+});
