@@ -116,3 +116,26 @@ test('an error in the answer of a status that is good is a failure, which counts
   await expect(stream()).rejects.toThrow('overloaded');
   await expect.poll(async () => (await agentOf(agent)).spend.day.spent_usd).toBeGreaterThan(0);
 });
+
+test('what is embedded, or completed in the older way, is paid for, and a list is not', async () => {
+  upstream.script((_call, response) => respondJson(response, 200, { object: 'list', data: [] }));
+  const agent = 'embedder';
+  await limit(agent, { budget_day_usd: 0.00003, tokens_per_minute: 4_000 });
+  const embed = (chars: number) =>
+    client(agent).embeddings.create({ model: 'text-embedding-3-small', input: 'x'.repeat(chars) });
+  await embed(5_000);
+  await expect(embed(5_000)).rejects.toMatchObject({ status: 429, code: 'budget_exceeded' });
+  await expect(
+    client(agent).completions.create({ model: 'gpt-4o', prompt: 'Once', max_tokens: 100 }),
+  ).rejects.toMatchObject({ status: 429, code: 'budget_exceeded' });
+  for (let time = 0; time < 5; time += 1) await client(agent).models.list();
+  await expect.poll(() => callsOf(agent)).toHaveLength(8);
+  const { spend } = await agentOf(agent);
+  expect(spend.day.spent_usd).toBeCloseTo(0.000025, 5);
+  const [newest] = await callsOf(agent);
+  expect(newest).toMatchObject({ path: '/models', cost_usd: 0, model: null });
+
+  // Paid for in another way: nobody here knows how much, and nobody says that it was nothing.
+  await client('painter').images.generate({ model: 'dall-e-3', prompt: 'a boat' });
+  await expect.poll(() => callsOf('painter')).toMatchObject([{ cost_usd: null }]);
+});

@@ -14,7 +14,7 @@ import type {
   LlmRequest,
   SessionKey,
 } from '#contracts';
-import type { Dialect, OwnAnswer } from '#domain/llm-dialects';
+import type { Dialect, OwnAnswer, UnreadRequest } from '#domain/llm-dialects';
 import { ownText } from '#kernel';
 import type { CacheTicket } from '../llm-cache/cache-ticket.js';
 import type { ProxyTarget } from './proxy-path.js';
@@ -92,6 +92,8 @@ export class ProxyCall {
   dialect: Dialect | null = null;
   /** Null until the body was read, and on a path that is passed through unread. */
   summary: RequestSummary | null = null;
+  /** On such a path what little is known of the request. */
+  unread: UnreadRequest | null = null;
   #json: unknown = null;
   #request: LlmRequest | null = null;
 
@@ -173,6 +175,11 @@ export class ProxyCall {
   parsedBody(): unknown {
     this.#json ??= JSON.parse(this.body?.toString('utf8') ?? 'null');
     return this.#json;
+  }
+
+  /** As the request names it; null where it names none, or nobody reads it. */
+  get model(): string | null {
+    return (this.summary ?? this.unread)?.model ?? null;
   }
 
   get tenantId(): string {

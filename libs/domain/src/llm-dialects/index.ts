@@ -11,3 +11,4 @@ export type {
 export { DIALECT_BY_NAME, defaultDialect, dialectFor } from './dialect-for.js';
 export { DIALECT_LIMITS } from './dialect-limits.js';
 export { readsRemoteContent } from './remote-content.js';
+export { readUnreadRequest, type UnreadRequest } from './unread-request.js';

@@ -65,8 +65,8 @@ function takeLimits(
   policy: AgentPolicy,
   nowMs: number,
 ): Verdict | undefined | Promise<Verdict | undefined> {
-  const estimate = estimateUsage(bytesOf(call), call.summary?.output_tokens_max ?? null);
-  const price = parts.prices.price(call.tenantId, call.summary?.model ?? null);
+  const estimate = estimateOf(call);
+  const price = parts.prices.price(call.tenantId, call.model);
   const cost = price === null ? null : costMicroUsd(price, estimate);
   if (call.sessionKey !== null) {
     const decision = parts.caps.decide(call.sessionKey, policy, cost);
@@ -85,6 +85,11 @@ function takeLimits(
     parts.onLimiterFailed(error);
     return undefined;
   });
+}
+
+function estimateOf(call: ProxyCall): Usage {
+  if (call.unread?.isFree) return NO_TOKENS;
+  return estimateUsage(bytesOf(call), (call.summary ?? call.unread)?.output_tokens_max ?? null);
 }
 
 const windowsOf = (
@@ -118,7 +123,9 @@ function apply(
 function usedBy(call: ProxyCall): Usage | null {
   if (call.decision === 'cached') return NO_TOKENS;
   const { summary, answer } = call;
-  if (!call.wasTakenUp || summary === null) return null;
+  if (!call.wasTakenUp) return null;
+  // Nobody reads what it took.
+  if (summary === null) return estimateOf(call);
   const tokensSeen = Math.ceil(charsOf(answer) / 4);
   const hasEnd = answer !== null && answer.finish !== null;
   if (call.isAnswered || hasEnd) {
@@ -146,7 +153,7 @@ const isBrokenOff = ({ decision, status }: ProxyCall): boolean =>
 
 const bytesOf = ({ body }: ProxyCall): number => body?.length ?? 0;
 
-/** A call answered from the cache: it was a call, and took nothing from anybody. */
+/** A call answered from the cache, or for a list: it was a call, and took no tokens from anybody. */
 const NO_TOKENS: Readonly<Usage> = {
   input_tokens: 0,
   cached_input_tokens: 0,
@@ -159,8 +166,7 @@ const NO_TOKENS: Readonly<Usage> = {
 function costOf(prices: PolicyParts['prices'], call: ProxyCall, usage: Usage | null): number | null {
   if (usage === null || usage === NO_TOKENS) return 0;
   const price =
-    prices.price(call.tenantId, call.answer?.model ?? null) ??
-    prices.price(call.tenantId, call.summary?.model ?? null);
+    prices.price(call.tenantId, call.answer?.model ?? null) ?? prices.price(call.tenantId, call.model);
   return price === null ? null : costMicroUsd(price, usage);
 }
 
@@ -171,12 +177,10 @@ function giveBack(
   usage: Usage | null,
 ): void {
   const { costMicroUsd: cost } = call;
-  // A path we cannot read: it was a call, and what it cost stays as estimated.
-  const isUnread = call.summary === null && (call.wasSent || call.wasTakenUp);
-  const calls = usage === null && !isUnread ? 0 : 1;
+  const calls = usage === null ? 0 : 1;
   if (call.sessionKey !== null)
     caps.settle(call.sessionKey, taken.costMicroUsd, { calls, costMicroUsd: cost });
-  if (taken.takenAtMs === null || isUnread) return;
+  if (taken.takenAtMs === null) return;
   const real =
     usage === null
       ? NOTHING_USED

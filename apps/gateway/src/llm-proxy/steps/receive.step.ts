@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { HEADERS, LIMITS, ObservatoryError, sessionKey } from '#contracts';
 import { textOfHeader } from '#domain/auth';
-import { dialectFor } from '#domain/llm-dialects';
+import { dialectFor, readUnreadRequest } from '#domain/llm-dialects';
 import { type JsonBounds, passedBound } from '../../json-bounds.js';
 import type { FairShare } from '../fair-share.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
@@ -42,9 +42,8 @@ export const receiveStep = ({ limits, bodyBytes, retries }: ReceiveParts): Step 
     if (call.dialect !== null && (incoming.headers['content-encoding'] ?? 'identity') !== 'identity')
       return ENCODED;
     if (hasBody) call.body = await readRequestBody(incoming, limits, roomFor(call, bodyBytes));
-    if (call.dialect !== null) {
-      call.readAs(parseObject(call.body ?? Buffer.alloc(0)));
-    }
+    if (call.dialect !== null) call.readAs(parseObject(call.body ?? Buffer.alloc(0)));
+    else call.unread = readUnreadRequest(incoming.method as string, path, jsonIfAny(call));
     call.isSessionInferred = given === null;
     const sessionId = given ?? sessionOf(call);
     if (sessionId !== null) {
@@ -93,6 +92,16 @@ function parseObject(bytes: Buffer): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new ObservatoryError('invalid_json', 'The body is not a JSON object.');
   return value;
+}
+
+/** Undefined for an upload, and for what is no body; null for JSON that nobody can read, which is the upstream's to refuse. */
+function jsonIfAny({ incoming, body }: ProxyCall): unknown {
+  if (body === null || !/[/+]json\b/i.test(incoming.headers['content-type'] ?? '')) return undefined;
+  try {
+    return passedBound(body, JSON_BOUNDS) === null ? JSON.parse(body.toString('utf8')) : null;
+  } catch {
+    return null;
+  }
 }
 
 const ENCODED: Verdict = {

@@ -46,7 +46,7 @@ const recordOf = (call: ProxyCall): LlmCall => ({
   dialect: call.dialect?.name ?? null,
   method: call.incoming.method as string,
   path: call.path,
-  model: call.summary?.model ?? null,
+  model: call.model,
   stream: call.summary?.stream ?? false,
   started_at_ms: call.startedAtMs,
   duration_ms: round(call.durationMs),
