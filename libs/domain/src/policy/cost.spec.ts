@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelPrice, Usage } from '#contracts';
+import { type ModelPrice, PRICE_USD_MAX, type Usage } from '#contracts';
 import { costMicroUsd, estimateTokens, estimateUsage, OUTPUT_TOKENS_ESTIMATE } from './cost.js';
 
 const SONNET: ModelPrice = {
@@ -56,5 +56,13 @@ describe('estimateTokens', () => {
     expect(estimateTokens(0, null)).toEqual({ input: 1, output: OUTPUT_TOKENS_ESTIMATE });
     expect(estimateTokens(10, 0.5)).toEqual({ input: 3, output: 1 });
     expect(estimateTokens(10, -5)).toEqual({ input: 3, output: 0 });
+  });
+
+  it('can be summed up, priced and counted exactly whatever bound the caller sets', () => {
+    const { input, output } = estimateTokens(64 * 1024 * 1024, Number.MAX_SAFE_INTEGER);
+    expect(Number.isSafeInteger(input + output)).toBe(true);
+    const dearest = { ...SONNET, output_usd: PRICE_USD_MAX };
+    const cost = costMicroUsd(dearest, estimateUsage(0, Number.MAX_SAFE_INTEGER));
+    expect(Number.isSafeInteger(2 * cost)).toBe(true);
   });
 });

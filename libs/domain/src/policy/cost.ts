@@ -4,6 +4,9 @@ import type { ModelPrice, Usage } from '#contracts';
 /** Prices are used to a millionth of a dollar per million tokens: a pico-dollar a token. */
 const PICO_PER_MICRO = 1_000_000;
 
+/** More than any model writes; what a caller asks for beyond it could no longer be summed up exactly. */
+const OUTPUT_TOKENS_MAX = 1_000_000_000;
+
 /** Bytes of JSON and text per token: English prose has 4 to 4.5, code and JSON 3 to 4, other scripts fewer characters but more bytes each. */
 const BYTES_PER_TOKEN = 4;
 
@@ -55,7 +58,10 @@ export function estimateTokens(
 ): { input: number; output: number } {
   return {
     input: Math.max(1, Math.ceil(bodyBytes / BYTES_PER_TOKEN)),
-    output: outputTokensMax === null ? OUTPUT_TOKENS_ESTIMATE : Math.max(0, Math.ceil(outputTokensMax)),
+    output:
+      outputTokensMax === null
+        ? OUTPUT_TOKENS_ESTIMATE
+        : Math.min(Math.max(0, Math.ceil(outputTokensMax)), OUTPUT_TOKENS_MAX),
   };
 }
 
