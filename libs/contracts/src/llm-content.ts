@@ -41,6 +41,10 @@ export interface LlmRequest {
   first_user_text: string;
   /** For whom the agent asks, where the client says so (`user`, `safety_identifier`, `metadata.user_id`). */
   end_user?: string | null;
+  /** Id of the vendor's earlier answer that this request goes on from; it brings no earlier messages itself. */
+  continues?: string | null;
+  /** Id of the conversation that the vendor keeps, which the request adds to. */
+  conversation?: string | null;
   newest: NewestTurn;
   /** Upper bound the caller set on output tokens; null = none. */
   output_tokens_max: number | null;

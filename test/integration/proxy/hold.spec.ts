@@ -1,7 +1,7 @@
 /** A paused session's calls wait, go on, expire or end; what an operator says reaches the model. */
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildDecisionLog, respondEvents, ScriptedUpstream } from '#testing';
+import { buildDecisionLog, respondEvents, respondJson, ScriptedUpstream } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
 import { always, openaiChat, VENDORS, type Vendor } from './vendors.js';
 
@@ -114,6 +114,66 @@ test('guidance that an upstream answered with an error in its stream is said aga
   upstream.script(always(openaiChat, { text: 'understood' }));
   await openaiChat.askStreaming(gateway.url, 'Go on', { headers });
   expect(openaiChat.textOf(upstream.calls[0]?.json)).toContain('staging database');
+});
+
+describe('a conversation that the vendor keeps', () => {
+  const client = () =>
+    new OpenAI({ baseURL: `${gateway.url}/agents/keeper/proxy/openai/v1`, apiKey: AGENT_KEY, maxRetries: 0 });
+  const create = (body: object) =>
+    client().responses.create({
+      model: 'gpt-4o-mini',
+      ...body,
+    } as OpenAI.Responses.ResponseCreateParamsNonStreaming);
+  const sessionsOf = async (): Promise<string[]> =>
+    (await gateway.operator('GET', '/v1/calls?agent_id=keeper')).body.items.map(
+      (call: { session_id: string }) => call.session_id,
+    );
+  const result = (output: string) => [{ type: 'function_call_output', call_id: 'call_1', output }];
+  /** Answers in the order of the calls: resp_1, resp_2, ... */
+  const answers = () =>
+    upstream.script((_call, response, index) =>
+      respondJson(response, 200, {
+        id: `resp_${++serial}_${index}`,
+        object: 'response',
+        status: 'completed',
+        model: 'gpt-4o-mini',
+        output: [],
+      }),
+    );
+
+  test('is held by a pause though a turn brings no more than a result, and named by an earlier answer', async () => {
+    answers();
+    const first = await create({ input: 'Write the report' });
+    const second = await create({ previous_response_id: first.id, input: result('12 rows') });
+    await expect.poll(sessionsOf).toHaveLength(2);
+    const [session] = await sessionsOf();
+    expect(new Set(await sessionsOf())).toEqual(new Set([session]));
+    await expect
+      .poll(async () => (await gateway.operator('GET', `/v1/sessions/${session}`)).status)
+      .toBe(200);
+    await command(session as string, 'pause', { reason: 'let me look' });
+    const third = create({ previous_response_id: second.id, input: result('13 rows') });
+    await expect.poll(() => held(session as string)).toHaveLength(1);
+    await command(session as string, 'resume');
+    await third;
+    // Another agent's words are nobody's way in, nor are those of an answer that was never seen.
+    await create({ previous_response_id: 'resp_unknown', input: result('14 rows') });
+    await expect.poll(sessionsOf).toHaveLength(4);
+    expect((await sessionsOf())[0]).not.toBe(session);
+  });
+
+  test('is one session by the name it has there', async () => {
+    answers();
+    for (const conversation of ['conv_1', { id: 'conv_1' }, 'conv_2'])
+      await create({ conversation, input: `Go on, ${++serial}` });
+    await expect.poll(async () => (await sessionsOf()).length).toBeGreaterThanOrEqual(3);
+    await expect
+      .poll(async () => {
+        const [third, second, first] = await sessionsOf();
+        return [first === second, third === second];
+      })
+      .toEqual([true, false]);
+  });
 });
 
 test('a held call that expires is told to try again, and vendor SDKs do', async () => {

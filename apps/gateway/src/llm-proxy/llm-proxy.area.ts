@@ -34,6 +34,7 @@ import { AgentDirectory } from './agent-directory.js';
 import { agentStanding } from './agent-standing.js';
 import { AgentViews } from './agent-views.js';
 import { CallLog } from './call-log.js';
+import { ContinuedSessions } from './continued-sessions.js';
 import { FairShare } from './fair-share.js';
 import { HeldCalls } from './held-calls.js';
 import { IncidentDesk } from './incident-desk.js';
@@ -237,6 +238,7 @@ export class LlmProxyArea {
         limits: { bodyBytesMax: config.proxyBodyBytesMax, bodyTimeoutMs: config.proxyBodyTimeoutMs },
         bodyBytes: this.#bodyBytes,
         retries: new RetryClaims(clock),
+        continued: new ContinuedSessions(clock),
       },
       record: {
         log: this.log,

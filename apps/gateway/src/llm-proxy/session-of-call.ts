@@ -3,6 +3,7 @@
  * so that an unmodified client still groups. A client that says for which end user it asks keeps users apart.
  */
 import { createHash } from 'node:crypto';
+import type { LlmRequest } from '#contracts';
 import type { ProxyCall } from './proxy-call.js';
 
 /** A beginning longer than this is known by its head, its tail and its length: enough to tell conversations apart. */
@@ -12,13 +13,18 @@ const TEXT_CHARS_HASHED = 8_192;
 export function sessionOf({ tenantId, agentId, request }: ProxyCall): string | null {
   if (request === null) return null;
   const hash = createHash('sha256');
-  // A system prompt that tells the time is the same prompt a minute later.
-  const system = excerpt(request.system_text).replace(/\d+/g, '#');
-  for (const part of [tenantId, agentId, system, request.first_user_text, request.end_user ?? '']) {
+  for (const part of [tenantId, agentId, ...beginningOf(request)]) {
     hash.update(`${part.length}:`);
     hash.update(excerpt(part));
   }
   return `llm-${hash.digest('hex').slice(0, 32)}`;
+}
+
+/** A conversation that the vendor keeps begins elsewhere, and has a name. */
+function beginningOf({ conversation, system_text, first_user_text, end_user }: LlmRequest): string[] {
+  if (conversation) return [conversation];
+  // A system prompt that tells the time is the same prompt a minute later.
+  return [excerpt(system_text).replace(/\d+/g, '#'), first_user_text, end_user ?? ''];
 }
 
 const excerpt = (text: string): string =>

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { UpstreamExchange } from '#adapters/upstream-http';
 import type { AgentPrincipal } from '#contracts';
 import { FakeClock } from '#testing';
+import { ContinuedSessions } from '../continued-sessions.js';
 import { FairShare } from '../fair-share.js';
 import { ProxyCall } from '../proxy-call.js';
 import { RetryClaims } from '../retry-claims.js';
@@ -79,6 +80,7 @@ describe('a call that ends before it has a connection', () => {
       limits: { bodyBytesMax: BODY_BYTES, bodyTimeoutMs: 1_000 },
       bodyBytes,
       retries: new RetryClaims(new FakeClock()),
+      continued: new ContinuedSessions(new FakeClock()),
     });
     let exchange!: UpstreamExchange;
     const forward = forwardStep({

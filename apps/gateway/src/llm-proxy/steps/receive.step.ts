@@ -7,6 +7,7 @@ import { HEADERS, LIMITS, ObservatoryError, sessionKey } from '#contracts';
 import { textOfHeader } from '#domain/auth';
 import { dialectFor, readUnreadRequest } from '#domain/llm-dialects';
 import { type JsonBounds, passedBound } from '../../json-bounds.js';
+import type { ContinuedSessions } from '../continued-sessions.js';
 import type { FairShare } from '../fair-share.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import { type BodyRoom, type RequestBodyLimits, readRequestBody } from '../request-body.js';
@@ -25,9 +26,10 @@ export interface ReceiveParts {
   /** Bytes of all bodies from their reading to the end of their calls, held ones included; of some even longer. @see BodyHolder */
   bodyBytes: FairShare;
   retries: RetryClaims;
+  continued: ContinuedSessions;
 }
 
-export const receiveStep = ({ limits, bodyBytes, retries }: ReceiveParts): Step => ({
+export const receiveStep = ({ limits, bodyBytes, retries, continued }: ReceiveParts): Step => ({
   name: 'receive',
   onFailure: 'closed',
   async run(call: ProxyCall): Promise<Verdict | undefined> {
@@ -44,8 +46,8 @@ export const receiveStep = ({ limits, bodyBytes, retries }: ReceiveParts): Step 
     if (hasBody) call.body = await readRequestBody(incoming, limits, roomFor(call, bodyBytes));
     if (call.dialect !== null) call.readAs(parseObject(call.body ?? Buffer.alloc(0)));
     else call.unread = readUnreadRequest(incoming.method as string, path, jsonIfAny(call));
-    call.isSessionInferred = given === null;
-    const sessionId = given ?? sessionOf(call);
+    call.isSessionInferred = given === null && !call.request?.conversation;
+    const sessionId = given ?? continuedBy(call, continued) ?? sessionOf(call);
     if (sessionId !== null) {
       call.sessionId = sessionId;
       call.sessionKey = sessionKey(call.tenantId, sessionId);
@@ -54,11 +56,16 @@ export const receiveStep = ({ limits, bodyBytes, retries }: ReceiveParts): Step 
     return undefined;
   },
   settle(call: ProxyCall): void {
+    const answerId = call.isAnswered && call.dialect?.name === 'openai-responses' && call.answer?.answer_id;
+    if (answerId && call.sessionId !== null) continued.note(call.scope, answerId, call.sessionId);
     const giveBack = () => bodyBytes.giveBack(call.tenantId, call.bodyBytesTaken);
     if (call.bodyHolder === null) giveBack();
     else call.bodyHolder.whenLetGo(giveBack);
   },
 });
+
+const continuedBy = ({ scope, request }: ProxyCall, continued: ContinuedSessions): string | null =>
+  request?.continues ? continued.find(scope, request.continues) : null;
 
 /** OpenAI's and Anthropic's SDKs say it; zero for all others. */
 const attemptOf = ({ headers }: IncomingMessage): number =>

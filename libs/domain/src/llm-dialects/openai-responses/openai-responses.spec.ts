@@ -41,6 +41,8 @@ describe('Responses requests', () => {
       system_text: 'You book trains.\nPrefer direct ones.',
       first_user_text: 'Two seats to Gdańsk.',
       end_user: null,
+      continues: null,
+      conversation: null,
       newest: {
         user_text: 'Hurry.',
         tool_results: [
@@ -58,6 +60,19 @@ describe('Responses requests', () => {
     expect(read(json('request-continued.json')).newest.tool_results).toEqual([
       { call: null, text: 'IC 5302 at 09:14', failed: false },
     ]);
+  });
+
+  it('names what it goes on from, whichever way the vendor lets it', () => {
+    expect(read({ previous_response_id: 'resp_1', input: 'Go on.' })).toMatchObject({
+      continues: 'resp_1',
+      conversation: null,
+    });
+    for (const conversation of ['conv_1', { id: 'conv_1' }])
+      expect(read({ conversation, input: 'Go on.' })).toMatchObject({ conversation: 'conv_1' });
+    expect(read({ previous_response_id: 7, conversation: {}, input: [] })).toMatchObject({
+      continues: null,
+      conversation: null,
+    });
   });
 
   it('takes a string for one user message', () => {

@@ -4,7 +4,7 @@ import { CallIndex, type CollectCalls } from '../call-index.js';
 import { collectDigests, resultTextOf, textOf } from '../content-parts.js';
 import { endUser } from '../end-user.js';
 import { emptyTurn } from '../newest-turn.js';
-import { asBound, asList, asModel, asRecord, asText, type JsonRecord } from '../read-json.js';
+import { asBound, asList, asModel, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { isMessage, isModelItem, isResultItem, readCallItem, readResponsesPart } from './items.js';
 
 export function readResponsesRequest(body: unknown): LlmRequest {
@@ -26,6 +26,8 @@ export function readResponsesRequest(body: unknown): LlmRequest {
     system_text: system.join('\n'),
     first_user_text: firstUser ?? '',
     end_user: endUser(request),
+    continues: asName(request.previous_response_id),
+    conversation: asName(request.conversation) ?? asName(asRecord(request.conversation)?.id),
     newest: readNewest(input),
     output_tokens_max: asBound(request.max_output_tokens),
     message_count: input.length,
