@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { LIMITS } from '#contracts';
 import { randomIds } from '#kernel';
 import {
   bearerToken,
   cookieValue,
+  coversTenants,
   createSecret,
   displayPrefix,
   hashSecret,
@@ -25,8 +27,10 @@ describe('secrets', () => {
 
   it('show four characters of what was generated, and at most a quarter of what somebody chose', () => {
     expect(displayPrefix('obs_op_0123456789abcdef0123456789abcdef')).toBe('obs_op_0123');
-    expect(displayPrefix('hunter-2')).toBe('hu');
+    expect(displayPrefix('hunter-2-go')).toBe('hu');
     expect(displayPrefix('obs_op_1')).toBe('ob');
+    expect(displayPrefix(`obs_op_${'x'.repeat(16)}`)).toBe('obs_op_xxxx');
+    expect(displayPrefix(`obs_op_${'x'.repeat(15)}`)).toBe('obs_');
   });
 });
 
@@ -36,6 +40,25 @@ describe('credential headers', () => {
     expect(bearerToken('Basic abc')).toBeUndefined();
     expect(cookieValue('x=1; observatory_session=v=1 ; y=2', 'observatory_session')).toBe('v=1');
     expect(cookieValue('not_observatory_session=v', 'observatory_session')).toBeUndefined();
+    expect(cookieValue('observatory_sessions', 'observatory_session')).toBeUndefined();
+  });
+
+  it('hold nothing where there is none, an empty or an oversized one', () => {
+    const long = 'x'.repeat(LIMITS.idCharsMax);
+    const read = [bearerToken, (value: string) => cookieValue(value, 'c')];
+    for (const [index, before] of ['Bearer ', 'c='].entries()) {
+      expect(['', 'x', long, `${long}x`].map((value) => read[index]?.(before + value))).toEqual([
+        undefined,
+        'x',
+        long,
+        undefined,
+      ]);
+    }
+    expect([bearerToken(undefined), cookieValue(undefined, 'c'), parseOperatorIdHeader(undefined)]).toEqual([
+      undefined,
+      undefined,
+      null,
+    ]);
   });
 
   it('give an operator id as UTF-8 where the bytes are that, else as Latin-1', () => {
@@ -72,7 +95,7 @@ describe('credential headers', () => {
 describe('origins', () => {
   it('are allowed when they are the host itself or listed, exactly', () => {
     expect(originAllowed('http://localhost:4000', 'localhost:4000', [])).toBe(true);
-    expect(originAllowed('https://ops.example.org', 'ops.example.org', [])).toBe(true);
+    expect(originAllowed('https://ops.example.org', 'OPS.example.org', [])).toBe(true);
     expect(originAllowed('http://localhost:5173', 'localhost:4000', ['http://localhost:5173'])).toBe(true);
     for (const origin of [
       undefined,
@@ -81,7 +104,7 @@ describe('origins', () => {
       'localhost:4000',
       'http://localhost:4001',
       'http://localhost:4000.evil.example',
-      'file://localhost:4000',
+      'ftp://localhost:4000',
     ]) {
       expect(originAllowed(origin, 'localhost:4000', []), origin).toBe(false);
     }
@@ -104,6 +127,13 @@ describe('tenants', () => {
     for (const id of ['*', '', 'A', 'a b', 'a\0b']) expect(mayActFor(['*', id], id)).toBe(false);
   });
 
+  it('are granted, and taken back, by those only who have every one of them', () => {
+    expect(coversTenants(['*'], ['a', '*'])).toBe(true);
+    expect(coversTenants(['a', 'b'], ['b', 'a'])).toBe(true);
+    expect(coversTenants(['a', 'b'], ['b', 'c'])).toBe(false);
+    expect(coversTenants(['a'], ['*'])).toBe(false);
+  });
+
   it('start at default where that is granted, else at the first', () => {
     expect([homeTenant(['*']), homeTenant(['red', 'default']), homeTenant(['red', 'blue'])]).toEqual([
       'default',
@@ -115,7 +145,7 @@ describe('tenants', () => {
 
 describe('addresses', () => {
   it('of this machine are told from all others', () => {
-    const local = ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1', 'LOCALHOST'];
+    const local = ['127.0.0.1', '127.9.9.9', '::1', '[::1]', '::ffff:127.0.0.1', 'LOCALHOST'];
     const others = ['0.0.0.0', '::', '128.0.0.1', '10.127.0.0.1', 'localhost.example.org', ''];
     expect(local.every(isLoopback)).toBe(true);
     expect(others.some(isLoopback)).toBe(false);

@@ -23,7 +23,7 @@ export class LoginThrottle {
   readonly #clock: Clock;
   readonly #limits: typeof LOGIN_LIMITS;
   readonly #byAddress: TtlLru<string, FailureWindow>;
-  #overall: FailureWindow;
+  #overall: FailureWindow | undefined;
 
   constructor(options: { clock: Clock; limits?: Partial<Record<keyof typeof LOGIN_LIMITS, number>> }) {
     this.#clock = options.clock;
@@ -33,7 +33,6 @@ export class LoginThrottle {
       idleMs: this.#limits.windowMs,
       clock: this.#clock,
     });
-    this.#overall = { startedMs: this.#clock.nowMs(), count: 0 };
   }
 
   /** Whole seconds, at least 1, until this address may try again; 0 when it may now. Counts nothing. */

@@ -48,7 +48,7 @@ export function verifyAuditChain(
     const follows =
       entry.seq === head.seq + 1 && entry.prev_hash === head.hash && entry.tenant_id === tenantId;
     if (!follows || hashAuditEntry(entry) !== entry.hash) {
-      return { ok: false, entry_count: entryCount, broken_at_seq: follows ? entry.seq : head.seq + 1, head };
+      return { ok: false, entry_count: entryCount, broken_at_seq: head.seq + 1, head };
     }
     head = { seq: entry.seq, hash: entry.hash };
     entryCount += 1;

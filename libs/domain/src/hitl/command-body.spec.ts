@@ -54,13 +54,21 @@ describe('parseCommandBody', () => {
   });
 
   it('refuses new content that is nested too deep or too large', () => {
-    let deep: Record<string, unknown> = {};
-    for (let level = 0; level < 50_000; level += 1) deep = { deep };
-    expect(parseCommandBody('rewrite', { trace_id: 't', new_content: deep })).toMatchObject({
-      fields: ['new_content'],
-    });
-    const large = { text: 'x'.repeat(REWRITE_CHARS_MAX) };
-    expect(parseCommandBody('rewrite', { trace_id: 't', new_content: large })).toMatchObject({
+    const nested = (levels: number) => {
+      let content: unknown = 'bottom';
+      for (let level = 0; level < levels; level += 1) content = { flat: 1, content };
+      return content;
+    };
+    const object = (chars: number) => ({ text: 'x'.repeat(chars - '{"text":""}'.length) });
+    const isTaken = (new_content: unknown) => parseCommandBody('rewrite', { trace_id: 't', new_content }).ok;
+    expect(
+      [LIMITS.jsonDepthMax, LIMITS.jsonDepthMax + 1, 50_000].map((levels) => isTaken(nested(levels))),
+    ).toEqual([true, false, false]);
+    expect([REWRITE_CHARS_MAX, REWRITE_CHARS_MAX + 1].map((chars) => isTaken(object(chars)))).toEqual([
+      true,
+      false,
+    ]);
+    expect(parseCommandBody('rewrite', { trace_id: 't', new_content: nested(50_000) })).toMatchObject({
       fields: ['new_content'],
     });
   });

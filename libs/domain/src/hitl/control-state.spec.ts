@@ -127,6 +127,12 @@ describe('decideCommand', () => {
     });
   });
 
+  it('counts directives from 1, and takes nobody for listening who has confirmed nothing', () => {
+    expect(decideCommand(control(), COMMAND.pause, context())).toMatchObject({
+      next: { cooperative: false, directives: [{ seq: 1 }] },
+    });
+  });
+
   it('leaves state, operator and expiry alone when it injects into a paused session', () => {
     const paused = control({ state: 'paused', operator_id: 'bob', since_ms: 1, expires_at_ms: 2 });
     expect(decideCommand(paused, COMMAND.inject, context())).toMatchObject({
@@ -166,12 +172,16 @@ describe('decideCommand', () => {
   });
 
   it('refuses one more injection when the directives are full, and still pauses, resumes and terminates', () => {
-    const full = control({
+    const waiting = Array.from({ length: LIMITS.directivesPerSessionMax - 2 }, (_, index) =>
+      directive(index + 1, 'inject'),
+    );
+    const nearlyFull = control({
       directive_seq: LIMITS.directivesPerSessionMax - 1,
-      directives: Array.from({ length: LIMITS.directivesPerSessionMax - 1 }, (_, index) =>
-        directive(index + 1, 'inject'),
-      ),
+      directives: [...waiting, directive(LIMITS.directivesPerSessionMax - 1, 'resume')],
     });
+    const last = decideCommand(nearlyFull, COMMAND.inject, context());
+    const full = last.kind === 'apply' ? last.next : nearlyFull;
+    expect(full.directives.length).toBe(LIMITS.directivesPerSessionMax);
     expect(decideCommand(full, COMMAND.inject, context())).toEqual({
       kind: 'refuse',
       code: 'too_many_directives',
