@@ -65,7 +65,7 @@ const mutated = fc
     ),
     fc.oneof(
       fc.jsonValue({ maxDepth: 4 }),
-      fc.string({ maxLength: 400 }),
+      fc.string({ maxLength: 400, size: 'max' }),
       fc.double(),
       fc.constant(null),
       fc.constant(CANARY),
@@ -100,7 +100,7 @@ describe('fuzzing', () => {
   test('any bytes get a clear answer', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.uint8Array({ maxLength: 300 }),
+        fc.uint8Array({ maxLength: 300, size: 'max' }),
         fc.constantFrom('application/json', 'application/x-ndjson'),
         async (bytes, type) => {
           await expectAnswer(bytes, { 'content-type': type });
@@ -131,6 +131,7 @@ describe('fuzzing', () => {
           {
             minLength: 1,
             maxLength: 20,
+            size: 'max',
           },
         ),
         async (lines) => {

@@ -9,7 +9,7 @@ it('takes what has been there longest, whatever came, went and came again in bet
     fc.record({ kind: fc.constant('take' as const), key: fc.constant(0) }),
   );
   fc.assert(
-    fc.property(fc.array(change, { maxLength: 200 }), (changes) => {
+    fc.property(fc.array(change, { maxLength: 200, size: 'max' }), (changes) => {
       const map = new Map<number, number>();
       const oldest = new OldestEntry(map);
       let count = 0;

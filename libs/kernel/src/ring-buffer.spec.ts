@@ -30,7 +30,7 @@ describe('RingBuffer', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 9 }),
-        fc.array(operation, { maxLength: 100 }),
+        fc.array(operation, { maxLength: 100, size: 'max' }),
         (start, operations) => {
           const ring = new RingBuffer<number>(start);
           let capacity = start;

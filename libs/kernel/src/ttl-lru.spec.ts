@@ -137,7 +137,7 @@ describe('TtlLru', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 4 }),
-        fc.array(operation, { maxLength: 80 }),
+        fc.array(operation, { maxLength: 80, size: 'max' }),
         (countMax, operations) => {
           const idleMs = 100;
           const { lru, clock, evicted } = create(countMax, idleMs);

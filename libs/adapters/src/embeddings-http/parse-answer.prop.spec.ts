@@ -12,7 +12,7 @@ describe('an answer of an embeddings server', () => {
         fc.integer({ min: -1e6, max: 1e6 }).map((value) => value / 1_000),
         { minLength: 3, maxLength: 3 },
       ),
-      { minLength: 1, maxLength: 12 },
+      { minLength: 1, maxLength: 12, size: 'max' },
     );
     fc.assert(
       fc.property(vectors, fc.infiniteStream(fc.nat()), (given, seeds) => {

@@ -9,7 +9,7 @@ const id = fc.oneof(
     unit: fc.constantFrom('a', 'b', ':', '|', '*', '{', '}', '\0', '1', '\ud800', '\udc00'),
     maxLength: 6,
   }),
-  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.string({ unit: 'binary', maxLength: 300, size: 'max' }),
 );
 
 it('names model and dimension in the index and in every key', () => {

@@ -92,7 +92,7 @@ describe('WriteQueue', () => {
       duplicates: fc.array(fc.boolean(), { minLength: 1, maxLength: 5 }),
     });
     await fc.assert(
-      fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 20 }), async (calls) => {
+      fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 20, size: 'max' }), async (calls) => {
         const queue = new WriteQueue();
         const settled = Promise.allSettled(
           calls.map(({ duplicates }) => queue.appendSteps(steps(duplicates.length))),

@@ -7,7 +7,10 @@ const BUCKET_MS = WINDOW_MS / TALLY_BUCKETS;
 
 describe('the tally of calls', () => {
   it('counts what a list of all calls would count, to a bucket', () => {
-    const calls = fc.array(fc.record({ afterMs: fc.nat(1_000), failed: fc.boolean() }), { maxLength: 60 });
+    const calls = fc.array(fc.record({ afterMs: fc.nat(1_000), failed: fc.boolean() }), {
+      maxLength: 60,
+      size: 'max',
+    });
     fc.assert(
       fc.property(calls, fc.nat(5_000), (steps, restMs) => {
         const tally = new CallTally(WINDOW_MS);

@@ -6,14 +6,15 @@ import { STATIC_END_COUNT, tokeniseForStatic } from './static-tokens.js';
 
 /** Any UTF-16 units, halves of characters among them, and what agents' texts are made of. */
 const anyText = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 200 }),
-  fc.string({ unit: 'grapheme', maxLength: 60 }),
+  fc.string({ unit: 'binary', maxLength: 200, size: 'max' }),
+  fc.string({ unit: 'grapheme', maxLength: 60, size: 'max' }),
   fc
-    .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 80 })
+    .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 80, size: 'max' })
     .map((units) => String.fromCharCode(...units)),
   fc
     .array(fc.constantFrom('retry', '订单', "don't", '42', '🚀', 'ﬁ', 'é', '—', '\u{20000}'), {
       maxLength: 40,
+      size: 'max',
     })
     .map((parts) => parts.join(' ')),
 );

@@ -100,7 +100,7 @@ const ascending = (values: number[]): boolean =>
 
 it('keeps termination final, directives ascending and bounded, and messages neither lost nor overtaken', () => {
   fc.assert(
-    fc.property(fc.array(event, { maxLength: 300 }), (events) => {
+    fc.property(fc.array(event, { maxLength: 150, size: 'max' }), (events) => {
       const model = new Model();
       for (const happening of events) {
         const before = model.row;
@@ -125,7 +125,7 @@ it('keeps termination final, directives ascending and bounded, and messages neit
 it('can always be stopped: pause, resume and terminate are refused in terminated only', () => {
   fc.assert(
     fc.property(
-      fc.array(event, { maxLength: 200 }),
+      fc.array(event, { maxLength: 200, size: 'max' }),
       fc.constantFrom('pause' as const, 'terminate' as const),
       (events, stop) => {
         const model = new Model();

@@ -99,7 +99,7 @@ describe('MemoryLlmCache', () => {
       }),
     );
     await fc.assert(
-      fc.asyncProperty(fc.array(operation, { maxLength: 60 }), async (operations) => {
+      fc.asyncProperty(fc.array(operation, { maxLength: 60, size: 'max' }), async (operations) => {
         for (const each of operations) {
           if (each.kind === 'put') {
             const vector = each.dimension === 0 ? null : vectorAt(0.9, { dimension: each.dimension });

@@ -24,14 +24,14 @@ const piece = fc.oneof(
   fc.nat().map(String),
 );
 const text = fc
-  .array(fc.tuple(piece, fc.constantFrom(' ', ' ', ' ', '')), { maxLength: 40 })
+  .array(fc.tuple(piece, fc.constantFrom(' ', ' ', ' ', '')), { maxLength: 40, size: 'max' })
   .map((pieces) => pieces.flat().join(''));
 const strict = fc.boolean();
 /** Plain words that mean nothing to any list. */
 const word = fc
   .string({ unit: fc.constantFrom(...'bcfgkvz'), minLength: 5, maxLength: 9 })
   .map((letters) => `${letters}o`);
-const sentence = fc.uniqueArray(word, { minLength: 4, maxLength: 30 });
+const sentence = fc.uniqueArray(word, { minLength: 4, maxLength: 30, size: 'max' });
 
 describe('decideVeto', () => {
   it('never throws, is symmetric, and gives the same answer twice', () => {
@@ -42,7 +42,7 @@ describe('decideVeto', () => {
         expect(decideVeto(other, one, { strict: isStrict })).toBe(veto);
         expect(decideVeto(one, other, { strict: isStrict })).toBe(veto);
       }),
-      { numRuns: 3_000 },
+      { numRuns: 1_000 },
     );
   });
 
