@@ -247,6 +247,9 @@ describe('EntropyTracker', () => {
       forgetPublished();
       feed('e f');
       expect(published.states).toEqual([]);
+      feed('f f f g h i');
+      expect(published.states).not.toContain(`${AGENT} active`);
+      expect(published.states.at(-1)).toBe('agent-8 active');
     });
   });
 
@@ -350,18 +353,20 @@ describe('EntropyTracker', () => {
     });
 
     it.each([
-      ['entropy_loop_threshold', 'high'],
-      ['entropy_loop_threshold', -0.1],
-      ['entropy_loop_threshold', Number.NaN],
-      ['entropy_warning_threshold', null],
-      ['entropy_warning_threshold', 1.01],
-      ['entropy_window_size', 0],
-      ['entropy_window_size', 2.5],
-      ['entropy_window_size', 101],
-      ['entropy_window_size', { size: 5 }],
-      ['entropy_window_size', ['5']],
-      ['entropy_window_size', Symbol('5')],
-    ] as const)('[FR-9.11-] warns and goes on with the default when %s is %o', (key, value) => {
+      ['entropy_loop_threshold', 'high', '"high"'],
+      ['entropy_loop_threshold', -0.1, '-0.1'],
+      ['entropy_loop_threshold', Number.NaN, 'NaN'],
+      ['entropy_loop_threshold', 'x'.repeat(41), `"${'x'.repeat(40)}"`],
+      ['entropy_loop_threshold', true, 'true'],
+      ['entropy_warning_threshold', null, 'null'],
+      ['entropy_warning_threshold', 1.01, '1.01'],
+      ['entropy_window_size', 0, '0'],
+      ['entropy_window_size', 2.5, '2.5'],
+      ['entropy_window_size', 101, '101'],
+      ['entropy_window_size', { size: 5 }, 'of type object'],
+      ['entropy_window_size', ['5'], 'an array'],
+      ['entropy_window_size', Symbol('5'), 'of type symbol'],
+    ] as const)('[FR-9.11-] warns and goes on with the default when %s is %o', (key, value, shown) => {
       settings.set(key, value);
       expect(feed('a a a a a').map((result) => result.ok && result.severity)).toEqual([
         'normal',
@@ -370,7 +375,7 @@ describe('EntropyTracker', () => {
         'warning',
         'loop',
       ]);
-      expect(warnings).toEqual([expect.stringContaining(key)]);
+      expect(warnings).toEqual([expect.stringContaining(`${key} is ${shown}, expected `)]);
     });
 
     it('[FR-9.11-] says which value is unusable, what is expected and what is in force', () => {
@@ -419,11 +424,25 @@ describe('EntropyTracker', () => {
       expect(published.alerts).toHaveLength(1);
     });
 
-    it('knows that there was something to recover from', () => {
-      const key = sessionKey('default', 'old');
-      tracker.restore(key, AGENT, tuples);
-      feed('b c d', key);
-      expect(published.states.at(-1)).toBe(`${AGENT} active`);
+    it('knows that there was something to recover from, and of whom', () => {
+      for (const agentId of [AGENT, '']) {
+        const key = sessionKey('default', `old ${agentId}`);
+        tracker.restore(
+          key,
+          agentId,
+          'a a a a b'.split(' ').map((intent) => tuple(intent)),
+        );
+        tracker.bindAgent(key, 'late');
+        feed('c', key);
+      }
+      expect(published.states).toEqual([`${AGENT} active`, 'late active']);
+    });
+
+    it('fills a window that was made when windows were smaller', () => {
+      settings.set('entropy_window_size', 7);
+      const seven = 'a b c d e f g'.split(' ').map((intent) => tuple(intent));
+      tracker.restore(KEY, AGENT, seven);
+      expect(tracker.snapshot(KEY)).toEqual(seven);
     });
 
     it('does not touch what is live', () => {
@@ -478,6 +497,23 @@ describe('EntropyTracker', () => {
       feed(`${line}1 ${line}2 ${line}3`, keys[0]);
       expect(evicted).toEqual(['two memory']);
       expect(tracker.snapshot(keys[0] ?? KEY)).toHaveLength(5);
+    });
+
+    it('weighs what it restores, and what is left when a window gets smaller', () => {
+      const line = 'x'.repeat(100);
+      tracker = create({ textCharsMax: 1_000 });
+      const [one, two, three] = ['one', 'two', 'three'].map((id) => sessionKey('default', id));
+      const five = [1, 2, 3, 4, 5].map((index) => tuple(`${line}${index}`, { tool_call: '' }));
+      tracker.restore(one ?? KEY, AGENT, five);
+      settings.set('entropy_window_size', 2);
+      feed('a', one);
+      tracker.restore(two ?? KEY, AGENT, five);
+      settings.set('entropy_window_size', 5);
+      expect(evicted).toEqual([]);
+      tracker.restore(three ?? KEY, AGENT, five);
+      expect(evicted).toEqual([]);
+      feed(`${line}${line}`, two);
+      expect(evicted).toEqual(['one memory']);
     });
 
     it('forgets a session idle for six hours, and counts it', () => {
