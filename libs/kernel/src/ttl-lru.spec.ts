@@ -36,8 +36,9 @@ describe('TtlLru', () => {
   it('loses what is idle for longer than it may, not before', () => {
     const { lru, clock, evicted } = create(9, 100);
     lru.set('a', 1);
+    lru.set('b', 2);
     clock.advance(100);
-    expect(lru.peek('a')).toBe(1);
+    expect([lru.peek('a'), lru.get('b')]).toEqual([1, 2]);
     clock.advance(1);
     expect(lru.peek('a')).toBeUndefined();
     expect(evicted).toEqual([]);
@@ -62,6 +63,8 @@ describe('TtlLru', () => {
     expect([lru.delete('a'), lru.delete('a')]).toEqual([true, false]);
     lru.clear();
     expect([lru.size, evicted.length, lru.get('b')]).toEqual([0, 0, undefined]);
+    lru.set('c', 3);
+    expect([...lru.entries()]).toEqual([['c', 3]]);
   });
 
   describe('by weight', () => {
@@ -88,12 +91,15 @@ describe('TtlLru', () => {
       const { lru, evicted, grow } = createWeighed(10);
       const loads = [4, 3, 2].map((weight) => ({ weight }));
       for (const [index, load] of loads.entries()) lru.set('abc'[index] as string, load);
-      expect(lru.weight).toBe(9);
+      grow(loads[2] as Load, 1);
+      expect([lru.weight, evicted.length]).toEqual([10, 0]);
       grow(loads[0] as Load, 3);
       expect(evicted).toEqual(['b memory']);
       grow(loads[0] as Load, 100);
       expect(evicted).toEqual(['b memory', 'c memory']);
       expect([lru.size, lru.weight]).toEqual([1, 107]);
+      lru.clear();
+      expect(lru.weight).toBe(0);
     });
 
     it('knows what all weigh together whatever happens to them', () => {

@@ -19,12 +19,13 @@ describe('environment variables', () => {
   });
 
   it('are read as what they are', () => {
-    expect(readInteger({ A: '42' }, 'A', range)).toBe(42);
+    expect(['1', '42', '100'].map((A) => readInteger({ A }, 'A', range))).toEqual([1, 42, 100]);
+    expect(['1s', '24h'].map((A) => readDurationMs({ A }, 'A', hour))).toEqual([1_000, 86_400_000]);
     expect(readDurationMs({ A: '30m' }, 'A', hour)).toBe(1_800_000);
     expect(readDurationMs({ A: '1800' }, 'A', hour, 's')).toBe(1_800_000);
     expect(readShare({ A: '0.95' }, 'A')).toBe(0.95);
-    expect(readShare({ A: '.5' }, 'A')).toBe(0.5);
-    expect(readFlag({ A: 'Off' }, 'A', true)).toBe(false);
+    expect(['.5', '1', '0'].map((A) => readShare({ A }, 'A'))).toEqual([0.5, 1, 0]);
+    expect([readFlag({ A: 'Off' }, 'A', true), readFlag({ A: 'On' }, 'A', false)]).toEqual([false, true]);
     expect(readChoice({ A: 'Redis' }, 'A', ['memory', 'redis'])).toBe('redis');
     expect(readBaseUrl({ A: 'http://host:9997/v1' }, 'A')).toBe('http://host:9997/v1');
   });
@@ -53,8 +54,16 @@ describe('environment variables', () => {
     expect(() => read({ A: value })).toThrow(/^A=.*cannot be used: give /);
   });
 
+  it('name a duration that is unfit with its range, in the units that they take', () => {
+    const limits = { fallback: 1_500, min: 0, max: 60_000 };
+    expect(() => readDurationMs({ A: 'soon' }, 'A', limits)).toThrow(
+      'or a number of milliseconds, from 0ms to 60s; unset it for 1500ms.',
+    );
+    expect(() => readDurationMs({ A: 'soon' }, 'A', limits, 's')).toThrow('or a number of seconds,');
+  });
+
   it('do not repeat an address, which might hold a password', () => {
-    for (const A of ['http://user:hunter2@host', 'localhost:9997', 'ftp://hunter2.example'])
+    for (const A of ['http://user:hunter2@host', 'localhost:9997', 'ftp://hunter2.example', 'hunter2'])
       expect(() => readBaseUrl({ A }, 'A')).toThrow(/^A cannot be used(?!.*hunter2)/);
   });
 });
