@@ -21,6 +21,7 @@ describe('applyPolicyPatch', () => {
     );
     const second = applyPolicyPatch(first, { budget_day_usd: null, tokens_per_minute: undefined }, 'bob', 20);
     expect(second).toMatchObject({
+      active: true,
       requests_per_minute: 5,
       budget_day_usd: null,
       tokens_per_minute: null,

@@ -64,6 +64,19 @@ it('waits exactly until it fits: not a millisecond less, not one more', () => {
   );
 });
 
+it.each([
+  // In floating point, 1/49 * 49 is below 1, and the other fraction a millisecond too large.
+  [49, 49, 1],
+  [86_400_000, 999_999_999_989, 781_144_780_084],
+])(
+  'waits to the millisecond in a window of %d ms where the fraction is not exact',
+  (windowMs, previous, limit) => {
+    const exact = Number((BigInt(limit) * BigInt(windowMs)) / BigInt(previous));
+    const buckets = { startMs: NOW_MS, current: 0, previous };
+    expect(waitMs(buckets, { kind: 'sliding', windowMs, limit }, 0, NOW_MS)).toBe(windowMs - exact);
+  },
+);
+
 it('is empty when it says so, and not before', () => {
   fc.assert(
     fc.property(situation, ({ buckets, window }) => {

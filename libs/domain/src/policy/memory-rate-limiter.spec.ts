@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LimitWindow } from '#contracts';
 import { FakeClock } from '#testing';
+import { SLIDING_WINDOW_MS_MAX } from './bucket-arithmetic.js';
 import { MemoryRateLimiter } from './memory-rate-limiter.js';
 
 const minute = (key: string, limit = 1): LimitWindow => ({
@@ -20,6 +21,25 @@ describe('the counters in memory', () => {
     for (let agent = 0; agent < 400; agent += 1) limiter.takeNow([minute(`new-${agent}`)]);
     expect(limiter.counterCount).toBe(400);
     expect(limiter.evictedCount).toBe(0);
+  });
+
+  it('stay while they are used, and a budget until its period is over', () => {
+    const clock = new FakeClock(0);
+    const limiter = new MemoryRateLimiter({ clock });
+    const day: LimitWindow = { ...minute('day'), kind: 'calendar', startMs: 0, windowMs: 86_400_000 };
+    const others = (name: string) => {
+      for (let agent = 0; agent < 20; agent += 1) limiter.takeNow([minute(`${name}-${agent}`)]);
+    };
+    limiter.takeNow([minute('used', 2)]);
+    limiter.takeNow([day]);
+    clock.advance(119_000);
+    limiter.takeNow([minute('used', 2)]);
+    clock.advance(2_000);
+    others('soon');
+    expect(limiter.takeNow([minute('used', 1)]).allowed).toBe(false);
+    clock.set(86_399_999);
+    others('late');
+    expect(limiter.takeNow([day]).allowed).toBe(false);
   });
 
   it('never exceed their bound; what had to go is counted, and budgets stay longest', () => {
@@ -43,6 +63,61 @@ describe('the counters in memory', () => {
     await limiter.look([minute('a')]);
     await limiter.correct([{ ...minute('b'), amount: -1 }]);
     expect(limiter.counterCount).toBe(0);
+  });
+
+  it('are asked and changed by windows that can be counted only', async () => {
+    const limiter = new MemoryRateLimiter({ clock: new FakeClock() });
+    for (const bad of [
+      { ...minute('a'), windowMs: 0 },
+      { ...minute('a'), windowMs: 1.5 },
+      { ...minute('a'), windowMs: SLIDING_WINDOW_MS_MAX + 1 },
+      { ...minute('a'), kind: 'calendar' as const },
+    ]) {
+      await expect(limiter.look([bad])).rejects.toThrow(RangeError);
+      expect(() => limiter.correctNow([bad])).toThrow(RangeError);
+    }
+    expect(() => limiter.correctNow([{ ...minute('a'), amount: 0.5 }])).toThrow(RangeError);
+    await expect(limiter.look([{ ...minute('a'), windowMs: SLIDING_WINDOW_MS_MAX }])).resolves.toHaveLength(
+      1,
+    );
+    await expect(limiter.look([{ ...minute('a'), windowMs: 1 }])).resolves.toHaveLength(1);
+  });
+
+  it('are not changed by a correction that comes after its bucket has gone', () => {
+    const clock = new FakeClock(0);
+    const limiter = new MemoryRateLimiter({ clock });
+    limiter.takeNow([minute('a', 5)]);
+    clock.advance(180_000);
+    limiter.takeNow([minute('a', 5)]);
+    limiter.correctNow([{ ...minute('a'), amount: 4, takenAtMs: 0 }]);
+    expect(limiter.takeNow([minute('a', 5)]).windows[0]?.used).toBe(2);
+  });
+
+  it('say of a window that can never allow what was asked that waiting is no use, wherever it stands', () => {
+    const limiter = new MemoryRateLimiter({ clock: new FakeClock(0) });
+    limiter.takeNow([minute('full')]);
+    const never = { ...minute('small', 3), amount: 5 };
+    expect(limiter.takeNow([never, minute('full')])).toMatchObject({ refusedBy: 0, retryAfterMs: null });
+    expect(limiter.takeNow([minute('full'), never])).toMatchObject({ refusedBy: 1, retryAfterMs: null });
+    const full = minute('full');
+    expect(limiter.takeNow([full, { ...full }])).toMatchObject({ refusedBy: 0, retryAfterMs: 120_000 });
+    const half = { ...minute('half', 3), amount: 2 };
+    expect(limiter.takeNow([half, { ...half }])).toMatchObject({ refusedBy: 1, retryAfterMs: 1 });
+  });
+
+  it('are empty at the end of a calendar period, to which a refusal of more than one points', () => {
+    const clock = new FakeClock(0);
+    const limiter = new MemoryRateLimiter({ clock });
+    const day: LimitWindow = { ...minute('day', 4), kind: 'calendar', startMs: 0, windowMs: 86_400_000 };
+    clock.advance(1_000);
+    expect(limiter.takeNow([{ ...day, amount: 5 }]).windows[0]).toMatchObject({ used: 0, resetMs: 0 });
+    limiter.takeNow([day]);
+    expect(limiter.takeNow([{ ...day, amount: 4 }]).windows[0]).toMatchObject({
+      used: 1,
+      resetMs: 86_399_000,
+    });
+    clock.set(86_400_001);
+    expect(limiter.takeNow([{ ...day, amount: 4 }]).windows[0]).toMatchObject({ used: 1, resetMs: 1 });
   });
 
   it('are decided upon in the calling turn', () => {

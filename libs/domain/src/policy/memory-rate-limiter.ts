@@ -144,7 +144,7 @@ export class MemoryRateLimiter implements RateLimiter {
       return counter;
     }
     if (expiresMs > counter.expiresMs) counter.expiresMs = expiresMs;
-    return startMs > counter.startMs ? rolled(counter, place, startMs) : counter;
+    return rolled(counter, place, startMs);
   }
 
   /** Drops what no window counts any more; at the bound, something in any case. */
