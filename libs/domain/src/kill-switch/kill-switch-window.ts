@@ -89,12 +89,11 @@ export class KillSwitchWindow {
   }
 
   /** As if the request had never been made. */
-  drop(callId: string): boolean {
+  drop(callId: string): void {
     const index = this.#entries.findLastIndex((one) => one.callId === callId);
-    if (index < 0) return false;
+    if (index < 0) return;
     if (index === this.#entries.length - 1) this.#failed = this.#entries[index]?.prompt ?? null;
     this.#remove(index);
-    return true;
   }
 
   /**

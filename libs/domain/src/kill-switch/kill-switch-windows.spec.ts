@@ -229,7 +229,7 @@ describe('KillSwitchWindows', () => {
     it('[KS-7.4] are equal by their raw text where it is not JSON, and without arguments', () => {
       expect(repeated([call('sh', 'ls -l {'), 'x'], [call('sh', 'ls -l {'), 'x'])).toBe(1);
       expect(repeated([call('sh', 'ls -l {'), 'x'], [call('sh', 'ls -a {'), 'x'])).toBe(0);
-      expect(repeated([call('now', ''), 'x'], [call('now', '{}'), 'x'])).toBe(1);
+      expect(repeated([call('now', ' '), 'x'], [call('now', '{}'), 'x'])).toBe(1);
     });
 
     it('[KS-7.4] differ by the indentation of what they write', () => {
@@ -270,6 +270,12 @@ describe('KillSwitchWindows', () => {
         similar_prompts: 1,
         repeated_tool_calls: 2,
       });
+    });
+
+    it('[KS-7.4] that nobody knows stay unknown where the answer before made another number of them', () => {
+      step(ask('go'), says('', call('a'), call('b')));
+      step(results(came(null, 'red')), says('', call('a'), call('b')));
+      expect(step(results(came(null, 'red')), says('')).breakdown.score).toBe(0);
     });
 
     it('[KS-7.4] that stay unknown repeat nothing', () => {
@@ -343,6 +349,13 @@ describe('KillSwitchWindows', () => {
         similar_responses: 0,
         score: 4,
       });
+    });
+
+    it('[KS-7.5] are compared with the latest to an equal question, whatever was asked or is under way since', () => {
+      for (let n = 0; n < 2; n += 1) step(ask('again'), says('same'));
+      step(ask('something else entirely'), says('otherwise'));
+      expect(observe(ask('again')).breakdown).toMatchObject({ similar_prompts: 2, similar_responses: 1 });
+      expect(observe(ask('again')).breakdown).toMatchObject({ similar_prompts: 3, similar_responses: 1 });
     });
   });
 
@@ -423,6 +436,26 @@ describe('KillSwitchWindows', () => {
       expect(run(30, () => step(ask('again'), says('same'), { retry: true })).scores).toEqual(
         Array(30).fill(0),
       );
+    });
+
+    it('[KS-8.4] for retries of a request that was answered after one that failed', () => {
+      observe(ask('again'));
+      windows.drop(KEY, `call-${lastId}`);
+      step(ask('again'), says('same'), { retry: true });
+      expect(run(30, () => step(ask('again'), says('same'), { retry: true })).scores).toEqual(
+        Array(30).fill(0),
+      );
+    });
+
+    it('[KS-8.4] for the one of two overlapping requests that fails, and not for the other', () => {
+      observe(ask('again'));
+      observe(ask('again'));
+      windows.drop(KEY, 'nobody');
+      windows.drop(KEY, 'call-1');
+      windows.recordAnswer(KEY, 'call-2', says('same'));
+      expect(windows.counts().late_answers).toBe(0);
+      expect(observe(ask('again'), { retry: true }).breakdown.score).toBe(0);
+      expect(observe(ask('again')).breakdown).toMatchObject({ similar_prompts: 1 });
     });
 
     it('[KS-8.4] but an agent whose every step fails once before its retry succeeds is one', () => {
@@ -527,13 +560,14 @@ describe('KillSwitchWindows', () => {
       });
     });
 
-    it('[KS-9.3] is cut at 1,000 characters of each, whatever came', () => {
+    it('[KS-9.3] is cut at 1,000 characters of each, and at five calls, whatever came', () => {
       const long = `${'b@b.c '.repeat(100)}${'long '.repeat(10_000)}`;
       const made = call('write', { text: long });
-      let decision = step(request({ user_text: long, tool_results: [came(made, long)] }), says(long, made));
-      while (decision.kind === 'forward')
-        decision = step(request({ user_text: long, tool_results: [came(made, long)] }), says(long, made));
+      const turn = request({ user_text: long, tool_results: Array(6).fill(came(made, long)) });
+      let decision = step(turn, says(long, made));
+      while (decision.kind === 'forward') decision = step(turn, says(long, made));
       for (const one of decision.evidence) {
+        expect(one.tool_calls).toHaveLength(5);
         for (const text of [
           one.prompt,
           one.response ?? '',
@@ -619,6 +653,8 @@ describe('KillSwitchWindows', () => {
       expect(windows.counts().excerpt_chars).toBe(4 * 80);
       observe(ask('k'.repeat(50)), { retry: true });
       expect(windows.counts().excerpt_chars).toBe(3 * 80 + 50);
+      observe(results(came(call('abc', 'de'), 'fghi')));
+      expect(windows.counts().excerpt_chars).toBe(3 * 80 + 50 + 9);
       windows.forget(KEY);
       expect(windows.counts()).toMatchObject({ excerpt_chars: 0, windows: 0 });
     });

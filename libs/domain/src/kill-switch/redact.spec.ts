@@ -22,7 +22,11 @@ describe('redact', () => {
     ['card 4111 1111 1111 1111, thanks', 'card [card], thanks'],
     ['card 4111-1111-1111-1111', 'card [card]'],
     ['card 4111111111111111.', 'card [card].'],
+    ['card 1234 5678 9012 3456', 'card [card]'],
+    ['card 5555555555554444', 'card [card]'],
+    ['card 4000000000000069', 'card [card]'],
     ['amex 3782 822463 10005', 'amex [card]'],
+    ['amex 37828-22463-10005', 'amex [card]'],
     ['-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----\nafter', '[private key]\nafter'],
     ['-----BEGIN PRIVATE KEY-----\nMIIabc', '[private key]'],
   ])('masks %j', (text, masked) => {
@@ -32,6 +36,7 @@ describe('redact', () => {
   it.each([
     'the disk-usage task is risk-free',
     'retry at 2026-01-31T12:00:00.123Z, order 1234567',
+    'parcel 4111111111111112, parcel 41111 11111 1111 12',
     'id 550e8400-e29b-41d4-a716-446655440000',
     'the secret of good bread; a password is needed',
     'decorators such as @Injectable()',

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import type { LlmRequest, LlmToolResult, NewestTurn } from '#contracts';
+import { hammingDistance } from './fingerprint.js';
+import { isSimilarPrompt, promptDistance, promptPrint } from './prompt-print.js';
+
+const print = (newest: Partial<NewestTurn>) =>
+  promptPrint(
+    { newest: { user_text: '', tool_results: [], attachment_digests: [], ...newest } } as LlmRequest,
+    [],
+  );
+const came = (name: string, text: string): LlmToolResult => ({
+  call: { id: null, name, arguments: '' },
+  text,
+  failed: false,
+});
+
+describe('isSimilarPrompt', () => {
+  it('asks for the same parts: a text beside an image is not the image alone', () => {
+    const image = print({ attachment_digests: ['sha'] });
+    const both = print({ attachment_digests: ['sha'], user_text: 'What is this?' });
+    expect([isSimilarPrompt(image, image), isSimilarPrompt(both, both)]).toEqual([true, true]);
+    expect([isSimilarPrompt(image, both), isSimilarPrompt(both, image)]).toEqual([false, false]);
+  });
+
+  it('takes an empty result for the same as an empty one only, beside a text', () => {
+    const silent = print({ user_text: 'go on', tool_results: [came('press', '')] });
+    const loud = print({ user_text: 'go on', tool_results: [came('press', 'pressed')] });
+    expect([isSimilarPrompt(silent, silent), isSimilarPrompt(loud, loud)]).toEqual([true, true]);
+    expect([isSimilarPrompt(silent, loud), isSimilarPrompt(loud, silent)]).toEqual([false, false]);
+  });
+
+  it('takes three results in any order', () => {
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => came(name, `of ${name}`)) as [
+      LlmToolResult,
+      LlmToolResult,
+      LlmToolResult,
+    ];
+    const first = print({ tool_results: [a, b, c] });
+    for (const tool_results of [
+      [a, c, b],
+      [b, a, c],
+      [b, c, a],
+      [c, a, b],
+      [c, b, a],
+    ])
+      expect(isSimilarPrompt(first, print({ tool_results }))).toBe(true);
+  });
+});
+
+describe('promptDistance', () => {
+  const near = print({ user_text: 'compile the module and run it' });
+  const far = print({ user_text: 'write a poem about the sea' });
+  const bits = hammingDistance(near.text as never, far.text as never);
+
+  it('is that of the texts, and of several parts the worst', () => {
+    expect(bits).toBeGreaterThan(3);
+    expect([promptDistance(near, near), promptDistance(near, far)]).toEqual([0, bits]);
+    const one = print({ user_text: 'go on', tool_results: [came('cat', 'red'), came('ls', 'blue')] });
+    const other = print({ user_text: 'go on', tool_results: [came('cat', 'green'), came('ls', 'blue')] });
+    const apart = one.results.map(({ result }, at) =>
+      hammingDistance(result as never, other.results[at]?.result as never),
+    );
+    expect(Math.max(...apart)).toBeGreaterThan(0);
+    expect([promptDistance(one, one), promptDistance(one, other)]).toEqual([0, Math.max(...apart)]);
+  });
+
+  it('is not known where either is empty or they have not the same parts', () => {
+    const step = print({ tool_results: [came('cat', 'red')] });
+    const silent = print({ tool_results: [came('cat', '')] });
+    const nothing = print({});
+    for (const [one, other] of [
+      [near, nothing],
+      [nothing, near],
+      [nothing, nothing],
+      [near, step],
+      [silent, step],
+      [near, print({ attachment_digests: ['sha'] })],
+    ] as const)
+      expect(promptDistance(one, other)).toBeNull();
+  });
+});
