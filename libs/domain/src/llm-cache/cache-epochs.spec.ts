@@ -13,13 +13,19 @@ test('each end begins another epoch, of that tenant only', () => {
 
 test('past its bound of tenants all of them begin a new one, and none comes back to an old one', () => {
   const epochs = new CacheEpochs(2);
-  const tenants = ['a', 'b', 'c', 'd'];
-  const seen = tenants.map((tenant) => new Set([epochs.of(tenant)]));
-  for (const ended of ['a', 'b', 'c', 'a', 'd']) {
+  const seen = new Map(['a', 'b', 'c', 'rival'].map((tenant) => [tenant, [epochs.of(tenant)]]));
+  const rivals: number[] = [];
+  for (const ended of ['a', 'b', 'c', 'a', 'b', 'c']) {
+    const before = epochs.of(ended);
     epochs.end(ended);
-    const own = seen[tenants.indexOf(ended)];
-    expect(own?.has(epochs.of(ended))).toBe(false);
-    for (const [at, tenant] of tenants.entries()) seen[at]?.add(epochs.of(tenant));
+    expect(epochs.of(ended)).not.toBe(before);
+    for (const [tenant, had] of seen) {
+      const now = epochs.of(tenant);
+      if (now === had.at(-1)) continue;
+      expect(had).not.toContain(now);
+      had.push(now);
+    }
+    rivals.push(seen.get('rival')?.length ?? 0);
   }
-  expect(seen.every((epochsSeen) => epochsSeen.size > 1)).toBe(true);
+  expect(rivals).toEqual([1, 1, 2, 2, 3, 3]);
 });
