@@ -79,3 +79,17 @@ describe('a public address', () => {
     expect(isPublicAddress(new URL(url).hostname)).toBe(expected);
   });
 });
+
+it('ends where a range that is not public begins, and begins where it ends', () => {
+  const last = [
+    ...['0.255.255.255', '10.255.255.255', '100.127.255.255', '192.0.0.255', '192.0.2.255', '192.88.99.255'],
+    ...['192.168.255.255', '198.19.255.255', '198.51.100.255', '203.0.113.255', '239.255.255.255'],
+    ...['2001:1ff:ffff::1', '2001:db8:ffff::1', '3fff:fff:ffff::1'],
+  ];
+  const next = [
+    ...['1.0.0.0', '11.0.0.0', '100.128.0.0', '192.0.1.0', '192.0.3.0', '192.88.100.0', '192.169.0.0'],
+    ...['198.20.0.0', '198.51.101.0', '203.0.114.0', '2001:200::1', '2001:db9::1'],
+  ];
+  expect(last.filter(isPublicAddress)).toEqual([]);
+  expect(next.filter((address) => !isPublicAddress(address))).toEqual([]);
+});
