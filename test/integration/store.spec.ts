@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SqliteStore, type StoreEvent } from '#adapters/sqlite';
 import { systemClock } from '#kernel';
-import { buildStepRow } from '#testing';
+import { buildSessionView, buildStepRow } from '#testing';
 import { describeDecisionStore } from '../../libs/testing/src/decision-store.conformance.js';
 
 const WORKER_URL = new URL('../../dist/libs/adapters/src/sqlite/sqlite-worker.js', import.meta.url);
@@ -68,6 +68,27 @@ describe('a store in its threads', () => {
     await expect(openStore('/dev/null/o.db')).rejects.toThrow(/^cannot open the store \/dev\/null\/o\.db: /);
     const absent = new SqliteStore({ path, clock: systemClock, workerUrl: new URL('absent.js', WORKER_URL) });
     await expect(absent.open()).rejects.toThrow('thread failed');
+  });
+
+  it('looks a session up for its next step while others search through all of them', async () => {
+    const store = await openStore(path);
+    const rows = Array.from({ length: 5_000 }, (_, index) => ({
+      tenant_id: 'default',
+      view: buildSessionView({ session_id: `session-${index}`, last_seen_ms: index }),
+    }));
+    await store.saveSessions(rows, 0);
+    let searchesDone = 0;
+    const search = async () => {
+      await store.sessions({ tenant_id: 'default', q: 'nothing is called this', limit: 50 });
+      searchesDone += 1;
+    };
+    const searches = Array.from({ length: 100 }, search);
+    const found = await store.session('default', 'session-7');
+    const doneBefore = searchesDone;
+    await Promise.all(searches);
+    expect(found?.session_id).toBe('session-7');
+    expect(doneBefore).toBeLessThan(50);
+    await store.close();
   });
 
   it('keeps the order of batches that overlap in flight', async () => {

@@ -1,5 +1,5 @@
 /**
- * What one of the store's two threads does with a request. Free of the thread itself, so that the same code runs
+ * What one of the store's threads does with a request. Free of the thread itself, so that the same code runs
  * in a worker and, for tests and small tools, in the caller's own thread.
  */
 import { diskFullDetail, isLocked } from './disk-full.js';

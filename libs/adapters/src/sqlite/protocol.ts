@@ -1,5 +1,5 @@
 /**
- * What the store's client says to its two threads and what they answer. Everything here survives a structured
+ * What the store's client says to its threads and what they answer. Everything here survives a structured
  * clone cheaply: the hot path is one flat array of primitives per batch, rare writes are one JSON text, and nested
  * values (logs, views, events) travel as the JSON text they are stored as.
  */
@@ -28,9 +28,10 @@ export type { PageKeys, Primitive } from './wire.js';
 /** How much a commit survives: a killed process, or the machine's power going. */
 export type Durability = 'power_loss' | 'process';
 
-/** `workerData` of both threads. */
+/** `workerData` of each thread. */
 export interface ThreadSettings {
-  role: 'writer' | 'reader';
+  /** `searcher`: a reader that is asked what takes its time. @see isSearch */
+  role: 'writer' | 'reader' | 'searcher';
   path: string;
   durability: Durability;
   /** Least free space on the database's file system, its own free pages included, in bytes; 0 = not looked at. */
@@ -215,6 +216,11 @@ export interface ReadCalls extends ProxyReadCalls {
   settings(): [key: string, value: string][];
 }
 export type ReadCallName = keyof ReadCalls;
+
+const SEARCHES: ReadonlySet<ReadCallName> = new Set(['sessions', 'calls', 'spend']);
+
+/** It may look at every row a tenant has. Ingest asks for none of these, and must not wait behind one. */
+export const isSearch = (name: ReadCallName): boolean => SEARCHES.has(name);
 
 export type ThreadRequest =
   | { id: number; kind: 'write'; operations: WriteOperation[] }

@@ -1,17 +1,24 @@
 /**
- * The open database, from the caller's side: the thread that writes, behind its queue, and the thread that reads.
+ * The open database, from the caller's side: the thread that writes, behind its queue, one that reads, and
+ * one that searches, for which nobody else waits.
  * SqliteStore and SqliteProxyStore say what is written and read; this says that it is, and when it no longer can be.
  *
  * @see docs/decisions/0002-group-commit.md
  */
 import { ObservatoryError } from '#contracts';
 import type { Clock } from '#kernel';
-import type { Durability, ReadCallName, ReadCalls } from './protocol.js';
+import {
+  type Durability,
+  isSearch,
+  type ReadCallName,
+  type ReadCalls,
+  type ThreadSettings,
+} from './protocol.js';
 import type { StoreEvent } from './store-event.js';
 import { ThreadLink } from './thread-link.js';
 import { WritePump } from './write-pump.js';
 
-/** Reads waiting at once; the next is refused with `store_busy`. */
+/** Reads waiting at once for one thread; the next is refused with `store_busy`. */
 const READS_PENDING_MAX = 1_000;
 
 export interface SqliteDatabaseOptions {
@@ -30,13 +37,14 @@ export interface SqliteDatabaseOptions {
   freeBytesMin?: number;
   /** Bound on the database itself, in pages of 4 KiB; reaching it is a full disk. */
   pageCountMax?: number | null;
-  /** The compiled sqlite-worker.js; null runs both halves in the caller's thread, for tests and small tools. */
+  /** The compiled sqlite-worker.js; null runs all of it in the caller's thread, for tests and small tools. */
   workerUrl?: URL | null;
 }
 
 interface OpenThreads {
   writer: ThreadLink;
   reader: ThreadLink;
+  searcher: ThreadLink;
   pump: WritePump;
 }
 
@@ -64,7 +72,7 @@ export class SqliteDatabase {
     return this.#options.clock;
   }
 
-  /** Makes or migrates the file and starts both threads. Rejects with a clear reason. */
+  /** Makes or migrates the file and starts its threads. Rejects with a clear reason. */
   async open(): Promise<void> {
     if (this.#open !== null) throw new Error('the store is open already');
     const { path, durability, freeBytesMin, pageCountMax, workerUrl, onEvent } = this.#options;
@@ -75,13 +83,19 @@ export class SqliteDatabase {
       onEvent({ kind: 'thread_failed', detail });
     };
     const hooks = { onDeath, onEvent };
-    const writer = await ThreadLink.open(workerUrl, { role: 'writer', ...settings }, hooks);
+    const links: ThreadLink[] = [];
+    const start = async (role: ThreadSettings['role']) => {
+      const link = await ThreadLink.open(workerUrl, { role, ...settings }, hooks);
+      links.unshift(link);
+      return link;
+    };
     try {
-      const reader = await ThreadLink.open(workerUrl, { role: 'reader', ...settings }, hooks);
+      const writer = await start('writer');
+      const [reader, searcher] = [await start('reader'), await start('searcher')];
       pump = new WritePump({ link: writer, ...this.#options });
-      this.#open = { writer, reader, pump };
+      this.#open = { writer, reader, searcher, pump };
     } catch (error) {
-      await writer.close();
+      for (const link of links) await link.close();
       throw error;
     }
   }
@@ -99,8 +113,8 @@ export class SqliteDatabase {
     if (open === null) return;
     await open.pump.drain();
     this.#open = null;
-    // The reader first: while it looks at an old page, the log cannot be folded in whole.
-    await open.reader.close();
+    // The readers first: while one looks at an old page, the log cannot be folded in whole.
+    await Promise.all([open.reader.close(), open.searcher.close()]);
     await open.writer.close();
   }
 
@@ -122,11 +136,12 @@ export class SqliteDatabase {
     name: Name,
     ...args: Parameters<ReadCalls[Name]>
   ): Promise<ReturnType<ReadCalls[Name]>> {
-    const { reader } = this.#opened();
-    if (reader.pendingCount >= READS_PENDING_MAX) {
+    const { reader, searcher } = this.#opened();
+    const link = isSearch(name) ? searcher : reader;
+    if (link.pendingCount >= READS_PENDING_MAX) {
       throw new ObservatoryError('store_busy', undefined, { retryAfterSeconds: 1 });
     }
-    const { result } = await reader.ask({ kind: 'read', name, args });
+    const { result } = await link.ask({ kind: 'read', name, args });
     return result as ReturnType<ReadCalls[Name]>;
   }
 

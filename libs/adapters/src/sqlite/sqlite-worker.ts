@@ -1,4 +1,4 @@
-/** Entry of both worker threads: opens what `workerData` says, tells whether that went well, then serves requests. */
+/** Entry of the worker threads: opens what `workerData` says, tells whether that went well, then serves requests. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openDatabaseThread } from './database-thread.js';
 import {
