@@ -14,12 +14,13 @@ const DAY_MS = 24 * 3_600_000;
 
 export class Retention {
   #timer: NodeJS.Timeout | undefined;
+  #isRunning = false;
 
   constructor(
     private readonly clock: Clock,
     private readonly config: RuntimeConfigSource,
-    private readonly store: DecisionStore,
-    private readonly events: IngestEvents,
+    private readonly store: Pick<DecisionStore, 'enforceRetention'>,
+    private readonly events: Pick<IngestEvents, 'storeFailed'>,
   ) {}
 
   start(): void {
@@ -31,8 +32,13 @@ export class Retention {
     clearInterval(this.#timer);
   }
 
-  /** Never throws: a failure is logged, and the next minute tries again. */
+  /**
+   * Never throws: a failure is logged, and the next minute tries again. One run at a time: a backlog takes many minutes,
+   * and a second run would delete nothing but the time that agents wait for the store.
+   */
   async enforce(): Promise<void> {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
     const days = this.#number('retention_days');
     const bytes = this.#number('retention_bytes');
     try {
@@ -42,6 +48,8 @@ export class Retention {
       });
     } catch (error) {
       this.events.storeFailed('retention', error);
+    } finally {
+      this.#isRunning = false;
     }
   }
 
