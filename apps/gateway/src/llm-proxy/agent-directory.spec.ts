@@ -61,6 +61,7 @@ beforeEach(() => {
       },
     },
     clock: new FakeClock(),
+    timer: { after: () => () => {} },
     onPolicy: (scope: AgentScope) => toldActive.push(agents.policy(scope).active),
     onClosed: (tenantId: string) => closed.push(tenantId),
     onUnsaved: () => expect.unreachable(),

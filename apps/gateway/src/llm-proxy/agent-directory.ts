@@ -23,8 +23,10 @@ import { applyKillSwitchPatch } from '#domain/kill-switch';
 import { applyPolicyPatch, defaultPolicy } from '#domain/policy';
 import { ChangeQueue, type Clock } from '#kernel';
 import type { Auditor, SettingsAudit } from '../auth/settings-audit.js';
+import type { Timer } from '../hitl/timer.js';
 import { AgentPolicies } from './agent-policies.js';
 import { FairShare } from './fair-share.js';
+import { UnsavedStops } from './unsaved-stops.js';
 
 /** Agents that may have a policy of their own, and as many a kill switch; half of them of one tenant. */
 const SETTINGS_COUNT_MAX = 100_000;
@@ -33,11 +35,12 @@ export interface AgentDirectoryParts {
   store: Pick<ProxyStore, 'documents' | 'saveDocument' | 'openIncidents' | 'closeIncidents'>;
   audit: SettingsAudit;
   clock: Clock;
+  timer: Timer;
   /** Another policy is in force. Called in the turn of the change; must not throw. */
   onPolicy: (scope: AgentScope) => void;
   /** The kill switch stopped more of a tenant's agents than are told apart: see `AgentPolicies`. Must not throw. */
   onClosed: (tenantId: string) => void;
-  /** The kill switch's deactivation could not be written; it is in force until the next start. */
+  /** The kill switch's deactivation could not be written. It is in force, and is written as soon as the store takes it. */
   onUnsaved: (error: unknown) => void;
   /** `SETTINGS_COUNT_MAX` unless a spec needs few. */
   settingsCountMax?: number;
@@ -57,10 +60,13 @@ export class AgentDirectory {
   readonly #changes = new ChangeQueue<AgentScope>();
   /** Stops by the kill switch whose write is not over: what is written meanwhile does not undo them. */
   readonly #unwritten = new Map<AgentScope, AgentPolicy>();
+  /** Those whose write was refused. */
+  readonly #unsaved: UnsavedStops;
   readonly #killSwitchPlaces: FairShare;
 
   constructor(parts: AgentDirectoryParts) {
     this.#parts = parts;
+    this.#unsaved = new UnsavedStops(parts.timer);
     const { settingsCountMax: countMax = SETTINGS_COUNT_MAX, onClosed } = parts;
     this.#killSwitchPlaces = new FairShare({ max: countMax, onFull: () => {} });
     this.#policies = new AgentPolicies({
@@ -162,13 +168,21 @@ export class AgentDirectory {
     this.#policies.set(scope, stopped);
     this.#noteOpen(scope, incident);
     this.#parts.onPolicy(scope);
+    const write = async () => {
+      await this.#savePolicy(scope, this.#policies.listed(scope) ?? stopped);
+      if (before.active)
+        await this.#audit(scope, KILL_SWITCH, 'agent.deactivate', { incident_id: incident.incident_id });
+    };
+    const writeAgain = () =>
+      this.#changes.run(scope, async () => {
+        if (this.#unsaved.has(scope)) await write();
+      });
     this.#changes
-      .run(scope, async () => {
-        await this.#savePolicy(scope, this.#policies.listed(scope) ?? stopped);
-        if (before.active)
-          await this.#audit(scope, KILL_SWITCH, 'agent.deactivate', { incident_id: incident.incident_id });
+      .run(scope, write)
+      .catch((error: unknown) => {
+        this.#unsaved.add(scope, writeAgain);
+        this.#parts.onUnsaved(error);
       })
-      .catch(this.#parts.onUnsaved)
       .finally(() => {
         if (this.#unwritten.get(scope) === stopped) this.#unwritten.delete(scope);
       });
@@ -237,6 +251,7 @@ export class AgentDirectory {
       body,
       updated_at_ms: clock.nowMs(),
     });
+    if (kind === 'agent_policy') this.#unsaved.delete(scope);
   }
 
   #setKillSwitch(scope: AgentScope, settings: KillSwitchSettings): void {

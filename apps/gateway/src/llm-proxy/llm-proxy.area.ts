@@ -26,6 +26,7 @@ import type { GatewayConfig } from '../config/config.js';
 import type { EnvironmentUpstream } from '../config/upstreams.js';
 import type { SchemaInterceptor } from '../decision-log/schema-interceptor.js';
 import type { ControlDesk } from '../hitl/control-desk.js';
+import { systemTimer } from '../hitl/timer.js';
 import type { LlmCacheArea } from '../llm-cache/llm-cache.area.js';
 import type { LiveHub } from '../realtime/live-hub.js';
 import type { SemanticLoopArea } from '../semantic-loop/semantic-loop.area.js';
@@ -112,6 +113,7 @@ export class LlmProxyArea {
       store: proxyStore,
       audit: this.audit,
       clock,
+      timer: systemTimer,
       onPolicy: (scope) => this.#waiting.lookAgain(scope),
       onClosed: (tenantId) => {
         events.tenantClosed(tenantId);

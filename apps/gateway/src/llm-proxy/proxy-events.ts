@@ -170,7 +170,7 @@ export class ProxyEvents {
   deactivationUnsaved(error: unknown): void {
     this.#logger.error(
       { event: 'deactivation_unsaved', err: error },
-      'a deactivation is in force but could not be stored; its incident restores it at the next start',
+      'a deactivation is in force but could not be stored; it is tried again until it is',
     );
   }
 
