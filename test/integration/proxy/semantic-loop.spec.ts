@@ -245,7 +245,11 @@ describe('the ladder', () => {
       second?.call_id,
       first?.call_id,
     ]);
-    const events = () => frames.flatMap((frame) => frame.events.map(({ payload }) => payload));
+    // What went before may still be on its way to who subscribes.
+    const events = () =>
+      frames
+        .flatMap((frame) => frame.events.map(({ payload }) => payload))
+        .filter(({ session_id }) => session_id === to.session);
     await expect.poll(events).toEqual([first, second]);
     await expect
       .poll(async () => (await gateway.operator('GET', `/v1/sessions/${to.session}`)).status)

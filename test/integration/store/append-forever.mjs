@@ -3,6 +3,7 @@
  * promised. Runs from dist, as the gateway does.
  */
 import { writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SqliteStore } from '#adapters/sqlite';
 import { systemClock } from '#kernel';
 
@@ -28,8 +29,21 @@ async function appendForever() {
         body: JSON.stringify({ filler: 'x'.repeat(900) }),
       },
     ]);
-    // Synchronous: what was printed is out of this process when the signal comes.
-    writeSync(1, `${commit?.seq}\n`);
+    await print(`${commit?.seq}\n`);
+  }
+}
+
+/** Synchronous: what was printed is out of this process when the signal comes. @param {string} line */
+async function print(line) {
+  while (true) {
+    try {
+      writeSync(1, line);
+      return;
+    } catch (error) {
+      // The reader is behind, and its pipe full.
+      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EAGAIN') throw error;
+      await sleep(1);
+    }
   }
 }
 await Promise.all(Array.from({ length: 16 }, appendForever));
