@@ -28,6 +28,7 @@ import { CONTROL_DESK } from './hitl/control-desk.js';
 import { HitlDesk } from './hitl/hitl-desk.js';
 import { LlmCacheArea } from './llm-cache/llm-cache.area.js';
 import { LlmProxyArea } from './llm-proxy/llm-proxy.area.js';
+import { lostCallRoute } from './llm-proxy/lost-call.route.js';
 import type { ProxyRoute } from './llm-proxy/proxy-route.js';
 import { createSendRawError, type RawRoute, serverFactory } from './raw-routes.js';
 import { limitSockets } from './realtime/limit-sockets.js';
@@ -152,7 +153,7 @@ async function assemble(
 
   const proxy = app.get(LlmProxyArea);
   const proxyRoute = proxy.route(authenticator, () => drain.isDraining);
-  rawRoutes.push(proxyRoute);
+  rawRoutes.push(proxyRoute, lostCallRoute());
 
   await area.recover();
   await proxy.recover();

@@ -1,6 +1,7 @@
 /** The vendors' own SDKs through the proxy, against an upstream scripted at the wire: unmodified but for the base URL. */
 import { randomBytes } from 'node:crypto';
 import Anthropic from '@anthropic-ai/sdk';
+import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { respondEvents, respondJson, ScriptedUpstream } from '#testing';
@@ -111,6 +112,44 @@ describe.each(VENDORS)('$name', (vendor) => {
     await expect(vendor.ask(gateway.url, 'Wrong', { headers: freshSession() })).rejects.toMatchObject({
       status: 400,
     });
+  });
+});
+
+describe("a base URL without the proxy's path", () => {
+  const messages = [{ role: 'user' as const, content: 'Is anybody there?' }];
+  const openai = (path: string) => new OpenAI({ baseURL: gateway.url + path, apiKey: AGENT_KEY });
+
+  test.each([
+    ['/v1', () => openai('/v1').chat.completions.create({ model: 'gpt-4o-mini', messages })],
+    ['/openai/v1', () => openai('/openai/v1').responses.create({ model: 'gpt-4o-mini', input: 'Hi' })],
+    ['the root', () => openai('').embeddings.create({ model: 'text-embedding-3-small', input: 'Hi' })],
+  ])('is told to users of the openai SDK: %s', async (_path, ask) => {
+    await expect(ask()).rejects.toMatchObject({
+      status: 404,
+      code: 'not_found',
+      message: expect.stringContaining('the base URL has to end in /proxy/openai/v1'),
+    });
+  });
+
+  test("is told to users of Anthropic's SDK", async () => {
+    const client = new Anthropic({ baseURL: gateway.url, apiKey: AGENT_KEY });
+    await expect(
+      client.messages.create({ model: 'claude-sonnet-4-5', max_tokens: 100, messages }),
+    ).rejects.toMatchObject({ status: 404, message: expect.stringContaining('end in /proxy/anthropic.') });
+  });
+
+  test("is told to users of Google's SDK", async () => {
+    const client = new GoogleGenAI({ apiKey: AGENT_KEY, httpOptions: { baseUrl: gateway.url } });
+    await expect(
+      client.models.generateContent({ model: 'gemini-2.5-flash', contents: 'Hi' }),
+    ).rejects.toMatchObject({ status: 404, message: expect.stringContaining('end in /proxy/gemini.') });
+  });
+
+  test('leaves the connection to the next request', async () => {
+    const post = (path: string, body: string) =>
+      fetch(gateway.url + path, { method: 'POST', headers: { authorization: `Bearer ${AGENT_KEY}` }, body });
+    expect((await post('/v1/messages', 'x'.repeat(3_000_000))).status).toBe(404);
+    expect((await post('/v1/decision-logs', 'no JSON')).status).not.toBe(404);
   });
 });
 
