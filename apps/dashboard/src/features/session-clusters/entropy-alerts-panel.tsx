@@ -15,8 +15,8 @@ import { SemanticAlertRow } from './semantic-alert-row';
 import type { SemanticAlert } from './semantic-alerts';
 import { useShownAlerts } from './use-shown-alerts';
 
-/** Rows before the panel scrolls. */
-const ROWS_SHOWN_MAX = 4;
+/** Rows before the panel scrolls; half a row says that there are more. */
+const ROWS_SHOWN_MAX = 4.5;
 const ROW_PX = 53;
 
 const NO_ALERTS: ReadonlyMap<string, AlertGroup> = new Map();
@@ -39,7 +39,7 @@ export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAl
   return (
     <Panel
       title="Entropy Alerts and Semantic Loops"
-      aside={unattendedCount > 0 ? <Badge tone="danger">{unattendedCount} running</Badge> : null}
+      aside={unattendedCount > 0 ? <Badge tone="danger">{unattendedCount} not stopped</Badge> : null}
       actions={<DesktopAlertsToggle groups={data} semantic={semanticBySession} />}
       bodyClassName=""
       className={cx('shrink-0', unattendedCount > 0 && 'border-danger-line')}
