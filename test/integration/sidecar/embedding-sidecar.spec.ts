@@ -231,12 +231,17 @@ describe('checks', () => {
   });
 });
 
-/** Finds every text equal to every other. @param isHung while it says so, nothing is answered */
-async function startEqualApi(isHung = () => false): Promise<string> {
+/**
+ * Finds every text equal to every other.
+ *
+ * @param isHung while it says so, nothing is answered
+ * @param vector of each text
+ */
+async function startEqualApi(isHung = () => false, vector = () => [1, 0, 0, 0]): Promise<string> {
   const api = createHttpServer(async (request, response) => {
     const { input } = (await json(request)) as { input: string[] };
     if (isHung()) return;
-    response.end(JSON.stringify({ data: input.map((_, index) => ({ index, embedding: [1, 0, 0, 0] })) }));
+    response.end(JSON.stringify({ data: input.map((_, index) => ({ index, embedding: vector() })) }));
   });
   onTestFinished(() => {
     api.close();
@@ -275,6 +280,24 @@ it('an embeddings API that hangs costs a few checks their time, is left alone, a
   isHung = false;
   await expect.poll(() => outcome(), { timeout: 10_000 }).toBe('fit');
   expect(await outcome()).toBe('fit');
+});
+
+it('an embeddings API that has another model by now ends the sidecar, and the next one takes it', async () => {
+  let vector = [1, 0, 0, 0];
+  const settings = {
+    LOOP_EMBEDDING_BASE_URL: await startEqualApi(undefined, () => vector),
+    LOOP_EMBEDDING_MODEL: 'equal',
+  };
+  const sidecar = start(settings);
+  const client = await connected();
+  expect((await client.checkLoop(query('first', 'What was asked before?'), patient)).fitness).toBe('fit');
+  vector = [1, 0];
+  await expect(client.checkLoop(query('second', 'What is asked now?'), patient)).rejects.toThrow();
+  expect(await sidecar.exited).toBe(1);
+  expect(sidecar.output()).toContain('2 numbers where 4 are expected');
+  start(settings);
+  await expect.poll(() => client.isReady, { timeout: 20_000 }).toBe(true);
+  expect((await client.checkLoop(query('third', 'What is asked now?'), patient)).fitness).toBe('fit');
 });
 
 describe.each([

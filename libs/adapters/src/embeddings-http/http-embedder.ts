@@ -270,6 +270,7 @@ export class HttpEmbedder implements Embedder {
       ? new DimensionChanged(message)
       : new EmbeddingFailure(reason, message);
     for (const entry of entries) entry.fail(failure);
+    if (hasDimensionChanged) this.#settings.onDimensionChanged?.(message);
   }
 }
 

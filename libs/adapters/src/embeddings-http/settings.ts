@@ -25,6 +25,8 @@ export interface HttpEmbedderSettings {
   batchWindowMs?: number | undefined;
   /** Texts of one request. Some servers refuse more than 32. */
   batchTextsMax?: number | undefined;
+  /** Told of each answer whose vectors have another dimension than the first ones had. */
+  onDimensionChanged?: ((detail: string) => void) | undefined;
 }
 
 export const HTTP_EMBEDDER_DEFAULTS = {
