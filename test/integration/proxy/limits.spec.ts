@@ -128,8 +128,14 @@ test('what is embedded, or completed in the older way, is paid for, and a list i
   await expect(
     client(agent).completions.create({ model: 'gpt-4o', prompt: 'Once', max_tokens: 100 }),
   ).rejects.toMatchObject({ status: 429, code: 'budget_exceeded' });
+  const calledText = await fetch(`${gateway.url}/agents/${agent}/proxy/openai/v1/embeddings`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'text/plain' },
+    body: ` {"model":"text-embedding-3-small","input":"${'x'.repeat(5_000)}"}`,
+  });
+  expect(calledText.status).toBe(429);
   for (let time = 0; time < 5; time += 1) await client(agent).models.list();
-  await expect.poll(() => callsOf(agent)).toHaveLength(8);
+  await expect.poll(() => callsOf(agent)).toHaveLength(9);
   const { spend } = await agentOf(agent);
   expect(spend.day.spent_usd).toBeCloseTo(0.000025, 5);
   const [newest] = await callsOf(agent);

@@ -21,6 +21,9 @@ import type { Step } from '../step.js';
  */
 const JSON_BOUNDS: JsonBounds = { depthMax: 256, valuesMax: 500_000 };
 
+const SPACE = 0x20;
+const OPENING_BRACE = 0x7b;
+
 export interface ReceiveParts {
   limits: RequestBodyLimits;
   /** Bytes of all bodies from their reading to the end of their calls, held ones included; of some even longer. @see BodyHolder */
@@ -101,9 +104,14 @@ function parseObject(bytes: Buffer): unknown {
   return value;
 }
 
-/** Undefined for an upload, and for what is no body; null for JSON that nobody can read, which is the upstream's to refuse. */
+/**
+ * Undefined for an upload, and for what is no body; null for JSON that nobody can read, which is the upstream's to refuse.
+ * What looks like an object is read whatever it is called: many servers look no further than that either.
+ */
 function jsonIfAny({ incoming, body }: ProxyCall): unknown {
-  if (body === null || !/[/+]json\b/i.test(incoming.headers['content-type'] ?? '')) return undefined;
+  if (body === null) return undefined;
+  const isCalledJson = /[/+]json\b/i.test(incoming.headers['content-type'] ?? '');
+  if (!isCalledJson && body.find((byte) => byte > SPACE) !== OPENING_BRACE) return undefined;
   try {
     return passedBound(body, JSON_BOUNDS) === null ? JSON.parse(body.toString('utf8')) : null;
   } catch {
