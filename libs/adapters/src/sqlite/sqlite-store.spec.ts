@@ -51,21 +51,40 @@ describe('group commit', () => {
   it('shares one commit among the writes of one tick', async () => {
     await openStore();
     await Promise.all([
-      ...steps(64).map((row) => store.appendSteps([row])),
+      ...steps(14).map((row) => store.appendSteps([row])),
       store.commitControl({ audit: [buildAuditDraft()] }),
     ]);
-    expect(eventsOf('committed')).toMatchObject([{ rowCount: 65, queuedCount: 0 }]);
+    expect(eventsOf('committed')).toMatchObject([{ rowCount: 15, queuedCount: 0 }]);
+  });
+
+  const committedRows = () => eventsOf('committed').map((event) => event.rowCount);
+  const appendEach = (count: number) => Promise.all(steps(count).map((row) => store.appendSteps([row])));
+
+  it('lets the thread begin while a tick with many writes goes on', async () => {
+    await openStore();
+    await appendEach(65);
+    expect(committedRows()).toEqual([16, 16, 33]);
+  });
+
+  it('sends a second batch ahead once it is as large as the first', async () => {
+    await openStore();
+    await Promise.all([store.appendSteps(steps(40)), appendEach(45)]);
+    expect(committedRows()).toEqual([40, 40, 5]);
+  });
+
+  it('lets 250 rows go ahead of any batch', async () => {
+    await openStore();
+    await Promise.all([store.appendSteps(steps(600)), appendEach(255)]);
+    expect(committedRows()).toEqual([600, 250, 5]);
   });
 
   it('shares the next commit among what arrives while one is under way', async () => {
     await openStore();
     const first = store.appendSteps(steps(1));
     // setImmediate runs after the first batch has left: these find the thread busy.
-    const later = new Promise((resolve) => setImmediate(resolve)).then(() =>
-      Promise.all(steps(20).map((row) => store.appendSteps([row]))),
-    );
+    const later = new Promise((resolve) => setImmediate(resolve)).then(() => appendEach(15));
     await Promise.all([first, later]);
-    expect(eventsOf('committed').map((event) => event.rowCount)).toEqual([1, 20]);
+    expect(committedRows()).toEqual([1, 15]);
   });
 
   it('has what it acknowledged on disk: another connection sees it', async () => {

@@ -2,8 +2,10 @@
  * Moves writes from the queue to the writing thread: decides what is let in, when a batch leaves, and what a
  * failure means to those who wait.
  *
- * An idle thread gets a batch at the end of the tick, so that the writes of one tick share it. A busy one gets the
- * next batch with its answer, or ahead of it once enough rows wait to keep it from idling in between.
+ * Both threads are to be busy. An idle one gets a batch at the end of the tick, so that the writes of one tick share
+ * it, or at once where enough have come: else it would wait while this one reads on, and this one, with every sender
+ * waiting, while it writes. A busy one gets the next batch with its answer, or ahead of it once as many rows wait as
+ * it has: a slow disk then gets few large batches and a fast one its next without a pause.
  */
 import { ObservatoryError, type StepCommit, type StepRow } from '#contracts';
 import type { Clock } from '#kernel';
@@ -20,8 +22,10 @@ import type { StoreEvent } from './store-event.js';
 import { ThreadError, type ThreadLink } from './thread-link.js';
 import { type WriteBatch, WriteQueue } from './write-queue.js';
 
-/** Rows waiting that are worth a second batch in flight. */
-const AHEAD_ROWS_MIN = 250;
+/** Rows that are worth a commit of their own. */
+const WORTHY_ROWS = 16;
+/** Rows waiting that leave ahead, however many are in flight. */
+const AHEAD_ROWS = 250;
 const IN_FLIGHT_MAX = 2;
 /** Room beyond the bound for writes other than steps: an operator's command must not wait behind a flood. */
 const RESERVED_COUNT = 1_000;
@@ -49,6 +53,7 @@ export class WritePump {
   readonly #queue = new WriteQueue();
   readonly #disk: DiskWatch;
   #inFlight = 0;
+  #rowsInFlight = 0;
   #scheduled = false;
   #stopped: 'closing' | 'dead' | null = null;
   #drained: (() => void)[] = [];
@@ -149,7 +154,7 @@ export class WritePump {
   }
 
   #schedule(): void {
-    if (this.#inFlight > 0) {
+    if (this.#inFlight > 0 || this.#queue.pendingCount >= WORTHY_ROWS) {
       this.#dispatch();
       return;
     }
@@ -163,14 +168,19 @@ export class WritePump {
 
   #dispatch(): void {
     while (this.#inFlight < IN_FLIGHT_MAX && this.#queue.pendingCount > 0) {
-      if (this.#inFlight > 0 && this.#queue.pendingCount < AHEAD_ROWS_MIN) return;
+      if (this.#inFlight > 0 && !this.#isWorthAhead(this.#queue.pendingCount)) return;
       const batch = this.#queue.take();
       if (batch === null) return;
       this.#inFlight += 1;
+      this.#rowsInFlight += batch.rowCount;
       this.#send(batch).catch((error) =>
         this.#options.onEvent({ kind: 'batch_failed', rowCount: 0, detail: String(error) }),
       );
     }
+  }
+
+  #isWorthAhead(rowCount: number): boolean {
+    return rowCount >= AHEAD_ROWS || (rowCount >= WORTHY_ROWS && rowCount >= this.#rowsInFlight);
   }
 
   async #send(batch: WriteBatch): Promise<void> {
@@ -192,6 +202,7 @@ export class WritePump {
       });
     } finally {
       this.#inFlight -= 1;
+      this.#rowsInFlight -= batch.rowCount;
       this.#dispatch();
       this.#tellDrained();
     }
