@@ -152,7 +152,7 @@ export class DecisionLogArea {
     await this.registry.recover();
     await this.#board.recover(this.#store, this.registry.entries());
     for (const step of await this.#store.recentStepKeys(REMEMBERED_TRACE_COUNT_MAX)) {
-      this.#memory.remember(step.tenant_id, step.trace_id, step.session_id, step.body_hash, null);
+      this.#memory.remember(sessionKey(step.tenant_id, step.trace_id), step.session_id, step.body_hash, null);
     }
   }
 

@@ -22,7 +22,7 @@ import {
 import { payloadHash, type RefusedLog, resolveSessionId, violationOf } from '#domain/decision-log';
 import { tupleOf } from '#domain/entropy';
 import type { EntropyTracker } from '#domain/entropy/writer';
-import { type Clock, deferred } from '#kernel';
+import type { Clock } from '#kernel';
 import type { ControlDesk } from '../hitl/control-desk.js';
 import type { IngestEvents } from './ingest-events.js';
 import {
@@ -37,7 +37,7 @@ import {
 } from './read-message.js';
 import { withScore } from './scored-body.js';
 import type { SessionRegistry } from './session-registry.js';
-import type { StepMemory } from './step-memory.js';
+import { OpenCommit, type StepMemory } from './step-memory.js';
 import type { StepPublisher } from './step-publisher.js';
 import { toolKeySetting } from './tool-key-setting.js';
 import { WindowRestore } from './window-restore.js';
@@ -99,16 +99,14 @@ export class SchemaInterceptor {
    */
   async intercept(tenantId: string, messages: readonly Incoming[]): Promise<IngestAnswer[]> {
     const answers = new Array<IngestAnswer>(messages.length);
-    const commit = deferred();
-    // Only a copy that waits for it cares; otherwise the failure is this request's own answer.
-    commit.promise.catch(() => {});
+    const commit = new OpenCommit(this.#parts.memory);
     /** Scored, not yet stored. */
     const steps: Placed<Scored>[] = [];
     /** Answered last: an original may be in this very batch, or in one that waits for ours. */
     const duplicates: Placed<Duplicate>[] = [];
     try {
       for (let at = 0; at < messages.length; at += 1) {
-        const step = this.#prepare(tenantId, messages[at] as Incoming, commit.promise);
+        const step = this.#prepare(tenantId, messages[at] as Incoming, commit);
         // Awaiting what is ready would give other requests a turn in between, for nothing.
         const prepared = step instanceof Promise ? await step : step;
         if (prepared.kind === 'rejected') answers[at] = prepared.answer;
@@ -126,9 +124,9 @@ export class SchemaInterceptor {
         }
       }
       await this.#store(steps.splice(0), answers, duplicates);
-      commit.resolve();
+      commit.succeed();
     } catch (error) {
-      commit.reject(error);
+      commit.fail(error);
       // Scored, but it never happened: these windows are rebuilt from what is stored.
       for (const { what } of steps) this.#parts.tracker.forget(what.key);
       throw error;
@@ -137,16 +135,12 @@ export class SchemaInterceptor {
     return answers;
   }
 
-  #prepare(tenantId: string, incoming: Incoming, commit: Promise<void>): Prepared | Promise<Prepared> {
+  #prepare(tenantId: string, incoming: Incoming, commit: OpenCommit): Prepared | Promise<Prepared> {
     const message = 'line' in incoming ? parseLine(incoming) : incoming;
     return 'kind' in message ? message : this.#prepareValue(tenantId, message, commit);
   }
 
-  #prepareValue(
-    tenantId: string,
-    incoming: IncomingValue,
-    commit: Promise<void>,
-  ): Prepared | Promise<Prepared> {
+  #prepareValue(tenantId: string, incoming: IncomingValue, commit: OpenCommit): Prepared | Promise<Prepared> {
     const message = validate(incoming);
     if ('ok' in message) {
       return this.#violation(tenantId, payloadHash(textOf(incoming)), message);
@@ -167,7 +161,7 @@ export class SchemaInterceptor {
   async #prepareWithStoredParent(
     tenantId: string,
     message: Validated,
-    commit: Promise<void>,
+    commit: OpenCommit,
     parentId: string,
   ): Promise<Prepared> {
     const parent = await this.#parts.store.stepByTrace(tenantId, parentId);
@@ -183,13 +177,14 @@ export class SchemaInterceptor {
     tenantId: string,
     sessionId: string,
     message: Validated,
-    commit: Promise<void>,
+    commit: OpenCommit,
   ): Prepared {
     const { log, hash, warnings } = message;
     const isAsSent = warnings.length === 0;
     const { clock, config, tracker, memory, events } = this.#parts;
     const traceId = log.meta.trace_id;
-    const recognition = memory.recognise(tenantId, traceId, hash);
+    const stepKey = sessionKey(tenantId, traceId);
+    const recognition = memory.recognise(stepKey, hash);
     if (recognition.kind === 'duplicate') {
       return {
         kind: 'duplicate',
@@ -219,7 +214,7 @@ export class SchemaInterceptor {
       log.cognition.entropy_score = scored.score;
     } else events.entropyFailed(sessionId, scored.error);
     log.cognition.entropy_severity = severity;
-    memory.remember(tenantId, traceId, sessionId, hash, commit);
+    memory.remember(stepKey, sessionId, hash, commit);
     const row: StepRow = {
       tenant_id: tenantId,
       session_id: sessionId,

@@ -4,14 +4,14 @@
  * keeps no second copy.
  */
 import { type SessionKey, sessionKey } from '#contracts';
-import { OldestEntry } from '#kernel';
+import { type Deferred, deferred, OldestEntry } from '#kernel';
 
 /** One seen body of a trace id. */
 interface SeenStep {
   readonly sessionId: string;
   readonly bodyHash: string;
   /** Settles when the step is durable; null once it is. */
-  commit: Promise<unknown> | null;
+  commit: Promise<void> | null;
   /** Another body that came under the same trace id. */
   next: SeenStep | null;
 }
@@ -23,7 +23,42 @@ export type Recognition =
   | { kind: 'new' }
   /** Same trace id, other body: another step, worth a warning. */
   | { kind: 'reused_trace_id' }
-  | { kind: 'duplicate'; sessionId: string; commit: Promise<unknown> | null };
+  | { kind: 'duplicate'; sessionId: string; commit: Promise<void> | null };
+
+/** Steps that become durable together, or not at all: one outcome for all, and nothing that waits for it per step. */
+export class OpenCommit {
+  readonly #memory: StepMemory;
+  readonly #outcome: Deferred = deferred();
+  readonly #keys: SessionKey[] = [];
+  readonly #steps: SeenStep[] = [];
+
+  constructor(memory: StepMemory) {
+    this.#memory = memory;
+    // Only a copy that waits for it cares; otherwise the failure is its request's own answer.
+    this.#outcome.promise.catch(() => {});
+  }
+
+  get promise(): Promise<void> {
+    return this.#outcome.promise;
+  }
+
+  /** For the memory alone. */
+  add(key: SessionKey, step: SeenStep): void {
+    this.#keys.push(key);
+    this.#steps.push(step);
+  }
+
+  succeed(): void {
+    for (const step of this.#steps) step.commit = null;
+    this.#outcome.resolve();
+  }
+
+  /** Its steps were never seen: their sender will send them again. */
+  fail(reason: unknown): void {
+    for (const [at, step] of this.#steps.entries()) this.#memory.forget(this.#keys[at] as SessionKey, step);
+    this.#outcome.reject(reason);
+  }
+}
 
 export class StepMemory {
   /** Keyed by tenant and trace id; insertion order is age. */
@@ -36,13 +71,15 @@ export class StepMemory {
     return this.#seen.size;
   }
 
-  recognise(tenantId: string, traceId: string, bodyHash: string): Recognition {
-    const first = this.#seen.get(sessionKey(tenantId, traceId));
-    for (let step: SeenStep | null = first ?? null; step; step = step.next) {
+  /** @param key of tenant and trace id */
+  recognise(key: SessionKey, bodyHash: string): Recognition {
+    const first = this.#seen.get(key);
+    if (first === undefined) return NEW;
+    for (let step: SeenStep | null = first; step; step = step.next) {
       if (step.bodyHash === bodyHash)
         return { kind: 'duplicate', sessionId: step.sessionId, commit: step.commit };
     }
-    return { kind: first ? 'reused_trace_id' : 'new' };
+    return REUSED;
   }
 
   /** The session of the latest step with this trace id. */
@@ -50,29 +87,20 @@ export class StepMemory {
     return this.#seen.get(sessionKey(tenantId, traceId))?.sessionId;
   }
 
-  /** @param commit null for a step that is durable already */
-  remember(
-    tenantId: string,
-    traceId: string,
-    sessionId: string,
-    bodyHash: string,
-    commit: Promise<unknown> | null,
-  ): void {
-    const key = sessionKey(tenantId, traceId);
-    const step: SeenStep = { sessionId, bodyHash, commit, next: this.#seen.get(key) ?? null };
-    cutAfter(step, BODIES_PER_TRACE_MAX);
+  /**
+   * @param key of tenant and trace id
+   * @param commit null for a step that is durable already
+   */
+  remember(key: SessionKey, sessionId: string, bodyHash: string, commit: OpenCommit | null): void {
+    const next = this.#seen.get(key) ?? null;
+    const step: SeenStep = { sessionId, bodyHash, commit: commit?.promise ?? null, next };
+    if (next !== null) cutAfter(step, BODIES_PER_TRACE_MAX);
     this.#seen.set(key, step);
     if (this.#seen.size > this.traceCountMax) this.#oldest.take();
-    commit?.then(
-      () => {
-        step.commit = null;
-      },
-      () => this.#forget(key, step),
-    );
+    commit?.add(key, step);
   }
 
-  /** A step that could not be stored was never seen: its sender will send it again. */
-  #forget(key: SessionKey, step: SeenStep): void {
+  forget(key: SessionKey, step: SeenStep): void {
     const kept: SeenStep[] = [];
     for (let other = this.#seen.get(key) ?? null; other; other = other.next)
       if (other !== step) kept.push(other);
@@ -84,6 +112,9 @@ export class StepMemory {
       );
   }
 }
+
+const NEW: Recognition = { kind: 'new' };
+const REUSED: Recognition = { kind: 'reused_trace_id' };
 
 function cutAfter(first: SeenStep, count: number): void {
   let last = first;

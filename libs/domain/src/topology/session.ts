@@ -16,6 +16,8 @@ export interface Step {
   previous: { node: Node; atMs: number } | null;
 }
 
+const NO_STEPS: readonly Step[] = [];
+
 export class Session {
   readonly nodes = new Map<string, Node>();
   /** By trace id, oldest first; the latest step under a reused id. Bounded. */
@@ -26,6 +28,8 @@ export class Session {
   /** Subset of the awaiting ones that may still become orphans, in order of arrival. */
   readonly undecided = new Set<Step>();
   latest: { node: Node; atMs: number } | null = null;
+  /** When it last moved to the end of the sessions, which are kept by how long they have been silent. */
+  movedMs = Number.NEGATIVE_INFINITY;
   isEnded = false;
   endedAtMs = 0;
 
@@ -64,7 +68,8 @@ export class Session {
 
   /** The children that waited for this step; they wait no more. */
   takeAwaiting(traceId: string): Iterable<Step> {
-    const children = this.awaiting.get(traceId) ?? [];
+    const children = this.awaiting.size === 0 ? undefined : this.awaiting.get(traceId);
+    if (children === undefined) return NO_STEPS;
     this.awaiting.delete(traceId);
     for (const child of children) this.undecided.delete(child);
     return children;
@@ -82,7 +87,8 @@ export class Session {
    */
   wouldCycle(traceId: string, parentTraceId: string): boolean {
     if (traceId === parentTraceId) return true;
-    if (!this.steps.has(traceId) && !this.awaiting.has(traceId)) return false;
+    const isAwaited = this.awaiting.size > 0 && this.awaiting.has(traceId);
+    if (!isAwaited && !this.steps.has(traceId)) return false;
     let ancestor: string | null = parentTraceId;
     for (let hops = 0; ancestor !== null && hops <= this.steps.size; hops += 1) {
       if (ancestor === traceId) return true;

@@ -65,6 +65,8 @@ export interface TopologyCounts {
   cyclesRefused: number;
 }
 
+/** A busy session moves among the others at most this often: a Map that entries leave is built anew every so often. */
+const MOVED_EVERY_MS = 1_000;
 /** Share of the nodes that goes at once when they are too many, so that a full map is not sorted for each step. */
 const PRUNED_SHARE = 0.05;
 
@@ -73,7 +75,7 @@ export class Topology {
   readonly #clock: Clock;
   readonly #limits: TopologyLimits;
   readonly #nodes = new Map<string, Node>();
-  /** Longest silent first. */
+  /** Longest silent first, to the second. */
   readonly #sessions = new Map<string, Session>();
   /** No agent is here without a node. */
   readonly #agents = new Map<string, AgentNodes>();
@@ -107,7 +109,7 @@ export class Topology {
    * @returns a warning where the step names itself or a descendant as its parent, else null
    */
   recordStep(input: TopologyStep): string | null {
-    const session = this.#sessionOf(input.session_id);
+    const session = this.#sessionOf(input.session_id, input.received_at_ms);
     const node = session.nodes.get(input.agent_id) ?? this.#addNode(session, input.agent_id);
     node.recordStep(input.agent_type, input.intent, input.received_at_ms);
     this.#agents.get(input.agent_id)?.calmDown(node);
@@ -219,8 +221,10 @@ export class Topology {
 
   // --- nodes ---
 
-  #sessionOf(sessionId: string): Session {
+  #sessionOf(sessionId: string, nowMs: number): Session {
     const session = this.#sessions.get(sessionId) ?? new Session(sessionId);
+    if (Math.abs(nowMs - session.movedMs) < MOVED_EVERY_MS) return session;
+    session.movedMs = nowMs;
     this.#sessions.delete(sessionId);
     this.#sessions.set(sessionId, session);
     return session;
