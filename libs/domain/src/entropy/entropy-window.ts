@@ -2,8 +2,8 @@
  * One session's sliding window: the last N tuples in order of arrival. A ring written flat into one array, because
  * with many sessions every object followed is a cache miss, and a million windows must fit in memory:
  *
- *     slots   | digest digest digest ... | status intent tool | status intent tool | ...
- *               ^ 0, one to a tuple        ^ N   3 places to a tuple
+ *     slots   | digest chars | digest chars | ... | status intent tool | status intent tool | ...
+ *               ^ 0   2 places to a tuple           ^ 2N  3 places to a tuple
  *
  * Tuples are told apart by their digests, which lie side by side; the texts, each a miss of its own, are looked at
  * only where two digests agree, and then decide. Equal tuples share their texts, and the number of distinct tuples
@@ -14,13 +14,17 @@
 import type { ActionStatus, EntropyTuple, SessionKey, Severity } from '#contracts';
 import type { RepeatedTuple } from './entropy-score.js';
 
-/** Places of a tuple's texts, relative to its first. */
+/** Places of a tuple's numbers, relative to its first. */
+const DIGEST = 0;
+const CHARS = 1;
+const NUMBERS = 2;
+/** Places of its texts, likewise. */
 const STATUS = 0;
 const INTENT = 1;
 const TOOL = 2;
 const TEXTS = 3;
 /** Places of a tuple altogether. */
-const WIDTH = TEXTS + 1;
+const WIDTH = NUMBERS + TEXTS;
 
 export class EntropyWindow {
   /** Always `WIDTH` times the capacity long. */
@@ -79,18 +83,22 @@ export class EntropyWindow {
 
     const isFull = this.#size === capacity;
     const index = isFull ? this.#head : this.#size;
-    const place = capacity + index * TEXTS;
-    const oldDigest = slots[index] as number;
+    const number = index * NUMBERS;
+    const place = capacity * NUMBERS + index * TEXTS;
+    const oldDigest = slots[number + DIGEST] as number;
+    const oldChars = slots[number + CHARS] as number;
     const oldStatus = slots[place + STATUS] as string;
     const oldIntent = slots[place + INTENT] as string;
     const oldTool = slots[place + TOOL] as string;
-    const from = capacity + equal * TEXTS;
+    const from = capacity * NUMBERS + equal * TEXTS;
     const isNew = equal < 0;
+    const chars = intent.length + tool_call.length;
     if (isNew) {
       this.#uniqueCount += 1;
-      this.#textChars += intent.length + tool_call.length;
+      this.#textChars += chars;
     }
-    slots[index] = digest;
+    slots[number + DIGEST] = digest;
+    slots[number + CHARS] = chars;
     slots[place + STATUS] = action_status;
     slots[place + INTENT] = isNew ? intent : (slots[from + INTENT] as string);
     slots[place + TOOL] = isNew ? tool_call : (slots[from + TOOL] as string);
@@ -102,7 +110,7 @@ export class EntropyWindow {
     // Asked with the new tuple in place, so that one that replaces its equal takes nothing away.
     if (this.#find(oldDigest, oldStatus, oldIntent, oldTool) >= 0) return;
     this.#uniqueCount -= 1;
-    this.#textChars -= oldIntent.length + oldTool.length;
+    this.#textChars -= oldChars;
   }
 
   /** Keeps the newest tuples. */
@@ -143,8 +151,8 @@ export class EntropyWindow {
   #find(digest: number, status: string, intent: string, tool: string): number {
     const slots = this.#slots;
     for (let index = 0; index < this.#size; index += 1) {
-      if (slots[index] !== digest) continue;
-      const place = this.#capacity + index * TEXTS;
+      if (slots[index * NUMBERS + DIGEST] !== digest) continue;
+      const place = this.#capacity * NUMBERS + index * TEXTS;
       if (
         slots[place + STATUS] === status &&
         slots[place + INTENT] === intent &&
@@ -157,15 +165,16 @@ export class EntropyWindow {
 
   /** @param age 0 is the oldest tuple. Returns where its texts begin */
   #placeOf(age: number): number {
-    return this.#capacity + ((this.#head + age) % this.#capacity) * TEXTS;
+    return this.#capacity * NUMBERS + ((this.#head + age) % this.#capacity) * TEXTS;
   }
 
   /** Tuples in the window that equal the one at `place`, itself included. */
   #countOf(place: number): number {
     const slots = this.#slots;
     let count = 0;
-    const end = this.#capacity + this.#size * TEXTS;
-    for (let other = this.#capacity; other < end; other += TEXTS) {
+    const first = this.#capacity * NUMBERS;
+    const end = first + this.#size * TEXTS;
+    for (let other = first; other < end; other += TEXTS) {
       if (
         slots[other + STATUS] === slots[place + STATUS] &&
         slots[other + INTENT] === slots[place + INTENT] &&
@@ -188,7 +197,7 @@ export class EntropyWindow {
 
 const emptySlots = (capacity: number): (string | number)[] => {
   const slots: (string | number)[] = new Array(capacity * WIDTH).fill('');
-  return slots.fill(0, 0, capacity);
+  return slots.fill(0, 0, capacity * NUMBERS);
 };
 
 /** Characters of each text that go into a digest, spread over it: all of them would cost more than they tell. */
