@@ -6,11 +6,16 @@
 import { defaultClientConditions, defaultServerConditions } from 'vite';
 import { defineConfig } from 'vitest/config';
 
+/** Without `module`, which is for bundlers: what stands under it need not load in Node, and some of it does not. */
+const conditionsOf = (defaults: readonly string[]): string[] => [
+  'source',
+  ...defaults.filter((condition) => condition !== 'module'),
+];
 const never = ['**/node_modules/**', '**/dist/**', '**/.cache/**', '**/data/**'];
 
 export default defineConfig({
-  resolve: { conditions: ['source', ...defaultClientConditions] },
-  ssr: { resolve: { conditions: ['source', ...defaultServerConditions] } },
+  resolve: { conditions: conditionsOf(defaultClientConditions) },
+  ssr: { resolve: { conditions: conditionsOf(defaultServerConditions) } },
   test: {
     environment: 'node',
     passWithNoTests: true,

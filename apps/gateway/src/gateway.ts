@@ -7,7 +7,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { Socket } from 'socket.io';
-import type { DecisionStore } from '#contracts';
+import type { DecisionStore, SpanSink } from '#contracts';
 import { LIMITS, NAMESPACES, ObservatoryError } from '#contracts';
 import { randomIds, steadyClock } from '#kernel';
 import { AlertsArea } from './alerts/alerts.area.js';
@@ -38,7 +38,7 @@ import { RealtimeEvents } from './realtime/realtime-events.js';
 import { authenticateAgent, authenticateOperator, createSocketServer } from './realtime/socket-server.js';
 import { SemanticLoopArea } from './semantic-loop/semantic-loop.area.js';
 import { NestLogger } from './telemetry/nest-logger.js';
-import { METRICS, STORE } from './tokens.js';
+import { METRICS, SPANS, STORE } from './tokens.js';
 
 /** Headers and first byte of a request; bodies have a limit of their own. */
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -255,5 +255,6 @@ function planDrain(app: NestFastifyApplication, drain: Drain, parts: Parts): voi
   drain.onDrain('semantic loops', () => parts.semanticLoop.stop());
   drain.onDrain('sessions', () => parts.area.stop());
   drain.onDrain('alerts', () => parts.alerts.stop());
+  drain.onDrain('spans', () => app.get<SpanSink | null>(SPANS)?.close());
   drain.onDrain('store', () => parts.store.close());
 }

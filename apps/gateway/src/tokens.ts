@@ -9,6 +9,10 @@ export const METRICS = Symbol('Registry');
 export const CONFIG = Symbol('GatewayConfig');
 /** `LlmCacheConfig`. */
 export const LLM_CACHE_CONFIG = Symbol('LlmCacheConfig');
+/** `TracesConfig`. */
+export const TRACES_CONFIG = Symbol('TracesConfig');
+/** `SpanSink`; null where nobody collects spans. */
+export const SPANS = Symbol('SpanSink');
 /** `GatewaySecrets`: kept apart so that it cannot be logged with the rest. */
 export const SECRETS = Symbol('GatewaySecrets');
 /** `RuntimeConfigSource`. */

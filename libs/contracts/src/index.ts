@@ -20,6 +20,7 @@ export * from './ports/llm-cache.js';
 export * from './ports/proxy-store.js';
 export * from './ports/rate-limiter.js';
 export * from './ports/secret-box.js';
+export * from './ports/span-sink.js';
 export * from './ports/store.js';
 export * from './prices.js';
 export * from './runtime-config.js';

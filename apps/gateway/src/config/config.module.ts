@@ -11,6 +11,7 @@ import {
   SECRETS,
   SIDECAR_ENVIRONMENT,
   STORE,
+  TRACES_CONFIG,
 } from '../tokens.js';
 import { ConfigController } from './config.controller.js';
 import { type GatewayConfig, parseConfig } from './config.js';
@@ -19,11 +20,13 @@ import { type LlmCacheConfig, parseLlmCacheConfig } from './llm-cache-config.js'
 import { RuntimeConfigStore } from './runtime-config-store.js';
 import { openSecretBox } from './secret-box.js';
 import { type GatewaySecrets, parseSecrets } from './secrets.js';
+import { parseTracesConfig, type TracesConfig } from './traces-config.js';
 
 /** Everything that is known before Nest starts. */
 export interface StartSettings {
   config: GatewayConfig;
   llmCache: LlmCacheConfig;
+  traces: TracesConfig;
   secrets: GatewaySecrets;
   environment: Environment;
 }
@@ -38,6 +41,7 @@ export function readStartSettings(
   return {
     config,
     llmCache: parseLlmCacheConfig(environment.llmCache),
+    traces: parseTracesConfig(environment.traces),
     secrets: parseSecrets(environment.secrets, config, environment.upstreams),
     environment,
   };
@@ -48,11 +52,18 @@ export function readStartSettings(
 export class ConfigModule {}
 
 /** The module around settings that were read before Nest, so that a bad one stops the start with its own words. */
-export const configModule = ({ config, llmCache, secrets, environment }: StartSettings): DynamicModule => ({
+export const configModule = ({
+  config,
+  llmCache,
+  traces,
+  secrets,
+  environment,
+}: StartSettings): DynamicModule => ({
   module: ConfigModule,
   providers: [
     { provide: CONFIG, useValue: config },
     { provide: LLM_CACHE_CONFIG, useValue: llmCache },
+    { provide: TRACES_CONFIG, useValue: traces },
     { provide: SECRETS, useValue: secrets },
     { provide: SIDECAR_ENVIRONMENT, useValue: environment.sidecar },
     {
@@ -71,5 +82,13 @@ export const configModule = ({ config, llmCache, secrets, environment }: StartSe
       },
     },
   ],
-  exports: [CONFIG, LLM_CACHE_CONFIG, SECRETS, SIDECAR_ENVIRONMENT, SECRET_BOX, RUNTIME_CONFIG],
+  exports: [
+    CONFIG,
+    LLM_CACHE_CONFIG,
+    TRACES_CONFIG,
+    SECRETS,
+    SIDECAR_ENVIRONMENT,
+    SECRET_BOX,
+    RUNTIME_CONFIG,
+  ],
 });

@@ -6,6 +6,7 @@ import type { RuntimeConfigKey } from '#contracts';
 import { pickVariables, type Variables } from '#kernel';
 import { sidecarEnvironment } from '../semantic-loop/sidecar-environment.js';
 import { LLM_CACHE_VARIABLES } from './llm-cache-config.js';
+import { TRACES_VARIABLES } from './traces-config.js';
 
 /** Fixed for the life of the process. */
 export const CONFIG_VARIABLES = {
@@ -74,6 +75,7 @@ type VariablesOf<Table extends Record<string, string>> = Variables<Table[keyof T
 export interface Environment {
   config: VariablesOf<typeof CONFIG_VARIABLES>;
   llmCache: VariablesOf<typeof LLM_CACHE_VARIABLES>;
+  traces: VariablesOf<typeof TRACES_VARIABLES>;
   secrets: VariablesOf<typeof SECRET_VARIABLES>;
   runtime: VariablesOf<typeof RUNTIME_VARIABLES>;
   /** Those that match UPSTREAM_VARIABLE. */
@@ -82,11 +84,12 @@ export interface Environment {
   sidecar: Record<string, string>;
 }
 
-/** The one place where `process.env` is read. */
+/** The one place where `process.env` is read, but for what OpenTelemetry's exporter reads of its own. */
 export function readEnvironment(source: Record<string, string | undefined> = process.env): Environment {
   return {
     config: pickVariables(source, CONFIG_VARIABLES),
     llmCache: pickVariables(source, LLM_CACHE_VARIABLES),
+    traces: pickVariables(source, TRACES_VARIABLES),
     secrets: pickVariables(source, SECRET_VARIABLES),
     runtime: pickVariables(source, RUNTIME_VARIABLES),
     upstreams: Object.fromEntries(

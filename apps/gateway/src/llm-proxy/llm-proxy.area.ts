@@ -11,6 +11,7 @@ import {
   type LlmCall,
   type ProxyStore,
   type SecretBox,
+  type SpanSink,
   type SystemView,
   splitAgentScope,
   TOPICS,
@@ -35,6 +36,7 @@ import { AgentDirectory } from './agent-directory.js';
 import { agentStanding } from './agent-standing.js';
 import { AgentViews } from './agent-views.js';
 import { CallLog } from './call-log.js';
+import { spansOf } from './call-spans.js';
 import { ContinuedSessions } from './continued-sessions.js';
 import { FairShare } from './fair-share.js';
 import { HeldCalls } from './held-calls.js';
@@ -70,6 +72,10 @@ export interface LlmProxyDependencies {
   limits: LimiterLink;
   semanticLoop: SemanticLoopArea;
   llmCache: Pick<LlmCacheArea, 'desk' | 'onFailedOpen'>;
+  /** Null: nobody collects spans. */
+  spans: SpanSink | null;
+  /** Of the calls without a trace: the share that begins one. */
+  startedTracesShare: number;
 }
 
 export class LlmProxyArea {
@@ -231,6 +237,7 @@ export class LlmProxyArea {
       if (kind === 'agent_key') this.#waiting.lookAgain();
     });
     const steps = pipeline({
+      trace: { startedShare: this.#parts.startedTracesShare },
       identify: {
         authenticate: (authorization, key) => authenticator.agent(authorization, key),
         agentFor: (principal, tenantId) => authenticator.agentFor(principal, tenantId),
@@ -321,7 +328,8 @@ export class LlmProxyArea {
   #ended(call: ProxyCall, record: LlmCall): void {
     this.views.touch(call.tenantId, call.agentId);
     const { scope } = call;
-    const { alerts, clock } = this.#parts;
+    const { alerts, clock, spans } = this.#parts;
+    spans?.export(spansOf(call, record));
     const subject = subjectOf(call);
     alerts.note({ kind: 'call', ...subject, at_ms: clock.nowMs(), failed: isError(call) });
     const policy = this.agents.restriction(scope);

@@ -1,12 +1,13 @@
 import { Module } from '@nestjs/common';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import type { DecisionStore, LivePublisher, ProxyStore, SecretBox } from '#contracts';
+import type { DecisionStore, LivePublisher, ProxyStore, SecretBox, SpanSink } from '#contracts';
 import type { Clock, IdSource } from '#kernel';
 import { ALERT_MONITOR, type AlertMonitor } from '../alerts/alert-monitor.js';
 import { AlertsModule } from '../alerts/alerts.module.js';
 import type { GatewayConfig } from '../config/config.js';
 import type { GatewaySecrets } from '../config/secrets.js';
+import type { TracesConfig } from '../config/traces-config.js';
 import { CONTROL_DESK, type ControlDesk } from '../hitl/control-desk.js';
 import { HitlModule } from '../hitl/hitl.module.js';
 import { LlmCacheArea } from '../llm-cache/llm-cache.area.js';
@@ -23,7 +24,9 @@ import {
   PROXY_STORE,
   SECRET_BOX,
   SECRETS,
+  SPANS,
   STORE,
+  TRACES_CONFIG,
 } from '../tokens.js';
 import { AgentsController } from './agents.controller.js';
 import { CallsController } from './calls.controller.js';
@@ -52,6 +55,8 @@ import { UpstreamsController } from './upstreams.controller.js';
         ALERT_MONITOR,
         SemanticLoopArea,
         LlmCacheArea,
+        SPANS,
+        TRACES_CONFIG,
       ],
       useFactory: (
         clock: Clock,
@@ -68,6 +73,8 @@ import { UpstreamsController } from './upstreams.controller.js';
         alerts: AlertMonitor,
         semanticLoop: SemanticLoopArea,
         llmCache: LlmCacheArea,
+        spans: SpanSink | null,
+        { startedShare: startedTracesShare }: TracesConfig,
       ) =>
         new LlmProxyArea({
           clock,
@@ -85,6 +92,8 @@ import { UpstreamsController } from './upstreams.controller.js';
           limits: openLimiter(redisUrl, clock, logger),
           semanticLoop,
           llmCache,
+          spans,
+          startedTracesShare,
         }),
     },
   ],

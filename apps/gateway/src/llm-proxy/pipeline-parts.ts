@@ -9,8 +9,10 @@ import type { PolicyParts } from './steps/policy.step.js';
 import type { ReceiveParts } from './steps/receive.step.js';
 import type { RecordParts } from './steps/record.step.js';
 import type { SemanticLoopParts } from './steps/semantic-loop.step.js';
+import type { TraceParts } from './steps/trace.step.js';
 
 export interface PipelineParts {
+  trace: TraceParts;
   identify: IdentifyParts;
   receive: ReceiveParts;
   record: RecordParts;

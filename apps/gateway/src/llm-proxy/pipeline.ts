@@ -17,7 +17,7 @@ import { traceStep } from './steps/trace.step.js';
 export function pipeline(parts: PipelineParts): readonly Step[] {
   const hold = holdStep(parts.hold);
   return [
-    traceStep(),
+    traceStep(parts.trace),
     identifyStep(parts.identify),
     recordStep(parts.record),
     receiveStep(parts.receive),

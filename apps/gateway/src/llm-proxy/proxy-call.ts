@@ -110,7 +110,10 @@ export class ProxyCall {
   /** Of the kill switch; null when it did not look. */
   windowKey: string | null = null;
   killScore: number | null = null;
+  /** The call's own place in its trace; null: it is in none. */
   traceParent: string | null = null;
+  /** Whose trace it goes on; null for one that began here, or none. */
+  parentSpanId: string | null = null;
 
   /** What the semantic loop compared with earlier prompts; null: nothing. */
   checkedPrompt: string | null = null;

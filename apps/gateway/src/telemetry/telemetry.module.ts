@@ -1,9 +1,17 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { LOGGER, METRICS } from '../tokens.js';
+import type { Registry } from 'prom-client';
+import { OtlpSpanSink } from '#adapters/otel';
+import type { SpanSink } from '#contracts';
+import type { TracesConfig } from '../config/traces-config.js';
+import { VERSION } from '../openapi/documentation.js';
+import { LOGGER, METRICS, SPANS, TRACES_CONFIG } from '../tokens.js';
 import { createMetrics } from './metrics.js';
+import { spanTelemetry } from './span-telemetry.js';
 
-/** Log and metrics, for everybody. */
+const SERVICE_NAME = 'observatory-gateway';
+
+/** Log, metrics and spans, for everybody. */
 @Global()
 @Module({})
 export class TelemetryModule {}
@@ -14,6 +22,20 @@ export const telemetryModule = (logger: Logger): DynamicModule => ({
   providers: [
     { provide: LOGGER, useValue: logger },
     { provide: METRICS, useFactory: createMetrics },
+    {
+      provide: SPANS,
+      inject: [TRACES_CONFIG, METRICS],
+      useFactory: ({ url, protocol }: TracesConfig, metrics: Registry): SpanSink | null =>
+        url === null
+          ? null
+          : new OtlpSpanSink({
+              url,
+              protocol,
+              serviceName: SERVICE_NAME,
+              serviceVersion: VERSION,
+              onEvent: spanTelemetry(logger, metrics),
+            }),
+    },
   ],
-  exports: [LOGGER, METRICS],
+  exports: [LOGGER, METRICS, SPANS],
 });

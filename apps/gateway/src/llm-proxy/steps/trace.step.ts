@@ -1,27 +1,30 @@
-/** Step 1: the call's place in a distributed trace, W3C `traceparent` in and out. */
-import { randomBytes } from 'node:crypto';
+/**
+ * Step 1: the call's place in a distributed trace, W3C `traceparent` in and out. A caller's trace goes on whether or not
+ * anybody records spans here; a call without one begins one only where somebody does, and nobody is sent a header that
+ * the agent did not send.
+ */
+import { formatTraceParent, newSpanId, newTraceId, parseTraceParent, RECORDED_FLAGS } from '#kernel';
 import type { ProxyCall } from '../proxy-call.js';
 import type { Step } from '../step.js';
 
-/** version 00, trace id, parent id, flags; zero ids are invalid. @see https://www.w3.org/TR/trace-context/ */
-const TRACE_PARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
+export interface TraceParts {
+  /** Of the calls that bring no trace along: the share that begins one. */
+  startedShare: number;
+}
 
-/** @param newSpanId 16 hex digits, never all zero */
-export const traceStep = (newSpanId: () => string = randomSpanId): Step => ({
+/** @param random from 0 to below 1 */
+export const traceStep = ({ startedShare }: TraceParts, random: () => number = Math.random): Step => ({
   name: 'trace',
   onFailure: 'open',
   run(call: ProxyCall): undefined {
-    const given = call.incoming.headers.traceparent;
-    // An agent that traces nothing needs no header it never asked for.
-    if (typeof given !== 'string') return;
-    const match = TRACE_PARENT.exec(given);
-    if (match !== null) call.traceParent = `00-${match[1]}-${newSpanId()}-${match[3]}`;
+    const header = call.incoming.headers.traceparent;
+    const given = typeof header === 'string' ? parseTraceParent(header) : null;
+    if (given === null && random() >= startedShare) return;
+    call.parentSpanId = given?.spanId ?? null;
+    call.traceParent = formatTraceParent({
+      traceId: given?.traceId ?? newTraceId(),
+      spanId: newSpanId(),
+      flags: given?.flags ?? RECORDED_FLAGS,
+    });
   },
 });
-
-const randomSpanId = (): string => {
-  const bytes = randomBytes(8);
-  // All zero would be invalid.
-  bytes[0] = (bytes[0] as number) | 1;
-  return bytes.toString('hex');
-};

@@ -1,0 +1,28 @@
+/** What becomes of spans, each event once: counter, and a log line where a streak of failures begins or ends. */
+import type { Logger } from 'pino';
+import { Counter, type Registry } from 'prom-client';
+import type { SpanEvent } from '#adapters/otel';
+import { METRIC_PREFIX } from './metrics.js';
+
+export function spanTelemetry(logger: Logger, registry: Registry): (event: SpanEvent) => void {
+  const spans = new Counter({
+    name: `${METRIC_PREFIX}spans_total`,
+    help: 'Spans for the trace collector, by what became of them: exported, failed or dropped.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  let isFailing = false;
+  return (event) => {
+    spans.inc({ outcome: event.kind }, event.count);
+    if (event.kind === 'exported' && isFailing) {
+      isFailing = false;
+      logger.info({ event: 'spans_accepted' }, 'the trace collector takes spans again');
+    } else if (event.kind === 'failed' && !isFailing) {
+      isFailing = true;
+      logger.warn(
+        { event: 'spans_refused', detail: event.detail },
+        'the trace collector takes no spans; they are lost until it does, and counted',
+      );
+    }
+  };
+}

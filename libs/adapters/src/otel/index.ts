@@ -1,0 +1,1 @@
+export * from './otlp-span-sink.js';
