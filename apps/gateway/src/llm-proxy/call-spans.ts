@@ -5,7 +5,7 @@
  *
  * @see https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/
  */
-import type { CallStep, FinishedSpan, LlmCall, SpanAttribute } from '#contracts';
+import type { FinishedSpan, LlmCall, SpanAttribute } from '#contracts';
 import { isSampled, newSpanId, parseTraceParent } from '#kernel';
 import type { ProxyCall } from './proxy-call.js';
 import { isError } from './steps/record.step.js';
@@ -13,6 +13,8 @@ import type { UpstreamTarget } from './upstream-directory.js';
 
 /** The bar that waits for the upstream. */
 const FORWARD = 'forward';
+/** Outcome of a step that broke, whether the call went on or not. */
+const FAILED = 'failed';
 
 /** None for a call whose trace is not recorded, or that is in none. */
 export function spansOf(call: ProxyCall, record: LlmCall): FinishedSpan[] {
@@ -36,7 +38,7 @@ export function spansOf(call: ProxyCall, record: LlmCall): FinishedSpan[] {
       startMs: record.started_at_ms + step.start_ms,
       durationMs: step.duration_ms,
       attributes: { 'observatory.outcome': step.outcome, ...(step.name === FORWARD && asked) },
-      error: hasFailed(step) || step.name === FORWARD ? error : null,
+      error: step.outcome === FAILED ? FAILED : step.name === FORWARD ? error : null,
     }),
   );
   const whole: FinishedSpan = {
@@ -52,8 +54,6 @@ export function spansOf(call: ProxyCall, record: LlmCall): FinishedSpan[] {
   };
   return [whole, ...steps];
 }
-
-const hasFailed = ({ outcome }: CallStep): boolean => outcome === 'failed';
 
 const errorOf = ({ decision, status }: LlmCall): string =>
   decision === 'upstream_failed' ? decision : String(status);
