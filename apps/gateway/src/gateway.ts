@@ -14,7 +14,9 @@ import { AlertsArea } from './alerts/alerts.area.js';
 import { appModule } from './app.module.js';
 import { AUTHENTICATOR, type Authenticator } from './auth/authenticator.js';
 import { BOOTSTRAP, type Bootstrap } from './auth/bootstrap.js';
+import { cannotListen } from './config/cannot-listen.js';
 import type { StartSettings } from './config/config.module.js';
+import type { RuntimeConfigStore } from './config/runtime-config-store.js';
 import { pageUrl, serveDashboard } from './dashboard.js';
 import { AgentSockets } from './decision-log/agent-sockets.js';
 import { DecisionLogArea } from './decision-log/decision-log.area.js';
@@ -38,7 +40,7 @@ import { RealtimeEvents } from './realtime/realtime-events.js';
 import { authenticateAgent, authenticateOperator, createSocketServer } from './realtime/socket-server.js';
 import { SemanticLoopArea } from './semantic-loop/semantic-loop.area.js';
 import { NestLogger } from './telemetry/nest-logger.js';
-import { METRICS, SPANS, STORE } from './tokens.js';
+import { METRICS, RUNTIME_CONFIG, SPANS, STORE } from './tokens.js';
 
 /** Headers and first byte of a request; bodies have a limit of their own. */
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -82,7 +84,9 @@ export async function startGateway(settings: StartSettings, logger: Logger): Pro
   const store = app.get<DecisionStore>(STORE);
   try {
     const parts = await assemble(app, settings, logger, rawRoutes);
-    await app.listen(config.port, config.host);
+    await app.listen(config.port, config.host).catch((error: unknown) => {
+      throw cannotListen(error, config);
+    });
     parts.semanticLoop.startSidecar();
     planDrain(app, drain, parts);
   } catch (error) {
@@ -129,6 +133,9 @@ async function assemble(
   const store = app.get<DecisionStore>(STORE);
   const drain = app.get<Drain>(DRAIN);
   const refusal = (): IngestRefusal | null => (drain.isDraining ? 'draining' : store.refusal());
+
+  for (const warning of app.get<RuntimeConfigStore>(RUNTIME_CONFIG).effective().warnings)
+    logger.warn({ event: 'setting_unusable' }, warning);
 
   // One for both ways in: a key has one allowance.
   const rate = new IngestRate({

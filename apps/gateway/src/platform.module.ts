@@ -1,5 +1,4 @@
 /** What everything stands on: clock, ids, the open store. */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Global, Module } from '@nestjs/common';
 import type { Logger } from 'pino';
@@ -8,12 +7,11 @@ import { SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
 import type { DecisionStore, ProxyStore } from '#contracts';
 import { type Clock, randomIds, systemClock } from '#kernel';
 import type { GatewayConfig } from './config/config.js';
+import { CONFIG_VARIABLES } from './config/env.js';
 import { storeTelemetry } from './telemetry/store-telemetry.js';
 import { CLOCK, CONFIG, IDS, LOGGER, METRICS, PROXY_STORE, STORE } from './tokens.js';
 
 const DATABASE_FILE = 'observatory.db';
-/** Only the owner may look into the data folder. */
-const DATA_DIR_MODE = 0o700;
 
 @Global()
 @Module({
@@ -29,11 +27,17 @@ const DATA_DIR_MODE = 0o700;
         logger: Logger,
         metrics: Registry,
       ): Promise<DecisionStore> => {
-        mkdirSync(dataDir, { recursive: true, mode: DATA_DIR_MODE });
         // A gateway that can store nothing is of no use to anybody; whoever supervises it starts it anew.
         const onEvent = storeTelemetry(logger, metrics, () => process.exit(1));
         const store = new SqliteStore({ path: join(dataDir, DATABASE_FILE), clock, onEvent });
-        await store.open();
+        try {
+          await store.open();
+        } catch (error) {
+          const reason = error instanceof Error ? error.message : String(error);
+          throw new Error(
+            `${reason}. ${CONFIG_VARIABLES.dataDir}, here ${dataDir}, says where the store is.`,
+          );
+        }
         return store;
       },
     },

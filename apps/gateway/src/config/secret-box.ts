@@ -55,13 +55,26 @@ function fileKey(path: string): Buffer {
       flag: 'wx',
     });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    chmodSync(path, OWNER_ONLY);
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw cannotUse(path, error);
   }
-  const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64url');
+  const key = Buffer.from(readKey(path).trim(), 'base64url');
   if (key.length !== KEY_BYTES)
     throw new Error(
       `${path} does not hold a key of ${KEY_BYTES} bytes; restore it, or remove it and give keys again`,
     );
   return key;
 }
+
+function readKey(path: string): string {
+  try {
+    chmodSync(path, OWNER_ONLY);
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw cannotUse(path, error);
+  }
+}
+
+const cannotUse = (path: string, error: unknown): Error =>
+  new Error(
+    `${path} cannot be used (${(error as Error).message}); give that file to the user who runs this, or set OBSERVATORY_SECRET_KEY`,
+  );

@@ -2,6 +2,9 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Logger } from 'pino';
 
+/** Speakers of errors that Nest throws as well, and that whoever started it tells in words. */
+const THROWN_AS_WELL = ['ExceptionHandler', 'NestApplication'];
+
 export class NestLogger implements LoggerService {
   readonly #logger: Logger;
 
@@ -26,7 +29,7 @@ export class NestLogger implements LoggerService {
   }
 
   error(message: unknown, ...rest: unknown[]): void {
-    this.#write('error', message, rest);
+    this.#write(THROWN_AS_WELL.includes(String(rest.at(-1))) ? 'debug' : 'error', message, rest);
   }
 
   fatal(message: unknown, ...rest: unknown[]): void {

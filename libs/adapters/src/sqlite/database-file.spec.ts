@@ -78,7 +78,7 @@ describe('the database file', () => {
       },
       'it was written by a newer Observatory',
     ],
-    ['is a folder', (path: string) => mkdirSync(path), 'EISDIR'],
+    ['is a folder', (path: string) => mkdirSync(path), 'a folder stands in its place'],
   ])('is refused with a reason when it %s, and let go of', (_kind, prepare, reason) => {
     const path = join(folder, 'o.db');
     prepare(path);
@@ -90,7 +90,11 @@ describe('the database file', () => {
   it('is refused with a reason where it cannot be made', () => {
     writeFileSync(join(folder, 'file'), '');
     expect(() => openWriterConnection(settings(join(folder, 'file', 'o.db')))).toThrow(
-      /cannot open the store .*EEXIST/,
+      /cannot open the store .*file is a file, where a folder is needed/,
+    );
+    // Where Node's own recursive mkdir never comes back.
+    expect(() => openWriterConnection(settings('/proc/observatory/o.db'))).toThrow(
+      /no folder can be made there/,
     );
     expect(() => openReaderConnection(join(folder, 'absent.db'))).toThrow(/absent\.db: no such file/);
   });

@@ -2,16 +2,16 @@
  * Opens the database file: private to its owner, owned by one process at a time, migrated, in write-ahead mode.
  * Every reason not to is told in words for the person who started the server.
  */
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
+import { makeFolder } from './make-folder.js';
 import type { ThreadSettings } from './protocol.js';
 import { migrate } from './schema.js';
 import { SQLite } from './sqlite-library.js';
 
 /** Only who runs the server may read what agents wrote. */
 const FILE_MODE = 0o600;
-const FOLDER_MODE = 0o700;
 /** Waiting for a foreign reader or writer, such as the sqlite3 shell, before giving up. */
 const FOREIGN_LOCK_WAIT_MS = 5_000;
 /** Pages in the write-ahead log before it is folded into the database: rarer is cheaper, as hot pages are shared. */
@@ -32,7 +32,7 @@ export interface WriterConnection {
 export function openWriterConnection(settings: ThreadSettings): WriterConnection {
   const { path } = settings;
   return explained(path, () => {
-    mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE });
+    makeFolder(dirname(path));
     const hold = holdExclusively(`${path}.lock`);
     try {
       createPrivately(path);
@@ -103,6 +103,7 @@ function holdExclusively(lockPath: string): Database {
         'another Observatory process is using it; stop that one or choose another data directory',
       );
     }
+    if (isDamage(error)) throw new Error(`${lockPath} is not the lock it should be; remove that file`);
     throw error;
   }
 }
@@ -127,17 +128,30 @@ function explained<T>(path: string, open: () => T): T {
 export const cannotOpen = (path: string, error: unknown): Error =>
   new Error(`cannot open the store ${path}: ${reasonOf(error)}`, { cause: error });
 
+/** Of a database that is open: what is wrong with the file, if that is what the error says; else null. */
+export const damageDetail = (path: string, error: unknown): string | null =>
+  isDamage(error) ? `the store ${path} cannot be read: ${reasonOf(error)}` : null;
+
+const isDamage = (error: unknown): boolean => /^SQLITE_(NOTADB|CORRUPT)/.test(codeOf(error));
+
+/** SQLite would read another database's log into the backup without a word. */
+const HOW_TO_REPLACE = 'move it away together with its -wal file, then restore a backup or start anew';
+
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const code = codeOf(error);
-  if (code.startsWith('SQLITE_NOTADB')) return 'it is not an SQLite database';
-  if (code.startsWith('SQLITE_CORRUPT'))
-    return `it is damaged (${text}); restore it from a backup or move it away`;
-  if (code.startsWith('SQLITE_BUSY')) return 'another program has locked it';
-  if (code === 'SQLITE_FULL' || code === 'ENOSPC') return 'the disk is full';
-  if (code.startsWith('SQLITE_READONLY')) return 'it is not writable';
+  if (code.startsWith('SQLITE_NOTADB')) return `it is not an SQLite database; ${HOW_TO_REPLACE}`;
+  if (code.startsWith('SQLITE_CORRUPT')) return `it is damaged (${text}); ${HOW_TO_REPLACE}`;
+  if (code.startsWith('SQLITE_BUSY')) return 'another program has locked it; end that program';
+  if (code === 'SQLITE_FULL' || code === 'ENOSPC')
+    return 'the disk is full; make room, or choose another place';
+  if (code.startsWith('SQLITE_READONLY')) return 'it is not writable; give it to the user who runs this';
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
-    return `no permission to write there (${text})`;
-  if (code === 'SQLITE_CANTOPEN') return `no such file, or no permission to read it (${text})`;
+    return `no permission to write there (${text}); give it to the user who runs this, or choose another place`;
+  if (code === 'SQLITE_CANTOPEN')
+    return `no such file, no permission to read it, or no room for another (${text})`;
+  if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EINVAL'].includes(code))
+    return `no folder can be made there (${text}); choose another place`;
+  if (code === 'EISDIR') return `a folder stands in its place (${text}); move it away`;
   return text;
 }

@@ -2,6 +2,7 @@
  * What one of the store's threads does with a request. Free of the thread itself, so that the same code runs
  * in a worker and, for tests and small tools, in the caller's own thread.
  */
+import { damageDetail } from './database-file.js';
 import { diskFullDetail, isLocked } from './disk-full.js';
 import type { ThreadAnswer, ThreadFailure, ThreadRequest, ThreadSettings } from './protocol.js';
 import { SqliteReader } from './sqlite-reader.js';
@@ -26,7 +27,7 @@ export function openDatabaseThread(
       const result = serve(request);
       return { id: request.id, ok: true, result, durationMs: performance.now() - startedMs };
     } catch (error) {
-      return { id: request.id, ok: false, failure: toFailure(error) };
+      return { id: request.id, ok: false, failure: toFailure(settings.path, error) };
     }
   };
 }
@@ -49,9 +50,9 @@ function serveReads(settings: ThreadSettings) {
   };
 }
 
-function toFailure(error: unknown): ThreadFailure {
+function toFailure(path: string, error: unknown): ThreadFailure {
   const full = diskFullDetail(error);
   if (full !== null) return { reason: 'full', detail: full };
-  const detail = error instanceof Error ? error.message : String(error);
+  const detail = damageDetail(path, error) ?? (error instanceof Error ? error.message : String(error));
   return { reason: isLocked(error) ? 'busy' : 'failed', detail };
 }

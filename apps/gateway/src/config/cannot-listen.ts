@@ -1,0 +1,27 @@
+/** What the system says against listening, as the setting that is to be changed. */
+import { ConfigError } from '#kernel';
+import type { GatewayConfig } from './config.js';
+import { CONFIG_VARIABLES } from './env.js';
+
+/** The error itself where neither setting is at fault. */
+export function cannotListen(error: unknown, { host, port }: Pick<GatewayConfig, 'host' | 'port'>): unknown {
+  const ofPort = (remedy: string) => new ConfigError(CONFIG_VARIABLES.port, String(port), remedy);
+  switch ((error as NodeJS.ErrnoException | null)?.code) {
+    case 'EADDRINUSE':
+      return ofPort(`another program listens at ${host} there; end it, or choose another port.`);
+    case 'EACCES':
+      return ofPort('this user may not listen there; choose a port from 1024 up, such as 4000.');
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'EADDRNOTAVAIL':
+    case 'EAFNOSUPPORT':
+    case 'EINVAL':
+      return new ConfigError(
+        CONFIG_VARIABLES.host,
+        host,
+        'this machine has no such name or address; give 127.0.0.1 for itself alone, 0.0.0.0 for whoever reaches it.',
+      );
+    default:
+      return error;
+  }
+}

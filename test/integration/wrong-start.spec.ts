@@ -1,0 +1,158 @@
+/** Starts that cannot go well: each ends soon, with the setting that is at fault and what to do about it. */
+import { execFileSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { buildDecisionLog } from '#testing';
+import { type RunningGateway, type StartOptions, startGateway } from './start-gateway.js';
+
+const PAGE_BYTES = 4_096;
+
+const folder = mkdtempSync(join(tmpdir(), 'observatory-wrong-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What the person sees of a start that must fail. */
+async function refusal(options: StartOptions): Promise<string> {
+  let gateway: RunningGateway;
+  try {
+    gateway = await startGateway(options);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  await gateway.stop();
+  throw new Error('it started');
+}
+
+describe('a data folder that cannot be used stops the start with its setting and a remedy', () => {
+  const place = (name: string) => join(folder, name);
+  test.each([
+    [
+      'is a file',
+      () => {
+        writeFileSync(place('file'), '');
+        return place('file');
+      },
+      'is a file, where a folder is needed; choose another place',
+    ],
+    ['lies below a file', () => join(place('file'), 'sub'), 'no folder can be made there'],
+    ['lies where folders cannot be', () => '/proc/observatory', 'choose another place'],
+    [
+      'is a link to nowhere',
+      () => {
+        symlinkSync(place('nowhere'), place('link'));
+        return place('link');
+      },
+      'is a link to a place that does not exist; make that folder',
+    ],
+    [
+      'holds another file under the name of the database',
+      () => {
+        mkdirSync(place('text'));
+        writeFileSync(join(place('text'), 'observatory.db'), 'no database at all');
+        return place('text');
+      },
+      'it is not an SQLite database; move it away',
+    ],
+    [
+      'holds another file under the name of the lock',
+      () => {
+        mkdirSync(place('lock'));
+        writeFileSync(join(place('lock'), 'observatory.db.lock'), 'no lock at all');
+        return place('lock');
+      },
+      'observatory.db.lock is not the lock it should be; remove that file',
+    ],
+  ])('that %s', async (_title, prepare, remedy) => {
+    const dataDir = prepare();
+    const output = await refusal({ dataDir });
+    expect(output).toContain('exited with 1');
+    expect(output).toContain(remedy);
+    expect(output).toContain(`OBSERVATORY_DATA_DIR, here ${dataDir}, says where the store is.`);
+    // Words, and no error of the framework's in front of them.
+    expect(output).not.toContain('"stack"');
+  });
+
+  test('that is on a disk without room', async ({ skip }) => {
+    const mountPoint = place('full');
+    mkdirSync(mountPoint);
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=128k', 'tmpfs', mountPoint], { stdio: 'ignore' });
+    } catch {
+      if (process.env.CI === 'true') throw new Error('CI must be able to mount a tmpfs for this test');
+      return skip('mounting a tmpfs needs root');
+    }
+    try {
+      expect(await refusal({ dataDir: mountPoint })).toMatch(
+        /the disk is full; make room, or choose another place\. OBSERVATORY_DATA_DIR/,
+      );
+    } finally {
+      execFileSync('umount', ['-l', mountPoint]);
+    }
+  });
+});
+
+test('a database that is damaged in the middle, or cut short, is named together with what to do', async () => {
+  const dataDir = join(folder, 'damaged');
+  const gateway = await startGateway({ dataDir });
+  const log = (serial: number) =>
+    buildDecisionLog({
+      meta: { trace_id: `d-${serial}` },
+      action: { tool_output_summary: 'x'.repeat(4_000) },
+    });
+  for (let round = 0; round < 4; round += 1) {
+    const logs = Array.from({ length: 250 }, (_, index) => log(round * 250 + index));
+    expect((await gateway.ingest(logs)).ok).toBe(true);
+  }
+  await gateway.stop();
+  const path = join(dataDir, 'observatory.db');
+  const whole = readFileSync(path);
+  const damaged = Buffer.from(whole);
+  const middle = Math.floor(whole.length / 2 / PAGE_BYTES) * PAGE_BYTES;
+  damaged.fill(0xa5, middle, middle + 40 * PAGE_BYTES);
+  writeFileSync(path, damaged);
+  const namedDamage =
+    /damaged\/observatory\.db.*: it is damaged .*; move it away together with its -wal file, then restore a backup/;
+  expect(await refusal({ dataDir })).toMatch(namedDamage);
+
+  writeFileSync(path, whole);
+  truncateSync(path, Math.floor(whole.length / 2));
+  expect(await refusal({ dataDir })).toMatch(namedDamage);
+});
+
+describe('a place to listen at that cannot be had is named by its setting', () => {
+  test('a port that another program has', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as { port: number };
+    expect(await refusal({ env: { PORT: String(port) } })).toContain(
+      `PORT="${port}" cannot be used: another program listens at 127.0.0.1 there; end it, or choose another port.`,
+    );
+    other.close();
+  });
+
+  test.each(['192.0.2.9', 'no.such.host.invalid'])('the address %s, which is not ours', async (HOST) => {
+    // Secrets that are made at the start: fixed ones of tests are too weak beyond loopback, which would come first.
+    const env = { HOST, OBSERVATORY_AGENT_KEY: '', OBSERVATORY_OPERATOR_TOKEN: '' };
+    expect(await refusal({ env })).toContain(
+      `HOST="${HOST}" cannot be used: this machine has no such name or address; give 127.0.0.1`,
+    );
+  });
+});
+
+test('a setting that may change while it runs does not stop the start, but the log says what is in force', async () => {
+  const gateway = await startGateway({ env: { RETENTION_DAYS: 'forever' } });
+  expect(gateway.output()).toContain(
+    'RETENTION_DAYS is \\"forever\\", which cannot be used; retention_days is 30 instead.',
+  );
+  await gateway.stop();
+});
