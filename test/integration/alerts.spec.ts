@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { SMTPServer } from 'smtp-server';
 import { io } from 'socket.io-client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { SQLite } from '#adapters/sqlite';
 import { verifySignature } from '#domain/alerts';
 import { type Received, type Receiver, startReceiver, status } from './http-receiver.js';
 import { type RunningGateway, startGateway } from './start-gateway.js';
@@ -307,14 +308,14 @@ describe('a process that is killed', () => {
   });
 });
 
-describe('a process that is asked to stop while a delivery is under way', () => {
+describe('a process that ends while a delivery is under way', () => {
   /** A gateway of its own, one of whose notices has just arrived. */
   async function sending(receiver: Receiver) {
     const dataDir = mkdtempSync(join(tmpdir(), 'observatory-alerts-'));
     cleanUp.push(() => rmSync(dataDir, { recursive: true, force: true }));
     const first = await startGateway({ dataDir });
     const { channel, secret } = await createChannel(receiver.url, {}, first);
-    await watchLoops(channel.channel_id, first);
+    const { rule_id } = await watchLoops(channel.channel_id, first);
     await loop(first);
     const [sent] = await receiver.arrived(1);
     const startAgain = async () => {
@@ -322,9 +323,41 @@ describe('a process that is asked to stop while a delivery is under way', () => 
       cleanUp.push(() => second.stop());
       return second;
     };
-    return { first, sent: sent as Received, secret: secret ?? '', startAgain };
+    return { first, rule_id, sent: sent as Received, secret: secret ?? '', startAgain };
   }
   const idOf = ({ headers }: Received) => String(headers['x-observatory-delivery']);
+
+  it('killed, has the next one send the same again, once, whatever the first attempt is answered too late', async () => {
+    const late: (() => void)[] = [];
+    const receiver = await receive((_, response) => {
+      late.push(() => void response.writeHead(204).end());
+    });
+    const { first, rule_id, sent, startAgain } = await sending(receiver);
+    // Until it is on disk that somebody was told, a crash has the loop told anew, in a delivery of its own.
+    const database = new SQLite(join(first.dataDir, 'observatory.db'), { readonly: true });
+    const told = database.prepare('SELECT body FROM documents WHERE id = ?').pluck();
+    await expect.poll(() => told.get(`firing:${rule_id}`)).toContain('looper');
+    database.close();
+    await first.kill();
+
+    const second = await startAgain();
+    const [, again] = (await receiver.arrived(2)) as [Received, Received];
+    expect(idOf(again)).toBe(idOf(sent));
+    expect(again.body).toBe(sent.body);
+    const listed = async () => (await second.operator('GET', '/v1/alert-deliveries')).body.items;
+    // Under way again, and shown as what it is: neither a second row nor a state of its own.
+    expect(await listed()).toMatchObject([{ delivery_id: idOf(sent), state: 'pending', attempt_count: 0 }]);
+    for (const answer of late) answer();
+    await delivery((one) => one.delivery_id === idOf(sent) && one.state === 'delivered', second);
+    expect(await listed()).toMatchObject([
+      { delivery_id: idOf(sent), state: 'delivered', attempt_count: 1, last_error: null },
+    ]);
+    // Nothing was left to anybody: a third process has nothing to send.
+    await second.stop();
+    const third = await startAgain();
+    expect((await third.operator('GET', '/v1/alert-deliveries')).body.items).toHaveLength(1);
+    expect(receiver.received).toHaveLength(2);
+  });
 
   it('leaves one that nobody answers to the next, which sends the same again, signed', async () => {
     const receiver = await receive(() => undefined);

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Incident } from '#contracts';
-import { ATTEMPTS_MAX, CIRCUIT_FAILURES_MAX, CIRCUIT_OPEN_MS, verifySignature } from '#domain/alerts';
+import {
+  ATTEMPTS_MAX,
+  CIRCUIT_FAILURES_MAX,
+  CIRCUIT_OPEN_MS,
+  type SendOutcome,
+  verifySignature,
+} from '#domain/alerts';
 import { ADMIN, failed, fakeBox, incidentOf, settle, startAlerts, WEBHOOK } from './alerts-harness.js';
 import { RUNNING_PER_TENANT_MAX } from './lane-rota.js';
 
@@ -167,6 +173,44 @@ describe('a delivery', () => {
     expect(alerts.states()).toEqual(['pending']);
     alerts.store.isFull = false;
     await alerts.time.pass(5_000);
+    await settle();
+    expect(alerts.states()).toEqual(['delivered']);
+    expect(alerts.sent).toHaveLength(1);
+  });
+
+  it('that has arrived is not sent again by Retry before its outcome is written', async () => {
+    const alerts = await withChannel();
+    alerts.script.answer = async () => {
+      alerts.store.isFull = true;
+      return { ok: true };
+    };
+    fire(alerts);
+    await settle();
+    expect(alerts.states()).toEqual(['pending']);
+    const [id = ''] = alerts.store.rows.keys();
+    expect(await alerts.area.retry(ADMIN, id)).toMatchObject({ state: 'delivered', attempt_count: 1 });
+    alerts.store.isFull = false;
+    await alerts.time.pass(5_000);
+    await settle();
+    expect(alerts.states()).toEqual(['delivered']);
+    expect(alerts.sent).toHaveLength(1);
+  });
+
+  it('that arrives while Retry looks for it is not sent again', async () => {
+    const alerts = await withChannel();
+    let arrive = (_: SendOutcome) => {};
+    alerts.script.answer = () => new Promise((resolve) => (arrive = resolve));
+    fire(alerts);
+    await settle();
+    const [id = ''] = alerts.store.rows.keys();
+    const read = alerts.store.delivery.bind(alerts.store);
+    alerts.store.delivery = async (...asked) => {
+      const found = await read(...asked);
+      arrive({ ok: true });
+      await settle();
+      return found;
+    };
+    expect(await alerts.area.retry(ADMIN, id)).toMatchObject({ state: 'delivered' });
     await settle();
     expect(alerts.states()).toEqual(['delivered']);
     expect(alerts.sent).toHaveLength(1);

@@ -112,13 +112,13 @@ export class DeliveryQueue {
    * @throws ObservatoryError delivery_not_found
    */
   async retry(tenantId: string, deliveryId: string): Promise<AlertDelivery> {
-    const stored = await this.#options.store.delivery(tenantId, deliveryId);
-    if (stored === null) throw new ObservatoryError('delivery_not_found');
+    const stored = await this.#stored(tenantId, deliveryId);
     const known = this.#lanes.get(stored.channel_id)?.entries.get(deliveryId);
     const nowMs = this.#options.clock.nowMs();
     if (known?.isRunning || known?.isWriting) return structuredClone(known.delivery);
-    if (known === undefined && stored.state === 'delivered') return stored;
+    // Where the store refused the outcome, only we know that it has arrived.
     const delivery = known?.delivery ?? stored;
+    if (delivery.state === 'delivered') return structuredClone(delivery);
     if (delivery.state === 'dead') Object.assign(delivery, { attempt_count: 0, last_error: null });
     Object.assign(delivery, { state: 'pending', next_attempt_at_ms: nowMs, finished_at_ms: null });
     const times = { dueMs: nowMs, sinceMs: nowMs };
@@ -174,6 +174,17 @@ export class DeliveryQueue {
     const { delivery_id, channel_id, notice } = entry.delivery;
     this.#lanes.open(notice.tenant_id, channel_id).entries.set(delivery_id, entry);
     return entry;
+  }
+
+  /** @throws ObservatoryError delivery_not_found */
+  async #stored(tenantId: string, deliveryId: string): Promise<AlertDelivery> {
+    const { store } = this.#options;
+    let stored = await store.delivery(tenantId, deliveryId);
+    // All that are pending are ours: one that is not has been finished since it was read.
+    const isOurs = stored !== null && this.#lanes.get(stored.channel_id)?.entries.has(deliveryId);
+    if (stored?.state === 'pending' && !isOurs) stored = await store.delivery(tenantId, deliveryId);
+    if (stored === null) throw new ObservatoryError('delivery_not_found');
+    return stored;
   }
 
   /** Starts what is due, as far as there is room; then sleeps until the next is. */
