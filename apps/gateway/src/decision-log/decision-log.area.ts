@@ -18,7 +18,7 @@ import {
   TOPICS,
 } from '#contracts';
 import { EntropyTracker } from '#domain/entropy/writer';
-import type { Clock, IdSource } from '#kernel';
+import { type Clock, type IdSource, steadyClock } from '#kernel';
 import type { ControlDesk } from '../hitl/control-desk.js';
 import type { LiveHub } from '../realtime/live-hub.js';
 import { AlertBoard, GROUP_COUNT_MAX } from './alert-board.js';
@@ -129,7 +129,7 @@ export class DecisionLogArea {
     });
     this.sample = new SampleLoop(this.interceptor, clock, ids);
     this.#details = new SessionDetails(store, this.registry, tracker, desk, proxyStore);
-    this.#retention = new Retention(clock, config, store, events);
+    this.#retention = new Retention({ nowMs: () => clock.nowMs(), ...steadyClock }, config, store, events);
     this.sessions = {
       find: (key) => this.registry.find(key),
       setControl: (key, control) => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { RUNTIME_CONFIG_DEFAULTS, type RuntimeConfigSource } from '#contracts';
-import { systemClock } from '#kernel';
+import { steadyClock, systemClock } from '#kernel';
 import { Retention } from './retention.js';
 
 const config = { get: (key: keyof typeof RUNTIME_CONFIG_DEFAULTS) => RUNTIME_CONFIG_DEFAULTS[key] };
@@ -17,8 +17,13 @@ test('a run that takes longer than a minute is not joined by others', async () =
   const enforceRetention = vi.fn(
     () => new Promise<{ deleted_count: number }>((settle) => (finish = () => settle({ deleted_count: 0 }))),
   );
-  const events = { storeFailed: vi.fn() };
-  const retention = new Retention(systemClock, config as RuntimeConfigSource, { enforceRetention }, events);
+  const events = { storeFailed: vi.fn(), warn: vi.fn() };
+  const retention = new Retention(
+    { ...systemClock, ...steadyClock },
+    config as RuntimeConfigSource,
+    { enforceRetention },
+    events,
+  );
   retention.start();
   await vi.advanceTimersByTimeAsync(3 * 60_000);
   expect(enforceRetention).toHaveBeenCalledTimes(1);

@@ -1,4 +1,8 @@
-/** Deletes what is older or larger than the runtime configuration allows, once a minute. */
+/**
+ * Deletes what is older or larger than the runtime configuration allows, once a minute. A wall clock that is set forward
+ * makes everything old at a stroke, be it by mistake or because a machine slept: age goes by the time before, until the new
+ * one has stood for hours. One that is set back is believed at once, for it deletes less. What a start finds is not doubted.
+ */
 import {
   type DecisionStore,
   RUNTIME_CONFIG_DEFAULTS,
@@ -6,22 +10,33 @@ import {
   type RuntimeConfigSource,
   runtimeConfigSchema,
 } from '#contracts';
-import type { Clock } from '#kernel';
+import type { Clock, SteadyClock } from '#kernel';
 import type { IngestEvents } from './ingest-events.js';
 
 const INTERVAL_MS = 60_000;
-const DAY_MS = 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Ahead of the steady clock by more than this since the last run, the wall clock has been set. */
+export const SET_FORWARD_MS = HOUR_MS;
+/** ... and is believed after this. */
+export const BELIEVED_AFTER_MS = 12 * HOUR_MS;
 
 export class Retention {
   #timer: NodeJS.Timeout | undefined;
   #isRunning = false;
+  /** Wall clock less steady clock, as believed. */
+  #offsetMs: number;
+  /** Steady time at which the wall clock was found set forward; null: it is believed. */
+  #doubtedSinceMs: number | null = null;
 
   constructor(
-    private readonly clock: Clock,
+    private readonly clock: Clock & SteadyClock,
     private readonly config: RuntimeConfigSource,
     private readonly store: Pick<DecisionStore, 'enforceRetention'>,
-    private readonly events: Pick<IngestEvents, 'storeFailed'>,
-  ) {}
+    private readonly events: Pick<IngestEvents, 'storeFailed' | 'warn'>,
+  ) {
+    this.#offsetMs = clock.nowMs() - clock.steadyMs();
+  }
 
   start(): void {
     this.#timer = setInterval(() => void this.enforce(), INTERVAL_MS);
@@ -39,11 +54,12 @@ export class Retention {
   async enforce(): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;
+    const nowMs = this.#believedMs();
     const days = this.#number('retention_days');
     const bytes = this.#number('retention_bytes');
     try {
       await this.store.enforceRetention({
-        beforeMs: days > 0 ? this.clock.nowMs() - days * DAY_MS : null,
+        beforeMs: days > 0 ? nowMs - days * DAY_MS : null,
         bytesMax: bytes > 0 ? bytes : null,
       });
     } catch (error) {
@@ -51,6 +67,28 @@ export class Retention {
     } finally {
       this.#isRunning = false;
     }
+  }
+
+  /** Now, or what it would be had nobody set the clock forward. */
+  #believedMs(): number {
+    const steadyMs = this.clock.steadyMs();
+    const offsetMs = this.clock.nowMs() - steadyMs;
+    const aheadMs = offsetMs - this.#offsetMs;
+    if (aheadMs > SET_FORWARD_MS) {
+      if (this.#doubtedSinceMs === null) this.#tellDoubt(aheadMs);
+      this.#doubtedSinceMs ??= steadyMs;
+      if (steadyMs - this.#doubtedSinceMs < BELIEVED_AFTER_MS) return steadyMs + this.#offsetMs;
+    }
+    this.#doubtedSinceMs = null;
+    this.#offsetMs = offsetMs;
+    return steadyMs + offsetMs;
+  }
+
+  #tellDoubt(aheadMs: number): void {
+    this.events.warn(
+      `the clock is ${(aheadMs / HOUR_MS).toFixed(1)} h ahead of the time that has passed; nothing is deleted for its age ` +
+        `by it for ${BELIEVED_AFTER_MS / HOUR_MS} h: if it is wrong, set it right before`,
+    );
   }
 
   /** An unusable value deletes nothing it should not: the default is in force instead. */

@@ -1,7 +1,8 @@
 /**
  * Deleting what is too old or too much, in pieces small enough that no write waits long for one. Held steps, the
  * audit, controls, incidents, spend sums, documents and deliveries that are pending are never touched. Rows are visited in order of seq, which is the order of their age: a piece
- * stops at the first row that is young enough, and never scans the table.
+ * stops at the first row that is young enough, and never scans the table. What a wrong clock has stamped with a time to
+ * come is young for so much longer, and what came after it waits as long: nothing goes too early for it.
  */
 import type { Database } from 'better-sqlite3';
 import { AGED_TABLES, type AgedTable, type RetentionPiece } from './protocol.js';

@@ -1,0 +1,103 @@
+/** What retention leaves where somebody sets the clock. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { SqliteStore } from '#adapters/sqlite';
+import { RUNTIME_CONFIG_DEFAULTS, type RuntimeConfigSource } from '#contracts';
+import { buildStepRow, FakeClock } from '#testing';
+import { BELIEVED_AFTER_MS, Retention, SET_FORWARD_MS } from './retention.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const KEPT_MS = RUNTIME_CONFIG_DEFAULTS.retention_days * DAY_MS;
+const config = { get: (key: keyof typeof RUNTIME_CONFIG_DEFAULTS) => RUNTIME_CONFIG_DEFAULTS[key] };
+
+let folder: string;
+let clock: FakeClock;
+let store: SqliteStore;
+let retention: Retention;
+let warnings: string[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'observatory-clock-'));
+  clock = new FakeClock();
+  await start();
+});
+afterEach(async () => {
+  await store.close();
+  await rm(folder, { recursive: true });
+});
+
+async function start(): Promise<void> {
+  store = new SqliteStore({ path: join(folder, 'o.db'), clock, workerUrl: null, durability: 'process' });
+  await store.open();
+  warnings = [];
+  const events = {
+    storeFailed: (_what: string, error: unknown) => {
+      throw error;
+    },
+    warn: (message: string) => void warnings.push(message),
+  };
+  retention = new Retention(clock, config as RuntimeConfigSource, store, events);
+}
+
+const receive = (trace_id: string) =>
+  store.appendSteps([buildStepRow({ trace_id, received_at_ms: clock.nowMs() })]);
+const left = async () => (await store.stepsAfter(0, 100)).map(({ trace_id }) => trace_id);
+
+/** Runs as the timer would, but once an hour. */
+async function pass(ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += HOUR_MS) {
+    clock.advance(Math.min(HOUR_MS, ms - passed));
+    await retention.enforce();
+  }
+}
+
+test('a clock that is set forward by a year and back again costs nothing', async () => {
+  await receive('before');
+  await pass(HOUR_MS);
+  const rightMs = clock.nowMs();
+  clock.set(rightMs + 365 * DAY_MS);
+  await retention.enforce();
+  await pass(BELIEVED_AFTER_MS - HOUR_MS);
+  expect(warnings).toEqual([expect.stringContaining('the clock is 8760.0 h ahead')]);
+  clock.set(rightMs + BELIEVED_AFTER_MS);
+  await pass(2 * HOUR_MS);
+  await receive('after');
+  expect(await left()).toEqual(['before', 'after']);
+  expect(warnings).toHaveLength(1);
+});
+
+test('a clock that stays set forward is believed in the end', async () => {
+  await receive('before');
+  clock.advance(SET_FORWARD_MS);
+  clock.set(clock.nowMs() + KEPT_MS + DAY_MS);
+  await retention.enforce();
+  expect(await left()).toEqual(['before']);
+  await pass(BELIEVED_AFTER_MS);
+  expect(await left()).toEqual([]);
+});
+
+test('while it is doubted, what is old by the time before goes as ever', async () => {
+  await receive('old');
+  await pass(KEPT_MS - HOUR_MS);
+  await receive('young');
+  clock.set(clock.nowMs() + 365 * DAY_MS);
+  await pass(2 * HOUR_MS);
+  expect(await left()).toEqual(['young']);
+});
+
+test('a clock that is set back is believed at once, and so is what a start finds', async () => {
+  await receive('before');
+  clock.set(clock.nowMs() - 365 * DAY_MS);
+  await receive('behind');
+  await pass(KEPT_MS + DAY_MS);
+  // Stamped earlier, but behind what is young: it waits for that.
+  expect(await left()).toEqual(['before', 'behind']);
+  clock.set(clock.nowMs() + 365 * DAY_MS);
+  await store.close();
+  await start();
+  await retention.enforce();
+  expect(await left()).toEqual([]);
+});
