@@ -61,7 +61,7 @@ export class AgentDirectory {
   /** Stops by the kill switch whose write is not over: what is written meanwhile does not undo them. */
   readonly #unwritten = new Map<AgentScope, AgentPolicy>();
   /** Those whose write was refused. */
-  readonly #unsaved: UnsavedStops;
+  readonly #unsaved: UnsavedStops<AgentScope>;
   readonly #killSwitchPlaces: FairShare;
 
   constructor(parts: AgentDirectoryParts) {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Incident, OperatorPrincipal } from '#contracts';
+import { systemTimer } from '../hitl/timer.js';
 import type { Reactivation } from './agent-directory.js';
 import { AgentsController } from './agents.controller.js';
 import { IncidentDesk, type IncidentDeskParts } from './incident-desk.js';
@@ -23,6 +24,7 @@ function deskFor(answer: Reactivation, hasMoment: boolean) {
       publish: (_tenant: string, _topic: string, { incident_id }: Incident) => void done.push(incident_id),
     },
     alerts: { note: ({ kind }: { kind: string }) => void done.push(kind) },
+    timer: systemTimer,
     nowMs: () => 0,
   } as unknown as IncidentDeskParts);
   const controller = new AgentsController({ incidents: desk, views: { touch: () => undefined } } as never);

@@ -3,6 +3,7 @@
  * reactivates the agent, which forgets the windows so that it starts afresh.
  */
 import {
+  type AgentScope,
   agentScope,
   type Incident,
   type LivePublisher,
@@ -12,8 +13,10 @@ import {
 } from '#contracts';
 import type { KillSwitchWindows } from '#domain/kill-switch';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
+import type { Timer } from '../hitl/timer.js';
 import type { AgentDirectory, Reactivation } from './agent-directory.js';
 import type { ProxyEvents } from './proxy-events.js';
+import { UnsavedStops } from './unsaved-stops.js';
 import { windowPrefix } from './window-key.js';
 
 export interface IncidentDeskParts {
@@ -22,20 +25,28 @@ export interface IncidentDeskParts {
   store: Pick<ProxyStore, 'appendIncident' | 'incidents'>;
   live: LivePublisher;
   alerts: Pick<AlertMonitor, 'note'>;
-  events: ProxyEvents;
+  events: Pick<ProxyEvents, 'killed' | 'incidentUnsaved'>;
+  timer: Timer;
   nowMs: () => number;
 }
 
 /** Incidents shown at once in the live snapshot. */
 const SNAPSHOT_COUNT = 50;
+/** Incidents kept in memory while the store refuses them; a further one is shown to who looks on, and lost. */
+export const UNSAVED_INCIDENTS_MAX = 500;
+
+const incidentKey = (scope: AgentScope, incidentId: string): string => `${scope}\0${incidentId}`;
 
 export class IncidentDesk {
   readonly #parts: IncidentDeskParts;
   /** Incidents on their way to the store. */
   readonly #writing = new Set<Promise<unknown>>();
+  /** Under `incidentKey`. */
+  readonly #unsaved: UnsavedStops<string>;
 
   constructor(parts: IncidentDeskParts) {
     this.#parts = parts;
+    this.#unsaved = new UnsavedStops(parts.timer);
   }
 
   /** At once in force; written and told behind. Never throws. */
@@ -53,10 +64,15 @@ export class IncidentDesk {
       threshold: incident.threshold,
       incident_id: incident.incident_id,
     });
-    const written: Promise<unknown> = store
-      .appendIncident(tenantId, incident)
-      .then((seq) => live.publish(tenantId, TOPICS.incidents, { ...incident, seq }))
+    const key = incidentKey(agentScope(tenantId, incident.agent_id), incident.incident_id);
+    const write = async () => {
+      const seq = await store.appendIncident(tenantId, incident);
+      this.#unsaved.delete(key);
+      live.publish(tenantId, TOPICS.incidents, { ...incident, seq });
+    };
+    const written: Promise<unknown> = write()
       .catch((error: unknown) => {
+        if (this.#unsaved.size < UNSAVED_INCIDENTS_MAX) this.#unsaved.add(key, write);
         events.incidentUnsaved(incident.incident_id, error);
         live.publish(tenantId, TOPICS.incidents, incident);
       })
@@ -64,7 +80,7 @@ export class IncidentDesk {
     this.#writing.add(written);
   }
 
-  /** Resolves when every incident opened so far is kept, or told as unsaved. */
+  /** Resolves when every incident opened so far is kept, or told as unsaved: such a one is written again until it is kept. */
   async settled(): Promise<void> {
     await Promise.all(this.#writing);
   }
@@ -73,6 +89,9 @@ export class IncidentDesk {
   async reactivate(by: OperatorPrincipal, agentId: string): Promise<Reactivation> {
     const { agents, store, live } = this.#parts;
     const scope = agentScope(by.tenant_id, agentId);
+    // What is not in the store could not be closed there, and would be open again after the next start.
+    await this.settled();
+    await this.#unsaved.writeNow(incidentKey(scope, ''));
     const outcome = await agents.reactivate(scope, by, () => this.#forget(by.tenant_id, agentId));
     if (outcome !== 'already_active') {
       const { items } = await store.incidents({

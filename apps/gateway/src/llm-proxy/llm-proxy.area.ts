@@ -142,6 +142,7 @@ export class LlmProxyArea {
       live,
       alerts,
       events,
+      timer: systemTimer,
       nowMs: () => clock.nowMs(),
     });
     this.log = new CallLog({

@@ -1,35 +1,43 @@
 /**
- * Stops by the kill switch that the store refused, such as on a full disk: written again until it takes them, for an agent
- * whose stop nobody wrote down would run again after the next start. Bounded by the places for stops, see `AgentPolicies`:
- * who is not told apart any longer is stopped already.
+ * Stops by the kill switch, or the evidence for them, that the store refused, such as on a full disk: written again until it
+ * takes them, for an agent whose stop nobody wrote down would run again after the next start. Whoever adds bounds them: stops
+ * by their places, see `AgentPolicies`, as who is not told apart any longer is stopped already; evidence by `IncidentDesk`.
  */
-import type { AgentScope } from '#contracts';
 import type { Timer } from '../hitl/timer.js';
 
 const WRITE_AGAIN_MS = 5_000;
 
-export class UnsavedStops {
+export class UnsavedStops<Key extends string> {
   readonly #timer: Timer;
-  readonly #writes = new Map<AgentScope, () => Promise<void>>();
+  readonly #writes = new Map<Key, () => Promise<void>>();
   #isArmed = false;
 
   constructor(timer: Timer) {
     this.#timer = timer;
   }
 
-  has(scope: AgentScope): boolean {
-    return this.#writes.has(scope);
+  has(key: Key): boolean {
+    return this.#writes.has(key);
   }
 
-  /** @param write tried until it resolves; whatever is written of the agent meanwhile is told by `delete` */
-  add(scope: AgentScope, write: () => Promise<void>): void {
-    this.#writes.set(scope, write);
+  get size(): number {
+    return this.#writes.size;
+  }
+
+  /** @param write tried until `delete` tells that it, or what makes it needless, is written */
+  add(key: Key, write: () => Promise<void>): void {
+    this.#writes.set(key, write);
     this.#arm();
   }
 
   /** The store holds what is in force. */
-  delete(scope: AgentScope): void {
-    this.#writes.delete(scope);
+  delete(key: Key): void {
+    this.#writes.delete(key);
+  }
+
+  /** Those whose key begins so, now. Rejects as the first that is refused does. */
+  async writeNow(prefix: string): Promise<void> {
+    for (const [key, write] of this.#writes) if (key.startsWith(prefix)) await write();
   }
 
   #arm(): void {
@@ -45,12 +53,12 @@ export class UnsavedStops {
 
   /** Up to the first that is refused: the others would be, too. It is the last of the next round. */
   async #writeAgain(): Promise<void> {
-    for (const [scope, write] of this.#writes) {
+    for (const [key, write] of this.#writes) {
       try {
         await write();
       } catch {
-        this.#writes.delete(scope);
-        this.#writes.set(scope, write);
+        this.#writes.delete(key);
+        this.#writes.set(key, write);
         return;
       }
     }
