@@ -314,6 +314,7 @@ describe('a process that ends while a delivery is under way', () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'observatory-alerts-'));
     cleanUp.push(() => rmSync(dataDir, { recursive: true, force: true }));
     const first = await startGateway({ dataDir });
+    cleanUp.push(() => first.kill());
     const { channel, secret } = await createChannel(receiver.url, {}, first);
     const { rule_id } = await watchLoops(channel.channel_id, first);
     await loop(first);
