@@ -48,6 +48,8 @@ export interface LlmRequest {
   newest: NewestTurn;
   /** Upper bound the caller set on output tokens; null = none. */
   output_tokens_max: number | null;
+  /** Answers asked for at once (`n`, `candidateCount`); absent where the vendor gives one only. */
+  choice_count?: number;
   /** Messages in the request, of all roles. */
   message_count: number;
 }
@@ -60,6 +62,8 @@ export interface LlmAnswer {
   /** Text of the first choice, refusals included, reasoning not. */
   text: string;
   tool_calls: LlmToolCall[];
+  /** What the vendor wrote beside these, which is not kept and costs all the same: further choices, reasoning it shows. Absent: none. */
+  chars_beside?: number;
   /** Null: unfinished, or the vendor said nothing. */
   finish: FinishReason | null;
   usage: Usage | null;

@@ -35,6 +35,7 @@ test('reads what it let go of anew, and knows the rest without', () => {
     model: 'm',
     stream: true,
     output_tokens_max: 7,
+    choice_count: 1,
     asked: before?.newest.user_text,
     askedFirst: 'Where is it?',
   });

@@ -44,7 +44,8 @@ export interface BodyHolder {
 }
 
 /** What is left of a request once its texts are let go. */
-export interface RequestSummary extends Pick<LlmRequest, 'model' | 'stream' | 'output_tokens_max'> {
+export interface RequestSummary
+  extends Pick<LlmRequest, 'model' | 'stream' | 'output_tokens_max' | 'choice_count'> {
   /** How the newest question begins, "" if the turn is none; and the first one. */
   asked: string;
   askedFirst: string;
@@ -211,12 +212,14 @@ const summaryOf = ({
   model,
   stream,
   output_tokens_max,
+  choice_count = 1,
   newest,
   first_user_text,
 }: LlmRequest): RequestSummary => ({
   model,
   stream,
   output_tokens_max,
+  choice_count,
   asked: beginningOf(newest.user_text),
   askedFirst: beginningOf(first_user_text),
 });

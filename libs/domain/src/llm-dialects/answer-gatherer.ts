@@ -8,6 +8,7 @@ export class AnswerGatherer {
   usage: Usage | null = null;
   failed = false;
   answerId: string | null = null;
+  charsBeside = 0;
   /** Something came that is neither text nor a call, or cannot be put where it was. */
   isLossy = false;
   /** A bound was reached: text or calls are missing. */
@@ -75,12 +76,13 @@ export class AnswerGatherer {
   toAnswer(): LlmAnswer {
     const tool_calls: LlmToolCall[] = [];
     for (const call of this.#calls.values()) if (call.name !== '') tool_calls.push({ ...call });
-    const { model, finish, usage, failed, answerId: answer_id } = this;
+    const { model, finish, usage, failed, answerId: answer_id, charsBeside } = this;
     const lossless = !this.isLossy && !this.isTruncated && !failed && tool_calls.length === this.#calls.size;
     return {
       model,
       text: this.#text,
       tool_calls,
+      ...(charsBeside > 0 && { chars_beside: charsBeside }),
       finish,
       usage: usage && { ...usage },
       failed,

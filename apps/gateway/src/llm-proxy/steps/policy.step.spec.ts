@@ -55,7 +55,7 @@ const usage = (input_tokens: number, output_tokens: number): Usage => ({
 });
 
 /** What is counted against the agent once a call has ended like this. */
-async function countedAfter(ending: Partial<ProxyCall>) {
+async function countedAfter(ending: Partial<ProxyCall>, body = BODY) {
   const clock = new FakeClock();
   const limiter = new MemoryRateLimiter({ clock });
   const caps = new SessionCaps({ clock });
@@ -75,8 +75,8 @@ async function countedAfter(ending: Partial<ProxyCall>) {
   call.scope = SCOPE;
   call.sessionKey = SESSION;
   call.dialect = dialectFor('openai', 'POST', '/chat/completions');
-  call.body = Buffer.from(BODY);
-  call.readAs(JSON.parse(BODY));
+  call.body = Buffer.from(body);
+  call.readAs(JSON.parse(body));
   expect(step.run?.(call)).toBeUndefined();
   step.settle?.(Object.assign(call, ending));
   const windows = limitWindows(SCOPE, POLICY, { requests: 1, tokens: 1, costMicroUsd: 1 }, clock.nowMs());
@@ -161,6 +161,25 @@ describe('what stays counted when a call ends without a whole answer', () => {
     expect(await countedAfter({ ...good, answer: answer({ text: 'x'.repeat(4 * 30) }) })).toEqual(
       counted(INPUT_TOKENS + 30),
     );
+  });
+
+  test('an answer whose usage nobody told has used the text of all its choices', async () => {
+    const good = { isAnswered: true, status: 200, wasTakenUp: true } as const;
+    const two = answer({ text: 'x'.repeat(4 * 30), chars_beside: 4 * 70, finish: 'stop' });
+    expect(await countedAfter({ ...good, answer: two })).toEqual(counted(INPUT_TOKENS + 100));
+    expect(await countedAfter({ ...good, answer: { ...two, usage: usage(20, 7) } })).toEqual(counted(27));
+  });
+
+  test('several choices are estimated as so many answers, and who leaves after the first has not had them all', async () => {
+    const body = BODY.replace('{', '{"n":3,');
+    const input = Math.ceil(body.length / 4);
+    const cut = { ...LEFT, wasTakenUp: true };
+    expect(await countedAfter(cut, body)).toEqual(counted(input + 3 * OUTPUT_TOKENS_ESTIMATE));
+    const first = answer({ text: 'done', finish: 'stop' });
+    expect(await countedAfter({ ...cut, answer: first }, body)).toEqual(
+      counted(input + 3 * OUTPUT_TOKENS_ESTIMATE),
+    );
+    expect(await countedAfter({ ...cut, answer: first })).toEqual(counted(INPUT_TOKENS + 1));
   });
 
   test('a client that leaves behind the last word has used what the vendor said', async () => {

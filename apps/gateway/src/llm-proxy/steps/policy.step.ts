@@ -89,7 +89,13 @@ function takeLimits(
 
 function estimateOf(call: ProxyCall): Usage {
   if (call.unread?.isFree) return NO_TOKENS;
-  return estimateUsage(bytesOf(call), (call.summary ?? call.unread)?.output_tokens_max ?? null);
+  return estimateUsage(bytesOf(call), outputTokensMax(call));
+}
+
+/** Of a request that sets no bound a guess, for each of the answers that it asks for. */
+function outputTokensMax({ summary, unread }: ProxyCall): number {
+  const bound = (summary ?? unread)?.output_tokens_max ?? null;
+  return bound ?? OUTPUT_TOKENS_ESTIMATE * (summary?.choice_count ?? 1);
 }
 
 const windowsOf = (
@@ -127,7 +133,8 @@ function usedBy(call: ProxyCall): Usage | null {
   // Nobody reads what it took.
   if (summary === null) return estimateOf(call);
   const tokensSeen = Math.ceil(charsOf(answer) / 4);
-  const hasEnd = answer !== null && answer.finish !== null;
+  // The end of one of several choices is not the answer's.
+  const hasEnd = answer !== null && answer.finish !== null && (summary.choice_count ?? 1) === 1;
   if (call.isAnswered || hasEnd) {
     if (answer?.usage) return answer.usage;
     // An answer that says nothing at all, such as one of OpenAI's background mode, is no sign of what was used.
@@ -136,15 +143,14 @@ function usedBy(call: ProxyCall): Usage | null {
   // What the vendor said of usage so far, if anything, is not what it will charge.
   if (isBrokenOff(call) || (call.wasShutDown && tokensSeen > 0))
     return estimateUsage(bytesOf(call), tokensSeen);
-  const tokensMax = summary.output_tokens_max ?? OUTPUT_TOKENS_ESTIMATE;
-  return estimateUsage(bytesOf(call), Math.max(tokensSeen, tokensMax));
+  return estimateUsage(bytesOf(call), Math.max(tokensSeen, outputTokensMax(call)));
 }
 
 /** As far as it could be read. */
 const charsOf = (answer: LlmAnswer | null): number =>
   (answer?.tool_calls ?? []).reduce(
     (chars, { name, arguments: json }) => chars + name.length + json.length,
-    answer?.text.length ?? 0,
+    (answer?.text.length ?? 0) + (answer?.chars_beside ?? 0),
   );
 
 /** By the upstream, in mid-answer, in which the agent has no part. Where no answer had begun, the status is our refusal's. */

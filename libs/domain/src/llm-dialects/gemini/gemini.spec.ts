@@ -17,6 +17,7 @@ const ANSWER = {
   model: 'gemini-2.5-flash',
   text: 'I\'ll look for Gdańsk "}]{.',
   tool_calls: [{ id: null, name: 'find_trains', arguments: '{"to":"Gdańsk"}' }],
+  chars_beside: 'thinking'.length,
   finish: 'tool_calls',
   usage: {
     input_tokens: 100,
@@ -61,6 +62,7 @@ describe('generateContent requests', () => {
         attachment_digests: [],
       },
       output_tokens_max: 400,
+      choice_count: 1,
       message_count: 3,
     });
   });
@@ -88,7 +90,8 @@ describe('generateContent requests', () => {
       },
       PATH,
     );
-    expect(request).toMatchObject({ system_text: 'sys', first_user_text: 'hi', output_tokens_max: 14 });
+    expect(request).toMatchObject({ system_text: 'sys', first_user_text: 'hi' });
+    expect(request).toMatchObject({ output_tokens_max: 14, choice_count: 2 });
     expect(request.newest.user_text).toBe('hi');
     expect(request.newest.attachment_digests).toHaveLength(2);
   });
@@ -171,6 +174,19 @@ describe('streamGenerateContent', () => {
     for (const stream of [`data: ${error}\n\n`, `[${error}]`, error, `[{"candidates":[]}\n,\n${error}\n]`]) {
       expect(readStream(stream).answer()).toMatchObject({ failed: true, finish: null });
     }
+  });
+
+  it('counts what further candidates write, and thoughts that are shown', () => {
+    const piece = (index: number, ...parts: object[]) => ({ index, content: { parts } });
+    const first = piece(0, { text: 'hm', thought: true }, { text: 'a' });
+    const stream = [
+      { candidates: [first, piece(1, { text: 'other' })] },
+      { candidates: [piece(2, { functionCall: { name: 'f', args: { a: 1 } } })] },
+    ];
+    const answer = readStream(JSON.stringify(stream)).answer();
+    expect(answer).toMatchObject({ text: 'a', tool_calls: [], lossless: false });
+    expect(answer.chars_beside).toBe('hmotherf{"a":1}'.length);
+    expect(gemini.readAnswer(stream).chars_beside).toBe(answer.chars_beside);
   });
 
   it('ignores half an element, and one that is not JSON', () => {

@@ -23,6 +23,7 @@ export function readGeminiRequest(body: unknown, path: string): LlmRequest {
     first_user_text: textOf(asRecord(contents.find(isUser))?.parts, readPart),
     newest: readNewest(contents),
     output_tokens_max: each === null ? null : asBound(each * candidates),
+    choice_count: candidates,
     message_count: contents.length,
   };
 }

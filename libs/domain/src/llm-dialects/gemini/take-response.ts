@@ -1,7 +1,7 @@
 /** A whole answer is one `GenerateContentResponse`, a stream a series of them: both are gathered here. */
 import type { FinishReason, LlmAnswer, Usage } from '#contracts';
 import { AnswerGatherer } from '../answer-gatherer.js';
-import { asCount, asList, asName, asRecord, type JsonRecord } from '../read-json.js';
+import { asCount, asList, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { usageOf } from '../usage.js';
 import { field, functionCallOf, readFunctionCall, readPart } from './fields.js';
 import { isPlainResponse } from './lossless.js';
@@ -29,7 +29,9 @@ export function takeResponse(gatherer: AnswerGatherer, value: unknown): void {
   if (asRecord(response.error)) gatherer.failed = true;
   gatherer.model = asName(field(response, 'modelVersion', 'model_version')) ?? gatherer.model;
   gatherer.usage = readGeminiUsage(field(response, 'usageMetadata', 'usage_metadata')) ?? gatherer.usage;
-  const candidate = asList(response.candidates).map(asRecord).find(isFirstCandidate);
+  const candidates = asList(response.candidates).map(asRecord);
+  const candidate = candidates.find(isFirstCandidate);
+  for (const other of candidates) if (other !== candidate) gatherer.charsBeside += writtenChars(other);
   for (const part of asList(asRecord(candidate?.content)?.parts)) takePart(gatherer, asRecord(part));
   gatherer.finish = readFinish(response, candidate, gatherer.callCount > 0) ?? gatherer.finish;
 }
@@ -37,12 +39,22 @@ export function takeResponse(gatherer: AnswerGatherer, value: unknown): void {
 const isFirstCandidate = (candidate: JsonRecord | undefined): boolean =>
   candidate !== undefined && (candidate.index === undefined || candidate.index === 0);
 
+/** All that is written in a candidate of which nothing is kept. */
+function writtenChars(candidate: JsonRecord | undefined): number {
+  return asList(asRecord(candidate?.content)?.parts).reduce<number>((chars, value) => {
+    const part = asRecord(value);
+    const call = part && readFunctionCall(functionCallOf(part));
+    return chars + asText(part?.text).length + (call ? call.name.length + call.arguments.length : 0);
+  }, 0);
+}
+
 function takePart(gatherer: AnswerGatherer, part: JsonRecord | undefined): void {
   if (!part) return;
   const { text } = readPart(part);
   // Only text, then calls, can be written again.
   if (text && gatherer.callCount > 0) gatherer.isLossy = true;
   if (text !== undefined) gatherer.addText(text);
+  else gatherer.charsBeside += asText(part.text).length;
   const read = readFunctionCall(functionCallOf(part));
   const call = read && gatherer.openCall(gatherer.callCount);
   if (!call) return;

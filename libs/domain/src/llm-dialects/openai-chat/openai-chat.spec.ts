@@ -42,6 +42,7 @@ describe('Chat Completions requests', () => {
         attachment_digests: [],
       },
       output_tokens_max: 800,
+      choice_count: 1,
       message_count: 6,
     });
   });
@@ -95,6 +96,8 @@ describe('Chat Completions requests', () => {
     expect(read([], { max_tokens: 100, n: 3 }).output_tokens_max).toBe(300);
     expect(read([], { max_tokens: -1 }).output_tokens_max).toBeNull();
     expect(read([]).output_tokens_max).toBeNull();
+    expect(read([], { n: 3 })).toMatchObject({ output_tokens_max: null, choice_count: 3 });
+    for (const n of [0, '3', null]) expect(read([], { n }).choice_count).toBe(1);
   });
 
   it('puts an injected text first, and leaves the request it is given, and odd ones, as they are', () => {
@@ -124,6 +127,7 @@ describe('Chat Completions answers', () => {
       answer_id: 'chatcmpl-Bx1',
       // It has a second choice.
       lossless: false,
+      chars_beside: 'another choice'.length,
     });
   });
 
@@ -186,6 +190,27 @@ describe('Chat Completions streams', () => {
     const stream = chunk('a') + noise + chunk('other', 1) + chunk('b');
     expect(readStream(stream + chunk('c').slice(0, -1)).answer().text).toBe('ab');
     expect(readStream(`${stream}data: [DONE]\n\n${chunk('c')}`).answer().text).toBe('ab');
+  });
+
+  it('counts what is written beside the first choice: the others, their calls, and reasoning that is shown', () => {
+    const chunk = (index: number, delta: object) =>
+      `data: ${JSON.stringify({ choices: [{ index, delta }] })}\n\n`;
+    const call = (body: object) => ({ tool_calls: [{ index: 0, function: body }] });
+    const stream = [
+      chunk(0, { reasoning_content: 'Hm, ' }),
+      chunk(0, { reasoning: 'well.', reasoning_details: [{ text: 'well.' }] }),
+      chunk(0, { content: 'first' }),
+      chunk(1, { content: 'second' }),
+      chunk(2, { reasoning_content: 'so' }),
+      chunk(2, { refusal: 'No.' }),
+      chunk(3, call({ name: 'look', arguments: '' })),
+      chunk(3, call({ arguments: '{"a":1}' })),
+      chunk(4, { function_call: { name: 'f', arguments: '{}' } }),
+      chunk(5, { audio: { transcript: 'Hi' } }),
+    ];
+    const answer = readStream(stream.join('')).answer();
+    expect(answer).toMatchObject({ text: 'first', tool_calls: [], lossless: false });
+    expect(answer.chars_beside).toBe('Hm, well.secondsoNo.look{"a":1}f{}Hi'.length);
   });
 
   it('takes [DONE] for the end without the blank line after it', () => {

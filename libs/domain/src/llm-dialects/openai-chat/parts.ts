@@ -1,6 +1,6 @@
 /** Content parts of Chat Completions, and the calls in its messages. */
 import type { LlmToolCall } from '#contracts';
-import { firstText, type PartReading } from '../content-parts.js';
+import { firstText, type PartReading, textOf } from '../content-parts.js';
 import { asJsonText, asList, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
 
 export function readChatPart(part: JsonRecord): PartReading {
@@ -25,16 +25,35 @@ export function readChatPart(part: JsonRecord): PartReading {
 /** Undefined for what names no function. Takes a call of the `tool_calls` list and the older `function_call` alike. */
 export function readChatCall(value: unknown): LlmToolCall | undefined {
   const call = asRecord(value);
-  const body = asRecord(call?.function) ?? asRecord(call?.custom) ?? call;
+  const body = callBody(call);
   const name = asName(body?.name);
   if (!call || !body || name === null) return undefined;
   return { id: asName(call.id), name, arguments: asJsonText(body.arguments ?? body.input) };
 }
 
+const callBody = (call: JsonRecord | undefined): JsonRecord | undefined =>
+  asRecord(call?.function) ?? asRecord(call?.custom) ?? call;
+
 /** The calls of an assistant message, in order. */
 export function readChatCalls(message: JsonRecord): LlmToolCall[] {
   const calls = [...asList(message.tool_calls), message.function_call].map(readChatCall);
   return calls.filter((call) => call !== undefined);
+}
+
+/** Reasoning, as compatible vendors show it under one name or another. */
+export const reasoningChars = (message: JsonRecord): number =>
+  (asText(message.reasoning_content) || asText(message.reasoning)).length;
+
+/** All that is written in a choice of which nothing is kept, or in a piece of one. */
+export function writtenChars(message: JsonRecord): number {
+  const text = textOf(message.content, readChatPart, '') + asText(message.refusal);
+  const spoken = asText(asRecord(message.audio)?.transcript);
+  let chars = reasoningChars(message) + text.length + spoken.length;
+  for (const value of [...asList(message.tool_calls), message.function_call]) {
+    const body = callBody(asRecord(value));
+    chars += asText(body?.name).length + asJsonText(body?.arguments ?? body?.input).length;
+  }
+  return chars;
 }
 
 export const isFirstChoice = (choice: JsonRecord | undefined): boolean =>

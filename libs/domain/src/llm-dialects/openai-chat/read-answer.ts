@@ -3,7 +3,7 @@ import type { FinishReason, LlmAnswer } from '#contracts';
 import { textOf } from '../content-parts.js';
 import { asList, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { isPlainChoice, isPlainEnvelope } from './lossless.js';
-import { isFirstChoice, readChatCalls, readChatPart } from './parts.js';
+import { isFirstChoice, readChatCalls, readChatPart, reasoningChars, writtenChars } from './parts.js';
 import { readChatUsage } from './usage.js';
 
 export function readChatAnswer(body: unknown): LlmAnswer {
@@ -12,10 +12,15 @@ export function readChatAnswer(body: unknown): LlmAnswer {
   const choice = choices.find(isFirstChoice);
   const message = asRecord(choice?.message) ?? {};
   const tool_calls = readChatCalls(message);
+  const charsBeside = choices.reduce(
+    (chars, other) => (other === choice ? chars : chars + writtenChars(asRecord(other?.message) ?? {})),
+    reasoningChars(message),
+  );
   return {
     model: asName(answer.model),
     text: messageText(message),
     tool_calls,
+    ...(charsBeside > 0 && { chars_beside: charsBeside }),
     finish: chatFinish(choice?.finish_reason, tool_calls.length > 0),
     usage: readChatUsage(answer.usage),
     failed: answer.error !== undefined && answer.error !== null,

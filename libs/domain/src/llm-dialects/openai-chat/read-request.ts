@@ -11,6 +11,8 @@ export function readChatRequest(body: unknown): LlmRequest {
   const request = asRecord(body) ?? {};
   const messages = asList(request.messages);
   const system: string[] = [];
+  const each = asBound(request.max_completion_tokens) ?? asBound(request.max_tokens);
+  const choices = asBound(request.n) ?? 1;
   let firstUser: string | null = null;
   for (const value of messages) {
     const message = asRecord(value);
@@ -26,7 +28,8 @@ export function readChatRequest(body: unknown): LlmRequest {
     first_user_text: firstUser ?? '',
     end_user: endUser(request),
     newest: readNewest(messages),
-    output_tokens_max: outputTokensMax(request),
+    output_tokens_max: each === null ? null : asBound(each * choices),
+    choice_count: choices,
     message_count: messages.length,
   };
 }
@@ -75,9 +78,3 @@ const functionKey = (name: unknown): string => `function\n${asText(name)}`;
 
 const resultKey = (result: JsonRecord): string =>
   result.role === 'function' ? functionKey(result.name) : asText(result.tool_call_id);
-
-/** Over all choices asked for. */
-function outputTokensMax(request: JsonRecord): number | null {
-  const each = asBound(request.max_completion_tokens) ?? asBound(request.max_tokens);
-  return each === null ? null : asBound(each * (asBound(request.n) ?? 1));
-}

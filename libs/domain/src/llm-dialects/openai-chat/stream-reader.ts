@@ -15,7 +15,7 @@ import {
 } from '../read-json.js';
 import { SseReader } from '../sse.js';
 import { isPlainChoice, isPlainEnvelope } from './lossless.js';
-import { isFirstChoice, readChatPart } from './parts.js';
+import { isFirstChoice, readChatPart, reasoningChars, writtenChars } from './parts.js';
 import { chatFinish } from './read-answer.js';
 import { readChatUsage } from './usage.js';
 
@@ -66,7 +66,9 @@ export class ChatStreamReader implements StreamReader {
     for (const value of asList(chunk.choices)) {
       const choice = asRecord(value);
       this.#gatherer.isLossy ||= !isPlainChoice(choice, choice?.delta ?? {});
-      if (choice && isFirstChoice(choice)) this.#readChoice(choice);
+      if (!choice) continue;
+      if (isFirstChoice(choice)) this.#readChoice(choice);
+      else this.#gatherer.charsBeside += writtenChars(asRecord(choice.delta) ?? {});
     }
   }
 
@@ -74,6 +76,7 @@ export class ChatStreamReader implements StreamReader {
     this.#finishReason = asName(choice.finish_reason) ?? this.#finishReason;
     const delta = asRecord(choice.delta);
     if (!delta) return;
+    this.#gatherer.charsBeside += reasoningChars(delta);
     if (delta.content) this.#gatherer.addText(textOf(delta.content, readChatPart, ''));
     if (delta.refusal) this.#gatherer.addText(asText(delta.refusal));
     const audio = asRecord(delta.audio);
