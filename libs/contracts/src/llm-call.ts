@@ -62,7 +62,7 @@ export const callCacheSchema = z.object({
   age_s: z.number(),
   /** Null for an exact match. */
   cosine: z.number().nullable(),
-  /** Null: the model has no price. */
+  /** Null: unknown, as the model has no price, or the call is not paid for by the token. */
   saved_usd: z.number().nullable(),
 });
 export type CallCache = z.infer<typeof callCacheSchema>;

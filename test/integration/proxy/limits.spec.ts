@@ -1,5 +1,5 @@
 /** An agent's limits hold whatever its client does with its calls. */
-import OpenAI from 'openai';
+import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { respondEvents, respondJson, ScriptedUpstream } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
@@ -144,4 +144,37 @@ test('what is embedded, or completed in the older way, is paid for, and a list i
   // Paid for in another way: nobody here knows how much, and nobody says that it was nothing.
   await client('painter').images.generate({ model: 'dall-e-3', prompt: 'a boat' });
   await expect.poll(() => callsOf('painter')).toMatchObject([{ cost_usd: null }]);
+});
+
+test('an upload that is paid for in another way costs nobody knows what, and does not pass a spent budget', async () => {
+  const usage = { prompt_tokens: 200, completion_tokens: 0, total_tokens: 200 };
+  upstream.script((_call, response) => respondJson(response, 200, { id: 'x', text: 'Hello.', usage }));
+  const agent = 'listener';
+  await limit(agent, { tokens_per_minute: 1_000 });
+  const openai = client(agent);
+  const file = () => toFile(Buffer.alloc(100_000), 'sound.wav');
+  const listen = async () => openai.audio.transcriptions.create({ model: 'whisper-1', file: await file() });
+  const paint = async () =>
+    openai.images.edit({ model: 'gpt-image-1', image: await file(), prompt: 'a boat' });
+  const keep = async () => openai.files.create({ purpose: 'user_data', file: await file() });
+  expect(await listen()).toMatchObject({ text: 'Hello.' });
+  await paint();
+  await keep();
+  await expect
+    .poll(() => callsOf(agent))
+    .toMatchObject([
+      { path: '/files', cost_usd: 0 },
+      { path: '/images/edits', cost_usd: null },
+      { path: '/audio/transcriptions', cost_usd: null },
+    ]);
+
+  // What the vendor says of this one's usage spends the budget to its end.
+  await limit(agent, { budget_day_usd: 0.00003 });
+  const messages = [{ role: 'user' as const, content: 'hi' }];
+  await openai.chat.completions.create({ model: 'gpt-4o-mini', messages, max_tokens: 1 });
+  await expect.poll(async () => (await agentOf(agent)).spend.day.spent_usd).toBe(0.00003);
+  for (const call of [listen, paint])
+    await expect(call()).rejects.toMatchObject({ status: 429, code: 'budget_exceeded' });
+  await keep();
+  expect(upstream.calls).toHaveLength(5);
 });

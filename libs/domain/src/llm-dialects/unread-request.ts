@@ -1,6 +1,7 @@
 /**
  * What a request on a path that no dialect reads may use. It is passed through as it came; but an agent that embeds, completes in
- * the older way or compacts is paid for like any other, and one that asks for a list or counts tokens is not.
+ * the older way or compacts is paid for like any other, one that sends a recording or a picture costs nobody knows what, and one
+ * that asks for a list, counts tokens or leaves a file costs nothing.
  */
 import { routedPath } from './path-match.js';
 import { asBound, asModel, asRecord } from './read-json.js';
@@ -10,30 +11,34 @@ export interface UnreadRequest {
   model: string | null;
   /** Null: it sets no bound. */
   output_tokens_max: number | null;
-  /** Takes no tokens at all. */
-  isFree: boolean;
+  /** `unknown`: it is paid for by the minute, the picture or the like; its bytes say nothing of tokens. */
+  takes: 'nothing' | 'tokens' | 'unknown';
 }
 
-const FREE: UnreadRequest = { model: null, output_tokens_max: 0, isFree: true };
+const FREE: UnreadRequest = { model: null, output_tokens_max: 0, takes: 'nothing' };
+const UPLOAD: UnreadRequest = { model: null, output_tokens_max: 0, takes: 'unknown' };
 const COUNTS = /(?:\/count_tokens|\/input_tokens|:counttokens)$/;
 const EMBEDS = /(?:\/embeddings|:(?:batch)?embedcontents?)$/;
 const WRITES = /\/(?:completions|responses\/compact)$/;
+/** Whole files, files in parts, and skills, which are files. */
+const KEEPS = /\/(?:files|uploads\/[^/]+\/parts|skills|skills\/[^/]+\/versions)$/;
 const MODEL_IN_PATH = /\/models\/([^/]+):[^/:]+$/;
 
-/** @param body as parsed; undefined where it is no JSON, such as an upload, or where there is none */
+/** @param body as parsed; its bytes where it is no JSON, such as an upload; undefined where there is none */
 export function readUnreadRequest(method: string, path: string, body: unknown): UnreadRequest {
   const plain = routedPath(path);
   const place = plain.toLowerCase();
   if (method.toUpperCase() !== 'POST' || body === undefined || COUNTS.test(place)) return FREE;
+  if (body instanceof Uint8Array) return KEEPS.test(place) ? FREE : UPLOAD;
   const request = asRecord(body) ?? {};
   if (EMBEDS.test(place)) {
     const model = asModel(MODEL_IN_PATH.exec(plain)?.[1]) ?? asModel(request.model);
-    return { model, output_tokens_max: 0, isFree: false };
+    return { model, output_tokens_max: 0, takes: 'tokens' };
   }
   const each = asBound(request.max_tokens);
   return {
     model: WRITES.test(place) ? asModel(request.model) : null,
     output_tokens_max: each === null ? null : asBound(each * (asBound(request.n) ?? 1)),
-    isFree: false,
+    takes: 'tokens',
   };
 }

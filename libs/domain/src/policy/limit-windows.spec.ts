@@ -49,9 +49,9 @@ describe('limitWindows', () => {
     expect(starts).toEqual([Date.UTC(2026, 0, 1), Date.UTC(2026, 1, 1), Date.UTC(2025, 11, 1)]);
   });
 
-  it('takes nothing from a budget for a model without a price, and still counts its tokens', () => {
+  it('takes next to nothing from a budget where the cost is unknown, which a spent one has not, and still counts its tokens', () => {
     const windows = limitWindows(AGENT, LIMITS, { ...ESTIMATE, costMicroUsd: null }, LEAP_NOON);
-    expect(windows.map(({ amount }) => amount)).toEqual([1, 1_200, 0, 0, 0]);
+    expect(windows.map(({ amount }) => amount)).toEqual([1, 1_200, 1, 1, 1]);
   });
 
   it('never lets two agents share a counter, whatever their ids hold', () => {

@@ -25,9 +25,12 @@ export interface LimitEstimate {
   requests: number;
   /** Input and output. */
   tokens: number;
-  /** Micro-USD; null: the model has no price, and takes nothing from a budget. */
+  /** Micro-USD; null: unknown, and takes `UNKNOWN_COST_MICRO_USD` from a budget. */
   costMicroUsd: number | null;
 }
+
+/** Of a call under way. Next to nothing, and yet more than is left of a budget that is spent. */
+export const UNKNOWN_COST_MICRO_USD = 1;
 
 /** What it did use. Null or absent: unknown, and the estimate stands. */
 export interface RealUsage {
@@ -58,7 +61,7 @@ export function limitWindows(
   const keys = keysOf(agent);
   const windows: NamedWindow[] = [];
   const { requests, tokens, costMicroUsd } = estimate;
-  const cost = costMicroUsd ?? 0;
+  const cost = costMicroUsd ?? UNKNOWN_COST_MICRO_USD;
   if (limits.requests_per_minute !== null)
     windows.push(sliding(keys, 'requests_per_minute', limits.requests_per_minute, requests, MINUTE_MS));
   if (limits.tokens_per_minute !== null)

@@ -27,6 +27,9 @@ describe('the caps of a session', () => {
     expect(caps.decide(SESSION, COST, 4_000)).toEqual({ allowed: true });
     expect(caps.decide(SESSION, COST, 4_001)).toEqual({ allowed: false, cap: 'session_cost_usd_max' });
     expect(caps.decide(SESSION, COST, null)).toEqual({ allowed: true });
+    caps.record(SESSION, 4_000);
+    expect(caps.decide(SESSION, COST, 0)).toEqual({ allowed: true });
+    expect(caps.decide(SESSION, COST, null)).toEqual({ allowed: false, cap: 'session_cost_usd_max' });
   });
 
   it('count time from the first call, and to the last millisecond', () => {

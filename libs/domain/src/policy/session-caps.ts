@@ -4,7 +4,7 @@
  */
 import type { AgentLimits, SessionKey } from '#contracts';
 import { type Clock, TtlLru } from '#kernel';
-import { toMicroUsd } from './limit-windows.js';
+import { toMicroUsd, UNKNOWN_COST_MICRO_USD } from './limit-windows.js';
 
 const SESSION_COUNT_MAX = 100_000;
 const SESSION_IDLE_MS = 86_400_000;
@@ -77,7 +77,7 @@ export class SessionCaps {
       return { allowed: false, cap: 'session_calls_max' };
     if (
       session_cost_usd_max !== null &&
-      (use?.costMicroUsd ?? 0) + (costMicroUsd ?? 0) > toMicroUsd(session_cost_usd_max)
+      (use?.costMicroUsd ?? 0) + (costMicroUsd ?? UNKNOWN_COST_MICRO_USD) > toMicroUsd(session_cost_usd_max)
     )
       return { allowed: false, cap: 'session_cost_usd_max' };
     if (

@@ -55,14 +55,14 @@ const usage = (input_tokens: number, output_tokens: number): Usage => ({
 });
 
 /** What is counted against the agent once a call has ended like this. */
-async function countedAfter(ending: Partial<ProxyCall>, body = BODY) {
+async function countedAfter(ending: Partial<ProxyCall>, body = BODY, price: ModelPrice | null = PRICE) {
   const clock = new FakeClock();
   const limiter = new MemoryRateLimiter({ clock });
   const caps = new SessionCaps({ clock });
   const step = policyStep({
     agents: { restriction: () => POLICY },
     standing: () => undefined,
-    prices: { price: () => PRICE },
+    prices: { price: () => price },
     limiter,
     caps,
     clock,
@@ -180,6 +180,12 @@ describe('what stays counted when a call ends without a whole answer', () => {
       counted(input + 3 * OUTPUT_TOKENS_ESTIMATE),
     );
     expect(await countedAfter({ ...cut, answer: first })).toEqual(counted(INPUT_TOKENS + 1));
+  });
+
+  test('a call whose cost nobody knows has taken nothing from a budget once it is over', async () => {
+    const whole = answer({ text: 'done', finish: 'stop', usage: usage(20, 7) });
+    const good = { isAnswered: true, status: 200, wasTakenUp: true, answer: whole } as const;
+    expect(await countedAfter(good, BODY, null)).toEqual({ ...counted(27), microUsd: 0, spent: null });
   });
 
   test('a client that leaves behind the last word has used what the vendor said', async () => {

@@ -66,8 +66,7 @@ function takeLimits(
   nowMs: number,
 ): Verdict | undefined | Promise<Verdict | undefined> {
   const estimate = estimateOf(call);
-  const price = parts.prices.price(call.tenantId, call.model);
-  const cost = price === null ? null : costMicroUsd(price, estimate);
+  const cost = costOf(parts.prices, call, estimate);
   if (call.sessionKey !== null) {
     const decision = parts.caps.decide(call.sessionKey, policy, cost);
     if (!decision.allowed) return capped(decision.cap);
@@ -88,7 +87,8 @@ function takeLimits(
 }
 
 function estimateOf(call: ProxyCall): Usage {
-  if (call.unread?.isFree) return NO_TOKENS;
+  if (call.unread?.takes === 'nothing') return NO_TOKENS;
+  if (call.unread?.takes === 'unknown') return NOT_IN_TOKENS;
   return estimateUsage(bytesOf(call), outputTokensMax(call));
 }
 
@@ -168,6 +168,9 @@ const NO_TOKENS: Readonly<Usage> = {
   reasoning_tokens: 0,
 };
 
+/** Paid for by something else, so that no price here says how much. */
+const NOT_IN_TOKENS: Readonly<Usage> = { ...NO_TOKENS };
+
 /** Micro-USD; null: the model has no price. What came back names the model most exactly. */
 function costOf(prices: PolicyParts['prices'], call: ProxyCall, usage: Usage | null): number | null {
   if (usage === null || usage === NO_TOKENS) return 0;
@@ -190,7 +193,12 @@ function giveBack(
   const real =
     usage === null
       ? NOTHING_USED
-      : { requests: 1, tokens: usage.input_tokens + usage.output_tokens, costMicroUsd: cost };
+      : {
+          requests: 1,
+          tokens: usage.input_tokens + usage.output_tokens,
+          // Never known, it takes nothing; no longer known, what it was estimated at.
+          costMicroUsd: cost ?? (taken.costMicroUsd === null ? 0 : null),
+        };
   const changes = corrections(windowsOf(call, taken), real, taken.takenAtMs);
   if (changes.length > 0) limiter.correct(changes).catch(onLimiterFailed);
 }

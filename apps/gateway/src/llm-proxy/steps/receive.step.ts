@@ -105,13 +105,13 @@ function parseObject(bytes: Buffer): unknown {
 }
 
 /**
- * Undefined for an upload, and for what is no body; null for JSON that nobody can read, which is the upstream's to refuse.
+ * The bytes themselves of an upload; undefined for what is no body; null for JSON that nobody can read, which is the upstream's to refuse.
  * What looks like an object is read whatever it is called: many servers look no further than that either.
  */
 function jsonIfAny({ incoming, body }: ProxyCall): unknown {
-  if (body === null) return undefined;
+  if (body === null || body.length === 0) return undefined;
   const isCalledJson = /[/+]json\b/i.test(incoming.headers['content-type'] ?? '');
-  if (!isCalledJson && body.find((byte) => byte > SPACE) !== OPENING_BRACE) return undefined;
+  if (!isCalledJson && body.find((byte) => byte > SPACE) !== OPENING_BRACE) return body;
   try {
     return passedBound(body, JSON_BOUNDS) === null ? JSON.parse(body.toString('utf8')) : null;
   } catch {
