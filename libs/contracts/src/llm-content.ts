@@ -30,6 +30,11 @@ export interface NewestTurn {
   tool_results: LlmToolResult[];
   /** Images, audio and files in it, by a digest of their content or their URL; they are content too. */
   attachment_digests: string[];
+  /**
+   * The last turn and the model's words behind it, as JSON, of a request that ends in them and so brings nothing new: an
+   * answer to be gone on with. Absent: it ends otherwise.
+   */
+  continued?: string;
 }
 
 export interface LlmRequest {

@@ -21,7 +21,7 @@ export interface Excerpt {
 }
 
 export const excerptOfRequest = ({ newest }: LlmRequest): Excerpt => ({
-  prompt: cut(newest.user_text, EXCERPT_CHARS_MAX),
+  prompt: cut(newest.continued ?? newest.user_text, EXCERPT_CHARS_MAX),
   response: null,
   toolCalls: newest.tool_results.slice(0, CALL_COUNT_MAX).map(({ call, text }) => ({
     name: cut(call?.name ?? '', CALL_CHARS_MAX),

@@ -8,7 +8,8 @@
  *   are two steps. Two results are similar when their words are nearly the same *and* every digit is the same: from
  *   41 % to 42 % is progress, also in the middle of a long page where the SimHash alone would not see it, while a
  *   result that only renames a temporary file is still the same answer.
- * - Images and files count as the same only when they are the same bytes.
+ * - Images and files count as the same only when they are the same bytes, and so does an answer that is to be gone on with:
+ *   one that has grown by a word since is progress.
  */
 import type { LlmRequest, LlmToolResult } from '#contracts';
 import {
@@ -37,7 +38,7 @@ export interface PromptPrint {
   /** By call, so that calls made at the same time may come back in any order. */
   readonly results: readonly ResultPrint[];
   readonly resultCount: number;
-  /** "" without images or files. */
+  /** With an answer that is to be gone on with, if any; "" without images or files. */
   readonly attachments: string;
 }
 
@@ -56,7 +57,8 @@ export function promptPrint({ newest }: LlmRequest, madeCallKeys: readonly strin
     text: fingerprint(newest.user_text),
     results: prints.length > 1 ? prints.sort(byKey) : prints,
     resultCount: results.length,
-    attachments: rawFingerprint(newest.attachment_digests.join('\n'))?.exact ?? '',
+    attachments:
+      rawFingerprint([...newest.attachment_digests, newest.continued ?? ''].join('\n'))?.exact ?? '',
   };
 }
 

@@ -1,27 +1,35 @@
 /** Where the model's last word ends in a list of messages: what comes after it is what a request brings. */
 import type { NewestTurn } from '#contracts';
 import { DIALECT_LIMITS } from './dialect-limits.js';
-import { asRecord, type JsonRecord } from './read-json.js';
+import { asJsonText, asRecord, asText, type JsonRecord } from './read-json.js';
 
-export const emptyTurn = (): NewestTurn => ({ user_text: '', tool_results: [], attachment_digests: [] });
+export const emptyTurn = (continued?: string): NewestTurn => ({
+  user_text: '',
+  tool_results: [],
+  attachment_digests: [],
+  ...(continued !== undefined && { continued }),
+});
 
 export interface NewestBounds {
   /** Index of the first message of the newest turn; the model's last message is before it. */
   start: number;
   /** Index after its last message: less than the list's length where the client ends with a prefill. */
   end: number;
+  /** @see NewestTurn.continued */
+  continued: string | undefined;
 }
 
 /**
  * A short assistant text at the very end is a prefill: words the client puts into the model's mouth, so the turn it
- * belongs to is the one before it. A long one is an answer being continued, which brings nothing new.
+ * belongs to is the one before it. A long one is an answer being continued, which brings nothing new; but a client that
+ * has the same one continued again and again repeats itself, which only the whole of it can tell.
  *
  * @param isModel whether the model said this message
  * @param plainText the message's text if it holds nothing but text, else null
  */
 export function findNewest(
   messages: readonly unknown[],
-  isModel: (message: JsonRecord) => boolean,
+  isModel: IsModel,
   plainText: (message: JsonRecord) => string | null,
 ): NewestBounds {
   let end = messages.length;
@@ -30,11 +38,36 @@ export function findNewest(
     const text = plainText(last);
     if (text !== null && text.length <= DIALECT_LIMITS.prefillCharsMax) end -= 1;
   }
-  let start = end;
-  while (start > 0) {
-    const message = asRecord(messages[start - 1]);
-    if (message && isModel(message)) break;
-    start -= 1;
-  }
-  return { start, end };
+  const start = startOfTurn(messages, end, isModel);
+  return { start, end, continued: start === end ? continuedTurn(messages, end, isModel) : undefined };
 }
+
+type IsModel = (message: JsonRecord) => boolean;
+
+/** Index behind the model's last message before `end`. */
+export function startOfTurn(messages: readonly unknown[], end: number, isModel: IsModel): number {
+  let start = end;
+  while (start > 0 && !isModelAt(messages, start - 1, isModel)) start -= 1;
+  return start;
+}
+
+/** @param end behind a message of the model, or of nothing at all */
+export function continuedTurn(
+  messages: readonly unknown[],
+  end: number,
+  isModel: IsModel,
+): string | undefined {
+  let start = end;
+  while (start > 0 && isModelAt(messages, start - 1, isModel)) start -= 1;
+  // What the system says is no part of a turn, and may tell the time.
+  const turn = messages.slice(startOfTurn(messages, start, isModel)).filter((message) => !isSystem(message));
+  return turn.length === 0 ? undefined : asJsonText(turn);
+}
+
+function isModelAt(messages: readonly unknown[], index: number, isModel: IsModel): boolean {
+  const message = asRecord(messages[index]);
+  return message !== undefined && isModel(message);
+}
+
+const isSystem = (message: unknown): boolean =>
+  /^(?:system|developer)$/.test(asText(asRecord(message)?.role));

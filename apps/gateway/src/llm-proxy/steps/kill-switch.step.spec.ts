@@ -28,8 +28,8 @@ function setUp() {
     killResponse: 'message',
   });
   /** One question asked and answered with the same words each time. @returns what was decided */
-  const ask = (of: { cache: CallCache | null; isSessionInferred: boolean }): string => {
-    const call = callOf(`call-${serial++}`);
+  const ask = (of: { cache: CallCache | null; isSessionInferred: boolean }, messages = QUESTION): string => {
+    const call = callOf(`call-${serial++}`, messages);
     call.isSessionInferred = of.isSessionInferred;
     const verdict = step.run?.(call);
     if (verdict !== undefined) return (verdict as { decision: string }).decision;
@@ -51,13 +51,12 @@ const ANSWER: LlmAnswer = {
   answer_id: null,
 };
 
-function callOf(id: string): ProxyCall {
+const QUESTION: object[] = [{ role: 'user', content: 'When are you open on Saturday, please?' }];
+
+function callOf(id: string, messages: object[]): ProxyCall {
   const target = { upstream: 'openai', agentId: null, path: '/chat/completions', query: '' };
   const call = new ProxyCall(id, 5, target, {} as IncomingMessage, {} as ServerResponse);
-  const body = {
-    model: 'm',
-    messages: [{ role: 'user', content: 'When are you open on Saturday, please?' }],
-  };
+  const body = { model: 'm', messages };
   const dialect = dialectFor('openai', 'POST', '/chat/completions') as Dialect;
   Object.assign(call, {
     principal: { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: 'default' } as AgentPrincipal,
@@ -99,5 +98,45 @@ describe('a replay from the cache', () => {
       said.push(ask({ cache: EXACT, isSessionInferred: true }));
     }
     expect(said).toEqual(Array(5).fill(['forwarded', 'cached']).flat().with(-1, 'killed'));
+  });
+});
+
+describe('a request that ends in words of the model', () => {
+  const LONG = 'Here is the whole answer, in the order in which it was asked for: '.repeat(8);
+  const model = (content: string) => ({ role: 'assistant', content });
+  const user = (content: string) => ({ role: 'user', content });
+  const NAMED = { cache: null, isSessionInferred: false };
+  /** What was decided of twenty requests. */
+  const run = (messages: (n: number) => object[]): string[] => {
+    const { ask } = setUp();
+    return Array.from({ length: 20 }, (_, n) => ask(NAMED, messages(n)));
+  };
+
+  test.each<[string, object[]]>([
+    ['one long text', [...QUESTION, model(LONG)]],
+    ['two', [...QUESTION, model(LONG), model('{')]],
+    ['one behind earlier turns', [user('Hello?'), model('Yes?'), ...QUESTION, model(LONG)]],
+    ['a call', [...QUESTION, { role: 'assistant', tool_calls: [{ id: '1', function: { name: 'look' } }] }]],
+  ])('is a repetition where it is the same to the letter: %s', (_, messages) => {
+    // A system prompt may tell the time.
+    const said = run((n) => [{ role: 'system', content: `It is ${n} o'clock.` }, ...messages]);
+    expect(said.slice(0, 6)).toEqual([...repeated(5, 'forwarded'), 'killed']);
+  });
+
+  test.each<[string, (n: number) => object[]]>([
+    ['an answer that goes on from where it was', (n) => [...QUESTION, model(LONG.repeat(n + 1))]],
+    ['an answer that is one sign longer', (n) => [...QUESTION, model(LONG + '.'.repeat(n))]],
+    ['the same beginning for another question', (n) => [user(`Translate text ${n}.`), model(LONG)]],
+    [
+      'the same beginning for another result',
+      (n) => [
+        ...QUESTION,
+        { role: 'assistant', tool_calls: [{ id: '1', function: { name: 'look', arguments: '{}' } }] },
+        { role: 'tool', tool_call_id: '1', content: `${n} % done` },
+        model(LONG),
+      ],
+    ],
+  ])('is none where anything is new: %s', (_, messages) => {
+    expect(run(messages)).toEqual(repeated(20, 'forwarded'));
   });
 });

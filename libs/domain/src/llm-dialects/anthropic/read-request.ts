@@ -30,8 +30,8 @@ export function readMessagesRequest(body: unknown): LlmRequest {
 }
 
 function readNewest(messages: readonly unknown[]): NewestTurn {
-  const { start, end } = findNewest(messages, isModel, plainText);
-  const turn = emptyTurn();
+  const { start, end, continued } = findNewest(messages, isModel, plainText);
+  const turn = emptyTurn(continued);
   const calls = new CallIndex(messages, start, collectCalls);
   const texts: string[] = [];
   for (let index = start; index < end; index++) {

@@ -40,8 +40,8 @@ function isUser(value: unknown): boolean {
 }
 
 function readNewest(contents: readonly unknown[]): NewestTurn {
-  const { start, end } = findNewest(contents, isModel, plainText);
-  const turn = emptyTurn();
+  const { start, end, continued } = findNewest(contents, isModel, plainText);
+  const turn = emptyTurn(continued);
   const answered = new AnsweredCalls(contents, start);
   const texts: string[] = [];
   for (let index = start; index < end; index++) {

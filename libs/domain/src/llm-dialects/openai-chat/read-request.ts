@@ -35,8 +35,8 @@ export function readChatRequest(body: unknown): LlmRequest {
 }
 
 function readNewest(messages: readonly unknown[]): NewestTurn {
-  const { start, end } = findNewest(messages, isModel, plainText);
-  const turn = emptyTurn();
+  const { start, end, continued } = findNewest(messages, isModel, plainText);
+  const turn = emptyTurn(continued);
   const calls = new CallIndex(messages, start, collectCalls);
   const texts: string[] = [];
   for (let index = start; index < end; index++) {

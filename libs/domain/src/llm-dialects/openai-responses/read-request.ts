@@ -3,7 +3,7 @@ import type { LlmRequest, NewestTurn } from '#contracts';
 import { CallIndex, type CollectCalls } from '../call-index.js';
 import { collectDigests, resultTextOf, textOf } from '../content-parts.js';
 import { endUser } from '../end-user.js';
-import { emptyTurn } from '../newest-turn.js';
+import { continuedTurn, emptyTurn, startOfTurn } from '../newest-turn.js';
 import { asBound, asList, asModel, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { isMessage, isModelItem, isResultItem, readCallItem, readResponsesPart } from './items.js';
 
@@ -39,13 +39,8 @@ const inputItems = (input: unknown): readonly unknown[] =>
   typeof input === 'string' ? [{ role: 'user', content: input }] : asList(input);
 
 function readNewest(input: readonly unknown[]): NewestTurn {
-  let start = input.length;
-  while (start > 0) {
-    const item = asRecord(input[start - 1]);
-    if (item && isModelItem(item)) break;
-    start -= 1;
-  }
-  const turn = emptyTurn();
+  const start = startOfTurn(input, input.length, isModelItem);
+  const turn = emptyTurn(start === input.length ? continuedTurn(input, start, isModelItem) : undefined);
   const calls = new CallIndex(input, start, collectCalls);
   const texts: string[] = [];
   for (let index = start; index < input.length; index++) {
