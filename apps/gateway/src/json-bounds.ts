@@ -1,5 +1,5 @@
 /**
- * How deep a JSON text nests and how many values it holds, without parsing it. A million brackets cost the parser a second
+ * How deep a JSON text nests, how many values it holds and whether they are read as they are written, without parsing it. A million brackets cost the parser a second
  * and more, and so do a million empty objects to whatever walks over them, of a text that is small in bytes; nobody needs
  * either. Strings are skipped by a native search, so a prompt costs next to nothing whatever its length.
  */
@@ -33,6 +33,42 @@ export function passedBound(bytes: Buffer, { depthMax, valuesMax }: JsonBounds):
   }
   return null;
 }
+
+/** A number of so many signs is what it says, unless an exponent makes it larger or smaller than any. */
+const EXACT_CHARS_MAX = 15;
+const LETTER_E = 0x65;
+const LOWER_CASE = 0x20;
+
+/**
+ * Whether JSON.parse makes of some number another one than is written there, so that two texts which say different things
+ * may come to the same value. A trailing zero makes no difference.
+ */
+export function holdsRoundedNumber(bytes: Buffer): boolean {
+  for (let at = 0; at < bytes.length; at += 1) {
+    if (bytes[at] === QUOTE) {
+      at = stringEnd(bytes, at + 1);
+      if (at < 0) return false;
+    } else if (isDigit(bytes[at])) {
+      const from = at;
+      let hasExponent = false;
+      for (; isOfNumber(bytes[at + 1]); at += 1) hasExponent ||= isExponent(bytes[at + 1]);
+      const isShort = at - from < EXACT_CHARS_MAX && !hasExponent;
+      if (!isShort && isRounded(bytes.toString('latin1', from, at + 1))) return true;
+    }
+  }
+  return false;
+}
+
+const isDigit = (byte = 0): boolean => byte >= 0x30 && byte <= 0x39;
+const isExponent = (byte = 0): boolean => (byte | LOWER_CASE) === LETTER_E;
+const isOfNumber = (byte: number | undefined): boolean =>
+  isDigit(byte) || isExponent(byte) || byte === 0x2e || byte === 0x2b || byte === 0x2d;
+
+/** The shortest text that gives a number has the digits of every text that says the same. */
+const isRounded = (text: string): boolean => digitsOf(text) !== digitsOf(String(Number(text)));
+
+const digitsOf = (text: string): string =>
+  text.replace(/e.*/i, '').replace('.', '').replace(/^0+/, '').replace(/0+$/, '');
 
 /** Whether something that is parsed already holds more values than this. Looks at no more of it than that. */
 export function holdsMoreValues(root: unknown, valuesMax: number): boolean {

@@ -68,3 +68,26 @@ test('the cache has nothing to do with a request whose image lies at an address:
   expect(identityOf('https://cam.example/gate.jpg')).toBeNull();
   expect(identityOf('data:image/jpeg;base64,AAAA')).not.toBeNull();
 });
+
+test('the cache has nothing to do with a request whose numbers the parser has rounded: another may read the same', () => {
+  const identityOf = (id: string) => {
+    const use = { type: 'tool_use', id: 't', name: 'find', input: 'ID' };
+    const messages = [{ role: 'assistant', content: [use] }];
+    const body = Buffer.from(JSON.stringify({ model: 'm', messages }).replace('"ID"', `{"id":${id}}`));
+    return identify(
+      {
+        dialect: DIALECT_BY_NAME.anthropic,
+        tenantId: 't',
+        upstream: { name: 'anthropic', origin: 'https://anthropic.test', basePath: '', apiKey: 'sk' },
+        incoming: { rawHeaders: [] },
+        path: '/v1/messages',
+        target: { query: '' },
+        body,
+      } as unknown as ProxyCall,
+      JSON.parse(body.toString()),
+    );
+  };
+  expect(identityOf('0.1234567890123456')).not.toBeNull();
+  for (const id of ['0.12345678901234567891', '0.12345678901234567892', '1234567890123456789'])
+    expect(identityOf(id)).toBeNull();
+});

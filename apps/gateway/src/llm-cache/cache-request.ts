@@ -9,6 +9,7 @@ import {
 } from '#contracts';
 import { answerHeaders, type CacheIdentity, cacheIdentity, isStateful } from '#domain/llm-cache';
 import { readsRemoteContent } from '#domain/llm-dialects';
+import { holdsRoundedNumber } from '../json-bounds.js';
 import type { ProxyCall } from '../llm-proxy/proxy-call.js';
 
 /**
@@ -38,7 +39,8 @@ export interface IdentifiedRequest {
 /** Null: the cache has nothing to do with such a request. */
 export function identify(call: ProxyCall, body: unknown): IdentifiedRequest | null {
   const { dialect, upstream, incoming, path, target } = call;
-  if (dialect === null) return null;
+  // Two requests that the parser makes equal need not be.
+  if (dialect === null || (call.body && holdsRoundedNumber(call.body))) return null;
   const canonical = dialect.canonicalRequest(body, path, target.query);
   // What lies at an address may be another image by now.
   if (isStateful(canonical) || readsRemoteContent(canonical)) return null;
