@@ -15,3 +15,4 @@ export * from './ring-buffer.js';
 export * from './trace-context.js';
 export * from './ttl-lru.js';
 export * from './variables.js';
+export * from './with-deadline.js';

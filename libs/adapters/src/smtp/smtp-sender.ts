@@ -7,6 +7,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { isPublicAddress, type Mail, type SendOutcome, sendFailed } from '#domain/alerts';
+import { withDeadline } from '#kernel';
 
 export const SMTP_LIMITS = {
   /** Addresses of one name that are tried. */
@@ -155,18 +156,4 @@ function judge({ code, responseCode, message = '' }: MailError): {
     return { outcome, isUnreached: true };
   }
   return fail(`the mail server did not take the message${said}`);
-}
-
-/** Rejects when the deadline comes first. */
-async function withDeadline<T>(work: Promise<T>, deadline: AbortSignal): Promise<T> {
-  let onAbort = () => {};
-  const late = new Promise<never>((_, reject) => {
-    onAbort = () => reject(deadline.reason);
-    deadline.addEventListener('abort', onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    deadline.removeEventListener('abort', onAbort);
-  }
 }

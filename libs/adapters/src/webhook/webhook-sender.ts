@@ -5,6 +5,7 @@
  */
 import { Agent, request } from 'undici';
 import { isPublicAddress, type SendOutcome, sendFailed } from '#domain/alerts';
+import { withDeadline } from '#kernel';
 import { allowedAddresses, type IsPublic, type Resolve, systemResolve } from './checked-lookup.js';
 import { failureOf } from './failure-reason.js';
 
@@ -124,18 +125,4 @@ function refusedUrl(url: URL): string | null {
   if (!/^https?:$/.test(url.protocol)) return 'only http and https are spoken';
   if (url.username !== '' || url.password !== '') return 'a user or password in the address is not sent';
   return null;
-}
-
-async function withDeadline<T>(work: Promise<T>, deadline: AbortSignal): Promise<T> {
-  let onAbort = () => {};
-  const late = new Promise<never>((_, reject) => {
-    onAbort = () => reject(deadline.reason);
-    if (deadline.aborted) onAbort();
-    else deadline.addEventListener('abort', onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    deadline.removeEventListener('abort', onAbort);
-  }
 }
