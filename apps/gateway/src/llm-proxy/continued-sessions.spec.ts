@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { agentScope } from '#contracts';
 import { FakeClock } from '#testing';
-import { ContinuedSessions } from './continued-sessions.js';
+import { ANSWER_COUNT_MAX, ContinuedSessions } from './continued-sessions.js';
 
 const AGENT = agentScope('default', 'one');
 
@@ -21,4 +21,14 @@ test('an id longer than any vendor gives is not remembered', () => {
   const sessions = new ContinuedSessions(new FakeClock());
   sessions.note(AGENT, 'x'.repeat(1_000), 'ticket-1');
   expect(sessions.find(AGENT, 'x'.repeat(1_000))).toBeNull();
+});
+
+test('a tenant whose agents answer without end pushes out its own answers, and nobody else’s', () => {
+  const sessions = new ContinuedSessions(new FakeClock());
+  const other = agentScope('other', 'one');
+  sessions.note(AGENT, 'resp_1', 'ticket-1');
+  for (let count = 0; count < 2 * ANSWER_COUNT_MAX; count += 1) sessions.note(other, `resp_${count}`, 'all');
+  expect(sessions.find(AGENT, 'resp_1')).toBe('ticket-1');
+  expect(sessions.find(other, 'resp_0')).toBeNull();
+  expect(sessions.find(other, `resp_${2 * ANSWER_COUNT_MAX - 1}`)).toBe('all');
 });

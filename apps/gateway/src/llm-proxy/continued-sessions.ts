@@ -2,10 +2,12 @@
  * Which session an answer belongs to that its vendor keeps: a later call that goes on from it (`previous_response_id`) brings
  * no more than its newest turn, and would be taken for another conversation, which no pause of this one holds.
  */
-import type { AgentScope } from '#contracts';
-import { type Clock, TtlLru } from '#kernel';
+import { type AgentScope, splitAgentScope } from '#contracts';
+import type { Clock } from '#kernel';
+import { FairLru } from './fair-lru.js';
 
-const ANSWER_COUNT_MAX = 50_000;
+/** Over all tenants; the one that has most gives way. */
+export const ANSWER_COUNT_MAX = 50_000;
 /** Then the call that goes on begins a session of its own. */
 const ANSWER_IDLE_MS = 24 * 3_600_000;
 /** Several times what a vendor's id takes; what is longer is not remembered. */
@@ -13,18 +15,19 @@ const ID_CHARS_MAX = 256;
 
 export class ContinuedSessions {
   /** By agent and answer: who names another agent's answer is not in its session. */
-  readonly #sessionIds: TtlLru<string, string>;
+  readonly #sessionIds: FairLru<string, string>;
 
   constructor(clock: Clock) {
-    this.#sessionIds = new TtlLru({ countMax: ANSWER_COUNT_MAX, idleMs: ANSWER_IDLE_MS, clock });
+    this.#sessionIds = new FairLru({ countMax: ANSWER_COUNT_MAX, idleMs: ANSWER_IDLE_MS, clock });
   }
 
   note(agent: AgentScope, answerId: string, sessionId: string): void {
-    if (answerId.length <= ID_CHARS_MAX) this.#sessionIds.set(`${agent}\0${answerId}`, sessionId);
+    if (answerId.length > ID_CHARS_MAX) return;
+    this.#sessionIds.set(splitAgentScope(agent).tenantId, `${agent}\0${answerId}`, sessionId);
   }
 
   /** Null: of an answer that nobody saw here, or that was forgotten. */
   find(agent: AgentScope, answerId: string): string | null {
-    return this.#sessionIds.get(`${agent}\0${answerId}`) ?? null;
+    return this.#sessionIds.get(splitAgentScope(agent).tenantId, `${agent}\0${answerId}`) ?? null;
   }
 }
