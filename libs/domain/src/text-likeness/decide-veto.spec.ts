@@ -35,6 +35,8 @@ describe('what the embedder cannot be trusted to see', () => {
     ['numbers', 'show the first entry', 'show the last entry'],
     ['numbers', 'commit a94a8fe5', 'commit b94a8fe5'],
     ['numbers', 'call gpt-4', 'call gpt-5'],
+    ['numbers', 'pick twenty thirty', 'pick 50'],
+    ['numbers', 'sales in March 45', 'sales in March 46'],
     ['numbers', '退款订单 12。', '退款订单 13。'],
     ['numbers', '读第三页', '读第四页'],
     ['numbers', '给我两个例子', '给我五个例子'],
@@ -181,6 +183,17 @@ describe('what the embedder cannot be trusted to see', () => {
   });
 });
 
+describe('which of the two texts says it', () => {
+  it.each<[TextVeto, string, string]>([
+    ['negation', 'Who unpins the topic', 'Who may pin the topic'],
+    ['negation', 'turn off the alarm', 'is the alarm on now'],
+    ['quotes', 'Delete the branch "fix"', 'Delete the branch fix-up'],
+    ['quotes', `Explain "${'a b '.repeat(40)}"`, `Explain ${'a b '.repeat(40)}`],
+  ])('makes no difference, %s: "%s" is not "%s"', (reason, one, other) => {
+    expect([veto(one, other), veto(other, one)]).toEqual([reason, reason]);
+  });
+});
+
 describe('rewordings that pass', () => {
   it.each([
     ['How do I reset my password?', 'how do i reset my password'],
@@ -222,6 +235,15 @@ describe('rewordings that pass', () => {
     ["Why don't you reset my password", 'reset my password'],
     ['**Reset** my password', '- reset my password'],
     ['the way from home to work', 'the way from my home to my work'],
+    ['pay 5k', 'pay 5000'],
+    ['Upgrade to v1.2.3', 'Upgrade to 1.2.3'],
+    ['wake me at 09:30', 'wake me at 9:30'],
+    ['sales on the second of November', 'sales on 2 November'],
+    ['good morning, where is my order', 'where is my order'],
+    ['Is the shop open or not?', 'Is the shop open?'],
+    ['Explain the GDPR', 'Explain the general data protection regulation'],
+    ['In users.ts rename "user"', 'In users.ts rename user'],
+    ['运行`npm test`命令', '运行npm test命令'],
     ['Is it and/or? Reset my _password_', 'is it or? reset my password'],
     ['帮我查一下订单 4821 的状态。', '订单 4821 现在是什么状态？'],
     ['请重置密码', '重置密码，谢谢'],
