@@ -9,7 +9,7 @@ import { buildDecisionLog } from '#testing';
 import { type Receiver, startReceiver, status } from '../integration/http-receiver.js';
 import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
 import { launchBrowser } from './browser.mjs';
-import { checkEveryLook, problemAt } from './check-page.js';
+import { checkEveryLook, focusOf, problemAt } from './check-page.js';
 import { openAs } from './log-in.js';
 
 let gateway: RunningGateway;
@@ -151,7 +151,9 @@ test('what is deleted is gone, and a rule says that its channel is', async () =>
   await page.getByText('No channel yet').waitFor();
   await openTab('Rules');
   await row('Going in circles').getByText('No channel').waitFor();
-  await button('Delete Going in circles').click();
-  await button('Delete rule').click();
+  await button('Delete Going in circles').press('Enter');
+  await button('Delete rule').press('Enter');
   await row('Going in circles').waitFor({ state: 'detached' });
+  // Whoever did it by keyboard goes on from the list it was taken from.
+  await expect.poll(() => focusOf(page)).toBe('tabpanel Rules');
 });

@@ -66,3 +66,12 @@ export const problemAt = (field: Locator): Promise<string | null> =>
     const noteId = input.getAttribute('aria-describedby') ?? '';
     return isRefused ? (input.ownerDocument.getElementById(noteId)?.textContent ?? '') : null;
   });
+
+/** What has the focus, by its role or tag and its name: "tabpanel Rules"; "body" when it was lost. */
+export const focusOf = (page: Page): Promise<string> =>
+  page.evaluate(`(() => {
+    const { activeElement: focused } = document;
+    const names = focused.getAttribute('aria-labelledby')?.split(' ') ?? [];
+    const name = focused.getAttribute('aria-label') ?? names.map((id) => document.getElementById(id)?.textContent).join(' ');
+    return \`\${focused.getAttribute('role') ?? focused.tagName.toLowerCase()} \${name}\`.trim();
+  })()`);

@@ -8,11 +8,13 @@ import { ShortcutHelp } from './keyboard/shortcut-help';
 import { ReconnectChip, StaleNotice } from './reconnect-chip';
 import { Sidebar } from './sidebar';
 import { TitleBadge } from './title-badge';
+import { useFocusKept } from './use-focus-kept';
 import { usePageSupply } from './use-page-supply';
 
 export function Shell() {
   const mainRef = useRef<HTMLElement>(null);
   useFocusOnNavigation(mainRef);
+  useFocusKept();
   usePageSupply();
   return (
     <div className="flex h-full max-md:flex-col">
