@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { respondJson, ScriptedUpstream } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../integration/start-gateway.js';
 import { launchBrowser } from './browser.mjs';
+import { focusOf } from './check-page.js';
 import { logIn } from './log-in.js';
 
 const GUIDANCE = 'Use the staging database, never production.';
@@ -124,20 +125,34 @@ test('an agent that repeats itself is killed, its evidence read, and reactivated
   expect(await ben.getByTestId('evidence').count()).toBe(6);
   await ben.screenshot({ path: 'test-output/screenshots/journey-incident.png', fullPage: true });
 
+  // Its loop is told apart from one that goes on: below, without the red number, and with a word why.
+  const cleo = await openAs('cleo');
+  const row = cleo.getByTestId('alert-row').filter({ hasText: 'looper' });
+  await row.getByText('Agent killed').waitFor({ timeout: WAIT_MS });
+  expect(await cleo.getByText('looping now').count()).toBe(0);
+  await expect.poll(() => cleo.title()).toBe('Observatory');
+  await row.getByRole('button', { name: /^Pause and Inspect/ }).waitFor({ timeout: WAIT_MS });
+
   await ana.reload();
   await ana
     .getByTestId('agent-state')
     .filter({ hasText: /killed/i })
     .first()
     .waitFor({ timeout: WAIT_MS });
-  await ana.getByTestId('agent-reactivate').first().click();
+  await ana.getByTestId('agent-reactivate').first().press('Enter');
   const confirm = ana.getByRole('dialog').getByRole('button', { name: /reactivate/i });
-  await confirm.click({ timeout: WAIT_MS });
+  await confirm.press('Enter', { timeout: WAIT_MS });
   await ana
     .getByTestId('agent-state')
     .filter({ hasText: /active/i })
     .first()
     .waitFor({ timeout: WAIT_MS });
+  // The button is gone; whoever pressed it by keyboard is still on the page.
+  await ana.getByTestId('agent-deactivate').waitFor({ timeout: WAIT_MS });
+  await expect.poll(() => focusOf(ana)).toBe('main');
+  // It may loop again, and so it counts again.
+  await row.getByText('Agent killed').waitFor({ state: 'detached', timeout: WAIT_MS });
+  await cleo.getByText('1 looping now').waitFor({ timeout: WAIT_MS });
   await ben.getByText(/ana/).first().waitFor({ timeout: WAIT_MS });
   expect((await ask()).choices[0]?.message.content).toContain('still being processed');
 });

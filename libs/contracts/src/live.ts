@@ -51,6 +51,7 @@ export interface GatewayStats {
   /** Ingest, request received to answer handed to the socket, over the last 10 s; null without traffic. */
   ingest_p50_ms: number | null;
   ingest_p95_ms: number | null;
+  /** Sessions that are not over. */
   live_session_count: number;
   subscriber_count: number;
   store_queue_count: number;

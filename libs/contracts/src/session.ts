@@ -19,6 +19,7 @@ export const sessionViewSchema = z.object({
   model_name: z.string(),
   cluster_id: z.string(),
   source_app: z.string(),
+  /** Turns `idle` after a minute without a step, after ten where it loops or repeats itself; `severity` stays. */
   state: z.enum(NODE_STATES),
   severity: z.enum(SEVERITIES),
   entropy_score: z.number(),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { AlertGroup, SemanticLoopEvent, SessionView } from '#contracts';
+import type { AgentPolicy, AlertGroup, SemanticLoopEvent, SessionView } from '#contracts';
 import { orderAlertRows } from '../features/session-clusters/alert-rows';
+import { type Policies, restOf } from '../features/session-clusters/rest';
 import {
   groupSemanticLoops,
   SEMANTIC_ALERT_OVER_AFTER_MS,
@@ -23,6 +24,9 @@ const reworded = (...ids: string[]) =>
         }) as SemanticLoopEvent,
     ),
   );
+const AGENTS: Policies = new Map([
+  ['off', { policy: { active: false, deactivated_at_ms: LOOPED_AT } as AgentPolicy }],
+]);
 const NOBODY = reworded();
 
 describe('the loops that nobody has stopped', () => {
@@ -33,34 +37,39 @@ describe('the loops that nobody has stopped', () => {
       ['both', session('loop')],
       ['calm', session('normal')],
     ]);
-    expect(unattendedLoopCount(sessions, NOBODY, 60)).toBe(2);
-    expect(unattendedLoopCount(sessions, reworded('prompts', 'both', 'not-listed'), 60)).toBe(4);
+    expect(unattendedLoopCount(sessions, NOBODY, AGENTS, 60)).toBe(2);
+    expect(unattendedLoopCount(sessions, reworded('prompts', 'both', 'not-listed'), AGENTS, 60)).toBe(4);
   });
 
-  it('are no more those that are stopped, or over', () => {
+  it('are no more those that are stopped, silent or over, nor those of a stopped agent', () => {
     const sessions = new Map([
       ['stopped', session('loop', 'pause_requested')],
+      ['agent off', { ...session('loop'), agent_id: 'off' }],
+      ['loop silent', { ...session('loop'), state: 'idle' as const }],
       ['ended', session('loop', 'active', true)],
       ['prompts', session('normal', 'paused')],
       ['gone', session('normal', 'active', true)],
       ['silent', session('normal')],
     ]);
     const semantic = reworded('prompts', 'gone', 'silent');
-    expect(unattendedLoopCount(sessions, semantic, LOOPED_AT + SEMANTIC_ALERT_OVER_AFTER_MS - 1)).toBe(1);
-    expect(unattendedLoopCount(sessions, semantic, LOOPED_AT + SEMANTIC_ALERT_OVER_AFTER_MS)).toBe(0);
+    expect(
+      unattendedLoopCount(sessions, semantic, AGENTS, LOOPED_AT + SEMANTIC_ALERT_OVER_AFTER_MS - 1),
+    ).toBe(1);
+    expect(unattendedLoopCount(sessions, semantic, AGENTS, LOOPED_AT + SEMANTIC_ALERT_OVER_AFTER_MS)).toBe(0);
   });
 
-  it('are as many as there are rows of running sessions in the alerts panel', () => {
+  it('are as many as there are rows of burning sessions in the alerts panel', () => {
     const sessions = new Map([
       ['steps', session('loop')],
       ['prompts', session('normal')],
       ['stopped', session('loop', 'paused')],
+      ['off', { ...session('loop'), agent_id: 'off' }],
     ]);
     const semantic = reworded('steps', 'prompts');
     const group = (session_id: string) => ({ session_id, first_at_ms: 1, last_at_ms: 1 }) as AlertGroup;
-    const groups = new Map(['steps', 'stopped'].map((id) => [id, group(id)]));
-    const rows = orderAlertRows(groups, semantic, sessions, 60);
-    const running = rows.filter(({ session_id }) => sessions.get(session_id)?.control.state === 'active');
-    expect(unattendedLoopCount(sessions, semantic, 60)).toBe(running.length);
+    const groups = new Map(['steps', 'stopped', 'off'].map((id) => [id, group(id)]));
+    const rows = orderAlertRows(groups, semantic, sessions, AGENTS, 60);
+    const burning = rows.filter(({ session_id }) => restOf(sessions.get(session_id), AGENTS) === null);
+    expect(unattendedLoopCount(sessions, semantic, AGENTS, 60)).toBe(burning.length);
   });
 });

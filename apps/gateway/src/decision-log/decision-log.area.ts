@@ -181,7 +181,7 @@ export class DecisionLogArea {
     this.#retention.start();
     this.#stats.start({
       latency: () => this.events.latency(),
-      liveSessionCount: (tenantId) => this.registry.countOf(tenantId),
+      liveSessionCount: (tenantId) => this.registry.liveCountOf(tenantId),
       subscriberCount,
       storeQueueCount: () => this.#store.queuedCount,
     });

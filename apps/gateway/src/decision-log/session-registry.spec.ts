@@ -237,3 +237,13 @@ describe('a session that left memory', () => {
     expect(gateway.rows.get(keyOf('early'))).toMatchObject({ step_count: 2 });
   });
 });
+
+test('live are the sessions that are not over, of this tenant', () => {
+  const registry = build().registry();
+  registry.apply(keyOf('running'), step('running'), []);
+  registry.apply(keyOf('ended'), step('ended'), []);
+  expect(registry.liveCountOf(TENANT)).toBe(2);
+  registry.setControl(keyOf('ended'), { ...initialControl(), state: 'terminated' });
+  expect(registry.liveCountOf(TENANT)).toBe(1);
+  expect(registry.liveCountOf('another')).toBe(0);
+});

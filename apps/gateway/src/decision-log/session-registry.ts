@@ -20,12 +20,11 @@ import { applyStep } from '#domain/decision-log';
 import { tupleOf } from '#domain/entropy';
 import { type Clock, TtlLru } from '#kernel';
 import { FEED_INTERVAL_MS } from '../realtime/live-hub.js';
+import { fallsSilent } from './falls-silent.js';
 import { rowsToShow } from './rows-to-show.js';
 
 const SAVE_INTERVAL_MS = 1_000;
 const IDLE_CHECK_INTERVAL_MS = 5_000;
-/** An active session without a step for this long shows as idle. */
-const IDLE_AFTER_MS = 60_000;
 const RECOVERY_PAGE_ROWS = 5_000;
 /** Rows in the snapshot of `gateway:sessions`. */
 const SNAPSHOT_ROWS_MAX = 10_000;
@@ -200,9 +199,11 @@ export class SessionRegistry {
     return rowsToShow(views.reverse(), SNAPSHOT_ROWS_MAX);
   }
 
-  countOf(tenantId: string): number {
+  /** Those that are not over. */
+  liveCountOf(tenantId: string): number {
     let count = 0;
-    for (const [key] of this.#views.entries()) if (key.startsWith(`${tenantId}\0`)) count += 1;
+    for (const [key, view] of this.#views.entries())
+      if (!view.ended && key.startsWith(`${tenantId}\0`)) count += 1;
     return count;
   }
 
@@ -267,9 +268,9 @@ export class SessionRegistry {
   }
 
   #markIdle(): void {
-    const idleBeforeMs = this.#options.clock.nowMs() - IDLE_AFTER_MS;
+    const nowMs = this.#options.clock.nowMs();
     for (const [key, view] of this.#views.entries()) {
-      if (view.state !== 'active' || view.last_seen_ms > idleBeforeMs) continue;
+      if (!fallsSilent(view, nowMs)) continue;
       view.state = 'idle';
       this.#changed(key, view);
     }

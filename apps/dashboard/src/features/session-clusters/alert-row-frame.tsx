@@ -3,10 +3,11 @@ import { Link, useRouter } from '@tanstack/react-router';
 import { ArrowRight, Pause } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { SessionView } from '#contracts';
-import { Button, cx, RelativeTime, truncateMiddle } from '../../ui';
+import { Badge, Button, cx, RelativeTime, truncateMiddle } from '../../ui';
 import { ControlBadge } from '../hitl-console/control-badge';
-import { isStoppedState, MODE_TEXTS } from '../hitl-console/control-texts';
+import { MODE_TEXTS } from '../hitl-console/control-texts';
 import { usePauseAndInspect } from '../hitl-console/use-pause-and-inspect';
+import type { Rest } from './rest';
 
 interface AlertRowFrameProps {
   'data-testid': string;
@@ -14,6 +15,8 @@ interface AlertRowFrameProps {
   agentId: string;
   /** Undefined when the alert arrived before its session's row. */
   session: SessionView | undefined;
+  /** Null: it burns. */
+  rest: Rest | null;
   /** At the left, and what it is. */
   figure: { value: string; name: string; title: string };
   firstAtMs: number;
@@ -26,10 +29,9 @@ interface AlertRowFrameProps {
 }
 
 export function AlertRowFrame(props: AlertRowFrameProps) {
-  const { sessionId, session, figure } = props;
+  const { sessionId, session, rest, figure } = props;
   const pausing = usePauseAndInspect();
-  const isStopped = session !== undefined && isStoppedState(session.control.state);
-  const isObserveOnly = session?.control.mode === 'observe_only' && !isStopped;
+  const isObserveOnly = session?.control.mode === 'observe_only' && rest === null;
   return (
     <li
       data-testid={props['data-testid']}
@@ -41,7 +43,7 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
           title={figure.title}
           className={cx(
             'nums inline-flex h-7 w-12 shrink-0 items-center justify-center rounded-md font-semibold',
-            isStopped ? 'bg-sunken text-muted' : 'bg-danger-soft text-danger',
+            rest === null ? 'bg-danger-soft text-danger' : 'bg-sunken text-muted',
           )}
         >
           <span className="sr-only">{figure.name} </span>
@@ -67,10 +69,16 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
           <br className="max-md:hidden" />
           <span className="max-md:ml-2">{props.countText}</span>
         </span>
-        {session && isStopped ? <ControlBadge control={session.control} className="max-w-40" /> : null}
+        {session && rest !== null ? (
+          // On a phone below what is repeated: beside the names it would cut them short.
+          <span className="flex shrink-0 max-md:order-1 max-md:basis-full">
+            <RestBadge rest={rest} session={session} />
+          </span>
+        ) : null}
         <PauseButton
           sessionId={sessionId}
-          isDone={isStopped || session?.ended === true}
+          isDone={rest === 'held' || session?.ended === true}
+          burns={rest === null}
           pausing={pausing}
           reason={props.pauseReason}
         />
@@ -96,15 +104,39 @@ function Note({ isObserveOnly, failure }: { isObserveOnly: boolean; failure: str
   );
 }
 
+const REST_TITLES = {
+  agent_killed: 'The kill switch stopped its agent: its calls are refused until somebody reactivates it.',
+  agent_off: 'An operator deactivated its agent: its calls are refused until somebody reactivates it.',
+  silent: 'It was looping when it fell silent. It counts again with its next step.',
+} as const;
+
+/** Why it burns no more. */
+function RestBadge({ rest, session }: { rest: Rest; session: SessionView }) {
+  if (rest === 'held') return <ControlBadge control={session.control} className="max-w-40" />;
+  return (
+    <Badge title={REST_TITLES[rest]} data-testid="alert-rest" data-rest={rest}>
+      {rest === 'agent_killed' ? 'Agent killed' : null}
+      {rest === 'agent_off' ? 'Agent off' : null}
+      {rest === 'silent' ? (
+        <>
+          Silent <RelativeTime atMs={session.last_seen_ms} short />
+        </>
+      ) : null}
+    </Badge>
+  );
+}
+
 interface PauseButtonProps {
   sessionId: string;
   /** Stopped or over: there is nothing left to pause. */
   isDone: boolean;
+  /** The button stands out. */
+  burns: boolean;
   pausing: ReturnType<typeof usePauseAndInspect>;
   reason: string;
 }
 
-function PauseButton({ sessionId, isDone, pausing, reason }: PauseButtonProps) {
+function PauseButton({ sessionId, isDone, burns, pausing, reason }: PauseButtonProps) {
   const router = useRouter();
   const target = { to: '/sessions/$sessionId', params: { sessionId } } as const;
   const preload = () => void router.preloadRoute(target);
@@ -125,7 +157,7 @@ function PauseButton({ sessionId, isDone, pausing, reason }: PauseButtonProps) {
   return (
     <Button
       data-testid="pause-and-inspect"
-      variant="primary"
+      variant={burns ? 'primary' : 'secondary'}
       className="w-40 max-md:order-2 max-md:h-11 max-md:w-full"
       icon={<Pause size={14} aria-hidden="true" />}
       busy={pausing.busy}

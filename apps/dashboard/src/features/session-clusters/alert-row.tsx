@@ -3,12 +3,14 @@ import { memo, useEffect } from 'react';
 import type { AlertGroup, SessionView } from '#contracts';
 import { Badge, formatScore, plural } from '../../ui';
 import { AlertRowFrame } from './alert-row-frame';
+import type { Rest } from './rest';
 import { describeTuple } from './window-dots';
 
 interface AlertRowProps {
   group: AlertGroup;
   /** Undefined when the alert arrived before its session's row. */
   session: SessionView | undefined;
+  rest: Rest | null;
   /** Its prompts say the same in other words, too. */
   isReworded: boolean;
 }
@@ -17,7 +19,7 @@ interface AlertRowProps {
 export const pauseReason = ({ latest }: AlertGroup): string =>
   `Entropy loop: score ${formatScore(latest.entropy_score)}, ${describeTuple(latest.repeated_pattern)}`;
 
-export const AlertRow = memo(function AlertRow({ group, session, isReworded }: AlertRowProps) {
+export const AlertRow = memo(function AlertRow({ group, session, rest, isReworded }: AlertRowProps) {
   usePaintedMark(group.session_id);
   return (
     <AlertRowFrame
@@ -25,6 +27,7 @@ export const AlertRow = memo(function AlertRow({ group, session, isReworded }: A
       sessionId={group.session_id}
       agentId={group.agent_id}
       session={session}
+      rest={rest}
       figure={{
         name: 'Score',
         value: formatScore(group.latest.entropy_score),

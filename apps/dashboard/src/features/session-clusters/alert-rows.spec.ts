@@ -8,6 +8,7 @@ const loop = (session_id: string) =>
   ({ session_id, agent_id: 'a', action: 'alerted', at_ms: 50, occurrence: 2 }) as SemanticLoopEvent;
 const session = (state: string) =>
   ({ severity: 'loop', ended: false, last_seen_ms: 1, control: { state, since_ms: 60 } }) as SessionView;
+const AGENTS = new Map();
 const kinds = (rows: Iterable<AlertRowData>) =>
   [...rows].map(({ session_id, kind }) => `${kind} ${session_id}`);
 
@@ -19,8 +20,8 @@ const sessions = new Map([
 ]);
 
 describe('orderAlertRows', () => {
-  it('puts what runs before what somebody stopped, whichever detector raised it', () => {
-    expect(kinds(orderAlertRows(groups, alerts, sessions, 70))).toEqual([
+  it('puts what burns before what is stopped or silent, whichever detector raised it', () => {
+    expect(kinds(orderAlertRows(groups, alerts, sessions, AGENTS, 70))).toEqual([
       'entropy both',
       'entropy looping',
       'semantic rewording',
@@ -29,8 +30,15 @@ describe('orderAlertRows', () => {
     ]);
   });
 
+  it('lets a silent session sink below one that loops, however late its loop began', () => {
+    const late = new Map(groups).set('silent', { ...group('silent'), first_at_ms: 9 });
+    const silent = { ...session('active'), state: 'idle' } as SessionView;
+    const rows = orderAlertRows(late, new Map(), new Map([['silent', silent]]), AGENTS, 70);
+    expect(kinds(rows).at(-1)).toBe('entropy silent');
+  });
+
   it('shows a session once, and says of an entropy alert that its prompts are reworded too', () => {
-    const rows = orderAlertRows(groups, alerts, sessions, 70);
+    const rows = orderAlertRows(groups, alerts, sessions, AGENTS, 70);
     expect(rows.filter(({ session_id }) => session_id === 'both')).toMatchObject([
       { kind: 'entropy', isReworded: true },
     ]);
@@ -40,7 +48,7 @@ describe('orderAlertRows', () => {
 
 describe('allAlertRows', () => {
   it('has a row of every session, as it is shown where it is', () => {
-    const [semantic] = orderAlertRows(new Map(), groupSemanticLoops([loop('both')]), sessions, 70);
+    const [semantic] = orderAlertRows(new Map(), groupSemanticLoops([loop('both')]), sessions, AGENTS, 70);
     const rows = allAlertRows(groups, alerts, semantic ? [semantic] : []);
     expect(kinds(rows.values()).sort()).toEqual([
       'entropy held',

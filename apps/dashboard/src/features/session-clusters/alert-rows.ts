@@ -1,7 +1,7 @@
 /** One row per session that has an alert, whichever detector raised it. Pure. */
 import type { AlertGroup, SessionView } from '#contracts';
-import { isStoppedState } from '../hitl-console/control-texts';
 import { orderAlerts } from './open-alerts';
+import { type Policies, restOf } from './rest';
 import { orderSemanticAlerts, type SemanticAlert } from './semantic-alerts';
 
 export type AlertRowData =
@@ -11,22 +11,20 @@ export type AlertRowData =
 type Groups = ReadonlyMap<string, AlertGroup>;
 type Alerts = ReadonlyMap<string, SemanticAlert>;
 
-/** What runs comes before what somebody stopped; within both, entropy alerts before semantic ones. */
+/** What burns comes before what is stopped or silent; within both, entropy alerts before semantic ones. */
 export function orderAlertRows(
   groups: Groups,
   alerts: Alerts,
   sessions: ReadonlyMap<string, SessionView>,
+  agents: Policies,
   nowMs: number,
 ): AlertRowData[] {
   const entropy = orderAlerts(groups.values(), sessions);
   const entropyIds = new Set(entropy.map(({ session_id }) => session_id));
   const semantic = orderSemanticAlerts(alerts.values(), sessions, entropyIds, nowMs);
   const rows = [...entropy.map((group) => entropyRow(group, alerts)), ...semantic.map(semanticRow)];
-  const isStopped = ({ session_id }: AlertRowData): boolean => {
-    const session = sessions.get(session_id);
-    return session !== undefined && isStoppedState(session.control.state);
-  };
-  return [...rows.filter((row) => !isStopped(row)), ...rows.filter(isStopped)];
+  const burns = ({ session_id }: AlertRowData): boolean => restOf(sessions.get(session_id), agents) === null;
+  return [...rows.filter(burns), ...rows.filter((row) => !burns(row))];
 }
 
 /** Also the rows that are over, by session: one that is pointed at stays. @param ordered these as they are */

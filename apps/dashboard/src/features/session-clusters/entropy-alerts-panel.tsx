@@ -6,11 +6,12 @@ import { Bell, BellOff, Repeat } from 'lucide-react';
 import { useState } from 'react';
 import type { AlertGroup } from '#contracts';
 import { useLoopCount } from '../../app/looping';
-import { type SessionsData, useTopic } from '../../realtime';
+import { type AgentsData, type SessionsData, useTopic } from '../../realtime';
 import { Badge, cx, IconButton, Panel, Skeleton } from '../../ui';
 import { AlertAnnouncer } from './alert-announcer';
 import { AlertRow } from './alert-row';
 import { useDesktopAlerts } from './desktop-alerts';
+import { restOf } from './rest';
 import { SemanticAlertRow } from './semantic-alert-row';
 import type { SemanticAlert } from './semantic-alerts';
 import { useShownAlerts } from './use-shown-alerts';
@@ -20,6 +21,7 @@ const ROWS_SHOWN_MAX = 4.5;
 const ROW_PX = 53;
 
 const NO_ALERTS: ReadonlyMap<string, AlertGroup> = new Map();
+const NO_AGENTS: AgentsData = new Map();
 
 interface EntropyAlertsPanelProps {
   sessions: SessionsData;
@@ -31,15 +33,16 @@ interface EntropyAlertsPanelProps {
 export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAlertsPanelProps) {
   const { data } = useTopic('gateway:entropy_alerts');
   const groups = data ?? NO_ALERTS;
+  const agents = useTopic('gateway:agents').data ?? NO_AGENTS;
   const [isPointed, setIsPointed] = useState(false);
-  const { rows, semanticBySession } = useShownAlerts(groups, sessions, isPointed);
+  const { rows, semanticBySession } = useShownAlerts(groups, sessions, agents, isPointed);
   const rowCount = Math.min(Math.max(rows.length, 1), ROWS_SHOWN_MAX);
   const height = useStableHeight(rowCount, keepsHeight && data !== null) * ROW_PX;
   const unattendedCount = useLoopCount();
   return (
     <Panel
       title="Entropy Alerts and Semantic Loops"
-      aside={unattendedCount > 0 ? <Badge tone="danger">{unattendedCount} not stopped</Badge> : null}
+      aside={unattendedCount > 0 ? <Badge tone="danger">{unattendedCount} looping now</Badge> : null}
       actions={<DesktopAlertsToggle groups={data} semantic={semanticBySession} />}
       bodyClassName=""
       className={cx('shrink-0', unattendedCount > 0 && 'border-danger-line')}
@@ -69,6 +72,7 @@ export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAl
                   key={row.session_id}
                   group={row.group}
                   session={sessions.get(row.session_id)}
+                  rest={restOf(sessions.get(row.session_id), agents)}
                   isReworded={row.isReworded}
                 />
               ) : (
@@ -76,6 +80,7 @@ export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAl
                   key={row.session_id}
                   alert={row.alert}
                   session={sessions.get(row.session_id)}
+                  rest={restOf(sessions.get(row.session_id), agents)}
                 />
               ),
             )}

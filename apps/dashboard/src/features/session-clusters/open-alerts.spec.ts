@@ -28,14 +28,10 @@ describe('isOpenAlert', () => {
 });
 
 describe('orderAlerts', () => {
-  it('puts running loops before stopped ones, and the latest loop first', () => {
-    const sessions = new Map([
-      ['stopped', session('loop', 1, 'paused')],
-      ['older', session('loop', 1)],
-      ['newer', session('loop', 1)],
-    ]);
-    const groups = [group('stopped', 9), group('older', 1), group('newer', 2)];
-    expect(ids(orderAlerts(groups, sessions))).toEqual(['newer', 'older', 'stopped']);
+  it('puts the latest loop first, whichever raised an alert last', () => {
+    const sessions = new Map(['older', 'newer'].map((id) => [id, session('loop', 1)]));
+    const groups = [group('older', 1, 200), group('newer', 2)];
+    expect(ids(orderAlerts(groups, sessions))).toEqual(['newer', 'older']);
   });
 });
 

@@ -13,23 +13,14 @@ export function isOpenAlert(group: AlertGroup, session: SessionView | undefined)
   return session.last_seen_ms <= group.last_at_ms;
 }
 
-/** Loops that nobody has stopped come first; within both parts, the latest loop first. More alerts move no row. */
+/** The latest loop first. More alerts move no row. */
 export function orderAlerts(
   groups: Iterable<AlertGroup>,
   sessions: ReadonlyMap<string, SessionView>,
 ): AlertGroup[] {
-  const isAttended = (group: AlertGroup): number => {
-    const session = sessions.get(group.session_id);
-    return session && isStoppedState(session.control.state) ? 1 : 0;
-  };
   return [...groups]
     .filter((group) => isOpenAlert(group, sessions.get(group.session_id)))
-    .sort(
-      (a, b) =>
-        isAttended(a) - isAttended(b) ||
-        b.first_at_ms - a.first_at_ms ||
-        (a.session_id < b.session_id ? -1 : 1),
-    );
+    .sort((a, b) => b.first_at_ms - a.first_at_ms || (a.session_id < b.session_id ? -1 : 1));
 }
 
 /**

@@ -5,18 +5,24 @@ import type { SessionView } from '#contracts';
 import { plural } from '../../ui';
 import { againstThreshold, SCALE_TEXT } from '../semantic-loops/loop-texts';
 import { AlertRowFrame } from './alert-row-frame';
+import type { Rest } from './rest';
 import type { SemanticAlert } from './semantic-alerts';
 
 interface SemanticAlertRowProps {
   alert: SemanticAlert;
   session: SessionView | undefined;
+  rest: Rest | null;
 }
 
 /** "Semantic loop: similarity 0.973, above 0.950": goes into the audit, which holds no prompts. */
 const pauseReason = ({ latest }: SemanticAlert): string =>
   `Semantic loop: similarity ${againstThreshold(latest)}`;
 
-export const SemanticAlertRow = memo(function SemanticAlertRow({ alert, session }: SemanticAlertRowProps) {
+export const SemanticAlertRow = memo(function SemanticAlertRow({
+  alert,
+  session,
+  rest,
+}: SemanticAlertRowProps) {
   const { latest } = alert;
   return (
     <AlertRowFrame
@@ -24,6 +30,7 @@ export const SemanticAlertRow = memo(function SemanticAlertRow({ alert, session 
       sessionId={alert.session_id}
       agentId={alert.agent_id}
       session={session}
+      rest={rest}
       figure={{
         name: 'Similarity',
         value: latest.similarity.toFixed(2),

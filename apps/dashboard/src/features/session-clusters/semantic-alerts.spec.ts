@@ -63,15 +63,13 @@ describe('isOpenSemanticAlert', () => {
 });
 
 describe('orderSemanticAlerts', () => {
-  it('puts running sessions first, and leaves those with an entropy alert to that one', () => {
+  it('puts the latest to begin first, and leaves those with an entropy alert to that one', () => {
     const alerts = groupSemanticLoops([
-      loop('stopped', 'alerted', 40),
       loop('newer', 'alerted', 30),
       loop('older', 'alerted', 20),
       loop('entropy', 'alerted', 10),
     ]);
-    const sessions = new Map([['stopped', session('paused', 41)]]);
-    const ordered = orderSemanticAlerts(alerts.values(), sessions, new Set(['entropy']), 50);
-    expect(ordered.map(({ session_id }) => session_id)).toEqual(['newer', 'older', 'stopped']);
+    const ordered = orderSemanticAlerts(alerts.values(), new Map(), new Set(['entropy']), 50);
+    expect(ordered.map(({ session_id }) => session_id)).toEqual(['newer', 'older']);
   });
 });

@@ -51,8 +51,7 @@ export function isOpenSemanticAlert(
 }
 
 /**
- * Running sessions before stopped ones, the latest to begin first. A session that also repeats its steps has its entropy
- * alert, and no second row.
+ * The latest to begin first. A session that also repeats its steps has its entropy alert, and no second row.
  */
 export function orderSemanticAlerts(
   alerts: Iterable<SemanticAlert>,
@@ -60,20 +59,11 @@ export function orderSemanticAlerts(
   entropySessionIds: ReadonlySet<string>,
   nowMs: number,
 ): SemanticAlert[] {
-  const isAttended = ({ session_id }: SemanticAlert): number => {
-    const session = sessions.get(session_id);
-    return session && isStoppedState(session.control.state) ? 1 : 0;
-  };
   return [...alerts]
     .filter(
       (alert) =>
         !entropySessionIds.has(alert.session_id) &&
         isOpenSemanticAlert(alert, sessions.get(alert.session_id), nowMs),
     )
-    .sort(
-      (a, b) =>
-        isAttended(a) - isAttended(b) ||
-        b.first_at_ms - a.first_at_ms ||
-        (a.session_id < b.session_id ? -1 : 1),
-    );
+    .sort((a, b) => b.first_at_ms - a.first_at_ms || (a.session_id < b.session_id ? -1 : 1));
 }

@@ -1,7 +1,7 @@
 /** The rows of the alerts panel, and which of them hold still while somebody points at it. */
 import { useMemo, useRef } from 'react';
 import type { AlertGroup } from '#contracts';
-import { type SessionsData, useTopic } from '../../realtime';
+import { type AgentsData, type SessionsData, useTopic } from '../../realtime';
 import { useNow } from '../../ui';
 import { type AlertRowData, allAlertRows, orderAlertRows } from './alert-rows';
 import { holdAlerts } from './open-alerts';
@@ -20,6 +20,7 @@ export interface ShownAlerts {
 export function useShownAlerts(
   groups: ReadonlyMap<string, AlertGroup>,
   sessions: SessionsData,
+  agents: AgentsData,
   isPointed: boolean,
 ): ShownAlerts {
   const { data } = useTopic('gateway:semantic_loops');
@@ -27,7 +28,7 @@ export function useShownAlerts(
   const semantic = semanticBySession ?? NO_ALERTS;
   // Alerts end by the clock, too: once a minute is close enough.
   const minute = useNow((nowMs) => Math.floor(nowMs / MINUTE_MS));
-  const ordered = orderAlertRows(groups, semantic, sessions, minute * MINUTE_MS);
+  const ordered = orderAlertRows(groups, semantic, sessions, agents, minute * MINUTE_MS);
   const shownIds = useRef<string[]>([]);
   const rows = isPointed
     ? holdAlerts(shownIds.current, ordered, allAlertRows(groups, semantic, ordered))

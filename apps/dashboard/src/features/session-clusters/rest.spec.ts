@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentPolicy, ControlMode, SessionView } from '#contracts';
+import { type Policies, restOf } from './rest';
+
+const STOPPED_AT_MS = 100;
+const agents: Policies = new Map(
+  [
+    ['running', true, null],
+    ['killed', false, 'kill_switch'],
+    ['off', false, 'ana'],
+  ].map(([id, active, deactivated_by]) => [
+    id as string,
+    { policy: { active, deactivated_by, deactivated_at_ms: active ? null : STOPPED_AT_MS } as AgentPolicy },
+  ]),
+);
+const looping = (agent_id: string, mode: ControlMode = 'enforced', more: Partial<SessionView> = {}) =>
+  ({
+    agent_id,
+    severity: 'loop',
+    state: 'alert_entropy',
+    last_seen_ms: STOPPED_AT_MS + 1,
+    control: { state: 'active', mode },
+    ...more,
+  }) as SessionView;
+
+describe('a looping session', () => {
+  it('burns while nothing stops it, also before its row or its agent is known', () => {
+    expect(restOf(undefined, agents)).toBeNull();
+    expect(restOf(looping('running'), agents)).toBeNull();
+    expect(restOf(looping('unknown'), agents)).toBeNull();
+  });
+
+  it('rests while an operator holds it, whatever else is so', () => {
+    const control = { state: 'pause_requested', mode: 'enforced' } as SessionView['control'];
+    expect(restOf(looping('killed', 'enforced', { control, state: 'idle' }), agents)).toBe('held');
+  });
+
+  it('rests once its agent is killed or deactivated, if its calls go through the proxy', () => {
+    expect(restOf(looping('killed'), agents)).toBe('agent_killed');
+    expect(restOf(looping('off'), agents)).toBe('agent_off');
+  });
+
+  it('burns on where an agent that works without the proxy goes on after it was deactivated', () => {
+    for (const mode of ['cooperative', 'observe_only'] as const) {
+      expect(restOf(looping('off', mode), agents)).toBeNull();
+      expect(restOf(looping('off', mode, { last_seen_ms: STOPPED_AT_MS }), agents)).toBe('agent_off');
+    }
+  });
+
+  it('rests when the gateway calls it idle; one that never looped is not silent by that', () => {
+    expect(restOf(looping('running', 'enforced', { state: 'idle' }), agents)).toBe('silent');
+    expect(restOf(looping('running', 'enforced', { state: 'idle', severity: 'normal' }), agents)).toBeNull();
+  });
+});

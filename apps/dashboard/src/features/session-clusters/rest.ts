@@ -1,0 +1,25 @@
+/**
+ * Why a session that has an alert burns no more, though it is not over. Pure. What cannot be told counts as burning.
+ */
+import { type AgentView, KILL_SWITCH_ACTOR, type SessionView } from '#contracts';
+import { isStoppedState } from '../hitl-console/control-texts';
+
+/** `held`: an operator stopped it. `agent_*`: its agent's calls are refused. `silent`: it has made no step for a while. */
+export type Rest = 'held' | 'agent_killed' | 'agent_off' | 'silent';
+
+export type Policies = ReadonlyMap<string, Pick<AgentView, 'policy'>>;
+
+/** Null: it burns. @param session undefined when its alert arrived before its row @param agents by id */
+export function restOf(session: SessionView | undefined, agents: Policies): Rest | null {
+  if (session === undefined) return null;
+  if (isStoppedState(session.control.state)) return 'held';
+  const policy = agents.get(session.agent_id)?.policy;
+  if (policy && isRefused(session, policy))
+    return policy.deactivated_by === KILL_SWITCH_ACTOR ? 'agent_killed' : 'agent_off';
+  // The gateway says so, by its own clock.
+  return session.severity === 'loop' && session.state === 'idle' ? 'silent' : null;
+}
+
+/** An agent that also works without the proxy may go on although its calls are refused: its next step says so. */
+const isRefused = ({ control, last_seen_ms }: SessionView, policy: AgentView['policy']): boolean =>
+  !policy.active && (control.mode === 'enforced' || last_seen_ms <= (policy.deactivated_at_ms ?? 0));
