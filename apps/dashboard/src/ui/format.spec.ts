@@ -4,6 +4,7 @@ import {
   formatBytes,
   formatCost,
   formatDuration,
+  formatExact,
   formatScore,
   formatShare,
   formatTokens,
@@ -13,6 +14,11 @@ import {
 } from './format';
 
 describe('format', () => {
+  it('gives an exact time its date and its zone', () => {
+    const text = formatExact(Date.UTC(2026, 10, 22, 12, 48, 32));
+    expect(text).toMatch(/^2[123] Nov 2026, \d\d:\d\d:32 (UTC|GMT|[A-Z]{2,5})/);
+  });
+
   it('speaks of time as people do, and of the future as now', () => {
     const now = 1_000_000_000;
     expect(formatAgo(now + 5_000, now)).toBe('now');

@@ -22,6 +22,20 @@ function formatSpan(spanMs: number): string | null {
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
 }
 
+const exact = new Intl.DateTimeFormat('en-GB', {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+  timeZoneName: 'short',
+});
+
+/** "22 Nov 2026, 08:48:32 UTC", in the reader's zone: can be read out to somebody in another. */
+export const formatExact = (atMs: number): string => exact.format(atMs);
+
 /** "840 ms", "3.2 s", "2 min 5 s", "34 h 17 min". */
 export function formatDuration(durationMs: number): string {
   if (durationMs < 1_000) return `${Math.round(durationMs)} ms`;

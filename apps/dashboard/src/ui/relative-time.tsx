@@ -1,5 +1,5 @@
-/** A time relative to now that ticks by itself; the exact time is in the tooltip. */
-import { formatAge, formatAgo } from './format';
+/** A time relative to now that ticks by itself; the exact time and its zone are in the tooltip. */
+import { formatAge, formatAgo, formatExact } from './format';
 import { useNow } from './now';
 
 interface RelativeTimeProps {
@@ -11,9 +11,8 @@ interface RelativeTimeProps {
 
 export function RelativeTime({ atMs, short = false, className }: RelativeTimeProps) {
   const text = useNow((nowMs) => (short ? formatAge(atMs, nowMs) : formatAgo(atMs, nowMs)));
-  const at = new Date(atMs);
   return (
-    <time dateTime={at.toISOString()} title={at.toLocaleString()} className={className ?? 'nums'}>
+    <time dateTime={new Date(atMs).toISOString()} title={formatExact(atMs)} className={className ?? 'nums'}>
       {text}
     </time>
   );

@@ -2,7 +2,7 @@
 import { BellOff } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import type { AlertRule } from '#contracts';
-import { Badge, Button, Dialog, Field, Input, useNow } from '../../ui';
+import { Badge, Button, Dialog, Field, formatExact, Input, useNow } from '../../ui';
 import { Menu } from '../../ui/menu';
 
 const HOUR_MS = 3_600_000;
@@ -63,7 +63,7 @@ export function MuteNote({ rule }: { rule: AlertRule }) {
   if (!isMuted || rule.muted_until_ms === null) return null;
   const until = new Date(rule.muted_until_ms);
   return (
-    <Badge icon={<BellOff size={11} aria-hidden="true" />} title={until.toLocaleString()}>
+    <Badge icon={<BellOff size={11} aria-hidden="true" />} title={formatExact(rule.muted_until_ms)}>
       Muted until{' '}
       {until.toLocaleString([], { weekday: 'short', hour: '2-digit', minute: '2-digit', hour12: false })}
     </Badge>

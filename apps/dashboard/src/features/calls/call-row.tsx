@@ -1,7 +1,15 @@
 /** One call: a row of the table on a desktop, a card on a phone. Memoised: a call that has ended does not change. */
 import { memo } from 'react';
 import type { LlmCall } from '#contracts';
-import { cx, formatCost, formatDuration, formatTokens, RelativeTime, truncateMiddle } from '../../ui';
+import {
+  cx,
+  formatCost,
+  formatDuration,
+  formatExact,
+  formatTokens,
+  RelativeTime,
+  truncateMiddle,
+} from '../../ui';
 import { clockTime } from '../decision-stream/pretty-step';
 import { DecisionBadge } from './decision-badge';
 import { costText, UNKNOWN_COST, UNKNOWN_USAGE } from './decision-texts';
@@ -37,6 +45,7 @@ export const CallRow = memo(function CallRow(props: CallRowProps) {
           type="button"
           aria-pressed={isOpen}
           aria-label={`Open the call of ${call.agent_id} at ${clockTime(endedAtMs(call))}`}
+          title={formatExact(endedAtMs(call))}
           onClick={() => onOpen(call)}
           className="focus-inset font-mono text-2xs text-muted after:absolute after:inset-0"
         >

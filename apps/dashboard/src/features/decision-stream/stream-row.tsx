@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { ChevronRight, Filter, Hand, ScanSearch } from 'lucide-react';
 import { memo } from 'react';
 import type { Severity, StepView } from '#contracts';
-import { Badge, Button, CodeBlock, cx, formatDuration, formatScore, type Tone } from '../../ui';
+import { Badge, Button, CodeBlock, cx, formatDuration, formatExact, formatScore, type Tone } from '../../ui';
 import { clockTime, prettyStep } from './pretty-step';
 import type { StreamFilter } from './stream-filter';
 
@@ -52,6 +52,7 @@ export const StreamRow = memo(function StreamRow({ step, isOpen, onToggle, onFil
         />
         <time
           dateTime={new Date(step.gateway.received_at_ms).toISOString()}
+          title={formatExact(step.gateway.received_at_ms)}
           className="nums shrink-0 font-mono text-2xs text-muted"
         >
           {clockTime(step.gateway.received_at_ms)}

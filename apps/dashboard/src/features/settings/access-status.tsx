@@ -1,11 +1,11 @@
 /** Whether a key or token still opens anything. */
-import { Badge, RelativeTime } from '../../ui';
+import { Badge, formatExact, RelativeTime } from '../../ui';
 
 export function AccessStatus({ revokedAtMs }: { revokedAtMs: number | null }) {
   return revokedAtMs === null ? (
     <Badge tone="success">Active</Badge>
   ) : (
-    <Badge title={`Revoked ${new Date(revokedAtMs).toLocaleString()}`}>Revoked</Badge>
+    <Badge title={`Revoked ${formatExact(revokedAtMs)}`}>Revoked</Badge>
   );
 }
 
