@@ -8,6 +8,7 @@ import { ShortcutHelp } from './keyboard/shortcut-help';
 import { ReconnectChip, StaleNotice } from './reconnect-chip';
 import { Sidebar } from './sidebar';
 import { TitleBadge } from './title-badge';
+import { useAskAgain } from './use-ask-again';
 import { useFocusKept } from './use-focus-kept';
 import { usePageSupply } from './use-page-supply';
 
@@ -15,6 +16,7 @@ export function Shell() {
   const mainRef = useRef<HTMLElement>(null);
   useFocusOnNavigation(mainRef);
   useFocusKept();
+  useAskAgain();
   usePageSupply();
   return (
     <div className="flex h-full max-md:flex-col">
