@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ObservatoryError, type SessionKey, type SessionView, type StoredStep, sessionKey } from '#contracts';
 import { initialControl } from '#domain/decision-log';
 import { type Deferred, deferred } from '#kernel';
@@ -246,4 +246,23 @@ test('live are the sessions that are not over, of this tenant', () => {
   registry.setControl(keyOf('ended'), { ...initialControl(), state: 'terminated' });
   expect(registry.liveCountOf(TENANT)).toBe(1);
   expect(registry.liveCountOf('another')).toBe(0);
+});
+
+describe('a session that loops and falls silent', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test('shows as idle, its severity stays, and its next step wakes it', async () => {
+    const registry = build().registry();
+    const looping: StoredStep = { ...step('looping'), entropy_severity: 'loop' };
+    const view = () => registry.peek(keyOf('looping'));
+    registry.apply(keyOf('looping'), looping, []);
+    expect(view()).toMatchObject({ state: 'alert_entropy', severity: 'loop' });
+    registry.start();
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(view()).toMatchObject({ state: 'idle', severity: 'loop' });
+    await registry.stop();
+    registry.apply(keyOf('looping'), { ...looping, seq: 2 }, []);
+    expect(view()).toMatchObject({ state: 'alert_entropy', severity: 'loop' });
+  });
 });
