@@ -147,7 +147,8 @@ function Totals({ totals }: { totals: ReturnType<typeof totalsOf> | null }) {
 function Unpriced({ count }: { count: number }) {
   return (
     <Callout tone="warning" icon={<TriangleAlert size={14} aria-hidden="true" />}>
-      The cost of {plural(count, 'call')} is unknown and not in these sums: the model has no price.{' '}
+      The cost of {plural(count, 'call')} is unknown and not in these sums: a model without a price, or a
+      recording or picture, which no price of tokens tells.{' '}
       <Link to="/settings" search={{ section: 'prices' }} className="font-medium underline">
         Add prices
       </Link>
