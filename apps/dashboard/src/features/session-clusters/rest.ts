@@ -9,8 +9,15 @@ export type Rest = 'held' | 'agent_killed' | 'agent_off' | 'silent';
 
 export type Policies = ReadonlyMap<string, Pick<AgentView, 'policy'>>;
 
-/** Null: it burns. @param session undefined when its alert arrived before its row @param agents by id */
-export function restOf(session: SessionView | undefined, agents: Policies): Rest | null {
+const NO_POLICIES: Policies = new Map();
+
+/**
+ * Null: it burns.
+ *
+ * @param session undefined when its alert arrived before its row
+ * @param agents by id; without them a session of a stopped agent burns until it is silent
+ */
+export function restOf(session: SessionView | undefined, agents: Policies = NO_POLICIES): Rest | null {
   if (session === undefined) return null;
   if (isStoppedState(session.control.state)) return 'held';
   const policy = agents.get(session.agent_id)?.policy;

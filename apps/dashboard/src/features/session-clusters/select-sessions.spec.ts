@@ -21,15 +21,17 @@ const session = (session_id: string, over: Record<string, unknown> = {}): Sessio
 const ids = (sessions: SessionView[]) => sessions.map(({ session_id }) => session_id);
 
 describe('orderSessions', () => {
-  it('puts loops first, then what a person stopped, warnings, the rest and what is over', () => {
+  it('puts first what loops now, then what a person stopped or fell silent, warnings, the rest and what is over', () => {
     const order = orderSessions([
+      session('silent', { severity: 'loop', state: 'idle', started_ms: 9 }),
+      session('held', { severity: 'loop', control: { state: 'paused' }, started_ms: 8 }),
       session('over', { severity: 'loop', ended: true }),
       session('calm'),
       session('warned', { severity: 'warning' }),
       session('stopped', { control: { state: 'paused' } }),
       session('looping', { severity: 'loop' }),
     ]);
-    expect(order).toEqual(['looping', 'stopped', 'warned', 'calm', 'over']);
+    expect(order).toEqual(['looping', 'silent', 'held', 'stopped', 'warned', 'calm', 'over']);
   });
 
   it('keeps equal rows where they are while they live: later start first, then the id', () => {

@@ -1,6 +1,7 @@
 /** Which sessions the list shows, and in which order. Pure. */
 import type { SessionView } from '#contracts';
 import type { ControlFilter, ListSearch, Sort } from './list-search';
+import { restOf } from './rest';
 
 /** Stopped, or about to be: a person has it in hand. */
 export const isStopped = (session: SessionView): boolean =>
@@ -39,11 +40,11 @@ export function filterSessions(sessions: Iterable<SessionView>, search: ListSear
   return found;
 }
 
-/** 0 loops, 1 stopped by a person, 2 repeats itself, 3 normal, 4 ended. */
+/** 0 loops now, 1 stopped by a person or silent in its loop, 2 repeats itself, 3 normal, 4 ended. */
 function urgency(session: SessionView): number {
   if (session.ended) return 4;
+  if (restOf(session) !== null) return 1;
   if (session.severity === 'loop') return 0;
-  if (isStopped(session)) return 1;
   return session.severity === 'warning' ? 2 : 3;
 }
 

@@ -13,6 +13,7 @@ import {
   truncateMiddle,
 } from '../../ui';
 import { ControlBadge } from '../hitl-console/control-badge';
+import { restOf } from './rest';
 import { SeverityBadge } from './severity-badge';
 import { WindowDots } from './window-dots';
 
@@ -65,7 +66,11 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
       )}
     >
       <GridCell>
-        <SeverityBadge severity={session.severity} isEnded={session.ended} />
+        <SeverityBadge
+          severity={session.severity}
+          isEnded={session.ended}
+          rests={session.ended || restOf(session) !== null}
+        />
       </GridCell>
       <GridCell className="flex min-w-0 items-center gap-1.5">
         <StateDot state={session.state} />
@@ -134,7 +139,11 @@ export const SessionCard = memo(function SessionCard({ session }: Pick<SessionRo
           <Identifier id={session_id} charsMax={22} copyable={false} />
         </Link>
         <span className="ml-auto shrink-0">
-          <SeverityBadge severity={session.severity} isEnded={session.ended} />
+          <SeverityBadge
+            severity={session.severity}
+            isEnded={session.ended}
+            rests={session.ended || restOf(session) !== null}
+          />
         </span>
       </div>
       <p className="mt-1 truncate">{session.last_intent}</p>

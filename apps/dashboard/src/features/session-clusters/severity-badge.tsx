@@ -9,17 +9,24 @@ export const SEVERITY_LABELS: Record<Severity, string> = {
   loop: 'Loop',
 };
 
-export function SeverityBadge({ severity, isEnded = false }: { severity: Severity; isEnded?: boolean }) {
+interface SeverityBadgeProps {
+  severity: Severity;
+  isEnded?: boolean;
+  /** Ended, held or silent: nothing flashes. */
+  rests?: boolean;
+}
+
+export function SeverityBadge({ severity, isEnded = false, rests = isEnded }: SeverityBadgeProps) {
   if (severity === 'normal')
     return <span className="text-faint text-xs">{isEnded ? 'Ended' : 'Normal'}</span>;
   const icon = (
-    <Repeat size={11} aria-hidden="true" className={cx(severity === 'loop' && !isEnded && 'flashes')} />
+    <Repeat size={11} aria-hidden="true" className={cx(severity === 'loop' && !rests && 'flashes')} />
   );
   return (
     <Badge
       tone={severity === 'loop' ? 'danger' : 'warning'}
       icon={icon}
-      className={cx(isEnded && 'opacity-80')}
+      className={cx(rests && 'opacity-80')}
     >
       {SEVERITY_LABELS[severity]}
     </Badge>
