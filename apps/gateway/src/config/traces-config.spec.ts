@@ -7,6 +7,13 @@ describe('where spans go', () => {
   test('nowhere unless somebody says so', () => {
     expect(parseTracesConfig({})).toEqual({ url: null, protocol: 'http/protobuf', startedShare: 0 });
     expect(parseTracesConfig({ OTEL_TRACES_SAMPLER: 'parentbased_always_on' }).startedShare).toBe(0);
+    // Said to others on the same machine.
+    const others = {
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+      OTEL_TRACES_EXPORTER: 'zipkin',
+      OTEL_TRACES_SAMPLER: 'x',
+    };
+    expect(parseTracesConfig(others).url).toBeNull();
   });
 
   test.each([

@@ -28,23 +28,26 @@ export const TRACES_VARIABLES = {
 type Variable = (typeof TRACES_VARIABLES)[keyof typeof TRACES_VARIABLES];
 
 const TRACES_PATH = '/v1/traces';
+const EXPORTERS = ['otlp', 'none'] as const;
 const SAMPLERS = ['parentbased_always_on', 'parentbased_traceidratio', 'parentbased_always_off'] as const;
 
-/** @throws ConfigError for the first variable that cannot be used */
+const OFF: TracesConfig = { url: null, protocol: OTLP_PROTOCOLS[0], startedShare: 0 };
+
+/**
+ * Without a collector nothing else is looked at: a machine's variables may be meant for others.
+ *
+ * @throws ConfigError for the first variable that cannot be used
+ */
 export function parseTracesConfig(variables: Variables<Variable>): TracesConfig {
   const names = TRACES_VARIABLES;
-  const isOff =
-    readFlag(variables, names.isDisabled, false) ||
-    readChoice(variables, names.exporter, ['otlp', 'none']) === 'none';
-  const url = isOff ? null : collectorUrl(variables);
-  return {
-    url,
-    protocol:
-      readChoice(variables, names.tracesProtocol, OTLP_PROTOCOLS) ??
-      readChoice(variables, names.protocol, OTLP_PROTOCOLS) ??
-      OTLP_PROTOCOLS[0],
-    startedShare: url === null ? 0 : startedShare(variables),
-  };
+  if (readFlag(variables, names.isDisabled, false)) return OFF;
+  const url = collectorUrl(variables);
+  if (url === null || readChoice(variables, names.exporter, EXPORTERS) === 'none') return OFF;
+  const protocol =
+    readChoice(variables, names.tracesProtocol, OTLP_PROTOCOLS) ??
+    readChoice(variables, names.protocol, OTLP_PROTOCOLS) ??
+    OTLP_PROTOCOLS[0];
+  return { url, protocol, startedShare: startedShare(variables) };
 }
 
 /** One for traces is taken as it is; the other is a base. */
