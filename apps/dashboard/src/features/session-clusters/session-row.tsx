@@ -33,8 +33,11 @@ interface SessionRowProps {
   onFocusRow: (sessionId: string) => void;
 }
 
+/** Ended, held or silent. */
+const rests = (session: SessionView): boolean => session.ended || restOf(session) !== null;
+
 const stripe = (session: SessionView): string => {
-  if (session.ended) return 'before:bg-transparent';
+  if (rests(session)) return 'before:bg-transparent';
   if (session.severity === 'loop') return 'before:bg-danger-solid';
   return session.severity === 'warning' ? 'before:bg-[#f59e0b]' : 'before:bg-transparent';
 };
@@ -66,11 +69,7 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
       )}
     >
       <GridCell>
-        <SeverityBadge
-          severity={session.severity}
-          isEnded={session.ended}
-          rests={session.ended || restOf(session) !== null}
-        />
+        <SeverityBadge severity={session.severity} isEnded={session.ended} rests={rests(session)} />
       </GridCell>
       <GridCell className="flex min-w-0 items-center gap-1.5">
         <StateDot state={session.state} />
@@ -139,11 +138,7 @@ export const SessionCard = memo(function SessionCard({ session }: Pick<SessionRo
           <Identifier id={session_id} charsMax={22} copyable={false} />
         </Link>
         <span className="ml-auto shrink-0">
-          <SeverityBadge
-            severity={session.severity}
-            isEnded={session.ended}
-            rests={session.ended || restOf(session) !== null}
-          />
+          <SeverityBadge severity={session.severity} isEnded={session.ended} rests={rests(session)} />
         </span>
       </div>
       <p className="mt-1 truncate">{session.last_intent}</p>

@@ -12,7 +12,7 @@ export const SEVERITY_LABELS: Record<Severity, string> = {
 interface SeverityBadgeProps {
   severity: Severity;
   isEnded?: boolean;
-  /** Ended, held or silent: nothing flashes. */
+  /** Ended, held or silent: nothing about it is urgent. */
   rests?: boolean;
 }
 
@@ -22,12 +22,9 @@ export function SeverityBadge({ severity, isEnded = false, rests = isEnded }: Se
   const icon = (
     <Repeat size={11} aria-hidden="true" className={cx(severity === 'loop' && !rests && 'flashes')} />
   );
+  const tone = severity === 'loop' ? 'danger' : 'warning';
   return (
-    <Badge
-      tone={severity === 'loop' ? 'danger' : 'warning'}
-      icon={icon}
-      className={cx(rests && 'opacity-80')}
-    >
+    <Badge tone={rests ? 'neutral' : tone} icon={icon}>
       {SEVERITY_LABELS[severity]}
     </Badge>
   );
