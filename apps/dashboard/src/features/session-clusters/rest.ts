@@ -9,7 +9,8 @@ export type Rest = 'held' | 'agent_killed' | 'agent_off' | 'silent';
 
 export type Policies = ReadonlyMap<string, Pick<AgentView, 'policy'>>;
 
-const NO_POLICIES: Policies = new Map();
+/** Until they are known. */
+export const NO_POLICIES: Policies = new Map();
 
 /**
  * Null: it burns.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SessionView } from '#contracts';
+import type { AgentPolicy, SessionView } from '#contracts';
 import { filterSessions, keepIfEqual, orderSessions } from './select-sessions';
 
 const session = (session_id: string, over: Record<string, unknown> = {}): SessionView =>
@@ -32,6 +32,20 @@ describe('orderSessions', () => {
       session('looping', { severity: 'loop' }),
     ]);
     expect(order).toEqual(['looping', 'silent', 'held', 'stopped', 'warned', 'calm', 'over']);
+  });
+
+  it('puts a loop behind those that go on once its agent is killed', () => {
+    const agents = new Map([
+      ['dead', { policy: { active: false, deactivated_by: 'kill_switch' } as AgentPolicy }],
+    ]);
+    const control = { state: 'active', mode: 'enforced' };
+    const rows = [
+      session('killed', { severity: 'loop', agent_id: 'dead', control, started_ms: 9 }),
+      session('calm', { agent_id: 'dead', control, started_ms: 9 }),
+      session('looping', { severity: 'loop', control }),
+    ];
+    expect(orderSessions(rows, 'severity', agents)).toEqual(['looping', 'killed', 'calm']);
+    expect(orderSessions(rows)).toEqual(['killed', 'looping', 'calm']);
   });
 
   it('keeps equal rows where they are while they live: later start first, then the id', () => {

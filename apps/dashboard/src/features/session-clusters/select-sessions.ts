@@ -1,7 +1,7 @@
 /** Which sessions the list shows, and in which order. Pure. */
 import type { SessionView } from '#contracts';
 import type { ControlFilter, ListSearch, Sort } from './list-search';
-import { restOf } from './rest';
+import { NO_POLICIES, type Policies, restOf } from './rest';
 
 /** Stopped, or about to be: a person has it in hand. */
 export const isStopped = (session: SessionView): boolean =>
@@ -40,16 +40,20 @@ export function filterSessions(sessions: Iterable<SessionView>, search: ListSear
   return found;
 }
 
-/** 0 loops now, 1 stopped by a person or silent in its loop, 2 repeats itself, 3 normal, 4 ended. */
-function urgency(session: SessionView): number {
+/** 0 loops now, 1 stopped or silent in its loop, 2 repeats itself, 3 normal, 4 ended. */
+function urgency(session: SessionView, agents: Policies): number {
   if (session.ended) return 4;
-  if (restOf(session) !== null) return 1;
+  if (loopRests(session, agents)) return 1;
   if (session.severity === 'loop') return 0;
   return session.severity === 'warning' ? 2 : 3;
 }
 
-const measures: Record<Sort, (session: SessionView) => number> = {
-  severity: (session) => -urgency(session),
+/** A killed agent's session without a loop is as urgent as any other without one. */
+const loopRests = (session: SessionView, agents: Policies): boolean =>
+  isStopped(session) || (session.severity === 'loop' && restOf(session, agents) !== null);
+
+const measures: Record<Sort, (session: SessionView, agents: Policies) => number> = {
+  severity: (session, agents) => -urgency(session, agents),
   last_seen: (session) => session.last_seen_ms,
   started: (session) => session.started_ms,
   steps_per_minute: (session) => session.steps_per_minute,
@@ -60,11 +64,19 @@ const measures: Record<Sort, (session: SessionView) => number> = {
  * Ids, largest measure first. Ties fall to the later start, then the id: neither changes while a session lives, so
  * that equal rows never trade places.
  */
-export function orderSessions(sessions: readonly SessionView[], sort: Sort = 'severity'): string[] {
+export function orderSessions(
+  sessions: readonly SessionView[],
+  sort: Sort = 'severity',
+  agents: Policies = NO_POLICIES,
+): string[] {
   const measure = measures[sort];
   // Measured once each: the comparison runs some hundred thousand times for ten thousand rows.
   return sessions
-    .map((session) => ({ id: session.session_id, size: measure(session), startedMs: session.started_ms }))
+    .map((session) => ({
+      id: session.session_id,
+      size: measure(session, agents),
+      startedMs: session.started_ms,
+    }))
     .sort((a, b) => b.size - a.size || b.startedMs - a.startedMs || (a.id < b.id ? -1 : 1))
     .map(({ id }) => id);
 }

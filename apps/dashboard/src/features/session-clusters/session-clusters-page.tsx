@@ -58,6 +58,7 @@ export function SessionClustersPage() {
         <SessionList
           rows={list.rows}
           sessions={list.sessions}
+          agents={list.agents}
           isPhone={isPhone}
           pageRef={pageRef}
           sort={search.sort ?? 'severity'}

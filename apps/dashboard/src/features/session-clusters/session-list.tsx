@@ -11,6 +11,7 @@ import { ClusterHeading } from './cluster-heading';
 import { ListHeader } from './list-header';
 import type { ListRow } from './list-rows';
 import type { Sort } from './list-search';
+import { type Policies, restOf } from './rest';
 import { SessionCard, SessionRow } from './session-row';
 import type { WaitingChanges } from './shown-order';
 import { useRowKeys } from './use-row-keys';
@@ -28,6 +29,7 @@ export interface ListHold {
 interface SessionListProps {
   rows: readonly ListRow[];
   sessions: SessionsData;
+  agents: Policies;
   isPhone: boolean;
   /** On a phone the page scrolls as a whole; null: the list scrolls by itself. */
   pageRef: RefObject<HTMLElement | null>;
@@ -38,7 +40,7 @@ interface SessionListProps {
 }
 
 export function SessionList(props: SessionListProps) {
-  const { rows, sessions, isPhone, pageRef, onHold } = props;
+  const { rows, sessions, agents, isPhone, pageRef, onHold } = props;
   const navigate = useNavigate();
   const ownRef = useRef<HTMLDivElement>(null);
   const bodyRef = useRef<HTMLDivElement>(null);
@@ -86,6 +88,7 @@ export function SessionList(props: SessionListProps) {
           <SessionLine
             id={row.id}
             sessions={sessions}
+            agents={agents}
             isPhone={isPhone}
             isActive={row.id === activeId}
             isTabStop={row.id === tabStop}
@@ -137,6 +140,7 @@ const rowKey = (row: ListRow | undefined): string => {
 interface SessionLineProps {
   id: string;
   sessions: SessionsData;
+  agents: Policies;
   isPhone: boolean;
   isActive: boolean;
   isTabStop: boolean;
@@ -145,10 +149,11 @@ interface SessionLineProps {
   onFocusRow: (sessionId: string) => void;
 }
 
-function SessionLine({ id, sessions, isPhone, ...rest }: SessionLineProps) {
+function SessionLine({ id, sessions, agents, isPhone, ...rest }: SessionLineProps) {
   const session = sessions.get(id);
   if (!session) return null;
-  return isPhone ? <SessionCard session={session} /> : <SessionRow session={session} {...rest} />;
+  const shown = { session, rests: session.ended || restOf(session, agents) !== null };
+  return isPhone ? <SessionCard {...shown} /> : <SessionRow {...shown} {...rest} />;
 }
 
 /** Distance from the top of the page's scroller to the list, followed as the alerts above grow. */

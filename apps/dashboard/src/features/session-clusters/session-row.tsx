@@ -13,7 +13,6 @@ import {
   truncateMiddle,
 } from '../../ui';
 import { ControlBadge } from '../hitl-console/control-badge';
-import { restOf } from './rest';
 import { SeverityBadge } from './severity-badge';
 import { WindowDots } from './window-dots';
 
@@ -25,6 +24,8 @@ export const WIDE_ONLY = 'max-xl:hidden';
 
 interface SessionRowProps {
   session: SessionView;
+  /** Ended, held or silent: nothing about it is urgent. */
+  rests: boolean;
   isActive: boolean;
   /** Takes part in the tab order: one row of the list does. */
   isTabStop: boolean;
@@ -33,17 +34,14 @@ interface SessionRowProps {
   onFocusRow: (sessionId: string) => void;
 }
 
-/** Ended, held or silent. */
-const rests = (session: SessionView): boolean => session.ended || restOf(session) !== null;
-
-const stripe = (session: SessionView): string => {
-  if (rests(session)) return 'before:bg-transparent';
+const stripe = (session: SessionView, rests: boolean): string => {
+  if (rests) return 'before:bg-transparent';
   if (session.severity === 'loop') return 'before:bg-danger-solid';
   return session.severity === 'warning' ? 'before:bg-[#f59e0b]' : 'before:bg-transparent';
 };
 
 export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
-  const { session, isActive, isTabStop, rowIndex, onOpen, onFocusRow } = props;
+  const { session, rests, isActive, isTabStop, rowIndex, onOpen, onFocusRow } = props;
   const { session_id } = session;
   return (
     <GridRow
@@ -63,13 +61,13 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
       className={cx(
         GRID_COLUMNS,
         'focus-inset relative h-10 cursor-pointer items-center border-line border-b before:absolute before:inset-y-0 before:left-0 before:w-[3px] hover:bg-hover',
-        stripe(session),
+        stripe(session, rests),
         isActive && 'bg-selected',
         session.ended && 'text-muted',
       )}
     >
       <GridCell>
-        <SeverityBadge severity={session.severity} isEnded={session.ended} rests={rests(session)} />
+        <SeverityBadge severity={session.severity} isEnded={session.ended} rests={rests} />
       </GridCell>
       <GridCell className="flex min-w-0 items-center gap-1.5">
         <StateDot state={session.state} />
@@ -114,7 +112,10 @@ function Cell({ text, className }: { text: string; className?: string }) {
   );
 }
 
-export const SessionCard = memo(function SessionCard({ session }: Pick<SessionRowProps, 'session'>) {
+export const SessionCard = memo(function SessionCard({
+  session,
+  rests,
+}: Pick<SessionRowProps, 'session' | 'rests'>) {
   const { session_id } = session;
   return (
     <article
@@ -125,7 +126,7 @@ export const SessionCard = memo(function SessionCard({ session }: Pick<SessionRo
       aria-label={`Session ${session_id}`}
       className={cx(
         'relative mb-2 h-[118px] overflow-hidden rounded-lg border border-line bg-surface px-3 py-2.5 before:absolute before:inset-y-0 before:left-0 before:w-[3px]',
-        stripe(session),
+        stripe(session, rests),
       )}
     >
       <div className="flex items-center gap-2">
@@ -138,7 +139,7 @@ export const SessionCard = memo(function SessionCard({ session }: Pick<SessionRo
           <Identifier id={session_id} charsMax={22} copyable={false} />
         </Link>
         <span className="ml-auto shrink-0">
-          <SeverityBadge severity={session.severity} isEnded={session.ended} rests={rests(session)} />
+          <SeverityBadge severity={session.severity} isEnded={session.ended} rests={rests} />
         </span>
       </div>
       <p className="mt-1 truncate">{session.last_intent}</p>

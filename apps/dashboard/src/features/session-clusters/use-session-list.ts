@@ -1,9 +1,10 @@
 /** From the live map and the address to the lines of the list. */
 import { useCallback, useMemo, useRef, useState } from 'react';
-import type { SessionsData, TopicState } from '../../realtime';
+import { type SessionsData, type TopicState, useTopic } from '../../realtime';
 import { useThrottled } from '../../ui';
 import { listRows } from './list-rows';
 import type { ListSearch } from './list-search';
+import { NO_POLICIES, type Policies } from './rest';
 import { filterSessions, keepIfEqual, orderSessions } from './select-sessions';
 import type { ListHold } from './session-list';
 import { useShownOrder } from './shown-order';
@@ -28,7 +29,8 @@ export function useSessionList(topic: TopicState<SessionsData>, search: ListSear
   const forOrder = useThrottled(sessions, sessions.size > MANY_COUNT ? ORDER_MANY_EVERY_MS : ORDER_EVERY_MS);
   // The first snapshot is not delayed.
   const ordered = forOrder.size === 0 ? sessions : forOrder;
-  const target = useTargetOrder(ordered, search);
+  const agents: Policies = useThrottled(useTopic('gateway:agents').data ?? NO_POLICIES, ORDER_MANY_EVERY_MS);
+  const target = useTargetOrder(ordered, search, agents);
   const { order, release, waiting } = useShownOrder(
     target,
     hold.pointer || hold.scrolled || hold.focused,
@@ -52,6 +54,7 @@ export function useSessionList(topic: TopicState<SessionsData>, search: ListSear
   }, []);
   return {
     sessions,
+    agents,
     rows,
     agentIds,
     shownCount: target.length,
@@ -77,11 +80,11 @@ function useAgentIds(sessions: SessionsData): readonly string[] {
 }
 
 /** The same array as long as the order is the same. */
-function useTargetOrder(sessions: SessionsData, search: ListSearch): readonly string[] {
+function useTargetOrder(sessions: SessionsData, search: ListSearch, agents: Policies): readonly string[] {
   const before = useRef<readonly string[]>([]);
   return useMemo(() => {
-    const now = orderSessions(filterSessions(sessions.values(), search), search.sort);
+    const now = orderSessions(filterSessions(sessions.values(), search), search.sort, agents);
     before.current = keepIfEqual(before.current, now);
     return before.current;
-  }, [sessions, search]);
+  }, [sessions, search, agents]);
 }
