@@ -29,7 +29,9 @@ export function useSessionList(topic: TopicState<SessionsData>, search: ListSear
   const forOrder = useThrottled(sessions, sessions.size > MANY_COUNT ? ORDER_MANY_EVERY_MS : ORDER_EVERY_MS);
   // The first snapshot is not delayed.
   const ordered = forOrder.size === 0 ? sessions : forOrder;
-  const agents: Policies = useThrottled(useTopic('gateway:agents').data ?? NO_POLICIES, ORDER_MANY_EVERY_MS);
+  const liveAgents: Policies = useTopic('gateway:agents').data ?? NO_POLICIES;
+  const agentsForOrder = useThrottled(liveAgents, ORDER_MANY_EVERY_MS);
+  const agents = agentsForOrder.size === 0 ? liveAgents : agentsForOrder;
   const target = useTargetOrder(ordered, search, agents);
   const { order, release, waiting } = useShownOrder(
     target,
