@@ -1,13 +1,13 @@
 /** One count of looping sessions for every place that shows one: the navigation, the tab's title, the alerts panel. */
 import type { SemanticLoopEvent } from '#contracts';
+import { NO_POLICIES, type Policies } from '../features/session-clusters/rest';
 import { groupSemanticLoops } from '../features/session-clusters/semantic-alerts';
-import { type AgentsData, type SessionsData, useTopic } from '../realtime';
+import { type SessionsData, useTopic } from '../realtime';
 import { useNow } from '../ui';
 import { unattendedLoopCount } from './unattended-loops';
 
 const MINUTE_MS = 60_000;
 const NO_LOOPS: readonly SemanticLoopEvent[] = [];
-const NO_AGENTS: AgentsData = new Map();
 
 /** 0 until the first snapshot. */
 export function useLoopCount(): number {
@@ -16,13 +16,13 @@ export function useLoopCount(): number {
   const { data: agents } = useTopic('gateway:agents');
   // Loops in words end by the clock, too: once a minute is close enough.
   const minute = useNow((nowMs) => Math.floor(nowMs / MINUTE_MS));
-  return sessions ? countOnce(sessions, loops ?? NO_LOOPS, agents ?? NO_AGENTS, minute) : 0;
+  return sessions ? countOnce(sessions, loops ?? NO_LOOPS, agents ?? NO_POLICIES, minute) : 0;
 }
 
 interface Counted {
   sessions: SessionsData;
   loops: readonly SemanticLoopEvent[];
-  agents: AgentsData;
+  agents: Policies;
   minute: number;
   count: number;
 }
@@ -33,7 +33,7 @@ let counted: Counted | null = null;
 function countOnce(
   sessions: SessionsData,
   loops: readonly SemanticLoopEvent[],
-  agents: AgentsData,
+  agents: Policies,
   minute: number,
 ): number {
   if (

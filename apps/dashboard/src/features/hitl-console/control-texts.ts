@@ -42,5 +42,6 @@ export function stateText({ state, mode, held_count }: ControlView): string {
   }
 }
 
+/** Stopped, or about to be. */
 export const isStoppedState = (state: ControlState): boolean =>
   state === 'pause_requested' || state === 'paused' || state === 'expired';

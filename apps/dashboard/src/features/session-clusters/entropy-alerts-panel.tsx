@@ -6,12 +6,12 @@ import { Bell, BellOff, Repeat } from 'lucide-react';
 import { useState } from 'react';
 import type { AlertGroup } from '#contracts';
 import { useLoopCount } from '../../app/looping';
-import { type AgentsData, type SessionsData, useTopic } from '../../realtime';
+import { type SessionsData, useTopic } from '../../realtime';
 import { Badge, cx, IconButton, Panel, Skeleton } from '../../ui';
 import { AlertAnnouncer } from './alert-announcer';
 import { AlertRow } from './alert-row';
 import { useDesktopAlerts } from './desktop-alerts';
-import { restOf } from './rest';
+import { NO_POLICIES, restOf } from './rest';
 import { SemanticAlertRow } from './semantic-alert-row';
 import type { SemanticAlert } from './semantic-alerts';
 import { useShownAlerts } from './use-shown-alerts';
@@ -21,7 +21,6 @@ const ROWS_SHOWN_MAX = 4.5;
 const ROW_PX = 53;
 
 const NO_ALERTS: ReadonlyMap<string, AlertGroup> = new Map();
-const NO_AGENTS: AgentsData = new Map();
 
 interface EntropyAlertsPanelProps {
   sessions: SessionsData;
@@ -33,7 +32,7 @@ interface EntropyAlertsPanelProps {
 export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAlertsPanelProps) {
   const { data } = useTopic('gateway:entropy_alerts');
   const groups = data ?? NO_ALERTS;
-  const agents = useTopic('gateway:agents').data ?? NO_AGENTS;
+  const agents = useTopic('gateway:agents').data ?? NO_POLICIES;
   const [isPointed, setIsPointed] = useState(false);
   const { rows, semanticBySession } = useShownAlerts(groups, sessions, agents, isPointed);
   const rowCount = Math.min(Math.max(rows.length, 1), ROWS_SHOWN_MAX);

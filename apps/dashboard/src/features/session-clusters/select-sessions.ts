@@ -1,13 +1,11 @@
 /** Which sessions the list shows, and in which order. Pure. */
 import type { SessionView } from '#contracts';
+import { isStoppedState } from '../hitl-console/control-texts';
 import type { ControlFilter, ListSearch, Sort } from './list-search';
 import { NO_POLICIES, type Policies, restOf } from './rest';
 
-/** Stopped, or about to be: a person has it in hand. */
-export const isStopped = (session: SessionView): boolean =>
-  session.control.state === 'paused' ||
-  session.control.state === 'pause_requested' ||
-  session.control.state === 'expired';
+/** A person has it in hand. */
+const isStopped = ({ control }: SessionView): boolean => isStoppedState(control.state);
 
 /** Case-insensitive over session id, agent, last intent and last tool, as `GET /v1/sessions?q=`. */
 function matchesText(session: SessionView, needle: string): boolean {

@@ -1,10 +1,11 @@
 /** The rows of the alerts panel, and which of them hold still while somebody points at it. */
 import { useMemo, useRef } from 'react';
 import type { AlertGroup } from '#contracts';
-import { type AgentsData, type SessionsData, useTopic } from '../../realtime';
+import { type SessionsData, useTopic } from '../../realtime';
 import { useNow } from '../../ui';
 import { type AlertRowData, allAlertRows, orderAlertRows } from './alert-rows';
 import { holdAlerts } from './open-alerts';
+import type { Policies } from './rest';
 import { groupSemanticLoops, type SemanticAlert } from './semantic-alerts';
 
 const MINUTE_MS = 60_000;
@@ -20,7 +21,7 @@ export interface ShownAlerts {
 export function useShownAlerts(
   groups: ReadonlyMap<string, AlertGroup>,
   sessions: SessionsData,
-  agents: AgentsData,
+  agents: Policies,
   isPointed: boolean,
 ): ShownAlerts {
   const { data } = useTopic('gateway:semantic_loops');
