@@ -1,6 +1,7 @@
 /**
- * Reads an answer along while it goes by: a stream event by event, a whole answer once it has ended. An answer it
- * cannot read (compressed, too large, not what the vendor documents) is passed on all the same and counts as unread.
+ * Reads an answer along while it goes by: a stream event by event, a whole answer once it has ended. What it is given it
+ * reads a moment later, when it has left for the client. An answer it cannot read (compressed, too large, not what the
+ * vendor documents) is passed on all the same and counts as unread.
  */
 import type { LlmAnswer } from '#contracts';
 import type { Dialect, StreamReader } from '#domain/llm-dialects';
@@ -40,7 +41,9 @@ export class AnswerReader {
 
   push(bytes: Buffer): void {
     if (this.#stream !== null) {
-      this.#stream.push(bytes);
+      // Node writes to sockets before its next microtask.
+      if (this.#chunks.push(bytes) === 1)
+        queueMicrotask(() => this.#readEvents(this.#stream as StreamReader));
       return;
     }
     this.#byteCount += bytes.length;
@@ -50,7 +53,7 @@ export class AnswerReader {
 
   /** Null: nothing that could be read. Never throws. */
   finish(): LlmAnswer | null {
-    if (this.#stream !== null) return this.#stream.answer();
+    if (this.#stream !== null) return this.#readEvents(this.#stream).answer();
     if (this.#chunks.length === 0) return null;
     const bytes = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks);
     try {
@@ -58,5 +61,10 @@ export class AnswerReader {
     } catch {
       return null;
     }
+  }
+
+  #readEvents(stream: StreamReader): StreamReader {
+    for (const bytes of this.#chunks.splice(0)) stream.push(bytes);
+    return stream;
   }
 }

@@ -204,12 +204,20 @@ class Relay implements UpstreamSink {
     outgoing.end(dialect?.writeStreamError({ status, code, message }));
   }
 
+  /** Reads what went by a moment later: by then its last bytes have left for the client, who need not wait for it. */
   #end(isWhole = false): void {
+    queueMicrotask(() => {
+      if (this.#isOver) return;
+      this.#takeAnswer(isWhole);
+      this.#finish(undefined);
+    });
+  }
+
+  #takeAnswer(isWhole: boolean): void {
     const call = this.#call;
     if (this.#reader !== null) call.answer = this.#reader.finish();
     if (call.answer?.failed) noteFailedAnswer(call, call.answer);
     else call.isAnswered = isWhole;
-    this.#finish(undefined);
   }
 
   #finish(verdict: Verdict | undefined): void {
