@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { respondEvents, respondJson, ScriptedUpstream } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
-import { always, openaiChat, VENDORS } from './vendors.js';
+import { always, anthropic, gemini, openaiChat, VENDORS } from './vendors.js';
 
 const VENDOR_KEY = 'sk-upstream-canary-5f1c0d2e';
 
@@ -150,6 +150,51 @@ describe("a base URL without the proxy's path", () => {
       fetch(gateway.url + path, { method: 'POST', headers: { authorization: `Bearer ${AGENT_KEY}` }, body });
     expect((await post('/v1/messages', 'x'.repeat(3_000_000))).status).toBe(404);
     expect((await post('/v1/decision-logs', 'no JSON')).status).not.toBe(404);
+  });
+});
+
+describe('an agent whose code nobody touches, by its environment alone', () => {
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  const calledAs = async (agent: string) =>
+    (await gateway.operator('GET', `/v1/calls?agent_id=${agent}`)).body.items;
+
+  test('OpenAI', async () => {
+    upstream.script(always(openaiChat, { text: 'ok' }));
+    vi.stubEnv('OPENAI_BASE_URL', `${gateway.url}/agents/env-openai/proxy/openai/v1`);
+    vi.stubEnv('OPENAI_API_KEY', AGENT_KEY);
+    const messages = [{ role: 'user' as const, content: 'Hello' }];
+    const answer = await new OpenAI().chat.completions.create({ model: 'gpt-4o-mini', messages });
+    expect(answer.choices[0]?.message.content).toBe('ok');
+    expect(await calledAs('env-openai')).toMatchObject([{ upstream: 'openai', status: 200 }]);
+  });
+
+  test.each(['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'])('Anthropic, the agent key as %s', async (name) => {
+    const agent = `env-${name}`;
+    upstream.script(always(anthropic, { text: 'ok' }));
+    vi.stubEnv('ANTHROPIC_BASE_URL', `${gateway.url}/agents/${agent}/proxy/anthropic`);
+    vi.stubEnv(name, AGENT_KEY);
+    const answer = await new Anthropic().messages.create({
+      model: 'claude-sonnet-4-5',
+      max_tokens: 100,
+      messages: [{ role: 'user', content: 'Hello' }],
+    });
+    expect(answer.content).toMatchObject([{ type: 'text', text: 'ok' }]);
+    expect(await calledAs(agent)).toMatchObject([{ upstream: 'anthropic', status: 200 }]);
+  });
+
+  test('Gemini', async () => {
+    upstream.script(always(gemini, { text: 'ok' }));
+    vi.stubEnv('GOOGLE_GEMINI_BASE_URL', `${gateway.url}/agents/env-gemini/proxy/gemini`);
+    vi.stubEnv('GEMINI_API_KEY', AGENT_KEY);
+    const answer = await new GoogleGenAI({}).models.generateContent({
+      model: 'gemini-2.5-flash',
+      contents: 'Hello',
+    });
+    expect(answer.text).toBe('ok');
+    expect(await calledAs('env-gemini')).toMatchObject([{ upstream: 'gemini', status: 200 }]);
   });
 });
 
