@@ -220,6 +220,12 @@ describe.each(THEMES)('%s', (theme) => {
       await page.getByTestId('onboarding-curl').waitFor({ timeout: SETTLE_MS });
       expect(await page.getByTestId('onboarding-curl').innerText()).toContain(fresh.agentKey);
       await checkPage(page, `empty-${theme}-${size}`);
+      await page.getByText('Change one base URL').click();
+      await page.getByText('Observatory holds it').click();
+      expect(await page.getByTestId('proxy-snippet-environment').innerText()).toContain(
+        `export OPENAI_API_KEY="${fresh.agentKey}"`,
+      );
+      await checkPage(page, `empty-proxy-${theme}-${size}`);
       for (const [name, [path, mark]] of Object.entries(EMPTY_VIEWS)) {
         await page.goto(fresh.url + path);
         await page.locator(mark).first().waitFor({ timeout: SETTLE_MS });

@@ -22,6 +22,7 @@ describe('the banner', () => {
     const printed = banner({}, { operatorToken: TOKEN, agentKey: KEY });
     expect(printed).toContain(`http://localhost:4000/login#token=${TOKEN}`);
     expect(printed).toContain(`"Authorization: Bearer ${KEY}"`);
+    expect(printed).toContain('http://localhost:4000/proxy/openai/v1');
   });
 
   test('names what the environment fixed, and never prints it', () => {

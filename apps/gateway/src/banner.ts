@@ -33,8 +33,10 @@ export function printBanner(
     lines.push('  Log in:', `    ${base}/login#token=${bootstrap.operatorToken}`, '');
   else lines.push(`  Log in with your operator token. Lost it? npm start -- ${RESET_ARGUMENT}`, '');
   const agentKey = secrets.agentKey ? '$OBSERVATORY_AGENT_KEY' : bootstrap.agentKey;
-  if (agentKey) lines.push('  Send a first DecisionLog:', `    ${curlLine(base, agentKey)}`, '');
-  else lines.push('  Agent keys are made and revoked under Settings.', '');
+  if (agentKey) {
+    lines.push('  Send a first DecisionLog:', `    ${curlLine(base, agentKey)}`, '');
+    lines.push(`  Or send LLM calls through ${base}/proxy/openai/v1, /proxy/anthropic or /proxy/gemini.`, '');
+  } else lines.push('  Agent keys are made and revoked under Settings.', '');
   write(`${lines.join('\n')}\n`);
 }
 

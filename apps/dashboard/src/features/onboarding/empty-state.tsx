@@ -1,12 +1,15 @@
 /**
- * What a new installation shows instead of an empty list: the one command that changes that. It disappears by itself
- * when the first session arrives, which its host decides.
+ * What a new installation shows instead of an empty list: the two ways that change that. It disappears by itself when
+ * the first session arrives, which its host decides.
  */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { KeyRound, Radio, Repeat } from 'lucide-react';
 import { useState } from 'react';
 import { api, useDenial } from '../../api';
 import { Button, Callout, Skeleton, Tabs } from '../../ui';
+import { Segmented } from '../../ui/segmented';
+import { ListeningPulse } from './listening-pulse';
+import { PointYourSdk } from './proxy-onboarding';
 import { Snippet } from './snippet';
 import { type SnippetLanguage, snippet } from './snippets';
 
@@ -21,34 +24,45 @@ const LANGUAGES: readonly { value: SnippetLanguage; label: string }[] = [
   { value: 'typescript', label: 'TypeScript' },
 ];
 
+type Way = 'logs' | 'proxy';
+
+const WAYS: readonly { value: Way; label: string }[] = [
+  { value: 'logs', label: 'Post DecisionLogs' },
+  { value: 'proxy', label: 'Change one base URL' },
+];
+
+const WORDS: Record<Way, { lead: string; title: string; text: string }> = {
+  logs: {
+    lead: 'Listening for your first DecisionLog',
+    title: 'Send your first DecisionLog',
+    text: 'One request per agent step is all it takes. The session appears here the moment it arrives.',
+  },
+  proxy: {
+    lead: 'Listening for your first call',
+    title: 'Send your LLM calls through Observatory',
+    text: 'Each call is a step of its session. A pause holds the agent’s next call, whatever its code does.',
+  },
+};
+
 export function OnboardingEmptyState() {
+  const [way, setWay] = useState<Way>('logs');
+  const { lead, title, text } = WORDS[way];
   return (
     <section aria-labelledby="onboarding-title" className="mx-auto w-full max-w-4xl px-4 py-10 md:py-14">
-      <ListeningPulse />
+      <ListeningPulse>{lead}</ListeningPulse>
       <h1
         id="onboarding-title"
         className="mt-4 text-balance text-center font-semibold text-xl tracking-tight"
       >
-        Send your first DecisionLog
+        {title}
       </h1>
-      <p className="mx-auto mt-1 max-w-lg text-balance text-center text-md text-muted">
-        One request per agent step is all it takes. The session appears here the moment it arrives.
-      </p>
-      <FirstLog />
+      <p className="mx-auto mt-1 max-w-lg text-balance text-center text-md text-muted">{text}</p>
+      <div className="mt-5 flex justify-center">
+        <Segmented label="How your agents report" value={way} onChange={setWay} options={WAYS} />
+      </div>
+      {way === 'logs' ? <FirstLog /> : <PointYourSdk />}
       <SampleLoop />
     </section>
-  );
-}
-
-function ListeningPulse() {
-  return (
-    <p role="status" className="flex items-center justify-center gap-2.5 text-muted">
-      <span aria-hidden="true" className="relative flex size-2.5">
-        <span className="absolute inset-0 rounded-full bg-accent-solid opacity-60 motion-safe:animate-[ping_2.4s_ease-out_infinite]" />
-        <span className="relative size-2.5 rounded-full bg-accent-solid" />
-      </span>
-      Listening for your first DecisionLog
-    </p>
   );
 }
 

@@ -6,6 +6,7 @@ import { HEADERS } from '#contracts';
 import { api } from '../../api';
 import { CopyButton, Tabs } from '../../ui';
 import { Segmented } from '../../ui/segmented';
+import { ListeningPulse } from './listening-pulse';
 import {
   type KeyOwner,
   PROXY_CLIENTS,
@@ -16,6 +17,7 @@ import {
 import { Snippet } from './snippet';
 
 const CLIENT_LABELS: Record<ProxyClient, string> = {
+  environment: 'Environment',
   'openai-python': 'OpenAI, Python',
   'openai-node': 'OpenAI, TypeScript',
   anthropic: 'Anthropic',
@@ -36,13 +38,7 @@ export function ProxyOnboarding({ lead, title, text }: ProxyOnboardingProps) {
       aria-labelledby="proxy-onboarding-title"
       className="mx-auto w-full max-w-4xl px-4 py-10"
     >
-      <p role="status" className="flex items-center justify-center gap-2.5 text-muted">
-        <span aria-hidden="true" className="relative flex size-2.5">
-          <span className="absolute inset-0 rounded-full bg-accent-solid opacity-60 motion-safe:animate-[ping_2.4s_ease-out_infinite]" />
-          <span className="relative size-2.5 rounded-full bg-accent-solid" />
-        </span>
-        {lead}
-      </p>
+      <ListeningPulse>{lead}</ListeningPulse>
       <h1
         id="proxy-onboarding-title"
         className="mt-4 text-balance text-center font-semibold text-xl tracking-tight"
@@ -56,22 +52,24 @@ export function ProxyOnboarding({ lead, title, text }: ProxyOnboardingProps) {
 }
 
 /** Base URLs and code; also of use where agents are there already. */
-function PointYourSdk() {
+export function PointYourSdk() {
   const { data } = useQuery({
     queryKey: ['onboarding'],
     queryFn: () => api.get<{ agent_key: string | null }>('/v1/onboarding'),
   });
-  const [client, setClient] = useState<ProxyClient>('openai-python');
+  const [chosen, setChosen] = useState<ProxyClient | null>(null);
   const [keyOwner, setKeyOwner] = useState<KeyOwner>('caller');
   const { origin } = window.location;
   const agentKey = data?.agent_key ?? null;
+  const clients = PROXY_CLIENTS[keyOwner];
+  const client = clients.find((each) => each === chosen) ?? (clients[0] as ProxyClient);
   return (
     <div className="mt-6 flex flex-col gap-4">
-      <dl className="grid gap-px overflow-hidden rounded-lg border border-line bg-line md:grid-cols-3">
+      <dl className="grid gap-px overflow-hidden rounded-lg border border-line bg-line">
         {proxyBaseUrls(origin).map(({ name, url }) => (
-          <div key={name} className="min-w-0 bg-surface px-3 py-2">
-            <dt className="text-2xs text-muted">{name} base URL</dt>
-            <dd className="flex items-center gap-1">
+          <div key={name} className="min-w-0 items-center bg-surface px-3 py-1.5 md:flex">
+            <dt className="w-36 shrink-0 text-2xs text-muted">{name} base URL</dt>
+            <dd className="flex min-w-0 flex-1 items-center gap-1">
               <span className="truncate font-mono text-xs" title={url}>
                 {url}
               </span>
@@ -111,8 +109,8 @@ function PointYourSdk() {
         <Tabs
           label="Client"
           value={client}
-          onChange={setClient}
-          tabs={PROXY_CLIENTS.map((value) => ({
+          onChange={setChosen}
+          tabs={clients.map((value) => ({
             value,
             label: CLIENT_LABELS[value],
             content: (

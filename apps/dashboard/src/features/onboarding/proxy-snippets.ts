@@ -2,11 +2,17 @@
 import { HEADERS } from '#contracts';
 import { KEY_PLACEHOLDER } from './snippets';
 
-export const PROXY_CLIENTS = ['openai-python', 'openai-node', 'anthropic', 'gemini', 'curl'] as const;
-export type ProxyClient = (typeof PROXY_CLIENTS)[number];
+const IN_CODE = ['openai-python', 'openai-node', 'anthropic', 'gemini', 'curl'] as const;
+export type ProxyClient = (typeof IN_CODE)[number] | 'environment';
 
 /** Whose vendor key pays: the caller's own passes through, or the one kept in Observatory is put in. */
 export type KeyOwner = 'caller' | 'ours';
+
+/** The environment has room for one key: that is the agent's only where ours pays. */
+export const PROXY_CLIENTS: Record<KeyOwner, readonly ProxyClient[]> = {
+  caller: IN_CODE,
+  ours: ['environment', ...IN_CODE],
+};
 
 export interface ProxySnippetInput {
   /** Of the gateway, without a slash at its end. */
@@ -16,18 +22,31 @@ export interface ProxySnippetInput {
   keyOwner: KeyOwner;
 }
 
-/** Where each vendor's SDK is pointed at. */
+/** Where each vendor's SDK is pointed at, and what it reads from its environment where its code says nothing. */
+const VENDORS = [
+  { name: 'OpenAI', path: '/proxy/openai/v1', urlVariable: 'OPENAI_BASE_URL', keyVariable: 'OPENAI_API_KEY' },
+  {
+    name: 'Anthropic',
+    path: '/proxy/anthropic',
+    urlVariable: 'ANTHROPIC_BASE_URL',
+    keyVariable: 'ANTHROPIC_API_KEY',
+  },
+  {
+    name: 'Gemini',
+    path: '/proxy/gemini',
+    urlVariable: 'GOOGLE_GEMINI_BASE_URL',
+    keyVariable: 'GEMINI_API_KEY',
+  },
+] as const;
+
 export const proxyBaseUrls = (origin: string) =>
-  [
-    { name: 'OpenAI', url: `${origin}/proxy/openai/v1` },
-    { name: 'Anthropic', url: `${origin}/proxy/anthropic` },
-    { name: 'Gemini', url: `${origin}/proxy/gemini` },
-  ] as const;
+  VENDORS.map(({ name, path }) => ({ name, url: origin + path }));
 
 const AGENT = 'my-agent';
 
 export function proxySnippet(client: ProxyClient, input: ProxySnippetInput): string {
   const key = input.agentKey ?? KEY_PLACEHOLDER;
+  if (client === 'environment') return environment(input.origin, key);
   const isOurs = input.keyOwner === 'ours';
   // With our vendor key, the agent key stands where the SDK puts its own; else it travels in a header.
   const headers: readonly (readonly [string, string])[] = [
@@ -37,6 +56,11 @@ export function proxySnippet(client: ProxyClient, input: ProxySnippetInput): str
   const vendorKey = isOurs ? key : null;
   return writers[client](input.origin, vendorKey, headers);
 }
+
+const environment = (origin: string, key: string): string =>
+  VENDORS.map(({ path, urlVariable, keyVariable }) =>
+    [`export ${urlVariable}="${origin}/agents/${AGENT}${path}"`, `export ${keyVariable}="${key}"`].join('\n'),
+  ).join('\n\n');
 
 type Headers = readonly (readonly [string, string])[];
 /** @param apiKey null: the caller's own, from where it always was */
@@ -48,7 +72,7 @@ const object = (headers: Headers): string =>
 const line = (name: string, apiKey: string | null, join: string): string =>
   apiKey === null ? '' : `\n  ${name}${join}"${apiKey}",`;
 
-const writers: Record<ProxyClient, Writer> = {
+const writers: Record<(typeof IN_CODE)[number], Writer> = {
   'openai-python': (origin, apiKey, headers) => `from openai import OpenAI
 
 client = OpenAI(
