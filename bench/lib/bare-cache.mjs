@@ -3,59 +3,24 @@
  * guard, no record, no dialect.
  */
 import { createHash } from 'node:crypto';
-import { createServer } from 'node:http';
-import { serve } from './helper.mjs';
+import { answerText, serveAnswers } from './answer-server.mjs';
 
 const answer = JSON.stringify({
   id: 'chatcmpl-bare',
   object: 'chat.completion',
   created: 1_700_000_000,
   model: 'gpt-4o-mini',
-  choices: [
-    {
-      index: 0,
-      finish_reason: 'stop',
-      message: {
-        role: 'assistant',
-        content: 'The answer depends on what one measures, and against what. '.repeat(6),
-      },
-    },
-  ],
+  choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: answerText } }],
   usage: { prompt_tokens: 512, completion_tokens: 80, total_tokens: 592 },
 });
 
 /** @type {Map<string, string>} */
 const answers = new Map();
 
-const server = createServer((request, response) => {
-  /** @type {Buffer[]} */
-  const chunks = [];
-  request.on('data', (chunk) => chunks.push(chunk));
-  request.on('end', () => {
-    const text = (chunks.length === 1 ? /** @type {Buffer} */ (chunks[0]) : Buffer.concat(chunks)).toString();
-    const { model } = JSON.parse(text);
-    const key = createHash('sha256').update(model).update(text).digest('hex');
-    let found = answers.get(key);
-    if (found === undefined) {
-      found = answer;
-      answers.set(key, found);
-    }
-    response.writeHead(200, {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(found),
-    });
-    response.end(found);
-  });
-});
-server.keepAliveTimeout = 60_000;
-
-serve({
-  /** @returns {Promise<number>} the port */
-  listen: () =>
-    new Promise((resolve) => {
-      server.listen(0, '127.0.0.1', () => {
-        const address = server.address();
-        resolve(address && typeof address === 'object' ? address.port : 0);
-      });
-    }),
+serveAnswers((body) => {
+  const { model } = JSON.parse(body);
+  const key = createHash('sha256').update(model).update(body).digest('hex');
+  const found = answers.get(key);
+  if (found === undefined) answers.set(key, answer);
+  return found ?? answer;
 });

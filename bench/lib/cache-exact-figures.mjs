@@ -1,4 +1,7 @@
-/** Exact hits through the whole gateway, every other guard on, beside a bare server that parses, hashes and looks up. */
+/**
+ * Exact hits through the whole gateway, every other guard on, and of the cache by itself, beside a bare server that
+ * parses, hashes and looks up.
+ */
 import { startGateway } from '../../scripts/lib/gateway-process.mjs';
 import { compareTargets } from './compare-targets.mjs';
 import { openHelper } from './helper.mjs';
@@ -17,8 +20,10 @@ export async function exactHitFigures() {
   const load = openHelper(libFile('llm-load.mjs'));
   const upstream = openHelper(libFile('llm-upstream.mjs'));
   const bare = openHelper(libFile('bare-cache.mjs'));
+  const alone = openHelper(libFile('cache-alone.mjs'));
   const upstreamPort = await upstream.call('listen');
   const barePort = await bare.call('listen');
+  const alonePort = await alone.call('listen');
   const gateway = await startGateway({
     env: {
       OBSERVATORY_UPSTREAM_OPENAI_URL: `http://127.0.0.1:${upstreamPort}/v1`,
@@ -34,6 +39,7 @@ export async function exactHitFigures() {
       load,
       {
         bare: { target: { port: barePort, path, headers: {} }, pid: bare.pid },
+        alone: { target: { port: alonePort, path, headers: {} }, pid: alone.pid },
         hits: {
           target: {
             port: gateway.port,
@@ -45,9 +51,15 @@ export async function exactHitFigures() {
       },
       { connections, bodyBytes, stream: false, distinct },
     );
-    const of = (/** @type {'bare' | 'hits'} */ name, /** @type {'perSecond' | 'cpuUs' | 'p50'} */ what) =>
-      (windows[name] ?? []).map((window) => window[what]);
-    const ratio = medianRatio(of('hits', 'perSecond'), of('bare', 'perSecond'));
+    const of = (
+      /** @type {'bare' | 'alone' | 'hits'} */ name,
+      /** @type {'perSecond' | 'cpuUs' | 'p50'} */ what,
+    ) => (windows[name] ?? []).map((window) => window[what]);
+    const ratioOf = (/** @type {'alone' | 'hits'} */ name) =>
+      medianRatio(of(name, 'perSecond'), of('bare', 'perSecond'));
+    const ratio = ratioOf('hits');
+    const rate = (/** @type {'bare' | 'alone' | 'hits'} */ name) =>
+      `${show(of(name, 'perSecond'))}/s (p50 ${show(of(name, 'p50'))} ms)`;
     const show = (/** @type {number[]} */ values) => formatNumber(median(values));
     return {
       figures: [
@@ -56,16 +68,23 @@ export async function exactHitFigures() {
           measured: formatNumber(ratio),
           aim: `at least ${ratioAim}`,
           ok: ratio >= ratioAim,
-          absolutes: `${show(of('hits', 'perSecond'))}/s (p50 ${show(of('hits', 'p50'))} ms) against ${show(of('bare', 'perSecond'))}/s (p50 ${show(of('bare', 'p50'))} ms)`,
+          absolutes: `${rate('hits')} against ${rate('bare')}`,
+        },
+        {
+          title: 'the same of the cache by itself, on such a server: canonical form, key, look-up, answer',
+          measured: formatNumber(ratioOf('alone')),
+          aim: '-',
+          ok: null,
+          absolutes: rate('alone'),
         },
       ],
       notes: [
         `Exact hits: ${distinct} questions in turn; identity, policy, hold, kill switch, record and session steps included. ` +
-          `CPU per request, all threads: ours ${show(of('hits', 'cpuUs'))} us, bare ${show(of('bare', 'cpuUs'))} us.`,
+          `CPU per request, all threads: ours ${show(of('hits', 'cpuUs'))} us, the cache by itself ${show(of('alone', 'cpuUs'))} us, bare ${show(of('bare', 'cpuUs'))} us.`,
       ],
     };
   } finally {
-    for (const helper of [load, upstream, bare]) helper.close();
+    for (const helper of [load, upstream, bare, alone]) helper.close();
     await gateway.stop();
   }
 }
