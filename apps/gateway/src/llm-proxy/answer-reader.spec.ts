@@ -47,3 +47,19 @@ test('an answer that ends at once is read whole, in the order it came', () => {
   for (const at of [0, 10, 20, 30]) reader.push(EVENT.subarray(at, at === 30 ? undefined : at + 10));
   expect(reader.finish()).toMatchObject({ text: 'Hello' });
 });
+
+test('a reader that fails leaves the answer unread, and nobody else hurt', async () => {
+  const failing: Dialect = {
+    ...CHAT,
+    streamReader: () => ({
+      ...CHAT.streamReader(),
+      push() {
+        throw new Error('nobody foresaw this');
+      },
+    }),
+  };
+  const reader = AnswerReader.for(failing, EVENTS, true) as AnswerReader;
+  reader.push(EVENT);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(reader.finish()).toBeNull();
+});

@@ -15,6 +15,7 @@ export class AnswerReader {
   readonly #stream: StreamReader | null;
   #chunks: Buffer[] = [];
   #byteCount = 0;
+  #isUnreadable = false;
 
   private constructor(dialect: Dialect, stream: StreamReader | null) {
     this.#dialect = dialect;
@@ -40,10 +41,10 @@ export class AnswerReader {
   }
 
   push(bytes: Buffer): void {
-    if (this.#stream !== null) {
+    const stream = this.#stream;
+    if (stream !== null) {
       // Node writes to sockets before its next microtask.
-      if (this.#chunks.push(bytes) === 1)
-        queueMicrotask(() => this.#readEvents(this.#stream as StreamReader));
+      if (this.#chunks.push(bytes) === 1) queueMicrotask(() => this.#readEvents(stream));
       return;
     }
     this.#byteCount += bytes.length;
@@ -53,7 +54,10 @@ export class AnswerReader {
 
   /** Null: nothing that could be read. Never throws. */
   finish(): LlmAnswer | null {
-    if (this.#stream !== null) return this.#readEvents(this.#stream).answer();
+    if (this.#stream !== null) {
+      this.#readEvents(this.#stream);
+      return this.#isUnreadable ? null : this.#stream.answer();
+    }
     if (this.#chunks.length === 0) return null;
     const bytes = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks);
     try {
@@ -63,8 +67,12 @@ export class AnswerReader {
     }
   }
 
-  #readEvents(stream: StreamReader): StreamReader {
-    for (const bytes of this.#chunks.splice(0)) stream.push(bytes);
-    return stream;
+  /** A reader's error would find nobody above it here, and must not end the process. */
+  #readEvents(stream: StreamReader): void {
+    try {
+      for (const bytes of this.#chunks.splice(0)) stream.push(bytes);
+    } catch {
+      this.#isUnreadable = true;
+    }
   }
 }

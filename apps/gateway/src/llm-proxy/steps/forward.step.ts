@@ -92,7 +92,7 @@ const queryOf = ({ upstream, target: { query } }: ProxyCall): string =>
 class Relay implements UpstreamSink {
   readonly #call: ProxyCall;
   readonly #clientStallMs: number;
-  readonly #resolve: (verdict: Verdict | undefined) => void;
+  readonly #resolve: (verdict: Verdict | Promise<undefined>) => void;
   #exchange: UpstreamExchange | null = null;
   #reader: AnswerReader | null = null;
   /** The stream was begun while the call was held, and the upstream does not stream: its answer becomes an event. */
@@ -102,7 +102,11 @@ class Relay implements UpstreamSink {
   #stopWaiting: (() => void) | null = null;
   #isOver = false;
 
-  constructor(call: ProxyCall, clientStallMs: number, resolve: (verdict: Verdict | undefined) => void) {
+  constructor(
+    call: ProxyCall,
+    clientStallMs: number,
+    resolve: (verdict: Verdict | Promise<undefined>) => void,
+  ) {
     this.#call = call;
     this.#clientStallMs = clientStallMs;
     this.#resolve = resolve;
@@ -204,23 +208,19 @@ class Relay implements UpstreamSink {
     outgoing.end(dialect?.writeStreamError({ status, code, message }));
   }
 
-  /** Reads what went by a moment later: by then its last bytes have left for the client, who need not wait for it. */
+  /** What went by is read a moment later: its last bytes leave for the client first, who need not wait for our reading. */
   #end(isWhole = false): void {
-    queueMicrotask(() => {
-      if (this.#isOver) return;
-      this.#takeAnswer(isWhole);
-      this.#finish(undefined);
-    });
+    this.#finish(Promise.resolve().then(() => this.#takeAnswer(isWhole)));
   }
 
-  #takeAnswer(isWhole: boolean): void {
+  #takeAnswer(isWhole: boolean): undefined {
     const call = this.#call;
     if (this.#reader !== null) call.answer = this.#reader.finish();
     if (call.answer?.failed) noteFailedAnswer(call, call.answer);
     else call.isAnswered = isWhole;
   }
 
-  #finish(verdict: Verdict | undefined): void {
+  #finish(verdict: Verdict | Promise<undefined>): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#stopWaiting?.();
