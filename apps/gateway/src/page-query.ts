@@ -11,6 +11,6 @@ export const pageQuery = z.object({
     .min(1)
     .max(LIMITS.pageRowsMax)
     .default(DEFAULT_PAGE_ROWS)
-    .describe('Rows in this page.'),
-  cursor: z.string().max(1_024).optional().describe('The next_cursor of the page before.'),
+    .describe('Rows in this page, at most.'),
+  cursor: z.string().max(LIMITS.cursorCharsMax).optional().describe('The next_cursor of the page before.'),
 });

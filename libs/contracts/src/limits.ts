@@ -36,4 +36,6 @@ export const LIMITS = {
   pollsHangingMax: 20_000,
   /** Rows in one page of a listing. */
   pageRowsMax: 500,
+  /** A cursor holds the id of a page's last row: `idCharsMax` characters of any script. */
+  cursorCharsMax: 4_096,
 } as const;

@@ -12,7 +12,12 @@ const errorCodes = Object.keys(contracts.ERRORS) as [contracts.ErrorCode, ...con
 const page = <Item extends z.ZodType>(items: Item) =>
   z.object({
     items: z.array(items),
-    next_cursor: z.string().nullable().describe('Send back as cursor for the next page; null on the last.'),
+    next_cursor: z
+      .string()
+      .nullable()
+      .describe(
+        'Send back as cursor for the next page; null on the last. A page that is short, or empty, is not the last: a search for what is rare comes in pieces.',
+      ),
   });
 
 export const errorSchema = z.object({
@@ -65,6 +70,8 @@ export const pages = {
   semanticLoops: page(contracts.semanticLoopEventSchema),
   cacheEntries: page(contracts.cacheEntryViewSchema),
   semanticMatches: page(contracts.semanticMatchSchema),
+  alertRules: page(contracts.alertRuleSchema),
+  alertChannels: page(contracts.alertChannelSchema),
 };
 
 const list = <Item extends z.ZodType>(items: Item) => z.object({ items: z.array(items) });
@@ -75,8 +82,6 @@ export const lists = {
   heldCalls: list(contracts.heldCallSchema),
   spend: list(contracts.spendLineSchema),
   upstreams: list(contracts.upstreamSchema),
-  alertRules: list(contracts.alertRuleSchema),
-  alertChannels: list(contracts.alertChannelSchema),
 };
 export const cacheInvalidatedSchema = z.object({
   status: z.literal('ok'),
@@ -181,11 +186,11 @@ export const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   UpstreamList: lists.upstreams,
   UpstreamPut: contracts.upstreamPutSchema,
   AlertRule: contracts.alertRuleSchema,
-  AlertRuleList: lists.alertRules,
+  AlertRuleList: pages.alertRules,
   AlertRuleBody: contracts.alertRuleBodySchema,
   AlertRulePatch: contracts.alertRulePatchSchema,
   AlertChannel: contracts.alertChannelSchema,
-  AlertChannelList: lists.alertChannels,
+  AlertChannelList: pages.alertChannels,
   AlertChannelBody: contracts.alertChannelBodySchema,
   AlertChannelPatch: contracts.alertChannelPatchSchema,
   CreatedAlertChannel: contracts.createdAlertChannelSchema,

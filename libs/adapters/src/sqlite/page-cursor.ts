@@ -17,8 +17,6 @@ export type CursorKind =
   | 'deliveries'
   | 'semantic_loops';
 
-const CURSOR_CHARS_MAX = 4_096;
-
 export function encodeCursor(kind: CursorKind, key: (number | string)[]): string {
   return Buffer.from(JSON.stringify([kind, ...key])).toString('base64url');
 }
@@ -89,7 +87,7 @@ export function seqPage<Row extends { seq: number }, Item>(
 }
 
 function parsedParts(cursor: string): unknown {
-  if (cursor.length > CURSOR_CHARS_MAX) return null;
+  if (cursor.length > LIMITS.cursorCharsMax) return null;
   try {
     return JSON.parse(Buffer.from(cursor, 'base64url').toString());
   } catch {

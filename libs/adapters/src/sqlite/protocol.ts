@@ -157,10 +157,16 @@ export type OperationResult =
   | { kind: 'done'; value: unknown }
   | { kind: 'failed'; detail: string };
 
+/** Place of a session in the list of its tenant. */
+export interface SessionPlace {
+  lastSeenMs: number;
+  sessionId: string;
+}
+
 export interface SessionKeys {
   tenantId: string;
   limit: number;
-  after: { lastSeenMs: number; sessionId: string } | null;
+  after: SessionPlace | null;
   /** Lower-cased. */
   search?: string | undefined;
   severity?: Severity | undefined;
@@ -174,6 +180,12 @@ export interface RawSession {
   session_id: string;
   last_seen_ms: number;
   view: string;
+}
+
+export interface SessionsFound {
+  rows: RawSession[];
+  /** Where the search stopped before it had `limit` and before the end; null otherwise. */
+  lookedUpTo: SessionPlace | null;
 }
 
 /** Alerts and violations as stored; `event` is JSON text. */
@@ -200,7 +212,7 @@ export interface ReadCalls extends ProxyReadCalls {
   recentStepKeys(limit: number): Pick<StepRow, 'tenant_id' | 'session_id' | 'trace_id' | 'body_hash'>[];
   /** Received time of the oldest step that retention may delete; null if there is none. */
   oldestStepMs(): number | null;
-  sessions(keys: SessionKeys): RawSession[];
+  sessions(keys: SessionKeys): SessionsFound;
   session(tenantId: string, sessionId: string): RawSession | null;
   recentSessions(limit: number): { checkpointSeq: number; rows: RawSession[] };
   controls(): ControlRow[];

@@ -6,6 +6,7 @@
 import type { Database } from 'better-sqlite3';
 import { proxyTables } from './proxy/proxy-tables.js';
 import { semanticLoopTable } from './proxy/semantic-loop-table.js';
+import { sessionOrder } from './session-order.js';
 import { stepKeyTable } from './step-key-table.js';
 
 /** `PRAGMA application_id` of our files ("OBSV"): a database of another program is refused, not migrated. */
@@ -138,7 +139,13 @@ const initialTables: Migration = (database) =>
     CREATE TABLE disk_probe (id INTEGER PRIMARY KEY, filler BLOB NOT NULL) STRICT;
   `);
 
-export const MIGRATIONS: readonly Migration[] = [initialTables, proxyTables, semanticLoopTable, stepKeyTable];
+export const MIGRATIONS: readonly Migration[] = [
+  initialTables,
+  proxyTables,
+  semanticLoopTable,
+  stepKeyTable,
+  sessionOrder,
+];
 
 /**
  * Brings the database to the newest version. Runs before anything else touches it.

@@ -16,10 +16,12 @@ import type {
   ReadCallName,
   ReadCalls,
   SessionKeys,
+  SessionsFound,
 } from './protocol.js';
 import type { ProxyReadCalls } from './proxy/proxy-protocol.js';
 import { ProxyReader } from './proxy/proxy-reader.js';
 import { SESSION_CHECKPOINT } from './schema.js';
+import { SessionFinder } from './session-finder.js';
 import { StepFinder } from './step-finder.js';
 import { RAW_STEP_LIST } from './step-table.js';
 import { countWithin, takeSteps } from './steps-within.js';
@@ -35,6 +37,7 @@ export class SqliteReader implements Omit<ReadCalls, keyof ProxyReadCalls> {
   readonly #auditReader: AuditReader;
   readonly #sql: PreparedStatements;
   readonly #finder: StepFinder;
+  readonly #sessionFinder: SessionFinder;
   readonly #proxy: ProxyReader;
 
   /** @throws Error with a reason, if there is no readable database at `path` */
@@ -42,6 +45,7 @@ export class SqliteReader implements Omit<ReadCalls, keyof ProxyReadCalls> {
     this.#database = openReaderConnection(path);
     this.#sql = new PreparedStatements(this.#database);
     this.#finder = new StepFinder(this.#database);
+    this.#sessionFinder = new SessionFinder(this.#database);
     this.#proxy = new ProxyReader(this.#database);
     this.#auditReader = new AuditReader(this.#database);
   }
@@ -112,23 +116,8 @@ export class SqliteReader implements Omit<ReadCalls, keyof ProxyReadCalls> {
     );
   }
 
-  sessions(keys: SessionKeys): RawSession[] {
-    const clauses = ['tenant_id = ?'];
-    const values: unknown[] = [keys.tenantId];
-    const narrow = (clause: string, ...bound: unknown[]) => {
-      clauses.push(clause);
-      values.push(...bound);
-    };
-    if (keys.severity !== undefined) narrow('severity = ?', keys.severity);
-    if (keys.agentId !== undefined) narrow('agent_id = ?', keys.agentId);
-    if (keys.ended !== undefined) narrow('ended = ?', keys.ended ? 1 : 0);
-    if (keys.search) narrow('instr(search, ?) > 0', keys.search);
-    if (keys.after)
-      narrow('(last_seen_ms, session_id) < (?, ?)', keys.after.lastSeenMs, keys.after.sessionId);
-    return this.#sql.all(
-      `${SESSIONS} WHERE ${clauses.join(' AND ')} ORDER BY last_seen_ms DESC, session_id DESC LIMIT ?`,
-      [...values, keys.limit],
-    );
+  sessions(keys: SessionKeys): SessionsFound {
+    return this.#sessionFinder.find(keys);
   }
 
   session(tenantId: string, sessionId: string): RawSession | null {

@@ -26,7 +26,7 @@ import {
 } from '#contracts';
 import { AUDIT_GENESIS, type AuditHead } from '#domain/hitl';
 import { checkLimit, decodeCursor, encodeCursor, pageKeys, seqPage, toPage } from './page-cursor.js';
-import type { Primitive } from './protocol.js';
+import type { Primitive, SessionPlace } from './protocol.js';
 import { enforceRetention } from './retention-run.js';
 import { foldCase, pushSession, toAlert, toSessionView, toStoredStep, toViolation } from './rows.js';
 import { SqliteDatabase, type SqliteDatabaseOptions } from './sqlite-database.js';
@@ -143,7 +143,7 @@ export class SqliteStore implements DecisionStore {
     const limit = checkLimit(filter);
     const key =
       filter.cursor === undefined ? null : decodeCursor('sessions', filter.cursor, ['number', 'string']);
-    const rows = await this.database.read('sessions', {
+    const { rows, lookedUpTo } = await this.database.read('sessions', {
       tenantId: filter.tenant_id,
       limit: limit + 1,
       after: key && { lastSeenMs: key[0], sessionId: key[1] },
@@ -152,9 +152,12 @@ export class SqliteStore implements DecisionStore {
       agentId: filter.agent_id,
       ended: filter.ended,
     });
-    return toPage(rows, limit, toSessionView, (row) =>
-      encodeCursor('sessions', [row.last_seen_ms, row.session_id]),
+    const cursorOf = ({ lastSeenMs, sessionId }: SessionPlace) =>
+      encodeCursor('sessions', [lastSeenMs, sessionId]);
+    const page = toPage(rows, limit, toSessionView, (row) =>
+      cursorOf({ lastSeenMs: row.last_seen_ms, sessionId: row.session_id }),
     );
+    return lookedUpTo === null ? page : { ...page, next_cursor: cursorOf(lookedUpTo) };
   }
 
   async session(tenantId: string, sessionId: string): Promise<SessionView | null> {

@@ -99,6 +99,7 @@ export interface ControlCommit {
 }
 
 export interface Page<T> {
+  /** May be fewer than asked for, or none, before the last page: a search for what is rare looks at so many rows at most. */
   items: T[];
   /** Opaque; null on the last page. */
   next_cursor: string | null;

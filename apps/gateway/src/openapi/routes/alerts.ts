@@ -13,7 +13,7 @@ import {
 } from '#contracts';
 import { deliveriesQuery } from '../../alerts/alerts.controller.js';
 import type { Route } from '../route.js';
-import { lists, okSchema, pages } from '../schemas.js';
+import { okSchema, pages } from '../schemas.js';
 
 const id = z.string().min(1).max(LIMITS.idCharsMax);
 const ruleParams = z.object({ rule_id: id });
@@ -32,7 +32,7 @@ export const ALERT_ROUTES: readonly Route[] = [
     description:
       'With what is firing now. A tenant that never changed a rule has three, without a channel: for the kill switch, for loops and for semantic loops.',
     caller: 'observe',
-    answers: { 200: { description: 'Oldest first.', schema: lists.alertRules } },
+    answers: { 200: { description: 'Oldest first.', schema: pages.alertRules } },
   },
   {
     method: 'post',
@@ -79,7 +79,7 @@ export const ALERT_ROUTES: readonly Route[] = [
     summary: 'List alert channels',
     description: 'Without their secrets; target shows where they lead, without the path of a URL.',
     caller: 'observe',
-    answers: { 200: { description: 'Oldest first.', schema: lists.alertChannels } },
+    answers: { 200: { description: 'Oldest first.', schema: pages.alertChannels } },
   },
   {
     method: 'post',

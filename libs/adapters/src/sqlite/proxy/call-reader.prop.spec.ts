@@ -68,10 +68,9 @@ describe('CallReader', () => {
     const deletedUpTo = 700;
     database.prepare('DELETE FROM llm_calls WHERE seq <= ?').run(deletedUpTo);
     table.noteDeleted(deletedUpTo);
-    const reader = new CallReader(database);
-
     fc.assert(
-      fc.property(someKeys, (keys) => {
+      fc.property(someKeys, fc.integer({ min: 1, max: 4 }), (keys, blocksReadMax) => {
+        const reader = new CallReader(database, blocksReadMax);
         const expected = rows
           .map((row, index) => ({ row, seq: index + 1 }))
           .filter(({ row, seq }) => seq > deletedUpTo && matches(row, keys))
@@ -79,28 +78,58 @@ describe('CallReader', () => {
           .map(({ seq }) => seq)
           .reverse()
           .slice(0, keys.limit);
-        expect(reader.calls(keys).map((call) => call.seq)).toEqual(expected);
+        const found: number[] = [];
+        let { beforeSeq } = keys;
+        do {
+          const piece = reader.calls({ ...keys, limit: keys.limit - found.length, beforeSeq });
+          found.push(...piece.rows.map((call) => call.seq));
+          beforeSeq = piece.lookedDownTo;
+        } while (beforeSeq !== null);
+        expect(found).toEqual(expected);
       }),
       { numRuns: 300 },
     );
   });
 
+  it('stops where calls have in common what each of very many has, and says how far it looked', () => {
+    const database = new SQLite(':memory:');
+    migrate(database);
+    const rows = Array.from({ length: 3 * BLOCK_CALLS }, (_, index) =>
+      index % 2 === 0 ? buildCallRow({ agent_id: 'even', model: 'large' }) : buildCallRow({ model: 'small' }),
+    );
+    new CallTable(database).append(callBatch(rows));
+    const reader = new CallReader(database, 1);
+    const neverMet = { tenantId: 'default', agentId: 'even', model: 'small', limit: 5 };
+    expect(reader.calls({ ...neverMet, beforeSeq: null })).toEqual({
+      rows: [],
+      lookedDownTo: 2 * BLOCK_CALLS,
+    });
+    expect(reader.calls({ ...neverMet, beforeSeq: 2 * BLOCK_CALLS })).toEqual({
+      rows: [],
+      lookedDownTo: BLOCK_CALLS,
+    });
+    expect(reader.calls({ ...neverMet, beforeSeq: BLOCK_CALLS })).toEqual({ rows: [], lookedDownTo: null });
+  });
+
   it('walks blocks and calls in order, without sorting, so that a page ends the search', () => {
     const database = new SQLite(':memory:');
     migrate(database);
-    const plans: string[] = [];
+    new CallTable(database).append(callBatch(Array.from({ length: BLOCK_CALLS }, () => buildCallRow())));
+    const prepared: string[] = [];
     const prepare = database.prepare.bind(database);
     database.prepare = ((sql: string) => {
-      if (sql.includes('call_keys')) plans.push(sql);
+      prepared.push(sql);
       return prepare(sql);
     }) as typeof database.prepare;
-    new CallReader(database).calls({ tenantId: 'default', sessionId: 's', limit: 5, beforeSeq: 9 });
-    const [sql = ''] = plans;
-    const steps = prepare(`EXPLAIN QUERY PLAN ${sql}`).all(1, 's', 't', 'default', 9, 's', 5) as {
-      detail: string;
-    }[];
-    const plan = steps.map((step) => step.detail).join('; ');
-    expect(plan).toMatch(/SEARCH b USING INTEGER PRIMARY KEY.*SEARCH c USING INTEGER PRIMARY KEY/);
-    expect(plan).not.toMatch(/TEMP B-TREE/);
+    new CallReader(database).calls({ tenantId: 'default', sessionId: 'session-1', limit: 5, beforeSeq: 9 });
+    const planOf = (part: string) => {
+      const sql = prepared.find((each) => each.includes(part)) ?? '';
+      const values = Array.from(sql.match(/\?/g) ?? [], () => 1);
+      const steps = prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values) as { detail: string }[];
+      return steps.map((step) => step.detail).join('; ');
+    };
+    expect(planOf('call_keys')).toMatch(/^SEARCH b USING INTEGER PRIMARY KEY \(rowid<\?\)/);
+    expect(planOf('call_keys')).not.toMatch(/TEMP B-TREE/);
+    expect(planOf('llm_calls')).toBe('SEARCH c USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)');
   });
 });

@@ -84,6 +84,11 @@ export type RawCall = Pick<
   LlmCall,
   'seq' | 'call_id' | 'agent_id' | 'session_id' | 'model' | 'decision' | 'started_at_ms'
 > & { body: string };
+export interface CallsFound {
+  rows: RawCall[];
+  /** Calls below this seq were not looked at, since enough others were; null where there was no need, or none is left. */
+  lookedDownTo: number | null;
+}
 /** A row whose other columns are in its body, JSON text. */
 export interface RawBody {
   seq: number;
@@ -135,7 +140,7 @@ export interface ProxyWriteCalls {
 
 export interface ProxyReadCalls {
   /** Newest first. */
-  calls(keys: CallKeys): RawCall[];
+  calls(keys: CallKeys): CallsFound;
   spend(keys: SpendKeys): RawSpend[];
   spendByAgent(fromHourMs: number): RawAgentSpend[];
   incidents(tenantId: string, agentId: string | null, page: PageKeys): RawIncident[];

@@ -6,10 +6,10 @@ import type { PageKeys } from '../wire.js';
 import { CallReader } from './call-reader.js';
 import type {
   CallKeys,
+  CallsFound,
   ProxyReadCalls,
   RawAgentSpend,
   RawBody,
-  RawCall,
   RawDocument,
   RawIncident,
   RawSpend,
@@ -39,7 +39,7 @@ export class ProxyReader implements ProxyReadCalls {
     this.#calls = new CallReader(database);
   }
 
-  calls(keys: CallKeys): RawCall[] {
+  calls(keys: CallKeys): CallsFound {
     return this.#calls.calls(keys);
   }
 

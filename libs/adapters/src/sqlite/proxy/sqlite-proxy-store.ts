@@ -17,7 +17,7 @@ import type {
   SpendQuery,
   StoredDocument,
 } from '#contracts';
-import { pageKeys, seqPage } from '../page-cursor.js';
+import { encodeCursor, pageKeys, seqPage } from '../page-cursor.js';
 import { deleteOlder } from '../retention-run.js';
 import type { SqliteDatabase } from '../sqlite-database.js';
 import { callBatch, toCall } from './call-batch.js';
@@ -44,7 +44,7 @@ export class SqliteProxyStore implements ProxyStore {
 
   async calls(filter: CallFilter): Promise<Page<LlmCall>> {
     const { limit, afterSeq } = pageKeys('calls', filter);
-    const rows = await this.#database.read('calls', {
+    const { rows, lookedDownTo } = await this.#database.read('calls', {
       tenantId: filter.tenant_id,
       agentId: filter.agent_id,
       sessionId: filter.session_id,
@@ -56,11 +56,13 @@ export class SqliteProxyStore implements ProxyStore {
       limit,
       beforeSeq: afterSeq,
     });
-    return seqPage('calls', rows, filter.limit, toCall);
+    const page = seqPage('calls', rows, filter.limit, toCall);
+    return lookedDownTo === null ? page : { ...page, next_cursor: encodeCursor('calls', [lookedDownTo]) };
   }
 
   async call(tenantId: string, callId: string): Promise<LlmCall | null> {
-    const [row] = await this.#database.read('calls', { tenantId, callId, limit: 1, beforeSeq: null });
+    const { rows } = await this.#database.read('calls', { tenantId, callId, limit: 1, beforeSeq: null });
+    const [row] = rows;
     return row === undefined ? null : toCall(row);
   }
 
