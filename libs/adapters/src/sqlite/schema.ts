@@ -6,6 +6,7 @@
 import type { Database } from 'better-sqlite3';
 import { proxyTables } from './proxy/proxy-tables.js';
 import { semanticLoopTable } from './proxy/semantic-loop-table.js';
+import { spendDayTable } from './proxy/spend-day-table.js';
 import { sessionOrder } from './session-order.js';
 import { stepKeyTable } from './step-key-table.js';
 
@@ -145,6 +146,7 @@ export const MIGRATIONS: readonly Migration[] = [
   semanticLoopTable,
   stepKeyTable,
   sessionOrder,
+  spendDayTable,
 ];
 
 /**

@@ -2,25 +2,16 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { Primitive } from '../wire.js';
 import { BLOCK_CALLS, blockOf, WRITE_BLOCK, WRITE_KEYS } from './call-blocks.js';
-import {
-  CALL_COLUMNS,
-  type CallBatch,
-  callWidth,
-  SPEND_COLUMNS,
-  SPEND_KEY_WIDTH,
-  spendWidth,
-} from './proxy-protocol.js';
+import { CALL_COLUMNS, type CallBatch, callWidth } from './proxy-protocol.js';
+import { SpendTable } from './spend-table.js';
 
 /** Name in `counters`: no seq up to this may be given again, though its row may be gone. */
 const SEQ_FLOOR = 'call_seq_floor';
 
-const SPEND_KEYS = SPEND_COLUMNS.slice(0, SPEND_KEY_WIDTH);
-const SPEND_SUMS = SPEND_COLUMNS.slice(SPEND_KEY_WIDTH);
-
 /** Keeps nothing between calls, so that nothing need be put back when a transaction is undone. */
 export class CallTable {
   readonly #insert: Statement;
-  readonly #addSpend: Statement;
+  readonly #spend: SpendTable;
   readonly #lastSeq: Statement;
   readonly #firstSeq: Statement;
   readonly #lastBlock: Statement;
@@ -34,11 +25,7 @@ export class CallTable {
     this.#insert = database.prepare(
       `INSERT INTO llm_calls (seq, ${CALL_COLUMNS.join(', ')}) VALUES (?${', ?'.repeat(callWidth)})`,
     );
-    this.#addSpend = database.prepare(
-      `INSERT INTO spend_hours (${SPEND_COLUMNS.join(', ')}) VALUES (?${', ?'.repeat(spendWidth - 1)})
-       ON CONFLICT (${SPEND_KEYS.join(', ')}) DO UPDATE SET
-       ${SPEND_SUMS.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`,
-    );
+    this.#spend = new SpendTable(database);
     this.#lastSeq = database
       .prepare(
         `SELECT max(coalesce((SELECT max(seq) FROM llm_calls), 0),
@@ -66,8 +53,7 @@ export class CallTable {
       for (let column = 1; column <= callWidth; column += 1, at += 1) row[column] = rows[at] as Primitive;
       this.#insert.run(row);
     }
-    for (let at = 0; at < spend.length; at += spendWidth)
-      this.#addSpend.run(spend.slice(at, at + spendWidth));
+    this.#spend.add(spend);
     const openBlock = blockOf(firstSeq + rowCount);
     if (openBlock > blockOf(firstSeq)) this.#writeBlocksBelow(openBlock);
     return firstSeq;

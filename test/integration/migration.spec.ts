@@ -1,0 +1,128 @@
+/** A database of an older version, opened by this one: nothing of it is lost, though the process is killed on the way. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { SQLite, SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
+import { systemClock } from '#kernel';
+import { buildCallRow, buildSessionView, buildStepRow } from '#testing';
+import {
+  type Primitive,
+  SESSION_COLUMNS,
+  STEP_COLUMNS,
+  sessionWidth,
+} from '../../libs/adapters/src/sqlite/protocol.js';
+import { SPEND_COLUMNS } from '../../libs/adapters/src/sqlite/proxy/proxy-protocol.js';
+import { spendSums } from '../../libs/adapters/src/sqlite/proxy/spend-sums.js';
+import { pushSession } from '../../libs/adapters/src/sqlite/rows.js';
+import { MIGRATIONS, migrate } from '../../libs/adapters/src/sqlite/schema.js';
+
+const CHILD = fileURLToPath(new URL('./store/die-migrating.mjs', import.meta.url));
+const WORKER_URL = new URL('../../dist/libs/adapters/src/sqlite/sqlite-worker.js', import.meta.url);
+/** Before the order of sessions held what they are filtered by, and before spend was summed up by day. */
+const OLD_VERSION = 4;
+const SESSIONS = 3_000;
+const DAY_MS = 86_400_000;
+
+let folder: string;
+let path: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'observatory-migration-'));
+  path = join(folder, 'o.db');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const marks = (count: number) => `?${', ?'.repeat(count - 1)}`;
+const spendRow = (day: number) =>
+  buildCallRow({ agent_id: `agent-${day % 3}`, started_at_ms: day * DAY_MS, cost_usd: 1 });
+
+/** As that version left it. */
+function makeOldDatabase(): void {
+  const database = new SQLite(path);
+  database.pragma('journal_mode = WAL');
+  migrate(database, MIGRATIONS.slice(0, OLD_VERSION));
+  const insert = (table: string, columns: readonly string[]) =>
+    database.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${marks(columns.length)})`);
+  const addSession = insert('sessions', SESSION_COLUMNS);
+  const addStep = insert('steps', [...STEP_COLUMNS, 'seq']);
+  const addSpend = insert('spend_hours', SPEND_COLUMNS);
+  database.transaction(() => {
+    for (let index = 0; index < SESSIONS; index += 1) {
+      const view = buildSessionView({
+        session_id: `s-${index}`,
+        last_seen_ms: index >> 1,
+        ended: index % 9 === 0,
+      });
+      const values: Primitive[] = [];
+      pushSession(values, 'default', view);
+      expect(values).toHaveLength(sessionWidth);
+      addSession.run(values);
+      const step = buildStepRow({ session_id: view.session_id });
+      addStep.run(
+        STEP_COLUMNS.map((column) => step[column]),
+        index + 1,
+      );
+    }
+    for (let day = 0; day < 30; day += 1) addSpend.run(spendSums([spendRow(day)]));
+  })();
+  database.close();
+}
+
+async function dieMigratingTo(version: number): Promise<void> {
+  const child = spawn(process.execPath, [CHILD, path, `${version}`], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
+}
+
+function storedVersion(): unknown {
+  const database = new SQLite(path);
+  const version = database.pragma('user_version', { simple: true });
+  expect(database.pragma('integrity_check', { simple: true })).toBe('ok');
+  database.close();
+  return version;
+}
+
+async function everySession(store: SqliteStore, filter: object): Promise<string[]> {
+  const ids: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await store.sessions({ tenant_id: 'default', limit: 400, cursor, ...filter });
+    ids.push(...page.items.map((view) => view.session_id));
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return ids;
+}
+
+it('brings an older database up to date without losing a row, killed in each step on the way', async () => {
+  makeOldDatabase();
+  for (let version = OLD_VERSION + 1; version <= MIGRATIONS.length; version += 1) {
+    await dieMigratingTo(version);
+    expect((await stat(`${path}-wal`)).size).toBeGreaterThan(0);
+    expect(storedVersion()).toBe(version - 1);
+  }
+
+  const store = new SqliteStore({ path, clock: systemClock, workerUrl: WORKER_URL });
+  await store.open();
+  const proxyStore = new SqliteProxyStore(store.database);
+  const ids = Array.from({ length: SESSIONS }, (_, index) => `s-${index}`);
+  expect((await everySession(store, {})).sort()).toEqual([...ids].sort());
+  expect((await everySession(store, { ended: true })).sort()).toEqual(
+    ids.filter((_, index) => index % 9 === 0).sort(),
+  );
+  expect(await store.stepsAfter(0, SESSIONS + 1)).toHaveLength(SESSIONS);
+  expect(await store.lastSteps('default', 's-77', 9)).toHaveLength(1);
+
+  const spend = () =>
+    proxyStore.spend({ tenant_id: 'default', group: 'agent', from_ms: 0, to_ms: 1_000 * DAY_MS });
+  const callCounts = async () => (await spend()).map((line) => line.call_count);
+  expect(await callCounts()).toEqual([10, 10, 10]);
+  for (let call = 0; call < 30; call += 1) await proxyStore.appendCalls([spendRow(32)]);
+  expect(await callCounts()).toEqual([40, 10, 10]);
+  await store.close();
+  expect(storedVersion()).toBe(MIGRATIONS.length);
+});
