@@ -3,7 +3,7 @@
  * correlation id; its own text is for the log alone. Never throws.
  */
 import { z } from 'zod';
-import { ERRORS, type ErrorAnswer, type ErrorCode, ObservatoryError } from '#contracts';
+import { ERRORS, type ErrorAnswer, type ErrorCode, LIMITS, ObservatoryError } from '#contracts';
 import type { IdSource } from '#kernel';
 import { describeIssues } from './field-errors.js';
 
@@ -27,6 +27,8 @@ const CODE_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   422: 'invalid_fields',
   429: 'rate_limited',
 };
+
+const PATH_TOO_LONG = `A part of the path has more than ${LIMITS.idCharsMax} characters, which no id has.`;
 
 /** Sent with every 429 and 503 that names no other time. */
 const RETRY_AFTER_SECONDS = 1;
@@ -56,6 +58,7 @@ function toCatalogue(error: unknown): ObservatoryError | null {
   const status = httpStatus(error);
   if (status === null || status < 400 || status >= 500) return null;
   if (status === 400 && isJsonFault(error)) return new ObservatoryError('invalid_json');
+  if (status === 414) return new ObservatoryError('invalid_request', PATH_TOO_LONG);
   return new ObservatoryError(CODE_BY_STATUS[status] ?? 'invalid_request');
 }
 

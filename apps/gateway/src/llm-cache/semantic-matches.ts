@@ -72,10 +72,12 @@ export class SemanticMatches {
     this.#add(call, { key, prompt, matched, cosine: hit.cosine as Cosine }, { served: false, agreed });
   }
 
-  /** Newest first. */
+  /** Newest first. Where the last match of the page before has left, those after it left before. */
   list(tenantId: string, { limit, cursor }: PageQuery): Page<SemanticMatch> {
     const newestFirst = this.#all(tenantId).reverse();
-    const from = cursor === undefined ? 0 : newestFirst.findIndex(({ match_id }) => match_id === cursor) + 1;
+    const last = newestFirst.findIndex(({ match_id }) => match_id === cursor);
+    if (cursor !== undefined && last === -1) return { items: [], next_cursor: null };
+    const from = last + 1;
     const items = newestFirst.slice(from, from + limit);
     const isLast = from + limit >= newestFirst.length;
     return { items, next_cursor: isLast ? null : (items.at(-1)?.match_id ?? null) };

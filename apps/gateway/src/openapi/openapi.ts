@@ -175,10 +175,13 @@ function describeErrors(route: Route): Json {
   return responses;
 }
 
+const isPaged = ({ query }: Route): boolean => query !== undefined && 'cursor' in query.shape;
+
 function errorsOf(route: Route): ErrorCode[] {
   const codes: ErrorCode[] = [...(route.errors ?? [])];
   if (route.body) codes.push('invalid_json', 'payload_too_large', 'unsupported_media_type');
   if (refusesUnknownParameters(route)) codes.push('invalid_fields');
+  if (route.params || isPaged(route)) codes.push('invalid_request');
   if (route.caller !== 'anybody') codes.push('unauthorized');
   if (takesOperatorId(route)) codes.push('missing_operator_id', 'origin_refused');
   if (route.caller !== 'anybody' && route.caller !== 'agent') codes.push('forbidden');

@@ -63,6 +63,6 @@ export const INGEST_ROUTES: readonly Route[] = [
         example: rejected,
       },
     },
-    errors: ['body_timeout', 'rate_limited', 'store_busy', 'store_full', 'draining'],
+    errors: ['invalid_request', 'body_timeout', 'rate_limited', 'store_busy', 'store_full', 'draining'],
   },
 ];
