@@ -129,10 +129,13 @@ describe('migrate', () => {
       `SELECT * FROM semantic_loops WHERE tenant_id = 'a' AND session_id = 'b' AND seq < 9 ORDER BY seq DESC LIMIT 5`,
       `SELECT * FROM alert_deliveries WHERE tenant_id = 'a' AND state = 'dead' ORDER BY seq DESC LIMIT 5`,
       `SELECT * FROM alert_deliveries WHERE state = 'pending' ORDER BY seq`,
+      `SELECT * FROM alert_deliveries WHERE tenant_id = 'a' AND state = 'dead' AND channel_id = 'b' AND seq < 9 ORDER BY seq DESC LIMIT 5`,
       `SELECT * FROM documents WHERE kind = 'prices' ORDER BY tenant_id, id`,
     ]) {
       expect(plan(sql), sql).toMatch(/USING (COVERING )?INDEX/);
       expect(plan(sql), sql).not.toMatch(/TEMP B-TREE/);
     }
+    const ofBoth = `SELECT * FROM alert_deliveries WHERE tenant_id = 'a' AND state = 'dead' AND channel_id = 'b' ORDER BY seq`;
+    expect(plan(ofBoth)).toContain('(tenant_id=? AND channel_id=? AND state=?)');
   });
 });

@@ -4,6 +4,7 @@
  * A migration that has been released is never edited: append another.
  */
 import type { Database } from 'better-sqlite3';
+import { deliveryOrder } from './proxy/delivery-order.js';
 import { proxyTables } from './proxy/proxy-tables.js';
 import { semanticLoopTable } from './proxy/semantic-loop-table.js';
 import { spendDayTable } from './proxy/spend-day-table.js';
@@ -147,6 +148,7 @@ export const MIGRATIONS: readonly Migration[] = [
   stepKeyTable,
   sessionOrder,
   spendDayTable,
+  deliveryOrder,
 ];
 
 /**

@@ -16,6 +16,8 @@ const ONE = `SELECT ${RAW_STEP_COLUMNS.join(', ')} FROM steps WHERE seq = ?`;
 
 /** Looked at for one that is wanted. */
 const CANDIDATES_MAX = 8;
+/** Entries of one trace among which the latest is looked for: they do not stand in the order of their steps. */
+const ENTRIES_OF_TRACE_MAX = 10_000;
 
 type YoungStep = [seq: number, tenantId: string, sessionId: string, traceId: string, bodyHash: string];
 
@@ -25,10 +27,12 @@ export class StepFinder {
   readonly #ofSessions = new YoungSeqs();
   readonly #ofTraces = new YoungSeqs();
   readonly #ofBodies = new YoungSeqs();
+  readonly #entriesMax: number;
   #indexedSeq = 0;
   #seenSeq = 0;
 
-  constructor(database: Database) {
+  constructor(database: Database, entriesOfTraceMax: number = ENTRIES_OF_TRACE_MAX) {
+    this.#entriesMax = entriesOfTraceMax;
     this.#sql = new PreparedStatements(database);
     this.#inOneView = <T>(find: () => T) => database.transaction(find)();
   }
@@ -67,13 +71,17 @@ export class StepFinder {
     });
   }
 
-  /** Newest first. A few: two traces may share a key, a sender may use one trace id for all. */
+  /**
+   * Newest first. A few: two traces may share a key, a sender may use one trace id for all. Of more than
+   * ENTRIES_OF_TRACE_MAX it is not the newest but one of them: ingest waits for the answer.
+   */
   #indexedOfTrace(tenantId: string, traceId: string, bodyHash: string | null): number[] {
     const ofPart = bodyHash === null ? '' : 'AND part = ?';
     const part = bodyHash === null ? [] : [partOf(bodyHash)];
     return this.#sql
       .all<{ seq: number }>(
-        `SELECT seq FROM step_keys WHERE key = ? ${ofPart} AND seq <= ? ORDER BY seq DESC LIMIT ${CANDIDATES_MAX}`,
+        `SELECT seq FROM (SELECT seq FROM step_keys WHERE key = ? ${ofPart} AND seq <= ? LIMIT ${this.#entriesMax})
+         ORDER BY seq DESC LIMIT ${CANDIDATES_MAX}`,
         [traceKeyOf(tenantId, traceId), ...part, this.#indexedSeq],
       )
       .map(({ seq }) => seq);

@@ -180,7 +180,10 @@ export interface DecisionStore {
   heldCount(tenantId: string, sessionId: string): Promise<number>;
   /** The first held step of a session with this trace_id. */
   heldStep(tenantId: string, sessionId: string, traceId: string): Promise<StoredStep | null>;
-  /** The latest step with this trace_id, or the one with this body: a sender may have reused it. */
+  /**
+   * The latest step with this trace_id, or the one with this body: a sender may have reused it. Of one used for more than
+   * 10,000 steps, some step instead of the latest.
+   */
   stepByTrace(tenantId: string, traceId: string, bodyHash?: string): Promise<StoredStep | null>;
   /** Ascending by seq, over all tenants: for recovery. */
   stepsAfter(seq: number, limit: number): Promise<StoredStep[]>;

@@ -53,7 +53,10 @@ export class ProxyReader implements ProxyReadCalls {
   }
 
   openIncidents(): RawIncident[] {
-    return this.#sql.all(`${INCIDENTS} WHERE reactivated_at_ms IS NULL ORDER BY seq`);
+    // Those that are over are never deleted: left to itself, SQLite reads them all rather than sort the few.
+    return this.#sql.all(
+      `${INCIDENTS} INDEXED BY incidents_open WHERE reactivated_at_ms IS NULL ORDER BY seq`,
+    );
   }
 
   semanticLoops(tenantId: string, sessionId: string | null, page: PageKeys): RawBody[] {
