@@ -123,14 +123,17 @@ describe('SpendReader', () => {
     expect(added()).toBe(6);
   });
 
-  it('goes on beyond what fits into a number', () => {
+  it('goes on where what a day claims to have cost no longer fits into a number', () => {
     const database = new SQLite(':memory:');
     migrate(database);
     const table = new SpendTable(database);
-    const [large = []] = [sumsOf([{ tenantId: 'default', hour: 0, agentId: 'a', model: null, costUsd: 1 }])];
-    const broken = large.with(-1, Number.MAX_SAFE_INTEGER);
-    for (let index = 0; index < 1_100; index += 1) table.add(broken);
-    table.add(sumsOf([{ tenantId: 'default', hour: 30, agentId: 'a', model: null, costUsd: 1 }]));
+    const call = (hour: number) =>
+      sumsOf([{ tenantId: 'default', hour, agentId: 'a', model: null, costUsd: 1 }]);
+    for (const hour of [0, 1]) {
+      const broken = call(hour).with(-1, Number.MAX_SAFE_INTEGER);
+      for (let index = 0; index < 600; index += 1) table.add(broken);
+    }
+    for (const hour of [30, 30, 30, 0]) table.add(call(hour));
     const keys = {
       tenantId: 'default',
       group: 'agent',
@@ -138,6 +141,6 @@ describe('SpendReader', () => {
       toMs: FIRST_MS + 2 * DAY_MS,
       limit: 9,
     } as const;
-    expect(new SpendReader(database).spend(keys)).toMatchObject([{ key: 'a', call_count: 1_101 }]);
+    expect(new SpendReader(database).spend(keys)).toMatchObject([{ key: 'a', call_count: 1_204 }]);
   });
 });

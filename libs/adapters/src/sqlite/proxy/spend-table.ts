@@ -11,8 +11,8 @@ import { HOUR_MS, SPEND_COLUMNS, SPEND_KEY_WIDTH, spendWidth } from './proxy-pro
 import { ADDED_BEFORE, DAY_MS, dayOf, SPEND_DAY_COLUMNS, TENANTS } from './spend-day-table.js';
 
 const HOUR_AT = SPEND_COLUMNS.indexOf('hour_ms');
-/** A sum of what upstreams with broken figures claim stops here: beyond a 64-bit number no later call could be written. */
-const SUM_MAX = '9000000000000000000';
+/** What upstreams with broken figures claim adds up to this in a day at most: beyond 64 bits no later call could be written. */
+const DAY_SUM_MAX = '9000000000000000000';
 const SUMS = SPEND_COLUMNS.slice(SPEND_KEY_WIDTH);
 
 /** Keeps nothing between calls, so that nothing need be put back when a transaction is undone. */
@@ -26,8 +26,10 @@ export class SpendTable {
 
   constructor(database: Database) {
     const values = `VALUES (?${', ?'.repeat(spendWidth - 1)})`;
-    this.#addToHour = database.prepare(upsert('spend_hours', SPEND_COLUMNS, values));
-    this.#addToDay = database.prepare(upsert('spend_days', SPEND_DAY_COLUMNS, values));
+    const toHour = (sum: string) => `${sum} + excluded.${sum}`;
+    const toDay = (sum: string) => `min(${sum} + excluded.${sum}, ${DAY_SUM_MAX})`;
+    this.#addToHour = database.prepare(upsert('spend_hours', SPEND_COLUMNS, values, toHour));
+    this.#addToDay = database.prepare(upsert('spend_days', SPEND_DAY_COLUMNS, values, toDay));
     this.#addedBefore = database
       .prepare(`SELECT coalesce((SELECT value FROM counters WHERE name = '${ADDED_BEFORE}'), 0)`)
       .pluck();
@@ -43,7 +45,9 @@ export class SpendTable {
       .pluck();
     const ofHour = `SELECT tenant_id, hour_ms - hour_ms % ${DAY_MS}, agent_id, model, ${SUMS.join(', ')}
       FROM tenants CROSS JOIN spend_hours ON tenant_id = id WHERE hour_ms = ?`;
-    this.#addHourToDay = database.prepare(`${TENANTS} ${upsert('spend_days', SPEND_DAY_COLUMNS, ofHour)}`);
+    this.#addHourToDay = database.prepare(
+      `${TENANTS} ${upsert('spend_days', SPEND_DAY_COLUMNS, ofHour, toDay)}`,
+    );
   }
 
   /** @param spend `spendWidth` values a sum */
@@ -68,8 +72,13 @@ export class SpendTable {
   }
 }
 
-function upsert(table: string, columns: readonly string[], source: string): string {
-  const sums = SUMS.map((column) => `${column} = min(${column} + excluded.${column}, ${SUM_MAX})`);
+function upsert(
+  table: string,
+  columns: readonly string[],
+  source: string,
+  add: (sum: string) => string,
+): string {
+  const sums = SUMS.map((sum) => `${sum} = ${add(sum)}`);
   return `INSERT INTO ${table} (${columns.join(', ')}) ${source}
     ON CONFLICT (${columns.slice(0, SPEND_KEY_WIDTH).join(', ')}) DO UPDATE SET ${sums.join(', ')}`;
 }
