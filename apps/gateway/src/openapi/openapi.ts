@@ -60,7 +60,7 @@ const SECURITY_SCHEMES: Record<string, Json> = {
   operatorToken: {
     type: 'http',
     scheme: 'bearer',
-    description: `An operator token, obs_op_.... Whatever changes something also takes ${HEADERS.operatorId}.`,
+    description: `An operator token, obs_op_.... Whatever changes something also takes ${HEADERS.operatorId}; one that may act for several tenants names its in ${HEADERS.tenant}.`,
   },
   login: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE, description: 'Set by POST /v1/auth/login.' },
 };
