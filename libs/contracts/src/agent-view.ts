@@ -4,8 +4,10 @@ import { agentPolicySchema } from './agent-policy.js';
 import { killSwitchAnswerSchema } from './kill-switch.js';
 
 export const spendAgainstBudgetSchema = z.object({
-  /** Includes estimates of calls under way. */
+  /** Known costs only. */
   spent_usd: z.number(),
+  /** Calls whose cost is unknown, so that it is not in `spent_usd`. */
+  unpriced_call_count: z.number().int(),
   /** Null: no budget. */
   budget_usd: z.number().nullable(),
 });

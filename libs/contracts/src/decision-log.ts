@@ -96,6 +96,9 @@ export const decisionLogSchema = z.object({
 
 export type DecisionLog = z.infer<typeof decisionLogSchema>;
 
+/** `meta.source_app` of the steps that the proxy makes of its calls. */
+export const PROXY_SOURCE = 'observatory-proxy';
+
 /** What the gateway knows about a stored step beyond the agent's own words. */
 export const stepEnvelopeSchema = z.object({
   /** Position in the store: unique, ascending in the order of commit. */

@@ -84,7 +84,10 @@ export const cacheStatsSchema = z.object({
   coalesced: count,
   /** Why answers were not stored: `length`, `filtered`, `hinted`, `too_large`, ... */
   not_stored: z.record(z.string(), count),
+  /** Known costs only. */
   saved_usd: z.number(),
+  /** Hits on answers of unknown cost, which `saved_usd` leaves out. */
+  unpriced_hit_count: z.number().int(),
   saved_ms: z.number(),
   lookup_p50_ms: z.number().nullable(),
   lookup_p99_ms: z.number().nullable(),

@@ -50,7 +50,7 @@ export const spendLineSchema = z.object({
   reasoning_tokens: z.number().int(),
   /** Known costs only. */
   cost_usd: z.number(),
-  /** Calls whose cost is unknown because the model has no price. */
+  /** Calls whose cost is unknown: `isCostUnknown`. */
   unpriced_call_count: z.number().int(),
 });
 export type SpendLine = z.infer<typeof spendLineSchema>;

@@ -33,7 +33,10 @@ export const sessionViewSchema = z.object({
   failure_count: z.number().int(),
   /** Steps received in the 60 s before `last_seen_ms`. */
   steps_per_minute: z.number(),
+  /** Known costs only. */
   cost_usd: z.number(),
+  /** Some of its steps, or all, cost what nobody told or what no price tells: not zero, and not in `cost_usd`. */
+  cost_unknown: z.boolean(),
   tokens: z.number().int(),
   started_ms: z.number().int(),
   last_seen_ms: z.number().int(),

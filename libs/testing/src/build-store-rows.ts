@@ -54,6 +54,7 @@ export function buildSessionView(overrides: Partial<SessionView> = {}): SessionV
     failure_count: 0,
     steps_per_minute: 1,
     cost_usd: 0,
+    cost_unknown: false,
     tokens: 0,
     started_ms: 1_000,
     last_seen_ms: 1_000,

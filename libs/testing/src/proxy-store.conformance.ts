@@ -284,6 +284,7 @@ export function describeProxyStore(name: string, makePlace: () => Promise<ProxyS
           buildCallRow({ agent_id: 'cheap', cost_usd: 0.25 }),
           buildCallRow({ agent_id: 'dear', cost_usd: 0.5, model: 'large' }),
           buildCallRow({ agent_id: 'dear', cost_usd: null, model: 'unknown' }),
+          buildCallRow({ agent_id: 'dear', cost_usd: null, usage: null, model: 'unknown' }),
           buildCallRow({ agent_id: 'dear', cost_usd: null, usage: null, decision: 'killed', model: null }),
         ]);
         await store.appendCalls([
@@ -297,21 +298,21 @@ export function describeProxyStore(name: string, makePlace: () => Promise<ProxyS
         expect(await sums({})).toEqual([
           {
             key: 'dear',
-            call_count: 4,
+            call_count: 5,
             input_tokens: 207,
             cached_input_tokens: 120,
             output_tokens: 60,
             reasoning_tokens: 15,
             cost_usd: 0.625,
-            unpriced_call_count: 1,
+            unpriced_call_count: 2,
           },
           expect.objectContaining({ key: 'cheap', call_count: 1, cost_usd: 0.25, unpriced_call_count: 0 }),
         ]);
         const byModel = await sums({ group: 'model', agent_id: 'dear' });
         expect(byModel.map((line) => [line.key, line.cost_usd, line.unpriced_call_count])).toEqual([
           ['large', 0.625, 0],
+          ['unknown', 0, 2],
           ['', 0, 0],
-          ['unknown', 0, 1],
         ]);
         expect(await sums({ model: 'large' })).toMatchObject([{ key: 'dear', call_count: 2 }]);
       });
@@ -380,21 +381,23 @@ export function describeProxyStore(name: string, makePlace: () => Promise<ProxyS
           buildCallRow({ cost_usd: 8, started_at_ms: NOON_MS - 1 }),
           buildCallRow({ cost_usd: 0.5, started_at_ms: NOON_MS, model: 'large' }),
           buildCallRow({ cost_usd: 0.25, started_at_ms: NOON_MS + 1 }),
+          buildCallRow({ cost_usd: null, started_at_ms: NOON_MS + 2 }),
           buildCallRow({ cost_usd: 2, started_at_ms: NOON_MS + HOUR_MS }),
           buildCallRow({ cost_usd: 4, started_at_ms: NOON_MS }, 'other'),
         ]);
         await reopen();
         const listed = await store.spendByAgent(NOON_MS + 60_000);
-        const line = (tenant_id: string, hour_ms: number, cost_usd: number) => ({
+        const line = (tenant_id: string, hour_ms: number, cost_usd: number, unpriced_call_count = 0) => ({
           tenant_id,
           agent_id: 'agent-1',
           hour_ms,
           cost_usd,
+          unpriced_call_count,
         });
         expect(listed).toHaveLength(3);
         expect(listed).toEqual(
           expect.arrayContaining([
-            line('default', NOON_MS, 0.75),
+            line('default', NOON_MS, 0.75, 1),
             line('default', NOON_MS + HOUR_MS, 2),
             line('other', NOON_MS, 4),
           ]),

@@ -5,6 +5,7 @@ import {
   formatCost,
   formatDuration,
   formatExact,
+  formatPartialCost,
   formatScore,
   formatShare,
   formatTokens,
@@ -50,6 +51,9 @@ describe('format', () => {
     expect(formatCost(null)).toBe('unknown');
     expect(formatCost(0.00002)).toBe('<$0.0001');
     expect(formatCost(0)).toBe('$0');
+    expect(formatPartialCost(0, true)).toBe('unknown');
+    expect(formatPartialCost(0.12, true)).toBe('$0.12 + unknown');
+    expect(formatPartialCost(0, false)).toBe('$0');
   });
 
   it('keeps bytes short', () => {

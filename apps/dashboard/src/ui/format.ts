@@ -61,6 +61,12 @@ export function formatCost(usd: number | null): string {
   return usd > 0 && usd < 0.0001 ? '<$0.0001' : formatUsd(usd);
 }
 
+/** A sum that may leave something out: "$0.12", "$0.12 + unknown", "unknown" where nothing of it is known. */
+export function formatPartialCost(usd: number, hasUnknown: boolean): string {
+  if (!hasUnknown) return formatCost(usd);
+  return usd > 0 ? `${formatCost(usd)} + unknown` : formatCost(null);
+}
+
 /** A share 0..1 as people read it: "0 %", "<1 %", "4.2 %", "80 %". */
 export function formatShare(share: number): string {
   const percent = share * 100;

@@ -34,6 +34,7 @@ export * from './meter';
 export * from './new-pill';
 export * from './now';
 export * from './panel';
+export * from './partial-cost';
 export * from './relative-time';
 export * from './select';
 export * from './skeleton';

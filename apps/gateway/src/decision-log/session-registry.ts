@@ -285,6 +285,7 @@ function rowShowingNothing(step: StoredStep): SessionView {
     step_count: 0,
     failure_count: 0,
     cost_usd: 0,
+    cost_unknown: true,
     tokens: 0,
   };
 }

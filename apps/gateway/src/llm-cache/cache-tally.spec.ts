@@ -17,6 +17,7 @@ describe('CacheTally', () => {
       semantic_hits: 1,
       total_misses: 0,
       saved_usd: 0.0015,
+      unpriced_hit_count: 1,
       saved_ms: 800,
     });
     expect(tally.counts('b')).toMatchObject({ total_hits: 0, total_misses: 1 });

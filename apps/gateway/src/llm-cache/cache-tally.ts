@@ -27,6 +27,7 @@ export type CacheCounts = Pick<
   | 'coalesced'
   | 'not_stored'
   | 'saved_usd'
+  | 'unpriced_hit_count'
   | 'saved_ms'
   | 'lookup_p50_ms'
   | 'lookup_p99_ms'
@@ -46,6 +47,7 @@ class TenantTally {
   knownWrong = 0;
   coalesced = 0;
   savedMicroUsd = 0;
+  unpricedHits = 0;
   savedMs = 0;
   readonly vetoes: Partial<Record<TextVeto, number>> = {};
   readonly notStored: Record<string, number> = {};
@@ -111,6 +113,7 @@ export class CacheTally {
     if (match === 'exact') tally.exactHits += 1;
     else tally.semanticHits += 1;
     tally.savedMicroUsd += saved.microUsd ?? 0;
+    if (saved.microUsd === null) tally.unpricedHits += 1;
     tally.savedMs += Math.max(0, saved.ms);
     this.#lookups.inc({ outcome: match });
     this.#savedUsd.inc((saved.microUsd ?? 0) / 1e6);
@@ -132,6 +135,7 @@ export class CacheTally {
     tally.coalesced += 1;
     tally.exactHits += 1;
     tally.savedMicroUsd += savedMicroUsd ?? 0;
+    if (savedMicroUsd === null) tally.unpricedHits += 1;
     this.#lookups.inc({ outcome: 'coalesced' });
     this.#savedUsd.inc((savedMicroUsd ?? 0) / 1e6);
   }
@@ -212,6 +216,7 @@ export class CacheTally {
       coalesced: tally.coalesced,
       not_stored: { ...tally.notStored },
       saved_usd: tally.savedMicroUsd / 1e6,
+      unpriced_hit_count: tally.unpricedHits,
       saved_ms: Math.round(tally.savedMs),
       lookup_p50_ms: percentile(0.5),
       lookup_p99_ms: percentile(0.99),

@@ -18,4 +18,14 @@ describe('what was spent of the budgets', () => {
     ]);
     expect(activity.budgets(AGENT, NONE)).toEqual([]);
   });
+
+  it('leaves out what is of unknown cost, and counts it, also over a restart', () => {
+    const activity = new AgentActivity(new FakeClock(NOON));
+    activity.restore(AGENT, NOON - 86_400_000, 0, 3);
+    activity.end(AGENT, false, null);
+    activity.end(AGENT, false, 0);
+    expect(activity.spent(AGENT)).toEqual({ hour: 0, day: 0, month: 0 });
+    expect(activity.unpriced(AGENT)).toEqual({ hour: 1, day: 1, month: 4 });
+    expect([...activity.hours(AGENT)]).toEqual([]);
+  });
 });

@@ -27,9 +27,18 @@ interface Activity {
   lastCallMs: number | null;
   runningCount: number;
   buckets: Bucket[];
-  /** Start of the hour -> micro-USD; this month's, and the last hour's of the month before. */
-  hours: Map<number, number>;
+  /** By the start of the hour; this month's, and the last hour's of the month before. */
+  hours: Map<number, HourSpend>;
 }
+
+interface HourSpend {
+  costMicroUsd: number;
+  /** Calls whose cost is unknown. */
+  unpricedCount: number;
+}
+
+/** The last 60 minutes (the older hour by its share), this UTC day, this UTC month. */
+type BySpan = Record<'hour' | 'day' | 'month', number>;
 
 export interface ActivityView {
   lastCallMs: number | null;
@@ -51,7 +60,8 @@ export class AgentActivity {
     this.#of(scope).runningCount += 1;
   }
 
-  end(scope: AgentScope, isError: boolean, costMicroUsd: number): void {
+  /** @param costMicroUsd null = unknown */
+  end(scope: AgentScope, isError: boolean, costMicroUsd: number | null): void {
     const nowMs = this.#clock.nowMs();
     const activity = this.#of(scope);
     activity.runningCount = Math.max(0, activity.runningCount - 1);
@@ -65,13 +75,14 @@ export class AgentActivity {
     }
     bucket.calls += 1;
     if (isError) bucket.errors += 1;
-    if (costMicroUsd > 0) this.#spend(activity, nowMs, costMicroUsd);
+    if (costMicroUsd === null || costMicroUsd > 0) this.#spend(activity, nowMs, costMicroUsd);
   }
 
   /** Brings back what was spent before this process began. */
-  restore(scope: AgentScope, hourMs: number, costMicroUsd: number): void {
-    const { hours } = this.#of(scope);
-    hours.set(hourMs, (hours.get(hourMs) ?? 0) + costMicroUsd);
+  restore(scope: AgentScope, hourMs: number, costMicroUsd: number, unpricedCount = 0): void {
+    const spend = hourOf(this.#of(scope).hours, hourMs);
+    spend.costMicroUsd += costMicroUsd;
+    spend.unpricedCount += unpricedCount;
   }
 
   view(scope: AgentScope): ActivityView {
@@ -96,8 +107,19 @@ export class AgentActivity {
     };
   }
 
-  /** Micro-USD: the last 60 minutes (the older hour by its share), this UTC day, this UTC month. */
-  spent(scope: AgentScope): { hour: number; day: number; month: number } {
+  /** Micro-USD, as far as it is known. */
+  spent(scope: AgentScope): BySpan {
+    const { hour, ...longer } = this.#sum(scope, ({ costMicroUsd }) => costMicroUsd);
+    return { hour: Math.round(hour), ...longer };
+  }
+
+  /** Calls of unknown cost. */
+  unpriced(scope: AgentScope): BySpan {
+    const { hour, ...longer } = this.#sum(scope, ({ unpricedCount }) => unpricedCount);
+    return { hour: Math.ceil(hour), ...longer };
+  }
+
+  #sum(scope: AgentScope, of: (spend: HourSpend) => number): BySpan {
     const hours = this.#agents.peek(scope)?.hours;
     const nowMs = this.#clock.nowMs();
     const thisHour = nowMs - (nowMs % HOUR_MS);
@@ -106,12 +128,15 @@ export class AgentActivity {
     const share = 1 - (nowMs - thisHour) / HOUR_MS;
     let day = 0;
     let month = 0;
-    for (const [hourMs, micro] of hours ?? []) {
-      if (hourMs >= dayStart) day += micro;
-      if (hourMs >= monthStart) month += micro;
+    for (const [hourMs, spend] of hours ?? []) {
+      if (hourMs >= dayStart) day += of(spend);
+      if (hourMs >= monthStart) month += of(spend);
     }
-    const hour = (hours?.get(thisHour) ?? 0) + (hours?.get(thisHour - HOUR_MS) ?? 0) * share;
-    return { hour: Math.round(hour), day, month };
+    const inHour = (hourMs: number): number => {
+      const spend = hours?.get(hourMs);
+      return spend === undefined ? 0 : of(spend);
+    };
+    return { hour: inHour(thisHour) + inHour(thisHour - HOUR_MS) * share, day, month };
   }
 
   /** What was spent of each budget that the policy sets; empty where it sets none. */
@@ -129,8 +154,8 @@ export class AgentActivity {
 
   /** What was spent, by the UTC hour. */
   *hours(scope: AgentScope): Generator<{ hourMs: number; costMicroUsd: number }> {
-    for (const [hourMs, costMicroUsd] of this.#agents.peek(scope)?.hours ?? [])
-      yield { hourMs, costMicroUsd };
+    for (const [hourMs, { costMicroUsd }] of this.#agents.peek(scope)?.hours ?? [])
+      if (costMicroUsd > 0) yield { hourMs, costMicroUsd };
   }
 
   *known(tenantId: string): Generator<string> {
@@ -140,13 +165,15 @@ export class AgentActivity {
     }
   }
 
-  #spend({ hours }: Activity, nowMs: number, costMicroUsd: number): void {
+  #spend({ hours }: Activity, nowMs: number, costMicroUsd: number | null): void {
     const hourMs = nowMs - (nowMs % HOUR_MS);
     if (!hours.has(hourMs)) {
       const keepFrom = Math.min(monthStartMs(nowMs), hourMs - HOUR_MS);
       for (const old of hours.keys()) if (old < keepFrom) hours.delete(old);
     }
-    hours.set(hourMs, (hours.get(hourMs) ?? 0) + costMicroUsd);
+    const spend = hourOf(hours, hourMs);
+    if (costMicroUsd === null) spend.unpricedCount += 1;
+    else spend.costMicroUsd += costMicroUsd;
   }
 
   #of(scope: AgentScope): Activity {
@@ -156,6 +183,14 @@ export class AgentActivity {
     this.#agents.set(scope, fresh);
     return fresh;
   }
+}
+
+function hourOf(hours: Map<number, HourSpend>, hourMs: number): HourSpend {
+  const known = hours.get(hourMs);
+  if (known !== undefined) return known;
+  const fresh: HourSpend = { costMicroUsd: 0, unpricedCount: 0 };
+  hours.set(hourMs, fresh);
+  return fresh;
 }
 
 export const monthStartMs = (nowMs: number): number => {

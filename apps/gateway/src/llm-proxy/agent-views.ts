@@ -78,15 +78,21 @@ export class AgentViews {
     const policy = agents.policy(scope);
     const { lastCallMs, callsPerMinute, errorRate, runningCount } = activity.view(scope);
     const spent = activity.spent(scope);
+    const unpriced = activity.unpriced(scope);
+    const against = (span: keyof AgentView['spend'], budget_usd: number | null) => ({
+      spent_usd: spent[span] / 1e6,
+      unpriced_call_count: unpriced[span],
+      budget_usd,
+    });
     const heldCalls = held.of(tenantId, { agentId });
     return {
       agent_id: agentId,
       policy,
       kill_switch: this.killSwitch(scope, scores),
       spend: {
-        hour: { spent_usd: spent.hour / 1e6, budget_usd: policy.budget_hour_usd },
-        day: { spent_usd: spent.day / 1e6, budget_usd: policy.budget_day_usd },
-        month: { spent_usd: spent.month / 1e6, budget_usd: policy.budget_month_usd },
+        hour: against('hour', policy.budget_hour_usd),
+        day: against('day', policy.budget_day_usd),
+        month: against('month', policy.budget_month_usd),
       },
       last_call_ms: lastCallMs,
       calls_per_minute: callsPerMinute,

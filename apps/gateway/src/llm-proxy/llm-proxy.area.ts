@@ -189,10 +189,11 @@ export class LlmProxyArea {
       agent_id,
       hour_ms: hourMs,
       cost_usd,
+      unpriced_call_count,
     } of await this.#parts.proxyStore.spendByAgent(fromMs)) {
       const scope = agentScope(tenant_id, agent_id);
       const costMicroUsd = Math.round(cost_usd * 1e6);
-      this.#activity.restore(scope, hourMs, costMicroUsd);
+      this.#activity.restore(scope, hourMs, costMicroUsd, unpriced_call_count);
       spent.add(scope);
     }
     for (const scope of spent) if (this.agents.restriction(scope) !== null) await this.#seedLimits(scope);

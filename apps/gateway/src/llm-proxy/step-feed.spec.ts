@@ -5,13 +5,14 @@ import {
   agentScope,
   type DecisionLog,
   type LlmAnswer,
+  PROXY_SOURCE,
   type StoredStep,
   sessionKey,
 } from '#contracts';
 import { dialectFor } from '#domain/llm-dialects';
 import { buildDecisionLog, FakeClock } from '#testing';
 import { ProxyCall } from './proxy-call.js';
-import { PROXY_SOURCE, StepFeed } from './step-feed.js';
+import { StepFeed } from './step-feed.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -38,7 +39,15 @@ interface Who {
 
 let serial = 0;
 /** An answered call goes by. */
-function call({ agent = 'a', session = 's', tenant = 'default' }: Who, toolName?: string): void {
+function call(
+  {
+    agent = 'a',
+    session = 's',
+    tenant = 'default',
+    costMicroUsd = 0,
+  }: Who & { costMicroUsd?: number | null },
+  toolName?: string,
+): void {
   serial += 1;
   const body = { model: 'm', messages: [{ role: 'user', content: `Question ${serial}` }] };
   const target = { upstream: 'openai', agentId: null, path: '/chat/completions', query: '' };
@@ -51,6 +60,7 @@ function call({ agent = 'a', session = 's', tenant = 'default' }: Who, toolName?
   one.dialect = dialectFor('openai', 'POST', '/chat/completions');
   one.readAs(body);
   one.isAnswered = true;
+  one.costMicroUsd = costMicroUsd;
   const tool_calls = toolName === undefined ? [] : [{ name: toolName, arguments: '{}' }];
   one.answer = { model: 'm', text: 'ok', tool_calls, usage: null, failed: false } as unknown as LlmAnswer;
   feed.noteRequest(one);
@@ -77,6 +87,16 @@ describe('steps made of calls', () => {
     reported({}, PROXY_SOURCE);
     call({});
     expect(sessionsMade()).toEqual(['s']);
+  });
+
+  test('say what the session cost, and nothing where a call had no price', () => {
+    for (const costMicroUsd of [2_000, null, 1_000]) call({ costMicroUsd });
+    feed.flush();
+    expect(made.map(({ state_delta }) => state_delta?.cumulative_session_cost)).toEqual([
+      0.002,
+      undefined,
+      0.003,
+    ]);
   });
 
   test('are made neither under the name of an agent that reports itself nor in a session it reports', () => {

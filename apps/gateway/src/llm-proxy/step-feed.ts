@@ -19,6 +19,7 @@ import {
   type LlmAnswer,
   type LlmToolCall,
   type LlmToolResult,
+  PROXY_SOURCE,
   type SessionKey,
   type StoredStep,
   sessionKey,
@@ -27,9 +28,6 @@ import { redact } from '#domain/kill-switch';
 import { type Clock, canonicalJson, TtlLru } from '#kernel';
 import { FairRate } from './fair-rate.js';
 import type { ProxyCall } from './proxy-call.js';
-
-/** `meta.source_app` of steps made here. */
-export const PROXY_SOURCE = 'observatory-proxy';
 
 const SESSION_COUNT_MAX = 50_000;
 const SESSION_IDLE_MS = 3_600_000;
@@ -245,7 +243,10 @@ function stepOf(call: ProxyCall, conversation: Conversation): DecisionLog {
     },
     state_delta: {
       tokens_consumed: tokensOf(answer),
-      cumulative_session_cost: conversation.costMicroUsd / 1_000_000,
+      // A call of unknown cost says none, so that its session's is known to be more than the sum.
+      ...(call.costMicroUsd !== null && {
+        cumulative_session_cost: conversation.costMicroUsd / 1_000_000,
+      }),
     },
     control: { is_terminal: false },
   } as DecisionLog;

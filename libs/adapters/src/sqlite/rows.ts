@@ -6,7 +6,12 @@ export function toStoredStep({ body, held, ...columns }: RawStep): StoredStep {
   return { ...columns, held: held === 1, log: JSON.parse(body), body_chars: body.length };
 }
 
-export const toSessionView = (row: RawSession): SessionView => JSON.parse(row.view);
+export function toSessionView(row: RawSession): SessionView {
+  const view: SessionView = JSON.parse(row.view);
+  // Rows of earlier versions do not say: one at zero was told no cost.
+  view.cost_unknown ??= view.cost_usd === 0;
+  return view;
+}
 
 export const toAlert = (row: RawEvent): EntropyAlertEvent & { seq: number } => ({
   ...JSON.parse(row.event),

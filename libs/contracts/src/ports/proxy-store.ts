@@ -58,6 +58,13 @@ export interface CallRow {
   call: LlmCall;
 }
 
+/** What an agent spent in one UTC hour. */
+export interface AgentSpend extends Pick<SpendLine, 'cost_usd' | 'unpriced_call_count'> {
+  tenant_id: string;
+  agent_id: string;
+  hour_ms: number;
+}
+
 export interface ProxyStore {
   /**
    * Appends calls and adds them to the hourly spend sums (by tenant, agent, model, hour) in the same transaction.
@@ -69,9 +76,7 @@ export interface ProxyStore {
   /** Most expensive first for agents and models, oldest first for days and hours; at most 1,000 lines. */
   spend(query: SpendQuery): Promise<SpendLine[]>;
   /** Sums by agent since `fromMs` (rounded down to the hour), over all tenants: rebuilds budgets at start. */
-  spendByAgent(
-    fromMs: number,
-  ): Promise<{ tenant_id: string; agent_id: string; hour_ms: number; cost_usd: number }[]>;
+  spendByAgent(fromMs: number): Promise<AgentSpend[]>;
 
   appendIncident(tenantId: string, incident: Incident): Promise<number>;
   /** Marks an agent's open incidents as reactivated; returns how many were open. Two callers at once: one gets 0. */

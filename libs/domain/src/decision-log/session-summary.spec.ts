@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type EntropyTuple, type SessionView, type Severity, sessionViewSchema } from '#contracts';
+import {
+  type EntropyTuple,
+  PROXY_SOURCE,
+  type SessionView,
+  type Severity,
+  sessionViewSchema,
+} from '#contracts';
 import { buildDecisionLog, type DecisionLogOverrides } from '#testing';
 import { applyStep, initialControl, type SummarisedStep } from './index.js';
 
@@ -50,6 +56,7 @@ describe('applyStep', () => {
       failure_count: 0,
       steps_per_minute: 1,
       cost_usd: 0,
+      cost_unknown: true,
       tokens: 0,
       started_ms: START_MS,
       last_seen_ms: START_MS,
@@ -83,6 +90,28 @@ describe('applyStep', () => {
       step({ state_delta: { tokens_consumed: 10, cumulative_session_cost } }),
     );
     expect(fold(...costs, step())).toMatchObject({ tokens: 30, cost_usd: 0.4 });
+  });
+
+  it('does not know a cost that nobody told, which is not zero', () => {
+    const tokens = step({ state_delta: { tokens_consumed: 10 } });
+    const told = step({ state_delta: { tokens_consumed: 10, cumulative_session_cost: 0 } });
+    expect(fold(step())).toMatchObject({ cost_usd: 0, cost_unknown: true });
+    expect(fold(told)).toMatchObject({ cost_usd: 0, cost_unknown: false });
+    // What took no tokens adds nothing to what was told.
+    expect(fold(told, step()).cost_unknown).toBe(false);
+    expect(fold(told, tokens).cost_unknown).toBe(true);
+    expect(fold(told, tokens, told).cost_unknown).toBe(false);
+  });
+
+  it('never forgets a proxied call without a price: later sums leave it out', () => {
+    const proxied = (cumulative_session_cost?: number) =>
+      step({
+        meta: { source_app: PROXY_SOURCE },
+        state_delta: { tokens_consumed: 10, ...(cumulative_session_cost && { cumulative_session_cost }) },
+      });
+    expect(fold(proxied(0.1), proxied(0.2)).cost_unknown).toBe(false);
+    expect(fold(proxied(0.1), proxied(), proxied(0.3))).toMatchObject({ cost_usd: 0.3, cost_unknown: true });
+    expect(fold(proxied(), proxied(0.3)).cost_unknown).toBe(true);
   });
 
   it('remembers model, cluster and application through steps that do not name them', () => {

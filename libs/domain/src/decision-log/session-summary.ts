@@ -2,7 +2,15 @@
  * A session as its row in the list: a fold over its steps. Knows neither the store nor control, which whoever runs
  * the fold writes into `control`.
  */
-import type { ControlView, EntropyTuple, NodeState, SessionView, Severity, StoredStep } from '#contracts';
+import {
+  type ControlView,
+  type EntropyTuple,
+  type NodeState,
+  PROXY_SOURCE,
+  type SessionView,
+  type Severity,
+  type StoredStep,
+} from '#contracts';
 
 /** What the fold reads of a step; a step not yet stored will do. */
 export type SummarisedStep = Pick<
@@ -56,6 +64,7 @@ export function applyStep(
   next.last_tool = cutText(action.tool_call ?? '');
   next.last_status = action.status;
   next.last_trace_id = step.trace_id;
+  next.cost_unknown = isCostUnknownAfter(next, step);
   next.step_count += 1;
   next.failure_count += action.status === 'failure' ? 1 : 0;
   next.tokens += state_delta?.tokens_consumed ?? 0;
@@ -89,12 +98,23 @@ function startOf(step: SummarisedStep): SessionView {
     failure_count: 0,
     steps_per_minute: 0,
     cost_usd: 0,
+    cost_unknown: true,
     tokens: 0,
     started_ms: step.received_at_ms,
     last_seen_ms: step.received_at_ms,
     ended: false,
     control: initialControl(),
   };
+}
+
+/**
+ * What an agent says of its cost stands for all it did so far; until it says so again, tokens make it unknown. The
+ * proxy says what it could price: a call that it could not stays unknown.
+ */
+function isCostUnknownAfter(view: SessionView, { log }: SummarisedStep): boolean {
+  const isTold = typeof log.state_delta?.cumulative_session_cost === 'number';
+  if (log.meta.source_app === PROXY_SOURCE) return !isTold || (view.step_count > 0 && view.cost_unknown);
+  return !isTold && (view.cost_unknown || (log.state_delta?.tokens_consumed ?? 0) > 0);
 }
 
 /**

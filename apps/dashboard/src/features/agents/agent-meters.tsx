@@ -1,6 +1,6 @@
 /** An agent's thin bars: what it has spent of its budgets, and how near its kill switch is. */
 import type { AgentView } from '#contracts';
-import { cx, formatCost, formatScore, Meter, meterLevel } from '../../ui';
+import { cx, formatCost, formatPartialCost, formatScore, Meter, meterLevel, plural } from '../../ui';
 
 export const BUDGET_SPANS = ['hour', 'day', 'month'] as const;
 export type BudgetSpan = (typeof BUDGET_SPANS)[number];
@@ -15,22 +15,28 @@ interface SpendBarProps {
 }
 
 export function SpendBar({ agent, span, withName = false }: SpendBarProps) {
-  const { spent_usd, budget_usd } = agent.spend[span];
-  const text =
-    budget_usd === null
-      ? `${formatCost(spent_usd)}, no budget`
-      : `${formatCost(spent_usd)} of ${formatCost(budget_usd)}`;
+  const { spent_usd, unpriced_call_count, budget_usd } = agent.spend[span];
+  const hasUnknown = unpriced_call_count > 0;
+  const spent = formatPartialCost(spent_usd, hasUnknown);
+  const text = budget_usd === null ? `${spent}, no budget` : `${spent} of ${formatCost(budget_usd)}`;
+  const unknown = hasUnknown ? `. ${plural(unpriced_call_count, 'call')} of unknown cost` : '';
   const level = meterLevel(spent_usd, budget_usd);
   return (
-    <span className="block min-w-0" title={`${SPAN_LABELS[span]}: ${text}`}>
+    <span className="block min-w-0" title={`${SPAN_LABELS[span]}: ${text}${unknown}`}>
       {withName ? <span className="block text-2xs text-muted">{SPAN_LABELS[span]}</span> : null}
       <span className="nums block truncate text-xs leading-4">
         <span
-          className={cx(level === 'over' && 'font-semibold text-danger', level === 'near' && 'text-warning')}
+          className={cx(
+            level === 'over' && 'font-semibold text-danger',
+            (level === 'near' || (hasUnknown && spent_usd <= 0)) && 'text-warning',
+          )}
         >
-          {formatCost(spent_usd)}
+          {formatCost(hasUnknown && spent_usd <= 0 ? null : spent_usd)}
         </span>
         {budget_usd === null ? null : <span className="text-faint"> / {formatCost(budget_usd)}</span>}
+        {hasUnknown && spent_usd > 0 ? (
+          <span className="block text-2xs text-warning leading-3">+ unknown</span>
+        ) : null}
       </span>
       <Meter
         label={`Spent, ${SPAN_LABELS[span].toLowerCase()}`}

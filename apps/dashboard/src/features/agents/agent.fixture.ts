@@ -8,7 +8,7 @@ import {
 } from '#contracts';
 
 export function buildAgent(agent_id: string, over: Partial<AgentView> = {}): AgentView {
-  const none = { spent_usd: 0, budget_usd: null };
+  const none = { spent_usd: 0, unpriced_call_count: 0, budget_usd: null };
   return {
     agent_id,
     policy: {

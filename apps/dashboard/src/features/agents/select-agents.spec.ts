@@ -30,9 +30,9 @@ describe('shares', () => {
   it('take the fullest budget, and none as empty', () => {
     expect(budgetShare(calm)).toBe(0);
     const spend = {
-      hour: { spent_usd: 1, budget_usd: 10 },
-      day: { spent_usd: 9, budget_usd: 10 },
-      month: { spent_usd: 40, budget_usd: null },
+      hour: { spent_usd: 1, unpriced_call_count: 0, budget_usd: 10 },
+      day: { spent_usd: 9, unpriced_call_count: 0, budget_usd: 10 },
+      month: { spent_usd: 40, unpriced_call_count: 0, budget_usd: null },
     };
     expect(budgetShare({ spend })).toBe(0.9);
   });

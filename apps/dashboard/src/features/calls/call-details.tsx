@@ -2,13 +2,13 @@
 import { Link } from '@tanstack/react-router';
 import { Bot, ScanSearch } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { LlmCall } from '#contracts';
+import { type LlmCall, reachedUpstream } from '#contracts';
 import { Callout, cx, formatCount, formatDuration, formatScore, Identifier, RelativeTime } from '../../ui';
 import { CallCacheFacts } from './call-cache';
 import { CallLoop, isLoopingCall } from './call-loop';
 import { CallCost } from './call-row';
 import { isFailedCall } from './calls-search';
-import { DECISIONS, reachedUpstream } from './decision-texts';
+import { DECISIONS } from './decision-texts';
 import { WaterfallChart } from './waterfall-chart';
 
 const linkClass =

@@ -1,5 +1,5 @@
 /** What became of a call, in the words an operator reads. */
-import { CALL_DECISIONS, type CallDecision, type LlmCall } from '#contracts';
+import { CALL_DECISIONS, type CallDecision, isCostUnknown, type LlmCall } from '#contracts';
 import { formatCost, type Tone } from '../../ui';
 
 interface DecisionText {
@@ -35,16 +35,9 @@ export const DECISIONS: Record<CallDecision, DecisionText> = {
 
 export const DECISION_OPTIONS = CALL_DECISIONS.map((value) => ({ value, label: DECISIONS[value].label }));
 
-/** It reached the upstream, so that it costs something. */
-export const reachedUpstream = ({ decision }: Pick<LlmCall, 'decision'>): boolean =>
-  decision === 'forwarded' ||
-  decision === 'hinted' ||
-  decision === 'aborted' ||
-  decision === 'upstream_failed';
-
 /** "$0.0042", "unknown" for a model without a price, "–" for a call that never was sent. */
-export function costText(call: Pick<LlmCall, 'decision' | 'cost_usd'>): string {
-  if (call.cost_usd === null && !reachedUpstream(call)) return '–';
+export function costText(call: Pick<LlmCall, 'decision' | 'cost_usd' | 'usage'>): string {
+  if (call.cost_usd === null && !isCostUnknown(call)) return '–';
   return formatCost(call.cost_usd);
 }
 

@@ -1,6 +1,14 @@
 /** The cache in figures; the wrong-hit rate always stands beside the hit rate. */
 import type { CacheStats } from '#contracts';
-import { type Figure, Figures, formatBytes, formatCost, formatCount, formatShare, plural } from '../../ui';
+import {
+  type Figure,
+  Figures,
+  formatBytes,
+  formatCount,
+  formatPartialCost,
+  formatShare,
+  plural,
+} from '../../ui';
 import { formatSavedTime } from '../calls/cache-texts';
 import { formatLookupMs, hitRates, knownMatchCount, wrongHitTone } from './cache-stats';
 
@@ -33,7 +41,11 @@ export function CacheFigures({ stats }: { stats: CacheStats }) {
             ? `${formatShare(rates.shadow)} of look-ups`
             : null,
     },
-    { label: 'Saved', value: formatCost(stats.saved_usd), note: `and ${formatSavedTime(stats.saved_ms)}` },
+    {
+      label: 'Saved',
+      value: formatPartialCost(stats.saved_usd, stats.unpriced_hit_count > 0),
+      note: `and ${formatSavedTime(stats.saved_ms)}`,
+    },
     {
       label: 'Entries',
       value: formatCount(stats.total_entries),

@@ -32,6 +32,7 @@ const NONE: CacheStats = {
   coalesced: 0,
   not_stored: {},
   saved_usd: 0,
+  unpriced_hit_count: 0,
   saved_ms: 0,
   lookup_p50_ms: null,
   lookup_p99_ms: null,

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useTheme } from '../../app/theme';
-import { formatCost } from '../../ui';
+import { formatPartialCost } from '../../ui';
 import { bucketLabel, type Series, type Span } from './spend-range';
 
 const HEIGHT_PX = 200;
@@ -47,7 +47,9 @@ export function SpendChart({ series, bucket }: SpendChartProps) {
         ) : (
           <>
             {bucketLabel(at * 1_000, bucket)}{' '}
-            <span className="font-semibold text-fg">{formatCost(series.costs[hovered] ?? 0)}</span>
+            <span className="font-semibold text-fg">
+              {formatPartialCost(series.costs[hovered] ?? 0, series.haveUnknown[hovered] ?? false)}
+            </span>
           </>
         )}
       </p>

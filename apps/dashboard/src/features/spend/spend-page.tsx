@@ -12,8 +12,8 @@ import {
   type Figure,
   Figures,
   FilterChip,
-  formatCost,
   formatCount,
+  formatPartialCost,
   formatTokens,
   Panel,
   plural,
@@ -124,7 +124,7 @@ function useSpend(group: SpendGroup, span: Span, agent: string | undefined, mode
 
 function Totals({ totals }: { totals: ReturnType<typeof totalsOf> | null }) {
   const figures: readonly Figure[] = [
-    { label: 'Cost', value: totals && formatCost(totals.cost_usd) },
+    { label: 'Cost', value: totals && formatPartialCost(totals.cost_usd, totals.unpriced_call_count > 0) },
     { label: 'Calls', value: totals && formatCount(totals.call_count) },
     {
       label: 'Input tokens',

@@ -48,6 +48,8 @@ describe('seriesOf', () => {
     const { times, costs } = seriesOf([line('2026-01-02T00:00:00.000Z', 4)], span);
     expect(times).toHaveLength(3);
     expect(costs).toEqual([0, 4, 0]);
+    const lines = [line('2026-01-02T00:00:00.000Z', 0, { unpriced_call_count: 2 })];
+    expect(seriesOf(lines, span).haveUnknown).toEqual([false, true, false]);
   });
 });
 

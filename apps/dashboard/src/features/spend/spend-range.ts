@@ -37,20 +37,26 @@ export const bucketMs = (bucket: Span['bucket']): number => (bucket === 'hour' ?
 export interface Series {
   /** Starts of the buckets, epoch seconds, ascending, without a gap. */
   times: number[];
+  /** Known costs. */
   costs: number[];
+  /** Whether a bucket has calls of unknown cost, too. */
+  haveUnknown: boolean[];
 }
 
 /** Buckets without a line cost nothing: they are there, at zero. */
 export function seriesOf(lines: readonly SpendLine[], span: Span): Series {
   const step = bucketMs(span.bucket);
-  const byStart = new Map(lines.map((line) => [Date.parse(line.key), line.cost_usd]));
+  const byStart = new Map(lines.map((line) => [Date.parse(line.key), line]));
   const times: number[] = [];
   const costs: number[] = [];
+  const haveUnknown: boolean[] = [];
   for (let at = span.from_ms; at < span.to_ms; at += step) {
     times.push(at / 1_000);
-    costs.push(byStart.get(at) ?? 0);
+    const line = byStart.get(at);
+    costs.push(line?.cost_usd ?? 0);
+    haveUnknown.push((line?.unpriced_call_count ?? 0) > 0);
   }
-  return { times, costs };
+  return { times, costs, haveUnknown };
 }
 
 export type SpendTotals = Omit<SpendLine, 'key'>;

@@ -2,7 +2,17 @@
 import { Link } from '@tanstack/react-router';
 import { ListFilter } from 'lucide-react';
 import type { SpendLine } from '#contracts';
-import { cx, formatCost, formatCount, formatShare, formatTokens, plural, Table, Td, Th } from '../../ui';
+import {
+  cx,
+  formatCount,
+  formatPartialCost,
+  formatShare,
+  formatTokens,
+  plural,
+  Table,
+  Td,
+  Th,
+} from '../../ui';
 import { bucketLabel, orderLines, totalsOf } from './spend-range';
 import type { SpendSearch, SpendTable as SpendTableBy } from './spend-search';
 
@@ -59,13 +69,13 @@ export function SpendTable({ by, lines, onFilter }: SpendTableProps) {
   );
 }
 
-/** When no call of the line has a price, there is no sum to show. */
 function LineCost({ line }: { line: SpendLine }) {
-  if (line.unpriced_call_count === 0) return <>{formatCost(line.cost_usd)}</>;
-  if (line.unpriced_call_count >= line.call_count) {
-    return <span className="text-warning">{formatCost(null)}</span>;
-  }
-  return <span title="Some calls have no price and are not in this sum.">≥ {formatCost(line.cost_usd)}</span>;
+  const hasUnknown = line.unpriced_call_count > 0;
+  return (
+    <span className={cx('whitespace-nowrap', hasUnknown && 'text-warning')}>
+      {formatPartialCost(line.cost_usd, hasUnknown)}
+    </span>
+  );
 }
 
 function Share({ share }: { share: number }) {

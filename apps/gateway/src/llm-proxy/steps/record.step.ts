@@ -2,7 +2,7 @@
  * Step 9: what is kept of a call. It stands early in the list because steps settle in reverse: by the time it writes,
  * every guard has said its last word.
  */
-import type { LlmCall, LlmToolCall } from '#contracts';
+import { isCostUnknown, type LlmCall, type LlmToolCall } from '#contracts';
 import type { AgentActivity } from '../agent-activity.js';
 import type { CallLog } from '../call-log.js';
 import type { ProxyCall } from '../proxy-call.js';
@@ -25,8 +25,8 @@ export const recordStep = (parts: RecordParts): Step => ({
     parts.activity.begin(call.scope);
   },
   settle(call: ProxyCall): void {
-    parts.activity.end(call.scope, isError(call), call.costMicroUsd ?? 0);
     const record = recordOf(call);
+    parts.activity.end(call.scope, isError(call), isCostUnknown(record) ? null : (call.costMicroUsd ?? 0));
     parts.log.add(call.tenantId, record);
     parts.events.ended(call, call.upstream.name, call.decision);
     parts.onEnded(call, record);

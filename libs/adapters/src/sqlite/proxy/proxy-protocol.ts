@@ -115,6 +115,7 @@ export interface RawAgentSpend {
   agent_id: string;
   hour_ms: number;
   cost_nano_usd: number;
+  unpriced_call_count: number;
 }
 export interface RawDocument {
   tenant_id: string;

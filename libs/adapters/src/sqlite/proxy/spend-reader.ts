@@ -48,7 +48,8 @@ export class SpendReader {
   spendByAgent(fromHourMs: number): RawAgentSpend[] {
     return this.#sql.all(
       `${TENANTS}
-       SELECT tenant_id, agent_id, hour_ms, total(cost_nano_usd) AS cost_nano_usd
+       SELECT tenant_id, agent_id, hour_ms, total(cost_nano_usd) AS cost_nano_usd,
+         total(unpriced_call_count) AS unpriced_call_count
        FROM tenants CROSS JOIN spend_hours ON tenant_id = id AND hour_ms >= ?
        GROUP BY tenant_id, hour_ms, agent_id`,
       [fromHourMs],

@@ -42,11 +42,14 @@ describe('spendSums', () => {
     expect(lines(...rows).map((line) => line.call_count)).toEqual([1, 1, 1, 1, 1, 1]);
   });
 
-  it('counts a call as unpriced only if there were tokens to price', () => {
+  it('counts a call as unpriced where it cost something, usage or no usage, and not where it was refused', () => {
     const unpriced = { cost_usd: null };
-    expect(lines(buildCallRow(unpriced), buildCallRow({ ...unpriced, usage: null }))).toMatchObject([
-      { call_count: 2, unpriced_call_count: 1, cost_nano_usd: 0 },
-    ]);
+    const rows = [
+      buildCallRow(unpriced),
+      buildCallRow({ ...unpriced, usage: null }),
+      buildCallRow({ ...unpriced, usage: null, decision: 'killed' }),
+    ];
+    expect(lines(...rows)).toMatchObject([{ call_count: 3, unpriced_call_count: 2, cost_nano_usd: 0 }]);
   });
 
   it.each([Number.NaN, -5, Number.POSITIVE_INFINITY, 1e300])(

@@ -2,7 +2,7 @@
  * What a batch of calls adds to the hourly sums, one line per tenant, hour, agent and model: many calls, few upserts.
  * Pure. About 2 us a call.
  */
-import type { CallRow, LlmCall } from '#contracts';
+import { type CallRow, isCostUnknown, type LlmCall } from '#contracts';
 import type { Primitive } from '../wire.js';
 import { HOUR_MS, NANO_USD_PER_USD } from './proxy-protocol.js';
 
@@ -63,13 +63,13 @@ export function spendSums(rows: readonly CallRow[]): Primitive[] {
   return values;
 }
 
-function add(sum: SpendSum, { usage, cost_usd }: LlmCall): void {
+function add(sum: SpendSum, call: LlmCall): void {
+  const { usage, cost_usd } = call;
   sum.callCount += 1;
   if (cost_usd !== null)
     sum.costNanoUsd += bounded(cost_usd * NANO_USD_PER_USD, CALL_COST_USD_MAX * NANO_USD_PER_USD);
+  if (isCostUnknown(call)) sum.unpricedCount += 1;
   if (usage === null) return;
-  // Without tokens there was nothing to price: a refused call is not an unpriced one.
-  if (cost_usd === null) sum.unpricedCount += 1;
   sum.inputTokens += bounded(usage.input_tokens, CALL_TOKENS_MAX);
   sum.cachedInputTokens += bounded(usage.cached_input_tokens, CALL_TOKENS_MAX);
   sum.outputTokens += bounded(usage.output_tokens, CALL_TOKENS_MAX);
