@@ -9,6 +9,8 @@ import { useTopic } from '../realtime';
 import { Kbd, StateDot, truncateMiddle } from '../ui';
 import { useLogout } from './auth';
 import { KEY_MAP } from './keyboard/key-map';
+import { useLoopsNow } from './looping';
+import type { LoopsNow } from './loops-now';
 import { PLACES } from './navigation';
 import { useOverlay } from './overlays';
 import { THEME_CHOICES, useTheme } from './theme';
@@ -41,7 +43,8 @@ function PaletteBody({ onDone }: { onDone: () => void }) {
   const setTheme = useTheme((state) => state.setChoice);
   const open = useOverlay((state) => state.open);
   const [query, setQuery] = useState('');
-  const sessions = useMatchingSessions(query);
+  const loops = useLoopsNow();
+  const sessions = useMatchingSessions(query, loops);
   const agents = useMatchingAgents(query);
   const run = (action: () => unknown) => () => {
     onDone();
@@ -98,6 +101,7 @@ function PaletteBody({ onDone }: { onDone: () => void }) {
             <SessionItem
               key={session.session_id}
               session={session}
+              isLooping={loops.has(session.session_id)}
               onSelect={run(() =>
                 navigate({ to: '/sessions/$sessionId', params: { sessionId: session.session_id } }),
               )}
@@ -136,18 +140,24 @@ function PaletteGroup({ heading, children }: { heading: string; children: ReactN
   return children.length > 0 ? <Command.Group heading={heading}>{children}</Command.Group> : null;
 }
 
-function SessionItem({ session, onSelect }: { session: SessionView; onSelect: () => void }) {
+interface SessionItemProps {
+  session: SessionView;
+  isLooping: boolean;
+  onSelect: () => void;
+}
+
+function SessionItem({ session, isLooping, onSelect }: SessionItemProps) {
   return (
     <Command.Item value={`session ${session.session_id}`} onSelect={onSelect} className={itemClass}>
-      <StateDot state={session.state} />
+      <StateDot state={session.state} rest={isLooping ? undefined : 'Loop at rest'} />
       <span className="font-mono text-xs">{truncateMiddle(session.session_id, 28)}</span>
       <span className="ml-auto truncate text-muted">{session.agent_id}</span>
     </Command.Item>
   );
 }
 
-/** The first matches in the order of the live list; loops first. */
-function useMatchingSessions(query: string): SessionView[] {
+/** The first matches in the order of the live list; what loops now first. */
+function useMatchingSessions(query: string, loops: LoopsNow): SessionView[] {
   const { data } = useTopic('gateway:sessions');
   return useMemo(() => {
     const needle = query.trim().toLowerCase();
@@ -155,12 +165,12 @@ function useMatchingSessions(query: string): SessionView[] {
     const rest: SessionView[] = [];
     for (const session of data?.values() ?? []) {
       if (!`${session.session_id} ${session.agent_id}`.toLowerCase().includes(needle)) continue;
-      if (session.severity === 'loop') found.push(session);
+      if (loops.has(session.session_id)) found.push(session);
       else if (rest.length < SESSIONS_SHOWN_MAX) rest.push(session);
       if (found.length >= SESSIONS_SHOWN_MAX) break;
     }
     return [...found, ...rest].slice(0, SESSIONS_SHOWN_MAX);
-  }, [data, query]);
+  }, [data, query, loops]);
 }
 
 /** Agents of the proxy are offered once something is typed: until then they would push the rest out of sight. */

@@ -1,49 +1,52 @@
-/** One count of looping sessions for every place that shows one: the navigation, the tab's title, the alerts panel. */
+/** The sessions that loop now, for every place that shows one: navigation, tab title, alerts, list, Fleet, Inspect. */
 import type { SemanticLoopEvent } from '#contracts';
 import { NO_POLICIES, type Policies } from '../features/session-clusters/rest';
 import { groupSemanticLoops } from '../features/session-clusters/semantic-alerts';
 import { type SessionsData, useTopic } from '../realtime';
 import { useNow } from '../ui';
-import { unattendedLoopCount } from './unattended-loops';
+import { type LoopsNow, loopsNow, NO_LOOPS_NOW } from './loops-now';
 
 const MINUTE_MS = 60_000;
 const NO_LOOPS: readonly SemanticLoopEvent[] = [];
 
-/** 0 until the first snapshot. */
-export function useLoopCount(): number {
+/** None until the first snapshot. The same map as long as nothing changed that could change it. */
+export function useLoopsNow(): LoopsNow {
   const { data: sessions } = useTopic('gateway:sessions');
   const { data: loops } = useTopic('gateway:semantic_loops');
   const { data: agents } = useTopic('gateway:agents');
   // Loops in words end by the clock, too: once a minute is close enough.
   const minute = useNow((nowMs) => Math.floor(nowMs / MINUTE_MS));
-  return sessions ? countOnce(sessions, loops ?? NO_LOOPS, agents ?? NO_POLICIES, minute) : 0;
+  return sessions ? findOnce(sessions, loops ?? NO_LOOPS, agents ?? NO_POLICIES, minute) : NO_LOOPS_NOW;
 }
 
-interface Counted {
+/** 0 until the first snapshot. */
+export const useLoopCount = (): number => useLoopsNow().size;
+
+interface Found {
   sessions: SessionsData;
   loops: readonly SemanticLoopEvent[];
   agents: Policies;
   minute: number;
-  count: number;
+  now: LoopsNow;
 }
 
-let counted: Counted | null = null;
+let found: Found | null = null;
 
 /** Once per change, for all places together. */
-function countOnce(
+function findOnce(
   sessions: SessionsData,
   loops: readonly SemanticLoopEvent[],
   agents: Policies,
   minute: number,
-): number {
+): LoopsNow {
   if (
-    counted?.sessions === sessions &&
-    counted.loops === loops &&
-    counted.agents === agents &&
-    counted.minute === minute
+    found?.sessions === sessions &&
+    found.loops === loops &&
+    found.agents === agents &&
+    found.minute === minute
   )
-    return counted.count;
-  const count = unattendedLoopCount(sessions, groupSemanticLoops(loops), agents, minute * MINUTE_MS);
-  counted = { sessions, loops, agents, minute, count };
-  return count;
+    return found.now;
+  const now = loopsNow(sessions, groupSemanticLoops(loops), agents, minute * MINUTE_MS);
+  found = { sessions, loops, agents, minute, now };
+  return now;
 }

@@ -20,23 +20,28 @@ export const nodeLabel = (state: string): string => NODE_STATE_LABELS[shownState
 
 interface StateDotProps {
   state: string;
+  /** Why a loop burns no more, in words: it is a ring then, and does not flash. Other states take no notice. */
+  rest?: string | undefined;
   /** Shows the state's name beside the dot; otherwise it is the dot's accessible name. */
   withLabel?: boolean;
   className?: string;
 }
 
-export function StateDot({ state, withLabel = false, className }: StateDotProps) {
+export function StateDot({ state, rest, withLabel = false, className }: StateDotProps) {
+  const isLoop = state === 'alert_entropy';
+  const rests = isLoop && rest !== undefined;
+  const colour = nodeColour(state);
   const dot = (
     <span
       aria-hidden="true"
-      className={cx('size-2 shrink-0 rounded-full', state === 'alert_entropy' && 'flashes')}
-      style={{ backgroundColor: nodeColour(state) }}
+      className={cx('size-2 shrink-0 rounded-full', isLoop && !rests && 'flashes')}
+      style={rests ? { boxShadow: `inset 0 0 0 2px ${colour}` } : { backgroundColor: colour }}
     />
   );
   return (
     <span className={cx('inline-flex items-center gap-1.5', className)}>
       {dot}
-      <span className={withLabel ? undefined : 'sr-only'}>{nodeLabel(state)}</span>
+      <span className={withLabel ? undefined : 'sr-only'}>{rests ? rest : nodeLabel(state)}</span>
     </span>
   );
 }

@@ -1,14 +1,14 @@
 /**
  * An agent on the map, and the frame around a session. The further away, the less a card says: everything, its name
  * in larger letters, its colour. Calm states are toned down there, so that what needs somebody stands out; what loops is
- * filled, and named at any distance.
+ * filled, and named at any distance. A loop that burns no more is a frame in the colour of one.
  */
 import type { NodeProps } from '@xyflow/react';
 import { Ghost } from 'lucide-react';
 import { memo, useContext } from 'react';
-import type { NodeState, TopologyNode } from '#contracts';
-import { cx, formatCount, nodeColour, nodeLabel, plural, truncateMiddle } from '../../ui';
-import { knownState } from './fleet-search';
+import { cx, formatCount, nodeColour, plural, truncateMiddle } from '../../ui';
+import { type FleetNode, fleetLabel } from './fleet-nodes';
+import { type FleetState, fleetState } from './fleet-search';
 import { LoopsNamedContext, type MapDetail, MapDetailContext } from './map-detail';
 import type { AgentElement, ClusterElement } from './map-elements';
 
@@ -16,7 +16,7 @@ export const AgentNode = memo(function AgentNode({ data, width, height }: NodePr
   const { node, dimmed, selected, tabStop } = data;
   const detail = useContext(MapDetailContext);
   const areLoopsNamed = useContext(LoopsNamedContext);
-  const state = knownState(node.state);
+  const state = fleetState(node);
   const isLooping = state === 'alert_entropy';
   return (
     <>
@@ -27,6 +27,7 @@ export const AgentNode = memo(function AgentNode({ data, width, height }: NodePr
         data-node-id={node.node_id}
         data-agent-id={node.agent_id}
         data-state={node.state}
+        data-rest={node.rest}
         aria-pressed={selected}
         aria-label={detail === 'colours' ? describe(node) : undefined}
         style={{ width, height, '--state': nodeColour(state) } as React.CSSProperties}
@@ -75,7 +76,8 @@ export const AgentNode = memo(function AgentNode({ data, width, height }: NodePr
 });
 
 /** A calm state is toned down, so that from afar what needs somebody stands out. */
-function fillClass(state: NodeState, detail: MapDetail): string {
+function fillClass(state: FleetState, detail: MapDetail): string {
+  if (state === 'loop_rests') return 'bg-surface shadow-panel hover:bg-hover';
   if (detail === 'colours')
     return isCalm(state) ? 'bg-[color-mix(in_srgb,var(--state)_60%,var(--surface))]' : 'bg-(--state)';
   if (detail === 'all' || isCalm(state)) return 'bg-surface shadow-panel hover:bg-hover';
@@ -84,18 +86,20 @@ function fillClass(state: NodeState, detail: MapDetail): string {
     : 'bg-[color-mix(in_srgb,var(--state)_25%,var(--surface))]';
 }
 
-function borderClass(state: NodeState, detail: MapDetail): string {
+function borderClass(state: FleetState, detail: MapDetail): string {
+  if (state === 'loop_rests')
+    return detail === 'colours' ? 'border-[12px] border-(--state)' : 'border-2 border-(--state)';
   if (detail === 'colours') return 'border-transparent';
   return detail === 'all' || isCalm(state) ? 'border-line-strong' : 'border-(--state)';
 }
 
-const isCalm = (state: NodeState): boolean => state === 'active' || state === 'idle' || state === 'dead';
+const isCalm = (state: FleetState): boolean => state === 'active' || state === 'idle' || state === 'dead';
 
-const describe = (node: TopologyNode): string =>
-  `${node.agent_id}, ${nodeLabel(node.state)}, ${plural(node.step_count, 'step')}${node.ghost ? ', never sent a valid message' : ''}`;
+const describe = (node: FleetNode): string =>
+  `${node.agent_id}, ${fleetLabel(node)}, ${plural(node.step_count, 'step')}${node.ghost ? ', never sent a valid message' : ''}`;
 
-function CardText({ node, state, namesOnly }: { node: TopologyNode; state: NodeState; namesOnly: boolean }) {
-  const name = nodeLabel(state);
+function CardText({ node, state, namesOnly }: { node: FleetNode; state: FleetState; namesOnly: boolean }) {
+  const name = fleetLabel(node);
   return (
     <>
       <span

@@ -16,12 +16,11 @@ import {
 import '@xyflow/react/dist/style.css';
 import './fleet-map.css';
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react';
-import type { TopologyNode } from '#contracts';
 import { useTheme } from '../../app/theme';
-import type { TopologyData } from '../../realtime';
 import { nodeColour } from '../../ui';
 import { AgentNode, ClusterNode } from './agent-node';
 import { CARD, type PlacedFleet } from './fleet-layout';
+import type { FleetData, FleetNode } from './fleet-nodes';
 import { countStates } from './fleet-search';
 import { LinkEdge } from './link-edge';
 import { LinkTip } from './link-tip';
@@ -40,12 +39,12 @@ const LOOPS_NAMED_MAX = 8;
 const DRAW_ALL_MAX = 400;
 
 interface FleetMapProps {
-  topology: TopologyData;
+  topology: FleetData;
   placed: PlacedFleet;
-  matches: (node: TopologyNode) => boolean;
+  matches: (node: FleetNode) => boolean;
   selectedId: string | null;
   onSelect: (nodeId: string | null) => void;
-  onInspect: (node: TopologyNode) => void;
+  onInspect: (node: FleetNode) => void;
 }
 
 export function FleetMap(props: FleetMapProps) {
@@ -165,7 +164,7 @@ function MapCanvas({ topology, placed, matches, selectedId, onSelect, onInspect 
                 ariaLabel="Overview of the map"
                 className="max-md:!hidden"
                 nodeColor={(element) =>
-                  element.type === 'agent' ? nodeColour(element.data.node.state) : 'transparent'
+                  element.type === 'agent' ? overviewColour(element.data.node) : 'transparent'
                 }
                 nodeStrokeWidth={0}
                 nodeBorderRadius={12}
@@ -179,10 +178,14 @@ function MapCanvas({ topology, placed, matches, selectedId, onSelect, onInspect 
   );
 }
 
+/** A loop at rest is toned down there, too. */
+const overviewColour = ({ state, rest }: FleetNode): string =>
+  rest ? `color-mix(in srgb, ${nodeColour(state)} 40%, var(--surface))` : nodeColour(state);
+
 /** The agent that Tab reaches: the last one that was focused or selected, else the first that matches. */
 function tabStop(
-  { nodes }: TopologyData,
-  matches: (node: TopologyNode) => boolean,
+  { nodes }: FleetData,
+  matches: (node: FleetNode) => boolean,
   wanted: readonly (string | null)[],
 ): string | null {
   for (const id of wanted) {
@@ -193,11 +196,7 @@ function tabStop(
   return null;
 }
 
-function visiblePoints(
-  placed: PlacedFleet,
-  { nodes }: TopologyData,
-  matches: (node: TopologyNode) => boolean,
-) {
+function visiblePoints(placed: PlacedFleet, { nodes }: FleetData, matches: (node: FleetNode) => boolean) {
   return new Map(
     [...placed.points].filter(([nodeId]) => {
       const node = nodes.get(nodeId);

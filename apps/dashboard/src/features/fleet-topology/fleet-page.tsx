@@ -5,14 +5,15 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Map as MapIcon, Network, Search, Table2 } from 'lucide-react';
 import { lazy, Suspense, useMemo, useRef, useState } from 'react';
-import type { TopologyNode } from '#contracts';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
-import { type TopologyData, useTopic } from '../../realtime';
-import { Callout, Dialog, EmptyState, Input, plural, Skeleton, useThrottled } from '../../ui';
+import { Button, Callout, Dialog, EmptyState, Input, plural, Skeleton } from '../../ui';
 import { Segmented } from '../../ui/segmented';
 import { useIsPhone } from '../../ui/use-media';
 import { FleetLayout } from './fleet-layout';
+import type { FleetData, FleetNode } from './fleet-nodes';
 import {
+  countAgents,
+  countSessions,
   countStates,
   type FleetSearch,
   isNarrowed,
@@ -25,19 +26,14 @@ import { FleetViolations } from './fleet-violations';
 import { NodeDetails } from './node-details';
 import { StateLegend } from './state-legend';
 import { StatsStrip } from './stats-strip';
+import { useFleetData } from './use-fleet-data';
 
 const FleetMap = lazy(async () => ({ default: (await import('./fleet-map')).FleetMap }));
 
-/** A map of more agents than this is redrawn at most every CROWD_REDRAW_MS. */
-const CROWD_MIN = 300;
-const CROWD_REDRAW_MS = 1_500;
-
-const EMPTY: TopologyData = { nodes: new Map(), edges: new Map() };
+const EMPTY: FleetData = { nodes: new Map(), edges: new Map() };
 
 export function FleetPage() {
-  const { data, refusal } = useTopic('gateway:topology');
-  const isCrowd = (data?.nodes.size ?? 0) > CROWD_MIN;
-  const topology = useThrottled(data, isCrowd ? CROWD_REDRAW_MS : 0);
+  const { data: topology, refusal } = useFleetData();
   const [search, setSearch] = useFleetSearch();
   const [selectedId, setSelectedId] = useState<string | null>(null);
   const isPhone = useIsPhone();
@@ -67,7 +63,13 @@ export function FleetPage() {
           aria-label={search.view === 'map' ? 'Map' : 'Table'}
           className="relative min-h-0 min-w-0 flex-1 max-md:h-[62dvh] max-md:flex-none"
         >
-          <FleetView topology={topology} search={search} selectedId={selectedId} onSelect={setSelectedId} />
+          <FleetView
+            topology={topology}
+            search={search}
+            selectedId={selectedId}
+            onSelect={setSelectedId}
+            onClear={() => setSearch({ q: '', states: [] })}
+          />
         </section>
         <div className="flex min-h-0 shrink-0 flex-col gap-3 border-line p-3 md:w-64 md:overflow-y-auto xl:w-80 md:border-l">
           {isPhone ? null : details}
@@ -84,20 +86,21 @@ export function FleetPage() {
 }
 
 interface FleetViewProps {
-  topology: TopologyData | null;
+  topology: FleetData | null;
   search: FleetSearch;
   selectedId: string | null;
   onSelect: (nodeId: string | null) => void;
+  onClear: () => void;
 }
 
-function FleetView({ topology, search, selectedId, onSelect }: FleetViewProps) {
+function FleetView({ topology, search, selectedId, onSelect, onClear }: FleetViewProps) {
   const navigate = useNavigate();
   const [layout] = useState(() => new FleetLayout(aspectOfMap()));
   const { q, states } = search;
   // One text per filter: a new array of the same states must not redraw the map.
   const statesKey = states.join();
   // biome-ignore lint/correctness/useExhaustiveDependencies: statesKey stands for states.
-  const matches = useMemo(() => (node: TopologyNode) => matchesFleet(node, { q, states }), [q, statesKey]);
+  const matches = useMemo(() => (node: FleetNode) => matchesFleet(node, { q, states }), [q, statesKey]);
   const placed = useMemo(() => layout.place(topology?.nodes.values() ?? []), [layout, topology]);
   const rows = useMemo(
     () => (search.view === 'table' ? [...(topology?.nodes.values() ?? [])].filter(matches) : []),
@@ -117,7 +120,14 @@ function FleetView({ topology, search, selectedId, onSelect }: FleetViewProps) {
     );
   }
   if (search.view === 'table') {
-    if (rows.length === 0) return <EmptyState className="h-full" title="No agent matches these filters" />;
+    if (rows.length === 0)
+      return (
+        <EmptyState
+          className="h-full"
+          title="No agent matches these filters"
+          action={<Button onClick={onClear}>Clear filters</Button>}
+        />
+      );
     return <FleetTable nodes={rows} selectedId={selectedId} onSelect={onSelect} />;
   }
   return (
@@ -141,7 +151,7 @@ const aspectOfMap = (): number =>
   innerWidth < 768 ? 0.75 : Math.min(2.2, Math.max(0.8, (innerWidth - 540) / (innerHeight - 120)));
 
 interface ToolbarProps {
-  topology: TopologyData;
+  topology: FleetData;
   search: FleetSearch;
   onSearch: (change: Partial<FleetSearch>) => void;
 }
@@ -150,10 +160,7 @@ function Toolbar({ topology, search, onSearch }: ToolbarProps) {
   const input = useRef<HTMLInputElement>(null);
   useShortcut('search', () => input.current?.focus());
   const counts = useMemo(() => countStates(topology.nodes.values()), [topology]);
-  const matchCount = useMemo(
-    () => [...topology.nodes.values()].filter((node) => matchesFleet(node, search)).length,
-    [topology, search],
-  );
+  const text = useMemo(() => fleetText(topology, search), [topology, search]);
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-2 border-line border-b bg-surface px-3 py-2">
       <div className="relative w-56 max-md:w-auto max-md:flex-1">
@@ -176,9 +183,7 @@ function Toolbar({ topology, search, onSearch }: ToolbarProps) {
         <StateLegend counts={counts} selected={search.states} onChange={(states) => onSearch({ states })} />
       </div>
       <p role="status" className="nums text-muted text-xs max-md:hidden">
-        {isNarrowed(search)
-          ? `${plural(matchCount, 'match', 'matches')} of ${topology.nodes.size}`
-          : `${plural(topology.nodes.size, 'agent')}, ${plural(topology.edges.size, 'link')}`}
+        {text}
       </p>
       <Segmented
         label="View"
@@ -206,6 +211,16 @@ function Toolbar({ topology, search, onSearch }: ToolbarProps) {
       />
     </div>
   );
+}
+
+/** "7 agents in 24 sessions, 12 links"; "2 of 7 agents, in 3 sessions". */
+function fleetText({ nodes, edges }: FleetData, search: FleetSearch): string {
+  const all = [...nodes.values()];
+  const shown = all.filter((node) => matchesFleet(node, search));
+  const sessions = plural(countSessions(shown), 'session');
+  return isNarrowed(search)
+    ? `${countAgents(shown)} of ${plural(countAgents(all), 'agent')}, in ${sessions}`
+    : `${plural(countAgents(all), 'agent')} in ${sessions}, ${plural(edges.size, 'link')}`;
 }
 
 function useFleetSearch(): [FleetSearch, (change: Partial<FleetSearch>) => void] {

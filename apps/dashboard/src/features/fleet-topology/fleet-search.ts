@@ -1,15 +1,20 @@
 /** What Fleet shows, in the address: a link shows a colleague exactly what you see. Unknown values fall away. */
-import { NODE_STATES, type NodeState, type TopologyNode } from '#contracts';
+import { NODE_STATES, type NodeState } from '#contracts';
+import type { FleetNode } from './fleet-nodes';
 
 export const FLEET_VIEWS = ['map', 'table'] as const;
 export type FleetView = (typeof FLEET_VIEWS)[number];
+
+/** What an agent can be filtered by: a loop at rest has the colour of a loop, but is none that runs now. */
+export const FLEET_STATES = [...NODE_STATES, 'loop_rests'] as const;
+export type FleetState = (typeof FLEET_STATES)[number];
 
 export interface FleetSearch {
   view: FleetView;
   /** Agent, session or intent contains this, whatever the case; "" = all. */
   q: string;
   /** Empty: every state. */
-  states: readonly NodeState[];
+  states: readonly FleetState[];
 }
 
 /** Never throws. */
@@ -18,7 +23,7 @@ export function parseFleetSearch(search: Record<string, unknown>): FleetSearch {
   return {
     view: search.view === 'table' ? 'table' : 'map',
     q: typeof search.q === 'string' || typeof search.q === 'number' ? String(search.q) : '',
-    states: NODE_STATES.filter((state) => asked.includes(state)),
+    states: FLEET_STATES.filter((state) => asked.includes(state)),
   };
 }
 
@@ -37,8 +42,11 @@ export const isNarrowed = ({ q, states }: FleetSearch): boolean => q.trim() !== 
 export const knownState = (state: string): NodeState =>
   NODE_STATES.find((known) => known === state) ?? 'idle';
 
-export function matchesFleet(node: TopologyNode, { q, states }: Pick<FleetSearch, 'q' | 'states'>): boolean {
-  if (states.length > 0 && !states.includes(knownState(node.state))) return false;
+export const fleetState = ({ state, rest }: Pick<FleetNode, 'state' | 'rest'>): FleetState =>
+  rest ? 'loop_rests' : knownState(state);
+
+export function matchesFleet(node: FleetNode, { q, states }: Pick<FleetSearch, 'q' | 'states'>): boolean {
+  if (states.length > 0 && !states.includes(fleetState(node))) return false;
   const wanted = q.trim().toLowerCase();
   if (wanted === '') return true;
   return [node.agent_id, node.session_id, node.agent_type, node.last_intent].some((text) =>
@@ -46,9 +54,31 @@ export function matchesFleet(node: TopologyNode, { q, states }: Pick<FleetSearch
   );
 }
 
-/** How many nodes are in each state. */
-export function countStates(nodes: Iterable<TopologyNode>): Record<NodeState, number> {
-  const counts = Object.fromEntries(NODE_STATES.map((state) => [state, 0])) as Record<NodeState, number>;
-  for (const node of nodes) counts[knownState(node.state)] += 1;
+/**
+ * How many cards are in each state. A loop is a session's, whichever of its agents goes round in it: it counts once, as
+ * on every page.
+ */
+export function countStates(nodes: Iterable<FleetNode>): Record<FleetState, number> {
+  const counts = Object.fromEntries(FLEET_STATES.map((state) => [state, 0])) as Record<FleetState, number>;
+  const counted = new Set<string>();
+  for (const node of nodes) {
+    const state = fleetState(node);
+    if (node.state === 'alert_entropy') {
+      if (counted.has(node.session_id)) continue;
+      counted.add(node.session_id);
+    }
+    counts[state] += 1;
+  }
   return counts;
+}
+
+/** An agent in three sessions is one agent, with three cards. */
+export const countAgents = (nodes: Iterable<FleetNode>): number =>
+  new Set(Array.from(nodes, ({ agent_id }) => agent_id)).size;
+
+/** Ghosts are in none. */
+export function countSessions(nodes: Iterable<FleetNode>): number {
+  const ids = new Set(Array.from(nodes, ({ session_id }) => session_id));
+  ids.delete('');
+  return ids.size;
 }

@@ -3,13 +3,13 @@ import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { useMemo, useRef, useState } from 'react';
-import type { TopologyNode } from '#contracts';
 import { Badge, cx, formatCount, RelativeTime, StateDot, truncateMiddle } from '../../ui';
+import { type FleetNode, fleetLabel } from './fleet-nodes';
 import { type FleetSort, orderFleet } from './fleet-order';
 
 const ROW_PX = 36;
 interface FleetTableProps {
-  nodes: readonly TopologyNode[];
+  nodes: readonly FleetNode[];
   selectedId: string | null;
   onSelect: (nodeId: string) => void;
 }
@@ -57,7 +57,7 @@ export function FleetTable({ nodes, selectedId, onSelect }: FleetTableProps) {
           {drawn.map(({ key, index }) => (
             <Row
               key={key}
-              node={rows[index] as TopologyNode}
+              node={rows[index] as FleetNode}
               rowIndex={index + 2}
               isSelected={rows[index]?.node_id === selectedId}
               onSelect={onSelect}
@@ -115,7 +115,7 @@ function Heading({ label, by, sort, onSort, className }: HeadingProps) {
 }
 
 interface RowProps {
-  node: TopologyNode;
+  node: FleetNode;
   rowIndex: number;
   isSelected: boolean;
   onSelect: (nodeId: string) => void;
@@ -130,6 +130,7 @@ function Row({ node, rowIndex, isSelected, onSelect }: RowProps) {
       data-testid="fleet-row"
       data-agent-id={node.agent_id}
       data-state={node.state}
+      data-rest={node.rest}
       style={{ height: ROW_PX }}
       className={isSelected ? 'bg-selected' : 'hover:bg-hover'}
     >
@@ -148,7 +149,7 @@ function Row({ node, rowIndex, isSelected, onSelect }: RowProps) {
         </span>
       </td>
       <td className={cell}>
-        <StateDot state={node.state} withLabel />
+        <StateDot state={node.state} rest={node.rest && fleetLabel(node)} withLabel />
       </td>
       <td className={cx(cell, 'text-muted max-xl:hidden')}>{node.agent_type}</td>
       <td className={cx(cell, 'font-mono max-lg:hidden')}>

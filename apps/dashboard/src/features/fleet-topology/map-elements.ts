@@ -3,14 +3,14 @@
  * object as before, so that a delta of three nodes re-renders three of two thousand.
  */
 import { type Edge, MarkerType, type Node, Position } from '@xyflow/react';
-import type { TopologyEdge, TopologyNode } from '#contracts';
-import { edgeKey, type TopologyData } from '../../realtime';
-import { nodeLabel } from '../../ui';
+import type { TopologyEdge } from '#contracts';
+import { edgeKey } from '../../realtime';
 import { CARD, type Cluster, type PlacedFleet, type Point } from './fleet-layout';
+import { type FleetData, type FleetNode, fleetLabel } from './fleet-nodes';
 import { type LinkPath, linkPath } from './link-path';
 
 export type AgentElement = Node<
-  { node: TopologyNode; dimmed: boolean; selected: boolean; tabStop: boolean },
+  { node: FleetNode; dimmed: boolean; selected: boolean; tabStop: boolean },
   'agent'
 >;
 export type ClusterElement = Node<{ cluster: Cluster }, 'cluster'>;
@@ -23,7 +23,7 @@ export interface MapFocus {
   selectedId: string | null;
   /** The one node in the tab order. */
   tabStopId: string | null;
-  matches: (node: TopologyNode) => boolean;
+  matches: (node: FleetNode) => boolean;
 }
 
 /** Links of one agent in the tab order; its details list them all. Those of other agents are never in it. */
@@ -55,7 +55,7 @@ export class MapElements {
   #clusters = new Map<string, ClusterElement>();
   #links = new Map<string, LinkElement>();
 
-  nodes(topology: TopologyData, placed: PlacedFleet, focus: MapFocus): (AgentElement | ClusterElement)[] {
+  nodes(topology: FleetData, placed: PlacedFleet, focus: MapFocus): (AgentElement | ClusterElement)[] {
     const clusters = placed.clusters.map((cluster) => this.#cluster(cluster));
     this.#clusters = new Map(clusters.map((element) => [element.id, element]));
     const agents: AgentElement[] = [];
@@ -67,7 +67,7 @@ export class MapElements {
     return [...clusters, ...agents];
   }
 
-  links(topology: TopologyData, placed: PlacedFleet, focus: MapFocus): LinkElement[] {
+  links(topology: FleetData, placed: PlacedFleet, focus: MapFocus): LinkElement[] {
     const links: LinkElement[] = [];
     let focusableCount = 0;
     for (const edge of topology.edges.values()) {
@@ -88,7 +88,7 @@ export class MapElements {
     return links;
   }
 
-  #agent(node: TopologyNode, point: Point, focus: MapFocus): AgentElement {
+  #agent(node: FleetNode, point: Point, focus: MapFocus): AgentElement {
     const dimmed = !focus.matches(node);
     const selected = node.node_id === focus.selectedId;
     const tabStop = node.node_id === focus.tabStopId;
@@ -110,7 +110,7 @@ export class MapElements {
       data: { node, dimmed, selected, tabStop },
       domAttributes: PLAIN,
       // Above its neighbours: from afar its name is larger than its card.
-      zIndex: node.state === 'alert_entropy' ? 2 : 1,
+      zIndex: node.state === 'alert_entropy' && !node.rest ? 2 : 1,
     };
   }
 
@@ -142,7 +142,7 @@ export class MapElements {
       lit,
       focusable,
     }: { from: Point; to: Point; dimmed: boolean; lit: boolean; focusable: boolean },
-    [source, target]: readonly [TopologyNode, TopologyNode],
+    [source, target]: readonly [FleetNode, FleetNode],
   ): LinkElement {
     const id = edgeKey(edge);
     const known = this.#links.get(id);
@@ -161,7 +161,7 @@ export class MapElements {
       target: edge.to,
       data: { edge, curve: linkPath(from, to), dimmed, lit },
       focusable,
-      ariaLabel: `Link from ${source.agent_id}, ${nodeLabel(source.state)}, to ${target.agent_id}`,
+      ariaLabel: `Link from ${source.agent_id}, ${fleetLabel(source)}, to ${target.agent_id}`,
       ariaRole: focusable ? 'group' : 'img',
       className: `is-${look}`,
       markerEnd: ARROWS[look],

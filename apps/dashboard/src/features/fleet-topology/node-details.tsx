@@ -1,14 +1,14 @@
 /** One agent of the map: what it is doing, and which agents it causes or is caused by. */
 import { Link } from '@tanstack/react-router';
 import { ArrowDownLeft, ArrowUpRight, ScanSearch, X } from 'lucide-react';
-import type { TopologyEdge, TopologyNode } from '#contracts';
-import type { TopologyData } from '../../realtime';
+import type { TopologyEdge } from '#contracts';
 import { Badge, cx, formatCount, IconButton, Identifier, RelativeTime, StateDot } from '../../ui';
+import { type FleetData, type FleetNode, fleetLabel } from './fleet-nodes';
 import { formatLatency } from './stats-series';
 
 interface NodeDetailsProps {
-  node: TopologyNode;
-  topology: TopologyData;
+  node: FleetNode;
+  topology: FleetData;
   onSelect: (nodeId: string) => void;
   /** Absent where the frame around it can be closed. */
   onClose?: () => void;
@@ -30,7 +30,7 @@ export function NodeDetails({ node, topology, onSelect, onClose }: NodeDetailsPr
         <div className="min-w-0 flex-1">
           <h2 className="font-semibold text-md [overflow-wrap:anywhere]">{node.agent_id}</h2>
           <div className="mt-0.5 flex flex-wrap items-center gap-2 text-muted text-xs">
-            <StateDot state={node.state} withLabel />
+            <StateDot state={node.state} rest={node.rest && fleetLabel(node)} withLabel />
             {node.agent_type ? <span>{node.agent_type}</span> : null}
             {node.ghost ? <Badge tone="warning">Never valid</Badge> : null}
           </div>
@@ -111,7 +111,7 @@ interface LinkListProps {
   edges: readonly TopologyEdge[];
   /** Which end of the links is the other agent. */
   end: 'from' | 'to';
-  topology: TopologyData;
+  topology: FleetData;
   onSelect: (nodeId: string) => void;
 }
 
@@ -124,22 +124,25 @@ function LinkList({ title, icon, edges, end, topology, onSelect }: LinkListProps
         {title}
       </h3>
       <ul className="max-h-44 overflow-y-auto">
-        {edges.map((edge) => (
-          <li key={edge[end]}>
-            <button
-              type="button"
-              onClick={() => onSelect(edge[end])}
-              className="flex w-full min-w-0 items-center gap-2 rounded px-1.5 py-1 text-left text-xs hover:bg-hover max-md:py-2"
-            >
-              <StateDot state={topology.nodes.get(edge[end])?.state ?? 'idle'} />
-              <span className="truncate">{topology.nodes.get(edge[end])?.agent_id ?? edge[end]}</span>
-              <span className="nums ml-auto shrink-0 text-muted">
-                {formatCount(edge.traffic_volume)}× · {formatLatency(edge.latency_ms)}
-              </span>
-              {edge.status === 'failure' ? <Badge tone="danger">failure</Badge> : null}
-            </button>
-          </li>
-        ))}
+        {edges.map((edge) => {
+          const other = topology.nodes.get(edge[end]);
+          return (
+            <li key={edge[end]}>
+              <button
+                type="button"
+                onClick={() => onSelect(edge[end])}
+                className="flex w-full min-w-0 items-center gap-2 rounded px-1.5 py-1 text-left text-xs hover:bg-hover max-md:py-2"
+              >
+                <StateDot state={other?.state ?? 'idle'} rest={other?.rest && fleetLabel(other)} />
+                <span className="truncate">{other?.agent_id ?? edge[end]}</span>
+                <span className="nums ml-auto shrink-0 text-muted">
+                  {formatCount(edge.traffic_volume)}× · {formatLatency(edge.latency_ms)}
+                </span>
+                {edge.status === 'failure' ? <Badge tone="danger">failure</Badge> : null}
+              </button>
+            </li>
+          );
+        })}
       </ul>
     </div>
   );

@@ -1,17 +1,18 @@
 /** What the colours mean, how many agents are in each state, and a filter: pressing a state shows only those. */
-import type { NodeState } from '#contracts';
 import { cx, formatCount, nodeColour, nodeLabel } from '../../ui';
+import type { FleetState } from './fleet-search';
 
 interface StateLegendProps {
-  counts: Record<NodeState, number>;
+  counts: Record<FleetState, number>;
   /** Empty: all. */
-  selected: readonly NodeState[];
-  onChange: (states: readonly NodeState[]) => void;
+  selected: readonly FleetState[];
+  onChange: (states: readonly FleetState[]) => void;
 }
 
 /** Gravest first. */
-const ORDER: readonly NodeState[] = [
+const ORDER: readonly FleetState[] = [
   'alert_entropy',
+  'loop_rests',
   'schema_violation',
   'blocked',
   'active',
@@ -20,18 +21,25 @@ const ORDER: readonly NodeState[] = [
 ];
 
 export function StateLegend({ counts, selected, onChange }: StateLegendProps) {
-  const toggle = (state: NodeState) =>
+  const toggle = (state: FleetState) =>
     onChange(selected.includes(state) ? selected.filter((one) => one !== state) : [...selected, state]);
+  // A mark, and no state of its own: it is explained where there is one.
+  const shown = ORDER.filter(
+    (state) => state !== 'loop_rests' || counts.loop_rests > 0 || selected.includes(state),
+  );
   return (
     <fieldset className="-mx-3 flex min-w-0 gap-1 overflow-x-auto px-3 py-0.5 md:mx-0 md:flex-wrap md:px-0">
       <legend className="sr-only">Show only agents that are</legend>
-      {ORDER.map((state) => {
+      {shown.map((state) => {
         const isOn = selected.includes(state);
         return (
           <button
             key={state}
             type="button"
+            data-testid="fleet-state"
+            data-state={state}
             aria-pressed={isOn}
+            title={state === 'loop_rests' ? 'Held, silent, or of an agent that is stopped' : undefined}
             onClick={() => toggle(state)}
             className={cx(
               'inline-flex h-7 shrink-0 items-center gap-1.5 rounded-full border px-2.5 text-xs max-md:h-9',
@@ -41,12 +49,8 @@ export function StateLegend({ counts, selected, onChange }: StateLegendProps) {
               selected.length > 0 && !isOn && 'border-dashed',
             )}
           >
-            <span
-              aria-hidden="true"
-              className="size-2 rounded-full ring-1 ring-line-strong"
-              style={{ backgroundColor: nodeColour(state) }}
-            />
-            {nodeLabel(state)}
+            <Mark state={state} />
+            {state === 'loop_rests' ? 'Loop at rest' : nodeLabel(state)}
             <span className="nums font-semibold text-fg">{formatCount(counts[state])}</span>
           </button>
         );
@@ -54,3 +58,18 @@ export function StateLegend({ counts, selected, onChange }: StateLegendProps) {
     </fieldset>
   );
 }
+
+const Mark = ({ state }: { state: FleetState }) =>
+  state === 'loop_rests' ? (
+    <span
+      aria-hidden="true"
+      className="size-2 rounded-full"
+      style={{ boxShadow: `inset 0 0 0 2px ${nodeColour('alert_entropy')}` }}
+    />
+  ) : (
+    <span
+      aria-hidden="true"
+      className="size-2 rounded-full ring-1 ring-line-strong"
+      style={{ backgroundColor: nodeColour(state) }}
+    />
+  );

@@ -1,8 +1,11 @@
-/** Who has a session in hand. A stopped session says so loudly and names the operator; a running one says its mode. */
+/**
+ * Who has a session in hand. A stopped session says so loudly and names the operator; a running one says its mode. One
+ * whose agent never heard of its pause is not stopped, and says that.
+ */
 import { Ban, Eye, Hand, Pause, ShieldCheck } from 'lucide-react';
 import type { ControlView } from '#contracts';
 import { Badge, cx } from '../../ui';
-import { isStoppedState, MODE_LABELS, STATE_LABELS } from './control-texts';
+import { isStoppedState, isUnheardPause, MODE_LABELS, STATE_LABELS, stateText } from './control-texts';
 
 const modeIcons = { enforced: ShieldCheck, cooperative: Hand, observe_only: Eye } as const;
 
@@ -28,6 +31,21 @@ export function ControlBadge({ control, prefersMode = false, className, ...rest 
   const { state, operator_id } = control;
   if (state === 'active' && prefersMode) return <ModeLabel mode={control.mode} />;
   const label = STATE_LABELS[state];
+  if (isUnheardPause(control)) {
+    return (
+      <Badge
+        {...rest}
+        data-state={state}
+        data-unheard
+        tone="warning"
+        icon={<Eye size={11} aria-hidden="true" />}
+        title={stateText(control)}
+        className={className}
+      >
+        <span className="truncate">Only messages held</span>
+      </Badge>
+    );
+  }
   if (isStoppedState(state)) {
     return (
       <span

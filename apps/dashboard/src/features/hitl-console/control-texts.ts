@@ -42,6 +42,10 @@ export function stateText({ state, mode, held_count }: ControlView): string {
   }
 }
 
-/** Stopped, or about to be. */
+/** An operator paused it: it stops, or its messages alone are held. */
 export const isStoppedState = (state: ControlState): boolean =>
   state === 'pause_requested' || state === 'paused' || state === 'expired';
+
+/** Paused, but nothing proves that its agent heard of it: an acknowledgement would have made it cooperative. */
+export const isUnheardPause = ({ state, mode }: Pick<ControlView, 'state' | 'mode'>): boolean =>
+  mode === 'observe_only' && isStoppedState(state);

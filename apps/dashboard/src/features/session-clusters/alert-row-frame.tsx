@@ -3,11 +3,11 @@ import { Link, useRouter } from '@tanstack/react-router';
 import { ArrowRight, Pause } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { SessionView } from '#contracts';
-import { Badge, Button, cx, RelativeTime, truncateMiddle } from '../../ui';
-import { ControlBadge } from '../hitl-console/control-badge';
-import { MODE_TEXTS } from '../hitl-console/control-texts';
+import { Button, cx, RelativeTime, truncateMiddle } from '../../ui';
+import { isStoppedState, MODE_TEXTS, stateText } from '../hitl-console/control-texts';
 import { usePauseAndInspect } from '../hitl-console/use-pause-and-inspect';
 import type { Rest } from './rest';
+import { RestBadge } from './rest-badge';
 
 interface AlertRowFrameProps {
   'data-testid': string;
@@ -31,7 +31,7 @@ interface AlertRowFrameProps {
 export function AlertRowFrame(props: AlertRowFrameProps) {
   const { sessionId, session, rest, figure } = props;
   const pausing = usePauseAndInspect();
-  const isObserveOnly = session?.control.mode === 'observe_only' && rest === null;
+  const isPaused = session !== undefined && isStoppedState(session.control.state);
   return (
     <li
       data-testid={props['data-testid']}
@@ -62,22 +62,23 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
         </div>
         <div className="min-w-0 flex-1 max-md:order-1 max-md:basis-full">
           {props.children}
-          <Note isObserveOnly={isObserveOnly} failure={pausing.failure} />
+          <Note caution={rest === null ? cautionOf(session) : null} failure={pausing.failure} />
         </div>
         <span className="nums shrink-0 text-right text-muted text-xs">
           <RelativeTime atMs={props.firstAtMs} />
           <br className="max-md:hidden" />
           <span className="max-md:ml-2">{props.countText}</span>
         </span>
-        {session && rest !== null ? (
+        {session && (rest !== null || isPaused) ? (
           // On a phone below what is repeated: beside the names it would cut them short.
           <span className="flex shrink-0 max-md:order-1 max-md:basis-full">
-            <RestBadge rest={rest} session={session} />
+            {/* A pause that its agent did not hear lets it burn on. */}
+            <RestBadge rest={rest ?? 'held'} session={session} />
           </span>
         ) : null}
         <PauseButton
           sessionId={sessionId}
-          isDone={rest === 'held' || session?.ended === true}
+          isDone={isPaused || session?.ended === true}
           burns={rest === null}
           pausing={pausing}
           reason={props.pauseReason}
@@ -88,7 +89,7 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
 }
 
 /** Second line of the row, so that a failure does not make it higher and move the rows below. */
-function Note({ isObserveOnly, failure }: { isObserveOnly: boolean; failure: string | null }) {
+function Note({ caution, failure }: { caution: string | null; failure: string | null }) {
   if (failure) {
     return (
       <p role="alert" title={failure} className="truncate text-danger text-xs max-md:whitespace-normal">
@@ -96,39 +97,23 @@ function Note({ isObserveOnly, failure }: { isObserveOnly: boolean; failure: str
       </p>
     );
   }
-  if (!isObserveOnly) return null;
+  if (caution === null) return null;
   return (
-    <p className="truncate text-muted text-xs max-md:whitespace-normal" title={MODE_TEXTS.observe_only}>
-      {MODE_TEXTS.observe_only}
+    <p className="truncate text-muted text-xs max-md:whitespace-normal" title={caution}>
+      {caution}
     </p>
   );
 }
 
-const REST_TITLES = {
-  agent_killed: 'The kill switch stopped its agent: its calls are refused until somebody reactivates it.',
-  agent_off: 'An operator deactivated its agent: its calls are refused until somebody reactivates it.',
-  silent: 'It was looping when it fell silent. It counts again with its next step.',
-} as const;
-
-/** Why it burns no more. */
-function RestBadge({ rest, session }: { rest: Rest; session: SessionView }) {
-  if (rest === 'held') return <ControlBadge control={session.control} className="max-w-40" />;
-  return (
-    <Badge title={REST_TITLES[rest]} data-testid="alert-rest" data-rest={rest}>
-      {rest === 'agent_killed' ? 'Agent killed' : null}
-      {rest === 'agent_off' ? 'Agent off' : null}
-      {rest === 'silent' ? (
-        <>
-          Silent <RelativeTime atMs={session.last_seen_ms} short />
-        </>
-      ) : null}
-    </Badge>
-  );
+/** What a pause does to an agent that listens to nothing, before it and after. */
+function cautionOf(session: SessionView | undefined): string | null {
+  if (session?.control.mode !== 'observe_only') return null;
+  return isStoppedState(session.control.state) ? stateText(session.control) : MODE_TEXTS.observe_only;
 }
 
 interface PauseButtonProps {
   sessionId: string;
-  /** Stopped or over: there is nothing left to pause. */
+  /** Paused or over: there is nothing left to pause. */
   isDone: boolean;
   /** The button stands out. */
   burns: boolean;

@@ -12,7 +12,7 @@ export function ClusterHeading({ row, isPhone }: ClusterHeadingProps) {
     <>
       <span className="font-medium">{row.clusterId || 'No cluster'}</span>
       <span className="text-muted text-xs">{plural(row.sessionCount, 'session')}</span>
-      {row.loopCount > 0 ? <Badge tone="danger">{plural(row.loopCount, 'loop')}</Badge> : null}
+      {row.loopCount > 0 ? <Badge tone="danger">{row.loopCount} looping now</Badge> : null}
     </>
   );
   const className = 'flex h-[34px] items-center gap-2 border-line border-b bg-sunken px-3';

@@ -1,5 +1,6 @@
 /** The lines of the list: sessions, or headings of clusters with their sessions below. Pure. */
 import type { SessionView } from '#contracts';
+import { type LoopsNow, NO_LOOPS_NOW } from '../../app/loops-now';
 
 export type ListRow =
   | { kind: 'session'; id: string }
@@ -8,10 +9,12 @@ export type ListRow =
 /**
  * Clusters in the order of their first session, so the most urgent cluster leads; sessions keep their order.
  * @param sessions null = not grouped
+ * @param loops those that loop now
  */
 export function listRows(
   order: readonly string[],
   sessions: ReadonlyMap<string, SessionView> | null,
+  loops: LoopsNow = NO_LOOPS_NOW,
 ): ListRow[] {
   if (!sessions) return order.map((id) => ({ kind: 'session', id }));
   const clusters = new Map<string, string[]>();
@@ -26,7 +29,7 @@ export function listRows(
       kind: 'cluster',
       clusterId,
       sessionCount: ids.length,
-      loopCount: ids.filter((id) => sessions.get(id)?.severity === 'loop').length,
+      loopCount: ids.filter((id) => loops.has(id)).length,
     },
     ...ids.map((id): ListRow => ({ kind: 'session', id })),
   ]);

@@ -41,7 +41,7 @@ describe('listRows', () => {
         { session_id: id, cluster_id, severity: id === 'a' ? 'loop' : 'normal' } as SessionView,
       ]),
     );
-    expect(listRows(['a', 'b', 'c'], sessions)).toEqual([
+    expect(listRows(['a', 'b', 'c'], sessions, new Map([['a', { kind: 'steps', agent_id: 'x' }]]))).toEqual([
       { kind: 'cluster', clusterId: 'x', sessionCount: 2, loopCount: 1 },
       { kind: 'session', id: 'a' },
       { kind: 'session', id: 'c' },

@@ -35,6 +35,15 @@ describe('a looping session', () => {
     expect(restOf(looping('killed', 'enforced', { control, state: 'idle' }), agents)).toBe('held');
   });
 
+  it('burns on under a pause that its agent never heard of', () => {
+    for (const state of ['pause_requested', 'expired'] as const) {
+      const control = { state, mode: 'observe_only' } as SessionView['control'];
+      expect(restOf(looping('running', 'observe_only', { control }), agents)).toBeNull();
+    }
+    const heard = { state: 'paused', mode: 'cooperative' } as SessionView['control'];
+    expect(restOf(looping('running', 'cooperative', { control: heard }), agents)).toBe('held');
+  });
+
   it('rests once its agent is killed or deactivated, if its calls go through the proxy', () => {
     expect(restOf(looping('killed'), agents)).toBe('agent_killed');
     expect(restOf(looping('off'), agents)).toBe('agent_off');

@@ -2,10 +2,18 @@
  * Why a session that has an alert burns no more, though it is not over. Pure. What cannot be told counts as burning.
  */
 import { type AgentView, KILL_SWITCH_ACTOR, type SessionView } from '#contracts';
-import { isStoppedState } from '../hitl-console/control-texts';
+import { isStoppedState, isUnheardPause } from '../hitl-console/control-texts';
 
-/** `held`: an operator stopped it. `agent_*`: its agent's calls are refused. `silent`: it has made no step for a while. */
+/** `held`: an operator stopped it, and it listens. `agent_*`: its agent's calls are refused. `silent`: it has made no step for a while. */
 export type Rest = 'held' | 'agent_killed' | 'agent_off' | 'silent';
+
+/** What a loop is called that rests. */
+export const LOOP_REST_LABELS: Record<Rest, string> = {
+  held: 'Loop, held',
+  agent_killed: 'Loop, agent killed',
+  agent_off: 'Loop, agent off',
+  silent: 'Loop, silent',
+};
 
 export type Policies = ReadonlyMap<string, Pick<AgentView, 'policy'>>;
 
@@ -20,7 +28,7 @@ export const NO_POLICIES: Policies = new Map();
  */
 export function restOf(session: SessionView | undefined, agents: Policies = NO_POLICIES): Rest | null {
   if (session === undefined) return null;
-  if (isStoppedState(session.control.state)) return 'held';
+  if (isStoppedState(session.control.state) && !isUnheardPause(session.control)) return 'held';
   const policy = agents.get(session.agent_id)?.policy;
   if (policy && isRefused(session, policy))
     return policy.deactivated_by === KILL_SWITCH_ACTOR ? 'agent_killed' : 'agent_off';

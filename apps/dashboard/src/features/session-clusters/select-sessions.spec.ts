@@ -21,6 +21,13 @@ const session = (session_id: string, over: Record<string, unknown> = {}): Sessio
 const ids = (sessions: SessionView[]) => sessions.map(({ session_id }) => session_id);
 
 describe('orderSessions', () => {
+  it('begins with what loops now, also in words alone, or under a pause that nobody heard', () => {
+    const control = { state: 'pause_requested', mode: 'observe_only' } as SessionView['control'];
+    const rows = [session('calm'), session('rewords'), session('unheard', { severity: 'loop', control })];
+    const loops = new Map([['rewords', { kind: 'words', agent_id: 'a' } as const]]);
+    expect(orderSessions(rows, 'severity', new Map(), loops).at(-1)).toBe('calm');
+  });
+
   it('puts first what loops now, then what a person stopped or fell silent, warnings, the rest and what is over', () => {
     const order = orderSessions([
       session('silent', { severity: 'loop', state: 'idle', started_ms: 9 }),

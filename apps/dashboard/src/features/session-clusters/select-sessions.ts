@@ -1,5 +1,6 @@
 /** Which sessions the list shows, and in which order. Pure. */
 import type { SessionView } from '#contracts';
+import { type LoopsNow, NO_LOOPS_NOW } from '../../app/loops-now';
 import { isStoppedState } from '../hitl-console/control-texts';
 import type { ControlFilter, ListSearch, Sort } from './list-search';
 import { NO_POLICIES, type Policies, restOf } from './rest';
@@ -39,8 +40,9 @@ export function filterSessions(sessions: Iterable<SessionView>, search: ListSear
 }
 
 /** 0 loops now, 1 stopped or silent in its loop, 2 repeats itself, 3 normal, 4 ended. */
-function urgency(session: SessionView, agents: Policies): number {
+function urgency(session: SessionView, agents: Policies, loops: LoopsNow): number {
   if (session.ended) return 4;
+  if (loops.has(session.session_id)) return 0;
   if (loopRests(session, agents)) return 1;
   if (session.severity === 'loop') return 0;
   return session.severity === 'warning' ? 2 : 3;
@@ -48,10 +50,10 @@ function urgency(session: SessionView, agents: Policies): number {
 
 /** A killed agent's session without a loop is as urgent as any other without one. */
 const loopRests = (session: SessionView, agents: Policies): boolean =>
-  isStopped(session) || (session.severity === 'loop' && restOf(session, agents) !== null);
+  session.severity === 'loop' ? restOf(session, agents) !== null : isStopped(session);
 
-const measures: Record<Sort, (session: SessionView, agents: Policies) => number> = {
-  severity: (session, agents) => -urgency(session, agents),
+const measures: Record<Sort, (session: SessionView, agents: Policies, loops: LoopsNow) => number> = {
+  severity: (session, agents, loops) => -urgency(session, agents, loops),
   last_seen: (session) => session.last_seen_ms,
   started: (session) => session.started_ms,
   steps_per_minute: (session) => session.steps_per_minute,
@@ -66,13 +68,14 @@ export function orderSessions(
   sessions: readonly SessionView[],
   sort: Sort = 'severity',
   agents: Policies = NO_POLICIES,
+  loops: LoopsNow = NO_LOOPS_NOW,
 ): string[] {
   const measure = measures[sort];
   // Measured once each: the comparison runs some hundred thousand times for ten thousand rows.
   return sessions
     .map((session) => ({
       id: session.session_id,
-      size: measure(session, agents),
+      size: measure(session, agents, loops),
       startedMs: session.started_ms,
     }))
     .sort((a, b) => b.size - a.size || b.startedMs - a.startedMs || (a.id < b.id ? -1 : 1))

@@ -59,6 +59,7 @@ export function SessionClustersPage() {
           rows={list.rows}
           sessions={list.sessions}
           agents={list.agents}
+          loops={list.loops}
           isPhone={isPhone}
           pageRef={pageRef}
           sort={search.sort ?? 'severity'}

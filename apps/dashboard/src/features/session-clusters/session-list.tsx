@@ -5,6 +5,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import type { LoopsNow } from '../../app/loops-now';
 import type { SessionsData } from '../../realtime';
 import { FloatingPill, Grid, GridRowGroup, plural } from '../../ui';
 import { ClusterHeading } from './cluster-heading';
@@ -30,6 +31,7 @@ interface SessionListProps {
   rows: readonly ListRow[];
   sessions: SessionsData;
   agents: Policies;
+  loops: LoopsNow;
   isPhone: boolean;
   /** On a phone the page scrolls as a whole; null: the list scrolls by itself. */
   pageRef: RefObject<HTMLElement | null>;
@@ -40,7 +42,7 @@ interface SessionListProps {
 }
 
 export function SessionList(props: SessionListProps) {
-  const { rows, sessions, agents, isPhone, pageRef, onHold } = props;
+  const { rows, sessions, agents, loops, isPhone, pageRef, onHold } = props;
   const navigate = useNavigate();
   const ownRef = useRef<HTMLDivElement>(null);
   const bodyRef = useRef<HTMLDivElement>(null);
@@ -89,6 +91,7 @@ export function SessionList(props: SessionListProps) {
             id={row.id}
             sessions={sessions}
             agents={agents}
+            loops={loops}
             isPhone={isPhone}
             isActive={row.id === activeId}
             isTabStop={row.id === tabStop}
@@ -141,6 +144,7 @@ interface SessionLineProps {
   id: string;
   sessions: SessionsData;
   agents: Policies;
+  loops: LoopsNow;
   isPhone: boolean;
   isActive: boolean;
   isTabStop: boolean;
@@ -149,11 +153,15 @@ interface SessionLineProps {
   onFocusRow: (sessionId: string) => void;
 }
 
-function SessionLine({ id, sessions, agents, isPhone, ...rest }: SessionLineProps) {
+function SessionLine({ id, sessions, agents, loops, isPhone, ...line }: SessionLineProps) {
   const session = sessions.get(id);
   if (!session) return null;
-  const shown = { session, rests: session.ended || restOf(session, agents) !== null };
-  return isPhone ? <SessionCard {...shown} /> : <SessionRow {...shown} {...rest} />;
+  const shown = {
+    session,
+    rest: restOf(session, agents),
+    isReworded: loops.get(id)?.kind === 'words',
+  };
+  return isPhone ? <SessionCard {...shown} /> : <SessionRow {...shown} {...line} />;
 }
 
 /** Distance from the top of the page's scroller to the list, followed as the alerts above grow. */

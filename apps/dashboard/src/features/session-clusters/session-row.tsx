@@ -4,15 +4,17 @@ import { memo } from 'react';
 import type { SessionView } from '#contracts';
 import {
   cx,
-  formatUsd,
+  formatPartialCost,
   GridCell,
   GridRow,
   Identifier,
+  PartialCost,
   RelativeTime,
   StateDot,
   truncateMiddle,
 } from '../../ui';
 import { ControlBadge } from '../hitl-console/control-badge';
+import { LOOP_REST_LABELS, type Rest } from './rest';
 import { SeverityBadge } from './severity-badge';
 import { WindowDots } from './window-dots';
 
@@ -22,10 +24,15 @@ export const GRID_COLUMNS =
 /** Of the columns that a narrow window leaves out. */
 export const WIDE_ONLY = 'max-xl:hidden';
 
+const UNKNOWN_SESSION_COST =
+  'Some of its steps told no cost, or called a model without a price. Add prices in Settings, Prices.';
+
 interface SessionRowProps {
   session: SessionView;
-  /** Ended, held or silent: nothing about it is urgent. */
-  rests: boolean;
+  /** Why it burns no more; null while it does, or never did. */
+  rest: Rest | null;
+  /** It asks the same in other words now. */
+  isReworded: boolean;
   isActive: boolean;
   /** Takes part in the tab order: one row of the list does. */
   isTabStop: boolean;
@@ -34,14 +41,18 @@ interface SessionRowProps {
   onFocusRow: (sessionId: string) => void;
 }
 
-const stripe = (session: SessionView, rests: boolean): string => {
-  if (rests) return 'before:bg-transparent';
-  if (session.severity === 'loop') return 'before:bg-danger-solid';
+const stripe = ({
+  session,
+  rest,
+  isReworded,
+}: Pick<SessionRowProps, 'session' | 'rest' | 'isReworded'>): string => {
+  if (session.ended || rest !== null) return 'before:bg-transparent';
+  if (session.severity === 'loop' || isReworded) return 'before:bg-danger-solid';
   return session.severity === 'warning' ? 'before:bg-[#f59e0b]' : 'before:bg-transparent';
 };
 
 export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
-  const { session, rests, isActive, isTabStop, rowIndex, onOpen, onFocusRow } = props;
+  const { session, rest, isReworded, isActive, isTabStop, rowIndex, onOpen, onFocusRow } = props;
   const { session_id } = session;
   return (
     <GridRow
@@ -61,16 +72,21 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
       className={cx(
         GRID_COLUMNS,
         'focus-inset relative h-10 cursor-pointer items-center border-line border-b before:absolute before:inset-y-0 before:left-0 before:w-[3px] hover:bg-hover',
-        stripe(session, rests),
+        stripe(props),
         isActive && 'bg-selected',
         session.ended && 'text-muted',
       )}
     >
       <GridCell>
-        <SeverityBadge severity={session.severity} isEnded={session.ended} rests={rests} />
+        <SeverityBadge
+          severity={session.severity}
+          isEnded={session.ended}
+          rests={session.ended || rest !== null}
+          isReworded={isReworded}
+        />
       </GridCell>
       <GridCell className="flex min-w-0 items-center gap-1.5">
-        <StateDot state={session.state} />
+        <StateDot state={session.state} rest={rest === null ? undefined : LOOP_REST_LABELS[rest]} />
         <a
           href={`/sessions/${encodeURIComponent(session_id)}`}
           tabIndex={-1}
@@ -93,7 +109,12 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
         <WindowDots window={session.window} />
       </GridCell>
       <GridCell className={cx('nums text-right', WIDE_ONLY)}>{Math.round(session.steps_per_minute)}</GridCell>
-      <GridCell className={cx('nums text-right', WIDE_ONLY)}>{formatUsd(session.cost_usd)}</GridCell>
+      <GridCell
+        title={session.cost_unknown ? UNKNOWN_SESSION_COST : undefined}
+        className={cx('nums text-right leading-4', WIDE_ONLY, session.cost_unknown && 'text-muted')}
+      >
+        <PartialCost usd={session.cost_usd} hasUnknown={session.cost_unknown} />
+      </GridCell>
       <GridCell className="text-right text-muted">
         <RelativeTime atMs={session.last_seen_ms} short />
       </GridCell>
@@ -114,8 +135,9 @@ function Cell({ text, className }: { text: string; className?: string }) {
 
 export const SessionCard = memo(function SessionCard({
   session,
-  rests,
-}: Pick<SessionRowProps, 'session' | 'rests'>) {
+  rest,
+  isReworded,
+}: Pick<SessionRowProps, 'session' | 'rest' | 'isReworded'>) {
   const { session_id } = session;
   return (
     <article
@@ -126,11 +148,11 @@ export const SessionCard = memo(function SessionCard({
       aria-label={`Session ${session_id}`}
       className={cx(
         'relative mb-2 h-[118px] overflow-hidden rounded-lg border border-line bg-surface px-3 py-2.5 before:absolute before:inset-y-0 before:left-0 before:w-[3px]',
-        stripe(session, rests),
+        stripe({ session, rest, isReworded }),
       )}
     >
       <div className="flex items-center gap-2">
-        <StateDot state={session.state} />
+        <StateDot state={session.state} rest={rest === null ? undefined : LOOP_REST_LABELS[rest]} />
         <Link
           to="/sessions/$sessionId"
           params={{ sessionId: session_id }}
@@ -139,7 +161,12 @@ export const SessionCard = memo(function SessionCard({
           <Identifier id={session_id} charsMax={22} copyable={false} />
         </Link>
         <span className="ml-auto shrink-0">
-          <SeverityBadge severity={session.severity} isEnded={session.ended} rests={rests} />
+          <SeverityBadge
+            severity={session.severity}
+            isEnded={session.ended}
+            rests={session.ended || rest !== null}
+            isReworded={isReworded}
+          />
         </span>
       </div>
       <p className="mt-1 truncate">{session.last_intent}</p>
@@ -154,7 +181,11 @@ export const SessionCard = memo(function SessionCard({
       </p>
       <div className="mt-1 flex items-center gap-2 text-muted text-xs">
         <WindowDots window={session.window} />
-        <span className="nums">{formatUsd(session.cost_usd)}</span>
+        <span className="nums whitespace-nowrap">
+          {session.cost_unknown && session.cost_usd <= 0
+            ? 'cost unknown'
+            : formatPartialCost(session.cost_usd, session.cost_unknown)}
+        </span>
         <RelativeTime atMs={session.last_seen_ms} short />
         <span className="ml-auto flex min-w-0">
           <ControlBadge control={session.control} prefersMode />

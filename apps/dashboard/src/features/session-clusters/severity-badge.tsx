@@ -1,5 +1,5 @@
 /** How repetitive a session is, in a word. */
-import { Repeat } from 'lucide-react';
+import { Repeat, Repeat2 } from 'lucide-react';
 import type { Severity } from '#contracts';
 import { Badge, cx } from '../../ui';
 
@@ -14,9 +14,27 @@ interface SeverityBadgeProps {
   isEnded?: boolean;
   /** Ended, held or silent: nothing about it is urgent. */
   rests?: boolean;
+  /** It asks the same in other words now, whatever its steps. */
+  isReworded?: boolean;
 }
 
-export function SeverityBadge({ severity, isEnded = false, rests = isEnded }: SeverityBadgeProps) {
+export function SeverityBadge({
+  severity,
+  isEnded = false,
+  rests = isEnded,
+  isReworded = false,
+}: SeverityBadgeProps) {
+  if (isReworded) {
+    return (
+      <Badge
+        tone="danger"
+        icon={<Repeat2 size={11} aria-hidden="true" className="flashes" />}
+        title="It asks the same in other words."
+      >
+        {SEVERITY_LABELS.loop}
+      </Badge>
+    );
+  }
   if (severity === 'normal')
     return <span className="text-faint text-xs">{isEnded ? 'Ended' : 'Normal'}</span>;
   const icon = (

@@ -1,5 +1,7 @@
 /** From the live map and the address to the lines of the list. */
 import { useCallback, useMemo, useRef, useState } from 'react';
+import { useLoopsNow } from '../../app/looping';
+import type { LoopsNow } from '../../app/loops-now';
 import { type SessionsData, type TopicState, useTopic } from '../../realtime';
 import { useThrottled } from '../../ui';
 import { listRows } from './list-rows';
@@ -32,7 +34,10 @@ export function useSessionList(topic: TopicState<SessionsData>, search: ListSear
   const liveAgents: Policies = useTopic('gateway:agents').data ?? NO_POLICIES;
   const agentsForOrder = useThrottled(liveAgents, ORDER_MANY_EVERY_MS);
   const agents = agentsForOrder.size === 0 ? liveAgents : agentsForOrder;
-  const target = useTargetOrder(ordered, search, agents);
+  const liveLoops = useLoopsNow();
+  const loopsForOrder = useThrottled(liveLoops, ORDER_MANY_EVERY_MS);
+  const loops = loopsForOrder.size === 0 ? liveLoops : loopsForOrder;
+  const target = useTargetOrder(ordered, search, agents, loops);
   const { order, release, waiting } = useShownOrder(
     target,
     hold.pointer || hold.scrolled || hold.focused,
@@ -40,7 +45,7 @@ export function useSessionList(topic: TopicState<SessionsData>, search: ListSear
   );
   // Only grouping looks at the sessions themselves.
   const grouped = search.group ? ordered : null;
-  const rows = useMemo(() => listRows(order, grouped), [order, grouped]);
+  const rows = useMemo(() => listRows(order, grouped, loops), [order, grouped, loops]);
   const agentIds = useAgentIds(ordered);
   const latest = useRef(topic);
   latest.current = topic;
@@ -57,6 +62,7 @@ export function useSessionList(topic: TopicState<SessionsData>, search: ListSear
   return {
     sessions,
     agents,
+    loops,
     rows,
     agentIds,
     shownCount: target.length,
@@ -82,11 +88,16 @@ function useAgentIds(sessions: SessionsData): readonly string[] {
 }
 
 /** The same array as long as the order is the same. */
-function useTargetOrder(sessions: SessionsData, search: ListSearch, agents: Policies): readonly string[] {
+function useTargetOrder(
+  sessions: SessionsData,
+  search: ListSearch,
+  agents: Policies,
+  loops: LoopsNow,
+): readonly string[] {
   const before = useRef<readonly string[]>([]);
   return useMemo(() => {
-    const now = orderSessions(filterSessions(sessions.values(), search), search.sort, agents);
+    const now = orderSessions(filterSessions(sessions.values(), search), search.sort, agents, loops);
     before.current = keepIfEqual(before.current, now);
     return before.current;
-  }, [sessions, search, agents]);
+  }, [sessions, search, agents, loops]);
 }

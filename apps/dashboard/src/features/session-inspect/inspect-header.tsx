@@ -2,18 +2,26 @@
 import type { ReactNode } from 'react';
 import type { SessionView } from '#contracts';
 import { BackLink } from '../../app/back-link';
-import { cx, formatCount, formatUsd, Identifier, RelativeTime, StateDot } from '../../ui';
+import { useLoopsNow } from '../../app/looping';
+import { useTopic } from '../../realtime';
+import { cx, formatCount, formatPartialCost, Identifier, RelativeTime, StateDot } from '../../ui';
 import { ControlBadge, ModeLabel } from '../hitl-console/control-badge';
-import { isStoppedState, MODE_TEXTS, STATE_LABELS } from '../hitl-console/control-texts';
+import { isStoppedState, isUnheardPause, MODE_TEXTS, STATE_LABELS } from '../hitl-console/control-texts';
+import { LOOP_REST_LABELS, NO_POLICIES, restOf } from '../session-clusters/rest';
+import { RestBadge } from '../session-clusters/rest-badge';
 import { SeverityBadge } from '../session-clusters/severity-badge';
 
 export function InspectHeader({ session }: { session: SessionView }) {
   const { control } = session;
+  const agents = useTopic('gateway:agents').data ?? NO_POLICIES;
+  const isReworded = useLoopsNow().get(session.session_id)?.kind === 'words';
+  const rest = restOf(session, agents);
+  const isLoopAtRest = session.severity === 'loop' && rest !== null && !session.ended;
   return (
     <header
       className={cx(
         'flex flex-col gap-2 border-line border-b bg-surface px-4 py-3',
-        isStoppedState(control.state) && 'border-t-2 border-t-paused-solid',
+        isStoppedState(control.state) && !isUnheardPause(control) && 'border-t-2 border-t-paused-solid',
         control.state === 'terminated' && 'border-t-2 border-t-faint',
       )}
     >
@@ -22,8 +30,20 @@ export function InspectHeader({ session }: { session: SessionView }) {
         <h1 className="min-w-0 font-semibold text-lg">
           <Identifier id={session.session_id} charsMax={36} kind="session id" className="text-md" />
         </h1>
-        <StateDot state={session.state} withLabel={session.severity === 'normal'} className="text-muted" />
-        <SeverityBadge severity={session.severity} isEnded={session.ended} />
+        <StateDot
+          state={session.state}
+          rest={rest === null ? undefined : LOOP_REST_LABELS[rest]}
+          withLabel={session.severity === 'normal'}
+          className="text-muted"
+        />
+        <SeverityBadge
+          severity={session.severity}
+          isEnded={session.ended}
+          rests={session.ended || rest !== null}
+          isReworded={isReworded}
+        />
+        {/* Who holds it says the badge of its control. */}
+        {isLoopAtRest && rest !== 'held' ? <RestBadge rest={rest} session={session} /> : null}
         <ControlBadge control={control} data-testid="control-state" />
         <span title={MODE_TEXTS[control.mode]}>
           <ModeLabel mode={control.mode} />
@@ -43,7 +63,7 @@ export function InspectHeader({ session }: { session: SessionView }) {
           ) : null}
         </Fact>
         <Fact name="Steps/min">{Math.round(session.steps_per_minute)}</Fact>
-        <Fact name="Cost">{formatUsd(session.cost_usd)}</Fact>
+        <Fact name="Cost">{formatPartialCost(session.cost_usd, session.cost_unknown)}</Fact>
         <Fact name="Tokens">{formatCount(session.tokens)}</Fact>
         <Fact name="Started">
           <RelativeTime atMs={session.started_ms} />
@@ -60,7 +80,16 @@ export function InspectHeader({ session }: { session: SessionView }) {
 function StoppedBy({ session: { control } }: { session: SessionView }) {
   if (control.state === 'active') return <p role="status" className="sr-only" />;
   return (
-    <p role="status" className={cx(isStoppedState(control.state) ? 'text-paused' : 'text-muted')}>
+    <p
+      role="status"
+      className={
+        isUnheardPause(control)
+          ? 'text-warning'
+          : isStoppedState(control.state)
+            ? 'text-paused'
+            : 'text-muted'
+      }
+    >
       <span className="font-medium">
         {control.state === 'pause_requested' ? 'Pause requested' : STATE_LABELS[control.state]}
         {control.operator_id ? ` by ${control.operator_id}` : ''}
@@ -70,6 +99,7 @@ function StoppedBy({ session: { control } }: { session: SessionView }) {
           , <RelativeTime atMs={control.since_ms} />
         </>
       )}
+      {isUnheardPause(control) ? ', not acknowledged' : null}
       {control.reason ? <span className="text-muted"> · {control.reason}</span> : null}
     </p>
   );

@@ -6,7 +6,7 @@ import {
   groupSemanticLoops,
   SEMANTIC_ALERT_OVER_AFTER_MS,
 } from '../features/session-clusters/semantic-alerts';
-import { unattendedLoopCount } from './unattended-loops';
+import { loopsNow } from './loops-now';
 
 const LOOPED_AT = 50;
 const session = (severity: string, state = 'active', ended = false) =>
@@ -29,19 +29,19 @@ const AGENTS: Policies = new Map([
 ]);
 const NOBODY = reworded();
 
-describe('the loops that nobody has stopped', () => {
-  it('are those of either detector, each session once', () => {
+describe('what loops now', () => {
+  it('is what either detector found, each session once', () => {
     const sessions = new Map([
       ['steps', session('loop')],
       ['prompts', session('normal')],
       ['both', session('loop')],
       ['calm', session('normal')],
     ]);
-    expect(unattendedLoopCount(sessions, NOBODY, AGENTS, 60)).toBe(2);
-    expect(unattendedLoopCount(sessions, reworded('prompts', 'both', 'not-listed'), AGENTS, 60)).toBe(4);
+    expect(loopsNow(sessions, NOBODY, AGENTS, 60).size).toBe(2);
+    expect(loopsNow(sessions, reworded('prompts', 'both', 'not-listed'), AGENTS, 60).size).toBe(4);
   });
 
-  it('are no more those that are stopped, silent or over, nor those of a stopped agent', () => {
+  it('is no session that is stopped, silent or over, nor one of a stopped agent', () => {
     const sessions = new Map([
       ['stopped', session('loop', 'pause_requested')],
       ['agent off', { ...session('loop'), agent_id: 'off' }],
@@ -52,13 +52,11 @@ describe('the loops that nobody has stopped', () => {
       ['silent', session('normal')],
     ]);
     const semantic = reworded('prompts', 'gone', 'silent');
-    expect(
-      unattendedLoopCount(sessions, semantic, AGENTS, LOOPED_AT + SEMANTIC_ALERT_OVER_AFTER_MS - 1),
-    ).toBe(1);
-    expect(unattendedLoopCount(sessions, semantic, AGENTS, LOOPED_AT + SEMANTIC_ALERT_OVER_AFTER_MS)).toBe(0);
+    expect(loopsNow(sessions, semantic, AGENTS, LOOPED_AT + SEMANTIC_ALERT_OVER_AFTER_MS - 1).size).toBe(1);
+    expect(loopsNow(sessions, semantic, AGENTS, LOOPED_AT + SEMANTIC_ALERT_OVER_AFTER_MS).size).toBe(0);
   });
 
-  it('are as many as there are rows of burning sessions in the alerts panel', () => {
+  it('is as much as there are rows of burning sessions in the alerts panel', () => {
     const sessions = new Map([
       ['steps', session('loop')],
       ['prompts', session('normal')],
@@ -70,6 +68,6 @@ describe('the loops that nobody has stopped', () => {
     const groups = new Map(['steps', 'stopped', 'off'].map((id) => [id, group(id)]));
     const rows = orderAlertRows(groups, semantic, sessions, AGENTS, 60);
     const burning = rows.filter(({ session_id }) => restOf(sessions.get(session_id), AGENTS) === null);
-    expect(unattendedLoopCount(sessions, semantic, AGENTS, 60)).toBe(burning.length);
+    expect(loopsNow(sessions, semantic, AGENTS, 60).size).toBe(burning.length);
   });
 });

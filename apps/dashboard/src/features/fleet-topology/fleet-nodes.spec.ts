@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentPolicy, SessionView, TopologyEdge, TopologyNode } from '#contracts';
+import { loopsNow } from '../../app/loops-now';
+import type { Policies } from '../session-clusters/rest';
+import { groupSemanticLoops } from '../session-clusters/semantic-alerts';
+import { fleetData, fleetLabel, fleetNode, type KnownLoops } from './fleet-nodes';
+import { countAgents, countSessions, countStates, matchesFleet } from './fleet-search';
+
+const NOW_MS = 60;
+const node = (session_id: string, over: Partial<TopologyNode> = {}): TopologyNode => ({
+  node_id: `${session_id}/${over.agent_id ?? 'bot'}`,
+  agent_id: 'bot',
+  session_id,
+  state: 'alert_entropy',
+  agent_type: '',
+  last_intent: '',
+  step_count: 3,
+  last_seen_ms: 1,
+  ghost: session_id === '',
+  ...over,
+});
+const session = (session_id: string, over: Partial<SessionView> = {}, control = {}): SessionView =>
+  ({
+    session_id,
+    agent_id: 'bot',
+    severity: 'loop',
+    state: 'alert_entropy',
+    ended: false,
+    last_seen_ms: 1,
+    control: { state: 'active', mode: 'enforced', since_ms: null, ...control },
+    ...over,
+  }) as SessionView;
+
+const policy = (by: string) => ({
+  policy: { active: false, deactivated_by: by, deactivated_at_ms: 5 } as AgentPolicy,
+});
+const AGENTS: Policies = new Map([
+  ['killed', policy('kill_switch')],
+  ['off', policy('ana')],
+]);
+
+function known(...rows: SessionView[]): KnownLoops {
+  const sessions = new Map(rows.map((row) => [row.session_id, row]));
+  const semantic = groupSemanticLoops([
+    { session_id: 'rewords', agent_id: 'bot', action: 'alerted', at_ms: 50, occurrence: 2 } as never,
+  ]);
+  return { sessions, agents: AGENTS, loops: loopsNow(sessions, semantic, AGENTS, NOW_MS) };
+}
+
+describe('a looping agent on the map', () => {
+  it('loops as long as nothing has stopped it', () => {
+    const running = node('s');
+    expect(fleetNode(running, known(session('s')))).toBe(running);
+    expect(fleetNode(running, known())).toBe(running);
+  });
+
+  it.each([
+    ['held', session('s', {}, { state: 'paused' }), 'Loop, held'],
+    ['agent_killed', session('s', { agent_id: 'killed' }), 'Loop, agent killed'],
+    ['agent_off', session('s', { agent_id: 'off' }), 'Loop, agent off'],
+    ['silent', session('s', { state: 'idle' }), 'Loop, silent'],
+  ])('rests, and says why, where the alerts panel says so: %s', (rest, row, label) => {
+    const shown = fleetNode(node('s'), known(row));
+    expect(shown).toMatchObject({ state: 'alert_entropy', rest });
+    expect(fleetLabel(shown)).toBe(label);
+    expect(matchesFleet(shown, { q: '', states: ['alert_entropy'] })).toBe(false);
+    expect(matchesFleet(shown, { q: '', states: ['loop_rests'] })).toBe(true);
+  });
+
+  it('loops on where its pause reached nobody', () => {
+    const unheard = session('s', {}, { state: 'pause_requested', mode: 'observe_only' });
+    expect(fleetNode(node('s'), known(unheard)).rest).toBeUndefined();
+  });
+
+  it('is what its session is once that has gone on without it, or is over', () => {
+    const gone = session('s', { severity: 'normal', state: 'active', agent_id: 'other' });
+    expect(fleetNode(node('s'), known(gone))).toMatchObject({ state: 'active' });
+    const over = session('s', { ended: true, state: 'dead' });
+    expect(fleetNode(node('s'), known(over))).toMatchObject({ state: 'dead' });
+  });
+});
+
+describe('an agent that asks the same in other words', () => {
+  const row = session('rewords', { severity: 'normal', state: 'active' });
+
+  it('loops on the map as it does in the alerts panel', () => {
+    expect(fleetNode(node('rewords', { state: 'active' }), known(row)).state).toBe('alert_entropy');
+  });
+
+  it('is not taken for another agent of its session, nor does it hide what is graver', () => {
+    for (const other of [
+      node('rewords', { state: 'active', agent_id: 'helper' }),
+      node('rewords', { state: 'schema_violation' }),
+    ])
+      expect(fleetNode(other, known(row))).toBe(other);
+  });
+});
+
+describe('the numbers of the map', () => {
+  const rows = [
+    session('a'),
+    session('b', {}, { state: 'paused' }),
+    session('rewords', { severity: 'normal', state: 'active' }),
+  ];
+  const topology = (...nodes: TopologyNode[]) => ({
+    nodes: new Map(nodes.map((one) => [one.node_id, one])),
+    edges: new Map<string, TopologyEdge>(),
+  });
+  const all = topology(
+    node('a'),
+    node('a', { agent_id: 'helper' }),
+    node('b'),
+    node('rewords', { state: 'active' }),
+    node('', { state: 'idle', agent_id: 'ghost' }),
+  );
+
+  it('count a loop once, whichever of its agents go round in it, and as many as loop now', () => {
+    const facts = known(...rows);
+    const counts = countStates(fleetData(all, facts, null).nodes.values());
+    expect(counts.alert_entropy).toBe(facts.loops.size);
+    expect(counts).toMatchObject({ alert_entropy: 2, loop_rests: 1, active: 0 });
+  });
+
+  it('count an agent of several sessions as one agent', () => {
+    expect(countAgents(all.nodes.values())).toBe(3);
+    expect(countSessions(all.nodes.values())).toBe(3);
+  });
+
+  it('are taken from the same objects as long as nothing changes', () => {
+    const facts = known(...rows);
+    const first = fleetData(all, facts, null);
+    expect(fleetData(topology(...all.nodes.values()), facts, first).nodes).not.toBe(first.nodes);
+    expect(fleetData(all, known(...rows), first)).toBe(first);
+    const resumed = fleetData(all, known(session('a'), session('b'), rows[2] as SessionView), first);
+    expect(resumed.nodes.get('b/bot')).not.toBe(first.nodes.get('b/bot'));
+    expect(resumed.nodes.get('rewords/bot')).toBe(first.nodes.get('rewords/bot'));
+  });
+});

@@ -1,0 +1,69 @@
+/**
+ * The map's nodes with what the other pages know: a loop that is stopped or silent burns no more, and a session that
+ * asks the same in other words loops as well. Pure.
+ */
+import type { SessionView, TopologyNode } from '#contracts';
+import type { LoopsNow } from '../../app/loops-now';
+import type { TopologyData } from '../../realtime';
+import { nodeLabel } from '../../ui/state-dot';
+import { LOOP_REST_LABELS, type Policies, type Rest, restOf } from '../session-clusters/rest';
+
+/** Its `state` is `alert_entropy` where its session loops now, and where `rest` says why that loop burns no more. */
+export interface FleetNode extends TopologyNode {
+  rest?: Rest;
+}
+
+export interface FleetData extends TopologyData {
+  nodes: ReadonlyMap<string, FleetNode>;
+}
+
+export interface KnownLoops {
+  sessions: ReadonlyMap<string, SessionView>;
+  agents: Policies;
+  loops: LoopsNow;
+}
+
+/** What an agent shows otherwise; a refused message and an end stay above it. */
+const HIDDEN_BY_WORDS: readonly string[] = ['active', 'idle', 'blocked'];
+
+/** The same node where nobody knows better. */
+export function fleetNode(node: TopologyNode, { sessions, agents, loops }: KnownLoops): FleetNode {
+  const loop = loops.get(node.session_id);
+  if (node.state !== 'alert_entropy') {
+    const rewords = loop?.kind === 'words' && loop.agent_id === node.agent_id;
+    return rewords && HIDDEN_BY_WORDS.includes(node.state) ? { ...node, state: 'alert_entropy' } : node;
+  }
+  const session = sessions.get(node.session_id);
+  if (loop || !session) return node;
+  const rest = restOf(session, agents);
+  // Another agent of its session has gone on, or the session is over.
+  return rest !== null && session.severity === 'loop' && !session.ended
+    ? { ...node, rest }
+    : { ...node, state: session.state };
+}
+
+/** @param before what this gave last: a node that did not change is the same object as there, and so is all if none did */
+export function fleetData(topology: TopologyData, known: KnownLoops, before: FleetData | null): FleetData {
+  const nodes = new Map<string, FleetNode>();
+  let isSame = before?.edges === topology.edges && before.nodes.size === topology.nodes.size;
+  for (const [nodeId, node] of topology.nodes) {
+    const now = fleetNode(node, known);
+    const last = before?.nodes.get(nodeId);
+    const kept = last && isSameNode(last, now) ? last : now;
+    isSame &&= kept === last;
+    nodes.set(nodeId, kept);
+  }
+  return isSame && before ? before : { nodes, edges: topology.edges };
+}
+
+const isSameNode = (a: FleetNode, b: FleetNode): boolean =>
+  a.state === b.state &&
+  a.rest === b.rest &&
+  a.last_seen_ms === b.last_seen_ms &&
+  a.step_count === b.step_count &&
+  a.last_intent === b.last_intent &&
+  a.agent_type === b.agent_type;
+
+/** "Looping", "Loop, held". */
+export const fleetLabel = ({ state, rest }: Pick<FleetNode, 'state' | 'rest'>): string =>
+  rest ? LOOP_REST_LABELS[rest] : nodeLabel(state);
