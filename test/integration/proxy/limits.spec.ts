@@ -144,6 +144,7 @@ test('what is embedded, or completed in the older way, is paid for, and a list i
   // Paid for in another way: nobody here knows how much, and nobody says that it was nothing.
   await client('painter').images.generate({ model: 'dall-e-3', prompt: 'a boat' });
   await expect.poll(() => callsOf('painter')).toMatchObject([{ cost_usd: null }]);
+  expect((await agentOf('painter')).spend.day).toMatchObject({ spent_usd: 0, unpriced_call_count: 1 });
 });
 
 test('an upload that is paid for in another way costs nobody knows what, and does not pass a spent budget', async () => {

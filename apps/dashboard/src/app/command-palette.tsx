@@ -149,7 +149,10 @@ interface SessionItemProps {
 function SessionItem({ session, isLooping, onSelect }: SessionItemProps) {
   return (
     <Command.Item value={`session ${session.session_id}`} onSelect={onSelect} className={itemClass}>
-      <StateDot state={session.state} rest={isLooping ? undefined : 'Loop at rest'} />
+      <StateDot
+        state={isLooping ? 'alert_entropy' : session.state}
+        rest={isLooping ? undefined : 'Loop at rest'}
+      />
       <span className="font-mono text-xs">{truncateMiddle(session.session_id, 28)}</span>
       <span className="ml-auto truncate text-muted">{session.agent_id}</span>
     </Command.Item>

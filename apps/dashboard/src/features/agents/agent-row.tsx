@@ -90,6 +90,7 @@ export const AgentCard = memo(function AgentCard({ agent }: { agent: AgentView }
           {agent.agent_id}
         </Link>
         <span className="ml-auto flex shrink-0 items-center gap-1.5">
+          <IncidentLink agent={agent} />
           <HeldBadge agent={agent} />
           <AgentState agent={agent} />
         </span>

@@ -1,7 +1,7 @@
 /**
  * An agent on the map, and the frame around a session. The further away, the less a card says: everything, its name
  * in larger letters, its colour. Calm states are toned down there, so that what needs somebody stands out; what loops is
- * filled, and named at any distance. A loop that burns no more is a frame in the colour of one.
+ * filled, and named at any distance. A loop that burns no more is a faded frame.
  */
 import type { NodeProps } from '@xyflow/react';
 import { Ghost } from 'lucide-react';
@@ -30,7 +30,7 @@ export const AgentNode = memo(function AgentNode({ data, width, height }: NodePr
         data-rest={node.rest}
         aria-pressed={selected}
         aria-label={detail === 'colours' ? describe(node) : undefined}
-        style={{ width, height, '--state': nodeColour(state) } as React.CSSProperties}
+        style={{ width, height, '--state': colourOf(node) } as React.CSSProperties}
         className={cx(
           'relative flex items-center gap-2 overflow-hidden rounded-lg border pr-2.5 text-left',
           'focus-visible:outline-[max(2px,calc(2px/var(--zoom,1)))]',
@@ -74,6 +74,10 @@ export const AgentNode = memo(function AgentNode({ data, width, height }: NodePr
     </>
   );
 });
+
+/** A loop at rest is faded: beside one that flashes, its frame would be the redder of the two. */
+const colourOf = ({ state, rest }: FleetNode): string =>
+  rest ? `color-mix(in srgb, ${nodeColour(state)} 55%, var(--surface))` : nodeColour(state);
 
 /** A calm state is toned down, so that from afar what needs somebody stands out. */
 function fillClass(state: FleetState, detail: MapDetail): string {

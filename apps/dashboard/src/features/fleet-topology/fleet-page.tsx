@@ -162,8 +162,8 @@ function Toolbar({ topology, search, onSearch }: ToolbarProps) {
   const counts = useMemo(() => countStates(topology.nodes.values()), [topology]);
   const text = useMemo(() => fleetText(topology, search), [topology, search]);
   return (
-    <div className="flex flex-wrap items-center gap-x-3 gap-y-2 border-line border-b bg-surface px-3 py-2">
-      <div className="relative w-56 max-md:w-auto max-md:flex-1">
+    <div className="flex items-center gap-x-3 gap-y-2 border-line border-b bg-surface px-3 py-2 max-md:flex-wrap">
+      <div className="relative w-44 shrink-0 max-md:shrink max-md:w-auto max-md:flex-1">
         <Search
           size={14}
           aria-hidden="true"
@@ -179,17 +179,17 @@ function Toolbar({ topology, search, onSearch }: ToolbarProps) {
           className="!pl-8"
         />
       </div>
-      <div className="max-md:order-last max-md:w-full max-md:min-w-0">
+      <div className="min-w-0 md:flex-1 max-md:order-last max-md:w-full">
         <StateLegend counts={counts} selected={search.states} onChange={(states) => onSearch({ states })} />
       </div>
-      <p role="status" className="nums text-muted text-xs max-md:hidden">
+      <p role="status" className="nums shrink-0 text-muted text-xs max-lg:w-24 max-md:hidden">
         {text}
       </p>
       <Segmented
         label="View"
         value={search.view}
         onChange={(view) => onSearch({ view })}
-        className="ml-auto"
+        className="ml-auto shrink-0"
         options={[
           {
             value: 'map',
@@ -213,14 +213,14 @@ function Toolbar({ topology, search, onSearch }: ToolbarProps) {
   );
 }
 
-/** "7 agents in 24 sessions, 12 links"; "2 of 7 agents, in 3 sessions". */
-function fleetText({ nodes, edges }: FleetData, search: FleetSearch): string {
+/** "7 agents in 24 sessions"; "2 of 7 agents, in 3 sessions". */
+function fleetText({ nodes }: FleetData, search: FleetSearch): string {
   const all = [...nodes.values()];
   const shown = all.filter((node) => matchesFleet(node, search));
   const sessions = plural(countSessions(shown), 'session');
   return isNarrowed(search)
     ? `${countAgents(shown)} of ${plural(countAgents(all), 'agent')}, in ${sessions}`
-    : `${plural(countAgents(all), 'agent')} in ${sessions}, ${plural(edges.size, 'link')}`;
+    : `${plural(countAgents(all), 'agent')} in ${sessions}`;
 }
 
 function useFleetSearch(): [FleetSearch, (change: Partial<FleetSearch>) => void] {

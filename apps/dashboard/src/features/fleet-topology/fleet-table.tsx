@@ -135,7 +135,7 @@ function Row({ node, rowIndex, isSelected, onSelect }: RowProps) {
       className={isSelected ? 'bg-selected' : 'hover:bg-hover'}
     >
       <td className={cell}>
-        <span className="flex min-w-0 items-center gap-2">
+        <span className="flex min-w-0 items-center gap-2 max-md:gap-1">
           <button
             type="button"
             onClick={() => onSelect(node.node_id)}
@@ -147,6 +147,12 @@ function Row({ node, rowIndex, isSelected, onSelect }: RowProps) {
           </button>
           {node.ghost ? <Badge tone="warning">Ghost</Badge> : null}
         </span>
+        {/* Where its column has no room: an agent has a row for each of its sessions. */}
+        {node.session_id ? (
+          <span className="block truncate font-mono text-2xs text-muted leading-3 lg:hidden">
+            {truncateMiddle(node.session_id, 24)}
+          </span>
+        ) : null}
       </td>
       <td className={cell}>
         <StateDot state={node.state} rest={node.rest && fleetLabel(node)} withLabel />

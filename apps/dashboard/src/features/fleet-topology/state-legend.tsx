@@ -42,7 +42,7 @@ export function StateLegend({ counts, selected, onChange }: StateLegendProps) {
             title={state === 'loop_rests' ? 'Held, silent, or of an agent that is stopped' : undefined}
             onClick={() => toggle(state)}
             className={cx(
-              'inline-flex h-7 shrink-0 items-center gap-1.5 rounded-full border px-2.5 text-xs max-md:h-9',
+              'inline-flex h-7 shrink-0 items-center gap-1.5 rounded-full border px-2 text-xs max-md:h-9',
               isOn
                 ? 'border-accent bg-accent-soft text-accent'
                 : 'border-line text-muted hover:bg-hover hover:text-fg',

@@ -2,7 +2,7 @@
 import { Eye } from 'lucide-react';
 import type { SessionDetail } from '#contracts';
 import { Callout, Panel, useIsPhone } from '../../ui';
-import { MODE_TEXTS, stateText } from './control-texts';
+import { isUnheardPause, MODE_TEXTS, stateText } from './control-texts';
 import { ExpiryNote } from './expiry-note';
 import { InjectForm } from './inject-form';
 import { MakeCooperative } from './make-cooperative';
@@ -35,7 +35,8 @@ export function HitlConsole({ detail }: { detail: SessionDetail }) {
           {COMMAND_NAMES[commander.failure.command] ?? 'Not done'}: {commander.failure.message}
         </Callout>
       ) : null}
-      {isDeaf ? (
+      {/* Of a pause that it did not hear, the sentence above says so. */}
+      {isDeaf && !isUnheardPause(control) ? (
         <Callout tone="warning" icon={<Eye size={14} aria-hidden="true" />}>
           {MODE_TEXTS.observe_only}
         </Callout>

@@ -125,7 +125,7 @@ function EvidenceHead({ evidence, isStopped }: { evidence: IncidentEvidence; isS
       ) : (
         <span className={cx('nums font-semibold text-md', points === 0 && 'text-faint')}>
           +{formatScore(points)}
-          <span className="ml-1 font-normal text-muted text-xs">points</span>
+          <span className="ml-1 font-normal text-muted text-xs">{points === 1 ? 'point' : 'points'}</span>
         </span>
       )}
       <span className="text-muted text-xs">

@@ -40,13 +40,7 @@ export const IncidentRow = memo(function IncidentRow({
         >
           {hidesAgent ? 'Stopped by the kill switch' : incident.agent_id}
         </Link>
-        <span className="truncate text-muted text-xs">
-          {[
-            plural(breakdown.similar_prompts, 'similar prompt'),
-            plural(breakdown.similar_responses, 'similar answer'),
-            plural(breakdown.repeated_tool_calls, 'repeated tool call'),
-          ].join(' · ')}
-        </span>
+        <span className="truncate text-muted text-xs">{signalsText(breakdown)}</span>
       </div>
       <span className="w-40 shrink-0 truncate text-muted text-xs max-lg:hidden" title={incident.model ?? ''}>
         {incident.model ?? incident.upstream}
@@ -60,6 +54,19 @@ export const IncidentRow = memo(function IncidentRow({
     </article>
   );
 });
+
+/** Those that there were, so that a phone has room for them. */
+const signalsText = (breakdown: Incident['breakdown']): string =>
+  (
+    [
+      [breakdown.similar_prompts, 'similar prompt'],
+      [breakdown.similar_responses, 'similar answer'],
+      [breakdown.repeated_tool_calls, 'repeated tool call'],
+    ] as const
+  )
+    .filter(([count]) => count > 0)
+    .map(([count, noun]) => plural(count, noun))
+    .join(' · ');
 
 export function IncidentState({ incident }: { incident: Incident }) {
   if (isOpenIncident(incident)) return <Badge tone="danger">Open</Badge>;

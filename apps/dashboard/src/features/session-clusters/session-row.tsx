@@ -86,7 +86,7 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
         />
       </GridCell>
       <GridCell className="flex min-w-0 items-center gap-1.5">
-        <StateDot state={session.state} rest={rest === null ? undefined : LOOP_REST_LABELS[rest]} />
+        <Dot session={session} rest={rest} isReworded={isReworded} />
         <a
           href={`/sessions/${encodeURIComponent(session_id)}`}
           tabIndex={-1}
@@ -125,6 +125,14 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
   );
 });
 
+/** In the colour that its agent has on the map. */
+const Dot = ({ session, rest, isReworded }: Pick<SessionRowProps, 'session' | 'rest' | 'isReworded'>) => (
+  <StateDot
+    state={isReworded ? 'alert_entropy' : session.state}
+    rest={rest === null ? undefined : LOOP_REST_LABELS[rest]}
+  />
+);
+
 function Cell({ text, className }: { text: string; className?: string }) {
   return (
     <GridCell title={text} className={cx('min-w-0 truncate', className)}>
@@ -152,7 +160,7 @@ export const SessionCard = memo(function SessionCard({
       )}
     >
       <div className="flex items-center gap-2">
-        <StateDot state={session.state} rest={rest === null ? undefined : LOOP_REST_LABELS[rest]} />
+        <Dot session={session} rest={rest} isReworded={isReworded} />
         <Link
           to="/sessions/$sessionId"
           params={{ sessionId: session_id }}

@@ -31,9 +31,9 @@ export function InspectHeader({ session }: { session: SessionView }) {
           <Identifier id={session.session_id} charsMax={36} kind="session id" className="text-md" />
         </h1>
         <StateDot
-          state={session.state}
+          state={isReworded ? 'alert_entropy' : session.state}
           rest={rest === null ? undefined : LOOP_REST_LABELS[rest]}
-          withLabel={session.severity === 'normal'}
+          withLabel={session.severity === 'normal' && !isReworded}
           className="text-muted"
         />
         <SeverityBadge

@@ -98,7 +98,10 @@ function UpstreamRow({ upstream, denial, onEdit }: UpstreamRowProps) {
         </p>
         <p className="flex min-w-0 items-center gap-1 text-xs">
           <span className="shrink-0 text-muted">Clients use</span>
-          <span className="truncate font-mono" title={proxyUrl}>
+          <span
+            className="truncate font-mono max-md:whitespace-normal max-md:[overflow-wrap:anywhere]"
+            title={proxyUrl}
+          >
             {proxyUrl}
           </span>
           <CopyButton text={proxyUrl} label={`Copy the base URL of ${name}`} />

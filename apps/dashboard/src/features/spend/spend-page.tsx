@@ -12,6 +12,7 @@ import {
   type Figure,
   Figures,
   FilterChip,
+  formatCost,
   formatCount,
   formatPartialCost,
   formatTokens,
@@ -124,7 +125,7 @@ function useSpend(group: SpendGroup, span: Span, agent: string | undefined, mode
 
 function Totals({ totals }: { totals: ReturnType<typeof totalsOf> | null }) {
   const figures: readonly Figure[] = [
-    { label: 'Cost', value: totals && formatPartialCost(totals.cost_usd, totals.unpriced_call_count > 0) },
+    costFigure(totals),
     { label: 'Calls', value: totals && formatCount(totals.call_count) },
     {
       label: 'Input tokens',
@@ -142,6 +143,15 @@ function Totals({ totals }: { totals: ReturnType<typeof totalsOf> | null }) {
     },
   ];
   return <Figures figures={figures} columns={4} />;
+}
+
+/** What is unknown of it in smaller letters, so that the sum stays on one line of a phone. */
+function costFigure(totals: ReturnType<typeof totalsOf> | null): Figure {
+  if (totals === null) return { label: 'Cost', value: null };
+  const hasUnknown = totals.unpriced_call_count > 0;
+  return hasUnknown && totals.cost_usd > 0
+    ? { label: 'Cost', value: formatCost(totals.cost_usd), note: '+ unknown' }
+    : { label: 'Cost', value: formatPartialCost(totals.cost_usd, hasUnknown) };
 }
 
 function Unpriced({ count }: { count: number }) {
