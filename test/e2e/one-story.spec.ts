@@ -79,6 +79,12 @@ test('the map counts what loops now as the alerts panel does, and shows a held l
   expect(await resting.locator('.flashes').count()).toBe(0);
   await page.getByText('2 agents in 4 sessions', { exact: true }).waitFor();
   await checkEveryLook(page, 'fleet-rest');
+  await page.setViewportSize({ width: 1024, height: 768 });
+  const tiles = page.getByRole('region', { name: 'Gateway health' }).getByRole('listitem');
+  const widest = () =>
+    tiles.evaluateAll((all: any[]) => Math.max(...all.map((tile) => tile.scrollWidth - tile.clientWidth)));
+  await expect.poll(widest, { timeout: WAIT_MS }).toBe(0);
+  await page.setViewportSize({ width: 1440, height: 900 });
 
   await page.goto(`${gateway.url}/fleet?view=table&states=loop_rests`);
   await page.getByText('Loop, held').waitFor({ timeout: WAIT_MS });

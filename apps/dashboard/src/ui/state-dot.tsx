@@ -34,7 +34,11 @@ export function StateDot({ state, rest, withLabel = false, className }: StateDot
   const dot = (
     <span
       aria-hidden="true"
-      className={cx('size-2 shrink-0 rounded-full', isLoop && !rests && 'flashes')}
+      className={cx(
+        'size-2 shrink-0 rounded-full',
+        isLoop && !rests && 'flashes',
+        state === 'dead' && 'ring-1 ring-line-strong',
+      )}
       style={rests ? { boxShadow: `inset 0 0 0 2px ${colour}` } : { backgroundColor: colour }}
     />
   );

@@ -52,9 +52,9 @@ export function AgentsPage() {
     return (
       <div className="h-full overflow-y-auto">
         <ProxyOnboarding
-          lead="Listening for the first agent"
+          lead="Listening for the first call through the proxy"
           title="Point an agent at the proxy"
-          text="Change one base URL. The agent appears here with its first call: held, limited and accounted for from then on."
+          text="Change one base URL. The agent appears here with its first call: held, limited and accounted for from then on. Agents that only post DecisionLogs are on Fleet."
         />
       </div>
     );

@@ -1,10 +1,12 @@
 /** Every notice and what became of it; those given up are dead letters, which can be sent once more. */
+
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Inbox, MailX, RotateCcw } from 'lucide-react';
 import { memo, useMemo } from 'react';
 import { type AlertDelivery, type AlertNotice, DELIVERY_STATES } from '#contracts';
 import { api, useDenial } from '../../api';
+import { NextStep } from '../../app/next-step';
 import {
   Badge,
   Button,
@@ -95,8 +97,16 @@ export function DeliveriesTab({ search, onSearch, isDead = false }: DeliveriesTa
               Every notice found its way, or is still on it.
             </EmptyState>
           ) : (
-            <EmptyState icon={<Inbox size={26} aria-hidden="true" />} title="Nothing was sent yet">
-              Notices appear here the moment a rule fires.
+            <EmptyState
+              icon={<Inbox size={26} aria-hidden="true" />}
+              title="Nothing was sent yet"
+              action={
+                <NextStep to="/alerts" search={{ tab: 'channels' }}>
+                  See where notices go
+                </NextStep>
+              }
+            >
+              Notices appear here the moment a rule with a channel fires.
             </EmptyState>
           )}
         </Panel>

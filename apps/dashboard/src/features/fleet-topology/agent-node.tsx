@@ -82,6 +82,9 @@ const colourOf = ({ state, rest }: FleetNode): string =>
 /** A calm state is toned down, so that from afar what needs somebody stands out. */
 function fillClass(state: FleetState, detail: MapDetail): string {
   if (state === 'loop_rests') return 'bg-surface shadow-panel hover:bg-hover';
+  // Over: less than what is only silent.
+  if (detail === 'colours' && state === 'dead')
+    return 'bg-[color-mix(in_srgb,var(--state)_25%,var(--surface))]';
   if (detail === 'colours')
     return isCalm(state) ? 'bg-[color-mix(in_srgb,var(--state)_60%,var(--surface))]' : 'bg-(--state)';
   if (detail === 'all' || isCalm(state)) return 'bg-surface shadow-panel hover:bg-hover';

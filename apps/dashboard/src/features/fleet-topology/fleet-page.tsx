@@ -2,10 +2,12 @@
  * Fleet Command: every agent and what it causes, how the gateway is doing, and what it refused. Reads topology, stats
  * and violations; entropy alerts belong to the Session Cluster Manager alone (FR-9.10).
  */
+
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Map as MapIcon, Network, Search, Table2 } from 'lucide-react';
 import { lazy, Suspense, useMemo, useRef, useState } from 'react';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
+import { NextStep } from '../../app/next-step';
 import { Button, Callout, Dialog, EmptyState, Input, plural, Skeleton } from '../../ui';
 import { Segmented } from '../../ui/segmented';
 import { useIsPhone } from '../../ui/use-media';
@@ -114,6 +116,7 @@ function FleetView({ topology, search, selectedId, onSelect, onClear }: FleetVie
         className="h-full"
         icon={<Network size={28} aria-hidden="true" />}
         title="No agents in sight"
+        action={<NextStep to="/">Send a first DecisionLog</NextStep>}
       >
         Agents appear here with their first DecisionLog, and are linked as soon as one causes another.
       </EmptyState>
@@ -162,7 +165,7 @@ function Toolbar({ topology, search, onSearch }: ToolbarProps) {
   const counts = useMemo(() => countStates(topology.nodes.values()), [topology]);
   const text = useMemo(() => fleetText(topology, search), [topology, search]);
   return (
-    <div className="flex items-center gap-x-3 gap-y-2 border-line border-b bg-surface px-3 py-2 max-md:flex-wrap">
+    <div className="flex items-center gap-x-3 gap-y-2 border-line border-b bg-surface px-3 py-2 max-[1400px]:flex-wrap">
       <div className="relative w-44 shrink-0 max-md:shrink max-md:w-auto max-md:flex-1">
         <Search
           size={14}
@@ -179,10 +182,10 @@ function Toolbar({ topology, search, onSearch }: ToolbarProps) {
           className="!pl-8"
         />
       </div>
-      <div className="min-w-0 md:flex-1 max-md:order-last max-md:w-full">
+      <div className="min-w-0 flex-1 max-[1400px]:order-last max-[1400px]:basis-full">
         <StateLegend counts={counts} selected={search.states} onChange={(states) => onSearch({ states })} />
       </div>
-      <p role="status" className="nums shrink-0 text-muted text-xs max-lg:w-24 max-md:hidden">
+      <p role="status" className="nums shrink-0 text-muted text-xs max-md:hidden">
         {text}
       </p>
       <Segmented

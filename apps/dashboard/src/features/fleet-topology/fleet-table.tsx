@@ -7,7 +7,7 @@ import { Badge, cx, formatCount, RelativeTime, StateDot, truncateMiddle } from '
 import { type FleetNode, fleetLabel } from './fleet-nodes';
 import { type FleetSort, orderFleet } from './fleet-order';
 
-const ROW_PX = 36;
+const ROW_PX = 40;
 interface FleetTableProps {
   nodes: readonly FleetNode[];
   selectedId: string | null;
@@ -135,7 +135,7 @@ function Row({ node, rowIndex, isSelected, onSelect }: RowProps) {
       className={isSelected ? 'bg-selected' : 'hover:bg-hover'}
     >
       <td className={cell}>
-        <span className="flex min-w-0 items-center gap-2 max-md:gap-1">
+        <span className="flex min-w-0 items-center gap-2 leading-4 max-md:gap-1">
           <button
             type="button"
             onClick={() => onSelect(node.node_id)}
@@ -150,7 +150,7 @@ function Row({ node, rowIndex, isSelected, onSelect }: RowProps) {
         {/* Where its column has no room: an agent has a row for each of its sessions. */}
         {node.session_id ? (
           <span className="block truncate font-mono text-2xs text-muted leading-3 lg:hidden">
-            {truncateMiddle(node.session_id, 24)}
+            {truncateMiddle(node.session_id, 12)}
           </span>
         ) : null}
       </td>

@@ -61,7 +61,7 @@ export function StatsStrip() {
       tabIndex={0}
       className="focus-inset shrink-0 overflow-x-auto border-line border-b bg-surface"
     >
-      <ul className="flex md:grid md:grid-cols-5">
+      <ul className="flex md:grid md:grid-cols-[1fr_1.5fr_1fr_1fr_1fr]">
         {TILES.map((tile) => (
           <li
             key={tile.label}
@@ -79,7 +79,8 @@ export function StatsStrip() {
                 )}
               </span>
             </p>
-            <div className="min-w-12 flex-1 pb-0.5">
+            {/* A narrow window has room for the numbers alone. */}
+            <div className="min-w-12 flex-1 pb-0.5 md:max-xl:hidden">
               <Suspense fallback={null}>
                 {series ? <Sparkline times={series.times} values={series.column(tile.series)} /> : null}
               </Suspense>

@@ -3,7 +3,8 @@ import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import type { Incident } from '#contracts';
 import { isOpenIncident } from '../../app/stopped-agents';
-import { Badge, cx, formatScore, plural, RelativeTime } from '../../ui';
+import { Badge, cx, formatScore, RelativeTime } from '../../ui';
+import { signalsText } from './signals-text';
 
 export const IncidentRow = memo(function IncidentRow({
   incident,
@@ -54,19 +55,6 @@ export const IncidentRow = memo(function IncidentRow({
     </article>
   );
 });
-
-/** Those that there were, so that a phone has room for them. */
-const signalsText = (breakdown: Incident['breakdown']): string =>
-  (
-    [
-      [breakdown.similar_prompts, 'similar prompt'],
-      [breakdown.similar_responses, 'similar answer'],
-      [breakdown.repeated_tool_calls, 'repeated tool call'],
-    ] as const
-  )
-    .filter(([count]) => count > 0)
-    .map(([count, noun]) => plural(count, noun))
-    .join(' · ');
 
 export function IncidentState({ incident }: { incident: Incident }) {
   if (isOpenIncident(incident)) return <Badge tone="danger">Open</Badge>;

@@ -1,8 +1,10 @@
 /** Every time the kill switch fired, newest first. */
+
 import { getRouteApi } from '@tanstack/react-router';
 import { SearchX, ShieldCheck } from 'lucide-react';
 import { useState } from 'react';
 import type { Incident } from '#contracts';
+import { NextStep } from '../../app/next-step';
 import { isOpenIncident } from '../../app/stopped-agents';
 import { useChangeSearch } from '../../app/use-change-search';
 import { splitNewer } from '../../realtime';
@@ -120,7 +122,11 @@ function Nothing({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => 
       action={<Button onClick={onClear}>Show all</Button>}
     />
   ) : (
-    <EmptyState icon={<ShieldCheck size={26} aria-hidden="true" />} title="No agent was stopped">
+    <EmptyState
+      icon={<ShieldCheck size={26} aria-hidden="true" />}
+      title="No agent was stopped"
+      action={<NextStep to="/agents">Set an agent’s kill switch</NextStep>}
+    >
       When the kill switch fires, what the agent repeated is kept here as evidence.
     </EmptyState>
   );

@@ -1,10 +1,12 @@
 /** What agents cost: over time, and by agent, model and day. Calls without a price are counted, never priced at zero. */
+
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { CircleDollarSign, TriangleAlert } from 'lucide-react';
 import { lazy, Suspense, useMemo } from 'react';
 import type { SpendGroup, SpendLine } from '#contracts';
 import { api } from '../../api';
+import { NextStep } from '../../app/next-step';
 import { useChangeSearch } from '../../app/use-change-search';
 import {
   Callout,
@@ -90,8 +92,13 @@ export function SpendPage() {
             {grouped.data === undefined ? (
               <Skeleton className="m-3 h-24" />
             ) : grouped.data.length === 0 ? (
-              <EmptyState icon={<CircleDollarSign size={24} aria-hidden="true" />} title="Nothing was spent">
-                No call through the proxy ended in this time.
+              <EmptyState
+                icon={<CircleDollarSign size={24} aria-hidden="true" />}
+                title="Nothing was spent through the proxy"
+                action={<NextStep to="/agents">See how agents call through it</NextStep>}
+              >
+                No call through the proxy ended in this time. What agents report of their own cost stands with
+                their sessions.
               </EmptyState>
             ) : (
               <SpendTable by={by} lines={grouped.data} onFilter={change} />
