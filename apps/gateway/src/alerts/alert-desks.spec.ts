@@ -6,6 +6,8 @@ import {
   type SessionView,
   sessionKey,
 } from '#contracts';
+import type { AlertEvent } from '#domain/alerts';
+import type { FakeTime } from '../hitl/desk-harness.js';
 import {
   ADMIN,
   failed,
@@ -230,6 +232,91 @@ describe('after a restart', () => {
     next.area.monitor.note({ ...event, session_id: null, at_ms: next.time.nowMs() });
     await settle();
     expect(JSON.parse(next.sent[0]?.body ?? '{}')).toMatchObject({ phase: 'recovered' });
+  });
+
+  const looping = (time: FakeTime, sessionId: string) =>
+    ({
+      agent_id: 'looper',
+      session_id: sessionId,
+      severity: 'loop',
+      ended: false,
+      last_seen_ms: time.nowMs(),
+    }) as SessionView;
+  const loop = ({ last_seen_ms, ...view }: SessionView) =>
+    ({ kind: 'step', tenant_id: 'default', ...view, at_ms: last_seen_ms }) as unknown as AlertEvent;
+
+  it('a loop that was told is not told again, though the last process died before it had kept that it was', async () => {
+    const first = await startAlerts();
+    const { channel } = await first.area.channels.create(ADMIN, WEBHOOK);
+    const patch = { channel_ids: [channel.channel_id], cooldown_s: 0 };
+    await first.area.rules.update(ADMIN, 'default_entropy_loop', patch);
+    const views = [looping(first.time, 's1')];
+    first.area.monitor.note(loop(looping(first.time, 's1')));
+    await settle();
+    expect(first.sent).toHaveLength(1);
+
+    const next = await startAlerts({ store: first.store, time: first.time, sessions: views });
+    await next.time.pass(2_000);
+    await settle();
+    expect(next.sent).toEqual([]);
+    expect(next.area.rules.list('default')[1]?.firing).toMatchObject([
+      { agent_id: 'looper', notice_count: 1 },
+    ]);
+    next.area.monitor.note(loop(looping(next.time, 's2')));
+    await settle();
+    expect(next.sent.map(({ body }) => JSON.parse(body))).toMatchObject([
+      { session_id: 's2', phase: 'firing' },
+    ]);
+    // What was made up for is kept.
+    await next.time.pass(1_000);
+    await settle();
+    first.store.rows.clear();
+    const third = await startAlerts({
+      store: first.store,
+      time: first.time,
+      sessions: [...views, looping(first.time, 's2')],
+    });
+    expect(third.area.rules.list('default')[1]?.firing).toMatchObject([{ notice_count: 2 }]);
+    await settle();
+    expect(third.sent).toEqual([]);
+  });
+
+  it('an alert that ended is not ended again, nor does it fire once more, where only its end was not kept', async () => {
+    const first = await startAlerts();
+    const { channel } = await first.area.channels.create(ADMIN, WEBHOOK);
+    const patch = { channel_ids: [channel.channel_id], cooldown_s: 0 };
+    await first.area.rules.update(ADMIN, 'default_entropy_loop', patch);
+    const view = looping(first.time, 's1');
+    first.area.monitor.note(loop(view));
+    await settle();
+    await first.time.pass(1_000);
+    await settle();
+    first.area.noteSessionEnded(sessionKey('default', 's1'), view);
+    await settle();
+    expect(first.sent).toHaveLength(2);
+
+    const next = await startAlerts({ store: first.store, time: first.time });
+    await next.time.pass(2_000);
+    await settle();
+    expect(next.sent).toEqual([]);
+    expect(next.area.rules.list('default')[1]?.firing).toEqual([]);
+  });
+
+  it('what is on disk for one of two channels only is told again: the other has heard nothing', async () => {
+    const first = await startAlerts();
+    const ids: string[] = [];
+    for (const name of ['One', 'Two'])
+      ids.push((await first.area.channels.create(ADMIN, { ...WEBHOOK, name })).channel.channel_id);
+    await first.area.rules.update(ADMIN, 'default_entropy_loop', { channel_ids: ids, cooldown_s: 0 });
+    const view = looping(first.time, 's1');
+    first.area.monitor.note(loop(view));
+    await settle();
+    const [lost] = [...first.store.rows.values()].filter(({ channel_id }) => channel_id === ids[1]);
+    first.store.rows.delete(lost?.delivery_id ?? '');
+
+    const next = await startAlerts({ store: first.store, time: first.time, sessions: [view] });
+    await settle();
+    expect(next.sent).toHaveLength(2);
   });
 
   it('a budget that refused a call goes on refusing, though a smaller call goes through', async () => {

@@ -8,7 +8,7 @@
  */
 import { z } from 'zod';
 import { alertRuleSchema, type ProxyStore, SYSTEM_OPERATOR } from '#contracts';
-import { defaultRules, type FiringState, type RuleSettings } from '#domain/alerts';
+import { defaultRules, type KeptFiring, type RuleSettings } from '#domain/alerts';
 import type { Clock } from '#kernel';
 import { type ChannelRecord, channelRecordSchema } from './channel-record.js';
 
@@ -54,7 +54,7 @@ interface TenantDocuments {
 export class AlertDocuments {
   readonly #options: AlertDocumentsOptions;
   readonly #tenants = new Map<string, TenantDocuments>();
-  readonly #firing: { tenantId: string; ruleId: string; states: FiringState[] }[] = [];
+  readonly #firing: KeptFiring[] = [];
 
   constructor(options: AlertDocumentsOptions) {
     this.#options = options;
@@ -63,12 +63,13 @@ export class AlertDocuments {
   /** Rejects as the store does; what is unusable is left out and told. */
   async load(): Promise<void> {
     const { store, onUnusable } = this.#options;
-    for (const { tenant_id, id, body } of await store.documents('alert_rule')) {
+    for (const { tenant_id, id, body, updated_at_ms } of await store.documents('alert_rule')) {
       const tenant = this.#tenant(tenant_id);
       if (id === SEEDED) tenant.isSeeded = true;
       else if (id.startsWith(FIRING_PREFIX)) {
         const states = firingSchema.safeParse(body).data ?? [];
-        this.#firing.push({ tenantId: tenant_id, ruleId: id.slice(FIRING_PREFIX.length), states });
+        const ruleId = id.slice(FIRING_PREFIX.length);
+        this.#firing.push({ tenantId: tenant_id, ruleId, states, asOfMs: updated_at_ms });
       } else {
         const rule = ruleSettingsSchema.safeParse(body).data;
         if (rule === undefined) onUnusable('alert_rule', id);
@@ -107,6 +108,11 @@ export class AlertDocuments {
     this.#tenant(tenantId).rules.delete(ruleId);
   }
 
+  /** Those with a channel: somebody may have been told something. */
+  *tenantsWithChannels(): Generator<string> {
+    for (const [tenantId, { channels }] of this.#tenants) if (channels.size > 0) yield tenantId;
+  }
+
   /** Oldest first. */
   channels(tenantId: string): ChannelRecord[] {
     const channels = [...(this.#tenants.get(tenantId)?.channels.values() ?? [])];
@@ -128,14 +134,14 @@ export class AlertDocuments {
   }
 
   /** What was firing when the last process ended. */
-  loadedFiring(): readonly { tenantId: string; ruleId: string; states: FiringState[] }[] {
+  loadedFiring(): readonly KeptFiring[] {
     return this.#firing;
   }
 
   /** Of a rule that is gone meanwhile, nothing is kept. */
-  async saveFiring(tenantId: string, ruleId: string, states: FiringState[]): Promise<void> {
+  async saveFiring({ tenantId, ruleId, states, asOfMs }: KeptFiring): Promise<void> {
     if (this.rule(tenantId, ruleId) === undefined) return;
-    await this.#save(tenantId, 'alert_rule', FIRING_PREFIX + ruleId, states);
+    await this.#save(tenantId, 'alert_rule', FIRING_PREFIX + ruleId, states, asOfMs);
   }
 
   async #seed(tenantId: string): Promise<void> {
@@ -149,8 +155,13 @@ export class AlertDocuments {
     tenant.isSeeded = true;
   }
 
-  #save(tenant_id: string, kind: 'alert_rule' | 'alert_channel', id: string, body: unknown): Promise<void> {
-    const updated_at_ms = this.#options.clock.nowMs();
+  #save(
+    tenant_id: string,
+    kind: 'alert_rule' | 'alert_channel',
+    id: string,
+    body: unknown,
+    updated_at_ms = this.#options.clock.nowMs(),
+  ): Promise<void> {
     return this.#options.store.saveDocument({ tenant_id, kind, id, body, updated_at_ms });
   }
 

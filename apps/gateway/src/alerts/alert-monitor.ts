@@ -3,7 +3,14 @@
  * due goes to the channels of its rule. Notes cost little and never throw; they sit on request paths.
  */
 import type { AlertNotice, AlertRule } from '#contracts';
-import { type AlertEvent, AlertRules, type DueNotice, noticeOf } from '#domain/alerts';
+import {
+  type AlertEvent,
+  AlertRules,
+  type DueNotice,
+  firingAfter,
+  noticeOf,
+  type StoredNotice,
+} from '#domain/alerts';
 import type { Clock, IdSource } from '#kernel';
 import type { Timer } from '../hitl/timer.js';
 import type { AlertDocuments } from './alert-documents.js';
@@ -15,7 +22,7 @@ export const ALERT_MONITOR = Symbol('AlertMonitor');
 const TICK_MS = 1_000;
 
 export interface AlertMonitorOptions {
-  documents: Pick<AlertDocuments, 'rules' | 'loadedFiring' | 'saveFiring'>;
+  documents: Pick<AlertDocuments, 'rules' | 'rule' | 'loadedFiring' | 'saveFiring'>;
   clock: Clock;
   ids: IdSource;
   timer: Timer;
@@ -52,10 +59,20 @@ export class AlertMonitor {
     this.#rules.prime(event);
   }
 
-  /** Brings back what was firing and begins to look at the time. */
-  start(): void {
-    for (const { tenantId, ruleId, states } of this.#options.documents.loadedFiring())
+  /**
+   * Brings back what was firing and begins to look at the time.
+   * @param latest notices on disk, those at least of which the last process may not have kept that they were told
+   */
+  start(latest: readonly StoredNotice[]): void {
+    const { documents } = this.#options;
+    const kept = documents.loadedFiring();
+    const channelsOf = (tenantId: string, ruleId: string) =>
+      documents.rule(tenantId, ruleId)?.channel_ids ?? [];
+    for (const firing of firingAfter(kept, latest, channelsOf)) {
+      const { tenantId, ruleId, states } = firing;
       this.#rules.restore(tenantId, ruleId, states);
+      if (!kept.includes(firing)) this.#rules.markChanged(tenantId, ruleId);
+    }
     this.#run(() => this.#rules.untoldLoops(this.#options.clock.nowMs()));
     this.#armTick();
   }
@@ -101,12 +118,13 @@ export class AlertMonitor {
   }
 
   /**
-   * Not waited for: what is lost in a crash is said again, at worst. That somebody was told is kept after the notice
-   * itself is: the other way round, a crash between them would lose it.
+   * Not waited for: what a crash loses of it the next start finds in the notices. That somebody was told is kept after the
+   * notice itself is: the other way round, a crash between them would lose it.
    */
   #saveChanged(): void {
-    const { documents, telemetry, unwrittenRules } = this.#options;
+    const { documents, telemetry, unwrittenRules, clock } = this.#options;
     const unwritten = unwrittenRules();
+    const asOfMs = clock.nowMs();
     for (const { tenantId, ruleId } of this.#rules.takeChanged()) {
       if (unwritten.has(ruleKey(tenantId, ruleId))) {
         this.#rules.markChanged(tenantId, ruleId);
@@ -114,7 +132,7 @@ export class AlertMonitor {
       }
       const states = this.#rules.states(tenantId, ruleId);
       this.#saving = this.#saving
-        .then(() => documents.saveFiring(tenantId, ruleId, states))
+        .then(() => documents.saveFiring({ tenantId, ruleId, states, asOfMs }))
         .catch((error: unknown) => telemetry.storeFailed('firing', error));
     }
   }

@@ -31,9 +31,11 @@ import { ChannelSender } from './channel-sender.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { RuleDesk } from './rule-desk.js';
 
-/** An incident this young at start may have been stored without a word to anybody: it is told, once more at worst. */
+/** An incident this young at start may have been stored without a word to anybody: it is told, unless a notice says that it was. */
 const UNTOLD_INCIDENT_MS_MAX = 10 * 60_000;
 const SNAPSHOT_COUNT = 50;
+/** Of each tenant, looked at on start: far more than are sent in the second by which it is kept late that they were. */
+const LATEST_NOTICE_COUNT = 500;
 
 export interface AlertsDependencies {
   clock: Clock;
@@ -145,7 +147,7 @@ export class AlertsArea {
     const untold = await this.#primeIncidents();
     // Before anything new is queued, which would be found pending and carried twice.
     await this.#queue.resume();
-    this.monitor.start();
+    this.monitor.start(await this.#latestNotices());
     for (const event of untold) this.monitor.note(event);
   }
 
@@ -195,6 +197,17 @@ export class AlertsArea {
       type: notice.type,
     });
     return delivery;
+  }
+
+  async #latestNotices(): Promise<AlertDelivery[]> {
+    const latest: AlertDelivery[] = [];
+    try {
+      for (const tenant_id of this.#documents.tenantsWithChannels())
+        latest.push(...(await this.deliveries({ tenant_id, limit: LATEST_NOTICE_COUNT })).items);
+    } catch (error) {
+      this.#telemetry.storeFailed('delivery', error);
+    }
+    return latest;
   }
 
   async #primeIncidents() {

@@ -36,6 +36,13 @@ async function addChannels({ area }: Pick<Alerts, 'area'>, count: number, tenant
 const fire = ({ area, time }: Pick<Alerts, 'area' | 'time'>, agentId?: string) =>
   area.monitor.note(incidentOf(time, agentId));
 
+/** What `fire` tells of is in the store: the next start knows that the agent is still stopped. */
+function keepIncident({ store }: Pick<Alerts, 'store'>, at_ms: number): void {
+  const incident = { incident_id: 'inc-1', agent_id: 'crawler', session_id: 's1', threshold: 10 };
+  const stored = { ...incident, at_ms, breakdown: { score: 13 } } as Incident;
+  store.incidents.push({ tenant_id: 'default', incident: stored });
+}
+
 describe('a delivery', () => {
   it('is on disk before its first attempt, signed, and published as its state changes', async () => {
     const alerts = await withChannel();
@@ -242,10 +249,7 @@ describe('a delivery', () => {
     await alerts.time.pass(1_000);
     await settle();
     alerts.store.isFull = false;
-    const incident = { incident_id: 'inc-1', agent_id: 'crawler', session_id: 's1', threshold: 10 };
-    const at_ms = alerts.time.nowMs() - 1_000;
-    const stored = { ...incident, at_ms, breakdown: { score: 13 } } as Incident;
-    alerts.store.incidents.push({ tenant_id: 'default', incident: stored });
+    keepIncident(alerts, alerts.time.nowMs() - 1_000);
     const next = await startAlerts({ store: alerts.store, time: alerts.time });
     await settle();
     expect(next.states()).toEqual(['delivered']);
@@ -256,6 +260,7 @@ describe('a delivery', () => {
     const alerts = await withChannel();
     alerts.script.answer = async () => failed();
     fire(alerts);
+    keepIncident(alerts, alerts.time.nowMs());
     await settle();
     const next = await startAlerts({ store: alerts.store, time: alerts.time, box: fakeBox('another') });
     await next.time.pass(1_000);

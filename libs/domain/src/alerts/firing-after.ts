@@ -1,0 +1,80 @@
+/**
+ * What fires is kept a moment behind the notices that say so. A process that died in between left notices of which what it
+ * kept knows nothing, and the next would tell the same again, under another id: they are told, so they count.
+ */
+import type { AlertDelivery, AlertNotice } from '#contracts';
+import type { BudgetPeriod } from './alert-event.js';
+import type { FiringState } from './alert-rules.js';
+
+/** What fires of one rule, as it was kept. */
+export interface KeptFiring {
+  tenantId: string;
+  ruleId: string;
+  states: readonly FiringState[];
+  /** It knows of every notice before this moment; epoch ms. */
+  asOfMs: number;
+}
+
+/** As it is on disk, once for each of its channels. */
+export type StoredNotice = Pick<AlertDelivery, 'notice' | 'channel_id' | 'created_at_ms'>;
+
+/**
+ * @param channelsOf of a rule, now: a notice that is not on disk for each of them did not leave whole, and counts as untold
+ * @returns what was kept; where a later notice counts, in its place what fires with it
+ */
+export function firingAfter(
+  kept: readonly KeptFiring[],
+  stored: readonly StoredNotice[],
+  channelsOf: (tenantId: string, ruleId: string) => readonly string[],
+): KeptFiring[] {
+  const rules = new Map(kept.map((one) => [keyOf(one.tenantId, one.ruleId), one]));
+  for (const { notice, createdMs, channelIds } of noticesOf(stored)) {
+    const { tenant_id: tenantId, rule_id: ruleId } = notice;
+    if (ruleId === null || !channelsOf(tenantId, ruleId).every((id) => channelIds.has(id))) continue;
+    const key = keyOf(tenantId, ruleId);
+    const { states, asOfMs } = rules.get(key) ?? { states: [], asOfMs: Number.NEGATIVE_INFINITY };
+    if (createdMs < asOfMs) continue;
+    const known = states.find(({ agent_id }) => agent_id === notice.agent_id);
+    const others = states.filter((one) => one !== known);
+    const now = notice.phase === 'recovered' ? [] : [stateAfter(known, notice)];
+    rules.set(key, { tenantId, ruleId, states: [...others, ...now], asOfMs });
+  }
+  return [...rules.values()];
+}
+
+const keyOf = (tenantId: string, ruleId: string): string => `${tenantId}\0${ruleId}`;
+
+/** Oldest first, each once. */
+function noticesOf(stored: readonly StoredNotice[]) {
+  const notices = new Map<string, { notice: AlertNotice; createdMs: number; channelIds: Set<string> }>();
+  for (const { notice, channel_id, created_at_ms } of stored) {
+    const known = notices.get(notice.notice_id);
+    if (known === undefined)
+      notices.set(notice.notice_id, { notice, createdMs: created_at_ms, channelIds: new Set([channel_id]) });
+    else known.channelIds.add(channel_id);
+  }
+  return [...notices.values()].sort((a, b) => a.createdMs - b.createdMs);
+}
+
+/** Of the sessions that a notice counts it names the newest: if there were more, the others are news once more. */
+function stateAfter(known: FiringState | undefined, { agent_id, at_ms, detail }: AlertNotice): FiringState {
+  // Kept in the very millisecond of the notice, and after it.
+  if (known?.last_notice_ms === at_ms) return known;
+  const named = Array.isArray(detail.newest_session_ids) ? detail.newest_session_ids : [];
+  return {
+    agent_id,
+    since_ms: typeof detail.since_ms === 'number' ? detail.since_ms : at_ms,
+    notice_count: (known?.notice_count ?? 0) + 1,
+    last_notice_ms: at_ms,
+    told_session_ids: [...new Set([...(known?.told_session_ids ?? []), ...named])],
+    refusals: detail.refused === true ? [refusalOf(detail, at_ms)] : (known?.refusals ?? []),
+  };
+}
+
+const refusalOf = ({ period, spent_usd, budget_usd }: AlertNotice['detail'], atMs: number) => ({
+  period: period as BudgetPeriod,
+  spent_usd: Number(spent_usd),
+  budget_usd: Number(budget_usd),
+  at_ms: atMs,
+  refused_at_ms: atMs,
+});
