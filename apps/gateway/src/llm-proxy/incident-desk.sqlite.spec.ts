@@ -27,12 +27,14 @@ let proxyStore: SqliteProxyStore;
 let desk: IncidentDesk;
 let unsaved: string[];
 let shown: Incident[];
+let lostCount: number;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'observatory-incidents-'));
   time = new FakeTime();
   unsaved = [];
   shown = [];
+  lostCount = 0;
   const path = join(folder, 'o.db');
   store = new SqliteStore({ path, clock: time, workerUrl: null, pageCountMax: PAGES, durability: 'process' });
   await store.open();
@@ -55,7 +57,11 @@ beforeEach(async () => {
       publish: (_tenantId: string, _topic: string, incident: Incident) => void shown.push(incident),
     } as never,
     alerts: { note: () => {} },
-    events: { killed: () => {}, incidentUnsaved: (incidentId) => void unsaved.push(incidentId) },
+    events: {
+      killed: () => {},
+      incidentUnsaved: (incidentId) => void unsaved.push(incidentId),
+      incidentLost: () => void lostCount++,
+    },
     timer: time,
     nowMs: () => time.nowMs(),
   });
@@ -75,8 +81,8 @@ async function fillDisk(): Promise<void> {
   while (await fill());
 }
 const makeRoom = () => store.enforceRetention({ beforeMs: Number.MAX_SAFE_INTEGER, bytesMax: null });
-const open = (incident_id: string, agent_id = 'crawler') =>
-  desk.open('default', buildIncident({ incident_id, agent_id }));
+const open = (incident_id: string, agent_id = 'crawler', tenantId = 'default') =>
+  desk.open(tenantId, buildIncident({ incident_id, agent_id }));
 const kept = async () => (await proxyStore.incidents({ tenant_id: 'default', limit: 500 })).items;
 
 test('evidence that a full disk refuses is shown at once, and written once there is room', async () => {
@@ -111,13 +117,24 @@ test('what an operator closes before it is written stays closed', async () => {
   expect(await proxyStore.openIncidents()).toEqual([]);
 });
 
-test('no more wait than have places', async () => {
+test('no more wait than have places, and one tenant takes no more than half of them', async () => {
   await fillDisk();
-  for (let count = 0; count <= UNSAVED_INCIDENTS_MAX; count += 1) open(`inc-${count}`);
+  const half = UNSAVED_INCIDENTS_MAX / 2;
+  for (let count = 0; count <= half; count += 1) open(`inc-${count}`);
+  for (let count = 0; count <= half; count += 1) open(`theirs-${count}`, 'crawler', 'other');
+  open('third-0', 'crawler', 'third');
   await desk.settled();
-  expect(unsaved).toHaveLength(UNSAVED_INCIDENTS_MAX + 1);
+  expect(unsaved).toHaveLength(UNSAVED_INCIDENTS_MAX + 3);
+  expect(lostCount).toBe(3);
   await makeRoom();
   await time.pass(60_000);
-  await expect.poll(async () => (await kept()).map(({ incident_id }) => incident_id)).toContain('inc-0');
   await expect.poll(async () => (await proxyStore.openIncidents()).length).toBe(UNSAVED_INCIDENTS_MAX);
+  const ids = (await proxyStore.openIncidents()).map(({ incident }) => incident.incident_id);
+  expect(ids.filter((id) => id.startsWith('theirs-'))).toHaveLength(half);
+
+  // Each place was given back.
+  await fillDisk();
+  for (let count = 0; count < half; count += 1) open(`again-${count}`);
+  await desk.settled();
+  expect(lostCount).toBe(3);
 });

@@ -15,6 +15,7 @@ import type { KillSwitchWindows } from '#domain/kill-switch';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
 import type { Timer } from '../hitl/timer.js';
 import type { AgentDirectory, Reactivation } from './agent-directory.js';
+import { FairShare } from './fair-share.js';
 import type { ProxyEvents } from './proxy-events.js';
 import { UnsavedStops } from './unsaved-stops.js';
 import { windowPrefix } from './window-key.js';
@@ -25,14 +26,17 @@ export interface IncidentDeskParts {
   store: Pick<ProxyStore, 'appendIncident' | 'incidents'>;
   live: LivePublisher;
   alerts: Pick<AlertMonitor, 'note'>;
-  events: Pick<ProxyEvents, 'killed' | 'incidentUnsaved'>;
+  events: Pick<ProxyEvents, 'killed' | 'incidentUnsaved' | 'incidentLost'>;
   timer: Timer;
   nowMs: () => number;
 }
 
 /** Incidents shown at once in the live snapshot. */
 const SNAPSHOT_COUNT = 50;
-/** Incidents kept in memory while the store refuses them; a further one is shown to who looks on, and lost. */
+/**
+ * Incidents kept in memory while the store refuses them, half of them per tenant, so that none fills it with its own; a further
+ * one is shown to who looks on, and lost.
+ */
 export const UNSAVED_INCIDENTS_MAX = 500;
 
 const incidentKey = (scope: AgentScope, incidentId: string): string => `${scope}\0${incidentId}`;
@@ -43,10 +47,12 @@ export class IncidentDesk {
   readonly #writing = new Set<Promise<unknown>>();
   /** Under `incidentKey`. */
   readonly #unsaved: UnsavedStops<string>;
+  readonly #places: FairShare;
 
   constructor(parts: IncidentDeskParts) {
     this.#parts = parts;
     this.#unsaved = new UnsavedStops(parts.timer);
+    this.#places = new FairShare({ max: UNSAVED_INCIDENTS_MAX, onFull: () => parts.events.incidentLost() });
   }
 
   /** At once in force; written and told behind. Never throws. */
@@ -67,12 +73,12 @@ export class IncidentDesk {
     const key = incidentKey(agentScope(tenantId, incident.agent_id), incident.incident_id);
     const write = async () => {
       const seq = await store.appendIncident(tenantId, incident);
-      this.#unsaved.delete(key);
+      if (this.#unsaved.delete(key)) this.#places.giveBack(tenantId, 1);
       live.publish(tenantId, TOPICS.incidents, { ...incident, seq });
     };
     const written: Promise<unknown> = write()
       .catch((error: unknown) => {
-        if (this.#unsaved.size < UNSAVED_INCIDENTS_MAX) this.#unsaved.add(key, write);
+        if (this.#places.take(tenantId, 1)) this.#unsaved.add(key, write);
         events.incidentUnsaved(incident.incident_id, error);
         live.publish(tenantId, TOPICS.incidents, incident);
       })

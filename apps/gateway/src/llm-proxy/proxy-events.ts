@@ -71,7 +71,7 @@ export class ProxyEvents {
     });
     this.#dropped = new Counter({
       name: `${METRIC_PREFIX}proxy_dropped_total`,
-      help: 'Records of calls given up because a bound was reached or the store refused: rows, steps.',
+      help: 'Records of calls given up because a bound was reached or the store refused: rows, steps, incidents.',
       labelNames: ['what'],
       registers,
     });
@@ -165,6 +165,10 @@ export class ProxyEvents {
       { event: 'incident_unsaved', incident_id: incidentId, err: error },
       'an incident could not be stored',
     );
+  }
+
+  incidentLost(): void {
+    this.#dropped.inc({ what: 'incidents' });
   }
 
   deactivationUnsaved(error: unknown): void {

@@ -30,9 +30,9 @@ export class UnsavedStops<Key extends string> {
     this.#arm();
   }
 
-  /** The store holds what is in force. */
-  delete(key: Key): void {
-    this.#writes.delete(key);
+  /** The store holds what is in force. @returns false where that is no news */
+  delete(key: Key): boolean {
+    return this.#writes.delete(key);
   }
 
   /** Those whose key begins so, now. Rejects as the first that is refused does. */
