@@ -53,7 +53,7 @@ export interface LlmRequest {
   newest: NewestTurn;
   /** Upper bound the caller set on output tokens; null = none. */
   output_tokens_max: number | null;
-  /** Answers asked for at once (`n`, `candidateCount`); absent where the vendor gives one only. */
+  /** Answers that are written at once (`n`, `best_of`, `candidateCount`); absent where the vendor gives one only. */
   choice_count?: number;
   /** Messages in the request, of all roles. */
   message_count: number;

@@ -147,6 +147,41 @@ test('what is embedded, or completed in the older way, is paid for, and a list i
   expect((await agentOf('painter')).spend.day).toMatchObject({ spent_usd: 0, unpriced_call_count: 1 });
 });
 
+test('what a vendor tells of usage on a path that nobody reads is what the call cost, and what is tried for each prompt is estimated', async () => {
+  const usage = { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 };
+  const choice = { index: 0, text: 'x'.repeat(20_000), finish_reason: 'stop', logprobs: null };
+  const told = { id: 'c', object: 'text_completion', created: 1, model: 'gpt-4o', choices: [choice], usage };
+  const agent = 'teller';
+  await limit(agent, { tokens_per_minute: 4_000 });
+  const { completions } = client(agent);
+  const asked = { model: 'gpt-4o', prompt: 'Once', max_tokens: 300 };
+  upstream.script((_call, response) => respondJson(response, 200, told));
+  for (const more of [{ best_of: 20 }, { prompt: new Array(20).fill('Once') }])
+    await expect(completions.create({ ...asked, ...more })).rejects.toMatchObject({ status: 429 });
+  await completions.create(asked);
+  upstream.script((_call, response) =>
+    respondEvents(
+      response,
+      [JSON.stringify({ ...told, usage: null }), JSON.stringify({ ...told, choices: [] }), '[DONE]'].map(
+        (data) => `data: ${data}\n\n`,
+      ),
+    ),
+  );
+  for await (const _chunk of await completions.create({ ...asked, stream: true }));
+  // One that says nothing has used what was estimated.
+  upstream.script((_call, response) => respondJson(response, 200, { ...told, usage: undefined }));
+  await completions.create(asked);
+  await expect.poll(() => callsOf(agent)).toHaveLength(5);
+  const counted = { input_tokens: 10, output_tokens: 4 };
+  const [estimated, ...calls] = await callsOf(agent);
+  expect(calls.slice(0, 2)).toMatchObject([
+    { usage: counted, cost_usd: 0.000065 },
+    { usage: counted, cost_usd: 0.000065 },
+  ]);
+  expect(estimated.usage).toBeNull();
+  expect(estimated.cost_usd).toBeGreaterThan(0.003);
+});
+
 test('an upload that is paid for in another way costs nobody knows what, and does not pass a spent budget', async () => {
   const usage = { prompt_tokens: 200, completion_tokens: 0, total_tokens: 200 };
   upstream.script((_call, response) => respondJson(response, 200, { id: 'x', text: 'Hello.', usage }));

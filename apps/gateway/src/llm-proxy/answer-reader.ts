@@ -23,16 +23,10 @@ export class AnswerReader {
   }
 
   /**
-   * @param headers of the answer, name, value, name, value ...
-   * @param isStream the request asked for a stream: Gemini's may be a JSON array. Null: not readable.
+   * @param headers of the answer, name, value, name, value ...; of one that is not compressed
+   * @param isStream the request asked for a stream: Gemini's may be a JSON array
    */
-  static for(
-    dialect: Dialect,
-    headers: readonly string[],
-    isStream: boolean | undefined,
-  ): AnswerReader | null {
-    const encoding = headerOf(headers, 'content-encoding') ?? 'identity';
-    if (encoding !== 'identity') return null;
+  static for(dialect: Dialect, headers: readonly string[], isStream: boolean | undefined): AnswerReader {
     const isEvents = headerOf(headers, 'content-type')?.startsWith('text/event-stream') ?? false;
     return new AnswerReader(
       dialect,

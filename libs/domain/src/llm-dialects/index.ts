@@ -12,3 +12,4 @@ export { DIALECT_BY_NAME, defaultDialect, dialectFor } from './dialect-for.js';
 export { DIALECT_LIMITS } from './dialect-limits.js';
 export { readsRemoteContent } from './remote-content.js';
 export { readUnreadRequest, type UnreadRequest } from './unread-request.js';
+export { readUsageAtEnd, USAGE_END_CHARS_MAX } from './usage-at-end.js';

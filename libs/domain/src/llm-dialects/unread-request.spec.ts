@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readUnreadRequest } from './unread-request.js';
 
-const FREE = { model: null, output_tokens_max: 0, takes: 'nothing' };
+const FREE = { model: null, output_tokens_max: 0, choice_count: 1, takes: 'nothing' };
 const UPLOAD = Buffer.from('--x\r\n');
 
 describe('a request on a path that no dialect reads', () => {
@@ -9,22 +9,52 @@ describe('a request on a path that no dialect reads', () => {
     'for embeddings takes its input (%s)',
     (path) => {
       const read = readUnreadRequest('POST', path, { model: 'text-embedding-3-small', input: 'a' });
-      expect(read).toEqual({ model: 'text-embedding-3-small', output_tokens_max: 0, takes: 'tokens' });
+      expect(read).toEqual({
+        model: 'text-embedding-3-small',
+        output_tokens_max: 0,
+        choice_count: 1,
+        takes: 'tokens',
+      });
     },
   );
 
   test.each(['embedContent', 'batchEmbedContents'])("names Gemini's model in its path (%s)", (method) => {
     const path = `/v1beta/models/gemini-embedding-001:${method}`;
     const read = readUnreadRequest('POST', path, { requests: [] });
-    expect(read).toEqual({ model: 'gemini-embedding-001', output_tokens_max: 0, takes: 'tokens' });
+    expect(read).toEqual({
+      model: 'gemini-embedding-001',
+      output_tokens_max: 0,
+      choice_count: 1,
+      takes: 'tokens',
+    });
   });
 
   test('of the older kind has a bound for all its choices', () => {
     const body = { model: 'davinci-002', prompt: 'Once', max_tokens: 50, n: 3 };
     const read = readUnreadRequest('POST', '/completions', body);
-    expect(read).toEqual({ model: 'davinci-002', output_tokens_max: 150, takes: 'tokens' });
+    expect(read).toEqual({
+      model: 'davinci-002',
+      output_tokens_max: 150,
+      choice_count: 3,
+      takes: 'tokens',
+    });
     const compact = readUnreadRequest('POST', '/responses/compact', { model: 'gpt-5' });
-    expect(compact).toEqual({ model: 'gpt-5', output_tokens_max: null, takes: 'tokens' });
+    expect(compact).toEqual({ model: 'gpt-5', output_tokens_max: null, choice_count: 1, takes: 'tokens' });
+  });
+
+  test.each([
+    [{ best_of: 20 }, 20],
+    [{ n: 2, best_of: 5 }, 5],
+    [{ n: 3 }, 3],
+    [{ n: 3, best_of: 0 }, 3],
+    [{ prompt: ['a', 'b', 'c'], best_of: 4 }, 12],
+    [{ prompt: [[1, 2], [3]] }, 2],
+    [{ prompt: [1, 2, 3] }, 1],
+    [{ prompt: [] }, 1],
+  ])('of the older kind counts what is tried for each of its prompts: %j', (asked, count) => {
+    const read = (bound: object) => readUnreadRequest('POST', '/completions', { ...asked, ...bound });
+    expect(read({ max_tokens: 10 })).toMatchObject({ output_tokens_max: 10 * count, choice_count: count });
+    expect(read({})).toMatchObject({ output_tokens_max: null, choice_count: count });
   });
 
   test.each([
@@ -49,7 +79,7 @@ describe('a request on a path that no dialect reads', () => {
     'that brings no JSON is paid for, and not by its bytes (%s)',
     (path) => {
       const read = readUnreadRequest('POST', path, UPLOAD);
-      expect(read).toEqual({ model: null, output_tokens_max: 0, takes: 'unknown' });
+      expect(read).toEqual({ model: null, output_tokens_max: 0, choice_count: 1, takes: 'unknown' });
     },
   );
 
@@ -60,6 +90,7 @@ describe('a request on a path that no dialect reads', () => {
         expect(readUnreadRequest('POST', path, body)).toEqual({
           model: null,
           output_tokens_max: null,
+          choice_count: 1,
           takes: 'tokens',
         });
     },

@@ -4,19 +4,22 @@
  * that asks for a list, counts tokens or leaves a file costs nothing.
  */
 import { routedPath } from './path-match.js';
-import { asBound, asModel, asRecord } from './read-json.js';
+import { asBound, asModel, asRecord, type JsonRecord } from './read-json.js';
+import { triedCount } from './tried-count.js';
 
 export interface UnreadRequest {
   /** Of a path that is paid by the token; null for any other. */
   model: string | null;
   /** Null: it sets no bound. */
   output_tokens_max: number | null;
+  /** Answers that are written, and paid for, at once. */
+  choice_count: number;
   /** `unknown`: it is paid for by the minute, the picture or the like; its bytes say nothing of tokens. */
   takes: 'nothing' | 'tokens' | 'unknown';
 }
 
-const FREE: UnreadRequest = { model: null, output_tokens_max: 0, takes: 'nothing' };
-const UPLOAD: UnreadRequest = { model: null, output_tokens_max: 0, takes: 'unknown' };
+const FREE: UnreadRequest = { model: null, output_tokens_max: 0, choice_count: 1, takes: 'nothing' };
+const UPLOAD: UnreadRequest = { ...FREE, takes: 'unknown' };
 const COUNTS = /(?:\/count_tokens|\/input_tokens|:counttokens)$/;
 const EMBEDS = /(?:\/embeddings|:(?:batch)?embedcontents?)$/;
 const WRITES = /\/(?:completions|responses\/compact)$/;
@@ -33,12 +36,19 @@ export function readUnreadRequest(method: string, path: string, body: unknown): 
   const request = asRecord(body) ?? {};
   if (EMBEDS.test(place)) {
     const model = asModel(MODEL_IN_PATH.exec(plain)?.[1]) ?? asModel(request.model);
-    return { model, output_tokens_max: 0, takes: 'tokens' };
+    return { model, output_tokens_max: 0, choice_count: 1, takes: 'tokens' };
   }
   const each = asBound(request.max_tokens);
+  const choices = triedCount(request) * promptCount(request);
   return {
     model: WRITES.test(place) ? asModel(request.model) : null,
-    output_tokens_max: each === null ? null : asBound(each * (asBound(request.n) ?? 1)),
+    output_tokens_max: each === null ? null : asBound(each * choices),
+    choice_count: choices,
     takes: 'tokens',
   };
+}
+
+/** Of a completion in the older way: each of several prompts is answered for itself. A list of numbers is one, in tokens. */
+function promptCount({ prompt }: JsonRecord): number {
+  return Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(1, prompt.length) : 1;
 }

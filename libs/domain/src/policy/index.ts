@@ -19,7 +19,6 @@ export {
   type LimitName,
   limitWindows,
   type NamedWindow,
-  NOTHING_USED,
   type RealUsage,
   toMicroUsd,
 } from './limit-windows.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type AgentLimits, agentScope, NO_LIMITS } from '#contracts';
 import { FakeClock } from '#testing';
-import { budgetSeeds, corrections, LIMIT_NAMES, limitWindows, NOTHING_USED } from './limit-windows.js';
+import { budgetSeeds, corrections, LIMIT_NAMES, limitWindows } from './limit-windows.js';
 import { MemoryRateLimiter } from './memory-rate-limiter.js';
 
 const AGENT = agentScope('default', 'agent-1');
@@ -13,6 +13,8 @@ const LIMITS: AgentLimits = {
   budget_day_usd: 2,
   budget_month_usd: 30,
 };
+/** The upstream failed: everything goes back. */
+const NOTHING_USED = { requests: 0, tokens: 0, costMicroUsd: 0 };
 const ESTIMATE = { requests: 1, tokens: 1_200, costMicroUsd: 4_000 };
 const LEAP_NOON = Date.UTC(2028, 1, 29, 12);
 

@@ -39,9 +39,6 @@ export interface RealUsage {
   costMicroUsd?: number | null;
 }
 
-/** The upstream failed: everything goes back. */
-export const NOTHING_USED: Readonly<RealUsage> = { requests: 0, tokens: 0, costMicroUsd: 0 };
-
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;

@@ -14,6 +14,7 @@ import type { LlmAnswer } from '#contracts';
 import { AnswerReader } from '../answer-reader.js';
 import { withoutQueryKey } from '../carried-keys.js';
 import { awaitDrain } from '../client-pace.js';
+import { EndReader } from '../end-reader.js';
 import { headerOf, requestHeaders, responseHeaders } from '../forwarded-headers.js';
 import { ownHeaders } from '../own-reply.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
@@ -94,7 +95,7 @@ class Relay implements UpstreamSink {
   readonly #clientStallMs: number;
   readonly #resolve: (verdict: Verdict | Promise<undefined>) => void;
   #exchange: UpstreamExchange | null = null;
-  #reader: AnswerReader | null = null;
+  #reader: AnswerReader | EndReader | null = null;
   /** The stream was begun while the call was held, and the upstream does not stream: its answer becomes an event. */
   #isUnfit = false;
   /** NaN where the upstream did not say: the last chunk, known as such, leaves in one write with the end. */
@@ -133,8 +134,7 @@ class Relay implements UpstreamSink {
     call.firstByteMs = call.elapsedMs();
     const isGood = status >= 200 && status < 300;
     call.wasTakenUp = isGood;
-    if (isGood && call.dialect !== null)
-      this.#reader = AnswerReader.for(call.dialect, headers, call.summary?.stream);
+    if (isGood) this.#reader = readerFor(call, headers);
     if (call.outgoing.headersSent) {
       this.#isUnfit = !isGood || !headerOf(headers, 'content-type')?.startsWith('text/event-stream');
       return;
@@ -228,6 +228,13 @@ class Relay implements UpstreamSink {
     if (this.#exchange?.isLetGo === false) this.#call.bodyHolder = this.#exchange;
     this.#resolve(verdict);
   }
+}
+
+/** Null: nobody reads it. */
+function readerFor({ dialect, summary, unread }: ProxyCall, headers: readonly string[]) {
+  if ((headerOf(headers, 'content-encoding') ?? 'identity') !== 'identity') return null;
+  if (dialect !== null) return AnswerReader.for(dialect, headers, summary?.stream);
+  return unread?.takes === 'tokens' ? new EndReader() : null;
 }
 
 /** Overloaded vendors often say so behind a status of 200. What had begun by then costs. */

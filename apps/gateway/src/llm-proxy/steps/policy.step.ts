@@ -14,7 +14,6 @@ import {
   limitWindows,
   MemoryRateLimiter,
   type NamedWindow,
-  NOTHING_USED,
   OUTPUT_TOKENS_ESTIMATE,
   rateLimitHeaders,
   type SessionCap,
@@ -53,9 +52,9 @@ export const policyStep = (parts: PolicyParts): Step => ({
     return policy === null ? undefined : takeLimits(parts, call, policy, parts.clock.nowMs());
   },
   settle(call: ProxyCall): void {
-    const usage = usedBy(call);
-    call.costMicroUsd = costOf(parts.prices, call, usage);
-    if (call.taken !== null) giveBack(parts, call, call.taken, usage);
+    const used = usedBy(call);
+    call.costMicroUsd = costOf(parts.prices, call, used);
+    if (call.taken !== null) giveBack(parts, call, call.taken, used);
   },
 });
 
@@ -72,8 +71,13 @@ function takeLimits(
     if (!decision.allowed) return capped(decision.cap);
     parts.caps.record(call.sessionKey, cost);
   }
-  const tokens = estimate.input_tokens + estimate.output_tokens;
-  const taken: TakenLimits = { policy, tokens, costMicroUsd: cost, nowMs, takenAtMs: null };
+  const taken: TakenLimits = {
+    policy,
+    tokens: tokensOf(estimate),
+    costMicroUsd: cost,
+    nowMs,
+    takenAtMs: null,
+  };
   call.taken = taken;
   const windows = windowsOf(call, taken);
   if (windows.length === 0) return undefined;
@@ -86,16 +90,40 @@ function takeLimits(
   });
 }
 
-function estimateOf(call: ProxyCall): Usage {
-  if (call.unread?.takes === 'nothing') return NO_TOKENS;
-  if (call.unread?.takes === 'unknown') return NOT_IN_TOKENS;
-  return estimateUsage(bytesOf(call), outputTokensMax(call));
+/** What a call has used, or may use. */
+interface Used {
+  /** 0: no upstream had it, or one failed it before an answer. */
+  requests: 0 | 1;
+  usage: Readonly<Usage>;
+  /** `unknown`: for something else than tokens, so that no price here says how much. */
+  paid: 'nothing' | 'by_token' | 'unknown';
+}
+
+const NO_TOKENS: Readonly<Usage> = {
+  input_tokens: 0,
+  cached_input_tokens: 0,
+  cache_write_tokens: 0,
+  output_tokens: 0,
+  reasoning_tokens: 0,
+};
+const NOT_USED: Used = { requests: 0, usage: NO_TOKENS, paid: 'nothing' };
+/** Answered from the cache, or for a list: it was a call, and took no tokens from anybody. */
+const FREE: Used = { requests: 1, usage: NO_TOKENS, paid: 'nothing' };
+const UNKNOWN: Used = { requests: 1, usage: NO_TOKENS, paid: 'unknown' };
+const byToken = (usage: Usage): Used => ({ requests: 1, usage, paid: 'by_token' });
+
+const tokensOf = ({ usage }: Used): number => usage.input_tokens + usage.output_tokens;
+
+function estimateOf(call: ProxyCall): Used {
+  if (call.unread?.takes === 'nothing') return FREE;
+  if (call.unread?.takes === 'unknown') return UNKNOWN;
+  return byToken(estimateUsage(bytesOf(call), outputTokensMax(call)));
 }
 
 /** Of a request that sets no bound a guess, for each of the answers that it asks for. */
 function outputTokensMax({ summary, unread }: ProxyCall): number {
-  const bound = (summary ?? unread)?.output_tokens_max ?? null;
-  return bound ?? OUTPUT_TOKENS_ESTIMATE * (summary?.choice_count ?? 1);
+  const request = summary ?? unread;
+  return request?.output_tokens_max ?? OUTPUT_TOKENS_ESTIMATE * (request?.choice_count ?? 1);
 }
 
 const windowsOf = (
@@ -125,25 +153,23 @@ function apply(
   return limited(name, decision.retryAfterMs);
 }
 
-/** Null: the call used nothing, because the upstream never had it, or failed it before an answer. */
-function usedBy(call: ProxyCall): Usage | null {
-  if (call.decision === 'cached') return NO_TOKENS;
+function usedBy(call: ProxyCall): Used {
+  if (call.decision === 'cached') return FREE;
   const { summary, answer } = call;
-  if (!call.wasTakenUp) return null;
-  // Nobody reads what it took.
-  if (summary === null) return estimateOf(call);
+  if (!call.wasTakenUp) return NOT_USED;
+  if (summary === null) return call.isAnswered && answer?.usage ? byToken(answer.usage) : estimateOf(call);
   const tokensSeen = Math.ceil(charsOf(answer) / 4);
   // The end of one of several choices is not the answer's.
   const hasEnd = answer !== null && answer.finish !== null && (summary.choice_count ?? 1) === 1;
   if (call.isAnswered || hasEnd) {
-    if (answer?.usage) return answer.usage;
+    if (answer?.usage) return byToken(answer.usage);
     // An answer that says nothing at all, such as one of OpenAI's background mode, is no sign of what was used.
-    if (hasEnd || tokensSeen > 0) return estimateUsage(bytesOf(call), tokensSeen);
+    if (hasEnd || tokensSeen > 0) return byToken(estimateUsage(bytesOf(call), tokensSeen));
   }
   // What the vendor said of usage so far, if anything, is not what it will charge.
   if (isBrokenOff(call) || (call.wasShutDown && tokensSeen > 0))
-    return estimateUsage(bytesOf(call), tokensSeen);
-  return estimateUsage(bytesOf(call), Math.max(tokensSeen, outputTokensMax(call)));
+    return byToken(estimateUsage(bytesOf(call), tokensSeen));
+  return byToken(estimateUsage(bytesOf(call), Math.max(tokensSeen, outputTokensMax(call))));
 }
 
 /** As far as it could be read. */
@@ -159,21 +185,10 @@ const isBrokenOff = ({ decision, status }: ProxyCall): boolean =>
 
 const bytesOf = ({ body }: ProxyCall): number => body?.length ?? 0;
 
-/** A call answered from the cache, or for a list: it was a call, and took no tokens from anybody. */
-const NO_TOKENS: Readonly<Usage> = {
-  input_tokens: 0,
-  cached_input_tokens: 0,
-  cache_write_tokens: 0,
-  output_tokens: 0,
-  reasoning_tokens: 0,
-};
-
-/** Paid for by something else, so that no price here says how much. */
-const NOT_IN_TOKENS: Readonly<Usage> = { ...NO_TOKENS };
-
-/** Micro-USD; null: the model has no price. What came back names the model most exactly. */
-function costOf(prices: PolicyParts['prices'], call: ProxyCall, usage: Usage | null): number | null {
-  if (usage === null || usage === NO_TOKENS) return 0;
+/** Micro-USD; null: the model has no price, or what was used. What came back names the model most exactly. */
+function costOf(prices: PolicyParts['prices'], call: ProxyCall, { usage, paid }: Used): number | null {
+  if (paid === 'nothing') return 0;
+  if (paid === 'unknown') return null;
   const price =
     prices.price(call.tenantId, call.answer?.model ?? null) ?? prices.price(call.tenantId, call.model);
   return price === null ? null : costMicroUsd(price, usage);
@@ -183,22 +198,19 @@ function giveBack(
   { caps, limiter, onLimiterFailed }: PolicyParts,
   call: ProxyCall,
   taken: TakenLimits,
-  usage: Usage | null,
+  used: Used,
 ): void {
   const { costMicroUsd: cost } = call;
-  const calls = usage === null ? 0 : 1;
+  const { requests } = used;
   if (call.sessionKey !== null)
-    caps.settle(call.sessionKey, taken.costMicroUsd, { calls, costMicroUsd: cost });
+    caps.settle(call.sessionKey, taken.costMicroUsd, { calls: requests, costMicroUsd: cost });
   if (taken.takenAtMs === null) return;
-  const real =
-    usage === null
-      ? NOTHING_USED
-      : {
-          requests: 1,
-          tokens: usage.input_tokens + usage.output_tokens,
-          // Never known, it takes nothing; no longer known, what it was estimated at.
-          costMicroUsd: cost ?? (taken.costMicroUsd === null ? 0 : null),
-        };
+  const real = {
+    requests,
+    tokens: tokensOf(used),
+    // Never known, it takes nothing; no longer known, what it was estimated at.
+    costMicroUsd: cost ?? (taken.costMicroUsd === null ? 0 : null),
+  };
   const changes = corrections(windowsOf(call, taken), real, taken.takenAtMs);
   if (changes.length > 0) limiter.correct(changes).catch(onLimiterFailed);
 }

@@ -91,7 +91,7 @@ function readFinish(
 }
 
 /** What tools of the vendor's put into the prompt is input; thoughts are output, counted beside the candidates. */
-function readGeminiUsage(value: unknown): Usage | null {
+export function readGeminiUsage(value: unknown): Usage | null {
   const usage = asRecord(value);
   if (!usage) return null;
   const reasoning = asCount(usage.thoughtsTokenCount) ?? 0;

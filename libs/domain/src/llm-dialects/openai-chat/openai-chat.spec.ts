@@ -97,6 +97,11 @@ describe('Chat Completions requests', () => {
     expect(read([], { max_tokens: -1 }).output_tokens_max).toBeNull();
     expect(read([]).output_tokens_max).toBeNull();
     expect(read([], { n: 3 })).toMatchObject({ output_tokens_max: null, choice_count: 3 });
+    expect(read([], { max_tokens: 100, n: 2, best_of: 5 })).toMatchObject({
+      output_tokens_max: 500,
+      choice_count: 5,
+    });
+    expect(read([], { max_completion_tokens: 1, max_tokens: 100 }).output_tokens_max).toBe(100);
     for (const n of [0, '3', null]) expect(read([], { n }).choice_count).toBe(1);
   });
 

@@ -5,14 +5,14 @@ import { collectDigests, resultTextOf, textOf } from '../content-parts.js';
 import { endUser } from '../end-user.js';
 import { emptyTurn, findNewest } from '../newest-turn.js';
 import { asBound, asList, asModel, asRecord, asText, type JsonRecord } from '../read-json.js';
+import { triedCount } from '../tried-count.js';
 import { readChatCall, readChatPart } from './parts.js';
 
 export function readChatRequest(body: unknown): LlmRequest {
   const request = asRecord(body) ?? {};
   const messages = asList(request.messages);
   const system: string[] = [];
-  const each = asBound(request.max_completion_tokens) ?? asBound(request.max_tokens);
-  const choices = asBound(request.n) ?? 1;
+  const choices = triedCount(request);
   let firstUser: string | null = null;
   for (const value of messages) {
     const message = asRecord(value);
@@ -28,11 +28,15 @@ export function readChatRequest(body: unknown): LlmRequest {
     first_user_text: firstUser ?? '',
     end_user: endUser(request),
     newest: readNewest(messages),
-    output_tokens_max: each === null ? null : asBound(each * choices),
+    output_tokens_max: asBound(outputTokensMax(request) * choices),
     choice_count: choices,
     message_count: messages.length,
   };
 }
+
+/** Of one choice; 0 where none is set. Not every upstream knows the newer name: of two, the larger may be in force. */
+const outputTokensMax = (request: JsonRecord): number =>
+  Math.max(asBound(request.max_completion_tokens) ?? 0, asBound(request.max_tokens) ?? 0);
 
 function readNewest(messages: readonly unknown[]): NewestTurn {
   const { start, end, continued } = findNewest(messages, isModel, plainText);

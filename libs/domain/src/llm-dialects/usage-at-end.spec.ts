@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { readUsageAtEnd, USAGE_END_CHARS_MAX } from './usage-at-end.js';
+
+const used = (input_tokens: number, output_tokens: number, cached_input_tokens = 0) => ({
+  input_tokens,
+  cached_input_tokens,
+  cache_write_tokens: 0,
+  output_tokens,
+  reasoning_tokens: 0,
+});
+
+describe('the usage at the end of an answer that nobody reads', () => {
+  test.each([
+    ['embeddings', '0.1]}],"model":"e","usage":{"prompt_tokens":8,"total_tokens":8}}', used(8, 0)],
+    [
+      'a completion, with details and more behind it',
+      '{"choices":[{"text":"x"}], "usage" : {"prompt_tokens":5,"completion_tokens":7,"total_tokens":12,' +
+        '"prompt_tokens_details":{"cached_tokens":2}},"kv":{"a":null}}',
+      used(5, 7, 2),
+    ],
+    [
+      'a stream whose last event has it',
+      'data: {"usage":{"prompt_tokens":1,"completion_tokens":1}}\n\n' +
+        'data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":9}}\n\ndata: [DONE]\n\n',
+      used(1, 9),
+    ],
+    ['a compaction', '"output":[],"usage":{"input_tokens":40,"output_tokens":3}}', used(40, 3)],
+    [
+      'Gemini',
+      '{"embeddings":[],"usageMetadata":{"promptTokenCount":6,"candidatesTokenCount":2}}',
+      used(6, 2),
+    ],
+  ])('is read: %s', (_, end, usage) => {
+    expect(readUsageAtEnd(end)).toEqual(usage);
+  });
+
+  test.each([
+    ['none is told', '{"data":[]}'],
+    ['it is null', '{"usage":null}'],
+    ['it is not whole', '"usage":{"prompt_tokens":5,"details":{"a":1}'],
+    ['it counts nothing that is known', '"usage":{"seconds":3}'],
+    ['the model says it', JSON.stringify({ text: '"usage":{"prompt_tokens":1,"completion_tokens":1}' })],
+    ['it is nothing but braces', `"usage":{${'}'.repeat(5_000)}`],
+    [
+      'it stands far from the end',
+      `"usage":{"prompt_tokens":5,"completion_tokens":7},"${'x'.repeat(USAGE_END_CHARS_MAX)}"}`,
+    ],
+  ])('is unknown where %s', (_, end) => {
+    expect(readUsageAtEnd(end)).toBeNull();
+  });
+});

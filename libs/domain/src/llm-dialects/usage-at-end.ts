@@ -1,0 +1,35 @@
+/**
+ * What an answer says of its usage where nobody reads the answer: vendors put it last, in a whole one and in a stream alike.
+ * A text of the model's cannot pass for it, for inside a string its quotation marks are escaped.
+ */
+import type { Usage } from '#contracts';
+import { readGeminiUsage } from './gemini/take-response.js';
+import { readChatUsage } from './openai-chat/usage.js';
+import { readResponsesUsage } from './openai-responses/read-answer.js';
+import { asRecord, parseJson } from './read-json.js';
+
+/** More than any vendor writes of usage, and behind it. */
+export const USAGE_END_CHARS_MAX = 4_096;
+/** Of its object and those inside it. */
+const CLOSING_BRACES_MAX = 32;
+const USAGE = /"usage(?:Metadata)?"\s*:\s*(?=\{)/g;
+
+/** @param end of the answer, cut anywhere. Null: it does not say. */
+export function readUsageAtEnd(end: string): Usage | null {
+  const last = [...end.slice(-USAGE_END_CHARS_MAX).matchAll(USAGE)].at(-1);
+  if (last === undefined) return null;
+  const usage = firstObject(last.input.slice(last.index + last[0].length));
+  return readChatUsage(usage) ?? readResponsesUsage(usage) ?? readGeminiUsage(usage);
+}
+
+/** Undefined where the text does not begin with a whole one. */
+function firstObject(text: string): unknown {
+  let end = 0;
+  for (let count = 0; count < CLOSING_BRACES_MAX; count += 1) {
+    end = text.indexOf('}', end) + 1;
+    if (end === 0) return undefined;
+    const value = asRecord(parseJson(text.slice(0, end)));
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
