@@ -58,8 +58,11 @@ const loopWith = (similar_prompt: string): LoopAnswer => ({
 const alwaysLoop = async () => loopWith('What was asked before');
 
 const serve = async () => {
-  sidecar = await serveEmbedding({
-    socketPath,
+  sidecar = await serveAt(socketPath);
+};
+const serveAt = (path: string) =>
+  serveEmbedding({
+    socketPath: path,
     drainTimeoutMs: 50,
     handlers: {
       checkLoop: (query) => {
@@ -86,7 +89,6 @@ const serve = async () => {
       }),
     },
   });
-};
 const system = async () => (await gateway.operator('GET', '/v1/system')).body;
 const serving = () => expect.poll(async () => (await system()).sidecar.state).toBe('serving');
 
@@ -541,4 +543,30 @@ describe('fails open', () => {
       expect(text).not.toContain(SECRET);
     }
   });
+});
+
+test('a start at whose socket nobody listens says so at once, and once, and when somebody does', async () => {
+  const socket = join(folder, 'late.sock');
+  const other = await startGateway({
+    env: { LOOP_DETECTION_ENABLED: 'true', LOOP_EMBEDDING_SIDECAR_UDS: socket },
+  });
+  try {
+    await expect.poll(() => other.output(), { timeout: 5_000 }).toContain('embedding_sidecar_absent');
+    const line = other
+      .output()
+      .split('\n')
+      .find((text) => text.includes('embedding_sidecar_absent'));
+    expect(JSON.parse(line ?? '')).toMatchObject({
+      level: 'warn',
+      socket,
+      msg: expect.stringContaining('LOOP_EMBEDDING_SIDECAR_UDS'),
+    });
+    expect((await fetch(`${other.url}/readyz`)).status).toBe(200);
+    const late = await serveAt(socket);
+    await expect.poll(() => other.output(), { timeout: 5_000 }).toContain('embedding_sidecar_ready');
+    await late.close();
+  } finally {
+    expect(await other.stop()).toBe(0);
+  }
+  expect(other.output().match(/embedding_sidecar_absent/g)).toHaveLength(1);
 });

@@ -173,6 +173,14 @@ export class SemanticLoopEvents {
       );
   }
 
+  /** Of one that somebody else runs, at the start. */
+  sidecarAbsent(socketPath: string): void {
+    this.#logger.warn(
+      { event: 'embedding_sidecar_absent', socket: socketPath },
+      'nobody answers at LOOP_EMBEDDING_SIDECAR_UDS; calls go on without it until somebody does',
+    );
+  }
+
   view(): Omit<SystemView['semantic_loop'], 'timeout_ms'> {
     const nowMs = this.#clock.nowMs();
     const recent: number[] = [];

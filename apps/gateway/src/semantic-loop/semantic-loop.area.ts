@@ -28,6 +28,8 @@ import { SemanticLoopEvents } from './semantic-loop-events.js';
 import { SidecarProcess } from './sidecar-process.js';
 import { SidecarStatus } from './sidecar-status.js';
 
+/** A sidecar that somebody else runs has so long to answer a gateway that starts, before it is said that it does not. */
+const FIRST_ANSWER_MS = 1_000;
 /** Loops shown at once in the live snapshot. */
 const SNAPSHOT_COUNT = 50;
 
@@ -105,7 +107,16 @@ export class SemanticLoopArea {
 
   /** Once the gateway listens: it does not wait for its sidecar, and does not share its first moments with it. */
   startSidecar(): void {
-    this.#process?.start();
+    if (this.#process !== null) this.#process.start();
+    else if (this.#client !== null) this.#sayIfAbsent();
+  }
+
+  /** Where nobody ever listened nothing changes, and the first to hear of it would be a call that goes on without its check. */
+  #sayIfAbsent(): void {
+    const look = () => {
+      if (!this.embedding.isReady && !this.#isStopping) this.events.sidecarAbsent(this.#socketPath);
+    };
+    setTimeout(look, FIRST_ANSWER_MS).unref();
   }
 
   /** After the last call: what was found is kept. Never rejects. */
@@ -128,9 +139,13 @@ export class SemanticLoopArea {
     };
   }
 
+  get #socketPath(): string {
+    return this.#process?.socketPath ?? resolve(this.#config.embeddingSidecarSocket as string);
+  }
+
   #connect(): SidecarClient {
     return new SidecarClient({
-      socketPath: this.#process?.socketPath ?? resolve(this.#config.embeddingSidecarSocket as string),
+      socketPath: this.#socketPath,
       onState: (isReady) => {
         this.#status.noteChanged(isReady);
         this.#process?.noteReached(isReady);
