@@ -178,7 +178,7 @@ export class DecisionLogArea {
     );
     this.registry.start();
     this.#topology.start();
-    this.#retention.start();
+    this.#retention.start(this.#newestStoredMs());
     this.#stats.start({
       latency: () => this.events.latency(),
       liveSessionCount: (tenantId) => this.registry.liveCountOf(tenantId),
@@ -192,6 +192,13 @@ export class DecisionLogArea {
     this.#stats.stop();
     this.#retention.stop();
     await this.registry.stop();
+  }
+
+  #newestStoredMs(): number | null {
+    let newestMs: number | null = null;
+    for (const [, { last_seen_ms }] of this.registry.entries())
+      newestMs = Math.max(newestMs ?? last_seen_ms, last_seen_ms);
+    return newestMs;
   }
 
   #endSession(key: SessionKey): void {

@@ -24,7 +24,7 @@ test('a run that takes longer than a minute is not joined by others', async () =
     { enforceRetention },
     events,
   );
-  retention.start();
+  retention.start(null);
   await vi.advanceTimersByTimeAsync(3 * 60_000);
   expect(enforceRetention).toHaveBeenCalledTimes(1);
   finish();

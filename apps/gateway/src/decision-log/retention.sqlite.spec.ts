@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SqliteStore } from '#adapters/sqlite';
 import { RUNTIME_CONFIG_DEFAULTS, type RuntimeConfigSource } from '#contracts';
 import { buildStepRow, FakeClock } from '#testing';
-import { BELIEVED_AFTER_MS, Retention, SET_FORWARD_MS } from './retention.js';
+import { BELIEVED_AFTER_MS, Retention, SET_FORWARD_MS, START_AHEAD_MS } from './retention.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -88,16 +88,41 @@ test('while it is doubted, what is old by the time before goes as ever', async (
   expect(await left()).toEqual(['young']);
 });
 
-test('a clock that is set back is believed at once, and so is what a start finds', async () => {
+test('a clock that is set back is believed at once', async () => {
   await receive('before');
   clock.set(clock.nowMs() - 365 * DAY_MS);
   await receive('behind');
   await pass(KEPT_MS + DAY_MS);
   // Stamped earlier, but behind what is young: it waits for that.
   expect(await left()).toEqual(['before', 'behind']);
-  clock.set(clock.nowMs() + 365 * DAY_MS);
+});
+
+/** The next process, at whose start the clock is so far ahead of what is stored last. */
+async function startAgain(aheadMs: number): Promise<void> {
+  const newestMs = clock.nowMs();
+  clock.set(newestMs + aheadMs);
   await store.close();
   await start();
+  retention.start(newestMs);
+  retention.stop();
   await retention.enforce();
+}
+
+test('a start on a clock that is far ahead deletes nothing by it, until it has stood', async () => {
+  await receive('before');
+  await startAgain(365 * DAY_MS);
+  expect(await left()).toEqual(['before']);
+  expect(warnings).toEqual([expect.stringContaining('the clock is 8760.0 h ahead')]);
+  await pass(BELIEVED_AFTER_MS);
   expect(await left()).toEqual([]);
+  expect(warnings).toHaveLength(1);
+});
+
+test('a start within a day of what is stored last goes by its clock', async () => {
+  await receive('old');
+  await pass(KEPT_MS);
+  await receive('young');
+  await startAgain(START_AHEAD_MS);
+  expect(await left()).toEqual(['young']);
+  expect(warnings).toEqual([]);
 });

@@ -1,7 +1,8 @@
 /**
  * Deletes what is older or larger than the runtime configuration allows, once a minute. A wall clock that is set forward
  * makes everything old at a stroke, be it by mistake or because a machine slept: age goes by the time before, until the new
- * one has stood for hours. One that is set back is believed at once, for it deletes less. What a start finds is not doubted.
+ * one has stood for hours. One that is set back is believed at once, for it deletes less. A start knows of the time before by
+ * what is stored last: where the clock is days ahead of that, nobody ran for days, or it is wrong, and a wait harms neither.
  */
 import {
   type DecisionStore,
@@ -18,7 +19,9 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Ahead of the steady clock by more than this since the last run, the wall clock has been set. */
 export const SET_FORWARD_MS = HOUR_MS;
-/** ... and is believed after this. */
+/** At a start, ahead of the newest that is stored: less is a night without agents. */
+export const START_AHEAD_MS = DAY_MS;
+/** A doubted clock is believed after this. */
 export const BELIEVED_AFTER_MS = 12 * HOUR_MS;
 
 export class Retention {
@@ -38,7 +41,9 @@ export class Retention {
     this.#offsetMs = clock.nowMs() - clock.steadyMs();
   }
 
-  start(): void {
+  /** @param newestStoredMs null: nothing is stored */
+  start(newestStoredMs: number | null): void {
+    this.#doubtStart(newestStoredMs);
     this.#timer = setInterval(() => void this.enforce(), INTERVAL_MS);
     this.#timer.unref();
   }
@@ -69,6 +74,11 @@ export class Retention {
     }
   }
 
+  #doubtStart(newestStoredMs: number | null): void {
+    if (newestStoredMs === null || this.clock.nowMs() - newestStoredMs <= START_AHEAD_MS) return;
+    this.#offsetMs = newestStoredMs - this.clock.steadyMs();
+  }
+
   /** Now, or what it would be had nobody set the clock forward. */
   #believedMs(): number {
     const steadyMs = this.clock.steadyMs();
@@ -86,8 +96,8 @@ export class Retention {
 
   #tellDoubt(aheadMs: number): void {
     this.events.warn(
-      `the clock is ${(aheadMs / HOUR_MS).toFixed(1)} h ahead of the time that has passed; nothing is deleted for its age ` +
-        `by it for ${BELIEVED_AFTER_MS / HOUR_MS} h: if it is wrong, set it right before`,
+      `the clock is ${(aheadMs / HOUR_MS).toFixed(1)} h ahead of the time that was known last; nothing is deleted for its ` +
+        `age by it for ${BELIEVED_AFTER_MS / HOUR_MS} h: if it is wrong, set it right before`,
     );
   }
 

@@ -113,6 +113,23 @@ describe('enforceRetention', () => {
     expect((await store.violations({ tenant_id: 'default', limit: 9 })).items).toHaveLength(1);
   });
 
+  it.each([40, 150])(
+    'is not misled by %i steps that a wrong clock has stamped with a time to come',
+    async (count) => {
+      const body = JSON.stringify({ filler: 'x'.repeat(3_000) });
+      const wrong = Array.from({ length: count }, (_, index) => stepAt(9_000_000 + index, { body }));
+      const right = Array.from({ length: 1_500 }, (_, index) => stepAt(1_000 + index, { body }));
+      await store.appendSteps([...wrong, ...right]);
+      await store.appendViolation('default', violationAt(999));
+      for (let at = 0; at < 50; at += 1) await store.appendViolation('default', violationAt(2_000 + at));
+      const { deleted_count } = await store.enforceRetention({ beforeMs: null, bytesMax: 4_500_000 });
+      expect(deleted_count).toBeGreaterThan(count);
+      expect(deleted_count).toBeLessThan(1_000);
+      expect((await store.violations({ tenant_id: 'default', limit: 99 })).items).toHaveLength(50);
+      expect((await traces())[0]).not.toContain('at-900');
+    },
+  );
+
   it('bounds a database that grows by calls, by age and by size, and keeps incidents, sums and documents', async () => {
     const proxy = new SqliteProxyStore(store.database);
     const filler = 'x'.repeat(2_000);

@@ -14,6 +14,8 @@ import type { StepTable } from './step-table.js';
 const PIECE_COUNT = 100;
 /** Session rows of one piece, which begins with some 10 ms of work for all of them. */
 const SESSION_PIECE_COUNT = 500;
+/** A row is no younger than what came so many rows after it: with these, a clock that was wrong for a time is seen through. */
+const LATER_BY = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 /** Pages given back to the file system in one piece. */
 const SHRINK_PAGES = 500;
 /** Below this share of free pages a file is left as it is: new rows will fill them. */
@@ -74,9 +76,9 @@ export class Retention {
   deleteOldest(bytesMax: number, afterSeq: number): RetentionPiece {
     if (this.#usedBytes() <= bytesMax) return { deleted_count: 0, nextSeq: null };
     const rows = AGED_TABLES.flatMap((table) =>
-      this.#oldest(table, table === 'steps' ? afterSeq : 0).map((row) => ({ table, row })),
+      this.#aged(table, this.#oldest(table, table === 'steps' ? afterSeq : 0)),
     )
-      .sort((left, right) => left.row.at_ms - right.row.at_ms)
+      .sort((left, right) => left.atMs - right.atMs)
       .slice(0, PIECE_COUNT);
     if (rows.length === 0) return { deleted_count: 0, nextSeq: null };
     let deleted = 0;
@@ -113,6 +115,27 @@ export class Retention {
     return this.#database
       .prepare(`${OLDEST[table]} seq > ? ORDER BY seq LIMIT ?`)
       .all(afterSeq, PIECE_COUNT) as AgedRow[];
+  }
+
+  /**
+   * With the times to compare them by across the kinds: what is stamped with a time to come is as old as the oldest that came
+   * after it. Taken at its word it would stand as the youngest of all, and every other kind go before it.
+   */
+  #aged(table: AgedTable, rows: AgedRow[]): { table: AgedTable; row: AgedRow; atMs: number }[] {
+    const last = rows.at(-1);
+    if (last === undefined) return [];
+    const later = this.#database.prepare(`${OLDEST[table]} seq > ? ORDER BY seq LIMIT 1`);
+    let atMs = LATER_BY.reduce((earliest, count) => {
+      const row = later.get(last.seq + count) as AgedRow | undefined;
+      return row === undefined ? earliest : Math.min(earliest, row.at_ms);
+    }, Number.POSITIVE_INFINITY);
+    return rows
+      .reverse()
+      .map((row) => {
+        atMs = Math.min(atMs, row.at_ms);
+        return { table, row, atMs };
+      })
+      .reverse();
   }
 
   #delete(table: AgedTable, rows: AgedRow[]): number {
