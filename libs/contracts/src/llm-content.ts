@@ -32,9 +32,11 @@ export interface NewestTurn {
   attachment_digests: string[];
   /**
    * The last turn and the model's words behind it, as JSON, of a request that ends in them and so brings nothing new: an
-   * answer to be gone on with. Absent: it ends otherwise.
+   * answer to be gone on with, or a prefill too long to be known as one. Absent: it ends otherwise.
    */
   continued?: string;
+  /** Text of the user messages in that turn which hold nothing else. New behind a prefill, but not where an answer is gone on with. */
+  continued_text?: string;
 }
 
 export interface LlmRequest {

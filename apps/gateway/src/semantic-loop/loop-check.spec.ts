@@ -58,7 +58,7 @@ const question = (changes: Partial<LoopQuestion> = {}): LoopQuestion => ({
   sessionKey: sessionKey('default', 's1'),
   callId: 'call-1',
   prompt: 'Where is my parcel?',
-  isOwn: null,
+  counts: () => true,
   traceParent: '00-trace',
   gone: new Promise(() => {}),
   ...changes,
@@ -81,7 +81,7 @@ test('a loop is handed on with what the sidecar says of it', async () => {
 
 test('what another conversation of the same session asked is no loop of this one', async () => {
   const { check, told } = setUp(async () => ({ ...LOOP, similar_prompt: 'Where is it?' }));
-  const ask = (own: string) => check.ask(question({ isOwn: (similar) => similar === own }));
+  const ask = (own: string) => check.ask(question({ counts: (similar) => similar === own }));
   expect((await ask('Where was it?')).kind).toBe('clear');
   expect((await ask('Where is it?')).kind).toBe('loop');
   expect(told).toEqual(['clear', 'loop']);

@@ -26,8 +26,8 @@ export interface LoopQuestion {
   sessionKey: SessionKey;
   callId: string;
   prompt: string;
-  /** Whether an earlier prompt, as `excerptOf` sent it, is of this conversation; null: whatever its session has is. */
-  isOwn: ((similarPrompt: string) => boolean) | null;
+  /** Whether an earlier prompt of the session, as `excerptOf` sent it, is one that this one repeats. */
+  counts: (similarPrompt: string) => boolean;
   traceParent: string | null;
   /** Resolves when nobody waits for the call any more. */
   gone: Promise<unknown>;
@@ -88,7 +88,7 @@ export class LoopCheck {
         events.checked('left', null);
         return CLEAR;
       }
-      const isAnothers = answer.loop_detected && question.isOwn?.(answer.similar_prompt) === false;
+      const isAnothers = answer.loop_detected && !question.counts(answer.similar_prompt);
       events.checked(isAnothers ? 'clear' : resultOf(answer), tookMs);
       return answer.loop_detected && !isAnothers ? { kind: 'loop', answer } : CLEAR;
     } catch (error) {

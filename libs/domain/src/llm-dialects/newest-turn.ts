@@ -1,13 +1,15 @@
 /** Where the model's last word ends in a list of messages: what comes after it is what a request brings. */
 import type { NewestTurn } from '#contracts';
 import { DIALECT_LIMITS } from './dialect-limits.js';
-import { asJsonText, asRecord, asText, type JsonRecord } from './read-json.js';
+import { asJsonText, asList, asRecord, asText, type JsonRecord } from './read-json.js';
 
-export const emptyTurn = (continued?: string): NewestTurn => ({
+type ContinuedTurn = Pick<NewestTurn, 'continued' | 'continued_text'>;
+
+export const emptyTurn = (continued: ContinuedTurn = {}): NewestTurn => ({
   user_text: '',
   tool_results: [],
   attachment_digests: [],
-  ...(continued !== undefined && { continued }),
+  ...continued,
 });
 
 export interface NewestBounds {
@@ -15,14 +17,14 @@ export interface NewestBounds {
   start: number;
   /** Index after its last message: less than the list's length where the client ends with a prefill. */
   end: number;
-  /** @see NewestTurn.continued */
-  continued: string | undefined;
+  /** Of a request that brings nothing new. @see NewestTurn.continued */
+  continued: ContinuedTurn | undefined;
 }
 
 /**
  * A short assistant text at the very end is a prefill: words the client puts into the model's mouth, so the turn it
- * belongs to is the one before it. A long one is an answer being continued, which brings nothing new; but a client that
- * has the same one continued again and again repeats itself, which only the whole of it can tell.
+ * belongs to is the one before it. A long one is an answer being continued, which brings nothing new, or a prefill that nobody
+ * can tell from one; a client that has the same one continued again and again repeats itself.
  *
  * @param isModel whether the model said this message
  * @param plainText the message's text if it holds nothing but text, else null
@@ -51,17 +53,34 @@ export function startOfTurn(messages: readonly unknown[], end: number, isModel: 
   return start;
 }
 
-/** @param end behind a message of the model, or of nothing at all */
+/**
+ * @param end behind a message of the model, or of nothing at all
+ * @returns undefined where there is nothing
+ */
 export function continuedTurn(
   messages: readonly unknown[],
   end: number,
   isModel: IsModel,
-): string | undefined {
+): ContinuedTurn | undefined {
   let start = end;
   while (start > 0 && isModelAt(messages, start - 1, isModel)) start -= 1;
   // What the system says is no part of a turn, and may tell the time.
   const turn = messages.slice(startOfTurn(messages, start, isModel)).filter((message) => !isSystem(message));
-  return turn.length === 0 ? undefined : asJsonText(turn);
+  if (turn.length === 0) return undefined;
+  const texts = turn.map((message) => userWords(asRecord(message))).filter((text) => text !== null);
+  return { continued: asJsonText(turn), continued_text: texts.join('\n') };
+}
+
+/** Of a message of the user's that holds nothing but text, in any vendor's shape; of any other null. */
+function userWords(message: JsonRecord | undefined): string | null {
+  if (message === undefined || (message.role ?? 'user') !== 'user') return null;
+  const content = message.content ?? message.parts;
+  if (typeof content === 'string') return content;
+  const texts = asList(content).map((value) => {
+    const { type = 'text', text } = asRecord(value) ?? {};
+    return (type === 'text' || type === 'input_text') && typeof text === 'string' ? text : null;
+  });
+  return texts.length === 0 || texts.includes(null) ? null : texts.join('\n');
 }
 
 function isModelAt(messages: readonly unknown[], index: number, isModel: IsModel): boolean {

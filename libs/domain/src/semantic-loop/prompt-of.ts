@@ -7,13 +7,14 @@ export const PROMPT_WORDS_MIN = 3;
 export const PROMPT_LETTERS_MIN = 20;
 
 /**
- * Newly delivered user text; null for a turn that brings none, such as one with tool results alone, or too little to
+ * Newly delivered user text, or that in front of the model's words with which the request ends; null for a turn that brings none, such as one with tool results alone, or too little to
  * be asked twice. Never the whole conversation: a long one, cut to what a model reads, would look the same for ever.
  *
  * @see design, section 8
  */
 export function promptOf({ newest }: Pick<LlmRequest, 'newest'>): string | null {
-  return saysEnough(newest.user_text) ? newest.user_text : null;
+  const text = newest.user_text || (newest.continued_text ?? '');
+  return saysEnough(text) ? text : null;
 }
 
 /** An ideograph is a word by itself; of others no more is read than is enough. */

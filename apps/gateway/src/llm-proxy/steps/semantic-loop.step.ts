@@ -60,14 +60,19 @@ async function checkPrompt(
   const sessionKey = call.sessionKey as SessionKey;
   const gone = deferred();
   call.onGone = () => gone.resolve();
-  const isOwn = call.isSessionInferred ? (similar: string) => hasAsked(call, similar) : null;
+  // Read now: the call lets go of it.
+  const isGoneOnWith = call.request?.newest.continued !== undefined;
+  const asSent = cutPrompt(excerptOf(prompt));
+  // What an answer is gone on with for stands in front of it as it was asked; in other words it is asked again.
+  const counts = (similar: string) =>
+    !(isGoneOnWith && similar === asSent) && (!call.isSessionInferred || hasAsked(call, similar));
   const question = {
     tenantId,
     sessionId,
     sessionKey,
     callId,
     prompt,
-    isOwn,
+    counts,
     traceParent,
     gone: gone.promise,
   };
