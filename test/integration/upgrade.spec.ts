@@ -86,6 +86,47 @@ test('an answer that takes longer than a second comes all the same', async () =>
   ]);
 });
 
+test.each([[[500, 0]], [[0, 500]], [[300, 100, 0]]])(
+  'requests that offer it and are sent ahead are answered in their order, whichever is ready first (%j ms)',
+  async (delays) => {
+    upstream.script(async ({ json }, response) => {
+      const content = (json as any).messages[0].content as string;
+      await new Promise((resolve) => setTimeout(resolve, delays[Number(content)]));
+      respondJson(response, 200, { choices: [], said: `answer-${content}` });
+    });
+    const { port, hostname } = new URL(gateway.url);
+    const socket = connect(Number(port), hostname);
+    let seen = '';
+    socket.on('data', (bytes) => {
+      seen += bytes.toString('latin1');
+    });
+    socket.write(delays.map((_, at) => post('/proxy/openai/v1/chat/completions', chat(String(at)))).join(''));
+    const said = () => [...seen.matchAll(/answer-\d/g)].map(([text]) => text);
+    await expect.poll(said, { timeout: 5_000 }).toEqual(delays.map((_, at) => `answer-${at}`));
+    expect(seen.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(delays.length);
+    socket.destroy();
+  },
+);
+
+test.each(['resets', 'closes'])(
+  'a client that %s its connection while an offer waits takes its call with it, and nothing else',
+  async (how) => {
+    upstream.script(() => {});
+    const { port, hostname } = new URL(gateway.url);
+    const socket = connect(Number(port), hostname);
+    socket.write(post('/proxy/openai/v1/chat/completions', chat('first')));
+    await expect.poll(() => upstream.calls.length).toBe(1);
+    socket.write(post('/proxy/openai/v1/chat/completions', chat('second')));
+    // Whoever has an answer to a later request has seen what came before it.
+    expect(await sendAll([post('/v1/decision-logs', log())])).toEqual(['HTTP/1.1 202 Accepted']);
+    if (how === 'resets') socket.resetAndDestroy();
+    else socket.end();
+    await upstream.calls[0]?.aborted;
+    expect(await sendAll([post('/v1/decision-logs', log())])).toEqual(['HTTP/1.1 202 Accepted']);
+    expect(upstream.calls).toHaveLength(1);
+  },
+);
+
 test('a WebSocket through the proxy, which no guard could read, is refused in words', async () => {
   upstream.script((_call, response) => respondJson(response, 200, {}));
   const handshake = {

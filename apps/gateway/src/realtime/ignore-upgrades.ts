@@ -5,18 +5,47 @@
  *
  * @see RFC 9110, section 7.8
  */
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 /** What the offer consists of: without it the request means the same. */
 const OFFER: ReadonlySet<string> = new Set(['connection', 'upgrade', 'http2-settings']);
 
 /** @param pathTaken how the URLs begin whose offers somebody else takes */
 export function ignoreUpgrades(server: Server, pathTaken: string): void {
+  const latest = new WeakMap<Duplex, ServerResponse>();
+  server.on('request', ({ socket }, response) => latest.set(socket, response));
   server.on('upgrade', (request, socket, firstBytes) => {
     if (request.url?.startsWith(pathTaken)) return;
     // The connection begins anew, with the same request at its head.
-    socket.unshift(Buffer.concat([headWithoutOffer(request), firstBytes]));
-    server.emit('connection', socket);
+    const beginAnew = () => {
+      // As long as it waits for a request: the answer before this one has begun that wait.
+      (socket as Socket).setTimeout(server.timeout);
+      socket.unshift(Buffer.concat([headWithoutOffer(request), firstBytes]));
+      server.emit('connection', socket);
+    };
+    const ahead = latest.get(socket);
+    if (ahead === undefined || hasLeft(ahead)) beginAnew();
+    else awaitAnswer(socket, ahead, beginAnew);
+  });
+}
+
+/** Wholly: one that waits for its own turn has no socket either, but something to send. */
+const hasLeft = (response: ServerResponse): boolean => response.writableFinished && response.socket === null;
+
+/**
+ * To a request that was sent ahead of another whose answer is still to come, Node's new connection would have an answer that it
+ * never sends. Nobody else listens to the socket meanwhile: that its client leaves, or breaks, is seen here.
+ */
+function awaitAnswer(socket: Duplex, ahead: ServerResponse, whenSent: () => void): void {
+  const onGone = () => socket.destroy();
+  socket.on('error', onGone).on('end', onGone);
+  socket.read(0);
+  ahead.once('close', () => {
+    if (socket.destroyed || !socket.writable) return;
+    socket.off('error', onGone).off('end', onGone);
+    whenSent();
   });
 }
 
