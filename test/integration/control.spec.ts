@@ -1,5 +1,5 @@
 /** Human in the loop over HTTP, against a real gateway: commands, what agents are told, what survives a restart. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -239,4 +239,53 @@ describe('the audit', () => {
     await expect(verify()).rejects.toMatchObject({ code: 1 });
     expect((await gateway.operator('GET', '/v1/audit/verify')).body.ok).toBe(true);
   });
+});
+
+/** An agent in a process of its own that polls for ever, and writes down each answer's state. */
+const POLLER = `
+  let after = '';
+  for (;;) {
+    const answer = await fetch(process.env.POLL_URL + '?wait_s=55' + after, {
+      headers: { authorization: 'Bearer ' + process.env.POLL_KEY },
+    });
+    const { state, cursor } = await answer.json();
+    process.stdout.write(state + '\\n');
+    after = '&after=' + cursor;
+  }
+`;
+
+test('a poller that is stopped in the middle of a poll holds nobody up, and learns what it missed when it goes on', async () => {
+  await post('frozen');
+  await command('frozen', 'pause', { reason: 'a cursor to begin with' });
+  const child = spawn(process.execPath, ['--input-type=module', '-e', POLLER], {
+    env: { POLL_URL: `${gateway.url}/v1/sessions/frozen/control`, POLL_KEY: gateway.agentKey },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let seen = '';
+  child.stdout.on('data', (text) => {
+    seen += text;
+  });
+  const states = () => seen.trim().split('\n');
+  const hanging = async () =>
+    /^observatory_hitl_polls_hanging (\d+)$/m.exec(await (await fetch(`${gateway.url}/metrics`)).text())?.[1];
+  try {
+    await expect.poll(states).toEqual(['paused']);
+    await expect.poll(hanging).toBe('1');
+    child.kill('SIGSTOP');
+    expect((await command('frozen', 'resume')).status).toBe(200);
+    await expect.poll(hanging).toBe('0');
+    expect((await command('frozen', 'pause', { reason: 'again' })).status).toBe(200);
+    // Another poll of the same session is answered meanwhile.
+    expect((await poll('frozen')).state).toBe('paused');
+    expect(states()).toEqual(['paused']);
+    child.kill('SIGCONT');
+    await expect.poll(states).toEqual(['paused', 'active', 'paused']);
+    await expect.poll(hanging).toBe('1');
+    // One that is stopped and never goes on leaves nothing behind.
+    child.kill('SIGSTOP');
+    child.kill('SIGKILL');
+    await expect.poll(hanging).toBe('0');
+  } finally {
+    child.kill('SIGKILL');
+  }
 });

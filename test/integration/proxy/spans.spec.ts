@@ -188,6 +188,72 @@ test('a collector that is gone costs spans and no call, and is told of once', as
   await expect.poll(() => gateway.output()).toContain('spans_accepted');
 });
 
+test('one that hangs while calls flood in costs no call and holds no more than its bound', async () => {
+  await start({ LOG_LEVEL: 'warn' });
+  collector.answer = () => {};
+  upstream.script((_call, response) => respondJson(response, 200, { choices: [] }));
+  const url = `${gateway.url}/agents/flood/proxy/openai/v1/chat/completions`;
+  const headers = { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' };
+  await gateway.operator('PATCH', '/v1/agents/flood/kill-switch', { enabled: false });
+  let asked = 0;
+  const one = async () => {
+    asked += 1;
+    const messages = [{ role: 'user', content: `Question ${asked * 7919}` }];
+    const body = JSON.stringify({ model: 'gpt-4o-mini', messages });
+    const response = await fetch(url, { method: 'POST', headers, body });
+    await response.arrayBuffer();
+    return response.status;
+  };
+  const countOf = async (outcome: string) =>
+    Number((await metric(`observatory_spans_total{outcome="${outcome}"}`))?.split(' ')[1] ?? 0);
+  // Until there is no place left, and then some more.
+  const statuses = new Set<number>();
+  while ((await countOf('dropped')) === 0 && asked < 20_000) {
+    const round = Array.from({ length: 16 }, async () => {
+      for (let n = 0; n < 20; n += 1) statuses.add(await one());
+    });
+    await Promise.all(round);
+  }
+  expect(statuses).toEqual(new Set([200]));
+  expect(await countOf('dropped')).toBeGreaterThan(0);
+  expect(await countOf('exported')).toBe(0);
+  expect(upstream.calls).toHaveLength(asked);
+  // What hangs would keep the end waiting for as long as a batch may take.
+  await collector.close();
+}, 120_000);
+
+test('a call that was held tells so, and how long, once it has ended', async () => {
+  await start();
+  const session = 's-1';
+  upstream.script(always(openaiChat, { text: 'ok' }));
+  await ask();
+  await expect.poll(async () => (await gateway.operator('GET', `/v1/sessions/${session}`)).status).toBe(200);
+  await collector.arrived(1);
+  const before = spans().length;
+  await gateway.operator('POST', `/v1/sessions/${session}/pause`, { reason: 'look' });
+  const asked = ask({ traceparent: `00-${TRACE_ID}-${CALLER_SPAN_ID}-01` });
+  await expect
+    .poll(async () => (await gateway.operator('GET', `/v1/held-calls?session_id=${session}`)).body.items)
+    .toHaveLength(1);
+  // Longer than spans wait for a batch: one that has not ended is in none.
+  await sleep(1_500);
+  expect(spans()).toHaveLength(before);
+  await gateway.operator('POST', `/v1/sessions/${session}/resume`);
+  await asked;
+  await expect.poll(() => spans().length).toBeGreaterThan(before);
+  const [whole, ...steps] = spans().slice(before);
+  const msOf = ({ startTimeUnixNano, endTimeUnixNano }: Span) =>
+    Number(BigInt(endTimeUnixNano) - BigInt(startTimeUnixNano)) / 1e6;
+  const [hold, forward] = ['hold', 'forward'].map((name) => steps.find((step) => step.name === name) as Span);
+  expect(hold).toMatchObject({ traceId: TRACE_ID, parentSpanId: whole?.spanId });
+  expect(msOf(hold as Span)).toBeGreaterThan(1_400);
+  expect(msOf(whole as Span)).toBeGreaterThan(msOf(hold as Span));
+  expect(Number(attributesOf(whole as Span)['observatory.held_ms'])).toBeGreaterThan(1_400);
+  expect(BigInt(forward?.startTimeUnixNano ?? 0)).toBeGreaterThanOrEqual(
+    BigInt(hold?.endTimeUnixNano ?? 0) - 1_000_000n,
+  );
+});
+
 test('without one nothing is sent, and no trace begins', async () => {
   await start({ OTEL_TRACES_EXPORTER: 'none' });
   upstream.script(always(openaiChat, { text: 'ok' }));
