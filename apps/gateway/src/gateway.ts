@@ -29,6 +29,7 @@ import { watchUnusedConnections } from './health/unused-connections.js';
 import { CONTROL_DESK } from './hitl/control-desk.js';
 import { HitlDesk } from './hitl/hitl-desk.js';
 import { LlmCacheArea } from './llm-cache/llm-cache.area.js';
+import { FairShare } from './llm-proxy/fair-share.js';
 import { LlmProxyArea } from './llm-proxy/llm-proxy.area.js';
 import { lostCallRoute } from './llm-proxy/lost-call.route.js';
 import type { ProxyRoute } from './llm-proxy/proxy-route.js';
@@ -152,6 +153,8 @@ async function assemble(
       refusal,
       rate,
       limits: config,
+      // Who gets nothing is counted with all that is refused.
+      bodyBytes: new FairShare({ max: LIMITS.inflightBytesMax, onFull: () => {} }),
       sendError: createSendRawError({ logger, ids: randomIds }),
       events: area.events,
     }),

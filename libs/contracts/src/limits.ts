@@ -7,6 +7,8 @@ export const LIMITS = {
   bodyBytesMax: 10 * 1024 * 1024,
   /** Request body after gzip, deflate or br is undone. */
   inflatedBytesMax: 32 * 1024 * 1024,
+  /** Bodies of DecisionLogs that are being read or worked on, inflated, over all senders; one tenant gets half. */
+  inflightBytesMax: 256 * 1024 * 1024,
   /** A sender gets this long to deliver its whole body. */
   bodyTimeoutMs: 10_000,
   /** DecisionLogs in one array or NDJSON body. */

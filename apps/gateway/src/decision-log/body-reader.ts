@@ -25,11 +25,16 @@ export interface BodyLimits {
   bodyTimeoutMs: number;
 }
 
+/** False: so many bytes more have no room now, and nothing was taken. */
+export type TakeBytes = (byteCount: number) => boolean;
+
+const RETRY_AFTER_SECONDS = 2;
+
 /**
- * The whole body, inflated.
- * @throws ObservatoryError payload_too_large, body_timeout, unsupported_media_type, invalid_request
+ * The whole body, inflated. What it comes to is taken as it comes, and stays taken.
+ * @throws ObservatoryError payload_too_large, too_many_bytes, body_timeout, unsupported_media_type, invalid_request
  */
-export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+export function readBody(request: IncomingMessage, limits: BodyLimits, take: TakeBytes): Promise<Buffer> {
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   const decoder = encoding === 'identity' ? null : DECODERS[encoding]?.();
   if (decoder === undefined) {
@@ -41,11 +46,12 @@ export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<
   if (Number(request.headers['content-length'] ?? 0) > limits.bodyBytesMax)
     throw tooLarge('body', limits.bodyBytesMax);
   return decoder
-    ? readInflated(request, decoder, limits)
+    ? readInflated(request, decoder, limits, take)
     : collect(request, request, {
         name: 'body',
         bytesMax: limits.bodyBytesMax,
         timeoutMs: limits.bodyTimeoutMs,
+        take,
       });
 }
 
@@ -53,6 +59,7 @@ async function readInflated(
   request: IncomingMessage,
   decoder: ReturnType<typeof createGunzip>,
   limits: BodyLimits,
+  take: TakeBytes,
 ): Promise<Buffer> {
   let arrivedBytes = 0;
   request.on('data', (chunk: Buffer) => {
@@ -64,7 +71,7 @@ async function readInflated(
   request.pipe(decoder);
   try {
     const { inflatedBytesMax: bytesMax, bodyTimeoutMs: timeoutMs } = limits;
-    return await collect(request, decoder, { name: 'inflated body', bytesMax, timeoutMs });
+    return await collect(request, decoder, { name: 'inflated body', bytesMax, timeoutMs, take });
   } finally {
     request.unpipe(decoder);
     decoder.destroy();
@@ -76,12 +83,13 @@ interface Collection {
   name: string;
   bytesMax: number;
   timeoutMs: number;
+  take: TakeBytes;
 }
 
 function collect(
   request: IncomingMessage,
   source: Readable,
-  { name, bytesMax, timeoutMs }: Collection,
+  { name, bytesMax, timeoutMs, take }: Collection,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -102,6 +110,7 @@ function collect(
     const onData = (chunk: Buffer) => {
       byteCount += chunk.length;
       if (byteCount > bytesMax) settle(tooLarge(name, bytesMax));
+      else if (!take(chunk.length)) settle(noRoom());
       else chunks.push(chunk);
     };
     source.on('data', onData);
@@ -115,6 +124,15 @@ const tooLarge = (name: string, bytesMax: number): ObservatoryError =>
   new ObservatoryError(
     'payload_too_large',
     `The ${name} is larger than ${bytesMax / MIB} MiB; send smaller batches.`,
+  );
+
+const noRoom = (): ObservatoryError =>
+  new ObservatoryError(
+    'too_many_bytes',
+    'Too many bytes of DecisionLogs are on their way; try again in a moment.',
+    {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    },
   );
 
 const cutShort = (): ObservatoryError => new ObservatoryError('invalid_request', 'The body ended early.');

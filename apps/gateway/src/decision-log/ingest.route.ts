@@ -14,6 +14,7 @@ import {
   type RejectedAnswer,
 } from '#contracts';
 import { passedBound } from '../json-bounds.js';
+import type { FairShare } from '../llm-proxy/fair-share.js';
 import { type RawRoute, type SendRawError, sendJson } from '../raw-routes.js';
 import { requireBatchSize } from './batch-size.js';
 import { type BodyLimits, readBody } from './body-reader.js';
@@ -37,6 +38,8 @@ export interface IngestRouteParts {
   refusal: () => IngestRefusal | null;
   rate: IngestRate;
   limits: BodyLimits;
+  /** Of all bodies from their reading to their answers: a small one may inflate to many bytes, and then never end. */
+  bodyBytes: FairShare;
   sendError: SendRawError;
   events: IngestEvents;
 }
@@ -85,7 +88,31 @@ async function handle(
     throw new ObservatoryError(refusal, undefined, { retryAfterSeconds: RETRY_AFTER_SECONDS[refusal] });
   }
   parts.rate.check(principal.key_id);
-  const body = await readBody(request, parts.limits);
+  const { tenant_id } = principal;
+  let takenBytes = 0;
+  const take = (byteCount: number): boolean => {
+    if (!parts.bodyBytes.take(tenant_id, byteCount)) return false;
+    takenBytes += byteCount;
+    return true;
+  };
+  try {
+    await answerBody(
+      parts,
+      principal,
+      { format, body: await readBody(request, parts.limits, take) },
+      response,
+    );
+  } finally {
+    parts.bodyBytes.giveBack(tenant_id, takenBytes);
+  }
+}
+
+async function answerBody(
+  parts: IngestRouteParts,
+  principal: AgentPrincipal,
+  { format, body }: { format: BodyFormat; body: Buffer },
+  response: ServerResponse,
+): Promise<void> {
   const startedMs = performance.now();
   if (!isUtf8(body)) throw new ObservatoryError('invalid_json', 'The body is not valid UTF-8.');
   requireValueCount(body);
