@@ -26,6 +26,21 @@ const ndjson = (lines: unknown[]) =>
 const NDJSON = { 'content-type': 'application/x-ndjson' };
 
 describe('one DecisionLog', () => {
+  test.each(['.', '..', '\ud800'])(
+    'of a session, or an agent, that no URL could name is refused: %j',
+    async (id) => {
+      for (const odd of [
+        { meta: { trace_id: uniqueId('trace'), session_id: id } },
+        { meta: { trace_id: id } },
+        { identity: { agent_id: id } },
+      ]) {
+        const response = await gateway.ingest(buildDecisionLog(odd as never));
+        expect(response.status).toBe(422);
+        expect((await response.json()).detail).toContain('that a URL can name');
+      }
+    },
+  );
+
   test('is stored, scored and answered with 202', async () => {
     const log = logOf(uniqueId('session'));
     const response = await gateway.ingest(log);

@@ -7,6 +7,12 @@ import { z } from 'zod';
 import { LIMITS } from './limits.js';
 
 const id = z.string().min(1).max(LIMITS.idCharsMax);
+/**
+ * Of a session or an agent: one that a URL can name, or no operator could reach it to stop it. Every client takes `.` and `..`,
+ * escaped too, for steps in the path, and half a surrogate pair has no encoding.
+ */
+export const ADDRESSABLE_ID = /^(?!\.{1,2}$)\P{Surrogate}*$/u;
+const addressableId = id.regex(ADDRESSABLE_ID, 'an id that a URL can name, so neither "." nor ".."');
 const optionalId = z.string().max(LIMITS.idCharsMax).nullish();
 const line = z.string().min(1).max(LIMITS.lineCharsMax);
 const optionalLine = z.string().max(LIMITS.lineCharsMax).nullish();
@@ -33,9 +39,13 @@ export const INTERRUPT_SIGNALS = ['pause', 'rewrite', 'inject'] as const;
 
 export const metaSchema = z.object({
   /** One per step. Resent unchanged it is the same step, stored once. */
-  trace_id: id,
+  trace_id: addressableId,
   timestamp: z.string().regex(DATE_TIME, 'an ISO 8601 date and time'),
-  session_id: optionalId,
+  session_id: z
+    .string()
+    .max(LIMITS.idCharsMax)
+    .regex(ADDRESSABLE_ID, 'an id that a URL can name, so neither "." nor ".."')
+    .nullish(),
   /** null or "" = a root step. */
   parent_step_id: optionalId,
   cluster_id: optionalId,
@@ -43,7 +53,7 @@ export const metaSchema = z.object({
 });
 
 export const identitySchema = z.object({
-  agent_id: id,
+  agent_id: addressableId,
   agent_type: id,
   /** Semantic version text; a version never seen before is accepted and logged. */
   capability_version: id,

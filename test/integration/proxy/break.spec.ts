@@ -197,6 +197,18 @@ describe('a request that', () => {
     }
   });
 
+  test.each<{ headers: Record<string, string> }>([
+    { headers: { 'x-observatory-session': '..' } },
+    { headers: { 'x-observatory-session': '.' } },
+    { headers: { 'x-observatory-agent': '..' } },
+  ])('names itself so that no operator could reach it is refused: %j', async (options) => {
+    upstream.script(always(openaiChat, { text: 'fine' }));
+    const response = await post(body('hello'), options);
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain('a URL can name');
+    expect(upstream.calls).toHaveLength(0);
+  });
+
   test('dawdles with its body is cut off', async () => {
     const { port, hostname } = new URL(gateway.url);
     const status = await new Promise((resolve, reject) => {

@@ -9,7 +9,14 @@
  * The same walk counts how long the message is as compact JSON, which tells, without writing it out, whether the text
  * it came from is that JSON already.
  */
-import { ACTION_STATUSES, DATE_TIME, INTERRUPT_SIGNALS, LIMITS, SEVERITIES } from '#contracts';
+import {
+  ACTION_STATUSES,
+  ADDRESSABLE_ID,
+  DATE_TIME,
+  INTERRUPT_SIGNALS,
+  LIMITS,
+  SEVERITIES,
+} from '#contracts';
 
 /** Not plain. Any sum it takes part in is NaN, and a NaN equals no length. */
 const ODD = Number.NaN;
@@ -84,13 +91,15 @@ function metaChars(meta: unknown): number {
     switch (key) {
       case 'trace_id':
         required += 1;
-        chars += requiredChars(value, idCharsMax);
+        chars += addressableChars(requiredChars(value, idCharsMax), value);
         break;
       case 'timestamp':
         required += 1;
         chars += typeof value === 'string' && DATE_TIME.test(value) ? value.length + 2 : ODD;
         break;
       case 'session_id':
+        chars += addressableChars(optionalChars(value, idCharsMax), value);
+        break;
       case 'parent_step_id':
       case 'cluster_id':
       case 'source_app':
@@ -112,6 +121,9 @@ function identityChars(identity: unknown): number {
     chars += key.length + 4;
     switch (key) {
       case 'agent_id':
+        required += 1;
+        chars += addressableChars(requiredChars(value, idCharsMax), value);
+        break;
       case 'agent_type':
       case 'capability_version':
         required += 1;
@@ -126,6 +138,9 @@ function identityChars(identity: unknown): number {
   }
   return required === 3 ? chars : ODD;
 }
+
+const addressableChars = (chars: number, id: unknown): number =>
+  typeof id !== 'string' || ADDRESSABLE_ID.test(id) ? chars : ODD;
 
 function cognitionChars(cognition: unknown): number {
   if (!isObject(cognition)) return ODD;

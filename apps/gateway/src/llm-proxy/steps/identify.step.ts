@@ -3,7 +3,7 @@
  * refused before a byte of the body is read.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { type AgentPrincipal, agentScope, HEADERS, LIMITS } from '#contracts';
+import { ADDRESSABLE_ID, type AgentPrincipal, agentScope, HEADERS, LIMITS } from '#contracts';
 import { textOfHeader } from '#domain/auth';
 import { carriedKeys, queryKey } from '../carried-keys.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
@@ -41,7 +41,8 @@ export const identifyStep = ({ authenticate, agentFor, upstreams }: IdentifyPart
 
     const named = text(headers[HEADERS.agent]);
     const agentId = named === undefined ? (call.target.agentId ?? principal.key_name) : textOfHeader(named);
-    if (agentId.length > LIMITS.idCharsMax || /\p{Cc}/u.test(agentId)) return BAD_AGENT;
+    if (agentId.length > LIMITS.idCharsMax || /\p{Cc}/u.test(agentId) || !ADDRESSABLE_ID.test(agentId))
+      return BAD_AGENT;
     call.agentId = agentId;
     call.scope = agentScope(principal.tenant_id, agentId);
 
@@ -120,7 +121,7 @@ const BAD_AGENT: Verdict = {
   kind: 'refuse',
   decision: 'refused',
   code: 'invalid_request',
-  detail: `x-observatory-agent: give an id of 1 to ${LIMITS.idCharsMax} characters without control characters.`,
+  detail: `x-observatory-agent: give an id of 1 to ${LIMITS.idCharsMax} characters without control characters that a URL can name, so neither "." nor "..".`,
   shouldRetry: false,
 };
 const UNKNOWN_UPSTREAM = {

@@ -3,7 +3,7 @@
  * The bytes are kept as they came, and are what the upstream gets unless a guard has something to say to the model.
  */
 import type { IncomingMessage } from 'node:http';
-import { HEADERS, LIMITS, ObservatoryError, sessionKey } from '#contracts';
+import { ADDRESSABLE_ID, HEADERS, LIMITS, ObservatoryError, sessionKey } from '#contracts';
 import { textOfHeader } from '#domain/auth';
 import { dialectFor, readUnreadRequest } from '#domain/llm-dialects';
 import { type JsonBounds, passedBound } from '../../json-bounds.js';
@@ -39,7 +39,8 @@ export const receiveStep = ({ limits, bodyBytes, retries, continued }: ReceivePa
     const { incoming, path } = call;
     const header = incoming.headers[HEADERS.session];
     const given = typeof header === 'string' && header !== '' ? textOfHeader(header) : null;
-    if (given !== null && given.length > LIMITS.idCharsMax) return BAD_SESSION;
+    if (given !== null && (given.length > LIMITS.idCharsMax || !ADDRESSABLE_ID.test(given)))
+      return BAD_SESSION;
     call.dialect = dialectFor(call.upstream.kind, incoming.method as string, path);
     const hasBody =
       incoming.headers['content-length'] !== undefined || incoming.headers['transfer-encoding'] !== undefined;
@@ -130,6 +131,6 @@ const BAD_SESSION: Verdict = {
   kind: 'refuse',
   decision: 'refused',
   code: 'invalid_request',
-  detail: `x-observatory-session: give an id of at most ${LIMITS.idCharsMax} characters.`,
+  detail: `x-observatory-session: give an id of at most ${LIMITS.idCharsMax} characters that a URL can name, so neither "." nor "..".`,
   shouldRetry: false,
 };

@@ -63,6 +63,14 @@ export const INGEST_ROUTES: readonly Route[] = [
         example: rejected,
       },
     },
-    errors: ['invalid_request', 'body_timeout', 'rate_limited', 'store_busy', 'store_full', 'draining'],
+    errors: [
+      'invalid_request',
+      'body_timeout',
+      'rate_limited',
+      'too_many_bytes',
+      'store_busy',
+      'store_full',
+      'draining',
+    ],
   },
 ];
