@@ -26,11 +26,11 @@ const OFFER = [
   'Upgrade: h2c',
   'HTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA',
 ];
-const post = (path: string, body: string): string =>
+const post = (path: string, body: string, offer: readonly string[] = OFFER): string =>
   [
     `POST ${path} HTTP/1.1`,
     'Host: gateway',
-    ...OFFER,
+    ...offer,
     `Authorization: Bearer ${AGENT_KEY}`,
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
@@ -86,9 +86,15 @@ test('an answer that takes longer than a second comes all the same', async () =>
   ]);
 });
 
-test.each([[[500, 0]], [[0, 500]], [[300, 100, 0]]])(
-  'requests that offer it and are sent ahead are answered in their order, whichever is ready first (%j ms)',
-  async (delays) => {
+test.each([
+  ['all', [500, 0]],
+  ['all', [0, 500]],
+  ['all', [300, 100, 0]],
+  ['the last', [300, 100, 0]],
+  ['the last', [300, 500, 0]],
+] as const)(
+  'of requests sent ahead %s offer it: they are answered in their order, whichever is ready first (%j ms)',
+  async (which, delays) => {
     upstream.script(async ({ json }, response) => {
       const content = (json as any).messages[0].content as string;
       await new Promise((resolve) => setTimeout(resolve, delays[Number(content)]));
@@ -100,7 +106,11 @@ test.each([[[500, 0]], [[0, 500]], [[300, 100, 0]]])(
     socket.on('data', (bytes) => {
       seen += bytes.toString('latin1');
     });
-    socket.write(delays.map((_, at) => post('/proxy/openai/v1/chat/completions', chat(String(at)))).join(''));
+    const offerOf = (at: number) => (which === 'all' || at === delays.length - 1 ? OFFER : []);
+    const ahead = delays.map((_, at) =>
+      post('/proxy/openai/v1/chat/completions', chat(String(at)), offerOf(at)),
+    );
+    socket.write(ahead.join(''));
     const said = () => [...seen.matchAll(/answer-\d/g)].map(([text]) => text);
     await expect.poll(said, { timeout: 5_000 }).toEqual(delays.map((_, at) => `answer-${at}`));
     expect(seen.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(delays.length);

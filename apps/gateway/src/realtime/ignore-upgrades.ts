@@ -14,8 +14,6 @@ const OFFER: ReadonlySet<string> = new Set(['connection', 'upgrade', 'http2-sett
 
 /** @param pathTaken how the URLs begin whose offers somebody else takes */
 export function ignoreUpgrades(server: Server, pathTaken: string): void {
-  const latest = new WeakMap<Duplex, ServerResponse>();
-  server.on('request', ({ socket }, response) => latest.set(socket, response));
   server.on('upgrade', (request, socket, firstBytes) => {
     if (request.url?.startsWith(pathTaken)) return;
     // The connection begins anew, with the same request at its head.
@@ -25,28 +23,35 @@ export function ignoreUpgrades(server: Server, pathTaken: string): void {
       socket.unshift(Buffer.concat([headWithoutOffer(request), firstBytes]));
       server.emit('connection', socket);
     };
-    const ahead = latest.get(socket);
-    if (ahead === undefined || hasLeft(ahead)) beginAnew();
-    else awaitAnswer(socket, ahead, beginAnew);
+    if (answerAhead(socket) === null) beginAnew();
+    else awaitAnswers(socket, beginAnew);
   });
 }
 
-/** Wholly: one that waits for its own turn has no socket either, but something to send. */
-const hasLeft = (response: ServerResponse): boolean => response.writableFinished && response.socket === null;
+/** The one that has the socket; null for none. Node's own mark, for want of a public one that costs nothing per request. */
+const answerAhead = (socket: Duplex): ServerResponse | null =>
+  (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? null;
 
 /**
  * To a request that was sent ahead of another whose answer is still to come, Node's new connection would have an answer that it
  * never sends. Nobody else listens to the socket meanwhile: that its client leaves, or breaks, is seen here.
  */
-function awaitAnswer(socket: Duplex, ahead: ServerResponse, whenSent: () => void): void {
+function awaitAnswers(socket: Duplex, whenSent: () => void): void {
   const onGone = () => socket.destroy();
   socket.on('error', onGone).on('end', onGone);
   socket.read(0);
-  ahead.once('close', () => {
+  // When one closes, Node has given the socket to the next.
+  const look = () => {
+    const ahead = answerAhead(socket);
+    if (ahead !== null) {
+      ahead.once('close', look);
+      return;
+    }
     if (socket.destroyed || !socket.writable) return;
     socket.off('error', onGone).off('end', onGone);
     whenSent();
-  });
+  };
+  look();
 }
 
 function headWithoutOffer({ method, url, httpVersion, rawHeaders, headers }: IncomingMessage): Buffer {
