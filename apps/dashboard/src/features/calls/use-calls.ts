@@ -5,6 +5,7 @@ import type { LlmCall, Page } from '#contracts';
 import { api } from '../../api';
 import { type ListShape, liveOverHistory, splitNewer, useTopic } from '../../realtime';
 import { type CallFilter, callMatcher, callQuery } from './calls-search';
+import { readOn } from './read-on';
 
 const PAGE_ROWS = 100;
 
@@ -27,7 +28,10 @@ export function useCalls(filter: CallFilter): Calls {
   const query = useInfiniteQuery({
     queryKey: ['calls', callQuery(filter)],
     queryFn: ({ pageParam }) =>
-      api.get<Page<LlmCall>>('/v1/calls', { ...callQuery(filter), limit: PAGE_ROWS, cursor: pageParam }),
+      readOn(
+        (cursor) => api.get<Page<LlmCall>>('/v1/calls', { ...callQuery(filter), limit: PAGE_ROWS, cursor }),
+        pageParam,
+      ),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
     staleTime: 0,
