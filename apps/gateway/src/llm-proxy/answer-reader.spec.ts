@@ -7,9 +7,12 @@ import { AnswerReader } from './answer-reader.js';
 
 const CHAT = dialectFor('openai', 'POST', '/chat/completions') as Dialect;
 const EVENT = Buffer.from('data: {"choices":[{"index":0,"delta":{"content":"Hello"}}]}\n\n');
+const LONG_EVENT = Buffer.from(EVENT.toString().replace('Hello', 'x'.repeat(4_096)));
+/** So many of them are read at once. */
+const CHUNKS_TOGETHER = 4;
 const EVENTS = ['content-type', 'text/event-stream'];
 
-test('an event is read once it has left for the client, and not before', async () => {
+test('events are read together, once the last of them has left for the client', async () => {
   const bytesLeft: number[] = [];
   const server = createServer((request, response) => {
     const watched: Dialect = {
@@ -24,12 +27,15 @@ test('an event is read once it has left for the client, and not before', async (
         return reader;
       },
     };
-    const reader = AnswerReader.for(watched, EVENTS, true) as AnswerReader;
-    // In a turn of its own, as an upstream's answer comes.
-    setImmediate(() => {
-      reader.push(EVENT);
-      response.end(EVENT);
-    });
+    const reader = AnswerReader.for(watched, EVENTS, true);
+    // In a turn of its own each, as an upstream's chunks come.
+    const send = (count: number) => {
+      reader.push(LONG_EVENT);
+      response.write(LONG_EVENT);
+      if (count > 1) setImmediate(send, count - 1);
+      else response.end();
+    };
+    setImmediate(send, CHUNKS_TOGETHER);
   }).listen(0);
   await once(server, 'listening');
   const [answer] = (await once(get({ port: (server.address() as AddressInfo).port }), 'response')) as [
@@ -38,12 +44,31 @@ test('an event is read once it has left for the client, and not before', async (
   answer.resume();
   await once(answer, 'end');
   server.close();
-  expect(bytesLeft).toEqual([expect.any(Number)]);
-  expect(bytesLeft[0]).toBeGreaterThan(EVENT.length);
+  expect(bytesLeft).toHaveLength(CHUNKS_TOGETHER);
+  expect(bytesLeft[0]).toBeGreaterThan(CHUNKS_TOGETHER * LONG_EVENT.length);
+});
+
+test('a stream in tiny pieces is read before they are many', async () => {
+  let readCount = 0;
+  const counting: Dialect = {
+    ...CHAT,
+    streamReader: () => ({
+      ...CHAT.streamReader(),
+      push() {
+        readCount += 1;
+      },
+    }),
+  };
+  const reader = AnswerReader.for(counting, EVENTS, true);
+  for (let count = 0; count < 1_000; count += 1) {
+    reader.push(Buffer.from('x'));
+    await null;
+  }
+  expect(readCount).toBeGreaterThan(700);
 });
 
 test('an answer that ends at once is read whole, in the order it came', () => {
-  const reader = AnswerReader.for(CHAT, EVENTS, true) as AnswerReader;
+  const reader = AnswerReader.for(CHAT, EVENTS, true);
   for (const at of [0, 10, 20, 30]) reader.push(EVENT.subarray(at, at === 30 ? undefined : at + 10));
   expect(reader.finish()).toMatchObject({ text: 'Hello' });
 });
@@ -58,8 +83,8 @@ test('a reader that fails leaves the answer unread, and nobody else hurt', async
       },
     }),
   };
-  const reader = AnswerReader.for(failing, EVENTS, true) as AnswerReader;
-  reader.push(EVENT);
+  const reader = AnswerReader.for(failing, EVENTS, true);
+  for (let count = 0; count < CHUNKS_TOGETHER; count += 1) reader.push(LONG_EVENT);
   await new Promise((resolve) => setImmediate(resolve));
   expect(reader.finish()).toBeNull();
 });

@@ -1,7 +1,7 @@
 /**
- * Reads an answer along while it goes by: a stream event by event, a whole answer once it has ended. What it is given it
- * reads a moment later, when it has left for the client. An answer it cannot read (compressed, too large, not what the
- * vendor documents) is passed on all the same and counts as unread.
+ * Reads an answer along while it goes by: a stream some kilobytes at a time, a whole answer once it has ended. No client
+ * waits for it, least of all for the first token: what it is given has left before it is read. An answer it cannot read
+ * (compressed, too large, not what the vendor documents) is passed on all the same and counts as unread.
  */
 import type { LlmAnswer } from '#contracts';
 import type { Dialect, StreamReader } from '#domain/llm-dialects';
@@ -9,10 +9,14 @@ import { headerOf } from './forwarded-headers.js';
 
 /** Of an unstreamed answer; beyond it, it goes unread. */
 const ANSWER_BYTES_READ_MAX = 16 * 1024 * 1024;
+/** Of a stream, read together: some 100 us of work, and what a call under way holds. */
+const TOGETHER_BYTES = 16 * 1024;
+const TOGETHER_COUNT = 256;
 
 export class AnswerReader {
   readonly #dialect: Dialect;
   readonly #stream: StreamReader | null;
+  /** Not read yet. */
   #chunks: Buffer[] = [];
   #byteCount = 0;
   #isUnreadable = false;
@@ -35,21 +39,21 @@ export class AnswerReader {
   }
 
   push(bytes: Buffer): void {
-    const stream = this.#stream;
-    if (stream !== null) {
-      // Node writes to sockets before its next microtask.
-      if (this.#chunks.push(bytes) === 1) queueMicrotask(() => this.#readEvents(stream));
-      return;
-    }
+    this.#chunks.push(bytes);
     this.#byteCount += bytes.length;
-    if (this.#byteCount <= ANSWER_BYTES_READ_MAX) this.#chunks.push(bytes);
-    else this.#chunks = [];
+    if (this.#stream === null) {
+      if (this.#byteCount > ANSWER_BYTES_READ_MAX) this.#chunks = [];
+    } else if (this.#byteCount >= TOGETHER_BYTES || this.#chunks.length >= TOGETHER_COUNT) {
+      this.#byteCount = 0;
+      // Node writes to sockets before its next microtask.
+      queueMicrotask(() => this.#readEvents());
+    }
   }
 
   /** Null: nothing that could be read. Never throws. */
   finish(): LlmAnswer | null {
     if (this.#stream !== null) {
-      this.#readEvents(this.#stream);
+      this.#readEvents();
       return this.#isUnreadable ? null : this.#stream.answer();
     }
     if (this.#chunks.length === 0) return null;
@@ -62,9 +66,9 @@ export class AnswerReader {
   }
 
   /** A reader's error would find nobody above it here, and must not end the process. */
-  #readEvents(stream: StreamReader): void {
+  #readEvents(): void {
     try {
-      for (const bytes of this.#chunks.splice(0)) stream.push(bytes);
+      for (const bytes of this.#chunks.splice(0)) this.#stream?.push(bytes);
     } catch {
       this.#isUnreadable = true;
     }
