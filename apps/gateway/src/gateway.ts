@@ -24,12 +24,12 @@ import { type IngestRefusal, ingestRoute } from './decision-log/ingest.route.js'
 import { IngestRate } from './decision-log/ingest-rate.js';
 import { registerSecurityHeaders } from './errors/security-headers.js';
 import { createSendError } from './errors/send-error.js';
+import { FairShare } from './fair-share.js';
 import { DRAIN, type Drain } from './health/drain.js';
 import { watchUnusedConnections } from './health/unused-connections.js';
 import { CONTROL_DESK } from './hitl/control-desk.js';
 import { HitlDesk } from './hitl/hitl-desk.js';
 import { LlmCacheArea } from './llm-cache/llm-cache.area.js';
-import { FairShare } from './llm-proxy/fair-share.js';
 import { LlmProxyArea } from './llm-proxy/llm-proxy.area.js';
 import { lostCallRoute } from './llm-proxy/lost-call.route.js';
 import type { ProxyRoute } from './llm-proxy/proxy-route.js';

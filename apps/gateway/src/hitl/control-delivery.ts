@@ -11,7 +11,7 @@ import {
   splitSessionKey,
 } from '#contracts';
 import type { Interrupt } from '#kernel';
-import { FairShare } from '../llm-proxy/fair-share.js';
+import { FairShare } from '../fair-share.js';
 import type { HitlEvents } from './hitl-events.js';
 import type { Timer } from './timer.js';
 

@@ -23,9 +23,9 @@ import { applyKillSwitchPatch } from '#domain/kill-switch';
 import { applyPolicyPatch, defaultPolicy } from '#domain/policy';
 import { ChangeQueue, type Clock } from '#kernel';
 import type { Auditor, SettingsAudit } from '../auth/settings-audit.js';
+import { FairShare } from '../fair-share.js';
 import type { Timer } from '../hitl/timer.js';
 import { AgentPolicies } from './agent-policies.js';
-import { FairShare } from './fair-share.js';
 import { UnsavedStops } from './unsaved-stops.js';
 
 /** Agents that may have a policy of their own, and as many a kill switch; half of them of one tenant. */

@@ -11,7 +11,7 @@
  */
 import { type AgentPolicy, type AgentScope, KILL_SWITCH_ACTOR, splitAgentScope } from '#contracts';
 import { defaultPolicy } from '#domain/policy';
-import { FairShare } from './fair-share.js';
+import { FairShare } from '../fair-share.js';
 
 export interface AgentPoliciesParts {
   /** Agents with settings, and as many that were stopped; half of them of one tenant. */

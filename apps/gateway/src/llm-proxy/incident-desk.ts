@@ -13,9 +13,9 @@ import {
 } from '#contracts';
 import type { KillSwitchWindows } from '#domain/kill-switch';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
+import { FairShare } from '../fair-share.js';
 import type { Timer } from '../hitl/timer.js';
 import type { AgentDirectory, Reactivation } from './agent-directory.js';
-import { FairShare } from './fair-share.js';
 import type { ProxyEvents } from './proxy-events.js';
 import { UnsavedStops } from './unsaved-stops.js';
 import { windowPrefix } from './window-key.js';

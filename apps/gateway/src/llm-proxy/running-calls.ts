@@ -2,7 +2,7 @@
  * Calls that upstreams are answering now, by origin: names of upstreams are the tenants' own, but the sockets to an origin
  * are everybody's.
  */
-import { FairShare } from './fair-share.js';
+import { FairShare } from '../fair-share.js';
 
 export class RunningCalls {
   readonly #options: ConstructorParameters<typeof FairShare>[0];
