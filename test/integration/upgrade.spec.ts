@@ -118,6 +118,34 @@ test.each([
   },
 );
 
+test('a long answer arrives whole while an offer waits behind it', async () => {
+  const padding = 'x'.repeat(8 * 1024 * 1024);
+  upstream.script(({ json }, response) => {
+    const { content } = (json as any).messages[0];
+    respondJson(response, 200, {
+      choices: [],
+      padding: content === '0' ? padding : '',
+      said: `answer-${content}`,
+    });
+  });
+  const { port, hostname } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname);
+  const seen: Buffer[] = [];
+  socket.on('data', (bytes) => seen.push(bytes));
+  const offers = [[], OFFER].map((offer, at) =>
+    post('/proxy/openai/v1/chat/completions', chat(String(at)), offer),
+  );
+  socket.write(offers.join(''));
+  const said = () =>
+    [
+      ...Buffer.concat(seen)
+        .toString('latin1')
+        .matchAll(/answer-\d/g),
+    ].map(([text]) => text);
+  await expect.poll(said, { timeout: 5_000 }).toEqual(['answer-0', 'answer-1']);
+  socket.destroy();
+});
+
 test.each(['resets', 'closes'])(
   'a client that %s its connection while an offer waits takes its call with it, and nothing else',
   async (how) => {

@@ -34,11 +34,13 @@ const answerAhead = (socket: Duplex): ServerResponse | null =>
 
 /**
  * To a request that was sent ahead of another whose answer is still to come, Node's new connection would have an answer that it
- * never sends. Nobody else listens to the socket meanwhile: that its client leaves, or breaks, is seen here.
+ * never sends. Nobody else listens to the socket meanwhile: that its client leaves, breaks, or takes what it was sent, is seen
+ * here.
  */
 function awaitAnswers(socket: Duplex, whenSent: () => void): void {
   const onGone = () => socket.destroy();
-  socket.on('error', onGone).on('end', onGone);
+  const onDrain = () => answerAhead(socket)?.emit('drain');
+  socket.on('error', onGone).on('end', onGone).on('drain', onDrain);
   socket.read(0);
   // When one closes, Node has given the socket to the next.
   const look = () => {
@@ -48,7 +50,7 @@ function awaitAnswers(socket: Duplex, whenSent: () => void): void {
       return;
     }
     if (socket.destroyed || !socket.writable) return;
-    socket.off('error', onGone).off('end', onGone);
+    socket.off('error', onGone).off('end', onGone).off('drain', onDrain);
     whenSent();
   };
   look();
