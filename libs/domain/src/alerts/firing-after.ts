@@ -19,6 +19,7 @@ export interface KeptFiring {
 export type StoredNotice = Pick<AlertDelivery, 'notice' | 'channel_id' | 'created_at_ms'>;
 
 /**
+ * @param stored of each tenant, newest first
  * @param channelsOf of a rule, now: a notice that is not on disk for each of them did not leave whole, and counts as untold
  * @returns what was kept; where a later notice counts, in its place what fires with it
  */
@@ -44,10 +45,10 @@ export function firingAfter(
 
 const keyOf = (tenantId: string, ruleId: string): string => `${tenantId}\0${ruleId}`;
 
-/** Oldest first, each once. */
+/** Oldest first, each once: those of one millisecond, as one batch of steps makes them, in the order they were stored in. */
 function noticesOf(stored: readonly StoredNotice[]) {
   const notices = new Map<string, { notice: AlertNotice; createdMs: number; channelIds: Set<string> }>();
-  for (const { notice, channel_id, created_at_ms } of stored) {
+  for (const { notice, channel_id, created_at_ms } of stored.toReversed()) {
     const known = notices.get(notice.notice_id);
     if (known === undefined)
       notices.set(notice.notice_id, { notice, createdMs: created_at_ms, channelIds: new Set([channel_id]) });
