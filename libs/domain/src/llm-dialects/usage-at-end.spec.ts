@@ -38,6 +38,7 @@ describe('the usage at the end of an answer that nobody reads', () => {
     ['none is told', '{"data":[]}'],
     ['it is null', '{"usage":null}'],
     ['it is not whole', '"usage":{"prompt_tokens":5,"details":{"a":1}'],
+    ['only the answer is counted', 'data: {"type":"message_delta","usage":{"output_tokens":15}}\n\n'],
     ['it counts nothing that is known', '"usage":{"seconds":3}'],
     ['the model says it', JSON.stringify({ text: '"usage":{"prompt_tokens":1,"completion_tokens":1}' })],
     ['it is nothing but braces', `"usage":{${'}'.repeat(5_000)}`],

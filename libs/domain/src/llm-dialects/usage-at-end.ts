@@ -14,12 +14,16 @@ export const USAGE_END_CHARS_MAX = 4_096;
 const CLOSING_BRACES_MAX = 32;
 const USAGE = /"usage(?:Metadata)?"\s*:\s*(?=\{)/g;
 
-/** @param end of the answer, cut anywhere. Null: it does not say. */
+/**
+ * @param end of the answer, cut anywhere. Null: it does not say, or not all: every request has a prompt, of which some vendors'
+ * streams speak at their beginning alone.
+ */
 export function readUsageAtEnd(end: string): Usage | null {
   const last = [...end.slice(-USAGE_END_CHARS_MAX).matchAll(USAGE)].at(-1);
   if (last === undefined) return null;
   const usage = firstObject(last.input.slice(last.index + last[0].length));
-  return readChatUsage(usage) ?? readResponsesUsage(usage) ?? readGeminiUsage(usage);
+  const read = readChatUsage(usage) ?? readResponsesUsage(usage) ?? readGeminiUsage(usage);
+  return read !== null && read.input_tokens > 0 ? read : null;
 }
 
 /** Undefined where the text does not begin with a whole one. */
