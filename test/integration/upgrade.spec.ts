@@ -1,4 +1,5 @@
 /** Requests that offer another protocol, as Java's HTTP client and `curl --http2` do: the offer is ignored, the request is not. */
+import { once } from 'node:events';
 import { get } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -118,8 +119,11 @@ test.each([
   },
 );
 
-test('a long answer arrives whole while an offer waits behind it', async () => {
-  const padding = 'x'.repeat(8 * 1024 * 1024);
+test.each([
+  ['with it', 0],
+  ['while its client reads nothing of it', 1],
+])('a long answer arrives whole, and what was sent ahead %s is answered behind it', async (_, isLater) => {
+  const padding = 'x'.repeat(16 * 1024 * 1024);
   upstream.script(({ json }, response) => {
     const { content } = (json as any).messages[0];
     respondJson(response, 200, {
@@ -131,18 +135,25 @@ test('a long answer arrives whole while an offer waits behind it', async () => {
   const { port, hostname } = new URL(gateway.url);
   const socket = connect(Number(port), hostname);
   const seen: Buffer[] = [];
-  socket.on('data', (bytes) => seen.push(bytes));
-  const offers = [[], OFFER].map((offer, at) =>
+  const [first, ...ahead] = [[], [], OFFER].map((offer, at) =>
     post('/proxy/openai/v1/chat/completions', chat(String(at)), offer),
-  );
-  socket.write(offers.join(''));
+  ) as [string, string, string];
+  socket.write(first);
+  if (isLater) {
+    await once(socket, 'readable');
+    // Whoever has an answer to a later request has seen what came before it.
+    await sendAll([post('/v1/decision-logs', log())]);
+  }
+  socket.write(ahead.join(''));
+  await sendAll([post('/v1/decision-logs', log())]);
+  socket.on('data', (bytes) => seen.push(bytes)).resume();
   const said = () =>
     [
       ...Buffer.concat(seen)
         .toString('latin1')
         .matchAll(/answer-\d/g),
     ].map(([text]) => text);
-  await expect.poll(said, { timeout: 5_000 }).toEqual(['answer-0', 'answer-1']);
+  await expect.poll(said, { timeout: 5_000 }).toEqual(['answer-0', 'answer-1', 'answer-2']);
   socket.destroy();
 });
 

@@ -129,9 +129,12 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     else this.#awaitingLetGo.push(then);
   }
 
-  /** After a chunk that answered false. */
+  /**
+   * After a chunk that answered false. A moment later: Node says `drain` to an answer also while another call's, which is
+   * queued behind it, comes in, and within one parser undici can resume no other.
+   */
   resume(): void {
-    this.#resume?.();
+    queueMicrotask(() => this.#resume?.());
   }
 
   onConnect(abort: (reason?: Error) => void): void {
