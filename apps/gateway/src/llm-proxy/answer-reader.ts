@@ -11,7 +11,7 @@ import { headerOf } from './forwarded-headers.js';
 const ANSWER_BYTES_READ_MAX = 16 * 1024 * 1024;
 /** Of a stream, read together: some 100 us of work, and what a call under way holds. */
 const TOGETHER_BYTES = 16 * 1024;
-const TOGETHER_COUNT = 256;
+const TOGETHER_COUNT = 64;
 
 export class AnswerReader {
   readonly #dialect: Dialect;
