@@ -4,6 +4,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useTheme } from '../../app/theme';
 import { formatPartialCost } from '../../ui';
+import { axisUsd } from './axis-usd';
 import { bucketLabel, type Series, type Span } from './spend-range';
 
 const HEIGHT_PX = 200;
@@ -95,7 +96,7 @@ function options(
       {
         ...axis,
         size: (_plot, values) => 14 + 6.5 * Math.max(2, ...(values ?? []).map(({ length }) => length)),
-        values: (_plot, splits) => splits.map((usd) => (usd === 0 ? '$0' : axisUsd(usd))),
+        values: (_plot, splits) => axisUsd(splits),
       },
     ],
     series: [
@@ -122,6 +123,3 @@ const tick = (seconds: number, bucket: Span['bucket']): string => {
   if (bucket === 'hour') return `${String(at.getUTCHours()).padStart(2, '0')}:00`;
   return at.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 };
-
-const axisUsd = (usd: number): string =>
-  usd < 0.01 ? `$${Number(usd.toPrecision(2))}` : `$${Number(usd.toFixed(2))}`;
