@@ -3,6 +3,7 @@
 export * from './agents';
 export * from './client';
 export * from './commands';
+export * from './config';
 export * from './field-errors';
 export * from './me';
 export * from './query-client';

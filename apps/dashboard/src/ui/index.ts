@@ -39,6 +39,7 @@ export * from './relative-time';
 export * from './select';
 export * from './skeleton';
 export * from './state-dot';
+export * from './step-rate';
 export * from './switch';
 export * from './table';
 export * from './tabs';

@@ -1,6 +1,7 @@
 /** Who did what to this session: the append-only audit, newest first. */
 import type { AuditEntry } from '#contracts';
 import { Badge, EmptyState, Panel, RelativeTime } from '../../ui';
+import { reasonText } from './control-texts';
 
 const ACTIONS: Record<string, string> = {
   pause: 'paused',
@@ -16,7 +17,7 @@ const ACTIONS: Record<string, string> = {
 function gist({ detail }: AuditEntry): string | null {
   for (const name of ['reason', 'prompt', 'trace_id']) {
     const value = detail[name];
-    if (typeof value === 'string' && value) return value;
+    if (typeof value === 'string' && value) return name === 'reason' ? reasonText(value) : value;
   }
   return null;
 }

@@ -5,7 +5,14 @@
 import { Ban, Eye, Hand, Pause, ShieldCheck } from 'lucide-react';
 import type { ControlView } from '#contracts';
 import { Badge, cx } from '../../ui';
-import { isStoppedState, isUnheardPause, MODE_LABELS, STATE_LABELS, stateText } from './control-texts';
+import {
+  isStoppedState,
+  isUnheardPause,
+  MODE_LABELS,
+  reasonText,
+  STATE_LABELS,
+  stateText,
+} from './control-texts';
 
 const modeIcons = { enforced: ShieldCheck, cooperative: Hand, observe_only: Eye } as const;
 
@@ -51,7 +58,7 @@ export function ControlBadge({ control, prefersMode = false, className, ...rest 
       <span
         {...rest}
         data-state={state}
-        title={control.reason ?? undefined}
+        title={control.reason === null ? undefined : reasonText(control.reason)}
         className={cx(
           'inline-flex h-5 min-w-0 items-center gap-1 rounded px-1.5 font-medium text-2xs whitespace-nowrap',
           state === 'paused'

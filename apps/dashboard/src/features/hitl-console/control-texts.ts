@@ -1,5 +1,5 @@
 /** What a session's control state and mode mean, in the words an operator reads. Honest about what a pause does. */
-import type { ControlMode, ControlState, ControlView } from '#contracts';
+import type { ControlMode, ControlState, ControlView, ExpiryAction } from '#contracts';
 
 export const MODE_LABELS: Record<ControlMode, string> = {
   enforced: 'Enforced',
@@ -41,6 +41,23 @@ export function stateText({ state, mode, held_count }: ControlView): string {
       return 'Ended by an operator. This cannot be undone.';
   }
 }
+
+const EXPIRY_TEXTS: Record<ExpiryAction, string> = {
+  resume: 'the session goes on',
+  terminate: 'the session is terminated',
+};
+
+/** What happens if nobody acts; without an action, only when. */
+export const expiryText = (minutes: number, action?: ExpiryAction): string =>
+  action === undefined
+    ? `The pause expires in ${minutes} min unless you act.`
+    : `Unless you act, the pause expires in ${minutes} min and ${EXPIRY_TEXTS[action]}.`;
+
+const REASON_TEXTS: Readonly<Record<string, string>> = { hitl_required: 'the agent asks for a person' };
+
+/** Why it was stopped, as whoever did it wrote it; what the gateway writes as a code, in words. */
+export const reasonText = (reason: string): string =>
+  Object.hasOwn(REASON_TEXTS, reason) ? (REASON_TEXTS[reason] as string) : reason;
 
 /** An operator paused it: it stops, or its messages alone are held. */
 export const isStoppedState = (state: ControlState): boolean =>

@@ -21,6 +21,15 @@ const session = (session_id: string, over: Record<string, unknown> = {}): Sessio
 const ids = (sessions: SessionView[]) => sessions.map(({ session_id }) => session_id);
 
 describe('orderSessions', () => {
+  it('takes what is silent or over for slower than what moves', () => {
+    const rows = [
+      session('silent', { steps_per_minute: 53, state: 'idle' }),
+      session('over', { steps_per_minute: 20, ended: true }),
+      session('moving', { steps_per_minute: 2, state: 'active' }),
+    ];
+    expect(orderSessions(rows, 'steps_per_minute')[0]).toBe('moving');
+  });
+
   it('begins with what loops now, also in words alone, or under a pause that nobody heard', () => {
     const control = { state: 'pause_requested', mode: 'observe_only' } as SessionView['control'];
     const rows = [session('calm'), session('rewords'), session('unheard', { severity: 'loop', control })];

@@ -56,7 +56,9 @@ const measures: Record<Sort, (session: SessionView, agents: Policies, loops: Loo
   severity: (session, agents, loops) => -urgency(session, agents, loops),
   last_seen: (session) => session.last_seen_ms,
   started: (session) => session.started_ms,
-  steps_per_minute: (session) => session.steps_per_minute,
+  // Of what is silent it is the rate of its last minute, which is over.
+  steps_per_minute: ({ state, ended, steps_per_minute }) =>
+    ended || state === 'idle' ? 0 : steps_per_minute,
   cost: (session) => session.cost_usd,
 };
 

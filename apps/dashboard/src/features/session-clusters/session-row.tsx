@@ -11,6 +11,7 @@ import {
   PartialCost,
   RelativeTime,
   StateDot,
+  StepRate,
   truncateMiddle,
 } from '../../ui';
 import { ControlBadge } from '../hitl-console/control-badge';
@@ -108,7 +109,9 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
       <GridCell>
         <WindowDots window={session.window} />
       </GridCell>
-      <GridCell className={cx('nums text-right', WIDE_ONLY)}>{Math.round(session.steps_per_minute)}</GridCell>
+      <GridCell className={cx('nums text-right', WIDE_ONLY)}>
+        <StepRate perMinute={session.steps_per_minute} lastSeenMs={session.last_seen_ms} />
+      </GridCell>
       <GridCell
         title={session.cost_unknown ? UNKNOWN_SESSION_COST : undefined}
         className={cx('nums text-right leading-4', WIDE_ONLY, session.cost_unknown && 'text-muted')}

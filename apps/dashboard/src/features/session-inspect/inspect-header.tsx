@@ -4,9 +4,15 @@ import type { SessionView } from '#contracts';
 import { BackLink } from '../../app/back-link';
 import { useLoopsNow } from '../../app/looping';
 import { useTopic } from '../../realtime';
-import { cx, formatCount, formatPartialCost, Identifier, RelativeTime, StateDot } from '../../ui';
+import { cx, formatCount, formatPartialCost, Identifier, RelativeTime, StateDot, StepRate } from '../../ui';
 import { ControlBadge, ModeLabel } from '../hitl-console/control-badge';
-import { isStoppedState, isUnheardPause, MODE_TEXTS, STATE_LABELS } from '../hitl-console/control-texts';
+import {
+  isStoppedState,
+  isUnheardPause,
+  MODE_TEXTS,
+  reasonText,
+  STATE_LABELS,
+} from '../hitl-console/control-texts';
 import { LOOP_REST_LABELS, NO_POLICIES, restOf } from '../session-clusters/rest';
 import { RestBadge } from '../session-clusters/rest-badge';
 import { SeverityBadge } from '../session-clusters/severity-badge';
@@ -33,7 +39,7 @@ export function InspectHeader({ session }: { session: SessionView }) {
         <StateDot
           state={isReworded ? 'alert_entropy' : session.state}
           rest={rest === null ? undefined : LOOP_REST_LABELS[rest]}
-          withLabel={session.severity === 'normal' && !isReworded}
+          withLabel={session.severity === 'normal' && !isReworded && !session.ended}
           className="text-muted"
         />
         <SeverityBadge
@@ -62,7 +68,9 @@ export function InspectHeader({ session }: { session: SessionView }) {
             <span className="text-danger"> ({formatCount(session.failure_count)} failed)</span>
           ) : null}
         </Fact>
-        <Fact name="Steps/min">{Math.round(session.steps_per_minute)}</Fact>
+        <Fact name="Steps/min">
+          <StepRate perMinute={session.steps_per_minute} lastSeenMs={session.last_seen_ms} />
+        </Fact>
         <Fact name="Cost">{formatPartialCost(session.cost_usd, session.cost_unknown)}</Fact>
         <Fact name="Tokens">{formatCount(session.tokens)}</Fact>
         <Fact name="Started">
@@ -100,7 +108,7 @@ function StoppedBy({ session: { control } }: { session: SessionView }) {
         </>
       )}
       {isUnheardPause(control) ? ', not acknowledged' : null}
-      {control.reason ? <span className="text-muted"> · {control.reason}</span> : null}
+      {control.reason ? <span className="text-muted"> · {reasonText(control.reason)}</span> : null}
     </p>
   );
 }

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import type { RuntimeConfigAnswer, RuntimeConfigKey, RuntimeConfigPatch } from '#contracts';
-import { ApiError, api, useDenial } from '../../api';
+import { ApiError, api, configQuery, useDenial } from '../../api';
 import { Button, Callout, Panel, Skeleton, toast, useFocusFirstError } from '../../ui';
 import {
   type Draft,
@@ -16,14 +16,8 @@ import {
 } from './config-form';
 import { SettingField } from './setting-field';
 
-const QUERY_KEY = ['config'];
-
 export function ConfigSection() {
-  const { data, error } = useQuery({
-    queryKey: QUERY_KEY,
-    queryFn: () => api.get<RuntimeConfigAnswer>('/v1/config'),
-    staleTime: 0,
-  });
+  const { data, error } = useQuery(configQuery);
   if (error) return <Callout tone="danger">{error.message}</Callout>;
   if (!data) return <Skeleton className="h-96 w-full" />;
   return <ConfigForm answer={data} />;
@@ -42,7 +36,7 @@ function ConfigForm({ answer }: { answer: RuntimeConfigAnswer }) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: (change: RuntimeConfigPatch) => api.patch<RuntimeConfigAnswer>('/v1/config', change),
     onSuccess: (next, change) => {
-      queryClient.setQueryData(QUERY_KEY, next);
+      queryClient.setQueryData(configQuery.queryKey, next);
       const fresh = draftOf(next.values);
       setDraft((current) => ({ ...current, ...pick(fresh, Object.keys(change) as RuntimeConfigKey[]) }));
       setErrors({});

@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { expiryText, reasonText } from './control-texts';
+
+describe('a pause that nobody ends', () => {
+  it('says what becomes of the session, where that is known', () => {
+    expect(expiryText(3, 'resume')).toBe(
+      'Unless you act, the pause expires in 3 min and the session goes on.',
+    );
+    expect(expiryText(3, 'terminate')).toContain('the session is terminated');
+    expect(expiryText(3)).toBe('The pause expires in 3 min unless you act.');
+  });
+});
+
+describe('the reason of a pause', () => {
+  it('is in words where the gateway wrote a code, and as it was written otherwise', () => {
+    expect(reasonText('hitl_required')).toBe('the agent asks for a person');
+    expect(reasonText('It loops')).toBe('It loops');
+    expect(reasonText('constructor')).toBe('constructor');
+  });
+});
