@@ -72,7 +72,7 @@ export function modeAdvice(
   if (semantic_mode === 'off')
     return 'Try shadow first: it measures on your own traffic, and serves nothing.';
   if (stats.embedding_model === null) {
-    return 'No embedder answers: only exact matches are found until one does. See System.';
+    return 'No embedder was needed yet, or none answers: until one has, only exact matches are found.';
   }
   const isWrong = isWrongHitRate(wrong_hit_rate);
   if (semantic_mode === 'on') {

@@ -33,7 +33,7 @@ export function SemanticModePanel({ stats }: { stats: CacheStats }) {
         {modeAdvice(stats)}{' '}
         {semantic_mode !== 'off' && embedding_model === null ? (
           <Link to="/system" className="font-medium text-accent hover:underline">
-            Open System
+            System says whether it serves
           </Link>
         ) : null}
       </p>

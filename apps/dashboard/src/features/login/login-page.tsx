@@ -11,6 +11,7 @@ import { LoginBackdrop } from './login-backdrop';
 import { rememberedName, rememberName, type SignInFailure, signIn, tokenOfFragment } from './sign-in';
 
 export function LoginPage() {
+  const { next } = useSearch({ from: '/login' });
   return (
     <main className="relative grid h-full place-items-center overflow-y-auto overflow-x-hidden p-4">
       <LoginBackdrop />
@@ -19,7 +20,11 @@ export function LoginPage() {
           <Mark />
           <div>
             <h1 className="font-semibold text-xl tracking-tight">Observatory</h1>
-            <p className="mt-1 text-md text-muted">See your AI agents, notice loops, stop them for real.</p>
+            <p className="mt-1 text-md text-muted">
+              {next && next !== '/'
+                ? 'You are signed out. Sign in to go on where you were.'
+                : 'See your AI agents, notice loops, stop them for real.'}
+            </p>
           </div>
         </div>
         <LoginForm />

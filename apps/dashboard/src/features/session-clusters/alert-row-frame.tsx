@@ -65,7 +65,7 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
           <Note caution={rest === null ? cautionOf(session) : null} failure={pausing.failure} />
         </div>
         <span className="nums shrink-0 text-right text-muted text-xs">
-          <RelativeTime atMs={props.firstAtMs} />
+          began <RelativeTime atMs={props.firstAtMs} />
           <br className="max-md:hidden" />
           <span className="max-md:ml-2">{props.countText}</span>
         </span>
