@@ -1,6 +1,9 @@
-/** The colour of a node's state, as on the fleet map. Unknown states render as idle. */
+/** The colour of a node's state, as on the fleet map, and of a pause. Unknown states render as idle. */
 import { NODE_COLOURS, type NodeState } from '#contracts';
 import { cx } from './cx';
+
+/** A state of control rather than of an agent: a person has it in hand. */
+export const PAUSED = 'paused';
 
 export const NODE_STATE_LABELS: Record<NodeState, string> = {
   idle: 'Idle',
@@ -15,8 +18,10 @@ export const NODE_STATE_LABELS: Record<NodeState, string> = {
 const shownState = (state: string): NodeState =>
   Object.hasOwn(NODE_COLOURS, state) ? (state as NodeState) : 'idle';
 
-export const nodeColour = (state: string): string => NODE_COLOURS[shownState(state)];
-export const nodeLabel = (state: string): string => NODE_STATE_LABELS[shownState(state)];
+export const nodeColour = (state: string): string =>
+  state === PAUSED ? 'var(--paused-solid)' : NODE_COLOURS[shownState(state)];
+export const nodeLabel = (state: string): string =>
+  state === PAUSED ? 'Paused' : NODE_STATE_LABELS[shownState(state)];
 
 interface StateDotProps {
   state: string;

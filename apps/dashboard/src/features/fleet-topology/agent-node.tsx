@@ -7,7 +7,7 @@ import type { NodeProps } from '@xyflow/react';
 import { Ghost } from 'lucide-react';
 import { memo, useContext } from 'react';
 import { cx, formatCount, nodeColour, plural, truncateMiddle } from '../../ui';
-import { type FleetNode, fleetLabel } from './fleet-nodes';
+import { dotOf, type FleetNode, fleetLabel } from './fleet-nodes';
 import { type FleetState, fleetState } from './fleet-search';
 import { LoopsNamedContext, type MapDetail, MapDetailContext } from './map-detail';
 import type { AgentElement, ClusterElement } from './map-elements';
@@ -76,8 +76,8 @@ export const AgentNode = memo(function AgentNode({ data, width, height }: NodePr
 });
 
 /** A loop at rest is faded: beside one that flashes, its frame would be the redder of the two. */
-const colourOf = ({ state, rest }: FleetNode): string =>
-  rest ? `color-mix(in srgb, ${nodeColour(state)} 55%, var(--surface))` : nodeColour(state);
+const colourOf = (node: FleetNode): string =>
+  node.rest ? `color-mix(in srgb, ${nodeColour(node.state)} 55%, var(--surface))` : nodeColour(dotOf(node));
 
 /** A calm state is toned down, so that from afar what needs somebody stands out. */
 function fillClass(state: FleetState, detail: MapDetail): string {

@@ -20,7 +20,7 @@ import { useTheme } from '../../app/theme';
 import { nodeColour } from '../../ui';
 import { AgentNode, ClusterNode } from './agent-node';
 import { CARD, type PlacedFleet } from './fleet-layout';
-import type { FleetData, FleetNode } from './fleet-nodes';
+import { dotOf, type FleetData, type FleetNode } from './fleet-nodes';
 import { countStates } from './fleet-search';
 import { LinkEdge } from './link-edge';
 import { LinkTip } from './link-tip';
@@ -179,8 +179,8 @@ function MapCanvas({ topology, placed, matches, selectedId, onSelect, onInspect 
 }
 
 /** A loop at rest is toned down there, too. */
-const overviewColour = ({ state, rest }: FleetNode): string =>
-  rest ? `color-mix(in srgb, ${nodeColour(state)} 40%, var(--surface))` : nodeColour(state);
+const overviewColour = (node: FleetNode): string =>
+  node.rest ? `color-mix(in srgb, ${nodeColour(node.state)} 40%, var(--surface))` : nodeColour(dotOf(node));
 
 /** The agent that Tab reaches: the last one that was focused or selected, else the first that matches. */
 function tabStop(

@@ -47,6 +47,34 @@ function known(...rows: SessionView[]): KnownLoops {
   return { sessions, agents: AGENTS, loops: loopsNow(sessions, semantic, AGENTS, NOW_MS) };
 }
 
+describe('an agent that waits for a person', () => {
+  const waits = (control: object, over: Partial<SessionView> = {}) =>
+    known(session('s', { severity: 'normal', state: 'idle', ...over }, control));
+
+  it('is paused on the map, in its filter and by name, whatever it did before', () => {
+    for (const state of ['active', 'idle', 'blocked'] as const) {
+      const shown = fleetNode(node('s', { state }), waits({ state: 'paused' }));
+      expect(fleetLabel(shown)).toBe('Paused');
+      expect(matchesFleet(shown, { q: '', states: ['paused'] })).toBe(true);
+      expect(countStates([shown])).toMatchObject({ paused: 1, [state]: 0 });
+    }
+  });
+
+  it('is none where a message was refused, where its session is over, or where it never heard of the pause', () => {
+    for (const state of ['schema_violation', 'dead'] as const)
+      expect(fleetLabel(fleetNode(node('s', { state }), waits({ state: 'paused' })))).not.toBe('Paused');
+    const unheard = waits({ state: 'pause_requested', mode: 'observe_only' });
+    expect(fleetLabel(fleetNode(node('s', { state: 'active' }), unheard))).toBe('Active');
+  });
+
+  it('goes on as the same node while nothing changes, and as another when it is resumed', () => {
+    const active = { nodes: new Map([['s/bot', node('s', { state: 'active' })]]), edges: new Map() };
+    const held = fleetData(active, waits({ state: 'paused' }), null);
+    expect(fleetData(active, waits({ state: 'paused' }), held)).toBe(held);
+    expect(fleetLabel(fleetData(active, waits({}), held).nodes.get('s/bot') as never)).toBe('Active');
+  });
+});
+
 describe('a looping agent on the map', () => {
   it('loops as long as nothing has stopped it', () => {
     const running = node('s');

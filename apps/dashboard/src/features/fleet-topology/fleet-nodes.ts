@@ -5,12 +5,14 @@
 import type { SessionView, TopologyNode } from '#contracts';
 import type { LoopsNow } from '../../app/loops-now';
 import type { TopologyData } from '../../realtime';
-import { nodeLabel } from '../../ui/state-dot';
-import { LOOP_REST_LABELS, type Policies, type Rest, restOf } from '../session-clusters/rest';
+import { nodeLabel, PAUSED } from '../../ui/state-dot';
+import { isOutranked, LOOP_REST_LABELS, type Policies, type Rest, restOf } from '../session-clusters/rest';
 
 /** Its `state` is `alert_entropy` where its session loops now, and where `rest` says why that loop burns no more. */
 export interface FleetNode extends TopologyNode {
   rest?: Rest;
+  /** Somebody holds its session, which does not loop: it waits for a person. */
+  paused?: true;
 }
 
 export interface FleetData extends TopologyData {
@@ -23,17 +25,16 @@ export interface KnownLoops {
   loops: LoopsNow;
 }
 
-/** What an agent shows otherwise; a refused message and an end stay above it. */
-const HIDDEN_BY_WORDS: readonly string[] = ['active', 'idle', 'blocked'];
-
 /** The same node where nobody knows better. */
 export function fleetNode(node: TopologyNode, { sessions, agents, loops }: KnownLoops): FleetNode {
   const loop = loops.get(node.session_id);
+  const session = sessions.get(node.session_id);
   if (node.state !== 'alert_entropy') {
     const rewords = loop?.kind === 'words' && loop.agent_id === node.agent_id;
-    return rewords && HIDDEN_BY_WORDS.includes(node.state) ? { ...node, state: 'alert_entropy' } : node;
+    if (!isOutranked(node.state)) return node;
+    if (rewords) return { ...node, state: 'alert_entropy' };
+    return session && restOf(session, agents) === 'held' ? { ...node, paused: true } : node;
   }
-  const session = sessions.get(node.session_id);
   if (loop || !session) return node;
   const rest = restOf(session, agents);
   // Another agent of its session has gone on, or the session is over.
@@ -59,11 +60,16 @@ export function fleetData(topology: TopologyData, known: KnownLoops, before: Fle
 const isSameNode = (a: FleetNode, b: FleetNode): boolean =>
   a.state === b.state &&
   a.rest === b.rest &&
+  a.paused === b.paused &&
   a.last_seen_ms === b.last_seen_ms &&
   a.step_count === b.step_count &&
   a.last_intent === b.last_intent &&
   a.agent_type === b.agent_type;
 
-/** "Looping", "Loop, held". */
-export const fleetLabel = ({ state, rest }: Pick<FleetNode, 'state' | 'rest'>): string =>
-  rest ? LOOP_REST_LABELS[rest] : nodeLabel(state);
+/** "Looping", "Loop, held", "Paused". */
+export const fleetLabel = (node: Pick<FleetNode, 'state' | 'rest' | 'paused'>): string =>
+  node.rest ? LOOP_REST_LABELS[node.rest] : nodeLabel(dotOf(node));
+
+/** For its dot and its colour. */
+export const dotOf = ({ state, paused }: Pick<FleetNode, 'state' | 'paused'>): string =>
+  paused ? PAUSED : state;

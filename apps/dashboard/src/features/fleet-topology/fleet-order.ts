@@ -9,10 +9,11 @@ const GRAVITY = {
   alert_entropy: 0,
   schema_violation: 1,
   loop_rests: 2,
-  blocked: 3,
-  active: 4,
-  idle: 5,
-  dead: 6,
+  paused: 3,
+  blocked: 4,
+  active: 5,
+  idle: 6,
+  dead: 7,
 } as const;
 
 const byName = (a: FleetNode, b: FleetNode): number =>

@@ -5,8 +5,8 @@ import type { FleetNode } from './fleet-nodes';
 export const FLEET_VIEWS = ['map', 'table'] as const;
 export type FleetView = (typeof FLEET_VIEWS)[number];
 
-/** What an agent can be filtered by: a loop at rest has the colour of a loop, but is none that runs now. */
-export const FLEET_STATES = [...NODE_STATES, 'loop_rests'] as const;
+/** What an agent can be filtered by: a loop at rest has the colour of a loop, but is none that runs now; `paused` waits for a person. */
+export const FLEET_STATES = [...NODE_STATES, 'loop_rests', 'paused'] as const;
 export type FleetState = (typeof FLEET_STATES)[number];
 
 export interface FleetSearch {
@@ -42,8 +42,14 @@ export const isNarrowed = ({ q, states }: FleetSearch): boolean => q.trim() !== 
 export const knownState = (state: string): NodeState =>
   NODE_STATES.find((known) => known === state) ?? 'idle';
 
-export const fleetState = ({ state, rest }: Pick<FleetNode, 'state' | 'rest'>): FleetState =>
-  rest ? 'loop_rests' : knownState(state);
+export const fleetState = ({
+  state,
+  rest,
+  paused,
+}: Pick<FleetNode, 'state' | 'rest' | 'paused'>): FleetState => {
+  if (rest) return 'loop_rests';
+  return paused ? 'paused' : knownState(state);
+};
 
 export function matchesFleet(node: FleetNode, { q, states }: Pick<FleetSearch, 'q' | 'states'>): boolean {
   if (states.length > 0 && !states.includes(fleetState(node))) return false;

@@ -4,7 +4,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { useMemo, useRef, useState } from 'react';
 import { Badge, cx, formatCount, RelativeTime, StateDot, truncateMiddle } from '../../ui';
-import { type FleetNode, fleetLabel } from './fleet-nodes';
+import { dotOf, type FleetNode, fleetLabel } from './fleet-nodes';
 import { type FleetSort, orderFleet } from './fleet-order';
 
 const ROW_PX = 40;
@@ -155,7 +155,7 @@ function Row({ node, rowIndex, isSelected, onSelect }: RowProps) {
         ) : null}
       </td>
       <td className={cell}>
-        <StateDot state={node.state} rest={node.rest && fleetLabel(node)} withLabel />
+        <StateDot state={dotOf(node)} rest={node.rest && fleetLabel(node)} withLabel />
       </td>
       <td className={cx(cell, 'text-muted max-xl:hidden')}>{node.agent_type}</td>
       <td className={cx(cell, 'font-mono max-lg:hidden')}>

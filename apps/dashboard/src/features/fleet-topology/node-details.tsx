@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { ArrowDownLeft, ArrowUpRight, ScanSearch, X } from 'lucide-react';
 import type { TopologyEdge } from '#contracts';
 import { Badge, cx, formatCount, IconButton, Identifier, RelativeTime, StateDot } from '../../ui';
-import { type FleetData, type FleetNode, fleetLabel } from './fleet-nodes';
+import { dotOf, type FleetData, type FleetNode, fleetLabel } from './fleet-nodes';
 import { formatLatency } from './stats-series';
 
 interface NodeDetailsProps {
@@ -30,7 +30,7 @@ export function NodeDetails({ node, topology, onSelect, onClose }: NodeDetailsPr
         <div className="min-w-0 flex-1">
           <h2 className="font-semibold text-md [overflow-wrap:anywhere]">{node.agent_id}</h2>
           <div className="mt-0.5 flex flex-wrap items-center gap-2 text-muted text-xs">
-            <StateDot state={node.state} rest={node.rest && fleetLabel(node)} withLabel />
+            <StateDot state={dotOf(node)} rest={node.rest && fleetLabel(node)} withLabel />
             {node.agent_type ? <span>{node.agent_type}</span> : null}
             {node.ghost ? <Badge tone="warning">Never valid</Badge> : null}
           </div>
@@ -133,7 +133,7 @@ function LinkList({ title, icon, edges, end, topology, onSelect }: LinkListProps
                 onClick={() => onSelect(edge[end])}
                 className="flex w-full min-w-0 items-center gap-2 rounded px-1.5 py-1 text-left text-xs hover:bg-hover max-md:py-2"
               >
-                <StateDot state={other?.state ?? 'idle'} rest={other?.rest && fleetLabel(other)} />
+                <StateDot state={other ? dotOf(other) : 'idle'} rest={other?.rest && fleetLabel(other)} />
                 <span className="truncate">{other?.agent_id ?? edge[end]}</span>
                 <span className="nums ml-auto shrink-0 text-muted">
                   {formatCount(edge.traffic_volume)}× · {formatLatency(edge.latency_ms)}

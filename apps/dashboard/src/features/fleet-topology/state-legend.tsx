@@ -2,6 +2,14 @@
 import { cx, formatCount, nodeColour, nodeLabel } from '../../ui';
 import type { FleetState } from './fleet-search';
 
+/** Not there at most times, and the row is full. */
+const SHOWN_WHERE_PRESENT: readonly FleetState[] = ['loop_rests', 'paused'];
+
+const TITLES: Partial<Record<FleetState, string>> = {
+  loop_rests: 'Held, silent, or of an agent that is stopped',
+  paused: 'Waits for a person',
+};
+
 interface StateLegendProps {
   counts: Record<FleetState, number>;
   /** Empty: all. */
@@ -14,6 +22,7 @@ const ORDER: readonly FleetState[] = [
   'alert_entropy',
   'loop_rests',
   'schema_violation',
+  'paused',
   'blocked',
   'active',
   'idle',
@@ -23,9 +32,9 @@ const ORDER: readonly FleetState[] = [
 export function StateLegend({ counts, selected, onChange }: StateLegendProps) {
   const toggle = (state: FleetState) =>
     onChange(selected.includes(state) ? selected.filter((one) => one !== state) : [...selected, state]);
-  // A mark, and no state of its own: it is explained where there is one.
+  // What an operator or the kill switch made of it: explained where there is one.
   const shown = ORDER.filter(
-    (state) => state !== 'loop_rests' || counts.loop_rests > 0 || selected.includes(state),
+    (state) => !SHOWN_WHERE_PRESENT.includes(state) || counts[state] > 0 || selected.includes(state),
   );
   return (
     <fieldset className="-mx-3 flex min-w-0 gap-1 overflow-x-auto px-3 py-0.5 md:mx-0 md:flex-wrap md:px-0">
@@ -39,7 +48,7 @@ export function StateLegend({ counts, selected, onChange }: StateLegendProps) {
             data-testid="fleet-state"
             data-state={state}
             aria-pressed={isOn}
-            title={state === 'loop_rests' ? 'Held, silent, or of an agent that is stopped' : undefined}
+            title={TITLES[state]}
             onClick={() => toggle(state)}
             className={cx(
               'inline-flex h-7 shrink-0 items-center gap-1.5 rounded-full border px-2 text-xs max-md:h-9',

@@ -2,6 +2,7 @@
  * Why a session that has an alert burns no more, though it is not over. Pure. What cannot be told counts as burning.
  */
 import { type AgentView, KILL_SWITCH_ACTOR, type SessionView } from '#contracts';
+import { PAUSED } from '../../ui/state-dot';
 import { isStoppedState, isUnheardPause } from '../hitl-console/control-texts';
 
 /** `held`: an operator stopped it, and it listens. `agent_*`: its agent's calls are refused. `silent`: it has made no step for a while. */
@@ -35,6 +36,13 @@ export function restOf(session: SessionView | undefined, agents: Policies = NO_P
   // The gateway says so, by its own clock.
   return session.severity === 'loop' && session.state === 'idle' ? 'silent' : null;
 }
+
+/** What an agent does by itself, which a loop in words or a pause outranks; a refused message and an end stay above. */
+export const isOutranked = (state: string): boolean => ['active', 'idle', 'blocked'].includes(state);
+
+/** What its dot shows: that somebody has it in hand before how it is. A held loop is a loop at rest. */
+export const dotState = (state: string, rest: Rest | null): string =>
+  rest === 'held' && isOutranked(state) ? PAUSED : state;
 
 /** An agent that also works without the proxy may go on although its calls are refused: its next step says so. */
 const isRefused = ({ control, last_seen_ms }: SessionView, policy: AgentView['policy']): boolean =>

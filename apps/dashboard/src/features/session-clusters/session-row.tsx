@@ -15,7 +15,7 @@ import {
   truncateMiddle,
 } from '../../ui';
 import { ControlBadge } from '../hitl-console/control-badge';
-import { LOOP_REST_LABELS, type Rest } from './rest';
+import { dotState, LOOP_REST_LABELS, type Rest } from './rest';
 import { SeverityBadge } from './severity-badge';
 import { WindowDots } from './window-dots';
 
@@ -131,7 +131,7 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
 /** In the colour that its agent has on the map. */
 const Dot = ({ session, rest, isReworded }: Pick<SessionRowProps, 'session' | 'rest' | 'isReworded'>) => (
   <StateDot
-    state={isReworded ? 'alert_entropy' : session.state}
+    state={isReworded ? 'alert_entropy' : dotState(session.state, rest)}
     rest={rest === null ? undefined : LOOP_REST_LABELS[rest]}
   />
 );

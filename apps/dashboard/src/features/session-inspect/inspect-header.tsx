@@ -13,7 +13,7 @@ import {
   reasonText,
   STATE_LABELS,
 } from '../hitl-console/control-texts';
-import { LOOP_REST_LABELS, NO_POLICIES, restOf } from '../session-clusters/rest';
+import { dotState, LOOP_REST_LABELS, NO_POLICIES, restOf } from '../session-clusters/rest';
 import { RestBadge } from '../session-clusters/rest-badge';
 import { SeverityBadge } from '../session-clusters/severity-badge';
 
@@ -37,9 +37,9 @@ export function InspectHeader({ session }: { session: SessionView }) {
           <Identifier id={session.session_id} charsMax={36} kind="session id" className="text-md" />
         </h1>
         <StateDot
-          state={isReworded ? 'alert_entropy' : session.state}
+          state={isReworded ? 'alert_entropy' : dotState(session.state, rest)}
           rest={rest === null ? undefined : LOOP_REST_LABELS[rest]}
-          withLabel={session.severity === 'normal' && !isReworded && !session.ended}
+          withLabel={session.severity === 'normal' && !isReworded && !session.ended && rest !== 'held'}
           className="text-muted"
         />
         <SeverityBadge
