@@ -30,3 +30,16 @@ test('a page opened while the gateway is away says so, and has what it asked for
   expect(await page.getByText('The gateway cannot be reached.').count()).toBe(0);
   await page.getByText('Not live: as of').waitFor({ state: 'detached' });
 });
+
+test('an empty page listens only while somebody could be heard', async () => {
+  const page = await openAs(browser, gateway, 'ana');
+  const listening = page.getByText('Listening for your first DecisionLog');
+  await listening.waitFor();
+  const { dataDir, url } = gateway;
+  await gateway.kill();
+  await page.getByText('Not connected: nothing can arrive now').waitFor();
+  expect(await listening.count()).toBe(0);
+
+  gateway = await startGateway({ dataDir, env: { PORT: new URL(url).port } });
+  await listening.waitFor();
+});
