@@ -1,6 +1,6 @@
 /** A server that answers each POST with a JSON text made of its body's, and does nothing besides: bare node:http. */
 import { createServer } from 'node:http';
-import { serve } from './helper.mjs';
+import { listenLocally, serve } from './helper.mjs';
 
 /** The answer of a model, 700 bytes. */
 export const answerText = 'The answer depends on what one measures, and against what. '.repeat(6);
@@ -25,12 +25,6 @@ export function serveAnswers(answerOf) {
   server.keepAliveTimeout = 60_000;
   serve({
     /** @returns {Promise<number>} the port */
-    listen: () =>
-      new Promise((resolve) => {
-        server.listen(0, '127.0.0.1', () => {
-          const address = server.address();
-          resolve(address && typeof address === 'object' ? address.port : 0);
-        });
-      }),
+    listen: () => listenLocally(server),
   });
 }

@@ -4,7 +4,7 @@
  */
 import { createServer } from 'node:http';
 import { Agent } from 'undici';
-import { serve } from './helper.mjs';
+import { listenLocally, serve } from './helper.mjs';
 
 const agent = new Agent({ connections: 1_024 });
 const passedOn = new Set(['content-type', 'authorization', 'user-agent']);
@@ -56,12 +56,8 @@ server.keepAliveTimeout = 60_000;
 
 serve({
   /** @param {{ upstreamPort: number }} input @returns {Promise<number>} the port */
-  listen: ({ upstreamPort }) =>
-    new Promise((resolve) => {
-      origin = `http://127.0.0.1:${upstreamPort}`;
-      server.listen(0, '127.0.0.1', () => {
-        const address = server.address();
-        resolve(address && typeof address === 'object' ? address.port : 0);
-      });
-    }),
+  listen: ({ upstreamPort }) => {
+    origin = `http://127.0.0.1:${upstreamPort}`;
+    return listenLocally(server);
+  },
 });

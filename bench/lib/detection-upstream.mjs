@@ -5,7 +5,7 @@
 import { createServer } from 'node:http';
 import { completionOf } from './detection-chat.mjs';
 import { readTraces } from './detection-traces.mjs';
-import { serve } from './helper.mjs';
+import { listenLocally, serve } from './helper.mjs';
 
 const traces = readTraces();
 
@@ -31,11 +31,5 @@ server.keepAliveTimeout = 60_000;
 
 serve({
   /** @returns {Promise<number>} the port */
-  listen: () =>
-    new Promise((resolve) => {
-      server.listen(0, '127.0.0.1', () => {
-        const address = server.address();
-        resolve(address && typeof address === 'object' ? address.port : 0);
-      });
-    }),
+  listen: () => listenLocally(server),
 });

@@ -3,6 +3,7 @@
  * A helper file calls `serve` with its commands; the bench calls `openHelper(file)` and then the commands by name.
  */
 import { fork } from 'node:child_process';
+import { once } from 'node:events';
 
 const closeTimeoutMs = 5_000;
 
@@ -64,4 +65,17 @@ export function serve(commands) {
       process.send?.({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     }
   });
+}
+
+/**
+ * On a free port of this machine.
+ *
+ * @param {import('node:net').Server} server
+ * @returns {Promise<number>} the port
+ */
+export async function listenLocally(server) {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  return address && typeof address === 'object' ? address.port : 0;
 }

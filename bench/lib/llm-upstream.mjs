@@ -3,7 +3,7 @@
  * token and, a moment later, the rest. Bare node:http, so that it takes little from what is measured.
  */
 import { createServer } from 'node:http';
-import { serve } from './helper.mjs';
+import { listenLocally, serve } from './helper.mjs';
 
 const streamPauseMs = 4;
 const whole = JSON.stringify({
@@ -64,13 +64,7 @@ server.keepAliveTimeout = 60_000;
 
 serve({
   /** @returns {Promise<number>} the port */
-  listen: () =>
-    new Promise((resolve) => {
-      server.listen(0, '127.0.0.1', () => {
-        const address = server.address();
-        resolve(address && typeof address === 'object' ? address.port : 0);
-      });
-    }),
+  listen: () => listenLocally(server),
   /** Requests that arrived here so far. */
   received: () => received,
 });
