@@ -131,6 +131,16 @@ const opacities = (page: Page): Promise<string[]> =>
     look();
   })`);
 
+/** How opaque a mark is during a low beat, and right after it: as before, where a transition leads away from it. */
+const AROUND_A_BEAT = `(() => {
+  const { dataset } = document.documentElement;
+  const mark = document.querySelector('[data-testid=fleet-node] .flashes');
+  dataset.flash = 'low';
+  const during = getComputedStyle(mark).opacity;
+  delete dataset.flash;
+  return [during, getComputedStyle(mark).opacity];
+})()`;
+
 /** The page knows what is asked for, and the last beat is over: a mark that is not low may be between two of them. */
 const STANDS_STILL = `matchMedia('(prefers-reduced-motion: reduce)').matches
   && document.documentElement.dataset.flash === undefined`;
@@ -145,6 +155,7 @@ test('what loops flashes, but not for who asked for less motion, and then nothin
 
   const calm = await openFleet('reduce');
   expect(await opacities(calm)).toEqual(['1']);
+  expect(await calm.evaluate<string[]>(AROUND_A_BEAT)).toEqual(['0.35', '1']);
   const running = 'document.getAnimations().filter(({ playState }) => playState === "running").length';
   expect(await calm.evaluate(running)).toBe(0);
   await calm.context().close();
