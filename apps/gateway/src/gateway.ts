@@ -37,6 +37,7 @@ import { createSendRawError, type RawRoute, serverFactory } from './raw-routes.j
 import { limitSockets } from './realtime/limit-sockets.js';
 import { LiveHub } from './realtime/live-hub.js';
 import { LiveSockets } from './realtime/live-sockets.js';
+import { PartialMessages } from './realtime/partial-messages.js';
 import { RealtimeEvents } from './realtime/realtime-events.js';
 import { authenticateAgent, authenticateOperator, createSocketServer } from './realtime/socket-server.js';
 import { SemanticLoopArea } from './semantic-loop/semantic-loop.area.js';
@@ -144,6 +145,10 @@ async function assemble(
     logsPerSecondMax: config.ingestLogsPerSecondMax,
   });
 
+  // So are these. Who gets nothing is counted with all that is refused.
+  const bodyBytes = new FairShare({ max: LIMITS.inflightBytesMax, onFull: () => {} });
+  const sendRawError = createSendRawError({ logger, ids: randomIds });
+
   registerSecurityHeaders(fastify);
   acceptJson(fastify);
   rawRoutes.push(
@@ -153,9 +158,8 @@ async function assemble(
       refusal,
       rate,
       limits: config,
-      // Who gets nothing is counted with all that is refused.
-      bodyBytes: new FairShare({ max: LIMITS.inflightBytesMax, onFull: () => {} }),
-      sendError: createSendRawError({ logger, ids: randomIds }),
+      bodyBytes,
+      sendError: sendRawError,
       events: area.events,
     }),
   );
@@ -169,8 +173,13 @@ async function assemble(
   await proxy.recover();
   desk.connect(area.sessions);
 
-  const io = createSocketServer(app.getHttpServer(), config.allowedOrigins);
   const events: RealtimeEvents = new RealtimeEvents(logger, app.get(METRICS), () => sockets.subscriberCount);
+  const partial = new PartialMessages({
+    bodyBytes,
+    sendError: sendRawError,
+    onRefused: (reason) => events.messageRefused(reason),
+  });
+  const io = createSocketServer(app.getHttpServer(), config.allowedOrigins, partial);
   const sockets = new LiveSockets({
     namespace: io.of(NAMESPACES.operators),
     hub,
@@ -184,6 +193,8 @@ async function assemble(
     interceptor: area.interceptor,
     refusal,
     rate,
+    bodyBytes,
+    events: area.events,
     desk,
     onFailed: (error) =>
       logger.error({ event: 'agent_socket_failed', err: error }, 'a message on /agents failed'),
@@ -196,6 +207,8 @@ async function assemble(
     });
   limit(NAMESPACES.operators, (socket) => socket.data.credential.token_id);
   limit(NAMESPACES.agents, (socket) => socket.data.principal.key_id);
+  for (const name of Object.values(NAMESPACES))
+    io.of(name).on('connection', (socket) => partial.admit(socket));
   authenticator.onRevoked(() => {
     sockets.recheck();
     agents.recheck();

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { holdsMoreValues, holdsRoundedNumber, passedBound } from './json-bounds.js';
+import { buildDecisionLog } from '#testing';
+import { charsOf, holdsRoundedNumber, passedBound } from './json-bounds.js';
 
 const nestsWithin = (bytes: Buffer, depthMax: number): boolean =>
   passedBound(bytes, { depthMax, valuesMax: Number.POSITIVE_INFINITY }) === null;
@@ -52,9 +53,19 @@ describe('the values of a JSON text', () => {
 
   it('are counted no further than the bound, in text and in what is parsed', () => {
     expect(holdsWithin(Buffer.from(`[${'{},'.repeat(1_000_000)}`), 1_000)).toBe(false);
-    expect(holdsMoreValues({ a: [1, { b: 2 }], c: 'text' }, 5)).toBe(false);
-    expect(holdsMoreValues({ a: [1, { b: 2 }], c: 'text' }, 4)).toBe(true);
-    for (const scalar of [null, undefined, 1, 'text']) expect(holdsMoreValues(scalar, 0)).toBe(false);
+    expect(charsOf({ a: [1, { b: 2 }], c: 'text' }, 5)).not.toBeNull();
+    expect(charsOf({ a: [1, { b: 2 }], c: 'text' }, 4)).toBeNull();
+    for (const scalar of [null, undefined, 1, 'text']) expect(charsOf(scalar, 0)).not.toBeNull();
+  });
+
+  it('have about as many characters, parsed, as their text', () => {
+    const log = buildDecisionLog({
+      cognition: { intent: 'look', reasoning_chain: ['x'.repeat(5_000), 'y'] },
+    });
+    const { length } = JSON.stringify(log);
+    expect(charsOf(log, 1_000)).toBeGreaterThan(length * 0.9);
+    expect(charsOf(log, 1_000)).toBeLessThan(length * 1.1);
+    expect(charsOf('text', 1)).toBe(4);
   });
 });
 

@@ -70,21 +70,31 @@ const isRounded = (text: string): boolean => digitsOf(text) !== digitsOf(String(
 const digitsOf = (text: string): string =>
   text.replace(/e.*/i, '').replace('.', '').replace(/^0+/, '').replace(/0+$/, '');
 
-/** Whether something that is parsed already holds more values than this. Looks at no more of it than that. */
-export function holdsMoreValues(root: unknown, valuesMax: number): boolean {
+/**
+ * Characters of something that is parsed already, about as many as its JSON text has: its names, texts and what parts them.
+ * Null: it holds more values than this. Looks at no more of it than that.
+ */
+export function charsOf(root: unknown, valuesMax: number): number | null {
+  if (typeof root === 'string') return root.length;
   const open: unknown[] = [root];
   let values = 0;
+  let chars = 0;
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
     if (typeof value !== 'object' || value === null) continue;
     for (const key in value) {
       values += 1;
-      if (values > valuesMax) return true;
+      if (values > valuesMax) return null;
       const member = (value as Record<string, unknown>)[key];
-      if (typeof member === 'object' && member !== null) open.push(member);
+      chars += key.length + CHARS_BESIDE;
+      if (typeof member === 'string') chars += member.length;
+      else if (typeof member === 'object' && member !== null) open.push(member);
     }
   }
-  return false;
+  return chars;
 }
+
+/** Of a member, without its name and its text: quotes, colon, comma, or a number. */
+const CHARS_BESIDE = 6;
 
 /** Of the closing quote: one that an even number of back-slashes precedes. -1: there is none. */
 function stringEnd(bytes: Buffer, from: number): number {

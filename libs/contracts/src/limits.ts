@@ -9,6 +9,11 @@ export const LIMITS = {
   inflatedBytesMax: 32 * 1024 * 1024,
   /** Bodies of DecisionLogs that are being read or worked on, inflated, over all senders; one tenant gets half. */
   inflightBytesMax: 256 * 1024 * 1024,
+  /**
+   * What a connection of Socket.IO may have sent of a message that is not whole yet before its bytes count among those
+   * above; who is not let in yet may send no more than this.
+   */
+  partialMessageBytesFree: 16 * 1024,
   /** A sender gets this long to deliver its whole body. */
   bodyTimeoutMs: 10_000,
   /** DecisionLogs in one array or NDJSON body. */

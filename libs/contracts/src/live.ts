@@ -114,7 +114,10 @@ export interface Frame<P = unknown> {
 /** Server -> client event names beside Socket.IO's own. */
 export const LIVE_EVENTS = {
   frame: 'frame',
-  /** Sent just before a cut: `{reason: 'consumer_too_slow'}`; reconnect and subscribe with `after_seq`. */
+  /**
+   * Sent just before a cut: `{reason: 'consumer_too_slow'}`; reconnect and subscribe with `after_seq`. Where a message came
+   * for which there is no room: `too_many_bytes`; one in several parts, as of binary data: `unsupported_media_type`.
+   */
   cut: 'cut',
   control: 'control',
   decisionLog: 'decision_log',

@@ -15,11 +15,14 @@ import {
   type SessionKey,
   sessionKey,
 } from '#contracts';
+import type { FairShare } from '../fair-share.js';
 import type { ControlDesk } from '../hitl/control-desk.js';
-import { holdsMoreValues } from '../json-bounds.js';
+import { charsOf } from '../json-bounds.js';
 import { refusedHandshake } from '../realtime/refused-handshake.js';
 import { requireBatchSize } from './batch-size.js';
+import { noRoom } from './body-reader.js';
 import type { IngestRefusal } from './ingest.route.js';
+import type { IngestEvents } from './ingest-events.js';
 import type { IngestRate } from './ingest-rate.js';
 import type { SchemaInterceptor } from './schema-interceptor.js';
 
@@ -34,6 +37,9 @@ export interface AgentSocketsParts {
   interceptor: SchemaInterceptor;
   refusal: () => IngestRefusal | null;
   rate: IngestRate;
+  /** Of all messages from their reading to their answers, as of the bodies that come over HTTP. */
+  bodyBytes: FairShare;
+  events: Pick<IngestEvents, 'refused'>;
   desk: ControlDesk;
   onFailed: (error: unknown) => void;
 }
@@ -95,19 +101,34 @@ export class AgentSockets {
     this.#parts.rate.check(key_id);
     const values: unknown[] = Array.isArray(body) ? body : [body];
     requireBatchSize(values.length);
-    if (holdsMoreValues(body, LIMITS.jsonValuesMax))
+    const chars = charsOf(body, LIMITS.jsonValuesMax);
+    if (chars === null)
       throw new ObservatoryError(
         'payload_too_large',
         `The message holds more than ${LIMITS.jsonValuesMax} JSON values.`,
       );
-    this.#parts.rate.take(key_id, values.length);
+    if (!this.#parts.bodyBytes.take(tenant_id, chars)) throw noRoom();
+    try {
+      this.#parts.rate.take(key_id, values.length);
+      return await this.#answer(socket, detachers, { values, isBatch: Array.isArray(body) });
+    } finally {
+      this.#parts.bodyBytes.giveBack(tenant_id, chars);
+    }
+  }
+
+  async #answer(
+    socket: Socket,
+    detachers: Map<SessionKey, () => void>,
+    { values, isBatch }: { values: readonly unknown[]; isBatch: boolean },
+  ): Promise<unknown> {
+    const { tenant_id } = socket.data.principal as AgentPrincipal;
     const results = await this.#parts.interceptor.intercept(
       tenant_id,
       values.map((value) => ({ value, text: null })),
     );
     for (const result of results)
       if (result.status === 'accepted') this.#watch(socket, detachers, result.session_id);
-    return Array.isArray(body) ? { results } : results[0];
+    return isBatch ? { results } : results[0];
   }
 
   #watch(socket: Socket, detachers: Map<SessionKey, () => void>, sessionId: string): void {
@@ -129,7 +150,10 @@ export class AgentSockets {
   }
 
   #failure(error: unknown): unknown {
-    if (error instanceof ObservatoryError) return error.toAnswer();
+    if (error instanceof ObservatoryError) {
+      this.#parts.events.refused(error.code);
+      return error.toAnswer();
+    }
     this.#parts.onFailed(error);
     return new ObservatoryError('internal_error').toAnswer();
   }

@@ -126,7 +126,8 @@ const tooLarge = (name: string, bytesMax: number): ObservatoryError =>
     `The ${name} is larger than ${bytesMax / MIB} MiB; send smaller batches.`,
   );
 
-const noRoom = (): ObservatoryError =>
+/** The bytes that are under way together leave no room for more. */
+export const noRoom = (): ObservatoryError =>
   new ObservatoryError(
     'too_many_bytes',
     'Too many bytes of DecisionLogs are on their way; try again in a moment.',

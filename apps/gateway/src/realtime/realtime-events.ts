@@ -7,6 +7,7 @@ export class RealtimeEvents implements LiveSocketsEvents {
   readonly #connections: Counter;
   readonly #cuts: Counter;
   readonly #refused: Counter;
+  readonly #partialRefused: Counter;
 
   constructor(
     private readonly logger: Logger,
@@ -30,6 +31,12 @@ export class RealtimeEvents implements LiveSocketsEvents {
       labelNames: ['namespace'],
       registers,
     });
+    this.#partialRefused = new Counter({
+      name: 'observatory_socket_messages_refused_total',
+      help: 'Socket.IO connections cut, or their bodies refused, for a message before it was whole.',
+      labelNames: ['reason'],
+      registers,
+    });
     new Gauge({
       name: 'observatory_live_subscribers',
       help: 'Operator sockets open now.',
@@ -46,6 +53,10 @@ export class RealtimeEvents implements LiveSocketsEvents {
 
   refusedForCount(namespace: string): void {
     this.#refused.inc({ namespace });
+  }
+
+  messageRefused(reason: string): void {
+    this.#partialRefused.inc({ reason });
   }
 
   cutForSlowness(operatorId: string, pendingBytes: number): void {

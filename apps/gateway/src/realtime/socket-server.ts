@@ -7,12 +7,17 @@ import { isOwnPage } from '#domain/auth';
 import type { OperatorCredential } from '../auth/access.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { ignoreUpgrades } from './ignore-upgrades.js';
+import type { PartialMessages } from './partial-messages.js';
 import { refusedHandshake } from './refused-handshake.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const NOT_SERVED = refusedHandshake('not_found', 'Connect to /live or /agents.');
 
-export function createSocketServer(http: HttpServer, allowedOrigins: readonly string[]): Server {
+export function createSocketServer(
+  http: HttpServer,
+  allowedOrigins: readonly string[],
+  partial: PartialMessages,
+): Server {
   const server = new Server(http, {
     serveClient: false,
     connectTimeout: CONNECT_TIMEOUT_MS,
@@ -21,7 +26,10 @@ export function createSocketServer(http: HttpServer, allowedOrigins: readonly st
     cors: { origin: [...allowedOrigins], credentials: true },
     allowRequest: (request, answer) => answer(null, isAllowedOrigin(request, allowedOrigins)),
     destroyUpgrade: false,
+    wsEngine: partial.webSocketServer(),
   });
+  server.engine.use(partial.bodyOfPolling);
+  server.engine.on('connection', partial.refuseBinary);
   ignoreUpgrades(http, `${server.path()}/`);
   // It is there whether anybody serves it or not; a socket in no namespace is cut after `connectTimeout`.
   server.of('/').use((_socket, next) => next(NOT_SERVED));

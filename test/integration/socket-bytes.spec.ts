@@ -1,0 +1,186 @@
+/** What Socket.IO brings counts with all bodies under way: who never ends a message holds its tenant's share at most. */
+import { once } from 'node:events';
+import { type Socket as Connection, connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { io, type Socket } from 'socket.io-client';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { LIMITS } from '#contracts';
+import { buildDecisionLog } from '#testing';
+import { AGENT_KEY, type RunningGateway, startGateway } from './start-gateway.js';
+
+let gateway: RunningGateway;
+const connections: Connection[] = [];
+const sockets: Socket[] = [];
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterEach(() => {
+  for (const connection of connections.splice(0)) connection.destroy();
+  for (const socket of sockets.splice(0)) socket.disconnect();
+});
+afterAll(async () => {
+  expect(await gateway.stop()).toBe(0);
+});
+
+const TENANT_BYTES = LIMITS.inflightBytesMax / 2;
+const PART_BYTES = LIMITS.bodyBytesMax - 100_000;
+
+function open(): Connection {
+  const { port, hostname } = new URL(gateway.url);
+  const connection = connect(Number(port), hostname).on('error', () => {});
+  connections.push(connection);
+  return connection;
+}
+
+/** The head of a text frame, with a mask that changes nothing. */
+function frameHead(byteCount: number): Buffer {
+  const head = Buffer.alloc(14);
+  head.writeUInt16BE(0x81ff);
+  head.writeBigUInt64BE(BigInt(byteCount), 2);
+  return head;
+}
+
+const frame = (text: string) => Buffer.concat([frameHead(text.length), Buffer.from(text)]);
+
+/** A WebSocket to Engine.IO, past its greeting; in `/agents`, too, if it has a key. */
+async function openWebSocket(key?: string): Promise<Connection> {
+  const connection = open();
+  connection.write(
+    [
+      'GET /socket.io/?EIO=4&transport=websocket HTTP/1.1',
+      'Host: gateway',
+      'Upgrade: websocket',
+      'Connection: Upgrade',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+      '\r\n',
+    ].join('\r\n'),
+  );
+  await heard(connection, 'pingInterval');
+  if (key !== undefined) {
+    connection.write(frame(`40/agents,${JSON.stringify({ key })}`));
+    await heard(connection, '40/agents');
+  }
+  return connection;
+}
+
+/** Everything that came until then. */
+async function heard(connection: Connection, words: string): Promise<string> {
+  let all = '';
+  for (;;) {
+    const [data] = await once(connection, 'data');
+    all += data;
+    if (all.includes(words)) return all;
+  }
+}
+
+/** Begins a message of ten megabytes that never ends. */
+function begin(connection: Connection): void {
+  connection.write(frameHead(LIMITS.bodyBytesMax));
+  connection.write(Buffer.alloc(PART_BYTES, 'x'));
+}
+
+const makeKey = async (tenant_id: string): Promise<string> =>
+  (await gateway.operator('POST', '/v1/agent-keys', { name: tenant_id, tenant_id })).body.secret;
+
+const metric = async (line: RegExp) =>
+  expect(await (await fetch(`${gateway.url}/metrics`)).text()).toMatch(line);
+
+describe('messages that never end', () => {
+  test('hold half of the room; whoever begins one more is cut and told why, and another tenant is served', async () => {
+    const key = await makeKey('never-ends');
+    const senders = await Promise.all(
+      Array.from({ length: Math.ceil(TENANT_BYTES / PART_BYTES) + 1 }, () => openWebSocket(key)),
+    );
+    const told = Promise.any(senders.map((sender) => heard(sender, 'too_many_bytes')));
+    for (const sender of senders) begin(sender);
+    expect(await told).toContain('42/agents,["cut",{"reason":"too_many_bytes"}]');
+    expect((await gateway.ingest(buildDecisionLog())).status).toBe(202);
+    await metric(/observatory_socket_messages_refused_total\{reason="too_many_bytes"\} [1-9]/);
+
+    // Whoever hangs up gives back what it had.
+    for (const sender of senders) sender.destroy();
+    const authorization = `Bearer ${key}`;
+    const large = JSON.stringify(buildDecisionLog()) + ' '.repeat(PART_BYTES);
+    await expect.poll(async () => (await gateway.ingest(large, { authorization })).status).toBe(202);
+  });
+
+  test('are none of a connection that was not let in', async () => {
+    const stranger = await openWebSocket();
+    const told = heard(stranger, 'payload_too_large');
+    begin(stranger);
+    await told;
+    await once(stranger, 'close');
+    await metric(/observatory_socket_messages_refused_total\{reason="payload_too_large"\} [1-9]/);
+  });
+
+  test('nor of one that begins with polling, let in or not', async () => {
+    const key = await makeKey('polls');
+    const transport = `${gateway.url}/socket.io/?EIO=4&transport=polling`;
+    const opened = await (await fetch(transport)).text();
+    const connection = `${transport}&sid=${JSON.parse(opened.slice(1)).sid}`;
+    const post = (body: string) => fetch(connection, { method: 'POST', body });
+    const large = `42/agents,0["decision_log",${JSON.stringify([{ padding: 'x'.repeat(100_000) }])}]`;
+
+    const refused = await post(large);
+    expect([refused.status, ((await refused.json()) as { reason: string }).reason]).toEqual([
+      413,
+      'payload_too_large',
+    ]);
+    expect((await post(`40/agents,${JSON.stringify({ key })}`)).status).toBe(200);
+    await fetch(connection);
+    expect((await post(large)).status).toBe(200);
+    expect(await (await fetch(connection)).text()).toContain('schema_violation');
+  });
+
+  test('nor in parts: a packet with attachments ends its connection', async () => {
+    const sender = await openWebSocket(AGENT_KEY);
+    const told = heard(sender, 'unsupported_media_type');
+    sender.write(frame('451-/agents,["decision_log",{"_placeholder":true,"num":0}]'));
+    expect(await told).toContain('42/agents,["cut",{"reason":"unsupported_media_type"}]');
+    await metric(/observatory_socket_messages_refused_total\{reason="unsupported_media_type"\} 1/);
+  });
+});
+
+test('a message for which there is no room is answered so, a smaller one is taken', async () => {
+  const key = await makeKey('whole');
+  const roomLeft = 4_000;
+  stallBodies(key, TENANT_BYTES - roomLeft);
+  const socket = io(`${gateway.url}/agents`, { auth: { key }, transports: ['websocket'], forceNew: true });
+  sockets.push(socket);
+  const send = (intent: string) =>
+    socket.emitWithAck('decision_log', buildDecisionLog({ cognition: { intent } })) as Promise<{
+      reason?: string;
+      status: string;
+    }>;
+  await expect
+    .poll(async () => (await send('x'.repeat(roomLeft))).reason, { timeout: 8_000 })
+    .toBe('too_many_bytes');
+  expect((await send('look')).status).toBe('accepted');
+  await metric(/observatory_ingest_refused_total\{reason="too_many_bytes"\} [1-9]/);
+});
+
+/** Posts bodies that inflate to so many bytes together, and never ends them. */
+function stallBodies(key: string, byteCount: number): void {
+  for (let left = byteCount; left > 0; left -= LIMITS.inflatedBytesMax)
+    stallBody(key, gzipSync(Buffer.alloc(Math.min(left, LIMITS.inflatedBytesMax), ' ')));
+}
+
+function stallBody(key: string, bomb: Buffer): void {
+  const connection = open();
+  const head = [
+    'POST /v1/decision-logs HTTP/1.1',
+    'Host: gateway',
+    `Authorization: Bearer ${key}`,
+    'Content-Type: application/json',
+    'Content-Encoding: gzip',
+    'Transfer-Encoding: chunked',
+    '',
+    bomb.length.toString(16),
+    '',
+  ];
+  connection.write(head.join('\r\n'));
+  connection.write(bomb);
+  // An answer: another message had the room at that moment.
+  connection.once('data', () => stallBody(key, bomb));
+}
