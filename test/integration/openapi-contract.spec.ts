@@ -323,6 +323,8 @@ describe('what is sent and read back', () => {
   });
 
   it('access', async () => {
+    for (const name of ['.', '..', 'two\nlines', '\ud800'])
+      expect(await ask('POST /v1/agent-keys', 422, { body: { name } })).toMatchObject({ fields: ['name'] });
     await ask('POST /v1/auth/login', 200, {
       headers: {},
       body: { token: OPERATOR_TOKEN, operator_id: 'ada' },

@@ -89,8 +89,15 @@ export const agentKeySchema = z.object({
 });
 export type AgentKey = z.infer<typeof agentKeySchema>;
 
+/** Fit for an agent's id, as a call must name it: see `ADDRESSABLE_ID`. */
+const AGENT_NAME = /^(?!\.{1,2}$)[^\p{Cc}\p{Surrogate}]+$/u;
+
 export const createAgentKeyBodySchema = z.object({
-  name: displayNameSchema,
+  /** Calls that name no agent have it for their agent's id. */
+  name: displayNameSchema.regex(
+    AGENT_NAME,
+    'it is also the id of agents that name none, so one that a URL can name: neither "." nor "..", without control characters',
+  ),
   tenant_id: tenantIdSchema.optional(),
   /** Further tenants, for a platform that calls for many. */
   tenant_ids: z.array(tenantIdSchema).min(1).max(100).optional(),
