@@ -322,6 +322,17 @@ describe('what is sent and read back', () => {
     expect(seen.sort()).toEqual(ids.sort());
   });
 
+  it('pages behind nonsense', async () => {
+    const paged = operations().filter(([, { parameters = [] }]) =>
+      parameters.some(({ name, in: place }: Json) => name === 'cursor' && place === 'query'),
+    );
+    expect(paged.length).toBeGreaterThan(8);
+    const nonsense = ['x', '%20', 'eyJub25zZW5zZSI6MX0', 'WyJub25zZW5zZSIsMV0'];
+    for (const [operation] of paged)
+      for (const cursor of nonsense)
+        expect((await ask(operation, 400, { query: `cursor=${cursor}` })).detail).toContain('cursor: ');
+  });
+
   it('access', async () => {
     for (const name of ['.', '..', 'two\nlines', '\ud800'])
       expect(await ask('POST /v1/agent-keys', 422, { body: { name } })).toMatchObject({ fields: ['name'] });

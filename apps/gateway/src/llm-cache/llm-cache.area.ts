@@ -13,6 +13,7 @@ import {
   type SemanticMatch,
 } from '#contracts';
 import { redact } from '#domain/kill-switch';
+import { readEntryQuery, readMatchQuery } from '#domain/llm-cache';
 import { decideVeto } from '#domain/text-likeness';
 import type { Clock, IdSource } from '#kernel';
 import type { SettingsAudit } from '../auth/settings-audit.js';
@@ -116,12 +117,16 @@ export class LlmCacheArea {
     return count;
   }
 
+  /** @throws ObservatoryError invalid_request, whether there is a cache or not */
   async entries(tenantId: string, query: PageQuery): Promise<Page<CacheEntryView>> {
+    readEntryQuery(query);
     return (await this.#cache?.entries({ tenant_id: tenantId, ...query })) ?? NOTHING;
   }
 
+  /** @throws ObservatoryError invalid_request, whether there is a cache or not */
   matches(tenantId: string, query: PageQuery): Page<SemanticMatch> {
-    return this.#matches?.list(tenantId, query) ?? NOTHING;
+    const read = readMatchQuery(query);
+    return this.#matches?.list(tenantId, read) ?? NOTHING;
   }
 
   /** @returns null for a match that is not kept any more */

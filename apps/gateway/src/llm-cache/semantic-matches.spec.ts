@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { readMatchQuery } from '#domain/llm-cache';
 import { countingIds, FakeClock } from '#testing';
 import { SemanticMatches, type SemanticMatchesParts } from './semantic-matches.js';
 
@@ -18,11 +19,11 @@ it('pages to the end though new matches push out the one that a page ended with'
       });
   };
   add(150);
-  const first = matches.list('default', { limit: 100 });
-  const second = matches.list('default', { limit: 100, cursor: first.next_cursor ?? '' });
+  const first = matches.list('default', readMatchQuery({ limit: 100 }));
+  const second = matches.list('default', readMatchQuery({ limit: 100, cursor: first.next_cursor ?? '' }));
   expect(second.items).toHaveLength(50);
   expect(second.next_cursor).toBeNull();
   add(160);
-  const late = matches.list('default', { limit: 100, cursor: first.next_cursor ?? '' });
+  const late = matches.list('default', readMatchQuery({ limit: 100, cursor: first.next_cursor ?? '' }));
   expect(late).toEqual({ items: [], next_cursor: null });
 });

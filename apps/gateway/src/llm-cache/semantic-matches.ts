@@ -9,9 +9,9 @@ import {
   type LlmCache,
   ObservatoryError,
   type Page,
-  type PageQuery,
   type SemanticMatch,
 } from '#contracts';
+import { encodeMatchCursor, type MatchQuery } from '#domain/llm-cache';
 import { type Clock, type IdSource, RingBuffer, TtlLru } from '#kernel';
 import type { ProxyCall } from '../llm-proxy/proxy-call.js';
 import type { CacheEmbedder } from './cache-embedder.js';
@@ -73,14 +73,17 @@ export class SemanticMatches {
   }
 
   /** Newest first. Where the last match of the page before has left, those after it left before. */
-  list(tenantId: string, { limit, cursor }: PageQuery): Page<SemanticMatch> {
+  list(tenantId: string, { limit, behind }: MatchQuery): Page<SemanticMatch> {
     const newestFirst = this.#all(tenantId).reverse();
-    const last = newestFirst.findIndex(({ match_id }) => match_id === cursor);
-    if (cursor !== undefined && last === -1) return { items: [], next_cursor: null };
+    const last = newestFirst.findIndex(({ match_id }) => match_id === behind);
+    if (behind !== null && last === -1) return { items: [], next_cursor: null };
     const from = last + 1;
     const items = newestFirst.slice(from, from + limit);
-    const isLast = from + limit >= newestFirst.length;
-    return { items, next_cursor: isLast ? null : (items.at(-1)?.match_id ?? null) };
+    const end = from + limit >= newestFirst.length ? undefined : items.at(-1);
+    return {
+      items,
+      next_cursor: end === undefined ? null : encodeMatchCursor(end.match_id),
+    };
   }
 
   /**

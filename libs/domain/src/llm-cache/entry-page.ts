@@ -1,8 +1,7 @@
 /** Pages of a tenant's entries: most hits first, and of equals the greater key. */
 import { type CacheEntry, type CacheEntryView, LIMITS, ObservatoryError, type PageQuery } from '#contracts';
+import { decodeListCursor, encodeListCursor } from './list-cursor.js';
 
-const CURSOR_KIND = 'cache_entries';
-const CURSOR_CHARS_MAX = 4_096;
 const MICRO = 1_000_000;
 
 /** Where a page ends. */
@@ -16,7 +15,7 @@ export const compareEntryPlaces = (one: EntryPlace, other: EntryPlace): number =
   other.hit_count - one.hit_count || (one.key < other.key ? 1 : one.key > other.key ? -1 : 0);
 
 export const encodeEntryCursor = ({ hit_count: hits, key }: EntryPlace): string =>
-  Buffer.from(JSON.stringify([CURSOR_KIND, hits, key])).toString('base64url');
+  encodeListCursor('cache_entries', hits, key);
 
 /**
  * @returns how many to give and behind what; null: from the start
@@ -26,10 +25,9 @@ export function readEntryQuery({ limit, cursor }: PageQuery): { limit: number; b
   if (!Number.isInteger(limit) || limit < 1 || limit > LIMITS.pageRowsMax)
     throw new ObservatoryError('invalid_request', `limit: a whole number from 1 to ${LIMITS.pageRowsMax}`);
   if (cursor === undefined) return { limit, behind: null };
-  const [kind, hits, key] = parsed(cursor);
-  if (kind !== CURSOR_KIND || !Number.isSafeInteger(hits) || typeof key !== 'string')
-    throw new ObservatoryError('invalid_request', 'cursor: not one that this listing gave out');
-  return { limit, behind: { hit_count: hits as number, key } };
+  const isPlace = ([hits, key]: unknown[]) => Number.isSafeInteger(hits) && typeof key === 'string';
+  const [hits, key] = decodeListCursor('cache_entries', cursor, isPlace);
+  return { limit, behind: { hit_count: hits as number, key: key as string } };
 }
 
 /** What is known of an entry beside itself. */
@@ -55,13 +53,3 @@ export const toEntryView = (
   ...use,
   cost_usd: entry.cost_micro_usd === null ? null : entry.cost_micro_usd / MICRO,
 });
-
-function parsed(cursor: string): unknown[] {
-  try {
-    const parts: unknown =
-      cursor.length > CURSOR_CHARS_MAX ? null : JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    return Array.isArray(parts) ? parts : [];
-  } catch {
-    return [];
-  }
-}

@@ -18,6 +18,7 @@ export {
   readEntryQuery,
   toEntryView,
 } from './entry-page.js';
+export { encodeMatchCursor, type MatchQuery, readMatchQuery } from './match-page.js';
 export { ENTRY_BYTES_SHARE_MAX, entryBytes, entryBytesMax, stringBytes } from './memory-bytes.js';
 export { MemoryLlmCache, type MemoryLlmCacheOptions } from './memory-llm-cache.js';
 export { VectorArena } from './vector-arena.js';
