@@ -115,8 +115,10 @@ export interface WriteCalls extends ProxyWriteCalls {
   deleteOlder(table: AgedTable, beforeMs: number, afterSeq: number): RetentionPiece;
   /** Deletes the oldest rows of all aged tables while the database is larger than `bytesMax`. */
   deleteOldest(bytesMax: number, afterSeq: number): RetentionPiece;
-  /** Session rows and alert groups last touched before `beforeMs` of which no step is left; `nextSeq` means: again. */
+  /** Session rows last touched before `beforeMs` of which no step is left; `nextSeq` means: again. */
   deleteEmptySessions(beforeMs: number): RetentionPiece;
+  /** Alert groups last touched before `beforeMs`. */
+  deleteAlertGroups(beforeMs: number, afterSeq: number): RetentionPiece;
   /** Gives free pages back to the file system; true while there are more. */
   shrink(): boolean;
 }
@@ -126,6 +128,7 @@ const FREEING_CALLS: ReadonlySet<WriteCallName> = new Set([
   'deleteOlder',
   'deleteOldest',
   'deleteEmptySessions',
+  'deleteAlertGroups',
   'shrink',
 ]);
 

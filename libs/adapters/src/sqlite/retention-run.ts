@@ -32,6 +32,7 @@ export async function enforceRetention(
   if (boundMs !== null) {
     const olderThanMs = boundMs;
     await everyPiece(() => pump.call('deleteEmptySessions', [olderThanMs]));
+    await everyPiece((afterSeq) => pump.call('deleteAlertGroups', [olderThanMs, afterSeq]));
   }
   while (await pump.call('shrink', []));
   return { deleted_count: deleted };

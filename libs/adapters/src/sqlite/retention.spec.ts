@@ -87,6 +87,26 @@ describe('enforceRetention', () => {
     expect(await store.alertGroup('default', 'gone')).toBeNull();
   });
 
+  it('lets old alert groups go among young ones, a bounded piece at a time', () => {
+    const database = new SQLite(path);
+    const insert = database.prepare("INSERT INTO alert_groups VALUES ('default', ?, 'a', 1, 0, ?, '{}')");
+    database.transaction(() => {
+      for (let n = 0; n < 9_000; n += 1) insert.run(`s${(n * 7_919) % 9_000}`, n % 3 === 0 ? 90 : 10);
+    })();
+    const retention = new Retention(database, new StepTable(database), new CallTable(database));
+    const pieces: number[] = [];
+    for (let afterSeq: number | null = 0; afterSeq !== null; ) {
+      const piece = retention.deleteAlertGroups(50, afterSeq);
+      pieces.push(piece.deleted_count);
+      afterSeq = piece.nextSeq;
+    }
+    expect(Math.max(...pieces)).toBeLessThanOrEqual(500);
+    expect(pieces.reduce((sum, count) => sum + count)).toBe(6_000);
+    const left = database.prepare('SELECT count(*), min(last_at_ms) FROM alert_groups').raw().get();
+    expect(left).toEqual([3_000, 90]);
+    database.close();
+  });
+
   it('deletes the oldest of all kinds until the database fits, and gives the space back', async () => {
     const body = JSON.stringify({ filler: 'x'.repeat(3_000) });
     await store.appendSteps(Array.from({ length: 3_000 }, (_, index) => stepAt(index, { body })));

@@ -14,6 +14,8 @@ import type { StepTable } from './step-table.js';
 const PIECE_COUNT = 100;
 /** Session rows of one piece, which begins with some 10 ms of work for all of them. */
 const SESSION_PIECE_COUNT = 500;
+/** Alert groups looked at in one piece: some 5 ms where all of them go, less than one where none does. */
+const ALERT_GROUP_PIECE_COUNT = 500;
 /** A row is no younger than what came so many rows after it: with these, a clock that was wrong for a time is seen through. */
 const LATER_BY = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 /** Pages given back to the file system in one piece. */
@@ -41,6 +43,10 @@ export const DELETE_EMPTY_SESSIONS = `DELETE FROM sessions WHERE rowid IN (
     AND NOT EXISTS (SELECT 1 FROM controls c WHERE c.tenant_id = s.tenant_id
                     AND c.session_id = s.session_id AND c.state NOT IN ('active', 'terminated'))
   ORDER BY s.last_seen_ms LIMIT ?)`;
+
+const LAST_OF_GROUPS = `SELECT max(rowid) FROM (
+  SELECT rowid FROM alert_groups WHERE rowid > ? ORDER BY rowid LIMIT ?)`;
+const DELETE_ALERT_GROUPS = 'DELETE FROM alert_groups WHERE rowid > ? AND rowid <= ? AND last_at_ms < ?';
 
 interface AgedRow {
   seq: number;
@@ -97,10 +103,15 @@ export class Retention {
     this.#youngSessionKeys = this.#steps.youngSessionKeys();
     const deleted = this.#database.prepare(DELETE_EMPTY_SESSIONS).run(beforeMs, SESSION_PIECE_COUNT).changes;
     this.#youngSessionKeys = new Set();
-    if (deleted === SESSION_PIECE_COUNT) return { deleted_count: deleted, nextSeq: 0 };
-    // Has no index by age: looked through once a run.
-    this.#database.prepare('DELETE FROM alert_groups WHERE last_at_ms < ?').run(beforeMs);
-    return { deleted_count: deleted, nextSeq: null };
+    return { deleted_count: deleted, nextSeq: deleted === SESSION_PIECE_COUNT ? 0 : null };
+  }
+
+  /** They have no index by age: all are looked through once a run. */
+  deleteAlertGroups(beforeMs: number, afterSeq: number): RetentionPiece {
+    const last = this.#database.prepare(LAST_OF_GROUPS).pluck().get(afterSeq, ALERT_GROUP_PIECE_COUNT);
+    if (typeof last !== 'number') return { deleted_count: 0, nextSeq: null };
+    const { changes } = this.#database.prepare(DELETE_ALERT_GROUPS).run(afterSeq, last, beforeMs);
+    return { deleted_count: changes, nextSeq: last };
   }
 
   /** True while there is more to give back. */

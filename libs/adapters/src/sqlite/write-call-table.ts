@@ -154,6 +154,10 @@ export class WriteCallTable implements Omit<WriteCalls, keyof ProxyWriteCalls> {
     return this.#retention.deleteEmptySessions(beforeMs);
   }
 
+  deleteAlertGroups(beforeMs: number, afterSeq: number) {
+    return this.#retention.deleteAlertGroups(beforeMs, afterSeq);
+  }
+
   shrink(): boolean {
     return this.#retention.shrink();
   }
