@@ -146,6 +146,7 @@ describe('a loop', () => {
       ['kill_switch', []],
       ['entropy_loop', []],
       ['semantic_loop', []],
+      ['hitl_required', []],
     ]);
   });
 });
@@ -275,6 +276,80 @@ describe('other channels', () => {
     const { agentId } = await loop();
     await delivery((one) => one.channel_id === channel.channel_id && one.state === 'delivered');
     expect(mails[0]).toContain(`\r\nAgent "${agentId}" is going round in circles\r\n`);
+  });
+});
+
+describe('an agent that asks for a person', () => {
+  const watchWaits = (channelId: string, on = gateway) => {
+    const rule = { name: 'Waits', type: 'hitl_required', cooldown_s: 0, channel_ids: [channelId] };
+    return on.operator('POST', '/v1/alert-rules', rule);
+  };
+  const send = (session_id: string, agent_id: string, control = {}, on = gateway) =>
+    on.ingest({
+      meta: { trace_id: crypto.randomUUID(), timestamp: new Date().toISOString(), session_id },
+      identity: { agent_id, agent_type: 'test', capability_version: '1.0.0' },
+      cognition: { intent: 'transfer' },
+      action: { status: 'pending' },
+      control,
+    });
+
+  it('is told of, by session, and so is that somebody came', async () => {
+    const receiver = await receive();
+    const { channel } = await createChannel(receiver.url);
+    await watchWaits(channel.channel_id);
+    const agentId = newAgent();
+    const sessionId = `waits-${agentId}`;
+    await send(sessionId, agentId, { hitl_required: true });
+    const [first] = (await receiver.arrived(1)).map(parsed);
+    expect(first).toMatchObject({
+      type: 'hitl_required',
+      phase: 'firing',
+      agent_id: agentId,
+      session_id: sessionId,
+      title: `Agent "${agentId}" waits for a person`,
+    });
+    // Another agent of the session goes on: the wait is that of the one that asked.
+    await send(sessionId, newAgent());
+    await gateway.operator('POST', `/v1/sessions/${sessionId}/resume`, {});
+    const [, over, ...more] = (await receiver.arrived(2)).map(parsed);
+    expect(over).toMatchObject({ phase: 'recovered', agent_id: agentId, session_id: sessionId });
+    expect(more).toEqual([]);
+  });
+
+  it('is none that an operator has paused', async () => {
+    const receiver = await receive();
+    const { channel } = await createChannel(receiver.url);
+    await watchWaits(channel.channel_id);
+    const [paused, waiting] = [newAgent(), newAgent()];
+    for (const agentId of [paused, waiting]) await send(`of-${agentId}`, agentId);
+    await gateway.operator('POST', `/v1/sessions/of-${paused}/pause`, { reason: 'to look' });
+    await send(`of-${paused}`, paused);
+    await send(`of-${waiting}`, waiting, { hitl_required: true });
+    expect(parsed((await receiver.arrived(1))[0] as never)).toMatchObject({ agent_id: waiting });
+    for (const agentId of [paused, waiting])
+      await gateway.operator('POST', `/v1/sessions/of-${agentId}/terminate`, { reason: 'end of the test' });
+  });
+
+  it('and waited when the gateway was killed is told of once, and of the end after the restart', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'observatory-waits-'));
+    cleanUp.push(() => rmSync(dataDir, { recursive: true, force: true }));
+    const receiver = await receive();
+    const first = await startGateway({ dataDir });
+    const { channel } = await createChannel(receiver.url, {}, first);
+    await watchWaits(channel.channel_id, first);
+    await send('waits', 'clerk', { hitl_required: true }, first);
+    await receiver.arrived(1);
+    await delivery((one) => one.state === 'delivered', first);
+    await first.kill();
+
+    const second = await startGateway({ dataDir });
+    cleanUp.push(() => second.stop());
+    await second.operator('POST', '/v1/sessions/waits/resume', {});
+    const all = (await receiver.arrived(2)).map(parsed);
+    expect(all.map(({ phase, agent_id }) => [phase, agent_id])).toEqual([
+      ['firing', 'clerk'],
+      ['recovered', 'clerk'],
+    ]);
   });
 });
 

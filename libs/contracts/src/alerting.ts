@@ -7,6 +7,7 @@ export const ALERT_TYPES = [
   'kill_switch',
   'entropy_loop',
   'semantic_loop',
+  'hitl_required',
   'budget',
   'error_rate',
   'agent_silent',

@@ -7,6 +7,7 @@ import {
   sessionKey,
 } from '#contracts';
 import type { AlertEvent } from '#domain/alerts';
+import { buildSessionView } from '#testing';
 import type { FakeTime } from '../hitl/desk-harness.js';
 import {
   ADMIN,
@@ -32,7 +33,7 @@ const MAIL = alertChannelBodySchema.parse({
 const budget = alertRuleBodySchema.parse({ name: 'Budget', type: 'budget' });
 
 describe('the rules of a tenant that changed none', () => {
-  it('are three, shown while they fire, and sent to nobody', async () => {
+  it('are four, shown while they fire, and sent to nobody', async () => {
     const { area, time, sent } = await startAlerts();
     area.monitor.note(incidentOf(time));
     await settle();
@@ -40,6 +41,7 @@ describe('the rules of a tenant that changed none', () => {
       { rule_id: 'default_kill_switch', channel_ids: [], firing: [{ agent_id: 'crawler', notice_count: 1 }] },
       { rule_id: 'default_entropy_loop', firing: [] },
       { rule_id: 'default_semantic_loop', firing: [] },
+      { rule_id: 'default_hitl_required', firing: [] },
     ]);
     expect(area.rules.list('other')[0]?.firing).toEqual([]);
     expect(sent).toEqual([]);
@@ -48,12 +50,12 @@ describe('the rules of a tenant that changed none', () => {
   it('stay when one is added, and do not come back once deleted, also after a restart', async () => {
     const { area, store, time } = await startAlerts();
     const made = await area.rules.create(ADMIN, budget);
-    expect(area.rules.list('default')).toHaveLength(4);
+    expect(area.rules.list('default')).toHaveLength(5);
     for (const rule of area.rules.list('default')) await area.rules.remove(ADMIN, rule.rule_id);
     expect(area.rules.list('default')).toEqual([]);
     const next = await startAlerts({ store, time });
     expect(next.area.rules.list('default')).toEqual([]);
-    expect(next.area.rules.list('other')).toHaveLength(3);
+    expect(next.area.rules.list('other')).toHaveLength(4);
     expect(made).toMatchObject({ type: 'budget', cooldown_s: 300, firing: [] });
   });
 });
@@ -235,13 +237,12 @@ describe('after a restart', () => {
   });
 
   const looping = (time: FakeTime, sessionId: string) =>
-    ({
+    buildSessionView({
       agent_id: 'looper',
       session_id: sessionId,
       severity: 'loop',
-      ended: false,
       last_seen_ms: time.nowMs(),
-    }) as SessionView;
+    });
   const loop = ({ last_seen_ms, ...view }: SessionView) =>
     ({ kind: 'step', tenant_id: 'default', ...view, at_ms: last_seen_ms }) as unknown as AlertEvent;
 
@@ -372,9 +373,9 @@ describe('after a restart', () => {
     await area.rules.create(ADMIN, silent);
     const last_seen_ms = time.nowMs() - 30_000;
     const views = [
-      { agent_id: 'quiet', session_id: 's1', severity: 'normal', ended: true, last_seen_ms },
-      { agent_id: 'looper', session_id: 's2', severity: 'loop', ended: false, last_seen_ms },
-    ] as SessionView[];
+      buildSessionView({ agent_id: 'quiet', session_id: 's1', ended: true, last_seen_ms }),
+      buildSessionView({ agent_id: 'looper', session_id: 's2', severity: 'loop', last_seen_ms }),
+    ];
     const next = await startAlerts({ store, time, sessions: views });
     const firing = (type: string) => {
       const rules = next.area.rules.list('default').filter((rule) => rule.type === type);

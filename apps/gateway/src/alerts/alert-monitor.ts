@@ -73,7 +73,7 @@ export class AlertMonitor {
       this.#rules.restore(tenantId, ruleId, states);
       if (!kept.includes(firing)) this.#rules.markChanged(tenantId, ruleId);
     }
-    this.#run(() => this.#rules.untoldLoops(this.#options.clock.nowMs()));
+    this.#run(() => this.#rules.untold(this.#options.clock.nowMs()));
     this.#armTick();
   }
 

@@ -5,6 +5,7 @@ import { SmtpSender } from '#adapters/smtp';
 import { WebhookSender } from '#adapters/webhook';
 import {
   type AlertDelivery,
+  type ControlView,
   type DecisionStore,
   type LivePublisher,
   type OperatorPrincipal,
@@ -29,6 +30,7 @@ import { CHANNEL_GONE, ChannelDesk, SEALED_WITH_ANOTHER_KEY } from './channel-de
 import { openChannel } from './channel-record.js';
 import { ChannelSender } from './channel-sender.js';
 import { DeliveryQueue } from './delivery-queue.js';
+import { PersonWaits, waitsForPerson } from './person-waits.js';
 import { RuleDesk } from './rule-desk.js';
 
 /** An incident this young at start may have been stored without a word to anybody: it is told, unless a notice says that it was. */
@@ -72,6 +74,7 @@ export class AlertsArea {
   readonly #audit: SettingsAudit;
   readonly #telemetry: AlertTelemetry;
   readonly #parts: AlertsDependencies;
+  readonly #personWaits = new PersonWaits();
 
   constructor(parts: AlertsDependencies) {
     this.#parts = parts;
@@ -143,6 +146,8 @@ export class AlertsArea {
     for (const [key, view] of sessions) {
       const { severity, ended } = view;
       this.monitor.prime({ ...sessionFact(key, view), kind: 'step', severity, ended });
+      if (waitsForPerson(view.control) && this.#personWaits.begin(key, view.agent_id))
+        this.monitor.prime({ ...sessionFact(key, view), kind: 'person', awaited: true });
     }
     const untold = await this.#primeIncidents();
     // Before anything new is queued, which would be found pending and carried twice.
@@ -171,6 +176,17 @@ export class AlertsArea {
     });
   }
 
+  /** A step of a paused session was stored; its agent may have asked for a person with it. */
+  noteHeld(key: SessionKey, step: StoredStep, control: ControlView): void {
+    if (this.#personWaits.noteHeld(key, step, control)) this.#notePerson(key, step.agent_id, true);
+  }
+
+  /** A session's control may have changed: somebody came, or its pause is over. */
+  noteControl(key: SessionKey, control: ControlView): void {
+    const agentId = this.#personWaits.noteControl(key, control);
+    if (agentId !== null) this.#notePerson(key, agentId, false);
+  }
+
   /** An operator or the policy ended the session: it is in no loop any more. */
   noteSessionEnded(key: SessionKey, view: SessionView): void {
     const { clock } = this.#parts;
@@ -197,6 +213,12 @@ export class AlertsArea {
       type: notice.type,
     });
     return delivery;
+  }
+
+  #notePerson(key: SessionKey, agent_id: string, awaited: boolean): void {
+    const { tenantId: tenant_id, sessionId: session_id } = splitSessionKey(key);
+    const at_ms = this.#parts.clock.nowMs();
+    this.monitor.note({ kind: 'person', tenant_id, agent_id, session_id, at_ms, awaited });
   }
 
   async #latestNotices(): Promise<AlertDelivery[]> {

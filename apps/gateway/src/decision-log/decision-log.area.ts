@@ -6,6 +6,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import {
+  type ControlView,
   type DecisionStore,
   type LivePublisher,
   type ProxyStore,
@@ -71,6 +72,7 @@ export class DecisionLogArea {
   readonly #store: DecisionStore;
   readonly #publisher: StepPublisher;
   #onSessionEnded: (key: SessionKey, view: SessionView) => void = () => {};
+  #onControl: (key: SessionKey, control: ControlView) => void = () => {};
 
   constructor({
     clock,
@@ -134,6 +136,7 @@ export class DecisionLogArea {
       find: (key) => this.registry.find(key),
       setControl: (key, control) => {
         this.registry.setControl(key, control);
+        this.#onControl(key, control);
         if (control.state === 'terminated') this.#endSession(key);
       },
       publishReleased: async (key, steps) => {
@@ -156,12 +159,16 @@ export class DecisionLogArea {
     }
   }
 
-  /** Who else wants to know: of published steps, and of sessions ended by an operator or the policy. Never throw. */
+  /** Who else wants to know: of published and of held steps, of control, of sessions ended by an operator or the policy. Never throw. */
   watch(watcher: {
     step(step: StoredStep): void;
+    held(key: SessionKey, step: StoredStep): void;
+    control(key: SessionKey, control: ControlView): void;
     sessionEnded(key: SessionKey, view: SessionView): void;
   }): void {
     this.#publisher.onStep = watcher.step;
+    this.#publisher.onHeld = watcher.held;
+    this.#onControl = watcher.control;
     this.#onSessionEnded = watcher.sessionEnded;
   }
 

@@ -5,6 +5,9 @@ import { LOOP_IDLE_MS_MAX, LoopingSessions } from './looping-sessions.js';
 
 type SemanticLoopFact = Omit<AlertEvent & { kind: 'semantic_loop' }, 'kind' | 'tenant_id' | 'agent_id'>;
 
+/** Sessions of one agent listed as waiting for a person; of further ones a notice says that there may be more. */
+const WAITING_SESSIONS_MAX = 100;
+
 /** What is known of a session's latest semantic loop. */
 interface SemanticLoop {
   at_ms: number;
@@ -25,6 +28,7 @@ export class AgentFacts {
   recalledLoopMs: number | null = null;
   readonly #semanticLoops = new LoopingSessions<SemanticLoop>();
   readonly #looping = new LoopingSessions<{ at_ms: number }>();
+  readonly #waiting = new Set<string>();
   /** Every budget it has; where nothing was heard of them yet, those that refused a call before a restart. */
   #budgets: readonly BudgetUse[] = [];
   #isBudgetKnown = false;
@@ -33,6 +37,11 @@ export class AgentFacts {
   loopingSessions(nowMs: number): readonly string[] {
     this.#looping.forgetIdle(nowMs);
     return [...this.#looping.heardWithin(LOOP_IDLE_MS_MAX, nowMs).keys()];
+  }
+
+  /** Sessions that wait for a person, in the order in which they asked. */
+  get waitingSessions(): readonly string[] {
+    return [...this.#waiting];
   }
 
   /** Sessions with a semantic loop within that time, in the order in which they had their first. */
@@ -82,6 +91,8 @@ export class AgentFacts {
       case 'step':
         this.seenAtMs = Math.max(this.seenAtMs ?? 0, event.at_ms);
         return this.#label(event.session_id, !event.ended && event.severity === 'loop', event.at_ms);
+      case 'person':
+        return this.#await(event.session_id, event.awaited);
       case 'severity':
         return this.#label(event.session_id, event.severity === 'loop', event.at_ms);
     }
@@ -91,6 +102,14 @@ export class AgentFacts {
   fullestBudget(nowMs: number): BudgetShare | null | 'unknown' {
     const fullest = fullestBudget(this.#budgets, nowMs);
     return this.#isBudgetKnown || fullest?.refused === true ? fullest : 'unknown';
+  }
+
+  #await(sessionId: string | null, isAwaited: boolean): boolean {
+    if (sessionId === null) return false;
+    if (!isAwaited) return this.#waiting.delete(sessionId);
+    if (this.#waiting.has(sessionId) || this.#waiting.size >= WAITING_SESSIONS_MAX) return false;
+    this.#waiting.add(sessionId);
+    return true;
   }
 
   #label(sessionId: string | null, isLooping: boolean, atMs: number): boolean {

@@ -29,6 +29,8 @@ export type AlertEvent =
   | (Fact & { kind: 'step'; severity: Severity; ended: boolean })
   /** A session's label changed without a step, or the session is over (then: `normal`). */
   | (Fact & { kind: 'severity'; severity: Severity })
+  /** A session waits for a person its agent asked for, or no more: somebody came, or the wait is over. */
+  | (Fact & { kind: 'person'; awaited: boolean })
   /** A session asked again, in other words, what it had asked before; not the first time. */
   | (Fact & {
       kind: 'semantic_loop';

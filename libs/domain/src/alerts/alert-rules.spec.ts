@@ -131,6 +131,7 @@ describe('a kill_switch rule', () => {
       ['kill_switch', []],
       ['entropy_loop', []],
       ['semantic_loop', []],
+      ['hitl_required', []],
     ]);
   });
 });
@@ -263,6 +264,48 @@ describe('an entropy_loop rule', () => {
   });
 });
 
+describe('a hitl_required rule', () => {
+  const person = (atMs: number, awaited: boolean, session_id = 's1'): AlertEvent => ({
+    kind: 'person',
+    ...subject(atMs),
+    session_id,
+    awaited,
+  });
+
+  it('fires when an agent asks for a person, and is over when one has come to each of its sessions', () => {
+    const { rules } = watch(rule('hitl_required'));
+    expect(phases(rules.observe(person(0, true)))).toEqual(['firing']);
+    expect(rules.observe(person(1_000, true))).toEqual([]);
+    const [another] = rules.observe(person(2_000, true, 's2'));
+    expect(another).toMatchObject({
+      phase: 'firing',
+      session_id: 's2',
+      detail: { waiting_session_count: 2, new_session_count: 1, newest_session_ids: ['s2', 's1'] },
+    });
+    expect(rules.observe(step(3_000))).toEqual([]);
+    expect(rules.observe(person(4_000, false))).toEqual([]);
+    expect(phases(rules.observe(person(5_000, false, 's2')))).toEqual(['recovered']);
+    expect(rules.observe(person(6_000, false, 's2'))).toEqual([]);
+  });
+
+  it('tells together of sessions that begin to wait while it is quiet, and never of one that is over by then', () => {
+    const { rules } = watch(rule('hitl_required', { cooldown_s: 300 }));
+    rules.observe(person(0, true));
+    for (const sessionId of ['s2', 's3', 's4'])
+      expect(rules.observe(person(1_000, true, sessionId))).toEqual([]);
+    rules.observe(person(2_000, false, 's3'));
+    expect(rules.tick(T0 + 5 * MINUTE)).toMatchObject([
+      { phase: 'firing', detail: { new_session_count: 2, newest_session_ids: ['s4', 's2', 's1'] } },
+    ]);
+  });
+
+  it('tells after a restart of a wait that nobody heard of', () => {
+    const { rules } = watch(rule('hitl_required'));
+    rules.prime(person(0, true));
+    expect(phases(rules.untold(T0 + MINUTE))).toEqual(['firing']);
+  });
+});
+
 describe('a session that goes into a loop while another one of its agent is in one', () => {
   const EACH = { cooldown_s: 0 };
   const loops = (rules: AlertRules, atMs: number, from: number, to: number) =>
@@ -357,7 +400,7 @@ describe('a session that goes into a loop while another one of its agent is in o
     const { rules } = watch(rule('entropy_loop', { cooldown_s: 300 }));
     for (const sessionId of ['s2', 's1']) rules.prime(label(0, 'loop', sessionId));
     rules.restore('default', 'rule-entropy_loop', states);
-    expect(rules.untoldLoops(T0 + MINUTE)).toEqual([]);
+    expect(rules.untold(T0 + MINUTE)).toEqual([]);
     expect(told(rules.tick(T0 + 5 * MINUTE))).toEqual([['firing', 's2', 1]]);
     expect(rules.tick(T0 + 9 * MINUTE)).toEqual([]);
   });
@@ -768,9 +811,7 @@ describe('the rules of a tenant', () => {
     rules.prime({ ...step(-MINUTE, { severity: 'loop' }), agent_id: 'told' });
     rules.prime({ ...step(-11 * MINUTE, { severity: 'loop' }), agent_id: 'gone' });
     rules.restore('default', 'rule-entropy_loop', [kept({ agent_id: 'told', told_session_ids: ['s1'] })]);
-    expect(rules.untoldLoops(T0).map(({ phase, agent_id }) => [phase, agent_id])).toEqual([
-      ['firing', 'crawler'],
-    ]);
+    expect(rules.untold(T0).map(({ phase, agent_id }) => [phase, agent_id])).toEqual([['firing', 'crawler']]);
   });
 
   it('keep what nothing is known of after a restart', () => {

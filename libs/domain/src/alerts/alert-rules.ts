@@ -79,10 +79,14 @@ const ABOUT: Record<AlertType, ReadonlySet<AlertEvent['kind']>> = {
   kill_switch: new Set(['incident', 'reactivated']),
   entropy_loop: new Set(['step', 'severity']),
   semantic_loop: new Set(['semantic_loop']),
+  hitl_required: new Set(['person']),
   budget: new Set(['spend']),
   error_rate: new Set(['call']),
   agent_silent: new Set(['call', 'step']),
 };
+
+/** What still holds after a restart is known then, and may be news. */
+const TOLD_ON_START: ReadonlySet<AlertType> = new Set(['entropy_loop', 'hitl_required']);
 
 export class AlertRules {
   readonly #options: AlertRulesOptions;
@@ -127,12 +131,12 @@ export class AlertRules {
     }
   }
 
-  /** After `prime` and `restore`: the loops that go on, and that the last process ended before it told anybody of. */
-  untoldLoops(nowMs: number): DueNotice[] {
+  /** After `prime` and `restore`: the loops and waits that go on, and that the last process ended before it told anybody of. */
+  untold(nowMs: number): DueNotice[] {
     const due: DueNotice[] = [];
     for (const [tenantId, tenant] of this.#tenants) {
       for (const one of tenant.rules.values())
-        if (one.rule.type === 'entropy_loop') this.#evaluateKnown(tenantId, tenant, one, nowMs, due);
+        if (TOLD_ON_START.has(one.rule.type)) this.#evaluateKnown(tenantId, tenant, one, nowMs, due);
     }
     return due;
   }

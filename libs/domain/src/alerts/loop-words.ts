@@ -1,4 +1,4 @@
-/** A notice of looping sessions in words: those of which nobody heard by name, and how many there are in all. */
+/** A notice of sessions that loop, or wait, in words: those of which nobody heard by name, and how many there are in all. */
 import { LOOPING_SESSIONS_PER_AGENT_MAX } from './looping-sessions.js';
 import { oneLine } from './one-line.js';
 import type { NoticeDetail } from './rule-condition.js';
@@ -31,6 +31,22 @@ export function loopWords(agent: string, detail: NoticeDetail): Words {
   return { ...sessionWords(agent, verbs, detail), off: `${agent} goes round in circles no more` };
 }
 
+/** @param agent as a sentence begins with it */
+export function personWords(agent: string, detail: NoticeDetail): Words {
+  const verbs = {
+    agent: 'waits for a person',
+    session: 'waits for a person',
+    sessions: 'wait for a person',
+  };
+  const count = Number(detail.waiting_session_count);
+  const { on, text } = sessionWords(agent, verbs, detail, count);
+  const held =
+    count === 1
+      ? 'What it sends is held until somebody resumes or ends it.'
+      : 'What they send is held until somebody resumes or ends them.';
+  return { on, text: `${text} ${held}`, off: `${agent} waits for a person no more` };
+}
+
 /** With the figures of the newest session; without any after a restart. @param agent as a sentence begins with it */
 export function semanticLoopWords(agent: string, detail: NoticeDetail): Words {
   const { occurrence, similarity, threshold, paused, loop_session_count } = detail;
@@ -47,8 +63,12 @@ export function semanticLoopWords(agent: string, detail: NoticeDetail): Words {
   return { on, text: isOne ? figures : `${text} ${figures}`, off };
 }
 
-function sessionWords(agent: string, verbs: Verbs, detail: NoticeDetail): Omit<Words, 'off'> {
-  const count = Number(detail.loop_session_count);
+function sessionWords(
+  agent: string,
+  verbs: Verbs,
+  detail: NoticeDetail,
+  count = Number(detail.loop_session_count),
+): Omit<Words, 'off'> {
   const newCount = Number(detail.new_session_count);
   const isMore = newCount > 0 && newCount < count;
   const where = newCount === 1 ? ' in another session' : ` in ${newCount} more sessions`;

@@ -21,6 +21,7 @@ const DETAILS: Record<AlertType, DueNotice['detail']> = {
     new_session_count: 1,
     newest_session_ids: ['s 1'],
   },
+  hitl_required: { waiting_session_count: 1, new_session_count: 1, newest_session_ids: ['s 1'] },
   budget: { period: 'day', spent_usd: 8.5, budget_usd: 10, share: 0.85, threshold: 0.8, refused: false },
   error_rate: { share: 0.6, threshold: 0.5, call_count: 20, failure_count: 12, window_s: 300 },
   agent_silent: { silent_s: 720, window_s: 600, last_seen_ms: AT - 720_000 },
@@ -53,6 +54,11 @@ describe('a notice', () => {
   });
 
   it('gives the figures', () => {
+    expect(noticeOf(due('hitl_required'), context)).toMatchObject({
+      title: 'Agent "crawler" waits for a person',
+      text: 'Session "s 1" waits for a person. What it sends is held until somebody resumes or ends it.',
+      url: 'https://ops.example.org/sessions/s%201',
+    });
     expect(noticeOf(due('budget'), context)).toMatchObject({
       title: 'Agent "crawler" has spent 85 % of its budget for the day',
       text: '$8.50 of $10.00 are spent; this rule speaks from 80 %.',

@@ -1,7 +1,7 @@
 /** A due notice in words: one line, a few sentences, and where to look. Ids of agents are strangers' text: cleaned. */
-import type { AlertNotice } from '#contracts';
+import type { AlertNotice, AlertType } from '#contracts';
 import type { DueNotice } from './alert-rules.js';
-import { loopWords, semanticLoopWords, UNHEARD_SINCE_START } from './loop-words.js';
+import { loopWords, personWords, semanticLoopWords, UNHEARD_SINCE_START } from './loop-words.js';
 import { oneLine } from './one-line.js';
 
 const percent = (share: unknown): string => `${Math.round(Number(share) * 100)} %`;
@@ -30,6 +30,8 @@ function wordsOf({ rule, agent_id, detail }: DueNotice): { on: string; text: str
       return loopWords(agent, detail);
     case 'semantic_loop':
       return semanticLoopWords(agent, detail);
+    case 'hitl_required':
+      return personWords(agent, detail);
     case 'budget': {
       const spent = `${usd(detail.spent_usd)} of ${usd(detail.budget_usd)} are spent`;
       const off = `${agent} is within its budget again`;
@@ -100,10 +102,13 @@ export function noticeOf(due: DueNotice, { noticeId, publicUrl }: NoticeContext)
   };
 }
 
+/** Their notices lead to the session. */
+const OF_SESSIONS: ReadonlySet<AlertType> = new Set(['entropy_loop', 'semantic_loop', 'hitl_required']);
+
 function pageOf(publicUrl: string, { rule, agent_id, session_id, detail }: DueNotice): string {
   if (typeof detail.incident_id === 'string')
     return `${publicUrl}/incidents/${encodeURIComponent(detail.incident_id)}`;
-  if ((rule.type === 'entropy_loop' || rule.type === 'semantic_loop') && session_id !== null)
+  if (OF_SESSIONS.has(rule.type) && session_id !== null)
     return `${publicUrl}/sessions/${encodeURIComponent(session_id)}`;
   return `${publicUrl}/agents/${encodeURIComponent(agent_id)}`;
 }

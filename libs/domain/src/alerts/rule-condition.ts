@@ -53,6 +53,8 @@ export function readCondition(input: ConditionInput): Condition {
       return entropyLoop(input);
     case 'semantic_loop':
       return semanticLoop(input);
+    case 'hitl_required':
+      return waitsForPerson(input);
     case 'budget': {
       const fullest = facts.fullestBudget(nowMs);
       if (fullest === 'unknown') return { holds: 'unknown', session_id: null, detail: {} };
@@ -89,14 +91,18 @@ export function readCondition(input: ConditionInput): Condition {
   }
 }
 
-/** Sessions in the order in which they went into a loop, those apart of which people heard. */
-function tellApart(looping: readonly string[], toldSessionIds: ReadonlySet<string>) {
-  const told = looping.filter((id) => toldSessionIds.has(id));
-  const untold = looping.filter((id) => !toldSessionIds.has(id));
+/** Sessions in the order in which it began with them, those apart of which people heard. */
+function tellApart(
+  began: readonly string[],
+  toldSessionIds: ReadonlySet<string>,
+  countName: 'loop_session_count' | 'waiting_session_count' = 'loop_session_count',
+) {
+  const told = began.filter((id) => toldSessionIds.has(id));
+  const untold = began.filter((id) => !toldSessionIds.has(id));
   // What is told already is older, whatever order it was found in after a restart.
   const newest = [...told, ...untold].slice(-NAMED_SESSIONS_MAX).reverse();
   const detail: NoticeDetail = {
-    loop_session_count: looping.length,
+    [countName]: began.length,
     new_session_count: untold.length,
     newest_session_ids: newest,
   };
@@ -108,6 +114,13 @@ function entropyLoop({ facts, toldSessionIds, nowMs }: ConditionInput): Conditio
   const looping = facts.loopingSessions(nowMs);
   const { newestId, detail, sessions } = tellApart(looping, toldSessionIds);
   return { holds: looping.length > 0, session_id: newestId, detail, sessions };
+}
+
+/** It is over when somebody came, or the wait is over, in every session. */
+function waitsForPerson({ facts, toldSessionIds }: ConditionInput): Condition {
+  const waiting = facts.waitingSessions;
+  const { newestId, detail, sessions } = tellApart(waiting, toldSessionIds, 'waiting_session_count');
+  return { holds: waiting.length > 0, session_id: newestId, detail, sessions };
 }
 
 /** A loop is a moment; it is over when none followed. One from before a restart goes on until then, without figures. */

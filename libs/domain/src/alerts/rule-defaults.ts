@@ -20,6 +20,7 @@ export const defaultRules = (updatedBy: string): RuleSettings[] =>
       ['kill_switch', 'Kill switch fired'],
       ['entropy_loop', 'Agent in a loop'],
       ['semantic_loop', 'Agent asks the same again'],
+      ['hitl_required', 'Agent waits for a person'],
     ] as const
   ).map(([type, name]) => ({
     rule_id: `default_${type}`,

@@ -6,6 +6,7 @@ export const TYPE_LABELS: Record<AlertType, string> = {
   kill_switch: 'Kill switch fired',
   entropy_loop: 'Session is looping',
   semantic_loop: 'Same asked in other words',
+  hitl_required: 'Agent waits for a person',
   budget: 'Budget used up',
   error_rate: 'Calls are failing',
   agent_silent: 'Agent is silent',
@@ -17,6 +18,8 @@ export const TYPE_HELP: Record<AlertType, string> = {
     'When entropy says that a session goes round in circles, and again when another one of the same agent does: those that come up while it is quiet are told together. It is over when none does any more.',
   semantic_loop:
     'When a session asks the same again in other words, for the second time or more, and its agent’s policy is not hints alone. It is over when this long passed without.',
+  hitl_required:
+    'When an agent asks for a person and its session is held, and again when another session of it is: those that come up while it is quiet are told together. It is over when somebody has resumed or ended each of them, or their pauses are over.',
   budget:
     'When an agent has spent this share of its hour, day or month, or is refused a call because the rest does not cover it.',
   error_rate: 'When this share of an agent’s calls fails, of at least ten.',
@@ -46,6 +49,7 @@ const DEFAULTS: Record<AlertType, Pick<RuleDraft, 'percent' | 'windowMinutes'>> 
   kill_switch: { percent: '', windowMinutes: '' },
   entropy_loop: { percent: '', windowMinutes: '' },
   semantic_loop: { percent: '', windowMinutes: '10' },
+  hitl_required: { percent: '', windowMinutes: '' },
   budget: { percent: '80', windowMinutes: '' },
   error_rate: { percent: '20', windowMinutes: '5' },
   agent_silent: { percent: '', windowMinutes: '15' },
@@ -143,6 +147,8 @@ export function describeRule(rule: Pick<AlertRule, 'type' | 'threshold' | 'windo
       return 'A session goes round in circles';
     case 'semantic_loop':
       return 'A session asks the same again in other words';
+    case 'hitl_required':
+      return 'An agent asks for a person';
     case 'budget':
       return `${share || 'All'} of a budget is spent`;
     case 'error_rate':
