@@ -67,6 +67,16 @@ describe('the spans of a call', () => {
     });
   });
 
+  test('names of tools are cut, however many an answer calls and however long they are', () => {
+    const tool_calls = Array.from({ length: 512 }, (_, n) => ({
+      name: `${n}-${'x'.repeat(100_000)}`,
+      arguments_hash: 'h',
+    }));
+    const names = spans({ tool_calls })[0]?.attributes['observatory.tool_calls'] as string[];
+    expect(names[1]).toMatch(/^1-x+$/);
+    expect(JSON.stringify(names).length).toBeLessThan(5_000);
+  });
+
   test('a step that failed is in error, and so is the wait for an upstream that failed; a refusal is none', () => {
     const steps = [
       { name: 'policy', start_ms: 0, duration_ms: 1, outcome: 'failed' },

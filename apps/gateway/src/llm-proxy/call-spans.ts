@@ -16,6 +16,10 @@ const FORWARD = 'forward';
 /** Outcome of a step that broke, whether the call went on or not. */
 const FAILED = 'failed';
 
+/** Of one call. */
+const TOOL_NAMES_MAX = 32;
+const TOOL_NAME_CHARS_MAX = 128;
+
 /** None for a call whose trace is not recorded, or that is in none. */
 export function spansOf(call: ProxyCall, record: LlmCall): FinishedSpan[] {
   const place = parseTraceParent(record.trace_parent);
@@ -83,9 +87,14 @@ function callAttributes(call: ProxyCall, record: LlmCall, error: string | null) 
     'observatory.kill_score': record.kill_score,
     'observatory.cache.match': record.cache?.match ?? null,
     'observatory.is_retry': record.is_retry,
-    'observatory.tool_calls':
-      record.tool_calls.length === 0 ? null : record.tool_calls.map(({ name }) => name),
+    'observatory.tool_calls': toolNamesOf(record),
   });
+}
+
+/** As the upstream wrote them, so cut: thousands of spans may wait for the collector. Null: none was called. */
+function toolNamesOf({ tool_calls }: LlmCall): string[] | null {
+  if (tool_calls.length === 0) return null;
+  return tool_calls.slice(0, TOOL_NAMES_MAX).map(({ name }) => name.slice(0, TOOL_NAME_CHARS_MAX));
 }
 
 /** Without those that nobody knows. */

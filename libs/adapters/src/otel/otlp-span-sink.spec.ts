@@ -1,9 +1,15 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { FinishedSpan } from '#contracts';
 import { OtlpSpanSink, type SpanEvent, WAITING_SPANS_MAX } from './otlp-span-sink.js';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 const span: FinishedSpan = {
   traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
@@ -31,14 +37,19 @@ beforeEach(async () => {
   events = [];
   answer = (_request, response) => void response.end();
   server = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    bodies.push(body);
-    answer(request, response);
+    try {
+      let body = '';
+      for await (const chunk of request) body += chunk;
+      bodies.push(body);
+      answer(request, response);
+    } catch {
+      // Given up by who sent it.
+    }
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
 afterEach(() => {
+  vi.unstubAllEnvs();
   server.closeAllConnections();
   server.close();
 });
@@ -85,6 +96,35 @@ test('a collector that never answers holds so many spans and no more; the rest i
   sink.export(many(3));
   expect(events).toEqual([{ kind: 'dropped', count: 3 }]);
 });
+
+test('memory does not grow while a collector hangs, batch after batch', async () => {
+  vi.stubEnv('OTEL_EXPORTER_OTLP_TIMEOUT', '400');
+  answer = () => {};
+  const sink = open();
+  /** So many spans at least, each with an attribute of its own, of a kilobyte, and until so many batches have failed. */
+  const offer = async (count: number, batches: number): Promise<void> => {
+    for (let offered = 0; offered < count || countOf('failed') < batches * 512; offered += 512) {
+      sink.export(
+        many(512).map((one) => ({ ...one, attributes: { text: randomBytes(500).toString('hex') } })),
+      );
+      await new Promise((settle) => setTimeout(settle, 1));
+    }
+  };
+  const heapBytes = (): number => {
+    bodies.length = 0;
+    collectGarbage();
+    return process.memoryUsage().heapUsed;
+  };
+  await offer(2 * WAITING_SPANS_MAX, 1);
+  const before = heapBytes();
+  await offer(100_000, 4);
+  // What was offered meanwhile is a hundred megabytes, what may wait is eight.
+  expect(heapBytes() - before).toBeLessThan(16 * 1024 * 1024);
+  expect([countOf('exported'), countOf('dropped') > 90_000]).toEqual([0, true]);
+  answer = (_request, response) => void response.writeHead(403).end();
+  server.closeAllConnections();
+  await sink.close();
+}, 60_000);
 
 test('what was sent makes room again', async () => {
   const sink = open();
