@@ -55,6 +55,10 @@ function PaletteBody({ onDone }: { onDone: () => void }) {
     ...THEME_CHOICES.map((choice) => ({ label: `Theme: ${choice}`, act: () => setTheme(choice) })),
     { label: 'Show keyboard shortcuts', act: () => open('help') },
     { label: 'Show looping sessions only', act: () => navigate({ to: '/', search: { severity: 'loop' } }) },
+    {
+      label: 'Show sessions that wait for a person',
+      act: () => navigate({ to: '/', search: { control: 'waiting' } }),
+    },
     { label: 'Show paused sessions only', act: () => navigate({ to: '/', search: { control: 'paused' } }) },
     {
       label: 'Show agents that are stopped',

@@ -1,19 +1,22 @@
-/** A red number in the navigation; nothing at zero. */
+/** A number in the navigation; nothing at zero. */
 import { cx } from '../ui';
 
 interface CountBadgeProps {
   count: number;
   /** What is counted, for screen readers. */
   noun: string;
+  /** Red, unless it is a pause. */
+  tone?: 'danger' | 'paused';
   className?: string | undefined;
 }
 
-export function CountBadge({ count, noun, className }: CountBadgeProps) {
+export function CountBadge({ count, noun, tone = 'danger', className }: CountBadgeProps) {
   if (count === 0) return null;
   return (
     <span
       className={cx(
-        'nums inline-flex h-[18px] min-w-[18px] items-center justify-center rounded-full bg-danger-solid px-1 font-semibold text-2xs text-white',
+        'nums inline-flex h-[18px] min-w-[18px] items-center justify-center rounded-full px-1 font-semibold text-2xs text-white',
+        tone === 'danger' ? 'bg-danger-solid' : 'bg-paused-solid',
         className,
       )}
     >

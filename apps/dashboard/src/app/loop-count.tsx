@@ -2,6 +2,6 @@
 import { CountBadge } from './count-badge';
 import { useLoopCount } from './looping';
 
-export function LoopCount({ className }: { className?: string | undefined }) {
-  return <CountBadge count={useLoopCount()} noun="looping" className={className} />;
+export function LoopCount() {
+  return <CountBadge count={useLoopCount()} noun="looping" />;
 }

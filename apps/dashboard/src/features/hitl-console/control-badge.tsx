@@ -1,8 +1,8 @@
 /**
- * Who has a session in hand. A stopped session says so loudly and names the operator; a running one says its mode. One
- * whose agent never heard of its pause is not stopped, and says that.
+ * Who has a session in hand. A stopped session says so loudly and names the operator, or that it waits for one; a running
+ * one says its mode. One whose agent never heard of an operator's pause is not stopped, and says that.
  */
-import { Ban, Eye, Hand, Pause, ShieldCheck } from 'lucide-react';
+import { Ban, Eye, Hand, Pause, ShieldCheck, UserRound } from 'lucide-react';
 import type { ControlView } from '#contracts';
 import { Badge, cx } from '../../ui';
 import {
@@ -12,6 +12,7 @@ import {
   reasonText,
   STATE_LABELS,
   stateText,
+  waitsForPerson,
 } from './control-texts';
 
 const modeIcons = { enforced: ShieldCheck, cooperative: Hand, observe_only: Eye } as const;
@@ -38,7 +39,8 @@ export function ControlBadge({ control, prefersMode = false, className, ...rest 
   const { state, operator_id } = control;
   if (state === 'active' && prefersMode) return <ModeLabel mode={control.mode} />;
   const label = STATE_LABELS[state];
-  if (isUnheardPause(control)) {
+  const waits = waitsForPerson(control);
+  if (isUnheardPause(control) && !waits) {
     return (
       <Badge
         {...rest}
@@ -54,23 +56,24 @@ export function ControlBadge({ control, prefersMode = false, className, ...rest 
     );
   }
   if (isStoppedState(state)) {
+    const Icon = waits ? UserRound : Pause;
     return (
       <span
         {...rest}
         data-state={state}
-        title={control.reason === null ? undefined : reasonText(control.reason)}
+        data-waits={waits || undefined}
+        title={titleOf(control)}
         className={cx(
           'inline-flex h-5 min-w-0 items-center gap-1 rounded px-1.5 font-medium text-2xs whitespace-nowrap',
-          state === 'paused'
+          state === 'paused' || waits
             ? 'bg-paused-solid text-white'
             : 'border border-paused-line bg-paused-soft text-paused',
           className,
         )}
       >
-        <Pause size={11} aria-hidden="true" className="shrink-0" />
+        <Icon size={11} aria-hidden="true" className="shrink-0" />
         <span className="truncate">
-          {label}
-          {operator_id ? ` · ${operator_id}` : ''}
+          {waits ? 'Waits for a person' : `${label}${operator_id ? ` · ${operator_id}` : ''}`}
         </span>
       </span>
     );
@@ -86,4 +89,11 @@ export function ControlBadge({ control, prefersMode = false, className, ...rest 
       {label}
     </Badge>
   );
+}
+
+/** Why it was stopped, and whether its agent goes on all the same. */
+function titleOf(control: ControlView): string | undefined {
+  const why = control.reason === null ? [] : [reasonText(control.reason)];
+  const caution = isUnheardPause(control) ? [stateText(control)] : [];
+  return [...why, ...caution].join('. ') || undefined;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expiryText, reasonText } from './control-texts';
+import { expiryText, reasonText, waitsForPerson } from './control-texts';
 
 describe('a pause that nobody ends', () => {
   it('says what becomes of the session, where that is known', () => {
@@ -16,5 +16,15 @@ describe('the reason of a pause', () => {
     expect(reasonText('hitl_required')).toBe('the agent asks for a person');
     expect(reasonText('It loops')).toBe('It loops');
     expect(reasonText('constructor')).toBe('constructor');
+  });
+});
+
+describe('waiting for a person', () => {
+  it('is a pause that no operator commanded, as long as it lasts', () => {
+    const waits = (state: string, operator_id: string | null) =>
+      waitsForPerson({ state, operator_id } as Parameters<typeof waitsForPerson>[0]);
+    expect(['pause_requested', 'paused'].map((state) => waits(state, 'system'))).toEqual([true, true]);
+    expect(['active', 'expired', 'terminated'].some((state) => waits(state, 'system'))).toBe(false);
+    expect(waits('paused', 'ana')).toBe(false);
   });
 });

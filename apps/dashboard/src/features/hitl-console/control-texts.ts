@@ -1,5 +1,11 @@
 /** What a session's control state and mode mean, in the words an operator reads. Honest about what a pause does. */
-import type { ControlMode, ControlState, ControlView, ExpiryAction } from '#contracts';
+import {
+  type ControlMode,
+  type ControlState,
+  type ControlView,
+  type ExpiryAction,
+  SYSTEM_OPERATOR,
+} from '#contracts';
 
 export const MODE_LABELS: Record<ControlMode, string> = {
   enforced: 'Enforced',
@@ -66,3 +72,10 @@ export const isStoppedState = (state: ControlState): boolean =>
 /** Paused, but nothing proves that its agent heard of it: an acknowledgement would have made it cooperative. */
 export const isUnheardPause = ({ state, mode }: Pick<ControlView, 'state' | 'mode'>): boolean =>
   mode === 'observe_only' && isStoppedState(state);
+
+/**
+ * It waits until somebody decides, and no operator stopped it: its agent asked for a person, or its policy paused it.
+ * The one definition for every page. Of a pause that ran out the gateway disposes.
+ */
+export const waitsForPerson = ({ state, operator_id }: Pick<ControlView, 'state' | 'operator_id'>): boolean =>
+  (state === 'pause_requested' || state === 'paused') && operator_id === SYSTEM_OPERATOR;

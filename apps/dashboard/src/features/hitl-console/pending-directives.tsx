@@ -1,6 +1,7 @@
 /** What has been said to the agent and not been taken by it yet. */
 import type { Directive } from '#contracts';
 import { plural, RelativeTime } from '../../ui';
+import { reasonText } from './control-texts';
 
 export function PendingDirectives({ directives }: { directives: readonly Directive[] }) {
   if (directives.length === 0) return null;
@@ -11,8 +12,8 @@ export function PendingDirectives({ directives }: { directives: readonly Directi
         {directives.map((directive) => (
           <li key={directive.directive_id} className="flex gap-2 text-muted text-xs">
             <span className="font-medium text-fg">{directive.type}</span>
-            <span className="min-w-0 flex-1 truncate" title={directive.prompt ?? directive.reason}>
-              {directive.prompt ?? directive.reason ?? directive.trace_id ?? ''}
+            <span className="min-w-0 flex-1 truncate" title={gistOf(directive)}>
+              {gistOf(directive)}
             </span>
             <span>{directive.operator_id}</span>
             <RelativeTime atMs={directive.issued_at_ms} short />
@@ -22,3 +23,6 @@ export function PendingDirectives({ directives }: { directives: readonly Directi
     </section>
   );
 }
+
+const gistOf = ({ prompt, reason, trace_id }: Directive): string | undefined =>
+  prompt ?? (reason === undefined ? trace_id : reasonText(reason));

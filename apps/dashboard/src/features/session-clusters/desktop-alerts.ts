@@ -1,6 +1,6 @@
-/** Notifications of the operating system for new loops, only if asked for, and only while nobody looks at the page. */
+/** Notifications of the operating system for new loops and for who waits for a person, only if asked for, and only while nobody looks at the page. */
 import { useEffect, useRef, useState } from 'react';
-import type { AlertGroup } from '#contracts';
+import type { AlertGroup, SessionView } from '#contracts';
 import { againstThreshold } from '../semantic-loops/loop-texts';
 import type { SemanticAlert } from './semantic-alerts';
 import { describeTuple } from './window-dots';
@@ -30,10 +30,11 @@ interface DesktopAlerts {
   toggle: () => void;
 }
 
-/** @param groups and @param semantic null until they are known: the first ones are not news */
+/** Each null until it is known: the first ones are not news. */
 export function useDesktopAlerts(
   groups: ReadonlyMap<string, AlertGroup> | null,
   semantic: ReadonlyMap<string, SemanticAlert> | null,
+  waiting: ReadonlyMap<string, SessionView> | null,
 ): DesktopAlerts {
   const [isOn, setIsOn] = useState(readChoice);
   const [isBlocked, setIsBlocked] = useState(() => isSupported && Notification.permission === 'denied');
@@ -44,6 +45,10 @@ export function useDesktopAlerts(
   useNotices(isOn, semantic, ({ session_id, agent_id, latest }) => ({
     title: 'An agent asks the same in other words',
     options: { body: `${agent_id}: similarity ${againstThreshold(latest)}`, tag: session_id },
+  }));
+  useNotices(isOn, waiting, ({ session_id, agent_id }) => ({
+    title: 'An agent waits for a person',
+    options: { body: `${agent_id}, in session ${session_id}`, tag: session_id },
   }));
 
   const toggle = async () => {

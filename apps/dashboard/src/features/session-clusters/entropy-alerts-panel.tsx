@@ -6,6 +6,7 @@ import { Bell, BellOff, Repeat } from 'lucide-react';
 import { useState } from 'react';
 import type { AlertGroup } from '#contracts';
 import { useLoopCount } from '../../app/looping';
+import { useWaiting } from '../../app/waiting';
 import { type SessionsData, useTopic } from '../../realtime';
 import { Badge, cx, IconButton, Panel, Skeleton } from '../../ui';
 import { AlertAnnouncer } from './alert-announcer';
@@ -15,6 +16,7 @@ import { NO_POLICIES, restOf } from './rest';
 import { SemanticAlertRow } from './semantic-alert-row';
 import type { SemanticAlert } from './semantic-alerts';
 import { useShownAlerts } from './use-shown-alerts';
+import { WaitingFilter } from './waiting-filter';
 
 /** Rows before the panel scrolls; half a row says that there are more. */
 const ROWS_SHOWN_MAX = 4.5;
@@ -38,11 +40,17 @@ export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAl
   const rowCount = Math.min(Math.max(rows.length, 1), ROWS_SHOWN_MAX);
   const height = useStableHeight(rowCount, keepsHeight && data !== null) * ROW_PX;
   const unattendedCount = useLoopCount();
+  const waiting = useWaiting();
   return (
     <Panel
       title="Entropy Alerts and Semantic Loops"
       aside={unattendedCount > 0 ? <Badge tone="danger">{unattendedCount} looping now</Badge> : null}
-      actions={<DesktopAlertsToggle groups={data} semantic={semanticBySession} />}
+      actions={
+        <>
+          {isPhone ? null : <WaitingFilter />}
+          <DesktopAlertsToggle groups={data} semantic={semanticBySession} waiting={waiting} />
+        </>
+      }
       bodyClassName=""
       className={cx('shrink-0', unattendedCount > 0 && 'border-danger-line')}
     >
@@ -88,6 +96,7 @@ export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAl
       </div>
       <AlertAnnouncer ids={data} noun="new entropy alert" />
       <AlertAnnouncer ids={semanticBySession} noun="new semantic loop" />
+      <AlertAnnouncer ids={waiting} noun="new waiting session" />
     </Panel>
   );
 }
@@ -104,10 +113,11 @@ function useStableHeight(rowCount: number, isHeld: boolean): number {
 interface DesktopAlertsToggleProps {
   groups: ReadonlyMap<string, AlertGroup> | null;
   semantic: ReadonlyMap<string, SemanticAlert> | null;
+  waiting: SessionsData | null;
 }
 
-function DesktopAlertsToggle({ groups, semantic }: DesktopAlertsToggleProps) {
-  const { isOn, toggle, isBlocked } = useDesktopAlerts(groups, semantic);
+function DesktopAlertsToggle({ groups, semantic, waiting }: DesktopAlertsToggleProps) {
+  const { isOn, toggle, isBlocked } = useDesktopAlerts(groups, semantic, waiting);
   const label = isOn ? 'Desktop notifications are on' : 'Notify me on the desktop';
   return (
     <IconButton

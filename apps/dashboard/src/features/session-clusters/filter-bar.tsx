@@ -7,6 +7,7 @@ import { Button, formatCount, plural, Select, type SelectOption, Switch, useIsPh
 import { FilterSelects } from './filter-selects';
 import { isFiltered, type ListSearch, type Sort } from './list-search';
 import { NO_FILTERS, useSetListSearch } from './use-set-list-search';
+import { WaitingFilter } from './waiting-filter';
 
 const sorts: SelectOption<Sort>[] = [
   { value: 'severity', label: 'Most urgent first' },
@@ -41,6 +42,7 @@ export const FilterBar = memo(function FilterBar(props: FilterBarProps) {
         onChange={(q) => set({ q: q || undefined })}
       />
       <div className="flex items-center gap-2 p-0.5 max-md:-mx-3 max-md:w-[100vw] max-md:overflow-x-auto max-md:px-3">
+        {isPhone ? <WaitingFilter /> : null}
         <FilterSelects search={search} agentIds={agentIds} />
         {isPhone ? <SortSelect search={search} /> : null}
         {isFiltered(search) ? (

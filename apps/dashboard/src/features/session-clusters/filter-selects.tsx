@@ -15,6 +15,7 @@ const controls: SelectOption<ControlFilter | typeof ALL>[] = [
   { value: ALL, label: 'Any control' },
   { value: 'active', label: 'Running' },
   { value: 'paused', label: 'Paused' },
+  { value: 'waiting', label: 'Waits for a person' },
   { value: 'terminated', label: 'Terminated' },
   { value: 'enforced', label: 'Enforced' },
   { value: 'cooperative', label: 'Cooperative' },

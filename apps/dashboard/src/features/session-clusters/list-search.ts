@@ -7,6 +7,7 @@ export type Sort = (typeof SORTS)[number];
 export const CONTROL_FILTERS = [
   'active',
   'paused',
+  'waiting',
   'terminated',
   'enforced',
   'cooperative',

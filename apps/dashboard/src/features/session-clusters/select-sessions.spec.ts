@@ -50,6 +50,17 @@ describe('orderSessions', () => {
     expect(order).toEqual(['looping', 'silent', 'held', 'stopped', 'warned', 'calm', 'over']);
   });
 
+  it('puts whoever waits for a person right behind what loops now, also with a last step to allow', () => {
+    const control = { state: 'paused', operator_id: 'system' };
+    const order = orderSessions([
+      session('held', { severity: 'loop', control: { state: 'paused', operator_id: 'ana' }, started_ms: 9 }),
+      session('asks', { control, started_ms: 8 }),
+      session('asks at its end', { control, ended: true, started_ms: 7 }),
+      session('looping', { severity: 'loop' }),
+    ]);
+    expect(order).toEqual(['looping', 'asks', 'asks at its end', 'held']);
+  });
+
   it('puts a loop behind those that go on once its agent is killed', () => {
     const agents = new Map([
       ['dead', { policy: { active: false, deactivated_by: 'kill_switch' } as AgentPolicy }],
@@ -99,6 +110,12 @@ describe('filterSessions', () => {
 
   it('counts a requested pause as paused', () => {
     expect(ids(filterSessions(all, { control: 'paused' }))).toEqual(['sess-2']);
+  });
+
+  it('finds what waits for a person, whatever an operator has paused', () => {
+    const asks = session('asks', { control: { state: 'pause_requested', operator_id: 'system' } });
+    const held = session('held', { control: { state: 'paused', operator_id: 'ana' } });
+    expect(ids(filterSessions([...all, asks, held], { control: 'waiting' }))).toEqual(['asks']);
   });
 
   it('filters by mode, severity and end', () => {

@@ -1,7 +1,7 @@
 /** Which sessions the list shows, and in which order. Pure. */
 import type { SessionView } from '#contracts';
 import { type LoopsNow, NO_LOOPS_NOW } from '../../app/loops-now';
-import { isStoppedState } from '../hitl-console/control-texts';
+import { isStoppedState, waitsForPerson } from '../hitl-console/control-texts';
 import type { ControlFilter, ListSearch, Sort } from './list-search';
 import { NO_POLICIES, type Policies, restOf } from './rest';
 
@@ -20,6 +20,7 @@ function matchesText(session: SessionView, needle: string): boolean {
 
 function matchesControl(session: SessionView, filter: ControlFilter): boolean {
   if (filter === 'paused') return isStopped(session);
+  if (filter === 'waiting') return waitsForPerson(session.control);
   if (filter === 'active' || filter === 'terminated') return session.control.state === filter;
   return session.control.mode === filter;
 }
@@ -39,13 +40,15 @@ export function filterSessions(sessions: Iterable<SessionView>, search: ListSear
   return found;
 }
 
-/** 0 loops now, 1 stopped or silent in its loop, 2 repeats itself, 3 normal, 4 ended. */
+/** 0 loops now, 1 waits for a person, 2 stopped or silent in its loop, 3 repeats itself, 4 normal, 5 ended. */
 function urgency(session: SessionView, agents: Policies, loops: LoopsNow): number {
-  if (session.ended) return 4;
   if (loops.has(session.session_id)) return 0;
-  if (loopRests(session, agents)) return 1;
+  // Its last step may be what a person is to allow.
+  if (waitsForPerson(session.control)) return 1;
+  if (session.ended) return 5;
+  if (loopRests(session, agents)) return 2;
   if (session.severity === 'loop') return 0;
-  return session.severity === 'warning' ? 2 : 3;
+  return session.severity === 'warning' ? 3 : 4;
 }
 
 /** A killed agent's session without a loop is as urgent as any other without one. */

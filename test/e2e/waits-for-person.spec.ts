@@ -1,0 +1,60 @@
+/** An agent asks for a person: whoever is on call sees it from another page, finds it in the list, and it is over with an answer. */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildDecisionLog } from '#testing';
+import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
+import { launchBrowser } from './browser.mjs';
+import { checkEveryLook } from './check-page.js';
+import { openAs } from './log-in.js';
+
+const ASKING = 'refund-4711';
+
+let gateway: RunningGateway;
+let browser: Browser;
+
+beforeAll(async () => {
+  [gateway, browser] = await Promise.all([startGateway(), launchBrowser()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.stop();
+});
+
+const step = (session_id: string, asks = false) =>
+  gateway.ingest(
+    buildDecisionLog({
+      meta: { trace_id: `${session_id}-1`, session_id, timestamp: new Date().toISOString() },
+      identity: { agent_id: 'refund-clerk' },
+      cognition: { intent: 'Pay back 4,000 USD' },
+      control: { hitl_required: asks },
+    } as never),
+  );
+
+test('a session that asks for a person is counted on every page, leads the list and can be asked for', async () => {
+  await step('held-by-ana');
+  await gateway.operator('POST', '/v1/sessions/held-by-ana/pause', { reason: 'Let me look' });
+  const page = await openAs(browser, gateway, 'ana', '/spend');
+  const places = page.getByRole('navigation', { name: 'Main' });
+  await places.getByRole('link', { name: 'Sessions', exact: true }).waitFor();
+  expect(await page.title()).toBe('Observatory');
+
+  await step(ASKING, true);
+  await step('later-and-calm');
+  await expect.poll(() => page.title()).toBe('(1) Observatory');
+  await places.getByRole('link', { name: 'Sessions 1 waiting for a person' }).click();
+
+  const rows = page.getByTestId('session-row');
+  await expect.poll(() => rows.count()).toBe(3);
+  expect(await rows.first().getAttribute('data-session-id')).toBe(ASKING);
+  await rows.first().getByText('Waits for a person').waitFor();
+  await checkEveryLook(page, 'waits-for-person');
+  await page.getByRole('button', { name: '1 waits for a person' }).click();
+  await expect.poll(() => rows.count()).toBe(1);
+  expect(page.url()).toContain('control=waiting');
+
+  await rows.first().getByText(ASKING).click();
+  await page.getByTestId('control-state').filter({ hasText: 'Waits for a person' }).waitFor();
+  await checkEveryLook(page, 'inspect-waits-for-person');
+  await page.getByTestId('hitl-resume').first().click();
+  await expect.poll(() => page.title()).toBe('Observatory');
+});
