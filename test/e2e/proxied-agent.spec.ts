@@ -131,7 +131,11 @@ test('an agent that repeats itself is killed, its evidence read, and reactivated
   await row.getByText('Agent killed').waitFor({ timeout: WAIT_MS });
   expect(await cleo.getByText('looping now').count()).toBe(0);
   await expect.poll(() => cleo.title()).toBe('Observatory');
-  await row.getByRole('button', { name: /^Pause and Inspect/ }).waitFor({ timeout: WAIT_MS });
+  // There is nothing left to pause: what helps is where it can be reactivated.
+  expect(await row.getByRole('button', { name: /^Pause/ }).count()).toBe(0);
+  await row.getByRole('button', { name: 'Open incident looper' }).click();
+  await cleo.getByTestId('evidence').first().waitFor({ timeout: WAIT_MS });
+  await cleo.goBack();
 
   await ana.reload();
   await ana

@@ -1,5 +1,5 @@
 /** What the rows of the alerts panel have in common: which session, since when, who has it in hand, and the button. */
-import { Link, useRouter } from '@tanstack/react-router';
+import { Link, type LinkProps, useRouter } from '@tanstack/react-router';
 import { ArrowRight, Pause } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { SessionView } from '#contracts';
@@ -17,6 +17,8 @@ interface AlertRowFrameProps {
   session: SessionView | undefined;
   /** Null: it burns. */
   rest: Rest | null;
+  /** Of its agent, while nobody has reactivated it; null for none. */
+  incidentId: string | null;
   /** At the left, and what it is. */
   figure: { value: string; name: string; title: string };
   firstAtMs: number;
@@ -76,13 +78,7 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
             <RestBadge rest={rest ?? 'held'} session={session} />
           </span>
         ) : null}
-        <PauseButton
-          sessionId={sessionId}
-          isDone={isPaused || session?.ended === true}
-          burns={rest === null}
-          pausing={pausing}
-          reason={props.pauseReason}
-        />
+        <NextStep {...props} isPaused={isPaused} pausing={pausing} />
       </div>
     </li>
   );
@@ -111,48 +107,72 @@ function cautionOf(session: SessionView | undefined): string | null {
   return isStoppedState(session.control.state) ? stateText(session.control) : MODE_TEXTS.observe_only;
 }
 
-interface PauseButtonProps {
-  sessionId: string;
-  /** Paused or over: there is nothing left to pause. */
-  isDone: boolean;
-  /** The button stands out. */
-  burns: boolean;
+interface NextStepProps extends AlertRowFrameProps {
+  isPaused: boolean;
   pausing: ReturnType<typeof usePauseAndInspect>;
-  reason: string;
 }
 
-function PauseButton({ sessionId, isDone, burns, pausing, reason }: PauseButtonProps) {
+const buttonClass = 'w-40 max-md:order-2 max-md:h-11 max-md:w-full';
+
+/** The one thing to do: what is paused or over is left to look at, and a stopped agent's calls are refused already. */
+function NextStep(props: NextStepProps) {
+  const { sessionId, session, rest, incidentId, isPaused, pausing, pauseReason } = props;
   const router = useRouter();
   const target = { to: '/sessions/$sessionId', params: { sessionId } } as const;
-  const preload = () => void router.preloadRoute(target);
-  if (isDone) {
-    return (
-      <Button
-        data-testid="pause-and-inspect"
-        className="w-40 max-md:order-2 max-md:h-11 max-md:w-full"
-        icon={<ArrowRight size={14} aria-hidden="true" />}
-        aria-label={`Inspect ${sessionId}`}
-        onPointerEnter={preload}
-        onClick={() => void router.navigate(target)}
-      >
-        Inspect
-      </Button>
+  if (session && (rest === 'agent_killed' || rest === 'agent_off')) {
+    const agentId = session.agent_id;
+    const agent = { to: '/agents/$agentId', params: { agentId } } as const;
+    return incidentId === null ? (
+      <GoButton target={agent} label="Open agent" of={agentId} />
+    ) : (
+      <GoButton
+        target={{ to: '/incidents/$incidentId', params: { incidentId } }}
+        label="Open incident"
+        of={agentId}
+      />
     );
   }
+  if (isPaused || session?.ended)
+    return <GoButton data-testid="pause-and-inspect" target={target} label="Inspect" of={sessionId} />;
+  const preload = () => void router.preloadRoute(target);
   return (
     <Button
       data-testid="pause-and-inspect"
-      variant={burns ? 'primary' : 'secondary'}
-      className="w-40 max-md:order-2 max-md:h-11 max-md:w-full"
+      variant={rest === null ? 'primary' : 'secondary'}
+      className={buttonClass}
       icon={<Pause size={14} aria-hidden="true" />}
       busy={pausing.busy}
       disabledReason={pausing.denial}
       aria-label={`Pause and Inspect ${sessionId}`}
       onPointerEnter={preload}
       onFocus={preload}
-      onClick={() => void pausing.pause(sessionId, reason)}
+      onClick={() => void pausing.pause(sessionId, pauseReason)}
     >
       Pause and Inspect
+    </Button>
+  );
+}
+
+interface GoButtonProps {
+  'data-testid'?: string;
+  target: LinkProps;
+  label: string;
+  /** Whose, for screen readers. */
+  of: string;
+}
+
+function GoButton({ target, label, of, ...rest }: GoButtonProps) {
+  const router = useRouter();
+  return (
+    <Button
+      {...rest}
+      className={buttonClass}
+      icon={<ArrowRight size={14} aria-hidden="true" />}
+      aria-label={`${label} ${of}`}
+      onPointerEnter={() => void router.preloadRoute(target)}
+      onClick={() => void router.navigate(target)}
+    >
+      {label}
     </Button>
   );
 }

@@ -11,6 +11,7 @@ interface AlertRowProps {
   /** Undefined when the alert arrived before its session's row. */
   session: SessionView | undefined;
   rest: Rest | null;
+  incidentId: string | null;
   /** Its prompts say the same in other words, too. */
   isReworded: boolean;
 }
@@ -19,7 +20,13 @@ interface AlertRowProps {
 export const pauseReason = ({ latest }: AlertGroup): string =>
   `Entropy loop: score ${formatScore(latest.entropy_score)}, ${describeTuple(latest.repeated_pattern)}`;
 
-export const AlertRow = memo(function AlertRow({ group, session, rest, isReworded }: AlertRowProps) {
+export const AlertRow = memo(function AlertRow({
+  group,
+  session,
+  rest,
+  incidentId,
+  isReworded,
+}: AlertRowProps) {
   usePaintedMark(group.session_id);
   return (
     <AlertRowFrame
@@ -28,6 +35,7 @@ export const AlertRow = memo(function AlertRow({ group, session, rest, isReworde
       agentId={group.agent_id}
       session={session}
       rest={rest}
+      incidentId={incidentId}
       figure={{
         name: 'Score',
         value: formatScore(group.latest.entropy_score),

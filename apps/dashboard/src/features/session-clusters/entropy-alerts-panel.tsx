@@ -7,12 +7,12 @@ import { useState } from 'react';
 import type { AlertGroup } from '#contracts';
 import { useLoopCount } from '../../app/looping';
 import { useWaiting } from '../../app/waiting';
-import { type SessionsData, useTopic } from '../../realtime';
+import { type AgentsData, type SessionsData, useTopic } from '../../realtime';
 import { Badge, cx, IconButton, Panel, Skeleton } from '../../ui';
 import { AlertAnnouncer } from './alert-announcer';
 import { AlertRow } from './alert-row';
 import { useDesktopAlerts } from './desktop-alerts';
-import { NO_POLICIES, restOf } from './rest';
+import { restOf } from './rest';
 import { SemanticAlertRow } from './semantic-alert-row';
 import type { SemanticAlert } from './semantic-alerts';
 import { useShownAlerts } from './use-shown-alerts';
@@ -22,6 +22,7 @@ import { WaitingFilter } from './waiting-filter';
 const ROWS_SHOWN_MAX = 4.5;
 const ROW_PX = 53;
 
+const NO_AGENTS: AgentsData = new Map();
 const NO_ALERTS: ReadonlyMap<string, AlertGroup> = new Map();
 
 interface EntropyAlertsPanelProps {
@@ -34,7 +35,7 @@ interface EntropyAlertsPanelProps {
 export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAlertsPanelProps) {
   const { data } = useTopic('gateway:entropy_alerts');
   const groups = data ?? NO_ALERTS;
-  const agents = useTopic('gateway:agents').data ?? NO_POLICIES;
+  const agents = useTopic('gateway:agents').data ?? NO_AGENTS;
   const [isPointed, setIsPointed] = useState(false);
   const { rows, semanticBySession } = useShownAlerts(groups, sessions, agents, isPointed);
   const rowCount = Math.min(Math.max(rows.length, 1), ROWS_SHOWN_MAX);
@@ -73,24 +74,19 @@ export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAl
         ) : null}
         {rows.length > 0 ? (
           <ul>
-            {rows.map((row) =>
-              row.kind === 'entropy' ? (
-                <AlertRow
-                  key={row.session_id}
-                  group={row.group}
-                  session={sessions.get(row.session_id)}
-                  rest={restOf(sessions.get(row.session_id), agents)}
-                  isReworded={row.isReworded}
-                />
+            {rows.map((row) => {
+              const session = sessions.get(row.session_id);
+              const shown = {
+                session,
+                rest: restOf(session, agents),
+                incidentId: agents.get(session?.agent_id ?? '')?.open_incident_id ?? null,
+              };
+              return row.kind === 'entropy' ? (
+                <AlertRow key={row.session_id} group={row.group} isReworded={row.isReworded} {...shown} />
               ) : (
-                <SemanticAlertRow
-                  key={row.session_id}
-                  alert={row.alert}
-                  session={sessions.get(row.session_id)}
-                  rest={restOf(sessions.get(row.session_id), agents)}
-                />
-              ),
-            )}
+                <SemanticAlertRow key={row.session_id} alert={row.alert} {...shown} />
+              );
+            })}
           </ul>
         ) : null}
       </div>

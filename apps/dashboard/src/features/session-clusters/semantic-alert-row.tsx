@@ -12,6 +12,7 @@ interface SemanticAlertRowProps {
   alert: SemanticAlert;
   session: SessionView | undefined;
   rest: Rest | null;
+  incidentId: string | null;
 }
 
 /** "Semantic loop: similarity 0.973, above 0.950": goes into the audit, which holds no prompts. */
@@ -22,6 +23,7 @@ export const SemanticAlertRow = memo(function SemanticAlertRow({
   alert,
   session,
   rest,
+  incidentId,
 }: SemanticAlertRowProps) {
   const { latest } = alert;
   return (
@@ -31,6 +33,7 @@ export const SemanticAlertRow = memo(function SemanticAlertRow({
       agentId={alert.agent_id}
       session={session}
       rest={rest}
+      incidentId={incidentId}
       figure={{
         name: 'Similarity',
         value: latest.similarity.toFixed(2),
