@@ -142,6 +142,10 @@ test('what has no price costs nobody knows what, wherever money is shown', async
   const known = '$1.00 + unknown';
   await page.goto(`${gateway.url}/spend`);
   await page.getByText(known).first().waitFor({ timeout: WAIT_MS });
+  await page.getByText('By model', { exact: true }).click();
+  const unpriced = page.getByTestId('spend-row').filter({ hasText: 'our-own-finetune' });
+  await expect.poll(() => unpriced.locator('td').nth(1).innerText(), { timeout: WAIT_MS }).toBe('unknown');
+  await checkEveryLook(page, 'spend-unknown');
   await page.goto(`${gateway.url}/agents`);
   const spend = page.getByTestId('agent-row').locator('td').nth(3);
   await expect.poll(() => spend.innerText(), { timeout: WAIT_MS }).toMatch(/^\$1\.00\s\+ unknown/);

@@ -31,7 +31,9 @@ export function SpendTable({ by, lines, onFilter }: SpendTableProps) {
       <thead>
         <tr>
           <Th>{KEY_HEADS[by]}</Th>
-          <Th className="w-1/4 max-md:hidden">Share</Th>
+          <Th className="w-1/4 max-md:hidden" title="Of the cost that is known">
+            Share
+          </Th>
           <Th className="text-right">Cost</Th>
           <Th className="text-right">Calls</Th>
           <Th className="text-right max-md:hidden">Input</Th>
@@ -46,7 +48,7 @@ export function SpendTable({ by, lines, onFilter }: SpendTableProps) {
               <Key by={by} line={line} onFilter={onFilter} />
             </Td>
             <Td className="max-md:hidden">
-              <Share share={whole > 0 ? line.cost_usd / whole : 0} />
+              <Share share={shareOf(line, whole)} />
             </Td>
             <Td className="text-right font-medium">
               <LineCost line={line} />
@@ -78,7 +80,14 @@ function LineCost({ line }: { line: SpendLine }) {
   );
 }
 
-function Share({ share }: { share: number }) {
+/** Of what is known; null where nothing of it is. */
+const shareOf = ({ cost_usd, unpriced_call_count }: SpendLine, wholeUsd: number): number | null => {
+  if (unpriced_call_count > 0 && cost_usd <= 0) return null;
+  return wholeUsd > 0 ? cost_usd / wholeUsd : 0;
+};
+
+function Share({ share }: { share: number | null }) {
+  if (share === null) return <span className="block text-right text-warning">unknown</span>;
   return (
     <span className="flex items-center gap-2">
       <span aria-hidden="true" className="h-1.5 flex-1 overflow-hidden rounded-full bg-line">
