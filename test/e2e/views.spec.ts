@@ -323,6 +323,31 @@ test('in a narrow window no column of a table is squeezed out', async () => {
   await context.close();
 });
 
+test('money stands at the right of its column, heading and all', async () => {
+  const context = await open('light', 'desktop');
+  const page = await context.newPage();
+  await logIn(page, gateway, 'ana');
+  for (const path of ['/', '/agents', '/calls', '/spend', '/agents/incident-analyst']) {
+    await page.goto(gateway.url + path);
+    await page
+      .locator('td, [role=gridcell]')
+      .filter({ hasText: '$' })
+      .first()
+      .waitFor({ timeout: SETTLE_MS });
+    const headings = await page.evaluate<string[]>(`
+      [...document.querySelectorAll('tr, [role=row]')].flatMap((row) => {
+        const table = row.closest('table, [role=grid]');
+        const heads = [...table.querySelectorAll('th[scope=col], [role=columnheader]')];
+        const cells = [...row.querySelectorAll('td, [role=gridcell]')];
+        const isLeft = (cell) => !['right', 'end'].includes(getComputedStyle(cell).textAlign);
+        return cells.flatMap((cell, at) =>
+          cell.textContent.startsWith('$') && (isLeft(cell) || isLeft(heads[at])) ? heads[at].textContent : []);
+      })`);
+    expect([...new Set(headings)], path).toEqual([]);
+  }
+  await context.close();
+});
+
 test('the details of a call take the focus, and give it back to their row', async () => {
   const context = await open('light', 'desktop');
   const page = await context.newPage();

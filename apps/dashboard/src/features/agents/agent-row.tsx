@@ -48,7 +48,7 @@ export const AgentRow = memo(function AgentRow({ agent, rowIndex, heightPx }: Ag
         <AgentState agent={agent} />
       </td>
       {BUDGET_SPANS.map((span) => (
-        <td key={span} className={cx(cell, SPANS_HIDDEN[span])}>
+        <td key={span} className={cx(cell, 'text-right', SPANS_HIDDEN[span])}>
           <SpendBar agent={agent} span={span} />
         </td>
       ))}

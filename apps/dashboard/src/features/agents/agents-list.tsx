@@ -95,9 +95,9 @@ const Spacer = ({ height }: { height: number }) =>
 const HEADINGS: readonly { label: string; className?: string }[] = [
   { label: 'Agent' },
   { label: 'State', className: 'w-32 max-xl:w-28' },
-  { label: 'Last hour', className: 'w-32 max-xl:hidden' },
-  { label: 'Today', className: 'w-32 max-xl:w-28' },
-  { label: 'This month', className: 'w-32 max-xl:w-28 max-lg:hidden' },
+  { label: 'Last hour', className: 'w-32 text-right max-xl:hidden' },
+  { label: 'Today', className: 'w-32 text-right max-xl:w-28' },
+  { label: 'This month', className: 'w-32 text-right max-xl:w-28 max-lg:hidden' },
   { label: 'Kill switch', className: 'w-28' },
   { label: 'Calls/min', className: 'w-24 text-right max-lg:hidden' },
   { label: 'Errors', className: 'w-20 text-right' },
