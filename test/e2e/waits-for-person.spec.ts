@@ -57,4 +57,11 @@ test('a session that asks for a person is counted on every page, leads the list 
   await checkEveryLook(page, 'inspect-waits-for-person');
   await page.getByTestId('hitl-resume').first().click();
   await expect.poll(() => page.title()).toBe('Observatory');
+
+  await page.getByTestId('hitl-terminate').click();
+  await page.getByRole('dialog').getByRole('textbox').last().fill('terminate');
+  await page.getByTestId('hitl-terminate-confirm').click();
+  await page.getByText('Terminated by ana', { exact: true }).waitFor();
+  expect(await page.getByText('Terminated by an operator').count()).toBe(0);
+  await checkEveryLook(page, 'inspect-terminated');
 });

@@ -93,7 +93,6 @@ export function ControlBadge({ control, prefersMode = false, className, ...rest 
 
 /** Why it was stopped, and whether its agent goes on all the same. */
 function titleOf(control: ControlView): string | undefined {
-  const why = control.reason === null ? [] : [reasonText(control.reason)];
-  const caution = isUnheardPause(control) ? [stateText(control)] : [];
-  return [...why, ...caution].join('. ') || undefined;
+  const caution = isUnheardPause(control) ? stateText(control) : null;
+  return [reasonText(control.reason), caution].filter((text) => text !== null).join('. ') || undefined;
 }

@@ -17,6 +17,11 @@ describe('the reason of a pause', () => {
     expect(reasonText('It loops')).toBe('It loops');
     expect(reasonText('constructor')).toBe('constructor');
   });
+
+  it('is nothing where the page says who did what, and nobody said why', () => {
+    expect(reasonText('Terminated by an operator')).toBeNull();
+    expect(reasonText(null)).toBeNull();
+  });
 });
 
 describe('waiting for a person', () => {

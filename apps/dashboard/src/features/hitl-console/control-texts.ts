@@ -44,7 +44,7 @@ export function stateText({ state, mode, held_count }: ControlView): string {
     case 'expired':
       return 'The pause ran out; the expiry policy is being applied.';
     case 'terminated':
-      return 'Ended by an operator. This cannot be undone.';
+      return 'Ended for good. This cannot be undone.';
   }
 }
 
@@ -59,11 +59,18 @@ export const expiryText = (minutes: number, action?: ExpiryAction): string =>
     ? `The pause expires in ${minutes} min unless you act.`
     : `Unless you act, the pause expires in ${minutes} min and ${EXPIRY_TEXTS[action]}.`;
 
-const REASON_TEXTS: Readonly<Record<string, string>> = { hitl_required: 'the agent asks for a person' };
+/** A termination has a reason; of one that was given none, its agent reads this. */
+export const TERMINATED_WITHOUT_REASON = 'Terminated by an operator';
 
-/** Why it was stopped, as whoever did it wrote it; what the gateway writes as a code, in words. */
-export const reasonText = (reason: string): string =>
-  Object.hasOwn(REASON_TEXTS, reason) ? (REASON_TEXTS[reason] as string) : reason;
+/** Null: it says no more than who did what. */
+const REASON_TEXTS: Readonly<Record<string, string | null>> = {
+  hitl_required: 'the agent asks for a person',
+  [TERMINATED_WITHOUT_REASON]: null,
+};
+
+/** Why it was stopped, as whoever did it wrote it; what the gateway writes as a code, in words. Null where nobody said. */
+export const reasonText = (reason: string | null): string | null =>
+  reason !== null && Object.hasOwn(REASON_TEXTS, reason) ? (REASON_TEXTS[reason] ?? null) : reason;
 
 /** An operator paused it: it stops, or its messages alone are held. */
 export const isStoppedState = (state: ControlState): boolean =>

@@ -25,4 +25,4 @@ export function PendingDirectives({ directives }: { directives: readonly Directi
 }
 
 const gistOf = ({ prompt, reason, trace_id }: Directive): string | undefined =>
-  prompt ?? (reason === undefined ? trace_id : reasonText(reason));
+  prompt ?? reasonText(reason ?? null) ?? trace_id;

@@ -3,6 +3,7 @@ import { OctagonX } from 'lucide-react';
 import { useState } from 'react';
 import type { SessionView } from '#contracts';
 import { Button, type ButtonSize, ConfirmDialog, Field, Input } from '../../ui';
+import { TERMINATED_WITHOUT_REASON } from './control-texts';
 import type { Commander } from './use-command';
 
 interface TerminateButtonProps {
@@ -11,8 +12,6 @@ interface TerminateButtonProps {
   size?: ButtonSize;
   className?: string;
 }
-
-const DEFAULT_REASON = 'Terminated by an operator';
 
 export function TerminateButton({ session, commander, size = 'md', className }: TerminateButtonProps) {
   const [isOpen, setIsOpen] = useState(false);
@@ -48,14 +47,14 @@ export function TerminateButton({ session, commander, size = 'md', className }: 
         confirmTestId="hitl-terminate-confirm"
         typeToConfirm="terminate"
         onConfirm={() =>
-          commander.sendOrThrow({ command: 'terminate', reason: reason.trim() || DEFAULT_REASON })
+          commander.sendOrThrow({ command: 'terminate', reason: reason.trim() || TERMINATED_WITHOUT_REASON })
         }
       >
         <Field label="Reason, for the audit">
           <Input
             value={reason}
             maxLength={4_096}
-            placeholder={DEFAULT_REASON}
+            placeholder={TERMINATED_WITHOUT_REASON}
             onChange={(event) => setReason(event.target.value)}
           />
         </Field>

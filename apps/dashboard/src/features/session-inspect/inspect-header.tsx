@@ -87,6 +87,7 @@ export function InspectHeader({ session }: { session: SessionView }) {
 /** "Paused by ana, 12 s ago": for every operator who looks, at once. */
 function StoppedBy({ session: { control } }: { session: SessionView }) {
   if (control.state === 'active') return <p role="status" className="sr-only" />;
+  const reason = reasonText(control.reason);
   return (
     <p
       role="status"
@@ -108,7 +109,7 @@ function StoppedBy({ session: { control } }: { session: SessionView }) {
         </>
       )}
       {isUnheardPause(control) ? ', not acknowledged' : null}
-      {control.reason ? <span className="text-muted"> · {reasonText(control.reason)}</span> : null}
+      {reason ? <span className="text-muted"> · {reason}</span> : null}
     </p>
   );
 }
