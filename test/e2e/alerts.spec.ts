@@ -151,6 +151,10 @@ test('what is deleted is gone, and a rule says that its channel is', async () =>
   await page.getByText('No channel yet').waitFor();
   await openTab('Rules');
   await row('Going in circles').getByText('No channel').waitFor();
+  await checkEveryLook(page, 'rule-without-channel');
+  await row('Going in circles').getByRole('link', { name: 'Make a channel' }).click();
+  await button('New channel').waitFor();
+  await openTab('Rules');
   await button('Delete Going in circles').press('Enter');
   await button('Delete rule').press('Enter');
   await row('Going in circles').waitFor({ state: 'detached' });

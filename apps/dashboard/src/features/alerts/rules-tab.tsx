@@ -83,7 +83,7 @@ function Rule({ rule, channels, denial, onEdit }: RuleProps) {
           {rule.cooldown_s === 0 ? ' · no cooldown' : ` · cooldown ${spanText(rule.cooldown_s)}`}
         </p>
         <p className="text-xs">
-          <RuleChannels rule={rule} channels={channels} />
+          <RuleChannels rule={rule} channels={channels} onEdit={denial === null ? onEdit : null} />
         </p>
         {error ? (
           <p role="alert" className="text-danger text-xs">
@@ -134,9 +134,33 @@ function Firing({ rule }: { rule: AlertRule }) {
   );
 }
 
-function RuleChannels({ rule, channels }: { rule: AlertRule; channels: readonly AlertChannel[] }) {
+interface RuleChannelsProps extends Pick<RuleProps, 'rule' | 'channels'> {
+  /** Null: may not. */
+  onEdit: (() => void) | null;
+}
+
+function RuleChannels({ rule, channels, onEdit }: RuleChannelsProps) {
   if (rule.channel_ids.length === 0) {
-    return <span className="text-warning">No channel: it is noted here, and nobody is told.</span>;
+    return (
+      <span className="text-warning">
+        No channel: it is noted here, and nobody is told.{' '}
+        {channels.length === 0 ? (
+          <Link to="/alerts" search={{ tab: 'channels' }} className="font-medium underline">
+            Make a channel
+          </Link>
+        ) : null}
+        {channels.length > 0 && onEdit ? (
+          <button
+            type="button"
+            aria-label={`Choose a channel for ${rule.name}`}
+            onClick={onEdit}
+            className="font-medium underline"
+          >
+            Choose a channel
+          </button>
+        ) : null}
+      </span>
+    );
   }
   const names = rule.channel_ids.map(
     (id) => channels.find(({ channel_id }) => channel_id === id)?.name ?? 'a deleted channel',
