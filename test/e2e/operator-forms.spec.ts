@@ -288,6 +288,7 @@ test('an agent key works from its creation to its revocation', async () => {
   await field('Name').fill('research fleet');
   await button('Create key').click();
   const secret = await page.getByTestId('agent-key-secret').innerText();
+  const baseUrls = await page.getByRole('group', { name: 'base URLs of the proxy' }).innerText();
   await checkEveryLook(page, 'key-created');
   await button('I have copied it').click();
   await tableRow('research fleet').getByText('Active').waitFor();
@@ -295,11 +296,20 @@ test('an agent key works from its creation to its revocation', async () => {
   const ingest = async () =>
     (await gateway.ingest(buildDecisionLog({}), { authorization: `Bearer ${secret}` })).status;
   expect(await ingest()).toBe(202);
+  const proxied = async () => {
+    const { status } = await fetch(`${baseUrls.split('\n')[0]}/chat/completions`, {
+      method: 'POST',
+      headers: { 'x-observatory-key': secret, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Say hello' }] }),
+    });
+    return status;
+  };
+  expect(await proxied()).toBe(200);
 
   await button('Revoke research fleet').click();
   await button('Revoke key').click();
   await tableRow('research fleet').getByText('Revoked').waitFor();
-  expect(await ingest()).toBe(401);
+  expect([await ingest(), await proxied()]).toEqual([401, 401]);
 });
 
 test('an agent key is made for several tenants, and the list says for which', async () => {

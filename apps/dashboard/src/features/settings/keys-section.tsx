@@ -1,8 +1,9 @@
-/** Agent keys: what agents send their DecisionLogs with. */
+/** Agent keys: what agents send their DecisionLogs with, and their LLM calls through the proxy. */
 import { useState } from 'react';
-import type { AgentKey } from '#contracts';
+import { type AgentKey, HEADERS } from '#contracts';
 import { useMe } from '../../api';
 import { CodeBlock, EmptyState, Field, Input, Panel, Table, Td, Th } from '../../ui';
+import { proxyBaseUrls } from '../onboarding/proxy-snippets';
 import { snippet } from '../onboarding/snippets';
 import { AccessSection } from './access-section';
 import { AccessStatus, LastUsed } from './access-status';
@@ -74,10 +75,23 @@ function TryIt({ secret }: { secret: string }) {
   }));
   const ingestUrl = `${window.location.origin}/v1/decision-logs`;
   return (
-    <CodeBlock
-      code={snippet('curl', { ingestUrl, agentKey: secret, ...stamp })}
-      label="curl line with the new key"
-    />
+    <div className="flex flex-col gap-2 text-xs">
+      <p>A first DecisionLog:</p>
+      <CodeBlock
+        code={snippet('curl', { ingestUrl, agentKey: secret, ...stamp })}
+        label="curl line with the new key"
+      />
+      <p>
+        LLM calls through the proxy carry it in <code className="font-mono">{HEADERS.agentKey}</code>, or in
+        the vendor key’s place where that is kept in Observatory. Base URLs:
+      </p>
+      <CodeBlock
+        code={proxyBaseUrls(window.location.origin)
+          .map(({ url }) => url)
+          .join('\n')}
+        label="base URLs of the proxy"
+      />
+    </div>
   );
 }
 

@@ -55,7 +55,7 @@ const SECTIONS: readonly [Section, ...Section[]] = [
   {
     id: 'agent-keys',
     label: 'Agent keys',
-    lead: 'Agents send their DecisionLogs with one of these.',
+    lead: 'Agents send their DecisionLogs with one of these, and their LLM calls through the proxy.',
     icon: KeyRound,
     content: KeysSection,
   },
