@@ -6,8 +6,8 @@
 import type { NodeProps } from '@xyflow/react';
 import { Ghost } from 'lucide-react';
 import { memo, useContext } from 'react';
-import { cx, formatCount, nodeColour, plural, truncateMiddle } from '../../ui';
-import { dotOf, type FleetNode, fleetLabel } from './fleet-nodes';
+import { cx, formatCount, plural, truncateMiddle } from '../../ui';
+import { type FleetNode, fleetColour, fleetLabel } from './fleet-nodes';
 import { type FleetState, fleetState } from './fleet-search';
 import { LoopsNamedContext, type MapDetail, MapDetailContext } from './map-detail';
 import type { AgentElement, ClusterElement } from './map-elements';
@@ -30,7 +30,7 @@ export const AgentNode = memo(function AgentNode({ data, width, height }: NodePr
         data-rest={node.rest}
         aria-pressed={selected}
         aria-label={detail === 'colours' ? describe(node) : undefined}
-        style={{ width, height, '--state': colourOf(node) } as React.CSSProperties}
+        style={{ width, height, '--state': fleetColour(node) } as React.CSSProperties}
         className={cx(
           'relative flex items-center gap-2 overflow-hidden rounded-lg border pr-2.5 text-left',
           'focus-visible:outline-[max(2px,calc(2px/var(--zoom,1)))]',
@@ -74,10 +74,6 @@ export const AgentNode = memo(function AgentNode({ data, width, height }: NodePr
     </>
   );
 });
-
-/** A loop at rest is faded: beside one that flashes, its frame would be the redder of the two. */
-const colourOf = (node: FleetNode): string =>
-  node.rest ? `color-mix(in srgb, ${nodeColour(node.state)} 55%, var(--surface))` : nodeColour(dotOf(node));
 
 /** A calm state is toned down, so that from afar what needs somebody stands out. */
 function fillClass(state: FleetState, detail: MapDetail): string {

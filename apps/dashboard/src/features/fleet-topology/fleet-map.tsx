@@ -17,10 +17,9 @@ import '@xyflow/react/dist/style.css';
 import './fleet-map.css';
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react';
 import { useTheme } from '../../app/theme';
-import { nodeColour } from '../../ui';
 import { AgentNode, ClusterNode } from './agent-node';
 import { CARD, type PlacedFleet } from './fleet-layout';
-import { dotOf, type FleetData, type FleetNode } from './fleet-nodes';
+import { type FleetData, type FleetNode, fleetColour } from './fleet-nodes';
 import { countStates } from './fleet-search';
 import { LinkEdge } from './link-edge';
 import { LinkTip } from './link-tip';
@@ -164,7 +163,7 @@ function MapCanvas({ topology, placed, matches, selectedId, onSelect, onInspect 
                 ariaLabel="Overview of the map"
                 className="max-md:!hidden"
                 nodeColor={(element) =>
-                  element.type === 'agent' ? overviewColour(element.data.node) : 'transparent'
+                  element.type === 'agent' ? fleetColour(element.data.node) : 'transparent'
                 }
                 nodeStrokeWidth={0}
                 nodeBorderRadius={12}
@@ -177,10 +176,6 @@ function MapCanvas({ topology, placed, matches, selectedId, onSelect, onInspect 
     </div>
   );
 }
-
-/** A loop at rest is toned down there, too. */
-const overviewColour = (node: FleetNode): string =>
-  node.rest ? `color-mix(in srgb, ${nodeColour(node.state)} 40%, var(--surface))` : nodeColour(dotOf(node));
 
 /** The agent that Tab reaches: the last one that was focused or selected, else the first that matches. */
 function tabStop(

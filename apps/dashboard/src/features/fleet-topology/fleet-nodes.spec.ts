@@ -3,7 +3,7 @@ import type { AgentPolicy, SessionView, TopologyEdge, TopologyNode } from '#cont
 import { loopsNow } from '../../app/loops-now';
 import type { Policies } from '../session-clusters/rest';
 import { groupSemanticLoops } from '../session-clusters/semantic-alerts';
-import { fleetData, fleetLabel, fleetNode, type KnownLoops } from './fleet-nodes';
+import { fleetColour, fleetData, fleetLabel, fleetNode, type KnownLoops } from './fleet-nodes';
 import { countAgents, countSessions, countStates, matchesFleet } from './fleet-search';
 
 const NOW_MS = 60;
@@ -121,6 +121,15 @@ describe('an agent that asks the same in other words', () => {
       node('rewords', { state: 'schema_violation' }),
     ])
       expect(fleetNode(other, known(row))).toBe(other);
+  });
+});
+
+describe('the colour of a node', () => {
+  it('is that of its state or of its pause, and of a loop at rest a faded one', () => {
+    expect(fleetColour({ state: 'alert_entropy' })).toBe('#ef4444');
+    expect(fleetColour({ state: 'active', paused: true })).toBe('var(--paused-solid)');
+    const faded = fleetColour({ state: 'alert_entropy', rest: 'silent' });
+    expect(faded).toMatch(/^color-mix\(.*#ef4444 .*var\(--surface\)\)$/);
   });
 });
 

@@ -5,7 +5,7 @@
 import type { SessionView, TopologyNode } from '#contracts';
 import type { LoopsNow } from '../../app/loops-now';
 import type { TopologyData } from '../../realtime';
-import { nodeLabel, PAUSED } from '../../ui/state-dot';
+import { nodeColour, nodeLabel, PAUSED } from '../../ui/state-dot';
 import { isOutranked, LOOP_REST_LABELS, type Policies, type Rest, restOf } from '../session-clusters/rest';
 
 /** Its `state` is `alert_entropy` where its session loops now, and where `rest` says why that loop burns no more. */
@@ -73,3 +73,7 @@ export const fleetLabel = (node: Pick<FleetNode, 'state' | 'rest' | 'paused'>): 
 /** For its dot and its colour. */
 export const dotOf = ({ state, paused }: Pick<FleetNode, 'state' | 'paused'>): string =>
   paused ? PAUSED : state;
+
+/** On the map and in its overview. A loop at rest is faded: beside one that flashes, its frame would be the redder of the two. */
+export const fleetColour = (node: Pick<FleetNode, 'state' | 'rest' | 'paused'>): string =>
+  node.rest ? `color-mix(in srgb, ${nodeColour(node.state)} 55%, var(--surface))` : nodeColour(dotOf(node));
