@@ -39,8 +39,9 @@ export function onApiUnauthorized(listener: () => void): void {
 }
 
 export const api = {
-  /** Members of `query` that are undefined, null or "" are left out. */
-  get: <T>(path: string, query?: Query): Promise<T> => request<T>('GET', withQuery(path, query)),
+  /** Members of `query` that are undefined, null or "" are left out. Aborted, it rejects with the signal's reason. */
+  get: <T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> =>
+    request<T>('GET', withQuery(path, query), undefined, signal),
   post: <T>(path: string, body: unknown = {}): Promise<T> => request<T>('POST', path, body),
   patch: <T>(path: string, body: unknown): Promise<T> => request<T>('PATCH', path, body),
   put: <T>(path: string, body: unknown): Promise<T> => request<T>('PUT', path, body),
@@ -56,20 +57,22 @@ function withQuery(path: string, query: Query = {}): string {
   return text ? `${path}?${text}` : path;
 }
 
-async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const response = await send(method, path, body);
+async function request<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  const response = await send(method, path, body, signal);
   const answer: unknown = await response.json().catch(() => null);
+  signal?.throwIfAborted();
   if (response.ok) return answer as T;
   if (response.status === 401 && path !== '/v1/auth/login') unauthorizedListener();
   throw toApiError(response.status, answer);
 }
 
-async function send(method: string, path: string, body?: unknown): Promise<Response> {
+async function send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+  const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
   try {
     return await fetch(path, {
       method,
       credentials: 'same-origin',
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+      signal: signal ? AbortSignal.any([timeout, signal]) : timeout,
       headers: {
         accept: 'application/json',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -77,6 +80,7 @@ async function send(method: string, path: string, body?: unknown): Promise<Respo
       body: body === undefined ? null : JSON.stringify(body),
     });
   } catch (error) {
+    signal?.throwIfAborted();
     if (error instanceof DOMException && error.name === 'TimeoutError') {
       throw new ApiError(
         'timeout',

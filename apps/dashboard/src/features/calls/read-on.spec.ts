@@ -17,3 +17,15 @@ test('empty pages are read past, up to the next that shows something', async () 
 test('the last page ends it, empty or not', async () => {
   expect(await readOn(read, 'c')).toEqual({ items: [], next_cursor: null });
 });
+
+test('no more is read once nobody waits for it', async () => {
+  const leaving = new AbortController();
+  const cursors: (string | null)[] = [];
+  const readThenLeave = (cursor: string | null) => {
+    cursors.push(cursor);
+    if (cursor === 'a') leaving.abort();
+    return read(cursor);
+  };
+  await expect(readOn(readThenLeave, null, leaving.signal)).rejects.toMatchObject({ name: 'AbortError' });
+  expect(cursors).toEqual([null, 'a']);
+});

@@ -27,10 +27,13 @@ export function useCalls(filter: CallFilter): Calls {
   const { data: live } = useTopic('gateway:calls');
   const query = useInfiniteQuery({
     queryKey: ['calls', callQuery(filter)],
-    queryFn: ({ pageParam }) =>
+    // Another filter ends it, however many pieces it would still read.
+    queryFn: ({ pageParam, signal }) =>
       readOn(
-        (cursor) => api.get<Page<LlmCall>>('/v1/calls', { ...callQuery(filter), limit: PAGE_ROWS, cursor }),
+        (cursor) =>
+          api.get<Page<LlmCall>>('/v1/calls', { ...callQuery(filter), limit: PAGE_ROWS, cursor }, signal),
         pageParam,
+        signal,
       ),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
