@@ -17,7 +17,7 @@ export function CodeBlock({ code, label, className }: CodeBlockProps) {
     <div className={cx('relative rounded-md border border-line bg-sunken', className)}>
       <div
         {...scrollRegion(label)}
-        className="max-h-72 overflow-auto p-2.5 pr-9 font-mono text-xs whitespace-pre-wrap break-words"
+        className="max-h-72 overflow-auto p-2.5 pr-9 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]"
       >
         {code}
       </div>

@@ -1,13 +1,16 @@
-/** Parts of a plain, short table. Long live lists are virtualised grids of their own. */
+/** Parts of a plain, short table, which scrolls sideways where it has too little room. Long live lists are virtualised grids of their own. */
 import type { ComponentProps } from 'react';
 import { cx } from './cx';
+import { ScrollSideways } from './scroll-sideways';
 
 export function Table({ className, ...rest }: ComponentProps<'table'>) {
   return (
-    <table
-      {...rest}
-      className={cx('w-full border-collapse text-left [&_tbody>tr:last-child>td]:border-b-0', className)}
-    />
+    <ScrollSideways>
+      <table
+        {...rest}
+        className={cx('w-full border-collapse text-left [&_tbody>tr:last-child>td]:border-b-0', className)}
+      />
+    </ScrollSideways>
   );
 }
 

@@ -26,7 +26,7 @@ export function EntriesPanel({ onInvalidate }: EntriesPanelProps) {
     <PagedPanel
       title="Top hits"
       aside="no prompts and no answers"
-      bodyClassName="relative overflow-x-auto"
+      bodyClassName=""
       pages={useCacheEntries()}
       empty={<p className="p-3 text-muted text-xs">Nothing is kept. The next whole answer will be.</p>}
       moreLabel="Load more entries"

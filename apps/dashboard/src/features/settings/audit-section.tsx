@@ -40,7 +40,7 @@ export function AuditSection() {
       {error ? <Callout tone="danger">{error.message}</Callout> : null}
       {isPending ? <Skeleton className="h-64 w-full" /> : null}
       {data ? (
-        <Panel title="Entries" bodyClassName="overflow-x-auto">
+        <Panel title="Entries" bodyClassName="">
           {entries.length === 0 ? (
             <EmptyState title="Nothing has been done yet">
               Every command and every change of settings or access will be listed here.

@@ -97,7 +97,7 @@ function TryIt({ secret }: { secret: string }) {
 
 function KeyTable({ keys }: { keys: readonly AgentKey[] }) {
   return (
-    <Panel title="Agent keys" bodyClassName="overflow-x-auto">
+    <Panel title="Agent keys" bodyClassName="">
       {keys.length === 0 ? (
         <EmptyState title="No agent keys yet">Create one above and give it to an agent.</EmptyState>
       ) : (

@@ -68,7 +68,7 @@ function CreateOperator({ onCreated }: { onCreated: (secret: string) => void }) 
 
 function OperatorTable({ operators }: { operators: readonly OperatorToken[] }) {
   return (
-    <Panel title="Operators" bodyClassName="overflow-x-auto">
+    <Panel title="Operators" bodyClassName="">
       <Table>
         <thead>
           <tr>

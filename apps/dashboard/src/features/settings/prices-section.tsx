@@ -130,7 +130,7 @@ function PriceForm({ table }: { table: PriceTable }) {
           Not saved: {toRefusal(error, () => false).general}
         </Callout>
       ) : null}
-      <Panel bodyClassName="relative overflow-x-auto">
+      <Panel bodyClassName="">
         <PriceTableView
           rows={shown}
           errors={errors}

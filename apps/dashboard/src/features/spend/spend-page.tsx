@@ -87,7 +87,7 @@ export function SpendPage() {
                 onChange={(next) => change({ by: next === 'agent' ? undefined : next })}
               />
             }
-            bodyClassName="relative overflow-x-auto"
+            bodyClassName=""
           >
             {grouped.data === undefined ? (
               <Skeleton className="m-3 h-24" />

@@ -1,0 +1,50 @@
+/** What may be wider than its place scrolls sideways in it; a fade with an arrow lies on each side that hides something. */
+import { ChevronLeft, ChevronRight } from 'lucide-react';
+import { type ReactNode, useCallback, useLayoutEffect, useRef, useState } from 'react';
+import { cx } from './cx';
+
+const NOTHING = { start: false, end: false };
+
+export function ScrollSideways({ children }: { children: ReactNode }) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [hides, setHides] = useState(NOTHING);
+  const measure = useCallback(() => {
+    const { scrollLeft, scrollWidth, clientWidth } = scroller.current as HTMLDivElement;
+    // Less than a pixel is rounding.
+    const now = { start: scrollLeft >= 1, end: scrollWidth - clientWidth - scrollLeft >= 1 };
+    setHides((before) => (before.start === now.start && before.end === now.end ? before : now));
+  }, []);
+  useLayoutEffect(() => {
+    const { current } = scroller;
+    if (current === null) return;
+    const observer = new ResizeObserver(measure);
+    for (const element of [current, ...current.children]) observer.observe(element);
+    return () => observer.disconnect();
+  }, [measure]);
+  return (
+    <div className="relative">
+      <div ref={scroller} onScroll={measure} className="relative overflow-x-auto">
+        {children}
+      </div>
+      {hides.start ? <Fade side="start" /> : null}
+      {hides.end ? <Fade side="end" /> : null}
+    </div>
+  );
+}
+
+function Fade({ side }: { side: 'start' | 'end' }) {
+  const Arrow = side === 'start' ? ChevronLeft : ChevronRight;
+  return (
+    <span
+      aria-hidden="true"
+      data-testid="hides-more"
+      data-side={side}
+      className={cx(
+        'pointer-events-none absolute inset-y-0 flex w-10 from-surface from-30% to-transparent pt-2 text-muted',
+        side === 'start' ? 'left-0 bg-linear-to-r' : 'right-0 justify-end bg-linear-to-l',
+      )}
+    >
+      <Arrow size={15} />
+    </span>
+  );
+}
