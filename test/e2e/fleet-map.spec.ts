@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
 import { launchBrowser } from './browser.mjs';
-import { SIZES } from './check-page.js';
+import { checkEveryLook, SIZES } from './check-page.js';
 import { CROWD_COUNT, LOOPING_AGENT, LOOPING_SESSION, sendCrowd } from './crowd.js';
 import { logIn } from './log-in.js';
 
@@ -95,6 +95,26 @@ test('close up, the map follows the focus', async () => {
   await expect.poll(() => focusedAgent(page)).not.toBe('');
   for (const arrow of ['ArrowRight', 'ArrowDown'])
     expect((await goToRim(page, arrow)).size).toBeGreaterThan(6);
+  await page.context().close();
+});
+
+test('at the width of a laptop the states stand in one line, all of them', async () => {
+  const page = await openFleet('reduce');
+  await gateway.operator('POST', '/v1/sessions/order-3/pause', { reason: 'Let me look' });
+  for (const session of [LOOPING_SESSION, 'order-3']) {
+    await fetch(`${gateway.url}/v1/sessions/${session}/control`, {
+      headers: { authorization: `Bearer ${gateway.agentKey}` },
+    });
+  }
+  await gateway.operator('POST', `/v1/sessions/${LOOPING_SESSION}/pause`, { reason: 'It loops' });
+  await expect.poll(() => page.getByTestId('fleet-state').count()).toBe(8);
+  const tops = await page
+    .getByTestId('fleet-state')
+    .evaluateAll((all: any[]) => all.map((chip) => chip.getBoundingClientRect().top));
+  expect(new Set(tops).size).toBe(1);
+  await checkEveryLook(page, 'fleet-states');
+  for (const session of [LOOPING_SESSION, 'order-3'])
+    await gateway.operator('POST', `/v1/sessions/${session}/resume`);
   await page.context().close();
 });
 

@@ -165,7 +165,7 @@ function Toolbar({ topology, search, onSearch }: ToolbarProps) {
   const counts = useMemo(() => countStates(topology.nodes.values()), [topology]);
   const text = useMemo(() => fleetText(topology, search), [topology, search]);
   return (
-    <div className="flex items-center gap-x-3 gap-y-2 border-line border-b bg-surface px-3 py-2 max-[1400px]:flex-wrap">
+    <div className="flex items-center gap-x-3 gap-y-2 border-line border-b bg-surface px-3 py-2 max-[1900px]:flex-wrap">
       <div className="relative w-44 shrink-0 max-md:shrink max-md:w-auto max-md:flex-1">
         <Search
           size={14}
@@ -182,7 +182,7 @@ function Toolbar({ topology, search, onSearch }: ToolbarProps) {
           className="!pl-8"
         />
       </div>
-      <div className="min-w-0 flex-1 max-[1400px]:order-last max-[1400px]:basis-full">
+      <div className="min-w-0 flex-1 max-[1900px]:order-last max-[1900px]:basis-full">
         <StateLegend counts={counts} selected={search.states} onChange={(states) => onSearch({ states })} />
       </div>
       <p role="status" className="nums shrink-0 text-muted text-xs max-md:hidden">
