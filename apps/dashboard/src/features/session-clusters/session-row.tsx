@@ -9,6 +9,7 @@ import {
   GridRow,
   Identifier,
   PartialCost,
+  plural,
   RelativeTime,
   StateDot,
   StepRate,
@@ -104,7 +105,7 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
         </a>
       </GridCell>
       <Cell text={session.agent_id} className="text-muted" />
-      <Cell text={session.last_intent} />
+      <Cell text={session.last_intent} otherwise={nothingShown(session)} />
       <Cell text={session.last_tool} className={cx('font-mono text-muted text-xs', WIDE_ONLY)} />
       <GridCell>
         <WindowDots window={session.window} />
@@ -136,10 +137,22 @@ const Dot = ({ session, rest, isReworded }: Pick<SessionRowProps, 'session' | 'r
   />
 );
 
-function Cell({ text, className }: { text: string; className?: string }) {
+/** Of a session without a step to show: what it sent may still be held. */
+const nothingShown = ({ control: { held_count } }: SessionView): string =>
+  held_count === 0 ? 'none' : `${plural(held_count, 'message')} held`;
+
+function Cell({
+  text,
+  otherwise = 'none',
+  className,
+}: {
+  text: string;
+  otherwise?: string;
+  className?: string;
+}) {
   return (
     <GridCell title={text} className={cx('min-w-0 truncate', className)}>
-      {text || <span className="text-faint">none</span>}
+      {text || <span className="text-faint">{otherwise}</span>}
     </GridCell>
   );
 }
@@ -180,7 +193,9 @@ export const SessionCard = memo(function SessionCard({
           />
         </span>
       </div>
-      <p className="mt-1 truncate">{session.last_intent}</p>
+      <p className="mt-1 truncate">
+        {session.last_intent || <span className="text-faint">{nothingShown(session)}</span>}
+      </p>
       <p className="truncate text-muted text-xs">
         <bdi>{session.agent_id}</bdi>
         {session.last_tool ? (
@@ -191,7 +206,7 @@ export const SessionCard = memo(function SessionCard({
         ) : null}
       </p>
       <div className="mt-1 flex items-center gap-2 text-muted text-xs">
-        <WindowDots window={session.window} />
+        {session.window.length > 0 && <WindowDots window={session.window} />}
         <span className="nums whitespace-nowrap">
           {session.cost_unknown && session.cost_usd <= 0
             ? 'cost unknown'
