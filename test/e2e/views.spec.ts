@@ -11,7 +11,7 @@ import { launchBrowser } from './browser.mjs';
 import { checkPage, SIZES, type Size, THEMES, type Theme } from './check-page.js';
 import { LOOPING_AGENT, sendCrowd } from './crowd.js';
 import { guardEnvironment, REWORDING_SESSION, sendGuardedTraffic } from './guarded-traffic.js';
-import { logIn } from './log-in.js';
+import { logIn, openAs } from './log-in.js';
 import { sendProxiedTraffic, upstreamEnvironment } from './proxied-traffic.js';
 
 const SETTLE_MS = 15_000;
@@ -265,6 +265,13 @@ test('among ninety agents the one that loops is named, in letters that can be re
     }
   }
   await crowded.stop();
+});
+
+test("a session's address without its id is the list, filters and all", async () => {
+  const page = await openAs(browser, gateway, 'ana', '/sessions?severity=loop');
+  await page.getByTestId('session-row').first().waitFor();
+  expect(new URL(page.url())).toMatchObject({ pathname: '/', search: '?severity=loop' });
+  await page.context().close();
 });
 
 test('what an agent writes from right to left stays in its place', async () => {

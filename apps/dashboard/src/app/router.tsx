@@ -54,6 +54,16 @@ const sessionsRoute = createRoute({
   component: SessionClustersPage,
 });
 
+/** What is left of a session's address without its id. */
+const sessionsAliasRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sessions',
+  validateSearch: parseListSearch,
+  beforeLoad: ({ search }) => {
+    throw redirect({ to: '/', search, replace: true });
+  },
+});
+
 const inspectRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/sessions/$sessionId',
@@ -151,6 +161,7 @@ const settingsRoute = createRoute({
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     loginRoute,
+    sessionsAliasRoute,
     shellRoute.addChildren([
       sessionsRoute,
       inspectRoute,
