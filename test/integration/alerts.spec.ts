@@ -351,6 +351,29 @@ describe('an agent that asks for a person', () => {
       ['recovered', 'clerk'],
     ]);
   });
+
+  it('in a session of several goes on waiting after a restart, as the one that asked', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'observatory-waits-'));
+    cleanUp.push(() => rmSync(dataDir, { recursive: true, force: true }));
+    const receiver = await receive();
+    const first = await startGateway({ dataDir });
+    const { channel } = await createChannel(receiver.url, {}, first);
+    await watchWaits(channel.channel_id, first);
+    await send('shared', 'planner', {}, first);
+    await send('shared', 'clerk', { hitl_required: true }, first);
+    await receiver.arrived(1);
+    await delivery((one) => one.state === 'delivered', first);
+    await first.kill();
+
+    const second = await startGateway({ dataDir });
+    cleanUp.push(() => second.stop());
+    await second.operator('POST', '/v1/sessions/shared/resume', {});
+    const all = (await receiver.arrived(2)).map(parsed);
+    expect(all.map(({ phase, agent_id }) => [phase, agent_id])).toEqual([
+      ['firing', 'clerk'],
+      ['recovered', 'clerk'],
+    ]);
+  });
 });
 
 describe('a process that is killed', () => {

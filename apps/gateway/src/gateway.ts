@@ -218,16 +218,17 @@ async function assemble(
   await hub.start((tenantId, frame) => sockets.send(tenantId, frame));
   area.start(hub, () => sockets.subscriberCount);
   const alerts = app.get(AlertsArea);
-  await alerts.start(hub, area.registry.entries());
-  area.watch({
-    step: (step) => {
-      alerts.noteStep(step);
-      proxy.feed.noteReported(step);
-    },
-    held: (key, step) => alerts.noteHeld(key, step, desk.view(key)),
-    control: (key, control) => alerts.noteControl(key, control),
-    sessionEnded: (key, view) => alerts.noteSessionEnded(key, view),
-  });
+  const watch = () =>
+    area.watch({
+      step: (step) => {
+        alerts.noteStep(step);
+        proxy.feed.noteReported(step);
+      },
+      held: (key, step) => alerts.noteHeld(key, step, desk.view(key)),
+      control: (key, control) => alerts.noteControl(key, control),
+      sessionEnded: (key, view) => alerts.noteSessionEnded(key, view),
+    });
+  await alerts.start(hub, () => area.registry.entries(), watch);
   proxy.start(hub, area.interceptor);
   const semanticLoop = app.get(SemanticLoopArea);
   semanticLoop.start(hub);

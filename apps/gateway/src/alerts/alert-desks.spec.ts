@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   alertChannelBodySchema,
   alertRuleBodySchema,
+  type ControlView,
   type Incident,
   type SessionView,
   sessionKey,
@@ -234,6 +235,26 @@ describe('after a restart', () => {
     next.area.monitor.note({ ...event, session_id: null, at_ms: next.time.nowMs() });
     await settle();
     expect(JSON.parse(next.sent[0]?.body ?? '{}')).toMatchObject({ phase: 'recovered' });
+  });
+
+  it('a wait that ends while the rest is read is none', async () => {
+    const waits = {
+      ...buildSessionView().control,
+      state: 'paused',
+      operator_id: 'system',
+      reason: 'hitl_required',
+    };
+    const views = ['s1', 's2'].map((session_id) =>
+      buildSessionView({ agent_id: session_id, session_id, control: waits as ControlView }),
+    );
+    const store = new MemoryAlertStore();
+    store.openIncidents = async () => {
+      Object.assign(views[0] as SessionView, { control: { ...waits, state: 'expired' } });
+      return [];
+    };
+    const { area } = await startAlerts({ store, sessions: views });
+    const rules = area.rules.list('default');
+    expect(rules.flatMap(({ firing }) => firing)).toMatchObject([{ agent_id: 's2' }]);
   });
 
   const looping = (time: FakeTime, sessionId: string) =>

@@ -103,7 +103,7 @@ export class AlertTelemetry {
     this.#logger.error({ event: 'alert_document_unusable', kind, id }, 'a stored alert document is unusable');
   }
 
-  storeFailed(what: 'delivery' | 'firing' | 'incidents', error: unknown): void {
+  storeFailed(what: 'delivery' | 'firing' | 'incidents' | 'askers', error: unknown): void {
     this.#failures.inc({ what });
     this.#logger.error(
       { event: 'alert_store_failed', what, err: error },

@@ -14,6 +14,7 @@ import type {
   SecretBox,
   SessionView,
   StoredDocument,
+  StoredStep,
 } from '#contracts';
 import { sessionKey } from '#contracts';
 import type { AlertEvent, SendOutcome } from '#domain/alerts';
@@ -27,6 +28,7 @@ export class MemoryAlertStore {
   readonly rows = new Map<string, AlertDelivery>();
   readonly incidents: { tenant_id: string; incident: Incident }[] = [];
   readonly audited: AuditDraft[] = [];
+  readonly held: StoredStep[] = [];
   /** Deliveries are refused while it is true. */
   isFull = false;
   /** States in which each delivery was written, in order. */
@@ -61,6 +63,9 @@ export class MemoryAlertStore {
   }
   async openIncidents() {
     return this.incidents;
+  }
+  async heldSteps(): Promise<StoredStep[]> {
+    return this.held;
   }
   async commitControl(write: ControlWrite): Promise<ControlCommit> {
     this.audited.push(...(write.audit ?? []));
@@ -149,7 +154,8 @@ export async function startAlerts(
   await area.load();
   await area.start(
     { provideSnapshot: () => {} } as unknown as LiveHub,
-    sessions.map((view) => [sessionKey('default', view.session_id), view] as const),
+    () => sessions.map((view) => [sessionKey('default', view.session_id), view] as const),
+    () => {},
   );
   const states = () => [...store.rows.values()].map(({ state }) => state);
   return { area, store, time, sent, mails, published, script, metrics, states, settle };

@@ -30,7 +30,7 @@ import { CHANNEL_GONE, ChannelDesk, SEALED_WITH_ANOTHER_KEY } from './channel-de
 import { openChannel } from './channel-record.js';
 import { ChannelSender } from './channel-sender.js';
 import { DeliveryQueue } from './delivery-queue.js';
-import { PersonWaits, waitsForPerson } from './person-waits.js';
+import { findAskers, PersonWaits, waitsForPerson } from './person-waits.js';
 import { RuleDesk } from './rule-desk.js';
 
 /** An incident this young at start may have been stored without a word to anybody: it is told, unless a notice says that it was. */
@@ -46,7 +46,7 @@ export interface AlertsDependencies {
   random: () => number;
   logger: Logger;
   metrics: Registry;
-  store: Pick<DecisionStore, 'commitControl'>;
+  store: Pick<DecisionStore, 'commitControl' | 'heldSteps'>;
   proxyStore: Pick<
     ProxyStore,
     | 'documents'
@@ -135,24 +135,28 @@ export class AlertsArea {
   }
 
   /**
-   * Goes on where the last process ended: what was firing, what is pending, which agents were stopped or in a loop, and
-   * when each was seen (a proxied call is a step of its session too).
+   * Goes on where the last process ended: what was firing, what is pending, which agents were stopped, in a loop or waiting
+   * for a person, and when each was seen (a proxied call is a step of its session too).
    * @param sessions every session in memory
+   * @param watch called in the turn in which they were looked at last: begins to tell of steps and control
    */
-  async start(hub: LiveHub, sessions: Iterable<readonly [SessionKey, SessionView]>): Promise<void> {
+  async start(
+    hub: LiveHub,
+    sessions: () => Iterable<readonly [SessionKey, SessionView]>,
+    watch: () => void,
+  ): Promise<void> {
     hub.provideSnapshot(TOPICS.deliveries, async (tenantId) => {
       return (await this.deliveries({ tenant_id: tenantId, limit: SNAPSHOT_COUNT })).items;
     });
-    for (const [key, view] of sessions) {
-      const { severity, ended } = view;
-      this.monitor.prime({ ...sessionFact(key, view), kind: 'step', severity, ended });
-      if (waitsForPerson(view.control) && this.#personWaits.begin(key, view.agent_id))
-        this.monitor.prime({ ...sessionFact(key, view), kind: 'person', awaited: true });
-    }
+    const waiting = [...sessions()].filter(([, { control }]) => waitsForPerson(control));
+    const askers = await this.#findAskers(waiting.map(([key]) => key));
     const untold = await this.#primeIncidents();
     // Before anything new is queued, which would be found pending and carried twice.
     await this.#queue.resume();
-    this.monitor.start(await this.#latestNotices());
+    const latest = await this.#latestNotices();
+    for (const [key, view] of sessions()) this.#primeSession(key, view, askers.get(key));
+    watch();
+    this.monitor.start(latest);
     for (const event of untold) this.monitor.note(event);
   }
 
@@ -219,6 +223,25 @@ export class AlertsArea {
     const { tenantId: tenant_id, sessionId: session_id } = splitSessionKey(key);
     const at_ms = this.#parts.clock.nowMs();
     this.monitor.note({ kind: 'person', tenant_id, agent_id, session_id, at_ms, awaited });
+  }
+
+  /** @param asker who asked for a person in it; undefined where that is not known: the agent that was seen last */
+  #primeSession(key: SessionKey, view: SessionView, asker: string | undefined): void {
+    const { severity, ended, agent_id } = view;
+    const fact = sessionFact(key, view);
+    this.monitor.prime({ ...fact, kind: 'step', severity, ended });
+    const agentId = asker ?? agent_id;
+    if (waitsForPerson(view.control) && this.#personWaits.begin(key, agentId))
+      this.monitor.prime({ ...fact, kind: 'person', agent_id: agentId, awaited: true });
+  }
+
+  async #findAskers(waiting: readonly SessionKey[]): Promise<ReadonlyMap<SessionKey, string>> {
+    try {
+      return await findAskers(this.#parts.store, waiting);
+    } catch (error) {
+      this.#telemetry.storeFailed('askers', error);
+      return new Map();
+    }
   }
 
   async #latestNotices(): Promise<AlertDelivery[]> {
