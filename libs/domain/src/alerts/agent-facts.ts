@@ -5,7 +5,7 @@ import { LOOP_IDLE_MS_MAX, LoopingSessions } from './looping-sessions.js';
 
 type SemanticLoopFact = Omit<AlertEvent & { kind: 'semantic_loop' }, 'kind' | 'tenant_id' | 'agent_id'>;
 
-/** Sessions of one agent listed as waiting for a person; of further ones a notice says that there may be more. */
+/** Sessions of one agent listed as waiting for a person; of further ones a notice says that there may be more, and they follow as others end. */
 const WAITING_SESSIONS_MAX = 100;
 
 /** What is known of a session's latest semantic loop. */
@@ -28,6 +28,7 @@ export class AgentFacts {
   recalledLoopMs: number | null = null;
   readonly #semanticLoops = new LoopingSessions<SemanticLoop>();
   readonly #looping = new LoopingSessions<{ at_ms: number }>();
+  /** In the order in which they asked; no more than there are sessions under control. */
   readonly #waiting = new Set<string>();
   /** Every budget it has; where nothing was heard of them yet, those that refused a call before a restart. */
   #budgets: readonly BudgetUse[] = [];
@@ -39,9 +40,14 @@ export class AgentFacts {
     return [...this.#looping.heardWithin(LOOP_IDLE_MS_MAX, nowMs).keys()];
   }
 
-  /** Sessions that wait for a person, in the order in which they asked. */
+  /** Sessions that wait for a person, in the order in which they asked: of too many the first. */
   get waitingSessions(): readonly string[] {
-    return [...this.#waiting];
+    const listed: string[] = [];
+    for (const sessionId of this.#waiting) {
+      if (listed.length >= WAITING_SESSIONS_MAX) break;
+      listed.push(sessionId);
+    }
+    return listed;
   }
 
   /** Sessions with a semantic loop within that time, in the order in which they had their first. */
@@ -107,7 +113,7 @@ export class AgentFacts {
   #await(sessionId: string | null, isAwaited: boolean): boolean {
     if (sessionId === null) return false;
     if (!isAwaited) return this.#waiting.delete(sessionId);
-    if (this.#waiting.has(sessionId) || this.#waiting.size >= WAITING_SESSIONS_MAX) return false;
+    if (this.#waiting.has(sessionId)) return false;
     this.#waiting.add(sessionId);
     return true;
   }

@@ -299,6 +299,14 @@ describe('a hitl_required rule', () => {
     ]);
   });
 
+  it('goes on while any session waits, also one beyond the hundred that it lists', () => {
+    const { rules } = watch(rule('hitl_required'));
+    for (let n = 0; n <= 100; n += 1) rules.observe(person(n, true, `s${n}`));
+    const over = Array.from({ length: 100 }, (_, n) => rules.observe(person(1_000 + n, false, `s${n}`)));
+    expect(phases(over.flat())).not.toContain('recovered');
+    expect(phases(rules.observe(person(2_000, false, 's100')))).toEqual(['recovered']);
+  });
+
   it('tells after a restart of a wait that nobody heard of', () => {
     const { rules } = watch(rule('hitl_required'));
     rules.prime(person(0, true));
