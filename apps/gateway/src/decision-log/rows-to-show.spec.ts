@@ -30,3 +30,8 @@ test('what is over wants nobody any more', () => {
   ];
   expect(idsOf([view('a'), ...over], 1)).toEqual(['a']);
 });
+
+test('one that is held wants somebody, though its agent is done: its last step may be what a person is to allow', () => {
+  const held = view('b', { control: { state: 'paused' }, ended: true });
+  expect(idsOf([view('a'), held], 1)).toEqual(['b']);
+});

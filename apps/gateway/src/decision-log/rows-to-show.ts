@@ -3,7 +3,7 @@ import type { SessionView } from '#contracts';
 
 /** It loops, or somebody has it in hand: an operator must find it, however quiet it has become. */
 const wantsSomebody = ({ ended, severity, control }: SessionView): boolean =>
-  !ended && (severity === 'loop' || (control.state !== 'active' && control.state !== 'terminated'));
+  (severity === 'loop' && !ended) || (control.state !== 'active' && control.state !== 'terminated');
 
 /**
  * In the order given. What wants somebody has room before the rest, and of both parts the first.
