@@ -822,6 +822,24 @@ describe('the rules of a tenant', () => {
     expect(rules.untold(T0).map(({ phase, agent_id }) => [phase, agent_id])).toEqual([['firing', 'crawler']]);
   });
 
+  it('go on after a restart for each agent of a session in a loop, of which only the last is known, and end with it', () => {
+    const { rules } = watch(rule('entropy_loop'));
+    rules.prime({ ...step(0, { severity: 'loop' }), agent_id: 'last' });
+    const told_session_ids = ['s1'];
+    const states = ['crawler', 'last'].map((agent_id) => kept({ agent_id, told_session_ids }));
+    rules.restore('default', 'rule-entropy_loop', [
+      ...states,
+      kept({ agent_id: 'over', told_session_ids: ['s2'] }),
+    ]);
+    expect(rules.untold(T0)).toEqual([]);
+    const overNow = (due: DueNotice[]) => due.map(({ phase, agent_id }) => [phase, agent_id]);
+    expect(overNow(rules.tick(T0 + 1_000))).toEqual([['recovered', 'over']]);
+    expect(overNow(rules.observe({ ...step(2_000), agent_id: 'last' }))).toEqual([
+      ['recovered', 'crawler'],
+      ['recovered', 'last'],
+    ]);
+  });
+
   it('keep what nothing is known of after a restart', () => {
     const { rules } = watch(rule('error_rate'), rule('budget'), rule('agent_silent'));
     for (const type of ['error_rate', 'budget', 'agent_silent'])

@@ -205,9 +205,19 @@ export class AlertRules {
       const state = { sinceMs: since_ms, noticeCount: notice_count, lastNoticeMs: last_notice_ms };
       const toldSessionIds = new Set(kept.told_session_ids);
       one?.subjects.set(agent_id, { state, tally: null, sessionId: null, toldSessionIds });
+      if (one?.rule.type === 'entropy_loop') this.#recallLoops(tenantId, tenant, kept);
       if (one?.rule.type === 'semantic_loop')
         this.#facts(tenant, agent_id).recallLoop(kept.told_session_ids, last_notice_ms ?? since_ms);
       if (refusals.length > 0) this.#facts(tenant, agent_id).recallRefusals(refusals);
+    }
+  }
+
+  /** Of a session in a loop `prime` knows the agent that was seen last; it is the loop of each of which people heard in it. */
+  #recallLoops(tenant_id: string, tenant: TenantState, { agent_id, told_session_ids }: FiringState): void {
+    for (const session_id of told_session_ids) {
+      const at_ms = tenant.loopCarriers.heardMs(session_id);
+      if (at_ms !== null)
+        this.prime({ kind: 'severity', tenant_id, agent_id, session_id, at_ms, severity: 'loop' });
     }
   }
 

@@ -11,11 +11,16 @@ const LOOPING_SESSIONS_MAX = 20_000;
 /** Of one session. */
 const CARRIERS_MAX = 100;
 
+interface Loop {
+  carriers: Set<string>;
+  heardMs: number;
+}
+
 export class LoopCarriers {
-  readonly #agentIds: TtlLru<string, Set<string>>;
+  readonly #loops: TtlLru<string, Loop>;
 
   constructor(clock: Clock) {
-    this.#agentIds = new TtlLru({ countMax: LOOPING_SESSIONS_MAX, idleMs: LOOP_IDLE_MS_MAX, clock });
+    this.#loops = new TtlLru({ countMax: LOOPING_SESSIONS_MAX, idleMs: LOOP_IDLE_MS_MAX, clock });
   }
 
   /** Takes note of the event. @returns the agents, other than its own, from which it takes the label */
@@ -23,16 +28,25 @@ export class LoopCarriers {
     if (event.kind !== 'step' && event.kind !== 'severity') return NOBODY;
     const { agent_id, session_id } = event;
     if (session_id === null) return NOBODY;
-    const carriers = this.#agentIds.get(session_id);
+    const loop = this.#loops.get(session_id);
     if (isLoop(event)) {
-      if (carriers === undefined) this.#agentIds.set(session_id, new Set([agent_id]));
-      else if (carriers.size < CARRIERS_MAX) carriers.add(agent_id);
+      if (loop === undefined)
+        this.#loops.set(session_id, { carriers: new Set([agent_id]), heardMs: event.at_ms });
+      else {
+        loop.heardMs = event.at_ms;
+        if (loop.carriers.size < CARRIERS_MAX) loop.carriers.add(agent_id);
+      }
       return NOBODY;
     }
-    if (carriers === undefined) return NOBODY;
-    this.#agentIds.delete(session_id);
-    carriers.delete(agent_id);
-    return [...carriers];
+    if (loop === undefined) return NOBODY;
+    this.#loops.delete(session_id);
+    loop.carriers.delete(agent_id);
+    return [...loop.carriers];
+  }
+
+  /** When the session was heard of last; null: it is in no loop. */
+  heardMs(sessionId: string): number | null {
+    return this.#loops.peek(sessionId)?.heardMs ?? null;
   }
 }
 
