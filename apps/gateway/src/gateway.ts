@@ -228,7 +228,7 @@ async function assemble(
       control: (key, control) => alerts.noteControl(key, control),
       sessionEnded: (key, view) => alerts.noteSessionEnded(key, view),
     });
-  await alerts.start(hub, () => area.registry.entries(), watch);
+  await alerts.start(hub, { sessions: area.registry, paused: () => desk.paused() }, watch);
   proxy.start(hub, area.interceptor);
   const semanticLoop = app.get(SemanticLoopArea);
   semanticLoop.start(hub);

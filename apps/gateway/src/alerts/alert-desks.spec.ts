@@ -5,11 +5,13 @@ import {
   type ControlView,
   type Incident,
   type SessionView,
+  type StoredStep,
   sessionKey,
 } from '#contracts';
 import type { AlertEvent } from '#domain/alerts';
-import { buildSessionView } from '#testing';
+import { buildDecisionLog, buildSessionView } from '#testing';
 import type { FakeTime } from '../hitl/desk-harness.js';
+import type { AlertsArea } from './alerts.area.js';
 import {
   ADMIN,
   failed,
@@ -237,24 +239,39 @@ describe('after a restart', () => {
     expect(JSON.parse(next.sent[0]?.body ?? '{}')).toMatchObject({ phase: 'recovered' });
   });
 
+  const WAITS: ControlView = {
+    ...buildSessionView().control,
+    state: 'paused',
+    operator_id: 'system',
+    reason: 'hitl_required',
+  };
+  const firingAgents = ({ rules }: AlertsArea) =>
+    rules.list('default').flatMap(({ firing }) => firing.map(({ agent_id }) => agent_id));
+
   it('a wait that ends while the rest is read is none', async () => {
-    const waits = {
-      ...buildSessionView().control,
-      state: 'paused',
-      operator_id: 'system',
-      reason: 'hitl_required',
-    };
     const views = ['s1', 's2'].map((session_id) =>
-      buildSessionView({ agent_id: session_id, session_id, control: waits as ControlView }),
+      buildSessionView({ agent_id: session_id, session_id, control: WAITS }),
     );
     const store = new MemoryAlertStore();
     store.openIncidents = async () => {
-      Object.assign(views[0] as SessionView, { control: { ...waits, state: 'expired' } });
+      Object.assign(views[0] as SessionView, { control: { ...WAITS, state: 'expired' } });
       return [];
     };
-    const { area } = await startAlerts({ store, sessions: views });
-    const rules = area.rules.list('default');
-    expect(rules.flatMap(({ firing }) => firing)).toMatchObject([{ agent_id: 's2' }]);
+    expect(firingAgents((await startAlerts({ store, sessions: views })).area)).toEqual(['s2']);
+  });
+
+  it('a wait goes on that is older than all sessions in memory, and is that of the agent that asked', async () => {
+    const store = new MemoryAlertStore();
+    const ask = buildDecisionLog({ control: { hitl_required: true } } as never);
+    const held = [
+      { agent_id: 'other', log: buildDecisionLog() },
+      { agent_id: 'clerk', log: ask },
+    ];
+    store.held.push(...(held as StoredStep[]));
+    const { area } = await startAlerts({ store, paused: [[sessionKey('default', 'old'), WAITS]] });
+    expect(firingAgents(area)).toEqual(['clerk']);
+    area.noteControl(sessionKey('default', 'old'), { ...WAITS, state: 'active' });
+    expect(firingAgents(area)).toEqual([]);
   });
 
   const looping = (time: FakeTime, sessionId: string) =>

@@ -6,12 +6,14 @@ import type {
   AlertDelivery,
   AuditDraft,
   ControlCommit,
+  ControlView,
   ControlWrite,
   DocumentKind,
   Incident,
   LivePublisher,
   OperatorPrincipal,
   SecretBox,
+  SessionKey,
   SessionView,
   StoredDocument,
   StoredStep,
@@ -115,7 +117,13 @@ interface Sent {
 let idCount = 0;
 
 export async function startAlerts(
-  options: { store?: MemoryAlertStore; time?: FakeTime; box?: SecretBox; sessions?: SessionView[] } = {},
+  options: {
+    store?: MemoryAlertStore;
+    time?: FakeTime;
+    box?: SecretBox;
+    sessions?: SessionView[];
+    paused?: [SessionKey, ControlView][];
+  } = {},
 ) {
   const { store = new MemoryAlertStore(), time = new FakeTime(), box = fakeBox(), sessions = [] } = options;
   const sent: Sent[] = [];
@@ -151,10 +159,15 @@ export async function startAlerts(
       },
     },
   });
+  const { paused = [] } = options;
+  const views = new Map(sessions.map((view) => [sessionKey('default', view.session_id), view]));
   await area.load();
   await area.start(
     { provideSnapshot: () => {} } as unknown as LiveHub,
-    () => sessions.map((view) => [sessionKey('default', view.session_id), view] as const),
+    {
+      sessions: { entries: () => views.entries(), peek: (key) => views.get(key) },
+      paused: () => [...paused, ...[...views].map(([key, { control }]) => [key, control] as const)],
+    },
     () => {},
   );
   const states = () => [...store.rows.values()].map(({ state }) => state);

@@ -21,6 +21,7 @@ import {
 } from '#contracts';
 import { ChangeQueue, type Clock, type IdSource } from '#kernel';
 import { SettingsAudit } from '../auth/settings-audit.js';
+import type { SessionRegistry } from '../decision-log/session-registry.js';
 import type { Timer } from '../hitl/timer.js';
 import type { LiveHub } from '../realtime/live-hub.js';
 import { AlertDocuments } from './alert-documents.js';
@@ -63,6 +64,14 @@ export interface AlertsDependencies {
   publicUrl: string | null;
   webhook?: Pick<WebhookSender, 'send'>;
   smtp?: Pick<SmtpSender, 'send'>;
+}
+
+/** What a start finds. */
+export interface KnownSessions {
+  /** Those in memory. */
+  sessions: Pick<SessionRegistry, 'entries' | 'peek'>;
+  /** All that hold messages. */
+  paused(): Iterable<readonly [SessionKey, ControlView]>;
 }
 
 export class AlertsArea {
@@ -137,24 +146,24 @@ export class AlertsArea {
   /**
    * Goes on where the last process ended: what was firing, what is pending, which agents were stopped, in a loop or waiting
    * for a person, and when each was seen (a proxied call is a step of its session too).
-   * @param sessions every session in memory
-   * @param watch called in the turn in which they were looked at last: begins to tell of steps and control
+   * @param watch called in the turn in which the sessions were looked at last: begins to tell of steps and control
    */
-  async start(
-    hub: LiveHub,
-    sessions: () => Iterable<readonly [SessionKey, SessionView]>,
-    watch: () => void,
-  ): Promise<void> {
+  async start(hub: LiveHub, known: KnownSessions, watch: () => void): Promise<void> {
     hub.provideSnapshot(TOPICS.deliveries, async (tenantId) => {
       return (await this.deliveries({ tenant_id: tenantId, limit: SNAPSHOT_COUNT })).items;
     });
-    const waiting = [...sessions()].filter(([, { control }]) => waitsForPerson(control));
-    const askers = await this.#findAskers(waiting.map(([key]) => key));
+    const askers = await this.#findAskers([...known.paused()].filter(isWait).map(([key]) => key));
     const untold = await this.#primeIncidents();
     // Before anything new is queued, which would be found pending and carried twice.
     await this.#queue.resume();
     const latest = await this.#latestNotices();
-    for (const [key, view] of sessions()) this.#primeSession(key, view, askers.get(key));
+    for (const [key, view] of known.sessions.entries())
+      this.monitor.prime({ ...sessionFact(key, view), kind: 'step', ended: view.ended });
+    for (const [key, control] of [...known.paused()].filter(isWait).sort(bySince)) {
+      const agentId = askers.get(key) ?? known.sessions.peek(key)?.agent_id;
+      if (agentId !== undefined && this.#personWaits.begin(key, agentId))
+        this.monitor.prime(personFact(key, agentId, true, control.since_ms ?? this.#parts.clock.nowMs()));
+    }
     watch();
     this.monitor.start(latest);
     for (const event of untold) this.monitor.note(event);
@@ -219,20 +228,8 @@ export class AlertsArea {
     return delivery;
   }
 
-  #notePerson(key: SessionKey, agent_id: string, awaited: boolean): void {
-    const { tenantId: tenant_id, sessionId: session_id } = splitSessionKey(key);
-    const at_ms = this.#parts.clock.nowMs();
-    this.monitor.note({ kind: 'person', tenant_id, agent_id, session_id, at_ms, awaited });
-  }
-
-  /** @param asker who asked for a person in it; undefined where that is not known: the agent that was seen last */
-  #primeSession(key: SessionKey, view: SessionView, asker: string | undefined): void {
-    const { severity, ended, agent_id } = view;
-    const fact = sessionFact(key, view);
-    this.monitor.prime({ ...fact, kind: 'step', severity, ended });
-    const agentId = asker ?? agent_id;
-    if (waitsForPerson(view.control) && this.#personWaits.begin(key, agentId))
-      this.monitor.prime({ ...fact, kind: 'person', agent_id: agentId, awaited: true });
+  #notePerson(key: SessionKey, agentId: string, awaited: boolean): void {
+    this.monitor.note(personFact(key, agentId, awaited, this.#parts.clock.nowMs()));
   }
 
   async #findAskers(waiting: readonly SessionKey[]): Promise<ReadonlyMap<SessionKey, string>> {
@@ -285,3 +282,13 @@ const sessionFact = (key: SessionKey, view: SessionView) => ({
   at_ms: view.last_seen_ms,
   severity: view.severity,
 });
+
+function personFact(key: SessionKey, agent_id: string, awaited: boolean, at_ms: number) {
+  const { tenantId: tenant_id, sessionId: session_id } = splitSessionKey(key);
+  return { kind: 'person' as const, tenant_id, agent_id, session_id, at_ms, awaited };
+}
+
+type Paused = readonly [SessionKey, ControlView];
+
+const isWait = ([, control]: Paused): boolean => waitsForPerson(control);
+const bySince = ([, one]: Paused, [, other]: Paused): number => (one.since_ms ?? 0) - (other.since_ms ?? 0);

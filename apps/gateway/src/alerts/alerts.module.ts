@@ -1,6 +1,6 @@
 /**
  * Alerts: rules, channels, deliveries. Whoever knows something tells the monitor (`ALERT_MONITOR`); the application ties
- * the rest before it listens: `area.start(hub, sessions, watch)`, and `area.stop()` when it ends.
+ * the rest before it listens: `area.start(hub, known, watch)`, and `area.stop()` when it ends.
  */
 import { Module } from '@nestjs/common';
 import type { Logger } from 'pino';
