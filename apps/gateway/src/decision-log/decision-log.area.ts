@@ -100,6 +100,9 @@ export class DecisionLogArea {
       live,
       sessionCountMax: SESSION_COUNT_MAX,
       controlOf: (key) => desk.view(key),
+      heldKeys: function* () {
+        for (const [key] of desk.paused()) yield key;
+      },
       onStoreFailed: (error) => events.storeFailed('sessions', error),
     });
     this.#topology = new TopologyFeed(clock, live, warn);

@@ -18,6 +18,8 @@ function build() {
   const failing: { error: unknown } = { error: null };
   /** Each save is through, or fails, when the next of these does; at once if there is none. */
   const saves: Deferred[] = [];
+  /** Sessions whose control holds their messages. */
+  const held: SessionKey[] = [];
   /** Stored after the rows were saved. */
   const later: StoredStep[] = [];
   const store = {
@@ -45,9 +47,10 @@ function build() {
       live: { publish: () => {} },
       sessionCountMax: SESSION_COUNT_MAX,
       controlOf: () => ({ ...initialControl(), state: 'pause_requested' }),
+      heldKeys: () => held,
       onStoreFailed: (error) => failures.push(error),
     });
-  return { registry, rows, asked, failures, failing, saves, later };
+  return { registry, rows, held, asked, failures, failing, saves, later };
 }
 
 function step(sessionId: string, held = false): StoredStep {
@@ -264,5 +267,37 @@ describe('a session that loops and falls silent', () => {
     await registry.stop();
     registry.apply(keyOf('looping'), { ...looping, seq: 2 }, []);
     expect(view()).toMatchObject({ state: 'alert_entropy', severity: 'loop' });
+  });
+});
+
+describe('a session that is held', () => {
+  afterEach(() => vi.useRealTimers());
+
+  test('stays in memory, however many come after it', async () => {
+    vi.useFakeTimers();
+    const { registry, held } = build();
+    const sessions = registry();
+    held.push(keyOf('held'));
+    await sessions.introduce(keyOf('held'), step('held', true));
+    sessions.apply(keyOf('a'), step('a'), []);
+    sessions.start();
+    await vi.advanceTimersByTimeAsync(5_000);
+    sessions.apply(keyOf('b'), step('b'), []);
+    await sessions.stop();
+    expect([...sessions.entries()].map(([key]) => key)).toEqual([keyOf('held'), keyOf('b')]);
+  });
+
+  test('is there after a restart, with a younger one', async () => {
+    const { registry, rows, held } = build();
+    for (const sessionId of ['held', 'a', 'b', 'c']) {
+      const before = registry();
+      before.apply(keyOf(sessionId), step(sessionId), []);
+      await before.save();
+    }
+    expect(rows.size).toBe(4);
+    held.push(keyOf('held'), keyOf('a'));
+    const sessions = registry();
+    await sessions.recover();
+    expect([...sessions.entries()].map(([key]) => key)).toEqual([keyOf('b'), keyOf('held')]);
   });
 });

@@ -25,7 +25,10 @@ import { rowsToShow } from './rows-to-show.js';
 
 const SAVE_INTERVAL_MS = 1_000;
 const IDLE_CHECK_INTERVAL_MS = 5_000;
+const KEEP_HELD_INTERVAL_MS = 1_000;
 const RECOVERY_PAGE_ROWS = 5_000;
+/** Of the places in memory, for sessions that are held. */
+const HELD_SHARE = 0.5;
 /** Rows in the snapshot of `gateway:sessions`. */
 const SNAPSHOT_ROWS_MAX = 10_000;
 
@@ -33,9 +36,11 @@ export interface SessionRegistryOptions {
   clock: Clock;
   store: DecisionStore;
   live: LivePublisher;
-  /** Sessions held at once; the least recently active leave, saved. */
+  /** Sessions in memory at once; the least recently active leave, saved, those that hold messages last. */
   sessionCountMax: number;
   controlOf: (key: SessionKey) => ControlView;
+  /** Sessions that hold messages: these stay in memory before others. */
+  heldKeys: () => Iterable<SessionKey>;
   /** The store refused a save or a look at a row. */
   onStoreFailed: (error: unknown) => void;
 }
@@ -100,6 +105,7 @@ export class SessionRegistry {
       }
       if (steps.length < RECOVERY_PAGE_ROWS) break;
     }
+    await this.#keepHeld();
     for (const [key, view] of this.#views.entries()) view.control = this.#options.controlOf(key);
     this.#unpublished.clear();
   }
@@ -109,6 +115,7 @@ export class SessionRegistry {
       setInterval(() => this.#publishChanged(), FEED_INTERVAL_MS),
       setInterval(() => this.save(), SAVE_INTERVAL_MS),
       setInterval(() => this.#markIdle(), IDLE_CHECK_INTERVAL_MS),
+      setInterval(() => this.#keepHeld(), KEEP_HELD_INTERVAL_MS),
     ];
     for (const timer of this.#timers) timer.unref();
   }
@@ -265,6 +272,23 @@ export class SessionRegistry {
       this.#options.live.publish(tenantId, sessionTopic(sessionId), { kind: 'session', session: row });
     }
     this.#unpublished.clear();
+  }
+
+  /**
+   * Touches what is held, and brings back what has left all the same: somebody has to decide on it, however quiet it is.
+   * Never rejects.
+   */
+  async #keepHeld(): Promise<void> {
+    let room = Math.floor(this.#options.sessionCountMax * HELD_SHARE);
+    try {
+      for (const key of this.#options.heldKeys()) {
+        if (room === 0) return;
+        room -= 1;
+        if (this.#views.get(key) === undefined && this.mayHaveLeft(key)) await this.bringBack(key);
+      }
+    } catch (error) {
+      this.#options.onStoreFailed(error);
+    }
   }
 
   #markIdle(): void {

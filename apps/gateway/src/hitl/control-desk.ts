@@ -27,6 +27,8 @@ export interface ControlDesk {
   /** The agent confirms directives up to `seq`, which acknowledges a requested pause. */
   acknowledge(key: SessionKey, seq: number): Promise<void>;
   view(key: SessionKey): ControlView;
+  /** Every session that holds messages, in no order; a session that left the list's memory is among them. */
+  paused(): Iterable<readonly [SessionKey, ControlView]>;
   /** An LLM call of this session passes the proxy: its control is enforced. About 0.2 us once known. */
   noteProxied(key: SessionKey): void;
   /**

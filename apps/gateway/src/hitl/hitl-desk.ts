@@ -172,7 +172,6 @@ export class HitlDesk implements ControlDesk {
     return controlView(this.#registry.peek(key) ?? UNKNOWN);
   }
 
-  /** Every session that holds messages, in no order; a session that left the list's memory is among them. */
   *paused(): IterableIterator<[SessionKey, ControlView]> {
     for (const entry of this.#registry.pausedEntries()) yield [entry.key, controlView(entry)];
   }
