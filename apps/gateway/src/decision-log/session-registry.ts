@@ -59,6 +59,8 @@ export class SessionRegistry {
   /** False once a session may be in the store and not here. */
   #isComplete = true;
   #saving: Promise<void> | null = null;
+  /** A slow store may take longer than the pause until the next time. */
+  #isKeepingHeld = false;
   #timers: NodeJS.Timeout[] = [];
 
   constructor(options: SessionRegistryOptions) {
@@ -279,6 +281,8 @@ export class SessionRegistry {
    * Never rejects.
    */
   async #keepHeld(): Promise<void> {
+    if (this.#isKeepingHeld) return;
+    this.#isKeepingHeld = true;
     let room = Math.floor(this.#options.sessionCountMax * HELD_SHARE);
     try {
       for (const key of this.#options.heldKeys()) {
@@ -288,6 +292,8 @@ export class SessionRegistry {
       }
     } catch (error) {
       this.#options.onStoreFailed(error);
+    } finally {
+      this.#isKeepingHeld = false;
     }
   }
 
