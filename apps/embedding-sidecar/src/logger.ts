@@ -3,9 +3,8 @@
  * it can merge the lines. Never a prompt; what the environment gave as a secret is taken out wherever it turns up.
  */
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { hideSecrets } from '#kernel';
 import type { LogLevel } from './config/config.js';
-
-const REDACTED = '[redacted]';
 
 export interface LoggerOptions {
   level: LogLevel;
@@ -14,7 +13,6 @@ export interface LoggerOptions {
 }
 
 export function createLogger({ level, secrets, destination }: LoggerOptions): Logger {
-  const written = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
   return pino(
     {
       level,
@@ -22,9 +20,7 @@ export function createLogger({ level, secrets, destination }: LoggerOptions): Lo
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },
-      hooks: {
-        streamWrite: (line) => written.reduce((clean, secret) => clean.replaceAll(secret, REDACTED), line),
-      },
+      hooks: { streamWrite: hideSecrets(secrets) },
     },
     destination ?? pino.destination({ dest: 1, sync: true }),
   );

@@ -10,9 +10,7 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 async function main(): Promise<void> {
   const settings = readStartSettings();
-  const { operatorToken, agentKey } = settings.secrets;
-  const known = [operatorToken, agentKey].filter((secret) => secret !== null);
-  const logger = createLogger({ level: settings.config.logLevel, secrets: known });
+  const logger = createLogger({ level: settings.config.logLevel, secrets: settings.secrets.values() });
   const gateway = await startGateway(settings, logger);
   printBanner(gateway, settings);
   let isDraining = false;

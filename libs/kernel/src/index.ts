@@ -6,6 +6,7 @@ export * from './clock.js';
 export * from './config-error.js';
 export * from './deferred.js';
 export * from './duration.js';
+export * from './hide-secrets.js';
 export * from './ids.js';
 export * from './interrupt.js';
 export * from './metadata-address.js';

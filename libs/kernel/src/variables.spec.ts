@@ -7,7 +7,9 @@ import {
   readDurationMs,
   readFlag,
   readInteger,
+  readRedisUrl,
   readShare,
+  secretsOfUrl,
 } from './variables.js';
 
 const range = { fallback: 5, min: 1, max: 100 };
@@ -65,5 +67,30 @@ describe('environment variables', () => {
   it('do not repeat an address, which might hold a password', () => {
     for (const A of ['http://user:hunter2@host', 'localhost:9997', 'ftp://hunter2.example', 'hunter2'])
       expect(() => readBaseUrl({ A }, 'A')).toThrow(/^A cannot be used(?!.*hunter2)/);
+  });
+});
+
+describe('the URL of a Redis', () => {
+  it('is taken as it is', () => {
+    for (const A of ['redis://127.0.0.1:6379', 'rediss://user:p%25ss@host/1'])
+      expect(readRedisUrl({ A }, 'A')).toBe(A);
+    expect(readRedisUrl<'A'>({}, 'A')).toBeNull();
+  });
+
+  it('that cannot be used is refused by the name of its variable, and not repeated', () => {
+    const read = (A: string) => () => readRedisUrl({ A }, 'A');
+    for (const url of ['127.0.0.1:6379', 'http://:hunter2@host'])
+      expect(read(url)).toThrow(/^A (?!.*hunter2).*cannot be used: give a URL such as redis:/);
+    for (const url of ['redis://user:p%ss@host', 'redis://u%:secret@host'])
+      expect(read(url)).toThrow(/^A (?!.*(p%ss|secret)).*cannot be used: .*%25/);
+  });
+
+  it('is secret as a whole, and so is its password as it is written and as it is meant', () => {
+    expect(secretsOfUrl('redis://:hunter2%21@redis')).toEqual([
+      'redis://:hunter2%21@redis',
+      'hunter2%21',
+      'hunter2!',
+    ]);
+    expect(secretsOfUrl('redis://redis')).toEqual(['redis://redis']);
   });
 });

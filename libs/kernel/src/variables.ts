@@ -103,4 +103,31 @@ export function readBaseUrl<Name extends string>(variables: Variables<Name>, nam
   throw new ConfigError(name, null, 'give a URL without credentials, such as http://127.0.0.1:9997/v1.');
 }
 
+/** A `redis://` or `rediss://` URL; null when unset. It may hold a password, so the value is not repeated. */
+export function readRedisUrl<Name extends string>(variables: Variables<Name>, name: Name): string | null {
+  const text = variables[name];
+  if (text === undefined) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^rediss?:$/.test(url.protocol))
+    throw new ConfigError(name, null, 'give a URL such as redis://127.0.0.1:6379.');
+  if (decoded(url.username + url.password) === null)
+    throw new ConfigError(name, null, 'write a % of the name or password as %25.');
+  return text;
+}
+
+/** What of a URL must not turn up in a log line: all of it, and its password as it is written and as it is meant. */
+export function secretsOfUrl(text: string): string[] {
+  const { password } = new URL(text);
+  return [text, ...(password === '' ? [] : [password, decoded(password) ?? password])];
+}
+
+/** Null where a % stands for nothing. */
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
 const durationText = (ms: number): string => (ms % 1_000 === 0 && ms > 0 ? `${ms / 1_000}s` : `${ms}ms`);

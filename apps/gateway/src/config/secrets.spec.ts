@@ -21,6 +21,19 @@ describe('secrets', () => {
     expect(shown.join('\n')).not.toContain(strong);
   });
 
+  it('are all known to the log, the vendor keys and the password in an address among them', () => {
+    const secrets = read({
+      OBSERVATORY_OPERATOR_TOKEN: `${strong}1`,
+      OBSERVATORY_AGENT_KEY: `${strong}2`,
+      OBSERVATORY_SECRET_KEY: `${strong}3`,
+      OBSERVATORY_UPSTREAM_OPENAI_KEY: `${strong}4`,
+      LLM_CACHE_EMBEDDING_API_KEY: `${strong}5`,
+      REDIS_URL: `redis://:${strong}6@redis`,
+    });
+    const all = [1, 2, 3, 4, 5, 6].map((digit) => `${strong}${digit}`);
+    expect(secrets.values()).toEqual(expect.arrayContaining([...all, `redis://:${strong}6@redis`]));
+  });
+
   it('are refused below 8 characters, without being repeated', () => {
     const short = 'Xq7-pl2';
     expect(() => read({ OBSERVATORY_AGENT_KEY: short })).toThrow(

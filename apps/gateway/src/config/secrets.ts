@@ -3,7 +3,7 @@
  * instance shows nothing of itself in JSON, in string templates and in `util.inspect`.
  */
 import { inspect } from 'node:util';
-import { ConfigError } from '#kernel';
+import { ConfigError, readRedisUrl, secretsOfUrl } from '#kernel';
 import { type Environment, SECRET_VARIABLES } from './env.js';
 import { type EnvironmentUpstream, parseUpstreams } from './upstreams.js';
 
@@ -73,6 +73,14 @@ export class GatewaySecrets {
     return this.#agentKey;
   }
 
+  /** Whatever must not turn up in a log line. */
+  values(): string[] {
+    const keys = this.#upstreams.map(({ apiKey }) => apiKey);
+    const given = [this.#operatorToken, this.#agentKey, this.#cacheEmbeddingKey, this.#secretKey, ...keys];
+    const url = this.#redisUrl === null ? [] : secretsOfUrl(this.#redisUrl);
+    return [...given.filter((secret) => secret !== null), ...url];
+  }
+
   toJSON(): string {
     return HIDDEN;
   }
@@ -115,16 +123,10 @@ export function parseSecrets(
     operatorToken,
     agentKey,
     secretKey,
-    redisUrl: parseRedisUrl(variables[SECRET_VARIABLES.redisUrl]),
+    redisUrl: readRedisUrl(variables, SECRET_VARIABLES.redisUrl),
     cacheEmbeddingKey: parseApiKey(variables[SECRET_VARIABLES.cacheEmbeddingKey]),
     upstreams: parseUpstreams(upstreamVariables),
   });
-}
-
-function parseRedisUrl(text: string | undefined): string | null {
-  if (text === undefined) return null;
-  if (URL.canParse(text) && /^rediss?:$/.test(new URL(text).protocol)) return text;
-  throw new ConfigError(SECRET_VARIABLES.redisUrl, null, 'give a URL such as redis://127.0.0.1:6379.');
 }
 
 /** Goes into a header as it is. */

@@ -2,8 +2,7 @@
  * Keeps secrets out of log lines, twice: members whose name says so are replaced at any depth, and what looks like
  * a secret of ours is replaced in the finished line, wherever it came from (a message, an error's text, a URL).
  */
-
-export const REDACTED = '[redacted]';
+import { hideSecrets, REDACTED } from '#kernel';
 
 /** In lower case. */
 const SECRET_NAMES = [
@@ -62,10 +61,7 @@ export function redactMembers(value: unknown, depth = 0): unknown {
 
 /** A function that takes secrets out of a finished line. @param fixed plain values to look for, such as those of the environment */
 export function lineRedactor(fixed: readonly string[]): (line: string) => string {
-  const written = fixed.map((secret) => JSON.stringify(secret).slice(1, -1));
-  return (line) => {
-    let clean = line;
-    for (const secret of written) clean = clean.replaceAll(secret, REDACTED);
-    return clean.replace(SECRET_TEXTS, (_, ...parts) => `${parts.slice(0, 3).find(Boolean)}${REDACTED}`);
-  };
+  const hideFixed = hideSecrets(fixed);
+  return (line) =>
+    hideFixed(line).replace(SECRET_TEXTS, (_, ...parts) => `${parts.slice(0, 3).find(Boolean)}${REDACTED}`);
 }
