@@ -6,6 +6,7 @@ import { Bell, BellOff, Repeat } from 'lucide-react';
 import { useState } from 'react';
 import type { AlertGroup } from '#contracts';
 import { useLoopCount } from '../../app/looping';
+import { type NotificationState, useNotifications } from '../../app/notifications';
 import { useWaiting } from '../../app/waiting';
 import { type AgentsData, type SessionsData, useTopic } from '../../realtime';
 import { Badge, cx, IconButton, Panel, Skeleton } from '../../ui';
@@ -112,15 +113,23 @@ interface DesktopAlertsToggleProps {
   waiting: SessionsData | null;
 }
 
+const TOGGLE_LABELS: Record<NotificationState, string> = {
+  on: 'Desktop notifications are on',
+  off: 'Notify me on the desktop',
+  blocked: 'Your browser blocks notifications of this site',
+  unsupported: 'Notifications need https or localhost',
+};
+
 function DesktopAlertsToggle({ groups, semantic, waiting }: DesktopAlertsToggleProps) {
-  const { isOn, toggle, isBlocked } = useDesktopAlerts(groups, semantic, waiting);
-  const label = isOn ? 'Desktop notifications are on' : 'Notify me on the desktop';
+  const { state, turnOn, turnOff } = useNotifications();
+  useDesktopAlerts(groups, semantic, waiting);
+  const isOn = state === 'on';
   return (
     <IconButton
-      label={isBlocked ? 'Your browser blocks notifications of this site' : label}
+      label={TOGGLE_LABELS[state]}
       pressed={isOn}
       icon={isOn ? <Bell size={15} aria-hidden="true" /> : <BellOff size={15} aria-hidden="true" />}
-      onClick={toggle}
+      onClick={() => (isOn ? turnOff() : void turnOn())}
     />
   );
 }

@@ -1,10 +1,10 @@
 /** How the dashboard looks, and whether it calls from another tab. Kept in this browser. */
 import { Monitor, Moon, Sun } from 'lucide-react';
 import { useEffect } from 'react';
+import { type NotificationState, notify, useNotifications } from '../../app/notifications';
 import { THEME_CHOICES, useTheme } from '../../app/theme';
 import { Button, Callout, Panel, Switch } from '../../ui';
 import { Segmented } from '../../ui/segmented';
-import { type NotificationState, notify, useNotifications } from './notifications';
 
 const ICONS = { system: Monitor, light: Sun, dark: Moon } as const;
 const LABELS = { system: 'System', light: 'Light', dark: 'Dark' } as const;
@@ -38,8 +38,8 @@ export function AppearanceSection() {
 }
 
 const EXPLANATIONS: Record<NotificationState, string> = {
-  on: 'On. You are told of new loops while the session list is open in a window you are not looking at.',
-  off: 'Off. When on, you are told of new loops while the session list is open in a window you are not looking at.',
+  on: 'On. You are told of new loops, and of agents that wait for a person, while the session list is open in a window you are not looking at.',
+  off: 'Off. When on, you are told of new loops, and of agents that wait for a person, while the session list is open in a window you are not looking at.',
   blocked:
     'Blocked by this browser. Allow notifications for this site in the browser’s settings, beside the address, then come back.',
   unsupported: 'Not available here: browsers allow notifications only over https or on localhost.',
@@ -63,14 +63,14 @@ function NotificationPanel() {
             <Button
               size="sm"
               onClick={() =>
-                notify('Observatory', 'This is how a looping session will call you.', 'observatory-test')
+                notify('Observatory', 'This is how a session will call you.', 'observatory-test')
               }
             >
               Send a test
             </Button>
           ) : null}
           <Switch checked={state === 'on'} onChange={(wanted) => (wanted ? void turnOn() : turnOff())}>
-            Notify me of loops
+            Notify me
           </Switch>
         </div>
       ) : (

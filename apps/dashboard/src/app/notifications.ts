@@ -1,10 +1,9 @@
 /**
- * Whether this browser may show a notification when a session starts looping: the person's wish, kept here, and the
- * browser's permission, which only the browser can change. The entropy alerts panel shows them.
+ * Notifications of the operating system: the person's wish, kept in this browser, and the browser's permission, which only
+ * the browser can change. One switch, drawn twice: in the settings and on the session list, which shows them.
  */
 import { create } from 'zustand';
 
-/** The same as in session-clusters/desktop-alerts.ts, which shows the alerts: its switch and this one are one setting. */
 const STORAGE_KEY = 'observatory.desktop-alerts';
 
 export type NotificationState = 'unsupported' | 'blocked' | 'off' | 'on';
@@ -42,7 +41,7 @@ export const useNotifications = create<NotificationStore>((set) => ({
   state: read(),
   refresh: () => set({ state: read() }),
   turnOn: async () => {
-    if ((await Notification.requestPermission()) === 'granted') store('on');
+    if (isSupported() && (await Notification.requestPermission()) === 'granted') store('on');
     set({ state: read() });
   },
   turnOff: () => {
@@ -51,11 +50,9 @@ export const useNotifications = create<NotificationStore>((set) => ({
   },
 }));
 
-const mayNotify = (): boolean => read() === 'on';
-
-/** Shows one; a later one of the same `tag` takes its place. Never throws. */
+/** Shows one, if that is wanted; a later one of the same `tag` takes its place. Never throws. */
 export function notify(title: string, body: string, tag: string): void {
-  if (!mayNotify()) return;
+  if (read() !== 'on') return;
   try {
     new Notification(title, { body, tag, icon: '/favicon.svg' });
   } catch {
