@@ -44,8 +44,11 @@ export const killSwitchPatchSchema = z.strictObject({
 });
 export type KillSwitchPatch = z.infer<typeof killSwitchPatchSchema>;
 
+/** What one of each adds to the score. */
+export const SCORE_WEIGHTS = { similar_prompts: 1, similar_responses: 2, repeated_tool_calls: 1.5 } as const;
+
 export const scoreBreakdownSchema = z.object({
-  /** Counts, before their weights 1.0, 2.0 and 1.5. */
+  /** Counts, before their weights (SCORE_WEIGHTS). */
   similar_prompts: z.number().int(),
   similar_responses: z.number().int(),
   repeated_tool_calls: z.number().int(),

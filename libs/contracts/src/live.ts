@@ -87,7 +87,6 @@ export const subscribeSchema = z.object({
   /** Last sequence number seen. Absent: a snapshot. */
   after_seq: z.number().int().nonnegative().optional(),
 });
-export type Subscribe = z.infer<typeof subscribeSchema>;
 
 export interface LiveEvent<P = unknown> {
   seq: number;

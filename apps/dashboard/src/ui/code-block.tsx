@@ -1,6 +1,7 @@
 /** Text to read or to copy as it stands: JSON, a command. Long content scrolls inside. */
 import { CopyButton } from './copy-button';
 import { cx } from './cx';
+import { scrollRegion } from './scroll-region';
 
 interface CodeBlockProps {
   code: string;
@@ -8,9 +9,6 @@ interface CodeBlockProps {
   label: string;
   className?: string;
 }
-
-/** Focusable, because a scrolling region has to be reachable by keyboard; no landmark, since a page may hold many. */
-const scrollRegion = (label: string) => ({ tabIndex: 0, role: 'group', 'aria-label': label });
 
 export function CodeBlock({ code, label, className }: CodeBlockProps) {
   return (

@@ -3,6 +3,7 @@ import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { cx } from './cx';
+import { scrollRegion } from './scroll-region';
 
 interface DialogProps {
   open: boolean;
@@ -16,8 +17,6 @@ interface DialogProps {
   textLabel?: string;
   className?: string;
 }
-
-const scrollRegion = (label: string) => ({ tabIndex: 0, role: 'group', 'aria-label': label });
 
 export function Dialog(props: DialogProps) {
   const { open, onOpenChange, title, description, children, footer, textLabel, className } = props;

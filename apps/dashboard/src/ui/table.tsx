@@ -30,3 +30,11 @@ export function Th({ className, ...rest }: ComponentProps<'th'>) {
 export function Td({ className, ...rest }: ComponentProps<'td'>) {
   return <td {...rest} className={cx('border-line border-b px-3 py-2 align-middle', className)} />;
 }
+
+/** Stands for the rows above or below the view of a long list. One column wide: more than are shown would make another. */
+export const RowSpacer = ({ height }: { height: number }) =>
+  height > 0 ? (
+    <tr>
+      <td style={{ height, padding: 0 }} />
+    </tr>
+  ) : null;

@@ -19,6 +19,5 @@ export {
 } from './kill-switch-windows.js';
 export { normalise } from './normalise.js';
 export { redact } from './redact.js';
-export { SCORE_WEIGHTS } from './score.js';
 export { applyKillSwitchPatch, presetOf } from './settings.js';
 export { toolCallKey } from './tool-call-key.js';

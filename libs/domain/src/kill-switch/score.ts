@@ -9,11 +9,9 @@
  *
  * @see seed 001, decision 2
  */
-import type { ScoreBreakdown } from '#contracts';
+import { SCORE_WEIGHTS, type ScoreBreakdown } from '#contracts';
 import { type AnswerPrint, isSimilarAnswer } from './answer-print.js';
 import { isRepeatedCall, isSimilarPrompt, type PromptPrint, type ResultPrint } from './prompt-print.js';
-
-export const SCORE_WEIGHTS = { similar_prompts: 1, similar_responses: 2, repeated_tool_calls: 1.5 } as const;
 
 /** One request of a window. */
 export interface Step {

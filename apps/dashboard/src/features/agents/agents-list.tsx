@@ -2,7 +2,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef } from 'react';
 import type { AgentsData } from '../../realtime';
-import { cx, NewPill, useIsPhone } from '../../ui';
+import { cx, NewPill, RowSpacer, useIsPhone } from '../../ui';
 import { useShownOrder } from '../session-clusters/shown-order';
 import { AgentCard, AgentRow } from './agent-row';
 
@@ -68,14 +68,14 @@ export function AgentsList({ agents, target, isHeld, onHold, resetKey }: AgentsL
           >
             <Head />
             <tbody>
-              <Spacer height={drawn[0]?.start ?? 0} />
+              <RowSpacer height={drawn[0]?.start ?? 0} />
               {drawn.map(({ key, index }) => {
                 const agent = agents.get(order[index] ?? '');
                 return agent ? (
                   <AgentRow key={key} agent={agent} rowIndex={index + 2} heightPx={ROW_PX} />
                 ) : null;
               })}
-              <Spacer height={virtualizer.getTotalSize() - (drawn.at(-1)?.end ?? 0)} />
+              <RowSpacer height={virtualizer.getTotalSize() - (drawn.at(-1)?.end ?? 0)} />
             </tbody>
           </table>
         )}
@@ -83,14 +83,6 @@ export function AgentsList({ agents, target, isHeld, onHold, resetKey }: AgentsL
     </div>
   );
 }
-
-/** Stands for the rows above or below the view. One column wide: more than are shown would make another. */
-const Spacer = ({ height }: { height: number }) =>
-  height > 0 ? (
-    <tr>
-      <td style={{ height, padding: 0 }} />
-    </tr>
-  ) : null;
 
 const HEADINGS: readonly { label: string; className?: string }[] = [
   { label: 'Agent' },

@@ -5,7 +5,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef, useState } from 'react';
 import type { LlmCall } from '#contracts';
-import { Button, cx, NewPill, useIsPhone } from '../../ui';
+import { Button, cx, NewPill, RowSpacer, useIsPhone } from '../../ui';
 import { CallCard, type CallColumn, CallRow } from './call-row';
 import { type Calls, useHeldCalls } from './use-calls';
 
@@ -95,7 +95,7 @@ export function CallsTable(props: CallsTableProps) {
           >
             <Head hides={hides} />
             <tbody>
-              <Spacer height={drawn[0]?.start ?? 0} />
+              <RowSpacer height={drawn[0]?.start ?? 0} />
               {rows.map(({ key, index, call }) => (
                 <CallRow
                   key={key}
@@ -107,7 +107,7 @@ export function CallsTable(props: CallsTableProps) {
                   hides={hides}
                 />
               ))}
-              <Spacer height={virtualizer.getTotalSize() - (drawn.at(-1)?.end ?? 0)} />
+              <RowSpacer height={virtualizer.getTotalSize() - (drawn.at(-1)?.end ?? 0)} />
             </tbody>
           </table>
         ) : null}
@@ -122,14 +122,6 @@ export function CallsTable(props: CallsTableProps) {
     </div>
   );
 }
-
-/** Stands for the rows above or below the view. One column wide: more than are shown would make another. */
-const Spacer = ({ height }: { height: number }) =>
-  height > 0 ? (
-    <tr>
-      <td style={{ height, padding: 0 }} />
-    </tr>
-  ) : null;
 
 function Head({ hides }: { hides: readonly CallColumn[] }) {
   return (

@@ -8,9 +8,8 @@ import { Map as MapIcon, Network, Search, Table2 } from 'lucide-react';
 import { lazy, Suspense, useMemo, useRef, useState } from 'react';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { NextStep } from '../../app/next-step';
-import { Button, Callout, Dialog, EmptyState, Input, plural, Skeleton } from '../../ui';
+import { Button, Callout, Dialog, EmptyState, Input, plural, Skeleton, useIsPhone } from '../../ui';
 import { Segmented } from '../../ui/segmented';
-import { useIsPhone } from '../../ui/use-media';
 import { FleetLayout } from './fleet-layout';
 import type { FleetData, FleetNode } from './fleet-nodes';
 import {

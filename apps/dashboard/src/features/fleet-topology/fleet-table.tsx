@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { useMemo, useRef, useState } from 'react';
-import { Badge, cx, formatCount, RelativeTime, StateDot, truncateMiddle } from '../../ui';
+import { Badge, cx, formatCount, RelativeTime, RowSpacer, StateDot, truncateMiddle } from '../../ui';
 import { dotOf, type FleetNode, fleetLabel } from './fleet-nodes';
 import { type FleetSort, orderFleet } from './fleet-order';
 
@@ -53,7 +53,7 @@ export function FleetTable({ nodes, selectedId, onSelect }: FleetTableProps) {
           </tr>
         </thead>
         <tbody>
-          <Spacer height={above} />
+          <RowSpacer height={above} />
           {drawn.map(({ key, index }) => (
             <Row
               key={key}
@@ -63,20 +63,12 @@ export function FleetTable({ nodes, selectedId, onSelect }: FleetTableProps) {
               onSelect={onSelect}
             />
           ))}
-          <Spacer height={below} />
+          <RowSpacer height={below} />
         </tbody>
       </table>
     </section>
   );
 }
-
-/** Stands for the rows above or below the view. One column wide: more than are shown would make another. */
-const Spacer = ({ height }: { height: number }) =>
-  height > 0 ? (
-    <tr>
-      <td style={{ height, padding: 0 }} />
-    </tr>
-  ) : null;
 
 interface HeadingProps {
   label: string;

@@ -25,7 +25,3 @@ export function LinkCard({ edge, fromAgent, toAgent }: LinkCardProps) {
     </div>
   );
 }
-
-/** The same in one sentence, for screen readers. */
-export const describeLink = (edge: TopologyEdge, fromAgent: string, toAgent: string): string =>
-  `${fromAgent} causes ${toAgent}: ${plural(edge.traffic_volume, 'step')}, ${formatLatency(edge.latency_ms)} median, last ${edge.status}`;

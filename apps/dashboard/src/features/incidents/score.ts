@@ -1,7 +1,6 @@
 /** How the score of an incident came about: counts times weights, per signal and per request. Pure. */
-import type { IncidentEvidence, ScoreBreakdown } from '#contracts';
+import { type IncidentEvidence, SCORE_WEIGHTS, type ScoreBreakdown } from '#contracts';
 
-export const SCORE_WEIGHTS = { similar_prompts: 1, similar_responses: 2, repeated_tool_calls: 1.5 } as const;
 export type ScoreSignal = keyof typeof SCORE_WEIGHTS;
 
 export interface ScoreTerm {
