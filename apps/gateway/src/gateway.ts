@@ -6,9 +6,8 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
-import type { Socket } from 'socket.io';
 import type { DecisionStore, SpanSink } from '#contracts';
-import { LIMITS, NAMESPACES, ObservatoryError } from '#contracts';
+import { LIMITS, ObservatoryError } from '#contracts';
 import { randomIds, steadyClock } from '#kernel';
 import { AlertsArea } from './alerts/alerts.area.js';
 import { appModule } from './app.module.js';
@@ -18,7 +17,6 @@ import { cannotListen } from './config/cannot-listen.js';
 import type { StartSettings } from './config/config.module.js';
 import type { RuntimeConfigStore } from './config/runtime-config-store.js';
 import { pageUrl, serveDashboard } from './dashboard.js';
-import { AgentSockets } from './decision-log/agent-sockets.js';
 import { DecisionLogArea } from './decision-log/decision-log.area.js';
 import { type IngestRefusal, ingestRoute } from './decision-log/ingest.route.js';
 import { IngestRate } from './decision-log/ingest-rate.js';
@@ -34,13 +32,11 @@ import { LlmProxyArea } from './llm-proxy/llm-proxy.area.js';
 import { lostCallRoute } from './llm-proxy/lost-call.route.js';
 import type { ProxyRoute } from './llm-proxy/proxy-route.js';
 import { createSendRawError, type RawRoute, serverFactory } from './raw-routes.js';
-import { limitSockets } from './realtime/limit-sockets.js';
 import { LiveHub } from './realtime/live-hub.js';
-import { LiveSockets } from './realtime/live-sockets.js';
 import { PartialMessages } from './realtime/partial-messages.js';
 import { RealtimeEvents } from './realtime/realtime-events.js';
-import { authenticateAgent, authenticateOperator, createSocketServer } from './realtime/socket-server.js';
 import { SemanticLoopArea } from './semantic-loop/semantic-loop.area.js';
+import { openSockets, type Sockets } from './sockets.js';
 import { NestLogger } from './telemetry/nest-logger.js';
 import { METRICS, RUNTIME_CONFIG, SPANS, STORE } from './tokens.js';
 
@@ -49,8 +45,6 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** Calls under way get this long to end; held ones are told at once. */
 const PROXY_DRAIN_MS = 5_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
-/** A socket outlives its login by this at most. */
-const LOGINS_LOOKED_AT_EVERY_MS = 5_000;
 
 export interface Gateway {
   /** Where it listens, such as `http://127.0.0.1:4000`. */
@@ -117,7 +111,7 @@ interface Parts {
   semanticLoop: SemanticLoopArea;
   llmCache: LlmCacheArea;
   store: DecisionStore;
-  closeSockets: () => Promise<void>;
+  sockets: Sockets;
   closeUnused: () => void;
 }
 
@@ -173,50 +167,36 @@ async function assemble(
   await proxy.recover();
   desk.connect(area.sessions);
 
-  const events: RealtimeEvents = new RealtimeEvents(logger, app.get(METRICS), () => sockets.subscriberCount);
+  const events: RealtimeEvents = new RealtimeEvents(
+    logger,
+    app.get(METRICS),
+    () => sockets.live.subscriberCount,
+  );
   const partial = new PartialMessages({
     bodyBytes,
     sendError: sendRawError,
     onRefused: (reason) => events.messageRefused(reason),
   });
-  const io = createSocketServer(app.getHttpServer(), config.allowedOrigins, partial);
-  const sockets = new LiveSockets({
-    namespace: io.of(NAMESPACES.operators),
+  const sockets = openSockets({
+    http: app.getHttpServer(),
+    config,
+    authenticator,
     hub,
-    authenticate: (socket) => authenticateOperator(authenticator, socket),
-    subscriberBytesMax: config.liveSubscriberBytesMax,
+    partial,
     events,
+    agents: {
+      interceptor: area.interceptor,
+      refusal,
+      rate,
+      bodyBytes,
+      events: area.events,
+      desk,
+      onFailed: (error) =>
+        logger.error({ event: 'agent_socket_failed', err: error }, 'a message on /agents failed'),
+    },
   });
-  const agents = new AgentSockets({
-    namespace: io.of(NAMESPACES.agents),
-    authenticate: (socket) => authenticateAgent(authenticator, socket),
-    interceptor: area.interceptor,
-    refusal,
-    rate,
-    bodyBytes,
-    events: area.events,
-    desk,
-    onFailed: (error) =>
-      logger.error({ event: 'agent_socket_failed', err: error }, 'a message on /agents failed'),
-  });
-  const limit = (name: string, credentialId: (socket: Socket) => string) =>
-    limitSockets(io.of(name), {
-      perCredentialMax: config.socketsPerCredentialMax,
-      credentialId,
-      onRefused: () => events.refusedForCount(name),
-    });
-  limit(NAMESPACES.operators, (socket) => socket.data.credential.token_id);
-  limit(NAMESPACES.agents, (socket) => socket.data.principal.key_id);
-  for (const name of Object.values(NAMESPACES))
-    io.of(name).on('connection', (socket) => partial.admit(socket));
-  authenticator.onRevoked(() => {
-    sockets.recheck();
-    agents.recheck();
-  });
-  // Nothing happens when a login's days are over: somebody has to look.
-  const lookingAtLogins = setInterval(() => sockets.recheck(), LOGINS_LOOKED_AT_EVERY_MS).unref();
-  await hub.start((tenantId, frame) => sockets.send(tenantId, frame));
-  area.start(hub, () => sockets.subscriberCount);
+  await hub.start((tenantId, frame) => sockets.live.send(tenantId, frame));
+  area.start(hub, () => sockets.live.subscriberCount);
   const alerts = app.get(AlertsArea);
   const watch = () =>
     area.watch({
@@ -232,12 +212,6 @@ async function assemble(
   proxy.start(hub, area.interceptor);
   const semanticLoop = app.get(SemanticLoopArea);
   semanticLoop.start(hub);
-  const closeSockets = async () => {
-    clearInterval(lookingAtLogins);
-    for (const name of Object.values(NAMESPACES)) io.of(name).emit('cut', { reason: 'draining' });
-    io.disconnectSockets(true);
-    io.engine.close();
-  };
   const llmCache = app.get(LlmCacheArea);
   const closeUnused = watchUnusedConnections(app.getHttpServer());
   return {
@@ -250,7 +224,7 @@ async function assemble(
     semanticLoop,
     llmCache,
     store,
-    closeSockets,
+    sockets,
     closeUnused,
   };
 }
@@ -271,7 +245,7 @@ function planDrain(app: NestFastifyApplication, drain: Drain, parts: Parts): voi
   drain.onDrain('control polls', () => parts.desk.drain());
   drain.onDrain('proxied calls', () => parts.proxyRoute.drain(PROXY_DRAIN_MS));
   drain.onDrain('live feeds', () => parts.hub.stop());
-  drain.onDrain('sockets', parts.closeSockets);
+  drain.onDrain('sockets', () => parts.sockets.close());
   drain.onDrain('requests', () => {
     parts.closeUnused();
     return app.close();

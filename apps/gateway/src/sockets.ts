@@ -1,0 +1,77 @@
+/**
+ * Both namespaces on the gateway's own port: who gets in and how many, what a revoked key or an ended login takes away, and
+ * how all of them are closed. What is said over them is the areas'.
+ */
+import type { Server as HttpServer } from 'node:http';
+import type { Socket } from 'socket.io';
+import { NAMESPACES } from '#contracts';
+import type { Authenticator } from './auth/authenticator.js';
+import type { GatewayConfig } from './config/config.js';
+import { AgentSockets, type AgentSocketsParts } from './decision-log/agent-sockets.js';
+import { limitSockets } from './realtime/limit-sockets.js';
+import type { LiveHub } from './realtime/live-hub.js';
+import { LiveSockets } from './realtime/live-sockets.js';
+import type { PartialMessages } from './realtime/partial-messages.js';
+import type { RealtimeEvents } from './realtime/realtime-events.js';
+import { authenticateAgent, authenticateOperator, createSocketServer } from './realtime/socket-server.js';
+
+/** A socket outlives its login by this at most. */
+const LOGINS_LOOKED_AT_EVERY_MS = 5_000;
+
+interface SocketsParts {
+  http: HttpServer;
+  config: Pick<GatewayConfig, 'allowedOrigins' | 'liveSubscriberBytesMax' | 'socketsPerCredentialMax'>;
+  authenticator: Authenticator;
+  hub: LiveHub;
+  partial: PartialMessages;
+  events: RealtimeEvents;
+  agents: Omit<AgentSocketsParts, 'namespace' | 'authenticate'>;
+}
+
+export interface Sockets {
+  readonly live: LiveSockets;
+  /** Says why, and cuts all. */
+  close(): Promise<void>;
+}
+
+export function openSockets(parts: SocketsParts): Sockets {
+  const { config, authenticator, partial, events } = parts;
+  const io = createSocketServer(parts.http, config.allowedOrigins, partial);
+  const namespaces = Object.values(NAMESPACES).map((name) => io.of(name));
+  const live = new LiveSockets({
+    namespace: io.of(NAMESPACES.operators),
+    hub: parts.hub,
+    authenticate: (socket) => authenticateOperator(authenticator, socket),
+    subscriberBytesMax: config.liveSubscriberBytesMax,
+    events,
+  });
+  const agents = new AgentSockets({
+    ...parts.agents,
+    namespace: io.of(NAMESPACES.agents),
+    authenticate: (socket) => authenticateAgent(authenticator, socket),
+  });
+  const limit = (name: string, credentialId: (socket: Socket) => string) =>
+    limitSockets(io.of(name), {
+      perCredentialMax: config.socketsPerCredentialMax,
+      credentialId,
+      onRefused: () => events.refusedForCount(name),
+    });
+  limit(NAMESPACES.operators, (socket) => socket.data.credential.token_id);
+  limit(NAMESPACES.agents, (socket) => socket.data.principal.key_id);
+  for (const namespace of namespaces) namespace.on('connection', (socket) => partial.admit(socket));
+  authenticator.onRevoked(() => {
+    live.recheck();
+    agents.recheck();
+  });
+  // Nothing happens when a login's days are over: somebody has to look.
+  const lookingAtLogins = setInterval(() => live.recheck(), LOGINS_LOOKED_AT_EVERY_MS).unref();
+  return {
+    live,
+    async close() {
+      clearInterval(lookingAtLogins);
+      for (const namespace of namespaces) namespace.emit('cut', { reason: 'draining' });
+      io.disconnectSockets(true);
+      io.engine.close();
+    },
+  };
+}
