@@ -1,6 +1,10 @@
-/** Durations as people set them: `50ms`, `2s`, `1.5m`, `1h`, or a plain number in a unit that its setting names. */
+/** The units of time, and durations as people set them: `50ms`, `2s`, `1.5m`, `1h`, or a plain number in a unit that its setting names. */
 
-const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
+const UNIT_MS = { ms: 1, s: 1_000, m: MINUTE_MS, h: HOUR_MS } as const;
 export type DurationUnit = keyof typeof UNIT_MS;
 
 /** Milliseconds; null for what is no duration. @param plainUnit of a number without one */

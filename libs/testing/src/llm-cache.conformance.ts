@@ -9,6 +9,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CacheEntry, CacheEpoch, CacheVector, Cosine, LlmCache, SemanticQuery } from '#contracts';
+import { HOUR_MS } from '#kernel';
 
 export interface CacheBounds {
   entriesMax: number;
@@ -26,7 +27,6 @@ export interface CachePlace {
   close(): Promise<void>;
 }
 
-const HOUR_MS = 3_600_000;
 export const CACHE_BOUNDS: CacheBounds = {
   entriesMax: 1_000,
   bytesMax: 64_000_000,

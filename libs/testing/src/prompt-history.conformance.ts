@@ -5,6 +5,7 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PromptEntry, PromptHistory, PromptScope } from '#contracts';
+import { HOUR_MS } from '#kernel';
 
 /** Of the histories under test. */
 export const CONFORMANCE_DIMENSION = 8;
@@ -22,7 +23,6 @@ export interface HistoryPlace {
   close(): Promise<void>;
 }
 
-const HOUR_MS = 3_600_000;
 const SCOPE: PromptScope = { tenant_id: 'default', session_id: 'session-1' };
 
 /** At this angle, in degrees, from the first axis: cosines are those of differences. */

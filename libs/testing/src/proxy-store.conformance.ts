@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CallFilter, Page, PageQuery, ProxyStore, SpendQuery, StoredDocument } from '#contracts';
+import { DAY_MS, HOUR_MS } from '#kernel';
 import {
   buildAlertDelivery,
   buildAlertNotice,
@@ -20,8 +21,6 @@ export interface ProxyStorePlace {
   remove(): Promise<void>;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const NOON_MS = Date.UTC(2026, 0, 31, 12);
 
 /** Reads to the last page. */

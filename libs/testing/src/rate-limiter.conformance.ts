@@ -5,6 +5,7 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BucketChange, LimitWindow, RateLimiter } from '#contracts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#kernel';
 
 /** An empty limiter at the first millisecond of an hour. */
 export interface LimiterPlace {
@@ -15,9 +16,6 @@ export interface LimiterPlace {
   close(): Promise<void>;
 }
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 const OWNER = 'default\0agent-1';
 
 const minute = (limit: number, amount = 1, name = 'requests'): LimitWindow => ({

@@ -1,12 +1,12 @@
 /** The sessions that loop now, for every place that shows one: navigation, tab title, alerts, list, Fleet, Inspect. */
 import type { SemanticLoopEvent } from '#contracts';
+import { MINUTE_MS } from '#kernel/duration';
 import { NO_POLICIES, type Policies } from '../features/session-clusters/rest';
 import { groupSemanticLoops } from '../features/session-clusters/semantic-alerts';
 import { type SessionsData, useTopic } from '../realtime';
 import { useNow } from '../ui';
 import { type LoopsNow, loopsNow, NO_LOOPS_NOW } from './loops-now';
 
-const MINUTE_MS = 60_000;
 const NO_LOOPS: readonly SemanticLoopEvent[] = [];
 
 /** None until the first snapshot. The same map as long as nothing changed that could change it. */

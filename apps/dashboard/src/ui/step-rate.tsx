@@ -1,7 +1,6 @@
 /** Steps per minute of something that may have fallen silent: what it did in its last minute is no rate of this one. */
+import { MINUTE_MS } from '#kernel/duration';
 import { useNow } from './now';
-
-const MINUTE_MS = 60_000;
 
 interface StepRateProps {
   /** Over the minute before `lastSeenMs`. */

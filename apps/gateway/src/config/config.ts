@@ -4,7 +4,15 @@
  */
 import { LIMITS, type LoopSimilarity } from '#contracts';
 import { isLoopback } from '#domain/auth';
-import { ConfigError, readChoice, readDurationMs, readFlag, readInteger, readShare } from '#kernel';
+import {
+  ConfigError,
+  MINUTE_MS,
+  readChoice,
+  readDurationMs,
+  readFlag,
+  readInteger,
+  readShare,
+} from '#kernel';
 import { CONFIG_VARIABLES, type Environment } from './env.js';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -74,7 +82,6 @@ export interface GatewayConfig {
 /** The first is the default. */
 export const KILL_RESPONSES = ['message', 'error'] as const;
 
-const MINUTE_MS = 60_000;
 const MEBIBYTE = 1024 ** 2;
 const INTERVENTION_CHARS_MAX = 4_000;
 

@@ -8,6 +8,7 @@ import {
 } from '#contracts';
 import {
   ConfigError,
+  DAY_MS,
   readBaseUrl,
   readChoice,
   readDurationMs,
@@ -59,7 +60,7 @@ export const LLM_CACHE_VARIABLES = {
 type Variable = (typeof LLM_CACHE_VARIABLES)[keyof typeof LLM_CACHE_VARIABLES];
 
 const MEBIBYTE = 1024 ** 2;
-const YEAR_MS = 365 * 86_400_000;
+const YEAR_MS = 365 * DAY_MS;
 /** What each provider serves unless told otherwise: Xinference where the design's model runs, OpenAI where theirs does. */
 const PROVIDER_DEFAULTS = {
   local: { model: '', baseUrl: '' },

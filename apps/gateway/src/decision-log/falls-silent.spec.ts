@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeState, SessionView } from '#contracts';
+import { MINUTE_MS } from '#kernel';
 import { fallsSilent } from './falls-silent.js';
 
-const MINUTE_MS = 60_000;
 const isIdleAfter = (state: NodeState, minutes: number) =>
   fallsSilent({ state, last_seen_ms: 5 } as SessionView, 5 + minutes * MINUTE_MS);
 

@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SqliteStore } from '#adapters/sqlite';
 import { RUNTIME_CONFIG_DEFAULTS, type RuntimeConfigSource } from '#contracts';
+import { DAY_MS, HOUR_MS } from '#kernel';
 import { buildStepRow, FakeClock } from '#testing';
 import { BELIEVED_AFTER_MS, Retention, SET_FORWARD_MS, START_AHEAD_MS } from './retention.js';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const KEPT_MS = RUNTIME_CONFIG_DEFAULTS.retention_days * DAY_MS;
 const config = { get: (key: keyof typeof RUNTIME_CONFIG_DEFAULTS) => RUNTIME_CONFIG_DEFAULTS[key] };
 

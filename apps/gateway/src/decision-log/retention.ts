@@ -11,12 +11,10 @@ import {
   type RuntimeConfigSource,
   runtimeConfigSchema,
 } from '#contracts';
-import type { Clock, SteadyClock } from '#kernel';
+import { type Clock, DAY_MS, HOUR_MS, type SteadyClock } from '#kernel';
 import type { IngestEvents } from './ingest-events.js';
 
 const INTERVAL_MS = 60_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Ahead of the steady clock by more than this since the last run, the wall clock has been set. */
 export const SET_FORWARD_MS = HOUR_MS;
 /** At a start, ahead of the newest that is stored: less is a night without agents. */

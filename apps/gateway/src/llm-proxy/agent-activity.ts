@@ -1,7 +1,7 @@
 /** What proxied agents are doing right now, and what they have spent: small counters, bounded, for people to look at. */
 import { type AgentPolicy, type AgentScope, splitAgentScope } from '#contracts';
 import type { BudgetSpend } from '#domain/alerts';
-import { type Clock, TtlLru } from '#kernel';
+import { type Clock, HOUR_MS, TtlLru } from '#kernel';
 
 type Budgets = Pick<AgentPolicy, 'budget_hour_usd' | 'budget_day_usd' | 'budget_month_usd'>;
 
@@ -14,7 +14,6 @@ const BUCKET_MS = 10_000;
 /** Five minutes. */
 const BUCKET_COUNT = 30;
 const MINUTE_BUCKETS = 60_000 / BUCKET_MS;
-const HOUR_MS = 3_600_000;
 
 interface Bucket {
   /** Start, in units of BUCKET_MS. */

@@ -14,13 +14,12 @@ import {
   SPEND_GROUPS,
   type SpendLine,
 } from '#contracts';
+import { DAY_MS } from '#kernel';
 import { Principal, Requires } from '../auth/access.js';
 import { parseFields } from '../errors/field-errors.js';
 import { pageQuery } from '../page-query.js';
 import { PROXY_STORE } from '../tokens.js';
 import { LlmProxyArea } from './llm-proxy.area.js';
-
-const DAY_MS = 86_400_000;
 
 const id = z.string().min(1).max(LIMITS.idCharsMax).optional();
 const timeMs = z.coerce.number().int().nonnegative().optional();

@@ -19,7 +19,7 @@ import {
 import type { AlertEvent, BudgetPeriod } from '#domain/alerts';
 import { KillSwitchWindows } from '#domain/kill-switch';
 import { budgetSeeds, SessionCaps } from '#domain/policy';
-import type { Clock, IdSource } from '#kernel';
+import { type Clock, HOUR_MS, type IdSource } from '#kernel';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { SettingsAudit } from '../auth/settings-audit.js';
@@ -53,8 +53,6 @@ import { StepFeed } from './step-feed.js';
 import { isError } from './steps/record.step.js';
 import { UpstreamDirectory } from './upstream-directory.js';
 import { WaitingCalls } from './waiting-calls.js';
-
-const HOUR_MS = 3_600_000;
 
 export interface LlmProxyDependencies {
   clock: Clock;

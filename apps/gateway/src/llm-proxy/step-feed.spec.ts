@@ -10,11 +10,10 @@ import {
   sessionKey,
 } from '#contracts';
 import { dialectFor } from '#domain/llm-dialects';
+import { HOUR_MS } from '#kernel';
 import { buildDecisionLog, FakeClock } from '#testing';
 import { ProxyCall } from './proxy-call.js';
 import { StepFeed } from './step-feed.js';
-
-const HOUR_MS = 3_600_000;
 
 let clock: FakeClock;
 let made: DecisionLog[];

@@ -3,11 +3,11 @@ import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CacheEntry, Cosine } from '#contracts';
+import { HOUR_MS } from '#kernel';
 import { FakeClock } from '#testing';
 import { buildCacheEntry, CACHE_BOUNDS, hex, vectorAt } from '../../../testing/src/llm-cache.conformance.js';
 import { MemoryLlmCache } from './memory-llm-cache.js';
 
-const HOUR_MS = 3_600_000;
 const MEGABYTE = 1_000_000;
 
 function start(bounds: Partial<typeof CACHE_BOUNDS> = {}) {

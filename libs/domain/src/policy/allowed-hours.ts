@@ -4,7 +4,8 @@
  * a skipped hour does not take place that day. Across midnight it belongs to the day it began.
  */
 import type { AllowedHours } from '#contracts';
-import { DAY_MINUTES, isoWeekday, localMinute, MINUTE_MS } from './local-time.js';
+import { MINUTE_MS } from '#kernel';
+import { DAY_MINUTES, isoWeekday, localMinute } from './local-time.js';
 
 /** Two weeks and a day: a weekly window lost to daylight saving is found in the week after. */
 const SEARCH_MS = 15 * DAY_MINUTES * MINUTE_MS;

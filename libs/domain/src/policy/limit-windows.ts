@@ -3,6 +3,7 @@
  * of this UTC day and of this UTC month. Money is in micro-USD, so that every sum is a whole number.
  */
 import type { AgentLimits, AgentScope, BucketChange, LimitWindow } from '#contracts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#kernel';
 import { bucketStart } from './bucket-arithmetic.js';
 
 export const LIMIT_NAMES = [
@@ -39,9 +40,6 @@ export interface RealUsage {
   costMicroUsd?: number | null;
 }
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 const MICRO = 1_000_000;
 
 /** Keys of agents kept ready, so that a call does not build and hash them anew; beyond it all are forgotten. */

@@ -2,8 +2,8 @@
  * What a clock on the wall shows in an IANA time zone. Asking the runtime costs some microseconds, so each zone
  * remembers the latest minute it was asked for; within that minute an answer is a map look-up.
  */
+import { MINUTE_MS } from '#kernel';
 
-export const MINUTE_MS = 60_000;
 export const DAY_MINUTES = 1_440;
 
 /** More than there are zones; beyond it all are forgotten and built again. */

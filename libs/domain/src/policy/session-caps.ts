@@ -3,12 +3,11 @@
  * record in the same turn, so that calls in parallel see each other; settle once the call is over.
  */
 import type { AgentLimits, SessionKey } from '#contracts';
-import { type Clock, TtlLru } from '#kernel';
+import { type Clock, MINUTE_MS, TtlLru } from '#kernel';
 import { toMicroUsd, UNKNOWN_COST_MICRO_USD } from './limit-windows.js';
 
 const SESSION_COUNT_MAX = 100_000;
 const SESSION_IDLE_MS = 86_400_000;
-const MINUTE_MS = 60_000;
 
 export interface SessionUse {
   callCount: number;

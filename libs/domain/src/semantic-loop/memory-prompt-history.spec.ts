@@ -1,11 +1,11 @@
 /** What only the history in memory must do: hold its bounds and count what they cost. */
 import { describe, expect, it } from 'vitest';
+import { HOUR_MS } from '#kernel';
 import { FakeClock } from '#testing';
 import { promptEntry, vectorAt } from '../../../testing/src/prompt-history.conformance.js';
 import { MemoryPromptHistory, type MemoryPromptHistoryOptions } from './memory-prompt-history.js';
 import { PROMPT_CHARS_MAX } from './prompt-chars.js';
 
-const HOUR_MS = 3_600_000;
 const of = (tenant: number | string, session = 's') => ({
   tenant_id: `tenant-${tenant}`,
   session_id: session,

@@ -2,10 +2,9 @@
 import { BellOff } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import type { AlertRule } from '#contracts';
+import { HOUR_MS } from '#kernel/duration';
 import { Badge, Button, Dialog, Field, formatExact, Input, useNow } from '../../ui';
 import { Menu } from '../../ui/menu';
-
-const HOUR_MS = 3_600_000;
 
 const isMutedAt = (rule: Pick<AlertRule, 'muted_until_ms'>, nowMs: number): boolean =>
   (rule.muted_until_ms ?? 0) > nowMs;

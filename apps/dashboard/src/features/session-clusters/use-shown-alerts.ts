@@ -1,6 +1,7 @@
 /** The rows of the alerts panel, and which of them hold still while somebody points at it. */
 import { useMemo, useRef } from 'react';
 import type { AlertGroup } from '#contracts';
+import { MINUTE_MS } from '#kernel/duration';
 import { type SessionsData, useTopic } from '../../realtime';
 import { useNow } from '../../ui';
 import { type AlertRowData, allAlertRows, orderAlertRows } from './alert-rows';
@@ -8,7 +9,6 @@ import { holdAlerts } from './open-alerts';
 import type { Policies } from './rest';
 import { groupSemanticLoops, type SemanticAlert } from './semantic-alerts';
 
-const MINUTE_MS = 60_000;
 const NO_ALERTS: ReadonlyMap<string, SemanticAlert> = new Map();
 
 export interface ShownAlerts {

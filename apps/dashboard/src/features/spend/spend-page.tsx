@@ -5,6 +5,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { CircleDollarSign, TriangleAlert } from 'lucide-react';
 import { lazy, Suspense, useMemo } from 'react';
 import type { SpendGroup, SpendLine } from '#contracts';
+import { MINUTE_MS } from '#kernel/duration';
 import { api } from '../../api';
 import { NextStep } from '../../app/next-step';
 import { useChangeSearch } from '../../app/use-change-search';
@@ -33,7 +34,6 @@ const SpendChart = lazy(async () => ({ default: (await import('./spend-chart')).
 
 const route = getRouteApi('/shell/spend');
 const REFRESH_MS = 15_000;
-const MINUTE_MS = 60_000;
 const TABLES: readonly { value: SpendTableBy; label: string }[] = [
   { value: 'agent', label: 'By agent' },
   { value: 'model', label: 'By model' },

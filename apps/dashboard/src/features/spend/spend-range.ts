@@ -1,9 +1,8 @@
 /** From the address to a span of time, and the buckets drawn over it. Pure. */
 import type { SpendLine } from '#contracts';
+import { DAY_MS, HOUR_MS } from '#kernel/duration';
 import type { SpendRange, SpendSearch } from './spend-search';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 /** Shorter spans are drawn by the hour. */
 const HOURLY_MS_MAX = 2 * DAY_MS;
 

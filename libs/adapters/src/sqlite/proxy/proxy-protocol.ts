@@ -42,7 +42,6 @@ export const spendWidth = SPEND_COLUMNS.length;
 export const SPEND_KEY_WIDTH = 4;
 
 export const NANO_USD_PER_USD = 1e9;
-export const HOUR_MS = 3_600_000;
 
 /** One `appendCalls`, as flat as it can be: nothing nested is cloned on its way. */
 export interface CallBatch {

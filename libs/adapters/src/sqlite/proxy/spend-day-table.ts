@@ -3,12 +3,12 @@
  * an older database are added to it one by one behind its next calls, see spend-table.ts.
  */
 import type { Database } from 'better-sqlite3';
+import { DAY_MS } from '#kernel';
 import { SPEND_COLUMNS } from './proxy-protocol.js';
 
 /** Name in `counters`: hours before this one are in their days, and no others. */
 export const ADDED_BEFORE = 'spend_days_hour_ms';
 
-export const DAY_MS = 86_400_000;
 export const dayOf = (atMs: number): number => Math.floor(atMs / DAY_MS) * DAY_MS;
 
 /** As those of `spend_hours`. */

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SPEND_GROUPS } from '#contracts';
+import { DAY_MS, HOUR_MS } from '#kernel';
 import { buildCallRow } from '#testing';
 import { migrate } from '../schema.js';
 import { SQLite } from '../sqlite-library.js';
-import { type CallBatch, HOUR_MS, type SpendKeys } from './proxy-protocol.js';
-import { DAY_MS } from './spend-day-table.js';
+import type { CallBatch, SpendKeys } from './proxy-protocol.js';
 import { SpendReader } from './spend-reader.js';
 import { spendSums } from './spend-sums.js';
 import { SpendTable } from './spend-table.js';

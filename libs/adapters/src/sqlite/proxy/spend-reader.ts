@@ -1,6 +1,7 @@
 /** Sums of what was spent: whole days that are over by the day, the rest by the hour. */
 import type { Database } from 'better-sqlite3';
 import type { SpendGroup } from '#contracts';
+import { DAY_MS } from '#kernel';
 import { PreparedStatements } from '../prepared-statements.js';
 import {
   type RawAgentSpend,
@@ -9,7 +10,7 @@ import {
   SPEND_KEY_WIDTH,
   type SpendKeys,
 } from './proxy-protocol.js';
-import { ADDED_BEFORE, DAY_MS, dayOf, TENANTS } from './spend-day-table.js';
+import { ADDED_BEFORE, dayOf, TENANTS } from './spend-day-table.js';
 
 const SUMS = SPEND_COLUMNS.slice(SPEND_KEY_WIDTH);
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { HOUR_MS } from '#kernel';
 import { buildCallRow, buildUsage } from '#testing';
-import { HOUR_MS, SPEND_COLUMNS, spendWidth } from './proxy-protocol.js';
+import { SPEND_COLUMNS, spendWidth } from './proxy-protocol.js';
 import { spendSums } from './spend-sums.js';
 
 function lines(...rows: Parameters<typeof spendSums>[0]): Record<string, unknown>[] {

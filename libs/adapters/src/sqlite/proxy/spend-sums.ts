@@ -3,8 +3,9 @@
  * Pure. About 2 us a call.
  */
 import { type CallRow, isCostUnknown, type LlmCall } from '#contracts';
+import { HOUR_MS } from '#kernel';
 import type { Primitive } from '../wire.js';
-import { HOUR_MS, NANO_USD_PER_USD } from './proxy-protocol.js';
+import { NANO_USD_PER_USD } from './proxy-protocol.js';
 
 /**
  * Beyond anything a call can use or cost: what an upstream with broken figures claims must not make the sums

@@ -6,9 +6,10 @@
  *     spend_days   [      1       ] [      1       ] [ ..]| ADDED_BEFORE
  */
 import type { Database, Statement } from 'better-sqlite3';
+import { DAY_MS, HOUR_MS } from '#kernel';
 import type { Primitive } from '../wire.js';
-import { HOUR_MS, SPEND_COLUMNS, SPEND_KEY_WIDTH, spendWidth } from './proxy-protocol.js';
-import { ADDED_BEFORE, DAY_MS, dayOf, SPEND_DAY_COLUMNS, TENANTS } from './spend-day-table.js';
+import { SPEND_COLUMNS, SPEND_KEY_WIDTH, spendWidth } from './proxy-protocol.js';
+import { ADDED_BEFORE, dayOf, SPEND_DAY_COLUMNS, TENANTS } from './spend-day-table.js';
 
 const HOUR_AT = SPEND_COLUMNS.indexOf('hour_ms');
 /** What upstreams with broken figures claim adds up to this in a day at most: beyond 64 bits no later call could be written. */
