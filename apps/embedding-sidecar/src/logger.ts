@@ -3,8 +3,7 @@
  * it can merge the lines. Never a prompt; what the environment gave as a secret is taken out wherever it turns up.
  */
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { hideSecrets } from '#kernel';
-import type { LogLevel } from './config/config.js';
+import { hideSecrets, type LogLevel } from '#kernel';
 
 export interface LoggerOptions {
   level: LogLevel;

@@ -4,14 +4,20 @@
  * the threshold alone has no fixed default: 0.95 is MiniLM's, and each embedder brings its own.
  */
 import type { LoopSimilarity } from '#contracts/embedding';
-import { ConfigError, readBaseUrl, readChoice, readDurationMs, readInteger, readShare } from '#kernel';
+import {
+  ConfigError,
+  LOG_LEVELS,
+  type LogLevel,
+  readBaseUrl,
+  readChoice,
+  readDurationMs,
+  readInteger,
+  readShare,
+} from '#kernel';
 import { CONFIG_VARIABLES, type Environment } from './env.js';
 
 export const EMBEDDER_KINDS = ['static', 'minilm', 'openai'] as const;
 export type EmbedderKind = (typeof EMBEDDER_KINDS)[number];
-
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface SidecarConfig {
   readonly socketPath: string;

@@ -6,6 +6,8 @@ import { LIMITS, type LoopSimilarity } from '#contracts';
 import { isLoopback } from '#domain/auth';
 import {
   ConfigError,
+  LOG_LEVELS,
+  type LogLevel,
   MINUTE_MS,
   readChoice,
   readDurationMs,
@@ -14,9 +16,6 @@ import {
   readShare,
 } from '#kernel';
 import { CONFIG_VARIABLES, type Environment } from './env.js';
-
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface GatewayConfig {
   /** 0 = any free port, for tests. */

@@ -157,11 +157,9 @@ export class SemanticLoopArea {
 
 function makeProcess(parts: SemanticLoopDependencies, onServing: () => void): SidecarProcess {
   const { clock, logger, config, sidecarEnvironment } = parts;
-  // It must be able to say that it is ready; what of its log is shown, this gateway's own level decides.
-  const LOG_LEVEL = config.logLevel === 'trace' || config.logLevel === 'debug' ? config.logLevel : 'info';
   return new SidecarProcess({
     dataDir: config.dataDir,
-    environment: { ...sidecarEnvironment, LOG_LEVEL },
+    environment: sidecarEnvironment,
     logger,
     clock,
     onState: ({ state }) => {

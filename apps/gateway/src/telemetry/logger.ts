@@ -3,8 +3,7 @@
  * warnings appear unless LOG_LEVEL says otherwise, so that the first start's banner stays readable.
  */
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { REDACTED } from '#kernel';
-import type { LogLevel } from '../config/config.js';
+import { type LogLevel, REDACTED } from '#kernel';
 import { lineRedactor, redactMembers, SECRET_PATHS } from './redact.js';
 
 export interface LoggerOptions {

@@ -19,8 +19,7 @@ import {
   type PromptScope,
 } from '#contracts/embedding';
 import { checkUnitVector, cutPrompt, HISTORY_COUNT_MAX, HISTORY_TTL_MS } from '#domain/semantic-loop';
-import { type Clock, systemClock } from '#kernel';
-import { inTime } from './in-time.js';
+import { type Clock, inTime, systemClock } from '#kernel';
 import { type PromptNames, promptNames, requestDigest, scopeKeys } from './prompt-keys.js';
 import { RECORD } from './record-script.js';
 import { historyDisconnected, historyTimeout, readSearchError } from './search-failure.js';

@@ -9,11 +9,11 @@ import type { Cluster, Redis } from 'ioredis';
 import type { BucketChange, LimitDecision, LimitWindow, RateLimiter, WindowState } from '#contracts';
 import { type Buckets, checkAmount, checkWindow, describeDecision, stateOf } from '#domain/policy';
 import { type Clock, systemClock } from '#kernel';
-import { inTime } from './in-time.js';
 import { limitKey } from './limit-key.js';
 import { CORRECT, LOOK, SEED, TAKE } from './limit-scripts.js';
 import { RedisFailure } from './redis-failure.js';
 import { ReplicaExit } from './replica-exit.js';
+import { replyInTime } from './reply-in-time.js';
 
 /** Most a call through the proxy waits for its limits. */
 const REPLY_TIMEOUT_MS = 50;
@@ -123,7 +123,7 @@ export class RedisRateLimiter implements RateLimiter {
       this.#pendingCount -= 1;
     };
     reply.then(settled, settled);
-    return inTime(reply, this.#replyTimeoutMs).catch((failure: RedisFailure) => {
+    return replyInTime(reply, this.#replyTimeoutMs).catch((failure: RedisFailure) => {
       this.#replicaExit.failed(failure);
       throw failure;
     });

@@ -11,6 +11,7 @@ import {
   type Severity,
   type StoredStep,
 } from '#contracts';
+import { wholeEnd } from '#kernel';
 
 /** What the fold reads of a step; a step not yet stored will do. */
 export type SummarisedStep = Pick<
@@ -137,5 +138,5 @@ function cutTuple(tuple: EntropyTuple): EntropyTuple {
 function cutText(text: string): string {
   if (text.length <= TEXT_CHARS_MAX) return text;
   // Through a buffer, since a plain slice would keep the long text alive behind the short one.
-  return Buffer.from(`${text.slice(0, TEXT_CHARS_MAX - 1).replace(/[\uD800-\uDBFF]$/, '')}…`).toString();
+  return Buffer.from(`${text.slice(0, wholeEnd(text, TEXT_CHARS_MAX - 1))}…`).toString();
 }

@@ -1,5 +1,6 @@
 /** What every dialect needs to write an answer: of our own words, or one that was given before. */
 import type { CachedAnswer, DialectName, LlmToolCall, Usage } from '#contracts';
+import { wholeEnd } from '#kernel';
 import { hasExactNumbers } from './lossless.js';
 import { asRecord, type JsonRecord, parseJson } from './read-json.js';
 
@@ -68,12 +69,9 @@ export function deltasOf(text: string): string[] {
   const size = Math.max(DELTA_CHARS_MIN, Math.ceil(text.length / DELTAS_MAX));
   const deltas: string[] = [];
   for (let start = 0; start < text.length; ) {
-    let end = Math.min(start + size, text.length);
-    if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end -= 1;
+    const end = wholeEnd(text, Math.min(start + size, text.length));
     deltas.push(text.slice(start, end));
     start = end;
   }
   return deltas;
 }
-
-const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;

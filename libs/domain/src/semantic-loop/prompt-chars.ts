@@ -1,4 +1,5 @@
 /** How much of a prompt's text is remembered. Its vector stands for all that its model read. */
+import { wholeEnd } from '#kernel';
 
 /** UTF-16 code units; several times what any of our models reads of a text. */
 export const PROMPT_CHARS_MAX = 8_000;
@@ -9,10 +10,7 @@ export const PROMPT_CHARS_MAX = 8_000;
  */
 export function cutPrompt(prompt: string): string {
   if (prompt === '') return '';
-  let end = Math.min(prompt.length, PROMPT_CHARS_MAX);
-  if (end < prompt.length && isHighSurrogate(prompt.charCodeAt(end - 1))) end -= 1;
+  const end = wholeEnd(prompt, Math.min(prompt.length, PROMPT_CHARS_MAX));
   // By way of bytes: copies, and puts U+FFFD for what UTF-8 cannot carry.
   return Buffer.from(prompt.slice(0, end)).toString();
 }
-
-const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;

@@ -5,9 +5,9 @@
 import type { Cluster, Redis } from 'ioredis';
 import { Circuit, type Clock } from '#kernel';
 import type { RedisConnection } from '../connect-redis.js';
-import { inTime } from '../in-time.js';
 import { RedisFailure } from '../redis-failure.js';
 import { ReplicaExit } from '../replica-exit.js';
+import { replyInTime } from '../reply-in-time.js';
 import * as scripts from './cache-scripts.js';
 
 /** Replies awaited at once; beyond it nothing is sent, so that a hanging Redis costs bounded memory. */
@@ -115,7 +115,7 @@ export class CacheLink {
     }
     try {
       const isSendable = this.#wasOpened || this.#connection.isReady;
-      const reply = await inTime(isSendable ? this.#sent(send) : this.#sentOnceOpen(send), timeoutMs);
+      const reply = await replyInTime(isSendable ? this.#sent(send) : this.#sentOnceOpen(send), timeoutMs);
       this.#circuit.succeeded();
       return reply;
     } catch (error) {

@@ -27,8 +27,8 @@ import {
 import { cosineOf, entryBytes, entryBytesMax, isUsableVector, lowestHit } from '#domain/llm-cache';
 import type { Clock } from '#kernel';
 import type { RedisConnection } from '../connect-redis.js';
-import { inTime } from '../in-time.js';
 import type { RedisFailure } from '../redis-failure.js';
+import { replyInTime } from '../reply-in-time.js';
 import { CacheIndex, WRITE_WAIT_MS } from './cache-index.js';
 import { CacheLink } from './cache-link.js';
 import { CacheNames } from './cache-names.js';
@@ -138,7 +138,7 @@ export class RedisLlmCache implements LlmCache {
     if (!isUsableVector(query.vector)) return null;
     let isOver = false;
     const search = this.#search(query, () => isOver);
-    return inTime(search, this.#waitMs).catch(() => {
+    return replyInTime(search, this.#waitMs).catch(() => {
       isOver = true;
       return null;
     });
