@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { RUNTIME_CONFIG_DEFAULTS } from '#contracts';
-import { ADMIN, FakeAccessStore, ManualClock } from '../auth/access.fixture.js';
+import { FakeClock } from '#testing';
+import { ADMIN, FakeAccessStore } from '../auth/access.fixture.js';
 import { readEnvironment } from './env.js';
 import { RuntimeConfigStore } from './runtime-config-store.js';
 
 async function start(environment: Record<string, string> = {}, store = new FakeAccessStore()) {
-  const options = { store, clock: new ManualClock(), environment: readEnvironment(environment).runtime };
+  const options = { store, clock: new FakeClock(), environment: readEnvironment(environment).runtime };
   const config = new RuntimeConfigStore(options);
   await config.load();
   return { config, store };

@@ -1,7 +1,7 @@
 /** docs/settings.md against the code: a variable that is read and not told of, and one that is told of and not read. */
 import { expect, it } from 'vitest';
-import { documentedSettings } from '#testing';
-import { FakeAccessStore, ManualClock } from '../auth/access.fixture.js';
+import { documentedSettings, FakeClock } from '#testing';
+import { FakeAccessStore } from '../auth/access.fixture.js';
 import { parseConfig } from './config.js';
 import { CONFIG_VARIABLES, RUNTIME_VARIABLES, readEnvironment, SECRET_VARIABLES } from './env.js';
 import { LLM_CACHE_VARIABLES, parseLlmCacheConfig } from './llm-cache-config.js';
@@ -30,7 +30,7 @@ it('gives each default as it is: what is set to it changes nothing', () => {
     const store = new FakeAccessStore();
     const runtime = new RuntimeConfigStore({
       store,
-      clock: new ManualClock(),
+      clock: new FakeClock(),
       environment: environment.runtime,
     });
     return {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { ObservatoryError } from '#contracts';
-import { ManualClock } from '../auth/access.fixture.js';
+import { FakeClock } from '#testing';
 import { Readiness } from './readiness.js';
 
 function setUp(probe: () => Promise<void>, isDraining = false) {
-  const clock = new ManualClock();
+  const clock = new FakeClock();
   let count = 0;
   const store = {
     probe: () => {
