@@ -43,3 +43,18 @@ test('an empty page listens only while somebody could be heard', async () => {
   gateway = await startGateway({ dataDir, env: { PORT: new URL(url).port } });
   await listening.waitFor();
 });
+
+test('who signs out while the gateway is away is told that the login is still there, and signs out once it is back', async () => {
+  const page = await openAs(browser, gateway, 'ana');
+  const signOut = page.getByRole('button', { name: 'Sign out' });
+  const { dataDir, url } = gateway;
+  await gateway.kill();
+  await signOut.click();
+  await page.getByText('You are still signed in').waitFor();
+
+  gateway = await startGateway({ dataDir, env: { PORT: new URL(url).port } });
+  await signOut.click();
+  await page.waitForURL(({ pathname }) => pathname === '/login');
+  await page.goto(url);
+  await page.waitForURL(({ pathname }) => pathname === '/login');
+});
