@@ -37,6 +37,7 @@ export * from './panel';
 export * from './partial-cost';
 export * from './relative-time';
 export * from './select';
+export * from './severity-labels';
 export * from './skeleton';
 export * from './state-dot';
 export * from './step-rate';

@@ -3,7 +3,7 @@ import { Search, X } from 'lucide-react';
 import { useRef } from 'react';
 import { ACTION_STATUSES, type ActionStatus, SEVERITIES, type Severity } from '#contracts';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
-import { Input, Select, truncateMiddle } from '../../ui';
+import { Input, SEVERITY_LABELS, Select, truncateMiddle } from '../../ui';
 import type { StreamFilter } from './stream-filter';
 
 interface StreamFiltersProps {
@@ -15,7 +15,6 @@ const STATUS_OPTIONS: readonly { value: ActionStatus | ''; label: string }[] = [
   { value: '', label: 'Any status' },
   ...ACTION_STATUSES.map((value) => ({ value, label: `${value[0]?.toUpperCase()}${value.slice(1)}` })),
 ];
-const SEVERITY_LABELS: Record<Severity, string> = { normal: 'Normal', warning: 'Repeating', loop: 'Looping' };
 const SEVERITY_OPTIONS: readonly { value: Severity | ''; label: string }[] = [
   { value: '', label: 'Any severity' },
   ...SEVERITIES.map((value) => ({ value, label: SEVERITY_LABELS[value] })),

@@ -3,7 +3,17 @@ import { Link } from '@tanstack/react-router';
 import { ChevronRight, Filter, Hand, ScanSearch } from 'lucide-react';
 import { memo } from 'react';
 import type { Severity, StepView } from '#contracts';
-import { Badge, Button, CodeBlock, cx, formatDuration, formatExact, formatScore, type Tone } from '../../ui';
+import {
+  Badge,
+  Button,
+  CodeBlock,
+  cx,
+  formatDuration,
+  formatExact,
+  formatScore,
+  SEVERITY_LABELS,
+  type Tone,
+} from '../../ui';
 import { clockTime, prettyStep } from './pretty-step';
 import type { StreamFilter } from './stream-filter';
 
@@ -21,7 +31,6 @@ const STATUS_CLASSES = {
 } as const;
 
 const SEVERITY_TONES: Record<Severity, Tone> = { normal: 'neutral', warning: 'warning', loop: 'danger' };
-const SEVERITY_NAMES: Record<Severity, string> = { normal: 'Normal', warning: 'Repeating', loop: 'Looping' };
 
 interface StreamRowProps {
   step: StepView;
@@ -92,7 +101,7 @@ function Marks({ step, severity }: { step: StepView; severity: Severity }) {
       {step.gateway.rewritten_by ? <Badge tone="paused">Rewritten</Badge> : null}
       {severity === 'normal' ? null : (
         <Badge tone={SEVERITY_TONES[severity]}>
-          {SEVERITY_NAMES[severity]} {formatScore(step.cognition.entropy_score ?? 0)}
+          {SEVERITY_LABELS[severity]} {formatScore(step.cognition.entropy_score ?? 0)}
         </Badge>
       )}
     </span>

@@ -1,5 +1,5 @@
 /** What narrows the session list, each as a choice of one. */
-import { Select, type SelectOption } from '../../ui';
+import { SEVERITY_LABELS, Select, type SelectOption } from '../../ui';
 import type { ControlFilter, EndedFilter, ListSearch } from './list-search';
 import { useSetListSearch } from './use-set-list-search';
 
@@ -7,9 +7,7 @@ const ALL = 'all';
 
 const severities: SelectOption<NonNullable<ListSearch['severity']> | typeof ALL>[] = [
   { value: ALL, label: 'Any severity' },
-  { value: 'loop', label: 'Loop' },
-  { value: 'warning', label: 'Warning' },
-  { value: 'normal', label: 'Normal' },
+  ...(['loop', 'warning', 'normal'] as const).map((value) => ({ value, label: SEVERITY_LABELS[value] })),
 ];
 const controls: SelectOption<ControlFilter | typeof ALL>[] = [
   { value: ALL, label: 'Any control' },

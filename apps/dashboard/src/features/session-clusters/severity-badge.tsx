@@ -1,13 +1,7 @@
 /** How repetitive a session is, in a word. */
 import { Repeat, Repeat2 } from 'lucide-react';
 import type { Severity } from '#contracts';
-import { Badge, cx } from '../../ui';
-
-export const SEVERITY_LABELS: Record<Severity, string> = {
-  normal: 'Normal',
-  warning: 'Warning',
-  loop: 'Loop',
-};
+import { Badge, cx, SEVERITY_LABELS } from '../../ui';
 
 interface SeverityBadgeProps {
   severity: Severity;
