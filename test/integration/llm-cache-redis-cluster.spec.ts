@@ -11,47 +11,30 @@ import {
   hex,
   llmCacheConformance,
 } from '../../libs/testing/src/llm-cache.conformance.js';
-import { freePorts, type RedisServer, redisMissing, startRedis } from './start-redis.js';
+import { freePorts, type RedisServer } from './start-redis.js';
+import {
+  clusterMissing,
+  type RedisCluster,
+  startClusterNode,
+  startRedisCluster,
+} from './start-redis-cluster.js';
 
 const TENANT = 'tenant-1';
-const isCliMissing = spawnSync('redis-cli', ['--version']).error !== undefined;
-if (isCliMissing) {
-  const missing = 'redis-cli is not installed (Debian: apt-get install redis-tools): no cluster can be made';
-  if (process.env.CI === 'true') throw new Error(`${missing}; in CI its tests must run.`);
-  console.warn(`${missing}; its tests are skipped.`);
-}
-
-const startNode = (port: number, busPort: number, requireFullCoverage: 'yes' | 'no'): Promise<RedisServer> =>
-  startRedis([
-    ...['--port', String(port), '--cluster-port', String(busPort), '--bind', '127.0.0.1'],
-    ...['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'],
-    // A node without others would not know its own address.
-    ...['--cluster-announce-ip', '127.0.0.1', '--cluster-require-full-coverage', requireFullCoverage],
-  ]);
-
-describe.skipIf(redisMissing !== null || isCliMissing)('over a Redis Cluster of three nodes', () => {
-  let nodes: RedisServer[] = [];
-  let urls: string[];
+describe.skipIf(clusterMissing !== null)('over a Redis Cluster of three nodes', () => {
+  let cluster: RedisCluster;
+  let nodes: readonly RedisServer[];
+  let urls: readonly string[];
   let connection: RedisConnection<Cluster>;
 
   beforeAll(async () => {
-    const ports = await freePorts(6);
-    nodes = await Promise.all(
-      [0, 1, 2].map((index) => startNode(ports[index] as number, ports[index + 3] as number, 'no')),
-    );
-    const addresses = ports.slice(0, 3).map((port) => `127.0.0.1:${port}`);
-    const made = spawnSync('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-yes'], {
-      encoding: 'utf8',
-      timeout: 50_000,
-    });
-    if (made.status !== 0) throw new Error(`no cluster: ${made.stdout}${made.stderr}`);
-    urls = addresses.map((address) => `redis://${address}`);
+    cluster = await startRedisCluster();
+    ({ nodes, urls } = cluster);
     connection = connectRedisCluster(urls.slice(0, 1), { onError: () => {}, reconnectMaxMs: 100 });
     await vi.waitFor(async () => expect(await connection.open()).toBe(true), 20_000);
   });
   afterAll(async () => {
     await connection?.quit();
-    await Promise.all(nodes.map((node) => node.stop()));
+    await cluster?.stop();
   });
 
   llmCacheConformance('Redis Cluster', async (bounds) => {
@@ -128,11 +111,11 @@ describe.skipIf(redisMissing !== null || isCliMissing)('over a Redis Cluster of 
   });
 });
 
-it.skipIf(redisMissing !== null || isCliMissing)(
+it.skipIf(clusterMissing !== null)(
   'is told at once of a cluster that is not whole yet, and joins it when it is',
   async () => {
     const [port, busPort] = (await freePorts(2)) as [number, number];
-    const node = await startNode(port, busPort, 'yes');
+    const node = await startClusterNode(port, busPort, 'yes');
     const own = (slots: [number, number]) =>
       spawnSync('redis-cli', ['-p', String(port), 'cluster', 'addslotsrange', ...slots.map(String)]);
     own([0, 100]);

@@ -8,6 +8,7 @@ import {
   readFlag,
   readInteger,
   readRedisUrl,
+  readRedisUrls,
   readShare,
   secretsOfUrl,
 } from './variables.js';
@@ -75,6 +76,18 @@ describe('the URL of a Redis', () => {
     for (const A of ['redis://127.0.0.1:6379', 'rediss://user:p%25ss@host/1'])
       expect(readRedisUrl({ A }, 'A')).toBe(A);
     expect(readRedisUrl<'A'>({}, 'A')).toBeNull();
+  });
+
+  it('may be several, of the nodes of a cluster', () => {
+    const read = (A: string) => readRedisUrls({ A }, 'A');
+    expect(read('redis://one:1,rediss://two:2 , redis://:a,b@three')).toEqual([
+      'redis://one:1',
+      'rediss://two:2',
+      'redis://:a,b@three',
+    ]);
+    expect(read('redis://one')).toEqual(['redis://one']);
+    expect(readRedisUrls<'A'>({}, 'A')).toEqual([]);
+    expect(() => read('redis://one:1,redis://u:hunter%@two')).toThrow(/^A (?!.*hunter).*%25/);
   });
 
   it('that cannot be used is refused by the name of its variable, and not repeated', () => {

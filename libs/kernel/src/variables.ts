@@ -106,7 +106,19 @@ export function readBaseUrl<Name extends string>(variables: Variables<Name>, nam
 /** A `redis://` or `rediss://` URL; null when unset. It may hold a password, so the value is not repeated. */
 export function readRedisUrl<Name extends string>(variables: Variables<Name>, name: Name): string | null {
   const text = variables[name];
-  if (text === undefined) return null;
+  return text === undefined ? null : requireRedisUrl(text, name);
+}
+
+/** The same of the nodes of a cluster, with commas between them; of a single Redis one, none when unset. */
+export function readRedisUrls<Name extends string>(variables: Variables<Name>, name: Name): string[] {
+  const text = variables[name];
+  return text === undefined ? [] : text.split(NEXT_REDIS_URL).map((url) => requireRedisUrl(url, name));
+}
+
+/** A password may hold a comma too. */
+const NEXT_REDIS_URL = /\s*,\s*(?=rediss?:)/;
+
+function requireRedisUrl(text: string, name: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^rediss?:$/.test(url.protocol))
     throw new ConfigError(name, null, 'give a URL such as redis://127.0.0.1:6379.');

@@ -3,7 +3,7 @@
  * instance shows nothing of itself in JSON, in string templates and in `util.inspect`.
  */
 import { inspect } from 'node:util';
-import { ConfigError, readRedisUrl, secretsOfUrl } from '#kernel';
+import { ConfigError, readRedisUrls, secretsOfUrl } from '#kernel';
 import { type Environment, SECRET_VARIABLES } from './env.js';
 import { type EnvironmentUpstream, parseUpstreams } from './upstreams.js';
 
@@ -22,7 +22,7 @@ const HIDDEN = '[secrets]';
 export class GatewaySecrets {
   readonly #operatorToken: string | null;
   readonly #agentKey: string | null;
-  readonly #redisUrl: string | null;
+  readonly #redisUrls: readonly string[];
   readonly #cacheEmbeddingKey: string | null;
   readonly #secretKey: string | null;
   readonly #upstreams: readonly EnvironmentUpstream[];
@@ -30,22 +30,22 @@ export class GatewaySecrets {
   constructor(values: {
     operatorToken: string | null;
     agentKey: string | null;
-    redisUrl?: string | null;
+    redisUrls?: readonly string[];
     cacheEmbeddingKey?: string | null;
     secretKey?: string | null;
     upstreams?: readonly EnvironmentUpstream[];
   }) {
     this.#operatorToken = values.operatorToken;
     this.#agentKey = values.agentKey;
-    this.#redisUrl = values.redisUrl ?? null;
+    this.#redisUrls = values.redisUrls ?? [];
     this.#cacheEmbeddingKey = values.cacheEmbeddingKey ?? null;
     this.#secretKey = values.secretKey ?? null;
     this.#upstreams = values.upstreams ?? [];
   }
 
-  /** Null: one gateway, and its limits are its own. */
-  get redisUrl(): string | null {
-    return this.#redisUrl;
+  /** None: one gateway, and its limits are its own. More than one: nodes of a cluster. */
+  get redisUrls(): readonly string[] {
+    return this.#redisUrls;
   }
 
   /** Null: the cache's embeddings API asks for none. */
@@ -77,8 +77,7 @@ export class GatewaySecrets {
   values(): string[] {
     const keys = this.#upstreams.map(({ apiKey }) => apiKey);
     const given = [this.#operatorToken, this.#agentKey, this.#cacheEmbeddingKey, this.#secretKey, ...keys];
-    const url = this.#redisUrl === null ? [] : secretsOfUrl(this.#redisUrl);
-    return [...given.filter((secret) => secret !== null), ...url];
+    return [...given.filter((secret) => secret !== null), ...this.#redisUrls.flatMap(secretsOfUrl)];
   }
 
   toJSON(): string {
@@ -123,7 +122,7 @@ export function parseSecrets(
     operatorToken,
     agentKey,
     secretKey,
-    redisUrl: readRedisUrl(variables, SECRET_VARIABLES.redisUrl),
+    redisUrls: readRedisUrls(variables, SECRET_VARIABLES.redisUrl),
     cacheEmbeddingKey: parseApiKey(variables[SECRET_VARIABLES.cacheEmbeddingKey]),
     upstreams: parseUpstreams(upstreamVariables),
   });

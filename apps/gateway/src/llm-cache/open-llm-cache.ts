@@ -12,14 +12,14 @@ const LOG_INTERVAL_MS = 60_000;
 /** @throws ConfigError when Redis is asked for and nobody said where it is */
 export function openLlmCache(
   { backend, redisPrefix: keyPrefix, ...bounds }: LlmCacheConfig,
-  { redisUrl, secretKey }: Pick<GatewaySecrets, 'redisUrl' | 'secretKey'>,
+  { redisUrls, secretKey }: Pick<GatewaySecrets, 'redisUrls' | 'secretKey'>,
   { clock, logger }: { clock: Clock; logger: Logger },
 ): LlmCache | null {
-  if (backend === 'redis' && redisUrl === null)
+  if (backend === 'redis' && redisUrls.length === 0)
     throw new ConfigError(LLM_CACHE_VARIABLES.backend, backend, 'set REDIS_URL as well, or unset it.');
   let loggedMs = Number.NEGATIVE_INFINITY;
   return createLlmCache(
-    { backend, redisUrl, keyPrefix, ...bounds, ...(secretKey !== null && { secret: secretKey }) },
+    { backend, redisUrls, keyPrefix, ...bounds, ...(secretKey !== null && { secret: secretKey }) },
     {
       clock,
       onError: (failure) => {

@@ -1,6 +1,6 @@
 /** The store of limits: in this process, or in Redis where several gateways share one. */
 import type { Logger } from 'pino';
-import { connectRedis, RedisRateLimiter } from '#adapters/redis';
+import { connectRedisAt, RedisRateLimiter } from '#adapters/redis';
 import type { RateLimiter } from '#contracts';
 import { MemoryRateLimiter } from '#domain/policy';
 import type { Clock } from '#kernel';
@@ -18,9 +18,9 @@ export interface LimiterLink {
   close(): Promise<void>;
 }
 
-/** @param redisUrl null: in this process. A Redis that is not there yet is waited for in the background. */
-export function openLimiter(redisUrl: string | null, clock: Clock, logger: Logger): LimiterLink {
-  if (redisUrl === null)
+/** @param redisUrls none: in this process. A Redis that is not there yet is waited for in the background. */
+export function openLimiter(redisUrls: readonly string[], clock: Clock, logger: Logger): LimiterLink {
+  if (redisUrls.length === 0)
     return {
       limiter: new MemoryRateLimiter({ clock }),
       isShared: false,
@@ -28,7 +28,7 @@ export function openLimiter(redisUrl: string | null, clock: Clock, logger: Logge
       close: async () => {},
     };
   let loggedMs = Number.NEGATIVE_INFINITY;
-  const connection = connectRedis(redisUrl, {
+  const connection = connectRedisAt(redisUrls, {
     onError: (failure) => {
       if (clock.nowMs() - loggedMs < LOG_INTERVAL_MS) return;
       loggedMs = clock.nowMs();

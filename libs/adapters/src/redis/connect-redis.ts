@@ -92,6 +92,13 @@ export function connectRedisCluster(
   return toConnection(client, options);
 }
 
+/** @param urls one: of that server; more: of the nodes of a cluster */
+export const connectRedisAt = (
+  urls: readonly string[],
+  options: ConnectRedisOptions,
+): RedisConnection<Redis | Cluster> =>
+  urls.length > 1 ? connectRedisCluster(urls, options) : connectRedis(urls[0] ?? '', options);
+
 const failFast = ({ connectionName = 'observatory', ...options }: ConnectRedisOptions) =>
   ({
     lazyConnect: true,

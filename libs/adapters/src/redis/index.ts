@@ -1,6 +1,7 @@
 export {
   type ConnectRedisOptions,
   connectRedis,
+  connectRedisAt,
   connectRedisCluster,
   type RedisConnection,
 } from './connect-redis.js';

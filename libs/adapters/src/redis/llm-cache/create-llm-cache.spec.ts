@@ -4,25 +4,25 @@ import { createLlmCache } from './create-llm-cache.js';
 
 const CANARY = 'canary-secret-3b1f';
 const bounds = { entriesMax: 10, bytesMax: 1_000_000, exactTtlMs: 1_000, semanticTtlMs: 2_000 };
-const create = (backend: 'auto' | 'redis' | 'memory' | 'off', redisUrl: string | null) =>
-  createLlmCache({ ...bounds, backend, redisUrl }, { clock: new FakeClock(), onError: () => {} });
+const create = (backend: 'auto' | 'redis' | 'memory' | 'off', ...redisUrls: string[]) =>
+  createLlmCache({ ...bounds, backend, redisUrls }, { clock: new FakeClock(), onError: () => {} });
 
 describe('createLlmCache', () => {
   it.each([
-    ['auto', 'redis://localhost:1', 'redis'],
-    ['auto', 'redis://one:1, redis://two:2', 'redis'],
-    ['redis', '/run/redis.sock', 'redis'],
-    ['memory', 'redis://localhost:1', 'memory'],
-    ['memory', null, 'memory'],
-  ] as const)('makes of %s and %s the cache in %s, and connects to nothing', async (backend, url, kind) => {
-    const cache = create(backend, url);
+    ['auto', ['redis://localhost:1'], 'redis'],
+    ['auto', ['redis://one:1', 'redis://two:2'], 'redis'],
+    ['redis', ['/run/redis.sock'], 'redis'],
+    ['memory', ['redis://localhost:1'], 'memory'],
+    ['memory', [], 'memory'],
+  ] as const)('makes of %s and %j the cache in %s, and connects to nothing', async (backend, urls, kind) => {
+    const cache = create(backend, ...urls);
     expect(cache?.kind).toBe(kind);
     expect(cache?.isDegraded).toBe(false);
     await cache?.close();
   });
 
-  it.each([null, '', ' , '])('[14] falls back to memory when there is no Redis to go to (%j)', (url) => {
-    expect(create('auto', url)?.kind).toBe('memory');
+  it('[14] falls back to memory when there is no Redis to go to', () => {
+    expect(create('auto')?.kind).toBe('memory');
   });
 
   it('makes none when it is off', () => {
@@ -30,19 +30,19 @@ describe('createLlmCache', () => {
   });
 
   it('says what is missing when Redis is asked for without a URL', () => {
-    expect(() => create('redis', null)).toThrow('REDIS_URL is not set');
+    expect(() => create('redis')).toThrow('REDIS_URL is not set');
   });
 
   it.each([
-    `redis://u:${CANARY}@[h`,
-    `http://${CANARY}`,
-    `redis://a:1,mysql://${CANARY}`,
-    `redis://a:1,/${CANARY}`,
-  ])('refuses a malformed URL without repeating it', (url) => {
+    [`redis://u:${CANARY}@[h`],
+    [`http://${CANARY}`],
+    ['redis://a:1', `mysql://${CANARY}`],
+    ['redis://a:1', `/${CANARY}`],
+  ])('refuses a malformed URL without repeating it', (...urls) => {
     for (const backend of ['auto', 'redis'] as const) {
       let thrown: unknown;
       try {
-        create(backend, url);
+        create(backend, ...urls);
       } catch (error) {
         thrown = error;
       }
