@@ -330,13 +330,17 @@ describe('an agent that asks for a person', () => {
       await gateway.operator('POST', `/v1/sessions/of-${agentId}/terminate`, { reason: 'end of the test' });
   });
 
-  it('and waited when the gateway was killed is told of once, and of the end after the restart', async () => {
+  it.each([
+    ['and waited when the gateway was killed', []],
+    ['in a session of several, and waited when the gateway was killed,', ['planner']],
+  ])('%s is told of once, and of the end after the restart', async (_, others) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'observatory-waits-'));
     cleanUp.push(() => rmSync(dataDir, { recursive: true, force: true }));
     const receiver = await receive();
     const first = await startGateway({ dataDir });
     const { channel } = await createChannel(receiver.url, {}, first);
     await watchWaits(channel.channel_id, first);
+    for (const agentId of others) await send('waits', agentId, {}, first);
     await send('waits', 'clerk', { hitl_required: true }, first);
     await receiver.arrived(1);
     await delivery((one) => one.state === 'delivered', first);
@@ -345,29 +349,6 @@ describe('an agent that asks for a person', () => {
     const second = await startGateway({ dataDir });
     cleanUp.push(() => second.stop());
     await second.operator('POST', '/v1/sessions/waits/resume', {});
-    const all = (await receiver.arrived(2)).map(parsed);
-    expect(all.map(({ phase, agent_id }) => [phase, agent_id])).toEqual([
-      ['firing', 'clerk'],
-      ['recovered', 'clerk'],
-    ]);
-  });
-
-  it('in a session of several goes on waiting after a restart, as the one that asked', async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'observatory-waits-'));
-    cleanUp.push(() => rmSync(dataDir, { recursive: true, force: true }));
-    const receiver = await receive();
-    const first = await startGateway({ dataDir });
-    const { channel } = await createChannel(receiver.url, {}, first);
-    await watchWaits(channel.channel_id, first);
-    await send('shared', 'planner', {}, first);
-    await send('shared', 'clerk', { hitl_required: true }, first);
-    await receiver.arrived(1);
-    await delivery((one) => one.state === 'delivered', first);
-    await first.kill();
-
-    const second = await startGateway({ dataDir });
-    cleanUp.push(() => second.stop());
-    await second.operator('POST', '/v1/sessions/shared/resume', {});
     const all = (await receiver.arrived(2)).map(parsed);
     expect(all.map(({ phase, agent_id }) => [phase, agent_id])).toEqual([
       ['firing', 'clerk'],
