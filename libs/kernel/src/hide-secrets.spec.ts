@@ -11,8 +11,14 @@ it('takes secrets out of a line, as JSON writes them, the longest first', () => 
   expect(hide(line)).toBe('{"url":"[redacted]","text":"a [redacted] b","key":"[redacted]"}');
 });
 
-it('leaves what is too short to be one where it is', () => {
-  expect(hideSecrets(['e', 'ollama', ''])('{"level":"info","upstream":"ollama"}')).toBe(
-    '{"level":"info","upstream":"ollama"}',
-  );
+it('takes a short one out where it stands by itself, and leaves the words that hold it', () => {
+  const hide = hideSecrets(['e', 'pw.+1', 'ab"c', '🙂', '']);
+  const line = JSON.stringify({
+    level: 'info',
+    text: 'e redis://:pw.+1@redis\npw.+1 here, ab"c, 🙂, xpw.+1, pw.+12',
+  });
+  expect(JSON.parse(hide(line))).toEqual({
+    level: 'info',
+    text: '[redacted] redis://:[redacted]@redis\n[redacted] here, [redacted], [redacted], xpw.+1, pw.+12',
+  });
 });
