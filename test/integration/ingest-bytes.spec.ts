@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LIMITS } from '#contracts';
 import { buildDecisionLog } from '#testing';
+import { writeStalledBody } from './stalled-body.js';
 import { type RunningGateway, startGateway } from './start-gateway.js';
 
 let gateway: RunningGateway;
@@ -24,20 +25,7 @@ const STALLED_MAX = Math.floor(LIMITS.inflightBytesMax / 2 / BOMB_BYTES);
 function stall(key: string): Socket {
   const { port, hostname } = new URL(gateway.url);
   const socket = connect(Number(port), hostname);
-  socket.write(
-    [
-      'POST /v1/decision-logs HTTP/1.1',
-      'Host: gateway',
-      `Authorization: Bearer ${key}`,
-      'Content-Type: application/json',
-      'Content-Encoding: gzip',
-      'Transfer-Encoding: chunked',
-      '',
-      `${BOMB.length.toString(16)}`,
-      '',
-    ].join('\r\n'),
-  );
-  socket.write(BOMB);
+  writeStalledBody(socket, key, BOMB);
   return socket;
 }
 

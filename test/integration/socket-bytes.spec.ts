@@ -6,6 +6,7 @@ import { io, type Socket } from 'socket.io-client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { LIMITS } from '#contracts';
 import { buildDecisionLog } from '#testing';
+import { writeStalledBody } from './stalled-body.js';
 import { AGENT_KEY, type RunningGateway, startGateway } from './start-gateway.js';
 
 let gateway: RunningGateway;
@@ -168,19 +169,7 @@ function stallBodies(key: string, byteCount: number): void {
 
 function stallBody(key: string, bomb: Buffer): void {
   const connection = open();
-  const head = [
-    'POST /v1/decision-logs HTTP/1.1',
-    'Host: gateway',
-    `Authorization: Bearer ${key}`,
-    'Content-Type: application/json',
-    'Content-Encoding: gzip',
-    'Transfer-Encoding: chunked',
-    '',
-    bomb.length.toString(16),
-    '',
-  ];
-  connection.write(head.join('\r\n'));
-  connection.write(bomb);
+  writeStalledBody(connection, key, bomb);
   // An answer: another message had the room at that moment.
   connection.once('data', () => stallBody(key, bomb));
 }
