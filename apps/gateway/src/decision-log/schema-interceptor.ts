@@ -10,6 +10,7 @@ import {
   type AcceptedAnswer,
   type DecisionLog,
   type DecisionStore,
+  type EntropyTuple,
   type IngestAnswer,
   type RuntimeConfigSource,
   type SessionKey,
@@ -46,8 +47,8 @@ import { WindowRestore } from './window-restore.js';
 interface Scored {
   kind: 'scored';
   key: SessionKey;
-  /** The session's, with this step in it. */
-  window: ReturnType<EntropyTracker['bindAgent']>;
+  /** The session's, with this step in it, oldest first. */
+  window: readonly EntropyTuple[];
   row: StepRow;
   log: DecisionLog;
   warnings: string[];
@@ -206,8 +207,8 @@ export class SchemaInterceptor {
         `identity.capability_version ${JSON.stringify(capability_version)} of ${agent_type} was not seen before`,
       );
     }
-    const window = tracker.bindAgent(key, agent_id);
-    const scored = tracker.recordAndScore(window, tupleOf(log, toolKeySetting(config)));
+    const slot = tracker.bindAgent(key, agent_id);
+    const scored = tracker.recordAndScore(slot, tupleOf(log, toolKeySetting(config)));
     let severity: Severity = 'normal';
     if (scored.ok) {
       severity = scored.severity;
@@ -228,8 +229,8 @@ export class SchemaInterceptor {
       window_size: scored.ok ? scored.window_size : 0,
       body: isAsSent ? withScore(message.serialised, log, message.reportedScore) : JSON.stringify(log),
     };
-    // The window's own key: the very text under which the session is known elsewhere, so that it is not compared anew.
-    return { kind: 'scored', key: window.key, window, row, log, warnings };
+    // The tracker's own key: the very text under which the session is known elsewhere, so that it is not compared anew.
+    return { kind: 'scored', key: tracker.keyOf(slot), window: tracker.snapshot(slot), row, log, warnings };
   }
 
   /** Stores, then publishes and answers, in order. `held` is decided in the turn that enqueues. */
@@ -289,7 +290,7 @@ export class SchemaInterceptor {
     if (step.held) {
       introductions.push(publisher.publishHeld(key, step));
       desk.noteHeld(key);
-    } else publisher.publish(key, step, window.toArray());
+    } else publisher.publish(key, step, window);
     desk.noteStep(key);
     events.accepted(row.entropy_severity);
     const answer: AcceptedAnswer = {

@@ -81,6 +81,37 @@ describe('EntropyTracker', () => {
       expect(JSON.stringify(tracker)).toBe('{}');
     });
 
+    it('is itself again after a publisher that looks around, records elsewhere and makes it move', () => {
+      const other = sessionKey('default', 'sess-xyz');
+      const around: string[] = [];
+      const look = () => {
+        if (around.length > 2) return;
+        around.push(tracker.snapshot(KEY).length.toString());
+        tracker.bindAgent(other, 'agent-8');
+        feed('x y', other);
+        settings.set('entropy_window_size', 5 + around.length);
+      };
+      tracker = create({
+        publisher: {
+          publishAlert: (key, event) => {
+            publisher.publishAlert(key, event);
+            look();
+          },
+          publishNodeState: (key, agentId, state) => {
+            if (key === KEY) publisher.publishNodeState(key, agentId, state);
+            look();
+          },
+        },
+      });
+      tracker.bindAgent(KEY, AGENT);
+      expect(last('a a a a a')).toMatchObject({ score: 0.2, severity: 'loop', window_size: 5 });
+      expect(around).toEqual(['3', '4', '5']);
+      expect(published.states).toEqual([`${AGENT} blocked`, `${AGENT} blocked`, `${AGENT} alert_entropy`]);
+      expect(last('b c d e f g h')).toMatchObject({ severity: 'normal', window_size: 8 });
+      expect(published.states.at(-1)).toBe(`${AGENT} active`);
+      expect(feed('x', other)).toMatchObject([{ score: 0.2857, window_size: 7 }]);
+    });
+
     it('tells apart what differs in a single character anywhere, and puts together what was written apart', () => {
       const text = 'x'.repeat(200);
       const variants = Array.from(text, (_, at) => `${text.slice(0, at)}y${text.slice(at + 1)}`);
@@ -533,6 +564,22 @@ describe('EntropyTracker', () => {
         feed('a');
       }
       expect(evicted).toEqual([]);
+    });
+
+    it('gives the place of a session that left to another, with nothing in it', () => {
+      settings.set('entropy_window_size', 2);
+      tracker = create({ sessionCountMax: 3 });
+      const keyOf = (at: number) => sessionKey(`tenant-${at % 2}`, `sess-${at}`);
+      for (let at = 0; at < 5_000; at += 1) {
+        const slot = tracker.bindAgent(keyOf(at), AGENT);
+        expect(tracker.keyOf(slot)).toBe(keyOf(at));
+        expect(tracker.snapshot(slot)).toEqual([]);
+        expect(tracker.recordAndScore(slot, tuple('a'))).toMatchObject({ score: 1, window_size: 1 });
+        tracker.recordAndScore(slot, tuple('a'));
+        if (at % 3 === 0) expect(tracker.forget(keyOf(at))).toBe(true);
+      }
+      expect(tracker.snapshot(keyOf(4_999))).toHaveLength(2);
+      expect(published.states).not.toContain(`${AGENT} active`);
     });
 
     it('forgets on demand', () => {

@@ -20,9 +20,10 @@ import { type Clock, type EvictionReason, ownText, TtlLru } from '#kernel';
 import { entropyAlertOf, findMissingAlertField } from './entropy-alert.js';
 import type { EntropyPublisher } from './entropy-publisher.js';
 import type { EntropyReader } from './entropy-reader.js';
-import { decideSeverity, roundScore } from './entropy-score.js';
+import { decideSeverity, mostFrequent, roundScore } from './entropy-score.js';
 import { EntropySettings } from './entropy-settings.js';
 import { EntropyWindow } from './entropy-window.js';
+import { WindowRows, type WindowSlot } from './window-rows.js';
 
 export const SESSION_COUNT_MAX = 1_000_000;
 export const SESSION_IDLE_MS = 6 * 3_600_000;
@@ -62,8 +63,13 @@ const USE_NOTED_EVERY_MS = 60_000;
 
 export class EntropyTracker implements EntropyReader {
   /** Order of eviction is by last use, to the minute. */
-  readonly #windows: TtlLru<SessionKey, EntropyWindow>;
-  /** Read once per call and lent to `#windows`. */
+  readonly #slots: TtlLru<SessionKey, WindowSlot>;
+  readonly #rows = new WindowRows();
+  /** Shows the window that is being written; what a publisher makes of it comes last, and may write another. */
+  readonly #window = new EntropyWindow(this.#rows);
+  /** Shows what is looked at while that one is in use: bounds weigh other windows, and readers ask at any time. */
+  readonly #other = new EntropyWindow(this.#rows);
+  /** Read once per call and lent to `#slots`. */
   #nowMs = 0;
   readonly #settings: EntropySettings;
   readonly #options: EntropyTrackerOptions;
@@ -71,29 +77,36 @@ export class EntropyTracker implements EntropyReader {
   constructor(options: EntropyTrackerOptions) {
     this.#options = options;
     this.#settings = new EntropySettings(options.config, options.warn);
-    this.#windows = new TtlLru({
+    this.#slots = new TtlLru({
       countMax: options.sessionCountMax ?? SESSION_COUNT_MAX,
       idleMs: options.sessionIdleMs ?? SESSION_IDLE_MS,
       clock: { nowMs: () => this.#nowMs },
-      weight: { max: options.textCharsMax ?? TEXT_CHARS_MAX, of: (window) => window.textChars },
-      onEvict: (key, _window, reason) => options.onEvicted?.(key, reason),
+      weight: {
+        max: options.textCharsMax ?? TEXT_CHARS_MAX,
+        of: (slot) => this.#other.at(slot).textChars,
+      },
+      onEvict: (key, slot, reason) => {
+        this.#rows.close(slot);
+        options.onEvicted?.(key, reason);
+      },
     });
   }
 
   get size(): number {
-    return this.#windows.size;
+    return this.#slots.size;
   }
 
   /**
    * Names the agent of the step about to be recorded. Called before each `recordAndScore`: a session may have
    * several agents, and alerts and node states name the one whose step it was. O(1).
    *
-   * @returns the session's window, to hand to `recordAndScore` in the same turn: the look-up is what costs
+   * @returns the session's window, to hand to `recordAndScore` and its readers in the same turn: the look-up is what
+   *   costs. Afterwards it may be another session's.
    */
-  bindAgent(key: SessionKey, agentId: string): EntropyWindow {
-    const window = this.#windowOf(key);
-    window.agentId = agentId;
-    return window;
+  bindAgent(key: SessionKey, agentId: string): WindowSlot {
+    const slot = this.#slotOf(key);
+    this.#window.at(slot).agentId = agentId;
+    return slot;
   }
 
   /**
@@ -105,29 +118,35 @@ export class EntropyTracker implements EntropyReader {
    * @returns `missing_agent_id` when no `bindAgent` came first: then nothing is recorded or published
    * @see FR-9.3 to FR-9.7, FR-9.9
    */
-  recordAndScore(session: SessionKey | EntropyWindow, tuple: EntropyTuple): RecordResult {
-    const window = typeof session === 'string' ? this.#use(session) : session;
-    if (window === undefined || window.agentId === '') {
-      const key = typeof session === 'string' ? session : session.key;
+  recordAndScore(session: SessionKey | WindowSlot, tuple: EntropyTuple): RecordResult {
+    const slot = typeof session === 'string' ? this.#use(session) : session;
+    const window = slot === undefined ? undefined : this.#window.at(slot);
+    if (slot === undefined || !window?.isBound) {
+      const key = typeof session === 'string' ? session : this.keyOf(session);
       this.#options.warn(
         `entropy not computed, no agent_id known for session ${splitSessionKey(key).sessionId}`,
       );
       return { ok: false, error: 'missing_agent_id' };
     }
-    const windowSize = this.#settings.windowSize;
     const charsBefore = window.textChars;
-    if (window.capacity !== windowSize) window.resize(windowSize);
     window.push(tuple);
     const charsMore = window.textChars - charsBefore;
-    if (charsMore !== 0) this.#windows.reweigh(window, charsMore);
+    if (charsMore !== 0) this.#slots.reweigh(slot, charsMore);
 
     const ratio = window.uniqueCount / window.size;
     const score = roundScore(ratio);
     const severity = this.#severityOf(ratio);
-    if (severity !== 'normal') this.#publishTrouble(window, score, severity);
-    else if (window.severity !== 'normal') this.#publishRecovery(window);
+    const severityBefore = window.severity;
     window.severity = severity;
-    return { ok: true, score, severity, window_size: window.size };
+    const window_size = window.size;
+    if (severity !== 'normal') this.#publishTrouble(window, score, severity);
+    else if (severityBefore !== 'normal') this.#publishRecovery(window);
+    return { ok: true, score, severity, window_size };
+  }
+
+  /** The session of a window that `bindAgent` returned this turn: the very text that its owner keeps. */
+  keyOf(slot: WindowSlot): SessionKey {
+    return this.#other.at(slot).key;
   }
 
   /**
@@ -135,8 +154,10 @@ export class EntropyTracker implements EntropyReader {
    * bound to an agent is not: its history may still be in the store.
    */
   has(key: SessionKey): boolean {
-    const window = this.#peek(key);
-    return window !== undefined && (window.size > 0 || window.isRestored);
+    const slot = this.#peek(key);
+    if (slot === undefined) return false;
+    const { size, isRestored } = this.#other.at(slot);
+    return size > 0 || isRestored;
   }
 
   /**
@@ -148,56 +169,75 @@ export class EntropyTracker implements EntropyReader {
    */
   restore(key: SessionKey, agentId: string, tuples: readonly EntropyTuple[]): boolean {
     if (this.has(key)) return false;
-    const window = this.#windowOf(key);
-    const windowSize = this.#settings.windowSize;
+    const slot = this.#slotOf(key);
+    const window = this.#window.at(slot);
     const charsBefore = window.textChars;
-    if (window.capacity !== windowSize) window.resize(windowSize);
-    for (const tuple of tuples.slice(-windowSize)) window.push(tuple);
-    this.#windows.reweigh(window, window.textChars - charsBefore);
-    window.isRestored = true;
+    for (const tuple of tuples.slice(-window.capacity)) window.push(tuple);
+    this.#slots.reweigh(slot, window.textChars - charsBefore);
+    window.markRestored();
     window.agentId = agentId;
     if (window.size > 0) window.severity = this.#severityOf(window.uniqueCount / window.size);
-    if (window.severity !== 'normal' && agentId !== '') window.flaggedAgentIds = [agentId];
+    if (window.severity !== 'normal' && agentId !== '') window.flagAgent();
     return true;
   }
 
-  snapshot(key: SessionKey): readonly EntropyTuple[] {
-    return this.#peek(key)?.toArray() ?? [];
+  /** @param session its key, or what `bindAgent` returned for it this turn */
+  snapshot(session: SessionKey | WindowSlot): readonly EntropyTuple[] {
+    const slot = typeof session === 'string' ? this.#peek(session) : session;
+    return slot === undefined ? [] : this.#other.at(slot).toArray();
   }
 
   /** Drops the session's window; a later step starts a new one. Not counted as an eviction. */
   forget(key: SessionKey): boolean {
-    return this.#windows.delete(key);
-  }
-
-  #peek(key: SessionKey): EntropyWindow | undefined {
     this.#nowMs = this.#options.clock.nowMs();
-    return this.#windows.peek(key);
+    const slot = this.#slots.get(key);
+    if (slot === undefined) return false;
+    this.#slots.delete(key);
+    this.#rows.close(slot);
+    return true;
   }
 
-  /** The session's live window, marked as used. */
-  #use(key: SessionKey): EntropyWindow | undefined {
-    const window = this.#peek(key);
-    if (window === undefined) return undefined;
+  #peek(key: SessionKey): WindowSlot | undefined {
+    this.#nowMs = this.#options.clock.nowMs();
+    return this.#slots.peek(key);
+  }
+
+  /** The session's live window, of the size it should have, marked as used. */
+  #use(key: SessionKey): WindowSlot | undefined {
+    const slot = this.#peek(key);
+    if (slot === undefined) return undefined;
+    const window = this.#window.at(slot);
     const minute = Math.floor(this.#nowMs / USE_NOTED_EVERY_MS);
     if (window.usedMinute !== minute) {
       window.usedMinute = minute;
-      this.#windows.get(key);
+      this.#slots.get(key);
     }
-    return window;
+    return window.capacity === this.#settings.windowSize ? slot : this.#resize(slot);
   }
 
-  #windowOf(key: SessionKey): EntropyWindow {
+  #slotOf(key: SessionKey): WindowSlot {
     const existing = this.#use(key);
     if (existing !== undefined) return existing;
-    // Held a million times, and compared at each look-up.
-    const held = ownText(key);
-    const window = new EntropyWindow(held, this.#settings.windowSize);
-    window.usedMinute = Math.floor(this.#nowMs / USE_NOTED_EVERY_MS);
     // An idle window under this key would otherwise be replaced without being counted.
-    this.#windows.get(key);
-    this.#windows.set(held, window);
-    return window;
+    this.#slots.get(key);
+    const slot = this.#rows.open(this.#settings.windowSize);
+    const window = this.#window.at(slot);
+    // Held a million times, and compared at each look-up.
+    window.key = ownText(key);
+    window.usedMinute = Math.floor(this.#nowMs / USE_NOTED_EVERY_MS);
+    this.#slots.set(window.key, slot);
+    return slot;
+  }
+
+  /** Moves the window to a row of the size it should have. Keeps the newest tuples. */
+  #resize(slot: WindowSlot): WindowSlot {
+    const moved = this.#rows.open(this.#settings.windowSize);
+    const old = this.#other.at(slot);
+    const window = this.#window.at(moved);
+    window.takeOver(old);
+    this.#slots.set(window.key, moved);
+    this.#rows.close(slot);
+    return moved;
   }
 
   #severityOf(ratio: number): Severity {
@@ -206,20 +246,17 @@ export class EntropyTracker implements EntropyReader {
 
   /** Also when nothing changed since the last step: every loop alerts, and no earlier warning mutes it. */
   #publishTrouble(window: EntropyWindow, score: number, severity: Exclude<Severity, 'normal'>): void {
+    const { key, agentId } = window;
+    window.flagAgent();
     if (severity === 'loop') this.#publishAlert(window, score);
-    window.flaggedAgentIds ??= [];
-    if (!window.flaggedAgentIds.includes(window.agentId)) window.flaggedAgentIds.push(window.agentId);
-    this.#options.publisher.publishNodeState(
-      window.key,
-      window.agentId,
-      severity === 'loop' ? 'alert_entropy' : 'blocked',
-    );
+    const state = severity === 'loop' ? 'alert_entropy' : 'blocked';
+    this.#options.publisher.publishNodeState(key, agentId, state);
   }
 
   #publishAlert(window: EntropyWindow, score: number): void {
     const { key } = window;
     const { sessionId } = splitSessionKey(key);
-    const repeated = window.mostFrequent();
+    const repeated = mostFrequent(window.toArray());
     if (repeated === undefined) return;
     const event = entropyAlertOf(
       { sessionId, agentId: window.agentId },
@@ -231,11 +268,12 @@ export class EntropyTracker implements EntropyReader {
     else this.#options.warn(`entropy alert of session ${sessionId} not published, it lacks ${missing}`);
   }
 
-  /** Every agent coloured during the trouble is cleared, not only the one whose step ended it. */
+  /** Every agent coloured during the trouble is cleared, or the one whose step ended it where nobody knows them. */
   #publishRecovery(window: EntropyWindow): void {
-    for (const agentId of window.flaggedAgentIds ?? [window.agentId]) {
-      this.#options.publisher.publishNodeState(window.key, agentId, 'active');
+    const { key, agentId, flaggedAgentIds } = window;
+    window.unflagAgents();
+    for (const flagged of flaggedAgentIds.length > 0 ? flaggedAgentIds : [agentId]) {
+      this.#options.publisher.publishNodeState(key, flagged, 'active');
     }
-    window.flaggedAgentIds = undefined;
   }
 }

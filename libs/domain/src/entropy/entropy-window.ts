@@ -1,213 +1,299 @@
 /**
- * One session's sliding window: the last N tuples in order of arrival. A ring written flat into one array, because
- * with many sessions every object followed is a cache miss, and a million windows must fit in memory:
+ * One session's sliding window: the last N tuples in order of arrival, seen through a view that is pointed at one row
+ * after another. A ring, flat in its row: two places a tuple among the numbers, two among the texts.
  *
- *     slots   | digest chars | digest chars | ... | status intent tool | status intent tool | ...
- *               ^ 0   2 places to a tuple           ^ 2N  3 places to a tuple
- *
- * Tuples are told apart by their digests, which lie side by side; the texts, each a miss of its own, are looked at
- * only where two digests agree, and then decide. Equal tuples share their texts, and the number of distinct tuples
+ * Tuples are told apart by their digests, which lie side by side and hold the status; the texts, each a cache miss of
+ * its own, are looked at only where two digests agree, and then decide. Equal tuples share their texts, and the number of distinct tuples
  * is kept up to date by every push instead of being recounted. Neither scores nor knows thresholds.
  *
  * @see FR-9.2
  */
-import type { ActionStatus, EntropyTuple, SessionKey, Severity } from '#contracts';
-import type { RepeatedTuple } from './entropy-score.js';
+import {
+  ACTION_STATUSES,
+  type ActionStatus,
+  type EntropyTuple,
+  type SessionKey,
+  type Severity,
+} from '#contracts';
+import {
+  HEAD_NUMBERS,
+  HEAD_TEXTS,
+  numbersOf,
+  type RowText,
+  rowOf,
+  TUPLE_NUMBERS,
+  TUPLE_TEXTS,
+  textsOf,
+  type WindowRows,
+  type WindowSlot,
+} from './window-rows.js';
 
-/** Places of a tuple's numbers, relative to its first. */
-const DIGEST = 0;
-const CHARS = 1;
-const NUMBERS = 2;
-/** Places of its texts, likewise. */
-const STATUS = 0;
-const INTENT = 1;
-const TOOL = 2;
-const TEXTS = 3;
-/** Places of a tuple altogether. */
-const WIDTH = NUMBERS + TEXTS;
+/** Places of a window's numbers. The oldest tuple's index is 0 until the ring is full. */
+const SIZE = 0;
+const OLDEST = 1;
+const UNIQUE = 2;
+const CHARS = 3;
+const STATE = 4;
+const USED_MINUTE = 5;
+/** Of a tuple's numbers, after those. */
+const TUPLE_DIGEST = 0;
+const TUPLE_CHARS = 1;
+/** Of a window's texts, and of a tuple's after those. */
+const KEY = 0;
+const AGENT = 1;
+const FLAGGED = 2;
+const INTENT = 0;
+const TOOL = 1;
+
+/** What `STATE` holds: the severity's place in this list, and two bits. */
+const SEVERITIES: readonly Severity[] = ['normal', 'warning', 'loop'];
+const SEVERITY_BITS = 3;
+const RESTORED_BIT = 4;
+/** An agent is known, which is asked at every step: the texts need not be touched for it. */
+const BOUND_BIT = 8;
 
 export class EntropyWindow {
-  /** Always `WIDTH` times the capacity long. */
-  #slots: (string | number)[];
-  #capacity: number;
-  /** Index of the oldest tuple; 0 until the ring is full. */
-  #head = 0;
-  #size = 0;
-  #uniqueCount = 0;
-  #textChars = 0;
-  /** Agent of the latest step; "" while unknown. */
-  agentId = '';
-  /** Of the latest score. */
-  severity: Severity = 'normal';
-  /** Agents whose nodes were coloured since the session was last normal; undefined for none. */
-  flaggedAgentIds: string[] | undefined = undefined;
-  /** Filled from the store, possibly with nothing: there is no history left to fetch. */
-  isRestored = false;
-  /** Minute of the clock in which it last counted as used. */
-  usedMinute = 0;
+  readonly #rows: WindowRows;
+  #numbers: Int32Array = new Int32Array();
+  #texts: RowText[] = [];
+  #capacity = 0;
+  /** Where the row begins, among numbers and among texts. */
+  #number = 0;
+  #text = 0;
 
-  /** @param capacity tuples, at least 1 */
-  constructor(
-    readonly key: SessionKey,
-    capacity: number,
-  ) {
-    this.#capacity = capacity;
-    this.#slots = emptySlots(capacity);
+  constructor(rows: WindowRows) {
+    this.#rows = rows;
   }
 
-  get size(): number {
-    return this.#size;
+  /** From now on the view shows this row, which is open. Returns the view. */
+  at(slot: WindowSlot): this {
+    const { numbers, texts, capacity } = this.#rows.pageOf(slot);
+    const row = rowOf(slot);
+    this.#numbers = numbers;
+    this.#texts = texts;
+    this.#capacity = capacity;
+    this.#number = row * numbersOf(capacity);
+    this.#text = row * textsOf(capacity);
+    return this;
+  }
+
+  get key(): SessionKey {
+    return this.#texts[this.#text + KEY] as SessionKey;
+  }
+
+  set key(key: SessionKey) {
+    this.#texts[this.#text + KEY] = key;
+  }
+
+  /** Agent of the latest step; "" while unknown. */
+  get agentId(): string {
+    return this.#texts[this.#text + AGENT] as string;
+  }
+
+  set agentId(agentId: string) {
+    this.#texts[this.#text + AGENT] = agentId;
+    const rest = this.#read(STATE) & ~BOUND_BIT;
+    this.#write(STATE, agentId === '' ? rest : rest | BOUND_BIT);
+  }
+
+  get isBound(): boolean {
+    return (this.#read(STATE) & BOUND_BIT) !== 0;
+  }
+
+  /** Of the latest score. */
+  get severity(): Severity {
+    return SEVERITIES[this.#read(STATE) & SEVERITY_BITS] as Severity;
+  }
+
+  set severity(severity: Severity) {
+    const rest = this.#read(STATE) & ~SEVERITY_BITS;
+    this.#write(STATE, rest | (severity === 'normal' ? 0 : severity === 'warning' ? 1 : 2));
+  }
+
+  /** Filled from the store, possibly with nothing: there is no history left to fetch. */
+  get isRestored(): boolean {
+    return (this.#read(STATE) & RESTORED_BIT) !== 0;
+  }
+
+  markRestored(): void {
+    this.#write(STATE, this.#read(STATE) | RESTORED_BIT);
+  }
+
+  /** Minute of the clock in which it last counted as used. */
+  get usedMinute(): number {
+    return this.#read(USED_MINUTE);
+  }
+
+  set usedMinute(minute: number) {
+    this.#write(USED_MINUTE, minute);
+  }
+
+  /** Agents whose nodes were coloured since the session was last normal. */
+  get flaggedAgentIds(): readonly string[] {
+    const flagged = this.#texts[this.#text + FLAGGED] as RowText;
+    if (typeof flagged !== 'string') return flagged;
+    return flagged === '' ? [] : [flagged];
+  }
+
+  /** Adds the agent of the latest step to the flagged ones. */
+  flagAgent(): void {
+    const { agentId } = this;
+    const place = this.#text + FLAGGED;
+    const flagged = this.#texts[place] as RowText;
+    // One agent is the rule, and a list would be two misses more.
+    if (flagged === '') this.#texts[place] = agentId;
+    else if (typeof flagged !== 'string') {
+      if (!flagged.includes(agentId)) flagged.push(agentId);
+    } else if (flagged !== agentId) this.#texts[place] = [flagged, agentId];
+  }
+
+  unflagAgents(): void {
+    this.#texts[this.#text + FLAGGED] = '';
   }
 
   get capacity(): number {
     return this.#capacity;
   }
 
-  /** Distinct tuples among those in the window. */
-  get uniqueCount(): number {
-    return this.#uniqueCount;
+  /** Tuples in it, at most its capacity. */
+  get size(): number {
+    return this.#read(SIZE);
   }
 
-  /** Characters of the distinct tuples' texts, which is what the window keeps in memory besides its places. */
+  /** Distinct tuples among those in the window. */
+  get uniqueCount(): number {
+    return this.#read(UNIQUE);
+  }
+
+  /** Characters of the distinct tuples' texts, which is what the window keeps in memory besides its row. */
   get textChars(): number {
-    return this.#textChars;
+    return this.#read(CHARS);
+  }
+
+  /** Becomes what `old` is, with as many of its newest tuples as there is room for. This one is empty until now. */
+  takeOver(old: EntropyWindow): void {
+    for (let place = 0; place < HEAD_TEXTS; place += 1)
+      this.#texts[this.#text + place] = old.#texts[old.#text + place] as RowText;
+    for (const place of [STATE, USED_MINUTE]) this.#write(place, old.#read(place));
+    for (const tuple of old.toArray().slice(-this.#capacity)) this.push(tuple);
   }
 
   /** Appends; the oldest leaves a full window. Two passes over the digests at most, nothing allocated. */
   push(tuple: EntropyTuple): void {
-    const slots = this.#slots;
-    const capacity = this.#capacity;
-    const { action_status, intent, tool_call } = tuple;
-    const digest = digestOf(action_status, intent, tool_call);
-    const equal = this.#find(digest, action_status, intent, tool_call);
+    const numbers = this.#numbers;
+    const texts = this.#texts;
+    const shared = this.#rows.sharedTexts;
+    const toolDigest = mix(tuple.tool_call.length, tuple.tool_call);
+    const intentDigest = mix(tuple.intent.length, tuple.intent);
+    const tool_call = shared.share(tuple.tool_call, toolDigest);
+    const intent = shared.share(tuple.intent, intentDigest);
+    const digest = digestOf(intentDigest, toolDigest, tuple.action_status);
+    const equal = this.#find(digest, intent, tool_call);
 
-    const isFull = this.#size === capacity;
-    const index = isFull ? this.#head : this.#size;
-    const number = index * NUMBERS;
-    const place = capacity * NUMBERS + index * TEXTS;
-    const oldDigest = slots[number + DIGEST] as number;
-    const oldChars = slots[number + CHARS] as number;
-    const oldStatus = slots[place + STATUS] as string;
-    const oldIntent = slots[place + INTENT] as string;
-    const oldTool = slots[place + TOOL] as string;
-    const from = capacity * NUMBERS + equal * TEXTS;
-    const isNew = equal < 0;
+    const size = this.size;
+    const isFull = size === this.#capacity;
+    const index = isFull ? this.#read(OLDEST) : size;
+    const number = this.#numberOf(index);
+    const text = this.#textOf(index);
+    const oldDigest = numbers[number + TUPLE_DIGEST] as number;
+    const oldChars = numbers[number + TUPLE_CHARS] as number;
+    const oldIntent = texts[text + INTENT] as string;
+    const oldTool = texts[text + TOOL] as string;
     const chars = intent.length + tool_call.length;
-    if (isNew) {
-      this.#uniqueCount += 1;
-      this.#textChars += chars;
+    numbers[number + TUPLE_DIGEST] = digest;
+    numbers[number + TUPLE_CHARS] = chars;
+    if (equal < 0) {
+      texts[text + INTENT] = intent;
+      texts[text + TOOL] = tool_call;
+      this.#write(UNIQUE, this.uniqueCount + 1);
+      this.#write(CHARS, this.textChars + chars);
+    } else {
+      const held = this.#textOf(equal);
+      texts[text + INTENT] = texts[held + INTENT] as string;
+      texts[text + TOOL] = texts[held + TOOL] as string;
     }
-    slots[number + DIGEST] = digest;
-    slots[number + CHARS] = chars;
-    slots[place + STATUS] = action_status;
-    slots[place + INTENT] = isNew ? intent : (slots[from + INTENT] as string);
-    slots[place + TOOL] = isNew ? tool_call : (slots[from + TOOL] as string);
     if (!isFull) {
-      this.#size += 1;
+      this.#write(SIZE, size + 1);
       return;
     }
-    this.#head = index + 1 === capacity ? 0 : index + 1;
+    this.#write(OLDEST, index + 1 === size ? 0 : index + 1);
     // Asked with the new tuple in place, so that one that replaces its equal takes nothing away.
-    if (this.#find(oldDigest, oldStatus, oldIntent, oldTool) >= 0) return;
-    this.#uniqueCount -= 1;
-    this.#textChars -= oldChars;
-  }
-
-  /** Keeps the newest tuples. */
-  resize(capacity: number): void {
-    const kept = this.toArray().slice(-capacity);
-    this.#capacity = capacity;
-    this.#slots = emptySlots(capacity);
-    this.#head = 0;
-    this.#size = 0;
-    this.#uniqueCount = 0;
-    this.#textChars = 0;
-    for (const tuple of kept) this.push(tuple);
-  }
-
-  /** The most frequent tuple, of equally frequent ones the most recent; undefined when empty. @see FR-9.7 */
-  mostFrequent(): RepeatedTuple | undefined {
-    let most = -1;
-    let mostCount = 0;
-    for (let index = this.#size - 1; index >= 0; index -= 1) {
-      const place = this.#placeOf(index);
-      const count = this.#countOf(place);
-      if (count > mostCount) {
-        most = place;
-        mostCount = count;
-      }
-    }
-    return most < 0 ? undefined : { tuple: this.#tupleAt(most), count: mostCount };
+    if (this.#find(oldDigest, oldIntent, oldTool) >= 0) return;
+    this.#write(UNIQUE, this.uniqueCount - 1);
+    this.#write(CHARS, this.textChars - oldChars);
   }
 
   /** Oldest first. */
   toArray(): EntropyTuple[] {
     const tuples: EntropyTuple[] = [];
-    for (let age = 0; age < this.#size; age += 1) tuples.push(this.#tupleAt(this.#placeOf(age)));
+    for (let age = 0; age < this.size; age += 1) tuples.push(this.#tupleAt(this.#indexOf(age)));
     return tuples;
   }
 
   /** Index of a tuple with these parts, -1 if there is none. */
-  #find(digest: number, status: string, intent: string, tool: string): number {
-    const slots = this.#slots;
-    for (let index = 0; index < this.#size; index += 1) {
-      if (slots[index * NUMBERS + DIGEST] !== digest) continue;
-      const place = this.#capacity * NUMBERS + index * TEXTS;
-      if (
-        slots[place + STATUS] === status &&
-        slots[place + INTENT] === intent &&
-        slots[place + TOOL] === tool
-      )
-        return index;
+  #find(digest: number, intent: string, tool: string): number {
+    const numbers = this.#numbers;
+    const size = this.size;
+    let number = this.#number + HEAD_NUMBERS + TUPLE_DIGEST;
+    for (let index = 0; index < size; index += 1, number += TUPLE_NUMBERS) {
+      if (numbers[number] !== digest) continue;
+      const text = this.#textOf(index);
+      // The tool first, which is mostly the very same text.
+      if (this.#texts[text + TOOL] === tool && this.#texts[text + INTENT] === intent) return index;
     }
     return -1;
   }
 
-  /** @param age 0 is the oldest tuple. Returns where its texts begin */
-  #placeOf(age: number): number {
-    return this.#capacity * NUMBERS + ((this.#head + age) % this.#capacity) * TEXTS;
+  /** @param age 0 is the oldest tuple */
+  #indexOf(age: number): number {
+    return (this.#read(OLDEST) + age) % this.#capacity;
   }
 
-  /** Tuples in the window that equal the one at `place`, itself included. */
-  #countOf(place: number): number {
-    const slots = this.#slots;
-    let count = 0;
-    const first = this.#capacity * NUMBERS;
-    const end = first + this.#size * TEXTS;
-    for (let other = first; other < end; other += TEXTS) {
-      if (
-        slots[other + STATUS] === slots[place + STATUS] &&
-        slots[other + INTENT] === slots[place + INTENT] &&
-        slots[other + TOOL] === slots[place + TOOL]
-      ) {
-        count += 1;
-      }
-    }
-    return count;
-  }
-
-  #tupleAt(place: number): EntropyTuple {
+  #tupleAt(index: number): EntropyTuple {
+    const text = this.#textOf(index);
     return {
-      intent: this.#slots[place + INTENT] as string,
-      tool_call: this.#slots[place + TOOL] as string,
-      action_status: this.#slots[place + STATUS] as ActionStatus,
+      intent: this.#texts[text + INTENT] as string,
+      tool_call: this.#texts[text + TOOL] as string,
+      action_status: statusOf(this.#numbers[this.#numberOf(index) + TUPLE_DIGEST] as number),
     };
+  }
+
+  #read(place: number): number {
+    return this.#numbers[this.#number + place] as number;
+  }
+
+  #write(place: number, value: number): void {
+    this.#numbers[this.#number + place] = value;
+  }
+
+  #numberOf(index: number): number {
+    return this.#number + HEAD_NUMBERS + index * TUPLE_NUMBERS;
+  }
+
+  #textOf(index: number): number {
+    return this.#text + HEAD_TEXTS + index * TUPLE_TEXTS;
   }
 }
 
-const emptySlots = (capacity: number): (string | number)[] => {
-  const slots: (string | number)[] = new Array(capacity * WIDTH).fill('');
-  return slots.fill(0, 0, capacity * NUMBERS);
-};
+/**
+ * Characters of a text that go into its digest, spread over it: most texts whole. With a dozen, texts that differ in one
+ * number met so often that comparing them took a third of the time.
+ */
+const DIGEST_CHARS_MAX = 64;
 
-/** Characters of each text that go into a digest, spread over it: all of them would cost more than they tell. */
-const DIGEST_CHARS_MAX = 12;
+/** Where a digest holds the status: its place in this list. */
+const STATUSES: readonly string[] = ['', ...ACTION_STATUSES];
+const STATUS_BITS = 7;
 
-/** 30 bits, so that it is held in the array itself. Equal tuples have equal digests; unequal ones usually not. */
-function digestOf(status: string, intent: string, tool: string): number {
-  // Status by its second letter: u, a, e and k tell the four apart.
-  const start = (status.charCodeAt(1) * 31 + intent.length) * 31 + tool.length;
-  return mix(mix(start, intent), tool) & 0x3fffffff;
+const statusOf = (digest: number) => STATUSES[digest & STATUS_BITS] as ActionStatus;
+
+/** 32 bits, signed. Equal tuples have equal digests; unequal ones usually not, and never where the status differs. */
+const digestOf = (intentDigest: number, toolDigest: number, status: ActionStatus): number =>
+  ((Math.imul(intentDigest, 31) + toolDigest) & ~STATUS_BITS) | placeOf(status);
+
+function placeOf(status: ActionStatus): number {
+  for (let place = STATUSES.length - 1; place > 0; place -= 1) if (STATUSES[place] === status) return place;
+  return 0;
 }
 
 /** FNV-1a over some of the text's characters, its last among them. */
