@@ -38,6 +38,8 @@ export const usageSchema = z.object({
   output_tokens: z.number().int().nonnegative(),
   /** Of the output: reasoning ("thinking") tokens. */
   reasoning_tokens: z.number().int().nonnegative(),
+  /** Web searches that the vendor ran while it answered, which it charges one by one. Absent: none, or it did not say. */
+  search_count: z.number().int().positive().optional(),
 });
 export type Usage = z.infer<typeof usageSchema>;
 

@@ -17,6 +17,8 @@ export const modelPriceSchema = z.object({
   /** Null: as `input_usd`. */
   cached_input_usd: perMillion.nullable(),
   cache_write_usd: perMillion.nullable(),
+  /** USD for a thousand web searches that the vendor runs. Null or absent: they are not charged. */
+  search_usd: z.number().min(0).max(PRICE_USD_MAX).nullish(),
 });
 export type ModelPrice = z.infer<typeof modelPriceSchema>;
 

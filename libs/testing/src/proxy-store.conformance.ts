@@ -73,11 +73,12 @@ export function describeProxyStore(name: string, makePlace: () => Promise<ProxyS
             detail: 'träce-猫-\u0000"',
           }),
           buildCallRow({ tool_calls: [{ name: 'search', arguments_hash: 'x' }] }),
+          buildCallRow({ usage: buildUsage({ search_count: 3 }) }),
         ];
         const seqs = await store.appendCalls(rows);
         const [later] = await store.appendCalls([buildCallRow()]);
         expect(seqs[1]).toBe((seqs[0] ?? 0) + 1);
-        expect(later).toBeGreaterThan(seqs[1] ?? Number.POSITIVE_INFINITY);
+        expect(later).toBeGreaterThan(seqs[2] ?? Number.POSITIVE_INFINITY);
         for (const [index, { call }] of rows.entries()) {
           expect(await store.call('default', call.call_id)).toEqual({ ...call, seq: seqs[index] });
         }

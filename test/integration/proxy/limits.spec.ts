@@ -182,6 +182,32 @@ test('what a vendor tells of usage on a path that nobody reads is what the call 
   expect(estimated.cost_usd).toBeGreaterThan(0.003);
 });
 
+test('web searches that the vendor ran are spent, and an agent that searches on and on runs out of its budget', async () => {
+  const agent = 'searcher';
+  await limit(agent, { budget_day_usd: 0.05 });
+  const search = {
+    type: 'web_search_call',
+    id: 'ws',
+    status: 'completed',
+    action: { type: 'search', query: 'q' },
+  };
+  const text = { type: 'output_text', text: 'Found.', annotations: [] };
+  const message = { type: 'message', id: 'm', role: 'assistant', status: 'completed', content: [text] };
+  const usage = { input_tokens: 100, output_tokens: 10, total_tokens: 110 };
+  const output = [search, search, search, message];
+  const told = { id: 'r', object: 'response', status: 'completed', model: 'gpt-4o', output, usage };
+  upstream.script((_call, response) => respondJson(response, 200, told));
+  const { responses } = client(agent);
+  const find = (input: string) =>
+    responses.create({ model: 'gpt-4o', tools: [{ type: 'web_search' }], max_output_tokens: 100, input });
+  await find('news');
+  await find('more news');
+  await expect(find('still more')).rejects.toMatchObject({ status: 429 });
+  await expect.poll(() => callsOf(agent)).toHaveLength(3);
+  const searched = { usage: { search_count: 3 }, cost_usd: 0.03035 };
+  expect((await callsOf(agent)).slice(1)).toMatchObject([searched, searched]);
+});
+
 test('an upload that is paid for in another way costs nobody knows what, and does not pass a spent budget', async () => {
   const usage = { prompt_tokens: 200, completion_tokens: 0, total_tokens: 200 };
   upstream.script((_call, response) => respondJson(response, 200, { id: 'x', text: 'Hello.', usage }));

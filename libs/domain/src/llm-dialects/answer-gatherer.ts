@@ -6,6 +6,8 @@ export class AnswerGatherer {
   model: string | null = null;
   finish: FinishReason | null = null;
   usage: Usage | null = null;
+  /** Told beside the usage. */
+  searchCount = 0;
   failed = false;
   answerId: string | null = null;
   charsBeside = 0;
@@ -76,7 +78,7 @@ export class AnswerGatherer {
   toAnswer(): LlmAnswer {
     const tool_calls: LlmToolCall[] = [];
     for (const call of this.#calls.values()) if (call.name !== '') tool_calls.push({ ...call });
-    const { model, finish, usage, failed, answerId: answer_id, charsBeside } = this;
+    const { model, finish, usage, failed, answerId: answer_id, charsBeside, searchCount } = this;
     const lossless = !this.isLossy && !this.isTruncated && !failed && tool_calls.length === this.#calls.size;
     return {
       model,
@@ -84,7 +86,7 @@ export class AnswerGatherer {
       tool_calls,
       ...(charsBeside > 0 && { chars_beside: charsBeside }),
       finish,
-      usage: usage && { ...usage },
+      usage: usage && { ...usage, ...(searchCount > 0 && { search_count: searchCount }) },
       failed,
       answer_id,
       lossless,

@@ -1,4 +1,4 @@
-/** Vendors' token counts in one vocabulary. */
+/** What vendors count, in one vocabulary. */
 import type { Usage } from '#contracts';
 
 /**
@@ -11,8 +11,9 @@ export function usageOf(counts: {
   cacheWrite?: number | undefined;
   output?: number | undefined;
   reasoning?: number | undefined;
+  searches?: number | undefined;
 }): Usage {
-  const { input = 0, cachedInput = 0, cacheWrite = 0, output = 0, reasoning = 0 } = counts;
+  const { input = 0, cachedInput = 0, cacheWrite = 0, output = 0, reasoning = 0, searches = 0 } = counts;
   const cached_input_tokens = Math.min(cachedInput, input);
   return {
     input_tokens: input,
@@ -20,5 +21,6 @@ export function usageOf(counts: {
     cache_write_tokens: Math.min(cacheWrite, input - cached_input_tokens),
     output_tokens: output,
     reasoning_tokens: Math.min(reasoning, output),
+    ...(searches > 0 ? { search_count: searches } : {}),
   };
 }

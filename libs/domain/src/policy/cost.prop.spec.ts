@@ -12,7 +12,9 @@ it('is exact for any usage, and never negative, even for parts larger than their
     fc.property(
       fc.array(amount, { minLength: 4, maxLength: 4 }),
       fc.array(usd, { minLength: 4, maxLength: 4 }),
-      (counts, prices) => {
+      fc.integer({ min: 1, max: 5_000 }),
+      fc.option(usd),
+      (counts, prices, search_count, search_usd) => {
         const [input, cached, written, output] = counts as [number, number, number, number];
         const [input_usd, output_usd, cached_input_usd, cache_write_usd] = prices as [
           number,
@@ -20,7 +22,7 @@ it('is exact for any usage, and never negative, even for parts larger than their
           number,
           number,
         ];
-        const price = { model: 'm', input_usd, output_usd, cached_input_usd, cache_write_usd };
+        const price = { model: 'm', input_usd, output_usd, cached_input_usd, cache_write_usd, search_usd };
         const cost = costMicroUsd(
           price,
           usage({
@@ -28,6 +30,7 @@ it('is exact for any usage, and never negative, even for parts larger than their
             cached_input_tokens: cached,
             cache_write_tokens: written,
             output_tokens: output,
+            search_count,
           }),
         );
         const pico = (value: number): bigint => BigInt(Math.round(value * 1_000_000));
@@ -38,7 +41,8 @@ it('is exact for any usage, and never negative, even for parts larger than their
           BigInt(whole - read - write) * pico(input_usd) +
           BigInt(read) * pico(cached_input_usd) +
           BigInt(write) * pico(cache_write_usd) +
-          BigInt(Math.max(0, output)) * pico(output_usd);
+          BigInt(Math.max(0, output)) * pico(output_usd) +
+          BigInt(search_count) * pico(search_usd ?? 0) * 1_000n;
         expect(cost).toBe(Number((sum + 500_000n) / 1_000_000n));
         expect(cost).toBeGreaterThanOrEqual(0);
       },

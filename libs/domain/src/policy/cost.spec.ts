@@ -36,6 +36,13 @@ describe('costMicroUsd', () => {
     expect(costMicroUsd(flat, used)).toBe(300);
   });
 
+  it('adds the web searches that the vendor ran, where they have a price', () => {
+    const used = usage({ output_tokens: 100, search_count: 3 });
+    expect(costMicroUsd({ ...SONNET, search_usd: 10 }, used)).toBe(1_500 + 30_000);
+    expect(costMicroUsd({ ...SONNET, search_usd: null }, used)).toBe(1_500);
+    expect(costMicroUsd(SONNET, used)).toBe(1_500);
+  });
+
   it('rounds once, to the nearest micro-dollar', () => {
     const cheap = { ...SONNET, input_usd: 0.1, output_usd: 0.7 };
     expect(costMicroUsd(cheap, usage({ input_tokens: 3 }))).toBe(0);

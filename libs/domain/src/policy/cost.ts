@@ -3,6 +3,8 @@ import type { ModelPrice, Usage } from '#contracts';
 
 /** Prices are used to a millionth of a dollar per million tokens: a pico-dollar a token. */
 const PICO_PER_MICRO = 1_000_000;
+/** A dollar for a thousand searches, in pico-dollars a search. */
+const PICO_PER_SEARCH = 1_000_000_000;
 
 /** More than any model writes; what a caller asks for beyond it could no longer be summed up exactly. */
 const OUTPUT_TOKENS_MAX = 1_000_000_000;
@@ -14,7 +16,7 @@ const BYTES_PER_TOKEN = 4;
 export const OUTPUT_TOKENS_ESTIMATE = 1_000;
 
 /**
- * Micro-USD, to the nearest; never negative. Exact: tokens times pico-dollars are whole numbers, summed as such and
+ * Micro-USD, to the nearest; never negative. Exact: counts times pico-dollars are whole numbers, summed as such and
  * rounded once. Of the input, cached tokens cost `cached_input_usd` and tokens written to the vendor's cache
  * `cache_write_usd`; output includes reasoning. Parts that a vendor reports larger than their whole are cut to it.
  */
@@ -22,23 +24,17 @@ export function costMicroUsd(price: ModelPrice, usage: Usage): number {
   const input = Math.max(0, usage.input_tokens);
   const cached = Math.min(Math.max(0, usage.cached_input_tokens), input);
   const written = Math.min(Math.max(0, usage.cache_write_tokens), input - cached);
-  const output = Math.max(0, usage.output_tokens);
-  const plainPrice = picoPerToken(price.input_usd);
-  const cachedPrice = picoPerToken(price.cached_input_usd ?? price.input_usd);
-  const writePrice = picoPerToken(price.cache_write_usd ?? price.input_usd);
-  const outputPrice = picoPerToken(price.output_usd);
-  const pico =
-    (input - cached - written) * plainPrice +
-    cached * cachedPrice +
-    written * writePrice +
-    output * outputPrice;
+  const parts = [
+    [input - cached - written, picoPerToken(price.input_usd)],
+    [cached, picoPerToken(price.cached_input_usd ?? price.input_usd)],
+    [written, picoPerToken(price.cache_write_usd ?? price.input_usd)],
+    [Math.max(0, usage.output_tokens), picoPerToken(price.output_usd)],
+    [usage.search_count ?? 0, Math.round((price.search_usd ?? 0) * PICO_PER_SEARCH)],
+  ] as const;
+  const pico = parts.reduce((sum, [count, each]) => sum + count * each, 0);
   if (pico < Number.MAX_SAFE_INTEGER) return Math.floor(pico / PICO_PER_MICRO + 0.5);
   // Above 9,000 dollars for one call; the sum above has lost its last digits.
-  const exact =
-    BigInt(input - cached - written) * BigInt(plainPrice) +
-    BigInt(cached) * BigInt(cachedPrice) +
-    BigInt(written) * BigInt(writePrice) +
-    BigInt(output) * BigInt(outputPrice);
+  const exact = parts.reduce((sum, [count, each]) => sum + BigInt(count) * BigInt(each), 0n);
   return Number((exact + BigInt(PICO_PER_MICRO / 2)) / BigInt(PICO_PER_MICRO));
 }
 

@@ -3,7 +3,8 @@
  * million tokens, as known in November 2026. They are list prices, change without notice, and are there to be edited
  * (`PUT /v1/prices`). One line holds one price, so these are not told apart: long prompts that cost more (above 200,000
  * or 272,000 tokens, by model), batch and priority rates, audio and image tokens, cache entries that live for an hour
- * (the five-minute rate is taken), storage of caches, and what vendors charge for each call of a built-in tool.
+ * (the five-minute rate is taken), storage of caches, free daily searches, and what vendors charge for built-in tools
+ * other than their web search.
  *
  * Names have no `*`: a model that is not listed costs an unknown amount, and not its predecessor's.
  */
@@ -98,12 +99,22 @@ const GEMINI: readonly Line[] = [
   ['gemini-embedding-001', 0.15, 0],
 ];
 
+/** For a thousand. Of Gemini up to version 2 an answer with any, from 3 each query. */
+const SEARCHES_USD = { openai: 10, anthropic: 10, gemini: 14, geminiByAnswer: 35 };
+
+const searchPriceOf = (model: string): number => {
+  if (model.startsWith('claude-')) return SEARCHES_USD.anthropic;
+  if (!model.startsWith('gemini-')) return SEARCHES_USD.openai;
+  return model.startsWith('gemini-2') ? SEARCHES_USD.geminiByAnswer : SEARCHES_USD.gemini;
+};
+
 const toPrice = ([model, input, output, cached, write]: Line): ModelPrice => ({
   model,
   input_usd: input,
   output_usd: output,
   cached_input_usd: cached ?? null,
   cache_write_usd: write ?? null,
+  search_usd: model.includes('embedding') ? null : searchPriceOf(model),
 });
 
 /** Version 0: nobody has edited it. */

@@ -149,6 +149,12 @@ function UsageTable({ call }: { call: LlmCall }) {
             <dd>{formatCount(count)}</dd>
           </div>
         ))}
+      {usage.search_count !== undefined && (
+        <div className="flex justify-between py-0.5">
+          <dt className="text-muted">Web searches by the vendor</dt>
+          <dd>{formatCount(usage.search_count)}</dd>
+        </div>
+      )}
     </dl>
   );
 }

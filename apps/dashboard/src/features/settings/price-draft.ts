@@ -4,7 +4,13 @@
  */
 import { type ModelPrice, PRICE_USD_MAX } from '#contracts';
 
-export const PRICE_FIELDS = ['input_usd', 'output_usd', 'cached_input_usd', 'cache_write_usd'] as const;
+export const PRICE_FIELDS = [
+  'input_usd',
+  'output_usd',
+  'cached_input_usd',
+  'cache_write_usd',
+  'search_usd',
+] as const;
 export type PriceField = (typeof PRICE_FIELDS)[number];
 
 export const PRICE_LABELS: Record<PriceField, string> = {
@@ -12,11 +18,15 @@ export const PRICE_LABELS: Record<PriceField, string> = {
   output_usd: 'Output',
   cached_input_usd: 'Cached input',
   cache_write_usd: 'Cache write',
+  search_usd: '1,000 searches',
 };
 
-/** "As input": these may be empty. */
-export const mayBeEmpty = (field: PriceField): boolean =>
-  field === 'cached_input_usd' || field === 'cache_write_usd';
+/** What an empty price means, where one may be. */
+export const EMPTY_MEANS: Partial<Record<PriceField, string>> = {
+  cached_input_usd: 'as input',
+  cache_write_usd: 'as input',
+  search_usd: 'free',
+};
 
 export type PriceTexts = Record<PriceField, string>;
 
@@ -39,13 +49,14 @@ export interface PriceRow {
   isChanged: boolean;
 }
 
-const textOf = (value: number | null): string => (value === null ? '' : String(value));
+const textOf = (value: number | null | undefined): string => String(value ?? '');
 
 export const textsOf = (price: ModelPrice): PriceTexts => ({
   input_usd: textOf(price.input_usd),
   output_usd: textOf(price.output_usd),
   cached_input_usd: textOf(price.cached_input_usd),
   cache_write_usd: textOf(price.cache_write_usd),
+  search_usd: textOf(price.search_usd),
 });
 
 /** The table as it would be, added rows first. */
@@ -100,7 +111,15 @@ export function removePrice(draft: PriceDraft, row: PriceRow): PriceDraft {
 
 export function addPrice(draft: PriceDraft): PriceDraft {
   const id = Math.max(0, ...draft.added.map((one) => one.id)) + 1;
-  const row = { id, model: '', input_usd: '', output_usd: '', cached_input_usd: '', cache_write_usd: '' };
+  const row = {
+    id,
+    model: '',
+    input_usd: '',
+    output_usd: '',
+    cached_input_usd: '',
+    cache_write_usd: '',
+    search_usd: '',
+  };
   return { ...draft, added: [row, ...draft.added] };
 }
 
@@ -118,7 +137,7 @@ export function toModels(
     seen.add(name);
     const read = (field: PriceField): number | null => {
       const text = row.texts[field].trim();
-      if (text === '' && mayBeEmpty(field)) return null;
+      if (text === '' && EMPTY_MEANS[field] !== undefined) return null;
       const value = Number(text);
       if (text === '' || !Number.isFinite(value) || value < 0) {
         errors[`${row.key} ${field}`] = 'Enter a price.';
@@ -133,6 +152,7 @@ export function toModels(
       output_usd: read('output_usd') ?? 0,
       cached_input_usd: read('cached_input_usd'),
       cache_write_usd: read('cache_write_usd'),
+      search_usd: read('search_usd'),
     };
   });
   return { models: next.sort((a, b) => a.model.localeCompare(b.model)), errors };

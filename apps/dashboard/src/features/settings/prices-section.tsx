@@ -24,8 +24,8 @@ import {
 import {
   addPrice,
   changeCountOf,
+  EMPTY_MEANS,
   editPrice,
-  mayBeEmpty,
   NO_CHANGES,
   PRICE_FIELDS,
   PRICE_LABELS,
@@ -151,8 +151,9 @@ function PriceForm({ table }: { table: PriceTable }) {
         ) : null}
       </Panel>
       <p className="text-muted text-xs">
-        USD for a million tokens. A name also stands for its dated versions; a trailing * for any ending; the
-        longest match wins. An empty cache price is as input.
+        USD for a million tokens, and for a thousand web searches that the vendor runs. A name also stands for
+        its dated versions; a trailing * for any ending; the longest match wins. An empty cache price is as
+        input, searches without a price cost nothing.
       </p>
       <div className="sticky bottom-0 -mx-4 flex items-center gap-2 border-line border-t bg-canvas px-4 py-3">
         <p role="status" className="mr-auto text-muted text-xs">
@@ -221,7 +222,7 @@ interface PriceTableViewProps {
 
 function PriceTableView({ rows, errors, isReadOnly, onEdit, onRemove }: PriceTableViewProps) {
   return (
-    <Table className="min-w-[36rem]">
+    <Table className="min-w-[42rem]">
       <thead>
         <tr>
           <Th>Model</Th>
@@ -259,7 +260,7 @@ function PriceTableView({ rows, errors, isReadOnly, onEdit, onRemove }: PriceTab
                   text={row.texts[field]}
                   error={errors[`${row.key} ${field}`]}
                   isReadOnly={isReadOnly}
-                  placeholder={mayBeEmpty(field) ? 'as input' : ''}
+                  placeholder={EMPTY_MEANS[field] ?? ''}
                   onChange={(text) => onEdit(row, field, text)}
                 />
               </Td>

@@ -19,7 +19,17 @@ type Encoded = [
   heldMs: number,
   status: number,
   detail: LlmCall['detail'],
-  usage: [input: number, cachedInput: number, cacheWrite: number, output: number, reasoning: number] | null,
+  usage:
+    | [
+        input: number,
+        cachedInput: number,
+        cacheWrite: number,
+        output: number,
+        reasoning: number,
+        /** Not there where there were none. */
+        searches?: number,
+      ]
+    | null,
   costUsd: LlmCall['cost_usd'],
   /** Name and hash in turns. */
   toolCalls: string[],
@@ -60,6 +70,7 @@ export function encodeBody(call: CallBody): string {
           usage.cache_write_tokens,
           usage.output_tokens,
           usage.reasoning_tokens,
+          ...(usage.search_count === undefined ? ([] as const) : ([usage.search_count] as const)),
         ],
     call.cost_usd,
     toolCalls,
@@ -113,12 +124,15 @@ export function decodeBody(body: string): CallBody {
   };
 }
 
-const toUsage = ([input, cachedInput, cacheWrite, output, reasoning]: NonNullable<Encoded[10]>): Usage => ({
+const toUsage = ([input, cachedInput, cacheWrite, output, reasoning, searches]: NonNullable<
+  Encoded[10]
+>): Usage => ({
   input_tokens: input,
   cached_input_tokens: cachedInput,
   cache_write_tokens: cacheWrite,
   output_tokens: output,
   reasoning_tokens: reasoning,
+  ...(searches === undefined ? {} : { search_count: searches }),
 });
 
 const toCache = ([match, age_s, cosine, saved_usd]: NonNullable<Encoded[17]>): CallCache => ({

@@ -16,6 +16,7 @@ export function readMessageUsage(value: unknown): Usage | null {
     cacheWrite,
     output: asCount(usage.output_tokens),
     reasoning: asCount(asRecord(usage.output_tokens_details)?.thinking_tokens),
+    searches: asCount(asRecord(usage.server_tool_use)?.web_search_requests),
   });
 }
 
@@ -34,4 +35,5 @@ const COUNTS = new Set([
   'cache_creation_input_tokens',
   'output_tokens',
   'output_tokens_details',
+  'server_tool_use',
 ]);

@@ -34,6 +34,22 @@ export function takeResponse(gatherer: AnswerGatherer, value: unknown): void {
   for (const other of candidates) if (other !== candidate) gatherer.charsBeside += writtenChars(other);
   for (const part of asList(asRecord(candidate?.content)?.parts)) takePart(gatherer, asRecord(part));
   gatherer.finish = readFinish(response, candidate, gatherer.callCount > 0) ?? gatherer.finish;
+  noteSearches(gatherer, candidates);
+}
+
+const BILLED_BY_ANSWER = /^(?:models\/)?gemini-[12]\b/;
+
+/** Up to version 2 a grounded answer is charged once, from 3 each query that differs; empty ones never. */
+function noteSearches(gatherer: AnswerGatherer, candidates: readonly (JsonRecord | undefined)[]): void {
+  const queries = new Set(
+    candidates.flatMap((candidate) => {
+      const metadata = asRecord(field(candidate, 'groundingMetadata', 'grounding_metadata'));
+      return asList(field(metadata, 'webSearchQueries', 'web_search_queries')).map(asText);
+    }),
+  );
+  queries.delete('');
+  const count = BILLED_BY_ANSWER.test(gatherer.model ?? '') ? Math.min(1, queries.size) : queries.size;
+  gatherer.searchCount = Math.max(gatherer.searchCount, count);
 }
 
 const isFirstCandidate = (candidate: JsonRecord | undefined): boolean =>

@@ -22,7 +22,7 @@ export function readResponsesAnswer(body: unknown): LlmAnswer {
     text,
     tool_calls,
     finish: responsesFinish(response, tool_calls.length > 0),
-    usage: readResponsesUsage(response.usage),
+    usage: readResponsesUsage(response.usage, searchesIn(response.output)),
     failed: response.status === 'failed' || (response.error !== undefined && response.error !== null),
     answer_id: asName(response.id),
     lossless: isPlainResponse(response),
@@ -47,7 +47,17 @@ function incompleteFinish(reason: unknown): FinishReason {
   return reason === 'content_filter' ? 'filtered' : 'other';
 }
 
-export function readResponsesUsage(value: unknown): Usage | null {
+/** Opening a page that was found, or looking for words in it, is no search. */
+function searchesIn(output: unknown): number {
+  return asList(output).filter((value) => {
+    const item = asRecord(value);
+    if (item?.type !== 'web_search_call' || item.status === 'failed') return false;
+    const { type = 'search' } = asRecord(item.action) ?? {};
+    return type === 'search';
+  }).length;
+}
+
+export function readResponsesUsage(value: unknown, searches = 0): Usage | null {
   const usage = asRecord(value);
   const input = asCount(usage?.input_tokens);
   const output = asCount(usage?.output_tokens);
@@ -59,5 +69,6 @@ export function readResponsesUsage(value: unknown): Usage | null {
     cacheWrite: asCount(inputDetails?.cache_write_tokens),
     output,
     reasoning: asCount(asRecord(usage.output_tokens_details)?.reasoning_tokens),
+    searches,
   });
 }
