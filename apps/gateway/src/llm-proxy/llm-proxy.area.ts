@@ -42,6 +42,7 @@ import { ContinuedSessions } from './continued-sessions.js';
 import { HeldCalls } from './held-calls.js';
 import { IncidentDesk } from './incident-desk.js';
 import type { LimiterLink } from './limiter.js';
+import { ownOriginOf } from './own-addresses.js';
 import { pipeline } from './pipeline.js';
 import { PriceBook } from './price-book.js';
 import type { ProxyCall } from './proxy-call.js';
@@ -289,6 +290,7 @@ export class LlmProxyArea {
         client: this.#client,
         running: this.#running,
         clientStallMs: config.upstreamIdleTimeoutMs,
+        ownOrigin: ownOriginOf(config),
       },
     });
     return new ProxyRoute({ steps, clock, ids, events: this.#events, isDraining });

@@ -65,6 +65,8 @@ describe('a request on a path that no dialect reads', () => {
     ['POST', '/v1/uploads/upload_1/parts', UPLOAD],
     ['POST', '/containers/c/files/', UPLOAD],
     ['POST', '/upload/v1beta/files', UPLOAD],
+    ['POST', '/upload/v1beta/files', { file: { mimeType: 'application/json' } }],
+    ['POST', '/upload/v1beta/files', null],
     ['POST', '/skills', UPLOAD],
     ['POST', '/skills/s/versions', UPLOAD],
     ['PUT', '/audio/transcriptions', UPLOAD],
@@ -80,6 +82,14 @@ describe('a request on a path that no dialect reads', () => {
     (path) => {
       const read = readUnreadRequest('POST', path, UPLOAD);
       expect(read).toEqual({ model: null, output_tokens_max: 0, choice_count: 1, takes: 'unknown' });
+    },
+  );
+
+  test.each([UPLOAD, null, {}])(
+    "that is a piece for Gemini's search is no JSON, whatever it is called",
+    (body) => {
+      const path = '/upload/v1beta/fileSearchStores/s:uploadToFileSearchStore';
+      expect(readUnreadRequest('POST', path, body)).toMatchObject({ takes: 'unknown' });
     },
   );
 

@@ -25,6 +25,8 @@ const EMBEDS = /(?:\/embeddings|:(?:batch)?embedcontents?)$/;
 const WRITES = /\/(?:completions|responses\/compact)$/;
 /** Whole files, files in parts, and skills, which are files. */
 const KEEPS = /\/(?:files|uploads\/[^/]+\/parts|skills|skills\/[^/]+\/versions)$/;
+/** Gemini's, in pieces: its SDK calls each of them JSON. */
+const IN_PIECES = /^\/upload\//;
 const MODEL_IN_PATH = /\/models\/([^/]+):[^/:]+$/;
 
 /** @param body as parsed; its bytes where it is no JSON, such as an upload; undefined where there is none */
@@ -32,7 +34,7 @@ export function readUnreadRequest(method: string, path: string, body: unknown): 
   const plain = routedPath(path);
   const place = plain.toLowerCase();
   if (method.toUpperCase() !== 'POST' || body === undefined || COUNTS.test(place)) return FREE;
-  if (body instanceof Uint8Array) return KEEPS.test(place) ? FREE : UPLOAD;
+  if (body instanceof Uint8Array || IN_PIECES.test(place)) return KEEPS.test(place) ? FREE : UPLOAD;
   const request = asRecord(body) ?? {};
   if (EMBEDS.test(place)) {
     const model = asModel(MODEL_IN_PATH.exec(plain)?.[1]) ?? asModel(request.model);

@@ -34,6 +34,7 @@ test('a call whose upstream fails while it is sent gives its place back once, th
   const step = forwardStep({
     running,
     clientStallMs: 1_000,
+    ownOrigin: () => ORIGIN,
     client: {
       send(_request, sink) {
         const exchange = new UpstreamExchange(sink, 1_000);
@@ -86,6 +87,7 @@ describe('a call that ends before it has a connection', () => {
     const forward = forwardStep({
       running,
       clientStallMs: 1_000,
+      ownOrigin: () => ORIGIN,
       client: {
         send(_request, sink) {
           exchange = new UpstreamExchange(sink, HEADERS_TIMEOUT_MS);

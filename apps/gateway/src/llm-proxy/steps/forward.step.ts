@@ -16,6 +16,7 @@ import { withoutQueryKey } from '../carried-keys.js';
 import { awaitDrain } from '../client-pace.js';
 import { EndReader } from '../end-reader.js';
 import { headerOf, requestHeaders, responseHeaders } from '../forwarded-headers.js';
+import { BatchAnswer, nameOwnAddresses, type OwnOrigin, redirectRefused } from '../own-addresses.js';
 import { ownHeaders } from '../own-reply.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { RunningCalls } from '../running-calls.js';
@@ -27,9 +28,10 @@ export interface ForwardParts {
   running: RunningCalls;
   /** The upstream may be silent for so long, and its client too. */
   clientStallMs: number;
+  ownOrigin: OwnOrigin;
 }
 
-export const forwardStep = ({ client, running, clientStallMs }: ForwardParts): Step => ({
+export const forwardStep = ({ client, running, clientStallMs, ownOrigin }: ForwardParts): Step => ({
   name: 'forward',
   onFailure: 'closed',
   run(call: ProxyCall): Verdict | Promise<Verdict | undefined> {
@@ -38,7 +40,7 @@ export const forwardStep = ({ client, running, clientStallMs }: ForwardParts): S
     const request = requestOf(call);
     if (!running.enter(tenantId, origin)) return NO_ROOM;
     return new Promise((resolve) => {
-      const relay = new Relay(call, clientStallMs, resolve);
+      const relay = new Relay(call, { clientStallMs, ownOrigin }, resolve);
       const exchange = client.send(request, relay);
       // Which may be after the call's end: its place is a socket, and an upstream that takes none keeps them waiting.
       exchange.whenLetGo(() => running.leave(tenantId, origin));
@@ -50,7 +52,7 @@ export const forwardStep = ({ client, running, clientStallMs }: ForwardParts): S
 
 const requestOf = (call: ProxyCall): UpstreamRequest => ({
   origin: call.upstream.origin,
-  path: call.upstream.basePath + call.path + queryOf(call),
+  path: (call.upstream.basePath + call.path || '/') + queryOf(call),
   method: call.incoming.method as string,
   headers: headersOf(call),
   body: bodyOf(call),
@@ -89,27 +91,27 @@ const credential = ({ kind }: UpstreamTarget, key: string): [string, string] =>
 const queryOf = ({ upstream, target: { query } }: ProxyCall): string =>
   upstream.apiKey === null ? query : withoutQueryKey(query);
 
+type RelayParts = Pick<ForwardParts, 'clientStallMs' | 'ownOrigin'>;
+
 /** Hands the upstream's answer to the client, and ends the step when one of the two is done. */
 class Relay implements UpstreamSink {
   readonly #call: ProxyCall;
-  readonly #clientStallMs: number;
+  readonly #parts: RelayParts;
   readonly #resolve: (verdict: Verdict | Promise<undefined>) => void;
   #exchange: UpstreamExchange | null = null;
   #reader: AnswerReader | EndReader | null = null;
   /** The stream was begun while the call was held, and the upstream does not stream: its answer becomes an event. */
   #isUnfit = false;
+  /** Null: nothing in the answer is ours to change. */
+  #batches: BatchAnswer | null = null;
   /** NaN where the upstream did not say: the last chunk, known as such, leaves in one write with the end. */
   #bytesToCome = Number.NaN;
   #stopWaiting: (() => void) | null = null;
   #isOver = false;
 
-  constructor(
-    call: ProxyCall,
-    clientStallMs: number,
-    resolve: (verdict: Verdict | Promise<undefined>) => void,
-  ) {
+  constructor(call: ProxyCall, parts: RelayParts, resolve: (verdict: Verdict | Promise<undefined>) => void) {
     this.#call = call;
-    this.#clientStallMs = clientStallMs;
+    this.#parts = parts;
     this.#resolve = resolve;
   }
 
@@ -139,15 +141,28 @@ class Relay implements UpstreamSink {
       this.#isUnfit = !isGood || !headerOf(headers, 'content-type')?.startsWith('text/event-stream');
       return;
     }
+    const elsewhere = redirectRefused(call, status, headers);
+    if (elsewhere !== null) {
+      this.#refuseRedirect(elsewhere);
+      return;
+    }
+    const { ownOrigin } = this.#parts;
+    if (isGood) this.#batches = BatchAnswer.for(call, headers, ownOrigin);
     // What we say of limits is about this agent; what the vendor says is about its whole account.
-    const kept = responseHeaders(headers, call.answerHeaders);
+    const kept = responseHeaders(
+      headers,
+      this.#batches === null ? call.answerHeaders : { ...call.answerHeaders, ...NO_LENGTH },
+    );
+    nameOwnAddresses(call, kept, ownOrigin);
     kept.push(...ownHeaders(call));
     call.outgoing.writeHead(status, kept);
-    this.#bytesToCome = Number(headerOf(headers, 'content-length') ?? Number.NaN);
+    if (this.#batches === null) this.#bytesToCome = Number(headerOf(headers, 'content-length') ?? Number.NaN);
   }
 
-  chunk(bytes: Buffer): boolean {
-    this.#reader?.push(bytes);
+  chunk(came: Buffer): boolean {
+    this.#reader?.push(came);
+    const bytes = this.#batches === null ? came : this.#batches.push(came);
+    if (bytes === null) return true;
     const { incoming, outgoing } = this.#call;
     if (this.#isUnfit) return true;
     this.#bytesToCome -= bytes.length;
@@ -159,7 +174,7 @@ class Relay implements UpstreamSink {
     this.#stopWaiting = awaitDrain({
       incoming,
       outgoing,
-      stallMs: this.#clientStallMs,
+      stallMs: this.#parts.clientStallMs,
       onDrain: () => this.#exchange?.resume(),
       onStall: () => this.#giveUp(),
     });
@@ -169,7 +184,7 @@ class Relay implements UpstreamSink {
   end(): void {
     const { status, outgoing } = this.#call;
     if (this.#isUnfit) this.#endBegunStream(status, 'upstream_error', `The upstream answered ${status}.`);
-    else if (!outgoing.writableEnded) outgoing.end();
+    else if (!outgoing.writableEnded) outgoing.end(this.#batches?.finish());
     this.#end(status >= 200 && status < 300);
   }
 
@@ -196,9 +211,21 @@ class Relay implements UpstreamSink {
     this.#end();
   }
 
+  #refuseRedirect(elsewhere: string): void {
+    const { name } = this.#call.upstream;
+    this.#exchange?.abort();
+    this.#finish({
+      kind: 'refuse',
+      decision: 'upstream_failed',
+      code: 'upstream_unreachable',
+      detail: `The upstream ${name} redirects to ${elsewhere}, outside its base URL, where no agent key may go. Set the base URL of ${name} to where the API is.`,
+      shouldRetry: false,
+    });
+  }
+
   /** The connection goes, and every call on it leaves. */
   #giveUp(): void {
-    this.#call.detail = `The client read nothing for ${this.#clientStallMs / 1_000} s.`;
+    this.#call.detail = `The client read nothing for ${this.#parts.clientStallMs / 1_000} s.`;
     this.#call.incoming.socket.destroy();
     this.#call.leave();
   }
@@ -246,9 +273,11 @@ function noteFailedAnswer(call: ProxyCall, { text, tool_calls, usage }: LlmAnswe
 
 const unreachable = ({ upstream }: ProxyCall, failure: UpstreamFailure): string =>
   failure === 'broken'
-    ? `The upstream ${upstream.name} closed the connection without an answer.`
+    ? `The upstream ${upstream.name} gave no answer: it closed the connection, or what it said is no HTTP.`
     : `The upstream ${upstream.name} could not be reached.`;
 
+/** Addresses of ours are longer or shorter than the upstream's. */
+const NO_LENGTH = { 'content-length': '' };
 const NO_ROOM: Verdict = {
   kind: 'refuse',
   decision: 'refused',

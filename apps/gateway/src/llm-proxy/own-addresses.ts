@@ -1,0 +1,131 @@
+/**
+ * Answers that send their caller on to an address of the upstream: a redirect, the place of an upload in pieces, the results
+ * of a batch. Who goes there goes around the proxy, and takes along a key that the upstream must not see and would refuse. So
+ * such an address is given as ours, and these are the only bytes of an answer that are ever changed.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { HEADERS } from '#contracts';
+import type { GatewayConfig } from '../config/config.js';
+import { KEY_HEADERS } from './carried-keys.js';
+import { headerOf } from './forwarded-headers.js';
+import type { ProxyCall } from './proxy-call.js';
+
+/** Of Google's uploads; both name the same place. */
+const UPLOAD_HEADERS: ReadonlySet<string> = new Set(['x-goog-upload-url', 'x-goog-upload-control-url']);
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** A page of the most batches that Anthropic lists at once has a quarter. What is larger goes by as it came. */
+const BATCHES_BYTES_MAX = 4 * 1024 * 1024;
+/** Anthropic's: batches, and one batch. Its results themselves name no address, and are large. */
+const BATCHES = /\/messages\/batches(?:\/[^/]+(?:\/cancel)?)?\/?$/;
+/** What stands within a text has its quotes escaped, and is left alone. */
+const RESULTS_URL = /("results_url"\s*:\s*")([^"\\]+)(?=")/g;
+
+/** Scheme, host and port by which the caller of a request finds this gateway; "" where it names no host. */
+export type OwnOrigin = (headers: IncomingHttpHeaders) => string;
+
+/** Behind a proxy that is trusted, as that one was called. */
+export const ownOriginOf =
+  ({ publicUrl, trustProxy }: Pick<GatewayConfig, 'publicUrl' | 'trustProxy'>): OwnOrigin =>
+  (headers) => {
+    if (publicUrl !== null) return publicUrl;
+    const said = (name: string) =>
+      trustProxy ? textOf(headers[name])?.split(',').at(-1)?.trim() : undefined;
+    const host = said('x-forwarded-host') ?? headers.host;
+    return host === undefined ? '' : `${said('x-forwarded-proto') ?? 'http'}://${host}`;
+  };
+
+const textOf = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value.at(-1) : value;
+
+/**
+ * An address below the upstream's base as a path of ours, its query included; null for any other.
+ *
+ * @param address absolute, or relative to the call's own
+ */
+export function ownPath({ upstream, path, target, incoming }: ProxyCall, address: string): string | null {
+  const { origin, basePath, kind } = upstream;
+  const url = parseUrl(address, `${origin}${basePath}${path}`);
+  if (url?.origin !== origin || !`${url.pathname}/`.startsWith(`${basePath}/`)) return null;
+  const asked = incoming.url as string;
+  const prefix = asked.slice(0, asked.length - target.path.length - target.query.length);
+  return `${prefix}${kind === 'openai' ? '/v1' : ''}${url.pathname.slice(basePath.length)}${url.search}${url.hash}`;
+}
+
+/** Writes our addresses over the upstream's. @param headers name, value, name, value ... */
+export function nameOwnAddresses(call: ProxyCall, headers: string[], ownOrigin: OwnOrigin): void {
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = (headers[at] as string).toLowerCase();
+    const address = headers[at + 1] as string;
+    if (name === 'location') headers[at + 1] = ownPath(call, address) ?? meant(call, address);
+    else if (UPLOAD_HEADERS.has(name)) headers[at + 1] = absolute(call, address, ownOrigin) ?? address;
+  }
+}
+
+/**
+ * Where a redirect leads that a client must not be sent to: outside the upstream's base, with a key that clients take along.
+ * A bearer key they leave behind when they change hosts. Null: it may be passed on.
+ */
+export function redirectRefused(call: ProxyCall, status: number, headers: readonly string[]): string | null {
+  const address = REDIRECTS.has(status) ? headerOf(headers, 'location') : undefined;
+  if (address === undefined || ownPath(call, address) !== null) return null;
+  const carriesKey = Object.keys(call.incoming.headers).some(isKeptByClients);
+  return carriesKey ? (parseUrl(address, call.upstream.origin)?.origin ?? 'no address') : null;
+}
+
+const isKeptByClients = (name: string): boolean =>
+  name === HEADERS.agentKey || (KEY_HEADERS.has(name) && name !== 'authorization');
+
+/** An answer about batches, held back until it is whole, which it soon is: null for any other. */
+export class BatchAnswer {
+  readonly #call: ProxyCall;
+  readonly #ownOrigin: OwnOrigin;
+  #chunks: Buffer[] = [];
+  #byteCount = 0;
+
+  private constructor(call: ProxyCall, ownOrigin: OwnOrigin) {
+    this.#call = call;
+    this.#ownOrigin = ownOrigin;
+  }
+
+  /** @param headers of a good answer, name, value, name, value ... */
+  static for(call: ProxyCall, headers: readonly string[], ownOrigin: OwnOrigin): BatchAnswer | null {
+    const isReadable = (headerOf(headers, 'content-encoding') ?? 'identity') === 'identity';
+    return isReadable && call.dialect === null && BATCHES.test(call.path)
+      ? new BatchAnswer(call, ownOrigin)
+      : null;
+  }
+
+  /** What may go on now: nothing, or all of what has become too large to be changed. */
+  push(bytes: Buffer): Buffer | null {
+    this.#chunks.push(bytes);
+    this.#byteCount += bytes.length;
+    return this.#byteCount > BATCHES_BYTES_MAX ? this.#take() : null;
+  }
+
+  /** What is left, with our addresses. A character for each byte: no other byte is touched. */
+  finish(): Buffer {
+    const text = this.#take().toString('latin1');
+    const told = text.replaceAll(RESULTS_URL, (whole, before: string, address: string) => {
+      const own = absolute(this.#call, address, this.#ownOrigin);
+      return own === null ? whole : before + own;
+    });
+    return Buffer.from(told, 'latin1');
+  }
+
+  #take(): Buffer {
+    return Buffer.concat(this.#chunks.splice(0));
+  }
+}
+
+function absolute(call: ProxyCall, address: string, ownOrigin: OwnOrigin): string | null {
+  const path = ownPath(call, address);
+  return path === null ? null : ownOrigin(call.incoming.headers) + path;
+}
+
+/** As the upstream meant it: from our address a relative one would lead elsewhere. */
+const meant = ({ upstream, path }: ProxyCall, address: string): string =>
+  parseUrl(address, `${upstream.origin}${upstream.basePath}${path}`)?.href ?? address;
+
+const parseUrl = (address: string, base: string): URL | null =>
+  URL.canParse(address, base) ? new URL(address, base) : null;
