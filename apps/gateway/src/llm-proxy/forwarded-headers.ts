@@ -7,8 +7,10 @@ import { HEADERS } from '#contracts';
 import { PROXY_HEADERS } from '../errors/security-headers.js';
 import { KEY_HEADERS } from './carried-keys.js';
 
+const CONNECTION = 'connection';
+
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
-  'connection',
+  CONNECTION,
   'keep-alive',
   'proxy-authenticate',
   'proxy-authorization',
@@ -105,8 +107,16 @@ export function headerOf(raw: readonly string[], name: string): string | undefin
   return undefined;
 }
 
+/** Of every such header: there may be more than one. */
 function namedByConnection(raw: readonly string[]): Set<string> | null {
-  const value = headerOf(raw, 'connection')?.toLowerCase();
-  if (value === undefined || value === 'keep-alive' || value === 'close') return null;
-  return new Set(value.split(',').map((name) => name.trim()));
+  let named: Set<string> | null = null;
+  for (let at = 0; at < raw.length; at += 2) {
+    const one = raw[at] as string;
+    if (one.length !== CONNECTION.length || one.toLowerCase() !== CONNECTION) continue;
+    const value = (raw[at + 1] as string).toLowerCase();
+    if (value === 'keep-alive' || value === 'close') continue;
+    named ??= new Set();
+    for (const name of value.split(',')) named.add(name.trim());
+  }
+  return named;
 }

@@ -157,6 +157,8 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
         status,
         headers.map((part) => part.toString('latin1')),
       );
+      // The length that it names is not its own, and undici would wait for as much.
+      if (status === 204 || status === 304) this.#finish();
     }
     return true;
   }
@@ -167,6 +169,10 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
 
   onComplete(): void {
     this.#letGo();
+    this.#finish();
+  }
+
+  #finish(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#sink.end();
@@ -178,8 +184,9 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#headersTimer);
-    const { code = 'UNKNOWN' } = error as NodeJS.ErrnoException;
-    this.#sink.failed(this.#resume === null ? beforeHead(code) : afterHead(code), code);
+    // Undici's of an answer that is no HTTP has a name alone.
+    const { code = error.name } = error as NodeJS.ErrnoException;
+    this.#sink.failed(this.#abort === null ? beforeSent(code) : afterSent(code), code);
   }
 
   #letGo(): void {
@@ -229,8 +236,6 @@ const TIMEOUTS: ReadonlySet<string> = new Set([
   'UND_ERR_BODY_TIMEOUT',
   'ETIMEDOUT',
 ]);
-const BROKEN: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-const afterHead = (code: string): UpstreamFailure => (TIMEOUTS.has(code) ? 'timeout' : 'broken');
-const beforeHead = (code: string): UpstreamFailure =>
-  TIMEOUTS.has(code) ? 'timeout' : BROKEN.has(code) || code.startsWith('HPE_') ? 'broken' : 'unreachable';
+const beforeSent = (code: string): UpstreamFailure => (TIMEOUTS.has(code) ? 'timeout' : 'unreachable');
+const afterSent = (code: string): UpstreamFailure => (TIMEOUTS.has(code) ? 'timeout' : 'broken');

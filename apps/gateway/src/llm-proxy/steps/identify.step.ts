@@ -28,6 +28,7 @@ export const identifyStep = ({ authenticate, agentFor, upstreams }: IdentifyPart
     const { headers } = call.incoming;
     if (isEmbedding(headers)) return NAVIGATION;
     if (headers['sec-websocket-key'] !== undefined) return WEBSOCKET;
+    if (call.incoming.method === 'TRACE') return TRACE;
     const ownKey = text(headers[HEADERS.agentKey]);
     const keyInHeader = ownKey ?? vendorKey(headers);
     const keyInQuery = (headers.authorization ?? keyInHeader) ? undefined : queryKey(call.target.query);
@@ -108,6 +109,14 @@ const WEBSOCKET: Verdict = {
   decision: 'refused',
   code: 'invalid_request',
   detail: 'The proxy carries no WebSockets, since no guard could read them. Use the HTTP API.',
+  shouldRetry: false,
+};
+const TRACE: Verdict = {
+  kind: 'refuse',
+  decision: 'refused',
+  code: 'invalid_request',
+  detail:
+    "The proxy passes no TRACE on: the answer is the request as it arrived, with the gateway's key in it.",
   shouldRetry: false,
 };
 const OTHER_TENANT: Verdict = {

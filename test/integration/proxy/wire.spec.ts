@@ -1,0 +1,116 @@
+/** HTTP as few write it, from clients and from upstreams, on bare sockets. */
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
+
+const VENDOR_KEY = 'sk-upstream-canary-0b6e92fd';
+const FINE = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}';
+
+let upstream: Server;
+/** Heads of requests as they came. */
+const seen: string[] = [];
+let answer = FINE;
+let isLast = false;
+let gateway: RunningGateway;
+beforeAll(async () => {
+  upstream = createServer((socket: Socket) => {
+    socket.on('error', () => {});
+    socket.on('data', (bytes) => {
+      seen.push(bytes.toString('latin1'));
+      socket.write(answer, 'latin1');
+      if (isLast) socket.end();
+    });
+  });
+  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
+  gateway = await startGateway({
+    env: {
+      OBSERVATORY_UPSTREAM_OPENAI_URL: `${origin}/v1`,
+      OBSERVATORY_UPSTREAM_OPENAI_KEY: VENDOR_KEY,
+      OBSERVATORY_UPSTREAM_ANTHROPIC_URL: origin,
+      OBSERVATORY_UPSTREAM_ANTHROPIC_KEY: VENDOR_KEY,
+    },
+  });
+});
+afterAll(async () => {
+  expect(await gateway.stop()).toBe(0);
+  await new Promise((resolve) => upstream.close(resolve));
+});
+
+/** Resolves with everything that came back. */
+function exchange(request: string, answered = FINE, { closes = false } = {}): Promise<string> {
+  seen.length = 0;
+  answer = answered;
+  isLast = closes;
+  return new Promise((resolve, reject) => {
+    const { port, hostname } = new URL(gateway.url);
+    const head = `host: x\r\nauthorization: Bearer ${AGENT_KEY}\r\nconnection: close\r\n`;
+    const [line, ...rest] = request.split('\r\n');
+    const socket = connect(Number(port), hostname, () =>
+      socket.write(`${line} HTTP/1.1\r\n${head}${rest.map((one) => `${one}\r\n`).join('')}\r\n`, 'latin1'),
+    );
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+    });
+    socket.on('close', () => resolve(text));
+    socket.on('error', reject);
+  });
+}
+
+describe('a request', () => {
+  test.each(['HEAD', 'GET'])('for the base URL alone reaches it: %s', async (method) => {
+    expect(await exchange(`${method} /proxy/anthropic`)).toMatch(/^HTTP\/1\.1 200/);
+    expect(await exchange(`${method} /proxy/anthropic?beta=1`)).toMatch(/^HTTP\/1\.1 200/);
+    expect(seen[0]).toMatch(new RegExp(`^${method} /\\?beta=1 HTTP`));
+  });
+
+  test("to send back what arrived is refused: it would show the gateway's key", async () => {
+    const refusal = await exchange('TRACE /proxy/openai/v1/models');
+    expect(refusal).toMatch(/^HTTP\/1\.1 400/);
+    expect(refusal).toContain('TRACE');
+    expect(seen).toEqual([]);
+  });
+
+  test('names hop-by-hop headers in a second Connection, too', async () => {
+    await exchange('GET /proxy/openai/v1/models\r\nconnection: x-secret-hop\r\nx-secret-hop: 1\r\nx-kept: 1');
+    expect(seen[0]).toContain('x-kept: 1');
+    expect(seen[0]).not.toContain('x-secret-hop');
+  });
+});
+
+describe('an answer', () => {
+  const GET = 'GET /proxy/openai/v1/files/f/content';
+
+  test('names hop-by-hop headers in a second Connection, too', async () => {
+    const text = await exchange(
+      GET,
+      'HTTP/1.1 200 OK\r\nconnection: keep-alive\r\nconnection: x-internal\r\nx-internal: 1\r\nx-kept: 1\r\ncontent-length: 2\r\n\r\n{}',
+    );
+    expect(text).toContain('x-kept: 1');
+    expect(text).not.toContain('x-internal');
+  });
+
+  test.each(['304 Not Modified', '204 No Content'])('of %s that names a length is whole', async (status) => {
+    const text = await exchange(GET, `HTTP/1.1 ${status}\r\netag: "a"\r\ncontent-length: 200\r\n\r\n`);
+    expect(text.slice(0, 12)).toBe(`HTTP/1.1 ${status.slice(0, 3)}`);
+    expect(text).toContain('etag: "a"');
+    expect(await exchange(GET)).toMatch(/^HTTP\/1\.1 200/);
+  });
+
+  test('goes by what is said ahead of it', async () => {
+    const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n';
+    expect(await exchange(GET, hints + FINE)).toMatch(/^HTTP\/1\.1 200 OK/);
+  });
+
+  test.each([
+    ['no HTTP', 'hello there\r\n\r\n', true],
+    ['of two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}x', false],
+    ['of a header beyond measure', `HTTP/1.1 200 OK\r\nx-l: ${'a'.repeat(30_000)}\r\n\r\n`, false],
+  ])('that is %s comes from an upstream that was reached', async (_, text, closes) => {
+    const refusal = await exchange(GET, text, { closes });
+    expect(refusal).toMatch(/^HTTP\/1\.1 502/);
+    expect(refusal).not.toContain('could not be reached');
+    expect(refusal).toContain('The upstream openai gave no answer');
+  });
+});
