@@ -198,6 +198,43 @@ describe('an agent whose code nobody touches, by its environment alone', () => {
   });
 });
 
+test("Google's interactions are recorded with what they cost, whole and streamed", async () => {
+  const usage = { total_input_tokens: 100, total_cached_tokens: 40, total_output_tokens: 20 };
+  const interaction = {
+    id: 'i_1',
+    model: 'gemini-2.5-flash',
+    object: 'interaction',
+    status: 'completed',
+    steps: [{ type: 'model_output', content: [{ type: 'text', text: 'Bern' }] }],
+    usage,
+  };
+  upstream.script(({ json }, response) =>
+    (json as { stream?: boolean }).stream
+      ? respondEvents(response, [
+          `event: interaction.completed\ndata: ${JSON.stringify({ event_type: 'interaction.completed', interaction })}\n\n`,
+          'event: done\ndata: [DONE]\n\n',
+        ])
+      : respondJson(response, 200, interaction),
+  );
+  const baseUrl = `${gateway.url}/agents/interacts/proxy/gemini`;
+  const { interactions } = new GoogleGenAI({ apiKey: AGENT_KEY, httpOptions: { baseUrl } });
+  const asked = { model: 'gemini-2.5-flash', input: 'The capital?' };
+  expect(await interactions.create(asked)).toMatchObject({ id: 'i_1', status: 'completed' });
+  const seen: string[] = [];
+  for await (const { event_type } of await interactions.create({ ...asked, stream: true }))
+    seen.push(event_type as string);
+  expect(seen).toEqual(['interaction.completed']);
+  const calls = async () => (await gateway.operator('GET', '/v1/calls?agent_id=interacts')).body.items;
+  await expect.poll(calls).toHaveLength(2);
+  for (const call of await calls()) {
+    expect(call).toMatchObject({
+      model: 'gemini-2.5-flash',
+      usage: { input_tokens: 100, cached_input_tokens: 40, output_tokens: 20 },
+    });
+    expect(call.cost_usd).toBeGreaterThan(0);
+  }
+});
+
 describe('bytes', () => {
   test('a request that no guard changes reaches the upstream byte for byte', async () => {
     upstream.script(always(openaiChat, { text: 'ok' }));

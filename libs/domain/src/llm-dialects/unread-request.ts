@@ -22,7 +22,7 @@ const FREE: UnreadRequest = { model: null, output_tokens_max: 0, choice_count: 1
 const UPLOAD: UnreadRequest = { ...FREE, takes: 'unknown' };
 const COUNTS = /(?:\/count_tokens|\/input_tokens|:counttokens)$/;
 const EMBEDS = /(?:\/embeddings|:(?:batch)?embedcontents?)$/;
-const WRITES = /\/(?:completions|responses\/compact)$/;
+const WRITES = /\/(?:completions|responses\/compact|interactions)$/;
 /** Whole files, files in parts, and skills, which are files. */
 const KEEPS = /\/(?:files|uploads\/[^/]+\/parts|skills|skills\/[^/]+\/versions)$/;
 /** Gemini's, in pieces: its SDK calls each of them JSON. */

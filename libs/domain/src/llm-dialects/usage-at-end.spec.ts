@@ -30,6 +30,12 @@ describe('the usage at the end of an answer that nobody reads', () => {
       '{"embeddings":[],"usageMetadata":{"promptTokenCount":6,"candidatesTokenCount":2}}',
       used(6, 2),
     ],
+    [
+      "Gemini's interactions",
+      '"status":"completed","usage":{"input_tokens_by_modality":[{"modality":"text","tokens":7}],"total_cached_tokens":3,' +
+        '"total_input_tokens":7,"total_output_tokens":20,"total_thought_tokens":22,"total_tool_use_tokens":1}}',
+      { ...used(8, 42, 3), reasoning_tokens: 22 },
+    ],
   ])('is read: %s', (_, end, usage) => {
     expect(readUsageAtEnd(end)).toEqual(usage);
   });

@@ -3,7 +3,7 @@
  * A text of the model's cannot pass for it, for inside a string its quotation marks are escaped.
  */
 import type { Usage } from '#contracts';
-import { readGeminiUsage } from './gemini/take-response.js';
+import { readGeminiUsage, readInteractionUsage } from './gemini/take-response.js';
 import { readChatUsage } from './openai-chat/usage.js';
 import { readResponsesUsage } from './openai-responses/read-answer.js';
 import { asRecord, parseJson } from './read-json.js';
@@ -22,7 +22,11 @@ export function readUsageAtEnd(end: string): Usage | null {
   const last = [...end.slice(-USAGE_END_CHARS_MAX).matchAll(USAGE)].at(-1);
   if (last === undefined) return null;
   const usage = firstObject(last.input.slice(last.index + last[0].length));
-  const read = readChatUsage(usage) ?? readResponsesUsage(usage) ?? readGeminiUsage(usage);
+  const read =
+    readChatUsage(usage) ??
+    readResponsesUsage(usage) ??
+    readGeminiUsage(usage) ??
+    readInteractionUsage(usage);
   return read !== null && read.input_tokens > 0 ? read : null;
 }
 

@@ -121,3 +121,18 @@ export function readGeminiUsage(value: unknown): Usage | null {
     reasoning,
   });
 }
+
+/** Of the Interactions API, which nobody reads but for it. */
+export function readInteractionUsage(value: unknown): Usage | null {
+  const usage = asRecord(value);
+  const input = asCount(usage?.total_input_tokens);
+  const output = asCount(usage?.total_output_tokens);
+  if (!usage || (input === undefined && output === undefined)) return null;
+  const reasoning = asCount(usage.total_thought_tokens) ?? 0;
+  return usageOf({
+    input: (input ?? 0) + (asCount(usage.total_tool_use_tokens) ?? 0),
+    cachedInput: asCount(usage.total_cached_tokens),
+    output: (output ?? 0) + reasoning,
+    reasoning,
+  });
+}
