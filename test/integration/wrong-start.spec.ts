@@ -44,7 +44,7 @@ describe('a data folder that cannot be used stops the start with its setting and
       },
       'is a file, where a folder is needed; choose another place',
     ],
-    ['lies below a file', () => join(place('file'), 'sub'), 'no folder can be made there'],
+    ['lies below a file', () => join(place('file'), 'sub'), 'is a file, where a folder is needed'],
     ['lies where folders cannot be', () => '/proc/observatory', 'choose another place'],
     [
       'is a link to nowhere',

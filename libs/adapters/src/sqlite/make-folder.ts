@@ -1,5 +1,5 @@
 /** The folder of the database, made with those above it that are missing. */
-import { mkdirSync, statSync } from 'node:fs';
+import { mkdirSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** Only who runs the server may look into it. */
@@ -11,7 +11,7 @@ const FOLDER_MODE = 0o700;
  * @throws Error in words, or of the system, if it is not there afterwards
  */
 export function makeFolder(path: string): void {
-  const found = statSync(path, { throwIfNoEntry: false });
+  const found = look(path);
   if (found?.isDirectory()) return;
   if (found !== undefined)
     throw new Error(`${path} is a file, where a folder is needed; choose another place`);
@@ -21,9 +21,19 @@ export function makeFolder(path: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     // Somebody else made it in this moment; or it is a link.
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+    if (look(path)?.isDirectory()) return;
     throw new Error(
       `${path} is a link to a place that does not exist; make that folder, or choose another place`,
     );
+  }
+}
+
+/** Undefined where nothing is, also below a file: some versions of Node throw there. */
+function look(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
+    throw error;
   }
 }

@@ -157,7 +157,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
         status,
         headers.map((part) => part.toString('latin1')),
       );
-      // The length that it names is not its own, and undici would wait for as much.
+      // The length that it names is not its own, and undici takes the answer for one cut short.
       if (status === 204 || status === 304) this.#finish();
     }
     return true;
