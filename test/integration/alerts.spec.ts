@@ -330,6 +330,56 @@ describe('an agent that asks for a person', () => {
       await gateway.operator('POST', `/v1/sessions/of-${agentId}/terminate`, { reason: 'end of the test' });
   });
 
+  it('is told of though its session was paused already, and though another agent of it waits', async () => {
+    const receiver = await receive();
+    const { channel } = await createChannel(receiver.url);
+    const [first, second] = [newAgent(), newAgent()];
+    const rule = { name: 'Waits', type: 'hitl_required', channel_ids: [channel.channel_id] };
+    for (const agent_id of [first, second])
+      await gateway.operator('POST', '/v1/alert-rules', { ...rule, agent_id });
+    const sessionId = `of-${first}`;
+    await send(sessionId, first);
+    await gateway.operator('POST', `/v1/sessions/${sessionId}/pause`, { reason: 'to look' });
+    await send(sessionId, first, { hitl_required: true });
+    await receiver.arrived(1);
+    await send(sessionId, second, { hitl_required: true });
+    await receiver.arrived(2);
+    await gateway.operator('POST', `/v1/sessions/${sessionId}/resume`, {});
+    const all = (await receiver.arrived(4)).map(parsed);
+    expect(all.map(({ phase, agent_id, session_id }) => [phase, agent_id, session_id])).toEqual([
+      ['firing', first, sessionId],
+      ['firing', second, sessionId],
+      ['recovered', first, sessionId],
+      ['recovered', second, sessionId],
+    ]);
+  });
+
+  it('in a session that an operator paused is told of once, and of the end, though the gateway is killed', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'observatory-waits-'));
+    cleanUp.push(() => rmSync(dataDir, { recursive: true, force: true }));
+    const receiver = await receive();
+    const first = await startGateway({ dataDir });
+    const { channel } = await createChannel(receiver.url, {}, first);
+    await watchWaits(channel.channel_id, first);
+    await send('waits', 'clerk', {}, first);
+    await first.operator('POST', '/v1/sessions/waits/pause', { reason: 'to look' });
+    // More than are looked at of what a session holds.
+    for (let n = 0; n < 25; n += 1) await send('waits', 'planner', {}, first);
+    await send('waits', 'clerk', { hitl_required: true }, first);
+    await receiver.arrived(1);
+    await delivery((one) => one.state === 'delivered', first);
+    await first.kill();
+
+    const second = await startGateway({ dataDir });
+    cleanUp.push(() => second.stop());
+    await second.operator('POST', '/v1/sessions/waits/resume', {});
+    const all = (await receiver.arrived(2)).map(parsed);
+    expect(all.map(({ phase, agent_id }) => [phase, agent_id])).toEqual([
+      ['firing', 'clerk'],
+      ['recovered', 'clerk'],
+    ]);
+  });
+
   it.each([
     ['and waited when the gateway was killed', []],
     ['in a session of several, and waited when the gateway was killed,', ['planner']],

@@ -10,7 +10,7 @@ import {
 } from '#contracts';
 import type { AlertEvent } from '#domain/alerts';
 import { buildDecisionLog, buildSessionView } from '#testing';
-import type { FakeTime } from '../hitl/desk-harness.js';
+import { FakeTime } from '../hitl/desk-harness.js';
 import type { AlertsArea } from './alerts.area.js';
 import {
   ADMIN,
@@ -244,6 +244,7 @@ describe('after a restart', () => {
     state: 'paused',
     operator_id: 'system',
     reason: 'hitl_required',
+    held_count: 1,
   };
   const firingAgents = ({ rules }: AlertsArea) =>
     rules.list('default').flatMap(({ firing }) => firing.map(({ agent_id }) => agent_id));
@@ -342,6 +343,53 @@ describe('after a restart', () => {
     await settle();
     expect(next.sent).toEqual([]);
     expect(next.area.rules.list('default')[1]?.firing).toEqual([]);
+  });
+
+  it('a thousand loops that were told in one second are not told again', async () => {
+    const first = await startAlerts();
+    const { channel } = await first.area.channels.create(ADMIN, WEBHOOK);
+    const patch = { channel_ids: [channel.channel_id], cooldown_s: 0 };
+    await first.area.rules.update(ADMIN, 'default_entropy_loop', patch);
+    const views = Array.from({ length: 1_000 }, (_, n) => ({
+      ...looping(first.time, `s${n}`),
+      agent_id: `a${n}`,
+    }));
+    for (const view of views) first.area.monitor.note(loop(view));
+    await settle();
+    expect(first.store.rows.size).toBe(1_000);
+
+    const next = await startAlerts({ store: first.store, time: first.time, sessions: views });
+    await settle();
+    expect(next.store.rows.size).toBe(1_000);
+  });
+
+  it('an alert that was told while the clock was ahead does not fire once more when it is over', async () => {
+    const ahead = new FakeTime();
+    await ahead.pass(3_600_000);
+    const first = await startAlerts({ time: ahead });
+    const { channel } = await first.area.channels.create(ADMIN, WEBHOOK);
+    const patch = { channel_ids: [channel.channel_id], cooldown_s: 0 };
+    await first.area.rules.update(ADMIN, 'default_entropy_loop', patch);
+    const view = looping(ahead, 's1');
+    first.area.monitor.note(loop(view));
+    await ahead.pass(1_000);
+    await first.area.stop();
+
+    const { store } = first;
+    const time = new FakeTime();
+    const next = await startAlerts({ store, time, sessions: [view] });
+    next.area.noteSessionEnded(sessionKey('default', 's1'), view);
+    await settle();
+    await time.pass(1_000);
+    await next.area.stop();
+    const phases = () => [...store.rows.values()].map(({ notice }) => notice.phase);
+    expect(phases()).toEqual(['firing', 'recovered']);
+
+    const third = await startAlerts({ store, time });
+    expect(third.area.rules.list('default')[1]?.firing).toEqual([]);
+    await time.pass(2_000);
+    await settle();
+    expect(phases()).toEqual(['firing', 'recovered']);
   });
 
   it('what is on disk for one of two channels only is told again: the other has heard nothing', async () => {

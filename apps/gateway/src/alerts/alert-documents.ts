@@ -13,7 +13,7 @@ import type { Clock } from '#kernel';
 import { type ChannelRecord, channelRecordSchema } from './channel-record.js';
 
 const ruleSettingsSchema = alertRuleSchema.omit({ firing: true });
-const firingSchema = z.array(
+const statesSchema = z.array(
   z.object({
     agent_id: z.string(),
     since_ms: z.number(),
@@ -36,8 +36,15 @@ const firingSchema = z.array(
   }),
 );
 
+const firingSchema = z.union([
+  z.object({ as_of_seq: z.number(), states: statesSchema }),
+  // As it was written before clocks that are set back were reckoned with.
+  statesSchema.transform((states) => ({ as_of_seq: null, states })),
+]);
+
 const SEEDED = 'seeded';
 const FIRING_PREFIX = 'firing:';
+const NOTHING_FIRES = { as_of_seq: null, states: [] };
 
 export interface AlertDocumentsOptions {
   store: Pick<ProxyStore, 'documents' | 'saveDocument' | 'deleteDocument'>;
@@ -67,9 +74,9 @@ export class AlertDocuments {
       const tenant = this.#tenant(tenant_id);
       if (id === SEEDED) tenant.isSeeded = true;
       else if (id.startsWith(FIRING_PREFIX)) {
-        const states = firingSchema.safeParse(body).data ?? [];
+        const { states, as_of_seq: asOfSeq } = firingSchema.safeParse(body).data ?? NOTHING_FIRES;
         const ruleId = id.slice(FIRING_PREFIX.length);
-        this.#firing.push({ tenantId: tenant_id, ruleId, states, asOfMs: updated_at_ms });
+        this.#firing.push({ tenantId: tenant_id, ruleId, states, asOfSeq, asOfMs: updated_at_ms });
       } else {
         const rule = ruleSettingsSchema.safeParse(body).data;
         if (rule === undefined) onUnusable('alert_rule', id);
@@ -139,9 +146,10 @@ export class AlertDocuments {
   }
 
   /** Of a rule that is gone meanwhile, nothing is kept. */
-  async saveFiring({ tenantId, ruleId, states, asOfMs }: KeptFiring): Promise<void> {
+  async saveFiring({ tenantId, ruleId, states, asOfSeq, asOfMs }: KeptFiring): Promise<void> {
     if (this.rule(tenantId, ruleId) === undefined) return;
-    await this.#save(tenantId, 'alert_rule', FIRING_PREFIX + ruleId, states, asOfMs);
+    const body = { as_of_seq: asOfSeq, states };
+    await this.#save(tenantId, 'alert_rule', FIRING_PREFIX + ruleId, body, asOfMs);
   }
 
   async #seed(tenantId: string): Promise<void> {

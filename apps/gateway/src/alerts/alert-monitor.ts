@@ -8,6 +8,7 @@ import {
   AlertRules,
   type DueNotice,
   firingAfter,
+  type KeptFiring,
   noticeOf,
   type StoredNotice,
 } from '#domain/alerts';
@@ -28,6 +29,8 @@ export interface AlertMonitorOptions {
   timer: Timer;
   publicUrl: string | null;
   deliver(notice: AlertNotice, channelId: string): void;
+  /** Of the delivery that was stored last; 0: none by this process. */
+  lastSeq(): number;
   /** Rules, by `ruleKey`, some of whose notices are not on disk yet. */
   unwrittenRules(): ReadonlySet<string>;
   telemetry: AlertTelemetry;
@@ -36,6 +39,8 @@ export interface AlertMonitorOptions {
 export class AlertMonitor {
   readonly #options: AlertMonitorOptions;
   readonly #rules: AlertRules;
+  /** Of the delivery that an earlier process stored last. */
+  #foundSeq = 0;
   #saving: Promise<void> = Promise.resolve();
   #cancelTick: () => void = () => {};
   #isStopped = false;
@@ -60,15 +65,23 @@ export class AlertMonitor {
   }
 
   /**
-   * Brings back what was firing and begins to look at the time.
-   * @param latest notices on disk, those at least of which the last process may not have kept that they were told
+   * What was firing when the last process ended.
+   * @param latest notices on disk, those at least of which it may not have kept that they were told
    */
-  start(latest: readonly StoredNotice[]): void {
+  firingBefore(latest: readonly StoredNotice[]): KeptFiring[] {
     const { documents } = this.#options;
     const kept = documents.loadedFiring();
+    for (const { seq } of latest) this.#foundSeq = Math.max(this.#foundSeq, seq);
+    for (const { asOfSeq } of kept) this.#foundSeq = Math.max(this.#foundSeq, asOfSeq ?? 0);
     const channelsOf = (tenantId: string, ruleId: string) =>
       documents.rule(tenantId, ruleId)?.channel_ids ?? [];
-    for (const firing of firingAfter(kept, latest, channelsOf)) {
+    return firingAfter(kept, latest, channelsOf);
+  }
+
+  /** Brings back what was firing and begins to look at the time. */
+  start(before: readonly KeptFiring[]): void {
+    const kept = this.#options.documents.loadedFiring();
+    for (const firing of before) {
       const { tenantId, ruleId, states } = firing;
       this.#rules.restore(tenantId, ruleId, states);
       if (!kept.includes(firing)) this.#rules.markChanged(tenantId, ruleId);
@@ -122,8 +135,9 @@ export class AlertMonitor {
    * notice itself is: the other way round, a crash between them would lose it.
    */
   #saveChanged(): void {
-    const { documents, telemetry, unwrittenRules, clock } = this.#options;
+    const { documents, telemetry, unwrittenRules, lastSeq, clock } = this.#options;
     const unwritten = unwrittenRules();
+    const asOfSeq = Math.max(this.#foundSeq, lastSeq());
     const asOfMs = clock.nowMs();
     for (const { tenantId, ruleId } of this.#rules.takeChanged()) {
       if (unwritten.has(ruleKey(tenantId, ruleId))) {
@@ -132,7 +146,7 @@ export class AlertMonitor {
       }
       const states = this.#rules.states(tenantId, ruleId);
       this.#saving = this.#saving
-        .then(() => documents.saveFiring({ tenantId, ruleId, states, asOfMs }))
+        .then(() => documents.saveFiring({ tenantId, ruleId, states, asOfSeq, asOfMs }))
         .catch((error: unknown) => telemetry.storeFailed('firing', error));
     }
   }

@@ -42,7 +42,7 @@ export class AlertTelemetry {
     });
     this.#bounds = new Counter({
       name: `${METRIC_PREFIX}alert_bounds_reached_total`,
-      help: 'Bounds reached: agents or subjects of rules that were forgotten, deliveries of a full channel.',
+      help: 'Bounds reached: agents or subjects of rules that were forgotten, agents of one session that asked for a person, deliveries of a full channel.',
       labelNames: ['bound'],
       registers,
     });
@@ -94,7 +94,7 @@ export class AlertTelemetry {
     );
   }
 
-  boundReached(bound: 'agents' | 'subjects' | 'channel_queue'): void {
+  boundReached(bound: 'agents' | 'subjects' | 'askers' | 'channel_queue'): void {
     this.#bounds.inc({ bound });
   }
 

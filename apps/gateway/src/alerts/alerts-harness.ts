@@ -56,9 +56,11 @@ export class MemoryAlertStore {
     const row = this.rows.get(deliveryId);
     return row?.notice.tenant_id === tenantId ? structuredClone(row) : null;
   }
-  async deliveries({ tenant_id }: { tenant_id: string }) {
-    const items = [...this.rows.values()].filter(({ notice }) => notice.tenant_id === tenant_id).reverse();
-    return { items: structuredClone(items), next_cursor: null };
+  async deliveries({ tenant_id, limit, cursor }: { tenant_id: string; limit: number; cursor?: string }) {
+    const all = [...this.rows.values()].filter(({ notice }) => notice.tenant_id === tenant_id).reverse();
+    const from = Number(cursor ?? 0);
+    const next_cursor = from + limit < all.length ? String(from + limit) : null;
+    return { items: structuredClone(all.slice(from, from + limit)), next_cursor };
   }
   async pendingDeliveries(): Promise<AlertDelivery[]> {
     return structuredClone([...this.rows.values()].filter(({ state }) => state === 'pending'));

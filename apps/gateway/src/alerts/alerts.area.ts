@@ -19,6 +19,7 @@ import {
   splitSessionKey,
   TOPICS,
 } from '#contracts';
+import type { KeptFiring } from '#domain/alerts';
 import { ChangeQueue, type Clock, type IdSource } from '#kernel';
 import { SettingsAudit } from '../auth/settings-audit.js';
 import type { SessionRegistry } from '../decision-log/session-registry.js';
@@ -31,14 +32,16 @@ import { CHANNEL_GONE, ChannelDesk, SEALED_WITH_ANOTHER_KEY } from './channel-de
 import { openChannel } from './channel-record.js';
 import { ChannelSender } from './channel-sender.js';
 import { DeliveryQueue } from './delivery-queue.js';
-import { findAskers, PersonWaits, waitsForPerson } from './person-waits.js';
+import { type Askers, addTold, findAskers, isHeld, PersonWaits, waitsForPerson } from './person-waits.js';
 import { RuleDesk } from './rule-desk.js';
 
 /** An incident this young at start may have been stored without a word to anybody: it is told, unless a notice says that it was. */
 const UNTOLD_INCIDENT_MS_MAX = 10 * 60_000;
 const SNAPSHOT_COUNT = 50;
-/** Of each tenant, looked at on start: far more than are sent in the second by which it is kept late that they were. */
-const LATEST_NOTICE_COUNT = 500;
+/** Of each tenant, looked at on start: far longer than the second by which it is kept late that they were sent. */
+const LATEST_NOTICES_MS = 10_000;
+const LATEST_NOTICES_PAGE = 500;
+const LATEST_NOTICES_MAX = 10_000;
 
 export interface AlertsDependencies {
   clock: Clock;
@@ -83,13 +86,14 @@ export class AlertsArea {
   readonly #audit: SettingsAudit;
   readonly #telemetry: AlertTelemetry;
   readonly #parts: AlertsDependencies;
-  readonly #personWaits = new PersonWaits();
+  readonly #personWaits: PersonWaits;
 
   constructor(parts: AlertsDependencies) {
     this.#parts = parts;
     const { clock, ids, timer, live, box, proxyStore, publicUrl } = parts;
     const telemetry = new AlertTelemetry(parts.logger, parts.metrics, () => this.#queue.pendingCount);
     this.#telemetry = telemetry;
+    this.#personWaits = new PersonWaits(() => telemetry.boundReached('askers'));
     const documents = new AlertDocuments({
       store: proxyStore,
       clock,
@@ -115,6 +119,7 @@ export class AlertsArea {
     });
     const deliver = this.#queue.enqueue.bind(this.#queue);
     const unwrittenRules = () => this.#queue.unwrittenRules();
+    const lastSeq = () => this.#queue.lastSeq;
     this.monitor = new AlertMonitor({
       documents,
       clock,
@@ -122,6 +127,7 @@ export class AlertsArea {
       timer,
       publicUrl,
       deliver,
+      lastSeq,
       unwrittenRules,
       telemetry,
     });
@@ -152,21 +158,30 @@ export class AlertsArea {
     hub.provideSnapshot(TOPICS.deliveries, async (tenantId) => {
       return (await this.deliveries({ tenant_id: tenantId, limit: SNAPSHOT_COUNT })).items;
     });
-    const askers = await this.#findAskers([...known.paused()].filter(isWait).map(([key]) => key));
+    const askers = await this.#findAskers([...known.paused()].filter(holdsSome).map(([key]) => key));
     const untold = await this.#primeIncidents();
     // Before anything new is queued, which would be found pending and carried twice.
     await this.#queue.resume();
-    const latest = await this.#latestNotices();
+    const before = this.monitor.firingBefore(await this.#latestNotices());
     for (const [key, view] of known.sessions.entries())
       this.monitor.prime({ ...sessionFact(key, view), kind: 'step', ended: view.ended });
-    for (const [key, control] of [...known.paused()].filter(isWait).sort(bySince)) {
-      const agentId = askers.get(key) ?? known.sessions.peek(key)?.agent_id;
-      if (agentId !== undefined && this.#personWaits.begin(key, agentId))
-        this.monitor.prime(personFact(key, agentId, true, control.since_ms ?? this.#parts.clock.nowMs()));
-    }
+    this.#primeWaits(known, askers, before);
     watch();
-    this.monitor.start(latest);
+    this.monitor.start(before);
     for (const event of untold) this.monitor.note(event);
+  }
+
+  #primeWaits({ sessions, paused }: KnownSessions, askers: Askers, before: readonly KeptFiring[]): void {
+    const held = new Map([...paused()].filter(([, control]) => isHeld(control)).sort(bySince));
+    for (const { tenantId, ruleId, states } of before)
+      if (this.#documents.rule(tenantId, ruleId)?.type === 'hitl_required')
+        addTold(askers, held, tenantId, states);
+    for (const [key, control] of held) {
+      const seenLast = waitsForPerson(control) ? sessions.peek(key)?.agent_id : undefined;
+      for (const agentId of askers.get(key) ?? (seenLast === undefined ? [] : [seenLast]))
+        if (this.#personWaits.begin(key, agentId))
+          this.monitor.prime(personFact(key, agentId, true, control.since_ms ?? this.#parts.clock.nowMs()));
+    }
   }
 
   /** The queue first: that somebody was told is kept of what it has written. */
@@ -196,8 +211,7 @@ export class AlertsArea {
 
   /** A session's control may have changed: somebody came, or its pause is over. */
   noteControl(key: SessionKey, control: ControlView): void {
-    const agentId = this.#personWaits.noteControl(key, control);
-    if (agentId !== null) this.#notePerson(key, agentId, false);
+    for (const agentId of this.#personWaits.noteControl(key, control)) this.#notePerson(key, agentId, false);
   }
 
   /** An operator or the policy ended the session: it is in no loop any more. */
@@ -232,9 +246,9 @@ export class AlertsArea {
     this.monitor.note(personFact(key, agentId, awaited, this.#parts.clock.nowMs()));
   }
 
-  async #findAskers(waiting: readonly SessionKey[]): Promise<ReadonlyMap<SessionKey, string>> {
+  async #findAskers(held: readonly SessionKey[]): Promise<Askers> {
     try {
-      return await findAskers(this.#parts.store, waiting);
+      return await findAskers(this.#parts.store, held);
     } catch (error) {
       this.#telemetry.storeFailed('askers', error);
       return new Map();
@@ -245,10 +259,23 @@ export class AlertsArea {
     const latest: AlertDelivery[] = [];
     try {
       for (const tenant_id of this.#documents.tenantsWithChannels())
-        latest.push(...(await this.deliveries({ tenant_id, limit: LATEST_NOTICE_COUNT })).items);
+        latest.push(...(await this.#latestNoticesOf(tenant_id)));
     } catch (error) {
       this.#telemetry.storeFailed('delivery', error);
     }
+    return latest;
+  }
+
+  async #latestNoticesOf(tenant_id: string): Promise<AlertDelivery[]> {
+    const latest: AlertDelivery[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await this.deliveries({ tenant_id, limit: LATEST_NOTICES_PAGE, cursor });
+      latest.push(...page.items);
+      cursor = page.next_cursor ?? undefined;
+      const spanMs = (latest[0]?.created_at_ms ?? 0) - (latest.at(-1)?.created_at_ms ?? 0);
+      if (spanMs > LATEST_NOTICES_MS) break;
+    } while (cursor !== undefined && latest.length < LATEST_NOTICES_MAX);
     return latest;
   }
 
@@ -290,5 +317,6 @@ function personFact(key: SessionKey, agent_id: string, awaited: boolean, at_ms: 
 
 type Paused = readonly [SessionKey, ControlView];
 
-const isWait = ([, control]: Paused): boolean => waitsForPerson(control);
+/** One that holds no message holds none that asks. */
+const holdsSome = ([, control]: Paused): boolean => isHeld(control) && control.held_count > 0;
 const bySince = ([, one]: Paused, [, other]: Paused): number => (one.since_ms ?? 0) - (other.since_ms ?? 0);

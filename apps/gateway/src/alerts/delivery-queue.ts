@@ -56,6 +56,7 @@ export class DeliveryQueue {
   readonly #writer: DeliveryWriter;
   readonly #running = new Set<Promise<void>>();
   #wake: { atMs: number; cancel: () => void } | null = null;
+  #lastSeq = 0;
   #isStopped = false;
 
   constructor(options: DeliveryQueueOptions) {
@@ -70,6 +71,11 @@ export class DeliveryQueue {
     let count = 0;
     for (const lane of this.#lanes.values()) count += lane.entries.size;
     return count;
+  }
+
+  /** Of the delivery that was stored last; 0: none was. */
+  get lastSeq(): number {
+    return this.#lastSeq;
   }
 
   /** Goes on with what an earlier process left. Rejects as the store does. */
@@ -229,7 +235,8 @@ export class DeliveryQueue {
     await this.#writer.write(entry);
   }
 
-  #noteWritten({ delivery: { delivery_id, channel_id, state } }: Entry): void {
+  #noteWritten({ delivery: { delivery_id, channel_id, state, seq } }: Entry): void {
+    this.#lastSeq = Math.max(this.#lastSeq, seq);
     const lane = this.#lanes.get(channel_id);
     if (state !== 'pending' && lane !== undefined) {
       lane.entries.delete(delivery_id);

@@ -288,6 +288,16 @@ describe('a hitl_required rule', () => {
     expect(rules.observe(person(6_000, false, 's2'))).toEqual([]);
   });
 
+  it('is quiet for no longer than its cooldown though the clock was ahead at its last notice, and is set back', () => {
+    const { rules } = watch(rule('hitl_required', { cooldown_s: 300, repeat_s: 3_600 }));
+    rules.observe(person(60 * MINUTE, true));
+    expect(rules.tick(T0)).toEqual([]);
+    expect(rules.observe(person(1_000, true, 's2'))).toEqual([]);
+    expect(phases(rules.tick(T0 + 5 * MINUTE))).toEqual(['firing']);
+    expect(rules.tick(T0 + 60 * MINUTE)).toEqual([]);
+    expect(phases(rules.tick(T0 + 65 * MINUTE))).toEqual(['repeat']);
+  });
+
   it('tells together of sessions that begin to wait while it is quiet, and never of one that is over by then', () => {
     const { rules } = watch(rule('hitl_required', { cooldown_s: 300 }));
     rules.observe(person(0, true));

@@ -11,12 +11,14 @@ export interface KeptFiring {
   tenantId: string;
   ruleId: string;
   states: readonly FiringState[];
+  /** It knows of every notice stored up to this delivery: a clock may be set back. Null: kept before this was, see `asOfMs`. */
+  asOfSeq: number | null;
   /** It knows of every notice before this moment; epoch ms. */
   asOfMs: number;
 }
 
 /** As it is on disk, once for each of its channels. */
-export type StoredNotice = Pick<AlertDelivery, 'notice' | 'channel_id' | 'created_at_ms'>;
+export type StoredNotice = Pick<AlertDelivery, 'notice' | 'channel_id' | 'created_at_ms' | 'seq'>;
 
 /**
  * @param stored of each tenant, newest first
@@ -29,29 +31,33 @@ export function firingAfter(
   channelsOf: (tenantId: string, ruleId: string) => readonly string[],
 ): KeptFiring[] {
   const rules = new Map(kept.map((one) => [keyOf(one.tenantId, one.ruleId), one]));
-  for (const { notice, createdMs, channelIds } of noticesOf(stored)) {
+  for (const { notice, seq, createdMs, channelIds } of noticesOf(stored)) {
     const { tenant_id: tenantId, rule_id: ruleId } = notice;
     if (ruleId === null || !channelsOf(tenantId, ruleId).every((id) => channelIds.has(id))) continue;
     const key = keyOf(tenantId, ruleId);
-    const { states, asOfMs } = rules.get(key) ?? { states: [], asOfMs: Number.NEGATIVE_INFINITY };
-    if (createdMs < asOfMs) continue;
+    const one = rules.get(key) ?? { tenantId, ruleId, states: [], ...KNOWS_OF_NONE };
+    const { states, asOfSeq, asOfMs } = one;
+    if (asOfSeq === null ? createdMs < asOfMs : seq <= asOfSeq) continue;
     const known = states.find(({ agent_id }) => agent_id === notice.agent_id);
-    const others = states.filter((one) => one !== known);
+    const others = states.filter((state) => state !== known);
     const now = notice.phase === 'recovered' ? [] : [stateAfter(known, notice)];
-    rules.set(key, { tenantId, ruleId, states: [...others, ...now], asOfMs });
+    rules.set(key, { ...one, states: [...others, ...now] });
   }
   return [...rules.values()];
 }
+
+const KNOWS_OF_NONE = { asOfSeq: null, asOfMs: Number.NEGATIVE_INFINITY };
 
 const keyOf = (tenantId: string, ruleId: string): string => `${tenantId}\0${ruleId}`;
 
 /** Oldest first, each once: those of one millisecond, as one batch of steps makes them, in the order they were stored in. */
 function noticesOf(stored: readonly StoredNotice[]) {
-  const notices = new Map<string, { notice: AlertNotice; createdMs: number; channelIds: Set<string> }>();
-  for (const { notice, channel_id, created_at_ms } of stored.toReversed()) {
+  type Stored = { notice: AlertNotice; seq: number; createdMs: number; channelIds: Set<string> };
+  const notices = new Map<string, Stored>();
+  for (const { notice, channel_id, seq, created_at_ms: createdMs } of stored.toReversed()) {
     const known = notices.get(notice.notice_id);
     if (known === undefined)
-      notices.set(notice.notice_id, { notice, createdMs: created_at_ms, channelIds: new Set([channel_id]) });
+      notices.set(notice.notice_id, { notice, seq, createdMs, channelIds: new Set([channel_id]) });
     else known.channelIds.add(channel_id);
   }
   return [...notices.values()].sort((a, b) => a.createdMs - b.createdMs);

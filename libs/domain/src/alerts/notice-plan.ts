@@ -59,7 +59,7 @@ export function planNotice(
     const quiet = { ...QUIET, lastNoticeMs: state.lastNoticeMs };
     return { state: quiet, say: isWorthSaying ? 'recovered' : null };
   }
-  const firing = state.sinceMs === null ? { ...state, sinceMs: nowMs, noticeCount: 0 } : state;
+  const firing = firingAt(nowMs, state);
   const sinceNoticeMs = firing.lastNoticeMs === null ? Number.POSITIVE_INFINITY : nowMs - firing.lastNoticeMs;
   const isCooling = sinceNoticeMs < timing.cooldown_s * 1_000;
   if (isMuted || isCooling) return { state: firing, say: null };
@@ -71,6 +71,13 @@ export function planNotice(
   if (timing.repeat_s === null || sinceNoticeMs < timing.repeat_s * 1_000)
     return { state: firing, say: null };
   return { state: told, say: 'repeat' };
+}
+
+/** As it fires from now on. A notice of a time to come was stamped before the clock was set back: it counts as one of now. */
+function firingAt(nowMs: number, state: Readonly<SubjectState>): Readonly<SubjectState> {
+  const begun = state.sinceMs === null ? { ...state, sinceMs: nowMs, noticeCount: 0 } : state;
+  const isOfTimeToCome = begun.lastNoticeMs !== null && begun.lastNoticeMs > nowMs;
+  return isOfTimeToCome ? { ...begun, lastNoticeMs: nowMs } : begun;
 }
 
 /** True when nothing would be lost by forgetting it. */
