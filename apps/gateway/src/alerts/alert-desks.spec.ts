@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
+  type AlertType,
   alertChannelBodySchema,
   alertRuleBodySchema,
   type ControlView,
   type Incident,
   type SessionView,
+  type StoredDocument,
   type StoredStep,
   sessionKey,
 } from '#contracts';
@@ -60,6 +62,40 @@ describe('the rules of a tenant that changed none', () => {
     expect(next.area.rules.list('default')).toEqual([]);
     expect(next.area.rules.list('other')).toHaveLength(4);
     expect(made).toMatchObject({ type: 'budget', cooldown_s: 300, firing: [] });
+  });
+});
+
+describe('the rules of a tenant that changed some before waits for a person were told of', () => {
+  /** As an earlier build left it. */
+  const earlier = async (...types: AlertType[]) => {
+    const { area, store, time } = await startAlerts();
+    for (const type of types) await area.rules.create(ADMIN, alertRuleBodySchema.parse({ name: type, type }));
+    await area.rules.remove(ADMIN, 'default_hitl_required');
+    await area.rules.remove(ADMIN, 'default_kill_switch');
+    const seeded = store.docs.get('default/alert_rule/seeded') as StoredDocument;
+    store.docs.set('default/alert_rule/seeded', { ...seeded, body: {} });
+    return { store, time };
+  };
+  const idsOf = ({ rules }: AlertsArea) => rules.list('default').map(({ rule_id }) => rule_id);
+
+  it('are joined by the one for these, until it is deleted, and by none that was', async () => {
+    const { store, time } = await earlier();
+    const { area } = await startAlerts({ store, time });
+    const expected = ['default_entropy_loop', 'default_semantic_loop', 'default_hitl_required'];
+    expect(idsOf(area).toSorted()).toEqual(expected.toSorted());
+    await area.rules.update(ADMIN, 'default_entropy_loop', { enabled: false });
+    expect(idsOf((await startAlerts({ store, time })).area).toSorted()).toEqual(expected.toSorted());
+    await area.rules.remove(ADMIN, 'default_hitl_required');
+    expect(idsOf((await startAlerts({ store, time })).area)).not.toContain('default_hitl_required');
+  });
+
+  it('stay as they are where it has made one itself, also once that is deleted', async () => {
+    const { store, time } = await earlier('hitl_required');
+    const { area } = await startAlerts({ store, time });
+    expect(idsOf(area)).not.toContain('default_hitl_required');
+    const own = area.rules.list('default').find(({ type }) => type === 'hitl_required');
+    await area.rules.remove(ADMIN, own?.rule_id ?? '');
+    expect(idsOf((await startAlerts({ store, time })).area)).not.toContain('default_hitl_required');
   });
 });
 

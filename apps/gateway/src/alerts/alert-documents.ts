@@ -1,9 +1,10 @@
 /**
  * Rules and channels of every tenant, in memory as they are in the store. A tenant that never changed a rule has the
- * default ones; its first change writes them down as well, and from then on they are rules like any other.
+ * default ones; its first change writes them down as well, and from then on they are rules like any other. A default rule
+ * that came later joins them, where there is none of its type; like each of them it reaches nobody until it has a channel.
  *
  *     alert_rule / <rule_id>          settings          alert_rule / firing:<rule_id>   what fires, over a restart
- *     alert_rule / seeded             the defaults are written down; they do not come back when they are deleted
+ *     alert_rule / seeded             of which types defaults are written down; they do not come back when they are deleted
  *     alert_channel / <channel_id>    record, sealed
  */
 import { z } from 'zod';
@@ -43,6 +44,10 @@ const firingSchema = z.union([
 ]);
 
 const SEEDED = 'seeded';
+// Absent: written when there were no others.
+const seededSchema = z.object({
+  types: z.array(z.string()).default(['kill_switch', 'entropy_loop', 'semantic_loop']),
+});
 const FIRING_PREFIX = 'firing:';
 const NOTHING_FIRES = { as_of_seq: null, states: [] };
 
@@ -52,8 +57,11 @@ export interface AlertDocumentsOptions {
   onUnusable(kind: string, id: string): void;
 }
 
+const DEFAULT_RULES: readonly RuleSettings[] = defaultRules(SYSTEM_OPERATOR);
+
 interface TenantDocuments {
-  isSeeded: boolean;
+  /** Types of which the default rule is written down, or was, or was not needed. */
+  seededTypes: ReadonlySet<string>;
   rules: Map<string, RuleSettings>;
   channels: Map<string, ChannelRecord>;
 }
@@ -72,7 +80,7 @@ export class AlertDocuments {
     const { store, onUnusable } = this.#options;
     for (const { tenant_id, id, body, updated_at_ms } of await store.documents('alert_rule')) {
       const tenant = this.#tenant(tenant_id);
-      if (id === SEEDED) tenant.isSeeded = true;
+      if (id === SEEDED) tenant.seededTypes = new Set(seededSchema.parse(body).types);
       else if (id.startsWith(FIRING_PREFIX)) {
         const { states, as_of_seq: asOfSeq } = firingSchema.safeParse(body).data ?? NOTHING_FIRES;
         const ruleId = id.slice(FIRING_PREFIX.length);
@@ -93,7 +101,7 @@ export class AlertDocuments {
   /** Oldest first. */
   rules(tenantId: string): RuleSettings[] {
     const tenant = this.#tenants.get(tenantId);
-    const rules = tenant?.isSeeded ? [...tenant.rules.values()] : defaultRules(SYSTEM_OPERATOR);
+    const rules = [...(tenant?.rules.values() ?? []), ...newDefaults(tenant)];
     return rules.sort((a, b) => a.created_at_ms - b.created_at_ms);
   }
 
@@ -154,13 +162,14 @@ export class AlertDocuments {
 
   async #seed(tenantId: string): Promise<void> {
     const tenant = this.#tenant(tenantId);
-    if (tenant.isSeeded) return;
-    for (const rule of defaultRules(SYSTEM_OPERATOR)) {
+    const types = DEFAULT_RULES.map(({ type }) => type);
+    if (types.every((type) => tenant.seededTypes.has(type))) return;
+    for (const rule of newDefaults(tenant)) {
       await this.#save(tenantId, 'alert_rule', rule.rule_id, rule);
       tenant.rules.set(rule.rule_id, rule);
     }
-    await this.#save(tenantId, 'alert_rule', SEEDED, {});
-    tenant.isSeeded = true;
+    await this.#save(tenantId, 'alert_rule', SEEDED, { types });
+    tenant.seededTypes = new Set(types);
   }
 
   #save(
@@ -176,9 +185,17 @@ export class AlertDocuments {
   #tenant(tenantId: string): TenantDocuments {
     let tenant = this.#tenants.get(tenantId);
     if (tenant === undefined) {
-      tenant = { isSeeded: false, rules: new Map(), channels: new Map() };
+      tenant = { seededTypes: new Set(), rules: new Map(), channels: new Map() };
       this.#tenants.set(tenantId, tenant);
     }
     return tenant;
   }
+}
+
+/** The default rules that a tenant has though they are not written down. */
+function newDefaults(tenant: TenantDocuments | undefined): RuleSettings[] {
+  if (tenant === undefined) return [...DEFAULT_RULES];
+  const present = new Set<string>(tenant.seededTypes);
+  for (const { type } of tenant.rules.values()) present.add(type);
+  return DEFAULT_RULES.filter(({ type }) => !present.has(type));
 }

@@ -30,7 +30,9 @@ export const ALERT_ROUTES: readonly Route[] = [
     tag: 'Alerts',
     summary: 'List alert rules',
     description:
-      'With what is firing now. A tenant that never changed a rule has three, without a channel: for the kill switch, for loops and for semantic loops.',
+      'With what is firing now. A tenant that never changed a rule has four, without a channel: for the kill switch, for loops, ' +
+      'for semantic loops and for agents that wait for a person. A default rule that a later version brings joins the rules of ' +
+      'a tenant that has none of its type, without a channel as well.',
     caller: 'observe',
     answers: { 200: { description: 'Oldest first.', schema: pages.alertRules } },
   },
