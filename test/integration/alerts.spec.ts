@@ -354,6 +354,78 @@ describe('an agent that asks for a person', () => {
     ]);
   });
 
+  it('and dies in its wait, while one operator resumes and another terminates, is told of once, and so is the end', async () => {
+    const receiver = await receive();
+    const { channel } = await createChannel(receiver.url);
+    await watchWaits(channel.channel_id);
+    const as = async (operator: string, sessionId: string, command: string) => {
+      const headers = {
+        authorization: `Bearer ${gateway.operatorToken}`,
+        'x-observatory-operator-id': operator,
+        'content-type': 'application/json',
+      };
+      const url = `${gateway.url}/v1/sessions/${sessionId}/${command}`;
+      const answer = await fetch(url, { method: 'POST', headers, body: '{"reason":"it asks too much"}' });
+      return answer.json() as Promise<any>;
+    };
+    const hanging = async () =>
+      /^observatory_hitl_polls_hanging (\d+)$/m.exec(
+        await (await fetch(`${gateway.url}/metrics`)).text(),
+      )?.[1];
+    const sessionIds: string[] = [];
+    for (const commands of [
+      ['resume', 'terminate'],
+      ['terminate', 'resume'],
+    ]) {
+      const agentId = newAgent();
+      const sessionId = `torn-${agentId}`;
+      sessionIds.push(sessionId);
+      await send(sessionId, agentId, { hitl_required: true });
+      const life = new AbortController();
+      const wait = fetch(`${gateway.url}/v1/sessions/${sessionId}/control?wait_s=55&after=1`, {
+        headers: { authorization: `Bearer ${gateway.agentKey}` },
+        signal: life.signal,
+      }).catch(() => 'dead');
+      await expect.poll(hanging).toBe('1');
+      life.abort();
+      const answers = await Promise.all(
+        commands.map((command) => as(command === 'resume' ? 'ada' : 'bob', sessionId, command)),
+      );
+      expect(await wait).toBe('dead');
+      await expect.poll(hanging).toBe('0');
+      // Whichever came first, its agent is stopped, and what it asked with was let go once.
+      const resumed = answers[commands.indexOf('resume')];
+      const isResumedFirst = resumed.status === 'ok';
+      expect(resumed).toMatchObject(
+        isResumedFirst ? { status: 'ok', flushed_count: 1 } : { reason: 'session_terminated' },
+      );
+      expect(answers[commands.indexOf('terminate')]).toEqual({ status: 'ok' });
+      const { body } = await gateway.operator('GET', `/v1/sessions/${sessionId}`);
+      expect(body).toMatchObject({ step_count: 1, control: { state: 'terminated', held_count: 0 } });
+      const { items } = (await gateway.operator('GET', `/v1/audit?session_id=${sessionId}`)).body;
+      const acts = items.toReversed().filter(({ operator_id }: any) => operator_id !== 'system');
+      expect(acts.map((one: any) => [one.operator_id, one.outcome, one.after_state])).toEqual(
+        isResumedFirst
+          ? [
+              ['ada', 'ok', 'active'],
+              ['bob', 'ok', 'terminated'],
+            ]
+          : [
+              ['bob', 'ok', 'terminated'],
+              ['ada', 'session_terminated', 'terminated'],
+            ],
+      );
+    }
+    expect((await gateway.operator('GET', '/v1/audit/verify')).body).toMatchObject({ ok: true });
+    // Each notice is queued in the turn of what it tells of: none can come behind these.
+    await receiver.arrived(4);
+    const { items } = (await gateway.operator('GET', '/v1/alert-deliveries')).body;
+    const told = items.filter((one: any) => one.channel_id === channel.channel_id);
+    expect(told.map(({ notice }: any) => `${notice.phase} ${notice.session_id}`).toSorted()).toEqual(
+      ['firing', 'recovered'].flatMap((phase) => sessionIds.map((id) => `${phase} ${id}`)).toSorted(),
+    );
+  });
+
   it('in a session that an operator paused is told of once, and of the end, though the gateway is killed', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'observatory-waits-'));
     cleanUp.push(() => rmSync(dataDir, { recursive: true, force: true }));
