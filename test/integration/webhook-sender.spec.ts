@@ -160,9 +160,29 @@ describe('a failure', () => {
     expect(await send(outside.url)).toMatchObject({ ok: false, retryable, reason: `it answers ${code}` });
   });
 
-  it('passes on how long the receiver wants to rest', async () => {
-    outside.answer = status(503, { 'retry-after': '120' });
-    expect(await send(outside.url)).toMatchObject({ retryAfterMs: 120_000 });
+  it.each([
+    ['in seconds', { 'retry-after': '120' }, 120_000],
+    ['in more seconds than anybody waits', { 'retry-after': '99999999' }, 99_999_999_000],
+    [
+      'as a date by its own clock',
+      {
+        date: 'Thu, 15 Jan 2026 12:00:00 GMT',
+        'retry-after': 'Thu, 15 Jan 2026 12:02:00 GMT',
+      },
+      120_000,
+    ],
+    [
+      'as a date that is past',
+      {
+        date: 'Thu, 15 Jan 2026 12:00:00 GMT',
+        'retry-after': 'Thu, 15 Jan 2026 11:00:00 GMT',
+      },
+      0,
+    ],
+    ['in words that are none of these', { 'retry-after': 'in 2 minutes' }, null],
+  ])('passes on how long the receiver wants to rest, %s', async (_, headers, retryAfterMs) => {
+    outside.answer = status(503, headers);
+    expect(await send(outside.url)).toMatchObject({ retryAfterMs });
   });
 
   it('to answer ends after the time given', async () => {

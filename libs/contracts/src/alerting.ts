@@ -134,7 +134,7 @@ export const alertChannelSchema = z.object({
   target: z.string(),
   has_secret: z.boolean(),
   allow_private: z.boolean(),
-  /** `open`: too many failures in a row; the next try is at `retry_at_ms`. */
+  /** `open`: too many failures in a row, or its receiver asked for a rest; the next try is at `retry_at_ms`. */
   circuit: z.object({ state: z.enum(['closed', 'open']), retry_at_ms: z.number().nullable() }),
   created_at_ms: z.number(),
   updated_by: z.string(),

@@ -37,7 +37,7 @@ export class AlertTelemetry {
     });
     this.#circuits = new Counter({
       name: `${METRIC_PREFIX}alert_circuits_opened_total`,
-      help: 'Channels that were given a rest after failures in a row.',
+      help: 'Channels that were given a rest: after failures in a row, or because the receiver asked for one.',
       registers,
     });
     this.#bounds = new Counter({

@@ -313,6 +313,26 @@ describe('a channel that fails', () => {
     expect(alerts.area.channels.list('default')[0]?.circuit.state).toBe('closed');
   });
 
+  it('that takes one message a second and says so is sent all of a burst at about that pace', async () => {
+    const alerts = await withChannel();
+    let takesFromMs = 0;
+    alerts.script.answer = async () => {
+      const nowMs = alerts.time.nowMs();
+      if (nowMs < takesFromMs)
+        return { ...failed('it answers 429'), retryAfterMs: takesFromMs - nowMs } as SendOutcome;
+      takesFromMs = nowMs + 1_000;
+      return { ok: true };
+    };
+    for (let n = 0; n < 60; n += 1) fire(alerts, `agent-${n}`);
+    await settle();
+    for (let second = 0; second < 90; second += 1) {
+      await alerts.time.pass(1_000);
+      await settle();
+    }
+    expect(alerts.states().filter((state) => state === 'delivered')).toHaveLength(60);
+    expect(alerts.area.channels.list('default')[0]?.circuit.state).toBe('closed');
+  });
+
   it('does not hold up another', async () => {
     const alerts = await withChannel();
     await fillUp(alerts);

@@ -265,7 +265,7 @@ export class DeliveryQueue {
       return this.#finish(delivery, 'dead', outcome.reason);
     }
     telemetry.attempted(delivery, channel.kind, 'failed');
-    this.#noteFailure(lane, delivery.channel_id, nowMs);
+    this.#noteFailure(lane, delivery.channel_id, nowMs, outcome.retryAfterMs);
     const delayMs = retryDelayMs(delivery.attempt_count, random(), outcome.retryAfterMs);
     const isTooOld = nowMs - entry.sinceMs >= DELIVERY_AGE_MS_MAX;
     if (delayMs === null || isTooOld) return this.#finish(delivery, 'dead', outcome.reason);
@@ -273,9 +273,9 @@ export class DeliveryQueue {
     delivery.next_attempt_at_ms = entry.dueMs;
   }
 
-  #noteFailure(lane: DeliveryLane, channelId: string, nowMs: number): void {
+  #noteFailure(lane: DeliveryLane, channelId: string, nowMs: number, restMs: number | null): void {
     const before = lane.circuit.retryAtMs;
-    lane.circuit = afterFailure(lane.circuit, nowMs);
+    lane.circuit = afterFailure(lane.circuit, nowMs, restMs);
     const { retryAtMs } = lane.circuit;
     if (retryAtMs !== null && retryAtMs !== before)
       this.#options.telemetry.circuitOpened(channelId, retryAtMs);

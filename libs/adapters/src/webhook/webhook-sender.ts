@@ -112,13 +112,19 @@ function judge(
     return { outcome: sendFailed(reason, { retryable: false }) };
   }
   const retryable = status >= 500 || status === 408 || status === 425 || status === 429;
-  const retryAfterMs = retryable ? retryAfterOf(headers['retry-after']) : null;
+  const retryAfterMs = retryable ? retryAfterOf(headers['retry-after'], headers.date) : null;
   return { outcome: sendFailed(`it answers ${status}`, { retryable, retryAfterMs }) };
 }
 
-/** Seconds only; a date depends on two clocks. */
-function retryAfterOf(value: string | string[] | undefined): number | null {
-  return typeof value === 'string' && /^\d{1,6}$/.test(value) ? Number(value) * 1_000 : null;
+/** Seconds, or a date by the clock of whoever gives it: `date` is what that says now. */
+function retryAfterOf(
+  value: string | string[] | undefined,
+  date: string | string[] | undefined,
+): number | null {
+  if (typeof value !== 'string') return null;
+  if (/^\d{1,12}$/.test(value)) return Number(value) * 1_000;
+  const ms = Date.parse(value) - Date.parse(String(date));
+  return value.endsWith('GMT') && !Number.isNaN(ms) ? Math.max(0, ms) : null;
 }
 
 function refusedUrl(url: URL): string | null {

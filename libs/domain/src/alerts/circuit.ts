@@ -4,6 +4,8 @@
  *     closed --5 failures in a row--> open --its time is over--> one trial --success--> closed
  *                                      ^                             |
  *                                      +------ failure, waits twice as long, 15 min at most
+ *
+ * A receiver that says how long it wants to rest (`Retry-After`) is left alone for so long, by all that goes to it.
  */
 export const CIRCUIT_FAILURES_MAX = 5;
 export const CIRCUIT_OPEN_MS = 60_000;
@@ -26,11 +28,22 @@ export function decideSending(circuit: Readonly<Circuit>, nowMs: number): 'go' |
   return nowMs >= circuit.retryAtMs ? 'trial' : 'wait';
 }
 
-export function afterFailure(circuit: Readonly<Circuit>, nowMs: number): Circuit {
-  const failureCount = circuit.failureCount + 1;
-  if (failureCount < CIRCUIT_FAILURES_MAX) return { ...circuit, failureCount };
+/** @param restMs what the receiver asked for; taken up to `CIRCUIT_OPEN_MS_MAX` */
+export function afterFailure(
+  circuit: Readonly<Circuit>,
+  nowMs: number,
+  restMs: number | null = null,
+): Circuit {
+  const failed = opened({ ...circuit, failureCount: circuit.failureCount + 1 }, nowMs);
+  if (restMs === null) return failed;
+  const restedMs = nowMs + Math.min(restMs, CIRCUIT_OPEN_MS_MAX);
+  return { ...failed, retryAtMs: Math.max(restedMs, failed.retryAtMs ?? 0) };
+}
+
+function opened(failed: Circuit, nowMs: number): Circuit {
+  if (failed.failureCount < CIRCUIT_FAILURES_MAX) return failed;
   // Those that were under way when it opened say nothing new.
-  if (circuit.retryAtMs !== null && nowMs < circuit.retryAtMs) return { ...circuit, failureCount };
-  const openMs = circuit.openMs === 0 ? CIRCUIT_OPEN_MS : Math.min(circuit.openMs * 2, CIRCUIT_OPEN_MS_MAX);
-  return { failureCount, openMs, retryAtMs: nowMs + openMs };
+  if (failed.retryAtMs !== null && nowMs < failed.retryAtMs) return failed;
+  const openMs = failed.openMs === 0 ? CIRCUIT_OPEN_MS : Math.min(failed.openMs * 2, CIRCUIT_OPEN_MS_MAX);
+  return { ...failed, openMs, retryAtMs: nowMs + openMs };
 }

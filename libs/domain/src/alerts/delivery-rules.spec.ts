@@ -61,6 +61,16 @@ describe('the circuit', () => {
     expect(rests.at(-1)).toBe(CIRCUIT_OPEN_MS_MAX);
   });
 
+  it('rests as long as the receiver asks for, up to a bound, and lets one try then', async () => {
+    const resting = afterFailure(CLOSED_CIRCUIT, 0, 2_000);
+    expect(decideSending(resting, 1_999)).toBe('wait');
+    expect(decideSending(resting, 2_000)).toBe('trial');
+    expect(afterFailure(resting, 500, 1_000).retryAtMs).toBe(2_000);
+    expect(afterFailure(CLOSED_CIRCUIT, 0, 2 * CIRCUIT_OPEN_MS_MAX).retryAtMs).toBe(CIRCUIT_OPEN_MS_MAX);
+    const asksEachTime = failed(CIRCUIT_FAILURES_MAX - 1);
+    expect(afterFailure(asksEachTime, 0, 2_000).retryAtMs).toBe(CIRCUIT_OPEN_MS);
+  });
+
   it('is not opened for longer by what was under way when it opened', () => {
     const open = failed(CIRCUIT_FAILURES_MAX);
     expect(afterFailure(open, 5).retryAtMs).toBe(open.retryAtMs);
