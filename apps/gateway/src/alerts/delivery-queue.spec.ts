@@ -4,9 +4,11 @@ import {
   ATTEMPTS_MAX,
   CIRCUIT_FAILURES_MAX,
   CIRCUIT_OPEN_MS,
+  RETRY_AFTER_MS_MAX,
   type SendOutcome,
   verifySignature,
 } from '#domain/alerts';
+import { FakeTime } from '../hitl/desk-harness.js';
 import { ADMIN, failed, fakeBox, incidentOf, settle, startAlerts, WEBHOOK } from './alerts-harness.js';
 import { RUNNING_PER_TENANT_MAX } from './lane-rota.js';
 
@@ -154,6 +156,23 @@ describe('a delivery', () => {
     const next = await startAlerts({ store: first.store, time: first.time });
     await settle();
     expect(next.sent).toHaveLength(1);
+    expect(next.states()).toEqual(['delivered']);
+  });
+
+  it('put off while the clock was ahead is sent by the next process, whose clock is right', async () => {
+    const ahead = new FakeTime();
+    await ahead.pass(365 * 86_400_000);
+    const first = await withChannel(await startAlerts({ time: ahead }));
+    first.script.answer = async () => failed();
+    fire(first);
+    keepIncident(first, ahead.nowMs());
+    await settle();
+    await first.area.stop();
+    expect(first.sent).toHaveLength(1);
+
+    const next = await startAlerts({ store: first.store });
+    await next.time.pass(RETRY_AFTER_MS_MAX);
+    await settle();
     expect(next.states()).toEqual(['delivered']);
   });
 

@@ -16,7 +16,13 @@ import {
   ObservatoryError,
   type ProxyStore,
 } from '#contracts';
-import { afterFailure, CLOSED_CIRCUIT, retryDelayMs, type SendOutcome } from '#domain/alerts';
+import {
+  afterFailure,
+  CLOSED_CIRCUIT,
+  retryDelayMs,
+  retryDelayMsMax,
+  type SendOutcome,
+} from '#domain/alerts';
 import type { Clock, IdSource } from '#kernel';
 import type { Timer } from '../hitl/timer.js';
 import type { AlertTelemetry } from './alert-telemetry.js';
@@ -80,9 +86,12 @@ export class DeliveryQueue {
 
   /** Goes on with what an earlier process left. Rejects as the store does. */
   async resume(): Promise<void> {
+    const nowMs = this.#options.clock.nowMs();
     for (const delivery of await this.#options.store.pendingDeliveries()) {
-      const dueMs = delivery.next_attempt_at_ms ?? delivery.created_at_ms;
-      const sinceMs = Math.max(dueMs, delivery.created_at_ms);
+      const { next_attempt_at_ms, created_at_ms, attempt_count } = delivery;
+      // The clock may have been ahead when it was put off.
+      const dueMs = Math.min(next_attempt_at_ms ?? created_at_ms, nowMs + retryDelayMsMax(attempt_count));
+      const sinceMs = Math.max(dueMs, Math.min(created_at_ms, nowMs));
       this.#add({ delivery, dueMs, sinceMs, isSaved: true });
     }
     this.#pump();

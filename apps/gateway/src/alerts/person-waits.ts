@@ -17,8 +17,8 @@ import type { FiringState } from '#domain/alerts';
 const REASON = 'hitl_required';
 /** Looked at of what a session holds, oldest first: what its agent asked with, but for what came before it or at that very moment. */
 const HELD_LOOKED_AT = 20;
-/** Sessions looked at at once. */
-const LOOK_PARALLEL_COUNT = 64;
+/** Sessions looked at at once: what each of them holds may be large. */
+const LOOK_PARALLEL_COUNT = 8;
 /** Of one session. Of a further agent nobody hears that it asked, but of the session they did. */
 export const ASKERS_PER_SESSION_MAX = 20;
 

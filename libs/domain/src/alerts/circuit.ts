@@ -25,7 +25,9 @@ export const CLOSED_CIRCUIT: Readonly<Circuit> = { failureCount: 0, retryAtMs: n
 /** `go`: send. `trial`: send this one and wait for its outcome. `wait`: nothing before `retryAtMs`. */
 export function decideSending(circuit: Readonly<Circuit>, nowMs: number): 'go' | 'trial' | 'wait' {
   if (circuit.retryAtMs === null) return 'go';
-  return nowMs >= circuit.retryAtMs ? 'trial' : 'wait';
+  const restMs = circuit.retryAtMs - nowMs;
+  // Of a rest that is longer than any, the clock was set back since it began.
+  return restMs <= 0 || restMs > CIRCUIT_OPEN_MS_MAX ? 'trial' : 'wait';
 }
 
 /** @param restMs what the receiver asked for; taken up to `CIRCUIT_OPEN_MS_MAX` */

@@ -71,6 +71,12 @@ describe('the circuit', () => {
     expect(afterFailure(asksEachTime, 0, 2_000).retryAtMs).toBe(CIRCUIT_OPEN_MS);
   });
 
+  it('lets one try where the clock was set back: no rest is as long as that', () => {
+    const open = failed(CIRCUIT_FAILURES_MAX, 3_600_000);
+    expect(decideSending(open, 3_600_000)).toBe('wait');
+    expect(decideSending(open, 0)).toBe('trial');
+  });
+
   it('is not opened for longer by what was under way when it opened', () => {
     const open = failed(CIRCUIT_FAILURES_MAX);
     expect(afterFailure(open, 5).retryAtMs).toBe(open.retryAtMs);

@@ -10,6 +10,10 @@ export const RETRY_JITTER = 0.2;
 /** A receiver may ask for a longer wait (`Retry-After`), up to this. */
 export const RETRY_AFTER_MS_MAX = 3_600_000;
 
+/** No wait after so many attempts is longer; 0 before the first. */
+export const retryDelayMsMax = (attemptCount: number): number =>
+  attemptCount === 0 ? 0 : (retryDelayMs(attemptCount, 1, RETRY_AFTER_MS_MAX) ?? 0);
+
 /**
  * @param attemptCount attempts made so far, at least 1
  * @param random 0..1, one drawing
