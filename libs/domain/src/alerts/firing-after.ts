@@ -50,7 +50,7 @@ const KNOWS_OF_NONE = { asOfSeq: null, asOfMs: Number.NEGATIVE_INFINITY };
 
 const keyOf = (tenantId: string, ruleId: string): string => `${tenantId}\0${ruleId}`;
 
-/** Oldest first, each once: those of one millisecond, as one batch of steps makes them, in the order they were stored in. */
+/** Each once, in the order they were stored in. */
 function noticesOf(stored: readonly StoredNotice[]) {
   type Stored = { notice: AlertNotice; seq: number; createdMs: number; channelIds: Set<string> };
   const notices = new Map<string, Stored>();
@@ -60,7 +60,7 @@ function noticesOf(stored: readonly StoredNotice[]) {
       notices.set(notice.notice_id, { notice, seq, createdMs, channelIds: new Set([channel_id]) });
     else known.channelIds.add(channel_id);
   }
-  return [...notices.values()].sort((a, b) => a.createdMs - b.createdMs);
+  return [...notices.values()].sort((a, b) => a.seq - b.seq);
 }
 
 /** Of the sessions that a notice counts it names the newest: if there were more, the others are news once more. */
