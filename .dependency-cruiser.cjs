@@ -82,6 +82,19 @@ module.exports = {
       },
     },
     {
+      name: 'browser-imports-no-kernel-index',
+      comment:
+        "The kernel's index reaches Node's own modules, which a browser lacks: the dashboard takes a file of it that needs " +
+        'none by its own name (#kernel/duration). What the dashboard imports of contracts is held to the same; types vanish.',
+      severity: 'error',
+      from: { path: '^(apps/dashboard|libs/contracts)/', pathNot: SPEC },
+      to: {
+        path: '^(dist/)?libs/kernel/',
+        pathNot: '^libs/kernel/src/duration\\.ts$',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
       name: 'only-tests-import-testing',
       comment: 'Only *.spec.ts, test/ and bench/ may import libs/testing.',
       severity: 'error',
