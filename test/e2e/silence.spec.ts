@@ -1,0 +1,87 @@
+/**
+ * Nothing happens for a while under an open page: nobody reloads it, and the next loop is there all the same. A connection
+ * that is silent is kept by its heartbeats, each as good as any other; the ten minutes in which a computer slept are those
+ * of the browser's clock, which moves on at once.
+ */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildDecisionLog } from '#testing';
+import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
+import { launchBrowser } from './browser.mjs';
+import { openAs } from './log-in.js';
+
+/** A ping of Engine.IO, which only the gateway sends. */
+const HEARTBEAT = '2';
+/** The second comes 50 s after the last message: later than a connection of which one was missed may live, which is 45 s. */
+const HEARTBEATS = 2;
+
+let gateway: RunningGateway;
+let browser: Browser;
+
+beforeAll(async () => {
+  [gateway, browser] = await Promise.all([startGateway(), launchBrowser()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.stop();
+});
+
+async function loopIn(session_id: string): Promise<void> {
+  for (let index = 0; index < 5; index += 1)
+    await gateway.ingest(
+      buildDecisionLog({
+        meta: { trace_id: `${session_id}-${index}`, session_id, timestamp: new Date().toISOString() },
+      } as never),
+    );
+}
+
+const alertOf = (page: Page, session_id: string) =>
+  page.locator(`[data-testid=alert-row][data-session-id="${session_id}"]`);
+
+/** Every state that the connection has been in since the page was there, in order. */
+const WATCH_CONNECTION = `
+  const chip = document.querySelector('[data-testid=reconnect-chip]');
+  window.connectionStates = [chip.dataset.state];
+  new MutationObserver(() => window.connectionStates.push(chip.dataset.state)).observe(chip, { attributeFilter: ['data-state'] });
+`;
+const connectionStates = (page: Page) => page.evaluate<string[]>('window.connectionStates');
+
+test('a page on which nothing moves stays on its one connection, and shows the loop that comes after', async () => {
+  await loopIn('before');
+  const page = await openAs(browser, gateway, 'ana');
+  const heard = new Promise<void>((settle) => {
+    let beats = 0;
+    page.on('websocket', (socket) =>
+      socket.on('framereceived', ({ payload }) => {
+        beats += payload === HEARTBEAT ? 1 : 0;
+        if (beats === HEARTBEATS) settle();
+      }),
+    );
+  });
+  await page.reload();
+  await alertOf(page, 'before').waitFor();
+  await page.evaluate(WATCH_CONNECTION);
+  await heard;
+  await loopIn('after-silence');
+  await alertOf(page, 'after-silence').waitFor();
+  expect(await connectionStates(page)).toEqual(['connected']);
+});
+
+test('a page whose computer slept for ten minutes is live again by itself, and shows the loop that came meanwhile', async () => {
+  const page = await openAs(browser, gateway, 'ben');
+  await page.clock.install();
+  await page.reload();
+  await alertOf(page, 'before').waitFor();
+  await page.evaluate(WATCH_CONNECTION);
+  await page.context().setOffline(true);
+  await loopIn('while-asleep');
+  await page.clock.fastForward('10:00');
+  await page.context().setOffline(false);
+
+  await alertOf(page, 'while-asleep').waitFor();
+  await loopIn('after-waking');
+  await alertOf(page, 'after-waking').waitFor();
+  await alertOf(page, 'before').getByText('began 10 min').waitFor();
+  expect((await connectionStates(page)).at(-1)).toBe('connected');
+  expect(await page.getByText('Not live').count()).toBe(0);
+});
