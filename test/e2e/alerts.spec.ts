@@ -51,6 +51,30 @@ async function loop(name: string): Promise<void> {
   expect((await gateway.ingest(steps)).status).toBe(202);
 }
 
+test('a rule can be begun before there is a channel: what is typed stays, and the new channel joins it', async () => {
+  await openAlerts();
+  await button('New rule').click();
+  await field('Name').fill('Half typed');
+  await checkEveryLook(page, 'rule-before-channels');
+  const opened = page.waitForEvent('popup');
+  await page.getByRole('dialog').getByRole('link', { name: 'Create one under Channels' }).click();
+  const channels = await opened;
+  await channels.getByRole('button', { name: 'New channel' }).click();
+  await channels.getByLabel('Name', { exact: true }).fill('For later');
+  await channels.getByLabel('URL', { exact: true }).fill('https://hooks.example.org/later');
+  await channels.getByRole('button', { name: 'Create channel' }).click();
+  await channels.getByRole('button', { name: 'I have copied it' }).click();
+  await channels.close();
+
+  // What a browser tells a tab that is looked at again; this one hides none.
+  await page.evaluate(`document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`);
+  await page.getByRole('checkbox', { name: /For later/ }).waitFor({ timeout: 5_000 });
+  expect(await field('Name').inputValue()).toBe('Half typed');
+  await button('Cancel').click();
+  const { body } = await gateway.operator('GET', '/v1/alert-channels');
+  await gateway.operator('DELETE', `/v1/alert-channels/${body.items[0].channel_id}`);
+});
+
 test('a channel is created, refused a private address, allowed it, and signs what it sends', async () => {
   await openAlerts();
   await openTab('Channels');

@@ -1,4 +1,5 @@
 /** Creates or edits a rule. The gateway's objections stand at the field. */
+import { Link } from '@tanstack/react-router';
 import { useId } from 'react';
 import { ALERT_TYPES, type AlertChannel, type AlertRule, type AlertType } from '#contracts';
 import { api } from '../../api';
@@ -165,7 +166,18 @@ function ChannelChoice({ channels, chosen, error, onChange }: ChannelChoiceProps
     <fieldset>
       <legend className="mb-1 font-medium text-xs">Tell it to</legend>
       {channels.length === 0 ? (
-        <p className="text-muted text-xs">There is no channel yet: create one under Channels.</p>
+        <p className="text-muted text-xs">
+          There is no channel yet.{' '}
+          <Link
+            to="/alerts"
+            search={{ tab: 'channels' }}
+            target="_blank"
+            className="font-medium text-accent underline"
+          >
+            Create one under Channels
+          </Link>{' '}
+          (a new tab): what you have typed stays here, and the channel is offered once it is made.
+        </p>
       ) : null}
       <div className="flex flex-col gap-1">
         {channels.map(({ channel_id, name, target }) => (

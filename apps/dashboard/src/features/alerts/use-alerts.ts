@@ -26,6 +26,8 @@ export function useChannels() {
     queryKey: CHANNELS_KEY,
     queryFn: async () => (await api.get<{ items: AlertChannel[] }>('/v1/alert-channels')).items,
     refetchInterval: REFRESH_MS,
+    // A channel may have been made in another tab, for the rule that is begun in this one.
+    refetchOnWindowFocus: true,
     staleTime: 0,
   });
 }
