@@ -357,6 +357,26 @@ test('a table that is wider than the screen shows on which side it goes on', asy
   await context.close();
 });
 
+test('the current section of the settings is in view on a phone, also once the screen has turned', async () => {
+  const context = await open('light', 'phone');
+  const page = await context.newPage();
+  await logIn(page, gateway, 'ana');
+  const current = page.getByRole('navigation', { name: 'Settings' }).locator('[aria-current]');
+  const hiddenPx = () =>
+    current.evaluate((it: any) => {
+      const [link, row] = [it.getBoundingClientRect(), it.parentElement.getBoundingClientRect()];
+      return Math.max(0, row.left - link.left, link.right - row.right);
+    });
+  for (const section of ['detection', 'operators', 'about']) {
+    await page.setViewportSize(SIZES.desktop);
+    await page.goto(`${gateway.url}/settings?section=${section}`);
+    await current.waitFor({ timeout: SETTLE_MS });
+    await page.setViewportSize(SIZES.phone);
+    await expect.poll(hiddenPx, { timeout: SETTLE_MS }).toBe(0);
+  }
+  await context.close();
+});
+
 test('money stands at the right of its column, heading and all', async () => {
   const context = await open('light', 'desktop');
   const page = await context.newPage();

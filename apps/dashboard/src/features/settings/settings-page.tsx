@@ -11,7 +11,7 @@ import {
   SlidersHorizontal,
   Users,
 } from 'lucide-react';
-import { type ComponentType, useEffect, useRef } from 'react';
+import { type ComponentType, type RefObject, useEffect, useRef } from 'react';
 import { cx } from '../../ui';
 import { AboutSection } from './about-section';
 import { AppearanceSection } from './appearance-section';
@@ -89,16 +89,26 @@ const SECTIONS: readonly [Section, ...Section[]] = [
   },
 ];
 
+/** On a phone the sections are one row that is wider than the screen, which may turn; letters may come later than the page. */
+function useCurrentInView(nav: RefObject<HTMLElement | null>, currentId: string): void {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another section is another link to bring into view.
+  useEffect(() => {
+    const row = nav.current;
+    if (row === null) return;
+    const observer = new ResizeObserver(() =>
+      row.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }),
+    );
+    for (const element of [row, ...row.children]) observer.observe(element);
+    return () => observer.disconnect();
+  }, [nav, currentId]);
+}
+
 export function SettingsPage() {
   const search = useSearch({ strict: false }) as { section?: unknown };
   const current = SECTIONS.find(({ id }) => id === search.section) ?? SECTIONS[0];
   const Content = current.content;
   const nav = useRef<HTMLElement>(null);
-  // On a phone the sections are one row that is wider than the screen.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another section is another link to bring into view.
-  useEffect(() => {
-    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
-  }, [current.id]);
+  useCurrentInView(nav, current.id);
   return (
     <div className="flex h-full max-md:flex-col">
       <nav
