@@ -327,6 +327,12 @@ test('in a narrow window no column of a table is squeezed out', async () => {
       : 0;
     expect(overflow, `${path} scrolls sideways`).toBe(0);
   }
+  // Nor what an alert is about, beside who has it in hand.
+  await page.goto(gateway.url);
+  const alert = page.locator('[data-testid=alert-row][data-session-id=looping-paused]');
+  const repeated = alert.getByText('Read the quarterly report');
+  await alert.getByText('tester').waitFor({ timeout: SETTLE_MS });
+  await expect.poll(() => repeated.evaluate((it: any) => it.clientWidth)).toBeGreaterThan(100);
   await context.close();
 });
 

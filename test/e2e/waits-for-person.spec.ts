@@ -47,6 +47,8 @@ test('a session that asks for a person is counted on every page, leads the list 
   await expect.poll(() => rows.count()).toBe(3);
   expect(await rows.first().getAttribute('data-session-id')).toBe(ASKING);
   await rows.first().getByText('Waits for a person').waitFor();
+  // Its agent asked for control never: whether it waits is not known, and both are said.
+  await rows.first().getByText('Only messages held').waitFor();
   await rows.first().getByText('1 message held').waitFor();
   await checkEveryLook(page, 'waits-for-person');
   await page.getByRole('button', { name: '1 waits for a person' }).click();

@@ -15,6 +15,8 @@ import {
   waitsForPerson,
 } from './control-texts';
 
+const UNHEARD_LABEL = 'Only messages held';
+
 const modeIcons = { enforced: ShieldCheck, cooperative: Hand, observe_only: Eye } as const;
 
 export function ModeLabel({ mode }: Pick<ControlView, 'mode'>) {
@@ -36,12 +38,22 @@ interface ControlBadgeProps {
 }
 
 export function ControlBadge({ control, prefersMode = false, className, ...rest }: ControlBadgeProps) {
-  const { state, operator_id } = control;
+  const { state } = control;
   if (state === 'active' && prefersMode) return <ModeLabel mode={control.mode} />;
-  const label = STATE_LABELS[state];
-  const waits = waitsForPerson(control);
-  if (isUnheardPause(control) && !waits) {
-    return (
+  if (isUnheardPause(control)) {
+    return waitsForPerson(control) ? (
+      <span
+        {...rest}
+        data-state={state}
+        className={cx('flex min-w-0 flex-wrap items-center gap-x-1.5', className)}
+      >
+        <StoppedBadge control={control} />
+        <span className="inline-flex items-center gap-1 pl-1.5 text-2xs text-warning leading-4">
+          <Eye size={11} aria-hidden="true" />
+          {UNHEARD_LABEL}
+        </span>
+      </span>
+    ) : (
       <Badge
         {...rest}
         data-state={state}
@@ -51,33 +63,11 @@ export function ControlBadge({ control, prefersMode = false, className, ...rest 
         title={stateText(control)}
         className={className}
       >
-        <span className="truncate">Only messages held</span>
+        <span className="truncate">{UNHEARD_LABEL}</span>
       </Badge>
     );
   }
-  if (isStoppedState(state)) {
-    const Icon = waits ? UserRound : Pause;
-    return (
-      <span
-        {...rest}
-        data-state={state}
-        data-waits={waits || undefined}
-        title={titleOf(control)}
-        className={cx(
-          'inline-flex h-5 min-w-0 items-center gap-1 rounded px-1.5 font-medium text-2xs whitespace-nowrap',
-          state === 'paused' || waits
-            ? 'bg-paused-solid text-white'
-            : 'border border-paused-line bg-paused-soft text-paused',
-          className,
-        )}
-      >
-        <Icon size={11} aria-hidden="true" className="shrink-0" />
-        <span className="truncate">
-          {waits ? 'Waits for a person' : `${label}${operator_id ? ` · ${operator_id}` : ''}`}
-        </span>
-      </span>
-    );
-  }
+  if (isStoppedState(state)) return <StoppedBadge {...rest} control={control} className={className} />;
   return (
     <Badge
       {...rest}
@@ -86,8 +76,35 @@ export function ControlBadge({ control, prefersMode = false, className, ...rest 
       icon={state === 'terminated' ? <Ban size={11} aria-hidden="true" /> : null}
       className={className}
     >
-      {label}
+      {STATE_LABELS[state]}
     </Badge>
+  );
+}
+
+/** Whom it waits for, or who stopped it. */
+function StoppedBadge({ control, className, ...rest }: Omit<ControlBadgeProps, 'prefersMode'>) {
+  const { state, operator_id } = control;
+  const waits = waitsForPerson(control);
+  const Icon = waits ? UserRound : Pause;
+  return (
+    <span
+      data-state={state}
+      {...rest}
+      data-waits={waits || undefined}
+      title={titleOf(control)}
+      className={cx(
+        'inline-flex h-5 min-w-0 items-center gap-1 rounded px-1.5 font-medium text-2xs whitespace-nowrap',
+        state === 'paused' || waits
+          ? 'bg-paused-solid text-white'
+          : 'border border-paused-line bg-paused-soft text-paused',
+        className,
+      )}
+    >
+      <Icon size={11} aria-hidden="true" className="shrink-0" />
+      <span className="truncate">
+        {waits ? 'Waits for a person' : `${STATE_LABELS[state]}${operator_id ? ` · ${operator_id}` : ''}`}
+      </span>
+    </span>
   );
 }
 

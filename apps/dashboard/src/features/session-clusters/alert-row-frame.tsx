@@ -66,18 +66,21 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
           {props.children}
           <Note caution={rest === null ? cautionOf(session) : null} failure={pausing.failure} />
         </div>
-        <span className="nums shrink-0 text-right text-muted text-xs">
-          began <RelativeTime atMs={props.firstAtMs} />
-          <br className="max-md:hidden" />
-          <span className="max-md:ml-2">{props.countText}</span>
-        </span>
-        {session && (rest !== null || isPaused) ? (
-          // On a phone below what is repeated: beside the names it would cut them short.
-          <span className="flex shrink-0 max-md:order-1 max-md:basis-full">
-            {/* A pause that its agent did not hear lets it burn on. */}
-            <RestBadge rest={rest ?? 'held'} session={session} />
+        {/* In a narrow window one below the other: side by side they would leave no room for what is repeated. */}
+        <span className="flex shrink-0 items-center gap-3 max-md:contents md:max-xl:flex-col md:max-xl:items-end md:max-xl:gap-0">
+          <span className="nums text-right text-muted text-xs">
+            began <RelativeTime atMs={props.firstAtMs} />
+            <br className="max-md:hidden" />
+            <span className="max-md:ml-2">{props.countText}</span>
           </span>
-        ) : null}
+          {session && (rest !== null || isPaused) ? (
+            // On a phone below what is repeated: beside the names it would cut them short.
+            <span className="flex shrink-0 max-md:order-1 max-md:basis-full">
+              {/* A pause that its agent did not hear lets it burn on. */}
+              <RestBadge rest={rest ?? 'held'} session={session} />
+            </span>
+          ) : null}
+        </span>
         <NextStep {...props} isPaused={isPaused} pausing={pausing} />
       </div>
     </li>

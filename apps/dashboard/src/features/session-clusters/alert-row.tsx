@@ -56,7 +56,9 @@ function Pattern({ group, isReworded }: Pick<AlertRowProps, 'group' | 'isReworde
     <div className="flex min-w-0 items-center gap-2" title={describeTuple(group.latest.repeated_pattern)}>
       <span className="nums shrink-0 font-semibold">×{group.latest.occurrence_count}</span>
       <span className="truncate">{intent}</span>
-      {tool_call ? <span className="truncate font-mono text-muted text-xs">{tool_call}</span> : null}
+      {tool_call ? (
+        <span className="truncate font-mono text-muted text-xs md:max-xl:hidden">{tool_call}</span>
+      ) : null}
       <Badge tone={action_status === 'failure' ? 'danger' : 'neutral'}>{action_status}</Badge>
       {isReworded ? (
         <Badge tone="warning" title="It also asks the same in other words.">

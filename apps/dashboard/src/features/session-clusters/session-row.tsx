@@ -212,7 +212,7 @@ export const SessionCard = memo(function SessionCard({
             ? 'cost unknown'
             : formatPartialCost(session.cost_usd, session.cost_unknown)}
         </span>
-        <RelativeTime atMs={session.last_seen_ms} short />
+        <RelativeTime atMs={session.last_seen_ms} short className="nums whitespace-nowrap" />
         <span className="ml-auto flex min-w-0">
           <ControlBadge control={session.control} prefersMode />
         </span>
