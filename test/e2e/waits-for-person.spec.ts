@@ -62,6 +62,7 @@ test('a session that asks for a person is counted on every page, leads the list 
   await expect.poll(() => page.title()).toBe('Observatory');
 
   await page.getByTestId('hitl-terminate').click();
+  await page.getByRole('dialog').getByText('never asked for control and may keep running').waitFor();
   await page.getByRole('dialog').getByRole('textbox').last().fill('terminate');
   await page.getByTestId('hitl-terminate-confirm').click();
   await page.getByText('Terminated by ana', { exact: true }).waitFor();

@@ -20,6 +20,14 @@ export const MODE_TEXTS: Record<ControlMode, string> = {
     'This agent does not listen for control yet: its messages will be held, but it may keep running.',
 };
 
+/** What a termination does. */
+export const TERMINATE_TEXTS: Record<ControlMode, string> = {
+  enforced: 'Its LLM calls will be refused.',
+  cooperative: 'The agent is told to stop; its further messages are not held.',
+  observe_only:
+    'The agent is told to stop, but it never asked for control and may keep running. Its further messages are not held.',
+};
+
 export const STATE_LABELS: Record<ControlState, string> = {
   active: 'Running',
   pause_requested: 'Pausing',

@@ -8,7 +8,8 @@ import type { Commander } from './use-command';
 const hints: Record<ControlMode, string> = {
   enforced: 'Added to its next LLM call, and delivered as a directive.',
   cooperative: 'Delivered when the agent next asks.',
-  observe_only: 'Waits until the agent asks for its control; it has not asked so far.',
+  observe_only:
+    'Goes with the answer to its next message. It never asked for control, so it may not read it.',
 };
 
 export function InjectForm({ commander, mode }: { commander: Commander; mode: ControlMode }) {

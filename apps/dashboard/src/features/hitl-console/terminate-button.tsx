@@ -3,7 +3,7 @@ import { OctagonX } from 'lucide-react';
 import { useState } from 'react';
 import type { SessionView } from '#contracts';
 import { Button, type ButtonSize, ConfirmDialog, Field, Input } from '../../ui';
-import { TERMINATED_WITHOUT_REASON } from './control-texts';
+import { TERMINATE_TEXTS, TERMINATED_WITHOUT_REASON } from './control-texts';
 import type { Commander } from './use-command';
 
 interface TerminateButtonProps {
@@ -37,10 +37,7 @@ export function TerminateButton({ session, commander, size = 'md', className }: 
           <>
             <span className="break-all font-mono text-fg text-xs">{session.session_id}</span>
             <br />
-            {session.control.mode === 'enforced'
-              ? 'Its LLM calls will be refused. '
-              : 'The agent is told to stop; its further messages are not held. '}
-            This cannot be undone.
+            {TERMINATE_TEXTS[session.control.mode]} This cannot be undone.
           </>
         }
         confirmLabel="Terminate session"
