@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildDecisionLog, ScriptedUpstream } from '#testing';
 import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
 import { launchBrowser } from './browser.mjs';
-import { checkEveryLook, problemAt } from './check-page.js';
+import { checkEveryLook, problemAt, SIZES } from './check-page.js';
 import { guardEnvironment, sendGuardedTraffic } from './guarded-traffic.js';
 import { openAs } from './log-in.js';
 import { upstreamEnvironment } from './proxied-traffic.js';
@@ -306,10 +306,33 @@ test('an agent key works from its creation to its revocation', async () => {
   };
   expect(await proxied()).toBe(200);
 
+  // Names may be equal: the first letters tell which key it is, on a phone too.
+  await page.setViewportSize(SIZES.phone);
+  await tableRow('research fleet')
+    .getByText(`${secret.slice(0, 14)}…`)
+    .first()
+    .waitFor();
   await button('Revoke research fleet').click();
+  await page
+    .getByRole('dialog')
+    .getByText(`${secret.slice(0, 14)}…`)
+    .waitFor();
   await button('Revoke key').click();
   await tableRow('research fleet').getByText('Revoked').waitFor();
+  await page.setViewportSize(SIZES.desktop);
   expect([await ingest(), await proxied()]).toEqual([401, 401]);
+});
+
+test('who revokes what the environment sets is told that the next start lets it in again', async () => {
+  const variables = { 'agent-keys': 'OBSERVATORY_AGENT_KEY', operators: 'OBSERVATORY_OPERATOR_TOKEN' };
+  for (const [section, variable] of Object.entries(variables)) {
+    await open(`/settings?section=${section}`);
+    await button('Revoke environment').click();
+    await page.getByRole('dialog').getByText(variable).waitFor();
+    expect(await page.getByText('It cannot be undone').count()).toBe(0);
+    await checkEveryLook(page, `revoke-environment-${section}`);
+    await button('Cancel').click();
+  }
 });
 
 test('an agent key is made for several tenants, and the list says for which', async () => {

@@ -27,6 +27,8 @@ export const mayRole = (role: Role, permission: Permission): boolean =>
   ROLE_PERMISSIONS[role].includes(permission);
 
 export const DEFAULT_TENANT = 'default';
+/** Id of the agent key, and of the operator token, that the environment sets: each start registers them anew, revoked or not. */
+export const ENVIRONMENT_ID = 'env';
 /** In an operator's tenant list: every tenant. */
 export const ALL_TENANTS = '*';
 

@@ -2,7 +2,14 @@
  * Access before anybody could grant it: what the environment fixes, and on the very first start one operator token
  * and one agent key, whose plain values are known to this process only.
  */
-import { type AgentKeyRow, ALL_TENANTS, DEFAULT_TENANT, type OperatorRow, SYSTEM_OPERATOR } from '#contracts';
+import {
+  type AgentKeyRow,
+  ALL_TENANTS,
+  DEFAULT_TENANT,
+  ENVIRONMENT_ID,
+  type OperatorRow,
+  SYSTEM_OPERATOR,
+} from '#contracts';
 import { displayPrefix, hasAllTenants, hashSecret } from '#domain/auth';
 import type { Clock } from '#kernel';
 import type { AccessDesk } from './access-desk.js';
@@ -10,9 +17,6 @@ import type { CredentialDirectory } from './credential-directory.js';
 import type { Auditor } from './settings-audit.js';
 
 export const BOOTSTRAP = Symbol('Bootstrap');
-
-/** Id of the key and of the token that come from the environment. */
-export const ENVIRONMENT_ID = 'env';
 
 /** Plain secrets this process knows: from the environment, or made just now. Never logged by this module. */
 export interface Bootstrap {

@@ -1,6 +1,6 @@
 /** Agent keys: what agents send their DecisionLogs with, and their LLM calls through the proxy. */
 import { useState } from 'react';
-import { type AgentKey, HEADERS } from '#contracts';
+import { type AgentKey, ENVIRONMENT_ID, HEADERS } from '#contracts';
 import { useMe } from '../../api';
 import { CodeBlock, EmptyState, Field, Input, Panel, Table, Td, Th } from '../../ui';
 import { proxyBaseUrls } from '../onboarding/proxy-snippets';
@@ -119,6 +119,9 @@ function KeyTable({ keys }: { keys: readonly AgentKey[] }) {
               <tr key={key.key_id} className={key.revoked_at_ms === null ? '' : 'text-muted'}>
                 <Td className="max-w-40 truncate font-medium" title={key.name}>
                   {key.name}
+                  <span className="block font-mono font-normal text-muted text-xs md:hidden">
+                    {key.prefix}…
+                  </span>
                   {key.tenant_ids ? (
                     <span
                       className="line-clamp-3 whitespace-normal font-normal text-muted text-xs"
@@ -140,9 +143,11 @@ function KeyTable({ keys }: { keys: readonly AgentKey[] }) {
                   {key.revoked_at_ms === null ? (
                     <RevokeButton
                       name={key.name}
+                      prefix={key.prefix}
                       path={`/v1/agent-keys/${encodeURIComponent(key.key_id)}`}
                       listKey={QUERY_KEY}
-                      consequence="Agents with this key are refused from this moment on, open sockets included. It cannot be undone."
+                      consequence="Agents with this key are refused from this moment on, open sockets included."
+                      variable={key.key_id === ENVIRONMENT_ID ? 'OBSERVATORY_AGENT_KEY' : null}
                       confirmLabel="Revoke key"
                       confirmTestId="agent-key-revoke"
                     />

@@ -1,6 +1,6 @@
 /** Operators: people, and what they may do. */
 import { useState } from 'react';
-import { type OperatorToken, ROLES, type Role } from '#contracts';
+import { ENVIRONMENT_ID, type OperatorToken, ROLES, type Role } from '#contracts';
 import { Badge, CodeBlock, Panel, SelectField, Table, Td, Th } from '../../ui';
 import { AccessSection } from './access-section';
 import { AccessStatus, LastUsed } from './access-status';
@@ -88,6 +88,9 @@ function OperatorTable({ operators }: { operators: readonly OperatorToken[] }) {
             <tr key={operator.token_id} className={operator.revoked_at_ms === null ? '' : 'text-muted'}>
               <Td className="max-w-36 truncate font-medium" title={operator.name}>
                 {operator.name}
+                <span className="block font-mono font-normal text-muted text-xs md:hidden">
+                  {operator.prefix}…
+                </span>
               </Td>
               <Td>
                 <Badge tone={operator.role === 'admin' ? 'accent' : 'neutral'}>{operator.role}</Badge>
@@ -106,9 +109,11 @@ function OperatorTable({ operators }: { operators: readonly OperatorToken[] }) {
                 {operator.revoked_at_ms === null ? (
                   <RevokeButton
                     name={operator.name}
+                    prefix={operator.prefix}
                     path={`/v1/operators/${encodeURIComponent(operator.token_id)}`}
                     listKey={QUERY_KEY}
-                    consequence="Their logins and open dashboards end at once. It cannot be undone."
+                    consequence="Their logins and open dashboards end at once."
+                    variable={operator.token_id === ENVIRONMENT_ID ? 'OBSERVATORY_OPERATOR_TOKEN' : null}
                     confirmLabel="Revoke operator"
                   />
                 ) : null}

@@ -6,16 +6,21 @@ import { Button, ConfirmDialog } from '../../ui';
 
 interface RevokeButtonProps {
   name: string;
+  /** The secret's first characters: names may be equal. */
+  prefix: string;
   path: string;
   /** Of the list it is taken from. */
   listKey: QueryKey;
+  /** What ends with it. */
   consequence: string;
+  /** Set where the gateway's environment sets the secret: then the next start takes it back. */
+  variable: string | null;
   confirmLabel: string;
   confirmTestId?: string;
 }
 
 export function RevokeButton(props: RevokeButtonProps) {
-  const { name, path, listKey, consequence, confirmLabel, confirmTestId } = props;
+  const { name, prefix, path, listKey, consequence, variable, confirmLabel, confirmTestId } = props;
   const [isAsking, setIsAsking] = useState(false);
   const queryClient = useQueryClient();
   const revoke = async () => {
@@ -42,7 +47,13 @@ export function RevokeButton(props: RevokeButtonProps) {
         open={isAsking}
         onOpenChange={setIsAsking}
         title={`Revoke ${name}?`}
-        description={consequence}
+        description={
+          <>
+            <span className="break-all font-mono text-fg text-xs">{prefix}…</span>
+            <br />
+            {consequence} {variable === null ? 'It cannot be undone.' : <Returns variable={variable} />}
+          </>
+        }
         confirmLabel={confirmLabel}
         confirmTestId={confirmTestId}
         onConfirm={revoke}
@@ -50,3 +61,10 @@ export function RevokeButton(props: RevokeButtonProps) {
     </>
   );
 }
+
+const Returns = ({ variable }: { variable: string }) => (
+  <span className="text-warning">
+    It is set by <code className="font-mono text-xs">{variable}</code>: change that too, or the next start of
+    the gateway lets it in again.
+  </span>
+);
