@@ -7,8 +7,9 @@ import { Button, EmptyState, Skeleton, useIsPhone } from '../../ui';
 import { OnboardingEmptyState } from '../onboarding/empty-state';
 import { EntropyAlertsPanel } from './entropy-alerts-panel';
 import { FilterBar } from './filter-bar';
-import { isFiltered } from './list-search';
+import { isFiltered, type ListSearch } from './list-search';
 import { SessionList } from './session-list';
+import { StoredMatches } from './stored-matches';
 import { useSessionList } from './use-session-list';
 import { NO_FILTERS, useSetListSearch } from './use-set-list-search';
 import { WindowDotsTooltip } from './window-dots';
@@ -53,7 +54,7 @@ export function SessionClustersPage() {
         />
       </div>
       {isLoading ? <ListSkeleton /> : null}
-      {!isLoading && list.rows.length === 0 ? <NothingMatches /> : null}
+      {!isLoading && list.rows.length === 0 ? <NothingMatches search={search} /> : null}
       {!isLoading && list.rows.length > 0 ? (
         <SessionList
           rows={list.rows}
@@ -83,7 +84,7 @@ function ListSkeleton() {
   );
 }
 
-function NothingMatches() {
+function NothingMatches({ search }: { search: ListSearch }) {
   const set = useSetListSearch();
   return (
     <EmptyState
@@ -93,6 +94,7 @@ function NothingMatches() {
       action={<Button onClick={() => set(NO_FILTERS)}>Clear filters</Button>}
     >
       New sessions that match appear here by themselves.
+      <StoredMatches {...search} />
     </EmptyState>
   );
 }

@@ -1,0 +1,47 @@
+/** More sessions than the live list holds: a search still finds one that has left it. */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildDecisionLog } from '#testing';
+import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
+import { launchBrowser } from './browser.mjs';
+import { checkEveryLook } from './check-page.js';
+import { openAs } from './log-in.js';
+
+/** As many as the live list holds. */
+const LISTED_COUNT = 10_000;
+const BATCH_COUNT = 500;
+const EARLIER = 'ticket-of-last-week';
+
+let gateway: RunningGateway;
+let browser: Browser;
+
+beforeAll(async () => {
+  [gateway, browser] = await Promise.all([startGateway(), launchBrowser()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.stop();
+});
+
+const step = (session_id: string) =>
+  buildDecisionLog({
+    meta: { trace_id: session_id, session_id, timestamp: new Date().toISOString() },
+    identity: { agent_id: 'refund-clerk' },
+  } as never);
+
+test('a session that has left the live list is found by a search, and opens', async () => {
+  await gateway.ingest(step(EARLIER));
+  for (let from = 0; from < LISTED_COUNT; from += BATCH_COUNT) {
+    const batch = Array.from({ length: BATCH_COUNT }, (_, at) => step(`since-${from + at}`));
+    expect((await gateway.ingest(batch)).status).toBe(202);
+  }
+  const page = await openAs(browser, gateway, 'ana', '/?q=last-week');
+  await page.getByText('No session matches').waitFor();
+  const found = page.getByRole('region', { name: 'Earlier sessions' }).getByRole('link');
+  await found.filter({ hasText: EARLIER }).waitFor();
+  expect(await found.count()).toBe(1);
+  await checkEveryLook(page, 'earlier-session');
+  await found.click();
+  await page.waitForURL(`**/sessions/${EARLIER}`);
+  await page.getByTestId('step-row').waitFor();
+});
