@@ -363,6 +363,21 @@ test('a table that is wider than the screen shows on which side it goes on', asy
   await context.close();
 });
 
+test('on a phone, too, one sees who one is and signs out', async () => {
+  for (const theme of THEMES) {
+    const context = await open(theme, 'phone');
+    const page = await context.newPage();
+    await logIn(page, gateway, 'ana');
+    await page.getByRole('button', { name: 'More' }).click();
+    const more = page.getByRole('dialog', { name: 'More' });
+    await more.getByText('ana admin · default').waitFor({ timeout: SETTLE_MS });
+    await checkPage(page, `more-${theme}-phone`);
+    await more.getByRole('button', { name: 'Sign out' }).click();
+    await page.waitForURL('**/login', { timeout: SETTLE_MS });
+    await context.close();
+  }
+});
+
 test('the current section of the settings is in view on a phone, also once the screen has turned', async () => {
   const context = await open('light', 'phone');
   const page = await context.newPage();

@@ -1,10 +1,12 @@
 /** Navigation on a phone, within reach of one thumb: the first places, and the others behind "More". */
 import { Link, useRouterState } from '@tanstack/react-router';
-import { Ellipsis } from 'lucide-react';
+import { Ellipsis, LogOut } from 'lucide-react';
 import { useState } from 'react';
-import { cx, Dialog } from '../ui';
+import { Button, cx, Dialog } from '../ui';
+import { useLogout } from './auth';
 import { PLACES } from './navigation';
 import { PlaceCount } from './place-count';
+import { WhoAmI } from './sidebar';
 
 const FIRST = PLACES.filter(({ isFirst }) => isFirst);
 const REST = PLACES.filter(({ isFirst }) => !isFirst);
@@ -37,6 +39,7 @@ export function BottomBar() {
 
 function More() {
   const [isOpen, setIsOpen] = useState(false);
+  const logout = useLogout();
   const isHere = useRouterState({
     select: ({ location }) => REST.some(({ to }) => location.pathname.startsWith(to)),
   });
@@ -72,6 +75,12 @@ function More() {
             </li>
           ))}
         </ul>
+        <div className="flex items-center justify-between gap-3 border-line border-t pt-2 pb-1">
+          <WhoAmI />
+          <Button className="h-11" icon={<LogOut size={15} aria-hidden="true" />} onClick={logout}>
+            Sign out
+          </Button>
+        </div>
       </Dialog>
     </>
   );

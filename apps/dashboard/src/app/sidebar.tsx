@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { Keyboard, LogOut, Monitor, Moon, Search, Sun } from 'lucide-react';
 import { useMe } from '../api';
-import { IconButton, Kbd } from '../ui';
+import { cx, IconButton, Kbd } from '../ui';
 import { useLogout } from './auth';
 import { KEY_MAP } from './keyboard/key-map';
 import { PLACE_GROUPS } from './navigation';
@@ -60,7 +60,6 @@ export function Sidebar() {
 }
 
 function Account() {
-  const me = useMe();
   const logout = useLogout();
   const open = useOverlay((state) => state.open);
   return (
@@ -80,18 +79,25 @@ function Account() {
           onClick={logout}
         />
       </div>
-      {me ? (
-        <p
-          className="truncate px-2 pt-1 pb-1 text-xs"
-          title={`${me.operator_id}, ${me.role}, tenant ${me.tenant_id}`}
-        >
-          <span className="font-medium">{me.operator_id}</span>{' '}
-          <span className="text-muted">
-            {me.role} · {me.tenant_id}
-          </span>
-        </p>
-      ) : null}
+      <WhoAmI className="px-2 pt-1 pb-1" />
     </div>
+  );
+}
+
+/** "ana admin · default"; nothing until it is known. */
+export function WhoAmI({ className }: { className?: string }) {
+  const me = useMe();
+  if (!me) return null;
+  return (
+    <p
+      className={cx('min-w-0 truncate text-xs', className)}
+      title={`${me.operator_id}, ${me.role}, tenant ${me.tenant_id}`}
+    >
+      <span className="font-medium">{me.operator_id}</span>{' '}
+      <span className="text-muted">
+        {me.role} · {me.tenant_id}
+      </span>
+    </p>
   );
 }
 
