@@ -67,10 +67,13 @@ export interface RepeatedTuple {
  * @see FR-9.7
  */
 export function mostFrequent(tuples: readonly EntropyTuple[]): RepeatedTuple | undefined {
-  let most: RepeatedTuple | undefined;
+  /** Most recently seen first. Of long windows that hardly vary few are compared with each other. */
+  const distinct: RepeatedTuple[] = [];
   for (const tuple of tuples.toReversed()) {
-    const count = tuples.filter((other) => isSameTuple(other, tuple)).length;
-    if (count > (most?.count ?? 0)) most = { tuple, count };
+    const known = distinct.find((one) => isSameTuple(one.tuple, tuple));
+    if (known) known.count += 1;
+    else distinct.push({ tuple, count: 1 });
   }
-  return most;
+  const count = Math.max(...distinct.map((one) => one.count));
+  return distinct.find((one) => one.count === count);
 }

@@ -9,6 +9,7 @@ import {
 } from '#contracts';
 import { EntropyTracker, type EntropyTrackerOptions } from '#domain/entropy/writer';
 import { FakeClock } from '#testing';
+import { FLAGGED_AGENTS_MAX } from './entropy-window.js';
 import { type EntropyPublisher, findMissingAlertField } from './index.js';
 
 const KEY = sessionKey('default', 'sess-abc');
@@ -282,6 +283,21 @@ describe('EntropyTracker', () => {
       expect(published.states).not.toContain(`${AGENT} active`);
       expect(published.states.at(-1)).toBe('agent-8 active');
     });
+  });
+
+  it('leaves no node coloured of more agents than one session may have flagged', () => {
+    feed('a a a a a');
+    for (let agent = 0; agent < 2 * FLAGGED_AGENTS_MAX; agent += 1) {
+      tracker.bindAgent(KEY, `${agent}`);
+      feed('a');
+    }
+    expect(published.states.filter((state) => state.endsWith(' active'))).toHaveLength(
+      FLAGGED_AGENTS_MAX + 1,
+    );
+    feed('b c d');
+    const latest = new Map(published.states.map((state) => state.split(' ') as [string, string]));
+    expect(latest.size).toBe(2 * FLAGGED_AGENTS_MAX + 1);
+    expect(new Set(latest.values())).toEqual(new Set(['active']));
   });
 
   describe('alert event', () => {
@@ -562,6 +578,16 @@ describe('EntropyTracker', () => {
       for (let hour = 0; hour < 12; hour += 1) {
         clock.advance(3_600_000);
         feed('a');
+      }
+      expect(evicted).toEqual([]);
+    });
+
+    it('keeps a session that is used now and then, also where the idle time is shorter than a minute', () => {
+      tracker = create({ sessionIdleMs: 1_000 });
+      tracker.bindAgent(KEY, AGENT);
+      for (let step = 1; step <= 120; step += 1) {
+        clock.advance(900);
+        expect(feed(`${step}`)).toMatchObject([{ window_size: Math.min(5, step) }]);
       }
       expect(evicted).toEqual([]);
     });

@@ -59,10 +59,12 @@ export type RecordResult =
   | { ok: false; error: 'missing_agent_id' };
 
 /** A used window moves to the young end of the eviction order at most this often; the move costs cache misses. */
-const USE_NOTED_EVERY_MS = 60_000;
+const USE_NOTED_EVERY_MS_MAX = 60_000;
+/** So many times in the idle time at least: a window in use would otherwise count as idle where that time is short. */
+const USES_NOTED_IN_IDLE_TIME = 60;
 
 export class EntropyTracker implements EntropyReader {
-  /** Order of eviction is by last use, to the minute. */
+  /** Order of eviction is by last use, to `#useNotedEveryMs`. */
   readonly #slots: TtlLru<SessionKey, WindowSlot>;
   readonly #rows = new WindowRows();
   /** Shows the window that is being written; what a publisher makes of it comes last, and may write another. */
@@ -71,15 +73,18 @@ export class EntropyTracker implements EntropyReader {
   readonly #other = new EntropyWindow(this.#rows);
   /** Read once per call and lent to `#slots`. */
   #nowMs = 0;
+  readonly #useNotedEveryMs: number;
   readonly #settings: EntropySettings;
   readonly #options: EntropyTrackerOptions;
 
   constructor(options: EntropyTrackerOptions) {
     this.#options = options;
     this.#settings = new EntropySettings(options.config, options.warn);
+    const idleMs = options.sessionIdleMs ?? SESSION_IDLE_MS;
+    this.#useNotedEveryMs = Math.min(USE_NOTED_EVERY_MS_MAX, idleMs / USES_NOTED_IN_IDLE_TIME);
     this.#slots = new TtlLru({
       countMax: options.sessionCountMax ?? SESSION_COUNT_MAX,
-      idleMs: options.sessionIdleMs ?? SESSION_IDLE_MS,
+      idleMs,
       clock: { nowMs: () => this.#nowMs },
       weight: {
         max: options.textCharsMax ?? TEXT_CHARS_MAX,
@@ -207,9 +212,9 @@ export class EntropyTracker implements EntropyReader {
     const slot = this.#peek(key);
     if (slot === undefined) return undefined;
     const window = this.#window.at(slot);
-    const minute = Math.floor(this.#nowMs / USE_NOTED_EVERY_MS);
-    if (window.usedMinute !== minute) {
-      window.usedMinute = minute;
+    const period = this.#period();
+    if (window.usedPeriod !== period) {
+      window.usedPeriod = period;
       this.#slots.get(key);
     }
     return window.capacity === this.#settings.windowSize ? slot : this.#resize(slot);
@@ -224,9 +229,14 @@ export class EntropyTracker implements EntropyReader {
     const window = this.#window.at(slot);
     // Held a million times, and compared at each look-up.
     window.key = ownText(key);
-    window.usedMinute = Math.floor(this.#nowMs / USE_NOTED_EVERY_MS);
+    window.usedPeriod = this.#period();
     this.#slots.set(window.key, slot);
     return slot;
+  }
+
+  /** Of now, cut to the 32 bits that a row has for it. */
+  #period(): number {
+    return Math.floor(this.#nowMs / this.#useNotedEveryMs) | 0;
   }
 
   /** Moves the window to a row of the size it should have. Keeps the newest tuples. */
@@ -247,10 +257,12 @@ export class EntropyTracker implements EntropyReader {
   /** Also when nothing changed since the last step: every loop alerts, and no earlier warning mutes it. */
   #publishTrouble(window: EntropyWindow, score: number, severity: Exclude<Severity, 'normal'>): void {
     const { key, agentId } = window;
-    window.flagAgent();
+    const gaveWay = window.flagAgent();
     if (severity === 'loop') this.#publishAlert(window, score);
     const state = severity === 'loop' ? 'alert_entropy' : 'blocked';
     this.#options.publisher.publishNodeState(key, agentId, state);
+    // Nobody would know later that its node is to be cleared.
+    if (gaveWay !== undefined) this.#options.publisher.publishNodeState(key, gaveWay, 'active');
   }
 
   #publishAlert(window: EntropyWindow, score: number): void {

@@ -34,7 +34,7 @@ const OLDEST = 1;
 const UNIQUE = 2;
 const CHARS = 3;
 const STATE = 4;
-const USED_MINUTE = 5;
+const USED_PERIOD = 5;
 /** Of a tuple's numbers, after those. */
 const TUPLE_DIGEST = 0;
 const TUPLE_CHARS = 1;
@@ -51,6 +51,9 @@ const SEVERITY_BITS = 3;
 const RESTORED_BIT = 4;
 /** An agent is known, which is asked at every step: the texts need not be touched for it. */
 const BOUND_BIT = 8;
+
+/** Agents whose nodes one session keeps coloured; a swarm has a few dozen. */
+export const FLAGGED_AGENTS_MAX = 100;
 
 export class EntropyWindow {
   readonly #rows: WindowRows;
@@ -119,32 +122,36 @@ export class EntropyWindow {
     this.#write(STATE, this.#read(STATE) | RESTORED_BIT);
   }
 
-  /** Minute of the clock in which it last counted as used. */
-  get usedMinute(): number {
-    return this.#read(USED_MINUTE);
+  /** Period of the clock in which it last counted as used, in 32 bits, signed. */
+  get usedPeriod(): number {
+    return this.#read(USED_PERIOD);
   }
 
-  set usedMinute(minute: number) {
-    this.#write(USED_MINUTE, minute);
+  set usedPeriod(period: number) {
+    this.#write(USED_PERIOD, period);
   }
 
-  /** Agents whose nodes were coloured since the session was last normal. */
+  /** Agents whose nodes were coloured since the session was last normal, at most `FLAGGED_AGENTS_MAX`; longest first. */
   get flaggedAgentIds(): readonly string[] {
     const flagged = this.#texts[this.#text + FLAGGED] as RowText;
     if (typeof flagged !== 'string') return flagged;
     return flagged === '' ? [] : [flagged];
   }
 
-  /** Adds the agent of the latest step to the flagged ones. */
-  flagAgent(): void {
+  /** Adds the agent of the latest step to the flagged ones. @returns the one that gave way to it, if any */
+  flagAgent(): string | undefined {
     const { agentId } = this;
     const place = this.#text + FLAGGED;
     const flagged = this.#texts[place] as RowText;
     // One agent is the rule, and a list would be two misses more.
     if (flagged === '') this.#texts[place] = agentId;
-    else if (typeof flagged !== 'string') {
-      if (!flagged.includes(agentId)) flagged.push(agentId);
-    } else if (flagged !== agentId) this.#texts[place] = [flagged, agentId];
+    else if (typeof flagged === 'string') {
+      if (flagged !== agentId) this.#texts[place] = [flagged, agentId];
+    } else if (!flagged.includes(agentId)) {
+      flagged.push(agentId);
+      if (flagged.length > FLAGGED_AGENTS_MAX) return flagged.shift();
+    }
+    return undefined;
   }
 
   unflagAgents(): void {
@@ -174,7 +181,7 @@ export class EntropyWindow {
   takeOver(old: EntropyWindow): void {
     for (let place = 0; place < HEAD_TEXTS; place += 1)
       this.#texts[this.#text + place] = old.#texts[old.#text + place] as RowText;
-    for (const place of [STATE, USED_MINUTE]) this.#write(place, old.#read(place));
+    for (const place of [STATE, USED_PERIOD]) this.#write(place, old.#read(place));
     for (const tuple of old.toArray().slice(-this.#capacity)) this.push(tuple);
   }
 
@@ -299,7 +306,7 @@ function placeOf(status: ActionStatus): number {
 /** FNV-1a over some of the text's characters, its last among them. */
 function mix(start: number, text: string): number {
   let digest = start;
-  const step = 1 + Math.trunc(text.length / DIGEST_CHARS_MAX);
+  const step = Math.ceil(text.length / DIGEST_CHARS_MAX);
   for (let at = text.length - 1; at >= 0; at -= step)
     digest = Math.imul(digest ^ text.charCodeAt(at), 0x01000193);
   return digest;

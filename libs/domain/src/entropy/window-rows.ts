@@ -2,7 +2,7 @@
  * Where the windows of all sessions lie. With many sessions every object followed is a cache miss, so a window is no
  * object: it is a row of numbers and a row of texts, side by side with other windows' rows in pages of their own.
  *
- *     numbers   ... | size head unique chars state minute | digest chars | digest chars | ...    64 bytes of five tuples
+ *     numbers   ... | size oldest unique chars state period | digest chars | digest chars | ...    64 bytes of five tuples
  *     texts     ... | key agent flagged | intent tool | intent tool | ...
  *
  * Hands out rows and takes them back; what is written into them is `EntropyWindow`'s business.
