@@ -87,7 +87,7 @@ export class DecisionLogArea {
     ...bounds
   }: DecisionLogDependencies) {
     this.#store = store;
-    const events: IngestEvents = new IngestEvents(clock, logger, metrics, {
+    const events: IngestEvents = new IngestEvents(steadyClock, logger, metrics, {
       liveSessions: () => this.registry.size,
       windows: () => tracker.size,
       storeQueue: () => store.queuedCount,
@@ -106,7 +106,8 @@ export class DecisionLogArea {
       onStoreFailed: (error) => events.storeFailed('sessions', error),
     });
     this.#topology = new TopologyFeed(clock, live, warn);
-    this.#stats = new StatsFeed(clock, live);
+    const clocks = { nowMs: () => clock.nowMs(), ...steadyClock };
+    this.#stats = new StatsFeed(clocks, live);
     const onGaveWay = () => events.alertGaveWay(GROUP_COUNT_MAX);
     this.#board = new AlertBoard(clock, (key) => this.registry.peek(key), onGaveWay);
     const tracker: EntropyTracker = new EntropyTracker({
@@ -134,7 +135,7 @@ export class DecisionLogArea {
     });
     this.sample = new SampleLoop(this.interceptor, clock, ids);
     this.#details = new SessionDetails(store, this.registry, tracker, desk, proxyStore);
-    this.#retention = new Retention({ nowMs: () => clock.nowMs(), ...steadyClock }, config, store, events);
+    this.#retention = new Retention(clocks, config, store, events);
     this.sessions = {
       find: (key) => this.registry.find(key),
       setControl: (key, control) => {
@@ -191,7 +192,7 @@ export class DecisionLogArea {
     this.#retention.start(this.#newestStoredMs());
     this.#stats.start({
       latency: () => this.events.latency(),
-      liveSessionCount: (tenantId) => this.registry.liveCountOf(tenantId),
+      liveSessionCounts: () => this.registry.liveCounts(),
       subscriberCount,
       storeQueueCount: () => this.#store.queuedCount,
     });

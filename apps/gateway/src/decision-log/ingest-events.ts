@@ -3,18 +3,15 @@
 import type { Logger } from 'pino';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { EntropyAlertEvent, Severity } from '#contracts';
-import { type Clock, RingBuffer } from '#kernel';
+import { MINUTE_MS, type SteadyClock } from '#kernel';
+import { RecentLatencies } from '../telemetry/recent-latencies.js';
 
-/** Requests whose latency the dashboard's percentiles cover. */
-const LATENCY_SAMPLES_MAX = 4_096;
+/** What the dashboard's percentiles cover. */
 const LATENCY_WINDOW_MS = 10_000;
 /** Between two lines about alerts that gave way. */
-const GAVE_WAY_TOLD_EVERY_MS = 60_000;
-
-interface Sample {
-  atMs: number;
-  tookMs: number;
-}
+const GAVE_WAY_TOLD_EVERY_MS = MINUTE_MS;
+/** Versions of agents known; beyond it all are forgotten and may be told of again. */
+const VERSION_COUNT_MAX = 10_000;
 
 export class IngestEvents {
   readonly #accepted: Counter<'severity'>;
@@ -26,18 +23,19 @@ export class IngestEvents {
   readonly #evicted: Counter<'reason'>;
   readonly #storeFailures: Counter<'what'>;
   readonly #seconds: Histogram;
-  readonly #latencies = new RingBuffer<Sample>(LATENCY_SAMPLES_MAX);
+  readonly #latencies: RecentLatencies;
   readonly #bySeverity: Record<Severity, { inc(): void }>;
   readonly #versions = new Set<string>();
   #gaveWayCount = 0;
   #gaveWayToldMs = Number.NEGATIVE_INFINITY;
 
   constructor(
-    private readonly clock: Clock,
+    private readonly clock: SteadyClock,
     private readonly logger: Logger,
     registry: Registry,
     gauges: { liveSessions: () => number; windows: () => number; storeQueue: () => number },
   ) {
+    this.#latencies = new RecentLatencies(clock, LATENCY_WINDOW_MS);
     const registers = [registry];
     const name = (suffix: string) => `observatory_${suffix}`;
     this.#accepted = new Counter({
@@ -150,7 +148,7 @@ export class IngestEvents {
   alertGaveWay(openCountMax: number): void {
     this.#alertsGaveWay.inc();
     this.#gaveWayCount += 1;
-    const nowMs = this.clock.nowMs();
+    const nowMs = this.clock.steadyMs();
     if (nowMs - this.#gaveWayToldMs < GAVE_WAY_TOLD_EVERY_MS) return;
     this.#gaveWayToldMs = nowMs;
     this.logger.warn(
@@ -164,7 +162,7 @@ export class IngestEvents {
     const key = `${agentType}\0${version}`;
     if (this.#versions.has(key)) return false;
     // A sender that makes up versions must not grow memory: forget and start over.
-    if (this.#versions.size >= 10_000) this.#versions.clear();
+    if (this.#versions.size >= VERSION_COUNT_MAX) this.#versions.clear();
     this.#versions.add(key);
     this.logger.warn(
       { event: 'capability_version_unknown', agent_type: agentType, capability_version: version },
@@ -195,19 +193,12 @@ export class IngestEvents {
 
   answered(tookMs: number): void {
     this.#seconds.observe(tookMs / 1000);
-    this.#latencies.push({ atMs: this.clock.nowMs(), tookMs });
+    this.#latencies.add(tookMs);
   }
 
   /** p50 and p95 of the last 10 s, milliseconds; null without traffic. */
-  latency(): { p50: number; p95: number } | null {
-    const nowMs = this.clock.nowMs();
-    const recent: number[] = [];
-    for (const sample of this.#latencies)
-      if (nowMs - sample.atMs <= LATENCY_WINDOW_MS) recent.push(sample.tookMs);
-    if (recent.length === 0) return null;
-    recent.sort((a, b) => a - b);
-    const quantile = (q: number) =>
-      recent[Math.min(recent.length - 1, Math.floor(recent.length * q))] as number;
-    return { p50: quantile(0.5), p95: quantile(0.95) };
+  latency(): { p50: number | null; p95: number | null } {
+    const [p50, p95] = this.#latencies.quantiles(0.5, 0.95);
+    return { p50, p95 };
   }
 }

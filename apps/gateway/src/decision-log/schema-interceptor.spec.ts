@@ -34,7 +34,7 @@ function build(options: { trackerForgetsAgents?: boolean } = {}) {
     hasRowLeft: false,
     introduced: Promise.resolve(),
   };
-  const clock = { nowMs: () => 1_000 };
+  const clock = { nowMs: () => 1_000, steadyMs: () => 1_000 };
   const config = { get: (key: keyof typeof RUNTIME_CONFIG_DEFAULTS) => RUNTIME_CONFIG_DEFAULTS[key] };
   const tracker = new EntropyTracker({
     clock,

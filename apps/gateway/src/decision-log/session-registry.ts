@@ -208,12 +208,15 @@ export class SessionRegistry {
     return rowsToShow(views.reverse(), SNAPSHOT_ROWS_MAX);
   }
 
-  /** Those that are not over. */
-  liveCountOf(tenantId: string): number {
-    let count = 0;
-    for (const [key, view] of this.#views.entries())
-      if (!view.ended && key.startsWith(`${tenantId}\0`)) count += 1;
-    return count;
+  /** How many are not over, by tenant. One look at all of them. */
+  liveCounts(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const [key, { ended }] of this.#views.entries()) {
+      if (ended) continue;
+      const { tenantId } = splitSessionKey(key);
+      counts.set(tenantId, (counts.get(tenantId) ?? 0) + 1);
+    }
+    return counts;
   }
 
   /** Saves what changed; concurrent calls share one save. Never throws: what failed stays unsaved. */

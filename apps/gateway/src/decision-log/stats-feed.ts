@@ -1,6 +1,6 @@
 /** One `GatewayStats` a second and tenant on `gateway:stats`, for Fleet Command. */
 import { type GatewayStats, type LivePublisher, TOPICS } from '#contracts';
-import type { Clock } from '#kernel';
+import type { Clock, SteadyClock } from '#kernel';
 
 const INTERVAL_MS = 1_000;
 
@@ -10,8 +10,8 @@ interface Counts {
 }
 
 export interface StatsSources {
-  latency: () => { p50: number; p95: number } | null;
-  liveSessionCount: (tenantId: string) => number;
+  latency: () => { p50: number | null; p95: number | null };
+  liveSessionCounts: () => ReadonlyMap<string, number>;
   subscriberCount: () => number;
   storeQueueCount: () => number;
 }
@@ -22,12 +22,12 @@ export class StatsFeed {
   #lastMs = 0;
 
   constructor(
-    private readonly clock: Clock,
+    private readonly clock: Clock & SteadyClock,
     private readonly live: LivePublisher,
   ) {}
 
   start(sources: StatsSources): void {
-    this.#lastMs = this.clock.nowMs();
+    this.#lastMs = this.clock.steadyMs();
     this.#timer = setInterval(() => this.#publish(sources), INTERVAL_MS);
     this.#timer.unref();
   }
@@ -45,18 +45,19 @@ export class StatsFeed {
   }
 
   #publish(sources: StatsSources): void {
-    const nowMs = this.clock.nowMs();
-    const seconds = Math.max(0.001, (nowMs - this.#lastMs) / 1000);
-    this.#lastMs = nowMs;
-    const latency = sources.latency();
+    const steadyMs = this.clock.steadyMs();
+    const seconds = Math.max(0.001, (steadyMs - this.#lastMs) / 1000);
+    this.#lastMs = steadyMs;
+    const { p50, p95 } = sources.latency();
+    const liveSessionCounts = sources.liveSessionCounts();
     for (const [tenantId, counts] of this.#counts) {
       const stats: GatewayStats = {
-        at_ms: nowMs,
+        at_ms: this.clock.nowMs(),
         logs_per_second: counts.logs / seconds,
         violations_per_second: counts.violations / seconds,
-        ingest_p50_ms: latency?.p50 ?? null,
-        ingest_p95_ms: latency?.p95 ?? null,
-        live_session_count: sources.liveSessionCount(tenantId),
+        ingest_p50_ms: p50,
+        ingest_p95_ms: p95,
+        live_session_count: liveSessionCounts.get(tenantId) ?? 0,
         subscriber_count: sources.subscriberCount(),
         store_queue_count: sources.storeQueueCount(),
       };

@@ -1,8 +1,8 @@
 import { Global, Module } from '@nestjs/common';
 import type { DecisionStore } from '#contracts';
-import type { Clock } from '#kernel';
+import { steadyClock } from '#kernel';
 import type { GatewayConfig } from '../config/config.js';
-import { CLOCK, CONFIG, STORE } from '../tokens.js';
+import { CONFIG, STORE } from '../tokens.js';
 import { DRAIN, Drain } from './drain.js';
 import { HealthController } from './health.controller.js';
 import { READINESS, Readiness } from './readiness.js';
@@ -19,9 +19,8 @@ import { READINESS, Readiness } from './readiness.js';
     },
     {
       provide: READINESS,
-      inject: [STORE, DRAIN, CLOCK],
-      useFactory: (store: DecisionStore, drain: Drain, clock: Clock) =>
-        new Readiness({ store, drain, clock }),
+      inject: [STORE, DRAIN],
+      useFactory: (store: DecisionStore, drain: Drain) => new Readiness({ store, drain, clock: steadyClock }),
     },
   ],
   exports: [DRAIN, READINESS],

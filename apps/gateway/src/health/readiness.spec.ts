@@ -39,5 +39,9 @@ describe('readiness', () => {
     clock.advance(1_000);
     await readiness.reasons();
     expect(probeCount()).toBe(2);
+    clock.set(clock.nowMs() - 3_600_000);
+    clock.advance(1_000);
+    await readiness.reasons();
+    expect(probeCount()).toBe(3);
   });
 });

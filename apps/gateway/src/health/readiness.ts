@@ -1,6 +1,6 @@
 /** Whether this gateway should be sent traffic. The store is asked at most once a second, however many ask us. */
 import { type DecisionStore, ObservatoryError } from '#contracts';
-import type { Clock } from '#kernel';
+import type { SteadyClock } from '#kernel';
 import type { Drain } from './drain.js';
 
 export const READINESS = Symbol('Readiness');
@@ -11,13 +11,13 @@ const PROBE_TIMEOUT_MS = 2_000;
 export class Readiness {
   readonly #store: Pick<DecisionStore, 'probe'>;
   readonly #drain: Pick<Drain, 'isDraining'>;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   #probe: { startedMs: number; reason: Promise<string | null> } | undefined;
 
   constructor(options: {
     store: Pick<DecisionStore, 'probe'>;
     drain: Pick<Drain, 'isDraining'>;
-    clock: Clock;
+    clock: SteadyClock;
   }) {
     this.#store = options.store;
     this.#drain = options.drain;
@@ -32,7 +32,7 @@ export class Readiness {
   }
 
   #probeReason(): Promise<string | null> {
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#clock.steadyMs();
     if (this.#probe === undefined || nowMs - this.#probe.startedMs >= PROBE_KEPT_MS) {
       this.#probe = { startedMs: nowMs, reason: probe(this.#store) };
     }

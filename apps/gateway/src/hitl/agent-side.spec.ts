@@ -21,6 +21,22 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return settled;
 }
 
+describe('a proxied call that is held', () => {
+  it('is let go when its time is up, also where somebody sets the clock back meanwhile', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    const held = h.desk.holdCall(key, { waitMs: 50_000, interrupt: new Interrupt() });
+    await h.time.pass(49_000);
+    h.time.setWallClock(-3_600_000);
+    await h.time.pass(999);
+    expect(await isSettled(held)).toBe(false);
+    await h.time.pass(1);
+    expect(await isSettled(held)).toBe(true);
+    expect(await held).toMatchObject({ state: 'paused' });
+  });
+});
+
 describe('the control poll', () => {
   it('answers at once when the session is not active', async () => {
     const h = await DeskHarness.start();

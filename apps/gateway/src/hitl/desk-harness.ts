@@ -33,13 +33,24 @@ import type { Timer } from './timer.js';
 /** One turn of the event loop: everything that can go on without time, a store or a client has gone on. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Clock and timers, moved by hand. */
+/** Clocks and timers, moved by hand. */
 export class FakeTime implements Timer {
   #nowMs = 1_700_000_000_000;
+  /** By how much somebody has set the wall clock. */
+  #setByMs = 0;
   readonly #waiting = new Set<{ atMs: number; run: () => void }>();
 
   nowMs(): number {
+    return this.#nowMs + this.#setByMs;
+  }
+
+  steadyMs(): number {
     return this.#nowMs;
+  }
+
+  /** Somebody sets the wall clock; timers go on as they were. */
+  setWallClock(byMs: number): void {
+    this.#setByMs += byMs;
   }
 
   get timerCount(): number {
@@ -230,6 +241,7 @@ export class DeskHarness {
       store,
       live: { publish: (_tenantId, _topic, payload) => void this.events.push(payload as SessionEvent) },
       clock: time,
+      steadyClock: time,
       timer: time,
       ids: { next: () => `d-${this.#nextId()}` },
       config: { get: (key) => this.config[key] ?? undefined },

@@ -23,7 +23,7 @@ import {
   sessionKey,
 } from '#contracts';
 import { agentStateOf, type Confirmation, decideAcknowledge } from '#domain/hitl';
-import { ChangeQueue, type Clock, type IdSource, type Interrupt } from '#kernel';
+import { ChangeQueue, type Clock, type IdSource, type Interrupt, type SteadyClock } from '#kernel';
 import type { SessionDirectory } from '../decision-log/session-directory.js';
 import { CommandRunner, SYSTEM_ACTOR } from './command-runner.js';
 import type { ControlBounds } from './control-bounds.js';
@@ -53,6 +53,8 @@ export interface HitlPorts {
   store: Pick<DecisionStore, 'controls' | 'control' | 'heldCount' | 'heldStep' | 'commitControl'>;
   live: LivePublisher;
   clock: Clock;
+  /** For waits. */
+  steadyClock: SteadyClock;
   timer: Timer;
   ids: IdSource;
   config: RuntimeConfigSource;
@@ -298,7 +300,7 @@ export class HitlDesk implements ControlDesk {
     key: SessionKey,
     { waitMs, interrupt }: { waitMs: number; interrupt: Interrupt },
   ): Promise<AgentControl> {
-    const untilMs = this.#ports.clock.nowMs() + waitMs;
+    const untilMs = this.#ports.steadyClock.steadyMs() + waitMs;
     const entry = await this.#registry.load(key);
     if (entry.row.state === 'pause_requested') {
       const shown: Confirmation = { kind: 'shown', upToSeq: entry.row.directive_seq };
@@ -308,7 +310,7 @@ export class HitlDesk implements ControlDesk {
     }
     for (;;) {
       const now = this.#registry.open(key);
-      const remainingMs = untilMs - this.#ports.clock.nowMs();
+      const remainingMs = untilMs - this.#ports.steadyClock.steadyMs();
       const isWaiting = agentStateOf(now.row.state) === 'paused' && !interrupt.isRaised && !this.#isDraining;
       if (!isWaiting || remainingMs <= 0) {
         const control = agentControl(now);

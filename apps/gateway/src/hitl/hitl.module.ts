@@ -8,7 +8,7 @@ import { Module } from '@nestjs/common';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { DecisionStore, LivePublisher, RuntimeConfigSource } from '#contracts';
-import type { Clock, IdSource } from '#kernel';
+import { type Clock, type IdSource, steadyClock } from '#kernel';
 import { CLOCK, IDS, LIVE, LOGGER, METRICS, RUNTIME_CONFIG, STORE } from '../tokens.js';
 import { AgentControlController } from './agent-control.controller.js';
 import { AuditController } from './audit.controller.js';
@@ -35,7 +35,16 @@ import { systemTimer } from './timer.js';
         metrics: Registry,
       ): Promise<HitlDesk> => {
         const events = new HitlEvents(logger, metrics);
-        const desk = new HitlDesk({ store, live, clock, ids, config, events, timer: systemTimer });
+        const desk = new HitlDesk({
+          store,
+          live,
+          clock,
+          steadyClock,
+          timer: systemTimer,
+          ids,
+          config,
+          events,
+        });
         await desk.load();
         return desk;
       },

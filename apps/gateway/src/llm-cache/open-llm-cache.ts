@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { createLlmCache } from '#adapters/redis';
 import type { LlmCache } from '#contracts';
-import { type Clock, ConfigError } from '#kernel';
+import { type Clock, ConfigError, steadyClock } from '#kernel';
 import { LLM_CACHE_VARIABLES, type LlmCacheConfig } from '../config/llm-cache-config.js';
 import type { GatewaySecrets } from '../config/secrets.js';
 
@@ -23,8 +23,8 @@ export function openLlmCache(
     {
       clock,
       onError: (failure) => {
-        if (clock.nowMs() - loggedMs < LOG_INTERVAL_MS) return;
-        loggedMs = clock.nowMs();
+        if (steadyClock.steadyMs() - loggedMs < LOG_INTERVAL_MS) return;
+        loggedMs = steadyClock.steadyMs();
         logger.warn(
           { event: 'cache_redis_failed', err: failure },
           'Redis fails; the cache misses what it does not give or keep',

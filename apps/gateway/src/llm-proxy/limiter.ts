@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { connectRedisAt, RedisRateLimiter } from '#adapters/redis';
 import type { RateLimiter } from '#contracts';
 import { MemoryRateLimiter } from '#domain/policy';
-import type { Clock } from '#kernel';
+import { type Clock, steadyClock } from '#kernel';
 
 /** Redis that is away says so with every attempt; the log needs it once a minute. */
 const LOG_INTERVAL_MS = 60_000;
@@ -30,8 +30,8 @@ export function openLimiter(redisUrls: readonly string[], clock: Clock, logger: 
   let loggedMs = Number.NEGATIVE_INFINITY;
   const connection = connectRedisAt(redisUrls, {
     onError: (failure) => {
-      if (clock.nowMs() - loggedMs < LOG_INTERVAL_MS) return;
-      loggedMs = clock.nowMs();
+      if (steadyClock.steadyMs() - loggedMs < LOG_INTERVAL_MS) return;
+      loggedMs = steadyClock.steadyMs();
       logger.error(
         { event: 'redis_failed', err: failure },
         'Redis cannot be reached; limits are not enforced',

@@ -2,8 +2,9 @@
 import type { Logger } from 'pino';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { SemanticLoopEvent, SystemView } from '#contracts';
-import { type Clock, RingBuffer } from '#kernel';
+import { MINUTE_MS, type SteadyClock } from '#kernel';
 import { METRIC_PREFIX } from '../telemetry/metrics.js';
+import { RecentLatencies } from '../telemetry/recent-latencies.js';
 
 /** `vetoed`: near enough, but a number, a name or the like differs. `unfit`: nothing a model could compare. */
 export const CHECK_RESULTS = ['clear', 'loop', 'vetoed', 'unfit', 'failed_open', 'left'] as const;
@@ -28,9 +29,8 @@ export type LoopFailure = (typeof LOOP_FAILURES)[number];
 /** What passes by itself, or by bringing the sidecar back; the others are faults. @see seed 000, error handling */
 const PASSING: ReadonlySet<LoopFailure> = new Set(['unavailable', 'timeout', 'busy']);
 
-const LOG_INTERVAL_MS = 60_000;
-const LATENCY_SAMPLES_MAX = 4_096;
-const LATENCY_WINDOW_MS = 5 * 60_000;
+const LOG_INTERVAL_MS = MINUTE_MS;
+const LATENCY_WINDOW_MS = 5 * MINUTE_MS;
 /** Upper bounds; one more bucket has none. */
 const LATENCY_BOUNDS_MS = [0.5, 1, 2, 5, 10, 20, 30, 50, 100, 250];
 
@@ -41,15 +41,10 @@ export interface SemanticLoopGauges {
   sidecarRestarts: () => number;
 }
 
-interface Sample {
-  atMs: number;
-  tookMs: number;
-}
-
 export class SemanticLoopEvents {
   /** Who counts all guards that fail open. Must not throw. */
   onFailedOpen: () => void = () => {};
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #logger: Logger;
   readonly #checks: Counter<'result'>;
   readonly #seconds: Histogram;
@@ -59,12 +54,13 @@ export class SemanticLoopEvents {
   readonly #failureCounts = new Map<LoopFailure, number>();
   /** When a reason was last logged, and how often it came since. */
   readonly #logged = new Map<LoopFailure, { atMs: number; untold: number }>();
-  readonly #latencies = new RingBuffer<Sample>(LATENCY_SAMPLES_MAX);
+  readonly #latencies: RecentLatencies;
   readonly #latencyCounts: number[] = new Array(LATENCY_BOUNDS_MS.length + 1).fill(0);
 
-  constructor(clock: Clock, logger: Logger, metrics: Registry, gauges: SemanticLoopGauges) {
+  constructor(clock: SteadyClock, logger: Logger, metrics: Registry, gauges: SemanticLoopGauges) {
     const registers = [metrics];
     this.#clock = clock;
+    this.#latencies = new RecentLatencies(clock, LATENCY_WINDOW_MS);
     this.#logger = logger;
     this.#checks = new Counter({
       name: `${METRIC_PREFIX}semantic_loop_checks_total`,
@@ -117,7 +113,7 @@ export class SemanticLoopEvents {
     bump(this.#checkCounts, result);
     if (tookMs === null) return;
     this.#seconds.observe(tookMs / 1_000);
-    this.#latencies.push({ atMs: this.#clock.nowMs(), tookMs });
+    this.#latencies.add(tookMs);
     const at = LATENCY_BOUNDS_MS.findIndex((boundMs) => tookMs <= boundMs);
     const bucket = at === -1 ? LATENCY_BOUNDS_MS.length : at;
     this.#latencyCounts[bucket] = (this.#latencyCounts[bucket] as number) + 1;
@@ -132,7 +128,7 @@ export class SemanticLoopEvents {
     this.#failedOpen.inc({ reason });
     this.onFailedOpen();
     bump(this.#failureCounts, reason);
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#clock.steadyMs();
     const last = this.#logged.get(reason);
     if (last !== undefined && nowMs - last.atMs < LOG_INTERVAL_MS) {
       last.untold += 1;
@@ -182,18 +178,12 @@ export class SemanticLoopEvents {
   }
 
   view(): Omit<SystemView['semantic_loop'], 'timeout_ms'> {
-    const nowMs = this.#clock.nowMs();
-    const recent: number[] = [];
-    for (const { atMs, tookMs } of this.#latencies)
-      if (nowMs - atMs <= LATENCY_WINDOW_MS) recent.push(tookMs);
-    recent.sort((a, b) => a - b);
-    const quantile = (share: number): number | null =>
-      recent[Math.min(recent.length - 1, Math.floor(recent.length * share))] ?? null;
+    const [p50_ms, p99_ms] = this.#latencies.quantiles(0.5, 0.99);
     return {
       checks: Object.fromEntries(this.#checkCounts),
       fail_open: Object.fromEntries(this.#failureCounts),
-      p50_ms: quantile(0.5),
-      p99_ms: quantile(0.99),
+      p50_ms,
+      p99_ms,
       latency: this.#latencyCounts.map((count, at) => ({ below_ms: LATENCY_BOUNDS_MS[at] ?? null, count })),
     };
   }

@@ -15,7 +15,7 @@ import {
   TOPICS,
 } from '#contracts';
 import { LoopLadder } from '#domain/semantic-loop';
-import type { Clock, IdSource } from '#kernel';
+import { type Clock, type IdSource, steadyClock } from '#kernel';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
 import type { GatewayConfig } from '../config/config.js';
 import type { ControlDesk } from '../hitl/control-desk.js';
@@ -68,7 +68,7 @@ export class SemanticLoopArea {
     this.#store = proxyStore;
     const isNeeded = config.isLoopDetectionEnabled || parts.isSidecarShared;
     const ladder = new LoopLadder({ clock });
-    this.events = new SemanticLoopEvents(clock, parts.logger, parts.metrics, {
+    this.events = new SemanticLoopEvents(steadyClock, parts.logger, parts.metrics, {
       ladderSessions: () => ladder.sessionCount,
       ladderEvicted: () => ladder.evictedCount,
       isSidecarReady: () => this.embedding.isReady,
