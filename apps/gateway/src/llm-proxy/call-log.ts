@@ -22,7 +22,8 @@ export class CallLog {
   readonly #parts: CallLogParts;
   #waiting: CallRow[] = [];
   #timer: NodeJS.Timeout | null = null;
-  #writing: Promise<void> | null = null;
+  /** Ends with what is written at the moment, and what is to be written after it. */
+  #writing: Promise<void> = Promise.resolve();
 
   constructor(parts: CallLogParts) {
     this.#parts = parts;
@@ -47,15 +48,16 @@ export class CallLog {
     }
   }
 
-  /** Resolves when what waited at the time is written or given up. Never rejects. */
-  async flush(): Promise<void> {
-    await this.#writing;
-    if (this.#waiting.length === 0) return;
-    const rows = this.#waiting.splice(0, BATCH_COUNT_MAX);
-    this.#writing = this.#write(rows);
-    await this.#writing;
-    this.#writing = null;
-    if (this.#waiting.length > 0) await this.flush();
+  /** Resolves when what waits now is written or given up, whatever comes meanwhile. Never rejects. */
+  flush(): Promise<void> {
+    const count = this.#waiting.length;
+    this.#writing = this.#writing.then(() => this.#writeOldest(count));
+    return this.#writing;
+  }
+
+  async #writeOldest(count: number): Promise<void> {
+    for (let left = count; left > 0 && this.#waiting.length > 0; left -= BATCH_COUNT_MAX)
+      await this.#write(this.#waiting.splice(0, BATCH_COUNT_MAX));
   }
 
   async #write(rows: CallRow[]): Promise<void> {

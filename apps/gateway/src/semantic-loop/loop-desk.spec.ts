@@ -144,6 +144,19 @@ describe('LoopDesk', () => {
     expect(failures).toEqual(['pause']);
   });
 
+  it('settles though the next loop is found while one is kept', async () => {
+    const { promise: never } = deferred<number>();
+    append = async () => {
+      append = () => never;
+      await Promise.resolve();
+      desk.note(call(), 'hint', ANSWER);
+      return 1;
+    };
+    desk.note(call(), 'hint', ANSWER);
+    await desk.settled();
+    expect(published.map(({ payload }) => payload)).toMatchObject([{ seq: 1 }, { event: { seq: 1 } }]);
+  });
+
   it('does not pile up behind a store that hangs', async () => {
     const hanging = deferred();
     append = () => hanging.promise.then(() => 1);

@@ -89,9 +89,9 @@ export class LoopDesk {
     return event;
   }
 
-  /** Resolves when nothing is under way. Never rejects. */
+  /** Resolves when what is under way now has ended, whatever is found meanwhile. Never rejects. */
   async settled(): Promise<void> {
-    while (this.#working.size > 0) await Promise.all(this.#working);
+    await Promise.all(this.#working);
   }
 
   #raiseAlert(tenant_id: string, event: SemanticLoopEvent): void {

@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest';
+import type { CallRow, LlmCall } from '#contracts';
+import { CallLog } from './call-log.js';
+
+/** Only what the log touches. */
+const call = (call_id: string) => ({ call_id, seq: 0 }) as LlmCall;
+
+function logOn(appendCalls: (rows: readonly CallRow[]) => Promise<number[]>) {
+  const dropped: number[] = [];
+  const log = new CallLog({
+    store: { appendCalls },
+    live: { publish: () => {} },
+    onDropped: (count) => dropped.push(count),
+  });
+  return { log, dropped };
+}
+
+it('is flushed when what waited is written, however many calls come meanwhile', async () => {
+  const written: string[] = [];
+  let count = 0;
+  const { log } = logOn(async (rows) => {
+    written.push(...rows.map((row) => row.call.call_id));
+    // As under load: while one batch is written there is always a next call.
+    count += 1;
+    if (count < 1_000) log.add('t', call(`later-${count}`));
+    return rows.map((_, at) => at + 1);
+  });
+  log.add('t', call('first'));
+  await log.flush();
+  expect(written).toEqual(['first']);
+  expect(log.waitingCount).toBe(1);
+});
+
+it('writes one batch after another, and each flush waits for its own', async () => {
+  let underWayCount = 0;
+  let writtenCount = 0;
+  const { log, dropped } = logOn(async (rows) => {
+    underWayCount += 1;
+    expect(underWayCount).toBe(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    underWayCount -= 1;
+    writtenCount += rows.length;
+    if (writtenCount === 2_000) throw new Error('the disk is full');
+    return rows.map((_, at) => at + 1);
+  });
+  const add = (count: number) => {
+    for (let at = 0; at < count; at += 1) log.add('t', call(`c-${at}`));
+  };
+  add(1_500);
+  const one = log.flush();
+  add(2_500);
+  const other = log.flush();
+  await one;
+  expect(writtenCount).toBeGreaterThanOrEqual(1_500);
+  await other;
+  expect(writtenCount).toBe(4_000);
+  expect(dropped).toEqual([1_000]);
+});
