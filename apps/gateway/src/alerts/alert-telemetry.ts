@@ -94,7 +94,7 @@ export class AlertTelemetry {
     );
   }
 
-  boundReached(bound: 'agents' | 'subjects' | 'askers' | 'channel_queue'): void {
+  boundReached(bound: 'agents' | 'subjects' | 'askers' | 'channel_queue' | 'channel_queue_lost'): void {
     this.#bounds.inc({ bound });
   }
 

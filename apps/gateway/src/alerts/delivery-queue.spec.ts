@@ -10,6 +10,7 @@ import {
 } from '#domain/alerts';
 import { FakeTime } from '../hitl/desk-harness.js';
 import { ADMIN, failed, fakeBox, incidentOf, settle, startAlerts, WEBHOOK } from './alerts-harness.js';
+import { PENDING_PER_CHANNEL_MAX, REFUSED_PER_CHANNEL_MAX } from './delivery-queue.js';
 import { RUNNING_PER_TENANT_MAX } from './lane-rota.js';
 
 type Alerts = Awaited<ReturnType<typeof startAlerts>>;
@@ -259,6 +260,22 @@ describe('a delivery', () => {
     alerts.store.isFull = false;
     await alerts.area.stop();
     expect(alerts.states()).toEqual(['pending']);
+  });
+
+  it('that has no place is lost, and counted, once as many of them wait for a store that refuses', async () => {
+    const alerts = await withChannel();
+    alerts.store.isFull = true;
+    const keptCount = PENDING_PER_CHANNEL_MAX + REFUSED_PER_CHANNEL_MAX;
+    for (let n = 0; n < keptCount; n += 1) fire(alerts, `agent-${n}`);
+    await settle();
+    for (let n = 0; n < 7; n += 1) fire(alerts, `late-${n}`);
+    const bounds = await alerts.metrics.getSingleMetric('observatory_alert_bounds_reached_total')?.get();
+    expect(bounds?.values).toContainEqual({ labels: { bound: 'channel_queue_lost' }, value: 7 });
+    alerts.store.isFull = false;
+    await alerts.area.stop();
+    const states = alerts.states();
+    expect(states.filter((state) => state === 'dead')).toHaveLength(REFUSED_PER_CHANNEL_MAX);
+    expect(states).toHaveLength(keptCount);
   });
 
   it('that a crash lost is made again: nobody counts as told before it is on disk', async () => {

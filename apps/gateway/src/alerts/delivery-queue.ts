@@ -34,6 +34,8 @@ import { LaneRota } from './lane-rota.js';
 export const RUNNING_MAX = 32;
 /** Unfinished per channel; a further one is dead at once, and can be put back. */
 export const PENDING_PER_CHANNEL_MAX = 1_000;
+/** Of those that are dead at once, as many per channel wait for a store that refuses them; a further one is lost. */
+export const REFUSED_PER_CHANNEL_MAX = 100;
 /** However few attempts it had. */
 export const DELIVERY_AGE_MS_MAX = 24 * 3_600_000;
 /** A shutdown waits this long for writes and for attempts under way; what is later is sent again by the next process. */
@@ -97,9 +99,17 @@ export class DeliveryQueue {
     this.#pump();
   }
 
-  /** Takes it; never throws. Where the store refuses it for now, it is written before its first attempt all the same. */
+  /**
+   * Takes it, unless the channel's places are taken and the store refuses; never throws. Where the store refuses it for
+   * now, it is written before its first attempt all the same.
+   */
   enqueue(notice: AlertNotice, channelId: string): void {
     const { clock, ids, telemetry } = this.#options;
+    const keptCount = this.#lanes.get(channelId)?.entries.size ?? 0;
+    if (keptCount >= PENDING_PER_CHANNEL_MAX + REFUSED_PER_CHANNEL_MAX && this.#writer.isRefused) {
+      telemetry.boundReached('channel_queue_lost');
+      return;
+    }
     const nowMs = clock.nowMs();
     const delivery: AlertDelivery = {
       delivery_id: `dlv_${ids.next()}`,
@@ -113,7 +123,7 @@ export class DeliveryQueue {
       created_at_ms: nowMs,
       finished_at_ms: null,
     };
-    if ((this.#lanes.get(channelId)?.entries.size ?? 0) >= PENDING_PER_CHANNEL_MAX) {
+    if (keptCount >= PENDING_PER_CHANNEL_MAX) {
       telemetry.boundReached('channel_queue');
       this.#finish(delivery, 'dead', `${PENDING_PER_CHANNEL_MAX} deliveries wait for this channel already`);
     }

@@ -25,10 +25,16 @@ export class DeliveryWriter {
   /** What the store does not hold yet: being written, or refused. */
   readonly #unwritten = new Set<Entry>();
   #cancelAgain: (() => void) | null = null;
+  /** The store refused the latest write. */
+  #isRefused = false;
   #isStopped = false;
 
   constructor(options: DeliveryWriterOptions) {
     this.#options = options;
+  }
+
+  get isRefused(): boolean {
+    return this.#isRefused;
   }
 
   /** Resolves once it is written or refused for now. Never rejects. The delivery must not change meanwhile. */
@@ -65,11 +71,13 @@ export class DeliveryWriter {
       delivery.seq = await store.saveDelivery(delivery);
     } catch (error) {
       entry.isWriting = false;
+      this.#isRefused = true;
       telemetry.storeFailed('delivery', error);
       this.#armAgain();
       return;
     }
     Object.assign(entry, { isWriting: false, isSaved: true });
+    this.#isRefused = false;
     this.#unwritten.delete(entry);
     live.publish(delivery.notice.tenant_id, TOPICS.deliveries, structuredClone(delivery));
     onWritten(entry);
