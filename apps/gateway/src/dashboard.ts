@@ -11,9 +11,9 @@ const DASHBOARD_DIR = fileURLToPath(new URL('../../../dashboard/', import.meta.u
 const PROGRAM_PATHS =
   /^\/(v1|proxy|agents\/[^/]+\/proxy|socket\.io|healthz|readyz|metrics|docs|assets)(\/|$|\?)/;
 
-/** @returns false where the dashboard has not been built (development: Vite serves it) */
-export async function serveDashboard(fastify: FastifyInstance): Promise<boolean> {
-  if (!existsSync(DASHBOARD_DIR)) return false;
+/** Nothing where the dashboard has not been built (development: Vite serves it). */
+export async function serveDashboard(fastify: FastifyInstance): Promise<void> {
+  if (!existsSync(DASHBOARD_DIR)) return;
   await fastify.register(fastifyStatic, {
     root: DASHBOARD_DIR,
     wildcard: false,
@@ -24,7 +24,6 @@ export async function serveDashboard(fastify: FastifyInstance): Promise<boolean>
       if (path.endsWith('.html')) response.header('cache-control', 'no-cache');
     },
   });
-  return true;
 }
 
 /**

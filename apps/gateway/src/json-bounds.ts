@@ -1,7 +1,8 @@
 /**
- * How deep a JSON text nests, how many values it holds and whether they are read as they are written, without parsing it. A million brackets cost the parser a second
- * and more, and so do a million empty objects to whatever walks over them, of a text that is small in bytes; nobody needs
- * either. Strings are skipped by a native search, so a prompt costs next to nothing whatever its length.
+ * How deep a JSON text nests, how many values it holds and whether they are read as they are written, without parsing it.
+ * A million brackets cost the parser a second and more, and so do a million empty objects to whatever walks over them, of
+ * a text that is small in bytes; nobody needs either. Strings are skipped by a native search, so a prompt costs next to
+ * nothing whatever its length.
  */
 
 const QUOTE = 0x22;

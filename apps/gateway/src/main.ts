@@ -1,6 +1,5 @@
 /** Entry point of the gateway process: reads the environment, starts, prints how to get in, drains on a signal. */
 import 'reflect-metadata';
-import { ConfigError } from '#kernel';
 import { printBanner } from './banner.js';
 import { readStartSettings } from './config/config.module.js';
 import { startGateway } from './gateway.js';
@@ -27,8 +26,8 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  const isExpected = error instanceof ConfigError || error instanceof Error;
-  process.stderr.write(`\nObservatory did not start: ${isExpected ? error.message : String(error)}\n`);
+  const reason = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`\nObservatory did not start: ${reason}\n`);
   if (process.env.LOG_LEVEL === 'debug' && error instanceof Error) process.stderr.write(`${error.stack}\n`);
   process.exit(1);
 });

@@ -157,8 +157,8 @@ export class IngestEvents {
     );
   }
 
-  /** @returns whether this agent type and version was never seen before in this process */
-  versionSeen(agentType: string, version: string): boolean {
+  /** True, and a line in the log, where this process sees the agent type's version for the first time. */
+  isNewVersion(agentType: string, version: string): boolean {
     const key = `${agentType}\0${version}`;
     if (this.#versions.has(key)) return false;
     // A sender that makes up versions must not grow memory: forget and start over.

@@ -14,11 +14,11 @@ import {
   SPEND_GROUPS,
   type SpendLine,
 } from '#contracts';
-import { DAY_MS } from '#kernel';
+import { type Clock, DAY_MS } from '#kernel';
 import { Principal, Requires } from '../auth/access.js';
 import { parseFields } from '../errors/field-errors.js';
 import { pageQuery } from '../page-query.js';
-import { PROXY_STORE } from '../tokens.js';
+import { CLOCK, PROXY_STORE } from '../tokens.js';
 import { LlmProxyArea } from './llm-proxy.area.js';
 
 const id = z.string().min(1).max(LIMITS.idCharsMax).optional();
@@ -42,6 +42,9 @@ export const callsQuery = z.object({
 });
 export const incidentsQuery = z.object({ agent_id: id, ...pageQuery.shape });
 export const heldQuery = z.object({ agent_id: id, session_id: id });
+/** Where nobody says from when. */
+const SPEND_SHOWN_MS = 30 * DAY_MS;
+
 export const spendQuery = z.object({
   group: z.enum(SPEND_GROUPS),
   from_ms: fromMs,
@@ -54,6 +57,7 @@ export const spendQuery = z.object({
 export class CallsController {
   constructor(
     @Inject(PROXY_STORE) private readonly store: ProxyStore,
+    @Inject(CLOCK) private readonly clock: Clock,
     private readonly proxy: LlmProxyArea,
   ) {}
 
@@ -116,8 +120,8 @@ export class CallsController {
   ): Promise<{ items: SpendLine[] }> {
     const given = parseFields(spendQuery, query);
     await this.proxy.log.flush();
-    const to_ms = given.to_ms ?? Date.now();
-    const from_ms = given.from_ms ?? to_ms - 30 * DAY_MS;
+    const to_ms = given.to_ms ?? this.clock.nowMs();
+    const from_ms = given.from_ms ?? to_ms - SPEND_SHOWN_MS;
     return { items: await this.store.spend({ tenant_id, ...given, from_ms, to_ms }) };
   }
 }

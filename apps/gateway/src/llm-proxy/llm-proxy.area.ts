@@ -19,7 +19,7 @@ import {
 import type { AlertEvent, BudgetPeriod } from '#domain/alerts';
 import { KillSwitchWindows } from '#domain/kill-switch';
 import { budgetSeeds, SessionCaps } from '#domain/policy';
-import { type Clock, HOUR_MS, type IdSource } from '#kernel';
+import { type Clock, HOUR_MS, type IdSource, steadyClock } from '#kernel';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { SettingsAudit } from '../auth/settings-audit.js';
@@ -101,7 +101,7 @@ export class LlmProxyArea {
   constructor(parts: LlmProxyDependencies) {
     this.#parts = parts;
     const { clock, live, config, proxyStore, store, alerts } = parts;
-    const events = new ProxyEvents(parts.logger, parts.metrics, {
+    const events = new ProxyEvents(steadyClock, parts.logger, parts.metrics, {
       held: () => this.held.count,
       windows: () => this.#windows.counts().windows,
       waitingRows: () => this.log.waitingCount,

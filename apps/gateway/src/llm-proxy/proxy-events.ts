@@ -2,11 +2,12 @@
 import type { Logger } from 'pino';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { CallDecision, Incident } from '#contracts';
+import { MINUTE_MS, type SteadyClock } from '#kernel';
 import { METRIC_PREFIX } from '../telemetry/metrics.js';
 import type { ProxyCall } from './proxy-call.js';
 
 /** A reason for failing open is logged at most this often; the counter has them all. */
-const FAIL_OPEN_LOG_INTERVAL_MS = 60_000;
+const FAIL_OPEN_LOG_INTERVAL_MS = MINUTE_MS;
 
 export interface ProxyGauges {
   held: () => number;
@@ -16,6 +17,7 @@ export interface ProxyGauges {
 }
 
 export class ProxyEvents {
+  readonly #clock: SteadyClock;
   readonly #logger: Logger;
   readonly #calls: Counter<'upstream' | 'decision'>;
   readonly #seconds: Histogram<'upstream'>;
@@ -29,8 +31,9 @@ export class ProxyEvents {
   readonly #loggedMs = new Map<string, number>();
   readonly #failOpenCounts = new Map<string, number>();
 
-  constructor(logger: Logger, metrics: Registry, gauges: ProxyGauges) {
+  constructor(clock: SteadyClock, logger: Logger, metrics: Registry, gauges: ProxyGauges) {
     const registers = [metrics];
+    this.#clock = clock;
     this.#logger = logger;
     this.#calls = new Counter({
       name: `${METRIC_PREFIX}proxy_calls_total`,
@@ -131,8 +134,8 @@ export class ProxyEvents {
   /** Counted each time, logged once a minute per guard. */
   failedOpen(site: string, error: unknown): void {
     this.countFailOpen(site);
-    const nowMs = Date.now();
-    if (nowMs - (this.#loggedMs.get(site) ?? 0) < FAIL_OPEN_LOG_INTERVAL_MS) return;
+    const nowMs = this.#clock.steadyMs();
+    if (nowMs - (this.#loggedMs.get(site) ?? Number.NEGATIVE_INFINITY) < FAIL_OPEN_LOG_INTERVAL_MS) return;
     this.#loggedMs.set(site, nowMs);
     this.#logger.error({ event: 'fail_open', site, err: error }, 'a guard failed; calls go on without it');
   }

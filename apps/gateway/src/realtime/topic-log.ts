@@ -42,10 +42,6 @@ export class TopicLog {
     this.#pending.push(event);
   }
 
-  get hasPending(): boolean {
-    return this.#pending.length > 0;
-  }
-
   /** The next frame, or null if nothing is pending. */
   takeFrame(): Frame | null {
     const events = this.#pending;

@@ -1,13 +1,16 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Inject } from '@nestjs/common';
 import type { SystemView } from '#contracts';
+import type { Clock } from '#kernel';
 import { Requires } from '../auth/access.js';
 import { LlmProxyArea } from '../llm-proxy/llm-proxy.area.js';
 import { SemanticLoopArea } from '../semantic-loop/semantic-loop.area.js';
+import { CLOCK } from '../tokens.js';
 
 /** The parts this gateway leans on, for the System page. */
 @Controller('v1/system')
 export class SystemController {
   constructor(
+    @Inject(CLOCK) private readonly clock: Clock,
     private readonly proxy: LlmProxyArea,
     private readonly semanticLoop: SemanticLoopArea,
   ) {}
@@ -16,7 +19,7 @@ export class SystemController {
   @Requires('observe')
   async read(): Promise<SystemView> {
     return {
-      at_ms: Date.now(),
+      at_ms: this.clock.nowMs(),
       uptime_s: Math.round(process.uptime()),
       ...(await this.semanticLoop.view()),
       ...this.proxy.health(),

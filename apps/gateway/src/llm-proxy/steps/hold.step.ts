@@ -164,7 +164,7 @@ const heldView = (call: ProxyCall): HeldCall => ({
   agent_id: call.agentId,
   session_id: call.sessionId ?? '',
   model: call.summary?.model ?? null,
-  since_ms: call.startedAtMs + call.elapsedMs(),
+  since_ms: Math.round(call.startedAtMs + call.elapsedMs()),
 });
 
 const EXPIRED: Verdict = {
