@@ -3,10 +3,10 @@
  *
  *     capacity 3:  push a b c  ->  [a b c]     push d  ->  [b c d]   (returns a)
  *
- * Does no allocation after construction except in `resize` and `toArray`.
+ * Does no allocation after construction except in `toArray`.
  */
 export class RingBuffer<T> {
-  #slots: (T | undefined)[];
+  readonly #slots: (T | undefined)[];
   /** Slot of the oldest element; meaningful only while `#size > 0`. */
   #head = 0;
   #size = 0;
@@ -55,22 +55,6 @@ export class RingBuffer<T> {
   at(index: number): T | undefined {
     if (index < 0 || index >= this.#size) return undefined;
     return this.#slots[(this.#head + index) % this.#slots.length];
-  }
-
-  /** Changes the capacity, keeping the newest elements. O(capacity). */
-  resize(capacity: number): void {
-    if (capacity === this.#slots.length) return;
-    const kept = new RingBuffer<T>(capacity);
-    for (const value of this) kept.push(value);
-    this.#slots = kept.#slots;
-    this.#head = kept.#head;
-    this.#size = kept.#size;
-  }
-
-  clear(): void {
-    this.#slots.fill(undefined);
-    this.#head = 0;
-    this.#size = 0;
   }
 
   /** Oldest first. */

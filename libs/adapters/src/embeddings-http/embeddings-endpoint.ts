@@ -94,7 +94,7 @@ export class EmbeddingsEndpoint {
         : { kind: 'answered', body: text };
     }
     // Small answers are read to their end, so that the connection can be used again.
-    void body.dump({ limit: 64 * 1_024 }).catch(() => {});
+    void body.dump({ limit: DUMPED_BYTES_MAX }).catch(() => {});
     const reason = `it answered ${statusCode}${HINTS[statusCode] ?? ''}`;
     if (INPUT_REFUSED.has(statusCode)) return { kind: 'input_refused', reason };
     if (!WORTH_A_RETRY.has(statusCode)) return { kind: 'failed', reason };
@@ -102,6 +102,9 @@ export class EmbeddingsEndpoint {
     return { kind: 'later', reason, retryAfterMs: parseRetryAfter(headers['retry-after'], nowMs) };
   }
 }
+
+/** Of an answer that nobody reads; a longer one costs its connection. */
+const DUMPED_BYTES_MAX = 64 * 1_024;
 
 const INPUT_REFUSED: ReadonlySet<number> = new Set([400, 413, 422]);
 const WORTH_A_RETRY: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 529]);
