@@ -8,8 +8,8 @@ export const PAUSED = 'paused';
 export const NODE_STATE_LABELS: Record<NodeState, string> = {
   idle: 'Idle',
   active: 'Active',
-  blocked: 'Repeating',
-  alert_entropy: 'Looping',
+  blocked: 'Warning',
+  alert_entropy: 'Loop',
   schema_violation: 'Schema violation',
   dead: 'Ended',
 };

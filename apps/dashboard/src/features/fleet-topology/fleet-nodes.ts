@@ -66,7 +66,7 @@ const isSameNode = (a: FleetNode, b: FleetNode): boolean =>
   a.last_intent === b.last_intent &&
   a.agent_type === b.agent_type;
 
-/** "Looping", "Loop, held", "Paused". */
+/** "Loop", "Loop, held", "Paused". */
 export const fleetLabel = (node: Pick<FleetNode, 'state' | 'rest' | 'paused'>): string =>
   node.rest ? LOOP_REST_LABELS[node.rest] : nodeLabel(dotOf(node));
 
