@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Frame, sessionTopic, TOPICS, type ViolationEvent } from '#contracts';
-import { FEED_INTERVAL_MS, LiveHub, SEQUENCE_BLOCK } from './live-hub.js';
+import { FEED_INTERVAL_MS, LiveHub, SEQUENCE_BLOCK, SNAPSHOT_TRIES_MAX } from './live-hub.js';
 
 const violation = (reason: string): ViolationEvent => ({
   event_type: 'schema_violation',
@@ -96,6 +96,22 @@ describe('LiveHub', () => {
       from_seq: (subscription?.ack.seq ?? 0) + 1,
       events: [{ payload: { violation_reason: 'meanwhile' } }],
     });
+  });
+
+  test('reads a snapshot anew that is too old to build on, and gives up where each one is', async () => {
+    let busyTimes = 2;
+    const flood = () => {
+      busyTimes -= 1;
+      for (let count = 0; busyTimes >= 0 && count < 501; count += 1)
+        hub.publish('t', TOPICS.violations, violation('flood'));
+      return [`snapshot ${busyTimes}`];
+    };
+    hub.provideSnapshot(TOPICS.violations, flood);
+    const subscription = await hub.subscribe('t', TOPICS.violations, undefined);
+    expect(subscription).toMatchObject({ ack: { snapshot: ['snapshot -1'] }, rest: null });
+    busyTimes = SNAPSHOT_TRIES_MAX;
+    await expect(hub.subscribe('t', TOPICS.violations, undefined)).rejects.toThrow('too old');
+    expect(busyTimes).toBe(0);
   });
 
   test('keeps no log of a session nobody looks at, and never reuses its numbers', async () => {

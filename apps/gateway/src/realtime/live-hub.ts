@@ -22,6 +22,8 @@ const RECENT_COUNT_MAX = 500;
 const SESSION_RECENT_COUNT_MAX = 200;
 /** Characters of these events, per topic, where senders decide how long they are; the newest is kept whatever its length. */
 const RECENT_CHARS_MAX = 16 * 1024 * 1024;
+/** Snapshots read for one subscription: each was too old by the time it was there. */
+export const SNAPSHOT_TRIES_MAX = 50;
 /** Sequence numbers reserved at a time. */
 export const SEQUENCE_BLOCK = 1_000_000;
 
@@ -124,7 +126,8 @@ export class LiveHub implements LivePublisher {
   /**
    * Prepares a subscription. When it resolves, the caller must in the same tick acknowledge, send `rest`
    * and join, or else call `release`.
-   * @returns null if the subject does not exist
+   * @returns null if the subject does not exist. Rejects as its snapshot does, or where more happens during each one than
+   *   the log keeps
    */
   async subscribe(
     tenantId: string,
@@ -139,10 +142,13 @@ export class LiveHub implements LivePublisher {
     }
     const kind = afterSeq === undefined ? 'snapshot' : 'reset';
     try {
-      for (;;) {
+      for (let tries = 0; tries < SNAPSHOT_TRIES_MAX; tries += 1) {
         const seq = log.seq;
         const snapshot = await this.#snapshot(tenantId, topic);
-        if (snapshot === null) break;
+        if (snapshot === null) {
+          this.release(tenantId, topic);
+          return null;
+        }
         this.#sendPending(tenantId, log);
         const missed = log.since(seq);
         // More happened meanwhile than the log keeps: this snapshot is too old to build on.
@@ -150,12 +156,11 @@ export class LiveHub implements LivePublisher {
         const rest = missed.length > 0 ? { topic, from_seq: seq + 1, to_seq: log.seq, events: missed } : null;
         return { ack: { status: 'ok', kind, topic, seq, snapshot }, rest };
       }
+      throw new Error(`${SNAPSHOT_TRIES_MAX} snapshots of ${topic} were each too old when they were there`);
     } catch (error) {
       this.release(tenantId, topic);
       throw error;
     }
-    this.release(tenantId, topic);
-    return null;
   }
 
   /** A subscriber left, or its subscription came to nothing. */
