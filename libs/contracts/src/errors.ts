@@ -14,7 +14,7 @@ export const ERRORS = {
   origin_refused: { status: 403, text: 'This origin is not allowed to use an operator session.' },
   navigation_refused: {
     status: 403,
-    text: 'The proxy answers programs. A browser may call it with fetch, but not open or embed its answers.',
+    text: 'The proxy answers programs. A page of the same origin may call it with fetch; none may open or embed its answers.',
   },
   not_found: { status: 404, text: 'There is nothing here.' },
   session_not_found: { status: 404, text: 'No such session in this tenant.' },
