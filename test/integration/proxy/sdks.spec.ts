@@ -460,4 +460,20 @@ describe('failures', () => {
     await expect(asked).rejects.toThrow('An operator token is none');
     expect(upstream.calls).toHaveLength(0);
   });
+
+  test("no agent gets a vendor's short-lived key on the gateway's account; on its own it may", async () => {
+    upstream.script((_call, response) => respondJson(response, 200, { value: 'ek_short-lived' }));
+    const asking = (name: string, apiKey: string) =>
+      new OpenAI({
+        baseURL: `${gateway.url}/agents/caller/proxy/${name}/v1`,
+        apiKey,
+        defaultHeaders: { 'x-observatory-key': AGENT_KEY },
+        maxRetries: 0,
+      }).realtime.clientSecrets.create({});
+    const refused = asking('openai', AGENT_KEY);
+    await expect(refused).rejects.toBeInstanceOf(OpenAI.PermissionDeniedError);
+    await expect(refused).rejects.toThrow('goes around every guard');
+    expect(upstream.calls).toHaveLength(0);
+    expect(await asking('local-vllm', 'the-callers-own')).toMatchObject({ value: 'ek_short-lived' });
+  });
 });

@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { ADDRESSABLE_ID, type AgentPrincipal, agentScope, HEADERS, LIMITS } from '#contracts';
 import { textOfHeader } from '#domain/auth';
 import { carriedKeys, queryKey } from '../carried-keys.js';
+import { grantsKey } from '../key-grants.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
 import type { UpstreamDirectory, UpstreamTarget } from '../upstream-directory.js';
@@ -57,6 +58,8 @@ export const identifyStep = ({ authenticate, agentFor, upstreams }: IdentifyPart
     const isAgentKey = (key: string) => authenticate(undefined, key) !== null;
     if (upstream.apiKey === null && (ownKey === undefined || keysOf(call).some(isAgentKey)))
       return { ...NO_VENDOR_KEY, detail: noVendorKey(upstream.name) };
+    if (upstream.apiKey !== null && grantsKey(upstream.kind, call.incoming.method as string, call.path))
+      return KEY_GRANT;
     return undefined;
   },
 });
@@ -117,6 +120,14 @@ const TRACE: Verdict = {
   code: 'invalid_request',
   detail:
     "The proxy passes no TRACE on: the answer is the request as it arrived, with the gateway's key in it.",
+  shouldRetry: false,
+};
+const KEY_GRANT: Verdict = {
+  kind: 'refuse',
+  decision: 'refused',
+  code: 'forbidden',
+  detail:
+    "The proxy asks no vendor for a short-lived key with the gateway's own: whoever has one goes around every guard and budget. Use the HTTP API, or an upstream that passes your own key on.",
   shouldRetry: false,
 };
 const OTHER_TENANT: Verdict = {

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { grantsKey } from './key-grants.js';
+
+describe('grantsKey', () => {
+  it.each([
+    '/realtime/client_secrets',
+    '/realtime/sessions',
+    '/realtime/transcription_sessions',
+    '/realtime/calls',
+    '/chatkit/sessions',
+    '/organization/admin_api_keys',
+    '/organization/projects/proj_1/service_accounts',
+    '/v1/realtime/client_secrets/',
+    '//realtime//client_secrets',
+    '/Realtime/client%5Fsecrets',
+  ])('knows POST %s of OpenAI', (path) => {
+    expect(grantsKey('openai', 'POST', path)).toBe(true);
+    expect(grantsKey('openai', 'GET', path)).toBe(false);
+  });
+
+  it('knows those of Gemini', () => {
+    expect(grantsKey('gemini', 'POST', '/v1alpha/auth_tokens')).toBe(true);
+    expect(grantsKey('gemini', 'POST', '/v1beta/models/gemini-3:generateContent')).toBe(false);
+  });
+
+  it.each([
+    '/chat/completions',
+    '/responses',
+    '/chatkit/sessions/cksess_1/cancel',
+    '/realtime/calls/rtc_1/hangup',
+    '/files',
+    '/%',
+  ])('lets POST %s pass', (path) => expect(grantsKey('openai', 'POST', path)).toBe(false));
+});

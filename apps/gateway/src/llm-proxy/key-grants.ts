@@ -1,0 +1,29 @@
+/**
+ * Requests for a vendor's short-lived key, or for a conversation that then goes on between the agent and the vendor alone
+ * (WebRTC). Whoever has one goes around every guard and budget, on the gateway's account.
+ *
+ * Sources: the paths of the vendors' own SDKs (`realtime`, `chatkit`, `authTokens`) and OpenAI's administration API.
+ */
+import type { UpstreamKind } from '#contracts';
+
+const GRANTS: Readonly<Record<UpstreamKind, RegExp | null>> = {
+  openai:
+    /\/(?:realtime\/(?:client_secrets|sessions|transcription_sessions|calls)|chatkit\/sessions|organization\/admin_api_keys|organization\/projects\/[^/]+\/service_accounts)$/,
+  gemini: /\/auth_?tokens$/,
+  anthropic: null,
+};
+
+/** @param path below the upstream's base, as it came: an upstream may read it in another case, decoded, or without doubled slashes */
+export function grantsKey(kind: UpstreamKind, method: string, path: string): boolean {
+  const pattern = GRANTS[kind];
+  if (pattern === null || method !== 'POST') return false;
+  return pattern.test(decoded(path).toLowerCase().replaceAll(/\/+/g, '/').replace(/\/$/, ''));
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
