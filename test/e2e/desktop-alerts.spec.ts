@@ -1,10 +1,10 @@
 /** Notifications of the operating system: one switch on two pages, and a browser that offers them and then shows none. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildDecisionLog } from '#testing';
 import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
 import { launchBrowser } from './browser.mjs';
 import { openAs } from './log-in.js';
+import { loopIn } from './loop-in.js';
 
 let gateway: RunningGateway;
 let browser: Browser;
@@ -16,16 +16,6 @@ afterAll(async () => {
   await browser?.close();
   await gateway?.stop();
 });
-
-async function loopIn(session_id: string): Promise<void> {
-  for (let index = 0; index < 5; index += 1) {
-    await gateway.ingest(
-      buildDecisionLog({
-        meta: { trace_id: `${session_id}-${index}`, session_id, timestamp: new Date().toISOString() },
-      } as never),
-    );
-  }
-}
 
 /** As on a phone, where only service workers may show one; and nobody looks at the page. */
 const PHONE = `
@@ -41,7 +31,7 @@ const PHONE = `
 `;
 
 test('the switch is one on both pages, and a browser that shows none after all keeps the list', async () => {
-  await loopIn('first');
+  await loopIn(gateway, 'first');
   const page = await openAs(browser, gateway, 'ana');
   await page.addInitScript(PHONE);
   await page.goto(`${gateway.url}/settings?section=appearance`);
@@ -57,7 +47,7 @@ test('the switch is one on both pages, and a browser that shows none after all k
 
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Sessions' }).click();
   await page.getByRole('button', { name: 'Desktop notifications are on' }).waitFor();
-  await loopIn('second');
+  await loopIn(gateway, 'second');
   await page.waitForFunction('window.tried');
   await page.getByTestId('session-row').filter({ hasText: 'second' }).waitFor();
 });

@@ -5,10 +5,10 @@
  */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildDecisionLog } from '#testing';
 import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
 import { launchBrowser } from './browser.mjs';
 import { openAs } from './log-in.js';
+import { loopIn } from './loop-in.js';
 
 /** A ping of Engine.IO, which only the gateway sends. */
 const HEARTBEAT = '2';
@@ -26,15 +26,6 @@ afterAll(async () => {
   await gateway?.stop();
 });
 
-async function loopIn(session_id: string): Promise<void> {
-  for (let index = 0; index < 5; index += 1)
-    await gateway.ingest(
-      buildDecisionLog({
-        meta: { trace_id: `${session_id}-${index}`, session_id, timestamp: new Date().toISOString() },
-      } as never),
-    );
-}
-
 const alertOf = (page: Page, session_id: string) =>
   page.locator(`[data-testid=alert-row][data-session-id="${session_id}"]`);
 
@@ -47,7 +38,7 @@ const WATCH_CONNECTION = `
 const connectionStates = (page: Page) => page.evaluate<string[]>('window.connectionStates');
 
 test('a page on which nothing moves stays on its one connection, and shows the loop that comes after', async () => {
-  await loopIn('before');
+  await loopIn(gateway, 'before');
   const page = await openAs(browser, gateway, 'ana');
   const heard = new Promise<void>((settle) => {
     let beats = 0;
@@ -62,7 +53,7 @@ test('a page on which nothing moves stays on its one connection, and shows the l
   await alertOf(page, 'before').waitFor();
   await page.evaluate(WATCH_CONNECTION);
   await heard;
-  await loopIn('after-silence');
+  await loopIn(gateway, 'after-silence');
   await alertOf(page, 'after-silence').waitFor();
   expect(await connectionStates(page)).toEqual(['connected']);
 });
@@ -74,12 +65,12 @@ test('a page whose computer slept for ten minutes is live again by itself, and s
   await alertOf(page, 'before').waitFor();
   await page.evaluate(WATCH_CONNECTION);
   await page.context().setOffline(true);
-  await loopIn('while-asleep');
+  await loopIn(gateway, 'while-asleep');
   await page.clock.fastForward('10:00');
   await page.context().setOffline(false);
 
   await alertOf(page, 'while-asleep').waitFor();
-  await loopIn('after-waking');
+  await loopIn(gateway, 'after-waking');
   await alertOf(page, 'after-waking').waitFor();
   await alertOf(page, 'before').getByText('began 10 min').waitFor();
   expect((await connectionStates(page)).at(-1)).toBe('connected');

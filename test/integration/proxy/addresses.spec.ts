@@ -9,6 +9,7 @@ import { GoogleGenAI } from '@google/genai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { respondJson, ScriptedUpstream } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
+import { upstreamsAt } from './vendors.js';
 
 const VENDOR_KEY = 'sk-upstream-canary-77c0a1e4';
 
@@ -20,12 +21,7 @@ beforeAll(async () => {
   elsewhere = await new ScriptedUpstream().listen();
   gateway = await startGateway({
     env: {
-      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
-      OBSERVATORY_UPSTREAM_OPENAI_KEY: VENDOR_KEY,
-      OBSERVATORY_UPSTREAM_ANTHROPIC_URL: upstream.origin,
-      OBSERVATORY_UPSTREAM_ANTHROPIC_KEY: VENDOR_KEY,
-      OBSERVATORY_UPSTREAM_GEMINI_URL: upstream.origin,
-      OBSERVATORY_UPSTREAM_GEMINI_KEY: VENDOR_KEY,
+      ...upstreamsAt(upstream.origin, VENDOR_KEY),
     },
   });
 });

@@ -4,7 +4,7 @@ import { connectRedis } from '#adapters/redis';
 import { ScriptedUpstream } from '#testing';
 import { type RunningGateway, startGateway } from '../start-gateway.js';
 import { freePorts, type RedisServer, redisMissing, startRedis } from '../start-redis.js';
-import { type AskOptions, always, VENDORS, type Vendor } from './vendors.js';
+import { type AskOptions, always, upstreamsAt, VENDORS, type Vendor } from './vendors.js';
 
 const SOON = { timeout: 15_000, interval: 50 };
 
@@ -19,12 +19,7 @@ describe.skipIf(redisMissing !== null)('two gateways on one Redis', () => {
     const start = () =>
       startGateway({
         env: {
-          OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
-          OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-test-upstream',
-          OBSERVATORY_UPSTREAM_ANTHROPIC_URL: upstream.origin,
-          OBSERVATORY_UPSTREAM_ANTHROPIC_KEY: 'sk-test-upstream',
-          OBSERVATORY_UPSTREAM_GEMINI_URL: upstream.origin,
-          OBSERVATORY_UPSTREAM_GEMINI_KEY: 'sk-test-upstream',
+          ...upstreamsAt(upstream.origin, 'sk-test-upstream'),
           REDIS_URL: `redis://127.0.0.1:${port}`,
           LLM_CACHE_BACKEND: 'auto',
           LLM_CACHE_SEMANTIC: 'off',

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { respondJson, ScriptedUpstream, type UpstreamScript } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
-import { type AskOptions, always, openaiChat, VENDORS } from './vendors.js';
+import { type AskOptions, always, openaiChat, upstreamsAt, VENDORS } from './vendors.js';
 
 const RETRY_SAFE = { timeout: 10_000, interval: 50 };
 const SIDECAR_START_MS_MAX = 30_000;
@@ -16,12 +16,7 @@ beforeAll(async () => {
   upstream = await new ScriptedUpstream().listen();
   gateway = await startGateway({
     env: {
-      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
-      OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-test-upstream',
-      OBSERVATORY_UPSTREAM_ANTHROPIC_URL: upstream.origin,
-      OBSERVATORY_UPSTREAM_ANTHROPIC_KEY: 'sk-test-upstream',
-      OBSERVATORY_UPSTREAM_GEMINI_URL: upstream.origin,
-      OBSERVATORY_UPSTREAM_GEMINI_KEY: 'sk-test-upstream',
+      ...upstreamsAt(upstream.origin, 'sk-test-upstream'),
       OBSERVATORY_UPSTREAM_OTHER_URL: `${upstream.origin}/v1`,
       OBSERVATORY_UPSTREAM_OTHER_KEY: 'sk-test-upstream',
       LLM_CACHE_BACKEND: 'memory',

@@ -3,7 +3,7 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildDecisionLog, respondEvents, respondJson, ScriptedUpstream } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
-import { always, openaiChat, VENDORS, type Vendor } from './vendors.js';
+import { always, openaiChat, upstreamsAt, VENDORS, type Vendor } from './vendors.js';
 
 const HOLD_MS = 2_000;
 
@@ -14,12 +14,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     env: {
       HITL_HOLD_MS: String(HOLD_MS),
-      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
-      OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
-      OBSERVATORY_UPSTREAM_ANTHROPIC_URL: upstream.origin,
-      OBSERVATORY_UPSTREAM_ANTHROPIC_KEY: 'sk-scripted',
-      OBSERVATORY_UPSTREAM_GEMINI_URL: upstream.origin,
-      OBSERVATORY_UPSTREAM_GEMINI_KEY: 'sk-scripted',
+      ...upstreamsAt(upstream.origin, 'sk-scripted'),
     },
   });
 });

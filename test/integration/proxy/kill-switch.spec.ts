@@ -6,18 +6,13 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { respondJson, ScriptedUpstream } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
-import { always, openaiChat, VENDORS, type Vendor } from './vendors.js';
+import { always, openaiChat, upstreamsAt, VENDORS, type Vendor } from './vendors.js';
 
 let upstream: ScriptedUpstream;
 let gateway: RunningGateway;
 
 const upstreamEnv = (origin: string) => ({
-  OBSERVATORY_UPSTREAM_OPENAI_URL: `${origin}/v1`,
-  OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
-  OBSERVATORY_UPSTREAM_ANTHROPIC_URL: origin,
-  OBSERVATORY_UPSTREAM_ANTHROPIC_KEY: 'sk-scripted',
-  OBSERVATORY_UPSTREAM_GEMINI_URL: origin,
-  OBSERVATORY_UPSTREAM_GEMINI_KEY: 'sk-scripted',
+  ...upstreamsAt(origin, 'sk-scripted'),
 });
 
 beforeAll(async () => {

@@ -9,6 +9,7 @@ import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { respondEvents, respondJson, ScriptedUpstream, type UpstreamCall } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
+import { upstreamsAt } from './vendors.js';
 
 const VENDOR_KEY = 'sk-upstream-canary-d41f7a03';
 const BYTES = randomBytes(300_000);
@@ -19,12 +20,7 @@ beforeAll(async () => {
   upstream = await new ScriptedUpstream().listen();
   gateway = await startGateway({
     env: {
-      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
-      OBSERVATORY_UPSTREAM_OPENAI_KEY: VENDOR_KEY,
-      OBSERVATORY_UPSTREAM_ANTHROPIC_URL: upstream.origin,
-      OBSERVATORY_UPSTREAM_ANTHROPIC_KEY: VENDOR_KEY,
-      OBSERVATORY_UPSTREAM_GEMINI_URL: upstream.origin,
-      OBSERVATORY_UPSTREAM_GEMINI_KEY: VENDOR_KEY,
+      ...upstreamsAt(upstream.origin, VENDOR_KEY),
     },
   });
 });

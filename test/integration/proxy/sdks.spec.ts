@@ -6,7 +6,7 @@ import OpenAI from 'openai';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { respondEvents, respondJson, ScriptedUpstream } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
-import { always, anthropic, gemini, openaiChat, VENDORS } from './vendors.js';
+import { always, anthropic, gemini, openaiChat, upstreamsAt, VENDORS } from './vendors.js';
 
 const VENDOR_KEY = 'sk-upstream-canary-5f1c0d2e';
 
@@ -16,12 +16,7 @@ beforeAll(async () => {
   upstream = await new ScriptedUpstream().listen();
   gateway = await startGateway({
     env: {
-      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
-      OBSERVATORY_UPSTREAM_OPENAI_KEY: VENDOR_KEY,
-      OBSERVATORY_UPSTREAM_ANTHROPIC_URL: upstream.origin,
-      OBSERVATORY_UPSTREAM_ANTHROPIC_KEY: VENDOR_KEY,
-      OBSERVATORY_UPSTREAM_GEMINI_URL: upstream.origin,
-      OBSERVATORY_UPSTREAM_GEMINI_KEY: VENDOR_KEY,
+      ...upstreamsAt(upstream.origin, VENDOR_KEY),
       OBSERVATORY_UPSTREAM_LOCAL_VLLM_URL: `${upstream.origin}/serve/v1`,
       UPSTREAM_HEADERS_TIMEOUT_MS: '1500',
       UPSTREAM_IDLE_TIMEOUT_MS: '1500',

@@ -21,7 +21,7 @@ import {
 import { deferred } from '#kernel';
 import { respondJson, ScriptedUpstream } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
-import { always, anthropic, gemini, openaiChat, openaiResponses, VENDORS } from './vendors.js';
+import { always, anthropic, gemini, openaiChat, openaiResponses, upstreamsAt, VENDORS } from './vendors.js';
 
 const SECRET = 'sk-canary0123456789abcdef';
 const WORD = 'xylophonecanary';
@@ -103,12 +103,7 @@ beforeAll(async () => {
       LOOP_EMBEDDING_SIDECAR_TIMEOUT: '1s',
       // Every call reaches the upstream here.
       LLM_CACHE_BACKEND: 'off',
-      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
-      OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
-      OBSERVATORY_UPSTREAM_ANTHROPIC_URL: upstream.origin,
-      OBSERVATORY_UPSTREAM_ANTHROPIC_KEY: 'sk-scripted',
-      OBSERVATORY_UPSTREAM_GEMINI_URL: upstream.origin,
-      OBSERVATORY_UPSTREAM_GEMINI_KEY: 'sk-scripted',
+      ...upstreamsAt(upstream.origin, 'sk-scripted'),
     },
   });
 });

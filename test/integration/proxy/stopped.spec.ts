@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ScriptedUpstream } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
-import { always, openaiChat, VENDORS, type Vendor } from './vendors.js';
+import { always, openaiChat, upstreamsAt, VENDORS, type Vendor } from './vendors.js';
 
 let upstream: ScriptedUpstream;
 let gateway: RunningGateway;
@@ -12,12 +12,7 @@ beforeAll(async () => {
     env: {
       // Longer than any test: what ends, was ended.
       HITL_HOLD_MS: '300000',
-      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
-      OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
-      OBSERVATORY_UPSTREAM_ANTHROPIC_URL: upstream.origin,
-      OBSERVATORY_UPSTREAM_ANTHROPIC_KEY: 'sk-scripted',
-      OBSERVATORY_UPSTREAM_GEMINI_URL: upstream.origin,
-      OBSERVATORY_UPSTREAM_GEMINI_KEY: 'sk-scripted',
+      ...upstreamsAt(upstream.origin, 'sk-scripted'),
     },
   });
 });
