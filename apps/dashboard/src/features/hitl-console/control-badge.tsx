@@ -45,7 +45,7 @@ export function ControlBadge({ control, prefersMode = false, className, ...rest 
       <span
         {...rest}
         data-state={state}
-        className={cx('flex min-w-0 flex-wrap items-center gap-x-1.5', className)}
+        className={cx('flex min-w-0 flex-wrap items-center gap-x-1.5 max-md:justify-end', className)}
       >
         <StoppedBadge control={control} />
         <span className="inline-flex items-center gap-1 pl-1.5 text-2xs text-warning leading-4">
