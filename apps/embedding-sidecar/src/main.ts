@@ -50,7 +50,7 @@ async function main(args: readonly string[]): Promise<void> {
     const onWaited = (ms: number): void => sidecar?.telemetry.waitedForModel(ms);
     const embedder = openEmbedder({ config, secrets, onWaited, onDied });
     embedder.catch(() => {});
-    // The rest of the program is read while the model's thread starts: a restart takes a third less.
+    // The rest of the program is read while the model is: a restart takes a third less.
     const { startSidecar } = await import('./sidecar.js');
     sidecar = await startSidecar({ config, secrets, logger, embedder });
     const { model_id, store, loop_similarity_threshold } = sidecar.description;

@@ -1,8 +1,7 @@
 /** A model's thread that opens, answers nothing, and dies in the way a text names. */
 import { parentPort } from 'node:worker_threads';
 
-parentPort?.on('message', ({ texts }) => {
-  const [{ text }] = texts;
+parentPort?.on('message', ({ text }) => {
   if (text === 'exit') process.exit(7);
   if (text === 'throw') throw new Error('out of order');
 });

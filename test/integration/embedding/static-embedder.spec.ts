@@ -1,4 +1,4 @@
-/** The bundled model in its own thread, built into dist. */
+/** The bundled model as it is served: in the thread of its caller. */
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ describe('the bundled embedder', () => {
   let embedder: OnnxEmbedder;
 
   beforeAll(async () => {
-    embedder = await openOnnxEmbedder({ model: { kind: 'static' }, workerUrl: WORKER_URL });
+    embedder = await openOnnxEmbedder({ model: { kind: 'static' } });
   });
   afterAll(() => embedder.close());
 
@@ -80,7 +80,7 @@ describe('the bundled embedder', () => {
     expect(embedder.queuedCount).toBe(0);
   });
 
-  it('does not hold up the event loop while it computes', async () => {
+  it('lets the event loop turn while it computes one text after another', async () => {
     const texts = Array.from({ length: 40 }, (_, at) => `w${at} `.repeat(20_000));
     const done = Promise.all(texts.map((text) => embedder.embed(text))).then(() => 'computed');
     const turned = new Promise((resolve) => setImmediate(resolve, 'turned'));

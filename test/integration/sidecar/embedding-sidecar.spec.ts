@@ -10,7 +10,12 @@ import { json } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { SidecarClient } from '#adapters/grpc';
-import { fillWithMinilmShape, isMinilmShared, makeFolder } from '../embedding/model-folders.js';
+import {
+  fillWithMinilmShape,
+  isMinilmShared,
+  makeFolder,
+  makeToyMinilm,
+} from '../embedding/model-folders.js';
 import { openRawClient } from './raw-client.js';
 import { makePlace, patient, query, type SidecarPlace } from './sidecar-place.js';
 import { HEALTH_CHECK, type StartedSidecar, startSidecar } from './start-sidecar.js';
@@ -183,9 +188,9 @@ describe('checks', () => {
   });
 
   it('beyond the queue are busy at once, the rest is answered, and then there is room again', async () => {
-    start({ LOOP_QUEUE_MAX: '4' });
+    start({ LOOP_QUEUE_MAX: '4', LOOP_EMBEDDING_MODEL_PATH: await makeToyMinilm() });
     const client = await connected();
-    const text = 'a fairly long prompt about many different things '.repeat(400);
+    const text = 'red green blue '.repeat(400);
     const outcomes = await Promise.all(
       Array.from({ length: 64 }, (_, index) =>
         client
@@ -197,7 +202,7 @@ describe('checks', () => {
     expect(new Set(outcomes)).toEqual(new Set(['answered', 'busy']));
     expect(outcomes.filter((outcome) => outcome === 'answered').length).toBeGreaterThanOrEqual(4);
     await expect
-      .poll(() => client.checkLoop(query('after', 'hello there'), patient).catch((error) => error.reason))
+      .poll(() => client.checkLoop(query('after', 'red green'), patient).catch((error) => error.reason))
       .toMatchObject({ fitness: 'fit' });
   });
 

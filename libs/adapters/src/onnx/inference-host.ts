@@ -1,5 +1,6 @@
 /** Where a model runs: in a thread of its own, or in the caller's. The embedder in front knows no difference. */
 import { existsSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { deferred } from '#kernel';
@@ -69,15 +70,25 @@ export const startInWorker =
     };
   };
 
-/** For tests and small tools: the model's work holds up everything else. */
+/** After so much computing the event loop turns before the next text: sockets, timers and refusals go on meanwhile. */
+const TURN_MS_MAX = 2;
+
+/** For a model that takes less for a text than the text for its way to a thread; and for any, in tests. */
 export const startHere: StartInferenceHost = (settings, { onAnswer, onEnd }) => {
   const model = import('./serve-model.js').then(({ serveModel }) => serveModel(settings));
   model.then(({ opened }) => onAnswer(opened));
+  let computedMs = 0;
   return {
     post: async (request) => {
       if (request.kind !== 'embed') return;
       const { embed } = await model;
-      onAnswer({ kind: 'answers', answers: await Promise.all(request.texts.map(embed)) });
+      if (computedMs > TURN_MS_MAX) {
+        await setImmediate();
+        computedMs = 0;
+      }
+      const answer = await embed(request);
+      if (answer.kind === 'embedded') computedMs += answer.computeMs;
+      onAnswer(answer);
     },
     end: async () => {
       await (await model).close();

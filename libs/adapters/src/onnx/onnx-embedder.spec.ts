@@ -19,13 +19,12 @@ import type {
 
 /** A model's thread that does what the test says. */
 class ScriptedHost implements InferenceHost {
-  /** The texts of each message. */
-  readonly messages: (readonly InferenceText[])[] = [];
+  readonly asked: InferenceText[] = [];
   listener!: HostListener;
   endCount = 0;
 
   post(request: InferenceRequest): void {
-    if (request.kind === 'embed') this.messages.push(request.texts);
+    if (request.kind === 'embed') this.asked.push(request);
   }
 
   async end(): Promise<void> {
@@ -34,17 +33,16 @@ class ScriptedHost implements InferenceHost {
   }
 
   get texts(): string[] {
-    return this.messages.flat().map(({ text }) => text);
+    return this.asked.map(({ text }) => text);
   }
 
-  /** @param at which of the messages, each of whose texts gets this answer */
+  /** @param at which of the texts */
   answer(at: number, answer: Partial<TextAnswer> = {}): void {
     const vector = Float32Array.from([1]);
-    const answers = (this.messages[at] ?? []).map(({ id }) => ({
-      ...{ kind: 'embedded', id, fitness: 'fit', vector, tokensCount: 3, computeMs: 2 },
+    this.listener.onAnswer({
+      ...{ kind: 'embedded', id: this.asked[at]?.id, fitness: 'fit', vector, tokensCount: 3, computeMs: 2 },
       ...answer,
-    }));
-    this.listener.onAnswer({ kind: 'answers', answers: answers as TextAnswer[] });
+    } as TextAnswer);
   }
 }
 
@@ -65,8 +63,6 @@ describe('the queue in front of a model', () => {
       start,
       {
         queueCountMax: 4,
-        messageCountMax: 1,
-        textCountMax: 1,
         cut: (text) => text,
         onEvent: (event) => events.push(event),
         ...queue,
@@ -117,33 +113,28 @@ describe('the queue in front of a model', () => {
     expect(events).toEqual([]);
   });
 
-  it('hands texts over in the order they came, no more at once than it should', async () => {
-    const embedder = await open({ messageCountMax: 2 });
+  it('hands texts over one at a time, in the order they came', async () => {
+    const embedder = await open();
     const asked = ['a', 'b', 'c'].map((text) => embedder.embed(text));
-    expect(host.texts).toEqual(['a', 'b']);
+    expect(host.texts).toEqual(['a']);
     expect(embedder.queuedCount).toBe(3);
     host.answer(0);
-    expect(host.texts).toEqual(['a', 'b', 'c']);
-    host.answer(2, { fitness: 'empty', vector: null });
-    host.answer(1);
-    expect((await Promise.all(asked)).map(({ fitness }) => fitness)).toEqual(['fit', 'fit', 'empty']);
+    expect(host.texts).toEqual(['a', 'b']);
+    host.answer(1, { fitness: 'empty', vector: null });
+    host.answer(2);
+    expect((await Promise.all(asked)).map(({ fitness }) => fitness)).toEqual(['fit', 'empty', 'fit']);
     expect(embedder.queuedCount).toBe(0);
+    expect(events.map(({ kind }) => kind)).toEqual(Array(3).fill('embedded'));
   });
 
-  it('sends what waits together, so many as a message takes, and makes nobody wait for company', async () => {
-    const embedder = await open({ queueCountMax: 8, textCountMax: 3 });
-    const asked = ['a', 'b', 'c', 'd', 'e'].map((text) => embedder.embed(text));
+  it('takes no answer but that of the text at the model', async () => {
+    const embedder = await open();
+    const asked = embedder.embed('a');
+    host.listener.onAnswer({ kind: 'failed', id: 99, detail: 'of nobody' });
     host.answer(0);
-    host.answer(1, { fitness: 'unknown_tokens', vector: null });
-    expect(host.messages.map((texts) => texts.map(({ text }) => text))).toEqual([
-      ['a'],
-      ['b', 'c', 'd'],
-      ['e'],
-    ]);
-    host.answer(2);
-    const answers = await Promise.all(asked);
-    expect(answers.map(({ fitness }) => fitness)).toEqual(['fit', ...Array(3).fill('unknown_tokens'), 'fit']);
-    expect(events.map(({ kind }) => kind)).toEqual(Array(5).fill('embedded'));
+    expect(await asked).toMatchObject({ fitness: 'fit' });
+    host.answer(0);
+    expect(embedder.queuedCount).toBe(0);
   });
 
   it('sends a text cut, not whole', async () => {
@@ -258,7 +249,7 @@ describe('the queue in front of a model', () => {
   });
 
   it('keeps a slow model that answers now and then, and one that nobody asks', async () => {
-    const embedder = await open({ messageCountMax: 2 });
+    const embedder = await open();
     for (let at = 0; at < 3; at += 1) {
       embedder.embed('slow');
       embedder.embed('slow');

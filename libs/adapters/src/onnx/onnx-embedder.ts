@@ -2,10 +2,10 @@
  * The queue in front of a local model. What is refused costs nothing: a full queue refuses at once, and a text whose
  * time is up is dropped before the model sees it.
  *
- *     embed ->  waiting (bounded)  ->  at the model (one, or more where a text takes less than its way there)  -> answer
+ *     embed ->  waiting (bounded)  ->  at the model (one)  -> answer
  *
- * A model that answers nothing for `ANSWER_MS_MAX` while texts are with it hangs, and is given up for good: it cannot be
- * stopped from outside, so whoever owns the process ends it.
+ * A model that has not answered its text for `ANSWER_MS_MAX` hangs, and is given up for good: it cannot be stopped from
+ * outside, so whoever owns the process ends it.
  */
 import {
   type Embedder,
@@ -17,13 +17,7 @@ import {
   type Fitness,
 } from '#contracts/embedding';
 import type { HostListener, InferenceHost, StartInferenceHost } from './inference-host.js';
-import type {
-  InferenceAnswer,
-  InferenceFigures,
-  InferenceText,
-  ModelSettings,
-  TextAnswer,
-} from './protocol.js';
+import type { InferenceAnswer, InferenceFigures, ModelSettings, TextAnswer } from './protocol.js';
 
 /** For counts and histograms; never holds a text. */
 export type EmbedderEvent =
@@ -45,11 +39,7 @@ export interface OnnxEmbedder extends Embedder {
 export interface QueueSettings {
   /** Texts waiting or at the model; the next one is refused as `busy`. */
   queueCountMax: number;
-  /** Messages at the model at once. */
-  messageCountMax: number;
-  /** Texts of one message; it leaves with those that wait, and waits for none. */
-  textCountMax: number;
-  /** Bounds what is copied to the model's thread. */
+  /** Bounds what the model is given. */
   cut(text: string): string;
   onEvent(event: EmbedderEvent): void;
 }
@@ -70,15 +60,14 @@ interface Job {
 export class QueuedEmbedder implements OnnxEmbedder, HostListener {
   readonly #queue: QueueSettings;
   readonly #host: InferenceHost;
-  /** Both in the order of arrival. */
+  /** In the order of arrival. */
   readonly #waiting = new Map<number, Job>();
-  readonly #running = new Map<number, Job>();
-  #messageCount = 0;
+  #running: Job | null = null;
   readonly #opened: Promise<void>;
   #settleOpening: ((error: Error | null) => void) | null = null;
   #description: EmbedderDescription | null = null;
   #nextId = 1;
-  /** Runs while a text is at the model; begins anew with every answer. */
+  /** Runs while a text is at the model. */
   #watchdog: NodeJS.Timeout | null = null;
   #state: 'opening' | 'open' | 'closing' | 'ended' = 'opening';
   #closing: Promise<void> | null = null;
@@ -130,7 +119,7 @@ export class QueuedEmbedder implements OnnxEmbedder, HostListener {
   }
 
   get queuedCount(): number {
-    return this.#waiting.size + this.#running.size;
+    return this.#waiting.size + (this.#running === null ? 0 : 1);
   }
 
   embed(text: string, { timeoutMs = Number.POSITIVE_INFINITY }: EmbedOptions = {}): Promise<Embedding> {
@@ -171,7 +160,7 @@ export class QueuedEmbedder implements OnnxEmbedder, HostListener {
       this.#state = 'open';
       this.#settleOpening?.(null);
     } else if (answer.kind === 'unopened') this.#settleOpening?.(new Error(answer.detail));
-    else this.#settle(answer.answers);
+    else this.#settle(answer);
   }
 
   onEnd(reason: string): void {
@@ -186,7 +175,7 @@ export class QueuedEmbedder implements OnnxEmbedder, HostListener {
   #watch(): void {
     if (this.#watchdog !== null) clearTimeout(this.#watchdog);
     this.#watchdog = null;
-    if (this.#state !== 'open' || this.#running.size === 0) return;
+    if (this.#state !== 'open' || this.#running === null) return;
     this.#watchdog = setTimeout(() => this.#giveUp(), ANSWER_MS_MAX);
     this.#watchdog.unref();
   }
@@ -207,29 +196,24 @@ export class QueuedEmbedder implements OnnxEmbedder, HostListener {
   }
 
   #handOver(): void {
-    while (this.#messageCount < this.#queue.messageCountMax) {
-      const texts = this.#takeTexts();
-      if (texts.length === 0) return;
-      this.#messageCount += 1;
-      this.#host.post({ kind: 'embed', texts });
-      if (this.#watchdog === null) this.#watch();
-    }
+    if (this.#running !== null) return;
+    this.#running = this.#takeNext();
+    if (this.#running === null) return;
+    const { id, text } = this.#running;
+    this.#watch();
+    this.#host.post({ kind: 'embed', id, text });
   }
 
-  /** From the waiting to the running, but for those whose time is up. */
-  #takeTexts(): InferenceText[] {
-    const texts: InferenceText[] = [];
+  /** The first of the waiting whose time is not up. */
+  #takeNext(): Job | null {
     for (const job of this.#waiting.values()) {
-      if (texts.length >= this.#queue.textCountMax) break;
-      if (performance.now() >= job.deadlineMs) {
-        this.#expire(job);
-        continue;
+      if (performance.now() >= job.deadlineMs) this.#expire(job);
+      else {
+        this.#waiting.delete(job.id);
+        return job;
       }
-      this.#waiting.delete(job.id);
-      this.#running.set(job.id, job);
-      texts.push({ id: job.id, text: job.text });
     }
-    return texts;
+    return null;
   }
 
   /** One at the model keeps its place there until the model has answered. */
@@ -238,19 +222,17 @@ export class QueuedEmbedder implements OnnxEmbedder, HostListener {
     this.#refuse(job, expiry());
   }
 
-  #settle(answers: readonly TextAnswer[]): void {
-    // What was given up while the message was on its way is known no more.
-    if (this.#messageCount === 0) return;
-    this.#messageCount -= 1;
-    for (const answer of answers) this.#settleText(answer);
+  #settle(answer: TextAnswer): void {
+    const job = this.#running;
+    // What was given up while its answer was on its way is known no more.
+    if (job?.id !== answer.id) return;
+    this.#running = null;
+    this.#finish(job, answer);
     this.#watch();
     this.#handOver();
   }
 
-  #settleText(answer: TextAnswer): void {
-    const job = this.#running.get(answer.id);
-    if (job === undefined) return;
-    this.#running.delete(answer.id);
+  #finish(job: Job, answer: TextAnswer): void {
     if (answer.kind === 'failed') {
       this.#refuse(job, new EmbeddingFailure('failed', `the model failed: ${answer.detail}`));
     } else {
@@ -287,10 +269,9 @@ export class QueuedEmbedder implements OnnxEmbedder, HostListener {
   }
 
   #failAll(reason: string): void {
-    const jobs = [...this.#running.values(), ...this.#waiting.values()];
-    this.#running.clear();
+    const jobs = [...(this.#running === null ? [] : [this.#running]), ...this.#waiting.values()];
+    this.#running = null;
     this.#waiting.clear();
-    this.#messageCount = 0;
     this.#watch();
     for (const job of jobs) this.#refuse(job, new EmbeddingFailure('unavailable', reason));
   }

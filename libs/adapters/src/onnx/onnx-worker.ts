@@ -26,10 +26,8 @@ port.on('message', async (request: InferenceRequest) => {
     port.close();
     return;
   }
-  const answers = await Promise.all(request.texts.map((text) => model.embed(text)));
-  const vectors = answers.flatMap((answer) =>
-    answer.kind === 'embedded' && answer.vector !== null ? [answer.vector.buffer as ArrayBuffer] : [],
-  );
-  port.postMessage({ kind: 'answers', answers } satisfies InferenceAnswer, vectors);
+  const answer = await model.embed(request);
+  const vector = answer.kind === 'embedded' ? answer.vector : null;
+  port.postMessage(answer satisfies InferenceAnswer, vector === null ? [] : [vector.buffer as ArrayBuffer]);
 });
 port.postMessage(model.opened);

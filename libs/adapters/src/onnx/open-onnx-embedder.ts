@@ -25,7 +25,7 @@ export interface OnnxEmbedderOptions {
   /** Absent: 60 s. */
   openMsMax?: number | undefined;
   onEvent?: ((event: EmbedderEvent) => void) | undefined;
-  /** The compiled onnx-worker.js; null runs the model in the caller's thread, for tests and small tools. */
+  /** The compiled onnx-worker.js, for a thread of the model's own; null: the caller's thread. Absent: what suits the model. */
   workerUrl?: URL | null | undefined;
 }
 
@@ -39,25 +39,15 @@ const OPEN_MS_MAX = 60_000;
  */
 export async function openOnnxEmbedder(options: OnnxEmbedderOptions): Promise<OnnxEmbedder> {
   const { model, queueCountMax = QUEUE_COUNT_MAX, openMsMax = OPEN_MS_MAX, workerUrl } = options;
-  const start = workerUrl === null ? startHere : startInWorker(workerUrl);
   const onEvent = options.onEvent ?? (() => {});
+  // The static model takes some 30 us for a question and a millisecond for the longest text; a thread and back takes 100 us.
+  const isHere = workerUrl === null || (workerUrl === undefined && model.kind === 'static');
+  const start = isHere ? startHere : startInWorker(workerUrl);
   const settings: ModelSettings =
     model.kind === 'static' ? { kind: 'static', directory: model.directory ?? bundledDirectory() } : model;
-  // The static model needs less for a text than the text for its way to the thread: those that wait go together, and
-  // the next of them wait there already.
-  const manner =
-    model.kind === 'static'
-      ? {
-          messageCountMax: 2,
-          textCountMax: 16,
-          cut: (text: string) => cutToEnds(text, STATIC_TEXT_CHARS_MAX),
-        }
-      : {
-          messageCountMax: 1,
-          textCountMax: 1,
-          cut: (text: string) => cutToHead(text, MINILM_TEXT_CHARS_MAX),
-        };
-  return QueuedEmbedder.open(settings, start, { queueCountMax, onEvent, ...manner }, openMsMax);
+  const cut = (text: string) =>
+    model.kind === 'static' ? cutToEnds(text, STATIC_TEXT_CHARS_MAX) : cutToHead(text, MINILM_TEXT_CHARS_MAX);
+  return QueuedEmbedder.open(settings, start, { queueCountMax, onEvent, cut }, openMsMax);
 }
 
 function bundledDirectory(): string {

@@ -31,7 +31,7 @@ export interface InferenceText {
   text: string;
 }
 
-export type InferenceRequest = { kind: 'embed'; texts: readonly InferenceText[] } | { kind: 'close' };
+export type InferenceRequest = ({ kind: 'embed' } & InferenceText) | { kind: 'close' };
 
 export interface InferenceFigures {
   /** Tokens or features that the model was given. */
@@ -44,8 +44,7 @@ export type InferenceAnswer =
   | { kind: 'opened'; description: EmbedderDescription }
   /** The model cannot be used; `detail` is for the person who started the process. */
   | { kind: 'unopened'; detail: string }
-  /** Of one request, all of it. */
-  | { kind: 'answers'; answers: readonly TextAnswer[] };
+  | TextAnswer;
 
 export type TextAnswer =
   | ({ kind: 'embedded'; id: number; fitness: Fitness; vector: Float32Array | null } & InferenceFigures)
