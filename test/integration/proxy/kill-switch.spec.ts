@@ -4,6 +4,7 @@
  */
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { deferred } from '#kernel';
 import { respondJson, ScriptedUpstream } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
 import { always, openaiChat, upstreamsAt, VENDORS, type Vendor } from './vendors.js';
@@ -159,6 +160,25 @@ describe('is not fired by', () => {
     for (let user = 0; user < 50; user += 1)
       expect((await post(agent, { content: 'Hi', user: `user-${user}` })).status).toBe(200);
     expect((await agentOf(agent)).policy.active).toBe(true);
+  });
+
+  test('one question asked thirty times at once, to take a vote', async () => {
+    const agent = freshAgent('voter');
+    const answered = deferred();
+    upstream.script(async (call, response, index) => {
+      if (index === 29) answered.resolve();
+      await answered.promise;
+      openaiChat.answer(call, response, { text: 'same' });
+    });
+    const votes = await Promise.all(Array.from({ length: 30 }, () => post(agent, { content: 'same again' })));
+    const forwarded = votes.filter(({ headers }) => headers.get('x-observatory-decision') === 'forwarded');
+    expect(forwarded).toHaveLength(30);
+    expect((await agentOf(agent)).policy.active).toBe(true);
+    // All of it was one step: who asks on is stopped at the sixth.
+    upstream.script(always(openaiChat, { text: 'same' }));
+    for (let step = 2; step <= FATAL_REQUEST; step += 1) await post(agent, { content: 'same again' });
+    expect(upstream.calls).toHaveLength(FATAL_REQUEST - 2);
+    expect((await agentOf(agent)).policy.active).toBe(false);
   });
 
   test('polling whose results change', async () => {

@@ -1,4 +1,13 @@
-/** The requests of one agent, or of one of its sessions, that the next one is compared with. Oldest leave first. */
+/**
+ * The steps of one agent, or of one of its sessions, that the next request is compared with. Oldest leave first. Requests that
+ * overlap are no reactions to each other's answers: who asks twelve times at once, to take a vote, has not asked again. So a
+ * request similar to one that has no answer yet is a further attempt of the same step; the first answer is the step's, and
+ * whoever asks after it asks again.
+ *
+ *     asked   asked, asked   answered     answered, answered   asked
+ *     step 1  = step 1       step 1 has   nothing more         step 2: repeats step 1
+ *                            its answer
+ */
 import type { IncidentEvidence, LlmAnswer, LlmRequest, ScoreBreakdown } from '#contracts';
 import { type AnswerPrint, answerPrint } from './answer-print.js';
 import { type Excerpt, excerptOfAnswer, excerptOfRequest, excerptSize, redactedExcerpt } from './excerpt.js';
@@ -25,7 +34,8 @@ export type KillSwitchDecision =
     };
 
 interface Entry {
-  callId: string;
+  /** Of its attempts the one that was answered first, then those under way: never empty. */
+  callIds: readonly string[];
   atMs: number;
   readonly prompt: PromptPrint;
   answer: AnswerPrint | null;
@@ -44,7 +54,7 @@ export class KillSwitchWindow {
   excerptChars = 0;
 
   /**
-   * Scores the request against the earlier ones, and remembers it when it may go on. One that is stopped is not
+   * Scores the request against the earlier steps, and remembers it when it may go on. One that is stopped is not
    * remembered: it never was a request to the model.
    *
    * @param sizeMax earlier requests to compare with
@@ -53,13 +63,16 @@ export class KillSwitchWindow {
   decide(observed: ObservedRequest, sizeMax: number, threshold: number): KillSwitchDecision {
     this.#cutTo(sizeMax);
     const prompt = promptPrint(observed.request, this.#entries.at(-1)?.answer?.callKeys ?? []);
-    const retried = observed.is_retry ? this.#retriedBy(prompt) : null;
+    const underWay = this.#entries.findLast(
+      (one) => one.answer === null && isSimilarPrompt(one.prompt, prompt),
+    );
+    const retried = observed.is_retry && underWay === undefined ? this.#retriedBy(prompt) : null;
     this.#failed = null;
     const earlier = retried === null ? this.#entries : this.#entries.slice(0, -1);
     const { breakdown, matches } = scoreRequest(earlier, prompt);
     this.score = breakdown.score;
     const entry = {
-      callId: observed.call_id,
+      callIds: [observed.call_id],
       atMs: observed.at_ms,
       prompt,
       answer: null,
@@ -70,6 +83,10 @@ export class KillSwitchWindow {
       const evidence = earlier.map((one, index) => evidenceOf(one, prompt, matches[index] ?? NO_MATCH));
       return { kind: 'block', breakdown, evidence: [...evidence, evidenceOf(entry, null, NO_MATCH)] };
     }
+    if (underWay !== undefined) {
+      underWay.callIds = [...underWay.callIds, observed.call_id];
+      return { kind: 'forward', breakdown };
+    }
     if (retried !== null) this.#remove(this.#entries.length - 1);
     this.#entries.push(entry);
     this.excerptChars += excerptSize(entry.excerpt);
@@ -79,8 +96,14 @@ export class KillSwitchWindow {
 
   /** @returns false when the request has left the window, or was never in it */
   recordAnswer(callId: string, answer: LlmAnswer): boolean {
-    const entry = this.#entries.findLast((one) => one.callId === callId);
+    const entry = this.#entries.findLast((one) => one.callIds.includes(callId));
     if (entry === undefined) return false;
+    const others = without(entry.callIds, callId);
+    if (entry.answer !== null && others.length > 0) {
+      entry.callIds = others;
+      return true;
+    }
+    entry.callIds = [callId, ...others];
     entry.answer = answerPrint(answer);
     this.excerptChars -= excerptSize(entry.excerpt);
     entry.excerpt.response = excerptOfAnswer(answer);
@@ -88,11 +111,17 @@ export class KillSwitchWindow {
     return true;
   }
 
-  /** As if the request had never been made. */
+  /** As if the request had never been made. The step stays while there are other attempts of it. */
   drop(callId: string): void {
-    const index = this.#entries.findLastIndex((one) => one.callId === callId);
-    if (index < 0) return;
-    if (index === this.#entries.length - 1) this.#failed = this.#entries[index]?.prompt ?? null;
+    const index = this.#entries.findLastIndex((one) => one.callIds.includes(callId));
+    const entry = this.#entries[index];
+    if (entry === undefined) return;
+    const others = without(entry.callIds, callId);
+    if (others.length > 0) {
+      entry.callIds = others;
+      return;
+    }
+    if (index === this.#entries.length - 1) this.#failed = entry.prompt;
     this.#remove(index);
   }
 
@@ -116,8 +145,10 @@ export class KillSwitchWindow {
   }
 }
 
+const without = (ids: readonly string[], id: string): string[] => ids.filter((one) => one !== id);
+
 const evidenceOf = (entry: Entry, stopped: PromptPrint | null, match: StepMatch): IncidentEvidence => ({
-  call_id: entry.callId,
+  call_id: entry.callIds[0] as string,
   at_ms: entry.atMs,
   ...redactedExcerpt(entry.excerpt),
   is_similar_prompt: match.isSimilarPrompt,

@@ -3,7 +3,7 @@
  * number, idle time and memory; acts on nothing: deactivating the agent and telling people is the caller's business.
  *
  *     observe(key, ...)       -> forward: the request is in the window      -> block: it is not
- *     recordAnswer(key, id)   the answer belongs to that request, whatever came in between
+ *     recordAnswer(key, id)   the answer belongs to that request, whatever came in between; of several at once it is the first
  *     drop(key, id)           the upstream failed or the client left: it never happened
  *
  * Keys are the caller's: tenant and agent, and for windows per session the session too.

@@ -16,7 +16,7 @@ import { isRepeatedCall, isSimilarPrompt, type PromptPrint, type ResultPrint } f
 /** One request of a window. */
 export interface Step {
   readonly prompt: PromptPrint;
-  /** Null while unanswered. */
+  /** Null while unanswered: such a step counts for nothing, since nobody can have asked again because of its answer. */
   readonly answer: AnswerPrint | null;
 }
 
@@ -36,14 +36,12 @@ export function scoreRequest(
   prompt: PromptPrint,
 ): { breakdown: ScoreBreakdown; matches: StepMatch[] } {
   const matches = earlier.map((step) => ({
-    isSimilarPrompt: isSimilarPrompt(step.prompt, prompt),
+    isSimilarPrompt: step.answer !== null && isSimilarPrompt(step.prompt, prompt),
     isSimilarResponse: false,
-    repeatedToolCallCount: repeatedCallCount(step.prompt.results, prompt.results),
+    repeatedToolCallCount: step.answer === null ? 0 : repeatedCallCount(step.prompt.results, prompt.results),
   }));
   // The latest answer is what the others are compared with, and does not count itself.
-  const latest = matches.findLastIndex(
-    ({ isSimilarPrompt }, index) => isSimilarPrompt && earlier[index]?.answer !== null,
-  );
+  const latest = matches.findLastIndex(({ isSimilarPrompt }) => isSimilarPrompt);
   const latestAnswer = earlier[latest]?.answer ?? null;
   for (let index = 0; index < latest; index += 1) {
     const match = matches[index] as StepMatch;
