@@ -8,6 +8,7 @@ export class AnswerGatherer {
   usage: Usage | null = null;
   /** Told beside the usage. */
   searchCount = 0;
+  readonly #searches = new Set<string | number>();
   failed = false;
   answerId: string | null = null;
   charsBeside = 0;
@@ -51,6 +52,12 @@ export class AnswerGatherer {
 
   addArguments(call: LlmToolCall, piece: string): void {
     call.arguments += this.#admit(piece);
+  }
+
+  /** Counts it once, however often it is told of. As many as calls are kept. */
+  noteSearch(key: string | number): void {
+    if (this.#searches.size < DIALECT_LIMITS.toolCallsMax) this.#searches.add(key);
+    this.searchCount = Math.max(this.searchCount, this.#searches.size);
   }
 
   /** In place of the pieces that came before. */

@@ -52,6 +52,58 @@ describe('web searches that the vendor ran', () => {
     expect(searchesIn('openai-responses', { ...response, output: [] })).toBeUndefined();
   });
 
+  describe('are the items that a stream tells of', () => {
+    const done = (output_index: number, action: object = { type: 'search', query: 'q' }) => {
+      const item = { type: 'web_search_call', id: `ws_${output_index}`, status: 'completed', action };
+      return [
+        { type: 'response.output_item.added', output_index, item: { ...item, status: 'in_progress' } },
+        { type: 'response.web_search_call.searching', output_index, item_id: item.id },
+        { type: 'response.output_item.done', output_index, item },
+      ];
+    };
+    const events = [...done(0), ...done(1, { type: 'open_page', url: 'https://example.test' }), ...done(2)];
+    const ended = (response: object) => ({
+      type: 'response.completed',
+      response: {
+        id: 'resp_1',
+        status: 'completed',
+        usage: { input_tokens: 9, output_tokens: 3 },
+        ...response,
+      },
+    });
+    const items = events.filter(({ type }) => type.endsWith('.done')).map(({ item }) => item);
+
+    it.each([
+      ['leaves its output out', ended({}), 2],
+      ['has no output', ended({ output: [] }), 2],
+      ['has its output, too', ended({ output: items }), 2],
+      ['has more of them', ended({ output: [...items, { ...items[0], id: 'ws_3' }] }), 3],
+    ])('where its last event %s', (_, end, count) => {
+      expect(searchesStreamed('openai-responses', [...events, end])).toBe(count);
+      // Once each, also where a vendor numbers no events and says them twice.
+      expect(searchesStreamed('openai-responses', [...events, ...events, end])).toBe(count);
+    });
+  });
+
+  it.each([
+    ['gpt-4o-search-preview-2025-03-11', 1],
+    ['gpt-4o-mini-search-preview', 1],
+    ['gpt-5-search-api', 1],
+    ['gpt-4o-mini-2024-07-18', undefined],
+    ['semantic-search-previewer', undefined],
+  ])('are one where the model always searches, as %s', (model, count) => {
+    const usage = { prompt_tokens: 9, completion_tokens: 3 };
+    const message = { role: 'assistant', content: 'Found.' };
+    expect(searchesIn('openai-chat', { model, choices: [{ index: 0, message }], usage })).toBe(count);
+    expect(
+      searchesStreamed('openai-chat', [
+        { model, choices: [{ index: 0, delta: message }] },
+        { model, choices: [], usage },
+      ]),
+    ).toBe(count);
+    expect(searchesIn('openai-chat', { model, error: { message: 'overloaded' } })).toBeUndefined();
+  });
+
   it('are the different queries of a grounded answer, and up to version 2 the answer itself', () => {
     const answer = (modelVersion: string, webSearchQueries: unknown) => ({
       modelVersion,

@@ -37,12 +37,15 @@ const OPENAI: readonly Line[] = [
   ['gpt-5-mini', 0.25, 2, 0.025],
   ['gpt-5-nano', 0.05, 0.4, 0.005],
   ['gpt-5-pro', 15, 120],
+  ['gpt-5-search-api', 1.25, 10, 0.125],
   ['gpt-4.1', 2, 8, 0.5],
   ['gpt-4.1-mini', 0.4, 1.6, 0.1],
   ['gpt-4.1-nano', 0.1, 0.4, 0.025],
   ['gpt-4o', 2.5, 10, 1.25],
   ['gpt-4o-2024-05-13', 5, 15],
   ['gpt-4o-mini', 0.15, 0.6, 0.075],
+  ['gpt-4o-search-preview', 2.5, 10],
+  ['gpt-4o-mini-search-preview', 0.15, 0.6],
   ['o3', 2, 8, 0.5],
   ['o3-pro', 20, 80],
   ['o3-mini', 1.1, 4.4, 0.55],
@@ -99,11 +102,12 @@ const GEMINI: readonly Line[] = [
   ['gemini-embedding-001', 0.15, 0],
 ];
 
-/** For a thousand. Of Gemini up to version 2 an answer with any, from 3 each query. */
-const SEARCHES_USD = { openai: 10, anthropic: 10, gemini: 14, geminiByAnswer: 35 };
+/** For a thousand. Of Gemini up to version 2 an answer with any, from 3 each query. OpenAI's previews charge no tokens for what they find. */
+const SEARCHES_USD = { openai: 10, openaiPreview: 25, anthropic: 10, gemini: 14, geminiByAnswer: 35 };
 
 const searchPriceOf = (model: string): number => {
   if (model.startsWith('claude-')) return SEARCHES_USD.anthropic;
+  if (model.endsWith('-search-preview')) return SEARCHES_USD.openaiPreview;
   if (!model.startsWith('gemini-')) return SEARCHES_USD.openai;
   return model.startsWith('gemini-2') ? SEARCHES_USD.geminiByAnswer : SEARCHES_USD.gemini;
 };

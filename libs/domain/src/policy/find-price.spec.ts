@@ -96,4 +96,17 @@ describe('the prices it comes with', () => {
   ])('know %s as %s', (model, name) => {
     expect(nameOf(DEFAULT_PRICES, model)).toBe(name);
   });
+
+  it.each([
+    ['gpt-4o', 10],
+    ['gpt-5-search-api-2025-10-14', 10],
+    ['gpt-4o-search-preview-2025-03-11', 25],
+    ['gpt-4o-mini-search-preview', 25],
+    ['claude-sonnet-4-5', 10],
+    ['gemini-2.5-flash', 35],
+    ['gemini-3.5-flash', 14],
+    ['text-embedding-3-small', null],
+  ])('know what a thousand searches of %s cost', (model, usd) => {
+    expect(findPrice(DEFAULT_PRICES, model)?.search_usd).toBe(usd);
+  });
 });

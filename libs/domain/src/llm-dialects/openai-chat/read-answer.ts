@@ -4,10 +4,11 @@ import { textOf } from '../content-parts.js';
 import { asList, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { isPlainChoice, isPlainEnvelope } from './lossless.js';
 import { isFirstChoice, readChatCalls, readChatPart, reasoningChars, writtenChars } from './parts.js';
-import { readChatUsage } from './usage.js';
+import { readChatUsage, searchesBy } from './usage.js';
 
 export function readChatAnswer(body: unknown): LlmAnswer {
   const answer = asRecord(body) ?? {};
+  const model = asName(answer.model);
   const choices = asList(answer.choices).map(asRecord);
   const choice = choices.find(isFirstChoice);
   const message = asRecord(choice?.message) ?? {};
@@ -17,12 +18,12 @@ export function readChatAnswer(body: unknown): LlmAnswer {
     reasoningChars(message),
   );
   return {
-    model: asName(answer.model),
+    model,
     text: messageText(message),
     tool_calls,
     ...(charsBeside > 0 && { chars_beside: charsBeside }),
     finish: chatFinish(choice?.finish_reason, tool_calls.length > 0),
-    usage: readChatUsage(answer.usage),
+    usage: readChatUsage(answer.usage, searchesBy(model)),
     failed: answer.error !== undefined && answer.error !== null,
     answer_id: asName(answer.id),
     lossless:

@@ -17,7 +17,7 @@ import { SseReader } from '../sse.js';
 import { isPlainChoice, isPlainEnvelope } from './lossless.js';
 import { isFirstChoice, readChatPart, reasoningChars, writtenChars } from './parts.js';
 import { chatFinish } from './read-answer.js';
-import { readChatUsage } from './usage.js';
+import { readChatUsage, searchesBy } from './usage.js';
 
 const END = '[DONE]';
 /** Key of the older `function_call`, of which there is one. */
@@ -34,6 +34,7 @@ export class ChatStreamReader implements StreamReader {
   }
 
   answer(): LlmAnswer {
+    this.#gatherer.searchCount = searchesBy(this.#gatherer.model);
     const answer = this.#gatherer.toAnswer();
     return {
       ...answer,

@@ -2,11 +2,17 @@ import type { Usage } from '#contracts';
 import { asCount, asRecord } from '../read-json.js';
 import { usageOf } from '../usage.js';
 
+/** Models that search the web before each answer, and say nothing of it: `gpt-4o-search-preview`, `gpt-5-search-api`. */
+const ALWAYS_SEARCHES = /-search-(?:preview|api)(?:-|$)/;
+
+/** Assumed: an answer takes one search, as OpenAI charges for them by the call. */
+export const searchesBy = (model: string | null): number => (ALWAYS_SEARCHES.test(model ?? '') ? 1 : 0);
+
 /**
  * Null when the vendor reported none. Some compatible vendors leave reasoning out of `completion_tokens` and count
  * it only in the total, which is what they bill: then the total decides.
  */
-export function readChatUsage(value: unknown): Usage | null {
+export function readChatUsage(value: unknown, searches = 0): Usage | null {
   const usage = asRecord(value);
   const input = asCount(usage?.prompt_tokens);
   const completion = asCount(usage?.completion_tokens);
@@ -19,5 +25,6 @@ export function readChatUsage(value: unknown): Usage | null {
     cacheWrite: asCount(inputDetails?.cache_write_tokens),
     output: Math.max(completion ?? 0, total - (input ?? 0)),
     reasoning: asCount(asRecord(usage.completion_tokens_details)?.reasoning_tokens),
+    searches,
   });
 }

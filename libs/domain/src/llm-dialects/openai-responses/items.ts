@@ -37,6 +37,13 @@ export const isResultItem = (item: JsonRecord): boolean => asText(item.type).end
 
 const CLIENT_ITEMS = new Set(['', 'mcp_approval_response', 'additional_tools', 'compaction_trigger']);
 
+/** A web search that the vendor ran, and charges for. Opening a page that was found, or looking for words in it, is none. */
+export function isSearchItem(item: JsonRecord | undefined): boolean {
+  if (item?.type !== 'web_search_call' || item.status === 'failed') return false;
+  const { type = 'search' } = asRecord(item.action) ?? {};
+  return type === 'search';
+}
+
 /** Tools that the client runs without a function of its own, and the member that says what to do. */
 const CLIENT_TOOLS = new Map([
   ['computer_call', 'action'],

@@ -3,7 +3,7 @@ import type { FinishReason, LlmAnswer, LlmToolCall, Usage } from '#contracts';
 import { textOf } from '../content-parts.js';
 import { asCount, asList, asName, asRecord, type JsonRecord } from '../read-json.js';
 import { usageOf } from '../usage.js';
-import { isMessage, readCallItem, readResponsesPart } from './items.js';
+import { isMessage, isSearchItem, readCallItem, readResponsesPart } from './items.js';
 import { isPlainResponse } from './lossless.js';
 
 export function readResponsesAnswer(body: unknown): LlmAnswer {
@@ -47,15 +47,8 @@ function incompleteFinish(reason: unknown): FinishReason {
   return reason === 'content_filter' ? 'filtered' : 'other';
 }
 
-/** Opening a page that was found, or looking for words in it, is no search. */
-function searchesIn(output: unknown): number {
-  return asList(output).filter((value) => {
-    const item = asRecord(value);
-    if (item?.type !== 'web_search_call' || item.status === 'failed') return false;
-    const { type = 'search' } = asRecord(item.action) ?? {};
-    return type === 'search';
-  }).length;
-}
+const searchesIn = (output: unknown): number =>
+  asList(output).filter((item) => isSearchItem(asRecord(item))).length;
 
 export function readResponsesUsage(value: unknown, searches = 0): Usage | null {
   const usage = asRecord(value);

@@ -7,7 +7,7 @@ import { AnswerGatherer } from '../answer-gatherer.js';
 import type { StreamReader } from '../dialect.js';
 import { asCount, asJsonText, asName, asRecord, asText, type JsonRecord, parseJson } from '../read-json.js';
 import { SseReader } from '../sse.js';
-import { readCallItem } from './items.js';
+import { isSearchItem, readCallItem } from './items.js';
 import { readResponsesAnswer } from './read-answer.js';
 
 type ReadEvent = (gatherer: AnswerGatherer, event: JsonRecord) => void;
@@ -19,7 +19,7 @@ const EVENTS = new Map<string, ReadEvent>([
   ['response.output_text.delta', (gatherer, event) => gatherer.addText(asText(event.delta))],
   ['response.refusal.delta', (gatherer, event) => gatherer.addText(asText(event.delta))],
   ['response.output_item.added', readItem],
-  ['response.output_item.done', readItem],
+  ['response.output_item.done', readDoneItem],
   ['response.function_call_arguments.delta', readArguments],
   ['response.custom_tool_call_input.delta', readArguments],
   ['response.completed', readEnd],
@@ -100,6 +100,12 @@ function readItem(gatherer: AnswerGatherer, event: JsonRecord): void {
   if (read.arguments !== '') gatherer.setArguments(call, read.arguments);
 }
 
+function readDoneItem(gatherer: AnswerGatherer, event: JsonRecord): void {
+  readItem(gatherer, event);
+  const item = asRecord(event.item);
+  if (isSearchItem(item)) gatherer.noteSearch(keyOf(event, item));
+}
+
 function readArguments(gatherer: AnswerGatherer, event: JsonRecord): void {
   const call = gatherer.findCall(keyOf(event, undefined));
   if (call) gatherer.addArguments(call, asJsonText(event.delta));
@@ -113,6 +119,7 @@ function readEnd(gatherer: AnswerGatherer, event: JsonRecord): void {
   gatherer.model = answer.model ?? gatherer.model;
   gatherer.answerId = answer.answer_id ?? gatherer.answerId;
   gatherer.usage = answer.usage;
+  gatherer.searchCount = Math.max(gatherer.searchCount, answer.usage?.search_count ?? 0);
   gatherer.failed = answer.failed || event.type === 'response.failed';
   const isLeftOut = answer.text === '' && answer.tool_calls.length === 0;
   if (!answer.lossless || (isLeftOut && (gatherer.hasText || gatherer.callCount > 0)))
