@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, test } from 'vitest';
-import { type Dialect, dialectFor } from '#domain/llm-dialects';
+import { describe, expect, test } from 'vitest';
+import { DIALECT_BY_NAME, type Dialect, dialectFor } from '#domain/llm-dialects';
 import { AnswerReader } from './answer-reader.js';
 
 const CHAT = dialectFor('openai', 'POST', '/chat/completions') as Dialect;
@@ -87,4 +87,80 @@ test('a reader that fails leaves the answer unread, and nobody else hurt', async
   for (let count = 0; count < CHUNKS_TOGETHER; count += 1) reader.push(LONG_EVENT);
   await new Promise((resolve) => setImmediate(resolve));
   expect(reader.finish()).toBeNull();
+});
+
+describe('an answer that is very large', () => {
+  const MIB = 1024 * 1024;
+  const PICTURE = 'A'.repeat(9 * MIB);
+  const used = { input_tokens: 9, output_tokens: 3 };
+  /** As it comes off a socket. */
+  async function read(dialect: Dialect, headers: string[], pieces: Iterable<string>) {
+    const reader = AnswerReader.for(dialect, headers, headers === EVENTS);
+    for (const piece of pieces) {
+      const bytes = Buffer.from(piece);
+      for (let at = 0; at < bytes.length; at += 65_536) {
+        reader.push(bytes.subarray(at, at + 65_536));
+        await null;
+      }
+    }
+    return reader.finish();
+  }
+  const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
+
+  test('is read to its end where it is a stream of many events, in bounded memory', async () => {
+    const delta = event({ choices: [{ index: 0, delta: { content: 'many words '.repeat(400) } }] });
+    function* events() {
+      for (let bytes = 0; bytes < 20 * MIB; bytes += delta.length) yield delta;
+      yield event({ choices: [{ index: 0, delta: {}, finish_reason: 'length' }] });
+      yield event({ choices: [], usage: { prompt_tokens: 9, completion_tokens: 5_000_000 } });
+      yield 'data: [DONE]\n\n';
+    }
+    const answer = await read(CHAT, EVENTS, events());
+    expect(answer).toMatchObject({
+      finish: 'length',
+      lossless: false,
+      usage: { input_tokens: 9, output_tokens: 5_000_000 },
+    });
+    expect(answer?.text.startsWith('many words many words')).toBe(true);
+    expect(answer?.text).toHaveLength(4 * MIB);
+  });
+
+  test('tells its usage where the event that says it is too long to be read', async () => {
+    const output = [
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Here.' }] },
+      { type: 'image_generation_call', result: PICTURE },
+    ];
+    const response = { id: 'resp_1', status: 'completed', output, usage: used, metadata: {} };
+    const events = [
+      event({ type: 'response.output_text.delta', delta: 'Here.' }),
+      event({ type: 'response.completed', response }),
+    ];
+    const dialect = DIALECT_BY_NAME['openai-responses'];
+    expect(await read(dialect, EVENTS, events)).toMatchObject({ text: 'Here.', usage: used });
+  });
+
+  test('tells the last of its usage where events before it told of less', async () => {
+    const response = (data: string, candidatesTokenCount: number) => ({
+      candidates: [{ content: { parts: [{ inlineData: { mimeType: 'image/png', data } }] } }],
+      usageMetadata: { promptTokenCount: 9, candidatesTokenCount },
+    });
+    const events = [event(response('AA', 1)), event(response(PICTURE, 1_290))];
+    const answer = await read(DIALECT_BY_NAME.gemini, EVENTS, events);
+    expect(answer?.usage).toMatchObject({ input_tokens: 9, output_tokens: 1_290 });
+  });
+
+  test('tells its usage where it comes whole and is too large to be read', async () => {
+    const parts = [PICTURE, PICTURE].map((data) => ({ inlineData: { mimeType: 'image/png', data } }));
+    const whole = {
+      candidates: [{ content: { parts } }],
+      usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 2_580 },
+    };
+    const answer = await read(DIALECT_BY_NAME.gemini, [], [JSON.stringify(whole)]);
+    expect(answer).toMatchObject({
+      text: '',
+      lossless: false,
+      usage: { input_tokens: 9, output_tokens: 2_580 },
+    });
+    expect(await read(DIALECT_BY_NAME.gemini, [], [PICTURE, PICTURE])).toBeNull();
+  });
 });

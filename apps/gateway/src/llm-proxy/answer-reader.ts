@@ -1,13 +1,15 @@
 /**
  * Reads an answer along while it goes by: a stream some kilobytes at a time, a whole answer once it has ended. No client
  * waits for it, least of all for the first token: what it is given has left before it is read. An answer it cannot read
- * (compressed, too large, not what the vendor documents) is passed on all the same and counts as unread.
+ * (compressed, not what the vendor documents) is passed on all the same and counts as unread. Of one that is too large to be
+ * read, as some are with their pictures, what it says of its usage is.
  */
 import type { LlmAnswer } from '#contracts';
 import type { Dialect, StreamReader } from '#domain/llm-dialects';
+import { EndReader } from './end-reader.js';
 import { headerOf } from './forwarded-headers.js';
 
-/** Of an unstreamed answer; beyond it, it goes unread. */
+/** Of an unstreamed answer; beyond it, it goes unread but for its end. */
 const ANSWER_BYTES_READ_MAX = 16 * 1024 * 1024;
 /** Of a stream, read together: some 100 us of work, and what a call under way holds. */
 const TOGETHER_BYTES = 16 * 1024;
@@ -20,10 +22,13 @@ export class AnswerReader {
   #chunks: Buffer[] = [];
   #byteCount = 0;
   #isUnreadable = false;
+  /** Of a stream, and of what is too large. */
+  readonly #end: EndReader;
 
   private constructor(dialect: Dialect, stream: StreamReader | null) {
     this.#dialect = dialect;
     this.#stream = stream;
+    this.#end = new EndReader(dialect);
   }
 
   /**
@@ -42,7 +47,8 @@ export class AnswerReader {
     this.#chunks.push(bytes);
     this.#byteCount += bytes.length;
     if (this.#stream === null) {
-      if (this.#byteCount > ANSWER_BYTES_READ_MAX) this.#chunks = [];
+      if (this.#byteCount > ANSWER_BYTES_READ_MAX)
+        for (const chunk of this.#chunks.splice(0)) this.#end.push(chunk);
     } else if (this.#byteCount >= TOGETHER_BYTES || this.#chunks.length >= TOGETHER_COUNT) {
       this.#byteCount = 0;
       // Node writes to sockets before its next microtask.
@@ -54,8 +60,9 @@ export class AnswerReader {
   finish(): LlmAnswer | null {
     if (this.#stream !== null) {
       this.#readEvents();
-      return this.#isUnreadable ? null : this.#stream.answer();
+      return this.#isUnreadable ? null : this.#answerOf(this.#stream);
     }
+    if (this.#byteCount > ANSWER_BYTES_READ_MAX) return this.#end.finish();
     if (this.#chunks.length === 0) return null;
     const bytes = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks);
     try {
@@ -65,10 +72,20 @@ export class AnswerReader {
     }
   }
 
+  /** Where an event was too long to be read, it may have been the one that says what the answer took. */
+  #answerOf(stream: StreamReader): LlmAnswer {
+    const answer = stream.answer();
+    const atEnd = stream.isTruncated ? this.#end.finish()?.usage : undefined;
+    return atEnd ? { ...answer, usage: { ...answer.usage, ...atEnd } } : answer;
+  }
+
   /** A reader's error would find nobody above it here, and must not end the process. */
   #readEvents(): void {
     try {
-      for (const bytes of this.#chunks.splice(0)) this.#stream?.push(bytes);
+      for (const bytes of this.#chunks.splice(0)) {
+        this.#end.push(bytes);
+        this.#stream?.push(bytes);
+      }
     } catch {
       this.#isUnreadable = true;
     }

@@ -1,14 +1,20 @@
 /**
- * Of an answer on a path that nobody reads, the end alone: there vendors say what it took, and no more of it is kept
- * while it goes by.
+ * Of an answer that nobody reads, on a path that has no dialect or beyond what is read of one, the end alone: there vendors
+ * say what it took, and no more of it is kept while it goes by.
  */
 import type { LlmAnswer } from '#contracts';
-import { readUsageAtEnd, USAGE_END_CHARS_MAX } from '#domain/llm-dialects';
+import { type Dialect, readUsageAtEnd, USAGE_END_CHARS_MAX } from '#domain/llm-dialects';
 
 export class EndReader {
+  readonly #dialect: Dialect | undefined;
   /** The last, as few as hold the end. */
   #chunks: Buffer[] = [];
   #byteCount = 0;
+
+  /** @param dialect in which the usage is told; undefined: whichever it fits */
+  constructor(dialect?: Dialect) {
+    this.#dialect = dialect;
+  }
 
   push(bytes: Buffer): void {
     this.#chunks.push(bytes);
@@ -23,7 +29,7 @@ export class EndReader {
 
   /** Null: it does not say. Never throws. */
   finish(): LlmAnswer | null {
-    const usage = readUsageAtEnd(Buffer.concat(this.#chunks).toString('latin1'));
+    const usage = readUsageAtEnd(Buffer.concat(this.#chunks).toString('latin1'), this.#dialect);
     return usage && { ...UNREAD, usage };
   }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DIALECT_BY_NAME } from './dialect-for.js';
 import { readUsageAtEnd, USAGE_END_CHARS_MAX } from './usage-at-end.js';
 
 const used = (input_tokens: number, output_tokens: number, cached_input_tokens = 0) => ({
@@ -38,6 +39,18 @@ describe('the usage at the end of an answer that nobody reads', () => {
     ],
   ])('is read: %s', (_, end, usage) => {
     expect(readUsageAtEnd(end)).toEqual(usage);
+  });
+
+  test('is read as the vendor counts, where that is known', () => {
+    const cached = '"usage":{"input_tokens":5,"cache_read_input_tokens":40,"output_tokens":3}}';
+    expect(readUsageAtEnd(cached)).toEqual(used(5, 3));
+    expect(readUsageAtEnd(cached, DIALECT_BY_NAME.anthropic)).toEqual(used(45, 3, 40));
+    for (const [name, end, usage] of [
+      ['openai-chat', '"usage":{"prompt_tokens":8,"completion_tokens":2}}', used(8, 2)],
+      ['openai-responses', '"usage":{"input_tokens":8,"output_tokens":2},"metadata":{}}', used(8, 2)],
+      ['gemini', '"usageMetadata":{"promptTokenCount":8,"candidatesTokenCount":2}}', used(8, 2)],
+    ] as const)
+      expect(readUsageAtEnd(end, DIALECT_BY_NAME[name])).toEqual(usage);
   });
 
   test.each([

@@ -1,8 +1,9 @@
 /**
- * What an answer says of its usage where nobody reads the answer: vendors put it last, in a whole one and in a stream alike.
+ * What an answer says of its usage where nobody reads all of it: vendors put it last, in a whole one and in a stream alike.
  * A text of the model's cannot pass for it, for inside a string its quotation marks are escaped.
  */
 import type { Usage } from '#contracts';
+import type { Dialect } from './dialect.js';
 import { readGeminiUsage, readInteractionUsage } from './gemini/take-response.js';
 import { readChatUsage } from './openai-chat/usage.js';
 import { readResponsesUsage } from './openai-responses/read-answer.js';
@@ -17,18 +18,18 @@ const USAGE = /"usage(?:Metadata)?"\s*:\s*(?=\{)/g;
 /**
  * @param end of the answer, cut anywhere. Null: it does not say, or not all: every request has a prompt, of which some vendors'
  * streams speak at their beginning alone.
+ * @param dialect whose counts they are; undefined: nobody knows
  */
-export function readUsageAtEnd(end: string): Usage | null {
+export function readUsageAtEnd(end: string, dialect?: Pick<Dialect, 'readAnswer'>): Usage | null {
   const last = [...end.slice(-USAGE_END_CHARS_MAX).matchAll(USAGE)].at(-1);
   if (last === undefined) return null;
   const usage = firstObject(last.input.slice(last.index + last[0].length));
-  const read =
-    readChatUsage(usage) ??
-    readResponsesUsage(usage) ??
-    readGeminiUsage(usage) ??
-    readInteractionUsage(usage);
+  const read = dialect ? dialect.readAnswer({ usage, usageMetadata: usage }).usage : readAnyUsage(usage);
   return read !== null && read.input_tokens > 0 ? read : null;
 }
+
+const readAnyUsage = (usage: unknown): Usage | null =>
+  readChatUsage(usage) ?? readResponsesUsage(usage) ?? readGeminiUsage(usage) ?? readInteractionUsage(usage);
 
 /** Undefined where the text does not begin with a whole one. */
 function firstObject(text: string): unknown {
