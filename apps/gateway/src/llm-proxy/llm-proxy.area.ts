@@ -289,6 +289,7 @@ export class LlmProxyArea {
       forward: {
         client: this.#client,
         running: this.#running,
+        bodyBytes: this.#bodyBytes,
         clientStallMs: config.upstreamIdleTimeoutMs,
         ownOrigin: ownOriginOf(config),
       },

@@ -76,7 +76,7 @@ export function redirectRefused(call: ProxyCall, status: number, headers: readon
 const isKeptByClients = (name: string): boolean =>
   name === HEADERS.agentKey || (KEY_HEADERS.has(name) && name !== 'authorization');
 
-/** An answer about batches, held back until it is whole, which it soon is: null for any other. */
+/** An answer about batches, held back with its head until it is whole, which it soon is: null for any other. */
 export class BatchAnswer {
   readonly #call: ProxyCall;
   readonly #ownOrigin: OwnOrigin;
@@ -96,11 +96,15 @@ export class BatchAnswer {
       : null;
   }
 
-  /** What may go on now: nothing, or all of what has become too large to be changed. */
-  push(bytes: Buffer): Buffer | null {
+  /**
+   * What may go on now: nothing, or all of what can be held back no longer, which then goes by as it came.
+   *
+   * @param hasRoom false: there is none for these bytes
+   */
+  push(bytes: Buffer, hasRoom: boolean): Buffer | null {
     this.#chunks.push(bytes);
     this.#byteCount += bytes.length;
-    return this.#byteCount > BATCHES_BYTES_MAX ? this.#take() : null;
+    return hasRoom && this.#byteCount <= BATCHES_BYTES_MAX ? null : this.#take();
   }
 
   /** What is left, with our addresses. A character for each byte: no other byte is touched. */

@@ -85,7 +85,7 @@ export class ProxyCall {
 
   // ---- receive
   body: Buffer | null = null;
-  /** Of what all bodies together may take; also those of a body that was refused half-way. */
+  /** Of what all bodies together may take; also those of a body that was refused half-way, and of an answer held back. */
   bodyBytesTaken = 0;
   /** Whose the body still is though the call has ended: its bytes stay taken until then. Null for nearly all. */
   bodyHolder: BodyHolder | null = null;

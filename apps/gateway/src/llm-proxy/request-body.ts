@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ObservatoryError } from '#contracts';
 import { deadlinesOf } from '../decision-log/deadlines.js';
+import type { BodyRoom } from './body-room.js';
 
 /** Bodies leave with their calls, and most calls take seconds. */
 const RETRY_AFTER_SECONDS = 2;
@@ -10,14 +11,6 @@ export interface RequestBodyLimits {
   bodyBytesMax: number;
   /** From the first byte to the last. */
   bodyTimeoutMs: number;
-}
-
-/** What a body counts against while it is in memory. */
-export interface BodyRoom {
-  /** False: so much has no room now. */
-  fits(byteCount: number): boolean;
-  /** False: nothing was taken. */
-  take(byteCount: number): boolean;
 }
 
 /**

@@ -33,6 +33,7 @@ test('a call whose upstream fails while it is sent gives its place back once, th
   const running = new RunningCalls({ max: 4, onFull: () => {} });
   const step = forwardStep({
     running,
+    bodyBytes: new FairShare({ max: 1, onFull: () => {} }),
     clientStallMs: 1_000,
     ownOrigin: () => ORIGIN,
     client: {
@@ -86,6 +87,7 @@ describe('a call that ends before it has a connection', () => {
     let exchange!: UpstreamExchange;
     const forward = forwardStep({
       running,
+      bodyBytes,
       clientStallMs: 1_000,
       ownOrigin: () => ORIGIN,
       client: {

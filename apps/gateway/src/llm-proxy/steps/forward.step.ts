@@ -11,7 +11,9 @@ import type {
   UpstreamSink,
 } from '#adapters/upstream-http';
 import type { LlmAnswer } from '#contracts';
+import type { FairShare } from '../../fair-share.js';
 import { AnswerReader } from '../answer-reader.js';
+import { type BodyRoom, roomFor } from '../body-room.js';
 import { withoutQueryKey } from '../carried-keys.js';
 import { awaitDrain } from '../client-pace.js';
 import { EndReader } from '../end-reader.js';
@@ -26,12 +28,20 @@ import type { UpstreamTarget } from '../upstream-directory.js';
 export interface ForwardParts {
   client: Pick<UpstreamClient, 'send'>;
   running: RunningCalls;
+  /** Answers that are held back count among the bodies of all calls. */
+  bodyBytes: FairShare;
   /** The upstream may be silent for so long, and its client too. */
   clientStallMs: number;
   ownOrigin: OwnOrigin;
 }
 
-export const forwardStep = ({ client, running, clientStallMs, ownOrigin }: ForwardParts): Step => ({
+export const forwardStep = ({
+  client,
+  running,
+  bodyBytes,
+  clientStallMs,
+  ownOrigin,
+}: ForwardParts): Step => ({
   name: 'forward',
   onFailure: 'closed',
   run(call: ProxyCall): Verdict | Promise<Verdict | undefined> {
@@ -40,7 +50,8 @@ export const forwardStep = ({ client, running, clientStallMs, ownOrigin }: Forwa
     const request = requestOf(call);
     if (!running.enter(tenantId, origin)) return NO_ROOM;
     return new Promise((resolve) => {
-      const relay = new Relay(call, { clientStallMs, ownOrigin }, resolve);
+      const room = roomFor(call, bodyBytes);
+      const relay = new Relay(call, { room, clientStallMs, ownOrigin }, resolve);
       const exchange = client.send(request, relay);
       // Which may be after the call's end: its place is a socket, and an upstream that takes none keeps them waiting.
       exchange.whenLetGo(() => running.leave(tenantId, origin));
@@ -91,7 +102,10 @@ const credential = ({ kind }: UpstreamTarget, key: string): [string, string] =>
 const queryOf = ({ upstream, target: { query } }: ProxyCall): string =>
   upstream.apiKey === null ? query : withoutQueryKey(query);
 
-type RelayParts = Pick<ForwardParts, 'clientStallMs' | 'ownOrigin'>;
+interface RelayParts extends Pick<ForwardParts, 'clientStallMs' | 'ownOrigin'> {
+  /** For what is held back. */
+  room: BodyRoom;
+}
 
 /** Hands the upstream's answer to the client, and ends the step when one of the two is done. */
 class Relay implements UpstreamSink {
@@ -102,8 +116,10 @@ class Relay implements UpstreamSink {
   #reader: AnswerReader | EndReader | null = null;
   /** The stream was begun while the call was held, and the upstream does not stream: its answer becomes an event. */
   #isUnfit = false;
-  /** Null: nothing in the answer is ours to change. */
+  /** Null: nothing in the answer is ours to change, or no more. */
   #batches: BatchAnswer | null = null;
+  /** Of an answer that is held back. */
+  #head: string[] = [];
   /** NaN where the upstream did not say: the last chunk, known as such, leaves in one write with the end. */
   #bytesToCome = Number.NaN;
   #stopWaiting: (() => void) | null = null;
@@ -155,36 +171,34 @@ class Relay implements UpstreamSink {
     );
     nameOwnAddresses(call, kept, ownOrigin);
     kept.push(...ownHeaders(call));
-    call.outgoing.writeHead(status, kept);
-    if (this.#batches === null) this.#bytesToCome = Number(headerOf(headers, 'content-length') ?? Number.NaN);
+    this.#head = kept;
+    if (this.#batches !== null) return;
+    this.#sendHead();
+    this.#bytesToCome = Number(headerOf(headers, 'content-length') ?? Number.NaN);
   }
 
   chunk(came: Buffer): boolean {
     this.#reader?.push(came);
-    const bytes = this.#batches === null ? came : this.#batches.push(came);
-    if (bytes === null) return true;
-    const { incoming, outgoing } = this.#call;
-    if (this.#isUnfit) return true;
+    const bytes = this.#batches === null ? came : this.#holdBack(this.#batches, came);
+    if (bytes === null || this.#isUnfit) return true;
+    const { outgoing } = this.#call;
     this.#bytesToCome -= bytes.length;
     if (this.#bytesToCome === 0) {
       outgoing.end(bytes);
       return true;
     }
     if (outgoing.write(bytes)) return true;
-    this.#stopWaiting = awaitDrain({
-      incoming,
-      outgoing,
-      stallMs: this.#parts.clientStallMs,
-      onDrain: () => this.#exchange?.resume(),
-      onStall: () => this.#giveUp(),
-    });
+    this.#awaitClient(() => this.#exchange?.resume());
     return false;
   }
 
   end(): void {
     const { status, outgoing } = this.#call;
     if (this.#isUnfit) this.#endBegunStream(status, 'upstream_error', `The upstream answered ${status}.`);
-    else if (!outgoing.writableEnded) outgoing.end(this.#batches?.finish());
+    else if (this.#batches !== null) {
+      this.#endHeldBack(this.#batches.finish());
+      return;
+    } else if (!outgoing.writableEnded) outgoing.end();
     this.#end(status >= 200 && status < 300);
   }
 
@@ -193,9 +207,9 @@ class Relay implements UpstreamSink {
     const hadHead = call.firstByteMs !== null;
     call.decision = 'upstream_failed';
     call.detail = `${failure} (${code})`;
-    if (!hadHead) {
+    if (!hadHead || this.#batches !== null) {
       const isLate = failure === 'timeout';
-      if (!isLate) call.wasTakenUp = false;
+      if (!isLate && !hadHead) call.wasTakenUp = false;
       this.#finish({
         kind: 'refuse',
         decision: 'upstream_failed',
@@ -211,10 +225,52 @@ class Relay implements UpstreamSink {
     this.#end();
   }
 
+  #sendHead(): void {
+    this.#call.outgoing.writeHead(this.#call.status, this.#head);
+  }
+
+  /** What of the answer may go on. */
+  #holdBack(batches: BatchAnswer, came: Buffer): Buffer | null {
+    const hasRoom = this.#parts.room.take(came.length);
+    // Only what changes nothing at the vendor may be tried again.
+    if (!hasRoom && this.#call.incoming.method === 'GET') {
+      this.#refuse(NO_BYTES);
+      return null;
+    }
+    const bytes = batches.push(came, hasRoom);
+    if (bytes !== null) {
+      this.#batches = null;
+      this.#sendHead();
+    }
+    return bytes;
+  }
+
+  /** The call goes on, and its bytes stay taken, until the client has taken them, too. */
+  #endHeldBack(bytes: Buffer): void {
+    const { outgoing } = this.#call;
+    const end = () => {
+      outgoing.end();
+      this.#end(true);
+    };
+    this.#sendHead();
+    if (outgoing.write(bytes)) end();
+    else this.#awaitClient(end);
+  }
+
+  #awaitClient(onDrain: () => void): void {
+    const { incoming, outgoing } = this.#call;
+    const { clientStallMs: stallMs } = this.#parts;
+    this.#stopWaiting = awaitDrain({ incoming, outgoing, stallMs, onDrain, onStall: () => this.#giveUp() });
+  }
+
+  #refuse(verdict: Verdict): void {
+    this.#exchange?.abort();
+    this.#finish(verdict);
+  }
+
   #refuseRedirect(elsewhere: string): void {
     const { name } = this.#call.upstream;
-    this.#exchange?.abort();
-    this.#finish({
+    this.#refuse({
       kind: 'refuse',
       decision: 'upstream_failed',
       code: 'upstream_unreachable',
@@ -278,10 +334,11 @@ const unreachable = ({ upstream }: ProxyCall, failure: UpstreamFailure): string 
 
 /** Addresses of ours are longer or shorter than the upstream's. */
 const NO_LENGTH = { 'content-length': '' };
-const NO_ROOM: Verdict = {
+const NO_ROOM = {
   kind: 'refuse',
   decision: 'refused',
   code: 'too_many_calls',
   shouldRetry: true,
   retryAfterSeconds: 2,
-};
+} as const satisfies Verdict;
+const NO_BYTES: Verdict = { ...NO_ROOM, code: 'too_many_bytes' };

@@ -8,9 +8,10 @@ import { textOfHeader } from '#domain/auth';
 import { dialectFor, readUnreadRequest } from '#domain/llm-dialects';
 import type { FairShare } from '../../fair-share.js';
 import { type JsonBounds, passedBound } from '../../json-bounds.js';
+import { roomFor } from '../body-room.js';
 import type { ContinuedSessions } from '../continued-sessions.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
-import { type BodyRoom, type RequestBodyLimits, readRequestBody } from '../request-body.js';
+import { type RequestBodyLimits, readRequestBody } from '../request-body.js';
 import type { RetryClaims } from '../retry-claims.js';
 import { sessionOf } from '../session-of-call.js';
 import type { Step } from '../step.js';
@@ -26,7 +27,10 @@ const OPENING_BRACE = 0x7b;
 
 export interface ReceiveParts {
   limits: RequestBodyLimits;
-  /** Bytes of all bodies from their reading to the end of their calls, held ones included; of some even longer. @see BodyHolder */
+  /**
+   * Bytes of all bodies from their reading to the end of their calls, held ones included; of some even longer, and of answers
+   * that are held back. @see BodyHolder
+   */
   bodyBytes: FairShare;
   retries: RetryClaims;
   continued: ContinuedSessions;
@@ -74,15 +78,6 @@ const continuedBy = ({ scope, request }: ProxyCall, continued: ContinuedSessions
 /** OpenAI's and Anthropic's SDKs say it; zero for all others. */
 const attemptOf = ({ headers }: IncomingMessage): number =>
   Math.max(0, Number(headers['x-stainless-retry-count'] ?? 0) || 0);
-
-const roomFor = (call: ProxyCall, bodyBytes: FairShare): BodyRoom => ({
-  fits: (byteCount) => bodyBytes.fits(call.tenantId, byteCount),
-  take(byteCount) {
-    if (!bodyBytes.take(call.tenantId, byteCount)) return false;
-    call.bodyBytesTaken += byteCount;
-    return true;
-  },
-});
 
 /** @throws ObservatoryError invalid_json: a request no guard can read goes no further */
 function parseObject(bytes: Buffer): unknown {
