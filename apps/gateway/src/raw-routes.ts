@@ -17,6 +17,7 @@ import type { Logger } from 'pino';
 import type { IdSource } from '#kernel';
 import { toRefusal } from './errors/refusal.js';
 import { API_HEADERS } from './errors/security-headers.js';
+import { refuseConnect } from './refuse-connect.js';
 
 export interface RawRoute {
   /** @param url as on the request line: path and query. Called for every request, so it must cost next to nothing. */
@@ -32,6 +33,7 @@ export interface RawRoute {
 export function serverFactory(rawRoutes: readonly RawRoute[]): FastifyServerFactory {
   return (toFastify, options) => {
     const server = createServer(httpOptionsOf(options), listenerOf(rawRoutes, toFastify));
+    refuseConnect(server);
     // What Fastify sets on a server it makes itself.
     const { keepAliveTimeout, requestTimeout, connectionTimeout, maxRequestsPerSocket } = options as Timeouts;
     if (keepAliveTimeout !== undefined) server.keepAliveTimeout = keepAliveTimeout;

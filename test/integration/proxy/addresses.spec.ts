@@ -166,6 +166,13 @@ describe('a redirect', () => {
     },
   );
 
+  test('to https, where the base URL should have led, is refused with any key: it would arrive with none', async () => {
+    const secured = `https://${new URL(upstream.origin).hostname}/v1/files/f`;
+    const response = await redirected(secured, byBearer);
+    expect([response.status, response.headers.get('location')]).toEqual([502, null]);
+    expect(await response.text()).toContain('Set the base URL of openai to where the API is.');
+  });
+
   test.each(['x-api-key', 'x-goog-api-key', 'x-observatory-key'])(
     'elsewhere is not followed with an agent key in %s',
     async (name) => {

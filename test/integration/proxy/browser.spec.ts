@@ -51,15 +51,28 @@ interface Answer {
 }
 
 /** Unlike `fetch`, it sends `sec-fetch-*` as told. */
-const get = (path: string, headers: Record<string, string> = {}): Promise<Answer> =>
+const get = (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> =>
   new Promise((resolve, reject) => {
-    const request = http.get(gateway.url + path, { headers }, async (response) => {
+    const request = http.get(gateway.url + path, { headers, method }, async (response) => {
       let text = '';
       for await (const chunk of response) text += chunk;
       resolve({ status: response.statusCode, headers: response.headers, text });
     });
     request.on('error', reject);
   });
+/** As a browser asks ahead of a call with a key: without one. */
+const preflight = (path: string): Promise<Answer> =>
+  get(
+    path,
+    {
+      origin: 'https://app.example',
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,content-type',
+      'sec-fetch-mode': 'cors',
+      'sec-fetch-dest': 'empty',
+    },
+    'OPTIONS',
+  );
 const asAgent = { authorization: `Bearer ${AGENT_KEY}` };
 const answerPage = () =>
   upstream.script((_call, response) => {
@@ -119,6 +132,14 @@ describe('a browser that asks for', () => {
     expect(status).toBe(403);
     expect(text).not.toContain('<script>');
     expect(text).toContain('The proxy answers programs.');
+    expect(upstream.calls).toHaveLength(0);
+  });
+
+  test('whether a page of another origin may send a key is told that none may', async () => {
+    const asked = await preflight('/proxy/openai/v1/chat/completions');
+    expect(asked.status).toBe(403);
+    expect(asked.text).toContain('No page of another origin may call the proxy');
+    expect(Object.keys(asked.headers).filter((name) => name.startsWith('access-control-'))).toEqual([]);
     expect(upstream.calls).toHaveLength(0);
   });
 

@@ -72,6 +72,19 @@ describe('a request', () => {
     expect(seen).toEqual([]);
   });
 
+  test('for a tunnel is told that there is none, and what to do instead', async () => {
+    const refusal = await exchange('CONNECT api.openai.com:443');
+    expect(refusal).toMatch(/^HTTP\/1\.1 400 This is no forward proxy/);
+    const [head = '', body = ''] = refusal.split('\r\n\r\n');
+    expect(head).toContain(`content-length: ${body.length}`);
+    expect(JSON.parse(body)).toMatchObject({
+      status: 'error',
+      reason: 'invalid_request',
+      detail: expect.stringContaining('give your client a base URL'),
+    });
+    expect(seen).toEqual([]);
+  });
+
   test('names hop-by-hop headers in a second Connection, too', async () => {
     await exchange('GET /proxy/openai/v1/models\r\nconnection: x-secret-hop\r\nx-secret-hop: 1\r\nx-kept: 1');
     expect(seen[0]).toContain('x-kept: 1');
@@ -101,6 +114,13 @@ describe('an answer', () => {
   test('goes by what is said ahead of it', async () => {
     const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n';
     expect(await exchange(GET, hints + FINE)).toMatch(/^HTTP\/1\.1 200 OK/);
+  });
+
+  test('behind a 100 Continue that nobody asked for is refused with its reason', async () => {
+    const refusal = await exchange(GET, `HTTP/1.1 100 Continue\r\n\r\n${FINE}`);
+    expect(refusal).toMatch(/^HTTP\/1\.1 502/);
+    expect(refusal).toContain('The upstream openai said \\"100 Continue\\"');
+    expect(await exchange(GET)).toMatch(/^HTTP\/1\.1 200/);
   });
 
   test.each([

@@ -9,6 +9,7 @@ import type { GatewayConfig } from '../config/config.js';
 import { KEY_HEADERS } from './carried-keys.js';
 import { headerOf } from './forwarded-headers.js';
 import type { ProxyCall } from './proxy-call.js';
+import type { UpstreamTarget } from './upstream-directory.js';
 
 /** Of Google's uploads; both name the same place. */
 const UPLOAD_HEADERS: ReadonlySet<string> = new Set(['x-goog-upload-url', 'x-goog-upload-control-url']);
@@ -64,14 +65,19 @@ export function nameOwnAddresses(call: ProxyCall, headers: string[], ownOrigin: 
 
 /**
  * Where a redirect leads that a client must not be sent to: outside the upstream's base, with a key that clients take along.
- * A bearer key they leave behind when they change hosts. Null: it may be passed on.
+ * A bearer key they leave behind when they change hosts, so that from http to https of one host, where the base URL should have
+ * led, they would come without any. Null: it may be passed on.
  */
 export function redirectRefused(call: ProxyCall, status: number, headers: readonly string[]): string | null {
   const address = REDIRECTS.has(status) ? headerOf(headers, 'location') : undefined;
   if (address === undefined || ownPath(call, address) !== null) return null;
+  const url = parseUrl(address, call.upstream.origin);
   const carriesKey = Object.keys(call.incoming.headers).some(isKeptByClients);
-  return carriesKey ? (parseUrl(address, call.upstream.origin)?.origin ?? 'no address') : null;
+  return carriesKey || isSecured(url, call.upstream) ? (url?.origin ?? 'no address') : null;
 }
+
+const isSecured = (url: URL | null, { origin }: UpstreamTarget): boolean =>
+  url?.protocol === 'https:' && origin.startsWith('http:') && url.hostname === new URL(origin).hostname;
 
 const isKeptByClients = (name: string): boolean =>
   name === HEADERS.agentKey || (KEY_HEADERS.has(name) && name !== 'authorization');

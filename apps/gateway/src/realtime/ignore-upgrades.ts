@@ -29,7 +29,7 @@ export function ignoreUpgrades(server: Server, pathTaken: string): void {
 }
 
 /** The one that has the socket; null for none. Node's own mark, for want of a public one that costs nothing per request. */
-const answerAhead = (socket: Duplex): ServerResponse | null =>
+export const answerAhead = (socket: Duplex): ServerResponse | null =>
   (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? null;
 
 /**

@@ -184,8 +184,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#headersTimer);
-    // Undici's of an answer that is no HTTP has a name alone.
-    const { code = error.name } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     this.#sink.failed(this.#abort === null ? beforeSent(code) : afterSent(code), code);
   }
 
@@ -200,6 +199,13 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     this.#sink.failed('timeout', 'UND_ERR_HEADERS_TIMEOUT');
   }
 }
+
+/** Of a `100 Continue` that no request of ours asks for: undici takes none, and has no name for it. */
+export const UNASKED_CONTINUE = 'UNASKED_CONTINUE';
+
+/** Undici's of an answer that is no HTTP has a name alone. */
+const codeOf = (error: NodeJS.ErrnoException): string =>
+  error.message === 'bad response' ? UNASKED_CONTINUE : (error.code ?? error.name);
 
 /** Connects to no metadata service, whether it is named by its address or by a name that resolves to one. */
 function connectorOf(resolve: LookupFunction): buildConnector.connector {

@@ -3,12 +3,13 @@
  * back chunk by chunk, at the pace the client reads, and is read along on its way. A client that leaves takes the
  * upstream's connection with it, and so does one that reads no more. Nothing is retried: what may be tried again, the client's SDK knows better.
  */
-import type {
-  UpstreamClient,
-  UpstreamExchange,
-  UpstreamFailure,
-  UpstreamRequest,
-  UpstreamSink,
+import {
+  UNASKED_CONTINUE,
+  type UpstreamClient,
+  type UpstreamExchange,
+  type UpstreamFailure,
+  type UpstreamRequest,
+  type UpstreamSink,
 } from '#adapters/upstream-http';
 import type { LlmAnswer } from '#contracts';
 import type { FairShare } from '../../fair-share.js';
@@ -216,7 +217,7 @@ class Relay implements UpstreamSink {
         code: isLate ? 'upstream_timeout' : 'upstream_unreachable',
         detail: isLate
           ? `The upstream ${call.upstream.name} did not answer in time.`
-          : unreachable(call, failure),
+          : unreachable(call, failure, code),
       });
       return;
     }
@@ -327,10 +328,13 @@ function noteFailedAnswer(call: ProxyCall, { text, tool_calls, usage }: LlmAnswe
   if (text === '' && tool_calls.length === 0 && usage === null) call.wasTakenUp = false;
 }
 
-const unreachable = ({ upstream }: ProxyCall, failure: UpstreamFailure): string =>
-  failure === 'broken'
-    ? `The upstream ${upstream.name} gave no answer: it closed the connection, or what it said is no HTTP.`
-    : `The upstream ${upstream.name} could not be reached.`;
+function unreachable({ upstream: { name } }: ProxyCall, failure: UpstreamFailure, code: string): string {
+  if (code === UNASKED_CONTINUE)
+    return `The upstream ${name} said "100 Continue" to a request that had not asked for it, which the gateway cannot take. Have it leave that out.`;
+  return failure === 'broken'
+    ? `The upstream ${name} gave no answer: it closed the connection, or what it said is no HTTP.`
+    : `The upstream ${name} could not be reached.`;
+}
 
 /** Addresses of ours are longer or shorter than the upstream's. */
 const NO_LENGTH = { 'content-length': '' };

@@ -2,7 +2,7 @@
  * Step 2: who is calling, for which agent, and which upstream. Needs only the head of the request, so a stranger is
  * refused before a byte of the body is read.
  */
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { ADDRESSABLE_ID, type AgentPrincipal, agentScope, HEADERS, LIMITS } from '#contracts';
 import { textOfHeader } from '#domain/auth';
 import { carriedKeys, queryKey } from '../carried-keys.js';
@@ -30,6 +30,7 @@ export const identifyStep = ({ authenticate, agentFor, upstreams }: IdentifyPart
     if (isEmbedding(headers)) return NAVIGATION;
     if (headers['sec-websocket-key'] !== undefined) return WEBSOCKET;
     if (call.incoming.method === 'TRACE') return TRACE;
+    if (isPreflight(call.incoming)) return PREFLIGHT;
     const ownKey = text(headers[HEADERS.agentKey]);
     const keyInHeader = ownKey ?? vendorKey(headers);
     const keyInQuery = (headers.authorization ?? keyInHeader) ? undefined : queryKey(call.target.query);
@@ -82,6 +83,10 @@ function pathBelow({ kind, basePath }: UpstreamTarget, path: string): string {
 const isEmbedding = (headers: IncomingHttpHeaders): boolean =>
   (headers['sec-fetch-dest'] ?? 'empty') !== 'empty' || headers['sec-fetch-mode'] === 'navigate';
 
+/** It never carries a key: a browser asks ahead whether it may send one. */
+const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
+  method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+
 const keysOf = ({ incoming, target }: ProxyCall): string[] => carriedKeys(incoming.rawHeaders, target.query);
 
 /** Without `x-observatory-key`, the agent key stands where the vendor's SDK puts its own. */
@@ -105,6 +110,14 @@ const NAVIGATION: Verdict = {
   kind: 'refuse',
   decision: 'refused',
   code: 'navigation_refused',
+  shouldRetry: false,
+};
+const PREFLIGHT: Verdict = {
+  kind: 'refuse',
+  decision: 'refused',
+  code: 'origin_refused',
+  detail:
+    'No page of another origin may call the proxy: whoever opens it could read its agent key. Call the proxy from a server, or from a page of its own origin.',
   shouldRetry: false,
 };
 const WEBSOCKET: Verdict = {
