@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { LOOP_INTERVENTION_DEFAULT } from '#contracts';
+import { deferred } from '#kernel';
 import { ScriptedUpstream } from '#testing';
 import { startReceiver } from '../http-receiver.js';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
@@ -93,6 +94,20 @@ test('five times the same in other words: the first passes, the others get a hin
   const { body } = await gateway.operator('GET', `/v1/semantic-loops?session_id=${session}`);
   expect(body.items.map((loop: any) => loop.action)).toEqual(['alerted', 'alerted', 'alerted', 'hinted']);
   for (const loop of body.items) expect(loop.similarity).toBeGreaterThan(loop.threshold);
+});
+
+test('the same asked five times at once, to take a vote, is asked once; after an answer it is asked again', async () => {
+  const answered = deferred();
+  upstream.script(async (call, response, index) => {
+    if (index === 4) answered.resolve();
+    await answered.promise;
+    openaiChat.answer(call, response, { text: 'Lisbon.' });
+  });
+  const session = fresh();
+  const vote = 'Which of these two cities has the cheaper hotels, Zurich or Lisbon?';
+  const votes = await Promise.all(Array.from({ length: 5 }, () => ask(session, vote)));
+  expect(votes.map(({ decision }) => decision)).toEqual(Array(5).fill('forwarded'));
+  expect((await ask(session, vote)).decision).toBe('hinted');
 });
 
 test('a second session of an agent that loops is told by its name, while the alert of the first stands', async () => {

@@ -137,6 +137,15 @@ test('a prompt that got no answer may be asked again under its first id, as ofte
   expect(asked.map((query) => query.request_id)).toEqual(['call-1', 'call-1', 'call-1', 'call-4']);
 });
 
+test('a prompt that is asked several times at once is asked under its first id, until one of them is answered', async () => {
+  const { check, asked } = setUp();
+  const key = sessionKey('default', 's1');
+  for (const callId of ['call-1', 'call-2', 'call-3']) await check.ask(question({ callId }));
+  check.noteEnded(key, 'call-2', 'Where is my parcel?', true);
+  await check.ask(question({ callId: 'call-4' }));
+  expect(asked.map((query) => query.request_id)).toEqual(['call-1', 'call-1', 'call-1', 'call-4']);
+});
+
 test('another prompt, and another session, after an unanswered one is a prompt of its own', async () => {
   const { check, asked, clock } = setUp();
   check.noteEnded(sessionKey('default', 's1'), 'call-1', 'Where is my parcel?', false);
@@ -163,9 +172,9 @@ test('of the prompts of a session that got no answer the last eight are known', 
   const { check, asked } = setUp();
   for (let at = 0; at < 9; at += 1)
     check.noteEnded(sessionKey('default', 's1'), `call-${at}`, `Where is parcel ${at}?`, false);
-  for (const at of [0, 1, 8])
+  for (const at of [8, 1, 0])
     await check.ask(question({ callId: 'again', prompt: `Where is parcel ${at}?` }));
-  expect(asked.map((query) => query.request_id)).toEqual(['again', 'call-1', 'call-8']);
+  expect(asked.map((query) => query.request_id)).toEqual(['call-8', 'call-1', 'again']);
 });
 
 test('of a long prompt the beginning and the end are sent', () => {

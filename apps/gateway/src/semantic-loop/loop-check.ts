@@ -14,7 +14,7 @@ import { PROMPT_CHARS_MAX } from '#domain/semantic-loop';
 import { type Clock, TtlLru } from '#kernel';
 import type { CheckResult, LoopFailure, SemanticLoopEvents } from './semantic-loop-events.js';
 
-/** Sessions with prompts that got no answer. */
+/** Sessions with prompts that have no answer. */
 const UNANSWERED_COUNT_MAX = 10_000;
 /** Of one session; the oldest is forgotten, and would count as asked again. */
 const UNANSWERED_PROMPTS_MAX = 8;
@@ -102,22 +102,28 @@ export class LoopCheck {
    * is the same request, and no loop.
    */
   noteEnded(sessionKey: SessionKey, callId: string, prompt: string, isAnswered: boolean): void {
-    const earlier = this.#unanswered.get(sessionKey);
-    if (isAnswered && earlier === undefined) return;
-    const prompts: Unanswered = earlier ?? new Map();
+    if (!isAnswered) {
+      this.#requestId({ sessionKey, callId, prompt });
+      return;
+    }
+    const prompts = this.#unanswered.get(sessionKey);
+    if (prompts?.delete(digestOf(prompt)) && prompts.size === 0) this.#unanswered.delete(sessionKey);
+  }
+
+  /**
+   * That of the first call with this prompt, if none was answered: nobody asks again before there is an answer, and who asks
+   * several times at once, to take a vote, has asked once.
+   */
+  #requestId({ sessionKey, callId, prompt }: Pick<LoopQuestion, 'sessionKey' | 'callId' | 'prompt'>): string {
+    const prompts: Unanswered = this.#unanswered.get(sessionKey) ?? new Map();
     const digest = digestOf(prompt);
     const requestId = prompts.get(digest) ?? callId;
     prompts.delete(digest);
-    if (!isAnswered) prompts.set(digest, requestId);
+    prompts.set(digest, requestId);
     const [oldest] = prompts.keys();
     if (oldest !== undefined && prompts.size > UNANSWERED_PROMPTS_MAX) prompts.delete(oldest);
-    if (prompts.size === 0) this.#unanswered.delete(sessionKey);
-    else this.#unanswered.set(sessionKey, prompts);
-  }
-
-  #requestId({ sessionKey, callId, prompt }: LoopQuestion): string {
-    const unanswered = this.#unanswered.get(sessionKey);
-    return unanswered?.get(digestOf(prompt)) ?? callId;
+    this.#unanswered.set(sessionKey, prompts);
+    return requestId;
   }
 
   #failOpen(reason: LoopFailure, tookMs: number | null): LoopVerdict {
