@@ -92,6 +92,16 @@ describe('answers about batches', () => {
     expect(await end()).toEqual([true, true, true]);
   });
 
+  test('have a head and nothing else for who asks for no more', async () => {
+    upstream.script((_call, response) => response.writeHead(200, { 'x-vendor': 'kept' }).end());
+    const response = await call({ method: 'HEAD' });
+    expect([response.status, response.headers.get('x-vendor'), await response.text()]).toEqual([
+      200,
+      'kept',
+      '',
+    ]);
+  });
+
   test('that the upstream cuts in the middle are an error of the upstream', async () => {
     upstream.script((_call, response) => {
       response.write(beginning(), () => response.destroy());
