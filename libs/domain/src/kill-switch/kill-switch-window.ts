@@ -33,6 +33,9 @@ export type KillSwitchDecision =
       evidence: IncidentEvidence[];
     };
 
+/** Votes that anybody takes at once have fewer; each further one under way counts as asked again: its agent waits for nothing. */
+const ATTEMPTS_MAX = 64;
+
 interface Entry {
   /** Of its attempts the one that was answered first, then those under way: never empty. */
   callIds: readonly string[];
@@ -43,6 +46,7 @@ interface Entry {
 }
 
 const NO_MATCH: StepMatch = { isSimilarPrompt: false, isSimilarResponse: false, repeatedToolCallCount: 0 };
+const CROWD: StepMatch = { ...NO_MATCH, isSimilarPrompt: true };
 
 export class KillSwitchWindow {
   readonly #entries: Entry[] = [];
@@ -69,7 +73,8 @@ export class KillSwitchWindow {
     const retried = observed.is_retry && underWay === undefined ? this.#retriedBy(prompt) : null;
     this.#failed = null;
     const earlier = retried === null ? this.#entries : this.#entries.slice(0, -1);
-    const { breakdown, matches } = scoreRequest(earlier, prompt);
+    const crowd = Math.max(0, (underWay?.callIds.length ?? 0) + 1 - ATTEMPTS_MAX);
+    const { breakdown, matches } = scoreRequest(earlier, prompt, crowd);
     this.score = breakdown.score;
     const entry = {
       callIds: [observed.call_id],
@@ -80,7 +85,9 @@ export class KillSwitchWindow {
     };
     if (breakdown.score > threshold) {
       this.#failed = prompt;
-      const evidence = earlier.map((one, index) => evidenceOf(one, prompt, matches[index] ?? NO_MATCH));
+      const matchOf = (one: Entry, index: number) =>
+        crowd > 0 && one === underWay ? CROWD : (matches[index] ?? NO_MATCH);
+      const evidence = earlier.map((one, index) => evidenceOf(one, prompt, matchOf(one, index)));
       return { kind: 'block', breakdown, evidence: [...evidence, evidenceOf(entry, null, NO_MATCH)] };
     }
     if (underWay !== undefined) {

@@ -350,6 +350,13 @@ describe('KillSwitchWindows', () => {
         expect(observe(results(came(made, 'a b'), came(call('cat', n), `${n}`))).breakdown.score).toBe(0);
     });
 
+    it('[KS-7.6] still under way are evidence where there are more of them than any vote has', () => {
+      let stopped = observe(ask('again'));
+      while (stopped.kind === 'forward') stopped = observe(ask('again'));
+      expect(stopped.breakdown).toMatchObject({ similar_prompts: 11, score: 11 });
+      expect(stopped.evidence.map(({ is_similar_prompt }) => is_similar_prompt)).toEqual([true, false]);
+    });
+
     it('[KS-7.6] to one question asked several times at once are one, the first that comes', () => {
       for (const id of ['fails', 'first', 'late']) observe(ask('again'), { id });
       windows.recordAnswer(KEY, 'first', says('yes'));

@@ -102,6 +102,25 @@ describe('requests that overlap', () => {
     );
   });
 
+  it('[KS-7.6] are stopped where more than a vote of 64 is under way at once, whatever became of others', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(20), { maxLength: 40 }), (failing) => {
+        const flood = agent();
+        const underWay: string[] = [];
+        const askOnce = () => {
+          const { id, isStopped, score } = flood.ask('Is the build green?');
+          if (!isStopped) underWay.push(id);
+          expect(score).toBe(Math.max(0, underWay.length + Number(isStopped) - 64));
+          return isStopped;
+        };
+        for (let count = 0; count < 40; count += 1) askOnce();
+        for (const at of failing) for (const id of underWay.splice(at, 1)) flood.fail(id);
+        while (!askOnce()) expect(underWay.length).toBeLessThanOrEqual(64 + 10);
+        expect(underWay).toHaveLength(64 + 10);
+      }),
+    );
+  });
+
   it('[KS-7.6] are stopped all the same where the agent never waits for an answer, and goes on and on', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 30 }), (answeredAfter) => {

@@ -29,11 +29,13 @@ export interface StepMatch {
 
 /**
  * @param earlier oldest first
+ * @param crowd similar prompts under way that count all the same
  * @returns `matches` in the order of `earlier`
  */
 export function scoreRequest(
   earlier: readonly Step[],
   prompt: PromptPrint,
+  crowd = 0,
 ): { breakdown: ScoreBreakdown; matches: StepMatch[] } {
   const matches = earlier.map((step) => ({
     isSimilarPrompt: step.answer !== null && isSimilarPrompt(step.prompt, prompt),
@@ -49,7 +51,7 @@ export function scoreRequest(
     if (match.isSimilarPrompt && answer !== null && latestAnswer !== null)
       match.isSimilarResponse = isSimilarAnswer(answer, latestAnswer);
   }
-  return { breakdown: breakdownOf(matches), matches };
+  return { breakdown: breakdownOf(matches, crowd), matches };
 }
 
 function repeatedCallCount(earlier: readonly ResultPrint[], newest: readonly ResultPrint[]): number {
@@ -58,8 +60,8 @@ function repeatedCallCount(earlier: readonly ResultPrint[], newest: readonly Res
   return count;
 }
 
-function breakdownOf(matches: readonly StepMatch[]): ScoreBreakdown {
-  let similar_prompts = 0;
+function breakdownOf(matches: readonly StepMatch[], crowd: number): ScoreBreakdown {
+  let similar_prompts = crowd;
   let similar_responses = 0;
   let repeated_tool_calls = 0;
   for (const match of matches) {
