@@ -27,7 +27,7 @@ const session = (session_id: string, over: Partial<SessionView> = {}, control = 
     state: 'alert_entropy',
     ended: false,
     last_seen_ms: 1,
-    control: { state: 'active', mode: 'enforced', since_ms: null, ...control },
+    control: { state: 'active', mode: 'enforced', since_ms: null, held_count: 0, ...control },
     ...over,
   }) as SessionView;
 
@@ -72,6 +72,42 @@ describe('an agent that waits for a person', () => {
     const held = fleetData(active, waits({ state: 'paused' }), null);
     expect(fleetData(active, waits({ state: 'paused' }), held)).toBe(held);
     expect(fleetLabel(fleetData(active, waits({}), held).nodes.get('s/bot') as never)).toBe('Active');
+  });
+});
+
+describe('an agent whose step is held', () => {
+  const shown = (
+    state: TopologyNode['state'],
+    row: Partial<SessionView>,
+    control: object,
+    agent_id = 'bot',
+  ) =>
+    fleetLabel(
+      fleetNode(node('s', { state, agent_id }), known(session('s', row, { held_count: 1, ...control }))),
+    );
+  const calm = { severity: 'normal', state: 'active' } as const;
+  const warned = { severity: 'warning', state: 'blocked' } as const;
+  const unheard = { state: 'pause_requested', mode: 'observe_only' };
+
+  it('is on the map as in the list, whatever that step made of it', () => {
+    for (const state of ['active', 'blocked', 'alert_entropy'] as const) {
+      expect(shown(state, calm, unheard)).toBe('Active');
+      expect(shown(state, warned, unheard)).toBe('Warning');
+      expect(shown(state, {}, unheard)).toBe('Loop');
+      expect(shown(state, calm, { state: 'paused' })).toBe('Paused');
+      expect(shown(state, {}, { state: 'paused' })).toBe('Loop, held');
+    }
+  });
+
+  it('is so too where another agent of its session was seen last, and keeps what came before', () => {
+    expect(shown('blocked', calm, unheard, 'helper')).toBe('Active');
+    expect(shown('blocked', warned, unheard, 'helper')).toBe('Warning');
+    expect(shown('idle', calm, unheard, 'helper')).toBe('Idle');
+    expect(shown('schema_violation', calm, unheard)).toBe('Schema violation');
+  });
+
+  it('is as the map has it where nothing is held', () => {
+    expect(shown('blocked', calm, { ...unheard, held_count: 0 })).toBe('Warning');
   });
 });
 

@@ -26,22 +26,35 @@ export interface KnownLoops {
 }
 
 /** The same node where nobody knows better. */
-export function fleetNode(node: TopologyNode, { sessions, agents, loops }: KnownLoops): FleetNode {
-  const loop = loops.get(node.session_id);
-  const session = sessions.get(node.session_id);
-  if (node.state !== 'alert_entropy') {
-    const rewords = loop?.kind === 'words' && loop.agent_id === node.agent_id;
-    if (!isOutranked(node.state)) return node;
-    if (rewords) return { ...node, state: 'alert_entropy' };
-    return session && restOf(session, agents) === 'held' ? { ...node, paused: true } : node;
+export function fleetNode(topologyNode: TopologyNode, { sessions, agents, loops }: KnownLoops): FleetNode {
+  const loop = loops.get(topologyNode.session_id);
+  const session = sessions.get(topologyNode.session_id);
+  const node =
+    session && isAhead(topologyNode, session) ? { ...topologyNode, state: session.state } : topologyNode;
+  if (node.state === 'alert_entropy') {
+    if (loop || !session) return node;
+    const rest = restOf(session, agents);
+    if (rest !== null && session.severity === 'loop' && !session.ended) return { ...node, rest };
+    // Another agent of its session has gone on, or the session is over.
+    return pausedIfHeld({ ...node, state: session.state }, session, agents);
   }
-  if (loop || !session) return node;
-  const rest = restOf(session, agents);
-  // Another agent of its session has gone on, or the session is over.
-  return rest !== null && session.severity === 'loop' && !session.ended
-    ? { ...node, rest }
-    : { ...node, state: session.state };
+  if (loop?.kind === 'words' && loop.agent_id === node.agent_id && isOutranked(node.state))
+    return { ...node, state: 'alert_entropy' };
+  return pausedIfHeld(node, session, agents);
 }
+
+/**
+ * Coloured, or cleared, by a step that is held: the gateway tells the map when a step is scored, and all else of it once it
+ * is let go. Until then its session's row says how it is.
+ */
+const isAhead = ({ state, agent_id }: TopologyNode, session: SessionView): boolean =>
+  session.control.held_count > 0 &&
+  state !== session.state &&
+  (isOutranked(state) || state === 'alert_entropy') &&
+  (agent_id === session.agent_id || (state === 'blocked' && session.severity === 'normal'));
+
+const pausedIfHeld = (node: TopologyNode, session: SessionView | undefined, agents: Policies): FleetNode =>
+  session && isOutranked(node.state) && restOf(session, agents) === 'held' ? { ...node, paused: true } : node;
 
 /** @param before what this gave last: a node that did not change is the same object as there, and so is all if none did */
 export function fleetData(topology: TopologyData, known: KnownLoops, before: FleetData | null): FleetData {
