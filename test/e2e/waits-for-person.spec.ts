@@ -55,6 +55,14 @@ test('a session that asks for a person is counted on every page, leads the list 
   await expect.poll(() => rows.count()).toBe(1);
   expect(page.url()).toContain('control=waiting');
 
+  // Whoever paused it may be gone: that its agent asks is counted like any other.
+  await step('held-by-ana', true);
+  await expect.poll(() => rows.count()).toBe(2);
+  await expect.poll(() => page.title()).toBe('(2) Observatory');
+  await places.getByRole('link', { name: 'Sessions 2 waiting for a person' }).waitFor();
+  await gateway.operator('POST', '/v1/sessions/held-by-ana/resume', {});
+  await expect.poll(() => rows.count()).toBe(1);
+
   await rows.first().getByText(ASKING).click();
   await page.getByTestId('control-state').filter({ hasText: 'Waits for a person' }).waitFor();
   await checkEveryLook(page, 'inspect-waits-for-person');

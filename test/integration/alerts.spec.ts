@@ -460,6 +460,27 @@ describe('an agent that asks for a person', () => {
       ['recovered', 'clerk'],
     ]);
   });
+
+  it('and died with its gateway before anybody was to be told, is told of by the next, behind whatever its session holds', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'observatory-untold-'));
+    cleanUp.push(() => rmSync(dataDir, { recursive: true, force: true }));
+    const receiver = await receive();
+    const first = await startGateway({ dataDir });
+    await send('waits', 'clerk', {}, first);
+    await first.operator('POST', '/v1/sessions/waits/pause', { reason: 'to look' });
+    for (let n = 0; n < 25; n += 1) await oneOther(first);
+    await send('waits', 'clerk', { hitl_required: true }, first);
+    await first.kill();
+
+    const second = await startGateway({ dataDir });
+    cleanUp.push(() => second.stop());
+    const { channel } = await createChannel(receiver.url, {}, second);
+    await watchWaits(channel.channel_id, second);
+    const told = (await receiver.arrived(1)).map(parsed);
+    expect(told).toMatchObject([{ phase: 'firing', agent_id: 'clerk', session_id: 'waits' }]);
+    const { control } = (await second.operator('GET', '/v1/sessions/waits')).body;
+    expect(control).toMatchObject({ state: 'pause_requested', operator_id: 'tester', asked_by: ['clerk'] });
+  });
 });
 
 describe('a process that is killed', () => {

@@ -204,7 +204,6 @@ async function assemble(
         alerts.noteStep(step);
         proxy.feed.noteReported(step);
       },
-      held: (key, step) => alerts.noteHeld(key, step, desk.view(key)),
       control: (key, control) => alerts.noteControl(key, control),
       sessionEnded: (key, view) => alerts.noteSessionEnded(key, view),
     });

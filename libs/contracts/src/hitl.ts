@@ -95,6 +95,8 @@ export const controlViewSchema = z.object({
   /** Operator who brought it into this state; null while it was always active. */
   operator_id: z.string().nullable(),
   reason: z.string().nullable(),
+  /** While it is paused, whoever paused it: its agents that asked for a person, first things first; the first 20. */
+  asked_by: z.array(z.string()),
   since_ms: z.number().int().nullable(),
   /** When an abandoned pause expires; null = never, or not paused. */
   expires_at_ms: z.number().int().nullable(),

@@ -412,13 +412,14 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
             directive_seq: 1,
             directives: [directive],
           }),
-          buildControlRow({ session_id: 'paused', state: 'paused' }),
+          buildControlRow({ session_id: 'paused', state: 'paused', asked_by: ['clerk', 'planner'] }),
           buildControlRow({ session_id: 'ended', state: 'terminated' }),
         ];
         for (const control of rows) await store.commitControl({ control });
         const listed = await store.controls();
         expect(listed.map((row) => row.session_id).sort()).toEqual(['ended', 'paused', 'waiting']);
         expect(listed.find((row) => row.session_id === 'waiting')).toEqual(rows[1]);
+        expect(listed.find((row) => row.session_id === 'paused')).toEqual(rows[2]);
       });
     });
 

@@ -7,11 +7,10 @@ import {
   type Incident,
   type SessionView,
   type StoredDocument,
-  type StoredStep,
   sessionKey,
 } from '#contracts';
 import type { AlertEvent } from '#domain/alerts';
-import { buildDecisionLog, buildSessionView } from '#testing';
+import { buildSessionView } from '#testing';
 import { FakeTime } from '../hitl/desk-harness.js';
 import type { AlertsArea } from './alerts.area.js';
 import {
@@ -280,6 +279,7 @@ describe('after a restart', () => {
     state: 'paused',
     operator_id: 'system',
     reason: 'hitl_required',
+    asked_by: ['clerk'],
     held_count: 1,
   };
   const firingAgents = ({ rules }: AlertsArea) =>
@@ -287,27 +287,22 @@ describe('after a restart', () => {
 
   it('a wait that ends while the rest is read is none', async () => {
     const views = ['s1', 's2'].map((session_id) =>
-      buildSessionView({ agent_id: session_id, session_id, control: WAITS }),
+      buildSessionView({ session_id, control: { ...WAITS, asked_by: [session_id] } }),
     );
     const store = new MemoryAlertStore();
     store.openIncidents = async () => {
-      Object.assign(views[0] as SessionView, { control: { ...WAITS, state: 'expired' } });
+      Object.assign(views[0] as SessionView, { control: { ...WAITS, state: 'expired', asked_by: [] } });
       return [];
     };
     expect(firingAgents((await startAlerts({ store, sessions: views })).area)).toEqual(['s2']);
   });
 
-  it('a wait goes on that is older than all sessions in memory, and is that of the agent that asked', async () => {
-    const store = new MemoryAlertStore();
-    const ask = buildDecisionLog({ control: { hitl_required: true } } as never);
-    const held = [
-      { agent_id: 'other', log: buildDecisionLog() },
-      { agent_id: 'clerk', log: ask },
-    ];
-    store.held.push(...(held as StoredStep[]));
-    const { area } = await startAlerts({ store, paused: [[sessionKey('default', 'old'), WAITS]] });
-    expect(firingAgents(area)).toEqual(['clerk']);
-    area.noteControl(sessionKey('default', 'old'), { ...WAITS, state: 'active' });
+  it('a wait goes on that is older than all sessions in memory, and is that of the agents that asked', async () => {
+    const key = sessionKey('default', 'old');
+    const control = { ...WAITS, operator_id: 'ana', reason: 'to look', asked_by: ['clerk', 'planner'] };
+    const { area } = await startAlerts({ paused: [[key, control]] });
+    expect(firingAgents(area)).toEqual(['clerk', 'planner']);
+    area.noteControl(key, { ...control, state: 'active', asked_by: [] });
     expect(firingAgents(area)).toEqual([]);
   });
 

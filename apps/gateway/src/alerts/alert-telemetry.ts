@@ -42,7 +42,7 @@ export class AlertTelemetry {
     });
     this.#bounds = new Counter({
       name: `${METRIC_PREFIX}alert_bounds_reached_total`,
-      help: 'Bounds reached: agents or subjects of rules that were forgotten, agents of one session that asked for a person, deliveries of a full channel.',
+      help: 'Bounds reached: agents or subjects of rules that were forgotten, deliveries of a full channel.',
       labelNames: ['bound'],
       registers,
     });
@@ -94,7 +94,7 @@ export class AlertTelemetry {
     );
   }
 
-  boundReached(bound: 'agents' | 'subjects' | 'askers' | 'channel_queue' | 'channel_queue_lost'): void {
+  boundReached(bound: 'agents' | 'subjects' | 'channel_queue' | 'channel_queue_lost'): void {
     this.#bounds.inc({ bound });
   }
 
@@ -103,7 +103,7 @@ export class AlertTelemetry {
     this.#logger.error({ event: 'alert_document_unusable', kind, id }, 'a stored alert document is unusable');
   }
 
-  storeFailed(what: 'delivery' | 'firing' | 'incidents' | 'askers', error: unknown): void {
+  storeFailed(what: 'delivery' | 'firing' | 'incidents', error: unknown): void {
     this.#failures.inc({ what });
     this.#logger.error(
       { event: 'alert_store_failed', what, err: error },

@@ -16,7 +16,6 @@ import type {
   SessionKey,
   SessionView,
   StoredDocument,
-  StoredStep,
 } from '#contracts';
 import { sessionKey } from '#contracts';
 import type { AlertEvent, SendOutcome } from '#domain/alerts';
@@ -30,7 +29,6 @@ export class MemoryAlertStore {
   readonly rows = new Map<string, AlertDelivery>();
   readonly incidents: { tenant_id: string; incident: Incident }[] = [];
   readonly audited: AuditDraft[] = [];
-  readonly held: StoredStep[] = [];
   /** Deliveries are refused while it is true. */
   isFull = false;
   /** States in which each delivery was written, in order. */
@@ -67,9 +65,6 @@ export class MemoryAlertStore {
   }
   async openIncidents() {
     return this.incidents;
-  }
-  async heldSteps(): Promise<StoredStep[]> {
-    return this.held;
   }
   async commitControl(write: ControlWrite): Promise<ControlCommit> {
     this.audited.push(...(write.audit ?? []));
@@ -167,7 +162,7 @@ export async function startAlerts(
   await area.start(
     { provideSnapshot: () => {} } as unknown as LiveHub,
     {
-      sessions: { entries: () => views.entries(), peek: (key) => views.get(key) },
+      sessions: { entries: () => views.entries() },
       paused: () => [...paused, ...[...views].map(([key, { control }]) => [key, control] as const)],
     },
     () => {},

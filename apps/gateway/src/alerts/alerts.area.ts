@@ -19,7 +19,6 @@ import {
   splitSessionKey,
   TOPICS,
 } from '#contracts';
-import type { KeptFiring } from '#domain/alerts';
 import { ChangeQueue, type Clock, type IdSource } from '#kernel';
 import { SettingsAudit } from '../auth/settings-audit.js';
 import type { SessionRegistry } from '../decision-log/session-registry.js';
@@ -32,7 +31,7 @@ import { CHANNEL_GONE, ChannelDesk, SEALED_WITH_ANOTHER_KEY } from './channel-de
 import { openChannel } from './channel-record.js';
 import { ChannelSender } from './channel-sender.js';
 import { DeliveryQueue } from './delivery-queue.js';
-import { type Askers, addTold, findAskers, isHeld, PersonWaits, waitsForPerson } from './person-waits.js';
+import { PersonWaits } from './person-waits.js';
 import { RuleDesk } from './rule-desk.js';
 
 /** An incident this young at start may have been stored without a word to anybody: it is told, unless a notice says that it was. */
@@ -50,7 +49,7 @@ export interface AlertsDependencies {
   random: () => number;
   logger: Logger;
   metrics: Registry;
-  store: Pick<DecisionStore, 'commitControl' | 'heldSteps'>;
+  store: Pick<DecisionStore, 'commitControl'>;
   proxyStore: Pick<
     ProxyStore,
     | 'documents'
@@ -72,7 +71,7 @@ export interface AlertsDependencies {
 /** What a start finds. */
 export interface KnownSessions {
   /** Those in memory. */
-  sessions: Pick<SessionRegistry, 'entries' | 'peek'>;
+  sessions: Pick<SessionRegistry, 'entries'>;
   /** All that hold messages. */
   paused(): Iterable<readonly [SessionKey, ControlView]>;
 }
@@ -86,14 +85,13 @@ export class AlertsArea {
   readonly #audit: SettingsAudit;
   readonly #telemetry: AlertTelemetry;
   readonly #parts: AlertsDependencies;
-  readonly #personWaits: PersonWaits;
+  readonly #personWaits = new PersonWaits();
 
   constructor(parts: AlertsDependencies) {
     this.#parts = parts;
     const { clock, ids, timer, live, box, proxyStore, publicUrl } = parts;
     const telemetry = new AlertTelemetry(parts.logger, parts.metrics, () => this.#queue.pendingCount);
     this.#telemetry = telemetry;
-    this.#personWaits = new PersonWaits(() => telemetry.boundReached('askers'));
     const documents = new AlertDocuments({
       store: proxyStore,
       clock,
@@ -158,30 +156,22 @@ export class AlertsArea {
     hub.provideSnapshot(TOPICS.deliveries, async (tenantId) => {
       return (await this.deliveries({ tenant_id: tenantId, limit: SNAPSHOT_COUNT })).items;
     });
-    const askers = await this.#findAskers([...known.paused()].filter(holdsSome).map(([key]) => key));
     const untold = await this.#primeIncidents();
     // Before anything new is queued, which would be found pending and carried twice.
     await this.#queue.resume();
     const before = this.monitor.firingBefore(await this.#latestNotices());
     for (const [key, view] of known.sessions.entries())
       this.monitor.prime({ ...sessionFact(key, view), kind: 'step', ended: view.ended });
-    this.#primeWaits(known, askers, before);
+    this.#primeWaits(known);
     watch();
     this.monitor.start(before);
     for (const event of untold) this.monitor.note(event);
   }
 
-  #primeWaits({ sessions, paused }: KnownSessions, askers: Askers, before: readonly KeptFiring[]): void {
-    const held = new Map([...paused()].filter(([, control]) => isHeld(control)).sort(bySince));
-    for (const { tenantId, ruleId, states } of before)
-      if (this.#documents.rule(tenantId, ruleId)?.type === 'hitl_required')
-        addTold(askers, held, tenantId, states);
-    for (const [key, control] of held) {
-      const seenLast = waitsForPerson(control) ? sessions.peek(key)?.agent_id : undefined;
-      for (const agentId of askers.get(key) ?? (seenLast === undefined ? [] : [seenLast]))
-        if (this.#personWaits.begin(key, agentId))
-          this.monitor.prime(personFact(key, agentId, true, control.since_ms ?? this.#parts.clock.nowMs()));
-    }
+  #primeWaits({ paused }: KnownSessions): void {
+    for (const [key, control] of [...paused()].sort(bySince))
+      for (const agentId of this.#personWaits.note(key, control).began)
+        this.monitor.prime(personFact(key, agentId, true, control.since_ms ?? this.#parts.clock.nowMs()));
   }
 
   /** The queue first: that somebody was told is kept of what it has written. */
@@ -204,14 +194,11 @@ export class AlertsArea {
     });
   }
 
-  /** A step of a paused session was stored; its agent may have asked for a person with it. */
-  noteHeld(key: SessionKey, step: StoredStep, control: ControlView): void {
-    if (this.#personWaits.noteHeld(key, step, control)) this.#notePerson(key, step.agent_id, true);
-  }
-
-  /** A session's control may have changed: somebody came, or its pause is over. */
+  /** A session's control may have changed: one of its agents asks for a person, or somebody came. */
   noteControl(key: SessionKey, control: ControlView): void {
-    for (const agentId of this.#personWaits.noteControl(key, control)) this.#notePerson(key, agentId, false);
+    const { began, ended } = this.#personWaits.note(key, control);
+    for (const agentId of began) this.#notePerson(key, agentId, true);
+    for (const agentId of ended) this.#notePerson(key, agentId, false);
   }
 
   /** An operator or the policy ended the session: it is in no loop any more. */
@@ -244,15 +231,6 @@ export class AlertsArea {
 
   #notePerson(key: SessionKey, agentId: string, awaited: boolean): void {
     this.monitor.note(personFact(key, agentId, awaited, this.#parts.clock.nowMs()));
-  }
-
-  async #findAskers(held: readonly SessionKey[]): Promise<Askers> {
-    try {
-      return await findAskers(this.#parts.store, held);
-    } catch (error) {
-      this.#telemetry.storeFailed('askers', error);
-      return new Map();
-    }
   }
 
   async #latestNotices(): Promise<AlertDelivery[]> {
@@ -317,6 +295,4 @@ function personFact(key: SessionKey, agent_id: string, awaited: boolean, at_ms: 
 
 type Paused = readonly [SessionKey, ControlView];
 
-/** One that holds no message holds none that asks. */
-const holdsSome = ([, control]: Paused): boolean => isHeld(control) && control.held_count > 0;
 const bySince = ([, one]: Paused, [, other]: Paused): number => (one.since_ms ?? 0) - (other.since_ms ?? 0);

@@ -163,15 +163,13 @@ export class DecisionLogArea {
     }
   }
 
-  /** Who else wants to know: of published and of held steps, of control, of sessions ended by an operator or the policy. Never throw. */
+  /** Who else wants to know: of published steps, of control, of sessions ended by an operator or the policy. Never throw. */
   watch(watcher: {
     step(step: StoredStep): void;
-    held(key: SessionKey, step: StoredStep): void;
     control(key: SessionKey, control: ControlView): void;
     sessionEnded(key: SessionKey, view: SessionView): void;
   }): void {
     this.#publisher.onStep = watcher.step;
-    this.#publisher.onHeld = watcher.held;
     this.#onControl = watcher.control;
     this.#onSessionEnded = watcher.sessionEnded;
   }

@@ -79,7 +79,7 @@ function build(options: { trackerForgetsAgents?: boolean } = {}) {
   } as unknown as DecisionStore;
   const desk = {
     isHolding: () => control.holding,
-    pauseBySystem: async () => {
+    askForPerson: async () => {
       if (control.pauseFails) throw new ObservatoryError('store_busy');
       happened.push('pause');
       control.holding = true;

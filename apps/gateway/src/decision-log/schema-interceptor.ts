@@ -120,7 +120,7 @@ export class SchemaInterceptor {
           if (asksForPerson) {
             // What came before the request for a person still goes out.
             await this.#store(before, answers, duplicates);
-            await this.#parts.desk.pauseBySystem(prepared.key, 'hitl_required');
+            await this.#parts.desk.askForPerson(prepared.key, prepared.row.agent_id);
           }
         }
       }

@@ -16,8 +16,6 @@ import type { TopologyFeed } from './topology-feed.js';
 export class StepPublisher {
   /** Told of each step once it is published. Set once, before the first. */
   onStep: (step: StoredStep) => void = () => {};
-  /** The same of each step that is held. */
-  onHeld: (key: SessionKey, step: StoredStep) => void = () => {};
 
   constructor(
     private readonly registry: SessionRegistry,
@@ -46,7 +44,6 @@ export class StepPublisher {
     const introduced = this.registry.introduce(key, step);
     const event = { kind: 'held' as const, step: stepViewOf(step) };
     this.live.publish(tenant_id, sessionTopic(session_id), event, body_chars);
-    this.onHeld(key, step);
     return introduced;
   }
 

@@ -18,7 +18,14 @@ import {
   runtimeConfigSchema,
   SYSTEM_OPERATOR,
 } from '#contracts';
-import { decideCommand, decideExpiry, parseCommandBody, rewriteHeld, supersedes } from '#domain/hitl';
+import {
+  decideAsk,
+  decideCommand,
+  decideExpiry,
+  parseCommandBody,
+  rewriteHeld,
+  supersedes,
+} from '#domain/hitl';
 import type { Clock, IdSource } from '#kernel';
 import { BOUND_MET } from './control-bounds.js';
 import { type ControlEntry, prunedRow } from './control-entry.js';
@@ -64,8 +71,16 @@ export class CommandRunner {
     return this.run(entry, actor, parsed.command);
   }
 
-  /** A command that is well formed, on a session that exists. */
-  async run(entry: ControlEntry, actor: Actor, command: HitlCommand): Promise<CommandAnswer> {
+  /**
+   * A command that is well formed, on a session that exists.
+   * @param askedBy the agent that asked for this pause, and so for a person
+   */
+  async run(
+    entry: ControlEntry,
+    actor: Actor,
+    command: HitlCommand,
+    askedBy?: string,
+  ): Promise<CommandAnswer> {
     if (command.command !== 'pause' && command.command !== 'inject')
       return this.#carryOut(entry, actor, command);
     const { registry, events } = this.#options;
@@ -75,13 +90,18 @@ export class CommandRunner {
       throw new ObservatoryError('store_busy', BOUND_MET[bound], { retryAfterSeconds: 60 });
     }
     try {
-      return await this.#carryOut(entry, actor, command);
+      return await this.#carryOut(entry, actor, command, askedBy);
     } finally {
       registry.release(entry);
     }
   }
 
-  async #carryOut(entry: ControlEntry, actor: Actor, command: HitlCommand): Promise<CommandAnswer> {
+  async #carryOut(
+    entry: ControlEntry,
+    actor: Actor,
+    command: HitlCommand,
+    askedBy?: string,
+  ): Promise<CommandAnswer> {
     const { clock, ids } = this.#options;
     const { tenant_id, session_id } = entry.row;
     const held =
@@ -94,6 +114,7 @@ export class CommandRunner {
       pauseTtlMs: command.command === 'pause' ? this.#setting('hitl_pause_ttl_ms') : 0,
       directiveId: ids.next(),
       isHeld: held !== null,
+      askedBy,
     });
     const { command: name, ...detail } = command;
     if (decision.kind === 'refuse') {
@@ -128,6 +149,14 @@ export class CommandRunner {
     entry.informed = entry.informed.filter((directive) => !supersedes(name, directive.type));
     this.#options.events.commandDone(entry.key, name, actor.operator_id, 'ok');
     return { status: 'ok', ...(name === 'resume' ? { flushed_count: committed.releasedCount } : {}) };
+  }
+
+  /** One more agent of a paused session asks for a person. Rejects as the store does. */
+  async noteAsker(entry: ControlEntry, agentId: string): Promise<void> {
+    const decision = decideAsk(prunedRow(entry), agentId);
+    if (decision.kind === 'full') this.#options.events.askerHasNoPlace(entry.key);
+    if (decision.kind === 'apply')
+      await this.#options.writer.commit(entry, { next: decision.next, audit: [] });
   }
 
   /** Ends a pause that is due, by policy; does nothing otherwise. Rejects as the store does. */

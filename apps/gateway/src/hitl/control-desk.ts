@@ -10,8 +10,13 @@ export interface ControlDesk {
   isHolding(key: SessionKey): boolean;
   /** One more message of this session was stored as held: counted and shown. */
   noteHeld(key: SessionKey): void;
-  /** Pauses as operator `system`; resolves when durable. For `hitl_required`. */
+  /** Pauses as operator `system`; resolves when durable. */
   pauseBySystem(key: SessionKey, reason: string): Promise<void>;
+  /**
+   * `hitl_required`: pauses the session as `system` does, unless somebody has, and keeps which of its agents asked.
+   * Resolves when durable.
+   */
+  askForPerson(key: SessionKey, agentId: string): Promise<void>;
   /** State and waiting directives, for an ingest answer or a look. Synchronous; changes nothing. */
   answerFor(key: SessionKey): AgentControl;
   /**

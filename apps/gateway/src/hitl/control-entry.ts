@@ -96,6 +96,7 @@ export const controlView = (entry: ControlEntry): ControlView => ({
   mode: entry.isEnforced ? 'enforced' : entry.row.cooperative ? 'cooperative' : 'observe_only',
   operator_id: entry.row.operator_id,
   reason: entry.row.reason,
+  asked_by: entry.row.asked_by,
   since_ms: entry.row.since_ms,
   expires_at_ms: entry.row.expires_at_ms,
   held_count: Math.max(0, entry.heldBalance),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS, sessionKey } from '#contracts';
+import { LIMITS, type SessionKey, sessionKey } from '#contracts';
+import { ASKERS_PER_SESSION_MAX } from '#domain/hitl';
 import { DeskHarness, operator, TENANT } from './desk-harness.js';
 
 const PAUSE = { reason: 'let me look' };
@@ -226,6 +227,59 @@ describe('pauseBySystem', () => {
     await h.desk.pauseBySystem(key, 'hitl_required');
     await resumed;
     expect(h.desk.view(key).state).toBe('pause_requested');
+  });
+});
+
+describe('askForPerson', () => {
+  const asked = (h: DeskHarness, key: SessionKey) => h.desk.view(key).asked_by;
+
+  it('pauses, and names the agent that asked in the same write', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    const { writeCount } = h.store;
+    await h.desk.askForPerson(key, 'clerk');
+    expect(h.store.writeCount).toBe(writeCount + 1);
+    expect(h.desk.view(key)).toMatchObject({
+      state: 'pause_requested',
+      operator_id: 'system',
+      reason: 'hitl_required',
+      asked_by: ['clerk'],
+    });
+    expect(h.audited()).toEqual(['system pause active>pause_requested ok']);
+  });
+
+  it('leaves the pause of an operator theirs, and says who asks in it, each once, also after a restart', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    for (const agentId of ['clerk', 'planner', 'clerk']) await h.desk.askForPerson(key, agentId);
+    expect(h.views.get(key)).toMatchObject({ operator_id: 'ada', asked_by: ['clerk', 'planner'] });
+    const { writeCount } = h.store;
+    await h.desk.askForPerson(key, 'clerk');
+    expect(h.store.writeCount).toBe(writeCount);
+    expect(asked(await h.restart(), key)).toEqual(['clerk', 'planner']);
+  });
+
+  it.each([
+    ['somebody resumes', (h: DeskHarness) => h.desk.execute(operator(), 's-1', 'resume', {})],
+    ['somebody terminates', (h: DeskHarness) => h.desk.execute(operator(), 's-1', 'terminate', PAUSE)],
+    ['nobody came in time', (h: DeskHarness) => h.time.pass(60_000)],
+  ])('is over when %s', async (_, end) => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.askForPerson(key, 'clerk');
+    await end(h);
+    expect(asked(h, key)).toEqual([]);
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE).catch(() => {});
+    expect(asked(h, key)).toEqual([]);
+  });
+
+  it('knows so many agents of a session, and counts those it has no place for', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    for (let n = 0; n <= ASKERS_PER_SESSION_MAX; n += 1) await h.desk.askForPerson(key, `agent-${n}`);
+    expect(asked(h, key)).toHaveLength(ASKERS_PER_SESSION_MAX);
+    expect(await h.metric('observatory_hitl_askers_without_place_total')).toBe(1);
   });
 });
 

@@ -160,14 +160,30 @@ export class HitlDesk implements ControlDesk {
   }
 
   async pauseBySystem(key: SessionKey, reason: string): Promise<void> {
-    const present = this.#registry.bound(key);
-    // Already durable, and nothing under way that could end it: the ingest path need not queue.
-    if (present !== undefined && isPaused(present) && !this.#queue.isBusy(key)) return;
+    if (this.#pausedAtRest(key) !== undefined) return;
     await this.#alone(key, async (entry) => {
-      if (isPaused(entry) || entry.row.state === 'terminated') return;
-      await this.#runner.run(entry, SYSTEM_ACTOR, { command: 'pause', reason });
-      this.#watch(entry);
+      if (!isPaused(entry)) await this.#pauseAsSystem(entry, reason);
     });
+  }
+
+  async askForPerson(key: SessionKey, agentId: string): Promise<void> {
+    if (this.#pausedAtRest(key)?.row.asked_by.includes(agentId)) return;
+    await this.#alone(key, async (entry) => {
+      if (isPaused(entry)) await this.#runner.noteAsker(entry, agentId);
+      else await this.#pauseAsSystem(entry, 'hitl_required', agentId);
+    });
+  }
+
+  /** Already durable, and nothing under way that could end it: the ingest path need not queue. */
+  #pausedAtRest(key: SessionKey): ControlEntry | undefined {
+    const entry = this.#registry.bound(key);
+    return entry !== undefined && isPaused(entry) && !this.#queue.isBusy(key) ? entry : undefined;
+  }
+
+  async #pauseAsSystem(entry: ControlEntry, reason: string, askedBy?: string): Promise<void> {
+    if (entry.row.state === 'terminated') return;
+    await this.#runner.run(entry, SYSTEM_ACTOR, { command: 'pause', reason }, askedBy);
+    this.#watch(entry);
   }
 
   view(key: SessionKey): ControlView {

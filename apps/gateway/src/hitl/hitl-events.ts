@@ -18,6 +18,7 @@ export class HitlEvents {
   readonly #deferred: Counter<'what'>;
   readonly #evicted: Counter<'shelf'>;
   readonly #refusedByBound: Counter<'bound'>;
+  readonly #askersWithoutPlace: Counter;
 
   constructor(logger: Logger, metrics: Registry) {
     const registers = [metrics];
@@ -81,6 +82,11 @@ export class HitlEvents {
       name: `${METRIC_PREFIX}hitl_controls_refused_total`,
       help: 'Pauses and guidance refused because too many sessions are under control, by the bound that was met.',
       labelNames: ['bound'],
+      registers,
+    });
+    this.#askersWithoutPlace = new Counter({
+      name: `${METRIC_PREFIX}hitl_askers_without_place_total`,
+      help: 'Requests for a person of whose agent nobody hears, since 20 of its session asked before; of the session they do.',
       registers,
     });
   }
@@ -155,6 +161,14 @@ export class HitlEvents {
   refusedByBound(key: SessionKey, bound: ControlBound): void {
     this.#refusedByBound.inc({ bound });
     this.#logger.warn({ ...scope(key), bound }, 'refused: too many sessions are under control');
+  }
+
+  askerHasNoPlace(key: SessionKey): void {
+    this.#askersWithoutPlace.inc();
+    this.#logger.warn(
+      scope(key),
+      'an agent asked for a person: as many as are kept of its session did before',
+    );
   }
 
   evicted(shelf: 'ended' | 'resting'): void {

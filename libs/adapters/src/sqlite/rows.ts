@@ -8,8 +8,9 @@ export function toStoredStep({ body, held, ...columns }: RawStep): StoredStep {
 
 export function toSessionView(row: RawSession): SessionView {
   const view: SessionView = JSON.parse(row.view);
-  // Rows of earlier versions do not say: one at zero was told no cost.
+  // Rows of earlier versions do not say: one at zero was told no cost, and who asked is said by the control's own row.
   view.cost_unknown ??= view.cost_usd === 0;
+  view.control.asked_by ??= [];
   return view;
 }
 

@@ -88,6 +88,35 @@ describe('migrate', () => {
     expect(finder.ofSession(row.tenant_id, row.session_id, page).map((step) => step.seq)).toEqual([3, 4, 9]);
   });
 
+  it('finds who asked for a person in a database of version 7, in all that its paused sessions hold', () => {
+    const database = new SQLite(':memory:');
+    migrate(database, MIGRATIONS.slice(0, 7));
+    const addControl = database.prepare(
+      `INSERT INTO controls (tenant_id, session_id, state, cooperative, directive_seq, directives)
+       VALUES ('default', ?, ?, 0, 0, '[]')`,
+    );
+    addControl.run('paused', 'paused');
+    addControl.run('quiet', 'pause_requested');
+    addControl.run('over', 'active');
+    const ask = JSON.stringify({ control: { hitl_required: true } });
+    const hold = (seq: number, changes: Partial<StepRow>) =>
+      insertStep(database, seq, { session_id: 'paused', trace_id: `t-${seq}`, held: 1, ...changes });
+    for (let seq = 1; seq <= 30; seq += 1) hold(seq, { agent_id: 'planner' });
+    hold(31, { agent_id: 'writer', body: ask });
+    hold(32, { agent_id: 'clerk', body: ask });
+    hold(33, { agent_id: 'writer', body: ask });
+    hold(34, { agent_id: 'other', body: ask, held: 0 });
+    hold(35, { agent_id: 'broken', body: '{' });
+    hold(36, { agent_id: 'other', body: ask, session_id: 'over' });
+    migrate(database);
+    const askedBy = database.prepare('SELECT session_id, asked_by FROM controls ORDER BY session_id');
+    expect(askedBy.all()).toEqual([
+      { session_id: 'over', asked_by: '[]' },
+      { session_id: 'paused', asked_by: '["writer","clerk"]' },
+      { session_id: 'quiet', asked_by: '[]' },
+    ]);
+  });
+
   it('stays at the last whole version when a step fails', () => {
     const database = new SQLite(':memory:');
     const half: Migration = (target) => {

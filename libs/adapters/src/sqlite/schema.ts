@@ -4,6 +4,7 @@
  * A migration that has been released is never edited: append another.
  */
 import type { Database } from 'better-sqlite3';
+import { controlAskers } from './control-askers.js';
 import { deliveryOrder } from './proxy/delivery-order.js';
 import { proxyTables } from './proxy/proxy-tables.js';
 import { semanticLoopTable } from './proxy/semantic-loop-table.js';
@@ -149,6 +150,7 @@ export const MIGRATIONS: readonly Migration[] = [
   sessionOrder,
   spendDayTable,
   deliveryOrder,
+  controlAskers,
 ];
 
 /**

@@ -204,10 +204,15 @@ export class SqliteReader implements Omit<ReadCalls, keyof ProxyReadCalls> {
   }
 }
 
-type RawControl = Omit<ControlRow, 'cooperative' | 'directives'> & { cooperative: 0 | 1; directives: string };
+type RawControl = Omit<ControlRow, 'cooperative' | 'directives' | 'asked_by'> & {
+  cooperative: 0 | 1;
+  directives: string;
+  asked_by: string;
+};
 
 const toControlRow = (row: RawControl): ControlRow => ({
   ...row,
   cooperative: row.cooperative === 1,
   directives: JSON.parse(row.directives),
+  asked_by: JSON.parse(row.asked_by),
 });

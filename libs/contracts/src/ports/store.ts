@@ -54,6 +54,8 @@ export interface ControlRow {
   state: ControlState;
   operator_id: string | null;
   reason: string | null;
+  /** Agents that asked for a person in this pause, in the order in which they did. */
+  asked_by: string[];
   since_ms: number | null;
   expires_at_ms: number | null;
   /** An agent polled, acknowledged or held a socket for this session. */

@@ -34,6 +34,7 @@ export const initialControl = (): ControlView => ({
   mode: 'observe_only',
   operator_id: null,
   reason: null,
+  asked_by: [],
   since_ms: null,
   expires_at_ms: null,
   held_count: 0,

@@ -36,6 +36,8 @@ export interface CommandContext extends DirectiveContext {
   pauseTtlMs: number;
   /** Read for `rewrite` only: its trace_id names a message that is held now. */
   isHeld: boolean;
+  /** Read for `pause` only: the agent that asked for it, and so for a person. */
+  askedBy?: string | undefined;
 }
 
 export type CommandNote = NonNullable<CommandAnswer['note']>;
@@ -84,6 +86,7 @@ export const initialControl = (tenantId: string, sessionId: string): ControlRow 
   state: 'active',
   operator_id: null,
   reason: null,
+  asked_by: [],
   since_ms: null,
   expires_at_ms: null,
   cooperative: false,
@@ -132,7 +135,7 @@ export function decideCommand(
 
 /** The columns a command changes, directives aside. `inject` and `rewrite` change none. */
 function stateAfter(command: HitlCommand, context: CommandContext): Partial<ControlRow> {
-  const { operatorId, nowMs, pauseTtlMs } = context;
+  const { operatorId, nowMs, pauseTtlMs, askedBy } = context;
   const by = { operator_id: operatorId, since_ms: nowMs };
   switch (command.command) {
     case 'pause':
@@ -140,12 +143,13 @@ function stateAfter(command: HitlCommand, context: CommandContext): Partial<Cont
         ...by,
         state: 'pause_requested',
         reason: command.reason,
+        asked_by: askedBy === undefined ? [] : [askedBy],
         expires_at_ms: pauseTtlMs > 0 ? nowMs + pauseTtlMs : null,
       };
     case 'resume':
-      return { ...by, state: 'active', reason: null, expires_at_ms: null };
+      return { ...by, state: 'active', reason: null, asked_by: [], expires_at_ms: null };
     case 'terminate':
-      return { ...by, state: 'terminated', reason: command.reason, expires_at_ms: null };
+      return { ...by, state: 'terminated', reason: command.reason, asked_by: [], expires_at_ms: null };
     case 'inject':
     case 'rewrite':
       return {};
@@ -194,6 +198,6 @@ export function decideExpiry(control: ControlRow, nowMs: number, action: ExpiryA
   if (!due || !holdsMessages(control.state)) return { kind: 'none' };
   return {
     kind: 'expire',
-    next: { ...control, state: 'expired', operator_id: SYSTEM_OPERATOR },
+    next: { ...control, state: 'expired', operator_id: SYSTEM_OPERATOR, asked_by: [] },
   };
 }

@@ -6,6 +6,7 @@ import { Ban, Eye, Hand, Pause, ShieldCheck, UserRound } from 'lucide-react';
 import type { ControlView } from '#contracts';
 import { Badge, cx } from '../../ui';
 import {
+  askText,
   isStoppedState,
   isUnheardPause,
   MODE_LABELS,
@@ -111,5 +112,8 @@ function StoppedBadge({ control, className, ...rest }: Omit<ControlBadgeProps, '
 /** Why it was stopped, and whether its agent goes on all the same. */
 function titleOf(control: ControlView): string | undefined {
   const caution = isUnheardPause(control) ? stateText(control) : null;
-  return [reasonText(control.reason), caution].filter((text) => text !== null).join('. ') || undefined;
+  return (
+    [reasonText(control.reason), askText(control), caution].filter((text) => text !== null).join('. ') ||
+    undefined
+  );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expiryText, reasonText, waitsForPerson } from './control-texts';
+import { askText, expiryText, reasonText, waitsForPerson } from './control-texts';
 
 describe('a pause that nobody ends', () => {
   it('says what becomes of the session, where that is known', () => {
@@ -25,11 +25,20 @@ describe('the reason of a pause', () => {
 });
 
 describe('waiting for a person', () => {
+  const waits = (state: string, operator_id: string | null, asked_by: string[] = []) =>
+    waitsForPerson({ state, operator_id, asked_by } as Parameters<typeof waitsForPerson>[0]);
+
   it('is a pause that no operator commanded, as long as it lasts', () => {
-    const waits = (state: string, operator_id: string | null) =>
-      waitsForPerson({ state, operator_id } as Parameters<typeof waitsForPerson>[0]);
     expect(['pause_requested', 'paused'].map((state) => waits(state, 'system'))).toEqual([true, true]);
     expect(['active', 'expired', 'terminated'].some((state) => waits(state, 'system'))).toBe(false);
     expect(waits('paused', 'ana')).toBe(false);
+  });
+
+  it('is one that an operator commanded, too, once an agent asks in it, and says which', () => {
+    expect(waits('paused', 'ana', ['clerk'])).toBe(true);
+    expect(askText({ reason: 'to look', asked_by: ['clerk'] })).toBe('clerk asks for a person');
+    expect(askText({ reason: 'to look', asked_by: ['clerk', 'planner'] })).toBe('2 agents ask for a person');
+    expect(askText({ reason: 'to look', asked_by: [] })).toBeNull();
+    expect(askText({ reason: 'hitl_required', asked_by: ['clerk'] })).toBeNull();
   });
 });

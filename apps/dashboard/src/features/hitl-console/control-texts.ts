@@ -80,6 +80,14 @@ const REASON_TEXTS: Readonly<Record<string, string | null>> = {
 export const reasonText = (reason: string | null): string | null =>
   reason !== null && Object.hasOwn(REASON_TEXTS, reason) ? (REASON_TEXTS[reason] ?? null) : reason;
 
+/** Who asks for a person in a pause that was made for something else; null where nobody does, or the reason says so. */
+export function askText({ reason, asked_by }: Pick<ControlView, 'reason' | 'asked_by'>): string | null {
+  if (reason === 'hitl_required' || asked_by.length === 0) return null;
+  return asked_by.length === 1
+    ? `${asked_by[0]} asks for a person`
+    : `${asked_by.length} agents ask for a person`;
+}
+
 /** An operator paused it: it stops, or its messages alone are held. */
 export const isStoppedState = (state: ControlState): boolean =>
   state === 'pause_requested' || state === 'paused' || state === 'expired';
@@ -89,8 +97,13 @@ export const isUnheardPause = ({ state, mode }: Pick<ControlView, 'state' | 'mod
   mode === 'observe_only' && isStoppedState(state);
 
 /**
- * It waits until somebody decides, and no operator stopped it: its agent asked for a person, or its policy paused it.
+ * It waits until somebody decides: its agent asked for a person, whoever paused it, or its policy paused it and no operator.
  * The one definition for every page. Of a pause that ran out the gateway disposes.
  */
-export const waitsForPerson = ({ state, operator_id }: Pick<ControlView, 'state' | 'operator_id'>): boolean =>
-  (state === 'pause_requested' || state === 'paused') && operator_id === SYSTEM_OPERATOR;
+export const waitsForPerson = ({
+  state,
+  operator_id,
+  asked_by,
+}: Pick<ControlView, 'state' | 'operator_id' | 'asked_by'>): boolean =>
+  (state === 'pause_requested' || state === 'paused') &&
+  (operator_id === SYSTEM_OPERATOR || asked_by.length > 0);

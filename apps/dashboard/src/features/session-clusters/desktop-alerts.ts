@@ -20,9 +20,9 @@ export function useDesktopAlerts(
     title: 'An agent asks the same in other words',
     body: `${agent_id}: similarity ${againstThreshold(latest)}`,
   }));
-  useNotices(waiting, ({ session_id, agent_id }) => ({
+  useNotices(waiting, ({ session_id, agent_id, control }) => ({
     title: 'An agent waits for a person',
-    body: `${agent_id}, in session ${session_id}`,
+    body: `${control.asked_by[0] ?? agent_id}, in session ${session_id}`,
   }));
 }
 

@@ -15,8 +15,8 @@ const session = (session_id: string, over: Record<string, unknown> = {}): Sessio
     cost_usd: 0,
     ended: false,
     ...over,
-    control: { state: 'active', mode: 'enforced', ...(over.control as object) },
-  }) as SessionView;
+    control: { state: 'active', mode: 'enforced', asked_by: [], ...(over.control as object) },
+  }) as unknown as SessionView;
 
 const ids = (sessions: SessionView[]) => sessions.map(({ session_id }) => session_id);
 
@@ -115,7 +115,10 @@ describe('filterSessions', () => {
   it('finds what waits for a person, whatever an operator has paused', () => {
     const asks = session('asks', { control: { state: 'pause_requested', operator_id: 'system' } });
     const held = session('held', { control: { state: 'paused', operator_id: 'ana' } });
-    expect(ids(filterSessions([...all, asks, held], { control: 'waiting' }))).toEqual(['asks']);
+    const both = session('both', {
+      control: { state: 'paused', operator_id: 'ana', asked_by: ['clerk'] },
+    });
+    expect(ids(filterSessions([...all, asks, held, both], { control: 'waiting' }))).toEqual(['asks', 'both']);
   });
 
   it('filters by mode, severity and end', () => {

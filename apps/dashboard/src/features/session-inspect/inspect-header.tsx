@@ -7,6 +7,7 @@ import { useTopic } from '../../realtime';
 import { cx, formatCount, formatPartialCost, Identifier, RelativeTime, StateDot, StepRate } from '../../ui';
 import { ControlBadge, ModeLabel } from '../hitl-console/control-badge';
 import {
+  askText,
   isStoppedState,
   isUnheardPause,
   MODE_TEXTS,
@@ -88,6 +89,7 @@ export function InspectHeader({ session }: { session: SessionView }) {
 function StoppedBy({ session: { control } }: { session: SessionView }) {
   if (control.state === 'active') return <p role="status" className="sr-only" />;
   const reason = reasonText(control.reason);
+  const ask = askText(control);
   return (
     <p
       role="status"
@@ -110,6 +112,7 @@ function StoppedBy({ session: { control } }: { session: SessionView }) {
       )}
       {isUnheardPause(control) ? ', not acknowledged' : null}
       {reason ? <span className="text-muted"> · {reason}</span> : null}
+      {ask ? ` · ${ask}` : null}
     </p>
   );
 }
