@@ -134,8 +134,8 @@ export const alertChannelSchema = z.object({
   target: z.string(),
   has_secret: z.boolean(),
   allow_private: z.boolean(),
-  /** `open`: too many failures in a row, or its receiver asked for a rest; the next try is at `retry_at_ms`. */
-  circuit: z.object({ state: z.enum(['closed', 'open']), retry_at_ms: z.number().nullable() }),
+  /** `open`: too many failures in a row. `resting`: its receiver asked for it. The next try is at `retry_at_ms`. */
+  circuit: z.object({ state: z.enum(['closed', 'open', 'resting']), retry_at_ms: z.number().nullable() }),
   created_at_ms: z.number(),
   updated_by: z.string(),
 });

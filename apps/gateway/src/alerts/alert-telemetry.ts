@@ -86,11 +86,11 @@ export class AlertTelemetry {
     );
   }
 
-  circuitOpened(channelId: string, retryAtMs: number): void {
+  circuitOpened(channelId: string, retryAtMs: number, isAsked: boolean): void {
     this.#circuits.inc();
     this.#logger.warn(
       { event: 'alert_circuit_open', channel_id: channelId, retry_at_ms: retryAtMs },
-      'alert channel rests after failures in a row',
+      isAsked ? 'alert channel rests as its receiver asked' : 'alert channel rests after failures in a row',
     );
   }
 

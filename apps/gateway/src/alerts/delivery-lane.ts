@@ -66,7 +66,7 @@ export class DeliveryLane {
   }
 
   view(): AlertChannel['circuit'] {
-    const { retryAtMs } = this.circuit;
-    return { state: retryAtMs === null ? 'closed' : 'open', retry_at_ms: retryAtMs };
+    const { retryAtMs, isAsked } = this.circuit;
+    return { state: retryAtMs === null ? 'closed' : isAsked ? 'resting' : 'open', retry_at_ms: retryAtMs };
   }
 }

@@ -369,6 +369,20 @@ describe('a channel that fails', () => {
     expect(alerts.area.channels.list('default')[0]?.circuit.state).toBe('closed');
   });
 
+  it('is not the one whose receiver asked for a rest: that one rests, and tries again when it is over', async () => {
+    const alerts = await withChannel();
+    alerts.script.answer = async () =>
+      ({ ...failed('it answers 429'), retryAfterMs: 120_000 }) as SendOutcome;
+    fire(alerts, 'crawler');
+    await settle();
+    const circuit = () => alerts.area.channels.list('default')[0]?.circuit;
+    expect(circuit()).toEqual({ state: 'resting', retry_at_ms: alerts.time.nowMs() + 120_000 });
+    alerts.script.answer = async () => ({ ok: true });
+    await alerts.time.pass(120_000);
+    await settle();
+    expect(circuit()).toEqual({ state: 'closed', retry_at_ms: null });
+  });
+
   it('does not hold up another', async () => {
     const alerts = await withChannel();
     await fillUp(alerts);

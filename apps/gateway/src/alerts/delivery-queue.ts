@@ -295,9 +295,9 @@ export class DeliveryQueue {
   #noteFailure(lane: DeliveryLane, channelId: string, nowMs: number, restMs: number | null): void {
     const before = lane.circuit.retryAtMs;
     lane.circuit = afterFailure(lane.circuit, nowMs, restMs);
-    const { retryAtMs } = lane.circuit;
+    const { retryAtMs, isAsked } = lane.circuit;
     if (retryAtMs !== null && retryAtMs !== before)
-      this.#options.telemetry.circuitOpened(channelId, retryAtMs);
+      this.#options.telemetry.circuitOpened(channelId, retryAtMs, isAsked);
   }
 
   #finish(delivery: AlertDelivery, state: 'delivered' | 'dead', lastError: string | null): void {

@@ -16,11 +16,18 @@ export interface Circuit {
   failureCount: number;
   /** Null: closed. */
   retryAtMs: number | null;
+  /** It is left alone for so long because its receiver asked for it, and not because of failures in a row. */
+  isAsked: boolean;
   /** How long it was opened last time. */
   openMs: number;
 }
 
-export const CLOSED_CIRCUIT: Readonly<Circuit> = { failureCount: 0, retryAtMs: null, openMs: 0 };
+export const CLOSED_CIRCUIT: Readonly<Circuit> = {
+  failureCount: 0,
+  retryAtMs: null,
+  isAsked: false,
+  openMs: 0,
+};
 
 /** `go`: send. `trial`: send this one and wait for its outcome. `wait`: nothing before `retryAtMs`. */
 export function decideSending(circuit: Readonly<Circuit>, nowMs: number): 'go' | 'trial' | 'wait' {
@@ -36,10 +43,11 @@ export function afterFailure(
   nowMs: number,
   restMs: number | null = null,
 ): Circuit {
-  const failed = opened({ ...circuit, failureCount: circuit.failureCount + 1 }, nowMs);
+  const isAsked = circuit.isAsked && nowMs < (circuit.retryAtMs ?? 0);
+  const failed = opened({ ...circuit, isAsked, failureCount: circuit.failureCount + 1 }, nowMs);
   if (restMs === null) return failed;
   const restedMs = nowMs + Math.min(restMs, CIRCUIT_OPEN_MS_MAX);
-  return { ...failed, retryAtMs: Math.max(restedMs, failed.retryAtMs ?? 0) };
+  return restedMs < (failed.retryAtMs ?? 0) ? failed : { ...failed, retryAtMs: restedMs, isAsked: true };
 }
 
 function opened(failed: Circuit, nowMs: number): Circuit {

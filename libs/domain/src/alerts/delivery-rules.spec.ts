@@ -71,6 +71,18 @@ describe('the circuit', () => {
     expect(afterFailure(asksEachTime, 0, 2_000).retryAtMs).toBe(CIRCUIT_OPEN_MS);
   });
 
+  it('knows whether it rests because its receiver asked for it', () => {
+    const resting = afterFailure(CLOSED_CIRCUIT, 0, 2_000);
+    expect(resting.isAsked).toBe(true);
+    // Under way when the receiver asked.
+    expect(afterFailure(resting, 1_000).isAsked).toBe(true);
+    expect(afterFailure(resting, 2_000).isAsked).toBe(false);
+    expect(failed(CIRCUIT_FAILURES_MAX).isAsked).toBe(false);
+    expect(failed(CIRCUIT_FAILURES_MAX, 2_000, resting).isAsked).toBe(false);
+    expect(afterFailure(failed(CIRCUIT_FAILURES_MAX - 1), 0, 2_000).isAsked).toBe(false);
+    expect(afterFailure(failed(CIRCUIT_FAILURES_MAX), 0, 2 * CIRCUIT_OPEN_MS).isAsked).toBe(true);
+  });
+
   it('lets one try where the clock was set back: no rest is as long as that', () => {
     const open = failed(CIRCUIT_FAILURES_MAX, 3_600_000);
     expect(decideSending(open, 3_600_000)).toBe('wait');

@@ -4,10 +4,11 @@ import { Mail, MessageSquare, Send, Webhook } from 'lucide-react';
 import { useState } from 'react';
 import type { AlertChannel, ChannelTest } from '#contracts';
 import { api, useDenial } from '../../api';
-import { Badge, Button, formatDuration, useNow } from '../../ui';
+import { Badge, Button, formatDuration, formatExact, useNow } from '../../ui';
 import { OneTimeSecret } from '../settings/one-time-secret';
 import { ChannelDialog } from './channel-dialog';
 import { KIND_LABELS } from './channel-form';
+import { circuitText } from './circuit-text';
 import { EditableList } from './editable-list';
 import { RowActions } from './row-actions';
 import { CHANNELS_KEY, useChannels } from './use-alerts';
@@ -132,15 +133,17 @@ function Channel({ channel, denial, onEdit }: ChannelProps) {
   );
 }
 
-/** Too many failures in a row: the channel is left alone for a while. */
+/** The channel is left alone for a while. */
 function Circuit({ channel: { circuit } }: { channel: AlertChannel }) {
-  const wait = useNow((nowMs) =>
-    circuit.retry_at_ms === null ? null : Math.max(0, Math.ceil((circuit.retry_at_ms - nowMs) / 1_000)),
-  );
-  if (circuit.state === 'closed') return null;
+  const text = useNow((nowMs) => circuitText(circuit, nowMs));
+  if (text === null) return null;
   return (
-    <Badge tone="danger" className="nums">
-      Failing{wait === null ? '' : wait > 0 ? `, next try in ${wait} s` : ', trying now'}
+    <Badge
+      tone={circuit.state === 'resting' ? 'warning' : 'danger'}
+      className="nums"
+      title={circuit.retry_at_ms === null ? undefined : formatExact(circuit.retry_at_ms)}
+    >
+      {text}
     </Badge>
   );
 }
