@@ -299,4 +299,17 @@ describe('a session that is held', () => {
     await sessions.recover();
     expect([...sessions.entries()].map(([key]) => key)).toEqual([keyOf('b'), keyOf('held')]);
   });
+
+  test('has the control of now in the store, too, once that is written again', async () => {
+    const gateway = build();
+    const first = gateway.registry();
+    first.apply(keyOf('a'), step('a'), []);
+    await first.save();
+    // The process dies before a row says what was commanded last.
+    Object.assign(gateway.rows.get(keyOf('a')) as SessionView, { control: initialControl() });
+    const sessions = gateway.registry();
+    await sessions.recover();
+    await sessions.save();
+    expect(gateway.rows.get(keyOf('a'))?.control.state).toBe('pause_requested');
+  });
 });

@@ -108,7 +108,12 @@ export class SessionRegistry {
       if (steps.length < RECOVERY_PAGE_ROWS) break;
     }
     await this.#keepHeld();
-    for (const [key, view] of this.#views.entries()) view.control = this.#options.controlOf(key);
+    for (const [key, view] of this.#views.entries()) {
+      const control = this.#options.controlOf(key);
+      // The process died between the two, or an earlier version kept less: a list read from the store says what the row says.
+      if (isOther(control, view.control)) this.#unsaved.set(key, view);
+      view.control = control;
+    }
     this.#unpublished.clear();
   }
 
@@ -309,6 +314,9 @@ export class SessionRegistry {
     }
   }
 }
+
+const isOther = (control: ControlView, before: ControlView): boolean =>
+  control.state !== before.state || control.asked_by.join('\n') !== before.asked_by.join('\n');
 
 function rowShowingNothing(step: StoredStep): SessionView {
   return {
