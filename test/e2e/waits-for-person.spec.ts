@@ -60,6 +60,10 @@ test('a session that asks for a person is counted on every page, leads the list 
   await expect.poll(() => rows.count()).toBe(2);
   await expect.poll(() => page.title()).toBe('(2) Observatory');
   await places.getByRole('link', { name: 'Sessions 2 waiting for a person' }).waitFor();
+  await rows.filter({ hasText: 'held-by-ana' }).getByText('held-by-ana').click();
+  await page.getByText('refund-clerk asks for a person').waitFor();
+  await checkEveryLook(page, 'inspect-waits-in-a-pause');
+  await page.goBack();
   await gateway.operator('POST', '/v1/sessions/held-by-ana/resume', {});
   await expect.poll(() => rows.count()).toBe(1);
 
