@@ -154,7 +154,7 @@ export class CommandRunner {
   /** One more agent of a paused session asks for a person. Rejects as the store does. */
   async noteAsker(entry: ControlEntry, agentId: string): Promise<void> {
     const decision = decideAsk(prunedRow(entry), agentId);
-    if (decision.kind === 'full') this.#options.events.askerHasNoPlace(entry.key);
+    if (decision.kind === 'full') this.#options.events.askerHasNoPlace();
     if (decision.kind === 'apply')
       await this.#options.writer.commit(entry, { next: decision.next, audit: [] });
   }

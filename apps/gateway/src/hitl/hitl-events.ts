@@ -163,12 +163,9 @@ export class HitlEvents {
     this.#logger.warn({ ...scope(key), bound }, 'refused: too many sessions are under control');
   }
 
-  askerHasNoPlace(key: SessionKey): void {
+  /** No line of its own: such an agent may ask with every step. */
+  askerHasNoPlace(): void {
     this.#askersWithoutPlace.inc();
-    this.#logger.warn(
-      scope(key),
-      'an agent asked for a person: as many as are kept of its session did before',
-    );
   }
 
   evicted(shelf: 'ended' | 'resting'): void {
