@@ -9,6 +9,7 @@
  * Queries shared between features are in queries.ts, the operator's own permissions in me.ts.
  */
 import type { ErrorAnswer, ErrorCode } from '#contracts';
+import { gatewayClock } from './gateway-clock';
 
 const REQUEST_TIMEOUT_MS = 15_000;
 
@@ -68,8 +69,9 @@ async function request<T>(method: string, path: string, body?: unknown, signal?:
 
 async function send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
   const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+  const sentMs = Date.now();
   try {
-    return await fetch(path, {
+    const response = await fetch(path, {
       method,
       credentials: 'same-origin',
       signal: signal ? AbortSignal.any([timeout, signal]) : timeout,
@@ -79,6 +81,8 @@ async function send(method: string, path: string, body?: unknown, signal?: Abort
       },
       body: body === undefined ? null : JSON.stringify(body),
     });
+    gatewayClock.learn(response.headers.get('date'), sentMs, Date.now());
+    return response;
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof DOMException && error.name === 'TimeoutError') {

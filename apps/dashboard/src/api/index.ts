@@ -5,5 +5,6 @@ export * from './client';
 export * from './commands';
 export * from './config';
 export * from './field-errors';
+export { gatewayNowMs } from './gateway-clock';
 export * from './me';
 export * from './query-client';

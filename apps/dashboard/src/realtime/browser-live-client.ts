@@ -1,6 +1,6 @@
 /** The page's live client: Socket.IO on the same origin, authenticated by the login cookie. */
 import { io } from 'socket.io-client';
-import { api } from '../api';
+import { api, gatewayNowMs } from '../api';
 import { LiveClient, type LiveSocket } from './live-client';
 
 /** Longest wait for a merge while the tab is hidden and no animation frame comes. */
@@ -14,7 +14,7 @@ export const liveClient = new LiveClient({
     tryAllTransports: true,
     withCredentials: true,
   }) as unknown as LiveSocket,
-  nowMs: Date.now,
+  nowMs: gatewayNowMs,
   random: Math.random,
   schedule: (flush) => {
     if (document.visibilityState === 'visible') requestAnimationFrame(flush);

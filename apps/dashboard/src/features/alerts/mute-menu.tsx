@@ -3,6 +3,7 @@ import { BellOff } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import type { AlertRule } from '#contracts';
 import { HOUR_MS } from '#kernel/duration';
+import { gatewayNowMs } from '../../api';
 import { Badge, Button, Dialog, Field, formatExact, Input, useNow } from '../../ui';
 import { Menu } from '../../ui/menu';
 
@@ -37,8 +38,8 @@ export function MuteMenu({ rule, denial, onMute }: MuteMenuProps) {
           </Button>
         }
         items={[
-          { label: 'For 1 hour', onSelect: () => onMute(Date.now() + HOUR_MS) },
-          { label: 'For 8 hours', onSelect: () => onMute(Date.now() + 8 * HOUR_MS) },
+          { label: 'For 1 hour', onSelect: () => onMute(gatewayNowMs() + HOUR_MS) },
+          { label: 'For 8 hours', onSelect: () => onMute(gatewayNowMs() + 8 * HOUR_MS) },
           { label: 'Until…', onSelect: () => setIsChoosing(true) },
           ...(isMuted ? [{ label: 'Unmute now', onSelect: () => onMute(null) }] : []),
         ]}
@@ -80,12 +81,12 @@ const localText = (atMs: number): string =>
   new Date(atMs - new Date(atMs).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 
 function UntilDialog({ name, onClose, onMute }: UntilDialogProps) {
-  const [text, setText] = useState(() => localText(Date.now() + 24 * HOUR_MS));
+  const [text, setText] = useState(() => localText(gatewayNowMs() + 24 * HOUR_MS));
   const [error, setError] = useState<string | undefined>();
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const untilMs = new Date(text).getTime();
-    if (Number.isNaN(untilMs) || untilMs <= Date.now()) setError('Choose a time that is still to come.');
+    if (Number.isNaN(untilMs) || untilMs <= gatewayNowMs()) setError('Choose a time that is still to come.');
     else onMute(untilMs);
   };
   return (

@@ -1,6 +1,7 @@
 /** The login itself. Not through `api`: a throttled login says in a header how long to wait, which `api` drops. */
 import type { Me } from '#contracts';
 import { type ApiError, toApiError } from '../../api/client';
+import { gatewayNowMs } from '../../api/gateway-clock';
 
 const TIMEOUT_MS = 15_000;
 const NAME_KEY = 'observatory.operator_name';
@@ -29,7 +30,7 @@ export async function signIn(token: string, operatorId: string): Promise<Me | Si
     return explain(
       toApiError(response.status, answer),
       Number(response.headers.get('retry-after')),
-      Date.now(),
+      gatewayNowMs(),
     );
   } catch {
     return {

@@ -1,7 +1,7 @@
 /** `GET /v1/system`, asked every few seconds, and whether what is shown still is true. */
 import { useQuery } from '@tanstack/react-query';
 import type { SystemView } from '#contracts';
-import { api } from '../../api';
+import { api, gatewayNowMs } from '../../api';
 import { useNow } from '../../ui';
 
 const REFRESH_MS = 3_000;
@@ -18,14 +18,15 @@ export interface SystemState {
 }
 
 export function useSystem(): SystemState {
-  const { data, error, dataUpdatedAt } = useQuery({
+  const { data, error } = useQuery({
     queryKey: ['system'],
-    queryFn: () => api.get<SystemView>('/v1/system'),
+    queryFn: async () => ({ view: await api.get<SystemView>('/v1/system'), atMs: gatewayNowMs() }),
     refetchInterval: REFRESH_MS,
     refetchOnWindowFocus: true,
     staleTime: 0,
     retry: false,
   });
-  const isStale = useNow((nowMs) => dataUpdatedAt > 0 && nowMs - dataUpdatedAt > STALE_AFTER_MS);
-  return { view: data, failure: error?.message ?? null, updatedAtMs: dataUpdatedAt, isStale };
+  const updatedAtMs = data?.atMs ?? 0;
+  const isStale = useNow((nowMs) => updatedAtMs > 0 && nowMs - updatedAtMs > STALE_AFTER_MS);
+  return { view: data?.view, failure: error?.message ?? null, updatedAtMs, isStale };
 }
