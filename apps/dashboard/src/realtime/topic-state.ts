@@ -15,6 +15,8 @@ export interface TopicState<Data = unknown> {
   data: Data | null;
   /** Events merged since the page opened: what a frozen view counts. */
   mergedCount: number;
+  /** How often `data` began from a snapshot; after a reset it may no longer meet what was read beside it. */
+  startCount: number;
   /** Why the gateway refused the subscription. */
   refusal: { reason: string; detail: string } | null;
 }
@@ -24,6 +26,7 @@ export const WAITING: TopicState<never> = {
   seq: null,
   data: null,
   mergedCount: 0,
+  startCount: 0,
   refusal: null,
 };
 
@@ -43,6 +46,7 @@ export function applyAck(merge: Merge, state: TopicState, ack: SubscribeAck): To
     seq: ack.seq,
     data: merge.start(ack.snapshot),
     mergedCount: state.mergedCount + 1,
+    startCount: state.startCount + 1,
     refusal: null,
   };
 }

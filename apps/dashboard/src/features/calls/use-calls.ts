@@ -3,7 +3,15 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { LlmCall, Page } from '#contracts';
 import { api } from '../../api';
-import { type ListShape, liveOverHistory, splitNewer, useTopic } from '../../realtime';
+import {
+  HistoryMark,
+  type ListShape,
+  type LiveReach,
+  liveOverHistory,
+  splitNewer,
+  useTopic,
+  useWholeHistory,
+} from '../../realtime';
 import { type CallFilter, callMatcher, callQuery } from './calls-search';
 import { readOn } from './read-on';
 
@@ -24,21 +32,25 @@ export interface Calls {
 }
 
 export function useCalls(filter: CallFilter): Calls {
-  const { data: live } = useTopic('gateway:calls');
+  const { data: live, startCount } = useTopic('gateway:calls');
+  const [mark] = useState(() => new HistoryMark());
   const query = useInfiniteQuery({
     queryKey: ['calls', callQuery(filter)],
     // Another filter ends it, however many pieces it would still read.
-    queryFn: ({ pageParam, signal }) =>
-      readOn(
+    queryFn: ({ pageParam, signal }) => {
+      if (pageParam === null) mark.noteReading();
+      return readOn(
         (cursor) =>
           api.get<Page<LlmCall>>('/v1/calls', { ...callQuery(filter), limit: PAGE_ROWS, cursor }, signal),
         pageParam,
         signal,
-      ),
+      );
+    },
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
     staleTime: 0,
   });
+  useWholeHistory(mark, { startCount, span: spanOf(live) }, query);
   // One text per filter: a new object with the same members must not filter everything again.
   const filterKey = JSON.stringify(callQuery(filter));
   // biome-ignore lint/correctness/useExhaustiveDependencies: filterKey stands for filter.
@@ -56,6 +68,13 @@ export function useCalls(filter: CallFilter): Calls {
     isLoadingOlder: query.isFetchingNextPage,
     loadOlder: () => void query.fetchNextPage(),
   };
+}
+
+/** Of every call, whatever the filter. */
+function spanOf(live: readonly LlmCall[] | null): LiveReach['span'] {
+  const [oldest] = live ?? [];
+  const newest = live?.at(-1);
+  return oldest && newest ? { oldestAt: endedAtMs(oldest), newestAt: endedAtMs(newest) } : null;
 }
 
 /** While held, calls that end wait. @param resetKey a change (another filter) shows the present, held or not */

@@ -1,24 +1,39 @@
 /** Incidents: those of the live topic over those read page by page, newest first; and one by its id. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import type { Incident, Page } from '#contracts';
 import { api } from '../../api';
-import { type ListShape, liveOverHistory, useTopic } from '../../realtime';
+import {
+  HistoryMark,
+  type ListShape,
+  type LiveReach,
+  liveOverHistory,
+  useTopic,
+  useWholeHistory,
+} from '../../realtime';
 
 const PAGE_ROWS = 50;
 const SHAPE: ListShape<Incident> = { idOf: ({ incident_id }) => incident_id, atOf: ({ at_ms }) => at_ms };
 
 /** @param agentId undefined: of every agent */
 export function useIncidents(agentId: string | undefined) {
-  const { data: live } = useTopic('gateway:incidents');
+  const { data: live, startCount } = useTopic('gateway:incidents');
+  const [mark] = useState(() => new HistoryMark());
   const query = useInfiniteQuery({
     queryKey: ['incidents', agentId ?? null],
-    queryFn: ({ pageParam }) =>
-      api.get<Page<Incident>>('/v1/incidents', { agent_id: agentId, limit: PAGE_ROWS, cursor: pageParam }),
+    queryFn: ({ pageParam }) => {
+      if (pageParam === null) mark.noteReading();
+      return api.get<Page<Incident>>('/v1/incidents', {
+        agent_id: agentId,
+        limit: PAGE_ROWS,
+        cursor: pageParam,
+      });
+    },
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
     staleTime: 0,
   });
+  useWholeHistory(mark, { startCount, span: spanOf(live) }, query);
   const { data: pages } = query;
   const incidents = useMemo(() => {
     const own = (live ?? []).filter((incident) => !agentId || incident.agent_id === agentId);
@@ -32,6 +47,13 @@ export function useIncidents(agentId: string | undefined) {
     isLoadingOlder: query.isFetchingNextPage,
     loadOlder: () => void query.fetchNextPage(),
   };
+}
+
+/** Of every incident, whatever the filter; newest first. */
+function spanOf(live: readonly Incident[] | null): LiveReach['span'] {
+  const [newest] = live ?? [];
+  const oldest = live?.at(-1);
+  return oldest && newest ? { oldestAt: oldest.at_ms, newestAt: newest.at_ms } : null;
 }
 
 /** The live copy of an incident says at once when somebody else reactivates. */
