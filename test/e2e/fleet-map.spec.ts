@@ -5,7 +5,8 @@ import { type RunningGateway, startGateway } from '../integration/start-gateway.
 import { launchBrowser } from './browser.mjs';
 import { checkEveryLook, SIZES } from './check-page.js';
 import { CROWD_COUNT, LOOPING_AGENT, LOOPING_SESSION, sendCrowd } from './crowd.js';
-import { logIn } from './log-in.js';
+import { logIn, openAs } from './log-in.js';
+import { loopIn } from './loop-in.js';
 
 const WAIT_MS = 20_000;
 /** On the way from the search to an agent, with the states and a few links between. */
@@ -135,6 +136,30 @@ test('an agent that loops is found, looked at and inspected without a mouse', as
   await page.keyboard.press('Enter');
   await page.waitForURL(`**/sessions/${LOOPING_SESSION}*`);
   await page.context().close();
+});
+
+/** Pairs of names on the map that cover each other. */
+const COVERED_PAIRS = `{
+  const boxes = [...document.querySelectorAll('.react-flow__node span.bg-danger-solid')].map((name) => name.getBoundingClientRect());
+  const pairs = boxes.flatMap((a, at) => boxes.slice(at + 1).filter((b) =>
+    a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1));
+  ({ named: boxes.length, covered: pairs.length });
+}`;
+
+test('where neighbours loop, as many are named as can be read', async () => {
+  const other = await startGateway();
+  await sendCrowd(other);
+  for (let index = 0; index < 12; index += 1) await loopIn(other, `stuck-${index}`);
+  const page = await openAs(browser, other, 'ana', '/fleet');
+  await page.setViewportSize(SIZES.phone);
+  await expect.poll(() => page.getByTestId('fleet-node').count()).toBe(CROWD_COUNT + 12);
+  await expect
+    .poll(() => page.evaluate<{ named: number; covered: number }>(COVERED_PAIRS))
+    .toMatchObject({ named: expect.any(Number), covered: 0 });
+  expect((await page.evaluate<{ named: number }>(COVERED_PAIRS)).named).toBeGreaterThan(1);
+  await checkEveryLook(page, 'fleet-neighbours');
+  await page.context().close();
+  await other.stop();
 });
 
 /** How opaque what marks the looping agent was, looked at in every frame of some beats. */

@@ -1,7 +1,7 @@
 /**
  * An agent on the map, and the frame around a session. The further away, the less a card says: everything, its name
  * in larger letters, its colour. Calm states are toned down there, so that what needs somebody stands out; what loops is
- * filled, and named at any distance. A loop that burns no more is a faded frame.
+ * filled, and named at any distance where there is room. A loop that burns no more is a faded frame.
  */
 import type { NodeProps } from '@xyflow/react';
 import { Ghost } from 'lucide-react';
@@ -9,13 +9,13 @@ import { memo, useContext } from 'react';
 import { cx, formatCount, plural, truncateMiddle } from '../../ui';
 import { type FleetNode, fleetColour, fleetLabel } from './fleet-nodes';
 import { type FleetState, fleetState } from './fleet-search';
-import { LoopsNamedContext, type MapDetail, MapDetailContext } from './map-detail';
+import { loopName } from './loop-names';
+import { type MapDetail, MapDetailContext } from './map-detail';
 import type { AgentElement, ClusterElement } from './map-elements';
 
 export const AgentNode = memo(function AgentNode({ data, width, height }: NodeProps<AgentElement>) {
-  const { node, dimmed, selected, tabStop } = data;
+  const { node, dimmed, selected, tabStop, named } = data;
   const detail = useContext(MapDetailContext);
-  const areLoopsNamed = useContext(LoopsNamedContext);
   const state = fleetState(node);
   const isLooping = state === 'alert_entropy';
   return (
@@ -63,12 +63,12 @@ export const AgentNode = memo(function AgentNode({ data, width, height }: NodePr
           className="source target invisible absolute top-1/2 left-1/2 size-px"
         />
       </button>
-      {isLooping && detail === 'colours' && areLoopsNamed && !dimmed ? (
+      {named ? (
         <span
           aria-hidden="true"
           className="pointer-events-none absolute bottom-full left-1/2 -translate-x-1/2 rounded-[.3em] bg-danger-solid px-[.4em] font-semibold text-[calc(12px/var(--zoom,1))] text-white leading-[1.5] whitespace-nowrap"
         >
-          {truncateMiddle(node.agent_id, 16)}
+          {loopName(node.agent_id)}
         </span>
       ) : null}
     </>

@@ -20,22 +20,23 @@ import { useTheme } from '../../app/theme';
 import { AgentNode, ClusterNode } from './agent-node';
 import { CARD, type PlacedFleet } from './fleet-layout';
 import { type FleetData, type FleetNode, fleetColour } from './fleet-nodes';
-import { countStates } from './fleet-search';
+import { fleetState } from './fleet-search';
 import { LinkEdge } from './link-edge';
 import { LinkTip } from './link-tip';
-import { detailAt, LoopsNamedContext, MapDetailContext } from './map-detail';
+import { type LoopCard, loopName, namedLoops, zoomStep } from './loop-names';
+import { detailAt, MapDetailContext } from './map-detail';
 import { type AgentElement, type ClusterElement, MapElements } from './map-elements';
 import { isArrow, nextNode } from './next-node';
-import { useAutoFit } from './use-auto-fit';
+import { useAutoFit, useIsAllInView } from './use-auto-fit';
 
 const NODE_TYPES = { agent: AgentNode, cluster: ClusterNode };
 const EDGE_TYPES = { link: LinkEdge };
-/** With fewer nodes than this, the overview would only cover them. */
+/** With fewer nodes than this one finds one's way without an overview, which covers some of them. */
 const OVERVIEW_ABOVE = 60;
-/** From afar, the names of more looping agents than this would cover each other. */
-const LOOPS_NAMED_MAX = 8;
 /** With more nodes than this, those outside the view are not in the page. */
 const DRAW_ALL_MAX = 400;
+
+const NO_NAMES: ReadonlySet<string> = new Set();
 
 interface FleetMapProps {
   topology: FleetData;
@@ -70,11 +71,19 @@ function MapCanvas({ topology, placed, matches, selectedId, onSelect, onInspect 
     () => tabStop(topology, matches, [lastFocusedId, selectedId]),
     [topology, matches, lastFocusedId, selectedId],
   );
-  const focus = useMemo(() => ({ selectedId, tabStopId, matches }), [selectedId, tabStopId, matches]);
+  const zoom = useStore(({ transform }) => zoomStep(transform[2]));
+  const named = useMemo(
+    () => (detail === 'colours' ? namedLoops(loopCards(topology, placed, matches), zoom) : NO_NAMES),
+    [detail, topology, placed, matches, zoom],
+  );
+  const focus = useMemo(
+    () => ({ selectedId, tabStopId, matches, named }),
+    [selectedId, tabStopId, matches, named],
+  );
   const nodes = useMemo(() => elements.nodes(topology, placed, focus), [elements, topology, placed, focus]);
   const links = useMemo(() => elements.links(topology, placed, focus), [elements, topology, placed, focus]);
 
-  const loopCount = useMemo(() => countStates(topology.nodes.values()).alert_entropy, [topology]);
+  const isAllInView = useIsAllInView(placed);
   const isCrowd = topology.nodes.size > DRAW_ALL_MAX;
   // From afar, thousands of links are a smear that takes seconds to draw: only those of the selected agent stay.
   const drawnLinks = useMemo(
@@ -121,60 +130,73 @@ function MapCanvas({ topology, placed, matches, selectedId, onSelect, onInspect 
         </button>
       ) : null}
       <MapDetailContext value={detail}>
-        <LoopsNamedContext value={loopCount <= LOOPS_NAMED_MAX}>
-          <ReactFlow<AgentElement | ClusterElement>
-            nodes={nodes}
-            edges={drawnLinks}
-            nodeTypes={NODE_TYPES}
-            edgeTypes={EDGE_TYPES}
-            colorMode={theme}
-            nodesDraggable={false}
-            nodesConnectable={false}
-            nodesFocusable={false}
-            elementsSelectable={false}
-            disableKeyboardA11y
-            zoomOnDoubleClick={false}
-            onlyRenderVisibleElements={isCrowd}
-            minZoom={0.04}
-            maxZoom={1.6}
-            deleteKeyCode={null}
-            selectionKeyCode={null}
-            multiSelectionKeyCode={null}
-            onInit={autoFit.onInit}
-            onMoveStart={autoFit.onMoveStart}
-            onNodeClick={(_event, element) =>
-              element.type === 'agent' && onSelect(element.id === selectedId ? null : element.id)
-            }
-            onEdgeClick={(_event, link) => setPinnedId(link.id)}
-            onEdgeMouseEnter={(_event, link) => setHoveredId(link.id)}
-            onEdgeMouseLeave={() => setHoveredId(null)}
-            onPaneClick={() => {
-              setPinnedId(null);
-              onSelect(null);
-            }}
-            aria-label="Map of agents and what they cause"
-          >
-            <Background variant={BackgroundVariant.Dots} gap={28} size={1} />
-            <Controls showInteractive={false} position="bottom-left" />
-            {topology.nodes.size > OVERVIEW_ABOVE ? (
-              <MiniMap<AgentElement | ClusterElement>
-                pannable
-                zoomable
-                ariaLabel="Overview of the map"
-                className="max-md:!hidden"
-                nodeColor={(element) =>
-                  element.type === 'agent' ? fleetColour(element.data.node) : 'transparent'
-                }
-                nodeStrokeWidth={0}
-                nodeBorderRadius={12}
-              />
-            ) : null}
-            <LinkTip link={links.find(({ id }) => id === (hoveredId ?? pinnedId))} topology={topology} />
-          </ReactFlow>
-        </LoopsNamedContext>
+        <ReactFlow<AgentElement | ClusterElement>
+          nodes={nodes}
+          edges={drawnLinks}
+          nodeTypes={NODE_TYPES}
+          edgeTypes={EDGE_TYPES}
+          colorMode={theme}
+          nodesDraggable={false}
+          nodesConnectable={false}
+          nodesFocusable={false}
+          elementsSelectable={false}
+          disableKeyboardA11y
+          zoomOnDoubleClick={false}
+          onlyRenderVisibleElements={isCrowd}
+          minZoom={0.04}
+          maxZoom={1.6}
+          deleteKeyCode={null}
+          selectionKeyCode={null}
+          multiSelectionKeyCode={null}
+          onInit={autoFit.onInit}
+          onMoveStart={autoFit.onMoveStart}
+          onNodeClick={(_event, element) =>
+            element.type === 'agent' && onSelect(element.id === selectedId ? null : element.id)
+          }
+          onEdgeClick={(_event, link) => setPinnedId(link.id)}
+          onEdgeMouseEnter={(_event, link) => setHoveredId(link.id)}
+          onEdgeMouseLeave={() => setHoveredId(null)}
+          onPaneClick={() => {
+            setPinnedId(null);
+            onSelect(null);
+          }}
+          aria-label="Map of agents and what they cause"
+        >
+          <Background variant={BackgroundVariant.Dots} gap={28} size={1} />
+          <Controls showInteractive={false} position="bottom-left" />
+          {topology.nodes.size > OVERVIEW_ABOVE && !isAllInView ? (
+            <MiniMap<AgentElement | ClusterElement>
+              pannable
+              zoomable
+              ariaLabel="Overview of the map"
+              className="max-md:!hidden"
+              nodeColor={(element) =>
+                element.type === 'agent' ? fleetColour(element.data.node) : 'transparent'
+              }
+              nodeStrokeWidth={0}
+              nodeBorderRadius={12}
+            />
+          ) : null}
+          <LinkTip link={links.find(({ id }) => id === (hoveredId ?? pinnedId))} topology={topology} />
+        </ReactFlow>
       </MapDetailContext>
     </div>
   );
+}
+
+/** What loops and is not filtered out. */
+function loopCards(
+  { nodes }: FleetData,
+  { points }: PlacedFleet,
+  matches: (node: FleetNode) => boolean,
+): LoopCard[] {
+  const cards: LoopCard[] = [];
+  for (const node of nodes.values()) {
+    const at = points.get(node.node_id);
+    if (at && fleetState(node) === 'alert_entropy' && matches(node))
+      cards.push({ node_id: node.node_id, name: loopName(node.agent_id), at });
+  }
+  return cards;
 }
 
 /** The agent that Tab reaches: the last one that was focused or selected, else the first that matches. */

@@ -12,6 +12,4 @@ export function detailAt(zoom: number): MapDetail {
   return zoom < NAMES_BELOW_ZOOM ? 'names' : 'all';
 }
 
-/** Whether looping agents are named where cards are mere colours. */
-export const LoopsNamedContext = createContext(false);
 export const MapDetailContext = createContext<MapDetail>('all');

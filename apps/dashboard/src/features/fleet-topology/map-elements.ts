@@ -10,7 +10,14 @@ import { type FleetData, type FleetNode, fleetLabel } from './fleet-nodes';
 import { type LinkPath, linkPath } from './link-path';
 
 export type AgentElement = Node<
-  { node: FleetNode; dimmed: boolean; selected: boolean; tabStop: boolean },
+  {
+    node: FleetNode;
+    dimmed: boolean;
+    selected: boolean;
+    tabStop: boolean;
+    /** It loops, and its name stands above its card. */
+    named: boolean;
+  },
   'agent'
 >;
 export type ClusterElement = Node<{ cluster: Cluster }, 'cluster'>;
@@ -24,6 +31,8 @@ export interface MapFocus {
   /** The one node in the tab order. */
   tabStopId: string | null;
   matches: (node: FleetNode) => boolean;
+  /** Looping agents with a name above their card. */
+  named: ReadonlySet<string>;
 }
 
 /** Links of one agent in the tab order; its details list them all. Those of other agents are never in it. */
@@ -92,12 +101,14 @@ export class MapElements {
     const dimmed = !focus.matches(node);
     const selected = node.node_id === focus.selectedId;
     const tabStop = node.node_id === focus.tabStopId;
+    const named = focus.named.has(node.node_id);
     const known = this.#agents.get(node.node_id);
     if (
       known?.data.node === node &&
       known.data.dimmed === dimmed &&
       known.data.selected === selected &&
-      known.data.tabStop === tabStop
+      known.data.tabStop === tabStop &&
+      known.data.named === named
     )
       return known;
     return {
@@ -107,7 +118,7 @@ export class MapElements {
       ...CARD,
       measured: CARD,
       handles: HANDLES,
-      data: { node, dimmed, selected, tabStop },
+      data: { node, dimmed, selected, tabStop, named },
       domAttributes: PLAIN,
       // Above its neighbours: from afar its name is larger than its card.
       zIndex: node.state === 'alert_entropy' && !node.rest ? 2 : 1,

@@ -18,15 +18,15 @@ export function useAutoFit(placed: PlacedFleet): AutoFit {
   const hasFitted = useRef(false);
   const width = useStore((state) => state.width);
   const height = useStore((state) => state.height);
-  const extent = useMemo(() => extentOf(placed), [placed]);
+  const { width: right, height: bottom } = useMemo(() => extentOf(placed), [placed]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new extent or size of the canvas is the reason to look again.
   useEffect(() => {
-    if (isTheirs.current || width === 0 || extent === '') return;
+    if (isTheirs.current || width === 0 || right === 0) return;
     const calm = matchMedia('(prefers-reduced-motion: reduce)').matches || !hasFitted.current;
     hasFitted.current = true;
     requestAnimationFrame(() => void flow.fitView({ ...FIT, duration: calm ? 0 : GLIDE_MS }));
-  }, [extent, width, height, flow]);
+  }, [right, bottom, width, height, flow]);
 
   return {
     onInit: () => void flow.fitView(FIT),
@@ -37,14 +37,21 @@ export function useAutoFit(placed: PlacedFleet): AutoFit {
   };
 }
 
-/** Changes only when the fleet outgrows, or no longer fills, the area it covers. */
-function extentOf({ points }: PlacedFleet): string {
-  if (points.size === 0) return '';
-  let right = 0;
-  let bottom = 0;
+/** Whether no agent is out of sight. */
+export function useIsAllInView(placed: PlacedFleet): boolean {
+  const extent = useMemo(() => extentOf(placed), [placed]);
+  return useStore(
+    ({ transform: [x, y, zoom], width, height }) =>
+      x >= 0 && y >= 0 && x + extent.width * zoom <= width && y + extent.height * zoom <= height,
+  );
+}
+
+/** Of the area that the fleet covers, in map pixels. */
+function extentOf({ points }: PlacedFleet): { width: number; height: number } {
+  const extent = { width: 0, height: 0 };
   for (const { x, y } of points.values()) {
-    right = Math.max(right, x + CARD.width);
-    bottom = Math.max(bottom, y + CARD.height);
+    extent.width = Math.max(extent.width, x + CARD.width);
+    extent.height = Math.max(extent.height, y + CARD.height);
   }
-  return `${right}x${bottom}`;
+  return extent;
 }
