@@ -1,4 +1,4 @@
-/** More sessions than the live list holds: a search still finds one that has left it. */
+/** More sessions than the live list holds: a search, and the palette, still find one that has left it. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
@@ -41,6 +41,17 @@ test('a session that has left the live list is found by a search, and opens', as
   await found.filter({ hasText: EARLIER }).waitFor();
   expect(await found.count()).toBe(1);
   await checkEveryLook(page, 'earlier-session');
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('last-week');
+  const offered = page
+    .getByRole('dialog')
+    .getByRole('group', { name: 'Earlier sessions' })
+    .getByRole('option');
+  await offered.filter({ hasText: EARLIER }).waitFor();
+  await checkEveryLook(page, 'palette-earlier-session');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/sessions/${EARLIER}`);
+  await page.keyboard.press('Escape');
   await found.click();
   await page.waitForURL(`**/sessions/${EARLIER}`);
   await page.getByTestId('step-row').waitFor();

@@ -5,8 +5,9 @@ import { Command } from 'cmdk';
 import { Bot } from 'lucide-react';
 import { type ReactNode, useMemo, useState } from 'react';
 import type { AgentView, SessionView } from '#contracts';
+import { useStoredMatches } from '../features/session-clusters/use-stored-matches';
 import { useTopic } from '../realtime';
-import { Kbd, StateDot, truncateMiddle } from '../ui';
+import { Kbd, StateDot, truncateMiddle, useThrottled } from '../ui';
 import { useLogout } from './auth';
 import { KEY_MAP } from './keyboard/key-map';
 import { useLoopsNow } from './looping';
@@ -18,9 +19,11 @@ import { THEME_CHOICES, useTheme } from './theme';
 /** Rows drawn at once; typing narrows them. */
 const SESSIONS_SHOWN_MAX = 20;
 const AGENTS_SHOWN_MAX = 8;
+/** The store is asked while somebody types, this often at most. */
+const STORE_EVERY_MS = 300;
 
 const itemClass =
-  'flex h-9 cursor-pointer select-none items-center gap-2 rounded-md px-2 data-[selected=true]:bg-hover max-md:h-11';
+  'flex h-9 cursor-pointer select-none items-center gap-2 rounded-md px-2 data-[selected=true]:bg-selected max-md:h-11';
 
 export function CommandPalette() {
   const { shown, close } = useOverlay();
@@ -45,6 +48,7 @@ function PaletteBody({ onDone }: { onDone: () => void }) {
   const [query, setQuery] = useState('');
   const loops = useLoopsNow();
   const sessions = useMatchingSessions(query, loops);
+  const earlier = useEarlierMatches(query, sessions.length > 0);
   const agents = useMatchingAgents(query);
   const run = (action: () => unknown) => () => {
     onDone();
@@ -88,7 +92,9 @@ function PaletteBody({ onDone }: { onDone: () => void }) {
         className="h-12 shrink-0 border-line border-b bg-transparent px-4 text-md outline-none placeholder:text-faint max-md:text-lg"
       />
       <Command.List className="min-h-0 overflow-y-auto p-2 [&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:py-1 [&_[cmdk-group-heading]]:text-2xs [&_[cmdk-group-heading]]:text-muted">
-        <Command.Empty className="px-2 py-6 text-center text-muted">Nothing matches “{query}”.</Command.Empty>
+        <Command.Empty className="px-2 py-6 text-center text-muted">
+          {earlier.isLooking ? 'Looking among earlier sessions' : `Nothing matches “${query}”.`}
+        </Command.Empty>
         <PaletteGroup heading="Pages">
           {PLACES.filter(({ label }) => matches(label)).map(({ to, label, icon: Icon, shortcut }) => (
             <Command.Item key={to} value={to} onSelect={run(() => navigate({ to }))} className={itemClass}>
@@ -100,18 +106,25 @@ function PaletteBody({ onDone }: { onDone: () => void }) {
             </Command.Item>
           ))}
         </PaletteGroup>
-        <PaletteGroup heading="Sessions">
-          {sessions.map((session) => (
-            <SessionItem
-              key={session.session_id}
-              session={session}
-              isLooping={loops.has(session.session_id)}
-              onSelect={run(() =>
-                navigate({ to: '/sessions/$sessionId', params: { sessionId: session.session_id } }),
-              )}
-            />
-          ))}
-        </PaletteGroup>
+        {(
+          [
+            ['Sessions', sessions],
+            ['Earlier sessions', earlier.found],
+          ] as const
+        ).map(([heading, found]) => (
+          <PaletteGroup key={heading} heading={heading}>
+            {found.map((session) => (
+              <SessionItem
+                key={session.session_id}
+                session={session}
+                isLooping={loops.has(session.session_id)}
+                onSelect={run(() =>
+                  navigate({ to: '/sessions/$sessionId', params: { sessionId: session.session_id } }),
+                )}
+              />
+            ))}
+          </PaletteGroup>
+        ))}
         <PaletteGroup heading="Agents">
           {agents.map(({ agent_id, policy }) => (
             <Command.Item
@@ -178,6 +191,13 @@ function useMatchingSessions(query: string, loops: LoopsNow): SessionView[] {
     }
     return [...found, ...rest].slice(0, SESSIONS_SHOWN_MAX);
   }, [data, query, loops]);
+}
+
+/** From the store, where no session of the live list matches. */
+function useEarlierMatches(query: string, isListed: boolean) {
+  const q = useThrottled(query.trim() || undefined, STORE_EVERY_MS);
+  const earlier = useStoredMatches({ q: isListed ? undefined : q });
+  return { ...earlier, isLooking: earlier.isLooking || (!isListed && q !== (query.trim() || undefined)) };
 }
 
 /** Agents of the proxy are offered once something is typed: until then they would push the rest out of sight. */

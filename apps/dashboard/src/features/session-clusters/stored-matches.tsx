@@ -1,29 +1,10 @@
-/**
- * What a search that matches nothing here finds in the store: the live list holds the sessions that matter most, and
- * somebody asks for one of last week. Draws nothing while nothing is found.
- */
-import { useQuery } from '@tanstack/react-query';
+/** Earlier sessions that match where no listed one does. Draws nothing while nothing is found. */
 import { Link } from '@tanstack/react-router';
-import type { Page, SessionView } from '#contracts';
-import { api } from '../../api';
-import { type SessionsData, useTopic } from '../../realtime';
 import { RelativeTime, truncateMiddle } from '../../ui';
-import type { ListSearch } from './list-search';
+import { type StoredFilter, useStoredMatches } from './use-stored-matches';
 
-const SHOWN_MAX = 10;
-const NONE_LISTED: SessionsData = new Map();
-
-export function StoredMatches({ q, severity, agent }: Pick<ListSearch, 'q' | 'severity' | 'agent'>) {
-  const listed = useTopic('gateway:sessions').data ?? NONE_LISTED;
-  const filter = { q, severity, agent_id: agent };
-  const { data } = useQuery({
-    queryKey: ['sessions-stored', filter],
-    queryFn: ({ signal }) =>
-      api.get<Page<SessionView>>('/v1/sessions', { ...filter, limit: SHOWN_MAX }, signal),
-    enabled: q !== undefined,
-  });
-  // What is listed was left out by another filter.
-  const found = data?.items.filter(({ session_id }) => !listed.has(session_id)) ?? [];
+export function StoredMatches(filter: StoredFilter) {
+  const { found } = useStoredMatches(filter);
   if (found.length === 0) return null;
   return (
     <section aria-label="Earlier sessions" className="mt-4 w-full max-w-md text-left">

@@ -1,0 +1,36 @@
+/**
+ * What a search that matches nothing on the page finds in the store: the live list holds the sessions that matter most,
+ * and somebody asks for one of last week. Asked for then only: a search for what is rare reads a good part of the store.
+ */
+import { useQuery } from '@tanstack/react-query';
+import type { Page, SessionView } from '#contracts';
+import { api } from '../../api';
+import { type SessionsData, useTopic } from '../../realtime';
+import type { ListSearch } from './list-search';
+
+const SHOWN_MAX = 10;
+const NONE_LISTED: SessionsData = new Map();
+
+export interface StoredMatches {
+  /** Latest first; those that are listed were left out by another filter, and are not among them. */
+  found: readonly SessionView[];
+  isLooking: boolean;
+}
+
+export type StoredFilter = { [K in 'q' | 'severity' | 'agent']?: ListSearch[K] | undefined };
+
+/** Without words nothing is asked for. */
+export function useStoredMatches({ q, severity, agent }: StoredFilter): StoredMatches {
+  const listed = useTopic('gateway:sessions').data ?? NONE_LISTED;
+  const filter = { q, severity, agent_id: agent };
+  const { data, isLoading } = useQuery({
+    queryKey: ['sessions-stored', filter],
+    queryFn: ({ signal }) =>
+      api.get<Page<SessionView>>('/v1/sessions', { ...filter, limit: SHOWN_MAX }, signal),
+    enabled: q !== undefined,
+  });
+  return {
+    found: data?.items.filter(({ session_id }) => !listed.has(session_id)) ?? [],
+    isLooking: isLoading,
+  };
+}
