@@ -465,6 +465,42 @@ test('the details of a call take the focus, and give it back to their row', asyn
   await context.close();
 });
 
+const LISTS = {
+  '/': 'session-row',
+  '/fleet?view=table': 'fleet-row',
+  '/stream': 'stream-row',
+  '/agents': 'agent-row',
+  '/calls': 'call-row',
+  '/incidents': 'incident-row',
+  '/sessions/looping': 'step-row',
+} as const;
+
+test('j and k go from row to row of every list, and Enter opens what they reached', async () => {
+  const page = await openAs(browser, gateway, 'ana');
+  for (const [path, row] of Object.entries(LISTS)) {
+    await page.goto(gateway.url + path);
+    const rows = page.getByTestId(row);
+    await rows.nth(1).waitFor({ timeout: SETTLE_MS });
+    const focused = () =>
+      rows.evaluateAll((all: any[]) => all.findIndex((it) => it.contains(it.ownerDocument.activeElement)));
+    const places: number[] = [];
+    for (const key of ['j', 'j', 'k', 'k']) {
+      await page.keyboard.press(key);
+      places.push(await focused());
+    }
+    expect(places, path).toEqual([0, 1, 0, 0]);
+  }
+  await page.goto(`${gateway.url}/incidents?state=open`);
+  await page.getByTestId('incident-row').first().waitFor({ timeout: SETTLE_MS });
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await page.getByRole('region', { name: 'Evidence' }).waitFor({ timeout: SETTLE_MS });
+  // Back to the list as it was.
+  await page.keyboard.press('Escape');
+  await page.waitForURL(({ pathname, search }) => pathname + search === '/incidents?state=open');
+  await page.context().close();
+});
+
 test('the keyboard reaches everything an operator needs', async () => {
   const context = await open('dark', 'desktop');
   const page = await context.newPage();

@@ -1,7 +1,7 @@
 /** Free-text search of a list. `/` goes there; Enter leaves it for the list, Escape empties it, then leaves it. */
 import { Search } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
-import { Input, Kbd } from '../ui';
+import { cx, Input, Kbd } from '../ui';
 import { useShortcut } from './keyboard/use-shortcut';
 
 /** What is typed reaches the address after a pause, so that history and list are not flooded. */
@@ -13,9 +13,13 @@ interface SearchBoxProps {
   placeholder: string;
   value: string;
   onChange: (value: string) => void;
+  /** Its place, instead of the usual one: all of a phone's width. */
+  className?: string;
 }
 
-export function SearchBox({ label, placeholder, value, onChange }: SearchBoxProps) {
+const PLACE = 'min-w-48 max-w-80 flex-1 max-md:w-full max-md:max-w-none max-md:basis-full';
+
+export function SearchBox({ label, placeholder, value, onChange, className = PLACE }: SearchBoxProps) {
   const ref = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(value);
   const sent = useRef(value);
@@ -37,7 +41,7 @@ export function SearchBox({ label, placeholder, value, onChange }: SearchBoxProp
     return () => clearTimeout(timer);
   }, [text]);
   return (
-    <div className="relative min-w-48 max-w-80 flex-1 max-md:w-full max-md:max-w-none max-md:basis-full">
+    <div className={cx('relative', className)}>
       <Search
         size={14}
         aria-hidden="true"

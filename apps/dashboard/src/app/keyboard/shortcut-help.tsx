@@ -13,7 +13,7 @@ export function ShortcutHelp() {
       open={shown === 'help'}
       onOpenChange={close}
       title="Keyboard shortcuts"
-      description="None of them fires while you type."
+      description="While you type, the command palette alone opens."
       textLabel="All shortcuts"
       className="md:max-w-3xl"
     >

@@ -4,8 +4,8 @@ import { ArrowRight } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { AgentView } from '#contracts';
 import { BackLink } from '../../app/back-link';
-import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { LoadingThing, MissingThing } from '../../app/thing-page';
+import { useBack } from '../../app/use-back';
 import { cx, formatCount, Identifier, Panel, plural, RelativeTime, Skeleton } from '../../ui';
 import { CallsTable } from '../calls/calls-table';
 import { NoCalls } from '../calls/no-calls';
@@ -29,8 +29,7 @@ const route = getRouteApi('/shell/agents/$agentId');
 export function AgentPage() {
   const { agentId } = route.useParams();
   const { agent, failure } = useAgent(agentId);
-  const navigate = useNavigate();
-  useShortcut('back', () => navigate({ to: '/agents' }));
+  useBack('/agents');
   if (agent) return <Agent key={agentId} agent={agent} />;
   if (failure) {
     return <MissingThing noun="agent" id={agentId} failure={failure} to="/agents" listName="agents" />;

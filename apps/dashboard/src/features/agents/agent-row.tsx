@@ -2,6 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import type { AgentView } from '#contracts';
+import { rowFocus } from '../../app/keyboard/use-row-focus';
 import { Badge, cx, formatCount, formatShare, RelativeTime } from '../../ui';
 import { BUDGET_SPANS, type BudgetSpan, KillMeter, SpendBar } from './agent-meters';
 import { AgentState, HeldBadge } from './agent-state';
@@ -33,6 +34,7 @@ export const AgentRow = memo(function AgentRow({ agent, rowIndex, heightPx }: Ag
         <div className="flex min-w-0 items-center gap-2">
           {/* Its face covers the row: all of it can be clicked. */}
           <Link
+            {...rowFocus}
             to="/agents/$agentId"
             params={{ agentId: agent.agent_id }}
             title={agent.agent_id}

@@ -1,6 +1,7 @@
 /** The agents in order, virtualised: a table on a desktop, cards on a phone. Holds its order while pointed at. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef } from 'react';
+import { useRowFocus } from '../../app/keyboard/use-row-focus';
 import type { AgentsData } from '../../realtime';
 import { cx, NewPill, RowSpacer, useIsPhone } from '../../ui';
 import { useShownOrder } from '../session-clusters/shown-order';
@@ -22,6 +23,7 @@ interface AgentsListProps {
 export function AgentsList({ agents, target, isHeld, onHold, resetKey }: AgentsListProps) {
   const isPhone = useIsPhone();
   const scroller = useRef<HTMLElement>(null);
+  useRowFocus(scroller);
   const { order, waiting, release } = useShownOrder(target, isHeld, resetKey);
   const virtualizer = useVirtualizer({
     count: order.length,
@@ -44,7 +46,7 @@ export function AgentsList({ agents, target, isHeld, onHold, resetKey }: AgentsL
         aria-label="Agents"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region has to be reachable by keyboard.
         tabIndex={0}
-        className={cx('focus-inset h-full overflow-y-auto', isPhone ? 'p-3' : 'bg-surface')}
+        className={cx('focus-inset h-full scroll-pt-8 overflow-y-auto', isPhone ? 'p-3' : 'bg-surface')}
       >
         {isPhone ? (
           <ul className="relative" style={{ height: virtualizer.getTotalSize() }}>

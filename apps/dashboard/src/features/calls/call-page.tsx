@@ -2,6 +2,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { BackLink } from '../../app/back-link';
 import { MissingThing } from '../../app/thing-page';
+import { useBack } from '../../app/use-back';
 import { useTopic } from '../../realtime';
 import { Panel, Skeleton } from '../../ui';
 import { CallDetails } from './call-details';
@@ -13,6 +14,7 @@ const route = getRouteApi('/shell/calls/$callId');
 export function CallPage() {
   const { callId } = route.useParams();
   const { data } = useTopic('gateway:calls');
+  useBack('/calls');
   const { call, failure } = useCall(
     callId,
     data?.find(({ call_id }) => call_id === callId),

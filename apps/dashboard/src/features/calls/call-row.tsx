@@ -1,6 +1,7 @@
 /** One call: a row of the table on a desktop, a card on a phone. Memoised: a call that has ended does not change. */
 import { memo } from 'react';
 import type { LlmCall } from '#contracts';
+import { rowFocus } from '../../app/keyboard/use-row-focus';
 import {
   cx,
   formatCost,
@@ -43,6 +44,7 @@ export const CallRow = memo(function CallRow(props: CallRowProps) {
         {/* Its face covers the row: all of it can be clicked. */}
         <button
           type="button"
+          {...rowFocus}
           aria-pressed={isOpen}
           aria-label={`Open the call of ${call.agent_id} at ${clockTime(endedAtMs(call))}`}
           title={formatExact(endedAtMs(call))}

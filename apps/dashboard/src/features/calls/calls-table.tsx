@@ -1,10 +1,11 @@
 /**
  * Calls, newest first, virtualised: a table on a desktop, cards on a phone. It never jumps under the pointer: while
- * somebody points at it, has scrolled it or froze it, new calls wait in a pill.
+ * somebody points at it, goes through it by keyboard, has scrolled it or froze it, new calls wait in a pill.
  */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef, useState } from 'react';
 import type { LlmCall } from '#contracts';
+import { useRowFocus } from '../../app/keyboard/use-row-focus';
 import { Button, cx, NewPill, RowSpacer, useIsPhone } from '../../ui';
 import { CallCard, type CallColumn, CallRow } from './call-row';
 import { type Calls, useHeldCalls } from './use-calls';
@@ -34,10 +35,11 @@ export function CallsTable(props: CallsTableProps) {
   const { source, resetKey, isFrozen = false, openId, onOpen, hides = NO_COLUMNS, empty, className } = props;
   const isPhone = useIsPhone();
   const scroller = useRef<HTMLElement>(null);
-  const [hold, setHold] = useState({ pointer: false, scrolled: false });
+  const [hold, setHold] = useState({ pointer: false, scrolled: false, focused: false });
+  useRowFocus(scroller);
   const { shown, waitingCount, release } = useHeldCalls(
     source.calls,
-    isFrozen || hold.pointer || hold.scrolled,
+    isFrozen || hold.pointer || hold.scrolled || hold.focused,
     resetKey,
   );
   const virtualizer = useVirtualizer({
@@ -72,7 +74,11 @@ export function CallsTable(props: CallsTableProps) {
           const scrolled = event.currentTarget.scrollTop > TOP_PX;
           if (scrolled !== hold.scrolled) setHold({ ...hold, scrolled });
         }}
-        className="focus-inset @container h-full overflow-y-auto"
+        onFocus={({ target, currentTarget }) =>
+          setHold((before) => ({ ...before, focused: target !== currentTarget }))
+        }
+        onBlur={() => setHold((before) => ({ ...before, focused: false }))}
+        className="focus-inset @container h-full scroll-pt-8 overflow-y-auto"
       >
         {shown.length === 0 ? empty : null}
         {shown.length > 0 && isPhone ? (

@@ -1,11 +1,12 @@
 /**
- * The live tail, newest on top. It holds still as soon as somebody reads: when they freeze it, scroll down, or open a
- * row. What arrives meanwhile is counted on a button that leads back to the present.
+ * The live tail, newest on top. It holds still as soon as somebody reads: when they freeze it, scroll down, go to a
+ * row by keyboard, or open one. What arrives meanwhile is counted on a button that leads back to the present.
  */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Activity, ArrowUp, Filter, Snowflake } from 'lucide-react';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import type { StepView } from '#contracts';
+import { useRowFocus } from '../../app/keyboard/use-row-focus';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { useTopic } from '../../realtime';
 import { Button, Callout, EmptyState, formatCount, Skeleton, useIsPhone } from '../../ui';
@@ -52,6 +53,7 @@ export function MessageTail({ filter, onFilter }: MessageTailProps) {
   );
   const isFrozen = frozen.held !== null;
   useShortcut('freeze', () => (isFrozen ? release() : hold()));
+  useRowFocus(scroller);
 
   return (
     <div className="flex h-full min-h-0 flex-col">
@@ -70,6 +72,7 @@ export function MessageTail({ filter, onFilter }: MessageTailProps) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region has to be reachable by keyboard.
         tabIndex={0}
         onScroll={(event) => event.currentTarget.scrollTop > TOP_PX && hold()}
+        onFocus={({ target, currentTarget }) => target !== currentTarget && hold()}
         className="focus-inset min-h-0 flex-1 overflow-y-auto overflow-x-hidden bg-surface"
       >
         {data === null ? (

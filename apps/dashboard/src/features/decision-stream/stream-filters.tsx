@@ -1,9 +1,8 @@
 /** The stream's filters: words, two choices, and what was picked from a row. */
-import { Search, X } from 'lucide-react';
-import { useRef } from 'react';
+import { X } from 'lucide-react';
 import { ACTION_STATUSES, type ActionStatus, SEVERITIES, type Severity } from '#contracts';
-import { useShortcut } from '../../app/keyboard/use-shortcut';
-import { Input, SEVERITY_LABELS, Select, truncateMiddle } from '../../ui';
+import { SearchBox } from '../../app/search-box';
+import { SEVERITY_LABELS, Select, truncateMiddle } from '../../ui';
 import type { StreamFilter } from './stream-filter';
 
 interface StreamFiltersProps {
@@ -21,26 +20,15 @@ const SEVERITY_OPTIONS: readonly { value: Severity | ''; label: string }[] = [
 ];
 
 export function StreamFilters({ filter, onChange }: StreamFiltersProps) {
-  const input = useRef<HTMLInputElement>(null);
-  useShortcut('search', () => input.current?.focus());
   return (
     <>
-      <div className="relative min-w-0 flex-1 max-md:basis-full md:max-w-96">
-        <Search
-          size={14}
-          aria-hidden="true"
-          className="pointer-events-none absolute top-1/2 left-2.5 -translate-y-1/2 text-faint"
-        />
-        <Input
-          ref={input}
-          type="search"
-          aria-label="Filter the stream"
-          placeholder="Words, or agent:planner tool:search"
-          value={filter.q}
-          onChange={(event) => onChange({ q: event.target.value })}
-          className="!pl-8"
-        />
-      </div>
+      <SearchBox
+        label="Filter the stream"
+        placeholder="Words, or agent:planner tool:search"
+        value={filter.q}
+        onChange={(q) => onChange({ q })}
+        className="min-w-0 flex-1 max-md:basis-full md:max-w-96"
+      />
       <Select
         label="Status"
         value={filter.status}

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { ChevronRight, Filter, Hand, ScanSearch } from 'lucide-react';
 import { memo } from 'react';
 import type { Severity, StepView } from '#contracts';
+import { rowFocus } from '../../app/keyboard/use-row-focus';
 import {
   Badge,
   Button,
@@ -50,6 +51,7 @@ export const StreamRow = memo(function StreamRow({ step, isOpen, onToggle, onFil
       <span aria-hidden="true" className={cx('absolute inset-y-0 left-0 w-[3px]', SEVERITY_BARS[severity])} />
       <button
         type="button"
+        {...rowFocus}
         aria-expanded={isOpen}
         onClick={() => onToggle(step)}
         className="focus-inset flex h-8 w-full min-w-0 items-center gap-3 pr-3 pl-3.5 text-left text-xs hover:bg-hover max-md:h-auto max-md:flex-wrap max-md:gap-x-2 max-md:gap-y-0 max-md:py-2"

@@ -4,11 +4,12 @@
  */
 
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { Map as MapIcon, Network, Search, Table2 } from 'lucide-react';
-import { lazy, Suspense, useMemo, useRef, useState } from 'react';
+import { Map as MapIcon, Network, Table2 } from 'lucide-react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { NextStep } from '../../app/next-step';
-import { Button, Callout, Dialog, EmptyState, Input, plural, Skeleton, useIsPhone } from '../../ui';
+import { SearchBox } from '../../app/search-box';
+import { Button, Callout, Dialog, EmptyState, plural, Skeleton, useIsPhone } from '../../ui';
 import { Segmented } from '../../ui/segmented';
 import { FleetLayout } from './fleet-layout';
 import type { FleetData, FleetNode } from './fleet-nodes';
@@ -40,6 +41,11 @@ export function FleetPage() {
   const isPhone = useIsPhone();
   const selected = selectedId === null ? undefined : topology?.nodes.get(selectedId);
   const close = () => setSelectedId(null);
+  useShortcut('back', () => {
+    if (selectedId === null) return false;
+    close();
+    return true;
+  });
   const details =
     selected && topology ? (
       <NodeDetails
@@ -159,28 +165,17 @@ interface ToolbarProps {
 }
 
 function Toolbar({ topology, search, onSearch }: ToolbarProps) {
-  const input = useRef<HTMLInputElement>(null);
-  useShortcut('search', () => input.current?.focus());
   const counts = useMemo(() => countStates(topology.nodes.values()), [topology]);
   const text = useMemo(() => fleetText(topology, search), [topology, search]);
   return (
     <div className="flex items-center gap-x-3 gap-y-2 border-line border-b bg-surface px-3 py-2 max-[1900px]:flex-wrap">
-      <div className="relative w-44 shrink-0 max-md:shrink max-md:w-auto max-md:flex-1">
-        <Search
-          size={14}
-          aria-hidden="true"
-          className="pointer-events-none absolute top-1/2 left-2.5 -translate-y-1/2 text-faint"
-        />
-        <Input
-          ref={input}
-          type="search"
-          aria-label="Find an agent"
-          placeholder="Find an agent"
-          value={search.q}
-          onChange={(event) => onSearch({ q: event.target.value })}
-          className="!pl-8"
-        />
-      </div>
+      <SearchBox
+        label="Find an agent"
+        placeholder="Find an agent"
+        value={search.q}
+        onChange={(q) => onSearch({ q })}
+        className="w-44 shrink-0 max-md:w-auto max-md:shrink max-md:flex-1"
+      />
       <div className="min-w-0 flex-1 max-[1900px]:order-last max-[1900px]:basis-full">
         <StateLegend counts={counts} selected={search.states} onChange={(states) => onSearch({ states })} />
       </div>

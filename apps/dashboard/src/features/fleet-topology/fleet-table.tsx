@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { useMemo, useRef, useState } from 'react';
+import { rowFocus, useRowFocus } from '../../app/keyboard/use-row-focus';
 import { Badge, cx, formatCount, RelativeTime, RowSpacer, StateDot, truncateMiddle } from '../../ui';
 import { dotOf, type FleetNode, fleetLabel } from './fleet-nodes';
 import { type FleetSort, orderFleet } from './fleet-order';
@@ -18,6 +19,7 @@ export function FleetTable({ nodes, selectedId, onSelect }: FleetTableProps) {
   const [sort, setSort] = useState<FleetSort>('state');
   const rows = useMemo(() => orderFleet(nodes, sort), [nodes, sort]);
   const scroller = useRef<HTMLDivElement>(null);
+  useRowFocus(scroller);
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -35,7 +37,7 @@ export function FleetTable({ nodes, selectedId, onSelect }: FleetTableProps) {
       aria-label="Agents"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region has to be reachable by keyboard.
       tabIndex={0}
-      className="focus-inset h-full overflow-y-auto"
+      className="focus-inset h-full scroll-pt-8 overflow-y-auto"
     >
       <table
         aria-rowcount={rows.length + 1}
@@ -130,6 +132,7 @@ function Row({ node, rowIndex, isSelected, onSelect }: RowProps) {
         <span className="flex min-w-0 items-center gap-2 leading-4 max-md:gap-1">
           <button
             type="button"
+            {...rowFocus}
             onClick={() => onSelect(node.node_id)}
             aria-pressed={isSelected}
             className="truncate text-left font-medium text-base hover:text-accent"

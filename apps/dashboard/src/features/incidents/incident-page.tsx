@@ -1,11 +1,11 @@
 /** One incident: who was stopped and why, the evidence request by request, and the way back. */
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Incident } from '#contracts';
 import { BackLink } from '../../app/back-link';
-import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { isOpenIncident } from '../../app/stopped-agents';
 import { LoadingThing, MissingThing } from '../../app/thing-page';
+import { useBack } from '../../app/use-back';
 import { useChangeSearch } from '../../app/use-change-search';
 import { useTopic } from '../../realtime';
 import { cx, Identifier, RelativeTime } from '../../ui';
@@ -23,8 +23,7 @@ export function IncidentPage() {
   const { all = false } = route.useSearch();
   const change = useChangeSearch<IncidentSearch>();
   const { incident, failure } = useIncident(incidentId);
-  const navigate = useNavigate();
-  useShortcut('back', () => navigate({ to: '/incidents' }));
+  useBack('/incidents');
   if (incident) {
     return (
       <div className="flex h-full flex-col overflow-y-auto">

@@ -2,6 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import type { Incident } from '#contracts';
+import { rowFocus } from '../../app/keyboard/use-row-focus';
 import { isOpenIncident } from '../../app/stopped-agents';
 import { Badge, cx, formatScore, RelativeTime } from '../../ui';
 import { signalsText } from './signals-text';
@@ -35,6 +36,7 @@ export const IncidentRow = memo(function IncidentRow({
       <div className="flex min-w-0 flex-1 flex-col max-md:basis-[calc(100%-4.5rem)]">
         {/* Its face covers the row: all of it can be clicked. */}
         <Link
+          {...rowFocus}
           to="/incidents/$incidentId"
           params={{ incidentId: incident.incident_id }}
           className="focus-inset truncate font-medium after:absolute after:inset-0"

@@ -2,8 +2,9 @@
 
 import { getRouteApi } from '@tanstack/react-router';
 import { SearchX, ShieldCheck } from 'lucide-react';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { Incident } from '#contracts';
+import { useRowFocus } from '../../app/keyboard/use-row-focus';
 import { NextStep } from '../../app/next-step';
 import { isOpenIncident } from '../../app/stopped-agents';
 import { useChangeSearch } from '../../app/use-change-search';
@@ -26,6 +27,8 @@ export function IncidentsPage() {
   const search = route.useSearch();
   const change = useChangeSearch<IncidentsSearch>();
   const source = useIncidents(search.agent);
+  const list = useRef<HTMLElement>(null);
+  useRowFocus(list);
   const matching = source.incidents.filter(
     (incident) => !search.state || isOpenIncident(incident) === (search.state === 'open'),
   );
@@ -57,6 +60,7 @@ export function IncidentsPage() {
       >
         <NewPill count={waitingCount} onRelease={release} />
         <section
+          ref={list}
           aria-label="Incidents, newest first"
           // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region has to be reachable by keyboard.
           tabIndex={0}

@@ -2,6 +2,7 @@
 import { ChevronRight, Repeat2 } from 'lucide-react';
 import { memo } from 'react';
 import type { SemanticLoopEvent } from '#contracts';
+import { rowFocus } from '../../app/keyboard/use-row-focus';
 import { Badge, cx, RelativeTime } from '../../ui';
 import { LoopEvidence } from './loop-evidence';
 import { ACTION_BADGES, actionText, againstThreshold, formatSimilarity } from './loop-texts';
@@ -22,6 +23,7 @@ export const LoopRow = memo(function LoopRow({ event, isOpen, onToggle }: LoopRo
     >
       <button
         type="button"
+        {...rowFocus}
         aria-expanded={isOpen}
         onClick={() => onToggle(event.event_id)}
         className="focus-inset flex min-h-9 w-full items-center gap-2.5 py-1.5 pr-3 pl-[9px] text-left hover:bg-hover"
@@ -43,9 +45,11 @@ export const LoopRow = memo(function LoopRow({ event, isOpen, onToggle }: LoopRo
           <span className="sr-only">Similarity </span>
           {formatSimilarity(event.similarity)}
         </span>
-        <Badge tone={tone} title={actionText(event)}>
+        <Badge tone={tone} title={actionText(event)} className="min-w-16 justify-center">
           {label}
         </Badge>
+        {/* Where a step tells how long it took. */}
+        <span className="w-18 shrink-0 max-xl:hidden" />
         <span className="w-14 shrink-0 text-right text-muted text-xs">
           <RelativeTime atMs={event.at_ms} short />
         </span>

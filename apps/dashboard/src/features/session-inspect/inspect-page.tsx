@@ -1,9 +1,10 @@
 /** One session, live: why it was flagged, what it did, and the controls. Loads from `session:{id}` alone. */
-import { getRouteApi, Link, useCanGoBack, useRouter } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { SearchX } from 'lucide-react';
 import { useCallback, useState } from 'react';
 import { type SessionDetail, sessionTopic } from '#contracts';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
+import { useBack } from '../../app/use-back';
 import { useTopic } from '../../realtime';
 import { EmptyState, Skeleton, Tabs, useIsPhone } from '../../ui';
 import { ActionBar } from '../hitl-console/action-bar';
@@ -27,9 +28,7 @@ const LINK = 'font-medium text-accent underline underline-offset-2';
 export function InspectPage() {
   const { sessionId } = route.useParams();
   const { data, phase, refusal } = useTopic(sessionTopic(sessionId));
-  const router = useRouter();
-  const canGoBack = useCanGoBack();
-  useShortcut('back', () => (canGoBack ? router.history.back() : void router.navigate({ to: '/' })));
+  useBack('/');
 
   if (data) return <Inspect key={sessionId} detail={data} />;
   if (phase === 'refused') {

@@ -2,6 +2,7 @@
 import { ChevronRight } from 'lucide-react';
 import { memo } from 'react';
 import type { ActionStatus, StepView } from '#contracts';
+import { rowFocus } from '../../app/keyboard/use-row-focus';
 import { Badge, cx, formatDuration, formatScore, RelativeTime, type Tone } from '../../ui';
 import { STATUS_COLOURS } from '../session-clusters/window-dots';
 import { StepBody } from './step-body';
@@ -32,6 +33,7 @@ export const StepRow = memo(function StepRow({ step, isOpen, onToggle }: StepRow
     >
       <button
         type="button"
+        {...rowFocus}
         aria-expanded={isOpen}
         onClick={() => onToggle(gateway.seq)}
         className="focus-inset flex min-h-9 w-full items-center gap-2.5 px-3 py-1.5 text-left hover:bg-hover"

@@ -5,6 +5,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import type { SessionDetail } from '#contracts';
+import { useRowFocus } from '../../app/keyboard/use-row-focus';
 import { Button, Callout, EmptyState, NewPill } from '../../ui';
 import { LoopRow } from '../semantic-loops/loop-row';
 import { StepRow } from './step-row';
@@ -21,6 +22,7 @@ interface TimelineProps {
 
 export function Timeline({ detail, openSeqs, onToggle }: TimelineProps) {
   const scrollRef = useRef<HTMLDivElement>(null);
+  useRowFocus(scrollRef);
   const earlier = useEarlierSteps(detail.session.session_id);
   const steps = useMemo(
     () => timelineSteps(earlier.steps, detail.steps, detail.held),
