@@ -49,7 +49,7 @@ export function ControlBadge({ control, prefersMode = false, className, ...rest 
         className={cx('flex min-w-0 flex-wrap items-center gap-x-1.5 max-md:justify-end', className)}
       >
         <StoppedBadge control={control} />
-        <span className="inline-flex items-center gap-1 pl-1.5 text-2xs text-warning leading-4">
+        <span className="inline-flex items-center gap-1 pl-1.5 text-2xs text-warning leading-3">
           <Eye size={11} aria-hidden="true" />
           {UNHEARD_LABEL}
         </span>

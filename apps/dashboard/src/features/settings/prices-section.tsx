@@ -4,6 +4,7 @@ import { Plus, Trash2, Undo2 } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import type { PriceTable } from '#contracts';
 import { ApiError, api, toRefusal, useDenial } from '../../api';
+import { SearchBox } from '../../app/search-box';
 import {
   Button,
   Callout,
@@ -96,13 +97,12 @@ function PriceForm({ table }: { table: PriceTable }) {
     <form ref={form} onSubmit={submit} noValidate className="flex flex-col gap-3">
       {denial ? <Callout>{denial} You can look, not change.</Callout> : null}
       <div className="flex flex-wrap items-center gap-2">
-        <Input
-          type="search"
-          aria-label="Find a model"
+        <SearchBox
+          label="Find a model"
           placeholder="Find a model"
           value={q}
-          onChange={(event) => setQ(event.target.value)}
-          className="!w-64 max-md:!w-full"
+          onChange={setQ}
+          className="w-64 max-md:w-full"
         />
         <p className="mr-auto text-muted text-xs">
           <Version table={table} />
@@ -151,9 +151,8 @@ function PriceForm({ table }: { table: PriceTable }) {
         ) : null}
       </Panel>
       <p className="text-muted text-xs">
-        USD for a million tokens, and for a thousand web searches that the vendor runs. A name also stands for
-        its dated versions; a trailing * for any ending; the longest match wins. An empty cache price is as
-        input, searches without a price cost nothing.
+        A name also stands for its dated versions; a trailing * for any ending; the longest match wins. An
+        empty cache price is as input, searches without a price cost nothing.
       </p>
       <div className="sticky bottom-0 -mx-4 flex items-center gap-2 border-line border-t bg-canvas px-4 py-3">
         <p role="status" className="mr-auto text-muted text-xs">

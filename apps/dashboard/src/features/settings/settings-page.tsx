@@ -48,7 +48,7 @@ const SECTIONS: readonly [Section, ...Section[]] = [
   {
     id: 'prices',
     label: 'Prices',
-    lead: 'What models cost. A model without a price is counted in tokens, and its cost shown as unknown.',
+    lead: 'In USD for a million tokens, and for a thousand web searches that the vendor runs. A model without a price is counted in tokens, and its cost shown as unknown.',
     icon: CircleDollarSign,
     content: PricesSection,
   },
