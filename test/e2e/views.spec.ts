@@ -333,6 +333,19 @@ test('in a narrow window no column of a table is squeezed out', async () => {
   const repeated = alert.getByText('Read the quarterly report');
   await alert.getByText('tester').waitFor({ timeout: SETTLE_MS });
   await expect.poll(() => repeated.evaluate((it: any) => it.clientWidth)).toBeGreaterThan(100);
+  // Nor what an incident is, beside the agent's settings; its state stays in its panel.
+  await page.goto(`${gateway.url}/agents/order-bot`);
+  const incident = page.getByTestId('incident-row');
+  await incident.waitFor({ timeout: SETTLE_MS });
+  const stopped = incident.getByText('Stopped by the kill switch');
+  expect(await stopped.evaluate((it: any) => it.scrollWidth - it.clientWidth)).toBe(0);
+  expect(await incident.evaluate((it: any) => it.scrollWidth - it.clientWidth)).toBe(0);
+  // Nor who called, beside what one call was.
+  await page.goto(`${gateway.url}/calls`);
+  await page.getByTestId('call-row').first().getByRole('button').click();
+  await page.getByTestId('call-details').waitFor({ timeout: SETTLE_MS });
+  const agent = page.getByTestId('call-row').getByTitle('help-desk').first();
+  expect(await agent.evaluate((it: any) => it.scrollWidth - it.clientWidth)).toBe(0);
   await context.close();
 });
 

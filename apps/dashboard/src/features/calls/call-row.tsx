@@ -29,6 +29,9 @@ interface CallRowProps {
 }
 
 const cell = 'truncate border-line border-b px-3';
+/** Beside the details, which name it, a narrow window has room for who called alone. */
+export const modelPlace = (hides: readonly CallColumn[]): string =>
+  hides.includes('agent') ? '' : '@max-md:hidden';
 
 export const CallRow = memo(function CallRow(props: CallRowProps) {
   const { call, rowIndex, heightPx, isOpen, onOpen, hides } = props;
@@ -62,7 +65,7 @@ export const CallRow = memo(function CallRow(props: CallRowProps) {
           {call.agent_id}
         </td>
       )}
-      <td className={cx(cell, 'text-muted')} title={call.model ?? call.path}>
+      <td className={cx(cell, 'text-muted', modelPlace(hides))} title={call.model ?? call.path}>
         {call.model ?? <span className="font-mono text-2xs">{call.path}</span>}
         {call.is_retry ? <span className="ml-1.5 text-faint">retry</span> : null}
       </td>

@@ -7,7 +7,7 @@ import { useRef, useState } from 'react';
 import type { LlmCall } from '#contracts';
 import { useRowFocus } from '../../app/keyboard/use-row-focus';
 import { Button, cx, NewPill, RowSpacer, useIsPhone } from '../../ui';
-import { CallCard, type CallColumn, CallRow } from './call-row';
+import { CallCard, type CallColumn, CallRow, modelPlace } from './call-row';
 import { type Calls, useHeldCalls } from './use-calls';
 
 const ROW_PX = 36;
@@ -133,10 +133,10 @@ function Head({ hides }: { hides: readonly CallColumn[] }) {
   return (
     <thead className="sticky top-0 z-10">
       <tr aria-rowindex={1}>
-        <Heading label="Ended" className="w-24" />
+        <Heading label="Ended" className="w-20" />
         <Heading label="Decision" className="w-30" />
         {hides.includes('agent') ? null : <Heading label="Agent" />}
-        <Heading label="Model" />
+        <Heading label="Model" className={modelPlace(hides)} />
         {hides.includes('session') ? null : <Heading label="Session" className="max-xl:hidden" />}
         <Heading label="Tokens in → out" className="w-32 text-right @max-xl:hidden" />
         <Heading label="Cost" className="w-20 text-right" />

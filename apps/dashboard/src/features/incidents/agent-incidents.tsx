@@ -40,7 +40,7 @@ export function AgentIncidents({ agentId }: { agentId: string }) {
           The kill switch has not fired for this agent.
         </EmptyState>
       ) : null}
-      <ul className="divide-y divide-line">
+      <ul className="@container divide-y divide-line">
         {incidents.slice(0, SHOWN_MAX).map((incident) => (
           <li key={incident.incident_id}>
             <IncidentRow incident={incident} hidesAgent />

@@ -1,4 +1,4 @@
-/** One incident in a list: who was stopped, by how much, on what, and whether somebody has dealt with it. */
+/** One incident in a list, as wide as the list's container lets it be: who was stopped, by how much, on what, and whether somebody has dealt with it. */
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import type { Incident } from '#contracts';
@@ -21,7 +21,7 @@ export const IncidentRow = memo(function IncidentRow({
       data-testid="incident-row"
       data-incident-id={incident.incident_id}
       data-open={isOpen}
-      className="relative flex items-center gap-3 px-3 py-2.5 hover:bg-hover max-md:flex-wrap max-md:gap-x-2 max-md:gap-y-1"
+      className="relative flex items-center gap-3 px-3 py-2.5 hover:bg-hover @max-xl:flex-wrap @max-xl:gap-x-2 @max-xl:gap-y-1"
     >
       <span
         title={`Score; fires above ${formatScore(incident.threshold)}`}
@@ -33,7 +33,7 @@ export const IncidentRow = memo(function IncidentRow({
         <span className="sr-only">Score </span>
         {formatScore(breakdown.score)}
       </span>
-      <div className="flex min-w-0 flex-1 flex-col max-md:basis-[calc(100%-4.5rem)]">
+      <div className="flex min-w-0 flex-1 flex-col @max-xl:basis-[calc(100%-4.5rem)]">
         {/* Its face covers the row: all of it can be clicked. */}
         <Link
           {...rowFocus}
@@ -45,13 +45,16 @@ export const IncidentRow = memo(function IncidentRow({
         </Link>
         <span className="truncate text-muted text-xs">{signalsText(breakdown)}</span>
       </div>
-      <span className="w-40 shrink-0 truncate text-muted text-xs max-lg:hidden" title={incident.model ?? ''}>
+      <span
+        className="w-40 shrink-0 truncate text-muted text-xs @max-3xl:hidden"
+        title={incident.model ?? ''}
+      >
         {incident.model ?? incident.upstream}
       </span>
-      <span className="w-20 shrink-0 text-right text-muted text-xs max-md:order-last max-md:ml-auto max-md:w-auto">
+      <span className="w-20 shrink-0 text-right text-muted text-xs @max-xl:order-last @max-xl:ml-auto @max-xl:w-auto">
         <RelativeTime atMs={incident.at_ms} />
       </span>
-      <span className="flex w-44 shrink-0 justify-end max-md:w-auto">
+      <span className="flex w-44 shrink-0 justify-end @max-xl:w-auto">
         <IncidentState incident={incident} />
       </span>
     </article>

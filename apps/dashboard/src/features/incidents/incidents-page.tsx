@@ -84,7 +84,7 @@ export function IncidentsPage() {
               onClear={() => change({ state: undefined, agent: undefined })}
             />
           ) : null}
-          <ul>
+          <ul className="@container">
             {shown.map((incident) => (
               <li key={incident.incident_id} className="border-line border-b">
                 <IncidentRow incident={incident} />

@@ -102,7 +102,7 @@ function PriceForm({ table }: { table: PriceTable }) {
           placeholder="Find a model"
           value={q}
           onChange={setQ}
-          className="w-64 max-md:w-full"
+          className="w-52 max-md:w-full"
         />
         <p className="mr-auto text-muted text-xs">
           <Version table={table} />
