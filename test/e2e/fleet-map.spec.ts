@@ -1,6 +1,7 @@
 /** The map of ninety agents without a mouse, and for people whom flashing makes ill. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildDecisionLog } from '#testing';
 import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
 import { launchBrowser } from './browser.mjs';
 import { checkEveryLook, SIZES } from './check-page.js';
@@ -158,6 +159,33 @@ test('where neighbours loop, as many are named as can be read', async () => {
     .toMatchObject({ named: expect.any(Number), covered: 0 });
   expect((await page.evaluate<{ named: number }>(COVERED_PAIRS)).named).toBeGreaterThan(1);
   await checkEveryLook(page, 'fleet-neighbours');
+  await page.context().close();
+  await other.stop();
+});
+
+test('the map that somebody looks at stays as it is when its fleet becomes a crowd', async () => {
+  const other = await startGateway();
+  const send = async (from: number, to: number) => {
+    const steps = Array.from({ length: to - from }, (_, at) =>
+      buildDecisionLog({
+        meta: {
+          trace_id: `t-${from + at}`,
+          session_id: `s-${from + at}`,
+          timestamp: new Date().toISOString(),
+        },
+      } as never),
+    );
+    expect((await other.ingest(steps)).status).toBe(202);
+  };
+  await send(0, 295);
+  const page = await openAs(browser, other, 'ana', '/fleet');
+  await page.getByText('1 agent in 295 sessions').waitFor();
+  await page.getByRole('button', { name: 'Zoom In' }).click();
+  const viewport = page.locator('.react-flow__viewport');
+  const shown = await viewport.evaluate((it: any) => it.style.transform);
+  await send(295, 310);
+  await page.getByText('1 agent in 310 sessions').waitFor();
+  expect(await viewport.evaluate((it: any) => it.style.transform)).toBe(shown);
   await page.context().close();
   await other.stop();
 });

@@ -29,7 +29,11 @@ export function BottomBar() {
         >
           <Icon size={19} aria-hidden="true" />
           {label}
-          <PlaceCount to={to} className="absolute top-1 left-1/2 ml-2" />
+          {/* A second number stands left of the icon: beside the first it would be the neighbour's. */}
+          <PlaceCount
+            to={to}
+            className="absolute top-1 left-1/2 ml-2 [&>:nth-child(2)]:absolute [&>:nth-child(2)]:right-full [&>:nth-child(2)]:mr-3.5"
+          />
         </Link>
       ))}
       <More />

@@ -3,7 +3,9 @@ import { useEffect, useRef, useState } from 'react';
 
 export function useThrottled<T>(value: T, intervalMs: number): T {
   const [shown, setShown] = useState(value);
-  const shownAt = useRef(0);
+  const shownAt = useRef(Number.NEGATIVE_INFINITY);
+  // From which it goes on when it becomes slower.
+  if (intervalMs === 0 && !Object.is(shown, value)) setShown(() => value);
   useEffect(() => {
     if (intervalMs === 0) return;
     const waitMs = Math.max(0, shownAt.current + intervalMs - performance.now());

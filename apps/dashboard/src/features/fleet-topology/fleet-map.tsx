@@ -163,7 +163,13 @@ function MapCanvas({ topology, placed, matches, selectedId, onSelect, onInspect 
           aria-label="Map of agents and what they cause"
         >
           <Background variant={BackgroundVariant.Dots} gap={28} size={1} />
-          <Controls showInteractive={false} position="bottom-left" />
+          <Controls
+            showInteractive={false}
+            position="bottom-left"
+            onZoomIn={autoFit.onZoom}
+            onZoomOut={autoFit.onZoom}
+            onFitView={autoFit.onFitView}
+          />
           {topology.nodes.size > OVERVIEW_ABOVE && !isAllInView ? (
             <MiniMap<AgentElement | ClusterElement>
               pannable

@@ -32,8 +32,6 @@ import { useFleetData } from './use-fleet-data';
 
 const FleetMap = lazy(async () => ({ default: (await import('./fleet-map')).FleetMap }));
 
-const EMPTY: FleetData = { nodes: new Map(), edges: new Map() };
-
 export function FleetPage() {
   const { data: topology, refusal } = useFleetData();
   const [search, setSearch] = useFleetSearch();
@@ -59,7 +57,7 @@ export function FleetPage() {
     <div className="flex h-full flex-col max-md:overflow-y-auto">
       <h1 className="sr-only">Fleet</h1>
       <StatsStrip />
-      <Toolbar topology={topology ?? EMPTY} search={search} onSearch={setSearch} />
+      <Toolbar topology={topology} search={search} onSearch={setSearch} />
       {refusal ? (
         <Callout tone="danger" className="m-3">
           The map is not available: {refusal.detail}
@@ -159,14 +157,15 @@ const aspectOfMap = (): number =>
   innerWidth < 768 ? 0.75 : Math.min(2.2, Math.max(0.8, (innerWidth - 540) / (innerHeight - 120)));
 
 interface ToolbarProps {
-  topology: FleetData;
+  /** Null: not known yet. */
+  topology: FleetData | null;
   search: FleetSearch;
   onSearch: (change: Partial<FleetSearch>) => void;
 }
 
 function Toolbar({ topology, search, onSearch }: ToolbarProps) {
-  const counts = useMemo(() => countStates(topology.nodes.values()), [topology]);
-  const text = useMemo(() => fleetText(topology, search), [topology, search]);
+  const counts = useMemo(() => topology && countStates(topology.nodes.values()), [topology]);
+  const text = useMemo(() => topology && fleetText(topology, search), [topology, search]);
   return (
     <div className="flex items-center gap-x-3 gap-y-2 border-line border-b bg-surface px-3 py-2 max-[1900px]:flex-wrap">
       <SearchBox

@@ -11,7 +11,8 @@ const TITLES: Partial<Record<FleetState, string>> = {
 };
 
 interface StateLegendProps {
-  counts: Record<FleetState, number>;
+  /** Null: not known yet. */
+  counts: Record<FleetState, number> | null;
   /** Empty: all. */
   selected: readonly FleetState[];
   onChange: (states: readonly FleetState[]) => void;
@@ -34,7 +35,7 @@ export function StateLegend({ counts, selected, onChange }: StateLegendProps) {
     onChange(selected.includes(state) ? selected.filter((one) => one !== state) : [...selected, state]);
   // What an operator or the kill switch made of it: explained where there is one.
   const shown = ORDER.filter(
-    (state) => !SHOWN_WHERE_PRESENT.includes(state) || counts[state] > 0 || selected.includes(state),
+    (state) => !SHOWN_WHERE_PRESENT.includes(state) || (counts?.[state] ?? 0) > 0 || selected.includes(state),
   );
   return (
     <fieldset className="-mx-3 flex min-w-0 gap-1 overflow-x-auto px-3 py-0.5 md:mx-0 md:flex-wrap md:px-0">
@@ -60,7 +61,7 @@ export function StateLegend({ counts, selected, onChange }: StateLegendProps) {
           >
             <Mark state={state} />
             {state === 'loop_rests' ? 'Loop at rest' : nodeLabel(state)}
-            <span className="nums font-semibold text-fg">{formatCount(counts[state])}</span>
+            <span className="nums font-semibold text-fg">{counts ? formatCount(counts[state]) : '–'}</span>
           </button>
         );
       })}

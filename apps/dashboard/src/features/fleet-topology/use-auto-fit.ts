@@ -10,6 +10,10 @@ const GLIDE_MS = 300;
 export interface AutoFit {
   onInit: () => void;
   onMoveStart: (event: MouseEvent | TouchEvent | null) => void;
+  /** By a button. */
+  onZoom: () => void;
+  /** Asked for the whole fleet: it stays in view again. */
+  onFitView: () => void;
 }
 
 export function useAutoFit(placed: PlacedFleet): AutoFit {
@@ -33,6 +37,12 @@ export function useAutoFit(placed: PlacedFleet): AutoFit {
     /** React Flow gives no event for movements of our own. */
     onMoveStart: (event) => {
       if (event) isTheirs.current = true;
+    },
+    onZoom: () => {
+      isTheirs.current = true;
+    },
+    onFitView: () => {
+      isTheirs.current = false;
     },
   };
 }

@@ -47,7 +47,7 @@ export function SessionClustersPage() {
           search={search}
           agentIds={list.agentIds}
           shownCount={list.shownCount}
-          totalCount={list.sessions.size}
+          totalCount={list.totalCount}
           isFrozen={list.isFrozen}
           waitingCount={list.waitingUpdateCount}
           onFreeze={list.setFrozen}

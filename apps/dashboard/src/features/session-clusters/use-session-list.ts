@@ -66,6 +66,8 @@ export function useSessionList(topic: TopicState<SessionsData>, search: ListSear
     rows,
     agentIds,
     shownCount: target.length,
+    /** Of the same moment: nothing is left out where nothing is filtered. */
+    totalCount: ordered.size,
     waiting,
     release,
     hold,
