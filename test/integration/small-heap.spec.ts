@@ -1,8 +1,10 @@
-/** The bounds on texts hold where it matters: a gateway with a small heap, and more in its windows than would fit. */
+/** The bounds on memory hold where it matters: a gateway with a small heap, and more in its windows, or in one body, than would fit. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { LIMITS } from '#contracts';
 import { buildDecisionLog } from '#testing';
-import { startGateway } from './start-gateway.js';
+import { AGENT_KEY, startGateway } from './start-gateway.js';
 
 const HEAP_MB = 256;
 const STEPS_PER_SESSION = 5;
@@ -39,3 +41,33 @@ test('[FR-9.1] long intents in ever new sessions do not outgrow a small heap, an
   ).toBeGreaterThan(0);
   expect(await gateway.stop()).toBe(0);
 }, 120_000);
+
+/** Each of them a buffer of its own to Node: hundreds of bytes of memory for one. */
+const BYTES_ONE_BY_ONE = 2_000_000;
+
+test.each(['/v1/decision-logs', '/agents/slicer/proxy/openai/v1/chat/completions'])(
+  'a body that comes a byte at a time takes no more than its bytes: %s',
+  async (path) => {
+    const gateway = await startGateway({
+      env: {
+        NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
+        OBSERVATORY_UPSTREAM_OPENAI_URL: 'http://127.0.0.1:9/v1',
+        OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-test',
+      },
+    });
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+    const answered = once(socket.setEncoding('latin1'), 'data');
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${AGENT_KEY}\r\n` +
+        'content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n',
+    );
+    const some = Buffer.from('1\r\n[\r\n'.repeat(50_000));
+    for (let sent = 0; sent < BYTES_ONE_BY_ONE; sent += 50_000)
+      if (!socket.write(some)) await once(socket, 'drain');
+    socket.write('0\r\n\r\n');
+    expect((await answered)[0]).toMatch(/^HTTP\/1\.1 400 /);
+    socket.destroy();
+    expect(await gateway.stop()).toBe(0);
+  },
+  60_000,
+);

@@ -37,7 +37,7 @@ const ask = (
         resolve(failure);
       },
     };
-    from.send({ origin, path, method: 'GET', headers: [], body: null }, sink);
+    from.send({ origin, path, method: 'GET', headers: [], body: [] }, sink);
   });
 
 /** As a name server that knows one name, and as `node:dns` gives it. */

@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { ObservatoryError } from '#contracts';
+import { BytePieces } from '../byte-pieces.js';
 import { deadlinesOf } from './deadlines.js';
 
 const DECODERS: Record<string, () => ReturnType<typeof createGunzip>> = {
@@ -92,8 +93,7 @@ function collect(
   { name, bytesMax, timeoutMs, take }: Collection,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let byteCount = 0;
+    const body = new BytePieces();
     let isSettled = false;
     const settle = (error: Error | null) => {
       if (isSettled) return;
@@ -101,17 +101,16 @@ function collect(
       deadlines.delete(expire);
       source.removeListener('data', onData);
       if (error) reject(error);
-      else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, byteCount));
+      else resolve(body.toBuffer());
     };
     const expire = () =>
       settle(new ObservatoryError('body_timeout', `The body did not arrive within ${timeoutMs / 1000} s.`));
     const deadlines = deadlinesOf(timeoutMs);
     deadlines.add(expire);
     const onData = (chunk: Buffer) => {
-      byteCount += chunk.length;
-      if (byteCount > bytesMax) settle(tooLarge(name, bytesMax));
+      if (body.byteCount + chunk.length > bytesMax) settle(tooLarge(name, bytesMax));
       else if (!take(chunk.length)) settle(noRoom());
-      else chunks.push(chunk);
+      else body.push(chunk);
     };
     source.on('data', onData);
     source.on('end', () => settle(null));

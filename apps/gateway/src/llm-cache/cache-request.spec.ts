@@ -82,7 +82,7 @@ test('the cache has nothing to do with a request whose numbers the parser has ro
         incoming: { rawHeaders: [] },
         path: '/v1/messages',
         target: { query: '' },
-        body,
+        body: { read: (read: (bytes: Buffer) => boolean) => read(body) },
       } as unknown as ProxyCall,
       JSON.parse(body.toString()),
     );

@@ -40,7 +40,7 @@ export interface IdentifiedRequest {
 export function identify(call: ProxyCall, body: unknown): IdentifiedRequest | null {
   const { dialect, upstream, incoming, path, target } = call;
   // Two requests that the parser makes equal need not be.
-  if (dialect === null || (call.body && holdsRoundedNumber(call.body))) return null;
+  if (dialect === null || call.body?.read(holdsRoundedNumber)) return null;
   const canonical = dialect.canonicalRequest(body, path, target.query);
   // What lies at an address may be another image by now.
   if (isStateful(canonical) || readsRemoteContent(canonical)) return null;

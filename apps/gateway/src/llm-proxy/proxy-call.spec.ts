@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { type Dialect, dialectFor } from '#domain/llm-dialects';
+import { BytePieces } from '../byte-pieces.js';
 import { ProxyCall } from './proxy-call.js';
 
 /** Its body has been received, and not been read yet. */
@@ -8,7 +9,8 @@ function callWith(body: object): ProxyCall {
   const target = { upstream: 'openai', agentId: null, path: '/chat/completions', query: '' };
   const call = new ProxyCall('call-1', 5, target, {} as IncomingMessage, {} as ServerResponse);
   call.dialect = dialectFor('openai', 'POST', '/chat/completions') as Dialect;
-  call.body = Buffer.from(JSON.stringify(body));
+  call.body = new BytePieces();
+  call.body.push(Buffer.from(JSON.stringify(body)));
   return call;
 }
 

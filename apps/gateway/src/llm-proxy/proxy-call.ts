@@ -16,6 +16,7 @@ import type {
 } from '#contracts';
 import type { Dialect, OwnAnswer, UnreadRequest } from '#domain/llm-dialects';
 import { ownText } from '#kernel';
+import type { BytePieces } from '../byte-pieces.js';
 import type { CacheTicket } from '../llm-cache/cache-ticket.js';
 import type { ProxyTarget } from './proxy-path.js';
 import type { TakenLimits } from './taken-limits.js';
@@ -84,7 +85,7 @@ export class ProxyCall {
   path = '';
 
   // ---- receive
-  body: Buffer | null = null;
+  body: BytePieces | null = null;
   /** Of what all bodies together may take; also those of a body that was refused half-way, and of an answer held back. */
   bodyBytesTaken = 0;
   /** Whose the body still is though the call has ended: its bytes stay taken until then. Null for nearly all. */
@@ -177,7 +178,7 @@ export class ProxyCall {
 
   /** The request's body as a value. Not to be written to. */
   parsedBody(): unknown {
-    this.#json ??= JSON.parse(this.body?.toString('utf8') ?? 'null');
+    this.#json ??= this.body?.read((bytes) => JSON.parse(bytes.toString('utf8'))) ?? null;
     return this.#json;
   }
 

@@ -1,6 +1,7 @@
 /** The body of a proxied request, as its bytes came, within a size and a time. */
 import type { IncomingMessage } from 'node:http';
 import { ObservatoryError } from '#contracts';
+import { BytePieces } from '../byte-pieces.js';
 import { deadlinesOf } from '../decision-log/deadlines.js';
 import type { BodyRoom } from './body-room.js';
 
@@ -14,8 +15,8 @@ export interface RequestBodyLimits {
 }
 
 /**
- * One copy at most, none when it came in one piece. Bytes are taken from `room` as they come, since a length is no more than
- * a promise, and stay taken whatever happens; but what cannot fit is refused before it is sent.
+ * Bytes are taken from `room` as they come, since a length is no more than a promise, and stay taken whatever happens; but what
+ * cannot fit is refused before it is sent.
  *
  * @throws ObservatoryError payload_too_large, too_many_bytes, body_timeout, invalid_request
  */
@@ -23,35 +24,32 @@ export function readRequestBody(
   request: IncomingMessage,
   { bodyBytesMax, bodyTimeoutMs }: RequestBodyLimits,
   room: BodyRoom,
-): Promise<Buffer> {
+): Promise<BytePieces> {
   const promisedCount = Number(request.headers['content-length'] ?? 0);
   if (promisedCount > bodyBytesMax) return Promise.reject(tooLarge(bodyBytesMax));
   if (!room.fits(promisedCount)) return Promise.reject(noRoom());
   return new Promise((resolve, reject) => {
     const deadlines = deadlinesOf(bodyTimeoutMs);
-    let chunks: Buffer[] = [];
-    let byteCount = 0;
+    let body = new BytePieces();
     const stop = () => {
       deadlines.delete(expire);
       request.removeListener('data', take).removeListener('end', finish);
       request.removeListener('error', breakOff).removeListener('close', breakOff);
       // The request outlives its body by a whole answer.
-      chunks = [];
+      body = new BytePieces();
     };
     const fail = (error: ObservatoryError) => {
       stop();
       reject(error);
     };
     const take = (chunk: Buffer) => {
-      byteCount += chunk.length;
-      if (byteCount > bodyBytesMax) fail(tooLarge(bodyBytesMax));
+      if (body.byteCount + chunk.length > bodyBytesMax) fail(tooLarge(bodyBytesMax));
       else if (!room.take(chunk.length)) fail(noRoom());
-      else chunks.push(chunk);
+      else body.push(chunk);
     };
     const finish = () => {
-      const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, byteCount);
-      stop();
       resolve(body);
+      stop();
     };
     const breakOff = () => fail(new ObservatoryError('invalid_request', 'The body ended early.'));
     const expire = () =>

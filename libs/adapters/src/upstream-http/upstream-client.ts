@@ -31,7 +31,8 @@ export interface UpstreamRequest {
   method: string;
   /** Name, value, name, value ... Without the body's length. */
   headers: string[];
-  body: Buffer | null;
+  /** In pieces, one after another; none: it has no body. Taken over, and emptied while it is sent. */
+  body: Buffer[];
 }
 
 export type UpstreamFailure = 'unreachable' | 'timeout' | 'broken';
@@ -69,14 +70,15 @@ export class UpstreamClient {
   send(request: UpstreamRequest, sink: UpstreamSink): UpstreamExchange {
     const exchange = new UpstreamExchange(sink, this.#headersTimeoutMs);
     const { body, headers } = request;
-    const isLarge = body !== null && body.length > BODY_PIECE_BYTES;
+    const byteCount = body.reduce((sum, piece) => sum + piece.length, 0);
+    const isLarge = byteCount > BODY_PIECE_BYTES;
     this.#agent.dispatch(
       {
         origin: request.origin,
         path: request.path,
         method: request.method as Dispatcher.HttpMethod,
-        headers: isLarge ? [...headers, 'content-length', String(body.length)] : headers,
-        body: isLarge ? inPieces(body) : body,
+        headers: isLarge ? [...headers, 'content-length', String(byteCount)] : headers,
+        body: isLarge ? streamOf(body) : inOne(body),
       },
       exchange,
     );
@@ -227,15 +229,27 @@ const addressRefused = (): Error =>
  * Undici takes a buffer for sent as soon as the socket has it queued, and gives the next call a connection on which an upstream
  * that answered early never reads the rest. Of a stream it knows that it is not through, and closes the connection.
  */
-function inPieces(body: Buffer): Readable {
-  let from = 0;
+function streamOf(body: Buffer[]): Readable {
+  const pieces = inPieces(body);
   return new Readable({
     read() {
-      this.push(from < body.length ? body.subarray(from, from + BODY_PIECE_BYTES) : null);
-      from += BODY_PIECE_BYTES;
+      this.push(pieces.next().value ?? null);
     },
   });
 }
+
+/**
+ * Each of them is let go of when it is sent: buffers that outlive a few collections are freed by those of the whole heap alone,
+ * and bring them about.
+ */
+function* inPieces(body: Buffer[]): Generator<Buffer, undefined> {
+  for (let piece = body.shift(); piece !== undefined; piece = body.shift())
+    for (let from = 0; from < piece.length; from += BODY_PIECE_BYTES)
+      yield piece.subarray(from, from + BODY_PIECE_BYTES);
+}
+
+const inOne = (body: readonly Buffer[]): Buffer | null =>
+  body.length > 1 ? Buffer.concat(body) : (body[0] ?? null);
 
 const TIMEOUTS: ReadonlySet<string> = new Set([
   'UND_ERR_HEADERS_TIMEOUT',

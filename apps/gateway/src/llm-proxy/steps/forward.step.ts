@@ -70,15 +70,17 @@ const requestOf = (call: ProxyCall): UpstreamRequest => ({
   body: bodyOf(call),
 });
 
-function bodyOf(call: ProxyCall): Buffer | null {
-  if (call.injections.length === 0 || call.dialect === null) return call.body;
+/** Of which nothing is kept: nobody asks for it again, and what waits for an upstream may be much. */
+function bodyOf(call: ProxyCall): Buffer[] {
+  if (call.injections.length === 0 || call.dialect === null) return call.body?.giveAway() ?? [];
   call.decision = 'hinted';
   const { dialect } = call;
   const told = call.injections.reduce<unknown>(
     (body, text) => dialect.injectSystem(body, text),
     call.parsedBody(),
   );
-  return Buffer.from(JSON.stringify(told));
+  call.body?.giveAway();
+  return [Buffer.from(JSON.stringify(told))];
 }
 
 function headersOf({ incoming, upstream, traceParent }: ProxyCall): string[] {

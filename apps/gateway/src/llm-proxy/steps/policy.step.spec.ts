@@ -17,6 +17,7 @@ import {
   SessionCaps,
 } from '#domain/policy';
 import { FakeClock } from '#testing';
+import { BytePieces } from '../../byte-pieces.js';
 import { ProxyCall } from '../proxy-call.js';
 import { policyStep } from './policy.step.js';
 
@@ -75,7 +76,8 @@ async function countedAfter(ending: Partial<ProxyCall>, body = BODY, price: Mode
   call.scope = SCOPE;
   call.sessionKey = SESSION;
   call.dialect = dialectFor('openai', 'POST', '/chat/completions');
-  call.body = Buffer.from(body);
+  call.body = new BytePieces();
+  call.body.push(Buffer.from(body));
   call.readAs(JSON.parse(body));
   expect(step.run?.(call)).toBeUndefined();
   step.settle?.(Object.assign(call, ending));

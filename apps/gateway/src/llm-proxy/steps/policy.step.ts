@@ -183,7 +183,7 @@ const charsOf = (answer: LlmAnswer | null): number =>
 const isBrokenOff = ({ decision, status }: ProxyCall): boolean =>
   decision === 'upstream_failed' && status >= 200 && status < 300;
 
-const bytesOf = ({ body }: ProxyCall): number => body?.length ?? 0;
+const bytesOf = ({ body }: ProxyCall): number => body?.byteCount ?? 0;
 
 /** Micro-USD; null: the model has no price, or what was used. What came back names the model most exactly. */
 function costOf(prices: PolicyParts['prices'], call: ProxyCall, { usage, paid }: Used): number | null {

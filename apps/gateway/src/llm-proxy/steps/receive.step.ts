@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { ADDRESSABLE_ID, HEADERS, LIMITS, ObservatoryError, sessionKey } from '#contracts';
 import { textOfHeader } from '#domain/auth';
 import { dialectFor, readUnreadRequest } from '#domain/llm-dialects';
+import { BytePieces } from '../../byte-pieces.js';
 import type { FairShare } from '../../fair-share.js';
 import { type JsonBounds, passedBound } from '../../json-bounds.js';
 import { roomFor } from '../body-room.js';
@@ -52,7 +53,7 @@ export const receiveStep = ({ limits, bodyBytes, retries, continued }: ReceivePa
     if (call.dialect !== null && (incoming.headers['content-encoding'] ?? 'identity') !== 'identity')
       return ENCODED;
     if (hasBody) call.body = await readRequestBody(incoming, limits, roomFor(call, bodyBytes));
-    if (call.dialect !== null) call.readAs(parseObject(call.body ?? Buffer.alloc(0)));
+    if (call.dialect !== null) call.readAs((call.body ?? new BytePieces()).read(parseObject));
     else call.unread = readUnreadRequest(incoming.method as string, path, jsonIfAny(call));
     call.isSessionInferred = given === null && !call.request?.conversation;
     const sessionId = given ?? continuedBy(call, continued) ?? sessionOf(call);
@@ -101,18 +102,20 @@ function parseObject(bytes: Buffer): unknown {
 }
 
 /**
- * The bytes themselves of an upload; undefined for what is no body; null for JSON that nobody can read, which is the upstream's to refuse.
+ * Some bytes themselves of an upload; undefined for what is no body; null for JSON that nobody can read, which is the upstream's to refuse.
  * What looks like an object is read whatever it is called: many servers look no further than that either.
  */
 function jsonIfAny({ incoming, body }: ProxyCall): unknown {
-  if (body === null || body.length === 0) return undefined;
+  if (body === null || body.byteCount === 0) return undefined;
   const isCalledJson = /[/+]json\b/i.test(incoming.headers['content-type'] ?? '');
-  if (!isCalledJson && body.find((byte) => byte > SPACE) !== OPENING_BRACE) return body;
-  try {
-    return passedBound(body, JSON_BOUNDS) === null ? JSON.parse(body.toString('utf8')) : null;
-  } catch {
-    return null;
-  }
+  return body.read((bytes) => {
+    if (!isCalledJson && bytes.find((byte) => byte > SPACE) !== OPENING_BRACE) return body.all[0];
+    try {
+      return passedBound(bytes, JSON_BOUNDS) === null ? JSON.parse(bytes.toString('utf8')) : null;
+    } catch {
+      return null;
+    }
+  });
 }
 
 const ENCODED: Verdict = {

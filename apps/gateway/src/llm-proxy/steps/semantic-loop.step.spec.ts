@@ -10,6 +10,7 @@ import {
 } from '#contracts';
 import { type Dialect, dialectFor } from '#domain/llm-dialects';
 import { defaultPolicy } from '#domain/policy';
+import { BytePieces } from '../../byte-pieces.js';
 import { excerptOf, type LoopQuestion, type LoopVerdict } from '../../semantic-loop/loop-check.js';
 import { ProxyCall } from '../proxy-call.js';
 import { semanticLoopStep } from './semantic-loop.step.js';
@@ -28,6 +29,12 @@ const ANSWER: LoopAnswer = {
 };
 const LOOP: LoopVerdict = { kind: 'loop', answer: ANSWER };
 
+function bytesOf(body: object): BytePieces {
+  const bytes = new BytePieces();
+  bytes.push(Buffer.from(JSON.stringify(body)));
+  return bytes;
+}
+
 function callOf(body: object, changes: Partial<ProxyCall> = {}): ProxyCall {
   const target = { upstream: 'openai', agentId: null, path: '/chat/completions', query: '' };
   const call = new ProxyCall('call-1', 5, target, {} as IncomingMessage, {} as ServerResponse);
@@ -36,7 +43,7 @@ function callOf(body: object, changes: Partial<ProxyCall> = {}): ProxyCall {
   call.sessionId = 's1';
   call.sessionKey = sessionKey('default', 's1');
   call.dialect = dialectFor('openai', 'POST', '/chat/completions') as Dialect;
-  call.body = Buffer.from(JSON.stringify(body));
+  call.body = bytesOf(body);
   if (changes.dialect !== undefined) call.dialect = changes.dialect;
   if (call.dialect !== null) call.readAs(body);
   return Object.assign(call, changes);
@@ -188,7 +195,7 @@ describe('the semantic-loop step', () => {
       const dialect = dialectFor(upstream as 'openai', 'POST', path) as Dialect;
       const body = bodyOf(...turns);
       const changes = {
-        body: Buffer.from(JSON.stringify(body)),
+        body: bytesOf(body),
         isSessionInferred: true,
       };
       await step.run?.(callOf(body, { ...changes, dialect }));
