@@ -1,6 +1,9 @@
 /**
  * Several servers under the same load: short windows in turn, so that what slows the machine slows all alike, and the
  * processor time of each read from its process, all threads together.
+ *
+ * Each round begins with another of them: with one connection a machine sleeps most of the time, and who came first in
+ * every round took twice the processor time per streamed call of who came last, whichever of them it was.
  */
 import { readUsage } from './machine.mjs';
 import { isQuick } from './quick.mjs';
@@ -29,7 +32,8 @@ export async function compareTargets(load, targets, shape) {
     await warmUp(load, name);
   }
   for (let round = 0; round < rounds; round += 1) {
-    for (const name of names) {
+    const first = round % names.length;
+    for (const name of [...names.slice(first), ...names.slice(0, first)]) {
       const pid = targets[name]?.pid ?? 0;
       const before = readUsage(pid).cpuSeconds;
       const window = await load.call('run', { name, seconds: windowSeconds });
