@@ -12,11 +12,10 @@
  * key takes 1,200 ns at 100,000 sessions, so that peer is timed beside them in the same run.
  */
 import { pathToFileURL } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { sessionKey } from '#contracts';
 import { EntropyTracker } from '#domain/entropy/writer';
 import { systemClock } from '#kernel';
+import { liveBytes } from '#testing';
 
 /** @import { ActionStatus, EntropyTuple, SessionKey } from '#contracts' */
 
@@ -52,16 +51,6 @@ function randomFrom(/** @type {number} */ seed) {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
   };
-}
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = /** @type {() => void} */ (runInNewContext('gc'));
-
-function heapBytes() {
-  collectGarbage();
-  collectGarbage();
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
-  return heapUsed + arrayBuffers;
 }
 
 const idOf = (/** @type {number} */ session) => `sess-${String(session).padStart(8, '0')}-4f1c-9a7e`;
@@ -136,9 +125,9 @@ function measure(sessionCount, { allDistinct = false } = {}) {
   };
   // Few sessions are filled often: what else a heap holds changes by a tenth of a megabyte from one look to the next.
   const fills = Math.ceil(WEIGHED_SESSIONS / sessionCount);
-  const before = heapBytes();
+  const before = liveBytes();
   const trackers = Array.from({ length: fills }, fill);
-  const bytesPerSession = Math.round((heapBytes() - before) / sessionCount / fills);
+  const bytesPerSession = Math.round((liveBytes() - before) / sessionCount / fills);
   const [tracker] = trackers.splice(0);
   if (tracker === undefined) throw new Error('nothing measured');
 

@@ -1,20 +1,9 @@
 /** What an entry in memory costs on the heap, against what the cache says of it. */
 import { createHash } from 'node:crypto';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { MemoryLlmCache } from '#domain/llm-cache';
 import { systemClock } from '#kernel';
+import { liveBytes } from '#testing';
 import { makeVectors } from './cache-vectors.mjs';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = /** @type {() => void} */ (runInNewContext('gc'));
-
-function usedBytes() {
-  collectGarbage();
-  collectGarbage();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
-}
 
 export const hex = (/** @type {string} */ text) => createHash('sha256').update(text).digest('hex');
 
@@ -59,14 +48,14 @@ export function measureMemory({ count, answerChars, dimension, perScope }) {
   const vectors = dimension === 0 ? null : makeVectors(count, dimension, 0);
   const bytesMax = 4 * 1024 ** 3;
   const ttl = { exactTtlMs: 3_600_000, semanticTtlMs: 86_400_000 };
-  const before = usedBytes();
+  const before = liveBytes();
   const cache = new MemoryLlmCache({ clock: systemClock, entriesMax: count, bytesMax, ...ttl });
   for (let index = 0; index < count; index += 1) {
     const scope = vectors === null ? null : hex(`scope ${Math.floor(index / perScope)}`);
     const vector = vectors === null ? null : { model_id: 'bench', values: vectors.row(index) };
     cache.putNow(buildEntry(index, { scope, answerChars, vector }));
   }
-  const used = usedBytes() - before;
+  const used = liveBytes() - before;
   if (cache.entryCount !== count) throw new Error('the cache let entries go');
   return { ratio: used / cache.byteCount, bytesPerEntry: Math.round(used / count) };
 }

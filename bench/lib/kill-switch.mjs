@@ -1,10 +1,9 @@
 /** What the kill-switch bench times: texts of several kinds, windows filled with them, and one decision at a time. */
 import { hash } from 'node:crypto';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { KILL_SWITCH_DEFAULTS } from '#contracts';
 import { KillSwitchWindows } from '#domain/kill-switch';
 import { systemClock } from '#kernel';
+import { liveBytes } from '#testing';
 
 /** @typedef {'prose' | 'log' | 'json' | 'cyrillic'} TextKind */
 
@@ -117,9 +116,6 @@ export function timeDecisions(kind, chars, rounds) {
   return { decisionUs, hashUs };
 }
 
-setFlagsFromString('--expose-gc');
-const collectGarbage = /** @type {() => void} */ (runInNewContext('gc'));
-
 /**
  * Heap held by one request of a full window, its excerpts for evidence included.
  *
@@ -129,13 +125,8 @@ const collectGarbage = /** @type {() => void} */ (runInNewContext('gc'));
 export function bytesPerEntry(promptChars, answerChars) {
   const random = randomFrom(7);
   const windowCount = 200;
-  const heapBytes = () => {
-    collectGarbage();
-    collectGarbage();
-    return process.memoryUsage().heapUsed;
-  };
   const windows = new KillSwitchWindows({ clock: systemClock });
-  const before = heapBytes();
+  const before = liveBytes();
   for (let window = 0; window < windowCount; window += 1) {
     for (let n = 0; n < settings.window_size; n += 1) {
       const observed = {
@@ -152,7 +143,7 @@ export function bytesPerEntry(promptChars, answerChars) {
       );
     }
   }
-  const bytes = (heapBytes() - before) / (windowCount * settings.window_size);
+  const bytes = (liveBytes() - before) / (windowCount * settings.window_size);
   // Read after the measurement, so that the windows are alive in it.
   if (windows.counts().windows !== windowCount) throw new Error('windows were evicted');
   return bytes;

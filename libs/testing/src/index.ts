@@ -4,5 +4,6 @@ export * from './build-store-rows.js';
 export * from './counting-ids.js';
 export * from './documented-settings.js';
 export * from './fake-clock.js';
+export * from './live-bytes.js';
 export * from './scripted-redis.js';
 export * from './scripted-upstream.js';

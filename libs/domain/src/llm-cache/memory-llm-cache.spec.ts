@@ -1,10 +1,8 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CacheEntry, Cosine } from '#contracts';
 import { HOUR_MS } from '#kernel';
-import { FakeClock } from '#testing';
+import { FakeClock, liveBytes } from '#testing';
 import { buildCacheEntry, CACHE_BOUNDS, hex, vectorAt } from '../../../testing/src/llm-cache.conformance.js';
 import { MemoryLlmCache } from './memory-llm-cache.js';
 
@@ -132,19 +130,11 @@ describe('MemoryLlmCache', () => {
   ])(
     'says of %s what they cost on the heap, within 1.3 either way',
     (_, { text, prompt, dimension, perScope }) => {
-      setFlagsFromString('--expose-gc');
-      const collectGarbage = runInNewContext('gc') as () => void;
-      const usedBytes = (): number => {
-        collectGarbage();
-        collectGarbage();
-        const { heapUsed, external } = process.memoryUsage();
-        return heapUsed + external;
-      };
       // Enough that what the tests before left on the heap, and takes with it, does not count.
       const count = 10_000;
       const { cache, entry } = start({ entriesMax: count, bytesMax: 500 * MEGABYTE });
       const random = new Float32Array(dimension);
-      const before = usedBytes();
+      const before = liveBytes();
       for (let index = 0; index < count; index += 1) {
         for (let at = 0; at < dimension; at += 1) random[at] = Math.sin(index * 7 + at * 13);
         const length = Math.hypot(...random);
@@ -163,7 +153,7 @@ describe('MemoryLlmCache', () => {
           }),
         );
       }
-      const ratio = (usedBytes() - before) / cache.byteCount;
+      const ratio = (liveBytes() - before) / cache.byteCount;
       expect(cache.entryCount).toBe(count);
       expect(ratio).toBeLessThan(1.3);
       expect(ratio).toBeGreaterThan(1 / 1.3);
