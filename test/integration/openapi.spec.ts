@@ -64,6 +64,36 @@ describe('a query parameter that is not listed', () => {
   });
 });
 
+describe('a method that a path does not take', () => {
+  const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+  const paths = [...new Set(ROUTES.map(({ path }) => path))].map((path) => {
+    const taken = ROUTES.filter((route) => route.path === path).map(({ method }) => method.toUpperCase());
+    return { path, taken, other: METHODS.find((method) => !taken.includes(method)) as string };
+  });
+
+  it.each(paths)('is refused by $path with those it takes', async ({ path, taken, other }) => {
+    const response = await fetch(`${gateway.url}${path.replace(/\{\w+\}/g, 'unknown')}?x=canary`, {
+      method: other,
+    });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, taken.join(', ')]);
+    const { reason, detail } = (await response.json()) as { reason: string; detail: string };
+    expect([reason, detail]).toEqual([
+      'method_not_allowed',
+      `This path takes ${taken.join(', ')}, not ${other}; /docs says what each does.`,
+    ]);
+  });
+
+  it('does not make a path of what is none', async () => {
+    for (const path of ['/v1/sesions', '/v1/decision-logs/x', '/v1/sessions/a/b']) {
+      const response = await fetch(`${gateway.url}${path}`, { method: 'POST' });
+      expect([response.status, await response.json()]).toEqual([
+        404,
+        { status: 'error', reason: 'not_found', detail: 'There is nothing here; /docs lists every route.' },
+      ]);
+    }
+  });
+});
+
 const SOURCES = resolve(import.meta.dirname, '../../apps/gateway/src');
 
 /** What the controllers say they serve, as the documentation writes it. */

@@ -16,7 +16,8 @@ export const ERRORS = {
     status: 403,
     text: 'The proxy answers programs. A page of the same origin may call it with fetch; none may open or embed its answers.',
   },
-  not_found: { status: 404, text: 'There is nothing here.' },
+  not_found: { status: 404, text: 'There is nothing here; /docs lists every route.' },
+  method_not_allowed: { status: 405, text: 'This path takes another method.' },
   session_not_found: { status: 404, text: 'No such session in this tenant.' },
   held_message_not_found: { status: 404, text: 'No held message with this trace_id in this session.' },
   agent_not_found: { status: 404, text: 'The proxy has not seen this agent in this tenant.' },
@@ -61,7 +62,7 @@ export const ERRORS = {
   payload_too_large: { status: 413, text: 'The body is larger than this server takes.' },
   unsupported_media_type: {
     status: 415,
-    text: 'Send application/json or application/x-ndjson, plain, gzip, deflate or br.',
+    text: 'Send the body as application/json; DecisionLogs also as application/x-ndjson, plain, gzip, deflate or br.',
   },
   schema_violation: { status: 422, text: 'The message does not fit the schema.' },
   invalid_fields: { status: 422, text: 'Some fields are missing or invalid.' },
@@ -99,7 +100,7 @@ export class ObservatoryError extends Error {
   constructor(
     readonly code: ErrorCode,
     readonly detail: string = ERRORS[code].text,
-    readonly extra: { fields?: string[]; retryAfterSeconds?: number } = {},
+    readonly extra: { fields?: string[]; retryAfterSeconds?: number; allow?: readonly string[] } = {},
   ) {
     super(detail);
   }

@@ -20,6 +20,7 @@ import {
 } from '#contracts';
 import { hasAllTenants } from '#domain/auth';
 import { ChangeQueue, type Clock } from '#kernel';
+import { inWordsOfRequests } from '../errors/field-errors.js';
 import { type Environment, RUNTIME_VARIABLES } from './env.js';
 
 const KEYS = Object.keys(RUNTIME_CONFIG_DEFAULTS) as RuntimeConfigKey[];
@@ -169,15 +170,15 @@ function parseText(text: string): unknown {
 }
 
 function parsePatch(patch: unknown): RuntimeConfigPatch {
-  const parsed = runtimeConfigPatchSchema.safeParse(patch);
+  const parsed = runtimeConfigPatchSchema.safeParse(patch, { error: inWordsOfRequests });
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map((issue) => {
     if (issue.code === 'unrecognized_keys') {
       return { fields: issue.keys, text: `unknown: ${issue.keys.join(', ')}; known are ${KEYS.join(', ')}` };
     }
     const field = issue.path.join('.');
-    const fields = field === '' ? [] : [field];
-    return { fields, text: `${field || 'the body'}: ${issue.message}; null puts it back to its default` };
+    if (field === '') return { fields: [], text: `the body: ${issue.message}` };
+    return { fields: [field], text: `${field}: ${issue.message}; null puts it back to its default` };
   });
   const detail = problems.map((problem) => problem.text).join('. ');
   throw new ObservatoryError('invalid_fields', `${detail}.`, {

@@ -2,6 +2,8 @@ import { Global, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import type { Logger } from 'pino';
 import type { IdSource } from '#kernel';
+import { LostRequests } from '../openapi/lost-request.js';
+import { ROUTES } from '../openapi/routes.js';
 import { IDS, LOGGER } from '../tokens.js';
 import { ErrorFilter } from './error-filter.js';
 import { createSendError, SEND_ERROR, type SendError } from './send-error.js';
@@ -18,7 +20,7 @@ import { createSendError, SEND_ERROR, type SendError } from './send-error.js';
     {
       provide: APP_FILTER,
       inject: [SEND_ERROR],
-      useFactory: (sendError: SendError) => new ErrorFilter(sendError),
+      useFactory: (sendError: SendError) => new ErrorFilter(sendError, new LostRequests(ROUTES)),
     },
   ],
   exports: [SEND_ERROR],

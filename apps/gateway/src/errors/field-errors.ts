@@ -16,9 +16,25 @@ export function describeIssues(error: z.ZodError): { fields: string[]; detail: s
   return { fields: [...fields], detail: `${sentences.join('. ')}.` };
 }
 
+/**
+ * What zod says of the commonest mistakes in words of JavaScript ("expected number, received NaN"), in words of a request.
+ * Undefined: as zod, or the schema itself, puts it. Bounds stay zod's, which the dashboard reads.
+ */
+export const inWordsOfRequests: z.core.$ZodErrorMap = (issue) => {
+  const lead = issue.input === undefined ? 'missing; ' : '';
+  if (issue.code === 'unrecognized_keys') return 'there is no such field';
+  if (issue.code === 'invalid_value')
+    return `${lead}expected one of ${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
+  if (issue.code !== 'invalid_type') return undefined;
+  if (!issue.path?.length) return 'expected a JSON object';
+  if (lead !== '') return `${lead}expected ${issue.expected}`;
+  if (Number.isNaN(issue.input)) return 'expected a number';
+  return (issue.expected as string) === 'int' ? 'expected a whole number' : undefined;
+};
+
 /** The value as its schema types it. @throws ObservatoryError invalid_fields naming each field */
 export function parseFields<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
-  const parsed = schema.safeParse(value ?? {});
+  const parsed = schema.safeParse(value ?? {}, { error: inWordsOfRequests });
   if (parsed.success) return parsed.data;
   const { fields, detail } = describeIssues(parsed.error);
   throw new ObservatoryError('invalid_fields', detail, { fields });

@@ -20,7 +20,7 @@ const CODE_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   401: 'unauthorized',
   403: 'forbidden',
   404: 'not_found',
-  405: 'not_found',
+  405: 'method_not_allowed',
   408: 'body_timeout',
   413: 'payload_too_large',
   415: 'unsupported_media_type',
@@ -42,6 +42,7 @@ export function toRefusal(error: unknown, ids: IdSource): Refusal {
   }
   const headers: Record<string, string> = {};
   if (known.status === 401) headers['www-authenticate'] = 'Bearer realm="observatory"';
+  if (known.extra.allow !== undefined) headers.allow = known.extra.allow.join(', ');
   const isTemporary = known.status === 429 || known.status === 503;
   const retryAfterSeconds = known.extra.retryAfterSeconds ?? (isTemporary ? RETRY_AFTER_SECONDS : undefined);
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.ceil(retryAfterSeconds));

@@ -1,0 +1,27 @@
+/**
+ * A request that no route took. Where its path is one of the documentation's it was the method that is wrong, and saying so,
+ * with the methods there are, spares the caller from looking for a mistake in the path.
+ */
+import { ObservatoryError } from '#contracts';
+import type { Route } from './route.js';
+
+export class LostRequests {
+  readonly #paths: readonly { pattern: RegExp; methods: readonly string[] }[];
+
+  constructor(routes: readonly Route[]) {
+    const paths = [...new Set(routes.map(({ path }) => path))];
+    this.#paths = paths.map((path) => ({
+      pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+      methods: routes.filter((route) => route.path === path).map(({ method }) => method.toUpperCase()),
+    }));
+  }
+
+  /** @param url path and query: neither is repeated in what is said */
+  refusal(method: string, url: string): ObservatoryError {
+    const path = url.split('?', 1)[0] as string;
+    const methods = this.#paths.find(({ pattern }) => pattern.test(path))?.methods;
+    if (methods === undefined || methods.includes(method)) return new ObservatoryError('not_found');
+    const detail = `This path takes ${methods.join(', ')}, not ${method}; /docs says what each does.`;
+    return new ObservatoryError('method_not_allowed', detail, { allow: methods });
+  }
+}
