@@ -9,7 +9,10 @@ import { parseArgs } from 'node:util';
 import { buildIfStale } from './build-if-stale.mjs';
 import { runCrew } from './lib/demo-crew.mjs';
 import { startGateway } from './lib/gateway-process.mjs';
+import { requireNode } from './lib/node-version.mjs';
 import { send } from './lib/observatory-agent.mjs';
+
+requireNode();
 
 const help = `Observatory with simulated agents, one of them going in circles.
 

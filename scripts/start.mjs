@@ -3,7 +3,9 @@
  * supervisor or a terminal sends reach it.
  */
 import { buildIfStale } from './build-if-stale.mjs';
+import { requireNode } from './lib/node-version.mjs';
 
+requireNode();
 try {
   await buildIfStale();
 } catch (error) {

@@ -156,3 +156,12 @@ test('a setting that may change while it runs does not stop the start, but the l
   );
   await gateway.stop();
 });
+
+test('a setting that is misspelt is told of, and not what it was set to', async () => {
+  const gateway = await startGateway({ env: { OBSERVATORY_SECRETKEY: 'canary-0123456789' } });
+  expect(gateway.output()).toContain(
+    'OBSERVATORY_SECRETKEY is no setting and changes nothing; is OBSERVATORY_SECRET_KEY meant?',
+  );
+  expect(gateway.output()).not.toContain('canary');
+  await gateway.stop();
+});

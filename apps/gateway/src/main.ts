@@ -2,6 +2,7 @@
 import 'reflect-metadata';
 import { printBanner } from './banner.js';
 import { readStartSettings } from './config/config.module.js';
+import { misspeltSettings } from './config/misspelt-settings.js';
 import { startGateway } from './gateway.js';
 import { createLogger } from './telemetry/logger.js';
 
@@ -10,6 +11,11 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 async function main(): Promise<void> {
   const settings = readStartSettings();
   const logger = createLogger({ level: settings.config.logLevel, secrets: settings.secrets.values() });
+  for (const { name, meant } of misspeltSettings(process.env))
+    logger.warn(
+      { event: 'setting_unknown' },
+      `${name} is no setting and changes nothing; is ${meant} meant?`,
+    );
   const gateway = await startGateway(settings, logger);
   printBanner(gateway, settings);
   let isDraining = false;

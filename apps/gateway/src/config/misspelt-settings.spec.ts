@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { documentedSettings } from '#testing';
+import { misspeltSettings } from './misspelt-settings.js';
+
+it.each([
+  ['OBSERVATORY_DATADIR', 'OBSERVATORY_DATA_DIR'],
+  ['PROXY_BODY_TIMEOUT', 'PROXY_BODY_TIMEOUT_MS'],
+  ['RETENTION_DAY', 'RETENTION_DAYS'],
+  ['ENTROPY_WINDOWSIZE', 'ENTROPY_WINDOW_SIZE'],
+  ['LLM_CACHE_SEMANTICS', 'LLM_CACHE_SEMANTIC'],
+  ['OBSERVATORY_AGENT_KEYS', 'OBSERVATORY_AGENT_KEY'],
+  ['observatory_public_url', 'OBSERVATORY_PUBLIC_URL'],
+])('tells that %s is no setting, and that %s may be meant', (name, meant) => {
+  expect(misspeltSettings({ [name]: 'x', PATH: '/bin' })).toEqual([{ name, meant }]);
+});
+
+it('takes no setting of any program here for a misspelt one', () => {
+  const chapters = ['Gateway', 'Embedding sidecar', 'Commands and tests'];
+  const names = chapters.flatMap((chapter) => [...documentedSettings(chapter).keys()]);
+  expect(names.length).toBeGreaterThan(80);
+  expect(misspeltSettings(Object.fromEntries(names.map((name) => [name, 'x'])))).toEqual([]);
+});
+
+it('leaves other programs their variables', () => {
+  const names = [
+    ...[
+      'OBSERVATORY_SERVICE_HOST',
+      'OBSERVATORY_SERVICE_PORT',
+      'OBSERVATORY_PORT_4000_TCP',
+      'OBSERVATORY_PORT',
+    ],
+    ...[
+      'REDIS_PORT',
+      'REDIS_PASSWORD',
+      'HOSTNAME',
+      'NODE_ENV',
+      'OPENAI_API_KEY',
+      'SUPPORT',
+      'OTEL_LOG_LEVEL',
+    ],
+    ...[
+      'OBSERVATORY_UPSTREAM_MY_VLLM_URL',
+      'OTEL_EXPORTER_OTLP_HEADERS',
+      'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
+    ],
+  ];
+  expect(misspeltSettings(Object.fromEntries(names.map((name) => [name, 'x'])))).toEqual([]);
+});
