@@ -23,6 +23,7 @@ describe('the banner', () => {
     expect(printed).toContain(`http://localhost:4000/login#token=${TOKEN}`);
     expect(printed).toContain(`"Authorization: Bearer ${KEY}"`);
     expect(printed).toContain('http://localhost:4000/proxy/openai/v1');
+    expect(printed).toContain("the agent key is their API key; the vendor's goes under Settings > Upstreams");
   });
 
   test('names what the environment fixed, and never prints it', () => {

@@ -35,7 +35,11 @@ export function printBanner(
   const agentKey = secrets.agentKey ? '$OBSERVATORY_AGENT_KEY' : bootstrap.agentKey;
   if (agentKey) {
     lines.push('  Send a first DecisionLog:', `    ${curlLine(base, agentKey)}`, '');
-    lines.push(`  Or send LLM calls through ${base}/proxy/openai/v1, /proxy/anthropic or /proxy/gemini.`, '');
+    lines.push(
+      `  Or send LLM calls through ${base}/proxy/openai/v1, /proxy/anthropic or /proxy/gemini:`,
+      "  the agent key is their API key; the vendor's goes under Settings > Upstreams.",
+      '',
+    );
   } else lines.push('  Agent keys are made and revoked under Settings.', '');
   write(`${lines.join('\n')}\n`);
 }
