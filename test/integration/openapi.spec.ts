@@ -45,6 +45,17 @@ describe('the documentation', () => {
   });
 });
 
+describe('a member of a body that is not listed', () => {
+  it.each([
+    ['/v1/agent-keys', { name: 'fleet', tenants: ['acme'] }, 'tenants'],
+    ['/v1/operators', { name: 'ada', role: 'viewer', tenants: ['acme'] }, 'tenants'],
+    ['/v1/auth/login', { token: 'x', operator_id: 'ada', role: 'admin' }, 'role'],
+  ])('is refused by %s, which names it', async (path, sent, name) => {
+    const { status, body } = await gateway.operator('POST', path, sent);
+    expect([status, body.reason, body.fields]).toEqual([422, 'invalid_fields', [name]]);
+  });
+});
+
 describe('a query parameter that is not listed', () => {
   const ofTheApi = named((route) => route.path.startsWith('/v1/') && route.tag !== 'Ingest');
 
@@ -67,7 +78,9 @@ describe('a query parameter that is not listed', () => {
 describe('a method that a path does not take', () => {
   const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
   const paths = [...new Set(ROUTES.map(({ path }) => path))].map((path) => {
-    const taken = ROUTES.filter((route) => route.path === path).map(({ method }) => method.toUpperCase());
+    const taken = ROUTES.filter((route) => route.path === path).flatMap(({ method }) =>
+      method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()],
+    );
     return { path, taken, other: METHODS.find((method) => !taken.includes(method)) as string };
   });
 
@@ -81,6 +94,10 @@ describe('a method that a path does not take', () => {
       'method_not_allowed',
       `This path takes ${taken.join(', ')}, not ${other}; /docs says what each does.`,
     ]);
+  });
+
+  it('is none of HEAD where GET is answered', async () => {
+    expect((await fetch(`${gateway.url}/v1/openapi.json`, { method: 'HEAD' })).status).toBe(200);
   });
 
   it('does not make a path of what is none', async () => {

@@ -60,7 +60,7 @@ export interface AgentPrincipal {
   tenant_id: string;
 }
 
-export const loginBodySchema = z.object({
+export const loginBodySchema = z.strictObject({
   token: z.string().min(1).max(LIMITS.idCharsMax),
   /** Shown to other operators and written to the audit. */
   operator_id: displayNameSchema,
@@ -94,7 +94,7 @@ export type AgentKey = z.infer<typeof agentKeySchema>;
 /** Fit for an agent's id, as a call must name it: see `ADDRESSABLE_ID`. */
 const AGENT_NAME = /^(?!\.{1,2}$)[^\p{Cc}\p{Surrogate}]+$/u;
 
-export const createAgentKeyBodySchema = z.object({
+export const createAgentKeyBodySchema = z.strictObject({
   /** Calls that name no agent have it for their agent's id. */
   name: displayNameSchema.regex(
     AGENT_NAME,
@@ -120,7 +120,7 @@ export const operatorTokenSchema = z.object({
 });
 export type OperatorToken = z.infer<typeof operatorTokenSchema>;
 
-export const createOperatorBodySchema = z.object({
+export const createOperatorBodySchema = z.strictObject({
   name: displayNameSchema,
   role: z.enum(ROLES),
   tenant_ids: z

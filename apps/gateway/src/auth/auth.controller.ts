@@ -17,7 +17,7 @@ import { operatorCall } from './access.guard.js';
 import { Credential, type OperatorCredential, Principal, Public, Requires } from './access.js';
 import { describe, LOGIN_DESK, type LoginDesk, loginCookie } from './login-desk.js';
 
-export const switchTenantBodySchema = z.object({ tenant_id: tenantIdSchema });
+export const switchTenantBodySchema = z.strictObject({ tenant_id: tenantIdSchema });
 
 /** Logins of people. Programs send their token with each request instead. */
 @Controller('v1/auth')

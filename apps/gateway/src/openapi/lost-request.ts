@@ -12,7 +12,10 @@ export class LostRequests {
     const paths = [...new Set(routes.map(({ path }) => path))];
     this.#paths = paths.map((path) => ({
       pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
-      methods: routes.filter((route) => route.path === path).map(({ method }) => method.toUpperCase()),
+      methods: routes
+        .filter((route) => route.path === path)
+        // What answers GET answers HEAD.
+        .flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()])),
     }));
   }
 
