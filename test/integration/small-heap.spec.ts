@@ -1,9 +1,10 @@
 /** The bounds on memory hold where it matters: a gateway with a small heap, and more in its windows, or in one body, than would fit. */
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { LIMITS } from '#contracts';
 import { buildDecisionLog } from '#testing';
+import { upstreamsAt } from './proxy/vendors.js';
 import { AGENT_KEY, startGateway } from './start-gateway.js';
 
 const HEAP_MB = 256;
@@ -44,6 +45,7 @@ test('[FR-9.1] long intents in ever new sessions do not outgrow a small heap, an
 
 /** Each of them a buffer of its own to Node: hundreds of bytes of memory for one. */
 const BYTES_ONE_BY_ONE = 2_000_000;
+const BYTES_AT_ONCE = 50_000;
 
 test.each(['/v1/decision-logs', '/agents/slicer/proxy/openai/v1/chat/completions'])(
   'a body that comes a byte at a time takes no more than its bytes: %s',
@@ -61,8 +63,8 @@ test.each(['/v1/decision-logs', '/agents/slicer/proxy/openai/v1/chat/completions
       `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${AGENT_KEY}\r\n` +
         'content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n',
     );
-    const some = Buffer.from('1\r\n[\r\n'.repeat(50_000));
-    for (let sent = 0; sent < BYTES_ONE_BY_ONE; sent += 50_000)
+    const some = Buffer.from('1\r\n[\r\n'.repeat(BYTES_AT_ONCE));
+    for (let sent = 0; sent < BYTES_ONE_BY_ONE; sent += BYTES_AT_ONCE)
       if (!socket.write(some)) await once(socket, 'drain');
     socket.write('0\r\n\r\n');
     expect((await answered)[0]).toMatch(/^HTTP\/1\.1 400 /);
@@ -70,4 +72,86 @@ test.each(['/v1/decision-logs', '/agents/slicer/proxy/openai/v1/chat/completions
     expect(await gateway.stop()).toBe(0);
   },
   60_000,
+);
+
+/** Half of what the bodies have, on half their heap: each of them goes on to a client, too. */
+const BLANKS = BYTES_ONE_BY_ONE / 2;
+
+/** An answer with blanks in it that come one by one. */
+interface SlicedAnswer {
+  kind: string;
+  /** Behind the upstream's origin. */
+  path: string;
+  /** Null: a GET. */
+  request: object | null;
+  type?: string;
+  before: string;
+  after: string;
+  inputTokens: number | undefined;
+}
+
+const CHAT_PATH = '/proxy/openai/v1/chat/completions';
+const CHAT_USAGE = '"usage":{"prompt_tokens":7,"completion_tokens":2}}';
+const SLICED_ANSWERS: SlicedAnswer[] = [
+  { kind: 'whole', path: CHAT_PATH, request: {}, before: '{', after: CHAT_USAGE, inputTokens: 7 },
+  {
+    kind: 'an event',
+    path: CHAT_PATH,
+    request: { stream: true },
+    type: 'text/event-stream',
+    before: 'data: {',
+    after: `${CHAT_USAGE}\n\ndata: [DONE]\n\n`,
+    inputTokens: 7,
+  },
+  {
+    kind: 'an element of an array',
+    path: '/proxy/gemini/v1beta/models/m:streamGenerateContent',
+    request: {},
+    before: '[{',
+    after: '"usageMetadata":{"promptTokenCount":7,"candidatesTokenCount":2}}]',
+    inputTokens: 7,
+  },
+  {
+    kind: 'a list of batches',
+    path: '/proxy/anthropic/v1/messages/batches',
+    request: null,
+    before: '{',
+    after: '"data":[]}',
+    inputTokens: undefined,
+  },
+];
+
+test.each(SLICED_ANSWERS)(
+  'an answer that comes a byte at a time takes no more than its bytes: $kind',
+  async ({ path, request, type = 'application/json', before, after, inputTokens }) => {
+    const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
+    const upstream = createServer(async (socket) => {
+      await once(socket, 'data');
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n`);
+      socket.write(chunk(before));
+      const some = Buffer.from(chunk(' ').repeat(BYTES_AT_ONCE));
+      for (let sent = 0; sent < BLANKS; sent += BYTES_AT_ONCE)
+        if (!socket.write(some)) await once(socket, 'drain');
+      socket.write(`${chunk(after)}0\r\n\r\n`);
+    }).listen(0, '127.0.0.1');
+    await once(upstream, 'listening');
+    const gateway = await startGateway({
+      env: {
+        NODE_OPTIONS: `--max-old-space-size=${HEAP_MB / 2}`,
+        ...upstreamsAt(`http://127.0.0.1:${(upstream.address() as AddressInfo).port}`, 'sk-test'),
+      },
+    });
+    const headers = { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' };
+    const answer = await fetch(gateway.url + path, {
+      ...(request !== null && { method: 'POST', body: JSON.stringify({ model: 'm', ...request }) }),
+      headers,
+    });
+    expect(await answer.text()).toHaveLength(before.length + BLANKS + after.length);
+    const calls = async () => (await gateway.operator('GET', '/v1/calls')).body.items;
+    await expect.poll(async () => (await calls()).length).toBe(1);
+    expect((await calls())[0].usage?.input_tokens).toBe(inputTokens);
+    expect(await gateway.stop()).toBe(0);
+    upstream.close();
+  },
+  120_000,
 );

@@ -1,4 +1,5 @@
 export * from './brand.js';
+export * from './byte-pieces.js';
 export * from './canonical-json.js';
 export * from './change-queue.js';
 export * from './circuit.js';

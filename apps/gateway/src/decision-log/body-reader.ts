@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { ObservatoryError } from '#contracts';
-import { BytePieces } from '../byte-pieces.js';
+import { BytePieces } from '#kernel';
 import { deadlinesOf } from './deadlines.js';
 
 const DECODERS: Record<string, () => ReturnType<typeof createGunzip>> = {

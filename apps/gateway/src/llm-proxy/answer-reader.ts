@@ -6,6 +6,7 @@
  */
 import type { LlmAnswer } from '#contracts';
 import type { Dialect, StreamReader } from '#domain/llm-dialects';
+import { BytePieces } from '#kernel';
 import { EndReader } from './end-reader.js';
 import { headerOf } from './forwarded-headers.js';
 
@@ -18,17 +19,19 @@ const TOGETHER_COUNT = 64;
 export class AnswerReader {
   readonly #dialect: Dialect;
   readonly #stream: StreamReader | null;
-  /** Not read yet. */
+  /** Of an unstreamed answer, all that came, until it is too large. */
+  readonly #whole = new BytePieces();
+  /** Of a stream, not read yet. */
   #chunks: Buffer[] = [];
   #byteCount = 0;
   #isUnreadable = false;
-  /** Of a stream, and of what is too large. */
-  readonly #end: EndReader;
+  /** Of a stream, which may turn out at its end to have been too long to be read, and of what is too large; null before. */
+  #end: EndReader | null;
 
   private constructor(dialect: Dialect, stream: StreamReader | null) {
     this.#dialect = dialect;
     this.#stream = stream;
-    this.#end = new EndReader(dialect);
+    this.#end = stream === null ? null : new EndReader(dialect);
   }
 
   /**
@@ -44,12 +47,13 @@ export class AnswerReader {
   }
 
   push(bytes: Buffer): void {
+    if (this.#stream === null) {
+      this.#keepWhole(bytes);
+      return;
+    }
     this.#chunks.push(bytes);
     this.#byteCount += bytes.length;
-    if (this.#stream === null) {
-      if (this.#byteCount > ANSWER_BYTES_READ_MAX)
-        for (const chunk of this.#chunks.splice(0)) this.#end.push(chunk);
-    } else if (this.#byteCount >= TOGETHER_BYTES || this.#chunks.length >= TOGETHER_COUNT) {
+    if (this.#byteCount >= TOGETHER_BYTES || this.#chunks.length >= TOGETHER_COUNT) {
       this.#byteCount = 0;
       // Node writes to sockets before its next microtask.
       queueMicrotask(() => this.#readEvents());
@@ -62,20 +66,31 @@ export class AnswerReader {
       this.#readEvents();
       return this.#isUnreadable ? null : this.#answerOf(this.#stream);
     }
-    if (this.#byteCount > ANSWER_BYTES_READ_MAX) return this.#end.finish();
-    if (this.#chunks.length === 0) return null;
-    const bytes = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks);
+    if (this.#end !== null) return this.#end.finish();
+    if (this.#whole.byteCount === 0) return null;
     try {
-      return this.#dialect.readAnswer(JSON.parse(bytes.toString('utf8')));
+      return this.#dialect.readAnswer(this.#whole.read((bytes) => JSON.parse(bytes.toString('utf8'))));
     } catch {
       return null;
     }
   }
 
+  #keepWhole(bytes: Buffer): void {
+    if (this.#end !== null) {
+      this.#end.push(bytes);
+      return;
+    }
+    this.#whole.push(bytes);
+    if (this.#whole.byteCount <= ANSWER_BYTES_READ_MAX) return;
+    this.#end = new EndReader(this.#dialect);
+    // The end of it may lie in what came before.
+    for (const piece of this.#whole.giveAway()) this.#end.push(piece);
+  }
+
   /** Where an event was too long to be read, it may have been the one that says what the answer took. */
   #answerOf(stream: StreamReader): LlmAnswer {
     const answer = stream.answer();
-    const atEnd = stream.isTruncated ? this.#end.finish()?.usage : undefined;
+    const atEnd = stream.isTruncated ? this.#end?.finish()?.usage : undefined;
     return atEnd ? { ...answer, usage: { ...answer.usage, ...atEnd } } : answer;
   }
 
@@ -83,7 +98,7 @@ export class AnswerReader {
   #readEvents(): void {
     try {
       for (const bytes of this.#chunks.splice(0)) {
-        this.#end.push(bytes);
+        this.#end?.push(bytes);
         this.#stream?.push(bytes);
       }
     } catch {

@@ -5,6 +5,9 @@
 import type { LlmAnswer } from '#contracts';
 import { type Dialect, readUsageAtEnd, USAGE_END_CHARS_MAX } from '#domain/llm-dialects';
 
+/** Beyond so many they are put together: each that came by itself takes hundreds of bytes of memory. */
+const PIECES_MAX = 64;
+
 export class EndReader {
   readonly #dialect: Dialect | undefined;
   /** The last, as few as hold the end. */
@@ -19,6 +22,7 @@ export class EndReader {
   push(bytes: Buffer): void {
     this.#chunks.push(bytes);
     this.#byteCount += bytes.length;
+    if (this.#chunks.length > PIECES_MAX) this.#chunks = [Buffer.concat(this.#chunks)];
     for (;;) {
       const left = this.#byteCount - (this.#chunks[0]?.length ?? 0);
       if (left < USAGE_END_CHARS_MAX) return;

@@ -5,6 +5,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { HEADERS } from '#contracts';
+import { BytePieces } from '#kernel';
 import type { GatewayConfig } from '../config/config.js';
 import { KEY_HEADERS } from './carried-keys.js';
 import { headerOf } from './forwarded-headers.js';
@@ -86,8 +87,7 @@ const isKeptByClients = (name: string): boolean =>
 export class BatchAnswer {
   readonly #call: ProxyCall;
   readonly #ownOrigin: OwnOrigin;
-  #chunks: Buffer[] = [];
-  #byteCount = 0;
+  readonly #bytes = new BytePieces();
 
   private constructor(call: ProxyCall, ownOrigin: OwnOrigin) {
     this.#call = call;
@@ -108,23 +108,18 @@ export class BatchAnswer {
    * @param hasRoom false: there is none for these bytes
    */
   push(bytes: Buffer, hasRoom: boolean): Buffer | null {
-    this.#chunks.push(bytes);
-    this.#byteCount += bytes.length;
-    return hasRoom && this.#byteCount <= BATCHES_BYTES_MAX ? null : this.#take();
+    this.#bytes.push(bytes);
+    return hasRoom && this.#bytes.byteCount <= BATCHES_BYTES_MAX ? null : this.#bytes.toBuffer();
   }
 
   /** What is left, with our addresses. A character for each byte: no other byte is touched. */
   finish(): Buffer {
-    const text = this.#take().toString('latin1');
+    const text = this.#bytes.toBuffer().toString('latin1');
     const told = text.replaceAll(RESULTS_URL, (whole, before: string, address: string) => {
       const own = absolute(this.#call, address, this.#ownOrigin);
       return own === null ? whole : before + own;
     });
     return Buffer.from(told, 'latin1');
-  }
-
-  #take(): Buffer {
-    return Buffer.concat(this.#chunks.splice(0));
   }
 }
 

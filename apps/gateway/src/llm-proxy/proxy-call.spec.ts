@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { type Dialect, dialectFor } from '#domain/llm-dialects';
-import { BytePieces } from '../byte-pieces.js';
+import { BytePieces } from '#kernel';
 import { ProxyCall } from './proxy-call.js';
 
 /** Its body has been received, and not been read yet. */

@@ -15,8 +15,7 @@ import type {
   SessionKey,
 } from '#contracts';
 import type { Dialect, OwnAnswer, UnreadRequest } from '#domain/llm-dialects';
-import { ownText } from '#kernel';
-import type { BytePieces } from '../byte-pieces.js';
+import { type BytePieces, ownText } from '#kernel';
 import type { CacheTicket } from '../llm-cache/cache-ticket.js';
 import type { ProxyTarget } from './proxy-path.js';
 import type { TakenLimits } from './taken-limits.js';

@@ -1,7 +1,7 @@
 /** The body of a proxied request, as its bytes came, within a size and a time. */
 import type { IncomingMessage } from 'node:http';
 import { ObservatoryError } from '#contracts';
-import { BytePieces } from '../byte-pieces.js';
+import { BytePieces } from '#kernel';
 import { deadlinesOf } from '../decision-log/deadlines.js';
 import type { BodyRoom } from './body-room.js';
 

@@ -5,6 +5,7 @@
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  */
+import { BytePieces } from '#kernel';
 import { DIALECT_LIMITS } from './dialect-limits.js';
 
 const LF = 0x0a;
@@ -19,8 +20,7 @@ export class SseReader {
   skippedCount = 0;
   readonly #onEvent: OnSseEvent;
   /** Bytes of the line that has not ended yet, in pieces: joining them at each chunk would be quadratic. */
-  #rest: Buffer[] = [];
-  #restBytes = 0;
+  #rest: BytePieces | null = null;
   /** The line that has not ended yet is too long already; the rest of it is thrown away. */
   #overlong = false;
   /** The last line ended in CR, so that an LF right after it ends nothing. */
@@ -52,18 +52,18 @@ export class SseReader {
 
   /** Whether the event that has not ended holds exactly this so far. For streams that stop without a blank line. */
   isPending(data: string): boolean {
-    if (this.#restBytes === 0) return this.#hasData && this.#data === data;
-    if (this.#hasData || this.#restBytes > data.length + 'data: '.length) return false;
-    const line = Buffer.concat(this.#rest).toString('utf8');
+    if (this.#rest === null) return !this.#overlong && this.#hasData && this.#data === data;
+    if (this.#hasData || this.#rest.byteCount > data.length + 'data: '.length) return false;
+    const line = this.#rest.toBuffer().toString('utf8');
     return line.startsWith('data:') && dataOf(line) === data;
   }
 
   #keep(tail: Buffer): void {
     if (this.#overlong) return;
-    this.#restBytes += tail.length;
-    if (this.#restBytes > DIALECT_LIMITS.eventBytesMax) {
+    this.#rest ??= new BytePieces();
+    if (this.#rest.byteCount + tail.length > DIALECT_LIMITS.eventBytesMax) {
       this.#overlong = true;
-      this.#rest = [];
+      this.#rest = null;
     } else this.#rest.push(Buffer.from(tail));
   }
 
@@ -73,13 +73,11 @@ export class SseReader {
       // A comment takes the place of the line, and the event that it belongs to will be skipped.
       this.#spoiled = true;
       this.#overlong = false;
-      this.#restBytes = 0;
       return `:${bytes.toString('utf8', firstLineEnd(bytes), end)}`;
     }
-    if (this.#rest.length === 0) return bytes.toString('utf8', 0, end);
-    const whole = Buffer.concat([...this.#rest, bytes.subarray(0, end)]);
-    this.#rest = [];
-    this.#restBytes = 0;
+    if (this.#rest === null) return bytes.toString('utf8', 0, end);
+    const whole = Buffer.concat([...this.#rest.all, bytes.subarray(0, end)]);
+    this.#rest = null;
     return whole.toString('utf8');
   }
 

@@ -16,8 +16,8 @@ import {
   OUTPUT_TOKENS_ESTIMATE,
   SessionCaps,
 } from '#domain/policy';
+import { BytePieces } from '#kernel';
 import { FakeClock } from '#testing';
-import { BytePieces } from '../../byte-pieces.js';
 import { ProxyCall } from '../proxy-call.js';
 import { policyStep } from './policy.step.js';
 

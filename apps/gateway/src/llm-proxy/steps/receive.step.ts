@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { ADDRESSABLE_ID, HEADERS, LIMITS, ObservatoryError, sessionKey } from '#contracts';
 import { textOfHeader } from '#domain/auth';
 import { dialectFor, readUnreadRequest } from '#domain/llm-dialects';
-import { BytePieces } from '../../byte-pieces.js';
+import { BytePieces } from '#kernel';
 import type { FairShare } from '../../fair-share.js';
 import { type JsonBounds, passedBound } from '../../json-bounds.js';
 import { roomFor } from '../body-room.js';

@@ -10,7 +10,7 @@ import {
 } from '#contracts';
 import { type Dialect, dialectFor } from '#domain/llm-dialects';
 import { defaultPolicy } from '#domain/policy';
-import { BytePieces } from '../../byte-pieces.js';
+import { BytePieces } from '#kernel';
 import { excerptOf, type LoopQuestion, type LoopVerdict } from '../../semantic-loop/loop-check.js';
 import { ProxyCall } from '../proxy-call.js';
 import { semanticLoopStep } from './semantic-loop.step.js';

@@ -2,6 +2,7 @@
  * Reads the objects of a JSON array as they come: `[{...},\n{...}]`, the vendor's stream where no events were asked
  * for. Looks at nothing but strings and brackets, all of them ASCII, so that bytes can be cut anywhere.
  */
+import { BytePieces } from '#kernel';
 import { DIALECT_LIMITS } from '../dialect-limits.js';
 
 const QUOTE = 0x22;
@@ -17,7 +18,8 @@ export class JsonValuesReader {
   #depth = 0;
   #inString = false;
   #escaped = false;
-  #pieces: Buffer[] = [];
+  /** Of the object that has not ended; null: nothing came of it before, or too much. */
+  #pieces: BytePieces | null = null;
   #bytes = 0;
 
   constructor(onValue: (json: string) => void) {
@@ -50,21 +52,24 @@ export class JsonValuesReader {
 
   #keep(piece: Buffer): void {
     this.#bytes += piece.length;
-    if (this.#bytes > DIALECT_LIMITS.eventBytesMax) this.#pieces = [];
-    else this.#pieces.push(Buffer.from(piece));
+    if (this.#bytes > DIALECT_LIMITS.eventBytesMax) this.#pieces = null;
+    else {
+      this.#pieces ??= new BytePieces();
+      this.#pieces.push(Buffer.from(piece));
+    }
   }
 
   #end(last: Buffer): void {
     const length = this.#bytes + last.length;
     const json = length > DIALECT_LIMITS.eventBytesMax ? '' : this.#decode(last);
-    this.#pieces = [];
+    this.#pieces = null;
     this.#bytes = 0;
     if (json === '' || json.length > DIALECT_LIMITS.eventCharsMax) this.skippedCount += 1;
     else this.#onValue(json);
   }
 
   #decode(last: Buffer): string {
-    if (this.#pieces.length === 0) return last.toString('utf8');
-    return Buffer.concat([...this.#pieces, last]).toString('utf8');
+    if (this.#pieces === null) return last.toString('utf8');
+    return Buffer.concat([...this.#pieces.all, last]).toString('utf8');
   }
 }
