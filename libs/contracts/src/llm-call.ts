@@ -40,6 +40,8 @@ export const usageSchema = z.object({
   reasoning_tokens: z.number().int().nonnegative(),
   /** Web searches that the vendor ran while it answered, which it charges one by one. Absent: none, or it did not say. */
   search_count: z.number().int().positive().optional(),
+  /** Of these: by OpenAI's preview tool, which has a price of its own. */
+  search_preview_count: z.number().int().positive().optional(),
 });
 export type Usage = z.infer<typeof usageSchema>;
 

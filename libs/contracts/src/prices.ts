@@ -19,6 +19,8 @@ export const modelPriceSchema = z.object({
   cache_write_usd: perMillion.nullable(),
   /** USD for a thousand web searches that the vendor runs. Null or absent: they are not charged. */
   search_usd: z.number().min(0).max(PRICE_USD_MAX).nullish(),
+  /** The same for those of OpenAI's preview tool (`web_search_preview`). Null or absent: as `search_usd`. */
+  search_preview_usd: z.number().min(0).max(PRICE_USD_MAX).nullish(),
 });
 export type ModelPrice = z.infer<typeof modelPriceSchema>;
 

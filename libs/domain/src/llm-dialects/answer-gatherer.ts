@@ -1,6 +1,7 @@
 /** Puts an answer together from its pieces, within bounds. One per stream; not for keeping. */
 import type { FinishReason, LlmAnswer, LlmToolCall, Usage } from '#contracts';
 import { DIALECT_LIMITS } from './dialect-limits.js';
+import { searchCounts } from './usage.js';
 
 export class AnswerGatherer {
   model: string | null = null;
@@ -8,6 +9,7 @@ export class AnswerGatherer {
   usage: Usage | null = null;
   /** Told beside the usage. */
   searchCount = 0;
+  arePreviewSearches = false;
   readonly #searches = new Set<string | number>();
   failed = false;
   answerId: string | null = null;
@@ -85,7 +87,8 @@ export class AnswerGatherer {
   toAnswer(): LlmAnswer {
     const tool_calls: LlmToolCall[] = [];
     for (const call of this.#calls.values()) if (call.name !== '') tool_calls.push({ ...call });
-    const { model, finish, usage, failed, answerId: answer_id, charsBeside, searchCount } = this;
+    const { model, finish, usage, failed, answerId: answer_id, charsBeside } = this;
+    const { searchCount, arePreviewSearches } = this;
     const lossless = !this.isLossy && !this.isTruncated && !failed && tool_calls.length === this.#calls.size;
     return {
       model,
@@ -93,7 +96,7 @@ export class AnswerGatherer {
       tool_calls,
       ...(charsBeside > 0 && { chars_beside: charsBeside }),
       finish,
-      usage: usage && { ...usage, ...(searchCount > 0 && { search_count: searchCount }) },
+      usage: usage && { ...usage, ...searchCounts(searchCount, arePreviewSearches) },
       failed,
       answer_id,
       lossless,

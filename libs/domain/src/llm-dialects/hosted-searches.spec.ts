@@ -52,6 +52,31 @@ describe('web searches that the vendor ran', () => {
     expect(searchesIn('openai-responses', { ...response, output: [] })).toBeUndefined();
   });
 
+  it('are told apart where they were made with the preview tool, which the response names', () => {
+    const response = (type: string) => ({
+      id: 'resp_1',
+      status: 'completed',
+      tools: [{ type: 'function', name: 'f' }, { type }],
+      output: [{ type: 'web_search_call', id: 'ws_1', status: 'completed' }],
+      usage: { input_tokens: 9, output_tokens: 3 },
+    });
+    const { readAnswer, streamReader } = DIALECT_BY_NAME['openai-responses'];
+    for (const [type, search_preview_count] of [
+      ['web_search_preview', 1],
+      ['web_search_preview_2025_03_11', 1],
+      ['web_search', undefined],
+    ] as const) {
+      const told = response(type);
+      const reader = streamReader();
+      const end = { type: 'response.completed', response: told };
+      reader.push(Buffer.from(`data: ${JSON.stringify(end)}\n\n`));
+      for (const { usage } of [readAnswer(told), reader.answer()]) {
+        expect(usage?.search_count).toBe(1);
+        expect(usage?.search_preview_count).toBe(search_preview_count);
+      }
+    }
+  });
+
   describe('are the items that a stream tells of', () => {
     const done = (output_index: number, action: object = { type: 'search', query: 'q' }) => {
       const item = { type: 'web_search_call', id: `ws_${output_index}`, status: 'completed', action };

@@ -12,8 +12,18 @@ export function usageOf(counts: {
   output?: number | undefined;
   reasoning?: number | undefined;
   searches?: number | undefined;
+  /** All of the searches were the preview tool's. */
+  arePreviews?: boolean | undefined;
 }): Usage {
-  const { input = 0, cachedInput = 0, cacheWrite = 0, output = 0, reasoning = 0, searches = 0 } = counts;
+  const {
+    input = 0,
+    cachedInput = 0,
+    cacheWrite = 0,
+    output = 0,
+    reasoning = 0,
+    searches = 0,
+    arePreviews = false,
+  } = counts;
   const cached_input_tokens = Math.min(cachedInput, input);
   return {
     input_tokens: input,
@@ -21,6 +31,13 @@ export function usageOf(counts: {
     cache_write_tokens: Math.min(cacheWrite, input - cached_input_tokens),
     output_tokens: output,
     reasoning_tokens: Math.min(reasoning, output),
-    ...(searches > 0 ? { search_count: searches } : {}),
+    ...searchCounts(searches, arePreviews),
   };
 }
+
+/** Nothing where there were none. */
+export const searchCounts = (
+  searches: number,
+  arePreviews: boolean,
+): Pick<Usage, 'search_count' | 'search_preview_count'> =>
+  searches === 0 ? {} : { search_count: searches, ...(arePreviews && { search_preview_count: searches }) };

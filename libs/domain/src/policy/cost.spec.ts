@@ -40,6 +40,9 @@ describe('costMicroUsd', () => {
     const used = usage({ output_tokens: 100, search_count: 3 });
     expect(costMicroUsd({ ...SONNET, search_usd: 10 }, used)).toBe(1_500 + 30_000);
     expect(costMicroUsd({ ...SONNET, search_usd: null }, used)).toBe(1_500);
+    const mixed = { ...used, search_preview_count: 2 };
+    expect(costMicroUsd({ ...SONNET, search_usd: 10, search_preview_usd: 25 }, mixed)).toBe(61_500);
+    expect(costMicroUsd({ ...SONNET, search_usd: 10, search_preview_usd: null }, mixed)).toBe(31_500);
     expect(costMicroUsd(SONNET, used)).toBe(1_500);
   });
 

@@ -24,12 +24,15 @@ export function costMicroUsd(price: ModelPrice, usage: Usage): number {
   const input = Math.max(0, usage.input_tokens);
   const cached = Math.min(Math.max(0, usage.cached_input_tokens), input);
   const written = Math.min(Math.max(0, usage.cache_write_tokens), input - cached);
+  const searches = usage.search_count ?? 0;
+  const previews = Math.min(usage.search_preview_count ?? 0, searches);
   const parts = [
     [input - cached - written, picoPerToken(price.input_usd)],
     [cached, picoPerToken(price.cached_input_usd ?? price.input_usd)],
     [written, picoPerToken(price.cache_write_usd ?? price.input_usd)],
     [Math.max(0, usage.output_tokens), picoPerToken(price.output_usd)],
-    [usage.search_count ?? 0, Math.round((price.search_usd ?? 0) * PICO_PER_SEARCH)],
+    [searches - previews, picoPerSearch(price.search_usd)],
+    [previews, picoPerSearch(price.search_preview_usd ?? price.search_usd)],
   ] as const;
   const pico = parts.reduce((sum, [count, each]) => sum + count * each, 0);
   if (pico < Number.MAX_SAFE_INTEGER) return Math.floor(pico / PICO_PER_MICRO + 0.5);
@@ -37,6 +40,9 @@ export function costMicroUsd(price: ModelPrice, usage: Usage): number {
   const exact = parts.reduce((sum, [count, each]) => sum + BigInt(count) * BigInt(each), 0n);
   return Number((exact + BigInt(PICO_PER_MICRO / 2)) / BigInt(PICO_PER_MICRO));
 }
+
+const picoPerSearch = (usdPerThousand: number | null | undefined): number =>
+  Math.round((usdPerThousand ?? 0) * PICO_PER_SEARCH);
 
 /** A dollar per million tokens is a micro-dollar a token. */
 const picoPerToken = (usdPerMillion: number): number => Math.round(usdPerMillion * PICO_PER_MICRO);

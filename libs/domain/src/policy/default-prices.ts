@@ -112,6 +112,9 @@ const searchPriceOf = (model: string): number => {
   return model.startsWith('gemini-2') ? SEARCHES_USD.geminiByAnswer : SEARCHES_USD.gemini;
 };
 
+/** Of OpenAI's models those that do not reason: the preview tool costs more with them, and what it finds nothing. */
+const NO_REASONING = /^gpt-(?:4|3\.5)/;
+
 const toPrice = ([model, input, output, cached, write]: Line): ModelPrice => ({
   model,
   input_usd: input,
@@ -119,6 +122,7 @@ const toPrice = ([model, input, output, cached, write]: Line): ModelPrice => ({
   cached_input_usd: cached ?? null,
   cache_write_usd: write ?? null,
   search_usd: model.includes('embedding') ? null : searchPriceOf(model),
+  ...(NO_REASONING.test(model) && { search_preview_usd: SEARCHES_USD.openaiPreview }),
 });
 
 /** Version 0: nobody has edited it. */

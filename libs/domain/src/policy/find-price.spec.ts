@@ -109,4 +109,14 @@ describe('the prices it comes with', () => {
   ])('know what a thousand searches of %s cost', (model, usd) => {
     expect(findPrice(DEFAULT_PRICES, model)?.search_usd).toBe(usd);
   });
+
+  it.each([
+    ['gpt-4o', 25],
+    ['gpt-4.1-mini-2025-04-14', 25],
+    ['gpt-5.1', undefined],
+    ['o4-mini', undefined],
+    ['claude-sonnet-4-5', undefined],
+  ])('know what the preview tool costs with %s, where that is something else', (model, usd) => {
+    expect(findPrice(DEFAULT_PRICES, model)?.search_preview_usd).toBe(usd);
+  });
 });

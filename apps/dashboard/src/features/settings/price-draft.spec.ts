@@ -42,6 +42,12 @@ describe('a draft of the price table', () => {
     expect(priceTablePutSchema.safeParse({ version: 4, models }).success).toBe(true);
   });
 
+  it('leaves a price that the page does not show as it is', () => {
+    const models = [{ ...price('a', 1), search_preview_usd: 25 }];
+    const draft = editPrice(NO_CHANGES, priceRows(models, NO_CHANGES)[0] ?? row('a'), 'input_usd', '2');
+    expect(toModels(models, draft).models).toMatchObject([{ input_usd: 2, search_preview_usd: 25 }]);
+  });
+
   it('lies on top of what somebody else saved meanwhile', () => {
     const draft = editPrice(NO_CHANGES, row('a'), 'input_usd', '1.5');
     const theirs = [price('a', 1), price('b', 7), price('d', 5)];

@@ -130,6 +130,7 @@ export function toModels(
 ): { models: ModelPrice[]; errors: Record<string, string> } {
   const errors: Record<string, string> = {};
   const seen = new Set<string>();
+  const before = new Map(models.map((price) => [price.model, price]));
   const next = priceRows(models, draft).map((row): ModelPrice => {
     const name = row.model.trim();
     if (name === '') errors[`${row.key} model`] = 'Name the model.';
@@ -147,6 +148,8 @@ export function toModels(
       return value;
     };
     return {
+      // What the page does not show stays as it is.
+      ...before.get(row.key),
       model: name,
       input_usd: read('input_usd') ?? 0,
       output_usd: read('output_usd') ?? 0,

@@ -28,6 +28,7 @@ type Encoded = [
         reasoning: number,
         /** Not there where there were none. */
         searches?: number,
+        previews?: number,
       ]
     | null,
   costUsd: LlmCall['cost_usd'],
@@ -70,7 +71,7 @@ export function encodeBody(call: CallBody): string {
           usage.cache_write_tokens,
           usage.output_tokens,
           usage.reasoning_tokens,
-          ...(usage.search_count === undefined ? ([] as const) : ([usage.search_count] as const)),
+          ...searchesOf(usage),
         ],
     call.cost_usd,
     toolCalls,
@@ -124,7 +125,12 @@ export function decodeBody(body: string): CallBody {
   };
 }
 
-const toUsage = ([input, cachedInput, cacheWrite, output, reasoning, searches]: NonNullable<
+function searchesOf({ search_count, search_preview_count }: Usage): [] | [number] | [number, number] {
+  if (search_count === undefined) return [];
+  return search_preview_count === undefined ? [search_count] : [search_count, search_preview_count];
+}
+
+const toUsage = ([input, cachedInput, cacheWrite, output, reasoning, searches, previews]: NonNullable<
   Encoded[10]
 >): Usage => ({
   input_tokens: input,
@@ -133,6 +139,7 @@ const toUsage = ([input, cachedInput, cacheWrite, output, reasoning, searches]: 
   output_tokens: output,
   reasoning_tokens: reasoning,
   ...(searches === undefined ? {} : { search_count: searches }),
+  ...(previews === undefined ? {} : { search_preview_count: previews }),
 });
 
 const toCache = ([match, age_s, cosine, saved_usd]: NonNullable<Encoded[17]>): CallCache => ({

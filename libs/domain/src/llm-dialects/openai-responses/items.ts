@@ -1,7 +1,7 @@
 /** Items of the Responses API: what a client may send and what the model may answer, in one list. */
 import type { LlmToolCall } from '#contracts';
 import { firstText, type PartReading } from '../content-parts.js';
-import { asJsonText, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
+import { asJsonText, asList, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
 
 export function readResponsesPart(part: JsonRecord): PartReading {
   switch (part.type) {
@@ -43,6 +43,10 @@ export function isSearchItem(item: JsonRecord | undefined): boolean {
   const { type = 'search' } = asRecord(item.action) ?? {};
   return type === 'search';
 }
+
+/** A response repeats the tools that it was given: whether it searches with the older one, at a price of its own. */
+export const hasPreviewSearch = (response: JsonRecord): boolean =>
+  asList(response.tools).some((tool) => asText(asRecord(tool)?.type).startsWith('web_search_preview'));
 
 /** Tools that the client runs without a function of its own, and the member that says what to do. */
 const CLIENT_TOOLS = new Map([

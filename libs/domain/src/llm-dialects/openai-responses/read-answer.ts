@@ -3,7 +3,7 @@ import type { FinishReason, LlmAnswer, LlmToolCall, Usage } from '#contracts';
 import { textOf } from '../content-parts.js';
 import { asCount, asList, asName, asRecord, type JsonRecord } from '../read-json.js';
 import { usageOf } from '../usage.js';
-import { isMessage, isSearchItem, readCallItem, readResponsesPart } from './items.js';
+import { hasPreviewSearch, isMessage, isSearchItem, readCallItem, readResponsesPart } from './items.js';
 import { isPlainResponse } from './lossless.js';
 
 export function readResponsesAnswer(body: unknown): LlmAnswer {
@@ -22,7 +22,7 @@ export function readResponsesAnswer(body: unknown): LlmAnswer {
     text,
     tool_calls,
     finish: responsesFinish(response, tool_calls.length > 0),
-    usage: readResponsesUsage(response.usage, searchesIn(response.output)),
+    usage: readResponsesUsage(response.usage, searchesIn(response.output), hasPreviewSearch(response)),
     failed: response.status === 'failed' || (response.error !== undefined && response.error !== null),
     answer_id: asName(response.id),
     lossless: isPlainResponse(response),
@@ -50,7 +50,7 @@ function incompleteFinish(reason: unknown): FinishReason {
 const searchesIn = (output: unknown): number =>
   asList(output).filter((item) => isSearchItem(asRecord(item))).length;
 
-export function readResponsesUsage(value: unknown, searches = 0): Usage | null {
+export function readResponsesUsage(value: unknown, searches = 0, arePreviews = false): Usage | null {
   const usage = asRecord(value);
   const input = asCount(usage?.input_tokens);
   const output = asCount(usage?.output_tokens);
@@ -63,5 +63,6 @@ export function readResponsesUsage(value: unknown, searches = 0): Usage | null {
     output,
     reasoning: asCount(asRecord(usage.output_tokens_details)?.reasoning_tokens),
     searches,
+    arePreviews,
   });
 }

@@ -7,7 +7,7 @@ import { AnswerGatherer } from '../answer-gatherer.js';
 import type { StreamReader } from '../dialect.js';
 import { asCount, asJsonText, asName, asRecord, asText, type JsonRecord, parseJson } from '../read-json.js';
 import { SseReader } from '../sse.js';
-import { isSearchItem, readCallItem } from './items.js';
+import { hasPreviewSearch, isSearchItem, readCallItem } from './items.js';
 import { readResponsesAnswer } from './read-answer.js';
 
 type ReadEvent = (gatherer: AnswerGatherer, event: JsonRecord) => void;
@@ -88,6 +88,7 @@ function readHead(gatherer: AnswerGatherer, event: JsonRecord): void {
   const response = asRecord(event.response);
   gatherer.model ??= asName(response?.model);
   gatherer.answerId ??= asName(response?.id);
+  gatherer.arePreviewSearches ||= hasPreviewSearch(response ?? {});
 }
 
 function readItem(gatherer: AnswerGatherer, event: JsonRecord): void {
@@ -116,6 +117,7 @@ const keyOf = (event: JsonRecord, item: JsonRecord | undefined): number | string
 
 function readEnd(gatherer: AnswerGatherer, event: JsonRecord): void {
   const answer = readResponsesAnswer(event.response);
+  gatherer.arePreviewSearches ||= hasPreviewSearch(asRecord(event.response) ?? {});
   gatherer.model = answer.model ?? gatherer.model;
   gatherer.answerId = answer.answer_id ?? gatherer.answerId;
   gatherer.usage = answer.usage;
