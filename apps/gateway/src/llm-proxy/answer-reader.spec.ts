@@ -73,6 +73,15 @@ test('an answer that ends at once is read whole, in the order it came', () => {
   expect(reader.finish()).toMatchObject({ text: 'Hello' });
 });
 
+test.each(['text/event-stream', 'Text/Event-Stream; charset=UTF-8', 'TEXT/EVENT-STREAM'])(
+  'a stream is one however its type is written: %s',
+  (type) => {
+    const reader = AnswerReader.for(CHAT, ['Content-Type', type], true);
+    reader.push(EVENT);
+    expect(reader.finish()).toMatchObject({ text: 'Hello' });
+  },
+);
+
 test('a reader that fails leaves the answer unread, and nobody else hurt', async () => {
   const failing: Dialect = {
     ...CHAT,

@@ -8,7 +8,7 @@ import type { LlmAnswer } from '#contracts';
 import type { Dialect, StreamReader } from '#domain/llm-dialects';
 import { BytePieces } from '#kernel';
 import { EndReader } from './end-reader.js';
-import { headerOf } from './forwarded-headers.js';
+import { isEventStream } from './forwarded-headers.js';
 
 /** Of an unstreamed answer; beyond it, it goes unread but for its end. */
 const ANSWER_BYTES_READ_MAX = 16 * 1024 * 1024;
@@ -39,7 +39,7 @@ export class AnswerReader {
    * @param isStream the request asked for a stream: Gemini's may be a JSON array
    */
   static for(dialect: Dialect, headers: readonly string[], isStream: boolean | undefined): AnswerReader {
-    const isEvents = headerOf(headers, 'content-type')?.startsWith('text/event-stream') ?? false;
+    const isEvents = isEventStream(headers);
     return new AnswerReader(
       dialect,
       isEvents || (isStream === true && dialect.name === 'gemini') ? dialect.streamReader() : null,

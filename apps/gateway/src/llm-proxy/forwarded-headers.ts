@@ -107,6 +107,11 @@ export function headerOf(raw: readonly string[], name: string): string | undefin
   return undefined;
 }
 
+/** An answer's type is the same in any letters. */
+export const isEventStream = (raw: readonly string[]): boolean =>
+  EVENT_STREAM.test(headerOf(raw, 'content-type') ?? '');
+const EVENT_STREAM = /^text\/event-stream/i;
+
 /** Of every such header: there may be more than one. */
 function namedByConnection(raw: readonly string[]): Set<string> | null {
   let named: Set<string> | null = null;

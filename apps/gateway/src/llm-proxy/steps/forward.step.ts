@@ -18,7 +18,7 @@ import { type BodyRoom, roomFor } from '../body-room.js';
 import { withoutQueryKey } from '../carried-keys.js';
 import { awaitDrain } from '../client-pace.js';
 import { EndReader } from '../end-reader.js';
-import { headerOf, requestHeaders, responseHeaders } from '../forwarded-headers.js';
+import { headerOf, isEventStream, requestHeaders, responseHeaders } from '../forwarded-headers.js';
 import { BatchAnswer, nameOwnAddresses, type OwnOrigin, redirectRefused } from '../own-addresses.js';
 import { ownHeaders } from '../own-reply.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
@@ -157,7 +157,7 @@ class Relay implements UpstreamSink {
     call.wasTakenUp = isGood;
     if (isGood) this.#reader = readerFor(call, headers);
     if (call.outgoing.headersSent) {
-      this.#isUnfit = !isGood || !headerOf(headers, 'content-type')?.startsWith('text/event-stream');
+      this.#isUnfit = !isGood || !isEventStream(headers);
       return;
     }
     const elsewhere = redirectRefused(call, status, headers);
