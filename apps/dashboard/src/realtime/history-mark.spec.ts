@@ -1,9 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { HistoryMark } from './history-mark';
+import { HistoryMark, spanOf } from './history-mark';
 
 const reach = (startCount: number, oldestAt: number, newestAt: number) => ({
   startCount,
   span: { oldestAt, newestAt },
+});
+
+describe('spanOf', () => {
+  it('says when the oldest and the newest thing were, in whichever order they come', () => {
+    const span = { oldestAt: 3, newestAt: 9 };
+    expect(spanOf([3, 5, 9], (at) => at)).toEqual(span);
+    expect(spanOf([9, 5, 3], (at) => at)).toEqual(span);
+  });
+
+  it('is null where there is none', () => {
+    expect(spanOf<number>([], (at) => at)).toBeNull();
+    expect(spanOf<number>(null, (at) => at)).toBeNull();
+  });
 });
 
 describe('HistoryMark', () => {

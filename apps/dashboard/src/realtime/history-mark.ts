@@ -36,6 +36,15 @@ export class HistoryMark {
   }
 }
 
+/** @param things in the order of time, either way */
+export function spanOf<T>(things: readonly T[] | null, atOf: (thing: T) => number): LiveReach['span'] {
+  const first = things?.[0];
+  const last = things?.at(-1);
+  if (first === undefined || last === undefined) return null;
+  const ends = [atOf(first), atOf(last)];
+  return { oldestAt: Math.min(...ends), newestAt: Math.max(...ends) };
+}
+
 interface History {
   isSuccess: boolean;
   isFetching: boolean;

@@ -1,7 +1,7 @@
 /** Import from here; live-client.ts explains use. */
 export { liveClient } from './browser-live-client';
 export type { ConnectionState } from './connection';
-export { HistoryMark, type LiveReach, useWholeHistory } from './history-mark';
+export { HistoryMark, spanOf, useWholeHistory } from './history-mark';
 export { type ListShape, liveOverHistory, splitNewer } from './live-over-history';
 export type { TopicData } from './topic-merges';
 export type { TopicState } from './topic-state';

@@ -1,9 +1,16 @@
 /** Rules, channels and deliveries. Rules and channels are read again whenever a delivery changes: that is when they may have. */
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useMemo } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import type { AlertChannel, AlertDelivery, AlertRule, Page } from '#contracts';
 import { api } from '../../api';
-import { type ListShape, liveOverHistory, useTopic } from '../../realtime';
+import {
+  HistoryMark,
+  type ListShape,
+  liveOverHistory,
+  spanOf,
+  useTopic,
+  useWholeHistory,
+} from '../../realtime';
 
 export const RULES_KEY = ['alert-rules'];
 export const CHANNELS_KEY = ['alert-channels'];
@@ -53,20 +60,25 @@ interface DeliveryFilter {
 
 /** A delivery whose live state no longer matches leaves the list, although its page still holds it. */
 export function useDeliveries({ state, channel }: DeliveryFilter) {
-  const { data: live } = useTopic('gateway:deliveries');
+  const { data: live, startCount } = useTopic('gateway:deliveries');
+  const [mark] = useState(() => new HistoryMark());
   const query = useInfiniteQuery({
     queryKey: ['alert-deliveries', state ?? null, channel ?? null],
-    queryFn: ({ pageParam }) =>
-      api.get<Page<AlertDelivery>>('/v1/alert-deliveries', {
+    queryFn: ({ pageParam }) => {
+      if (pageParam === null) mark.noteReading();
+      return api.get<Page<AlertDelivery>>('/v1/alert-deliveries', {
         state,
         channel_id: channel,
         limit: PAGE_ROWS,
         cursor: pageParam,
-      }),
+      });
+    },
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
     staleTime: 0,
   });
+  // Of every delivery, whatever the filter.
+  useWholeHistory(mark, { startCount, span: spanOf(live, SHAPE.atOf) }, query);
   const { data: pages } = query;
   const deliveries = useMemo(() => {
     const all = liveOverHistory(live ?? [], pages?.pages.flatMap(({ items }) => items) ?? [], SHAPE);

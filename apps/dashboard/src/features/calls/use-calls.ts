@@ -6,8 +6,8 @@ import { api } from '../../api';
 import {
   HistoryMark,
   type ListShape,
-  type LiveReach,
   liveOverHistory,
+  spanOf,
   splitNewer,
   useTopic,
   useWholeHistory,
@@ -50,7 +50,8 @@ export function useCalls(filter: CallFilter): Calls {
     getNextPageParam: (page) => page.next_cursor,
     staleTime: 0,
   });
-  useWholeHistory(mark, { startCount, span: spanOf(live) }, query);
+  // Of every call, whatever the filter.
+  useWholeHistory(mark, { startCount, span: spanOf(live, endedAtMs) }, query);
   // One text per filter: a new object with the same members must not filter everything again.
   const filterKey = JSON.stringify(callQuery(filter));
   // biome-ignore lint/correctness/useExhaustiveDependencies: filterKey stands for filter.
@@ -68,13 +69,6 @@ export function useCalls(filter: CallFilter): Calls {
     isLoadingOlder: query.isFetchingNextPage,
     loadOlder: () => void query.fetchNextPage(),
   };
-}
-
-/** Of every call, whatever the filter. */
-function spanOf(live: readonly LlmCall[] | null): LiveReach['span'] {
-  const [oldest] = live ?? [];
-  const newest = live?.at(-1);
-  return oldest && newest ? { oldestAt: endedAtMs(oldest), newestAt: endedAtMs(newest) } : null;
 }
 
 /** While held, calls that end wait. @param resetKey a change (another filter) shows the present, held or not */

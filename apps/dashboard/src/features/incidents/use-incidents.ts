@@ -6,8 +6,8 @@ import { api } from '../../api';
 import {
   HistoryMark,
   type ListShape,
-  type LiveReach,
   liveOverHistory,
+  spanOf,
   useTopic,
   useWholeHistory,
 } from '../../realtime';
@@ -33,7 +33,8 @@ export function useIncidents(agentId: string | undefined) {
     getNextPageParam: (page) => page.next_cursor,
     staleTime: 0,
   });
-  useWholeHistory(mark, { startCount, span: spanOf(live) }, query);
+  // Of every incident, whatever the filter.
+  useWholeHistory(mark, { startCount, span: spanOf(live, SHAPE.atOf) }, query);
   const { data: pages } = query;
   const incidents = useMemo(() => {
     const own = (live ?? []).filter((incident) => !agentId || incident.agent_id === agentId);
@@ -47,13 +48,6 @@ export function useIncidents(agentId: string | undefined) {
     isLoadingOlder: query.isFetchingNextPage,
     loadOlder: () => void query.fetchNextPage(),
   };
-}
-
-/** Of every incident, whatever the filter; newest first. */
-function spanOf(live: readonly Incident[] | null): LiveReach['span'] {
-  const [newest] = live ?? [];
-  const oldest = live?.at(-1);
-  return oldest && newest ? { oldestAt: oldest.at_ms, newestAt: newest.at_ms } : null;
 }
 
 /** The live copy of an incident says at once when somebody else reactivates. */

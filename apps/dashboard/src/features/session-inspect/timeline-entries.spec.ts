@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { SemanticLoopEvent, StepView } from '#contracts';
-import { markOf, splitAtMark, type TimelineEntry, timelineEntries, timelineSteps } from './timeline-entries';
+import {
+  leavesGap,
+  markOf,
+  splitAtMark,
+  type TimelineEntry,
+  timelineEntries,
+  timelineSteps,
+} from './timeline-entries';
 
 const step = (seq: number, received_at_ms = seq * 10) =>
   ({ meta: { trace_id: `call-${seq}` }, gateway: { seq, received_at_ms } }) as StepView;
@@ -14,6 +21,19 @@ describe('timelineSteps', () => {
     const steps = timelineSteps([step(1), step(2)], [live, step(3)]);
     expect(steps.map(({ gateway }) => gateway.seq)).toEqual([3, 2, 1]);
     expect(steps[1]).toBe(live);
+  });
+});
+
+describe('leavesGap', () => {
+  it('is true where the live steps begin after the latest of the earlier ones', () => {
+    expect(leavesGap([step(2), step(1)], [step(4), step(5)])).toBe(true);
+    expect(leavesGap([step(4), step(1)], [step(4), step(5)])).toBe(false);
+    expect(leavesGap([step(5)], [step(4)])).toBe(false);
+  });
+
+  it('is false while nothing earlier was loaded, and where nothing is live', () => {
+    expect(leavesGap([], [step(4)])).toBe(false);
+    expect(leavesGap([step(2)], [])).toBe(false);
   });
 });
 

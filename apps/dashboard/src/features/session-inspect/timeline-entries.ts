@@ -13,6 +13,17 @@ export function timelineSteps(...parts: readonly (readonly StepView[])[]): StepV
 }
 
 /**
+ * True where there may be steps between the two that are in neither: the live topic has begun anew since the earlier ones
+ * were read, or has dropped its oldest.
+ *
+ * @param earlier newest first
+ * @param live oldest first
+ */
+export function leavesGap([newest]: readonly StepView[], [oldest]: readonly StepView[]): boolean {
+  return newest !== undefined && oldest !== undefined && newest.gateway.seq < oldest.gateway.seq;
+}
+
+/**
  * Steps keep their order. A loop stands right below the step of its own call, which was recorded when the answer had
  * come; while that step is not there, above the latest step that was received before it.
  *

@@ -23,7 +23,7 @@ interface TimelineProps {
 export function Timeline({ detail, openSeqs, onToggle }: TimelineProps) {
   const scrollRef = useRef<HTMLDivElement>(null);
   useRowFocus(scrollRef);
-  const earlier = useEarlierSteps(detail.session.session_id);
+  const earlier = useEarlierSteps(detail.session.session_id, detail.steps);
   const steps = useMemo(
     () => timelineSteps(earlier.steps, detail.steps, detail.held),
     [earlier.steps, detail.steps, detail.held],

@@ -1,12 +1,14 @@
-/** Steps older than the live snapshot, page by page, when asked for. */
+/** Steps older than the live ones, page by page, when asked for; read anew where the two no longer meet. */
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { useEffect, useMemo } from 'react';
 import type { Page, StepView } from '#contracts';
 import { api } from '../../api';
+import { leavesGap } from './timeline-entries';
 
 const PAGE_ROWS = 200;
 
-export function useEarlierSteps(sessionId: string) {
+/** @param live oldest first */
+export function useEarlierSteps(sessionId: string, live: readonly StepView[]) {
   const query = useInfiniteQuery({
     queryKey: ['steps', sessionId],
     enabled: false,
@@ -19,11 +21,15 @@ export function useEarlierSteps(sessionId: string) {
       }),
     getNextPageParam: (page) => page.next_cursor,
   });
-  const { data } = query;
+  const { data, isSuccess, isFetching, refetch } = query;
   const steps = useMemo(() => data?.pages.flatMap((page) => page.items) ?? [], [data]);
+  const isTorn = leavesGap(steps, live);
+  useEffect(() => {
+    if (isTorn && isSuccess && !isFetching) void refetch();
+  }, [isTorn, isSuccess, isFetching, refetch]);
   return {
     steps,
-    isLoading: query.isFetching,
+    isLoading: isFetching,
     failure: query.error?.message ?? null,
     /** Something older may exist. */
     hasMore: query.data === undefined || query.hasNextPage,

@@ -1,0 +1,105 @@
+/** Pages outlive the gateway: notices and steps that came while one was open are all on it after a restart, beside older ones. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildDecisionLog } from '#testing';
+import { type Receiver, startReceiver } from '../integration/http-receiver.js';
+import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
+import { launchBrowser } from './browser.mjs';
+import { openAs } from './log-in.js';
+
+let gateway: RunningGateway;
+let receiver: Receiver;
+let browser: Browser;
+
+beforeAll(async () => {
+  [gateway, receiver, browser] = await Promise.all([startGateway(), startReceiver(), launchBrowser()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await Promise.all([gateway?.stop(), receiver?.close()]);
+});
+
+/** Kills it in front of the page, and waits until the page is live again. */
+async function restart(page: Page): Promise<void> {
+  const { dataDir, url } = gateway;
+  await gateway.kill();
+  await page.getByText('Not live: as of').waitFor();
+  gateway = await startGateway({ dataDir, env: { PORT: new URL(url).port } });
+  await page.getByText('Not live: as of').waitFor({ state: 'detached' });
+}
+
+let stepCount = 0;
+function step(session_id: string, intent: string) {
+  stepCount += 1;
+  return buildDecisionLog({
+    meta: { trace_id: `step-${stepCount}`, session_id, timestamp: new Date().toISOString() },
+    identity: { agent_id: session_id },
+    cognition: { intent },
+    action: { status: 'failure', tool_call: 'search' },
+  } as never);
+}
+
+/** One notice each. */
+async function loop(name: string, sessionCount: number): Promise<void> {
+  for (let index = 0; index < sessionCount; index += 1) {
+    const steps = Array.from({ length: 5 }, () => step(`${name}-${index}`, 'look again'));
+    expect((await gateway.ingest(steps)).status).toBe(202);
+  }
+}
+
+test('the history of notices', async () => {
+  const settings = { kind: 'webhook', name: 'On call', url: receiver.url, allow_private: true };
+  const { body } = await gateway.operator('POST', '/v1/alert-channels', settings);
+  const channel_ids = [body.channel.channel_id];
+  await gateway.operator('POST', '/v1/alert-rules', {
+    name: 'Loops',
+    type: 'entropy_loop',
+    cooldown_s: 0,
+    channel_ids,
+  });
+  await loop('before', 3);
+  await receiver.arrived(3);
+  const page = await openAs(browser, gateway, 'ana', '/alerts?tab=history');
+  const rows = page.getByTestId('alert-delivery');
+  await expect.poll(() => rows.count()).toBe(3);
+  // More than the topic begins with.
+  await loop('meanwhile', 60);
+  await receiver.arrived(63);
+  await expect.poll(() => rows.count()).toBe(63);
+
+  await restart(page);
+  await loop('after', 1);
+  await page.getByText('after-0').first().waitFor();
+  await page.getByRole('button', { name: 'Load older' }).click();
+  await expect.poll(() => rows.count()).toBe(64);
+});
+
+test('the timeline of a session whose earlier steps were loaded', async () => {
+  const post = async (count: number) => {
+    const steps = Array.from({ length: count }, (_, index) => step('long', `look at ${stepCount + index}`));
+    expect((await gateway.ingest(steps)).status).toBe(202);
+  };
+  await post(250);
+  const page = await openAs(browser, gateway, 'ana', '/sessions/long');
+  const timeline = page.getByRole('region', { name: 'Steps, newest first' });
+  const shownCount = async () => {
+    await timeline.evaluate((list: any) => list.scrollTo(0, list.scrollHeight));
+    return Number(await timeline.locator('[data-index]').last().getAttribute('data-index')) + 1;
+  };
+  const loadEarlier = async () => {
+    await shownCount();
+    await page.getByRole('button', { name: 'Load earlier steps' }).click();
+  };
+  await loadEarlier();
+  await loadEarlier();
+  await expect.poll(shownCount).toBe(250);
+  await timeline.evaluate((list: any) => list.scrollTo(0, 0));
+  // More than the topic begins with.
+  await post(250);
+  await page.getByText('(500 failed)').waitFor();
+
+  await restart(page);
+  await timeline.getByText('look at').first().waitFor();
+  await loadEarlier();
+  await expect.poll(shownCount).toBe(500);
+});
