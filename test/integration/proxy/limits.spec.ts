@@ -1,6 +1,8 @@
 /** An agent's limits hold whatever its client does with its calls. */
 import OpenAI, { toFile } from 'openai';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { io } from 'socket.io-client';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { Frame } from '#contracts';
 import { respondEvents, respondJson, ScriptedUpstream } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
 
@@ -66,6 +68,27 @@ test('calls whose client hangs up on the upstream count against limits, and are 
   expect(spend.day.spent_usd).toBeGreaterThan(0);
   // Who tries again after hanging up is no agent in a loop.
   expect(policy.active).toBe(true);
+});
+
+test('an agent is there while its very first call is under way, and whoever looks at agents is told', async () => {
+  upstream.script(() => {});
+  const socket = io(`${gateway.url}/live`, {
+    auth: { token: gateway.operatorToken },
+    transports: ['websocket'],
+  });
+  onTestFinished(() => void socket.disconnect());
+  await socket.emitWithAck('subscribe', { topic: 'gateway:agents' });
+  const told: unknown[] = [];
+  socket.on('frame', ({ events }: Frame<any>) => told.push(...events.map(({ payload }) => payload)));
+  const abort = new AbortController();
+  const asked = ask(client('beginner'), 'anybody?', abort.signal);
+  asked.catch(() => {});
+  await expect.poll(() => agentOf('beginner')).toMatchObject({ running_call_count: 1, last_call_ms: null });
+  await expect
+    .poll(() => told, { timeout: 1_400 })
+    .toContainEqual(expect.objectContaining({ agent_id: 'beginner', running_call_count: 1 }));
+  abort.abort();
+  await expect(asked).rejects.toThrow();
 });
 
 test('an answer that comes too late is paid for, too', async () => {

@@ -157,6 +157,11 @@ export class AgentActivity {
       if (costMicroUsd > 0) yield { hourMs, costMicroUsd };
   }
 
+  /** Also while its first call is under way. */
+  has(scope: AgentScope): boolean {
+    return this.#agents.peek(scope) !== undefined;
+  }
+
   *known(tenantId: string): Generator<string> {
     for (const [scope] of this.#agents.entries()) {
       const { tenantId: owner, agentId } = splitAgentScope(scope);

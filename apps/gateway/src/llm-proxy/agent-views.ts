@@ -61,11 +61,10 @@ export class AgentViews {
       .map((id) => this.#view(tenantId, id, scores));
   }
 
+  /** Exactly those that are in `list`, whatever its bound. */
   isKnown(tenantId: string, agentId: string): boolean {
-    return (
-      this.#parts.activity.view(agentScope(tenantId, agentId)).lastCallMs !== null ||
-      [...this.#parts.agents.known(tenantId)].includes(agentId)
-    );
+    const { agents, activity } = this.#parts;
+    return activity.has(agentScope(tenantId, agentId)) || [...agents.known(tenantId)].includes(agentId);
   }
 
   view(tenantId: string, agentId: string): AgentView {

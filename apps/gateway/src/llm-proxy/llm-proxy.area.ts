@@ -254,6 +254,7 @@ export class LlmProxyArea {
         log: this.log,
         activity: this.#activity,
         events: this.#events,
+        onBegan: (call) => this.views.touch(call.tenantId, call.agentId),
         onEnded: (call, record) => this.#ended(call, record),
       },
       stepFeed: this.feed,

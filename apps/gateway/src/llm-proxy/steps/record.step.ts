@@ -14,6 +14,8 @@ export interface RecordParts {
   log: Pick<CallLog, 'add'>;
   activity: Pick<AgentActivity, 'begin' | 'end'>;
   events: Pick<ProxyEvents, 'ended'>;
+  /** Told of each call that begins. */
+  onBegan: (call: ProxyCall) => void;
   /** Told of each call that ended. */
   onEnded: (call: ProxyCall, record: LlmCall) => void;
 }
@@ -23,6 +25,7 @@ export const recordStep = (parts: RecordParts): Step => ({
   onFailure: 'open',
   run(call: ProxyCall): undefined {
     parts.activity.begin(call.scope);
+    parts.onBegan(call);
   },
   settle(call: ProxyCall): void {
     const record = recordOf(call);
