@@ -202,6 +202,22 @@ describe('a topic', () => {
     ]);
   });
 
+  test('opens a session on the window that its score is of: steps that are held come in once they are released', async () => {
+    const ingest = (intent: string) => gateway.ingest(step('window', { cognition: { intent } }));
+    const opened = async () => {
+      const ack = await subscribe(operator(), 'session:window');
+      if (ack.status !== 'ok' || ack.kind === 'deltas') throw new Error('no snapshot');
+      const { session, window, held } = ack.snapshot;
+      return [session.entropy_score, window.map(({ intent }: any) => intent), held.length];
+    };
+    await ingest('search');
+    await gateway.operator('POST', '/v1/sessions/window/pause', { reason: 'look' });
+    await ingest('search');
+    expect(await opened()).toEqual([1, ['search'], 1]);
+    await gateway.operator('POST', '/v1/sessions/window/resume');
+    expect(await opened()).toEqual([0.5, ['search', 'search'], 0]);
+  });
+
   test('[FR-9.4+] turns the node red on gateway:topology, and a violation turns it orange', async () => {
     const stateOf = async (sessionId: string) => {
       const ack = await subscribe(operator(), 'gateway:topology');

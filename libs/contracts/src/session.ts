@@ -53,7 +53,7 @@ export type SessionAnswer = z.infer<typeof sessionAnswerSchema>;
 /** The snapshot of `session:{id}`. */
 export const sessionDetailSchema = z.object({
   session: sessionViewSchema,
-  /** The window as the tracker holds it now, oldest first. */
+  /** What `entropy_score` is of, oldest first: steps that are held come in once they are released. */
   window: z.array(entropyTupleSchema),
   /** Null when this session never raised an entropy alert. */
   alert: alertGroupSchema.nullable(),

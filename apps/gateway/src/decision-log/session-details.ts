@@ -1,9 +1,11 @@
 /** Everything the inspect view starts from: the snapshot of `session:{id}`. */
 import {
   type DecisionStore,
+  type EntropyTuple,
   type ProxyStore,
   type SessionDetail,
   type SessionKey,
+  type SessionView,
   splitSessionKey,
 } from '#contracts';
 import { stepViewOf } from '#domain/decision-log';
@@ -38,10 +40,9 @@ export class SessionDetails {
       this.store.audit({ tenant_id, session_id, limit: AUDIT_ENTRIES_SHOWN }),
       this.proxyStore.semanticLoops({ tenant_id, session_id, limit: SEMANTIC_LOOPS_SHOWN }),
     ]);
-    const window = this.windows.snapshot(key);
     return {
       session: { ...session },
-      window: window.length > 0 ? [...window] : session.window,
+      window: this.#windowOf(key, session),
       alert,
       steps: steps.items
         .reverse()
@@ -52,5 +53,11 @@ export class SessionDetails {
       audit: audit.items.reverse(),
       semantic_loops: loops.items.reverse(),
     };
+  }
+
+  /** The one that the session's score is of: the tracker's, but for steps that are held, which the row shows when they are released. */
+  #windowOf(key: SessionKey, { window, control }: SessionView): EntropyTuple[] {
+    const tracked = control.held_count > 0 ? [] : this.windows.snapshot(key);
+    return tracked.length > 0 ? [...tracked] : window;
   }
 }

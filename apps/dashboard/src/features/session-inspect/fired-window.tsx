@@ -33,6 +33,12 @@ export function FiredWindow({ detail }: { detail: SessionDetail }) {
           </span>
         </p>
       ) : null}
+      {session.control.held_count > 0 ? (
+        <p className="border-line border-b px-3 py-2 text-muted text-xs">
+          Without {plural(session.control.held_count, 'held message')}: what is held counts once it is
+          released.
+        </p>
+      ) : null}
       <ol aria-label="Steps in the window, oldest first">
         {marks.map((mark, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the place in the window is the identity.
