@@ -505,6 +505,22 @@ describe('after a restart', () => {
     expect(firing('agent_silent')).toEqual(['quiet', 'looper']);
   });
 
+  it('an agent whose session was paused before it is not missed until somebody resumes it', async () => {
+    const store = new MemoryAlertStore();
+    const { area, time } = await startAlerts({ store });
+    const silent = alertRuleBodySchema.parse({ name: 'Silent', type: 'agent_silent', window_s: 60 });
+    const { rule_id } = await area.rules.create(ADMIN, silent);
+    const view = buildSessionView({ agent_id: 'quiet', session_id: 's1', last_seen_ms: time.nowMs() });
+    const control = { ...view.control, state: 'paused' as const };
+    const next = await startAlerts({ store, time, sessions: [{ ...view, control }] });
+    const firing = () => next.area.rules.list('default').find((rule) => rule.rule_id === rule_id)?.firing;
+    await time.pass(120_000);
+    expect(firing()).toEqual([]);
+    next.area.noteControl(sessionKey('default', 's1'), { ...control, state: 'active' });
+    await time.pass(62_000);
+    expect(firing()).toMatchObject([{ agent_id: 'quiet' }]);
+  });
+
   it('a session that an operator ends is in no loop any more', async () => {
     const { area, time } = await startAlerts();
     const at_ms = time.nowMs();

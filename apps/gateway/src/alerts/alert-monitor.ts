@@ -64,6 +64,11 @@ export class AlertMonitor {
     this.#rules.prime(event);
   }
 
+  /** A session is paused, or no more. */
+  notePause(tenantId: string, sessionId: string, isPaused: boolean): void {
+    this.#rules.notePause(tenantId, sessionId, isPaused);
+  }
+
   /**
    * What was firing when the last process ended.
    * @param latest notices on disk, those at least of which it may not have kept that they were told

@@ -162,16 +162,18 @@ export class AlertsArea {
     const before = this.monitor.firingBefore(await this.#latestNotices());
     for (const [key, view] of known.sessions.entries())
       this.monitor.prime({ ...sessionFact(key, view), kind: 'step', ended: view.ended });
-    this.#primeWaits(known);
+    this.#primePauses(known);
     watch();
     this.monitor.start(before);
     for (const event of untold) this.monitor.note(event);
   }
 
-  #primeWaits({ paused }: KnownSessions): void {
-    for (const [key, control] of [...paused()].sort(bySince))
+  #primePauses({ paused }: KnownSessions): void {
+    for (const [key, control] of [...paused()].sort(bySince)) {
+      this.#notePause(key, control);
       for (const agentId of this.#personWaits.note(key, control).began)
         this.monitor.prime(personFact(key, agentId, true, control.since_ms ?? this.#parts.clock.nowMs()));
+    }
   }
 
   /** The queue first: that somebody was told is kept of what it has written. */
@@ -194,8 +196,9 @@ export class AlertsArea {
     });
   }
 
-  /** A session's control may have changed: one of its agents asks for a person, or somebody came. */
+  /** A session's control may have changed: it is paused or goes on, one of its agents asks for a person, or somebody came. */
   noteControl(key: SessionKey, control: ControlView): void {
+    this.#notePause(key, control);
     const { began, ended } = this.#personWaits.note(key, control);
     for (const agentId of began) this.#notePerson(key, agentId, true);
     for (const agentId of ended) this.#notePerson(key, agentId, false);
@@ -227,6 +230,11 @@ export class AlertsArea {
       type: notice.type,
     });
     return delivery;
+  }
+
+  #notePause(key: SessionKey, { state }: ControlView): void {
+    const { tenantId, sessionId } = splitSessionKey(key);
+    this.monitor.notePause(tenantId, sessionId, state === 'paused' || state === 'pause_requested');
   }
 
   #notePerson(key: SessionKey, agentId: string, awaited: boolean): void {

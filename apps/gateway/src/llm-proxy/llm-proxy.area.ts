@@ -254,7 +254,7 @@ export class LlmProxyArea {
         log: this.log,
         activity: this.#activity,
         events: this.#events,
-        onBegan: (call) => this.views.touch(call.tenantId, call.agentId),
+        onBegan: (call) => this.#began(call),
         onEnded: (call, record) => this.#ended(call, record),
       },
       stepFeed: this.feed,
@@ -327,6 +327,12 @@ export class LlmProxyArea {
       .catch((error: unknown) => this.#events.stepsRefused(logs.length, error))
       .finally(() => this.#delivering.delete(settled));
     this.#delivering.add(settled);
+  }
+
+  #began(call: ProxyCall): void {
+    this.views.touch(call.tenantId, call.agentId);
+    const { alerts, clock } = this.#parts;
+    alerts.note({ kind: 'call_began', ...subjectOf(call), at_ms: clock.nowMs() });
   }
 
   #ended(call: ProxyCall, record: LlmCall): void {

@@ -18,6 +18,12 @@ interface SemanticLoop {
 export class AgentFacts {
   /** Latest call or step; null when only something else was heard of it. */
   seenAtMs: number | null = null;
+  /** Of that call or step. */
+  seenInSessionId: string | null = null;
+  /** Proxied calls under way, held ones among them. */
+  runningCallCount = 0;
+  /** When the gateway was last known to be what keeps it silent: it held or stopped it. */
+  hushedAtMs = 0;
   /** Since when this process listens for an agent that an earlier one knew: nobody heard whether it was silent before. */
   watchedSinceMs = 0;
   /** The incident that stopped it; null while it may call. */
@@ -91,11 +97,15 @@ export class AgentFacts {
         this.#isBudgetKnown = true;
         return isNews;
       }
+      case 'call_began':
+        this.runningCallCount += 1;
+        return false;
       case 'call':
-        this.seenAtMs = Math.max(this.seenAtMs ?? 0, event.at_ms);
+        this.runningCallCount = Math.max(0, this.runningCallCount - 1);
+        this.#see(event);
         return true;
       case 'step':
-        this.seenAtMs = Math.max(this.seenAtMs ?? 0, event.at_ms);
+        this.#see(event);
         return this.#label(event.session_id, !event.ended && event.severity === 'loop', event.at_ms);
       case 'person':
         return this.#await(event.session_id, event.awaited);
@@ -108,6 +118,12 @@ export class AgentFacts {
   fullestBudget(nowMs: number): BudgetShare | null | 'unknown' {
     const fullest = fullestBudget(this.#budgets, nowMs);
     return this.#isBudgetKnown || fullest?.refused === true ? fullest : 'unknown';
+  }
+
+  #see({ at_ms, session_id }: AlertEvent): void {
+    if (this.seenAtMs !== null && at_ms < this.seenAtMs) return;
+    this.seenAtMs = at_ms;
+    this.seenInSessionId = session_id;
   }
 
   #await(sessionId: string | null, isAwaited: boolean): boolean {

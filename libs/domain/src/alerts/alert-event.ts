@@ -23,6 +23,8 @@ export type AlertEvent =
   | (Fact & { kind: 'incident'; incident_id: string; score: number; threshold: number })
   /** It may call again. */
   | (Fact & { kind: 'reactivated' })
+  /** A proxied call begins; `call` follows. */
+  | (Fact & { kind: 'call_began' })
   /** A proxied call ended. */
   | (Fact & { kind: 'call'; failed: boolean })
   /** A step was stored, with the label its session has now. `ended`: it was the session's last. */

@@ -699,6 +699,46 @@ describe('an agent_silent rule', () => {
     expect(phases(rules.observe(call(800_000, false)))).toEqual(['recovered']);
   });
 
+  it('does not miss an agent while the session it was last seen in is paused, and gives it the window afterwards', () => {
+    const { rules } = watch(rule('agent_silent'));
+    rules.observe(step(0));
+    rules.notePause('default', 's1', true);
+    expect(rules.tick(T0 + 50 * MINUTE)).toEqual([]);
+    rules.notePause('default', 's1', false);
+    expect(rules.tick(T0 + 59 * MINUTE)).toEqual([]);
+    expect(phases(rules.tick(T0 + 60 * MINUTE))).toEqual(['firing']);
+  });
+
+  it('misses an agent that went on elsewhere before it fell silent', () => {
+    const { rules } = watch(rule('agent_silent'));
+    rules.observe(step(0));
+    rules.notePause('default', 's1', true);
+    rules.observe({ ...step(1_000), session_id: 's2' });
+    expect(phases(rules.tick(T0 + 11 * MINUTE))).toEqual(['firing']);
+  });
+
+  it('does not miss an agent whose call is under way or held, or that the kill switch stopped', () => {
+    const { rules } = watch(rule('agent_silent'));
+    rules.observe(call(0, false));
+    rules.observe({ kind: 'call_began', ...subject(1_000), session_id: 's2' });
+    rules.observe(call(0, false, 'stopped'));
+    rules.observe(incident(1_000, 'stopped'));
+    expect(rules.tick(T0 + 50 * MINUTE)).toEqual([]);
+    rules.observe(call(50 * MINUTE, false));
+    expect(rules.tick(T0 + 60 * MINUTE)).toMatchObject([{ phase: 'firing', agent_id: 'crawler' }]);
+  });
+
+  it('goes on firing for an agent that is paused then, and is over when it is heard of', () => {
+    const { rules } = watch(rule('agent_silent'));
+    rules.observe(step(0));
+    expect(phases(rules.tick(T0 + 10 * MINUTE))).toEqual(['firing']);
+    rules.notePause('default', 's1', true);
+    expect(rules.tick(T0 + 11 * MINUTE)).toEqual([]);
+    rules.notePause('default', 's1', false);
+    expect(rules.tick(T0 + 12 * MINUTE)).toEqual([]);
+    expect(phases(rules.observe(step(13 * MINUTE)))).toEqual(['recovered']);
+  });
+
   it('says nothing of an agent that nobody has seen', () => {
     const { rules } = watch(rule('agent_silent'));
     rules.observe(incident(0));

@@ -64,6 +64,8 @@ interface TenantState {
   rules: Map<string, RuleState>;
   agents: TtlLru<string, AgentFacts>;
   loopCarriers: LoopCarriers;
+  /** No more than there are sessions under control. */
+  pausedSessionIds: Set<string>;
 }
 
 export interface AlertRulesOptions {
@@ -129,6 +131,13 @@ export class AlertRules {
       facts.apply(one);
       facts.watchedSinceMs = this.#options.clock.nowMs();
     }
+  }
+
+  /** A session is paused, or no more: meanwhile nobody misses an agent that was last seen in it. */
+  notePause(tenantId: string, sessionId: string, isPaused: boolean): void {
+    const { pausedSessionIds } = this.#tenant(tenantId);
+    if (isPaused) pausedSessionIds.add(sessionId);
+    else pausedSessionIds.delete(sessionId);
   }
 
   /** After `prime` and `restore`: the loops and waits that go on, and that the last process ended before it told anybody of. */
@@ -256,7 +265,9 @@ export class AlertRules {
     const isFiring = known !== undefined && known.state.sinceMs !== null;
     const tally = known?.tally ?? null;
     const toldSessionIds = known?.toldSessionIds ?? NO_SESSIONS;
-    const reading = readCondition({ rule, facts, tally, toldSessionIds, isFiring, nowMs });
+    const isHushed = rule.type === 'agent_silent' && this.#isHushed(tenantId, facts);
+    if (isHushed) facts.hushedAtMs = nowMs;
+    const reading = readCondition({ rule, facts, tally, toldSessionIds, isHushed, isFiring, nowMs });
     const { holds, session_id, detail, sessions = { told: [], untold: [] } } = reading;
     const isOn = holds === 'unknown' ? isFiring : holds;
     if (!isOn && !isFiring) return;
@@ -298,6 +309,11 @@ export class AlertRules {
       if (concerns(one.rule, agentId)) this.#evaluate(tenantId, one, agentId, facts, nowMs, due);
   }
 
+  #isHushed(tenantId: string, { incident, runningCallCount, seenInSessionId }: AgentFacts): boolean {
+    if (incident !== null || runningCallCount > 0) return true;
+    return seenInSessionId !== null && this.#tenant(tenantId).pausedSessionIds.has(seenInSessionId);
+  }
+
   /** Null when every place is taken by something that fires. */
   #subject(one: RuleState, agentId: string, nowMs: number): Subject | null {
     const known = one.subjects.get(agentId);
@@ -335,7 +351,12 @@ export class AlertRules {
         this.#options.onBound('agents');
       },
     });
-    const tenant = { rules, agents, loopCarriers: new LoopCarriers(this.#options.clock) };
+    const tenant = {
+      rules,
+      agents,
+      loopCarriers: new LoopCarriers(this.#options.clock),
+      pausedSessionIds: new Set<string>(),
+    };
     this.#tenants.set(tenantId, tenant);
     this.#applyRules(tenantId, tenant);
     return tenant;

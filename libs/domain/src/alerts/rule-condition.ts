@@ -35,13 +35,15 @@ export interface ConditionInput {
   tally: CallTally | null;
   /** Sessions of which people heard. */
   toldSessionIds: ReadonlySet<string>;
+  /** The gateway keeps the agent silent: it has a call under way, was stopped, or the session it was last seen in is paused. */
+  isHushed: boolean;
   /** It fires already. */
   isFiring: boolean;
   nowMs: number;
 }
 
 export function readCondition(input: ConditionInput): Condition {
-  const { rule, facts, tally, isFiring, nowMs } = input;
+  const { rule, facts, tally, isHushed, isFiring, nowMs } = input;
   switch (rule.type) {
     case 'kill_switch': {
       const { incident } = facts;
@@ -79,9 +81,10 @@ export function readCondition(input: ConditionInput): Condition {
       return errorRate(rule, tally, isFiring, nowMs);
     case 'agent_silent': {
       const windowS = rule.window_s ?? SILENT_WINDOW_S_DEFAULT;
-      if (facts.seenAtMs === null) return { holds: 'unknown', session_id: null, detail: {} };
+      if (facts.seenAtMs === null || isHushed) return { holds: 'unknown', session_id: null, detail: {} };
       const silentS = Math.max(0, Math.floor((nowMs - facts.seenAtMs) / 1_000));
-      const isHeardOut = nowMs - facts.watchedSinceMs >= windowS * 1_000;
+      const mutedSinceMs = Math.max(facts.watchedSinceMs, facts.hushedAtMs);
+      const isHeardOut = nowMs - mutedSinceMs >= windowS * 1_000;
       return {
         holds: silentS < windowS ? false : isHeardOut || 'unknown',
         session_id: null,

@@ -23,7 +23,8 @@ export const TYPE_HELP: Record<AlertType, string> = {
   budget:
     'When an agent has spent this share of its hour, day or month, or is refused a call because the rest does not cover it.',
   error_rate: 'When this share of an agent’s calls fails, of at least ten.',
-  agent_silent: 'When an agent that used to call has made no call for this long.',
+  agent_silent:
+    'When an agent that used to call, or to post steps, has done neither for this long. Not while it is held, paused or stopped here.',
 };
 
 /** Which of the two numbers a type asks for. */
