@@ -165,6 +165,11 @@ test('a channel that fails leaves a dead letter, which Retry delivers', async ()
   await page.getByText('No dead letters').waitFor();
   await openTab('History');
   await row('planner').getByText('Delivered').waitFor();
+
+  await choose('State', 'Dead');
+  await page.getByText('No notice matches').waitFor();
+  await button('Clear filters').click();
+  await row('planner').waitFor();
 });
 
 test('what is deleted is gone, and a rule says that its channel is', async () => {

@@ -89,8 +89,10 @@ test('[FR-9.10+] [FR-9.10-] a looping agent is seen, stopped by a click, guided 
   // The other operator sees who stopped it, without reloading.
   await alertRow(ben).filter({ hasText: 'ana' }).waitFor({ timeout: WAIT_MS });
 
-  await ana.getByTestId('hitl-inject-text').fill(GUIDANCE);
-  await ana.getByTestId('hitl-inject').click();
+  // Without the mouse: every step of the timeline is a stop on the way there.
+  await ana.keyboard.press('i');
+  await ana.keyboard.type(GUIDANCE);
+  await ana.keyboard.press('Control+Enter');
   await expect
     .poll(
       async () => (await poll(`after=${polled.cursor}`)).directives.map((directive: any) => directive.prompt),
@@ -100,13 +102,17 @@ test('[FR-9.10+] [FR-9.10-] a looping agent is seen, stopped by a click, guided 
     )
     .toContain(GUIDANCE);
 
-  await ana.getByTestId('hitl-resume').click();
+  await ana.keyboard.press('Shift+Tab');
+  await ana.keyboard.press('Shift+Tab');
+  await ana.locator('[data-testid=hitl-resume]:focus').waitFor({ timeout: WAIT_MS });
+  await ana.keyboard.press('Enter');
   await ana
     .getByTestId('control-state')
     .filter({ hasText: /cooperative|running/i })
     .first()
     .waitFor({ timeout: WAIT_MS });
   await expect.poll(() => ana.getByTestId('held-message').count(), { timeout: WAIT_MS }).toBe(0);
+  await ana.locator('[data-testid=hitl-pause]:focus').waitFor({ timeout: WAIT_MS });
   expect((await poll('')).state).toBe('active');
   const answer = await post('Read the archived report');
   expect(answer.control.state).toBe('active');

@@ -27,6 +27,7 @@ export const KEY_MAP = {
   inspect: { keys: 'enter', label: 'Open the selected row', section: 'List' },
   freeze: { keys: 'f', label: 'Freeze or release the list', section: 'List' },
   pause: { keys: 'p', label: 'Pause the selected or open session', section: 'Session' },
+  guide: { keys: 'i', label: 'Write guidance for the open session', section: 'Session' },
   back: { keys: 'esc', label: 'Back, or close', section: 'Session' },
 } as const satisfies Record<string, Shortcut>;
 

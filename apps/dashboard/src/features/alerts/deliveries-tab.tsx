@@ -2,7 +2,7 @@
 
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Inbox, MailX, RotateCcw } from 'lucide-react';
+import { Filter, Inbox, MailX, RotateCcw } from 'lucide-react';
 import { memo, useMemo } from 'react';
 import { type AlertDelivery, type AlertNotice, DELIVERY_STATES } from '#contracts';
 import { api, useDenial } from '../../api';
@@ -52,6 +52,7 @@ export function DeliveriesTab({ search, onSearch, isDead = false }: DeliveriesTa
   const state = isDead ? ('dead' as const) : search.state;
   const source = useDeliveries({ state, channel: search.channel });
   const channels = useChannels().data;
+  const isFiltered = search.channel !== undefined || (!isDead && search.state !== undefined);
   const names = useMemo(
     () => new Map((channels ?? []).map(({ channel_id, name }) => [channel_id, name])),
     [channels],
@@ -92,22 +93,20 @@ export function DeliveriesTab({ search, onSearch, isDead = false }: DeliveriesTa
       {source.isLoading ? <Skeleton className="h-32 w-full" /> : null}
       {!source.isLoading && !source.failure && source.deliveries.length === 0 ? (
         <Panel>
-          {isDead ? (
-            <EmptyState icon={<Inbox size={26} aria-hidden="true" />} title="No dead letters">
-              Every notice found its way, or is still on it.
-            </EmptyState>
-          ) : (
+          {isFiltered ? (
             <EmptyState
-              icon={<Inbox size={26} aria-hidden="true" />}
-              title="Nothing was sent yet"
+              icon={<Filter size={26} aria-hidden="true" />}
+              title={isDead ? 'No dead letter matches' : 'No notice matches'}
               action={
-                <NextStep to="/alerts" search={{ tab: 'channels' }}>
-                  See where notices go
-                </NextStep>
+                <Button onClick={() => onSearch({ state: undefined, channel: undefined })}>
+                  Clear filters
+                </Button>
               }
             >
-              Notices appear here the moment a rule with a channel fires.
+              One that matches appears here at once.
             </EmptyState>
+          ) : (
+            <NothingYet isDead={isDead} />
           )}
         </Panel>
       ) : null}
@@ -133,6 +132,29 @@ export function DeliveriesTab({ search, onSearch, isDead = false }: DeliveriesTa
         </Panel>
       ) : null}
     </TabBody>
+  );
+}
+
+function NothingYet({ isDead }: { isDead: boolean }) {
+  if (isDead) {
+    return (
+      <EmptyState icon={<Inbox size={26} aria-hidden="true" />} title="No dead letters">
+        Every notice found its way, or is still on it.
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      icon={<Inbox size={26} aria-hidden="true" />}
+      title="Nothing was sent yet"
+      action={
+        <NextStep to="/alerts" search={{ tab: 'channels' }}>
+          See where notices go
+        </NextStep>
+      }
+    >
+      Notices appear here the moment a rule with a channel fires.
+    </EmptyState>
   );
 }
 

@@ -1,7 +1,8 @@
 /** Guidance for the agent: it arrives as a directive, and through the proxy as a system message of its next call. */
 import { CornerDownLeft } from 'lucide-react';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
 import type { ControlMode } from '#contracts';
+import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { Button, Field, Kbd, Textarea } from '../../ui';
 import type { Commander } from './use-command';
 
@@ -15,6 +16,9 @@ const hints: Record<ControlMode, string> = {
 export function InjectForm({ commander, mode }: { commander: Commander; mode: ControlMode }) {
   const [prompt, setPrompt] = useState('');
   const [sentCount, setSentCount] = useState(0);
+  const textRef = useRef<HTMLTextAreaElement>(null);
+  // The steps of the timeline are a stop of the Tab key each, and stand before it.
+  useShortcut('guide', () => textRef.current?.focus());
   const submit = async (event?: FormEvent) => {
     event?.preventDefault();
     if (!prompt.trim() || commander.busy || commander.denial) return;
@@ -27,6 +31,7 @@ export function InjectForm({ commander, mode }: { commander: Commander; mode: Co
     <form onSubmit={submit} className="flex flex-col gap-2">
       <Field label="Guidance" hint={commander.denial ?? hints[mode]}>
         <Textarea
+          ref={textRef}
           data-testid="hitl-inject-text"
           rows={3}
           maxLength={65_536}
