@@ -231,6 +231,20 @@ describe('a topic', () => {
     await expect.poll(() => stateOf('topology')).toBe('schema_violation');
   });
 
+  test('are refused beyond fifty at once, so that one socket does not take all reads of the store', async () => {
+    await gateway.ingest(step('flooded'));
+    const topic = 'session:flooded';
+    await expect.poll(async () => (await subscribe(operator(), topic)).status, { timeout: 5_000 }).toBe('ok');
+    const socket = operator();
+    const acks = await Promise.all(Array.from({ length: 3_000 }, () => subscribe(socket, topic)));
+    const reasons = new Set(acks.map((ack) => (ack.status === 'error' ? ack.reason : ack.kind)));
+    expect(reasons).toContain('rate_limited');
+    // The store was never busy.
+    expect(reasons).not.toContain('internal_error');
+    expect(reasons).not.toContain('store_busy');
+    expect(await subscribe(socket, topic)).toMatchObject({ status: 'ok' });
+  });
+
   test('that does not exist is refused with its name', async () => {
     expect(await subscribe(operator(), 'gateway:nonsense')).toMatchObject({
       status: 'error',

@@ -202,15 +202,24 @@ describe('a pause that expired before its agent came back', () => {
     expect(await deferredBy(h)).toEqual({ shelving: 1 });
   });
 
-  it('is not told to a socket when the store cannot be asked, which is counted as that', async () => {
+  it('is told to a socket once the store can be asked, which it could not at first, counted as that', async () => {
     const before = await start();
     await expired(before);
     const h = await before.restart();
+    const ask = h.store.control.bind(h.store);
     h.store.control = () => Promise.reject(new Error('disk'));
     const pushed: unknown[] = [];
     h.desk.attachListener(KEY, (control) => pushed.push(control));
-    await turn();
+    const left: unknown[] = [];
+    const leave = h.desk.attachListener(KEY, (control) => left.push(control));
+    await h.time.pass(3_000);
     expect(pushed).toEqual([]);
-    expect(await deferredBy(h)).toEqual({ look: 1 });
+    expect(await deferredBy(h)).toEqual({ look: 2 });
+    leave();
+    h.store.control = ask;
+    await h.time.pass(1_000);
+    expect(pushed).toEqual([{ state: 'active', directives: [], session_id: 's-1', cursor: 2 }]);
+    expect(left).toEqual([]);
+    expect(h.time.timerCount).toBe(0);
   });
 });

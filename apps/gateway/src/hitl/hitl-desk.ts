@@ -78,6 +78,8 @@ export type ConfirmedVia = 'poll' | 'ack' | 'socket' | 'proxy';
 
 /** The rest of a release that the store refused is tried again after this. */
 const RELEASE_RETRY_MS = 1_000;
+/** A listener that could not be told of what the store knows is told after this. */
+const LOOK_RETRY_MS = 1_000;
 
 export class HitlDesk implements ControlDesk {
   readonly #ports: HitlPorts;
@@ -255,17 +257,28 @@ export class HitlDesk implements ControlDesk {
     return detach;
   }
 
-  /** A session that was ever commanded may have ended its pause while nobody listened. */
+  /**
+   * A session that was ever commanded may have ended its pause while nobody listened. Asked again until the store answers:
+   * after a restart all agents come at once, and who is not told would wait for ever.
+   */
   #tellFromStore(key: SessionKey, push: ControlListener, detach: () => void): () => void {
     let isListening = true;
-    this.#registry.load(key).then(
-      (entry) => {
-        if (isListening && entry.row.directive_seq > 0) this.#delivery.push(key, push, pollAnswer(entry));
-      },
-      (error: unknown) => this.#ports.events.lookFailed(key, error),
-    );
+    let cancelRetry = () => {};
+    const look = (isFirst: boolean): void => {
+      this.#registry.load(key).then(
+        (entry) => {
+          if (isListening && entry.row.directive_seq > 0) this.#delivery.push(key, push, pollAnswer(entry));
+        },
+        (error: unknown) => {
+          if (isFirst) this.#ports.events.lookFailed(key, error);
+          if (isListening) cancelRetry = this.#ports.timer.after(LOOK_RETRY_MS, () => look(false));
+        },
+      );
+    };
+    look(true);
     return () => {
       isListening = false;
+      cancelRetry();
       detach();
     };
   }

@@ -129,7 +129,7 @@ export class HitlEvents {
     this.#logger.warn({ ...scope(key), err: error }, 'expired pause not shelved');
   }
 
-  /** What the session's pause came to while nobody listened could not be read; the listener hears of the next change. */
+  /** What the session's pause came to while nobody listened could not be read; it is read again until it can. */
   lookFailed(key: SessionKey, error: unknown): void {
     this.#deferred.inc({ what: 'look' });
     this.#logger.warn({ ...scope(key), err: error }, 'control not read for a new listener');

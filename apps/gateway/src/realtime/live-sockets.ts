@@ -7,6 +7,7 @@ import {
   type Frame,
   LIVE_EVENTS,
   mayRole,
+  ObservatoryError,
   type OperatorPrincipal,
   type SubscribeAck,
   subscribeSchema,
@@ -17,6 +18,8 @@ import { watchSendBuffer } from './send-buffer.js';
 
 /** Topics one socket may follow at once. */
 const TOPICS_PER_SOCKET_MAX = 50;
+/** Subscriptions of one socket whose snapshots are being read: the store's reads are everybody's. */
+const SUBSCRIBING_PER_SOCKET_MAX = 50;
 
 export interface LiveSocketsEvents {
   connected(): void;
@@ -39,6 +42,8 @@ type Acknowledge = (ack: SubscribeAck) => void;
 const room = (tenantId: string, topic: string): string => `${tenantId}|${topic}`;
 
 const refusal = (reason: string, detail: string): SubscribeAck => ({ status: 'error', reason, detail });
+
+const TOO_MANY_SUBSCRIBING = `At most ${SUBSCRIBING_PER_SOCKET_MAX} subscriptions per socket at once; wait for an answer first.`;
 
 const isJoined = (socket: Socket, topic: string): boolean =>
   (socket.data.joined as Set<string> | undefined)?.has(topic) ?? false;
@@ -95,6 +100,7 @@ export class LiveSockets {
     const principal = socket.data.principal as OperatorPrincipal;
     /** Topics this socket follows or is about to; the value tells one subscription from its successor. */
     const topics: Subscriptions = new Map();
+    let subscribingCount = 0;
     this.#options.events.connected();
     watchSendBuffer(socket.conn, this.#options.subscriberBytesMax, (pendingBytes) => {
       this.#options.events.cutForSlowness(principal.operator_id, pendingBytes);
@@ -103,10 +109,17 @@ export class LiveSockets {
     });
     socket.on('subscribe', (body: unknown, acknowledge: unknown) => {
       if (typeof acknowledge !== 'function') return;
-      this.#subscribe(socket, topics, body, acknowledge as Acknowledge).catch((error) => {
-        this.#options.events.subscribeFailed(error);
-        (acknowledge as Acknowledge)(refusal('internal_error', 'The snapshot could not be read; try again.'));
-      });
+      const answer = acknowledge as Acknowledge;
+      if (subscribingCount >= SUBSCRIBING_PER_SOCKET_MAX) {
+        answer(refusal('rate_limited', TOO_MANY_SUBSCRIBING));
+        return;
+      }
+      subscribingCount += 1;
+      this.#subscribe(socket, topics, body, answer)
+        .catch((error: unknown) => answer(this.#failure(error)))
+        .finally(() => {
+          subscribingCount -= 1;
+        });
     });
     socket.on('unsubscribe', (body: unknown, acknowledge: unknown) => {
       const topic = (body as { topic?: unknown } | null)?.topic;
@@ -117,6 +130,13 @@ export class LiveSockets {
       for (const topic of topics.keys()) this.#leave(socket, topic);
       topics.clear();
     });
+  }
+
+  /** A refusal of the catalogue, such as a busy store's, is told as it is; anything else is ours to look at. */
+  #failure(error: unknown): SubscribeAck {
+    if (error instanceof ObservatoryError) return error.toAnswer();
+    this.#options.events.subscribeFailed(error);
+    return refusal('internal_error', 'The snapshot could not be read; try again.');
   }
 
   async #subscribe(
