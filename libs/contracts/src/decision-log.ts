@@ -12,7 +12,23 @@ const id = z.string().min(1).max(LIMITS.idCharsMax);
  * escaped too, for steps in the path, and half a surrogate pair has no encoding.
  */
 export const ADDRESSABLE_ID = /^(?!\.{1,2}$)\P{Surrogate}*$/u;
-const addressableId = id.regex(ADDRESSABLE_ID, 'an id that a URL can name, so neither "." nor ".."');
+/** `.max` takes a character of four bytes for one, paths and keys for two: with more of these no route would lead to the id. */
+const fitsPath = z.check<string>(({ value, issues }) => {
+  if (issues.length > 0 || value.length <= LIMITS.idCharsMax) return;
+  issues.push({
+    code: 'too_big',
+    origin: 'string',
+    maximum: LIMITS.idCharsMax,
+    inclusive: true,
+    input: value,
+  });
+});
+const addressableText = z
+  .string()
+  .max(LIMITS.idCharsMax)
+  .check(fitsPath)
+  .regex(ADDRESSABLE_ID, 'an id that a URL can name, so neither "." nor ".."');
+const addressableId = addressableText.min(1);
 const optionalId = z.string().max(LIMITS.idCharsMax).nullish();
 const line = z.string().min(1).max(LIMITS.lineCharsMax);
 const optionalLine = z.string().max(LIMITS.lineCharsMax).nullish();
@@ -41,11 +57,7 @@ export const metaSchema = z.object({
   /** One per step. Resent unchanged it is the same step, stored once. */
   trace_id: addressableId,
   timestamp: z.string().regex(DATE_TIME, 'an ISO 8601 date and time'),
-  session_id: z
-    .string()
-    .max(LIMITS.idCharsMax)
-    .regex(ADDRESSABLE_ID, 'an id that a URL can name, so neither "." nor ".."')
-    .nullish(),
+  session_id: addressableText.nullish(),
   /** null or "" = a root step. */
   parent_step_id: optionalId,
   cluster_id: optionalId,

@@ -275,6 +275,20 @@ describe('parseDecisionLog', () => {
       expect(parseDecisionLog(Object.create(message()))).toMatchObject({ ok: false, traceId: null });
     });
 
+    it.each([
+      ['meta', 'trace_id'],
+      ['meta', 'session_id'],
+      ['identity', 'agent_id'],
+    ])(
+      'refuses an id that is too long for a path, though it has few characters: %s.%s',
+      (section, member) => {
+        expect(parseDecisionLog(set(section, member, '\u{1f600}'.repeat(128))).ok).toBe(true);
+        expect(detailOf(set(section, member, '\u{1f600}'.repeat(129)))).toBe(
+          `invalid value for ${section}.${member}: expected text of at most 256 characters, got 258 characters`,
+        );
+      },
+    );
+
     it('takes huge texts within their limit and refuses those beyond it', () => {
       expect(parseDecisionLog(set('action', 'tool_output_summary', 'x'.repeat(LIMITS.textCharsMax))).ok).toBe(
         true,
