@@ -8,7 +8,7 @@ import type {
   OperatorPrincipal,
   OperatorRow,
 } from '#contracts';
-import type { Clock, IdSource } from '#kernel';
+import type { Clock, IdSource, SteadyClock } from '#kernel';
 import { AccessDesk } from './access-desk.js';
 import { Authenticator } from './authenticator.js';
 import { type Bootstrap, bootstrapAccess } from './bootstrap.js';
@@ -61,10 +61,14 @@ export class FakeAccessStore {
 }
 
 /** Moves only when told. */
-export class ManualClock implements Clock {
+export class ManualClock implements Clock, SteadyClock {
   constructor(private ms = 1_760_000_000_000) {}
 
   nowMs(): number {
+    return this.ms;
+  }
+
+  steadyMs(): number {
     return this.ms;
   }
 

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { Counter, type Registry } from 'prom-client';
 import type { DecisionStore } from '#contracts';
 import { LoginThrottle } from '#domain/auth';
-import type { Clock, IdSource } from '#kernel';
+import { type Clock, type IdSource, steadyClock } from '#kernel';
 import type { GatewayConfig } from '../config/config.js';
 import type { GatewaySecrets } from '../config/secrets.js';
 import { METRIC_PREFIX } from '../telemetry/metrics.js';
@@ -75,7 +75,7 @@ import { LOGIN_DESK, LoginDesk } from './login-desk.js';
           labelNames: ['outcome'],
           registers: [metrics],
         });
-        const throttle = new LoginThrottle({ clock });
+        const throttle = new LoginThrottle({ clock: steadyClock });
         return new LoginDesk({
           directory,
           throttle,

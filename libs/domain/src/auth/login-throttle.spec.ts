@@ -37,3 +37,14 @@ it('refuses who has failed at all once all have failed too often together, and n
   fail('a', 1);
   expect(throttle.retryAfterSeconds('a')).toBe(0);
 });
+
+it('goes by the clock that nobody sets: one set back keeps nobody out for longer, one set forward lets nobody in', () => {
+  const { clock, throttle, fail } = start();
+  fail('a', 3);
+  clock.set(-7_200_000);
+  expect(throttle.retryAfterSeconds('a')).toBe(60);
+  clock.set(7_200_000);
+  expect(throttle.retryAfterSeconds('a')).toBe(60);
+  clock.advance(60_000);
+  expect(throttle.retryAfterSeconds('a')).toBe(0);
+});

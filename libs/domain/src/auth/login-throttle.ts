@@ -1,9 +1,9 @@
 /**
  * Slows down guessing at the login form. Failures are counted in windows of one minute, per address and over all.
  * At the global limit an address that has not failed yet still has one attempt: a flood of bad logins from
- * elsewhere cannot lock the operators out.
+ * elsewhere cannot lock the operators out. Nor can a wall clock that is set back: windows go by the steady one.
  */
-import { type Clock, TtlLru } from '#kernel';
+import { type SteadyClock, TtlLru } from '#kernel';
 
 /** Every bound on failed logins, by name. */
 export const LOGIN_LIMITS = {
@@ -20,24 +20,24 @@ interface FailureWindow {
 }
 
 export class LoginThrottle {
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #limits: typeof LOGIN_LIMITS;
   readonly #byAddress: TtlLru<string, FailureWindow>;
   #overall: FailureWindow | undefined;
 
-  constructor(options: { clock: Clock; limits?: Partial<Record<keyof typeof LOGIN_LIMITS, number>> }) {
+  constructor(options: { clock: SteadyClock; limits?: Partial<Record<keyof typeof LOGIN_LIMITS, number>> }) {
     this.#clock = options.clock;
     this.#limits = { ...LOGIN_LIMITS, ...options.limits } as typeof LOGIN_LIMITS;
     this.#byAddress = new TtlLru({
       countMax: this.#limits.addressesMax,
       idleMs: this.#limits.windowMs,
-      clock: this.#clock,
+      clock: { nowMs: () => this.#clock.steadyMs() },
     });
   }
 
   /** Whole seconds, at least 1, until this address may try again; 0 when it may now. Counts nothing. */
   retryAfterSeconds(address: string): number {
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#clock.steadyMs();
     const own = this.#current(this.#byAddress.peek(address), nowMs);
     const overall = this.#current(this.#overall, nowMs);
     if (own.count === 0) return 0;
@@ -48,7 +48,7 @@ export class LoginThrottle {
 
   /** One more attempt with a wrong token. */
   recordFailure(address: string): void {
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#clock.steadyMs();
     const own = this.#current(this.#byAddress.peek(address), nowMs);
     this.#byAddress.set(address, { startedMs: own.startedMs, count: own.count + 1 });
     const overall = this.#current(this.#overall, nowMs);
