@@ -77,11 +77,12 @@ describe('credential headers', () => {
     ])
       expect(parseOperatorId(name), JSON.stringify(name)).toBeNull();
     expect(parseOperatorId('system admin')).toBe('system admin');
+    expect(parseOperatorId('ada \u{1f600}')).toBe('ada \u{1f600}');
     expect(parseOperatorId('می\u200cخواهم')).toBe('می\u200cخواهم');
   });
 
-  it('let none turn the text around it about', () => {
-    for (const name of ['\u202enimda', 'ada\u2066', 'a\u0000da', 'a\nda'])
+  it('let none turn the text around it about, or come back from the store as another', () => {
+    for (const name of ['\u202enimda', 'ada\u2066', 'a\u0000da', 'a\nda', 'ada\ud83d'])
       expect(parseOperatorId(name), JSON.stringify(name)).toBeNull();
   });
 

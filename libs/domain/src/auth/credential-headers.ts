@@ -25,8 +25,8 @@ export function cookieValue(cookieHeader: string | undefined, name: string): str
 }
 
 const RESERVED: ReadonlySet<string> = new Set([SYSTEM_OPERATOR, KILL_SWITCH_ACTOR]);
-/** They end lines, or turn what stands beside them about. */
-const UNFIT_FOR_NAMES = /[\p{Cc}\p{Bidi_Control}]/u;
+/** They end lines, turn what stands beside them about, or, half a pair, become another character in the store. */
+const UNFIT_FOR_NAMES = /[\p{Cc}\p{Bidi_Control}\p{Surrogate}]/u;
 
 /**
  * An operator id fit for the audit, trimmed; null if it is empty, over 100 characters, holds control characters
