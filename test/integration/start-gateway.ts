@@ -1,11 +1,12 @@
 /**
  * A real gateway in a process of its own: built code, a free port, its own data folder. Nothing is mocked.
- * The folder outlives `kill`, so that a test can start a second gateway on what the first left.
+ * Its folder stays until the end of the file, so that a test can start a second gateway on what the first left.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { endWithFile } from './end-with-file.js';
 
 const MAIN = resolve(import.meta.dirname, '../../dist/apps/gateway/src/main.js');
 const START_TIMEOUT_MS = 30_000;
@@ -28,7 +29,7 @@ export interface RunningGateway {
   ingest(body: unknown, headers?: Record<string, string>): Promise<JsonResponse>;
   /** As operator `tester`, with JSON in and out. */
   operator(method: string, path: string, body?: unknown): Promise<{ status: number; body: any }>;
-  /** SIGTERM; resolves with the exit code. Removes the data folder unless it was handed in. */
+  /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
   /** SIGKILL: no goodbye. */
   kill(): Promise<void>;
@@ -40,7 +41,7 @@ export interface StartOptions {
 }
 
 export async function startGateway(options: StartOptions = {}): Promise<RunningGateway> {
-  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'observatory-test-'));
+  const dataDir = options.dataDir ?? makeDataDir();
   const child = spawn(process.execPath, [MAIN], {
     env: {
       PATH: process.env.PATH,
@@ -61,6 +62,11 @@ export async function startGateway(options: StartOptions = {}): Promise<RunningG
   child.stdout.on('data', (chunk) => (output += chunk));
   child.stderr.on('data', (chunk) => (output += chunk));
   const exited = new Promise<number | null>((settle) => child.once('exit', (code) => settle(code)));
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+  endWithFile(kill);
   const url = await listening(child, () => output);
   const authorization = `Bearer ${AGENT_KEY}`;
   return {
@@ -93,15 +99,16 @@ export async function startGateway(options: StartOptions = {}): Promise<RunningG
     },
     stop: async () => {
       child.kill('SIGTERM');
-      const code = await exited;
-      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
-      return code;
+      return exited;
     },
-    kill: async () => {
-      child.kill('SIGKILL');
-      await exited;
-    },
+    kill,
   };
+}
+
+function makeDataDir(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'observatory-test-'));
+  endWithFile(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 /** Resolves with the URL the banner prints. */

@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { endWithFile } from './end-with-file.js';
 
 const START_TIMEOUT_MS = 10_000;
 const ASK_AGAIN_MS = 20;
@@ -69,6 +70,11 @@ export async function startRedis(settings: string[] = []): Promise<RedisServer> 
     await exited;
     rmSync(socketPath, { force: true });
   };
+  const stop = async (): Promise<void> => {
+    await kill();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  endWithFile(stop);
   await start();
   return {
     socketPath,
@@ -76,10 +82,7 @@ export async function startRedis(settings: string[] = []): Promise<RedisServer> 
     kill,
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),
-    stop: async () => {
-      await kill();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    stop,
   };
 }
 

@@ -11,6 +11,7 @@ import {
   SidecarProcess,
   type SidecarState,
 } from '../../../apps/gateway/src/semantic-loop/sidecar-process.js';
+import { endWithFile } from '../end-with-file.js';
 import { makePlace, patient, query, type SidecarPlace } from './sidecar-place.js';
 import { SIDECAR_MAIN } from './start-sidecar.js';
 
@@ -220,6 +221,7 @@ describe('a supervised sidecar', () => {
     const parent = spawn('sh', ['-c', `ulimit -n 1024; exec "$0" "$1"`, process.execPath, main], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
+    endWithFile(() => parent.kill('SIGKILL'));
     let output = '';
     parent.stdout.on('data', (chunk) => (output += chunk));
     const status = await new Promise((done) => parent.once('close', done));
@@ -295,6 +297,7 @@ describe('a supervised sidecar', () => {
        supervised.start();`,
     );
     const parent = spawn(process.execPath, [main], { stdio: ['ignore', 'pipe', 'inherit'] });
+    endWithFile(() => parent.kill('SIGKILL'));
     const pid = await new Promise<number>((done, fail) => {
       parent.stdout.once('data', (chunk) => done(Number(chunk)));
       parent.once('exit', () => fail(new Error('the parent ended')));
