@@ -1,4 +1,5 @@
 /** Two gateways that are told of a Redis Cluster by `REDIS_URL` alone: one cache, and one count of what an agent may. */
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ScriptedUpstream } from '#testing';
 import { type RunningGateway, startGateway } from '../start-gateway.js';
@@ -79,5 +80,55 @@ describe.skipIf(clusterMissing !== null)('two gateways on one Redis Cluster', ()
     // Each by itself would have answered three. A call that Redis does not count in time goes on.
     expect(answeredCount).toBeGreaterThanOrEqual(3);
     expect(answeredCount).toBeLessThan(6);
+  });
+
+  test('fail open, counted, for what lies on a node that died, hold to the rest, and to all once it is back', {
+    timeout: 90_000,
+  }, async () => {
+    const [one] = gateways;
+    const agents = Array.from({ length: 24 }, (_, at) => `spread-${at}`);
+    for (const agent of agents)
+      await one.operator('PATCH', `/v1/agents/${agent}/policy`, { requests_per_minute: 1 });
+    // Never the same twice: who asks and hears the same over and over is a loop.
+    upstream.script(always(openaiChat, () => ({ text: randomUUID() })));
+    /** Of one more call of each agent, whom their limits refuse. */
+    const refused = async () => {
+      const those: string[] = [];
+      for (const agent of agents) {
+        const headers = { 'x-observatory-agent': agent, 'x-observatory-cache': 'bypass' };
+        await openaiChat.ask(one.url, randomUUID(), { headers }).catch(({ status }) => {
+          expect(status).toBe(429);
+          those.push(agent);
+        });
+      }
+      return those;
+    };
+    let round = 0;
+    /** Of a question about each agent, how many the cache answers; asked by somebody else each time, who is no loop. */
+    const servedCount = async () => {
+      const [agent, before] = [`reader-${++round}`, upstream.calls.length];
+      for (const about of agents) await openaiChat.ask(one.url, `What may ${about} do?`, { agent });
+      return agents.length - (upstream.calls.length - before);
+    };
+    const failedOpenCount = async () =>
+      (await one.operator('GET', '/v1/system')).body.fail_open.rate_limiter ?? 0;
+    await expect.poll(refused, SOON).toEqual(agents);
+    await expect.poll(servedCount, SOON).toBe(agents.length);
+
+    await cluster.nodes[2]?.kill();
+    const before = await failedOpenCount();
+    const openCount = agents.length - (await refused()).length;
+    expect(openCount).toBeGreaterThan(0);
+    expect(await failedOpenCount()).toBe(before + openCount);
+    // The two others answer for what they hold, once the first surprise is over.
+    const mostly = agents.length / 2;
+    await expect.poll(async () => (await refused()).length, SOON).toBeGreaterThan(mostly);
+    await expect.poll(servedCount, SOON).toBeGreaterThan(mostly);
+    expect((await refused()).length).toBeLessThan(agents.length);
+    expect(await servedCount()).toBeLessThan(agents.length);
+
+    await cluster.nodes[2]?.start();
+    await expect.poll(refused, SOON).toEqual(agents);
+    await expect.poll(servedCount, SOON).toBe(agents.length);
   });
 });
