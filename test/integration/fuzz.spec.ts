@@ -184,25 +184,22 @@ describe('by hand', () => {
       .replace('"meta":{', '"__proto__":{"polluted":"yes"},"meta":{"__proto__":{"polluted":"yes"},')
       .replace('"status"', '"tool_input":{"__proto__":{"polluted":"yes"},"constructor":{"x":1}},"status"');
     const { answer } = await expectAnswer(text);
-    if (answer.status === 'accepted') {
-      const { body } = await gateway.operator(
-        'GET',
-        `/v1/sessions/${log.meta.session_id}/decision-logs?limit=500`,
-      );
-      const stored = body.items.find((item: any) => item.meta.trace_id === log.meta.trace_id);
-      expect(stored.polluted).toBeUndefined();
-      expect(stored.meta.polluted).toBeUndefined();
-    }
-    expect((await gateway.ingest(valid())).status).toBe(202);
+    expect(answer.status).toBe('accepted');
+    for (const at of ['', 'meta.', 'action.tool_input.'])
+      expect(answer.warnings).toContain(`unknown field ignored: ${at}__proto__`);
+    const path = `/v1/sessions/${log.meta.session_id}/decision-logs?limit=500`;
+    const { body } = await gateway.operator('GET', path);
+    const stored = body.items.find((item: any) => item.meta.trace_id === log.meta.trace_id);
+    expect(stored.action.tool_input).toEqual({});
+    expect(JSON.stringify(body)).not.toContain('polluted');
   });
 
   test('control characters in ids stay inside their tenant and session', async () => {
     const log = valid();
     log.meta.session_id = 'other\0tenant\u0001/../x';
-    const answer = await (await gateway.ingest(log)).json();
-    if (answer.status === 'accepted') {
-      const path = `/v1/sessions/${encodeURIComponent(log.meta.session_id)}`;
-      expect((await gateway.operator('GET', path)).body.session_id).toBe(log.meta.session_id);
-    } else expect(answer.detail).toContain('meta.session_id');
+    expect((await gateway.ingest(log)).status).toBe(202);
+    const path = `/v1/sessions/${encodeURIComponent(log.meta.session_id)}`;
+    expect((await gateway.operator('GET', path)).body.session_id).toBe(log.meta.session_id);
+    expect((await gateway.operator('GET', '/v1/sessions/other')).status).toBe(404);
   });
 });

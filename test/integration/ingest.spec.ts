@@ -235,9 +235,9 @@ describe('refusals', () => {
   test('a gzip bomb stops at the limit', async () => {
     const bomb = gzipSync(Buffer.alloc(200 * 1024 * 1024, ' '));
     expect(bomb.length).toBeLessThan(1024 * 1024);
-    const before = process.memoryUsage().rss;
+    // Whoever reads it to its end finds it broken.
+    bomb.subarray(-1_000).fill(0xff);
     await expectRefusal(await gateway.ingest(bomb, { 'content-encoding': 'gzip' }), 413, 'payload_too_large');
-    expect(before).toBeGreaterThan(0);
     await expectRefusal(
       await gateway.ingest('no gzip', { 'content-encoding': 'gzip' }),
       400,

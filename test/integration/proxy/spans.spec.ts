@@ -265,5 +265,7 @@ test('without one nothing is sent, and no trace begins', async () => {
   );
   expect(places[1]).toBeNull();
   expect(places[0]).toMatch(new RegExp(`^00-${TRACE_ID}-[0-9a-f]{16}-01$`));
+  // What waits for a batch is sent before the gateway ends.
+  expect(await gateway.stop()).toBe(0);
   expect(collector.received).toEqual([]);
 });
