@@ -2,29 +2,26 @@
  * Alerts, set up by hand: a channel whose first test is refused and whose second arrives signed, a rule that tells it,
  * a receiver that fails, the dead letter, and its second chance.
  */
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifySignature } from '#domain/alerts';
 import { buildDecisionLog } from '#testing';
 import { type Receiver, startReceiver, status } from '../integration/http-receiver.js';
-import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
-import { launchBrowser } from './browser.mjs';
+import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
 import { checkEveryLook, focusOf, problemAt } from './check-page.js';
+import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
 
-let gateway: RunningGateway;
 let receiver: Receiver;
-let browser: Browser;
 let page: Page;
 
+startOneGateway();
+launchOneBrowser();
 beforeAll(async () => {
-  [gateway, receiver, browser] = await Promise.all([startGateway(), startReceiver(), launchBrowser()]);
+  receiver = await startReceiver();
   page = await openAs(browser, gateway, 'ana');
 });
-afterAll(async () => {
-  await browser?.close();
-  await Promise.all([gateway?.stop(), receiver?.close()]);
-});
+afterAll(() => receiver?.close());
 
 const button = (name: string) => page.getByRole('button', { name, exact: true });
 const field = (label: string) => page.getByRole('dialog').getByLabel(label, { exact: true });

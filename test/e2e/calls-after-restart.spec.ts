@@ -1,18 +1,19 @@
 /** A page of calls outlives the gateway: what ended while the page was open is there after a restart, and so is what ends then. */
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { respondJson, ScriptedUpstream } from '#testing';
-import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
-import { launchBrowser } from './browser.mjs';
+import { beforeAll, expect, test } from 'vitest';
+import { respondJson } from '#testing';
+import {
+  gateway,
+  startAgain,
+  startOneGateway,
+  upstream,
+  upstreamsAt,
+} from '../integration/start-one-gateway.js';
+import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
-import { upstreamEnvironment } from './proxied-traffic.js';
 
-let upstream: ScriptedUpstream;
-let gateway: RunningGateway;
-let browser: Browser;
-
-beforeAll(async () => {
-  upstream = await new ScriptedUpstream().listen();
+startOneGateway(upstreamsAt);
+launchOneBrowser();
+beforeAll(() => {
   upstream.script((_call, response) =>
     respondJson(response, 200, {
       id: 'chatcmpl-1',
@@ -22,15 +23,6 @@ beforeAll(async () => {
       usage: { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 },
     }),
   );
-  [gateway, browser] = await Promise.all([
-    startGateway({ env: upstreamEnvironment(upstream) }),
-    launchBrowser(),
-  ]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await gateway?.stop();
-  await upstream?.close();
 });
 
 let callCount = 0;
@@ -63,13 +55,9 @@ test('calls that ended while the page was open are still there after the gateway
   await call(4);
   await expect.poll(() => rows.count()).toBe(7);
 
-  const { dataDir, url } = gateway;
   await gateway.kill();
   await page.getByText('Not live: as of').waitFor();
-  gateway = await startGateway({
-    dataDir,
-    env: { ...upstreamEnvironment(upstream), PORT: new URL(url).port },
-  });
+  await startAgain();
   await page.getByText('Not live: as of').waitFor({ state: 'detached' });
   await call(1);
   await expect.poll(() => rows.count()).toBe(8);

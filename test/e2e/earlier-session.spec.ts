@@ -1,10 +1,9 @@
 /** More sessions than the live list holds: a search, and the palette, still find one that has left it. */
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
-import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
-import { launchBrowser } from './browser.mjs';
+import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
 import { checkEveryLook } from './check-page.js';
+import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
 
 /** As many as the live list holds. */
@@ -12,16 +11,8 @@ const LISTED_COUNT = 10_000;
 const BATCH_COUNT = 500;
 const EARLIER = 'ticket-of-last-week';
 
-let gateway: RunningGateway;
-let browser: Browser;
-
-beforeAll(async () => {
-  [gateway, browser] = await Promise.all([startGateway(), launchBrowser()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await gateway?.stop();
-});
+startOneGateway();
+launchOneBrowser();
 
 const step = (session_id: string) =>
   buildDecisionLog({

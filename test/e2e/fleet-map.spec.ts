@@ -1,11 +1,12 @@
 /** The map of ninety agents without a mouse, and for people whom flashing makes ill. */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
-import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
-import { launchBrowser } from './browser.mjs';
+import { startGateway } from '../integration/start-gateway.js';
+import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
 import { checkEveryLook, SIZES } from './check-page.js';
 import { CROWD_COUNT, LOOPING_AGENT, LOOPING_SESSION, sendCrowd } from './crowd.js';
+import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { logIn, openAs } from './log-in.js';
 import { loopIn } from './loop-in.js';
 
@@ -16,16 +17,10 @@ const TABS_MAX = 12;
 const BEATS = 4;
 const BEAT_MS = 550;
 
-let gateway: RunningGateway;
-let browser: Browser;
-
+startOneGateway();
+launchOneBrowser();
 beforeAll(async () => {
-  [gateway, browser] = await Promise.all([startGateway(), launchBrowser()]);
   await sendCrowd(gateway);
-});
-afterAll(async () => {
-  await browser?.close();
-  await gateway?.stop();
 });
 
 async function openFleet(reducedMotion: 'reduce' | 'no-preference'): Promise<Page> {

@@ -2,28 +2,21 @@
  * One story on every page: what loops now, what only did, what a pause stopped and what it did not, how many agents
  * there are, and what nobody knows the cost of.
  */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildDecisionLog, respondJson, ScriptedUpstream } from '#testing';
-import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
-import { launchBrowser } from './browser.mjs';
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { buildDecisionLog, respondJson } from '#testing';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
 import { checkEveryLook } from './check-page.js';
+import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { logIn } from './log-in.js';
-import { upstreamEnvironment } from './proxied-traffic.js';
 
 const WAIT_MS = 15_000;
 
-let upstream: ScriptedUpstream;
-let gateway: RunningGateway;
-let browser: Browser;
 let page: Page;
 
+startOneGateway(upstreamsAt);
+launchOneBrowser();
 beforeAll(async () => {
-  upstream = await new ScriptedUpstream().listen();
-  [gateway, browser] = await Promise.all([
-    startGateway({ env: upstreamEnvironment(upstream) }),
-    launchBrowser(),
-  ]);
   for (const session of ['burning', 'held', 'unheard', 'shared']) await loop(session);
   await acknowledge('held');
   for (const session of ['held', 'unheard'])
@@ -31,11 +24,6 @@ beforeAll(async () => {
   await acknowledge('held');
   page = await (await browser.newContext({ viewport: { width: 1440, height: 900 } })).newPage();
   await logIn(page, gateway, 'ana');
-});
-afterAll(async () => {
-  await browser?.close();
-  await gateway?.stop();
-  await upstream?.close();
 });
 
 let serial = 0;

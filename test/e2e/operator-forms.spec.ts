@@ -2,34 +2,22 @@
  * What operators set and judge by hand: an agent's policy, the cache's matches and entries, prices, upstreams, and who
  * may come in. Each is filled in wrongly first where it can be, saved, and looked at again after a reload.
  */
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildDecisionLog, ScriptedUpstream } from '#testing';
-import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
-import { launchBrowser } from './browser.mjs';
+import type { Locator, Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { buildDecisionLog } from '#testing';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
 import { checkEveryLook, problemAt, SIZES } from './check-page.js';
 import { guardEnvironment, sendGuardedTraffic } from './guarded-traffic.js';
+import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
-import { upstreamEnvironment } from './proxied-traffic.js';
 
-let upstream: ScriptedUpstream;
-let gateway: RunningGateway;
-let browser: Browser;
 let page: Page;
 
+startOneGateway((origin) => ({ ...upstreamsAt(origin), ...guardEnvironment }));
+launchOneBrowser();
 beforeAll(async () => {
-  upstream = await new ScriptedUpstream().listen();
-  [gateway, browser] = await Promise.all([
-    startGateway({ env: { ...upstreamEnvironment(upstream), ...guardEnvironment } }),
-    launchBrowser(),
-  ]);
   await sendGuardedTraffic(gateway, upstream);
   page = await openAs(browser, gateway, 'ana');
-});
-afterAll(async () => {
-  await browser?.close();
-  await gateway?.stop();
-  await upstream?.close();
 });
 
 const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true });

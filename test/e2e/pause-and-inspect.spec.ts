@@ -3,27 +3,19 @@
  * guidance reaches it, what was held comes in order, the audit verifies, and a second operator saw it all.
  */
 import { mkdirSync } from 'node:fs';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
-import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
-import { launchBrowser } from './browser.mjs';
+import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
+import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { logIn } from './log-in.js';
 
 const SESSION = 'ticket-4711';
 const GUIDANCE = 'The report moved to /archive/q3.pdf';
 const WAIT_MS = 15_000;
 
-let gateway: RunningGateway;
-let browser: Browser;
-
-beforeAll(async () => {
-  [gateway, browser] = await Promise.all([startGateway(), launchBrowser()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await gateway?.stop();
-});
+startOneGateway();
+launchOneBrowser();
 
 let serial = 0;
 const post = async (intent: string) => {

@@ -4,38 +4,20 @@
  */
 import { mkdirSync } from 'node:fs';
 import OpenAI from 'openai';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { respondJson, ScriptedUpstream } from '#testing';
-import { AGENT_KEY, type RunningGateway, startGateway } from '../integration/start-gateway.js';
-import { launchBrowser } from './browser.mjs';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { respondJson } from '#testing';
+import { AGENT_KEY } from '../integration/start-gateway.js';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
 import { focusOf } from './check-page.js';
+import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { logIn } from './log-in.js';
 
 const GUIDANCE = 'Use the staging database, never production.';
 const WAIT_MS = 20_000;
 
-let upstream: ScriptedUpstream;
-let gateway: RunningGateway;
-let browser: Browser;
-
-beforeAll(async () => {
-  upstream = await new ScriptedUpstream().listen();
-  [gateway, browser] = await Promise.all([
-    startGateway({
-      env: {
-        OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
-        OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
-      },
-    }),
-    launchBrowser(),
-  ]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await gateway?.stop();
-  await upstream?.close();
-});
+startOneGateway(upstreamsAt);
+launchOneBrowser();
 
 const openAs = async (operatorId: string, path = '/'): Promise<Page> => {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });

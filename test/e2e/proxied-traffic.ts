@@ -1,13 +1,6 @@
 /** Proxied calls of several agents for the view tests: two vendors, tools, errors, a budget, one killed. */
-import { respondJson, ScriptedUpstream } from '#testing';
+import { respondJson, type ScriptedUpstream } from '#testing';
 import type { RunningGateway } from '../integration/start-gateway.js';
-
-export const upstreamEnvironment = (upstream: ScriptedUpstream): Record<string, string> => ({
-  OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
-  OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
-  OBSERVATORY_UPSTREAM_ANTHROPIC_URL: upstream.origin,
-  OBSERVATORY_UPSTREAM_ANTHROPIC_KEY: 'sk-scripted',
-});
 
 const QUESTIONS = [
   'Summarise the incident of last night.',

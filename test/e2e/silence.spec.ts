@@ -3,10 +3,10 @@
  * that is silent is kept by its heartbeats, each as good as any other; the ten minutes in which a computer slept are those
  * of the browser's clock, which moves on at once.
  */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
-import { launchBrowser } from './browser.mjs';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
+import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
 import { loopIn } from './loop-in.js';
 
@@ -15,16 +15,8 @@ const HEARTBEAT = '2';
 /** The second comes 50 s after the last message: later than a connection of which one was missed may live, which is 45 s. */
 const HEARTBEATS = 2;
 
-let gateway: RunningGateway;
-let browser: Browser;
-
-beforeAll(async () => {
-  [gateway, browser] = await Promise.all([startGateway(), launchBrowser()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await gateway?.stop();
-});
+startOneGateway();
+launchOneBrowser();
 
 const alertOf = (page: Page, session_id: string) =>
   page.locator(`[data-testid=alert-row][data-session-id="${session_id}"]`);

@@ -3,16 +3,17 @@
  * test-output/screenshots. The pictures are for looking at; the checks are that nothing is violated and nothing
  * scrolls sideways.
  */
-import type { Browser, BrowserContext } from 'playwright-core';
+import type { BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildDecisionLog, ScriptedUpstream } from '#testing';
+import { buildDecisionLog } from '#testing';
 import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
-import { launchBrowser } from './browser.mjs';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
 import { checkPage, SIZES, type Size, THEMES, type Theme } from './check-page.js';
 import { LOOPING_AGENT, sendCrowd } from './crowd.js';
 import { guardEnvironment, REWORDING_SESSION, sendGuardedTraffic } from './guarded-traffic.js';
+import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { logIn, openAs } from './log-in.js';
-import { sendProxiedTraffic, upstreamEnvironment } from './proxied-traffic.js';
+import { sendProxiedTraffic } from './proxied-traffic.js';
 
 const SETTLE_MS = 15_000;
 
@@ -81,27 +82,17 @@ const OPENED = {
 const startEmptyGateway = () =>
   startGateway({ env: { LLM_CACHE_BACKEND: 'memory', LLM_CACHE_SEMANTIC: 'off' } });
 
-let upstream: ScriptedUpstream;
-let gateway: RunningGateway;
 let empty: RunningGateway;
-let browser: Browser;
 
+startOneGateway((origin) => ({ ...upstreamsAt(origin), ...guardEnvironment }));
+launchOneBrowser();
 beforeAll(async () => {
-  upstream = await new ScriptedUpstream().listen();
-  [gateway, empty, browser] = await Promise.all([
-    startGateway({ env: { ...upstreamEnvironment(upstream), ...guardEnvironment } }),
-    startEmptyGateway(),
-    launchBrowser(),
-  ]);
+  empty = await startEmptyGateway();
   await fill(gateway);
   await sendProxiedTraffic(gateway, upstream);
   await sendGuardedTraffic(gateway, upstream);
 });
-afterAll(async () => {
-  await browser?.close();
-  await Promise.all([gateway?.stop(), empty?.stop()]);
-  await upstream?.close();
-});
+afterAll(() => empty?.stop());
 
 let serial = 0;
 const step = (session_id: string, overrides: Record<string, any> = {}) => {

@@ -1,24 +1,15 @@
 /** An agent asks for a person: whoever is on call sees it from another page, finds it in the list, and it is over with an answer. */
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
-import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
-import { launchBrowser } from './browser.mjs';
+import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
 import { checkEveryLook } from './check-page.js';
+import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
 
 const ASKING = 'refund-4711';
 
-let gateway: RunningGateway;
-let browser: Browser;
-
-beforeAll(async () => {
-  [gateway, browser] = await Promise.all([startGateway(), launchBrowser()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await gateway?.stop();
-});
+startOneGateway();
+launchOneBrowser();
 
 const step = (session_id: string, asks = false) =>
   gateway.ingest(

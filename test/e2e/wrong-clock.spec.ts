@@ -1,24 +1,15 @@
 /** A browser whose clock is an hour wrong tells ages as they are: by the clock of the gateway, which stamped what is shown. */
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
-import { launchBrowser } from './browser.mjs';
+import { expect, test } from 'vitest';
+import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
+import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
 import { loopIn } from './loop-in.js';
 
 const HOUR_MS = 3_600_000;
 const JUST_NOW = /^(now|\d+ s)$/;
 
-let gateway: RunningGateway;
-let browser: Browser;
-
-beforeAll(async () => {
-  [gateway, browser] = await Promise.all([startGateway(), launchBrowser()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await gateway?.stop();
-});
+startOneGateway();
+launchOneBrowser();
 
 test.each([
   ['fast', HOUR_MS],

@@ -1,23 +1,14 @@
 /** Human in the loop over HTTP, against a real gateway: commands, what agents are told, what survives a restart. */
 import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
-import { type RunningGateway, startGateway } from './start-gateway.js';
+import { gateway, startAgain, startOneGateway } from './start-one-gateway.js';
 
 const run = promisify(execFile);
-const dataDir = mkdtempSync(join(tmpdir(), 'observatory-control-'));
-let gateway: RunningGateway;
-beforeAll(async () => {
-  gateway = await startGateway({ dataDir });
-});
-afterAll(async () => {
-  await gateway.stop();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+startOneGateway();
 
 let serial = 0;
 const step = (session_id: string, overrides: Record<string, unknown> = {}) => {
@@ -138,8 +129,10 @@ describe('a paused session', () => {
       for (let count = 0; count < 150; count += 1)
         await post('flood', { cognition: { intent: `n${count}` } });
     })();
-    await new Promise((settle) => setTimeout(settle, 50));
-    await command('flood', 'resume');
+    const heldCount = async () =>
+      (await gateway.operator('GET', '/v1/sessions/flood')).body.control.held_count;
+    await expect.poll(heldCount, { interval: 1 }).toBeGreaterThan(10);
+    expect((await command('flood', 'resume')).body.flushed_count).toBeLessThan(150);
     await command('flood', 'pause', { reason: 'again' });
     await command('flood', 'resume');
     await sending;
@@ -174,7 +167,7 @@ describe('a paused session', () => {
     await post('survivor', { cognition: { intent: 'held over the crash' } });
     await command('survivor', 'inject', { prompt: 'try the archive' });
     await gateway.kill();
-    gateway = await startGateway({ dataDir });
+    await startAgain();
     expect((await post('survivor')).control).toMatchObject({ state: 'paused' });
     const polled = await poll('survivor', 'after=0');
     expect(polled.directives.map(({ type, prompt }: any) => prompt ?? type)).toEqual([
@@ -231,7 +224,7 @@ describe('the audit', () => {
     });
     const text = await exported.text();
     expect(exported.headers.get('content-type')).toContain('application/x-ndjson');
-    const file = join(dataDir, 'audit.jsonl');
+    const file = join(gateway.dataDir, 'audit.jsonl');
     writeFileSync(file, text);
     const verify = () => run(process.execPath, [resolve('scripts/audit-verify.mjs'), '--file', file]);
     await verify();

@@ -3,9 +3,10 @@
  * document says of its status, its media type, its reason and its shape, without a field that is not described.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildDecisionLog, respondJson, ScriptedUpstream } from '#testing';
-import { AGENT_KEY, OPERATOR_TOKEN, type RunningGateway, startGateway } from './start-gateway.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { buildDecisionLog, respondJson } from '#testing';
+import { AGENT_KEY, OPERATOR_TOKEN } from './start-gateway.js';
+import { gateway, startOneGateway, upstream, upstreamsAt } from './start-one-gateway.js';
 
 type Json = Record<string, any>;
 
@@ -13,16 +14,14 @@ const OPERATOR = { authorization: `Bearer ${OPERATOR_TOKEN}`, 'x-observatory-ope
 const AGENT = { authorization: `Bearer ${AGENT_KEY}` };
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-let upstream: ScriptedUpstream;
-let gateway: RunningGateway;
 let document: Json;
 let ajv: Ajv2020;
 const validators = new Map<string, ValidateFunction>();
 /** `GET /v1/sessions 200` and the like. */
 const answered = new Set<string>();
 
+startOneGateway((origin) => ({ ...upstreamsAt(origin), LLM_CACHE_BACKEND: 'memory' }));
 beforeAll(async () => {
-  upstream = await new ScriptedUpstream().listen();
   upstream.script((_call, response) =>
     respondJson(response, 200, {
       id: 'c',
@@ -31,20 +30,9 @@ beforeAll(async () => {
       usage: { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 },
     }),
   );
-  gateway = await startGateway({
-    env: {
-      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
-      OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
-      LLM_CACHE_BACKEND: 'memory',
-    },
-  });
   document = (await (await fetch(`${gateway.url}/v1/openapi.json`)).json()) as Json;
   ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
   ajv.addSchema({ ...closed(document), $id: 'openapi' });
-});
-afterAll(async () => {
-  expect(await gateway.stop()).toBe(0);
-  await upstream.close();
 });
 
 /** Of objects that say which fields they have, no others are let through. */

@@ -2,25 +2,12 @@
 import { once } from 'node:events';
 import { get } from 'node:http';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildDecisionLog, respondJson, ScriptedUpstream } from '#testing';
-import { AGENT_KEY, type RunningGateway, startGateway } from './start-gateway.js';
+import { expect, test } from 'vitest';
+import { buildDecisionLog, respondJson } from '#testing';
+import { AGENT_KEY } from './start-gateway.js';
+import { gateway, startOneGateway, upstream, upstreamsAt } from './start-one-gateway.js';
 
-let upstream: ScriptedUpstream;
-let gateway: RunningGateway;
-beforeAll(async () => {
-  upstream = await new ScriptedUpstream().listen();
-  gateway = await startGateway({
-    env: {
-      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
-      OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
-    },
-  });
-});
-afterAll(async () => {
-  expect(await gateway.stop()).toBe(0);
-  await upstream.close();
-});
+startOneGateway(upstreamsAt);
 
 const OFFER = [
   'Connection: Upgrade, HTTP2-Settings',

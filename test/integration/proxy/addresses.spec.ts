@@ -8,29 +8,19 @@ import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { respondJson, ScriptedUpstream } from '#testing';
-import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
-import { upstreamsAt } from './vendors.js';
+import { AGENT_KEY } from '../start-gateway.js';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 
 const VENDOR_KEY = 'sk-upstream-canary-77c0a1e4';
 
-let upstream: ScriptedUpstream;
 let elsewhere: ScriptedUpstream;
-let gateway: RunningGateway;
+afterAll(() => expect(gateway.output()).not.toContain(VENDOR_KEY));
+startOneGateway((origin) => upstreamsAt(origin, VENDOR_KEY));
 beforeAll(async () => {
-  upstream = await new ScriptedUpstream().listen();
   elsewhere = await new ScriptedUpstream().listen();
-  gateway = await startGateway({
-    env: {
-      ...upstreamsAt(upstream.origin, VENDOR_KEY),
-    },
-  });
 });
 beforeEach(() => elsewhere.script((_call, response) => respondJson(response, 200, {})));
-afterAll(async () => {
-  expect(await gateway.stop()).toBe(0);
-  expect(gateway.output()).not.toContain(VENDOR_KEY);
-  await Promise.all([upstream.close(), elsewhere.close()]);
-});
+afterAll(() => elsewhere.close());
 
 const googles = (agent: string) =>
   new GoogleGenAI({

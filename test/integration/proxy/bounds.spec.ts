@@ -4,8 +4,9 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deferred } from '#kernel';
-import { respondEvents, ScriptedUpstream, type UpstreamScript } from '#testing';
-import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
+import { respondEvents, type UpstreamScript } from '#testing';
+import { AGENT_KEY } from '../start-gateway.js';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 import { always, openaiChat } from './vendors.js';
 
 const BODY_BYTES_MAX = 1_000_000;
@@ -13,36 +14,28 @@ const BODY_BYTES_MAX = 1_000_000;
 const CALLS_PER_TENANT_MAX = 4;
 const IDLE_TIMEOUT_MS = 1_000;
 
-let upstream: ScriptedUpstream;
 /** Never answers the handshake, so that there is no connection: as one that does not accept. */
 const silent = createServer((socket) => {
   silentSockets.push(socket.on('error', () => {}));
 });
 const silentSockets: Socket[] = [];
-let gateway: RunningGateway;
 let otherKey: string;
 beforeAll(async () => {
-  upstream = await new ScriptedUpstream().listen();
   await once(silent.listen(0, '127.0.0.1'), 'listening');
-  gateway = await startGateway({
-    env: {
-      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
-      OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-upstream',
-      OBSERVATORY_UPSTREAM_SILENT_URL: `https://127.0.0.1:${(silent.address() as AddressInfo).port}/v1`,
-      OBSERVATORY_UPSTREAM_SILENT_KEY: 'sk-silent',
-      PROXY_BODY_BYTES_MAX: String(BODY_BYTES_MAX),
-      PROXY_INFLIGHT_BYTES_MAX: String(2 * BODY_BYTES_MAX),
-      UPSTREAM_CALLS_MAX: String(2 * CALLS_PER_TENANT_MAX),
-      UPSTREAM_IDLE_TIMEOUT_MS: String(IDLE_TIMEOUT_MS),
-    },
-  });
+});
+afterAll(() => void silent.close());
+startOneGateway((origin) => ({
+  ...upstreamsAt(origin),
+  OBSERVATORY_UPSTREAM_SILENT_URL: `https://127.0.0.1:${(silent.address() as AddressInfo).port}/v1`,
+  OBSERVATORY_UPSTREAM_SILENT_KEY: 'sk-silent',
+  PROXY_BODY_BYTES_MAX: String(BODY_BYTES_MAX),
+  PROXY_INFLIGHT_BYTES_MAX: String(2 * BODY_BYTES_MAX),
+  UPSTREAM_CALLS_MAX: String(2 * CALLS_PER_TENANT_MAX),
+  UPSTREAM_IDLE_TIMEOUT_MS: String(IDLE_TIMEOUT_MS),
+}));
+beforeAll(async () => {
   const made = await gateway.operator('POST', '/v1/agent-keys', { name: 'other', tenant_id: 'other' });
   otherKey = made.body.secret;
-});
-afterAll(async () => {
-  expect(await gateway.stop()).toBe(0);
-  await upstream.close();
-  silent.close();
 });
 
 interface AskOptions {

@@ -4,9 +4,10 @@ import http from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { respondEvents, respondJson, ScriptedUpstream } from '#testing';
-import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
+import { describe, expect, test } from 'vitest';
+import { respondEvents, respondJson } from '#testing';
+import { AGENT_KEY, startGateway } from '../start-gateway.js';
+import { gateway, startOneGateway, upstream } from '../start-one-gateway.js';
 import { always, openaiChat } from './vendors.js';
 
 type JsonResponseBody = { error: { code: string } };
@@ -15,27 +16,16 @@ const KEY_CANARY = 'sk-canary-upstream-93be17aa';
 const CALLER_CANARY = 'sk-canary-caller-7d20e5c1';
 const PROMPT_CANARY = 'prompt-canary-4b8f60d2';
 
-let upstream: ScriptedUpstream;
-let gateway: RunningGateway;
-beforeAll(async () => {
-  upstream = await new ScriptedUpstream().listen();
-  gateway = await startGateway({
-    env: {
-      LOG_LEVEL: 'debug',
-      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
-      OBSERVATORY_UPSTREAM_OPENAI_KEY: KEY_CANARY,
-      OBSERVATORY_UPSTREAM_PASSING_URL: `${upstream.origin}/v1`,
-      PROXY_BODY_BYTES_MAX: '2000000',
-      PROXY_BODY_TIMEOUT_MS: '1500',
-      UPSTREAM_HEADERS_TIMEOUT_MS: '1000',
-      UPSTREAM_IDLE_TIMEOUT_MS: '1000',
-    },
-  });
-});
-afterAll(async () => {
-  expect(await gateway.stop()).toBe(0);
-  await upstream.close();
-});
+startOneGateway((origin) => ({
+  LOG_LEVEL: 'debug',
+  OBSERVATORY_UPSTREAM_OPENAI_URL: `${origin}/v1`,
+  OBSERVATORY_UPSTREAM_OPENAI_KEY: KEY_CANARY,
+  OBSERVATORY_UPSTREAM_PASSING_URL: `${origin}/v1`,
+  PROXY_BODY_BYTES_MAX: '2000000',
+  PROXY_BODY_TIMEOUT_MS: '1500',
+  UPSTREAM_HEADERS_TIMEOUT_MS: '1000',
+  UPSTREAM_IDLE_TIMEOUT_MS: '1000',
+}));
 
 let serial = 0;
 const body = (text: string, extra: object = {}) =>

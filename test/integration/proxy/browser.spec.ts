@@ -3,9 +3,9 @@
  * become a page there, whatever link somebody with a login follows.
  */
 import http from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ScriptedUpstream } from '#testing';
-import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
+import { describe, expect, test } from 'vitest';
+import { AGENT_KEY } from '../start-gateway.js';
+import { gateway, startOneGateway, upstream } from '../start-one-gateway.js';
 
 const PAGE = '<script>fetch("/v1/operators", { method: "POST" })</script>';
 /** By each of these one answer would rule over everything else on our origin. */
@@ -26,23 +26,12 @@ const RULING = {
 };
 const SANDBOX = /^sandbox; default-src 'none'/;
 
-let upstream: ScriptedUpstream;
-let gateway: RunningGateway;
-beforeAll(async () => {
-  upstream = await new ScriptedUpstream().listen();
-  gateway = await startGateway({
-    env: {
-      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
-      OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-upstream',
-      OBSERVATORY_UPSTREAM_GEMINI_URL: upstream.origin,
-      OBSERVATORY_UPSTREAM_GEMINI_KEY: 'gk-upstream',
-    },
-  });
-});
-afterAll(async () => {
-  expect(await gateway.stop()).toBe(0);
-  await upstream.close();
-});
+startOneGateway((origin) => ({
+  OBSERVATORY_UPSTREAM_OPENAI_URL: `${origin}/v1`,
+  OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-upstream',
+  OBSERVATORY_UPSTREAM_GEMINI_URL: origin,
+  OBSERVATORY_UPSTREAM_GEMINI_KEY: 'gk-upstream',
+}));
 
 interface Answer {
   status: number | undefined;

@@ -1,30 +1,21 @@
 /** A budget from its setting to the alert that it is used up, over HTTP alone: real gateway, scripted upstream and receiver. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { ScriptedUpstream } from '#testing';
 import { type Receiver, startReceiver } from '../http-receiver.js';
-import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
+import { AGENT_KEY } from '../start-gateway.js';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 import { always, openaiChat } from './vendors.js';
 
 /** Of gpt-4o-mini: 60 tokens of prompt, 40 from the vendor's cache, 20 of answer. */
 const CALL_USD = (60 * 0.15 + 40 * 0.075 + 20 * 0.6) / 1e6;
 
-let upstream: ScriptedUpstream;
-let gateway: RunningGateway;
 let receiver: Receiver;
 
+startOneGateway(upstreamsAt);
 beforeAll(async () => {
-  [upstream, receiver] = await Promise.all([new ScriptedUpstream().listen(), startReceiver()]);
-  const env = {
-    OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
-    OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
-  };
-  gateway = await startGateway({ env });
+  receiver = await startReceiver();
   upstream.script(always(openaiChat, { text: 'Done.' }));
 });
-afterAll(async () => {
-  await gateway.stop();
-  await Promise.all([upstream.close(), receiver.close()]);
-});
+afterAll(() => receiver.close());
 afterEach(() => receiver.received.splice(0));
 
 /** With a bound on the answer, so that no call is let through for much more than it costs. */

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectRedis } from '#adapters/redis';
 import { ScriptedUpstream } from '#testing';
 import { type RunningGateway, startGateway } from '../start-gateway.js';
+import { upstreamsAt } from '../start-one-gateway.js';
 import { freePorts, type RedisServer, redisMissing, startRedis } from '../start-redis.js';
-import { type AskOptions, always, upstreamsAt, VENDORS, type Vendor } from './vendors.js';
+import { type AskOptions, always, VENDORS, type Vendor } from './vendors.js';
 
 const SOON = { timeout: 15_000, interval: 50 };
 

@@ -2,8 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ScriptedUpstream } from '#testing';
-import { type RunningGateway, startGateway } from '../start-gateway.js';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 import { always, openaiChat } from './vendors.js';
 
 const SOON = { timeout: 15_000, interval: 50 };
@@ -24,8 +23,6 @@ let embeddings: Server;
 let asked = 0;
 let isAway = false;
 let isHung = false;
-let upstream: ScriptedUpstream;
-let gateway: RunningGateway;
 beforeAll(async () => {
   embeddings = createServer(async (request, response) => {
     let body = '';
@@ -40,25 +37,19 @@ beforeAll(async () => {
     return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ data }));
   });
   await new Promise<void>((resolve) => embeddings.listen(0, '127.0.0.1', resolve));
-  upstream = await new ScriptedUpstream().listen();
-  gateway = await startGateway({
-    env: {
-      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
-      OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-test-upstream',
-      LLM_CACHE_BACKEND: 'memory',
-      LLM_CACHE_EMBEDDING_PROVIDER: 'xinference',
-      LLM_CACHE_EMBEDDING_MODEL: 'words',
-      LLM_CACHE_EMBEDDING_BASE_URL: `http://127.0.0.1:${(embeddings.address() as AddressInfo).port}/v1`,
-      LLM_CACHE_EMBEDDING_API_KEY: KEY,
-    },
-  });
 });
-afterAll(async () => {
-  expect(await gateway.stop()).toBe(0);
+afterAll(() => {
   expect(gateway.output()).not.toContain(KEY);
-  await upstream.close();
   embeddings.close();
 });
+startOneGateway((origin) => ({
+  ...upstreamsAt(origin),
+  LLM_CACHE_BACKEND: 'memory',
+  LLM_CACHE_EMBEDDING_PROVIDER: 'xinference',
+  LLM_CACHE_EMBEDDING_MODEL: 'words',
+  LLM_CACHE_EMBEDDING_BASE_URL: `http://127.0.0.1:${(embeddings.address() as AddressInfo).port}/v1`,
+  LLM_CACHE_EMBEDDING_API_KEY: KEY,
+}));
 
 let serial = 0;
 const ask = async (text: string, answer: string) => {

@@ -1,40 +1,33 @@
 /** The LLM cache as the vendors' own SDKs meet it: what is answered without the upstream, and what never is. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { respondJson, ScriptedUpstream, type UpstreamScript } from '#testing';
-import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
-import { type AskOptions, always, openaiChat, upstreamsAt, VENDORS } from './vendors.js';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { deferred } from '#kernel';
+import { respondJson, type UpstreamScript } from '#testing';
+import { AGENT_KEY } from '../start-gateway.js';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
+import { type AskOptions, always, openaiChat, VENDORS } from './vendors.js';
 
 const RETRY_SAFE = { timeout: 10_000, interval: 50 };
 const SIDECAR_START_MS_MAX = 30_000;
 /** Sooner than anybody who waits for an equal call gives up. */
 const AT_ONCE_MS = 10_000;
 
-let upstream: ScriptedUpstream;
-let gateway: RunningGateway;
+startOneGateway((origin) => ({
+  ...upstreamsAt(origin, 'sk-test-upstream'),
+  OBSERVATORY_UPSTREAM_OTHER_URL: `${origin}/v1`,
+  OBSERVATORY_UPSTREAM_OTHER_KEY: 'sk-test-upstream',
+  LLM_CACHE_BACKEND: 'memory',
+  LLM_CACHE_SEMANTIC: 'on',
+  LOOP_DETECTION_ENABLED: 'true',
+  // A machine that runs other tests beside may take its time for a vector.
+  LOOP_EMBEDDING_SIDECAR_TIMEOUT: '5s',
+}));
 beforeAll(async () => {
   const startedMs = performance.now();
-  upstream = await new ScriptedUpstream().listen();
-  gateway = await startGateway({
-    env: {
-      ...upstreamsAt(upstream.origin, 'sk-test-upstream'),
-      OBSERVATORY_UPSTREAM_OTHER_URL: `${upstream.origin}/v1`,
-      OBSERVATORY_UPSTREAM_OTHER_KEY: 'sk-test-upstream',
-      LLM_CACHE_BACKEND: 'memory',
-      LLM_CACHE_SEMANTIC: 'on',
-      LOOP_DETECTION_ENABLED: 'true',
-      // A machine that runs other tests beside may take its time for a vector.
-      LOOP_EMBEDDING_SIDECAR_TIMEOUT: '5s',
-    },
-  });
   // Its vectors come from the sidecar, which starts beside it.
   while ((await gateway.operator('GET', '/v1/system')).body.sidecar.state !== 'serving') {
     if (performance.now() - startedMs > SIDECAR_START_MS_MAX) throw new Error(gateway.output());
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-});
-afterAll(async () => {
-  expect(await gateway.stop()).toBe(0);
-  await upstream.close();
 });
 
 let serial = 0;
@@ -56,6 +49,17 @@ const lastCall = async (options: AskOptions) => {
   return body.items[0];
 };
 const stats = async () => (await gateway.operator('GET', '/v1/cache/stats')).body;
+/** The calls of an agent that asks nothing else have come, and wait for the one they equal. */
+async function waiting(agent: string, count: number): Promise<void> {
+  // One with a policy is known before its first call has ended.
+  await gateway.operator('PATCH', `/v1/agents/${agent}/policy`, { requests_per_minute: 60 });
+  await expect
+    .poll(async () => (await gateway.operator('GET', `/v1/agents/${agent}`)).body.running_call_count)
+    .toBe(count);
+  // They run before their bodies are there: whoever has an answer to a later look into the cache has seen theirs.
+  const headers = { 'x-observatory-cache': 'only' };
+  await expect(openaiChat.ask(gateway.url, fresh().text, again({ headers }))).rejects.toThrow();
+}
 
 beforeEach(() => void upstream.script(always(openaiChat, { text: 'unscripted' })));
 
@@ -297,19 +301,24 @@ describe('what is never kept', () => {
 });
 
 describe('equal calls at the same time', () => {
-  const slowly =
-    (answer: UpstreamScript, ms: number): UpstreamScript =>
-    (call, response, index) =>
-      void setTimeout(() => answer(call, response, index), ms);
+  /** Answers once `end` is called. */
+  function answerAtEnd(text: string) {
+    const ended = deferred();
+    upstream.script(async (...call) => {
+      await ended.promise;
+      always(openaiChat, { text })(...call);
+    });
+    return () => ended.resolve();
+  }
 
   test('go upstream once', async () => {
-    upstream.script(slowly(always(openaiChat, { text: 'shared' }), 150));
-    const { text, options } = fresh();
+    const end = answerAtEnd('shared');
+    const { text, options } = fresh({ agent: 'eight-at-once' });
     const before = (await stats()).coalesced;
-    const seen = await Promise.all(
-      Array.from({ length: 8 }, () => openaiChat.ask(gateway.url, text, again(options))),
-    );
-    expect(seen.map((one) => one.text)).toEqual(Array(8).fill('shared'));
+    const asked = Array.from({ length: 8 }, () => openaiChat.ask(gateway.url, text, again(options)));
+    await waiting('eight-at-once', 8);
+    end();
+    expect((await Promise.all(asked)).map((one) => one.text)).toEqual(Array(8).fill('shared'));
     expect(upstream.calls).toHaveLength(1);
     expect((await stats()).coalesced - before).toBe(7);
   });
@@ -428,8 +437,8 @@ describe('equal calls at the same time', () => {
   });
 
   test('are not disturbed by one that waits and leaves, nor by a first one that leaves', async () => {
-    upstream.script(slowly(always(openaiChat, { text: 'for those who stayed' }), 300));
-    const { text, options } = fresh();
+    const end = answerAtEnd('for those who stayed');
+    const { text, options } = fresh({ agent: 'one-leaves' });
     const leaving = new AbortController();
     const first = openaiChat.ask(gateway.url, text, again(options));
     await expect.poll(() => upstream.calls.length).toBe(1);
@@ -437,21 +446,28 @@ describe('equal calls at the same time', () => {
       .ask(gateway.url, text, again({ ...options, signal: leaving.signal }))
       .catch(() => 'left');
     const stays = openaiChat.ask(gateway.url, text, again(options));
-    setTimeout(() => leaving.abort(), 50);
+    await waiting('one-leaves', 3);
+    leaving.abort();
     expect(await gone).toBe('left');
+    await waiting('one-leaves', 2);
+    end();
     expect((await first).text).toBe('for those who stayed');
     expect((await stays).text).toBe('for those who stayed');
+    expect(upstream.calls).toHaveLength(1);
 
-    const next = fresh();
+    answerAtEnd('for nobody');
+    const next = fresh({ agent: 'first-leaves' });
     const leader = new AbortController();
     const led = openaiChat
       .ask(gateway.url, next.text, again({ ...next.options, signal: leader.signal }))
       .catch(() => 'left');
-    await expect.poll(() => upstream.calls.length).toBe(2);
+    await expect.poll(() => upstream.calls.length).toBe(1);
     const follower = openaiChat.ask(gateway.url, next.text, again(next.options));
-    setTimeout(() => leader.abort(), 50);
+    await waiting('first-leaves', 2);
+    upstream.script(always(openaiChat, { text: 'for who stayed' }));
+    leader.abort();
     expect(await led).toBe('left');
-    expect((await follower).text).toBe('for those who stayed');
+    expect((await follower).text).toBe('for who stayed');
   });
 });
 
@@ -486,15 +502,12 @@ describe('an equal call whose first one hangs at the upstream', () => {
     const { ask, end } = await hanging();
     const leaving = new AbortController();
     const agent = 'behind-a-hanging-one';
-    await gateway.operator('PATCH', `/v1/agents/${agent}/policy`, { requests_per_minute: 60 });
-    const running = async () =>
-      (await gateway.operator('GET', `/v1/agents/${agent}`)).body.running_call_count;
     const left = ask({ agent, signal: leaving.signal }).catch(() => 'left');
-    await expect.poll(running).toBe(1);
+    await waiting(agent, 1);
     expect(upstream.calls).toHaveLength(1);
     leaving.abort();
     expect(await left).toBe('left');
-    await expect.poll(running).toBe(0);
+    await waiting(agent, 0);
     const answers = await Promise.all([ask(), ask(), ask()]);
     expect(answers.map(({ text }) => text)).toEqual(Array(3).fill('by itself'));
     expect(upstream.calls).toHaveLength(2);

@@ -3,35 +3,23 @@
  * among the bodies of all calls, and is given back however they end.
  */
 import { connect } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { deferred } from '#kernel';
-import { ScriptedUpstream } from '#testing';
-import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
-import { upstreamsAt } from './vendors.js';
+import { AGENT_KEY } from '../start-gateway.js';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 
 /** Of two million, a tenant's half: three lists, and not four. */
 const INFLIGHT_BYTES_MAX = 2_000_000;
 const LIST_BYTES = 300_000;
 const PATH = '/proxy/anthropic/v1/messages/batches';
 
-let upstream: ScriptedUpstream;
-let gateway: RunningGateway;
-beforeAll(async () => {
-  upstream = await new ScriptedUpstream().listen();
-  gateway = await startGateway({
-    env: {
-      ...upstreamsAt(upstream.origin, 'sk-scripted'),
-      PROXY_BODY_BYTES_MAX: '1000000',
-      PROXY_INFLIGHT_BYTES_MAX: String(INFLIGHT_BYTES_MAX),
-    },
-  });
-});
+startOneGateway((origin) => ({
+  ...upstreamsAt(origin),
+  PROXY_BODY_BYTES_MAX: '1000000',
+  PROXY_INFLIGHT_BYTES_MAX: String(INFLIGHT_BYTES_MAX),
+}));
 afterEach(async () => {
   await expect.poll(() => metric('observatory_proxy_body_bytes')).toBe(0);
-});
-afterAll(async () => {
-  expect(await gateway.stop()).toBe(0);
-  await upstream.close();
 });
 
 const metric = async (name: string): Promise<number> => {

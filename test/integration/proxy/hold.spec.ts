@@ -1,27 +1,22 @@
 /** A paused session's calls wait, go on, expire or end; what an operator says reaches the model. */
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildDecisionLog, respondEvents, respondJson, ScriptedUpstream } from '#testing';
+import { buildDecisionLog, respondEvents, respondJson } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
-import { always, openaiChat, upstreamsAt, VENDORS, type Vendor } from './vendors.js';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
+import { always, openaiChat, VENDORS, type Vendor } from './vendors.js';
 
 /** For the tests that wait for its end; the others give it up long before, however busy the machine. */
 const SHORT_HOLD_MS = 2_000;
 
-let upstream: ScriptedUpstream;
-let gateway: RunningGateway;
 let hasty: RunningGateway;
+startOneGateway(upstreamsAt);
 beforeAll(async () => {
-  upstream = await new ScriptedUpstream().listen();
-  const env = upstreamsAt(upstream.origin, 'sk-scripted');
-  [gateway, hasty] = await Promise.all([
-    startGateway({ env }),
-    startGateway({ env: { ...env, HITL_HOLD_MS: String(SHORT_HOLD_MS) } }),
-  ]);
+  const env = { ...upstreamsAt(upstream.origin), HITL_HOLD_MS: String(SHORT_HOLD_MS) };
+  hasty = await startGateway({ env });
 });
 afterAll(async () => {
-  expect(await Promise.all([gateway.stop(), hasty.stop()])).toEqual([0, 0]);
-  await upstream.close();
+  expect(await hasty.stop()).toBe(0);
 });
 
 let serial = 0;

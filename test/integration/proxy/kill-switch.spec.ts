@@ -3,27 +3,14 @@
  * dialect; one that merely works hard is not.
  */
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { deferred } from '#kernel';
-import { respondJson, ScriptedUpstream } from '#testing';
-import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
-import { always, openaiChat, upstreamsAt, VENDORS, type Vendor } from './vendors.js';
+import { respondJson } from '#testing';
+import { AGENT_KEY } from '../start-gateway.js';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
+import { always, openaiChat, VENDORS, type Vendor } from './vendors.js';
 
-let upstream: ScriptedUpstream;
-let gateway: RunningGateway;
-
-const upstreamEnv = (origin: string) => ({
-  ...upstreamsAt(origin, 'sk-scripted'),
-});
-
-beforeAll(async () => {
-  upstream = await new ScriptedUpstream().listen();
-  gateway = await startGateway({ env: upstreamEnv(upstream.origin) });
-});
-afterAll(async () => {
-  expect(await gateway.stop()).toBe(0);
-  await upstream.close();
-});
+startOneGateway(upstreamsAt);
 
 let serial = 0;
 const freshAgent = (name: string) => `${name}-${++serial}`;

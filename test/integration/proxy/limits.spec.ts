@@ -1,30 +1,19 @@
 /** An agent's limits hold whatever its client does with its calls. */
 import OpenAI, { toFile } from 'openai';
 import { io } from 'socket.io-client';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Frame } from '#contracts';
-import { respondEvents, respondJson, ScriptedUpstream } from '#testing';
-import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
+import { respondEvents, respondJson } from '#testing';
+import { AGENT_KEY } from '../start-gateway.js';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 
-let upstream: ScriptedUpstream;
-let gateway: RunningGateway;
-beforeAll(async () => {
-  upstream = await new ScriptedUpstream().listen();
-  gateway = await startGateway({
-    env: {
-      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
-      OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
-      // Nobody listens on the port of discarded packets.
-      OBSERVATORY_UPSTREAM_AWAY_URL: 'http://127.0.0.1:9/v1',
-      OBSERVATORY_UPSTREAM_AWAY_KEY: 'sk-scripted',
-      UPSTREAM_HEADERS_TIMEOUT_MS: '1500',
-    },
-  });
-});
-afterAll(async () => {
-  expect(await gateway.stop()).toBe(0);
-  await upstream.close();
-});
+startOneGateway((origin) => ({
+  ...upstreamsAt(origin),
+  // Nobody listens on the port of discarded packets.
+  OBSERVATORY_UPSTREAM_AWAY_URL: 'http://127.0.0.1:9/v1',
+  OBSERVATORY_UPSTREAM_AWAY_KEY: 'sk-scripted',
+  UPSTREAM_HEADERS_TIMEOUT_MS: '1500',
+}));
 
 const client = (agent: string, name = 'openai') =>
   new OpenAI({
@@ -96,6 +85,7 @@ test('an answer that comes too late is paid for, too', async () => {
   await limit('late', { requests_per_minute: 1 });
   await expect(ask(client('late'), 'slowly')).rejects.toMatchObject({ status: 504 });
   await expect(ask(client('late'), 'again')).rejects.toMatchObject({ status: 429 });
+  expect((await agentOf('late')).spend.day.spent_usd).toBeGreaterThan(0);
 });
 
 test('a call that no upstream had, or that its upstream refused, counts for nothing', async () => {

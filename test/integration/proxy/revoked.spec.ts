@@ -1,28 +1,13 @@
 /** A revoked agent key: what waits under it is refused, whatever it waits for. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildDecisionLog, ScriptedUpstream } from '#testing';
-import { type RunningGateway, startGateway } from '../start-gateway.js';
+import { expect, test } from 'vitest';
+import { buildDecisionLog } from '#testing';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 import { always, openaiChat } from './vendors.js';
 
 /** Sooner than anybody who waits, for an operator or for an equal call, gives up. */
 const AT_ONCE_MS = 10_000;
 
-let upstream: ScriptedUpstream;
-let gateway: RunningGateway;
-beforeAll(async () => {
-  upstream = await new ScriptedUpstream().listen();
-  gateway = await startGateway({
-    env: {
-      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
-      OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
-      LLM_CACHE_BACKEND: 'memory',
-    },
-  });
-});
-afterAll(async () => {
-  expect(await gateway.stop()).toBe(0);
-  await upstream.close();
-});
+startOneGateway((origin) => ({ ...upstreamsAt(origin), LLM_CACHE_BACKEND: 'memory' }));
 
 let serial = 0;
 /** A key that can be revoked, and a session that an operator can act on. */

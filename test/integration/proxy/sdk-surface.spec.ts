@@ -6,28 +6,15 @@ import { createHash, randomBytes } from 'node:crypto';
 import Anthropic, { toFile as toAnthropicFile } from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import OpenAI, { toFile } from 'openai';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { respondEvents, respondJson, ScriptedUpstream, type UpstreamCall } from '#testing';
-import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
-import { upstreamsAt } from './vendors.js';
+import { AGENT_KEY } from '../start-gateway.js';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 
 const VENDOR_KEY = 'sk-upstream-canary-d41f7a03';
 const BYTES = randomBytes(300_000);
 
-let upstream: ScriptedUpstream;
-let gateway: RunningGateway;
-beforeAll(async () => {
-  upstream = await new ScriptedUpstream().listen();
-  gateway = await startGateway({
-    env: {
-      ...upstreamsAt(upstream.origin, VENDOR_KEY),
-    },
-  });
-});
-afterAll(async () => {
-  expect(await gateway.stop()).toBe(0);
-  await upstream.close();
-});
+startOneGateway((origin) => upstreamsAt(origin, VENDOR_KEY));
 
 /** Of no vendor, with something of each: SDKs pass on what they are given. */
 const anything = {

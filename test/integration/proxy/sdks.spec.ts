@@ -3,31 +3,23 @@ import { randomBytes } from 'node:crypto';
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { respondEvents, respondJson, ScriptedUpstream } from '#testing';
-import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
-import { always, anthropic, gemini, openaiChat, upstreamsAt, VENDORS } from './vendors.js';
+import { AGENT_KEY } from '../start-gateway.js';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
+import { always, anthropic, gemini, openaiChat, VENDORS } from './vendors.js';
 
 const VENDOR_KEY = 'sk-upstream-canary-5f1c0d2e';
 
-let upstream: ScriptedUpstream;
-let gateway: RunningGateway;
-beforeAll(async () => {
-  upstream = await new ScriptedUpstream().listen();
-  gateway = await startGateway({
-    env: {
-      ...upstreamsAt(upstream.origin, VENDOR_KEY),
-      OBSERVATORY_UPSTREAM_LOCAL_VLLM_URL: `${upstream.origin}/serve/v1`,
-      UPSTREAM_HEADERS_TIMEOUT_MS: '1500',
-      UPSTREAM_IDLE_TIMEOUT_MS: '1500',
-    },
-  });
-});
 afterAll(async () => {
-  expect(await gateway.stop()).toBe(0);
   expect(gateway.output()).not.toContain(VENDOR_KEY);
-  await upstream.close();
 });
+startOneGateway((origin) => ({
+  ...upstreamsAt(origin, VENDOR_KEY),
+  OBSERVATORY_UPSTREAM_LOCAL_VLLM_URL: `${origin}/serve/v1`,
+  UPSTREAM_HEADERS_TIMEOUT_MS: '1500',
+  UPSTREAM_IDLE_TIMEOUT_MS: '1500',
+}));
 
 let serial = 0;
 const freshSession = () => ({ 'x-observatory-session': `sdk-${++serial}` });

@@ -1,27 +1,16 @@
 /** An agent that tells its steps itself and calls its model through the proxy: each step counts once. */
 import OpenAI from 'openai';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildDecisionLog, ScriptedUpstream } from '#testing';
-import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
+import { beforeAll, expect, test } from 'vitest';
+import { buildDecisionLog } from '#testing';
+import { AGENT_KEY } from '../start-gateway.js';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 import { always, openaiChat } from './vendors.js';
 
-let upstream: ScriptedUpstream;
-let gateway: RunningGateway;
+startOneGateway(upstreamsAt);
 beforeAll(async () => {
-  upstream = await new ScriptedUpstream().listen();
   upstream.script(
     always(openaiChat, (index) => ({ text: `Thought ${'abcdefghijklmnopqrstuvwxyzABCDEF'[index]}` })),
   );
-  gateway = await startGateway({
-    env: {
-      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
-      OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
-    },
-  });
-});
-afterAll(async () => {
-  expect(await gateway.stop()).toBe(0);
-  await upstream.close();
 });
 
 const openai = (agentId: string | undefined, session: string) =>

@@ -3,39 +3,29 @@
  * but the upstream.
  */
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { LOOP_INTERVENTION_DEFAULT } from '#contracts';
 import { deferred } from '#kernel';
-import { ScriptedUpstream } from '#testing';
 import { startReceiver } from '../http-receiver.js';
-import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
+import { AGENT_KEY } from '../start-gateway.js';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 import { always, openaiChat } from './vendors.js';
 
 /** Starting takes as long as the machine is busy with other tests. */
 const PATIENCE = { timeout: 20_000, interval: 50 };
 
-let upstream: ScriptedUpstream;
-let gateway: RunningGateway;
+startOneGateway((origin) => ({
+  LOOP_DETECTION_ENABLED: 'true',
+  // What is tested is what it finds; how fast, the bench says.
+  LOOP_EMBEDDING_SIDECAR_TIMEOUT: '2s',
+  LLM_CACHE_BACKEND: 'off',
+  ...upstreamsAt(origin),
+}));
 beforeAll(async () => {
-  upstream = await new ScriptedUpstream().listen();
-  gateway = await startGateway({
-    env: {
-      LOOP_DETECTION_ENABLED: 'true',
-      // What is tested is what it finds; how fast, the bench says.
-      LOOP_EMBEDDING_SIDECAR_TIMEOUT: '2s',
-      LLM_CACHE_BACKEND: 'off',
-      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
-      OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
-    },
-  });
   // It is ready before its sidecar is.
   expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
 });
 beforeEach(() => serving());
-afterAll(async () => {
-  expect(await gateway.stop()).toBe(0);
-  await upstream.close();
-});
 
 const system = async () => (await gateway.operator('GET', '/v1/system')).body;
 const serving = async () => {

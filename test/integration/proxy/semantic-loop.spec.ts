@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { io } from 'socket.io-client';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { type EmbeddingServer, serveEmbedding } from '#adapters/grpc';
 import {
   type Cosine,
@@ -19,17 +19,16 @@ import {
   SidecarFailure,
 } from '#contracts';
 import { deferred } from '#kernel';
-import { respondJson, ScriptedUpstream } from '#testing';
-import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
-import { always, anthropic, gemini, openaiChat, openaiResponses, upstreamsAt, VENDORS } from './vendors.js';
+import { respondJson } from '#testing';
+import { AGENT_KEY, startGateway } from '../start-gateway.js';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
+import { always, anthropic, gemini, openaiChat, openaiResponses, VENDORS } from './vendors.js';
 
 const SECRET = 'sk-canary0123456789abcdef';
 const WORD = 'xylophonecanary';
 
-let folder: string;
-let socketPath: string;
-let upstream: ScriptedUpstream;
-let gateway: RunningGateway;
+const folder = mkdtempSync(join(tmpdir(), 'obs-loop-'));
+const socketPath = join(folder, 'e.sock');
 let sidecar: EmbeddingServer | null = null;
 let asked: LoopQuery[] = [];
 let answer: (query: LoopQuery) => Promise<LoopAnswer>;
@@ -92,21 +91,18 @@ const serveAt = (path: string) =>
 const system = async () => (await gateway.operator('GET', '/v1/system')).body;
 const serving = () => expect.poll(async () => (await system()).sidecar.state).toBe('serving');
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'obs-loop-'));
-  socketPath = join(folder, 'e.sock');
-  upstream = await new ScriptedUpstream().listen();
-  gateway = await startGateway({
-    env: {
-      LOOP_DETECTION_ENABLED: 'true',
-      LOOP_EMBEDDING_SIDECAR_UDS: socketPath,
-      LOOP_EMBEDDING_SIDECAR_TIMEOUT: '1s',
-      // Every call reaches the upstream here.
-      LLM_CACHE_BACKEND: 'off',
-      ...upstreamsAt(upstream.origin, 'sk-scripted'),
-    },
-  });
+afterAll(async () => {
+  await sidecar?.close();
+  rmSync(folder, { recursive: true, force: true });
 });
+startOneGateway((origin) => ({
+  LOOP_DETECTION_ENABLED: 'true',
+  LOOP_EMBEDDING_SIDECAR_UDS: socketPath,
+  LOOP_EMBEDDING_SIDECAR_TIMEOUT: '1s',
+  // Every call reaches the upstream here.
+  LLM_CACHE_BACKEND: 'off',
+  ...upstreamsAt(origin),
+}));
 beforeEach(async () => {
   asked = [];
   answer = alwaysLoop;
@@ -114,12 +110,6 @@ beforeEach(async () => {
     await serve();
     await serving();
   }
-});
-afterAll(async () => {
-  expect(await gateway.stop()).toBe(0);
-  await sidecar?.close();
-  await upstream.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 let serial = 0;

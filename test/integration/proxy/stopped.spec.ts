@@ -1,25 +1,14 @@
 /** A stopped agent's held calls end at that moment, whoever stopped it: nobody resumes a session here. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ScriptedUpstream } from '#testing';
-import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
-import { always, openaiChat, upstreamsAt, VENDORS, type Vendor } from './vendors.js';
+import { describe, expect, test } from 'vitest';
+import { AGENT_KEY } from '../start-gateway.js';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
+import { always, openaiChat, VENDORS, type Vendor } from './vendors.js';
 
-let upstream: ScriptedUpstream;
-let gateway: RunningGateway;
-beforeAll(async () => {
-  upstream = await new ScriptedUpstream().listen();
-  gateway = await startGateway({
-    env: {
-      // Longer than any test: what ends, was ended.
-      HITL_HOLD_MS: '300000',
-      ...upstreamsAt(upstream.origin, 'sk-scripted'),
-    },
-  });
-});
-afterAll(async () => {
-  expect(await gateway.stop()).toBe(0);
-  await upstream.close();
-});
+startOneGateway((origin) => ({
+  // Longer than any test: what ends, was ended.
+  HITL_HOLD_MS: '300000',
+  ...upstreamsAt(origin),
+}));
 
 let serial = 0;
 /** An agent with a session of the same name that is paused. */

@@ -9,16 +9,6 @@ import OpenAI from 'openai';
 import { respondEvents, respondJson, type UpstreamScript } from '#testing';
 import { AGENT_KEY } from '../start-gateway.js';
 
-/** A gateway's environment in which every vendor is the scripted upstream at `origin`, and has `key`. */
-export const upstreamsAt = (origin: string, key: string) => ({
-  OBSERVATORY_UPSTREAM_OPENAI_URL: `${origin}/v1`,
-  OBSERVATORY_UPSTREAM_OPENAI_KEY: key,
-  OBSERVATORY_UPSTREAM_ANTHROPIC_URL: origin,
-  OBSERVATORY_UPSTREAM_ANTHROPIC_KEY: key,
-  OBSERVATORY_UPSTREAM_GEMINI_URL: origin,
-  OBSERVATORY_UPSTREAM_GEMINI_KEY: key,
-});
-
 export interface ToolUse {
   name: string;
   arguments: Record<string, unknown>;
