@@ -431,7 +431,7 @@ describe('failures', () => {
     ).rejects.toMatchObject({ status: 502, code: 'upstream_unreachable' });
   });
 
-  test("an unknown key is refused in each vendor's error shape, before the body is read", async () => {
+  test("an unknown key is refused in the vendor's error shape, and reaches no upstream", async () => {
     upstream.script(always(openaiChat, { text: 'never' }));
     const client = new Anthropic({
       baseURL: `${gateway.url}/proxy/anthropic`,

@@ -69,12 +69,23 @@ test.each([
   expect(incidents.length).toBeLessThan(2);
 });
 
+const REFUSALS = {
+  openai: { type: 'permission_error', code: 'agent_inactive' },
+  anthropic: { type: 'error', error: { type: 'permission_error' } },
+  gemini: { error: { code: 403, status: 'PERMISSION_DENIED' } },
+};
+
 describe.each(VENDORS)('$name', (vendor) => {
   test('a held call of a stopped agent is refused in its own shape, without another try', async () => {
     const agent = await pausedAgent(vendor);
     const { asked } = await holdOne(agent, vendor);
     await stop(agent);
-    await expect(asked).rejects.toMatchObject({ status: 403 });
+    const refusal: any = await asked.catch((error) => error);
+    expect(refusal.status).toBe(403);
+    // Google's SDK has it in its message alone.
+    expect(refusal.error ?? JSON.parse(refusal.message)).toMatchObject(REFUSALS[vendor.upstream]);
+    const { items } = (await gateway.operator('GET', `/v1/calls?session_id=${agent}`)).body;
+    expect(items.map(({ decision }: any) => decision)).toEqual(['inactive', 'forwarded']);
   });
 });
 
