@@ -4,8 +4,9 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { LIMITS } from '#contracts';
 import { buildDecisionLog } from '#testing';
-import { upstreamsAt } from './proxy/vendors.js';
+
 import { AGENT_KEY, startGateway } from './start-gateway.js';
+import { upstreamsAt } from './start-one-gateway.js';
 
 const HEAP_MB = 256;
 const STEPS_PER_SESSION = 5;

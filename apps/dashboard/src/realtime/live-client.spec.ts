@@ -144,6 +144,30 @@ describe('LiveClient', () => {
     expect(refusedCount).toBe(0);
   });
 
+  it('asks again after a refusal that passes, and shows it meanwhile', () => {
+    client.use(TOPIC, () => {});
+    socket.last.ack?.(snapshot(1, session('a')));
+    socket.receive('connect');
+    socket.last.ack?.({ status: 'error', reason: 'store_busy', detail: 'Busy.' });
+    expect([client.read(TOPIC).phase, ids()]).toEqual(['refused', ['a']]);
+    const sentCount = socket.sent.length;
+    vi.advanceTimersByTime(2_000);
+    expect(socket.sent.length).toBe(sentCount + 1);
+    expect(socket.last.body).toEqual({ topic: TOPIC, after_seq: 1 });
+    socket.last.ack?.(snapshot(7, session('b')));
+    expect([client.read(TOPIC).phase, client.read(TOPIC).refusal, ids()]).toEqual(['live', null, ['b']]);
+    vi.advanceTimersByTime(60_000);
+    expect(socket.sent.length).toBe(sentCount + 1);
+  });
+
+  it('takes a refusal for good that another try would not change', () => {
+    client.use(TOPIC, () => {});
+    socket.last.ack?.({ status: 'error', reason: 'forbidden', detail: 'No.' });
+    const sentCount = socket.sent.length;
+    vi.advanceTimersByTime(60_000);
+    expect([client.read(TOPIC).phase, socket.sent.length]).toEqual(['refused', sentCount]);
+  });
+
   it('tells when the gateway itself refuses', () => {
     socket.receive('connect_error', new Error('Sign in.'));
     expect(refusedCount).toBe(1);

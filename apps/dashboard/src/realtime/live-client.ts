@@ -13,7 +13,7 @@
  *
  * After a loss, a cut (`consumer_too_slow`) or a gap in the numbers, each topic asks again from its last number.
  */
-import type { Frame, LiveEvent, SubscribeAck, Topic } from '#contracts';
+import type { ErrorCode, Frame, LiveEvent, SubscribeAck, Topic } from '#contracts';
 import { type ConnectionState, OFFLINE_AFTER_ATTEMPTS, retryDelayMs } from './connection';
 import { mergeOf } from './topic-merges';
 import { applyAck, applyEvents, judgeFrame, type TopicState, WAITING } from './topic-state';
@@ -22,6 +22,14 @@ import { applyAck, applyEvents, judgeFrame, type TopicState, WAITING } from './t
 export const LINGER_MS = 10_000;
 /** A subscription whose ack does not come is sent again after this. */
 const ACK_TIMEOUT_MS = 10_000;
+/** One that was refused for now is sent again after this. */
+const REFUSED_RETRY_MS = 2_000;
+/** Refusals that another try may change: after a restart of the gateway every page asks at once. */
+const FOR_NOW: ReadonlySet<string> = new Set([
+  'store_busy',
+  'rate_limited',
+  'internal_error',
+] satisfies ErrorCode[]);
 
 /** What the client needs of a Socket.IO socket whose own reconnection is switched off. */
 export interface LiveSocket {
@@ -46,6 +54,7 @@ interface TopicEntry {
   userCount: number;
   listeners: Set<() => void>;
   lingerTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Until the subscription is sent again. */
   ackTimer: ReturnType<typeof setTimeout> | undefined;
   /** An ack is awaited: frames that overtake it wait in `pending`. */
   subscribing: boolean;
@@ -169,6 +178,8 @@ export class LiveClient {
     const overtaking = entry.pending.filter((event) => event.seq > (entry.state.seq ?? Infinity));
     entry.pending = overtaking;
     entry.receivedSeq = overtaking.at(-1)?.seq ?? entry.state.seq;
+    if (ack.status === 'error' && FOR_NOW.has(ack.reason))
+      entry.ackTimer = setTimeout(() => this.#subscribe(topic, entry), REFUSED_RETRY_MS);
     notify(entry.listeners);
     if (overtaking.length > 0) this.#scheduleFlush();
   }

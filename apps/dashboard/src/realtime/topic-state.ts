@@ -2,7 +2,7 @@
  * One topic's state and the pure steps between states.
  *
  *     waiting --snapshot--> live --frames--> live --connection lost--> live (old data) --deltas | reset--> live
- *        '------error-----> refused
+ *        '------error-----> refused --asked again, where that may help--> live
  */
 import type { Frame, LiveEvent, SubscribeAck } from '#contracts';
 import type { TopicMerge } from './topic-merge';
