@@ -1,39 +1,23 @@
 /**
- * Step 8: to the upstream and back. The body goes as it came unless somebody has words for the model; the answer comes
- * back chunk by chunk, at the pace the client reads, and is read along on its way. A client that leaves takes the
- * upstream's connection with it, and so does one that reads no more. Nothing is retried: what may be tried again, the client's SDK knows better.
+ * Step 8: to the upstream and back. The body goes as it came unless somebody has words for the model; the answer comes back
+ * through a `Relay`. Nothing is retried: what may be tried again, the client's SDK knows better.
  */
-import {
-  UNASKED_CONTINUE,
-  type UpstreamClient,
-  type UpstreamExchange,
-  type UpstreamFailure,
-  type UpstreamRequest,
-  type UpstreamSink,
-} from '#adapters/upstream-http';
-import type { LlmAnswer } from '#contracts';
+import type { UpstreamClient, UpstreamRequest } from '#adapters/upstream-http';
 import type { FairShare } from '../../fair-share.js';
-import { AnswerReader } from '../answer-reader.js';
-import { type BodyRoom, roomFor } from '../body-room.js';
+import { roomFor } from '../body-room.js';
 import { withoutQueryKey } from '../carried-keys.js';
-import { awaitDrain } from '../client-pace.js';
-import { EndReader } from '../end-reader.js';
-import { headerOf, isEventStream, requestHeaders, responseHeaders } from '../forwarded-headers.js';
-import { BatchAnswer, nameOwnAddresses, type OwnOrigin, redirectRefused } from '../own-addresses.js';
-import { ownHeaders } from '../own-reply.js';
+import { requestHeaders } from '../forwarded-headers.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
+import { Relay, type RelayParts } from '../relay.js';
 import type { RunningCalls } from '../running-calls.js';
 import type { Step } from '../step.js';
 import type { UpstreamTarget } from '../upstream-directory.js';
 
-export interface ForwardParts {
+export interface ForwardParts extends Omit<RelayParts, 'room'> {
   client: Pick<UpstreamClient, 'send'>;
   running: RunningCalls;
   /** Answers that are held back count among the bodies of all calls. */
   bodyBytes: FairShare;
-  /** The upstream may be silent for so long, and its client too. */
-  clientStallMs: number;
-  ownOrigin: OwnOrigin;
 }
 
 export const forwardStep = ({
@@ -105,246 +89,10 @@ const credential = ({ kind }: UpstreamTarget, key: string): [string, string] =>
 const queryOf = ({ upstream, target: { query } }: ProxyCall): string =>
   upstream.apiKey === null ? query : withoutQueryKey(query);
 
-interface RelayParts extends Pick<ForwardParts, 'clientStallMs' | 'ownOrigin'> {
-  /** For what is held back. */
-  room: BodyRoom;
-}
-
-/** Hands the upstream's answer to the client, and ends the step when one of the two is done. */
-class Relay implements UpstreamSink {
-  readonly #call: ProxyCall;
-  readonly #parts: RelayParts;
-  readonly #resolve: (verdict: Verdict | Promise<undefined>) => void;
-  #exchange: UpstreamExchange | null = null;
-  #reader: AnswerReader | EndReader | null = null;
-  /** The stream was begun while the call was held, and the upstream does not stream: its answer becomes an event. */
-  #isUnfit = false;
-  /** Null: nothing in the answer is ours to change, or no more. */
-  #batches: BatchAnswer | null = null;
-  /** Of an answer that is held back. */
-  #head: string[] = [];
-  /** NaN where the upstream did not say: the last chunk, known as such, leaves in one write with the end. */
-  #bytesToCome = Number.NaN;
-  #stopWaiting: (() => void) | null = null;
-  #isOver = false;
-
-  constructor(call: ProxyCall, parts: RelayParts, resolve: (verdict: Verdict | Promise<undefined>) => void) {
-    this.#call = call;
-    this.#parts = parts;
-    this.#resolve = resolve;
-  }
-
-  start(exchange: UpstreamExchange): void {
-    // An exchange can fail before anybody holds it.
-    if (this.#isOver) return;
-    this.#exchange = exchange;
-    this.#call.onGone = () => {
-      exchange.abort();
-      this.#end();
-    };
-    if (this.#call.isGone) this.#call.onGone();
-  }
-
-  sent(): void {
-    this.#call.wasTakenUp = true;
-  }
-
-  head(status: number, headers: string[]): void {
-    const call = this.#call;
-    call.status = status;
-    call.firstByteMs = call.elapsedMs();
-    const isGood = status >= 200 && status < 300;
-    call.wasTakenUp = isGood;
-    if (isGood) this.#reader = readerFor(call, headers);
-    if (call.outgoing.headersSent) {
-      this.#isUnfit = !isGood || !isEventStream(headers);
-      return;
-    }
-    const elsewhere = redirectRefused(call, status, headers);
-    if (elsewhere !== null) {
-      this.#refuseRedirect(elsewhere);
-      return;
-    }
-    const { ownOrigin } = this.#parts;
-    if (isGood) this.#batches = BatchAnswer.for(call, headers, ownOrigin);
-    // What we say of limits is about this agent; what the vendor says is about its whole account.
-    const kept = responseHeaders(
-      headers,
-      this.#batches === null ? call.answerHeaders : { ...call.answerHeaders, ...NO_LENGTH },
-    );
-    nameOwnAddresses(call, kept, ownOrigin);
-    kept.push(...ownHeaders(call));
-    this.#head = kept;
-    if (this.#batches !== null) return;
-    this.#sendHead();
-    this.#bytesToCome = Number(headerOf(headers, 'content-length') ?? Number.NaN);
-  }
-
-  chunk(came: Buffer): boolean {
-    this.#reader?.push(came);
-    const bytes = this.#batches === null ? came : this.#holdBack(this.#batches, came);
-    if (bytes === null || this.#isUnfit) return true;
-    const { outgoing } = this.#call;
-    this.#bytesToCome -= bytes.length;
-    if (this.#bytesToCome === 0) {
-      outgoing.end(bytes);
-      return true;
-    }
-    if (outgoing.write(bytes)) return true;
-    this.#awaitClient(() => this.#exchange?.resume());
-    return false;
-  }
-
-  end(): void {
-    const { status, outgoing } = this.#call;
-    if (this.#isUnfit) this.#endBegunStream(status, 'upstream_error', `The upstream answered ${status}.`);
-    else if (this.#batches !== null) {
-      this.#endHeldBack(this.#batches.finish());
-      return;
-    } else if (!outgoing.writableEnded) outgoing.end();
-    this.#end(status >= 200 && status < 300);
-  }
-
-  failed(failure: UpstreamFailure, code: string): void {
-    const call = this.#call;
-    const hadHead = call.firstByteMs !== null;
-    call.decision = 'upstream_failed';
-    call.detail = `${failure} (${code})`;
-    if (!hadHead || this.#batches !== null) {
-      const isLate = failure === 'timeout';
-      if (!isLate && !hadHead) call.wasTakenUp = false;
-      this.#finish({
-        kind: 'refuse',
-        decision: 'upstream_failed',
-        code: isLate ? 'upstream_timeout' : 'upstream_unreachable',
-        detail: isLate
-          ? `The upstream ${call.upstream.name} did not answer in time.`
-          : unreachable(call, failure, code),
-      });
-      return;
-    }
-    // Too late for an error: a cut connection is the only honest way to say that the answer is not whole.
-    call.outgoing.destroy();
-    this.#end();
-  }
-
-  #sendHead(): void {
-    this.#call.outgoing.writeHead(this.#call.status, this.#head);
-  }
-
-  /** What of the answer may go on. */
-  #holdBack(batches: BatchAnswer, came: Buffer): Buffer | null {
-    const hasRoom = this.#parts.room.take(came.length);
-    // Only what changes nothing at the vendor may be tried again.
-    if (!hasRoom && this.#call.incoming.method === 'GET') {
-      this.#refuse(NO_BYTES);
-      return null;
-    }
-    const bytes = batches.push(came, hasRoom);
-    if (bytes !== null) {
-      this.#batches = null;
-      this.#sendHead();
-    }
-    return bytes;
-  }
-
-  /** The call goes on, and its bytes stay taken, until the client has taken them, too. */
-  #endHeldBack(bytes: Buffer): void {
-    const { outgoing } = this.#call;
-    const end = () => {
-      outgoing.end();
-      this.#end(true);
-    };
-    this.#sendHead();
-    if (outgoing.write(bytes)) end();
-    else this.#awaitClient(end);
-  }
-
-  #awaitClient(onDrain: () => void): void {
-    const { incoming, outgoing } = this.#call;
-    const { clientStallMs: stallMs } = this.#parts;
-    this.#stopWaiting = awaitDrain({ incoming, outgoing, stallMs, onDrain, onStall: () => this.#giveUp() });
-  }
-
-  #refuse(verdict: Verdict): void {
-    this.#exchange?.abort();
-    this.#finish(verdict);
-  }
-
-  #refuseRedirect(elsewhere: string): void {
-    const { name } = this.#call.upstream;
-    this.#refuse({
-      kind: 'refuse',
-      decision: 'upstream_failed',
-      code: 'upstream_unreachable',
-      detail: `The upstream ${name} redirects to ${elsewhere}, outside its base URL, where no agent key may go. Set the base URL of ${name} to where the API is.`,
-      shouldRetry: false,
-    });
-  }
-
-  /** The connection goes, and every call on it leaves. */
-  #giveUp(): void {
-    this.#call.detail = `The client read nothing for ${this.#parts.clientStallMs / 1_000} s.`;
-    this.#call.incoming.socket.destroy();
-    this.#call.leave();
-  }
-
-  #endBegunStream(status: number, code: string, message: string): void {
-    const { dialect, outgoing } = this.#call;
-    outgoing.end(dialect?.writeStreamError({ status, code, message }));
-  }
-
-  /** What went by is read a moment later: its last bytes leave for the client first, who need not wait for our reading. */
-  #end(isWhole = false): void {
-    this.#finish(Promise.resolve().then(() => this.#takeAnswer(isWhole)));
-  }
-
-  #takeAnswer(isWhole: boolean): undefined {
-    const call = this.#call;
-    if (this.#reader !== null) call.answer = this.#reader.finish();
-    if (call.answer?.failed) noteFailedAnswer(call, call.answer);
-    else call.isAnswered = isWhole;
-  }
-
-  #finish(verdict: Verdict | Promise<undefined>): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#stopWaiting?.();
-    this.#call.onGone = null;
-    if (this.#exchange?.isLetGo === false) this.#call.bodyHolder = this.#exchange;
-    this.#resolve(verdict);
-  }
-}
-
-/** Null: nobody reads it. */
-function readerFor({ dialect, summary, unread }: ProxyCall, headers: readonly string[]) {
-  if ((headerOf(headers, 'content-encoding') ?? 'identity') !== 'identity') return null;
-  if (dialect !== null) return AnswerReader.for(dialect, headers, summary?.stream);
-  return unread?.takes === 'tokens' ? new EndReader() : null;
-}
-
-/** Overloaded vendors often say so behind a status of 200. What had begun by then costs. */
-function noteFailedAnswer(call: ProxyCall, { text, tool_calls, usage }: LlmAnswer): void {
-  call.decision = 'upstream_failed';
-  call.detail ??= 'The upstream sent an error as its answer, or in the middle of it.';
-  if (text === '' && tool_calls.length === 0 && usage === null) call.wasTakenUp = false;
-}
-
-function unreachable({ upstream: { name } }: ProxyCall, failure: UpstreamFailure, code: string): string {
-  if (code === UNASKED_CONTINUE)
-    return `The upstream ${name} said "100 Continue" to a request that had not asked for it, which the gateway cannot take. Have it leave that out.`;
-  return failure === 'broken'
-    ? `The upstream ${name} gave no answer: it closed the connection, or what it said is no HTTP.`
-    : `The upstream ${name} could not be reached.`;
-}
-
-/** Addresses of ours are longer or shorter than the upstream's. */
-const NO_LENGTH = { 'content-length': '' };
-const NO_ROOM = {
+const NO_ROOM: Verdict = {
   kind: 'refuse',
   decision: 'refused',
   code: 'too_many_calls',
   shouldRetry: true,
   retryAfterSeconds: 2,
-} as const satisfies Verdict;
-const NO_BYTES: Verdict = { ...NO_ROOM, code: 'too_many_bytes' };
+};
