@@ -34,13 +34,20 @@ function connect(namespace: string, auth: Record<string, string>): Promise<strin
 }
 
 describe.each([
-  ['an agent key', '/agents', '/v1/agent-keys', { key: AGENT_KEY }, 'key'],
-  ['an operator token', '/live', '/v1/operators', { token: OPERATOR_TOKEN }, 'token'],
-] as const)('%s', (_, namespace, path, leaked, secretName) => {
+  ['an agent key', '/agents', '/v1/agent-keys', { name: 'another' }, { key: AGENT_KEY }, 'key'],
+  [
+    'an operator token',
+    '/live',
+    '/v1/operators',
+    { name: 'another', role: 'viewer' },
+    { token: OPERATOR_TOKEN },
+    'token',
+  ],
+] as const)('%s', (_, namespace, path, another, leaked, secretName) => {
   const open = () => sockets.filter((socket) => socket.connected && socket.auth === leaked);
 
   test('holds so many sockets and no more, keeps those it has, and takes no place of another', async () => {
-    const { body } = await gateway.operator('POST', path, { name: 'another', role: 'viewer' });
+    const { body } = await gateway.operator('POST', path, another);
     expect(await connect(namespace, leaked)).toBe('in');
     expect(await connect(namespace, leaked)).toBe('in');
     expect(await connect(namespace, leaked)).toBe('too_many_sockets');
