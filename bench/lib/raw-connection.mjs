@@ -1,7 +1,7 @@
 /**
  * One keep-alive connection over a bare socket, and just enough of HTTP to find the end of an answer: by its length, or
  * by the last chunk of a chunked one. Less work per request than a full client, because on few cores what a load
- * generator takes is missing from the server.
+ * generator takes is missing from the server. A server that closed it while it was idle gets another.
  */
 import { connect } from 'node:net';
 
@@ -9,6 +9,8 @@ const headEnd = Buffer.from('\r\n\r\n');
 const lastChunk = Buffer.from('0\r\n\r\n');
 
 export class RawConnection {
+  /** @type {number} */
+  #port;
   /** @type {import('node:net').Socket} */
   #socket;
   /** @type {Buffer} */
@@ -27,11 +29,8 @@ export class RawConnection {
 
   /** @param {number} port */
   constructor(port) {
-    this.#socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    this.#socket.on('data', (chunk) => this.#read(chunk));
-    const fail = (/** @type {string} */ reason) => this.#failed?.(new Error(reason));
-    this.#socket.on('error', (error) => fail(error.message));
-    this.#socket.on('close', () => fail('the server closed the connection'));
+    this.#port = port;
+    this.#socket = this.#open();
   }
 
   /** The beginning of the last answer that was no success, to show what was wrong. */
@@ -46,6 +45,7 @@ export class RawConnection {
 
   /** @param {Buffer} request @returns {Promise<number>} the status, once the whole answer is there */
   exchange(request) {
+    if (this.#socket.destroyed) this.#socket = this.#open();
     return new Promise((resolve, reject) => {
       this.#done = resolve;
       this.#failed = reject;
@@ -57,6 +57,15 @@ export class RawConnection {
   close() {
     this.#failed = null;
     this.#socket.destroy();
+  }
+
+  #open() {
+    const socket = connect({ port: this.#port, host: '127.0.0.1', noDelay: true });
+    socket.on('data', (chunk) => this.#read(chunk));
+    const fail = (/** @type {string} */ reason) => this.#failed?.(new Error(reason));
+    socket.on('error', (error) => fail(error.message));
+    socket.on('close', () => fail('the server closed the connection'));
+    return socket;
   }
 
   /** @param {Buffer} chunk */
