@@ -23,26 +23,23 @@ it('takes no setting of any program here for a misspelt one', () => {
 
 it('leaves other programs their variables', () => {
   const names = [
-    ...[
-      'OBSERVATORY_SERVICE_HOST',
-      'OBSERVATORY_SERVICE_PORT',
-      'OBSERVATORY_PORT_4000_TCP',
-      'OBSERVATORY_PORT',
-    ],
-    ...[
-      'REDIS_PORT',
-      'REDIS_PASSWORD',
-      'HOSTNAME',
-      'NODE_ENV',
-      'OPENAI_API_KEY',
-      'SUPPORT',
-      'OTEL_LOG_LEVEL',
-    ],
-    ...[
-      'OBSERVATORY_UPSTREAM_MY_VLLM_URL',
-      'OTEL_EXPORTER_OTLP_HEADERS',
-      'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
-    ],
+    'OBSERVATORY_SERVICE_HOST',
+    'OBSERVATORY_SERVICE_PORT',
+    'OBSERVATORY_PORT_4000_TCP',
+    'OBSERVATORY_PORT',
+    'OBSERVATORY_UPSTREAM_MY_VLLM_URL',
+    'REDIS_PORT',
+    'REDIS_PASSWORD',
+    'HOSTNAME',
+    'NODE_ENV',
+    'OPENAI_API_KEY',
+    'SUPPORT',
+    'OTEL_LOG_LEVEL',
+    'OTEL_METRICS_EXPORTER',
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
+    'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT',
+    'OTEL_EXPORTER_OTLP_LOGS_PROTOCOL',
   ];
   expect(misspeltSettings(Object.fromEntries(names.map((name) => [name, 'x'])))).toEqual([]);
 });

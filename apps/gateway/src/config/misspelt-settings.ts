@@ -1,12 +1,12 @@
 /** Variables that are nearly a setting: nobody reads them, and whoever set one would look for its effect in vain. */
 import { CONFIG_VARIABLES, RUNTIME_VARIABLES, SECRET_VARIABLES, UPSTREAM_VARIABLE } from './env.js';
 import { LLM_CACHE_VARIABLES } from './llm-cache-config.js';
-import { TRACES_VARIABLES } from './traces-config.js';
 
 /** So many letters of a name allow for one that is wrong: other programs' short names are left alone. */
 const LETTERS_PER_SLIP = 6;
 
-const TABLES = [CONFIG_VARIABLES, SECRET_VARIABLES, RUNTIME_VARIABLES, LLM_CACHE_VARIABLES, TRACES_VARIABLES];
+/** Without those of OpenTelemetry: of its standard's names we read a few, and the others are as like them as slips. */
+const TABLES = [CONFIG_VARIABLES, SECRET_VARIABLES, RUNTIME_VARIABLES, LLM_CACHE_VARIABLES];
 const KNOWN = TABLES.flatMap((table): string[] => Object.values(table));
 
 /** @returns names only, never what they are set to */
