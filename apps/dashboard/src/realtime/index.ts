@@ -1,8 +1,7 @@
 /** Import from here; live-client.ts explains use. */
 export { liveClient } from './browser-live-client';
 export type { ConnectionState } from './connection';
-export { HistoryMark, spanOf, useWholeHistory } from './history-mark';
-export { type ListShape, liveOverHistory, splitNewer } from './live-over-history';
+export { type ListShape, splitNewer } from './live-over-history';
 export type { TopicData } from './topic-merges';
 export type { TopicState } from './topic-state';
 export type { AgentsData } from './topics/agents';
@@ -10,4 +9,5 @@ export type { EntropyAlertsData } from './topics/entropy-alerts';
 export type { SessionsData } from './topics/sessions';
 export { edgeKey, type TopologyData } from './topics/topology';
 export { useAnswerOverLive } from './use-answer-over-live';
+export { type LiveList, useLiveList } from './use-live-list';
 export { useConnection, useTopic } from './use-topic';

@@ -1,16 +1,9 @@
 /** Rules, channels and deliveries. Rules and channels are read again whenever a delivery changes: that is when they may have. */
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useMemo, useState } from 'react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useMemo } from 'react';
 import type { AlertChannel, AlertDelivery, AlertRule, Page } from '#contracts';
 import { api } from '../../api';
-import {
-  HistoryMark,
-  type ListShape,
-  liveOverHistory,
-  spanOf,
-  useTopic,
-  useWholeHistory,
-} from '../../realtime';
+import { type ListShape, useLiveList, useTopic } from '../../realtime';
 
 export const RULES_KEY = ['alert-rules'];
 export const CHANNELS_KEY = ['alert-channels'];
@@ -58,40 +51,30 @@ interface DeliveryFilter {
   channel?: string | undefined;
 }
 
+const NONE: readonly AlertDelivery[] = [];
+
 /** A delivery whose live state no longer matches leaves the list, although its page still holds it. */
 export function useDeliveries({ state, channel }: DeliveryFilter) {
-  const { data: live, startCount } = useTopic('gateway:deliveries');
-  const [mark] = useState(() => new HistoryMark());
-  const query = useInfiniteQuery({
+  const topic = useTopic('gateway:deliveries');
+  const { items, isPending, ...list } = useLiveList({
+    topic,
+    live: topic.data ?? NONE,
+    shape: SHAPE,
     queryKey: ['alert-deliveries', state ?? null, channel ?? null],
-    queryFn: ({ pageParam }) => {
-      if (pageParam === null) mark.noteReading();
-      return api.get<Page<AlertDelivery>>('/v1/alert-deliveries', {
+    readPage: (cursor) =>
+      api.get<Page<AlertDelivery>>('/v1/alert-deliveries', {
         state,
         channel_id: channel,
         limit: PAGE_ROWS,
-        cursor: pageParam,
-      });
-    },
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor,
-    staleTime: 0,
+        cursor,
+      }),
   });
-  // Of every delivery, whatever the filter.
-  useWholeHistory(mark, { startCount, span: spanOf(live, SHAPE.atOf) }, query);
-  const { data: pages } = query;
-  const deliveries = useMemo(() => {
-    const all = liveOverHistory(live ?? [], pages?.pages.flatMap(({ items }) => items) ?? [], SHAPE);
-    return all.filter(
-      (delivery) => (!state || delivery.state === state) && (!channel || delivery.channel_id === channel),
-    );
-  }, [live, pages, state, channel]);
-  return {
-    deliveries,
-    isLoading: deliveries.length === 0 && query.isPending,
-    failure: query.error?.message ?? null,
-    hasOlder: query.hasNextPage,
-    isLoadingOlder: query.isFetchingNextPage,
-    loadOlder: () => void query.fetchNextPage(),
-  };
+  const deliveries = useMemo(
+    () =>
+      items.filter(
+        (delivery) => (!state || delivery.state === state) && (!channel || delivery.channel_id === channel),
+      ),
+    [items, state, channel],
+  );
+  return { deliveries, isLoading: deliveries.length === 0 && isPending, ...list };
 }

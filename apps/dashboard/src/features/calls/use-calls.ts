@@ -1,17 +1,8 @@
 /** Calls that match a filter: those of the live topic over those read page by page, newest first. */
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { LlmCall, Page } from '#contracts';
 import { api } from '../../api';
-import {
-  HistoryMark,
-  type ListShape,
-  liveOverHistory,
-  spanOf,
-  splitNewer,
-  useTopic,
-  useWholeHistory,
-} from '../../realtime';
+import { type ListShape, type LiveList, splitNewer, useLiveList, useTopic } from '../../realtime';
 import { type CallFilter, callMatcher, callQuery } from './calls-search';
 import { readOn } from './read-on';
 
@@ -21,54 +12,37 @@ const PAGE_ROWS = 100;
 export const endedAtMs = (call: LlmCall): number => call.started_at_ms + call.duration_ms;
 const SHAPE: ListShape<LlmCall> = { idOf: (call) => call.call_id, atOf: endedAtMs };
 
-export interface Calls {
+export interface Calls extends Omit<LiveList<LlmCall>, 'items' | 'isPending'> {
   calls: readonly LlmCall[];
   /** Neither source has answered yet. */
   isLoading: boolean;
-  failure: string | null;
-  hasOlder: boolean;
-  isLoadingOlder: boolean;
-  loadOlder: () => void;
 }
 
 export function useCalls(filter: CallFilter): Calls {
-  const { data: live, startCount } = useTopic('gateway:calls');
-  const [mark] = useState(() => new HistoryMark());
-  const query = useInfiniteQuery({
-    queryKey: ['calls', callQuery(filter)],
-    // Another filter ends it, however many pieces it would still read.
-    queryFn: ({ pageParam, signal }) => {
-      if (pageParam === null) mark.noteReading();
-      return readOn(
-        (cursor) =>
-          api.get<Page<LlmCall>>('/v1/calls', { ...callQuery(filter), limit: PAGE_ROWS, cursor }, signal),
-        pageParam,
-        signal,
-      );
-    },
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor,
-    staleTime: 0,
-  });
-  // Of every call, whatever the filter.
-  useWholeHistory(mark, { startCount, span: spanOf(live, endedAtMs) }, query);
+  const topic = useTopic('gateway:calls');
   // One text per filter: a new object with the same members must not filter everything again.
   const filterKey = JSON.stringify(callQuery(filter));
   // biome-ignore lint/correctness/useExhaustiveDependencies: filterKey stands for filter.
-  const matching = useMemo(() => (live ?? []).filter(callMatcher(filter)), [live, filterKey]);
-  const { data: pages } = query;
-  const calls = useMemo(
-    () => liveOverHistory(matching, pages?.pages.flatMap(({ items }) => items) ?? [], SHAPE),
-    [matching, pages],
-  );
-  return {
-    calls,
-    isLoading: calls.length === 0 && query.isPending,
-    failure: query.error?.message ?? null,
-    hasOlder: query.hasNextPage,
-    isLoadingOlder: query.isFetchingNextPage,
-    loadOlder: () => void query.fetchNextPage(),
-  };
+  const live = useMemo(() => (topic.data ?? []).filter(callMatcher(filter)), [topic.data, filterKey]);
+  const {
+    items: calls,
+    isPending,
+    ...list
+  } = useLiveList({
+    topic,
+    live,
+    shape: SHAPE,
+    queryKey: ['calls', callQuery(filter)],
+    // Another filter ends it, however many pieces it would still read.
+    readPage: (from, signal) =>
+      readOn(
+        (cursor) =>
+          api.get<Page<LlmCall>>('/v1/calls', { ...callQuery(filter), limit: PAGE_ROWS, cursor }, signal),
+        from,
+        signal,
+      ),
+  });
+  return { calls, isLoading: calls.length === 0 && isPending, ...list };
 }
 
 /** While held, calls that end wait. @param resetKey a change (another filter) shows the present, held or not */
