@@ -55,7 +55,7 @@ const count = z.number().int().nonnegative();
 /** `GET /v1/cache/stats`: this tenant, since the start of this gateway; entries and bytes are of now. */
 export const cacheStatsSchema = z.object({
   backend: z.enum(['memory', 'redis', 'off']),
-  /** Redis does not answer: every look-up is a miss. */
+  /** Redis, or a node of its cluster, does not answer: what lies there is a miss. */
   is_degraded: z.boolean(),
   semantic_mode: z.enum(CACHE_SEMANTIC_MODES),
   embedding_model: z.string().nullable(),

@@ -15,7 +15,9 @@ export function registerCacheGauges(cache: LlmCache, metrics: Registry): void {
         this.set(read());
       },
     });
-  gauge('degraded', '1 while the backend of the cache does not answer.', () => Number(cache.isDegraded));
+  gauge('degraded', '1 while the backend of the cache, or a part of it, does not answer.', () =>
+    Number(cache.isDegraded),
+  );
   if (cache instanceof MemoryLlmCache) {
     gauge('entries', 'Answers kept, of all tenants.', () => cache.entryCount);
     gauge('bytes', 'Memory they take, as accounted.', () => cache.byteCount);

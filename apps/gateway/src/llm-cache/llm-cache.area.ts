@@ -6,7 +6,6 @@ import {
   type CacheStats,
   type EmbeddingService,
   type LlmCache,
-  ObservatoryError,
   type OperatorPrincipal,
   type Page,
   type PageQuery,
@@ -111,7 +110,6 @@ export class LlmCacheArea {
   async invalidate(operator: OperatorPrincipal, { pattern, preview }: CacheInvalidate): Promise<number> {
     const { tenant_id: tenantId } = operator;
     const count = (await this.#cache?.invalidate(tenantId, pattern ?? null, preview)) ?? 0;
-    if (this.#cache?.isDegraded) throw new ObservatoryError('cache_unavailable');
     if (!preview)
       await this.#audit.record(operator, tenantId, 'invalidate_cache', { pattern: pattern ?? null, count });
     return count;

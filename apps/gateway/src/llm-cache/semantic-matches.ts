@@ -7,7 +7,6 @@ import {
   type Cosine,
   type LlmAnswer,
   type LlmCache,
-  ObservatoryError,
   type Page,
   type SemanticMatch,
 } from '#contracts';
@@ -29,7 +28,7 @@ export interface SemanticMatchesParts {
   tally: CacheTally;
   embedder: CacheEmbedder;
   gate: TextGate;
-  cache: Pick<LlmCache, 'evict' | 'isDegraded'>;
+  cache: Pick<LlmCache, 'evict'>;
   redact: (text: string) => string;
 }
 
@@ -100,11 +99,7 @@ export class SemanticMatches {
     const match = this.#all(tenantId).find(({ match_id }) => match_id === matchId);
     if (match === undefined) return null;
     const { cache, tally } = this.#parts;
-    if (verdict === 'wrong' && !(await cache.evict(tenantId, match.key)) && cache.isDegraded)
-      throw new ObservatoryError(
-        'cache_unavailable',
-        'The cache does not answer: the wrong answer is still in it.',
-      );
+    if (verdict === 'wrong') await cache.evict(tenantId, match.key);
     tally.judged(tenantId, verdict, match);
     match.verdict = verdict;
     match.verdict_by = operatorId;

@@ -34,7 +34,9 @@ export function openLimiter(redisUrls: readonly string[], clock: Clock, logger: 
       loggedMs = steadyClock.steadyMs();
       logger.error(
         { event: 'redis_failed', err: failure },
-        'Redis cannot be reached; limits are not enforced',
+        redisUrls.length === 1
+          ? 'Redis cannot be reached; limits are not enforced'
+          : 'a node of the Redis Cluster cannot be reached; limits are not enforced where it is the one that counts',
       );
     },
     onReady: () => logger.info({ event: 'redis_ready' }, 'connected to Redis'),

@@ -74,7 +74,7 @@ export interface CacheBackendStats {
 
 export interface LlmCache {
   readonly kind: 'memory' | 'redis';
-  /** The backend does not answer now. */
+  /** The backend, or a part of it, does not answer now. */
   readonly isDegraded: boolean;
   /** Exact, younger than the exact TTL. A hit counts and is marked as just used. */
   get(tenantId: string, key: string): Promise<CacheHit | null>;

@@ -44,8 +44,8 @@ export function CachePage() {
         {error ? <Callout tone="danger">{error.message}</Callout> : null}
         {stats?.is_degraded ? (
           <Callout tone="warning" icon={<TriangleAlert size={14} aria-hidden="true" />}>
-            Redis does not answer: every look-up is a miss, and calls go to the upstream as if there were no
-            cache. It is tried again by itself.
+            Redis does not answer, or a node of its cluster: every look-up of what lies there is a miss, and
+            the call goes to the upstream as if there were no cache. It is tried again by itself.
           </Callout>
         ) : null}
         {!stats && !error ? <Loading /> : null}

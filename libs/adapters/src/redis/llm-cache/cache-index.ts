@@ -161,7 +161,7 @@ export class CacheIndex {
     const [, metaName] = this.#names.tenant(tenantId);
     try {
       await this.#script('EndEpoch', ADMIN_WAIT_MS, tenantId);
-      const meta = await this.#link.ask(ADMIN_WAIT_MS, () => this.#link.client.hget(metaName, key));
+      const meta = await this.#link.ask(metaName, ADMIN_WAIT_MS, () => this.#link.client.hget(metaName, key));
       return (await this.#remove(tenantId, new Map([[key, readMeta(meta ?? '')]]))) > 0;
     } catch {
       throw unfinished();
@@ -219,12 +219,12 @@ export class CacheIndex {
   }
 
   #dropVector(scopeTag: string, key: string): Promise<unknown> {
-    const names = [this.#names.scope(scopeTag), this.#names.vectorsOf(scopeTag) + key];
-    return this.#link.script('DropVector', ADMIN_WAIT_MS, ...names, '', key);
+    const vector = this.#names.vectorsOf(scopeTag) + key;
+    return this.#link.script('DropVector', ADMIN_WAIT_MS, this.#names.scope(scopeTag), vector, '', key);
   }
 
   #unlink(name: string): Promise<unknown> {
-    return this.#link.ask(ADMIN_WAIT_MS, () => this.#link.client.unlink(name));
+    return this.#link.ask(name, ADMIN_WAIT_MS, () => this.#link.client.unlink(name));
   }
 
   /** @throws RedisFailure */

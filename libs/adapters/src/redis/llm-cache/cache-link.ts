@@ -3,16 +3,16 @@
  * while when Redis fails, leaves what has become a replica, and bounds what waits for a reply.
  */
 import type { Cluster, Redis } from 'ioredis';
-import { Circuit, type Clock } from '#kernel';
+import type { Clock } from '#kernel';
 import type { RedisConnection } from '../connect-redis.js';
 import { RedisFailure } from '../redis-failure.js';
 import { ReplicaExit } from '../replica-exit.js';
 import { replyInTime } from '../reply-in-time.js';
 import * as scripts from './cache-scripts.js';
+import { NodeCircuits } from './node-circuits.js';
 
 /** Replies awaited at once; beyond it nothing is sent, so that a hanging Redis costs bounded memory. */
 const PENDING_COUNT_MAX = 2_000;
-const PAUSES = { firstMs: 100, maxMs: 2_000 };
 /** Errors of a server that is alive, but not ready to serve. All others are answers: asking again is as good as ever. */
 const NOT_READY = new Set(['LOADING', 'CLUSTERDOWN', 'MASTERDOWN', 'BUSY', 'READONLY', 'OOM']);
 
@@ -50,7 +50,7 @@ export interface CacheLinkOptions {
 export class CacheLink {
   readonly client: Redis | Cluster;
   readonly #connection: CacheLinkOptions['connection'];
-  readonly #circuit: Circuit;
+  readonly #circuits: NodeCircuits;
   readonly #replicaExit: ReplicaExit;
   readonly #pendingCountMax: number;
   readonly #onFailure: (failure: RedisFailure) => void;
@@ -69,7 +69,7 @@ export class CacheLink {
   }: CacheLinkOptions) {
     this.client = connection.client;
     this.#connection = connection;
-    this.#circuit = new Circuit(clock, PAUSES);
+    this.#circuits = new NodeCircuits(connection.client, clock);
     this.#replicaExit = new ReplicaExit(connection.client, clock);
     this.#pendingCountMax = pendingCountMax;
     this.#onFailure = onFailure;
@@ -79,7 +79,7 @@ export class CacheLink {
   }
 
   get isDegraded(): boolean {
-    return this.#circuit.isOpen || (this.#wasOpened && !this.#connection.isReady);
+    return this.#circuits.isAnyOpen || (this.#wasOpened && !this.#connection.isReady);
   }
 
   get failureCount(): number {
@@ -97,33 +97,36 @@ export class CacheLink {
   }
 
   /** @throws RedisFailure */
-  script(command: Command, timeoutMs: number, ...values: Argument[]): Promise<unknown> {
-    return this.ask(timeoutMs, () => this.#commands[`observatoryCache${command}`](...values));
+  script(command: Command, timeoutMs: number, name: string, ...values: Argument[]): Promise<unknown> {
+    return this.ask(name, timeoutMs, () => this.#commands[`observatoryCache${command}`](name, ...values));
   }
 
   /** For replies that hold bytes. @throws RedisFailure */
-  scriptOfBytes(command: Command, timeoutMs: number, ...values: Argument[]): Promise<unknown> {
-    return this.ask(timeoutMs, () => this.#commands[`observatoryCache${command}Buffer`](...values));
+  scriptOfBytes(command: Command, timeoutMs: number, name: string, ...values: Argument[]): Promise<unknown> {
+    return this.ask(name, timeoutMs, () =>
+      this.#commands[`observatoryCache${command}Buffer`](name, ...values),
+    );
   }
 
-  /** @throws RedisFailure */
-  async ask<T>(timeoutMs: number, send: () => Promise<T>): Promise<T> {
-    if (!this.#circuit.mayAsk()) throw new RedisFailure('disconnected');
+  /** @param name what it is about: in a cluster, the node that holds it is asked @throws RedisFailure */
+  async ask<T>(name: string, timeoutMs: number, send: () => Promise<T>): Promise<T> {
+    const circuit = this.#circuits.of(name);
+    if (!circuit.mayAsk()) throw new RedisFailure('disconnected');
     if (this.#pendingCount >= this.#pendingCountMax) {
-      this.#circuit.failed();
+      circuit.failed();
       throw new RedisFailure('busy');
     }
     try {
       const isSendable = this.#wasOpened || this.#connection.isReady;
       const reply = await replyInTime(isSendable ? this.#sent(send) : this.#sentOnceOpen(send), timeoutMs);
-      this.#circuit.succeeded();
+      circuit.succeeded();
       return reply;
     } catch (error) {
       this.#failureCount += 1;
       const failure = error as RedisFailure;
       const { reason, code } = failure;
-      if (reason === 'reply' && !NOT_READY.has(code ?? '')) this.#circuit.succeeded();
-      else this.#circuit.failed();
+      if (reason === 'reply' && !NOT_READY.has(code ?? '')) circuit.succeeded();
+      else circuit.failed();
       this.#replicaExit.failed(failure);
       this.#onFailure(failure);
       throw failure;

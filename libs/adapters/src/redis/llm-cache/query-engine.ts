@@ -46,9 +46,9 @@ export class QueryEngine {
     const create = ['ON', 'HASH', 'PREFIX', '1', this.#names.vectors, 'SCHEMA', ...schema];
     try {
       if (this.#isThere === null)
-        await this.#link.ask(PROBE_WAIT_MS, () => client.call('FT._LIST') as Promise<unknown>);
+        await this.#link.ask(index, PROBE_WAIT_MS, () => client.call('FT._LIST') as Promise<unknown>);
       this.#isThere = true;
-      await this.#link.ask(PROBE_WAIT_MS, () =>
+      await this.#link.ask(index, PROBE_WAIT_MS, () =>
         (client.call('FT.CREATE', index, ...create, 'DISTANCE_METRIC', 'COSINE') as Promise<unknown>).catch(
           (error: unknown) => {
             if (!/already exists/i.test(String((error as Error).message))) throw error;
@@ -76,14 +76,16 @@ export class QueryEngine {
     timeoutMs: number,
   ): Promise<FoundVector[] | null> {
     const knn = `(@s:{${scopeTag}})=>[KNN ${countMax} @${field} $q AS distance]`;
+    const index = this.#names.engineIndex(field);
     const options = ['SORTBY', 'distance', 'RETURN', '1', field, 'LIMIT', '0', String(countMax)];
     try {
       const reply = await this.#link.ask(
+        index,
         timeoutMs,
         () =>
           this.#link.client.callBuffer(
             'FT.SEARCH',
-            this.#names.engineIndex(field),
+            index,
             knn,
             'PARAMS',
             '2',

@@ -182,10 +182,10 @@ export class RedisLlmCache implements LlmCache {
     const registering = this.#index.register(tenant, key, leftMs, meta, epoch);
     const writes: Promise<unknown>[] = [
       registering,
-      this.#link.ask(WRITE_WAIT_MS, () => this.#link.client.set(name, value, 'PX', leftMs)),
+      this.#link.ask(name, WRITE_WAIT_MS, () => this.#link.client.set(name, value, 'PX', leftMs)),
     ];
     if (scopeTag !== null) {
-      const names = [this.#names.scope(scopeTag), this.#names.vectorsOf(scopeTag) + key];
+      const names = [this.#names.scope(scopeTag), this.#names.vectorsOf(scopeTag) + key] as const;
       const field = vector === null ? '' : CacheNames.vectorField(vector.model_id, vector.values.length);
       const values = [this.#link.now, key, leftMs, longestMs, scopeTag, field, blob ?? ''];
       writes.push(this.#link.script('PutVector', WRITE_WAIT_MS, ...names, ...values));
