@@ -39,6 +39,8 @@ const command = async (session: string, name: string, body: object = {}, on = ga
 };
 const held = async (session: string) =>
   (await gateway.operator('GET', `/v1/held-calls?session_id=${session}`)).body.items;
+const controlOf = async (session: string) =>
+  (await gateway.operator('GET', `/v1/sessions/${session}`)).body.control;
 
 describe.each(VENDORS)('$name', (vendor) => {
   test('waits while paused, takes the guidance along, and goes on', async () => {
@@ -46,10 +48,7 @@ describe.each(VENDORS)('$name', (vendor) => {
     await command(session, 'pause', { reason: 'let me look' });
     const asked = vendor.ask(gateway.url, 'Go on', { headers });
     await expect.poll(() => held(session)).toHaveLength(1);
-    expect((await gateway.operator('GET', `/v1/sessions/${session}`)).body.control).toMatchObject({
-      state: 'paused',
-      mode: 'enforced',
-    });
+    await expect.poll(() => controlOf(session)).toMatchObject({ state: 'paused', mode: 'enforced' });
     expect(upstream.calls).toHaveLength(0);
     await command(session, 'inject', { prompt: 'Use the staging database, never production.' });
     await command(session, 'resume');
@@ -57,12 +56,7 @@ describe.each(VENDORS)('$name', (vendor) => {
     expect(vendor.textOf(upstream.calls[0]?.json)).toContain('Use the staging database, never production.');
     expect(await held(session)).toHaveLength(0);
     // Nobody but the proxy listens here: what it carried out waits for nobody.
-    await expect
-      .poll(
-        async () =>
-          (await gateway.operator('GET', `/v1/sessions/${session}`)).body.control.pending_directive_count,
-      )
-      .toBe(0);
+    await expect.poll(() => controlOf(session)).toMatchObject({ pending_directive_count: 0 });
     // Said once.
     await vendor.ask(gateway.url, 'And again', { headers });
     expect(vendor.textOf(upstream.calls[1]?.json)).not.toContain('staging database');
