@@ -160,6 +160,17 @@ describe('LiveClient', () => {
     expect(socket.sent.length).toBe(sentCount + 1);
   });
 
+  it('does not take the refusal of an earlier subscription for that of the one it waits for', () => {
+    client.use(TOPIC, () => {});
+    const late = socket.last;
+    vi.advanceTimersByTime(10_000);
+    expect(socket.last).not.toBe(late);
+    late.ack?.({ status: 'error', reason: 'unsubscribed', detail: 'Another took its place.' });
+    expect(client.read(TOPIC).phase).not.toBe('refused');
+    socket.last.ack?.(snapshot(3, session('a')));
+    expect([client.read(TOPIC).phase, ids()]).toEqual(['live', ['a']]);
+  });
+
   it('takes a refusal for good that another try would not change', () => {
     client.use(TOPIC, () => {});
     socket.last.ack?.({ status: 'error', reason: 'forbidden', detail: 'No.' });

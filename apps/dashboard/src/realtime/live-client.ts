@@ -58,6 +58,8 @@ interface TopicEntry {
   ackTimer: ReturnType<typeof setTimeout> | undefined;
   /** An ack is awaited: frames that overtake it wait in `pending`. */
   subscribing: boolean;
+  /** Subscriptions sent so far. */
+  sentCount: number;
   /** Last number received, merged or pending; null before a snapshot. */
   receivedSeq: number | null;
   pending: LiveEvent[];
@@ -147,6 +149,7 @@ export class LiveClient {
       lingerTimer: undefined,
       ackTimer: undefined,
       subscribing: false,
+      sentCount: 0,
       receivedSeq: null,
       pending: [],
     };
@@ -167,7 +170,12 @@ export class LiveClient {
     clearTimeout(entry.ackTimer);
     entry.ackTimer = setTimeout(() => this.#subscribe(topic, entry), ACK_TIMEOUT_MS);
     const request = entry.state.seq === null ? { topic } : { topic, after_seq: entry.state.seq };
-    this.#deps.socket.emit('subscribe', request, (ack: SubscribeAck) => this.#onAck(topic, entry, ack));
+    entry.sentCount += 1;
+    const sentCount = entry.sentCount;
+    this.#deps.socket.emit('subscribe', request, (ack: SubscribeAck) => {
+      // A refusal of an earlier one tells nothing of what was sent since.
+      if (ack.status === 'ok' || sentCount === entry.sentCount) this.#onAck(topic, entry, ack);
+    });
   }
 
   #onAck(topic: Topic, entry: TopicEntry, ack: SubscribeAck): void {
