@@ -324,14 +324,19 @@ describe('equal calls at the same time', () => {
   });
 
   test('each try for themselves when the first one fails', async () => {
-    upstream.script((call, response, index) => {
-      if (index === 0) setTimeout(() => respondJson(response, 500, { error: { message: 'no' } }), 100);
-      else always(openaiChat, { text: 'by itself' })(call, response, index);
+    const failed = deferred();
+    upstream.script(async (call, response, index) => {
+      if (index > 0) return always(openaiChat, { text: 'by itself' })(call, response, index);
+      await failed.promise;
+      respondJson(response, 500, { error: { message: 'no' } });
     });
-    const { text, options } = fresh();
-    const results = await Promise.allSettled(
+    const { text, options } = fresh({ agent: 'four-at-once' });
+    const asked = Promise.allSettled(
       Array.from({ length: 4 }, () => openaiChat.ask(gateway.url, text, again(options))),
     );
+    await waiting('four-at-once', 4);
+    failed.resolve();
+    const results = await asked;
     expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(1);
     expect(upstream.calls).toHaveLength(4);
   });
@@ -356,13 +361,10 @@ describe('equal calls at the same time', () => {
     const first = openaiChat.ask(gateway.url, text, again(options)).catch(() => {});
     await expect.poll(() => upstream.calls.length).toBe(1);
     const agent = `behind-${serial}`;
-    await gateway.operator('PATCH', `/v1/agents/${agent}/policy`, { requests_per_minute: 60 });
     const signal = AbortSignal.timeout(AT_ONCE_MS);
     const behind = openaiChat.ask(gateway.url, text, { ...options, agent, signal });
     behind.catch(() => {});
-    await expect
-      .poll(async () => (await gateway.operator('GET', `/v1/agents/${agent}`)).body.running_call_count)
-      .toBe(1);
+    await waiting(agent, 1);
     const command = async (name: string, body: object) =>
       expect(await gateway.operator('POST', `/v1/sessions/${session}/${name}`, body)).toMatchObject({
         status: 200,
