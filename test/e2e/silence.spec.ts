@@ -51,10 +51,12 @@ test('a page on which nothing moves stays on its one connection, and shows the l
 });
 
 test('a page whose computer slept for ten minutes is live again by itself, and shows the loop that came meanwhile', async () => {
+  // Not one of the minute that the test above waits: its age is told.
+  await loopIn(gateway, 'before-sleep');
   const page = await openAs(browser, gateway, 'ben');
   await page.clock.install();
   await page.reload();
-  await alertOf(page, 'before').waitFor();
+  await alertOf(page, 'before-sleep').waitFor();
   await page.evaluate(WATCH_CONNECTION);
   await page.context().setOffline(true);
   await loopIn(gateway, 'while-asleep');
@@ -64,7 +66,7 @@ test('a page whose computer slept for ten minutes is live again by itself, and s
   await alertOf(page, 'while-asleep').waitFor();
   await loopIn(gateway, 'after-waking');
   await alertOf(page, 'after-waking').waitFor();
-  await alertOf(page, 'before').getByText('began 10 min').waitFor();
+  await alertOf(page, 'before-sleep').getByText('began 10 min').waitFor();
   expect((await connectionStates(page)).at(-1)).toBe('connected');
   expect(await page.getByText('Not live').count()).toBe(0);
 });
