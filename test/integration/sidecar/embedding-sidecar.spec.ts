@@ -258,7 +258,11 @@ async function startEqualApi(isHung = () => false, vector = () => [1, 0, 0, 0]):
 
 it('an embeddings API that hangs costs a few checks their time, is left alone, and used once it answers again', async () => {
   let isHung = false;
-  const baseUrl = await startEqualApi(() => isHung);
+  let askedInVain = 0;
+  const baseUrl = await startEqualApi(() => {
+    askedInVain += isHung ? 1 : 0;
+    return isHung;
+  });
   const port = await freePort();
   const sidecar = start({
     LOOP_EMBEDDING_BASE_URL: baseUrl,
@@ -270,20 +274,19 @@ it('an embeddings API that hangs costs a few checks their time, is left alone, a
   expect(remembered.fitness).toBe('fit');
   isHung = true;
   let serial = 0;
-  const outcome = (prompt = `What is new about ${++serial}?`) =>
+  const outcome = (context = patient, prompt = `What is new about ${++serial}?`) =>
     client
-      .checkLoop(query(`${++serial}`, prompt), { timeoutMs: 50, traceParent: null })
+      .checkLoop(query(`${++serial}`, prompt), context)
       .then(({ fitness }) => fitness)
       .catch(({ reason }) => reason);
-  const outcomes: string[] = [];
-  for (let check = 0; check < 10; check += 1) outcomes.push(await outcome());
+  // One that is left alone is told at once; on a busy machine that, too, may come too late for who waits this briefly.
+  const brief = { timeoutMs: 50, traceParent: null };
+  while ((await outcome(brief)) !== 'unavailable');
   // Three failures in a row; one more may be on its way by then.
-  const waited = outcomes.filter((reason) => reason === 'timeout').length;
-  expect(waited).toBeLessThanOrEqual(5);
-  expect(outcomes).toEqual([...Array(waited).fill('timeout'), ...Array(10 - waited).fill('unavailable')]);
-  expect(await outcome('What was asked before?')).toBe('fit');
+  expect(askedInVain).toBeLessThanOrEqual(5);
+  expect(await outcome(patient, 'What was asked before?')).toBe('fit');
   const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-  expect(metrics).toContain(`checks_total{result="failed",reason="unavailable"} ${10 - waited}`);
+  expect(metrics).toMatch(/checks_total\{result="failed",reason="unavailable"\} [1-9]/);
   expect(sidecar.output()).toContain('left alone');
   isHung = false;
   await expect.poll(() => outcome(), { timeout: 10_000 }).toBe('fit');
