@@ -10,8 +10,6 @@ import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.j
 
 /** Far more than sockets hold between two processes. */
 const BODY_CHARS = 20_000_000;
-/** Until the gateway has read an answer; nothing tells when. */
-const READ_BY_THEN_MS = 300;
 const HEADERS_TIMEOUT_MS = 5_000;
 
 const ANSWERS = {
@@ -28,8 +26,9 @@ let upstream: Server;
 /** Takes connections and reads nothing. */
 const slow = createServer({ pauseOnConnect: true });
 const sockets = new Set<Socket>();
-/** What becomes of a connection whose large request was answered. */
+/** What becomes of a connection whose large request was answered, at once and when its client has the answer. */
 let afterwards: (socket: Socket) => unknown;
+let onceRead = () => {};
 let gateway: RunningGateway;
 
 /** Answers what has a large body at once, with the status that its path asks for, and reads no more of it; all else in order. */
@@ -82,6 +81,7 @@ let serial = 0;
 beforeEach(() => {
   serial += 1;
   agent = `early-${serial}`;
+  onceRead = () => {};
 });
 
 const ask = (
@@ -99,11 +99,18 @@ const metrics = async (): Promise<string> => (await fetch(`${gateway.url}/metric
 
 test.each<[string, (socket: Socket) => unknown]>([
   ['keeps the connection and reads no more', () => {}],
-  ['resets the connection', (socket: Socket) => setTimeout(() => socket.resetAndDestroy(), READ_BY_THEN_MS)],
+  [
+    'resets the connection',
+    (socket: Socket) => {
+      onceRead = () => socket.resetAndDestroy();
+    },
+  ],
   ['ends the connection', (socket: Socket) => void socket.end()],
   [
     'reads on',
-    (socket: Socket) => setTimeout(() => socket.removeAllListeners('data').resume(), READ_BY_THEN_MS),
+    (socket: Socket) => {
+      onceRead = () => socket.removeAllListeners('data').resume();
+    },
   ],
 ])('an upstream that answers early and then %s', async (_, then) => {
   afterwards = then;
@@ -111,6 +118,7 @@ test.each<[string, (socket: Socket) => unknown]>([
     const answer = await ask(status, 'x'.repeat(BODY_CHARS));
     expect(answer.status).toBe(status);
     expect(await answer.text()).toBe(ANSWERS[status]);
+    onceRead();
     // Whoever comes next has a connection that works.
     const next = await ask(200, 'Are you there?');
     expect([next.status, await next.text()]).toEqual([200, ANSWERS[200]]);
