@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { io } from 'socket.io-client';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type EmbeddingServer, serveEmbedding } from '#adapters/grpc';
 import {
   type Cosine,
@@ -447,10 +447,13 @@ describe('fails open', () => {
   });
 
   test('when a client leaves while we wait: nothing of its call is left', async () => {
-    const reached = deferred();
-    answer = () => {
+    const [reached, hold] = [deferred(), deferred()];
+    // One that is never answered would cost the stream, and with it a check of the next test.
+    onTestFinished(() => hold.resolve());
+    answer = async () => {
       reached.resolve();
-      return new Promise(() => {});
+      await hold.promise;
+      return CLEAR;
     };
     upstream.script(always(openaiChat, { text: 'never' }));
     // A sidecar that had nothing to say for a while was given up, and is being found again.
