@@ -121,6 +121,8 @@ describe('a loop', () => {
     const { channel } = await createChannel(receiver.url);
     await watchLoops(channel.channel_id);
     const first = await loop();
+    // A channel gets two notices at a time: only one that has arrived is surely ahead of the next.
+    await receiver.arrived(1);
     const second = await loop(gateway, first.agentId);
     const [, another] = (await receiver.arrived(2)).map(parsed);
     expect(another).toMatchObject({
@@ -345,13 +347,17 @@ describe('an agent that asks for a person', () => {
     await send(sessionId, second, { hitl_required: true });
     await receiver.arrived(2);
     await gateway.operator('POST', `/v1/sessions/${sessionId}/resume`, {});
-    const all = (await receiver.arrived(4)).map(parsed);
-    expect(all.map(({ phase, agent_id, session_id }) => [phase, agent_id, session_id])).toEqual([
+    const told = (await receiver.arrived(4))
+      .map(parsed)
+      .map(({ phase, agent_id, session_id }) => [phase, agent_id, session_id]);
+    expect(told.slice(0, 2)).toEqual([
       ['firing', first, sessionId],
       ['firing', second, sessionId],
-      ['recovered', first, sessionId],
-      ['recovered', second, sessionId],
     ]);
+    // Queued in one turn, and on their way at the same time: either may be there first.
+    expect(told.slice(2)).toEqual(
+      expect.arrayContaining([first, second].map((id) => ['recovered', id, sessionId])),
+    );
   });
 
   it('and dies in its wait, while one operator resumes and another terminates, is told of once, and so is the end', async () => {
