@@ -259,19 +259,28 @@ describe('a file from a host', () => {
     expect(await pull({ file })).toBe('present');
   });
 
-  it('is asked for again after 429 and 5xx, as the host wishes, and after silence', async () => {
-    manners = inTurn(status(429, { 'retry-after': '7' }), status(503), () => {}, serve(weights));
+  it('is asked for again after 429 and 5xx, as the host wishes', async () => {
+    manners = inTurn(status(429, { 'retry-after': '7' }), status(503), serve(weights));
+    expect(await pull()).toBe('pulled');
+    expect(waits).toEqual([7_000, 2_000]);
+  });
+
+  // On a busy machine an answer, too, may take longer than these wait: it is asked for once more.
+  it('is asked for again after silence', async () => {
+    manners = inTurn(() => {}, serve(weights));
     expect(await pull({ idleMs: 100 })).toBe('pulled');
-    expect(waits).toEqual([7_000, 2_000, 4_000]);
+    expect(waits[0]).toBe(1_000);
+    expect(notes[0]).toContain('is silent');
   });
 
   it('that falls silent in the middle is gone on with', async () => {
-    manners = inTurn((_, response) => {
+    manners = (request, response, index) => {
+      if (request.headers.range !== undefined) return serve(weights)(request, response, index);
       response.writeHead(200, { 'content-length': weights.length });
       response.write(weights.subarray(0, 1_000));
-    }, serve(weights));
+    };
     expect(await pull({ idleMs: 150 })).toBe('pulled');
-    expect(asked[1]?.range).toBe('bytes=1000-');
+    expect(asked.at(-1)?.range).toBe('bytes=1000-');
   });
 
   it('is looked for by its bare name where a mirror is a plain folder', async () => {
