@@ -98,6 +98,86 @@ test('a reader that fails leaves the answer unread, and nobody else hurt', async
   expect(reader.finish()).toBeNull();
 });
 
+describe('a stream that ends without the blank line behind its last event', () => {
+  const usage = { input_tokens: 9, output_tokens: 3 };
+  const json = JSON.stringify;
+  const streams = [
+    {
+      name: 'openai-chat',
+      finish: 'stop',
+      last: `data: ${json({
+        choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: 'stop' }],
+        usage: { prompt_tokens: 9, completion_tokens: 3 },
+      })}`,
+    },
+    {
+      name: 'openai-responses',
+      finish: 'stop',
+      last: `event: response.completed\ndata: ${json({
+        type: 'response.completed',
+        response: {
+          status: 'completed',
+          output: [{ type: 'message', content: [{ type: 'output_text', text: 'Hi' }] }],
+          usage,
+        },
+      })}`,
+    },
+    {
+      name: 'anthropic',
+      finish: 'length',
+      before: [
+        { type: 'message_start', message: { id: 'msg_1', usage: { input_tokens: 9, output_tokens: 1 } } },
+        { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Hi' } },
+      ],
+      last: `event: message_delta\ndata: ${json({
+        type: 'message_delta',
+        delta: { stop_reason: 'max_tokens' },
+        usage: { output_tokens: 3 },
+      })}`,
+    },
+    {
+      name: 'gemini',
+      finish: 'stop',
+      last: `data: ${json({
+        candidates: [{ content: { parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }],
+        usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 3 },
+      })}`,
+    },
+  ] as const;
+  function read(name: keyof typeof DIALECT_BY_NAME, text: string) {
+    const reader = AnswerReader.for(DIALECT_BY_NAME[name], EVENTS, true);
+    reader.push(Buffer.from(text));
+    return reader.finish();
+  }
+
+  describe.each(streams)('of $name', ({ name, finish, last, ...stream }) => {
+    const before = 'before' in stream ? stream.before.map((data) => `data: ${json(data)}\n\n`).join('') : '';
+
+    test.each(['', '\n', '\r', '\r\n', '\n\n'])('is read to its end: %j', (end) => {
+      expect(read(name, before + last + end)).toMatchObject({ text: 'Hi', finish, usage });
+    });
+
+    test('is cut off where half an event is all that came of it', () => {
+      const answer = read(name, before + last.slice(0, -1));
+      expect(answer).toMatchObject({ finish: null, failed: false, lossless: false });
+      expect(answer?.usage?.output_tokens).not.toBe(3);
+    });
+  });
+
+  test('is lossy where what was cut off came behind its end', () => {
+    const [chat, , , gemini] = streams;
+    for (const { name, last } of [chat, gemini]) {
+      const done = name === 'openai-chat' ? 'data: [DONE]' : '';
+      expect(read(name, `${last}\n\n${done}`)).toMatchObject({ finish: 'stop', lossless: true });
+      expect(read(name, `${last}\n\ndata: {"id":\n\n${done}`)).toMatchObject({ lossless: false });
+      expect(read(name, `${last}\n\ndata: {"id":`)).toMatchObject({ lossless: false });
+    }
+    const element = gemini.last.slice('data: '.length);
+    expect(read('gemini', `[${element}]`)).toMatchObject({ finish: 'stop', lossless: true });
+    expect(read('gemini', `[${element},{"candidates":[`)).toMatchObject({ lossless: false });
+  });
+});
+
 describe('an answer that is very large', () => {
   const MIB = 1024 * 1024;
   const PICTURE = 'A'.repeat(9 * MIB);

@@ -63,7 +63,7 @@ export class AnswerReader {
   /** Null: nothing that could be read. Never throws. */
   finish(): LlmAnswer | null {
     if (this.#stream !== null) {
-      this.#readEvents();
+      this.#readEvents(true);
       return this.#isUnreadable ? null : this.#answerOf(this.#stream);
     }
     if (this.#end !== null) return this.#end.finish();
@@ -95,12 +95,13 @@ export class AnswerReader {
   }
 
   /** A reader's error would find nobody above it here, and must not end the process. */
-  #readEvents(): void {
+  #readEvents(areAll = false): void {
     try {
       for (const bytes of this.#chunks.splice(0)) {
         this.#end?.push(bytes);
         this.#stream?.push(bytes);
       }
+      if (areAll) this.#stream?.end();
     } catch {
       this.#isUnreadable = true;
     }

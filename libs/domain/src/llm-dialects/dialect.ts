@@ -43,6 +43,11 @@ export interface ErrorToWrite {
 export interface StreamReader {
   /** A chunk as it came; events may be cut anywhere, inside a UTF-8 sequence too. Never throws. */
   push(chunk: Uint8Array): void;
+  /**
+   * No chunk is to come: what lacks nothing but the end of its line, or the blank line behind it, is read, and what is not whole
+   * makes the answer lossy. Never throws.
+   */
+  end(): void;
   /** What has come so far. `finish` is null while the vendor has not said that it is over. */
   answer(): LlmAnswer;
   /** The vendor's own end of stream was seen ([DONE], message_stop, response.completed, a finishReason). */

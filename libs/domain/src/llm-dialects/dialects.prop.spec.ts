@@ -31,6 +31,7 @@ function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
 function answerTo(name: (typeof DIALECTS)[number], chunks: readonly Uint8Array[]) {
   const reader = DIALECT_BY_NAME[name].streamReader();
   for (const chunk of chunks) reader.push(chunk);
+  reader.end();
   return { ...reader.answer(), isComplete: reader.isComplete, isTruncated: reader.isTruncated };
 }
 

@@ -31,8 +31,26 @@ describe('SseReader', () => {
     expect(read('data:  a \nevent:b\n\n')).toEqual([['b', ' a ']]);
   });
 
-  it('does not read an event that has not ended', () => {
-    expect(read('data: 1\n\ndata: 2\n')).toEqual([['', '1']]);
+  it.each(['', '\r', '\n', '\r\n'])('reads an event that has not ended when its stream has: %j', (end) => {
+    const events: string[][] = [];
+    const reader = new SseReader((data, name) => events.push([name, data]));
+    reader.push(Buffer.from(`data: 1\n\nevent: b\ndata: 2\ndata: 3${end}`));
+    expect(events).toEqual([['', '1']]);
+    reader.end();
+    expect(events).toEqual([
+      ['', '1'],
+      ['b', '2\n3'],
+    ]);
+    reader.end();
+    expect(events).toHaveLength(2);
+  });
+
+  it('counts what was too long and has not ended when its stream has', () => {
+    const reader = new SseReader(() => expect.fail('too long to be read'));
+    const part = Buffer.alloc(DIALECT_LIMITS.eventBytesMax / 2 + 1, 'x');
+    for (const chunk of [Buffer.from('data: '), part, part]) reader.push(chunk);
+    reader.end();
+    expect(reader.skippedCount).toBe(1);
   });
 
   it('takes a CR and an LF in two chunks for one line end', () => {

@@ -11,6 +11,8 @@ import { DIALECT_LIMITS } from './dialect-limits.js';
 const LF = 0x0a;
 const CR = 0x0d;
 const BOM = '\ufeff';
+/** Ends a line that is open, and the event. */
+const BLANK_LINE = Buffer.from('\n\n');
 
 /** @param name of the `event:` line, "" without one */
 export type OnSseEvent = (data: string, name: string) => void;
@@ -50,12 +52,9 @@ export class SseReader {
     this.#readLines(text);
   }
 
-  /** Whether the event that has not ended holds exactly this so far. For streams that stop without a blank line. */
-  isPending(data: string): boolean {
-    if (this.#rest === null) return !this.#overlong && this.#hasData && this.#data === data;
-    if (this.#hasData || this.#rest.byteCount > data.length + 'data: '.length) return false;
-    const line = this.#rest.toBuffer().toString('utf8');
-    return line.startsWith('data:') && dataOf(line) === data;
+  /** No chunk is to come. An event is read without its blank line, too, which some servers leave out behind the last. */
+  end(): void {
+    this.push(BLANK_LINE);
   }
 
   #keep(tail: Buffer): void {

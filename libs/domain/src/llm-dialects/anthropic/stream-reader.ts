@@ -35,6 +35,10 @@ export class MessageStreamReader implements StreamReader {
     this.#sse.push(chunk);
   }
 
+  end(): void {
+    this.#sse.end();
+  }
+
   answer(): LlmAnswer {
     const answer = this.#gatherer.toAnswer();
     return {

@@ -11,7 +11,7 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 export class JsonValuesReader {
-  /** Objects left out because they were longer than the limit. */
+  /** Objects left out because they were longer than the limit, or had no end. */
   skippedCount = 0;
   readonly #onValue: (json: string) => void;
   /** Braces open; 0 between the objects, where commas and the array's own brackets are passed over. */
@@ -48,6 +48,13 @@ export class JsonValuesReader {
       }
     }
     if (this.#depth > 0) this.#keep(bytes.subarray(start));
+  }
+
+  /** No chunk is to come. */
+  end(): void {
+    if (this.#depth > 0) this.skippedCount += 1;
+    this.#depth = 0;
+    this.#pieces = null;
   }
 
   #keep(piece: Buffer): void {

@@ -30,6 +30,10 @@ export class GeminiStreamReader implements StreamReader {
     this.#format.push(chunk.subarray(start));
   }
 
+  end(): void {
+    this.#format?.end();
+  }
+
   answer(): LlmAnswer {
     const answer = this.#gatherer.toAnswer();
     return { ...answer, lossless: answer.lossless && this.isComplete && !this.isTruncated };

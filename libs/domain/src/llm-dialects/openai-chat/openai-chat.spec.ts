@@ -219,10 +219,14 @@ describe('Chat Completions streams', () => {
   });
 
   it('takes [DONE] for the end without the blank line after it', () => {
+    const isComplete = (stream: string) => {
+      const reader = readStream(stream);
+      reader.end();
+      return reader.isComplete;
+    };
     for (const end of ['data: [DONE]', 'data:[DONE]\n', 'data: [DONE]\r\n'])
-      expect(readStream(end).isComplete).toBe(true);
-    for (const other of ['data: [DON', 'data: x\ndata: [DONE]', 'data: {}\n\n']) {
-      expect(readStream(other).isComplete).toBe(false);
-    }
+      expect(isComplete(end)).toBe(true);
+    for (const other of ['data: [DON', 'data: x\ndata: [DONE]', 'data: {}\n\n'])
+      expect(isComplete(other)).toBe(false);
   });
 });

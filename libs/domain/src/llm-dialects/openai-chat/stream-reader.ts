@@ -26,11 +26,15 @@ const LEGACY_CALL = 'function_call';
 export class ChatStreamReader implements StreamReader {
   readonly #gatherer = new AnswerGatherer();
   readonly #sse = new SseReader((data) => this.#readEvent(data));
-  #done = false;
+  isComplete = false;
   #finishReason: unknown = null;
 
   push(chunk: Uint8Array): void {
     this.#sse.push(chunk);
+  }
+
+  end(): void {
+    this.#sse.end();
   }
 
   answer(): LlmAnswer {
@@ -43,18 +47,14 @@ export class ChatStreamReader implements StreamReader {
     };
   }
 
-  get isComplete(): boolean {
-    return this.#done || this.#sse.isPending(END);
-  }
-
   get isTruncated(): boolean {
     return this.#gatherer.isTruncated || this.#sse.skippedCount > 0;
   }
 
   #readEvent(data: string): void {
-    if (this.#done) return;
+    if (this.isComplete) return;
     if (data.startsWith(END)) {
-      this.#done = true;
+      this.isComplete = true;
       return;
     }
     const chunk = asRecord(parseJson(data));

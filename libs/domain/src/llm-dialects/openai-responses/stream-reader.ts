@@ -49,6 +49,10 @@ export class ResponsesStreamReader implements StreamReader {
     this.#sse.push(chunk);
   }
 
+  end(): void {
+    this.#sse.end();
+  }
+
   answer(): LlmAnswer {
     const answer = this.#gatherer.toAnswer();
     return { ...answer, lossless: answer.lossless && this.isComplete && !this.isTruncated };
