@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { LIMITS } from '#contracts';
 import { buildDecisionLog } from '#testing';
 
-import { AGENT_KEY, startGateway } from './start-gateway.js';
+import { AGENT_KEY, type RunningGateway, startGateway } from './start-gateway.js';
 import { upstreamsAt } from './start-one-gateway.js';
 
 const HEAP_MB = 256;
@@ -125,34 +125,96 @@ const SLICED_ANSWERS: SlicedAnswer[] = [
 test.each(SLICED_ANSWERS)(
   'an answer that comes a byte at a time takes no more than its bytes: $kind',
   async ({ path, request, type = 'application/json', before, after, inputTokens }) => {
-    const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
-    const upstream = createServer(async (socket) => {
-      await once(socket, 'data');
-      socket.write(`HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n`);
-      socket.write(chunk(before));
-      const some = Buffer.from(chunk(' ').repeat(BYTES_AT_ONCE));
-      for (let sent = 0; sent < BLANKS; sent += BYTES_AT_ONCE)
-        if (!socket.write(some)) await once(socket, 'drain');
-      socket.write(`${chunk(after)}0\r\n\r\n`);
-    }).listen(0, '127.0.0.1');
-    await once(upstream, 'listening');
-    const gateway = await startGateway({
-      env: {
-        NODE_OPTIONS: `--max-old-space-size=${HEAP_MB / 2}`,
-        ...upstreamsAt(`http://127.0.0.1:${(upstream.address() as AddressInfo).port}`, 'sk-test'),
-      },
-    });
+    const pieces = { before: chunk(before), piece: chunk(' '), count: BLANKS, after: chunk(after) };
+    const { gateway, upstream } = await startBefore(type, pieces);
     const headers = { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' };
     const answer = await fetch(gateway.url + path, {
       ...(request !== null && { method: 'POST', body: JSON.stringify({ model: 'm', ...request }) }),
       headers,
     });
     expect(await answer.text()).toHaveLength(before.length + BLANKS + after.length);
-    const calls = async () => (await gateway.operator('GET', '/v1/calls')).body.items;
-    await expect.poll(async () => (await calls()).length).toBe(1);
-    expect((await calls())[0].usage?.input_tokens).toBe(inputTokens);
+    expect((await onlyCall(gateway)).usage?.input_tokens).toBe(inputTokens);
     expect(await gateway.stop()).toBe(0);
     upstream.close();
   },
   120_000,
 );
+
+/** On a text that grows by them, each would take 32 bytes of memory: all together the whole heap. */
+const TEXT_PIECES = 4_000_000;
+const delta = (content: object) => `data:{"choices":[{"delta":${JSON.stringify(content)}}]}\n\n`;
+const END = `data:{"choices":[],${CHAT_USAGE}\n\ndata:[DONE]\n\n`;
+
+test.each([
+  { kind: 'of a text', before: '', piece: delta({ content: 'x' }), after: END },
+  {
+    kind: "of a tool call's arguments",
+    before: delta({ tool_calls: [{ index: 0, id: 'c', function: { name: 'f' } }] }),
+    piece: delta({ tool_calls: [{ index: 0, function: { arguments: ' ' } }] }),
+    after: END,
+  },
+  { kind: 'of an event, by empty lines', before: '', piece: 'data:\n', after: `\n${END}` },
+])(
+  'a stream takes no more than its text, in however many pieces: $kind',
+  async ({ before, piece, after }) => {
+    const many = 1_000;
+    const { gateway, upstream } = await startBefore('text/event-stream', {
+      before: chunk(before),
+      piece: chunk(piece.repeat(many)),
+      count: TEXT_PIECES / many,
+      after: chunk(after),
+    });
+    const answer = await fetch(gateway.url + CHAT_PATH, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'm', stream: true }),
+    });
+    let byteCount = 0;
+    for await (const bytes of answer.body ?? []) byteCount += bytes.length;
+    expect(byteCount).toBe(before.length + piece.length * TEXT_PIECES + after.length);
+    expect((await onlyCall(gateway)).usage?.input_tokens).toBe(7);
+    expect(await gateway.stop()).toBe(0);
+    upstream.close();
+  },
+  120_000,
+);
+
+/** As it goes over the wire; nothing for nothing, which would be the end. */
+const chunk = (text: string) => (text === '' ? '' : `${text.length.toString(16)}\r\n${text}\r\n`);
+
+/** Chunks of an answer. */
+interface Pieces {
+  before: string;
+  piece: string;
+  count: number;
+  after: string;
+}
+
+/** An upstream that answers so, and a gateway with half a heap in front of it. */
+async function startBefore(type: string, { before, piece, count, after }: Pieces) {
+  const upstream = createServer(async (socket) => {
+    await once(socket, 'data');
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n`);
+    socket.write(before);
+    const together = Math.min(count, Math.ceil(300_000 / piece.length));
+    const some = Buffer.from(piece.repeat(together));
+    for (let left = count; left > 0; left -= together)
+      if (!socket.write(some.subarray(0, left * piece.length))) await once(socket, 'drain');
+    socket.write(`${after}0\r\n\r\n`);
+  }).listen(0, '127.0.0.1');
+  await once(upstream, 'listening');
+  const gateway = await startGateway({
+    env: {
+      NODE_OPTIONS: `--max-old-space-size=${HEAP_MB / 2}`,
+      ...upstreamsAt(`http://127.0.0.1:${(upstream.address() as AddressInfo).port}`, 'sk-test'),
+    },
+  });
+  return { gateway, upstream };
+}
+
+/** As it was recorded. */
+async function onlyCall(gateway: RunningGateway) {
+  const calls = async () => (await gateway.operator('GET', '/v1/calls')).body.items;
+  await expect.poll(async () => (await calls()).length).toBe(1);
+  return (await calls())[0];
+}

@@ -16,6 +16,7 @@ export * from './metadata-address.js';
 export * from './oldest-entry.js';
 export * from './own-text.js';
 export * from './ring-buffer.js';
+export * from './text-pieces.js';
 export * from './trace-context.js';
 export * from './ttl-lru.js';
 export * from './variables.js';

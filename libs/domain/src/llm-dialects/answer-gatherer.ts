@@ -1,7 +1,13 @@
 /** Puts an answer together from its pieces, within bounds. One per stream; not for keeping. */
 import type { FinishReason, LlmAnswer, LlmToolCall, Usage } from '#contracts';
+import { TextPieces } from '#kernel';
 import { DIALECT_LIMITS } from './dialect-limits.js';
 import { searchCounts } from './usage.js';
+
+/** A call whose arguments come in pieces. */
+interface GatheredCall extends Pick<LlmToolCall, 'id' | 'name'> {
+  readonly arguments: TextPieces;
+}
 
 export class AnswerGatherer {
   model: string | null = null;
@@ -18,17 +24,17 @@ export class AnswerGatherer {
   isLossy = false;
   /** A bound was reached: text or calls are missing. */
   isTruncated = false;
-  #text = '';
+  readonly #text = new TextPieces();
   #chars = 0;
   /** In order of arrival, under the vendor's index or id. */
-  readonly #calls = new Map<string | number, LlmToolCall>();
+  readonly #calls = new Map<string | number, GatheredCall>();
 
   addText(piece: string): void {
-    this.#text += this.#admit(piece);
+    this.#text.push(this.#admit(piece));
   }
 
   get hasText(): boolean {
-    return this.#text !== '';
+    return this.#text.length > 0;
   }
 
   get callCount(): number {
@@ -36,24 +42,31 @@ export class AnswerGatherer {
   }
 
   /** The call under this key, begun if it is new; undefined once there are too many. */
-  openCall(key: string | number): LlmToolCall | undefined {
+  openCall(key: string | number): GatheredCall | undefined {
     const known = this.#calls.get(key);
     if (known) return known;
     if (this.#calls.size >= DIALECT_LIMITS.toolCallsMax) {
       this.isTruncated = true;
       return undefined;
     }
-    const call: LlmToolCall = { id: null, name: '', arguments: '' };
+    const call: GatheredCall = { id: null, name: '', arguments: new TextPieces() };
     this.#calls.set(key, call);
     return call;
   }
 
-  findCall(key: string | number): LlmToolCall | undefined {
+  findCall(key: string | number): GatheredCall | undefined {
     return this.#calls.get(key);
   }
 
-  addArguments(call: LlmToolCall, piece: string): void {
-    call.arguments += this.#admit(piece);
+  /** In place of what it was called before. */
+  nameCall(call: GatheredCall, { id, name }: Pick<LlmToolCall, 'id' | 'name'>): void {
+    this.#chars -= (call.id?.length ?? 0) + call.name.length;
+    call.id = id && this.#admit(id);
+    call.name = this.#admit(name);
+  }
+
+  addArguments(call: GatheredCall, piece: string): void {
+    call.arguments.push(this.#admit(piece));
   }
 
   /** Counts it once, however often it is told of. As many as calls are kept. */
@@ -63,22 +76,22 @@ export class AnswerGatherer {
   }
 
   /** In place of the pieces that came before. */
-  setArguments(call: LlmToolCall, whole: string): void {
+  setArguments(call: GatheredCall, whole: string): void {
     this.#chars -= call.arguments.length;
-    call.arguments = this.#admit(whole);
+    call.arguments.clear();
+    this.addArguments(call, whole);
   }
 
   /** The vendor's own summary, in place of everything gathered. */
   replace(answer: Pick<LlmAnswer, 'text' | 'tool_calls'>): void {
-    this.#text = '';
+    this.#text.clear();
     this.#chars = 0;
     this.#calls.clear();
     this.addText(answer.text);
     for (const [index, call] of answer.tool_calls.entries()) {
       const own = this.openCall(index);
       if (!own) return;
-      own.id = call.id;
-      own.name = call.name;
+      this.nameCall(own, call);
       this.addArguments(own, call.arguments);
     }
   }
@@ -86,13 +99,14 @@ export class AnswerGatherer {
   /** A copy. A call whose name never came is left out. */
   toAnswer(): LlmAnswer {
     const tool_calls: LlmToolCall[] = [];
-    for (const call of this.#calls.values()) if (call.name !== '') tool_calls.push({ ...call });
+    for (const { id, name, arguments: json } of this.#calls.values())
+      if (name !== '') tool_calls.push({ id, name, arguments: json.toString() });
     const { model, finish, usage, failed, answerId: answer_id, charsBeside } = this;
     const { searchCount, arePreviewSearches } = this;
     const lossless = !this.isLossy && !this.isTruncated && !failed && tool_calls.length === this.#calls.size;
     return {
       model,
-      text: this.#text,
+      text: this.#text.toString(),
       tool_calls,
       ...(charsBeside > 0 && { chars_beside: charsBeside }),
       finish,

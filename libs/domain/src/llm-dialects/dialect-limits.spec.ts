@@ -31,6 +31,19 @@ describe('the bounds of a stream reader', () => {
     expect(reader.answer().tool_calls).toHaveLength(DIALECT_LIMITS.toolCallsMax);
   });
 
+  it('count the ids and names of calls among the text', () => {
+    const reader = chat.streamReader();
+    const long = 'x'.repeat(DIALECT_LIMITS.answerCharsMax / 2);
+    const begin = (index: number) =>
+      reader.push(delta({ tool_calls: [{ index, id: long, function: { name: long, arguments: '' } }] }));
+    begin(0);
+    begin(0);
+    expect(reader.isTruncated).toBe(false);
+    begin(1);
+    expect(reader.isTruncated).toBe(true);
+    expect(JSON.stringify(reader.answer()).length).toBeLessThan(DIALECT_LIMITS.answerCharsMax + 1_000);
+  });
+
   it('skip an element of a JSON array that is too long, and read on', () => {
     const reader = DIALECT_BY_NAME.gemini.streamReader();
     const part = (text: string) => JSON.stringify({ candidates: [{ content: { parts: [{ text }] } }] });

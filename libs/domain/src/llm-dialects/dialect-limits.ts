@@ -7,7 +7,7 @@ export const DIALECT_LIMITS = {
   eventCharsMax: 8 * 1024 * 1024,
   /** The same for a line that has not ended: no fewer bytes than the characters above can take. */
   eventBytesMax: 24 * 1024 * 1024,
-  /** Text and tool arguments together that one answer keeps of a stream. */
+  /** Text and tool calls, with their names and ids, that one answer keeps of a stream. */
   answerCharsMax: 4 * 1024 * 1024,
   /** Tool calls that one answer keeps. */
   toolCallsMax: 512,

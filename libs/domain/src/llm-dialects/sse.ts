@@ -5,7 +5,7 @@
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  */
-import { BytePieces } from '#kernel';
+import { BytePieces, TextPieces } from '#kernel';
 import { DIALECT_LIMITS } from './dialect-limits.js';
 
 const LF = 0x0a;
@@ -29,7 +29,7 @@ export class SseReader {
   #afterCr = false;
   #atStart = true;
   #name = '';
-  #data = '';
+  readonly #data = new TextPieces();
   #hasData = false;
   /** The event being read has lost a line, and will be skipped. */
   #spoiled = false;
@@ -111,16 +111,17 @@ export class SseReader {
   #addData(line: string): void {
     if (this.#data.length + line.length > DIALECT_LIMITS.eventCharsMax) this.#spoiled = true;
     if (this.#spoiled) return;
-    this.#data = joinData(this.#hasData, this.#data, line);
+    if (this.#hasData) this.#data.push('\n');
+    this.#data.push(line);
     this.#hasData = true;
   }
 
   #endEvent(): void {
-    const data = this.#data;
+    const data = this.#data.toString();
     const name = this.#name;
     const isWhole = this.#hasData && !this.#spoiled;
     if (this.#spoiled) this.skippedCount += 1;
-    this.#data = '';
+    this.#data.clear();
     this.#name = '';
     this.#hasData = false;
     this.#spoiled = false;
@@ -129,9 +130,6 @@ export class SseReader {
 }
 
 const dataOf = (line: string): string => line.slice(line.charCodeAt(5) === 0x20 ? 6 : 5);
-
-const joinData = (hasData: boolean, data: string, line: string): string =>
-  hasData ? `${data}\n${line}` : line;
 
 /** Index of the first byte that ends a line; the caller knows that there is one. */
 function firstLineEnd(bytes: Buffer): number {

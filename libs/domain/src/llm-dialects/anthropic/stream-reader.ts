@@ -2,6 +2,7 @@
 import type { LlmAnswer } from '#contracts';
 import { AnswerGatherer } from '../answer-gatherer.js';
 import type { StreamReader } from '../dialect.js';
+import { DIALECT_LIMITS } from '../dialect-limits.js';
 import { isNothing } from '../lossless.js';
 import { asCount, asName, asRecord, asText, type JsonRecord, parseJson } from '../read-json.js';
 import { SseReader } from '../sse.js';
@@ -26,7 +27,7 @@ export class MessageStreamReader implements StreamReader {
   #usage: JsonRecord = {};
   #isStarted = false;
   /** Arguments given whole when their block began; pieces, if any come, take their place. */
-  readonly #initialArguments = new Map<number, string>();
+  readonly #initialArguments = new Set<number>();
   /** By index, as far as they are plain; anything else has made the answer lossy. */
   readonly #blocks = new Map<number, PlainBlock>();
   isComplete = false;
@@ -108,14 +109,14 @@ export class MessageStreamReader implements StreamReader {
     const read = readToolUse(block);
     const call = read && this.#gatherer.openCall(index);
     if (!call) return;
-    call.id = read.id;
-    call.name = read.name;
+    this.#gatherer.nameCall(call, read);
     this.#gatherer.addArguments(call, read.arguments);
-    this.#initialArguments.set(index, read.arguments);
+    this.#initialArguments.add(index);
   }
 
   #noteBlock(index: number, kind: PlainBlock | null): void {
-    if (kind === null || index !== this.#blocks.size || (kind === 'text' && index > 0)) {
+    const isNext = index === this.#blocks.size && index <= DIALECT_LIMITS.toolCallsMax;
+    if (kind === null || !isNext || (kind === 'text' && index > 0)) {
       this.#gatherer.isLossy = true;
     } else this.#blocks.set(index, kind);
   }

@@ -74,8 +74,7 @@ function takePart(gatherer: AnswerGatherer, part: JsonRecord | undefined): void 
   const read = readFunctionCall(functionCallOf(part));
   const call = read && gatherer.openCall(gatherer.callCount);
   if (!call) return;
-  call.id = read.id;
-  call.name = read.name;
+  gatherer.nameCall(call, read);
   gatherer.addArguments(call, read.arguments);
 }
 

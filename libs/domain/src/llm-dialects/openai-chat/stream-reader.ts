@@ -95,14 +95,13 @@ export class ChatStreamReader implements StreamReader {
   #readCall(key: number | string, id: unknown, body: unknown): void {
     const call = this.#gatherer.openCall(key);
     if (!call) return;
-    call.id ??= asName(id);
     const fields = asRecord(body);
     const name = asName(fields?.name);
+    this.#gatherer.nameCall(call, { id: call.id ?? asName(id), name: call.name || (name ?? '') });
     // Two calls under one index, as some vendors number them, have run into each other.
     if (asName(id) !== null && call.id !== id) this.#gatherer.isLossy = true;
     if (name !== null && call.name !== '' && call.name !== name) this.#gatherer.isLossy = true;
     if (!fields) return;
-    call.name ||= asText(fields.name);
     const fragment = fields.arguments ?? fields.input;
     if (fragment) this.#gatherer.addArguments(call, asJsonText(fragment));
   }

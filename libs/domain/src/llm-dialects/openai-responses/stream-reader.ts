@@ -100,8 +100,7 @@ function readItem(gatherer: AnswerGatherer, event: JsonRecord): void {
   const read = item ? readCallItem(item) : null;
   const call = read && gatherer.openCall(keyOf(event, item));
   if (!read || !call) return;
-  call.id = read.id;
-  call.name = read.name;
+  gatherer.nameCall(call, read);
   if (read.arguments !== '') gatherer.setArguments(call, read.arguments);
 }
 
