@@ -1,8 +1,10 @@
 /** What strangers, broken upstreams and bad luck do to the proxy, and that none of it gets through. */
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import http from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import { respondEvents, respondJson } from '#testing';
@@ -112,6 +114,29 @@ describe('an upstream that', () => {
       text,
     ]);
     expect(response.headers.get('retry-after')).toBe('7');
+  });
+
+  test('compresses its answer, for which nobody asked, has it passed on byte for byte, and read', async () => {
+    const usage = { prompt_tokens: 9, completion_tokens: 3 };
+    const delta = (content: string, more = {}) =>
+      `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }], ...more })}\n\n`;
+    const bytes = gzipSync(`${delta('Hel')}${delta('lo', { usage })}data: [DONE]\n\n`);
+    upstream.script((_call, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' });
+      response.write(bytes.subarray(0, 40));
+      setImmediate(() => response.end(bytes.subarray(40)));
+    });
+    const request = http.request(`${gateway.url}/agents/zipped/proxy/openai/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' },
+    });
+    request.end(body('zipped', { stream: true }));
+    const [answer] = (await once(request, 'response')) as [http.IncomingMessage];
+    expect(Buffer.concat(await answer.toArray())).toEqual(bytes);
+    expect(upstream.calls[0]?.headers['accept-encoding'] ?? 'identity').toBe('identity');
+    const calls = async () => (await gateway.operator('GET', '/v1/calls?agent_id=zipped')).body.items;
+    await expect.poll(calls).toMatchObject([{ usage: { input_tokens: 9, output_tokens: 3 } }]);
+    expect((await calls())[0].cost_usd).toBeGreaterThan(0);
   });
 
   test('redirects is not followed', async () => {

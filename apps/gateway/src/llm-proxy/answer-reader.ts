@@ -1,7 +1,7 @@
 /**
  * Reads an answer along while it goes by: a stream some kilobytes at a time, a whole answer once it has ended. No client
  * waits for it, least of all for the first token: what it is given has left before it is read. An answer it cannot read
- * (compressed, not what the vendor documents) is passed on all the same and counts as unread. Of one that is too large to be
+ * (not what the vendor documents) is passed on all the same and counts as unread. Of one that is too large to be
  * read, as some are with their pictures, what it says of its usage is.
  */
 import type { LlmAnswer } from '#contracts';
@@ -35,7 +35,7 @@ export class AnswerReader {
   }
 
   /**
-   * @param headers of the answer, name, value, name, value ...; of one that is not compressed
+   * @param headers of the answer, name, value, name, value ...
    * @param isStream the request asked for a stream: Gemini's may be a JSON array
    */
   static for(dialect: Dialect, headers: readonly string[], isStream: boolean | undefined): AnswerReader {

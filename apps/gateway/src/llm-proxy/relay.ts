@@ -14,6 +14,7 @@ import type { BodyRoom } from './body-room.js';
 import { awaitDrain } from './client-pace.js';
 import { EndReader } from './end-reader.js';
 import { headerOf, isEventStream, responseHeaders } from './forwarded-headers.js';
+import { InflatedReader } from './inflated-reader.js';
 import { BatchAnswer, nameOwnAddresses, type OwnOrigin, redirectRefused } from './own-addresses.js';
 import { ownHeaders } from './own-reply.js';
 import type { ProxyCall, Verdict } from './proxy-call.js';
@@ -32,7 +33,7 @@ export class Relay implements UpstreamSink {
   readonly #parts: RelayParts;
   readonly #resolve: (verdict: Verdict | Promise<undefined>) => void;
   #exchange: UpstreamExchange | null = null;
-  #reader: AnswerReader | EndReader | null = null;
+  #reader: AnswerReader | EndReader | InflatedReader | null = null;
   /** The stream was begun while the call was held, and the upstream does not stream: its answer becomes an event. */
   #isUnfit = false;
   /** Null: nothing in the answer is ours to change, or no more. */
@@ -212,12 +213,13 @@ export class Relay implements UpstreamSink {
 
   /** What went by is read a moment later: its last bytes leave for the client first, who need not wait for our reading. */
   #end(isWhole = false): void {
-    this.#finish(Promise.resolve().then(() => this.#takeAnswer(isWhole)));
+    const read = Promise.resolve().then(() => this.#reader?.finish() ?? null);
+    this.#finish(read.then((answer) => this.#takeAnswer(answer, isWhole)));
   }
 
-  #takeAnswer(isWhole: boolean): undefined {
+  #takeAnswer(answer: LlmAnswer | null, isWhole: boolean): undefined {
     const call = this.#call;
-    if (this.#reader !== null) call.answer = this.#reader.finish();
+    call.answer = answer;
     if (call.answer?.failed) noteFailedAnswer(call, call.answer);
     else call.isAnswered = isWhole;
   }
@@ -233,8 +235,13 @@ export class Relay implements UpstreamSink {
 }
 
 /** Null: nobody reads it. */
-function readerFor({ dialect, summary, unread }: ProxyCall, headers: readonly string[]) {
-  if ((headerOf(headers, 'content-encoding') ?? 'identity') !== 'identity') return null;
+function readerFor(call: ProxyCall, headers: readonly string[]) {
+  const encoding = headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? 'identity';
+  const reader = plainReaderFor(call, headers);
+  return encoding === 'identity' || reader === null ? reader : InflatedReader.for(encoding, reader);
+}
+
+function plainReaderFor({ dialect, summary, unread }: ProxyCall, headers: readonly string[]) {
   if (dialect !== null) return AnswerReader.for(dialect, headers, summary?.stream);
   return unread?.takes === 'tokens' ? new EndReader() : null;
 }
