@@ -1,7 +1,7 @@
 /** The ingest contract over HTTP, against a real gateway: every answer and every refusal of the design's section 2. */
 
 import http from 'node:http';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
 import { AGENT_KEY, type JsonResponse, type RunningGateway, startGateway } from './start-gateway.js';
@@ -230,6 +230,20 @@ describe('refusals', () => {
       415,
       'unsupported_media_type',
     );
+  });
+
+  test.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ])('a body in %s that is cut short is refused and stores nothing', async (encoding, compress) => {
+    const session = uniqueId(`cut-${encoding}`);
+    const body = compress(ndjson(Array.from({ length: 50 }, () => logOf(session))));
+    const headers = { ...NDJSON, 'content-encoding': encoding };
+    for (const length of [1, Math.floor(body.length / 2), body.length - 1])
+      await expectRefusal(await gateway.ingest(body.subarray(0, length), headers), 400, 'invalid_request');
+    expect((await gateway.operator('GET', `/v1/sessions/${session}`)).status).toBe(404);
+    expect((await gateway.ingest(body, headers)).status).toBe(202);
   });
 
   test('a gzip bomb stops at the limit', async () => {

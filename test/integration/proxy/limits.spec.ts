@@ -1,7 +1,7 @@
 /** An agent's limits hold whatever its client does with its calls. */
 import OpenAI, { toFile } from 'openai';
 import { io } from 'socket.io-client';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Frame } from '#contracts';
 import { respondEvents, respondJson } from '#testing';
 import { AGENT_KEY } from '../start-gateway.js';
@@ -57,6 +57,93 @@ test('calls whose client hangs up on the upstream count against limits, and are 
   expect(spend.day.spent_usd).toBeGreaterThan(0);
   // Who tries again after hanging up is no agent in a loop.
   expect(policy.active).toBe(true);
+});
+
+describe('a client that leaves a call', () => {
+  /** About what the estimate comes to: a second call has no room beside it. */
+  const policy = { requests_per_minute: 2, budget_day_usd: 0.0007 };
+  const request = { model: 'gpt-4o-mini', max_tokens: 1_000, stream: true } as const;
+  const delta = (content: string, more: object = {}) =>
+    `data: ${JSON.stringify({ id: 'c', model: 'gpt-4o-mini', choices: [{ index: 0, delta: { content }, ...more }] })}\n\n`;
+  /** Resolves once its head has come. */
+  const stream = (agent: string, content: string, signal?: AbortSignal, session = `${agent}-session`) =>
+    client(agent).chat.completions.create(
+      { ...request, messages: [{ role: 'user', content }] },
+      { signal, headers: { 'x-observatory-session': session } },
+    );
+  const spentBy = async (agent: string) => (await agentOf(agent)).spend.day.spent_usd;
+  const estimate = 0.0006;
+
+  test('while it is held has used nothing', async () => {
+    const agent = 'leaves-held';
+    upstream.script((_call, response) => respondEvents(response, [delta('ok'), 'data: [DONE]\n\n']));
+    for await (const _chunk of await stream(agent, 'begin'));
+    await limit(agent, policy);
+    const session = `/v1/sessions/${agent}-session`;
+    await expect.poll(async () => (await gateway.operator('GET', session)).status).toBe(200);
+    const before = await spentBy(agent);
+    await gateway.operator('POST', `${session}/pause`, { reason: 'look' });
+    const sent = upstream.calls.length;
+    // Three of them: more than a minute's requests, and than the budget of a day.
+    for (const content of ['first', 'second', 'third']) {
+      const abort = new AbortController();
+      const asked = stream(agent, content, abort.signal);
+      asked.catch(() => {});
+      const held = async () =>
+        (await gateway.operator('GET', `/v1/held-calls?session_id=${agent}-session`)).body.items;
+      await expect.poll(held).toHaveLength(1);
+      abort.abort();
+      await expect.poll(held).toHaveLength(0);
+    }
+    await expect.poll(() => callsOf(agent)).toHaveLength(4);
+    expect(upstream.calls).toHaveLength(sent);
+    expect(await spentBy(agent)).toBe(before);
+    // Another session of the same agent finds its limits as they were.
+    for await (const _chunk of await stream(agent, 'go on', undefined, 'another'));
+  });
+
+  test('before its answer has a head has used what was estimated', async () => {
+    const agent = 'leaves-headless';
+    await limit(agent, policy);
+    upstream.script(() => {});
+    const abort = new AbortController();
+    const asked = stream(agent, 'first', abort.signal);
+    asked.catch(() => {});
+    await expect.poll(() => upstream.calls.length).toBe(1);
+    abort.abort();
+    await upstream.calls[0]?.aborted;
+    await expect.poll(() => callsOf(agent)).toMatchObject([{ decision: 'aborted', usage: null }]);
+    expect(await spentBy(agent)).toBeCloseTo(estimate, 4);
+    await expect(stream(agent, 'second')).rejects.toMatchObject({ status: 429, code: 'budget_exceeded' });
+  });
+
+  test('in the middle of its answer has used what was estimated, and behind its end what the vendor says', async () => {
+    const agent = 'leaves-midway';
+    await limit(agent, policy);
+    /** Reads one piece, and leaves. */
+    const leaveAfter = async (...events: string[]) => {
+      upstream.script((_call, response) => respondEvents(response, events, { end: false }));
+      const before = upstream.calls.length;
+      const abort = new AbortController();
+      for await (const { choices } of await stream(agent, `leave after ${events.length}`, abort.signal))
+        if (choices[0]?.delta.content === 'last') break;
+      abort.abort();
+      await upstream.calls[before]?.aborted;
+    };
+    const usage = { prompt_tokens: 9, completion_tokens: 3 };
+    await leaveAfter(
+      delta('said'),
+      delta('', { finish_reason: 'stop' }),
+      `data: ${JSON.stringify({ choices: [], usage })}\n\n`,
+      delta('last'),
+    );
+    await expect.poll(() => callsOf(agent)).toMatchObject([{ usage: { output_tokens: 3 } }]);
+    expect(await spentBy(agent)).toBeCloseTo((9 * 0.15 + 3 * 0.6) / 1e6, 6);
+    await leaveAfter(delta('said'), delta('last'));
+    await expect.poll(() => callsOf(agent)).toHaveLength(2);
+    expect(await spentBy(agent)).toBeCloseTo(estimate, 4);
+    await expect(stream(agent, 'third')).rejects.toMatchObject({ status: 429 });
+  });
 });
 
 test('an agent is there while its very first call is under way, and whoever looks at agents is told', async () => {
