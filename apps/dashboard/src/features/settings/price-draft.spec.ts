@@ -42,10 +42,21 @@ describe('a draft of the price table', () => {
     expect(priceTablePutSchema.safeParse({ version: 4, models }).success).toBe(true);
   });
 
-  it('leaves a price that the page does not show as it is', () => {
-    const models = [{ ...price('a', 1), search_preview_usd: 25 }];
+  it('leaves a price that the page does not know as it is', () => {
+    const models = [{ ...price('a', 1), of_a_later_version_usd: 25 }];
     const draft = editPrice(NO_CHANGES, priceRows(models, NO_CHANGES)[0] ?? row('a'), 'input_usd', '2');
-    expect(toModels(models, draft).models).toMatchObject([{ input_usd: 2, search_preview_usd: 25 }]);
+    expect(toModels(models, draft).models).toMatchObject([{ input_usd: 2, of_a_later_version_usd: 25 }]);
+  });
+
+  it('takes and clears what searches cost, those of the preview tool by themselves', () => {
+    const models = [{ ...price('a', 1), search_usd: 10, search_preview_usd: 25 }];
+    const [known] = priceRows(models, NO_CHANGES);
+    if (!known) throw new Error('no row');
+    expect(known.texts).toMatchObject({ search_usd: '10', search_preview_usd: '25' });
+    const saved = (text: string) =>
+      toModels(models, editPrice(NO_CHANGES, known, 'search_preview_usd', text)).models;
+    expect(saved('30')).toMatchObject([{ search_usd: 10, search_preview_usd: 30 }]);
+    expect(saved('')).toMatchObject([{ search_usd: 10, search_preview_usd: null }]);
   });
 
   it('lies on top of what somebody else saved meanwhile', () => {

@@ -10,6 +10,7 @@ export const PRICE_FIELDS = [
   'cached_input_usd',
   'cache_write_usd',
   'search_usd',
+  'search_preview_usd',
 ] as const;
 export type PriceField = (typeof PRICE_FIELDS)[number];
 
@@ -19,6 +20,7 @@ export const PRICE_LABELS: Record<PriceField, string> = {
   cached_input_usd: 'Cached input',
   cache_write_usd: 'Cache write',
   search_usd: '1,000 searches',
+  search_preview_usd: '1,000 preview searches',
 };
 
 /** What an empty price means, where one may be. */
@@ -26,6 +28,7 @@ export const EMPTY_MEANS: Partial<Record<PriceField, string>> = {
   cached_input_usd: 'as input',
   cache_write_usd: 'as input',
   search_usd: 'free',
+  search_preview_usd: 'as searches',
 };
 
 export type PriceTexts = Record<PriceField, string>;
@@ -57,6 +60,7 @@ export const textsOf = (price: ModelPrice): PriceTexts => ({
   cached_input_usd: textOf(price.cached_input_usd),
   cache_write_usd: textOf(price.cache_write_usd),
   search_usd: textOf(price.search_usd),
+  search_preview_usd: textOf(price.search_preview_usd),
 });
 
 /** The table as it would be, added rows first. */
@@ -119,6 +123,7 @@ export function addPrice(draft: PriceDraft): PriceDraft {
     cached_input_usd: '',
     cache_write_usd: '',
     search_usd: '',
+    search_preview_usd: '',
   };
   return { ...draft, added: [row, ...draft.added] };
 }
@@ -148,7 +153,7 @@ export function toModels(
       return value;
     };
     return {
-      // What the page does not show stays as it is.
+      // What this page does not know stays as it is.
       ...before.get(row.key),
       model: name,
       input_usd: read('input_usd') ?? 0,
@@ -156,6 +161,7 @@ export function toModels(
       cached_input_usd: read('cached_input_usd'),
       cache_write_usd: read('cache_write_usd'),
       search_usd: read('search_usd'),
+      search_preview_usd: read('search_preview_usd'),
     };
   });
   return { models: next.sort((a, b) => a.model.localeCompare(b.model)), errors };

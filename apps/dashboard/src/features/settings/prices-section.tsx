@@ -152,7 +152,8 @@ function PriceForm({ table }: { table: PriceTable }) {
       </Panel>
       <p className="text-muted text-xs">
         A name also stands for its dated versions; a trailing * for any ending; the longest match wins. An
-        empty cache price is as input, searches without a price cost nothing.
+        empty cache price is as input, searches without a price cost nothing, and those of OpenAI's preview
+        tool cost as the others.
       </p>
       <div className="sticky bottom-0 -mx-4 flex items-center gap-2 border-line border-t bg-canvas px-4 py-3">
         <p role="status" className="mr-auto text-muted text-xs">
@@ -221,7 +222,7 @@ interface PriceTableViewProps {
 
 function PriceTableView({ rows, errors, isReadOnly, onEdit, onRemove }: PriceTableViewProps) {
   return (
-    <Table className="min-w-[42rem]">
+    <Table className="min-w-[48rem]">
       <thead>
         <tr>
           <Th>Model</Th>
