@@ -42,6 +42,8 @@ export const usageSchema = z.object({
   search_count: z.number().int().positive().optional(),
   /** Of these: by OpenAI's preview tool, which has a price of its own. */
   search_preview_count: z.number().int().positive().optional(),
+  /** Searches in stored files that OpenAI ran, charged one by one, too. */
+  file_search_count: z.number().int().positive().optional(),
 });
 export type Usage = z.infer<typeof usageSchema>;
 

@@ -21,6 +21,8 @@ export const modelPriceSchema = z.object({
   search_usd: z.number().min(0).max(PRICE_USD_MAX).nullish(),
   /** The same for those of OpenAI's preview tool (`web_search_preview`). Null or absent: as `search_usd`. */
   search_preview_usd: z.number().min(0).max(PRICE_USD_MAX).nullish(),
+  /** USD for a thousand searches in stored files (OpenAI's `file_search`). Null or absent: they are not charged. */
+  file_search_usd: z.number().min(0).max(PRICE_USD_MAX).nullish(),
 });
 export type ModelPrice = z.infer<typeof modelPriceSchema>;
 

@@ -75,6 +75,7 @@ export function describeProxyStore(name: string, makePlace: () => Promise<ProxyS
           buildCallRow({ tool_calls: [{ name: 'search', arguments_hash: 'x' }] }),
           buildCallRow({ usage: buildUsage({ search_count: 3 }) }),
           buildCallRow({ usage: buildUsage({ search_count: 3, search_preview_count: 2 }) }),
+          buildCallRow({ usage: buildUsage({ file_search_count: 4 }) }),
         ];
         const seqs = await store.appendCalls(rows);
         const [later] = await store.appendCalls([buildCallRow()]);

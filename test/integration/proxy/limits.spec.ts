@@ -283,7 +283,7 @@ test('what a vendor tells of usage on a path that nobody reads is what the call 
   expect(estimated.cost_usd).toBeGreaterThan(0.003);
 });
 
-test('web searches that the vendor ran are spent, and an agent that searches on and on runs out of its budget', async () => {
+test('searches that the vendor ran, in the web and in files, are spent, and an agent that searches on and on runs out of its budget', async () => {
   const agent = 'searcher';
   await limit(agent, { budget_day_usd: 0.05 });
   const search = {
@@ -295,7 +295,8 @@ test('web searches that the vendor ran are spent, and an agent that searches on 
   const text = { type: 'output_text', text: 'Found.', annotations: [] };
   const message = { type: 'message', id: 'm', role: 'assistant', status: 'completed', content: [text] };
   const usage = { input_tokens: 100, output_tokens: 10, total_tokens: 110 };
-  const output = [search, search, search, message];
+  const inFiles = { type: 'file_search_call', id: 'fs', status: 'completed', queries: ['q'] };
+  const output = [search, search, inFiles, search, message];
   const told = { id: 'r', object: 'response', status: 'completed', model: 'gpt-4o', output, usage };
   upstream.script((_call, response) => respondJson(response, 200, told));
   const { responses } = client(agent);
@@ -305,7 +306,7 @@ test('web searches that the vendor ran are spent, and an agent that searches on 
   await find('more news');
   await expect(find('still more')).rejects.toMatchObject({ status: 429 });
   await expect.poll(() => callsOf(agent)).toHaveLength(3);
-  const searched = { usage: { search_count: 3 }, cost_usd: 0.03035 };
+  const searched = { usage: { search_count: 3, file_search_count: 1 }, cost_usd: 0.03285 };
   expect((await callsOf(agent)).slice(1)).toMatchObject([searched, searched]);
 });
 

@@ -16,7 +16,9 @@ export class AnswerGatherer {
   /** Told beside the usage. */
   searchCount = 0;
   arePreviewSearches = false;
+  fileSearchCount = 0;
   readonly #searches = new Set<string | number>();
+  readonly #fileSearches = new Set<string | number>();
   failed = false;
   answerId: string | null = null;
   charsBeside = 0;
@@ -75,6 +77,12 @@ export class AnswerGatherer {
     this.searchCount = Math.max(this.searchCount, this.#searches.size);
   }
 
+  /** The same of a search in files. */
+  noteFileSearch(key: string | number): void {
+    if (this.#fileSearches.size < DIALECT_LIMITS.toolCallsMax) this.#fileSearches.add(key);
+    this.fileSearchCount = Math.max(this.fileSearchCount, this.#fileSearches.size);
+  }
+
   /** In place of the pieces that came before. */
   setArguments(call: GatheredCall, whole: string): void {
     this.#chars -= call.arguments.length;
@@ -102,7 +110,7 @@ export class AnswerGatherer {
     for (const { id, name, arguments: json } of this.#calls.values())
       if (name !== '') tool_calls.push({ id, name, arguments: json.toString() });
     const { model, finish, usage, failed, answerId: answer_id, charsBeside } = this;
-    const { searchCount, arePreviewSearches } = this;
+    const { searchCount, arePreviewSearches, fileSearchCount } = this;
     const lossless = !this.isLossy && !this.isTruncated && !failed && tool_calls.length === this.#calls.size;
     return {
       model,
@@ -110,7 +118,7 @@ export class AnswerGatherer {
       tool_calls,
       ...(charsBeside > 0 && { chars_beside: charsBeside }),
       finish,
-      usage: usage && { ...usage, ...searchCounts(searchCount, arePreviewSearches) },
+      usage: usage && { ...usage, ...searchCounts(searchCount, arePreviewSearches, fileSearchCount) },
       failed,
       answer_id,
       lossless,

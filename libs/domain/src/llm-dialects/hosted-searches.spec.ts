@@ -144,3 +144,46 @@ describe('web searches that the vendor ran', () => {
     expect(searchesStreamed('gemini', [answer('gemini-3.5-flash', queries), last])).toBe(2);
   });
 });
+
+describe('searches in files that the vendor ran', () => {
+  const item = (id: string, status: string) => ({
+    type: 'file_search_call',
+    id,
+    status,
+    queries: ['a', 'b'],
+  });
+  const output = [item('fs_1', 'completed'), item('fs_2', 'failed'), item('fs_3', 'completed')];
+  const usage = { input_tokens: 9, output_tokens: 3 };
+  const response = (more: object) => ({ id: 'resp_1', status: 'completed', usage, ...more });
+  const { readAnswer, streamReader } = DIALECT_BY_NAME['openai-responses'];
+  const done = output.map((item, output_index) => ({
+    type: 'response.output_item.done',
+    output_index,
+    item,
+  }));
+  const streamed = (events: readonly object[]) => {
+    const reader = streamReader();
+    reader.push(Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')));
+    return reader.answer().usage;
+  };
+
+  it('are the completed items of a response, however many its queries', () => {
+    expect(readAnswer(response({ output })).usage).toEqual({
+      ...readAnswer(response({})).usage,
+      file_search_count: 2,
+    });
+    expect(readAnswer(response({})).usage).not.toHaveProperty('file_search_count');
+  });
+
+  it.each([
+    ['leaves its output out', {}],
+    ['has its output, too', { output }],
+  ])('are the items that a stream tells of, where its last event %s', (_, more) => {
+    const end = { type: 'response.completed', response: response(more) };
+    for (const events of [
+      [...done, end],
+      [...done, ...done, end],
+    ])
+      expect(streamed(events)?.file_search_count).toBe(2);
+  });
+});

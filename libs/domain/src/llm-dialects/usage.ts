@@ -14,6 +14,7 @@ export function usageOf(counts: {
   searches?: number | undefined;
   /** All of the searches were the preview tool's. */
   arePreviews?: boolean | undefined;
+  fileSearches?: number | undefined;
 }): Usage {
   const {
     input = 0,
@@ -23,6 +24,7 @@ export function usageOf(counts: {
     reasoning = 0,
     searches = 0,
     arePreviews = false,
+    fileSearches = 0,
   } = counts;
   const cached_input_tokens = Math.min(cachedInput, input);
   return {
@@ -31,7 +33,7 @@ export function usageOf(counts: {
     cache_write_tokens: Math.min(cacheWrite, input - cached_input_tokens),
     output_tokens: output,
     reasoning_tokens: Math.min(reasoning, output),
-    ...searchCounts(searches, arePreviews),
+    ...searchCounts(searches, arePreviews, fileSearches),
   };
 }
 
@@ -39,5 +41,9 @@ export function usageOf(counts: {
 export const searchCounts = (
   searches: number,
   arePreviews: boolean,
-): Pick<Usage, 'search_count' | 'search_preview_count'> =>
-  searches === 0 ? {} : { search_count: searches, ...(arePreviews && { search_preview_count: searches }) };
+  fileSearches: number,
+): Pick<Usage, 'search_count' | 'search_preview_count' | 'file_search_count'> => ({
+  ...(searches > 0 && { search_count: searches }),
+  ...(searches > 0 && arePreviews && { search_preview_count: searches }),
+  ...(fileSearches > 0 && { file_search_count: fileSearches }),
+});

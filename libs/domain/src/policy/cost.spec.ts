@@ -46,6 +46,12 @@ describe('costMicroUsd', () => {
     expect(costMicroUsd(SONNET, used)).toBe(1_500);
   });
 
+  it('adds the searches in files, where they have a price', () => {
+    const used = usage({ output_tokens: 100, search_count: 1, file_search_count: 3 });
+    expect(costMicroUsd({ ...SONNET, search_usd: 10, file_search_usd: 2.5 }, used)).toBe(1_500 + 17_500);
+    expect(costMicroUsd(SONNET, used)).toBe(1_500);
+  });
+
   it('rounds once, to the nearest micro-dollar', () => {
     const cheap = { ...SONNET, input_usd: 0.1, output_usd: 0.7 };
     expect(costMicroUsd(cheap, usage({ input_tokens: 3 }))).toBe(0);

@@ -33,6 +33,7 @@ export function costMicroUsd(price: ModelPrice, usage: Usage): number {
     [Math.max(0, usage.output_tokens), picoPerToken(price.output_usd)],
     [searches - previews, picoPerSearch(price.search_usd)],
     [previews, picoPerSearch(price.search_preview_usd ?? price.search_usd)],
+    [usage.file_search_count ?? 0, picoPerSearch(price.file_search_usd)],
   ] as const;
   const pico = parts.reduce((sum, [count, each]) => sum + count * each, 0);
   if (pico < Number.MAX_SAFE_INTEGER) return Math.floor(pico / PICO_PER_MICRO + 0.5);

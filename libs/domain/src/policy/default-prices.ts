@@ -4,7 +4,7 @@
  * (`PUT /v1/prices`). One line holds one price, so these are not told apart: long prompts that cost more (above 200,000
  * or 272,000 tokens, by model), batch and priority rates, audio and image tokens, cache entries that live for an hour
  * (the five-minute rate is taken), storage of caches, free daily searches, and what vendors charge for built-in tools
- * other than their web search.
+ * other than their searches: a container of the code interpreter is charged once, and no answer says whether it was new.
  *
  * Names have no `*`: a model that is not listed costs an unknown amount, and not its predecessor's.
  */
@@ -112,8 +112,13 @@ const searchPriceOf = (model: string): number => {
   return model.startsWith('gemini-2') ? SEARCHES_USD.geminiByAnswer : SEARCHES_USD.gemini;
 };
 
+/** For a thousand, with any model of OpenAI's that answers. */
+const FILE_SEARCHES_USD = 2.5;
+
 /** Of OpenAI's models those that do not reason: the preview tool costs more with them, and what it finds nothing. */
 const NO_REASONING = /^gpt-(?:4|3\.5)/;
+
+const isOpenAi = (model: string): boolean => /^(?:gpt-|o\d)/.test(model);
 
 const toPrice = ([model, input, output, cached, write]: Line): ModelPrice => ({
   model,
@@ -122,6 +127,7 @@ const toPrice = ([model, input, output, cached, write]: Line): ModelPrice => ({
   cached_input_usd: cached ?? null,
   cache_write_usd: write ?? null,
   search_usd: model.includes('embedding') ? null : searchPriceOf(model),
+  ...(isOpenAi(model) && { file_search_usd: FILE_SEARCHES_USD }),
   ...(NO_REASONING.test(model) && { search_preview_usd: SEARCHES_USD.openaiPreview }),
 });
 

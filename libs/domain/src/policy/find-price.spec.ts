@@ -119,4 +119,15 @@ describe('the prices it comes with', () => {
   ])('know what the preview tool costs with %s, where that is something else', (model, usd) => {
     expect(findPrice(DEFAULT_PRICES, model)?.search_preview_usd).toBe(usd);
   });
+
+  it.each([
+    ['gpt-4o', 2.5],
+    ['o3', 2.5],
+    ['gpt-6-sol', 2.5],
+    ['claude-sonnet-4-5', undefined],
+    ['gemini-3.5-flash', undefined],
+    ['text-embedding-3-small', undefined],
+  ])('know what a thousand searches in files cost with %s', (model, usd) => {
+    expect(findPrice(DEFAULT_PRICES, model)?.file_search_usd).toBe(usd);
+  });
 });

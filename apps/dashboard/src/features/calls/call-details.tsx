@@ -155,6 +155,12 @@ function UsageTable({ call }: { call: LlmCall }) {
           <dd>{formatCount(usage.search_count)}</dd>
         </div>
       )}
+      {usage.file_search_count !== undefined && (
+        <div className="flex justify-between py-0.5">
+          <dt className="text-muted">File searches by the vendor</dt>
+          <dd>{formatCount(usage.file_search_count)}</dd>
+        </div>
+      )}
     </dl>
   );
 }

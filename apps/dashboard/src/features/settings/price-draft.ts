@@ -11,6 +11,7 @@ export const PRICE_FIELDS = [
   'cache_write_usd',
   'search_usd',
   'search_preview_usd',
+  'file_search_usd',
 ] as const;
 export type PriceField = (typeof PRICE_FIELDS)[number];
 
@@ -21,6 +22,7 @@ export const PRICE_LABELS: Record<PriceField, string> = {
   cache_write_usd: 'Cache write',
   search_usd: '1,000 searches',
   search_preview_usd: '1,000 preview searches',
+  file_search_usd: '1,000 file searches',
 };
 
 /** What an empty price means, where one may be. */
@@ -29,6 +31,7 @@ export const EMPTY_MEANS: Partial<Record<PriceField, string>> = {
   cache_write_usd: 'as input',
   search_usd: 'free',
   search_preview_usd: 'as searches',
+  file_search_usd: 'free',
 };
 
 export type PriceTexts = Record<PriceField, string>;
@@ -61,6 +64,7 @@ export const textsOf = (price: ModelPrice): PriceTexts => ({
   cache_write_usd: textOf(price.cache_write_usd),
   search_usd: textOf(price.search_usd),
   search_preview_usd: textOf(price.search_preview_usd),
+  file_search_usd: textOf(price.file_search_usd),
 });
 
 /** The table as it would be, added rows first. */
@@ -124,6 +128,7 @@ export function addPrice(draft: PriceDraft): PriceDraft {
     cache_write_usd: '',
     search_usd: '',
     search_preview_usd: '',
+    file_search_usd: '',
   };
   return { ...draft, added: [row, ...draft.added] };
 }
@@ -162,6 +167,7 @@ export function toModels(
       cache_write_usd: read('cache_write_usd'),
       search_usd: read('search_usd'),
       search_preview_usd: read('search_preview_usd'),
+      file_search_usd: read('file_search_usd'),
     };
   });
   return { models: next.sort((a, b) => a.model.localeCompare(b.model)), errors };

@@ -48,7 +48,7 @@ const SECTIONS: readonly [Section, ...Section[]] = [
   {
     id: 'prices',
     label: 'Prices',
-    lead: 'In USD for a million tokens, and for a thousand web searches that the vendor runs. A model without a price is counted in tokens, and its cost shown as unknown.',
+    lead: 'In USD for a million tokens, and for a thousand searches that the vendor runs, in the web or in files. A model without a price is counted in tokens, and its cost shown as unknown.',
     icon: CircleDollarSign,
     content: PricesSection,
   },

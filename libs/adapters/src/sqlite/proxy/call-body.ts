@@ -26,9 +26,8 @@ type Encoded = [
         cacheWrite: number,
         output: number,
         reasoning: number,
-        /** Not there where there were none. */
-        searches?: number,
-        previews?: number,
+        /** In the web, of these by the preview tool, and in files: up to the last that there is. */
+        ...searches: number[],
       ]
     | null,
   costUsd: LlmCall['cost_usd'],
@@ -125,21 +124,29 @@ export function decodeBody(body: string): CallBody {
   };
 }
 
-function searchesOf({ search_count, search_preview_count }: Usage): [] | [number] | [number, number] {
-  if (search_count === undefined) return [];
-  return search_preview_count === undefined ? [search_count] : [search_count, search_preview_count];
+function searchesOf({ search_count = 0, search_preview_count = 0, file_search_count = 0 }: Usage): number[] {
+  const counts = [search_count, search_preview_count, file_search_count];
+  return counts.slice(0, counts.findLastIndex((count) => count > 0) + 1);
 }
 
-const toUsage = ([input, cachedInput, cacheWrite, output, reasoning, searches, previews]: NonNullable<
-  Encoded[10]
->): Usage => ({
+const toUsage = ([
+  input,
+  cachedInput,
+  cacheWrite,
+  output,
+  reasoning,
+  searches = 0,
+  previews = 0,
+  fileSearches = 0,
+]: NonNullable<Encoded[10]>): Usage => ({
   input_tokens: input,
   cached_input_tokens: cachedInput,
   cache_write_tokens: cacheWrite,
   output_tokens: output,
   reasoning_tokens: reasoning,
-  ...(searches === undefined ? {} : { search_count: searches }),
-  ...(previews === undefined ? {} : { search_preview_count: previews }),
+  ...(searches > 0 && { search_count: searches }),
+  ...(previews > 0 && { search_preview_count: previews }),
+  ...(fileSearches > 0 && { file_search_count: fileSearches }),
 });
 
 const toCache = ([match, age_s, cosine, saved_usd]: NonNullable<Encoded[17]>): CallCache => ({

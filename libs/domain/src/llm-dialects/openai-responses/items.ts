@@ -44,6 +44,10 @@ export function isSearchItem(item: JsonRecord | undefined): boolean {
   return type === 'search';
 }
 
+/** A search in the files that were stored at the vendor's. */
+export const isFileSearchItem = (item: JsonRecord | undefined): boolean =>
+  item?.type === 'file_search_call' && item.status === 'completed';
+
 /** A response repeats the tools that it was given: whether it searches with the older one, at a price of its own. */
 export const hasPreviewSearch = (response: JsonRecord): boolean =>
   asList(response.tools).some((tool) => asText(asRecord(tool)?.type).startsWith('web_search_preview'));

@@ -3,7 +3,14 @@ import type { FinishReason, LlmAnswer, LlmToolCall, Usage } from '#contracts';
 import { textOf } from '../content-parts.js';
 import { asCount, asList, asName, asRecord, type JsonRecord } from '../read-json.js';
 import { usageOf } from '../usage.js';
-import { hasPreviewSearch, isMessage, isSearchItem, readCallItem, readResponsesPart } from './items.js';
+import {
+  hasPreviewSearch,
+  isFileSearchItem,
+  isMessage,
+  isSearchItem,
+  readCallItem,
+  readResponsesPart,
+} from './items.js';
 import { isPlainResponse } from './lossless.js';
 
 export function readResponsesAnswer(body: unknown): LlmAnswer {
@@ -22,7 +29,11 @@ export function readResponsesAnswer(body: unknown): LlmAnswer {
     text,
     tool_calls,
     finish: responsesFinish(response, tool_calls.length > 0),
-    usage: readResponsesUsage(response.usage, searchesIn(response.output), hasPreviewSearch(response)),
+    usage: readResponsesUsage(response.usage, {
+      searches: countItems(response.output, isSearchItem),
+      arePreviews: hasPreviewSearch(response),
+      fileSearches: countItems(response.output, isFileSearchItem),
+    }),
     failed: response.status === 'failed' || (response.error !== undefined && response.error !== null),
     answer_id: asName(response.id),
     lossless: isPlainResponse(response),
@@ -47,10 +58,14 @@ function incompleteFinish(reason: unknown): FinishReason {
   return reason === 'content_filter' ? 'filtered' : 'other';
 }
 
-const searchesIn = (output: unknown): number =>
-  asList(output).filter((item) => isSearchItem(asRecord(item))).length;
+const countItems = (output: unknown, isOne: typeof isSearchItem): number =>
+  asList(output).filter((item) => isOne(asRecord(item))).length;
 
-export function readResponsesUsage(value: unknown, searches = 0, arePreviews = false): Usage | null {
+/** @param toolsRun what the vendor's own tools did, of which the usage does not speak */
+export function readResponsesUsage(
+  value: unknown,
+  toolsRun: Pick<Parameters<typeof usageOf>[0], 'searches' | 'arePreviews' | 'fileSearches'> = {},
+): Usage | null {
   const usage = asRecord(value);
   const input = asCount(usage?.input_tokens);
   const output = asCount(usage?.output_tokens);
@@ -62,7 +77,6 @@ export function readResponsesUsage(value: unknown, searches = 0, arePreviews = f
     cacheWrite: asCount(inputDetails?.cache_write_tokens),
     output,
     reasoning: asCount(asRecord(usage.output_tokens_details)?.reasoning_tokens),
-    searches,
-    arePreviews,
+    ...toolsRun,
   });
 }

@@ -7,7 +7,7 @@ import { AnswerGatherer } from '../answer-gatherer.js';
 import type { StreamReader } from '../dialect.js';
 import { asCount, asJsonText, asName, asRecord, asText, type JsonRecord, parseJson } from '../read-json.js';
 import { SseReader } from '../sse.js';
-import { hasPreviewSearch, isSearchItem, readCallItem } from './items.js';
+import { hasPreviewSearch, isFileSearchItem, isSearchItem, readCallItem } from './items.js';
 import { readResponsesAnswer } from './read-answer.js';
 
 type ReadEvent = (gatherer: AnswerGatherer, event: JsonRecord) => void;
@@ -108,6 +108,7 @@ function readDoneItem(gatherer: AnswerGatherer, event: JsonRecord): void {
   readItem(gatherer, event);
   const item = asRecord(event.item);
   if (isSearchItem(item)) gatherer.noteSearch(keyOf(event, item));
+  if (isFileSearchItem(item)) gatherer.noteFileSearch(keyOf(event, item));
 }
 
 function readArguments(gatherer: AnswerGatherer, event: JsonRecord): void {
@@ -125,6 +126,7 @@ function readEnd(gatherer: AnswerGatherer, event: JsonRecord): void {
   gatherer.answerId = answer.answer_id ?? gatherer.answerId;
   gatherer.usage = answer.usage;
   gatherer.searchCount = Math.max(gatherer.searchCount, answer.usage?.search_count ?? 0);
+  gatherer.fileSearchCount = Math.max(gatherer.fileSearchCount, answer.usage?.file_search_count ?? 0);
   gatherer.failed = answer.failed || event.type === 'response.failed';
   const isLeftOut = answer.text === '' && answer.tool_calls.length === 0;
   if (!answer.lossless || (isLeftOut && (gatherer.hasText || gatherer.callCount > 0)))
