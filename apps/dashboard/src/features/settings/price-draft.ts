@@ -20,9 +20,9 @@ export const PRICE_LABELS: Record<PriceField, string> = {
   output_usd: 'Output',
   cached_input_usd: 'Cached input',
   cache_write_usd: 'Cache write',
-  search_usd: '1,000 searches',
-  search_preview_usd: '1,000 preview searches',
-  file_search_usd: '1,000 file searches',
+  search_usd: 'Search',
+  search_preview_usd: 'Preview search',
+  file_search_usd: 'File search',
 };
 
 /** What an empty price means, where one may be. */
@@ -30,7 +30,7 @@ export const EMPTY_MEANS: Partial<Record<PriceField, string>> = {
   cached_input_usd: 'as input',
   cache_write_usd: 'as input',
   search_usd: 'free',
-  search_preview_usd: 'as searches',
+  search_preview_usd: 'as search',
   file_search_usd: 'free',
 };
 

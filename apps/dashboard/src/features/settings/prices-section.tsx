@@ -222,7 +222,7 @@ interface PriceTableViewProps {
 
 function PriceTableView({ rows, errors, isReadOnly, onEdit, onRemove }: PriceTableViewProps) {
   return (
-    <Table className="min-w-[54rem]">
+    <Table className="min-w-[52rem]">
       <thead>
         <tr>
           <Th>Model</Th>
