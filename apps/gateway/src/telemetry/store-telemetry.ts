@@ -31,6 +31,11 @@ export function storeTelemetry(
     labelNames: ['reason'],
     registers,
   });
+  const readsRefused = new Counter({
+    name: `${METRIC_PREFIX}store_reads_refused_total`,
+    help: 'Reads turned away: their tenant had its share waiting.',
+    registers,
+  });
   return (event) => {
     switch (event.kind) {
       case 'indexing':
@@ -45,6 +50,9 @@ export function storeTelemetry(
         return;
       case 'refused':
         refused.inc({ reason: event.reason }, event.rowCount);
+        return;
+      case 'read_refused':
+        readsRefused.inc();
         return;
       case 'batch_failed':
         refused.inc({ reason: 'batch_failed' }, event.rowCount);

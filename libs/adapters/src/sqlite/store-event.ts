@@ -6,6 +6,8 @@ export type StoreEvent =
   | { kind: 'committed'; rowCount: number; callCount: number; durationMs: number; queuedCount: number }
   /** A write was turned away before it was queued. */
   | { kind: 'refused'; reason: 'store_busy' | 'store_full'; rowCount: number }
+  /** A read was turned away: its tenant has its share waiting. */
+  | { kind: 'read_refused' }
   /** A batch was not kept, for another reason than the disk. */
   | { kind: 'batch_failed'; rowCount: number; detail: string }
   | { kind: 'disk_full'; detail: string }

@@ -1,0 +1,83 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { SqliteDatabase } from './sqlite-database.js';
+
+let folder: string;
+let refusedCount: number;
+let database: SqliteDatabase;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'observatory-reads-'));
+  refusedCount = 0;
+  database = new SqliteDatabase({
+    path: join(folder, 'o.db'),
+    clock: { nowMs: () => 0 },
+    onEvent: ({ kind }) => {
+      if (kind === 'read_refused') refusedCount += 1;
+    },
+    freeBytesMin: 0,
+    workerUrl: null,
+  });
+  await database.open();
+});
+afterEach(async () => {
+  await database.close();
+  await rm(folder, { recursive: true });
+});
+
+/** Whose reads were answered, in order. */
+const answered: string[] = [];
+beforeEach(() => {
+  answered.length = 0;
+});
+const read = async (tenantId: string) => {
+  await database.read('heldCount', tenantId, 's1');
+  answered.push(tenantId);
+};
+const reads = (tenantId: string, count: number) =>
+  Promise.allSettled(Array.from({ length: count }, () => read(tenantId)));
+const countOf = (outcomes: PromiseSettledResult<void>[], status: 'fulfilled' | 'rejected') =>
+  outcomes.filter((outcome) => outcome.status === status).length;
+
+it('answers tenants by turns, however much one of them asked before', async () => {
+  const storm = reads('storm', 500);
+  await Promise.all([read('calm'), read('other'), read('calm')]);
+  // Those that were with the thread already, then one of each tenant in turn.
+  expect(answered.length).toBeLessThan(50);
+  expect(answered.filter((tenantId) => tenantId !== 'storm')).toEqual(['calm', 'other', 'calm']);
+  expect(countOf(await storm, 'fulfilled')).toBe(500);
+});
+
+it('refuses a tenant alone beyond half of the places, and never one that has nothing waiting', async () => {
+  const storm = reads('storm', 1_200);
+  const second = reads('second', 700);
+  const calm = reads('calm', 1);
+  expect(countOf(await calm, 'fulfilled')).toBe(1);
+  // 32 with the thread, 1,000 waiting; of the other 1,000 places the next tenant takes half.
+  expect(countOf(await storm, 'rejected')).toBe(1_200 - 1_032);
+  expect(countOf(await second, 'rejected')).toBe(700 - 500);
+  expect(refusedCount).toBe(168 + 200);
+  await expect(read('storm')).resolves.toBeUndefined();
+});
+
+it('counts the reads over all tenants as those of one more', async () => {
+  const storm = reads('storm', 500);
+  await database.read('settings');
+  expect(answered.length).toBeLessThan(50);
+  await storm;
+});
+
+it('says that it is busy, and when to ask again', async () => {
+  const storm = reads('storm', 1_032);
+  await expect(read('storm')).rejects.toMatchObject({ code: 'store_busy', extra: { retryAfterSeconds: 1 } });
+  await storm;
+});
+
+it('answers what waits before it closes', async () => {
+  const storm = reads('storm', 500);
+  await database.close();
+  expect(countOf(await storm, 'fulfilled')).toBe(500);
+  await expect(read('storm')).rejects.toMatchObject({ code: 'draining' });
+});

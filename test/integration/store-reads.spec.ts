@@ -1,0 +1,59 @@
+/** One tenant asks the store for more pages than can wait, over real HTTP: it is told so, and another's come in their turn. */
+import { expect, test } from 'vitest';
+import { buildDecisionLog } from '#testing';
+import { gateway, startOneGateway } from './start-one-gateway.js';
+
+const SESSIONS = 2_000;
+const STORM = 2_000;
+
+startOneGateway();
+
+async function fill(): Promise<void> {
+  for (let first = 0; first < SESSIONS; first += 500) {
+    const logs = Array.from({ length: 500 }, (_, index) =>
+      buildDecisionLog({
+        meta: {
+          trace_id: `t-${first + index}`,
+          session_id: `s-${first + index}`,
+          parent_session_id: undefined,
+        },
+      }),
+    );
+    expect((await gateway.ingest(logs)).status).toBe(202);
+  }
+}
+
+/** A search that finds nothing looks at all of them. */
+const search = (secret: string) =>
+  fetch(`${gateway.url}/v1/sessions?q=in-none-of-them`, {
+    headers: { authorization: `Bearer ${secret}`, 'x-observatory-operator-id': 'tester' },
+  });
+
+test("a tenant's storm of searches is refused by itself, and another tenant's page comes in its turn", async () => {
+  await fill();
+  const { body } = await gateway.operator('POST', '/v1/operators', {
+    name: 'of-another',
+    role: 'viewer',
+    tenant_ids: ['other'],
+  });
+  let served = 0;
+  let refused = 0;
+  const storm = Array.from({ length: STORM }, async () => {
+    const response = await search(gateway.operatorToken);
+    await response.body?.cancel();
+    if (response.status === 503) refused += 1;
+    else served += 1;
+  });
+  await expect.poll(() => refused, { timeout: 30_000 }).toBeGreaterThan(STORM / 10);
+
+  const servedBefore = served;
+  const other = await search(body.secret);
+  expect(other.status).toBe(200);
+  expect(await other.json()).toMatchObject({ items: [] });
+  // Half of what may wait was in front of it.
+  expect(served - servedBefore).toBeLessThan(500);
+
+  const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+  expect(metrics).toMatch(/^observatory_store_reads_refused_total [1-9]/m);
+  await Promise.all(storm);
+});
