@@ -607,6 +607,40 @@ describe('a process that ends while a delivery is under way', () => {
   });
 });
 
+describe('an agent that is silent because', () => {
+  it('an operator stopped it, or terminated its last session, is not missed; one beside them is', async () => {
+    const made = await gateway.operator('POST', '/v1/alert-rules', {
+      name: 'Silent',
+      type: 'agent_silent',
+      window_s: 10,
+    });
+    expect(made.status).toBe(201);
+    const seen = async (agentId: string) => {
+      const answer = await gateway.ingest({
+        meta: { trace_id: agentId, timestamp: new Date().toISOString(), session_id: `of-${agentId}` },
+        identity: { agent_id: agentId, agent_type: 'test', capability_version: '1.0.0' },
+        cognition: { intent: 'look' },
+        action: { status: 'success' },
+      });
+      expect(answer.status).toBe(202);
+      return agentId;
+    };
+    const [stopped, ended, missed] = [await seen(newAgent()), await seen(newAgent()), await seen(newAgent())];
+    const command = (path: string) => gateway.operator('POST', path, { reason: 'not now' });
+    expect((await command(`/v1/agents/${stopped}/deactivate`)).status).toBe(200);
+    expect((await command(`/v1/sessions/of-${ended}/terminate`)).status).toBe(200);
+    const silent = async () => {
+      const { items } = (await gateway.operator('GET', '/v1/alert-rules')).body;
+      const rule = items.find(({ rule_id }: { rule_id: string }) => rule_id === made.body.rule_id);
+      return rule.firing.map(({ agent_id }: { agent_id: string }) => agent_id) as string[];
+    };
+    // It was seen last, so the others' time had come before.
+    await expect.poll(silent, { timeout: 20_000 }).toContain(missed);
+    expect(await silent()).not.toContain(stopped);
+    expect(await silent()).not.toContain(ended);
+  });
+});
+
 describe('who may', () => {
   it('read alerts may not change them without the role, nor reach those of another tenant', async () => {
     const receiver = await receive();

@@ -207,7 +207,12 @@ async function assemble(
       control: (key, control) => alerts.noteControl(key, control),
       sessionEnded: (key, view) => alerts.noteSessionEnded(key, view),
     });
-  await alerts.start(hub, { sessions: area.registry, paused: () => desk.paused() }, watch);
+  const known = {
+    sessions: area.registry,
+    paused: () => desk.paused(),
+    isBarred: (tenantId: string, agentId: string) => proxy.isBarred(tenantId, agentId),
+  };
+  await alerts.start(hub, known, watch);
   proxy.start(hub, area.interceptor);
   const semanticLoop = app.get(SemanticLoopArea);
   semanticLoop.start(hub);

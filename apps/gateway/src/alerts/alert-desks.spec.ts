@@ -521,6 +521,22 @@ describe('after a restart', () => {
     expect(firing()).toMatchObject([{ agent_id: 'quiet' }]);
   });
 
+  it('agents that an operator stopped, or whose last session was terminated, before it are not missed', async () => {
+    const store = new MemoryAlertStore();
+    const { area, time } = await startAlerts({ store });
+    const silent = alertRuleBodySchema.parse({ name: 'Silent', type: 'agent_silent', window_s: 60 });
+    const { rule_id } = await area.rules.create(ADMIN, silent);
+    const seen = (agent_id: string) =>
+      buildSessionView({ agent_id, session_id: `of-${agent_id}`, last_seen_ms: time.nowMs() });
+    const ended = seen('ended');
+    const control = { ...ended.control, state: 'terminated' as const };
+    const sessions = [seen('stopped'), { ...ended, control }, seen('missed')];
+    const next = await startAlerts({ store, time, sessions, barred: new Set(['stopped']) });
+    await time.pass(120_000);
+    const silentNow = next.area.rules.list('default').find((rule) => rule.rule_id === rule_id);
+    expect(silentNow?.firing).toMatchObject([{ agent_id: 'missed' }]);
+  });
+
   it('a session that an operator ends is in no loop any more', async () => {
     const { area, time } = await startAlerts();
     const at_ms = time.nowMs();

@@ -28,6 +28,8 @@ export interface AlertMonitorOptions {
   ids: IdSource;
   timer: Timer;
   publicUrl: string | null;
+  /** Its policy does not let this agent call now. */
+  isBarred(tenantId: string, agentId: string): boolean;
   deliver(notice: AlertNotice, channelId: string): void;
   /** Of the delivery that was stored last; 0: none by this process. */
   lastSeq(): number;
@@ -50,6 +52,7 @@ export class AlertMonitor {
     this.#rules = new AlertRules({
       clock: options.clock,
       rulesOf: (tenantId) => options.documents.rules(tenantId),
+      isBarred: options.isBarred,
       onBound: (bound) => options.telemetry.boundReached(bound),
     });
   }
@@ -67,6 +70,11 @@ export class AlertMonitor {
   /** A session is paused, or no more. */
   notePause(tenantId: string, sessionId: string, isPaused: boolean): void {
     this.#rules.notePause(tenantId, sessionId, isPaused);
+  }
+
+  /** Sessions were terminated. */
+  noteTerminated(tenantId: string, sessionIds: ReadonlySet<string>): void {
+    this.#rules.noteTerminated(tenantId, sessionIds);
   }
 
   /**

@@ -120,6 +120,8 @@ export async function startAlerts(
     box?: SecretBox;
     sessions?: SessionView[];
     paused?: [SessionKey, ControlView][];
+    /** Agents that may not call now. */
+    barred?: ReadonlySet<string>;
   } = {},
 ) {
   const { store = new MemoryAlertStore(), time = new FakeTime(), box = fakeBox(), sessions = [] } = options;
@@ -156,7 +158,7 @@ export async function startAlerts(
       },
     },
   });
-  const { paused = [] } = options;
+  const { paused = [], barred = new Set() } = options;
   const views = new Map(sessions.map((view) => [sessionKey('default', view.session_id), view]));
   await area.load();
   await area.start(
@@ -164,6 +166,7 @@ export async function startAlerts(
     {
       sessions: { entries: () => views.entries() },
       paused: () => [...paused, ...[...views].map(([key, { control }]) => [key, control] as const)],
+      isBarred: (_tenantId, agentId) => barred.has(agentId),
     },
     () => {},
   );

@@ -69,11 +69,13 @@ export interface AlertsDependencies {
 }
 
 /** What a start finds. */
-export interface KnownSessions {
+export interface KnownAgents {
   /** Those in memory. */
   sessions: Pick<SessionRegistry, 'entries'>;
   /** All that hold messages. */
   paused(): Iterable<readonly [SessionKey, ControlView]>;
+  /** The agent's policy does not let it call now. */
+  isBarred(tenantId: string, agentId: string): boolean;
 }
 
 export class AlertsArea {
@@ -86,6 +88,7 @@ export class AlertsArea {
   readonly #telemetry: AlertTelemetry;
   readonly #parts: AlertsDependencies;
   readonly #personWaits = new PersonWaits();
+  #isBarred: KnownAgents['isBarred'] = () => false;
 
   constructor(parts: AlertsDependencies) {
     this.#parts = parts;
@@ -124,6 +127,7 @@ export class AlertsArea {
       ids,
       timer,
       publicUrl,
+      isBarred: (tenantId, agentId) => this.#isBarred(tenantId, agentId),
       deliver,
       lastSeq,
       unwrittenRules,
@@ -152,7 +156,8 @@ export class AlertsArea {
    * for a person, and when each was seen (a proxied call is a step of its session too).
    * @param watch called in the turn in which the sessions were looked at last: begins to tell of steps and control
    */
-  async start(hub: LiveHub, known: KnownSessions, watch: () => void): Promise<void> {
+  async start(hub: LiveHub, known: KnownAgents, watch: () => void): Promise<void> {
+    this.#isBarred = known.isBarred;
     hub.provideSnapshot(TOPICS.deliveries, async (tenantId) => {
       return (await this.deliveries({ tenant_id: tenantId, limit: SNAPSHOT_COUNT })).items;
     });
@@ -163,12 +168,23 @@ export class AlertsArea {
     for (const [key, view] of known.sessions.entries())
       this.monitor.prime({ ...sessionFact(key, view), kind: 'step', ended: view.ended });
     this.#primePauses(known);
+    this.#primeTerminations(known);
     watch();
     this.monitor.start(before);
     for (const event of untold) this.monitor.note(event);
   }
 
-  #primePauses({ paused }: KnownSessions): void {
+  #primeTerminations({ sessions }: KnownAgents): void {
+    const terminated = new Map<string, Set<string>>();
+    for (const [key, { control }] of sessions.entries()) {
+      if (control.state !== 'terminated') continue;
+      const { tenantId, sessionId } = splitSessionKey(key);
+      terminated.set(tenantId, (terminated.get(tenantId) ?? new Set()).add(sessionId));
+    }
+    for (const [tenantId, sessionIds] of terminated) this.monitor.noteTerminated(tenantId, sessionIds);
+  }
+
+  #primePauses({ paused }: KnownAgents): void {
     for (const [key, control] of [...paused()].sort(bySince)) {
       this.#notePause(key, control);
       for (const agentId of this.#personWaits.note(key, control).began)
@@ -204,10 +220,12 @@ export class AlertsArea {
     for (const agentId of ended) this.#notePerson(key, agentId, false);
   }
 
-  /** An operator or the policy ended the session: it is in no loop any more. */
+  /** An operator or the policy ended the session: it is in no loop any more, and nobody misses its agent. */
   noteSessionEnded(key: SessionKey, view: SessionView): void {
     const { clock } = this.#parts;
     this.monitor.note({ ...sessionFact(key, view), severity: 'normal', at_ms: clock.nowMs() });
+    const { tenantId, sessionId } = splitSessionKey(key);
+    this.monitor.noteTerminated(tenantId, new Set([sessionId]));
   }
 
   deliveries(

@@ -25,13 +25,14 @@ export const agentStanding =
     if (!isInForce(principal)) return KEY_REVOKED;
     const policy = agents.restriction(scope);
     if (policy === null) return undefined;
-    if (!policy.active) return inactive(policy);
-    const { allowed_hours: hours } = policy;
-    if (hours === null) return undefined;
     const nowMs = clock.nowMs();
-    if (isWithinAllowedHours(hours, nowMs)) return undefined;
-    return outsideHours(nextAllowedMs(hours, nowMs), nowMs);
+    if (mayRun(policy, nowMs)) return undefined;
+    return policy.active ? outsideHours(policy, nowMs) : inactive(policy);
   };
+
+/** It was not stopped, and the hour is one of its own. */
+export const mayRun = ({ active, allowed_hours }: AgentPolicy, nowMs: number): boolean =>
+  active && (allowed_hours === null || isWithinAllowedHours(allowed_hours, nowMs));
 
 const KEY_REVOKED: Verdict = {
   kind: 'refuse',
@@ -52,10 +53,12 @@ function stopWords({ deactivated_by, deactivated_at_ms, deactivated_reason }: Ag
   return 'The kill switch deactivated this agent because it was repeating itself; an operator can reactivate it.';
 }
 
-const outsideHours = (nextMs: number | null, nowMs: number): Verdict =>
-  policyRefusal(
+function outsideHours({ allowed_hours }: AgentPolicy, nowMs: number): Verdict {
+  const nextMs = allowed_hours && nextAllowedMs(allowed_hours, nowMs);
+  return policyRefusal(
     'outside_hours',
     'outside_allowed_hours',
     `This agent may not run at this hour${nextMs === null ? '' : `; next at ${new Date(nextMs).toISOString()}`}.`,
     nextMs === null ? null : nextMs - nowMs,
   );
+}

@@ -20,6 +20,8 @@ export class AgentFacts {
   seenAtMs: number | null = null;
   /** Of that call or step. */
   seenInSessionId: string | null = null;
+  /** That session was terminated, and nothing was seen of the agent since. */
+  isDismissed = false;
   /** Proxied calls under way, held ones among them. */
   runningCallCount = 0;
   /** When the gateway was last known to be what keeps it silent: it held or stopped it. */
@@ -124,6 +126,7 @@ export class AgentFacts {
     if (this.seenAtMs !== null && at_ms < this.seenAtMs) return;
     this.seenAtMs = at_ms;
     this.seenInSessionId = session_id;
+    this.isDismissed = false;
   }
 
   #await(sessionId: string | null, isAwaited: boolean): boolean {

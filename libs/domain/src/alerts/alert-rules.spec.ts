@@ -30,12 +30,14 @@ const rule = (type: RuleSettings['type'], changes: Partial<RuleSettings> = {}): 
 function watch(...settings: RuleSettings[]) {
   const bounds: string[] = [];
   const kept = { rules: settings };
+  const barred = new Set<string>();
   const rules = new AlertRules({
     clock: new FakeClock(T0),
     rulesOf: (tenantId) => (tenantId === 'default' ? kept.rules : []),
+    isBarred: (tenantId, agentId) => tenantId === 'default' && barred.has(agentId),
     onBound: (bound) => bounds.push(bound),
   });
-  return { rules, kept, bounds };
+  return { rules, kept, bounds, barred };
 }
 
 const subject = (atMs: number, agent_id = 'crawler') => ({
@@ -726,6 +728,33 @@ describe('an agent_silent rule', () => {
     expect(rules.tick(T0 + 50 * MINUTE)).toEqual([]);
     rules.observe(call(50 * MINUTE, false));
     expect(rules.tick(T0 + 60 * MINUTE)).toMatchObject([{ phase: 'firing', agent_id: 'crawler' }]);
+  });
+
+  it('does not miss an agent that its policy keeps from calling, and gives it the window afterwards', () => {
+    const { rules, barred } = watch(rule('agent_silent'));
+    rules.observe(step(0));
+    barred.add('crawler');
+    expect(rules.tick(T0 + 50 * MINUTE)).toEqual([]);
+    barred.delete('crawler');
+    expect(rules.tick(T0 + 59 * MINUTE)).toEqual([]);
+    expect(phases(rules.tick(T0 + 60 * MINUTE))).toEqual(['firing']);
+  });
+
+  it('does not miss an agent whose last session was terminated, until it is seen again', () => {
+    const { rules } = watch(rule('agent_silent'));
+    rules.observe(step(0));
+    rules.noteTerminated('default', new Set(['s1']));
+    expect(rules.tick(T0 + 50 * MINUTE)).toEqual([]);
+    rules.observe({ ...step(50 * MINUTE), session_id: 's2' });
+    expect(phases(rules.tick(T0 + 60 * MINUTE))).toEqual(['firing']);
+  });
+
+  it('misses an agent of which another session was terminated', () => {
+    const { rules } = watch(rule('agent_silent'));
+    rules.observe(step(0));
+    rules.noteTerminated('default', new Set(['s2']));
+    rules.noteTerminated('other', new Set(['s1']));
+    expect(phases(rules.tick(T0 + 10 * MINUTE))).toEqual(['firing']);
   });
 
   it('goes on firing for an agent that is paused then, and is over when it is heard of', () => {

@@ -72,6 +72,8 @@ export interface AlertRulesOptions {
   clock: Clock;
   /** Every rule of a tenant. Asked when the tenant is first heard of, and at `refresh`. */
   rulesOf(tenantId: string): readonly RuleSettings[];
+  /** Its policy does not let it call now: an operator stopped it, or the hour is none of its own. Asked for each agent, once a second. */
+  isBarred(tenantId: string, agentId: string): boolean;
   /** A bound was reached: an agent was forgotten, or could not be watched. */
   onBound(bound: 'agents' | 'subjects'): void;
 }
@@ -138,6 +140,12 @@ export class AlertRules {
     const { pausedSessionIds } = this.#tenant(tenantId);
     if (isPaused) pausedSessionIds.add(sessionId);
     else pausedSessionIds.delete(sessionId);
+  }
+
+  /** Sessions were terminated: nobody misses an agent that was last seen in one of them until it is seen again. */
+  noteTerminated(tenantId: string, sessionIds: ReadonlySet<string>): void {
+    for (const [, facts] of this.#tenant(tenantId).agents.entries())
+      if (facts.seenInSessionId !== null && sessionIds.has(facts.seenInSessionId)) facts.isDismissed = true;
   }
 
   /** After `prime` and `restore`: the loops and waits that go on, and that the last process ended before it told anybody of. */
@@ -265,7 +273,7 @@ export class AlertRules {
     const isFiring = known !== undefined && known.state.sinceMs !== null;
     const tally = known?.tally ?? null;
     const toldSessionIds = known?.toldSessionIds ?? NO_SESSIONS;
-    const isHushed = rule.type === 'agent_silent' && this.#isHushed(tenantId, facts);
+    const isHushed = rule.type === 'agent_silent' && this.#isHushed(tenantId, agentId, facts);
     if (isHushed) facts.hushedAtMs = nowMs;
     const reading = readCondition({ rule, facts, tally, toldSessionIds, isHushed, isFiring, nowMs });
     const { holds, session_id, detail, sessions = { told: [], untold: [] } } = reading;
@@ -309,8 +317,10 @@ export class AlertRules {
       if (concerns(one.rule, agentId)) this.#evaluate(tenantId, one, agentId, facts, nowMs, due);
   }
 
-  #isHushed(tenantId: string, { incident, runningCallCount, seenInSessionId }: AgentFacts): boolean {
-    if (incident !== null || runningCallCount > 0) return true;
+  #isHushed(tenantId: string, agentId: string, facts: AgentFacts): boolean {
+    const { incident, runningCallCount, isDismissed, seenInSessionId } = facts;
+    if (incident !== null || runningCallCount > 0 || isDismissed) return true;
+    if (this.#options.isBarred(tenantId, agentId)) return true;
     return seenInSessionId !== null && this.#tenant(tenantId).pausedSessionIds.has(seenInSessionId);
   }
 

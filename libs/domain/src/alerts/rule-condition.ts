@@ -35,7 +35,7 @@ export interface ConditionInput {
   tally: CallTally | null;
   /** Sessions of which people heard. */
   toldSessionIds: ReadonlySet<string>;
-  /** The gateway keeps the agent silent: it has a call under way, was stopped, or the session it was last seen in is paused. */
+  /** Its silence is wanted: it has a call under way, may not call, or the session it was last seen in is paused or terminated. */
   isHushed: boolean;
   /** It fires already. */
   isFiring: boolean;
