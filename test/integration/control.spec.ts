@@ -3,6 +3,7 @@ import { execFile, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { io } from 'socket.io-client';
 import { describe, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
 import { gateway, startAgain, startOneGateway } from './start-one-gateway.js';
@@ -65,6 +66,40 @@ describe('commands', () => {
       body: { fields: expect.arrayContaining(['trace_id', 'new_content']) },
     });
     expect((await command('nobody', 'pause', { reason: 'x' })).status).toBe(404);
+  });
+
+  test('refuse a field that they do not have, by its name, and do nothing', async () => {
+    await post('strict');
+    expect(await command('strict', 'pause', { reason: 'x', until: 'noon' })).toMatchObject({
+      status: 422,
+      body: { fields: ['until'], detail: 'there is no such field: until' },
+    });
+    expect((await command('strict', 'resume', { reason: 'x' })).status).toBe(422);
+    expect((await post('strict')).control.state).toBe('active');
+
+    const authorization = `Bearer ${gateway.agentKey}`;
+    const acknowledge = async (body: object) => {
+      const response = await fetch(`${gateway.url}/v1/sessions/strict/control/ack`, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      return { status: response.status, body: (await response.json()) as unknown };
+    };
+    const refused = (...fields: string[]) => ({ status: 422, body: { fields } });
+    expect(await acknowledge({ seq: 0, session: 'strict' })).toMatchObject(refused('session'));
+    expect(await acknowledge({ seq: 0, directive_ids: ['d-1'] })).toMatchObject(refused('seq'));
+    expect((await acknowledge({ seq: 0 })).status).toBe(200);
+
+    const socket = io(`${gateway.url}/agents`, {
+      auth: { key: gateway.agentKey },
+      transports: ['websocket'],
+    });
+    const watch = (body: unknown) => socket.emitWithAck('watch_control', body);
+    expect(await watch({ session_id: 'strict', sesion: 1 })).toMatchObject({ fields: ['sesion'] });
+    expect(await watch(null)).toMatchObject({ reason: 'invalid_fields', fields: ['session_id'] });
+    expect(await watch({ session_id: 'strict' })).toEqual({ status: 'ok' });
+    socket.disconnect();
   });
 
   test('need a name, a role and a token', async () => {

@@ -15,7 +15,6 @@ async function fill(): Promise<void> {
         meta: {
           trace_id: `t-${first + index}`,
           session_id: `s-${first + index}`,
-          parent_session_id: undefined,
         },
       }),
     );

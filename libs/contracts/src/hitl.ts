@@ -24,15 +24,29 @@ export type Command = (typeof COMMANDS)[number];
 const reason = z.string().min(1).max(LIMITS.lineCharsMax);
 
 export const commandBodySchemas = {
-  pause: z.object({ reason }),
-  resume: z.object({}),
-  inject: z.object({ prompt: z.string().min(1).max(LIMITS.textCharsMax) }),
-  rewrite: z.object({
+  pause: z.strictObject({ reason }),
+  resume: z.strictObject({}),
+  inject: z.strictObject({ prompt: z.string().min(1).max(LIMITS.textCharsMax) }),
+  rewrite: z.strictObject({
     trace_id: z.string().min(1).max(LIMITS.idCharsMax),
     /** Replaces `action.tool_input` of the held step. */
     new_content: z.union([z.string().min(1).max(LIMITS.textCharsMax), z.record(z.string(), z.unknown())]),
   }),
-  terminate: z.object({ reason }),
+  terminate: z.strictObject({ reason }),
+} as const;
+
+/** An agent's acknowledgement: everything up to a seq, or just those directives. */
+export const ackBodySchemas = {
+  seq: z.strictObject({
+    seq: z.number().int().nonnegative().describe('Everything up to this seq was obeyed.'),
+  }),
+  directiveIds: z.strictObject({
+    directive_ids: z
+      .array(z.string().max(LIMITS.idCharsMax))
+      .min(1)
+      .max(LIMITS.directivesPerSessionMax)
+      .describe('Just these were obeyed.'),
+  }),
 } as const;
 
 export type HitlCommand =

@@ -7,6 +7,7 @@
  *     server: emit('control', {session_id, state, directives, cursor}, ack)   the ack acknowledges a pause
  */
 import type { Namespace, Socket } from 'socket.io';
+import { z } from 'zod';
 import {
   type AgentPrincipal,
   LIMITS,
@@ -15,6 +16,7 @@ import {
   type SessionKey,
   sessionKey,
 } from '#contracts';
+import { parseFields } from '../errors/field-errors.js';
 import type { FairShare } from '../fair-share.js';
 import type { ControlDesk } from '../hitl/control-desk.js';
 import { charsOf } from '../json-bounds.js';
@@ -43,6 +45,8 @@ export interface AgentSocketsParts {
   desk: ControlDesk;
   onFailed: (error: unknown) => void;
 }
+
+const watchControlBody = z.strictObject({ session_id: z.string().min(1).max(LIMITS.idCharsMax) });
 
 type Acknowledge = (answer: unknown) => void;
 
@@ -78,15 +82,14 @@ export class AgentSockets {
       this.#ingest(socket, detachers, body).then(answer, (error: unknown) => answer(this.#failure(error)));
     });
     socket.on(LIVE_EVENTS.watchControl, (body: unknown, acknowledge: unknown) => {
-      const sessionId = (body as { session_id?: unknown } | null)?.session_id;
-      const isValid =
-        typeof sessionId === 'string' && sessionId !== '' && sessionId.length <= LIMITS.idCharsMax;
-      if (isValid) this.#watch(socket, detachers, sessionId);
-      if (typeof acknowledge !== 'function') return;
-      const refused = new ObservatoryError('invalid_fields', 'session_id: send the id as text.', {
-        fields: ['session_id'],
-      });
-      acknowledge(isValid ? { status: 'ok' } : refused.toAnswer());
+      const answer = typeof acknowledge === 'function' ? (acknowledge as Acknowledge) : () => {};
+      try {
+        this.#watch(socket, detachers, parseFields(watchControlBody, body).session_id);
+        answer({ status: 'ok' });
+      } catch (error) {
+        if (!(error instanceof ObservatoryError)) throw error;
+        answer(error.toAnswer());
+      }
     });
     socket.on('disconnect', () => {
       for (const detach of detachers.values()) detach();

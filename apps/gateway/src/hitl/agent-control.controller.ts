@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import {
   type AgentPrincipal,
+  ackBodySchemas,
   type ControlPollAnswer,
   LIMITS,
   ObservatoryError,
@@ -32,11 +33,6 @@ export const pollQuery = z.object({
     .default(0)
     .describe('Longest wait, seconds.'),
   after: z.coerce.number().int().nonnegative().optional().describe('The cursor of the answer before.'),
-});
-
-const seqBody = z.object({ seq: z.number().int().nonnegative() });
-const directiveIdsBody = z.object({
-  directive_ids: z.array(z.string().max(LIMITS.idCharsMax)).min(1).max(LIMITS.directivesPerSessionMax),
 });
 
 @Controller('v1/sessions/:session_id/control')
@@ -97,8 +93,11 @@ export class AgentControlController {
     const key = sessionKey(principal.tenant_id, parseSessionId(sessionId));
     const namesIds = typeof body === 'object' && body !== null && 'directive_ids' in body;
     const confirmed = namesIds
-      ? { kind: 'taken_ids' as const, directiveIds: parseFields(directiveIdsBody, body).directive_ids }
-      : { kind: 'taken' as const, upToSeq: parseFields(seqBody, body).seq };
+      ? {
+          kind: 'taken_ids' as const,
+          directiveIds: parseFields(ackBodySchemas.directiveIds, body).directive_ids,
+        }
+      : { kind: 'taken' as const, upToSeq: parseFields(ackBodySchemas.seq, body).seq };
     await this.desk.confirm(key, confirmed, 'ack');
     return { status: 'ok' };
   }

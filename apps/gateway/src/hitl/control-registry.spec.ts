@@ -101,7 +101,7 @@ describe('sessions under control', () => {
     async (command) => {
       const h = await start();
       await ask(h, keysOf('noisy', 3));
-      await h.desk.execute(operator('ada', 'noisy'), 's-1', command, PAUSE);
+      await h.desk.execute(operator('ada', 'noisy'), 's-1', command, command === 'resume' ? {} : PAUSE);
       await ask(h, [sessionKey('noisy', 's-4')]);
     },
   );

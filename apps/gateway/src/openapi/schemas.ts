@@ -31,14 +31,8 @@ export const okSchema = z.object({ status: z.literal('ok') });
 export const notReadySchema = z.object({ status: z.literal('unavailable'), reasons: z.array(z.string()) });
 export const onboardingSchema = z.object({ agent_key: z.string().nullable(), ingest_url: z.string() });
 export const acknowledgeBodySchema = z.union([
-  z.object({ seq: z.number().int().nonnegative().describe('Everything up to this seq was obeyed.') }),
-  z.object({
-    directive_ids: z
-      .array(z.string().max(contracts.LIMITS.idCharsMax))
-      .min(1)
-      .max(contracts.LIMITS.directivesPerSessionMax)
-      .describe('Just these were obeyed.'),
-  }),
+  contracts.ackBodySchemas.seq,
+  contracts.ackBodySchemas.directiveIds,
 ]);
 export const storedAnswerSchema = z.union([contracts.acceptedAnswerSchema, contracts.batchAnswerSchema]);
 export const refusedAnswerSchema = z.union([contracts.rejectedAnswerSchema, contracts.batchAnswerSchema]);

@@ -3,14 +3,27 @@ import { LIMITS } from '#contracts';
 import { parseCommandBody, REWRITE_CHARS_MAX } from './command-body.js';
 
 describe('parseCommandBody', () => {
-  it('reads each command from its body and ignores what it does not know', () => {
-    expect(parseCommandBody('pause', { reason: 'look', extra: 1 })).toEqual({
+  it('reads each command from its body', () => {
+    expect(parseCommandBody('pause', { reason: 'look' })).toEqual({
       ok: true,
       command: { command: 'pause', reason: 'look' },
     });
     expect(parseCommandBody('rewrite', { trace_id: 't', new_content: { path: '/tmp' } })).toEqual({
       ok: true,
       command: { command: 'rewrite', trace_id: 't', new_content: { path: '/tmp' } },
+    });
+  });
+
+  it('names a field that the command does not have, beside the one that is missing for it', () => {
+    expect(parseCommandBody('resume', { reason: 'seen' })).toEqual({
+      ok: false,
+      fields: ['reason'],
+      detail: 'there is no such field: reason',
+    });
+    expect(parseCommandBody('pause', { resaon: 'look', __proto: 1 })).toEqual({
+      ok: false,
+      fields: ['reason', 'resaon', '__proto'],
+      detail: 'missing required field: reason; there is no such field: resaon, __proto',
     });
   });
 

@@ -9,7 +9,7 @@ export type ParsedCommand =
   /** `fields`: those at fault, missing ones first; `detail` is public. */
   | { readonly ok: false; readonly fields: string[]; readonly detail: string };
 
-/** An absent body is an empty object; members a command does not know are ignored. Never throws. */
+/** An absent body is an empty object; members that a command does not know are at fault. Never throws. */
 export function parseCommandBody(command: Command, body: unknown): ParsedCommand {
   const given = body === undefined || body === null || body === '' ? {} : body;
   if (typeof given !== 'object' || Array.isArray(given)) {
@@ -21,9 +21,13 @@ export function parseCommandBody(command: Command, body: unknown): ParsedCommand
   }
   const parsed = commandBodySchemas[command].safeParse(given);
   if (!parsed.success) {
+    const { issues } = parsed.error;
+    const unknown = issues.flatMap((issue) => (issue.code === 'unrecognized_keys' ? issue.keys : []));
+    const known = issues.filter(({ code }) => code !== 'unrecognized_keys');
     return atFault(
       given as Record<string, unknown>,
-      parsed.error.issues.map((issue) => String(issue.path[0])),
+      known.map((issue) => String(issue.path[0])),
+      unknown,
     );
   }
   const content = parsed.data as { new_content?: unknown };
@@ -33,7 +37,11 @@ export function parseCommandBody(command: Command, body: unknown): ParsedCommand
   return { ok: true, command: { command, ...parsed.data } as HitlCommand };
 }
 
-function atFault(body: Record<string, unknown>, names: string[]): ParsedCommand {
+function atFault(
+  body: Record<string, unknown>,
+  names: string[],
+  unknown: readonly string[] = [],
+): ParsedCommand {
   const fields = [...new Set(names)];
   const missing = fields.filter(
     (name) => body[name] === undefined || body[name] === null || body[name] === '',
@@ -44,7 +52,8 @@ function atFault(body: Record<string, unknown>, names: string[]): ParsedCommand 
     parts.push(`missing required ${missing.length === 1 ? 'field' : 'fields'}: ${missing.join(', ')}`);
   }
   if (invalid.length > 0) parts.push(`invalid value or too long: ${invalid.join(', ')}`);
-  return { ok: false, fields: [...missing, ...invalid], detail: parts.join('; ') };
+  if (unknown.length > 0) parts.push(`there is no such field: ${unknown.join(', ')}`);
+  return { ok: false, fields: [...missing, ...invalid, ...unknown], detail: parts.join('; ') };
 }
 
 /** Bounded in depth before anything recurses into it, and in size before it is stored with every directive. */
