@@ -41,6 +41,30 @@ describe('one DecisionLog', () => {
     },
   );
 
+  test.each(['\0', 'a\nb', '\u0085'])(
+    'of an agent whose id has control characters is refused, and there is no policy for one: %j',
+    async (id) => {
+      const response = await gateway.ingest(buildDecisionLog({ identity: { agent_id: id } } as never));
+      expect(response.status).toBe(422);
+      expect((await response.json()).detail).toContain('without control characters');
+      for (const [method, path, body] of [
+        ['GET', 'policy', undefined],
+        ['PATCH', 'policy', { requests_per_minute: 5 }],
+        ['GET', 'kill-switch', undefined],
+        ['POST', 'deactivate', { reason: 'stop' }],
+        ['POST', 'reactivate', {}],
+      ] as const) {
+        const refused = await gateway.operator(
+          method,
+          `/v1/agents/${encodeURIComponent(id)}/${path}`,
+          body as unknown,
+        );
+        expect(refused).toMatchObject({ status: 400, body: { reason: 'invalid_request' } });
+        expect(refused.body.detail).toContain('without control characters');
+      }
+    },
+  );
+
   test('is stored, scored and answered with 202', async () => {
     const log = logOf(uniqueId('session'));
     const response = await gateway.ingest(log);

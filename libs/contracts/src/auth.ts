@@ -1,5 +1,6 @@
 /** Who may do what. Denied unless a role grants it here. */
 import { z } from 'zod';
+import { AGENT_ID, AGENT_ID_WORDS } from './decision-log.js';
 import { LIMITS } from './limits.js';
 
 export const ROLES = ['viewer', 'operator', 'admin'] as const;
@@ -91,15 +92,9 @@ export const agentKeySchema = z.object({
 });
 export type AgentKey = z.infer<typeof agentKeySchema>;
 
-/** Fit for an agent's id, as a call must name it: see `ADDRESSABLE_ID`. */
-const AGENT_NAME = /^(?!\.{1,2}$)[^\p{Cc}\p{Surrogate}]+$/u;
-
 export const createAgentKeyBodySchema = z.strictObject({
   /** Calls that name no agent have it for their agent's id. */
-  name: displayNameSchema.regex(
-    AGENT_NAME,
-    'it is also the id of agents that name none, so one that a URL can name: neither "." nor "..", without control characters',
-  ),
+  name: displayNameSchema.regex(AGENT_ID, `it is also the id of agents that name none: ${AGENT_ID_WORDS}`),
   tenant_id: tenantIdSchema.optional(),
   /** Further tenants, for a platform that calls for many. */
   tenant_ids: z.array(tenantIdSchema).min(1).max(100).optional(),

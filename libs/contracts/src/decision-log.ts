@@ -12,6 +12,11 @@ const id = z.string().min(1).max(LIMITS.idCharsMax);
  * escaped too, for steps in the path, and half a surrogate pair has no encoding.
  */
 export const ADDRESSABLE_ID = /^(?!\.{1,2}$)\P{Surrogate}*$/u;
+/** Of an agent: it is spoken of in lines, headers and notices too, so without control characters. */
+export const AGENT_ID = /^(?!\.{1,2}$)[^\p{Cc}\p{Surrogate}]*$/u;
+/** Of `AGENT_ID`, for whoever gave another. */
+export const AGENT_ID_WORDS =
+  'an id that a URL can name, so neither "." nor "..", without control characters';
 /** `.max` takes a character of four bytes for one, paths and keys for two: with more of these no route would lead to the id. */
 const fitsPath = z.check<string>(({ value, issues }) => {
   if (issues.length > 0 || value.length <= LIMITS.idCharsMax) return;
@@ -23,11 +28,8 @@ const fitsPath = z.check<string>(({ value, issues }) => {
     input: value,
   });
 });
-const addressableText = z
-  .string()
-  .max(LIMITS.idCharsMax)
-  .check(fitsPath)
-  .regex(ADDRESSABLE_ID, 'an id that a URL can name, so neither "." nor ".."');
+const idText = z.string().max(LIMITS.idCharsMax).check(fitsPath);
+const addressableText = idText.regex(ADDRESSABLE_ID, 'an id that a URL can name, so neither "." nor ".."');
 const addressableId = addressableText.min(1);
 const optionalId = z.string().max(LIMITS.idCharsMax).nullish();
 const line = z.string().min(1).max(LIMITS.lineCharsMax);
@@ -65,7 +67,7 @@ export const metaSchema = z.object({
 });
 
 export const identitySchema = z.object({
-  agent_id: addressableId,
+  agent_id: idText.regex(AGENT_ID, AGENT_ID_WORDS).min(1),
   agent_type: id,
   /** Semantic version text; a version never seen before is accepted and logged. */
   capability_version: id,

@@ -42,6 +42,19 @@ async function stoppedAgent(write: Write, nth: number) {
   return { agents, controller };
 }
 
+test('an agent that has control characters in its id from before they were refused can still be stopped', async () => {
+  const ID = 'line\nbreak';
+  const deactivate = (known: readonly string[]) => {
+    const controller = new AgentsController({
+      agents: { policy: () => ({ active: false }) },
+      views: { isKnown: (tenantId: string, id: string) => tenantId === 'default' && known.includes(id) },
+    } as never);
+    return controller.deactivate(ANN, ID, { reason: 'stop' });
+  };
+  await expect(deactivate([ID])).resolves.toEqual({ status: 'ok', note: 'already_inactive' });
+  await expect(deactivate([])).rejects.toMatchObject({ code: 'invalid_request' });
+});
+
 const STOPPED_AGAIN = { code: 'agent_stopped_again' };
 
 describe('an agent that the kill switch stops while it is reactivated', () => {

@@ -1,7 +1,10 @@
 /** Agents of the proxy: what they may do, what they spend, and their kill switch. */
 import { Body, Controller, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import {
+  AGENT_ID,
+  AGENT_ID_WORDS,
   type AgentPolicy,
+  type AgentScope,
   type AgentView,
   agentPolicyPatchSchema,
   agentScope,
@@ -36,7 +39,7 @@ export class AgentsController {
   @Get(':agent_id/policy')
   @Requires('observe')
   policy(@Principal() { tenant_id }: OperatorPrincipal, @Param('agent_id') agentId: string): AgentPolicy {
-    return this.proxy.agents.policy(agentScope(tenant_id, requireId(agentId)));
+    return this.proxy.agents.policy(this.scopeOf(tenant_id, agentId));
   }
 
   /** An agent need not have been seen: limits may be set before its first call. */
@@ -47,7 +50,7 @@ export class AgentsController {
     @Param('agent_id') agentId: string,
     @Body() body: unknown,
   ): Promise<AgentPolicy> {
-    const scope = agentScope(operator.tenant_id, requireId(agentId));
+    const scope = this.scopeOf(operator.tenant_id, agentId);
     const { active, ...patch } = parseFields(agentPolicyPatchSchema, body);
     if (active === true) await this.proxy.incidents.reactivate(operator, agentId);
     const policy = await this.proxy.agents.patchPolicy(
@@ -68,7 +71,7 @@ export class AgentsController {
     @Principal() { tenant_id }: OperatorPrincipal,
     @Param('agent_id') agentId: string,
   ): KillSwitchAnswer {
-    return this.proxy.views.killSwitch(agentScope(tenant_id, requireId(agentId)));
+    return this.proxy.views.killSwitch(this.scopeOf(tenant_id, agentId));
   }
 
   @Patch(':agent_id/kill-switch')
@@ -78,7 +81,7 @@ export class AgentsController {
     @Param('agent_id') agentId: string,
     @Body() body: unknown,
   ): Promise<KillSwitchAnswer> {
-    const scope = agentScope(operator.tenant_id, requireId(agentId));
+    const scope = this.scopeOf(operator.tenant_id, agentId);
     await this.proxy.agents.patchKillSwitch(scope, parseFields(killSwitchPatchSchema, body), operator);
     this.proxy.views.touch(operator.tenant_id, agentId);
     return this.proxy.views.killSwitch(scope);
@@ -92,7 +95,7 @@ export class AgentsController {
     @Param('agent_id') agentId: string,
     @Body() body: unknown,
   ): Promise<{ status: 'ok'; note?: 'already_inactive' }> {
-    const scope = agentScope(operator.tenant_id, requireId(agentId));
+    const scope = this.scopeOf(operator.tenant_id, agentId);
     const { reason } = parseFields(deactivateBodySchema, body);
     if (!this.proxy.agents.policy(scope).active) return { status: 'ok', note: 'already_inactive' };
     await this.proxy.agents.patchPolicy(scope, { active: false, reason }, operator);
@@ -107,14 +110,23 @@ export class AgentsController {
     @Principal() operator: OperatorPrincipal,
     @Param('agent_id') agentId: string,
   ): Promise<{ status: 'ok'; note?: 'already_active' }> {
-    const outcome = await this.proxy.incidents.reactivate(operator, requireId(agentId));
+    this.scopeOf(operator.tenant_id, agentId);
+    const outcome = await this.proxy.incidents.reactivate(operator, agentId);
     this.proxy.views.touch(operator.tenant_id, agentId);
     if (outcome === 'stopped_again') throw new ObservatoryError('agent_stopped_again');
     return outcome === 'reactivated' ? { status: 'ok' } : { status: 'ok', note: outcome };
   }
-}
 
-function requireId(agentId: string): string {
-  if (agentId.length <= LIMITS.idCharsMax) return agentId;
-  throw new ObservatoryError('invalid_request', `agent_id: at most ${LIMITS.idCharsMax} characters.`);
+  /**
+   * Of an id that an agent can have, or has from before control characters were refused.
+   * @throws ObservatoryError invalid_request
+   */
+  private scopeOf(tenantId: string, agentId: string): AgentScope {
+    const isId = agentId.length <= LIMITS.idCharsMax && AGENT_ID.test(agentId);
+    if (isId || this.proxy.views.isKnown(tenantId, agentId)) return agentScope(tenantId, agentId);
+    throw new ObservatoryError(
+      'invalid_request',
+      `agent_id: give, in 1 to ${LIMITS.idCharsMax} characters, ${AGENT_ID_WORDS}.`,
+    );
+  }
 }

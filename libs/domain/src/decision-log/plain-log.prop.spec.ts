@@ -53,7 +53,7 @@ const member = fc.oneof(
   ),
   fc.constantFrom('success', 'failure', 'pending', 'skipped', 'normal', 'loop', 'pause', 'inject'),
   fc.constantFrom(...[256, 257, 4_096, 4_097, 65_536, 65_537].map((length) => 'x'.repeat(length))),
-  fc.constantFrom('.', '..', '...', '\ud800', '\ud83d\ude00'),
+  fc.constantFrom('.', '..', '...', 'a\nb', '\ud800', '\ud83d\ude00'),
   fc.constantFrom('2026-03-01T10:00:00Z', '2026-02-29T10:00:00Z', '2026-03-01', '2026-03-01T10:00+01:00'),
   fc.constantFrom<unknown>(Array(1_000).fill('a'), Array(1_001).fill('a'), ['x'.repeat(65_537)], [1]),
   fc.string({ unit: 'binary' }),

@@ -12,6 +12,7 @@
 import {
   ACTION_STATUSES,
   ADDRESSABLE_ID,
+  AGENT_ID,
   DATE_TIME,
   INTERRUPT_SIGNALS,
   LIMITS,
@@ -122,7 +123,7 @@ function identityChars(identity: unknown): number {
     switch (key) {
       case 'agent_id':
         required += 1;
-        chars += addressableChars(requiredChars(value, idCharsMax), value);
+        chars += addressableChars(requiredChars(value, idCharsMax), value, AGENT_ID);
         break;
       case 'agent_type':
       case 'capability_version':
@@ -139,8 +140,8 @@ function identityChars(identity: unknown): number {
   return required === 3 ? chars : ODD;
 }
 
-const addressableChars = (chars: number, id: unknown): number =>
-  typeof id !== 'string' || ADDRESSABLE_ID.test(id) ? chars : ODD;
+const addressableChars = (chars: number, id: unknown, pattern = ADDRESSABLE_ID): number =>
+  typeof id !== 'string' || pattern.test(id) ? chars : ODD;
 
 function cognitionChars(cognition: unknown): number {
   if (!isObject(cognition)) return ODD;

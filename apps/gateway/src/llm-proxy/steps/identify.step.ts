@@ -3,7 +3,7 @@
  * refused before a byte of the body is read.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { ADDRESSABLE_ID, type AgentPrincipal, agentScope, HEADERS, LIMITS } from '#contracts';
+import { AGENT_ID, AGENT_ID_WORDS, type AgentPrincipal, agentScope, HEADERS, LIMITS } from '#contracts';
 import { textOfHeader } from '#domain/auth';
 import { carriedKeys, queryKey } from '../carried-keys.js';
 import { grantsKey } from '../key-grants.js';
@@ -44,8 +44,7 @@ export const identifyStep = ({ authenticate, agentFor, upstreams }: IdentifyPart
 
     const named = text(headers[HEADERS.agent]);
     const agentId = named === undefined ? (call.target.agentId ?? principal.key_name) : textOfHeader(named);
-    if (agentId.length > LIMITS.idCharsMax || /\p{Cc}/u.test(agentId) || !ADDRESSABLE_ID.test(agentId))
-      return BAD_AGENT;
+    if (agentId.length > LIMITS.idCharsMax || !AGENT_ID.test(agentId)) return BAD_AGENT;
     call.agentId = agentId;
     call.scope = agentScope(principal.tenant_id, agentId);
 
@@ -154,7 +153,7 @@ const BAD_AGENT: Verdict = {
   kind: 'refuse',
   decision: 'refused',
   code: 'invalid_request',
-  detail: `x-observatory-agent: give an id of 1 to ${LIMITS.idCharsMax} characters without control characters that a URL can name, so neither "." nor "..".`,
+  detail: `x-observatory-agent: give, in 1 to ${LIMITS.idCharsMax} characters, ${AGENT_ID_WORDS}.`,
   shouldRetry: false,
 };
 const UNKNOWN_UPSTREAM = {
