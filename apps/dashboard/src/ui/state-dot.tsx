@@ -4,6 +4,13 @@ import { cx } from './cx';
 
 /** A state of control rather than of an agent: a person has it in hand. */
 export const PAUSED = 'paused';
+/** Such a pause in which its agent, or the gateway for it, asks for somebody. */
+export const WAITING = 'waiting';
+
+const PAUSE_LABELS = new Map([
+  [PAUSED, 'Paused'],
+  [WAITING, 'Waits for a person'],
+]);
 
 export const NODE_STATE_LABELS: Record<NodeState, string> = {
   idle: 'Idle',
@@ -19,9 +26,9 @@ const shownState = (state: string): NodeState =>
   Object.hasOwn(NODE_COLOURS, state) ? (state as NodeState) : 'idle';
 
 export const nodeColour = (state: string): string =>
-  state === PAUSED ? 'var(--paused-solid)' : NODE_COLOURS[shownState(state)];
+  PAUSE_LABELS.has(state) ? 'var(--paused-solid)' : NODE_COLOURS[shownState(state)];
 export const nodeLabel = (state: string): string =>
-  state === PAUSED ? 'Paused' : NODE_STATE_LABELS[shownState(state)];
+  PAUSE_LABELS.get(state) ?? NODE_STATE_LABELS[shownState(state)];
 
 interface StateDotProps {
   state: string;

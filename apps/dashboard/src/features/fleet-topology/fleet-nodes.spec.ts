@@ -27,7 +27,7 @@ const session = (session_id: string, over: Partial<SessionView> = {}, control = 
     state: 'alert_entropy',
     ended: false,
     last_seen_ms: 1,
-    control: { state: 'active', mode: 'enforced', since_ms: null, held_count: 0, ...control },
+    control: { state: 'active', mode: 'enforced', since_ms: null, held_count: 0, asked_by: [], ...control },
     ...over,
   }) as SessionView;
 
@@ -47,7 +47,7 @@ function known(...rows: SessionView[]): KnownLoops {
   return { sessions, agents: AGENTS, loops: loopsNow(sessions, semantic, AGENTS, NOW_MS) };
 }
 
-describe('an agent that waits for a person', () => {
+describe('an agent whose session is held', () => {
   const waits = (control: object, over: Partial<SessionView> = {}) =>
     known(session('s', { severity: 'normal', state: 'idle', ...over }, control));
 
@@ -57,6 +57,14 @@ describe('an agent that waits for a person', () => {
       expect(fleetLabel(shown)).toBe('Paused');
       expect(matchesFleet(shown, { q: '', states: ['paused'] })).toBe(true);
       expect(countStates([shown])).toMatchObject({ paused: 1, [state]: 0 });
+    }
+  });
+
+  it('waits for a person in the words of the list, where its agent or the gateway asked for one', () => {
+    for (const control of [{ operator_id: 'system' }, { operator_id: 'ana', asked_by: ['bot'] }]) {
+      const shown = fleetNode(node('s', { state: 'active' }), waits({ state: 'paused', ...control }));
+      expect(fleetLabel(shown)).toBe('Waits for a person');
+      expect(matchesFleet(shown, { q: '', states: ['paused'] })).toBe(true);
     }
   });
 
@@ -163,7 +171,7 @@ describe('an agent that asks the same in other words', () => {
 describe('the colour of a node', () => {
   it('is that of its state or of its pause, and of a loop at rest a faded one', () => {
     expect(fleetColour({ state: 'alert_entropy' })).toBe('#ef4444');
-    expect(fleetColour({ state: 'active', paused: true })).toBe('var(--paused-solid)');
+    expect(fleetColour({ state: 'active', paused: 'waiting' })).toBe('var(--paused-solid)');
     const faded = fleetColour({ state: 'alert_entropy', rest: 'silent' });
     expect(faded).toMatch(/^color-mix\(.*#ef4444 .*var\(--surface\)\)$/);
   });

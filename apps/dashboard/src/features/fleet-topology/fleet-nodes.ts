@@ -5,14 +5,21 @@
 import type { SessionView, TopologyNode } from '#contracts';
 import type { LoopsNow } from '../../app/loops-now';
 import type { TopologyData } from '../../realtime';
-import { nodeColour, nodeLabel, PAUSED } from '../../ui/state-dot';
-import { isOutranked, LOOP_REST_LABELS, type Policies, type Rest, restOf } from '../session-clusters/rest';
+import { nodeColour, nodeLabel, type PAUSED, type WAITING } from '../../ui/state-dot';
+import {
+  isOutranked,
+  LOOP_REST_LABELS,
+  type Policies,
+  pauseState,
+  type Rest,
+  restOf,
+} from '../session-clusters/rest';
 
 /** Its `state` is `alert_entropy` where its session loops now, and where `rest` says why that loop burns no more. */
 export interface FleetNode extends TopologyNode {
   rest?: Rest;
-  /** Somebody holds its session, which does not loop: it waits for a person. */
-  paused?: true;
+  /** Its session, which does not loop, is held: by somebody, or because it waits for a person. */
+  paused?: typeof PAUSED | typeof WAITING;
 }
 
 export interface FleetData extends TopologyData {
@@ -53,8 +60,10 @@ const isAhead = ({ state, agent_id }: TopologyNode, session: SessionView): boole
   (isOutranked(state) || state === 'alert_entropy') &&
   (agent_id === session.agent_id || (state === 'blocked' && session.severity === 'normal'));
 
-const pausedIfHeld = (node: TopologyNode, session: SessionView | undefined, agents: Policies): FleetNode =>
-  session && isOutranked(node.state) && restOf(session, agents) === 'held' ? { ...node, paused: true } : node;
+function pausedIfHeld(node: TopologyNode, session: SessionView | undefined, agents: Policies): FleetNode {
+  if (!session || !isOutranked(node.state) || restOf(session, agents) !== 'held') return node;
+  return { ...node, paused: pauseState(session.control) };
+}
 
 /** @param before what this gave last: a node that did not change is the same object as there, and so is all if none did */
 export function fleetData(topology: TopologyData, known: KnownLoops, before: FleetData | null): FleetData {
@@ -79,13 +88,12 @@ const isSameNode = (a: FleetNode, b: FleetNode): boolean =>
   a.last_intent === b.last_intent &&
   a.agent_type === b.agent_type;
 
-/** "Loop", "Loop, held", "Paused". */
+/** "Loop", "Loop, held", "Paused", "Waits for a person". */
 export const fleetLabel = (node: Pick<FleetNode, 'state' | 'rest' | 'paused'>): string =>
   node.rest ? LOOP_REST_LABELS[node.rest] : nodeLabel(dotOf(node));
 
 /** For its dot and its colour. */
-export const dotOf = ({ state, paused }: Pick<FleetNode, 'state' | 'paused'>): string =>
-  paused ? PAUSED : state;
+export const dotOf = ({ state, paused }: Pick<FleetNode, 'state' | 'paused'>): string => paused ?? state;
 
 /** On the map and in its overview. A loop at rest is faded: beside one that flashes, its frame would be the redder of the two. */
 export const fleetColour = (node: Pick<FleetNode, 'state' | 'rest' | 'paused'>): string =>

@@ -7,7 +7,7 @@ const SHOWN_WHERE_PRESENT: readonly FleetState[] = ['loop_rests', 'paused'];
 
 const TITLES: Partial<Record<FleetState, string>> = {
   loop_rests: 'Held, silent, or of an agent that is stopped',
-  paused: 'Waits for a person',
+  paused: 'Held by an operator, or waits for a person',
 };
 
 interface StateLegendProps {

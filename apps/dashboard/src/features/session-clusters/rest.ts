@@ -2,8 +2,8 @@
  * Why a session that has an alert burns no more, though it is not over. Pure. What cannot be told counts as burning.
  */
 import { type AgentView, KILL_SWITCH_ACTOR, type SessionView } from '#contracts';
-import { PAUSED } from '../../ui/state-dot';
-import { isStoppedState, isUnheardPause } from '../hitl-console/control-texts';
+import { PAUSED, WAITING } from '../../ui/state-dot';
+import { isStoppedState, isUnheardPause, waitsForPerson } from '../hitl-console/control-texts';
 
 /** `held`: an operator stopped it, and it listens. `agent_*`: its agent's calls are refused. `silent`: it has made no step for a while. */
 export type Rest = 'held' | 'agent_killed' | 'agent_off' | 'silent';
@@ -41,8 +41,12 @@ export function restOf(session: SessionView | undefined, agents: Policies = NO_P
 export const isOutranked = (state: string): boolean => ['active', 'idle', 'blocked'].includes(state);
 
 /** What its dot shows: that somebody has it in hand before how it is. A held loop is a loop at rest. */
-export const dotState = (state: string, rest: Rest | null): string =>
-  rest === 'held' && isOutranked(state) ? PAUSED : state;
+export const dotState = (state: string, rest: Rest | null, control: SessionView['control']): string =>
+  rest === 'held' && isOutranked(state) ? pauseState(control) : state;
+
+/** Of a session that is held. */
+export const pauseState = (control: SessionView['control']): typeof PAUSED | typeof WAITING =>
+  waitsForPerson(control) ? WAITING : PAUSED;
 
 /** An agent that also works without the proxy may go on although its calls are refused: its next step says so. */
 const isRefused = ({ control, last_seen_ms }: SessionView, policy: AgentView['policy']): boolean =>

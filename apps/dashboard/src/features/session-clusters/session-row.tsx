@@ -132,7 +132,7 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
 /** In the colour that its agent has on the map. */
 const Dot = ({ session, rest, isReworded }: Pick<SessionRowProps, 'session' | 'rest' | 'isReworded'>) => (
   <StateDot
-    state={isReworded ? 'alert_entropy' : dotState(session.state, rest)}
+    state={isReworded ? 'alert_entropy' : dotState(session.state, rest, session.control)}
     rest={rest === null ? undefined : LOOP_REST_LABELS[rest]}
   />
 );

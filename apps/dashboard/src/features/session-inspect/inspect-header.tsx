@@ -38,7 +38,7 @@ export function InspectHeader({ session }: { session: SessionView }) {
           <Identifier id={session.session_id} charsMax={36} kind="session id" className="text-md" />
         </h1>
         <StateDot
-          state={isReworded ? 'alert_entropy' : dotState(session.state, rest)}
+          state={isReworded ? 'alert_entropy' : dotState(session.state, rest, session.control)}
           rest={rest === null ? undefined : LOOP_REST_LABELS[rest]}
           withLabel={session.severity === 'normal' && !isReworded && !session.ended && rest !== 'held'}
           className="text-muted"
