@@ -2,7 +2,7 @@
  * Alerts, set up by hand: a channel whose first test is refused and whose second arrives signed, a rule that tells it,
  * a receiver that fails, the dead letter, and its second chance.
  */
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifySignature } from '#domain/alerts';
 import { buildDecisionLog } from '#testing';
@@ -70,6 +70,18 @@ test('a rule can be begun before there is a channel: what is typed stays, and th
   await button('Cancel').click();
   const { body } = await gateway.operator('GET', '/v1/alert-channels');
   await gateway.operator('DELETE', `/v1/alert-channels/${body.items[0].channel_id}`);
+});
+
+test('a dialog is entered at the first thing it asks for, so that what is typed arrives', async () => {
+  const entered = (control: Locator) => control.and(page.locator(':focus')).waitFor();
+  await openAlerts();
+  await button('New rule').click();
+  await entered(page.getByRole('combobox', { name: 'When', exact: true }));
+  await page.keyboard.press('Escape');
+  await openTab('Channels');
+  await button('New channel').click();
+  await entered(page.getByRole('radio', { name: 'Webhook', exact: true }));
+  await page.keyboard.press('Escape');
 });
 
 test('a channel is created, refused a private address, allowed it, and signs what it sends', async () => {

@@ -1,7 +1,10 @@
-/** A modal dialog: focus goes in, stays in and comes back. On a phone it rises from the bottom. */
+/**
+ * A modal dialog: focus goes in, stays in and comes back. It goes to the first field there is to fill in: on Close,
+ * which stands first, what is typed would be lost, and Enter would lose the dialog. On a phone it rises from the bottom.
+ */
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { cx } from './cx';
 import { scrollRegion } from './scroll-region';
 
@@ -18,13 +21,22 @@ interface DialogProps {
   className?: string;
 }
 
+/** Of a choice, what is chosen; a control of our own has a hidden input, which is none. */
+const FIELD =
+  'input:not([aria-hidden=true], [type=radio]:not(:checked)):enabled, textarea:enabled, [role=combobox]:enabled';
+
 export function Dialog(props: DialogProps) {
   const { open, onOpenChange, title, description, children, footer, textLabel, className } = props;
+  const body = useRef<HTMLDivElement>(null);
   return (
     <Base.Root open={open} onOpenChange={(next) => onOpenChange(next)}>
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-40 bg-backdrop" />
         <Base.Popup
+          // A finger's dialog is read first: its keyboard would cover it. There, and where there is no field: as usual.
+          initialFocus={(openedBy) =>
+            (openedBy === 'touch' ? null : body.current?.querySelector<HTMLElement>(FIELD)) ?? true
+          }
           className={cx(
             'fixed z-50 flex max-h-[85dvh] w-full flex-col border border-line-strong bg-raised shadow-pop outline-none',
             'max-md:bottom-0 max-md:left-0 max-md:rounded-t-xl max-md:pb-[env(safe-area-inset-bottom)]',
@@ -50,6 +62,7 @@ export function Dialog(props: DialogProps) {
           </header>
           {children ? (
             <div
+              ref={body}
               {...(textLabel ? scrollRegion(textLabel) : {})}
               className="min-h-0 flex-1 overflow-y-auto px-4 py-3"
             >
