@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   formatAgo,
   formatBytes,
+  formatClock,
   formatCost,
   formatDuration,
   formatExact,
@@ -29,6 +30,13 @@ describe('format', () => {
     expect(formatAgo(now - 72 * 3_600_000, now)).toBe('3 d ago');
   });
 
+  it('shows a time of another day as what it is', () => {
+    const now = new Date(2026, 10, 22, 12, 0).getTime();
+    expect(formatClock(new Date(2026, 10, 22, 3, 8, 32, 125).getTime(), now)).toBe('03:08:32.125');
+    expect(formatClock(new Date(2026, 10, 21, 23, 59, 59).getTime(), now)).toBe('21 Nov 23:59');
+    expect(formatClock(new Date(2025, 10, 2, 0, 0).getTime(), now)).toBe('02 Nov 00:00');
+  });
+
   it('keeps both ends of an id', () => {
     const short = truncateMiddle('sess-0193a7c2-aaaa-bbbb-9f3c', 14);
     expect(short).toHaveLength(14);
@@ -39,7 +47,10 @@ describe('format', () => {
   it('formats money, scores, durations and counts', () => {
     expect(formatUsd(0.0042)).toBe('$0.0042');
     expect(formatUsd(1_204.4)).toBe('$1,204');
+    expect(formatUsd(999.999)).toBe('$1,000');
     expect(formatScore(0.33333)).toBe('0.3333');
+    expect(formatDuration(999.6)).toBe('1.0 s');
+    expect(formatDuration(59_980)).toBe('1 min 0 s');
     expect(formatDuration(125_000)).toBe('2 min 5 s');
     expect(formatDuration(3_599_600)).toBe('1 h 0 min');
     expect(formatDuration(123_456_789)).toBe('34 h 17 min');
@@ -67,7 +78,8 @@ describe('format', () => {
   });
 
   it('keeps shares and tokens short', () => {
-    expect([0, 0.004, 0.042, 0.8].map(formatShare)).toEqual(['0 %', '<1 %', '4.2 %', '80 %']);
+    const shares = ['0 %', '<1 %', '4.2 %', '80 %', '>99 %', '100 %'];
+    expect([0, 0.004, 0.042, 0.8, 0.997, 1].map(formatShare)).toEqual(shares);
     expect([840, 12_345, 999_960, 4_100_000, 2e9].map(formatTokens)).toEqual([
       '840',
       '12.3k',

@@ -36,10 +36,31 @@ const exact = new Intl.DateTimeFormat('en-GB', {
 /** "22 Nov 2026, 08:48:32 UTC", in the reader's zone: can be read out to somebody in another. */
 export const formatExact = (atMs: number): string => exact.format(atMs);
 
+const clock = new Intl.DateTimeFormat('en-GB', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+  hourCycle: 'h23',
+});
+const dayAndMinute = new Intl.DateTimeFormat('en-GB', {
+  day: '2-digit',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+});
+
+/** "08:48:32.125" of today, "22 Nov 08:48" of another day, so that no list shows them alike; in the reader's zone. */
+export function formatClock(atMs: number, nowMs: number): string {
+  const isToday = new Date(atMs).toDateString() === new Date(nowMs).toDateString();
+  return isToday ? clock.format(atMs) : dayAndMinute.format(atMs).replace(',', '');
+}
+
 /** "840 ms", "3.2 s", "2 min 5 s", "34 h 17 min". */
 export function formatDuration(durationMs: number): string {
-  if (durationMs < 1_000) return `${Math.round(durationMs)} ms`;
-  if (durationMs < 60_000) return `${(durationMs / 1_000).toFixed(1)} s`;
+  if (durationMs < 999.5) return `${Math.round(durationMs)} ms`;
+  if (durationMs < 59_950) return `${(durationMs / 1_000).toFixed(1)} s`;
   const seconds = Math.round(durationMs / 1_000);
   const minutes = Math.floor(seconds / 60);
   return minutes < 60
@@ -51,7 +72,7 @@ export function formatDuration(durationMs: number): string {
 export function formatUsd(usd: number): string {
   if (usd === 0) return '$0';
   if (usd < 0.01) return `$${usd.toFixed(4)}`;
-  if (usd < 1_000) return `$${usd.toFixed(2)}`;
+  if (usd < 999.995) return `$${usd.toFixed(2)}`;
   return `$${Math.round(usd).toLocaleString('en-US')}`;
 }
 
@@ -67,10 +88,11 @@ export function formatPartialCost(usd: number, hasUnknown: boolean): string {
   return usd > 0 ? `${formatCost(usd)} + unknown` : formatCost(null);
 }
 
-/** A share 0..1 as people read it: "0 %", "<1 %", "4.2 %", "80 %". */
+/** A share 0..1 as people read it: "0 %", "<1 %", "4.2 %", "80 %", ">99 %"; 100 % is all of it. */
 export function formatShare(share: number): string {
   const percent = share * 100;
   if (percent > 0 && percent < 1) return '<1 %';
+  if (percent > 99 && percent < 100) return '>99 %';
   return `${percent < 10 ? Math.round(percent * 10) / 10 : Math.round(percent)} %`;
 }
 

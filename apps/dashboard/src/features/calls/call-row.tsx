@@ -4,14 +4,15 @@ import type { LlmCall } from '#contracts';
 import { rowFocus } from '../../app/keyboard/use-row-focus';
 import {
   cx,
+  formatClock,
   formatCost,
   formatDuration,
   formatExact,
   formatTokens,
   RelativeTime,
   truncateMiddle,
+  useNow,
 } from '../../ui';
-import { clockTime } from '../decision-stream/pretty-step';
 import { DecisionBadge } from './decision-badge';
 import { costText, UNKNOWN_COST, UNKNOWN_USAGE } from './decision-texts';
 import { endedAtMs } from './use-calls';
@@ -35,6 +36,7 @@ export const modelPlace = (hides: readonly CallColumn[]): string =>
 
 export const CallRow = memo(function CallRow(props: CallRowProps) {
   const { call, rowIndex, heightPx, isOpen, onOpen, hides } = props;
+  const ended = useNow((nowMs) => formatClock(endedAtMs(call), nowMs));
   return (
     <tr
       aria-rowindex={rowIndex}
@@ -49,12 +51,12 @@ export const CallRow = memo(function CallRow(props: CallRowProps) {
           type="button"
           {...rowFocus}
           aria-pressed={isOpen}
-          aria-label={`Open the call of ${call.agent_id} at ${clockTime(endedAtMs(call))}`}
+          aria-label={`Open the call of ${call.agent_id} at ${ended}`}
           title={formatExact(endedAtMs(call))}
           onClick={() => onOpen(call)}
           className="focus-inset font-mono text-2xs text-muted after:absolute after:inset-0"
         >
-          {clockTime(endedAtMs(call)).slice(0, 8)}
+          {ended.split('.')[0]}
         </button>
       </td>
       <td className={cell}>

@@ -133,13 +133,13 @@ function Head({ hides }: { hides: readonly CallColumn[] }) {
   return (
     <thead className="sticky top-0 z-10">
       <tr aria-rowindex={1}>
-        <Heading label="Ended" className="w-20" />
+        <Heading label="Ended" className="w-28 @max-md:w-20" />
         <Heading label="Decision" className="w-30" />
         {hides.includes('agent') ? null : <Heading label="Agent" />}
         <Heading label="Model" className={modelPlace(hides)} />
         {hides.includes('session') ? null : <Heading label="Session" className="max-xl:hidden" />}
         <Heading label="Tokens in → out" className="w-32 text-right @max-xl:hidden" />
-        <Heading label="Cost" className="w-20 text-right" />
+        <Heading label="Cost" className="w-22 text-right" />
         {hides.includes('first_byte') ? null : (
           <Heading label="First byte" className="w-20 text-right max-lg:hidden" />
         )}

@@ -17,11 +17,3 @@ function opened(text: string): unknown {
     return text;
   }
 }
-
-const two = (value: number): string => String(value).padStart(2, '0');
-
-/** Local wall-clock time with milliseconds. */
-export function clockTime(atMs: number): string {
-  const at = new Date(atMs);
-  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${String(at.getMilliseconds()).padStart(3, '0')}`;
-}

@@ -9,13 +9,15 @@ import {
   Button,
   CodeBlock,
   cx,
+  formatClock,
   formatDuration,
   formatExact,
   formatScore,
   SEVERITY_LABELS,
   type Tone,
+  useNow,
 } from '../../ui';
-import { clockTime, prettyStep } from './pretty-step';
+import { prettyStep } from './pretty-step';
 import type { StreamFilter } from './stream-filter';
 
 const SEVERITY_BARS: Record<Severity, string> = {
@@ -42,6 +44,7 @@ interface StreamRowProps {
 
 export const StreamRow = memo(function StreamRow({ step, isOpen, onToggle, onFilter }: StreamRowProps) {
   const severity = step.cognition.entropy_severity ?? 'normal';
+  const received = useNow((nowMs) => formatClock(step.gateway.received_at_ms, nowMs));
   return (
     <div
       data-testid="stream-row"
@@ -66,7 +69,7 @@ export const StreamRow = memo(function StreamRow({ step, isOpen, onToggle, onFil
           title={formatExact(step.gateway.received_at_ms)}
           className="nums shrink-0 font-mono text-2xs text-muted"
         >
-          {clockTime(step.gateway.received_at_ms)}
+          {received}
         </time>
         <span className="w-36 shrink-0 truncate font-medium max-md:w-auto max-md:max-w-[45%]">
           {step.identity.agent_id}
