@@ -36,7 +36,12 @@ export function CallPanel({ callId, known, onClose }: CallPanelProps) {
   const title = call?.model ?? call?.path ?? 'Call';
   if (isPhone) {
     return (
-      <Dialog open onOpenChange={(open) => open || onClose()} title={title}>
+      <Dialog
+        open
+        onOpenChange={(open) => open || onClose()}
+        title={title}
+        description={call ? <DecisionBadge call={call} /> : undefined}
+      >
         {body}
       </Dialog>
     );

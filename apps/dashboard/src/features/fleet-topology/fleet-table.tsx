@@ -161,7 +161,7 @@ function Row({ node, rowIndex, isSelected, onSelect }: RowProps) {
             className="text-accent hover:underline"
             title={node.session_id}
           >
-            {truncateMiddle(node.session_id, 24)}
+            {truncateMiddle(node.session_id, 18)}
           </Link>
         ) : (
           <span className="text-muted">none</span>

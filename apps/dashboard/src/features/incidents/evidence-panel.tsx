@@ -68,8 +68,8 @@ function Evidence({ evidence, view, isStopped = false }: EvidenceProps) {
       data-call-id={evidence.call_id}
       aria-label={isStopped ? 'The request that was stopped' : undefined}
       className={cx(
-        'grid grid-cols-[8.5rem_1fr_1fr_1fr] gap-3 px-3 py-3 max-lg:grid-cols-2 max-md:grid-cols-1',
-        isStopped && 'border-l-[3px] border-l-danger-solid bg-danger-soft/40',
+        'grid grid-cols-[8.5rem_1fr_1fr_1fr] gap-3 py-3 pr-3 max-lg:grid-cols-2 max-md:grid-cols-1',
+        isStopped ? 'border-l-[3px] border-l-danger-solid bg-danger-soft/40 pl-[9px]' : 'pl-3',
         !isStopped && !counts && 'opacity-75',
       )}
     >

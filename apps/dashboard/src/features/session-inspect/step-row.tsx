@@ -36,7 +36,10 @@ export const StepRow = memo(function StepRow({ step, isOpen, onToggle }: StepRow
         {...rowFocus}
         aria-expanded={isOpen}
         onClick={() => onToggle(gateway.seq)}
-        className="focus-inset flex min-h-9 w-full items-center gap-2.5 px-3 py-1.5 text-left hover:bg-hover"
+        className={cx(
+          'focus-inset flex min-h-9 w-full items-center gap-2.5 py-1.5 pr-3 text-left hover:bg-hover',
+          gateway.held ? 'pl-[9px]' : 'pl-3',
+        )}
       >
         <ChevronRight
           size={13}

@@ -42,7 +42,7 @@ export function AboutSection() {
   });
   return (
     <div className="flex flex-col gap-4">
-      <Panel title="Gateway" bodyClassName="p-4">
+      <Panel title="Gateway">
         <Facts>
           <Fact label="Version">
             {version.data ?? (version.isError ? 'unknown' : <Skeleton className="h-4 w-16" />)}
@@ -58,7 +58,7 @@ export function AboutSection() {
           </Fact>
         </Facts>
       </Panel>
-      <Panel title="You" bodyClassName="p-4">
+      <Panel title="You">
         <Facts>
           <Fact label="Name">{me?.operator_id}</Fact>
           <Fact label="Role">{me?.role}</Fact>
@@ -73,7 +73,7 @@ export function AboutSection() {
             href={href}
             target="_blank"
             rel="noreferrer"
-            className="focus-inset flex items-center gap-3 px-4 py-2.5 hover:bg-hover"
+            className="focus-inset flex items-center gap-3 px-3 py-2.5 hover:bg-hover"
           >
             <span className="font-medium text-accent">{label}</span>
             <span className="text-muted text-xs">{note}</span>

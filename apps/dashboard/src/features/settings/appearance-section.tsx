@@ -13,7 +13,7 @@ export function AppearanceSection() {
   const { choice, setChoice } = useTheme();
   return (
     <div className="flex flex-col gap-4">
-      <Panel title="Theme" bodyClassName="flex flex-wrap items-center gap-3 p-4">
+      <Panel title="Theme" bodyClassName="flex flex-wrap items-center gap-3 p-3">
         <p className="mr-auto text-muted">System follows what your computer is set to.</p>
         <Segmented
           label="Theme"
@@ -53,7 +53,7 @@ function NotificationPanel() {
   }, [refresh]);
   const isPossible = state === 'on' || state === 'off';
   return (
-    <Panel title="Desktop notifications" bodyClassName="flex flex-col gap-3 p-4">
+    <Panel title="Desktop notifications" bodyClassName="flex flex-col gap-3 p-3">
       {isPossible ? (
         <div className="flex flex-wrap items-center gap-3">
           <p role="status" className="mr-auto max-w-prose text-muted">

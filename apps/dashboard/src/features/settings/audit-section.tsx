@@ -69,7 +69,7 @@ function VerifyBar() {
     mutationFn: () => api.get<AuditVerification>('/v1/audit/verify'),
   });
   return (
-    <Panel title="Integrity" bodyClassName="flex flex-col gap-3 p-4">
+    <Panel title="Integrity" bodyClassName="flex flex-col gap-3 p-3">
       <div className="flex flex-wrap items-center gap-2">
         <p className="mr-auto max-w-prose text-muted">
           Each entry holds the hash of the one before, so a changed or missing entry breaks the chain.

@@ -38,7 +38,7 @@ export function CreateAccess(props: CreateAccessProps) {
     if (name.trim() !== '') mutate();
   };
   return (
-    <Panel title={title} bodyClassName="p-4">
+    <Panel title={title}>
       <form onSubmit={submit} onChange={() => error && reset()} className="flex flex-wrap items-start gap-3">
         <div className="min-w-0 flex-1 basis-56">
           <Field label="Name" hint={nameHint} error={missing ? nameMissing : refusal.fields.name}>

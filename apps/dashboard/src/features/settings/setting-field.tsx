@@ -21,7 +21,7 @@ export function SettingField(props: SettingFieldProps) {
   const id = useId();
   const noteId = `${id}-note`;
   return (
-    <div className="flex flex-col gap-2 px-4 py-3 md:flex-row md:items-start md:gap-6">
+    <div className="flex flex-col gap-2 px-3 py-3 md:flex-row md:items-start md:gap-6">
       <div className="min-w-0 flex-1">
         <label htmlFor={id} className="font-medium">
           {setting.label}
