@@ -62,3 +62,11 @@ test('calls that ended while the page was open are still there after the gateway
   await call(1);
   await expect.poll(() => rows.count()).toBe(8);
 });
+
+test('beside the calls of before, a restarted gateway does not say that the agent never called', async () => {
+  await gateway.stop();
+  await startAgain();
+  const page = await openAs(browser, gateway, 'ana', '/agents/asker');
+  await page.getByText('none since the gateway’s start').waitFor();
+  await expect.poll(() => page.getByTestId('call-row').count()).toBe(8);
+});

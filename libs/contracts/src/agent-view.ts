@@ -21,7 +21,7 @@ export const agentViewSchema = z.object({
     day: spendAgainstBudgetSchema,
     month: spendAgainstBudgetSchema,
   }),
-  /** Proxied calls. */
+  /** Of its proxied calls; null: none since this gateway's start. */
   last_call_ms: z.number().nullable(),
   calls_per_minute: z.number(),
   /** Of the last five minutes, 0..1; null without calls. */

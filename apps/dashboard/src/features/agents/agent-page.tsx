@@ -16,6 +16,7 @@ import { ErrorRate } from './agent-row';
 import { AgentState, HeldBadge } from './agent-state';
 import { DeactivateButton } from './deactivate-button';
 import { KillSwitchPanel } from './kill-switch-panel';
+import { LastCall } from './last-call';
 import { PolicyPanel } from './policy-panel';
 import { ReactivateButton } from './reactivate-button';
 import { isKilled } from './select-agents';
@@ -103,7 +104,7 @@ function AgentHeader({ agent }: { agent: AgentView }) {
           )}
         </Fact>
         <Fact name="Last call">
-          {agent.last_call_ms === null ? 'never' : <RelativeTime atMs={agent.last_call_ms} />}
+          <LastCall agent={agent} />
         </Fact>
       </dl>
     </header>

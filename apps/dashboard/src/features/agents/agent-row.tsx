@@ -3,9 +3,10 @@ import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import type { AgentView } from '#contracts';
 import { rowFocus } from '../../app/keyboard/use-row-focus';
-import { Badge, cx, formatCount, formatShare, RelativeTime } from '../../ui';
+import { Badge, cx, formatCount, formatShare } from '../../ui';
 import { BUDGET_SPANS, type BudgetSpan, KillMeter, SpendBar } from './agent-meters';
 import { AgentState, HeldBadge } from './agent-state';
+import { LastCall } from './last-call';
 import { isKilled } from './select-agents';
 
 const cell = 'border-line border-b px-3';
@@ -69,7 +70,7 @@ export const AgentRow = memo(function AgentRow({ agent, rowIndex, heightPx }: Ag
         <ErrorRate rate={agent.error_rate} />
       </td>
       <td className={cx(cell, 'nums text-right text-muted max-xl:hidden')}>
-        {agent.last_call_ms === null ? 'never' : <RelativeTime atMs={agent.last_call_ms} short />}
+        <LastCall agent={agent} short />
       </td>
     </tr>
   );
@@ -111,7 +112,8 @@ export const AgentCard = memo(function AgentCard({ agent }: { agent: AgentView }
           errors <ErrorRate rate={agent.error_rate} />
         </span>
         <span className="ml-auto">
-          {agent.last_call_ms === null ? 'no calls yet' : <RelativeTime atMs={agent.last_call_ms} />}
+          {agent.last_call_ms === null ? 'calls: ' : null}
+          <LastCall agent={agent} />
         </span>
       </p>
     </article>
