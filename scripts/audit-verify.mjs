@@ -149,7 +149,7 @@ async function main(args) {
     process.stdout.write(help);
     return EXIT.whole;
   }
-  const dataDir = options['data-dir'] ?? process.env.OBSERVATORY_DATA_DIR ?? './data';
+  const dataDir = options['data-dir'] ?? (process.env.OBSERVATORY_DATA_DIR || './data');
   const findings =
     options.file === undefined
       ? await checkDatabase(dataDir, options.tenant)

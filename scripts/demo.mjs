@@ -64,7 +64,7 @@ async function openGateway({ url, key, data }) {
     return { url, agentKey: key, login: url, exited: new Promise(() => {}), stop: async () => {} };
   }
   await buildIfStale();
-  const port = Number(process.env.PORT ?? 4000);
+  const port = Number(process.env.PORT || 4000);
   if (data !== undefined) mkdirSync(data, { recursive: true });
   const gateway = await startGateway({
     port,

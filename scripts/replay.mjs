@@ -71,7 +71,7 @@ function parseOptions(args) {
       'no agent key: give --key or set OBSERVATORY_AGENT_KEY (first start prints one; Settings makes more)',
     );
   }
-  const url = values.url ?? process.env.OBSERVATORY_URL ?? DEFAULT_URL;
+  const url = values.url ?? (process.env.OBSERVATORY_URL || DEFAULT_URL);
   if (!URL.canParse(url)) throw new UsageError(`--url is not a URL: ${url}`);
   const intent = values.intent ?? 'class';
   if (intent !== 'class' && intent !== 'text') throw new UsageError('--intent is class or text');

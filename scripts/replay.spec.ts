@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -261,4 +262,13 @@ describe('reading lines', () => {
       [5, 6],
     ]);
   });
+});
+
+it('takes an empty OBSERVATORY_URL as not set', () => {
+  const { stderr } = spawnSync(process.execPath, ['scripts/replay.mjs', 'none.jsonl', '--limit', '0'], {
+    encoding: 'utf8',
+    env: { ...process.env, OBSERVATORY_URL: '', OBSERVATORY_AGENT_KEY: 'a-key' },
+  });
+  expect(stderr).toMatch(/--limit/);
+  expect(stderr).not.toMatch(/--url is/);
 });
