@@ -1,6 +1,6 @@
 /** Whether what is on the screen is live: connected, reconnecting with a countdown, or offline since when. */
 import { type ConnectionState, liveClient, useConnection } from '../realtime';
-import { cx, formatAge, useNow } from '../ui';
+import { cx, formatAge, formatClock, useNow } from '../ui';
 
 function describe(connection: ConnectionState, nowMs: number): string {
   if (connection.kind === 'connecting') return 'Connecting';
@@ -52,14 +52,18 @@ export function ReconnectChip({ className }: { className?: string }) {
   );
 }
 
-/** Floats over a page that is no longer live, saying as of when it is; it moves nothing and takes no clicks. */
+/**
+ * Floats over a page that is no longer live, saying as of when it is; it moves nothing and takes no clicks. Over what
+ * scrolls: at the top of a desktop's page it would stand on the words of its filters.
+ */
 export function StaleNotice() {
   const connection = useConnection();
-  if (!('sinceMs' in connection)) return null;
+  const since = useNow((nowMs) => ('sinceMs' in connection ? formatClock(connection.sinceMs, nowMs) : null));
+  if (since === null) return null;
   return (
-    <div className="pointer-events-none fixed inset-x-0 top-2 z-30 flex justify-center max-md:top-14">
+    <div className="pointer-events-none fixed inset-x-0 z-30 flex justify-center max-md:top-14 md:bottom-4">
       <p className="nums rounded-md border border-warning-line bg-warning-soft px-2.5 py-1 font-medium text-warning text-xs shadow-pop">
-        Not live: as of {new Date(connection.sinceMs).toLocaleTimeString([], { hourCycle: 'h23' })}
+        Not live: as of {since.split('.')[0]}
       </p>
     </div>
   );

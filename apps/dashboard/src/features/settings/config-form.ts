@@ -100,7 +100,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
       {
         kind: 'number',
         key: 'retention_days',
-        label: 'Keep steps, alerts and violations for',
+        label: 'Keep steps, calls, alerts and violations for',
         help: 'Older ones are deleted. The audit is never deleted.',
         unit: 'days',
         scale: 1,
