@@ -45,10 +45,13 @@ describe('commands', () => {
       body: { status: 'ok', note: 'already_paused' },
     });
     await post('contract');
-    expect(await command('contract', 'resume')).toEqual({
+    expect(await command('contract', 'resume', { reason: 'seen' })).toEqual({
       status: 200,
       body: { status: 'ok', flushed_count: 1 },
     });
+    expect((await gateway.operator('GET', '/v1/audit?session_id=contract&limit=1')).body.items).toMatchObject(
+      [{ action: 'resume', detail: { reason: 'seen' } }],
+    );
     expect((await command('contract', 'terminate', { reason: 'enough' })).body).toEqual({ status: 'ok' });
     expect(await command('contract', 'resume')).toMatchObject({
       status: 409,
@@ -74,7 +77,7 @@ describe('commands', () => {
       status: 422,
       body: { fields: ['until'], detail: 'there is no such field: until' },
     });
-    expect((await command('strict', 'resume', { reason: 'x' })).status).toBe(422);
+    expect((await command('strict', 'resume', { until: 'noon' })).status).toBe(422);
     expect((await post('strict')).control.state).toBe('active');
 
     const authorization = `Bearer ${gateway.agentKey}`;

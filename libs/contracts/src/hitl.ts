@@ -25,7 +25,8 @@ const reason = z.string().min(1).max(LIMITS.lineCharsMax);
 
 export const commandBodySchemas = {
   pause: z.strictObject({ reason }),
-  resume: z.strictObject({}),
+  /** Nobody has to say why an agent goes on. */
+  resume: z.strictObject({ reason: reason.optional() }),
   inject: z.strictObject({ prompt: z.string().min(1).max(LIMITS.textCharsMax) }),
   rewrite: z.strictObject({
     trace_id: z.string().min(1).max(LIMITS.idCharsMax),
@@ -51,7 +52,7 @@ export const ackBodySchemas = {
 
 export type HitlCommand =
   | { readonly command: 'pause'; readonly reason: string }
-  | { readonly command: 'resume' }
+  | { readonly command: 'resume'; readonly reason?: string | undefined }
   | { readonly command: 'inject'; readonly prompt: string }
   | {
       readonly command: 'rewrite';

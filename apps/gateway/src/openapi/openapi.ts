@@ -118,7 +118,7 @@ function parametersOf(object: z.ZodObject | undefined, place: 'path' | 'query'):
   });
 }
 
-function describeBody({ content, example }: Body): Json {
+function describeBody({ content, isOptional = false, example }: Body): Json {
   const described: Record<string, { schema: Json; example?: unknown }> = {};
   for (const [type, schema] of Object.entries(content)) {
     const mediaType = type.split(';', 1)[0] as string;
@@ -132,7 +132,7 @@ function describeBody({ content, example }: Body): Json {
         example: schema === null ? `${JSON.stringify(example)}\n` : example,
       };
   }
-  return { required: true, content: described };
+  return { required: !isOptional, content: described };
 }
 
 function describeAnswers(answers: Route['answers']): Json {

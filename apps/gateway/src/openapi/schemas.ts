@@ -118,6 +118,7 @@ export const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   ControlView: contracts.controlViewSchema,
   Acknowledgement: acknowledgeBodySchema,
   PauseBody: contracts.commandBodySchemas.pause,
+  ResumeBody: contracts.commandBodySchemas.resume,
   InjectBody: contracts.commandBodySchemas.inject,
   RewriteBody: contracts.commandBodySchemas.rewrite,
   TerminateBody: contracts.commandBodySchemas.terminate,

@@ -15,10 +15,10 @@ describe('parseCommandBody', () => {
   });
 
   it('names a field that the command does not have, beside the one that is missing for it', () => {
-    expect(parseCommandBody('resume', { reason: 'seen' })).toEqual({
+    expect(parseCommandBody('resume', { until: 'noon' })).toEqual({
       ok: false,
-      fields: ['reason'],
-      detail: 'there is no such field: reason',
+      fields: ['until'],
+      detail: 'there is no such field: until',
     });
     expect(parseCommandBody('pause', { resaon: 'look', __proto: 1 })).toEqual({
       ok: false,
@@ -31,6 +31,10 @@ describe('parseCommandBody', () => {
     for (const body of [undefined, '', null, {}]) {
       expect(parseCommandBody('resume', body)).toEqual({ ok: true, command: { command: 'resume' } });
     }
+    expect(parseCommandBody('resume', { reason: 'seen' })).toEqual({
+      ok: true,
+      command: { command: 'resume', reason: 'seen' },
+    });
   });
 
   it('names the missing field, also when it is null or empty', () => {

@@ -40,7 +40,12 @@ export const CONTROL_ROUTES: readonly Route[] = [
     ...command,
     path: '/v1/sessions/{session_id}/resume',
     summary: 'Resume a session',
-    description: 'What was held is published in order.',
+    description: 'What was held is published in order. The body may be left out.',
+    body: {
+      content: { 'application/json': commandBodySchemas.resume },
+      isOptional: true,
+      example: { reason: 'The order was found by hand' },
+    },
     answers: {
       200: {
         description: 'Active again, or was already.',
