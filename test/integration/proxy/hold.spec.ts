@@ -1,4 +1,5 @@
 /** A paused session's calls wait, go on, expire or end; what an operator says reaches the model. */
+import { gzipSync } from 'node:zlib';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildDecisionLog, respondEvents, respondJson } from '#testing';
@@ -175,11 +176,8 @@ test('a held call that expires is told to try again, and vendor SDKs do', async 
   expect((await asked).text).toBe('after the pause');
 });
 
-test('a held stream is kept alive with comments past the hold, and then streams', {
-  timeout: 40_000,
-}, async () => {
-  const { session, headers } = await begun(openaiChat, hasty);
-  await command(session, 'pause', { reason: 'look' }, hasty);
+/** Of a session that is paused at the hasty gateway: resolves once the stream has begun, which it does while it is held. */
+async function begunStream(headers: Record<string, string>): Promise<Response> {
   const response = await fetch(`${hasty.url}/proxy/openai/v1/chat/completions`, {
     method: 'POST',
     headers: { ...headers, authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' },
@@ -193,14 +191,58 @@ test('a held stream is kept alive with comments past the hold, and then streams'
       ],
     }),
   });
-  // The head came while the session is still paused: the stream has begun.
   expect(response.status).toBe(200);
+  return response;
+}
+
+test('a held stream is kept alive with comments past the hold, and then streams', {
+  timeout: 40_000,
+}, async () => {
+  const { session, headers } = await begun(openaiChat, hasty);
+  await command(session, 'pause', { reason: 'look' }, hasty);
+  // The head came while the session is still paused.
+  const response = await begunStream(headers);
   expect(upstream.calls).toHaveLength(0);
   await command(session, 'resume', {}, hasty);
   const text = await response.text();
   expect(text.startsWith(':')).toBe(true);
   expect(text).toContain('[DONE]');
 });
+
+const EVENTS = 'data: {"choices":[{"index":0,"delta":{"content":"unread"}}]}\n\n';
+test.each<[string, number, Record<string, string>, Buffer, string]>([
+  ['an error', 500, { 'content-type': 'application/json' }, Buffer.from('{}'), 'The upstream answered 500.'],
+  [
+    'no stream',
+    200,
+    { 'content-type': 'application/json' },
+    Buffer.from('{}'),
+    'The upstream answered 200 without the stream',
+  ],
+  [
+    'a compressed stream',
+    200,
+    { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' },
+    gzipSync(EVENTS),
+    'The upstream compressed its stream',
+  ],
+])(
+  'a held stream that has begun ends with an error where the upstream has %s for it',
+  {
+    timeout: 40_000,
+  },
+  async (_, status, answerHeaders, body, words) => {
+    const { session, headers } = await begun(openaiChat, hasty);
+    await command(session, 'pause', { reason: 'look' }, hasty);
+    const response = await begunStream(headers);
+    upstream.script((_call, answer) => answer.writeHead(status, answerHeaders).end(body));
+    await command(session, 'resume', {}, hasty);
+    const events = (await response.text()).split('\n').filter((line) => line.startsWith('data: {'));
+    expect(events.map((line) => JSON.parse(line.slice('data: '.length)))).toMatchObject([
+      { error: { message: expect.stringContaining(words), code: 'upstream_error' } },
+    ]);
+  },
+);
 
 test('a client that hangs up while held frees its slot', async () => {
   const { session, headers } = await begun(openaiChat);

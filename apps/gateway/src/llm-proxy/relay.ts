@@ -34,8 +34,8 @@ export class Relay implements UpstreamSink {
   readonly #resolve: (verdict: Verdict | Promise<undefined>) => void;
   #exchange: UpstreamExchange | null = null;
   #reader: AnswerReader | EndReader | InflatedReader | null = null;
-  /** The stream was begun while the call was held, and the upstream does not stream: its answer becomes an event. */
-  #isUnfit = false;
+  /** The stream was begun while the call was held, and this is why the upstream's answer cannot go on in it: it becomes an event. */
+  #misfit: string | null = null;
   /** Null: nothing in the answer is ours to change, or no more. */
   #batches: BatchAnswer | null = null;
   /** Of an answer that is held back. */
@@ -74,7 +74,7 @@ export class Relay implements UpstreamSink {
     call.wasTakenUp = isGood;
     if (isGood) this.#reader = readerFor(call, headers);
     if (call.outgoing.headersSent) {
-      this.#isUnfit = !isGood || !isEventStream(headers);
+      this.#misfit = misfitOf(status, headers);
       return;
     }
     const elsewhere = redirectRefused(call, status, headers);
@@ -100,7 +100,7 @@ export class Relay implements UpstreamSink {
   chunk(came: Buffer): boolean {
     this.#reader?.push(came);
     const bytes = this.#batches === null ? came : this.#holdBack(this.#batches, came);
-    if (bytes === null || this.#isUnfit) return true;
+    if (bytes === null || this.#misfit !== null) return true;
     const { outgoing } = this.#call;
     this.#bytesToCome -= bytes.length;
     if (this.#bytesToCome === 0) {
@@ -114,7 +114,7 @@ export class Relay implements UpstreamSink {
 
   end(): void {
     const { status, outgoing } = this.#call;
-    if (this.#isUnfit) this.#endBegunStream(status, 'upstream_error', `The upstream answered ${status}.`);
+    if (this.#misfit !== null) this.#endBegunStream(status, 'upstream_error', this.#misfit);
     else if (this.#batches !== null) {
       this.#endHeldBack(this.#batches.finish());
       return;
@@ -236,9 +236,20 @@ export class Relay implements UpstreamSink {
 
 /** Null: nobody reads it. */
 function readerFor(call: ProxyCall, headers: readonly string[]) {
-  const encoding = headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? 'identity';
+  const encoding = encodingOf(headers);
   const reader = plainReaderFor(call, headers);
   return encoding === 'identity' || reader === null ? reader : InflatedReader.for(encoding, reader);
+}
+
+const encodingOf = (headers: readonly string[]): string =>
+  headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? 'identity';
+
+function misfitOf(status: number, headers: readonly string[]): string | null {
+  if (status < 200 || status >= 300) return `The upstream answered ${status}.`;
+  if (!isEventStream(headers)) return `The upstream answered ${status} without the stream it was asked for.`;
+  return encodingOf(headers) === 'identity'
+    ? null
+    : 'The upstream compressed its stream, which it was not asked to, after this one had begun without.';
 }
 
 function plainReaderFor({ dialect, summary, unread }: ProxyCall, headers: readonly string[]) {
