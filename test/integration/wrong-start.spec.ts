@@ -149,6 +149,20 @@ describe('a place to listen at that cannot be had is named by its setting', () =
   });
 });
 
+describe('a setting of the sidecar that the gateway would start is refused as its own are', () => {
+  test.each([
+    ['LOOP_EMBEDDER', 'word2vec', '="word2vec" cannot be used: give one of static, minilm, openai.'],
+    ['LOOP_EMBEDDER', 'openai', '="openai" cannot be used: set LOOP_EMBEDDING_BASE_URL as well.'],
+    ['LOOP_QUEUE_MAX', '0', '="0" cannot be used: give a whole number from 1 to 65536'],
+    ['LOOP_EMBEDDING_REDIS_URL', 'http://:canary@here', ' cannot be used: give a URL such as redis://'],
+    ['LOOP_EMBEDDING_API_KEY', 'canary of two', ' cannot be used: it may hold printable ASCII'],
+  ])('%s=%s', async (name, value, words) => {
+    const output = await refusal({ env: { LOOP_DETECTION_ENABLED: '1', [name]: value } });
+    expect(output).toContain(`Observatory did not start: ${name}${words}`);
+    expect(output).not.toContain('canary');
+  });
+});
+
 test('a setting that may change while it runs does not stop the start, but the log says what is in force', async () => {
   const gateway = await startGateway({ env: { RETENTION_DAYS: 'forever' } });
   expect(gateway.output()).toContain(

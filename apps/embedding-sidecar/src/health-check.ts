@@ -4,13 +4,12 @@
  */
 import { resolve } from 'node:path';
 import { EMBEDDING_SERVICE, probeHealth } from '#adapters/grpc';
-import { parseConfig } from './config/config.js';
-import { readEnvironment } from './config/env.js';
+import { parseConfig, readEnvironment } from '#domain/sidecar-settings';
 
 const TIMEOUT_MS = 2_000;
 
 try {
-  const { socketPath } = parseConfig(readEnvironment().config);
+  const { socketPath } = parseConfig(readEnvironment(process.env).config);
   const status = await probeHealth({
     socketPath: resolve(socketPath),
     serviceName: process.argv.includes('--store') ? EMBEDDING_SERVICE : '',

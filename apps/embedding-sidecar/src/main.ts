@@ -2,9 +2,7 @@
  * Entry point of the embedding sidecar: reads its settings, starts, says so in one line, drains on a signal. With
  * `--exit-with-stdin` it is somebody's child, and ends when the pipe to its parent breaks, however the parent died.
  */
-import { parseConfig } from './config/config.js';
-import { readEnvironment } from './config/env.js';
-import { parseSecrets } from './config/secrets.js';
+import { parseConfig, parseSecrets, readEnvironment } from '#domain/sidecar-settings';
 import { createLogger } from './logger.js';
 import { openEmbedder } from './open-embedder.js';
 import type { Sidecar } from './sidecar.js';
@@ -14,7 +12,7 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 const STOP_TIMEOUT_MS = 5_000;
 
 async function main(args: readonly string[]): Promise<void> {
-  const environment = readEnvironment();
+  const environment = readEnvironment(process.env);
   let logger = createLogger({ level: 'info', secrets: [] });
   try {
     const config = parseConfig(environment.config);

@@ -4,9 +4,8 @@ import { dirname } from 'node:path';
 import type { OnnxModel } from '#adapters/onnx';
 import { type Embedder, EmbeddingFailure } from '#contracts/embedding';
 import { circuitEmbedder, memoEmbedder } from '#domain/embedding';
+import type { SidecarConfig, SidecarSecrets } from '#domain/sidecar-settings';
 import { systemClock } from '#kernel';
-import type { SidecarConfig } from './config/config.js';
-import type { SidecarSecrets } from './config/secrets.js';
 
 /** Vectors remembered: the loop check and the cache ask for the same text within milliseconds. */
 const MEMO_COUNT_MAX = 1_024;

@@ -1,9 +1,8 @@
 /** Where the last prompts of each session are kept: in this process, or in a Redis with its query engine. */
 import type { EmbedderDescription, PromptHistory } from '#contracts/embedding';
 import { MemoryPromptHistory } from '#domain/semantic-loop';
+import type { SidecarConfig, SidecarSecrets } from '#domain/sidecar-settings';
 import { systemClock } from '#kernel';
-import type { SidecarConfig } from './config/config.js';
-import type { SidecarSecrets } from './config/secrets.js';
 import { LateHistory } from './late-history.js';
 import type { SidecarTelemetry } from './telemetry.js';
 

@@ -3,11 +3,10 @@ import type { Logger } from 'pino';
 import { type EmbeddingHandlers, type EmbeddingServer, serveEmbedding } from '#adapters/grpc';
 import type { Embedder, PromptHistory, SidecarDescription } from '#contracts/embedding';
 import { cutPrompt } from '#domain/semantic-loop';
+import type { SidecarConfig, SidecarSecrets } from '#domain/sidecar-settings';
 import { decideVeto } from '#domain/text-likeness';
 import { randomIds, systemClock } from '#kernel';
 import { CheckLoop } from './check-loop.js';
-import type { SidecarConfig } from './config/config.js';
-import type { SidecarSecrets } from './config/secrets.js';
 import { openHistory } from './open-history.js';
 import { SidecarTelemetry } from './telemetry.js';
 

@@ -2,6 +2,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import type { DecisionStore } from '#contracts';
 import type { Clock } from '#kernel';
+import { requireSidecarSettings } from '../semantic-loop/sidecar-environment.js';
 import {
   CLOCK,
   CONFIG,
@@ -16,7 +17,7 @@ import {
 import { ConfigController } from './config.controller.js';
 import { type GatewayConfig, parseConfig } from './config.js';
 import { type Environment, readEnvironment } from './env.js';
-import { type LlmCacheConfig, parseLlmCacheConfig } from './llm-cache-config.js';
+import { type LlmCacheConfig, needsSidecar, parseLlmCacheConfig } from './llm-cache-config.js';
 import { RuntimeConfigStore } from './runtime-config-store.js';
 import { openSecretBox } from './secret-box.js';
 import { type GatewaySecrets, parseSecrets } from './secrets.js';
@@ -38,9 +39,12 @@ export function readStartSettings(
 ): StartSettings {
   const environment = readEnvironment(source);
   const config = parseConfig(environment.config, args);
+  const llmCache = parseLlmCacheConfig(environment.llmCache);
+  const isSidecarNeeded = config.isLoopDetectionEnabled || needsSidecar(llmCache);
+  if (isSidecarNeeded && config.embeddingSidecarSocket === null) requireSidecarSettings(environment.sidecar);
   return {
     config,
-    llmCache: parseLlmCacheConfig(environment.llmCache),
+    llmCache,
     traces: parseTracesConfig(environment.traces),
     secrets: parseSecrets(environment.secrets, config, environment.upstreams),
     environment,

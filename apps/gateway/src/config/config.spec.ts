@@ -103,6 +103,15 @@ describe('the configuration', () => {
     expect(sidecar).toEqual({ PATH: '/bin', LOOP_HISTORY_SIZE: '7', REDIS_URL: 'redis://its-own' });
   });
 
+  it('refuses what the sidecar that it starts would refuse, and leaves one that is not its own alone', () => {
+    const misset = { LOOP_EMBEDDER: 'word2vec' };
+    expect(() => read(misset)).toThrow(/^LOOP_EMBEDDER="word2vec" cannot be used/);
+    expect(() => read({ ...misset, LOOP_DETECTION_ENABLED: '0' })).toThrow(/^LOOP_EMBEDDER/);
+    expect(() => read({ LOOP_EMBEDDING_REDIS_URL: 'here' })).toThrow(/^LOOP_EMBEDDING_REDIS_URL cannot/);
+    read({ ...misset, LOOP_DETECTION_ENABLED: '0', LLM_CACHE_BACKEND: 'off' });
+    read({ ...misset, LOOP_EMBEDDING_SIDECAR_UDS: '/run/embedding.sock' });
+  });
+
   it('counts the public URL among the allowed origins', () => {
     const config = read({
       OBSERVATORY_PUBLIC_URL: 'https://ops.example.org/',

@@ -4,6 +4,9 @@
  * have the query engine, is LOOP_EMBEDDING_REDIS_URL here.
  */
 
+import { parseConfig, parseSecrets, readEnvironment } from '#domain/sidecar-settings';
+import { readRedisUrl } from '#kernel';
+
 type Environment = Record<string, string | undefined>;
 
 const PASSED_ON = [
@@ -43,4 +46,18 @@ export function sidecarEnvironment(source: Environment): Record<string, string> 
     (entry): entry is [string, string] => entry[1] !== undefined && isPassedOn(entry[0]),
   );
   return { ...Object.fromEntries(passed), ...(redisUrl ? { REDIS_URL: redisUrl } : {}) };
+}
+
+/**
+ * What the sidecar would refuse to start with, told before it is started: calls would go on without it, and only its own
+ * lines would say why.
+ *
+ * @param environment as `sidecarEnvironment` made it
+ * @throws ConfigError naming the variable as it is called here
+ */
+export function requireSidecarSettings(environment: Readonly<Record<string, string>>): void {
+  readRedisUrl({ LOOP_EMBEDDING_REDIS_URL: environment.REDIS_URL }, 'LOOP_EMBEDDING_REDIS_URL');
+  const { config, secrets } = readEnvironment(environment);
+  parseConfig(config);
+  parseSecrets(secrets);
 }

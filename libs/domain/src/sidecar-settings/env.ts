@@ -1,4 +1,7 @@
-/** The names of the environment variables the sidecar reads, and nothing else: their meaning is in config.ts. */
+/**
+ * The names of the environment variables the sidecar reads, and nothing else: their meaning is in config.ts. They stand
+ * here rather than in the sidecar because a gateway that starts one refuses, at its own start, what its child would.
+ */
 import { pickVariables, type Variables } from '#kernel';
 
 export const CONFIG_VARIABLES = {
@@ -29,8 +32,7 @@ export interface Environment {
   secrets: VariablesOf<typeof SECRET_VARIABLES>;
 }
 
-/** The one place where the sidecar reads `process.env`. */
-export function readEnvironment(source: Record<string, string | undefined> = process.env): Environment {
+export function readEnvironment(source: Record<string, string | undefined>): Environment {
   return {
     config: pickVariables(source, CONFIG_VARIABLES),
     secrets: pickVariables(source, SECRET_VARIABLES),
