@@ -9,9 +9,12 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { lockBuild } from './lib/build-lock.mjs';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
 const fingerprintFile = join(repository, 'dist', '.sources');
+/** Not in dist, which a build removes. */
+const lockFile = join(repository, '.cache', 'build.lock');
 
 /** What a build reads; everything below a folder counts, except specs. */
 const sources = [
@@ -92,7 +95,18 @@ function runStep(command, quiet) {
 }
 
 /**
- * Builds gateway, sidecar, libraries and dashboard into dist.
+ * Two builds at once would take away what the other has written: a second one waits, and says so.
+ *
+ * @returns {ReturnType<typeof lockBuild>}
+ */
+export function lockDist() {
+  return lockBuild(lockFile, () =>
+    process.stderr.write('Observatory: another build of this checkout is under way; waiting for it ...\n'),
+  );
+}
+
+/**
+ * Builds gateway, sidecar, libraries and dashboard into dist. For who holds `lockDist`.
  *
  * @param {{ quiet?: boolean }} [options]
  * @returns {Promise<void>} rejects after printing the compiler's output when a step fails
@@ -114,7 +128,10 @@ export async function build({ quiet = false } = {}) {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const startedAt = performance.now();
   try {
-    await build();
+    const { hasWaited, release } = await lockDist();
+    // Whoever started the other build may run from it by now.
+    if (!hasWaited || isStale()) await build();
+    release();
     process.stdout.write(`Built dist in ${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
