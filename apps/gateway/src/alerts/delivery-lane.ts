@@ -9,6 +9,8 @@ export interface Entry {
   delivery: AlertDelivery;
   /** Not sent before. */
   dueMs: number;
+  /** When `dueMs` was said. A clock that shows less was set back since, and would put it off by as much. */
+  dueSaidMs: number;
   /** When it was made, or put back by an operator: its age counts from here. */
   sinceMs: number;
   /** It has a place: an attempt is under way, or the write of what came of it. */
@@ -21,6 +23,8 @@ export interface Entry {
 
 const isToBeSent = ({ isRunning, isSaved, delivery }: Entry): boolean =>
   !isRunning && isSaved && delivery.state === 'pending';
+
+const isDue = ({ dueMs, dueSaidMs }: Entry, nowMs: number): boolean => dueMs <= nowMs || nowMs < dueSaidMs;
 
 export class DeliveryLane {
   readonly tenantId: string;
@@ -39,7 +43,7 @@ export class DeliveryLane {
     if (decision === 'wait' || this.#runningCount >= placeCount) return null;
     let next: Entry | null = null;
     for (const entry of this.entries.values()) {
-      if (!isToBeSent(entry) || entry.dueMs > nowMs) continue;
+      if (!isToBeSent(entry) || !isDue(entry, nowMs)) continue;
       if (next === null || entry.dueMs < next.dueMs) next = entry;
     }
     if (next === null) return null;

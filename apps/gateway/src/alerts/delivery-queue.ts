@@ -94,7 +94,7 @@ export class DeliveryQueue {
       // The clock may have been ahead when it was put off.
       const dueMs = Math.min(next_attempt_at_ms ?? created_at_ms, nowMs + retryDelayMsMax(attempt_count));
       const sinceMs = Math.max(dueMs, Math.min(created_at_ms, nowMs));
-      this.#add({ delivery, dueMs, sinceMs, isSaved: true });
+      this.#add({ delivery, dueMs, dueSaidMs: nowMs, sinceMs, isSaved: true });
     }
     this.#pump();
   }
@@ -127,7 +127,7 @@ export class DeliveryQueue {
       telemetry.boundReached('channel_queue');
       this.#finish(delivery, 'dead', `${PENDING_PER_CHANNEL_MAX} deliveries wait for this channel already`);
     }
-    const entry = this.#add({ delivery, dueMs: nowMs, sinceMs: nowMs, isSaved: false });
+    const entry = this.#add({ delivery, dueMs: nowMs, dueSaidMs: nowMs, sinceMs: nowMs, isSaved: false });
     void this.#writer.write(entry);
   }
 
@@ -146,7 +146,7 @@ export class DeliveryQueue {
     if (delivery.state === 'delivered') return structuredClone(delivery);
     if (delivery.state === 'dead') Object.assign(delivery, { attempt_count: 0, last_error: null });
     Object.assign(delivery, { state: 'pending', next_attempt_at_ms: nowMs, finished_at_ms: null });
-    const times = { dueMs: nowMs, sinceMs: nowMs };
+    const times = { dueMs: nowMs, dueSaidMs: nowMs, sinceMs: nowMs };
     const entry =
       known === undefined ? this.#add({ delivery, ...times, isSaved: false }) : Object.assign(known, times);
     const lane = this.#lanes.open(tenantId, stored.channel_id);
@@ -288,7 +288,7 @@ export class DeliveryQueue {
     const delayMs = retryDelayMs(delivery.attempt_count, random(), outcome.retryAfterMs);
     const isTooOld = nowMs - entry.sinceMs >= DELIVERY_AGE_MS_MAX;
     if (delayMs === null || isTooOld) return this.#finish(delivery, 'dead', outcome.reason);
-    entry.dueMs = nowMs + delayMs;
+    Object.assign(entry, { dueMs: nowMs + delayMs, dueSaidMs: nowMs });
     delivery.next_attempt_at_ms = entry.dueMs;
   }
 

@@ -300,6 +300,25 @@ describe('a hitl_required rule', () => {
     expect(phases(rules.tick(T0 + 65 * MINUTE))).toEqual(['repeat']);
   });
 
+  it('has its cooldown behind it though the clock was ahead at its last notice, and was set back long ago', () => {
+    const { rules } = watch(rule('hitl_required', { cooldown_s: 300 }));
+    rules.observe(person(60 * MINUTE, true));
+    expect(phases(rules.observe(person(61 * MINUTE, false)))).toEqual(['recovered']);
+    expect(rules.tick(T0)).toEqual([]);
+    expect(rules.observe(person(4 * MINUTE, true))).toEqual([]);
+    rules.observe(person(4 * MINUTE, false));
+    expect(phases(rules.observe(person(5 * MINUTE, true)))).toEqual(['firing']);
+  });
+
+  it('is repeated once when the clock goes a day ahead, and from then on as before', () => {
+    const { rules } = watch(rule('hitl_required', { cooldown_s: 300, repeat_s: 3_600 }));
+    rules.observe(person(0, true));
+    const day = 24 * 60 * MINUTE;
+    expect(phases(rules.tick(T0 + day))).toEqual(['repeat']);
+    expect(rules.tick(T0 + day + 59 * MINUTE)).toEqual([]);
+    expect(phases(rules.tick(T0 + day + 60 * MINUTE))).toEqual(['repeat']);
+  });
+
   it('tells together of sessions that begin to wait while it is quiet, and never of one that is over by then', () => {
     const { rules } = watch(rule('hitl_required', { cooldown_s: 300 }));
     rules.observe(person(0, true));

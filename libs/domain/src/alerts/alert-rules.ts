@@ -12,7 +12,7 @@ import type { AlertEvent } from './alert-event.js';
 import type { BudgetUse } from './budget-share.js';
 import { CallTally } from './call-tally.js';
 import { LoopCarriers } from './loop-carriers.js';
-import { isForgettable, planNotice, QUIET, type SubjectState } from './notice-plan.js';
+import { asOf, isForgettable, planNotice, QUIET, type SubjectState } from './notice-plan.js';
 import { type NoticeDetail, readCondition } from './rule-condition.js';
 import { ERROR_WINDOW_S_DEFAULT, type RuleSettings } from './rule-defaults.js';
 
@@ -344,7 +344,9 @@ export class AlertRules {
 
   #forgetQuiet(one: RuleState, agentId: string, nowMs: number): void {
     const subject = one.subjects.get(agentId);
-    if (subject === undefined || !isForgettable(subject.state, one.rule.cooldown_s, nowMs)) return;
+    if (subject === undefined) return;
+    subject.state = asOf(nowMs, subject.state);
+    if (!isForgettable(subject.state, one.rule.cooldown_s, nowMs)) return;
     if ((subject.tally?.read(nowMs).callCount ?? 0) === 0) one.subjects.delete(agentId);
   }
 

@@ -47,11 +47,12 @@ export interface Reading {
 }
 
 export function planNotice(
-  state: Readonly<SubjectState>,
+  before: Readonly<SubjectState>,
   { holds, isNews }: Reading,
   timing: NoticeTiming,
   nowMs: number,
 ): NoticePlan {
+  const state = asOf(nowMs, before);
   const isMuted = timing.muted_until_ms !== null && nowMs < timing.muted_until_ms;
   if (!holds) {
     if (state.sinceMs === null) return { state, say: null };
@@ -59,7 +60,7 @@ export function planNotice(
     const quiet = { ...QUIET, lastNoticeMs: state.lastNoticeMs };
     return { state: quiet, say: isWorthSaying ? 'recovered' : null };
   }
-  const firing = firingAt(nowMs, state);
+  const firing = state.sinceMs === null ? { ...state, sinceMs: nowMs, noticeCount: 0 } : state;
   const sinceNoticeMs = firing.lastNoticeMs === null ? Number.POSITIVE_INFINITY : nowMs - firing.lastNoticeMs;
   const isCooling = sinceNoticeMs < timing.cooldown_s * 1_000;
   if (isMuted || isCooling) return { state: firing, say: null };
@@ -73,11 +74,10 @@ export function planNotice(
   return { state: told, say: 'repeat' };
 }
 
-/** As it fires from now on. A notice of a time to come was stamped before the clock was set back: it counts as one of now. */
-function firingAt(nowMs: number, state: Readonly<SubjectState>): Readonly<SubjectState> {
-  const begun = state.sinceMs === null ? { ...state, sinceMs: nowMs, noticeCount: 0 } : state;
-  const isOfTimeToCome = begun.lastNoticeMs !== null && begun.lastNoticeMs > nowMs;
-  return isOfTimeToCome ? { ...begun, lastNoticeMs: nowMs } : begun;
+/** A notice of a time to come was stamped before the clock was set back: it counts as one of now, whether it still fires or not. */
+export function asOf(nowMs: number, state: Readonly<SubjectState>): Readonly<SubjectState> {
+  const isOfTimeToCome = state.lastNoticeMs !== null && state.lastNoticeMs > nowMs;
+  return isOfTimeToCome ? { ...state, lastNoticeMs: nowMs } : state;
 }
 
 /** True when nothing would be lost by forgetting it. */
