@@ -17,6 +17,7 @@ import {
   sessionKey,
 } from '#contracts';
 import { parseFields } from '../errors/field-errors.js';
+import { isOurs } from '../errors/refusal.js';
 import type { FairShare } from '../fair-share.js';
 import type { ControlDesk } from '../hitl/control-desk.js';
 import { charsOf } from '../json-bounds.js';
@@ -154,6 +155,7 @@ export class AgentSockets {
 
   #failure(error: unknown): unknown {
     if (error instanceof ObservatoryError) {
+      if (isOurs(error)) this.#parts.onFailed(error);
       this.#parts.events.refused(error.code);
       return error.toAnswer();
     }

@@ -3,7 +3,7 @@
  * correlation id; its own text is for the log alone. Never throws.
  */
 import { z } from 'zod';
-import { ERRORS, type ErrorAnswer, type ErrorCode, LIMITS, ObservatoryError } from '#contracts';
+import { type ErrorAnswer, type ErrorCode, LIMITS, ObservatoryError } from '#contracts';
 import type { IdSource } from '#kernel';
 import { describeIssues } from './field-errors.js';
 
@@ -35,10 +35,11 @@ const RETRY_AFTER_SECONDS = 1;
 
 export function toRefusal(error: unknown, ids: IdSource): Refusal {
   const known = toCatalogue(error);
-  if (known === null) {
+  if (known === null || isOurs(known)) {
     const correlation_id = ids.next();
-    const answer = { ...new ObservatoryError('internal_error').toAnswer(), correlation_id };
-    return { status: ERRORS.internal_error.status, headers: {}, answer, isInternal: true };
+    const told = known ?? new ObservatoryError('internal_error');
+    const answer = { ...told.toAnswer(), correlation_id };
+    return { status: told.status, headers: {}, answer, isInternal: true };
   }
   const headers: Record<string, string> = {};
   if (known.status === 401) headers['www-authenticate'] = 'Bearer realm="observatory"';
@@ -48,6 +49,9 @@ export function toRefusal(error: unknown, ids: IdSource): Refusal {
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.ceil(retryAfterSeconds));
   return { status: known.status, headers, answer: known.toAnswer(), isInternal: false };
 }
+
+/** Nobody can do anything about it but who runs the gateway: its own text is for the log. */
+export const isOurs = (error: ObservatoryError): boolean => error.status === 500;
 
 /** Null: not the caller's doing. */
 function toCatalogue(error: unknown): ObservatoryError | null {

@@ -12,6 +12,7 @@ import {
   type SubscribeAck,
   subscribeSchema,
 } from '#contracts';
+import { isOurs } from '../errors/refusal.js';
 import { isTopic, type LiveHub } from './live-hub.js';
 import { refusedHandshake } from './refused-handshake.js';
 import { watchSendBuffer } from './send-buffer.js';
@@ -134,8 +135,9 @@ export class LiveSockets {
 
   /** A refusal of the catalogue, such as a busy store's, is told as it is; anything else is ours to look at. */
   #failure(error: unknown): SubscribeAck {
-    if (error instanceof ObservatoryError) return error.toAnswer();
-    this.#options.events.subscribeFailed(error);
+    const isKnown = error instanceof ObservatoryError;
+    if (!isKnown || isOurs(error)) this.#options.events.subscribeFailed(error);
+    if (isKnown) return error.toAnswer();
     return refusal('internal_error', 'The snapshot could not be read; try again.');
   }
 

@@ -2,12 +2,11 @@
  * What one of the store's threads does with a request. Free of the thread itself, so that the same code runs
  * in a worker and, for tests and small tools, in the caller's own thread.
  */
-import { damageDetail } from './database-file.js';
-import { diskFullDetail, isLocked } from './disk-full.js';
-import type { ThreadAnswer, ThreadFailure, ThreadRequest, ThreadSettings } from './protocol.js';
+import type { ThreadAnswer, ThreadRequest, ThreadSettings } from './protocol.js';
 import { SqliteReader } from './sqlite-reader.js';
 import { SqliteWriter } from './sqlite-writer.js';
 import type { StoreEvent } from './store-event.js';
+import { toFailure } from './thread-failure.js';
 
 /** Never throws: a failure is an answer. */
 export type DatabaseThread = (request: ThreadRequest) => ThreadAnswer;
@@ -48,11 +47,4 @@ function serveReads(settings: ThreadSettings) {
     if (request.kind === 'close') return reader.close();
     throw new Error(`the reading thread takes no "${request.kind}"`);
   };
-}
-
-function toFailure(path: string, error: unknown): ThreadFailure {
-  const full = diskFullDetail(error);
-  if (full !== null) return { reason: 'full', detail: full };
-  const detail = damageDetail(path, error) ?? (error instanceof Error ? error.message : String(error));
-  return { reason: isLocked(error) ? 'busy' : 'failed', detail };
 }

@@ -153,12 +153,12 @@ export interface StepsResult {
   /** Row index and seq of the first one, in turns, for every row that was there already; null for none. */
   duplicates: number[] | null;
   /** Per call the reason why it alone was undone, or null; null when all went well. */
-  failures: (string | null)[] | null;
+  failures: (ThreadFailure | null)[] | null;
 }
 export type OperationResult =
   | { kind: 'steps'; steps: StepsResult }
   | { kind: 'done'; value: unknown }
-  | { kind: 'failed'; detail: string };
+  | { kind: 'failed'; failure: ThreadFailure };
 
 /** Place of a session in the list of its tenant. */
 export interface SessionPlace {
@@ -242,9 +242,9 @@ export type ThreadRequest =
   | { id: number; kind: 'read'; name: ReadCallName; args: unknown[] }
   | { id: number; kind: 'close' };
 
-/** `full`: the disk took nothing of it. `busy`: another program holds the database. `failed`: a defect, or damage. */
+/** `full`: the disk took nothing of it. `busy`: another program holds the database. `failed`: a defect. */
 export interface ThreadFailure {
-  reason: 'full' | 'busy' | 'failed';
+  reason: 'full' | 'busy' | 'damaged' | 'failed';
   detail: string;
 }
 

@@ -4,6 +4,7 @@
  */
 import { ObservatoryError } from '#contracts';
 import type { ReadCallName, ReadCalls } from './protocol.js';
+import { ThreadError, toError } from './thread-failure.js';
 import type { ThreadLink } from './thread-link.js';
 
 /** Of all tenants; one has no more waiting than it leaves: alone half, so that who asks last still finds a place. */
@@ -43,7 +44,7 @@ export class ReadQueue {
           const { result } = await this.#options.link.ask({ kind: 'read', name, args });
           resolve(result as ReturnType<ReadCalls[Name]>);
         } catch (error) {
-          reject(error);
+          reject(error instanceof ThreadError ? toError(error.failure) : error);
         }
         this.#runningCount -= 1;
         this.#startNext();

@@ -76,7 +76,11 @@ describe('SqliteWriter', () => {
     expect(stepsOf(result)).toMatchObject({
       firstSeq: 1,
       duplicates: null,
-      failures: [null, expect.stringContaining('CHECK constraint failed'), null],
+      failures: [
+        null,
+        { reason: 'failed', detail: expect.stringContaining('CHECK constraint failed') },
+        null,
+      ],
     });
     expect(stored()).toEqual(['1 a', '2 b', '3 c']);
   });

@@ -14,6 +14,7 @@ import {
   SESSION_COLUMNS,
   type StepsResult,
   sessionWidth,
+  type ThreadFailure,
   type ThreadSettings,
   type WriteOperation,
 } from './protocol.js';
@@ -23,6 +24,7 @@ import { SESSION_CHECKPOINT } from './schema.js';
 import { unindexedCountMax } from './step-key-table.js';
 import { StepTable } from './step-table.js';
 import type { StoreEvent } from './store-event.js';
+import { toFailure } from './thread-failure.js';
 import { WriteCallTable } from './write-call-table.js';
 
 export class SqliteWriter {
@@ -171,7 +173,7 @@ export class SqliteWriter {
   #applyApart(operation: WriteOperation): OperationResult {
     if (operation.kind === 'steps') return { kind: 'steps', steps: this.#appendApart(operation) };
     const result = this.#inSavepoint(() => this.#apply(operation));
-    return result.ok ? result.value : { kind: 'failed', detail: result.detail };
+    return result.ok ? result.value : { kind: 'failed', failure: result.failure };
   }
 
   /** Steps with a savepoint per call that brought them. */
@@ -183,14 +185,14 @@ export class SqliteWriter {
       const to = from + count;
       const result = this.#inSavepoint(() => this.#steps.append(values, from, to));
       from = to;
-      if (!result.ok) return result.detail;
+      if (!result.ok) return result.failure;
       if (result.value !== null) duplicates.push(...result.value);
       return null;
     });
     return { firstSeq, duplicates: duplicates.length > 0 ? duplicates : null, failures };
   }
 
-  #inSavepoint<T>(work: () => T): { ok: true; value: T } | { ok: false; detail: string } {
+  #inSavepoint<T>(work: () => T): { ok: true; value: T } | { ok: false; failure: ThreadFailure } {
     const nextSeq = this.#steps.nextSeq;
     this.#database.exec('SAVEPOINT apart');
     try {
@@ -201,7 +203,7 @@ export class SqliteWriter {
       if (diskFullDetail(error) !== null || !this.#database.inTransaction) throw error;
       this.#database.exec('ROLLBACK TO apart; RELEASE apart');
       this.#steps.nextSeq = nextSeq;
-      return { ok: false, detail: error instanceof Error ? error.message : String(error) };
+      return { ok: false, failure: toFailure(this.#settings.path, error) };
     }
   }
 

@@ -7,21 +7,12 @@ import { type DatabaseThread, openDatabaseThread } from './database-thread.js';
 import {
   OPENED_ID,
   type ThreadAnswer,
-  type ThreadFailure,
   type ThreadNotice,
   type ThreadRequest,
   type ThreadSettings,
 } from './protocol.js';
 import type { StoreEvent } from './store-event.js';
-
-/** The thread answered that it could not. */
-export class ThreadError extends Error {
-  override readonly name = 'ThreadError';
-
-  constructor(readonly failure: ThreadFailure) {
-    super(failure.detail);
-  }
-}
+import { ThreadError } from './thread-failure.js';
 
 /** Request without its id, which the link gives. */
 export type ThreadQuestion = ThreadRequest extends infer Request

@@ -19,7 +19,8 @@ import {
 } from './protocol.js';
 import type { CallBatch } from './proxy/proxy-protocol.js';
 import type { StoreEvent } from './store-event.js';
-import { ThreadError, type ThreadLink } from './thread-link.js';
+import { ThreadError, toError } from './thread-failure.js';
+import type { ThreadLink } from './thread-link.js';
 import { type WriteBatch, WriteQueue } from './write-queue.js';
 
 /** Rows that are worth a commit of their own. */
@@ -216,6 +217,7 @@ export class WritePump {
     }
     const detail = error instanceof Error ? error.message : String(error);
     this.#options.onEvent({ kind: 'batch_failed', rowCount, detail });
+    if (error instanceof ThreadError && error.failure.reason === 'damaged') return toError(error.failure);
     const waitable =
       this.#stopped === 'dead' || (error instanceof ThreadError && error.failure.reason === 'busy');
     return waitable ? busy() : new Error(detail);

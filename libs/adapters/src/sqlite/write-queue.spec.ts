@@ -102,7 +102,7 @@ describe('WriteQueue', () => {
         let row = 0;
         let seq = 100;
         for (const { failed, duplicates } of calls) {
-          result.failures?.push(failed ? 'at fault' : null);
+          result.failures?.push(failed ? { reason: 'failed', detail: 'at fault' } : null);
           const commits = duplicates.map((duplicate, at) => {
             if (duplicate && !failed) result.duplicates?.push(row + at, row + at);
             if (duplicate) return { seq: row + at, duplicate };

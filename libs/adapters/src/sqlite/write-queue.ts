@@ -19,6 +19,7 @@ import {
   type WriteOperation,
 } from './protocol.js';
 import type { CallBatch } from './proxy/proxy-protocol.js';
+import { toError } from './thread-failure.js';
 
 /** A batch takes no further call beyond this many rows: it bounds how long the next one waits. */
 const BATCH_ROWS_MAX = 1_000;
@@ -126,7 +127,7 @@ export class WriteQueue {
       else
         rejectWaiter(
           waiter,
-          new Error(result?.kind === 'failed' ? result.detail : 'the store lost a result'),
+          result?.kind === 'failed' ? toError(result.failure) : new Error('the store lost a result'),
         );
     }
   }
@@ -221,7 +222,7 @@ function settleSteps(calls: readonly StepsWaiter[], { firstSeq, duplicates, fail
     const failure = failures?.[index] ?? null;
     if (failure !== null) {
       row += call.rowCount;
-      call.reject(new Error(failure));
+      call.reject(toError(failure));
       continue;
     }
     const commits: StepCommit[] = new Array(call.rowCount);

@@ -1,7 +1,8 @@
 /**
  * Durable memory of the gateway. Every promise that settles a write settles after it is on disk; writes
  * of one tick share a commit. A full queue or disk rejects with `store_busy` / `store_full`
- * (ObservatoryError with retryAfterSeconds), and nothing of the rejected write is kept.
+ * (ObservatoryError with retryAfterSeconds), and nothing of the rejected write is kept. What touches a damaged page rejects with
+ * `store_damaged`, a read too.
  */
 import type { AgentKey, OperatorToken } from '../auth.js';
 import type {
