@@ -1,8 +1,8 @@
-/** Pages outlive the gateway: notices and steps that came while one was open are all on it after a restart, beside older ones. */
+/** Pages outlive the gateway: notices, dead letters and steps that came while one was open are all on it after a restart, beside older ones. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
-import { type Receiver, startReceiver } from '../integration/http-receiver.js';
+import { type Receiver, startReceiver, status } from '../integration/http-receiver.js';
 import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
 import { launchBrowser } from './browser.mjs';
 import { openAs } from './log-in.js';
@@ -70,6 +70,24 @@ test('the history of notices', async () => {
   await restart(page);
   await loop('after', 1);
   await page.getByText('after-0').first().waitFor();
+  await page.getByRole('button', { name: 'Load older' }).click();
+  await expect.poll(() => rows.count()).toBe(64);
+});
+
+test('the dead letters, among notices that arrived', async () => {
+  // Refused for good, to the channel and by the rule of the history.
+  receiver.answer = status(404);
+  await loop('lost-before', 3);
+  const page = await openAs(browser, gateway, 'ana', '/alerts?tab=dead');
+  const rows = page.getByTestId('alert-delivery');
+  await expect.poll(() => rows.count()).toBe(3);
+  // More than the topic begins with.
+  await loop('lost-meanwhile', 60);
+  await expect.poll(() => rows.count()).toBe(63);
+
+  await restart(page);
+  await loop('lost-after', 1);
+  await page.getByText('lost-after-0').first().waitFor();
   await page.getByRole('button', { name: 'Load older' }).click();
   await expect.poll(() => rows.count()).toBe(64);
 });
