@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { agentPolicySchema } from './agent-policy.js';
 import { killSwitchAnswerSchema } from './kill-switch.js';
+import { CALL_DECISIONS } from './llm-call.js';
 
 export const spendAgainstBudgetSchema = z.object({
   /** Known costs only. */
@@ -11,6 +12,15 @@ export const spendAgainstBudgetSchema = z.object({
   /** Null: no budget. */
   budget_usd: z.number().nullable(),
 });
+
+export const callRefusalSchema = z.object({
+  decision: z.enum(CALL_DECISIONS),
+  /** One line for people; never holds text of the prompt. */
+  detail: z.string().nullable(),
+  /** Of the call's end; that of `last_call_ms` while no call ended since. */
+  at_ms: z.number(),
+});
+export type CallRefusal = z.infer<typeof callRefusalSchema>;
 
 export const agentViewSchema = z.object({
   agent_id: z.string(),
@@ -26,6 +36,10 @@ export const agentViewSchema = z.object({
   calls_per_minute: z.number(),
   /** Of the last five minutes, 0..1; null without calls. */
   error_rate: z.number().nullable(),
+  /** Of the same calls, those that a guard or an operator refused. */
+  refusal_rate: z.number().nullable(),
+  /** Its latest refused call; null: none since this gateway's start. */
+  latest_refusal: callRefusalSchema.nullable(),
   running_call_count: z.number().int(),
   held_call_count: z.number().int(),
   /** Of the call that has been held longest. */

@@ -5,13 +5,14 @@ import { AgentActivity } from './agent-activity.js';
 
 const NOON = Date.UTC(2026, 0, 15, 12);
 const AGENT = agentScope('default', 'bot');
+const WELL = { isError: false, refusal: null, costMicroUsd: 0 };
 const NONE = { budget_hour_usd: null, budget_day_usd: null, budget_month_usd: null };
 
 describe('what was spent of the budgets', () => {
   it('is told of those the policy sets, each by its own period, and of none where it sets none', () => {
     const activity = new AgentActivity(new FakeClock(NOON));
     activity.restore(AGENT, NOON - 86_400_000, 4_000_000);
-    activity.end(AGENT, false, 1_500_000);
+    activity.end(AGENT, { ...WELL, costMicroUsd: 1_500_000 });
     expect(activity.budgets(AGENT, { ...NONE, budget_day_usd: 2, budget_month_usd: 10 })).toEqual([
       { period: 'day', spent_usd: 1.5, budget_usd: 2 },
       { period: 'month', spent_usd: 5.5, budget_usd: 10 },
@@ -22,10 +23,27 @@ describe('what was spent of the budgets', () => {
   it('leaves out what is of unknown cost, and counts it, also over a restart', () => {
     const activity = new AgentActivity(new FakeClock(NOON));
     activity.restore(AGENT, NOON - 86_400_000, 0, 3);
-    activity.end(AGENT, false, null);
-    activity.end(AGENT, false, 0);
+    activity.end(AGENT, { ...WELL, costMicroUsd: null });
+    activity.end(AGENT, WELL);
     expect(activity.spent(AGENT)).toEqual({ hour: 0, day: 0, month: 0 });
     expect(activity.unpriced(AGENT)).toEqual({ hour: 1, day: 1, month: 4 });
     expect([...activity.hours(AGENT)]).toEqual([]);
+  });
+});
+
+describe('what became of its calls', () => {
+  it('tells refusals from errors over five minutes, and keeps the latest one with its reason', () => {
+    const clock = new FakeClock(NOON);
+    const activity = new AgentActivity(clock);
+    const refusal = { decision: 'over_budget', detail: 'This agent has used up its budget.' } as const;
+    activity.end(AGENT, { ...WELL, refusal });
+    clock.advance(60_000);
+    activity.end(AGENT, { ...WELL, isError: true });
+    activity.end(AGENT, WELL);
+    activity.end(AGENT, WELL);
+    const latestRefusal = { ...refusal, at_ms: NOON };
+    expect(activity.view(AGENT)).toMatchObject({ errorRate: 0.25, refusalRate: 0.25, latestRefusal });
+    clock.advance(5 * 60_000);
+    expect(activity.view(AGENT)).toMatchObject({ errorRate: null, refusalRate: null, latestRefusal });
   });
 });

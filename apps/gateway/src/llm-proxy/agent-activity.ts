@@ -1,5 +1,5 @@
 /** What proxied agents are doing right now, and what they have spent: small counters, bounded, for people to look at. */
-import { type AgentPolicy, type AgentScope, splitAgentScope } from '#contracts';
+import { type AgentPolicy, type AgentScope, type CallRefusal, splitAgentScope } from '#contracts';
 import type { BudgetSpend } from '#domain/alerts';
 import { type Clock, HOUR_MS, TtlLru } from '#kernel';
 
@@ -20,10 +20,12 @@ interface Bucket {
   at: number;
   calls: number;
   errors: number;
+  refusals: number;
 }
 
 interface Activity {
   lastCallMs: number | null;
+  latestRefusal: CallRefusal | null;
   runningCount: number;
   buckets: Bucket[];
   /** By the start of the hour; this month's, and the last hour's of the month before. */
@@ -43,7 +45,26 @@ export interface ActivityView {
   lastCallMs: number | null;
   callsPerMinute: number;
   errorRate: number | null;
+  refusalRate: number | null;
+  latestRefusal: CallRefusal | null;
   runningCount: number;
+}
+
+const NO_ACTIVITY: Readonly<ActivityView> = {
+  lastCallMs: null,
+  callsPerMinute: 0,
+  errorRate: null,
+  refusalRate: null,
+  latestRefusal: null,
+  runningCount: 0,
+};
+
+export interface EndedCall {
+  isError: boolean;
+  /** Null: it was not refused. */
+  refusal: Omit<CallRefusal, 'at_ms'> | null;
+  /** Null: unknown. */
+  costMicroUsd: number | null;
 }
 
 export class AgentActivity {
@@ -59,8 +80,7 @@ export class AgentActivity {
     this.#of(scope).runningCount += 1;
   }
 
-  /** @param costMicroUsd null = unknown */
-  end(scope: AgentScope, isError: boolean, costMicroUsd: number | null): void {
+  end(scope: AgentScope, { isError, refusal, costMicroUsd }: EndedCall): void {
     const nowMs = this.#clock.nowMs();
     const activity = this.#of(scope);
     activity.runningCount = Math.max(0, activity.runningCount - 1);
@@ -68,12 +88,16 @@ export class AgentActivity {
     const at = Math.floor(nowMs / BUCKET_MS);
     let bucket = activity.buckets.at(-1);
     if (bucket === undefined || bucket.at !== at) {
-      bucket = { at, calls: 0, errors: 0 };
+      bucket = { at, calls: 0, errors: 0, refusals: 0 };
       activity.buckets.push(bucket);
       if (activity.buckets.length > BUCKET_COUNT) activity.buckets.shift();
     }
     bucket.calls += 1;
     if (isError) bucket.errors += 1;
+    if (refusal !== null) {
+      bucket.refusals += 1;
+      activity.latestRefusal = { ...refusal, at_ms: nowMs };
+    }
     if (costMicroUsd === null || costMicroUsd > 0) this.#spend(activity, nowMs, costMicroUsd);
   }
 
@@ -86,22 +110,25 @@ export class AgentActivity {
 
   view(scope: AgentScope): ActivityView {
     const activity = this.#agents.peek(scope);
-    if (activity === undefined)
-      return { lastCallMs: null, callsPerMinute: 0, errorRate: null, runningCount: 0 };
+    if (activity === undefined) return NO_ACTIVITY;
     const now = Math.floor(this.#clock.nowMs() / BUCKET_MS);
     let minute = 0;
     let calls = 0;
     let errors = 0;
+    let refusals = 0;
     for (const bucket of activity.buckets) {
       if (bucket.at <= now - BUCKET_COUNT) continue;
       calls += bucket.calls;
       errors += bucket.errors;
+      refusals += bucket.refusals;
       if (bucket.at > now - MINUTE_BUCKETS) minute += bucket.calls;
     }
     return {
       lastCallMs: activity.lastCallMs,
       callsPerMinute: minute,
       errorRate: calls === 0 ? null : errors / calls,
+      refusalRate: calls === 0 ? null : refusals / calls,
+      latestRefusal: activity.latestRefusal,
       runningCount: activity.runningCount,
     };
   }
@@ -183,7 +210,13 @@ export class AgentActivity {
   #of(scope: AgentScope): Activity {
     const known = this.#agents.get(scope);
     if (known !== undefined) return known;
-    const fresh: Activity = { lastCallMs: null, runningCount: 0, buckets: [], hours: new Map() };
+    const fresh: Activity = {
+      lastCallMs: null,
+      latestRefusal: null,
+      runningCount: 0,
+      buckets: [],
+      hours: new Map(),
+    };
     this.#agents.set(scope, fresh);
     return fresh;
   }

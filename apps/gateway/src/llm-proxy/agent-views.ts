@@ -75,7 +75,8 @@ export class AgentViews {
     const { agents, activity, held } = this.#parts;
     const scope = agentScope(tenantId, agentId);
     const policy = agents.policy(scope);
-    const { lastCallMs, callsPerMinute, errorRate, runningCount } = activity.view(scope);
+    const { lastCallMs, callsPerMinute, errorRate, refusalRate, latestRefusal, runningCount } =
+      activity.view(scope);
     const spent = activity.spent(scope);
     const unpriced = activity.unpriced(scope);
     const against = (span: keyof AgentView['spend'], budget_usd: number | null) => ({
@@ -96,6 +97,8 @@ export class AgentViews {
       last_call_ms: lastCallMs,
       calls_per_minute: callsPerMinute,
       error_rate: errorRate,
+      refusal_rate: refusalRate,
+      latest_refusal: latestRefusal,
       running_call_count: runningCount,
       held_call_count: heldCalls.length,
       held_since_ms: heldCalls[0]?.since_ms ?? null,

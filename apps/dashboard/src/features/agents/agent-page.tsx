@@ -6,8 +6,9 @@ import type { AgentView } from '#contracts';
 import { BackLink } from '../../app/back-link';
 import { LoadingThing, MissingThing } from '../../app/thing-page';
 import { useBack } from '../../app/use-back';
-import { cx, formatCount, Identifier, Panel, plural, RelativeTime, Skeleton } from '../../ui';
+import { cx, formatCount, formatShare, Identifier, Panel, plural, RelativeTime, Skeleton } from '../../ui';
 import { CallsTable } from '../calls/calls-table';
+import { DECISIONS } from '../calls/decision-texts';
 import { NoCalls } from '../calls/no-calls';
 import { useCalls } from '../calls/use-calls';
 import { AgentIncidents } from '../incidents/agent-incidents';
@@ -19,7 +20,7 @@ import { KillSwitchPanel } from './kill-switch-panel';
 import { LastCall } from './last-call';
 import { PolicyPanel } from './policy-panel';
 import { ReactivateButton } from './reactivate-button';
-import { isKilled } from './select-agents';
+import { isKilled, isRefused } from './select-agents';
 import { useAgent } from './use-agent';
 
 const HIDDEN_COLUMNS = ['agent', 'session', 'first_byte'] as const;
@@ -83,10 +84,20 @@ function AgentHeader({ agent }: { agent: AgentView }) {
         </div>
       </div>
       <StoppedBy agent={agent} />
+      <LatestRefusal agent={agent} />
       <dl className="flex flex-wrap gap-x-6 gap-y-1 text-xs">
         <Fact name="Calls/min">{formatCount(Math.round(agent.calls_per_minute))}</Fact>
         <Fact name="Errors, 5 min">
           <ErrorRate rate={agent.error_rate} />
+        </Fact>
+        <Fact name="Refused, 5 min">
+          {agent.refusal_rate === null ? (
+            <span className="text-faint">–</span>
+          ) : (
+            <span className={cx(agent.refusal_rate > 0 && 'font-semibold text-warning')}>
+              {formatShare(agent.refusal_rate)}
+            </span>
+          )}
         </Fact>
         <Fact name="Under way">{formatCount(agent.running_call_count)}</Fact>
         <Fact name="Held">
@@ -139,6 +150,19 @@ function StoppedBy({ agent }: { agent: AgentView }) {
           </Link>
         </>
       )}
+    </p>
+  );
+}
+
+/** Why an agent that nobody stopped gets no further. */
+function LatestRefusal({ agent }: { agent: AgentView }) {
+  const { latest_refusal: refusal, policy } = agent;
+  if (!policy.active || refusal === null || !isRefused(agent)) return null;
+  const { label, text } = DECISIONS[refusal.decision];
+  return (
+    <p data-testid="latest-refusal" className="text-muted">
+      <span className="font-medium text-warning">Its latest call was refused</span>,{' '}
+      <RelativeTime atMs={refusal.at_ms} /> · {label}: {refusal.detail ?? text}
     </p>
   );
 }

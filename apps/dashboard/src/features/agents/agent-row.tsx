@@ -68,6 +68,7 @@ export const AgentRow = memo(function AgentRow({ agent, rowIndex, heightPx }: Ag
       </td>
       <td className={cx(cell, 'nums text-right')}>
         <ErrorRate rate={agent.error_rate} />
+        <RefusalRate rate={agent.refusal_rate} />
       </td>
       <td className={cx(cell, 'nums text-right text-muted max-xl:hidden')}>
         <LastCall agent={agent} short />
@@ -111,6 +112,7 @@ export const AgentCard = memo(function AgentCard({ agent }: { agent: AgentView }
         <span>
           errors <ErrorRate rate={agent.error_rate} />
         </span>
+        <RefusalRate rate={agent.refusal_rate} />
         <span className="ml-auto">
           {agent.last_call_ms === null ? 'calls: ' : null}
           <LastCall agent={agent} />
@@ -127,6 +129,12 @@ export function ErrorRate({ rate }: { rate: number | null }) {
       {formatShare(rate)}
     </span>
   );
+}
+
+/** Under or beside the errors, which it is none of; nothing where nothing was refused. */
+function RefusalRate({ rate }: { rate: number | null }) {
+  if (!rate) return null;
+  return <span className="block text-2xs text-warning">{formatShare(rate)} refused</span>;
 }
 
 /** Above the face of the row, so that it leads where it says. */

@@ -1,11 +1,27 @@
-/** Whether an agent may call, and if not, who stopped it. */
-import { Ban, OctagonX } from 'lucide-react';
+/** Whether an agent may call, and if not, who stopped it; of one that may, why its calls are refused all the same. */
+import { Ban, OctagonX, ShieldAlert } from 'lucide-react';
 import type { AgentView } from '#contracts';
 import { Badge, plural, RelativeTime } from '../../ui';
-import { isKilled } from './select-agents';
+import { DECISIONS } from '../calls/decision-texts';
+import { isKilled, isRefused } from './select-agents';
 
 export function AgentState({ agent }: { agent: AgentView }) {
   const { active, deactivated_by, deactivated_reason } = agent.policy;
+  if (active && agent.latest_refusal !== null && isRefused(agent)) {
+    const { decision, detail } = agent.latest_refusal;
+    const { label, tone, text } = DECISIONS[decision];
+    return (
+      <Badge
+        tone={tone}
+        data-testid="agent-state"
+        data-state="refused"
+        title={`Its latest call was refused: ${detail ?? text}`}
+        icon={<ShieldAlert size={11} aria-hidden="true" />}
+      >
+        {label}
+      </Badge>
+    );
+  }
   if (active) {
     return (
       <Badge tone="success" data-testid="agent-state" data-state="active">

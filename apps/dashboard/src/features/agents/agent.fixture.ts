@@ -28,6 +28,8 @@ export function buildAgent(agent_id: string, over: Partial<AgentView> = {}): Age
     last_call_ms: null,
     calls_per_minute: 0,
     error_rate: null,
+    refusal_rate: null,
+    latest_refusal: null,
     running_call_count: 0,
     held_call_count: 0,
     held_since_ms: null,

@@ -94,7 +94,7 @@ const HEADINGS: readonly { label: string; className?: string }[] = [
   { label: 'This month', className: 'w-32 text-right max-xl:w-28 max-lg:hidden' },
   { label: 'Kill switch', className: 'w-28' },
   { label: 'Calls/min', className: 'w-24 text-right max-lg:hidden' },
-  { label: 'Errors', className: 'w-20 text-right' },
+  { label: 'Errors', className: 'w-28 text-right' },
   { label: 'Last call', className: 'w-20 text-right max-xl:hidden' },
 ];
 

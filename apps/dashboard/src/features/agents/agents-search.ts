@@ -1,7 +1,7 @@
 /** What the Agents page shows, in the address. */
 import { dropAbsent, oneOf, textOf } from '../../app/search-values';
 
-export const AGENT_STATES = ['active', 'inactive', 'held', 'near_limit'] as const;
+export const AGENT_STATES = ['active', 'inactive', 'held', 'refused', 'near_limit'] as const;
 export type AgentStateFilter = (typeof AGENT_STATES)[number];
 
 export const AGENT_SORTS = ['attention', 'name', 'spend', 'rate', 'last_call'] as const;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildAgent } from './agent.fixture';
 import { parseAgentsSearch } from './agents-search';
-import { budgetShare, killShare, selectAgents } from './select-agents';
+import { budgetShare, isRefused, killShare, selectAgents } from './select-agents';
 
 const calm = buildAgent('calm', { last_call_ms: 5 });
 const held = buildAgent('held', { held_call_count: 2, held_since_ms: 1 });
@@ -11,18 +11,34 @@ const killed = buildAgent('killed', {
   policy: { ...calm.policy, active: false, deactivated_by: 'kill_switch' },
 });
 const near = buildAgent('near', { kill_switch: { ...calm.kill_switch, live_score: 8.5, threshold: 10 } });
-const all = [calm, held, off, killed, near];
+const overBudget = {
+  decision: 'over_budget',
+  detail: 'This agent has used up its budget.',
+  at_ms: 4,
+} as const;
+const refused = buildAgent('refused', { last_call_ms: 4, latest_refusal: overBudget });
+const all = [calm, held, off, killed, near, refused];
 
 describe('selectAgents', () => {
   it('puts first what wants somebody', () => {
-    expect(selectAgents(all, {})).toEqual(['killed', 'held', 'near', 'calm', 'off']);
+    expect(selectAgents(all, {})).toEqual(['killed', 'held', 'refused', 'near', 'calm', 'off']);
   });
 
   it('takes states and parts of names', () => {
     expect(selectAgents(all, { state: 'inactive' })).toEqual(['killed', 'off']);
     expect(selectAgents(all, { state: 'near_limit' })).toEqual(['near']);
+    expect(selectAgents(all, { state: 'refused' })).toEqual(['refused']);
     expect(selectAgents(all, { q: ' CAL' })).toEqual(['calm']);
-    expect(selectAgents(all, { sort: 'name' })).toEqual(['calm', 'held', 'killed', 'near', 'off']);
+    expect(selectAgents(all, { sort: 'name' })).toEqual(['calm', 'held', 'killed', 'near', 'off', 'refused']);
+  });
+});
+
+describe('isRefused', () => {
+  it('is over once a call went through, or an operator changed what the agent may do', () => {
+    expect(isRefused(refused)).toBe(true);
+    expect(isRefused({ ...refused, last_call_ms: 5 })).toBe(false);
+    expect(isRefused({ ...refused, policy: { ...refused.policy, updated_at_ms: 5 } })).toBe(false);
+    expect(isRefused(calm)).toBe(false);
   });
 });
 

@@ -22,6 +22,16 @@ export const budgetShare = ({ spend }: Pick<AgentView, 'spend'>): number =>
 export const killShare = ({ kill_switch }: Pick<AgentView, 'kill_switch'>): number =>
   kill_switch.enabled ? shareOf(kill_switch.live_score ?? 0, kill_switch.threshold) : 0;
 
+/** Its latest call was refused, and nobody has changed what it may do since. */
+export const isRefused = ({
+  policy,
+  last_call_ms,
+  latest_refusal,
+}: Pick<AgentView, 'policy' | 'last_call_ms' | 'latest_refusal'>): boolean =>
+  latest_refusal !== null &&
+  latest_refusal.at_ms === last_call_ms &&
+  latest_refusal.at_ms >= (policy.updated_at_ms ?? 0);
+
 const isNearLimit = (agent: AgentView): boolean =>
   agent.policy.active && Math.max(budgetShare(agent), killShare(agent)) >= METER_WARNS_AT;
 
@@ -29,7 +39,7 @@ const isNearLimit = (agent: AgentView): boolean =>
 export function attentionRank(agent: AgentView): number {
   if (isKilled(agent) && agent.open_incident_id !== null) return 0;
   if (agent.held_call_count > 0) return 1;
-  if (isNearLimit(agent)) return 2;
+  if (isNearLimit(agent) || (agent.policy.active && isRefused(agent))) return 2;
   return agent.policy.active ? 3 : 4;
 }
 
@@ -38,6 +48,7 @@ export function matchesAgent(agent: AgentView, { q, state }: AgentsSearch): bool
   if (state === 'active') return agent.policy.active;
   if (state === 'inactive') return !agent.policy.active;
   if (state === 'held') return agent.held_call_count > 0;
+  if (state === 'refused') return isRefused(agent);
   return state !== 'near_limit' || isNearLimit(agent);
 }
 

@@ -2,7 +2,7 @@
  * Step 9: what is kept of a call. It stands early in the list because steps settle in reverse: by the time it writes,
  * every guard has said its last word.
  */
-import { isCostUnknown, type LlmCall, type LlmToolCall } from '#contracts';
+import { isCostUnknown, type LlmCall, type LlmToolCall, wasRefused } from '#contracts';
 import type { AgentActivity } from '../agent-activity.js';
 import type { CallLog } from '../call-log.js';
 import type { ProxyCall } from '../proxy-call.js';
@@ -29,7 +29,11 @@ export const recordStep = (parts: RecordParts): Step => ({
   },
   settle(call: ProxyCall): void {
     const record = recordOf(call);
-    parts.activity.end(call.scope, isError(call), isCostUnknown(record) ? null : (call.costMicroUsd ?? 0));
+    parts.activity.end(call.scope, {
+      isError: isError(call),
+      refusal: wasRefused(record) ? { decision: record.decision, detail: record.detail } : null,
+      costMicroUsd: isCostUnknown(record) ? null : (call.costMicroUsd ?? 0),
+    });
     parts.log.add(call.tenantId, record);
     parts.events.ended(call, call.upstream.name, call.decision);
     parts.onEnded(call, record);

@@ -1,0 +1,70 @@
+/** An agent whose calls are refused: the Agents page and its own say so and why, and it comes before those that do well. */
+import { expect, test } from 'vitest';
+import { respondJson } from '#testing';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
+import { checkEveryLook } from './check-page.js';
+import { browser, launchOneBrowser } from './launch-one-browser.js';
+import { openAs } from './log-in.js';
+
+startOneGateway(upstreamsAt);
+launchOneBrowser();
+
+async function call(agentId: string): Promise<number> {
+  const response = await fetch(`${gateway.url}/agents/${agentId}/proxy/openai/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'x-observatory-key': gateway.agentKey, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: 'gpt-4o-mini',
+      messages: [{ role: 'user', content: 'Is 7 a number?' }],
+    }),
+  });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+const setPolicy = async (agentId: string, policy: object) => {
+  const { status } = await gateway.operator('PATCH', `/v1/agents/${agentId}/policy`, policy);
+  expect(status).toBe(200);
+};
+
+test('an agent whose calls are refused says so and why, until they go through again', async () => {
+  upstream.script((_call, response) =>
+    respondJson(response, 200, {
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      model: 'gpt-4o-mini',
+      choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Yes.' } }],
+      usage: { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 },
+    }),
+  );
+  await setPolicy('a-spent', { budget_hour_usd: 0.000_001 });
+  await setPolicy('a-stopped', { active: false, reason: 'Maintenance' });
+  expect(await call('a-calm')).toBe(200);
+  for (let turn = 0; turn < 3; turn += 1) {
+    expect(await call('a-spent')).toBe(429);
+    expect(await call('a-stopped')).toBe(403);
+  }
+
+  const page = await openAs(browser, gateway, 'ana', '/agents');
+  const row = (agentId: string) => page.locator(`[data-testid=agent-row][data-agent-id=${agentId}]`);
+  await row('a-spent').getByText('Over budget').waitFor();
+  await row('a-spent').getByText('100 % refused').waitFor();
+  await row('a-stopped').locator('[data-state=inactive]').waitFor();
+  await row('a-stopped').getByText('100 % refused').waitFor();
+  await row('a-calm').getByText('Active').waitFor();
+  expect(await page.getByTestId('agent-row').first().getAttribute('data-agent-id')).toBe('a-spent');
+  await checkEveryLook(page, 'agents-refused');
+
+  await page.goto(`${gateway.url}/agents/a-spent`);
+  const notice = page.getByTestId('latest-refusal');
+  await expect.poll(() => notice.textContent()).toContain('Over budget');
+  expect(await notice.textContent()).toContain('This agent has used up');
+  await checkEveryLook(page, 'agent-refused');
+
+  await setPolicy('a-spent', { budget_hour_usd: 5 });
+  await notice.waitFor({ state: 'detached' });
+  expect(await call('a-spent')).toBe(200);
+  await page.getByText('75 %').waitFor();
+  await page.goto(`${gateway.url}/agents/a-stopped`);
+  await page.getByText('100 %').waitFor();
+});
