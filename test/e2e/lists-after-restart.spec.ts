@@ -5,6 +5,7 @@ import { buildDecisionLog } from '#testing';
 import { type Receiver, startReceiver, status } from '../integration/http-receiver.js';
 import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
 import { launchBrowser } from './browser.mjs';
+import { checkEveryLook } from './check-page.js';
 import { openAs } from './log-in.js';
 
 let gateway: RunningGateway;
@@ -90,6 +91,23 @@ test('the dead letters, among notices that arrived', async () => {
   await page.getByText('lost-after-0').first().waitFor();
   await page.getByRole('button', { name: 'Load older' }).click();
   await expect.poll(() => rows.count()).toBe(64);
+});
+
+test('a map and a stream that begin anew lead to the sessions of before', async () => {
+  await loop('earlier', 1);
+  const page = await openAs(browser, gateway, 'ana', '/fleet');
+  const hint = page.getByText('since the gateway’s start');
+  await page.getByRole('button', { name: /^earlier-0/ }).waitFor();
+  expect(await hint.count()).toBe(0);
+
+  await restart(page);
+  await hint.waitFor();
+  await checkEveryLook(page, 'fleet-after-restart');
+  await page.goto(`${gateway.url}/stream`);
+  await hint.waitFor();
+  await checkEveryLook(page, 'stream-after-restart');
+  await page.getByRole('link', { name: 'See the sessions' }).click();
+  await page.getByText('earlier-0').first().waitFor();
 });
 
 test('the timeline of a session whose earlier steps were loaded', async () => {

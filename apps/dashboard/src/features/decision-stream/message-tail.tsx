@@ -6,6 +6,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { Activity, ArrowUp, Filter, Snowflake } from 'lucide-react';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import type { StepView } from '#contracts';
+import { BegunAnew } from '../../app/begun-anew';
 import { useRowFocus } from '../../app/keyboard/use-row-focus';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { useTopic } from '../../realtime';
@@ -169,9 +170,9 @@ function NothingHere({ isFiltered }: { isFiltered: boolean }) {
       The stream keeps the latest 2,000 messages. One that matches appears here as it arrives.
     </EmptyState>
   ) : (
-    <EmptyState icon={<Activity size={26} aria-hidden="true" />} title="Quiet for now">
+    <BegunAnew icon={Activity} title="Nothing yet">
       Every DecisionLog appears here the moment it is stored.
-    </EmptyState>
+    </BegunAnew>
   );
 }
 

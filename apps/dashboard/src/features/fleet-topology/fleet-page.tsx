@@ -6,6 +6,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Map as MapIcon, Network, Table2 } from 'lucide-react';
 import { lazy, Suspense, useMemo, useState } from 'react';
+import { BegunAnew } from '../../app/begun-anew';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { NextStep } from '../../app/next-step';
 import { SearchBox } from '../../app/search-box';
@@ -115,14 +116,14 @@ function FleetView({ topology, search, selectedId, onSelect, onClear }: FleetVie
   if (!topology) return <Skeleton className="absolute inset-4 rounded-lg" />;
   if (topology.nodes.size === 0) {
     return (
-      <EmptyState
+      <BegunAnew
         className="h-full"
-        icon={<Network size={28} aria-hidden="true" />}
+        icon={Network}
         title="No agents in sight"
         action={<NextStep to="/">Send a first DecisionLog</NextStep>}
       >
-        Agents appear here with their first DecisionLog, and are linked as soon as one causes another.
-      </EmptyState>
+        Agents appear here with their next DecisionLog, and are linked as soon as one causes another.
+      </BegunAnew>
     );
   }
   if (search.view === 'table') {

@@ -1,0 +1,35 @@
+/**
+ * What a view of this gateway's run alone (the map, the stream) says while it is empty: where sessions are known, they are from
+ * before its start, and nobody has to be shown how to send a first one.
+ */
+import type { LucideIcon } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTopic } from '../realtime';
+import { EmptyState } from '../ui';
+import { NextStep } from './next-step';
+
+interface BegunAnewProps {
+  icon: LucideIcon;
+  title: string;
+  /** What would be here. */
+  children: string;
+  /** Where nothing is known at all. */
+  action?: ReactNode;
+  className?: string;
+}
+
+export function BegunAnew({ icon: Icon, title, children, action, className }: BegunAnewProps) {
+  const { data: sessions } = useTopic('gateway:sessions');
+  const hasEarlier = (sessions?.size ?? 0) > 0;
+  return (
+    <EmptyState
+      icon={<Icon size={28} aria-hidden="true" />}
+      title={hasEarlier ? `${title} since the gateway’s start` : title}
+      action={hasEarlier ? <NextStep to="/">See the sessions</NextStep> : action}
+      {...(className && { className })}
+    >
+      {hasEarlier ? 'What came before is among the sessions. ' : null}
+      {children}
+    </EmptyState>
+  );
+}
