@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
+import { checkEveryLook, SIZES } from './check-page.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { logIn } from './log-in.js';
 
@@ -132,6 +133,23 @@ test('[FR-9.10+] [FR-9.10-] a looping agent is seen, stopped by a click, guided 
   await ben.getByText(GUIDANCE).first().waitFor({ timeout: WAIT_MS });
   mkdirSync('test-output/screenshots', { recursive: true });
   await ben.screenshot({ path: 'test-output/screenshots/journey-inspect-second-operator.png' });
+});
+
+test('on a phone a link to one of the tabs leads to it, below the controls', async () => {
+  await post('Read the quarterly report again');
+  const page = await openAs('cleo');
+  await page.setViewportSize(SIZES.phone);
+  const topOf = async (tab: string) => (await page.getByRole('tab', { name: tab }).boundingBox())?.y ?? 0;
+  for (const [query, tab] of [
+    ['', 'Timeline'],
+    ['?tab=calls', 'Calls'],
+  ] as const) {
+    await page.goto(`${gateway.url}/sessions/${SESSION}${query}`);
+    await page.getByRole('tab', { name: tab, selected: true }).waitFor({ timeout: WAIT_MS });
+    const isBelow = (await topOf(tab)) > SIZES.phone.height / 2;
+    expect([tab, isBelow]).toEqual([tab, query === '']);
+  }
+  await checkEveryLook(page, 'inspect-tab-named');
 });
 
 /** What loops goes on and off; nothing moves without end, which would draw sixty frames a second while it loops. */

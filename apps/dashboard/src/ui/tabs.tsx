@@ -1,9 +1,10 @@
 /** Tabs over panels that stay in place. */
 import { Tabs as Base } from '@base-ui/react/tabs';
-import type { ReactNode } from 'react';
+import type { ReactNode, Ref } from 'react';
 import { cx } from './cx';
 
 interface TabsProps<V extends string> {
+  ref?: Ref<HTMLDivElement>;
   label: string;
   value: V;
   onChange: (value: V) => void;
@@ -11,9 +12,10 @@ interface TabsProps<V extends string> {
   className?: string;
 }
 
-export function Tabs<V extends string>({ label, value, onChange, tabs, className }: TabsProps<V>) {
+export function Tabs<V extends string>({ ref, label, value, onChange, tabs, className }: TabsProps<V>) {
   return (
     <Base.Root
+      ref={ref}
       value={value}
       onValueChange={(next) => onChange(next as V)}
       className={cx('flex min-h-0 flex-col', className)}

@@ -1,7 +1,7 @@
 /** One session, live: why it was flagged, what it did, and the controls. Loads from `session:{id}` alone. */
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { SearchX } from 'lucide-react';
-import { useCallback, useState } from 'react';
+import { type RefObject, useCallback, useEffect, useRef, useState } from 'react';
 import { type SessionDetail, sessionTopic } from '#contracts';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { useBack } from '../../app/use-back';
@@ -98,9 +98,22 @@ function Inspect({ detail }: { detail: SessionDetail }) {
   );
 }
 
+/** On a phone the tabs stand below the controls: a link that names one leads to it. */
+function useNamedTabInView(isNamed: boolean): RefObject<HTMLDivElement | null> {
+  const isPhone = useIsPhone();
+  const tabs = useRef<HTMLDivElement>(null);
+  const leadsThere = useRef(isNamed && isPhone);
+  useEffect(() => {
+    if (leadsThere.current) tabs.current?.scrollIntoView();
+    leadsThere.current = false;
+  }, []);
+  return tabs;
+}
+
 function StepTabs({ detail }: { detail: SessionDetail }) {
-  const { tab = 'timeline' } = route.useSearch();
+  const { tab } = route.useSearch();
   const navigate = route.useNavigate();
+  const tabs = useNamedTabInView(tab !== undefined);
   const [openSeqs, setOpenSeqs] = useState<ReadonlySet<number>>(new Set());
   const show = useCallback(
     (next: InspectTab) => void navigate({ search: next === 'timeline' ? {} : { tab: next }, replace: true }),
@@ -122,10 +135,11 @@ function StepTabs({ detail }: { detail: SessionDetail }) {
   );
   return (
     <Tabs
+      ref={tabs}
       label="Steps"
-      value={tab}
+      value={tab ?? 'timeline'}
       onChange={show}
-      className="min-w-0 flex-1 rounded-lg border border-line bg-surface max-md:h-[70dvh] max-md:flex-none"
+      className="min-w-0 flex-1 rounded-lg border border-line bg-surface max-md:h-[70dvh] max-md:flex-none max-md:scroll-mt-3"
       tabs={[
         {
           value: 'timeline',
