@@ -103,6 +103,10 @@ test('an answer that is late does not hide what somebody else has changed since'
 test('an agent is deactivated with a reason, and reactivated', async () => {
   await open('/agents/help-desk');
   await button('Deactivate').click();
+  await button('Deactivate agent').click();
+  expect(await problemAt(field('Reason'))).toBe('Say why: it is shown to others and written to the audit.');
+  expect(await field('Reason').and(page.locator(':focus')).count()).toBe(1);
+  await checkEveryLook(page, 'deactivation-refused');
   await field('Reason').fill('Answers nonsense since noon.');
   await button('Deactivate agent').click();
   await page.getByText('Deactivated by ana').waitFor();

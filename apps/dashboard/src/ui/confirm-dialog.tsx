@@ -6,6 +6,7 @@ import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import { Button, type ButtonVariant } from './button';
 import { Dialog } from './dialog';
 import { Field, Input } from './field';
+import { useFocusFirstError } from './use-focus-first-error';
 
 interface ConfirmDialogProps {
   open: boolean;
@@ -18,6 +19,10 @@ interface ConfirmDialogProps {
   typeToConfirm?: string | undefined;
   /** False: what is confirmed is not known yet. */
   isReady?: boolean;
+  /** By field, as its own fields show it: one that is new is gone to. */
+  problems?: Readonly<Record<string, string | null>>;
+  /** Looks for `problems`; false: there are some, and nothing is confirmed. */
+  check?: () => boolean;
   /** Rejects with an Error whose message is shown. */
   onConfirm: () => Promise<unknown>;
   /** Further fields, above the confirmation. */
@@ -25,11 +30,15 @@ interface ConfirmDialogProps {
   confirmTestId?: string;
 }
 
+const NO_PROBLEMS = {};
+
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { open, onOpenChange, title, description, confirmLabel, typeToConfirm, onConfirm, children } = props;
   const [typed, setTyped] = useState('');
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);
+
+  const element = useFocusFirstError(props.problems ?? NO_PROBLEMS);
 
   useEffect(() => {
     if (open) {
@@ -43,8 +52,9 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (!ready || busy) return;
-    setBusy(true);
     setFailure(null);
+    if (props.check?.() === false) return;
+    setBusy(true);
     try {
       await onConfirm();
       onOpenChange(false);
@@ -57,7 +67,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
 
   return (
     <Dialog open={open} onOpenChange={onOpenChange} title={title} description={description}>
-      <form onSubmit={submit} className="flex flex-col gap-3">
+      <form ref={element} onSubmit={submit} className="flex flex-col gap-3">
         {children}
         {typeToConfirm ? (
           <Field label={`Type “${typeToConfirm}” to confirm`}>

@@ -8,6 +8,16 @@ export function DeactivateButton({ agentId }: { agentId: string }) {
   const denial = useDenial('command');
   const [isAsking, setIsAsking] = useState(false);
   const [reason, setReason] = useState('');
+  const [problem, setProblem] = useState<string | null>(null);
+  const open = () => {
+    setProblem(null);
+    setIsAsking(true);
+  };
+  const check = () => {
+    const isGiven = reason.trim() !== '';
+    setProblem(isGiven ? null : 'Say why: it is shown to others and written to the audit.');
+    return isGiven;
+  };
   return (
     <>
       <Button
@@ -15,7 +25,7 @@ export function DeactivateButton({ agentId }: { agentId: string }) {
         data-testid="agent-deactivate"
         icon={<Ban size={14} aria-hidden="true" />}
         disabledReason={denial}
-        onClick={() => setIsAsking(true)}
+        onClick={open}
         className="max-md:h-11 max-md:w-full"
       >
         Deactivate
@@ -27,19 +37,22 @@ export function DeactivateButton({ agentId }: { agentId: string }) {
         description="Every call of it is refused from this moment on, until somebody reactivates it. Calls under way finish."
         confirmLabel="Deactivate agent"
         confirmTestId="agent-deactivate-confirm"
+        problems={{ reason: problem }}
+        check={check}
         onConfirm={async () => {
-          if (reason.trim() === '')
-            throw new Error('Say why: it is shown to others and written to the audit.');
           await deactivateAgent(agentId, reason.trim());
           setReason('');
         }}
       >
-        <Field label="Reason" hint="Shown to others and written to the audit.">
+        <Field label="Reason" hint="Shown to others and written to the audit." error={problem}>
           <Input
             value={reason}
             maxLength={500}
             autoComplete="off"
-            onChange={(event) => setReason(event.target.value)}
+            onChange={(event) => {
+              setReason(event.target.value);
+              setProblem(null);
+            }}
           />
         </Field>
       </ConfirmDialog>

@@ -1,7 +1,7 @@
 /** Replaces the tool input of one held message before it goes out. */
 import { type FormEvent, useState } from 'react';
 import type { StepView } from '#contracts';
-import { Button, Callout, Dialog, Field, Textarea } from '../../ui';
+import { Button, Callout, Dialog, Field, Textarea, useFocusFirstError } from '../../ui';
 import { editableInput, parseInput } from './tool-input';
 import type { Commander } from './use-command';
 
@@ -32,6 +32,7 @@ function RewriteForm({ step, commander, onClose }: RewriteDialogProps & { step: 
   const [text, setText] = useState(() => editableInput(step));
   const [problem, setProblem] = useState<string | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
+  const element = useFocusFirstError({ text: problem });
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();
@@ -49,7 +50,7 @@ function RewriteForm({ step, commander, onClose }: RewriteDialogProps & { step: 
   };
 
   return (
-    <form onSubmit={submit} className="flex flex-col gap-3">
+    <form ref={element} onSubmit={submit} className="flex flex-col gap-3">
       <Field
         label="Tool input"
         hint="Goes out in place of the agent's own on resume, and to the agent as a directive. The audit keeps who did it."
