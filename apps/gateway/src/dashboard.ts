@@ -1,5 +1,6 @@
 /** Serves the built dashboard: hashed assets for a year, index.html for every page of the app. */
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
@@ -11,18 +12,27 @@ const DASHBOARD_DIR = fileURLToPath(new URL('../../../dashboard/', import.meta.u
 const PROGRAM_PATHS =
   /^\/(v1|proxy|agents\/[^/]+\/proxy|socket\.io|healthz|readyz|metrics|docs|assets)(\/|$|\?)/;
 
+const KEPT_FOR_A_YEAR = { maxAge: '1y', immutable: true } as const;
+
 /** Nothing where the dashboard has not been built (development: Vite serves it). */
-export async function serveDashboard(fastify: FastifyInstance): Promise<void> {
-  if (!existsSync(DASHBOARD_DIR)) return;
+export async function serveDashboard(fastify: FastifyInstance, dir = DASHBOARD_DIR): Promise<void> {
+  if (!existsSync(dir)) return;
   await fastify.register(fastifyStatic, {
-    root: DASHBOARD_DIR,
+    ...KEPT_FOR_A_YEAR,
+    root: dir,
     wildcard: false,
+    globIgnore: ['assets/**'],
     index: 'index.html',
-    maxAge: '1y',
-    immutable: true,
     setHeaders: (response, path) => {
       if (path.endsWith('.html')) response.header('cache-control', 'no-cache');
     },
+  });
+  // Looked for when they are asked for: a dashboard built anew under a running gateway names others.
+  await fastify.register(fastifyStatic, {
+    ...KEPT_FOR_A_YEAR,
+    root: join(dir, 'assets'),
+    prefix: '/assets/',
+    decorateReply: false,
   });
 }
 

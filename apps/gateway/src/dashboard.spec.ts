@@ -1,0 +1,49 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fastify, { type FastifyInstance } from 'fastify';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { serveDashboard } from './dashboard.js';
+
+let home: string;
+let dir: string;
+let server: FastifyInstance;
+
+/** As a build leaves it: a page, and a style sheet whose name tells its content. */
+function build(hash: string): void {
+  rmSync(dir, { recursive: true, force: true });
+  mkdirSync(join(dir, 'assets'), { recursive: true });
+  writeFileSync(join(dir, 'index.html'), `<link rel="stylesheet" href="/assets/index-${hash}.css">`);
+  writeFileSync(join(dir, 'assets', `index-${hash}.css`), `/* ${hash} */`);
+}
+
+beforeEach(async () => {
+  home = mkdtempSync(join(tmpdir(), 'dashboard-'));
+  dir = join(home, 'dashboard');
+  build('first');
+  server = fastify();
+  await serveDashboard(server, dir);
+});
+afterEach(async () => {
+  await server.close();
+  rmSync(home, { recursive: true });
+});
+
+const get = (url: string) => server.inject({ url });
+
+it('is served as it was built anew meanwhile: the page, and the style sheet that it names', async () => {
+  expect((await get('/assets/index-first.css')).body).toBe('/* first */');
+  build('second');
+  expect((await get('/index.html')).body).toContain('index-second.css');
+  const { statusCode, body, headers } = await get('/assets/index-second.css');
+  expect({ statusCode, body }).toEqual({ statusCode: 200, body: '/* second */' });
+  expect(headers['cache-control']).toBe('public, max-age=31536000, immutable');
+  expect((await get('/assets/index-first.css')).statusCode).toBe(404);
+});
+
+it('has its page asked for again each time, and gives nothing beside its own files', async () => {
+  expect((await get('/')).headers['cache-control']).toBe('no-cache');
+  writeFileSync(join(home, 'beside.css'), 'not ours');
+  for (const path of ['/assets/', '/assets/../../beside.css', '/assets/%2e%2e/%2e%2e/beside.css'])
+    expect([path, (await get(path)).statusCode]).toEqual([path, 404]);
+});
