@@ -608,7 +608,7 @@ describe('a process that ends while a delivery is under way', () => {
 });
 
 describe('an agent that is silent because', () => {
-  it('an operator stopped it, or terminated its last session, is not missed; one beside them is', async () => {
+  it('an operator stopped it, or terminated its last session, is not missed; one beside them is, until it is stopped, too', async () => {
     const made = await gateway.operator('POST', '/v1/alert-rules', {
       name: 'Silent',
       type: 'agent_silent',
@@ -638,6 +638,8 @@ describe('an agent that is silent because', () => {
     await expect.poll(silent, { timeout: 20_000 }).toContain(missed);
     expect(await silent()).not.toContain(stopped);
     expect(await silent()).not.toContain(ended);
+    expect((await command(`/v1/agents/${missed}/deactivate`)).status).toBe(200);
+    await expect.poll(silent, { timeout: 5_000 }).not.toContain(missed);
   });
 });
 

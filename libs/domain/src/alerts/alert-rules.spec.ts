@@ -40,6 +40,8 @@ function watch(...settings: RuleSettings[]) {
   return { rules, kept, bounds, barred };
 }
 
+type Watched = ReturnType<typeof watch>;
+
 const subject = (atMs: number, agent_id = 'crawler') => ({
   tenant_id: 'default',
   agent_id,
@@ -776,15 +778,45 @@ describe('an agent_silent rule', () => {
     expect(phases(rules.tick(T0 + 10 * MINUTE))).toEqual(['firing']);
   });
 
-  it('goes on firing for an agent that is paused then, and is over when it is heard of', () => {
+  it.each([
+    ['paused', ({ rules }: Watched) => rules.notePause('default', 's1', true)],
+    ['terminated', ({ rules }: Watched) => rules.noteTerminated('default', new Set(['s1']))],
+    ['barred', ({ barred }: Watched) => barred.add('crawler')],
+    ['killed', ({ rules }: Watched) => rules.observe(incident(10 * MINUTE + 1_000))],
+  ])(
+    'is over, and says why, for an agent that is %s then: nobody repeats what is wanted',
+    (why, keepSilent) => {
+      const watched = watch(rule('agent_silent', { repeat_s: 60 }));
+      const { rules } = watched;
+      rules.observe(step(0));
+      expect(phases(rules.tick(T0 + 10 * MINUTE))).toEqual(['firing']);
+      keepSilent(watched);
+      expect(rules.tick(T0 + 11 * MINUTE)).toMatchObject([
+        { phase: 'recovered', detail: { kept_silent_by: why } },
+      ]);
+      for (const minutes of [12, 30]) expect(rules.tick(T0 + minutes * MINUTE)).toEqual([]);
+    },
+  );
+
+  it('fires anew for an agent that stays silent for the window once its session goes on', () => {
     const { rules } = watch(rule('agent_silent'));
     rules.observe(step(0));
-    expect(phases(rules.tick(T0 + 10 * MINUTE))).toEqual(['firing']);
+    rules.tick(T0 + 10 * MINUTE);
     rules.notePause('default', 's1', true);
-    expect(rules.tick(T0 + 11 * MINUTE)).toEqual([]);
+    expect(phases(rules.tick(T0 + 11 * MINUTE))).toEqual(['recovered']);
     rules.notePause('default', 's1', false);
-    expect(rules.tick(T0 + 12 * MINUTE)).toEqual([]);
-    expect(phases(rules.observe(step(13 * MINUTE)))).toEqual(['recovered']);
+    expect(rules.tick(T0 + 20 * MINUTE)).toEqual([]);
+    expect(phases(rules.tick(T0 + 21 * MINUTE))).toEqual(['firing']);
+  });
+
+  it('is over because it was heard of, where it is and its session is paused in the same moment', () => {
+    const { rules } = watch(rule('agent_silent'));
+    rules.observe(step(0));
+    rules.tick(T0 + 10 * MINUTE);
+    rules.notePause('default', 's1', true);
+    const [over] = rules.observe(step(10 * MINUTE + 500));
+    expect(over).toMatchObject({ phase: 'recovered', detail: { silent_s: 0 } });
+    expect(over?.detail).not.toHaveProperty('kept_silent_by');
   });
 
   it('says nothing of an agent that nobody has seen', () => {

@@ -13,7 +13,7 @@ import type { BudgetUse } from './budget-share.js';
 import { CallTally } from './call-tally.js';
 import { LoopCarriers } from './loop-carriers.js';
 import { asOf, isForgettable, planNotice, QUIET, type SubjectState } from './notice-plan.js';
-import { type NoticeDetail, readCondition } from './rule-condition.js';
+import { type Hush, type NoticeDetail, readCondition } from './rule-condition.js';
 import { ERROR_WINDOW_S_DEFAULT, type RuleSettings } from './rule-defaults.js';
 
 /** Agents remembered per tenant; the one unheard of longest is forgotten, with what it made fire. */
@@ -273,9 +273,9 @@ export class AlertRules {
     const isFiring = known !== undefined && known.state.sinceMs !== null;
     const tally = known?.tally ?? null;
     const toldSessionIds = known?.toldSessionIds ?? NO_SESSIONS;
-    const isHushed = rule.type === 'agent_silent' && this.#isHushed(tenantId, agentId, facts);
-    if (isHushed) facts.hushedAtMs = nowMs;
-    const reading = readCondition({ rule, facts, tally, toldSessionIds, isHushed, isFiring, nowMs });
+    const hush = rule.type === 'agent_silent' ? this.#hushOf(tenantId, agentId, facts) : null;
+    if (hush !== null) facts.hushedAtMs = nowMs;
+    const reading = readCondition({ rule, facts, tally, toldSessionIds, hush, isFiring, nowMs });
     const { holds, session_id, detail, sessions = { told: [], untold: [] } } = reading;
     const isOn = holds === 'unknown' ? isFiring : holds;
     if (!isOn && !isFiring) return;
@@ -317,11 +317,15 @@ export class AlertRules {
       if (concerns(one.rule, agentId)) this.#evaluate(tenantId, one, agentId, facts, nowMs, due);
   }
 
-  #isHushed(tenantId: string, agentId: string, facts: AgentFacts): boolean {
+  /** Somebody's decision before a call that is held for it. */
+  #hushOf(tenantId: string, agentId: string, facts: AgentFacts): Hush | null {
     const { incident, runningCallCount, isDismissed, seenInSessionId } = facts;
-    if (incident !== null || runningCallCount > 0 || isDismissed) return true;
-    if (this.#options.isBarred(tenantId, agentId)) return true;
-    return seenInSessionId !== null && this.#tenant(tenantId).pausedSessionIds.has(seenInSessionId);
+    if (incident !== null) return 'killed';
+    if (isDismissed) return 'terminated';
+    if (this.#options.isBarred(tenantId, agentId)) return 'barred';
+    if (seenInSessionId !== null && this.#tenant(tenantId).pausedSessionIds.has(seenInSessionId))
+      return 'paused';
+    return runningCallCount > 0 ? 'busy' : null;
   }
 
   /** Null when every place is taken by something that fires. */

@@ -71,6 +71,11 @@ describe('a notice', () => {
     expect(noticeOf(due('agent_silent', { phase: 'repeat' }), context).title).toBe(
       'Still: Agent "crawler" has been silent for 12 min',
     );
+    const kept = due('agent_silent', { phase: 'recovered', detail: { kept_silent_by: 'paused' } });
+    expect(noticeOf(kept, context)).toMatchObject({
+      title: 'Agent "crawler" is not missed any more: its session is paused',
+      text: 'It lasted 10 min.',
+    });
     expect(noticeOf(due('semantic_loop'), context)).toMatchObject({
       title: 'Agent "crawler" asks the same again in other words',
       text: 'Loop 2 of this session: similarity 0.97, a loop above 0.95. The session goes on.',

@@ -3,6 +3,7 @@ import type { AlertNotice, AlertType } from '#contracts';
 import type { DueNotice } from './alert-rules.js';
 import { loopWords, personWords, semanticLoopWords, UNHEARD_SINCE_START } from './loop-words.js';
 import { oneLine } from './one-line.js';
+import type { Hush } from './rule-condition.js';
 
 const percent = (share: unknown): string => `${Math.round(Number(share) * 100)} %`;
 const usd = (amount: unknown): string => `$${Number(amount).toFixed(2)}`;
@@ -14,6 +15,14 @@ export function spokenDuration(seconds: number): string {
   if (seconds < 172_800) return `${Math.round(seconds / 3_600)} h`;
   return `${Math.round(seconds / 86_400)} days`;
 }
+
+/** Why nobody misses an agent that is silent still. */
+const KEPT_SILENT: Record<Exclude<Hush, 'busy'>, string> = {
+  barred: 'an operator stopped it, or it is out of its hours',
+  killed: 'the kill switch stopped it',
+  paused: 'its session is paused',
+  terminated: 'its session was terminated',
+};
 
 function wordsOf({ rule, agent_id, detail }: DueNotice): { on: string; text: string; off: string } {
   const agent = `Agent "${oneLine(agent_id)}"`;
@@ -69,7 +78,10 @@ function wordsOf({ rule, agent_id, detail }: DueNotice): { on: string; text: str
             ? `${agent} is silent`
             : `${agent} has been silent for ${spokenDuration(Number(detail.silent_s))}`,
         text: 'It neither called a model nor reported a step.',
-        off: `${agent} is heard of again`,
+        off:
+          detail.kept_silent_by === undefined
+            ? `${agent} is heard of again`
+            : `${agent} is not missed any more: ${KEPT_SILENT[detail.kept_silent_by as Exclude<Hush, 'busy'>]}`,
       };
   }
 }

@@ -17,6 +17,12 @@ export type NoticeDetail = AlertNotice['detail'];
 /** Named in a notice; how many there are is said besides. */
 const NAMED_SESSIONS_MAX = 5;
 
+/**
+ * What may keep an agent silent: a call of its own under way (`busy`), its policy (`barred`: an operator stopped it, or the hour is none
+ * of its own), the kill switch, or an operator who paused or terminated the session it was last seen in.
+ */
+export type Hush = 'busy' | 'barred' | 'killed' | 'paused' | 'terminated';
+
 export interface Condition {
   /** `unknown`: nothing was heard that would decide it; what was firing goes on. */
   holds: boolean | 'unknown';
@@ -35,15 +41,15 @@ export interface ConditionInput {
   tally: CallTally | null;
   /** Sessions of which people heard. */
   toldSessionIds: ReadonlySet<string>;
-  /** Its silence is wanted: it has a call under way, may not call, or the session it was last seen in is paused or terminated. */
-  isHushed: boolean;
+  /** Why its silence is wanted; null: it is not. */
+  hush: Hush | null;
   /** It fires already. */
   isFiring: boolean;
   nowMs: number;
 }
 
 export function readCondition(input: ConditionInput): Condition {
-  const { rule, facts, tally, isHushed, isFiring, nowMs } = input;
+  const { rule, facts, tally, isFiring, nowMs } = input;
   switch (rule.type) {
     case 'kill_switch': {
       const { incident } = facts;
@@ -79,18 +85,8 @@ export function readCondition(input: ConditionInput): Condition {
     }
     case 'error_rate':
       return errorRate(rule, tally, isFiring, nowMs);
-    case 'agent_silent': {
-      const windowS = rule.window_s ?? SILENT_WINDOW_S_DEFAULT;
-      if (facts.seenAtMs === null || isHushed) return { holds: 'unknown', session_id: null, detail: {} };
-      const silentS = Math.max(0, Math.floor((nowMs - facts.seenAtMs) / 1_000));
-      const mutedSinceMs = Math.max(facts.watchedSinceMs, facts.hushedAtMs);
-      const isHeardOut = nowMs - mutedSinceMs >= windowS * 1_000;
-      return {
-        holds: silentS < windowS ? false : isHeardOut || 'unknown',
-        session_id: null,
-        detail: { silent_s: silentS, window_s: windowS, last_seen_ms: facts.seenAtMs },
-      };
-    }
+    case 'agent_silent':
+      return agentSilent(input);
   }
 }
 
@@ -147,6 +143,23 @@ function semanticLoop({ rule, facts, toldSessionIds, nowMs }: ConditionInput): C
     session_id,
     detail: { ...detail, similarity: round(similarity, 4), threshold, occurrence, paused, window_s: windowS },
     sessions,
+  };
+}
+
+/** It is over when the agent is heard of, or somebody wants it silent: who stopped it need not be told that it is still. */
+function agentSilent({ rule, facts, hush, nowMs }: ConditionInput): Condition {
+  const windowS = rule.window_s ?? SILENT_WINDOW_S_DEFAULT;
+  const { seenAtMs } = facts;
+  if (seenAtMs === null || hush === 'busy') return { holds: 'unknown', session_id: null, detail: {} };
+  const silentS = Math.max(0, Math.floor((nowMs - seenAtMs) / 1_000));
+  const isHeard = silentS < windowS;
+  if (!isHeard && hush !== null) return { holds: false, session_id: null, detail: { kept_silent_by: hush } };
+  const mutedSinceMs = Math.max(facts.watchedSinceMs, facts.hushedAtMs);
+  const isHeardOut = nowMs - mutedSinceMs >= windowS * 1_000;
+  return {
+    holds: isHeard ? false : isHeardOut || 'unknown',
+    session_id: null,
+    detail: { silent_s: silentS, window_s: windowS, last_seen_ms: seenAtMs },
   };
 }
 
