@@ -119,6 +119,15 @@ describe.skipIf(clusterMissing !== null)('over a Redis Cluster of three nodes', 
     expect(cache.isDegraded).toBe(false);
     await cache.close();
   });
+
+  it('leaves a node that hangs', async () => {
+    const { port } = new URL(urls[1] as string);
+    const hung = connection.client.nodes('master').find(({ options }) => options.port === Number(port));
+    expect(await hung?.ping()).toBe('PONG');
+    nodes[1]?.freeze();
+    await expect(hung?.ping()).rejects.toThrow('Connection is closed');
+    nodes[1]?.thaw();
+  });
 });
 
 it.skipIf(clusterMissing !== null)(

@@ -19,10 +19,7 @@ export async function historyPlace(
   options: HistoryPlaceOptions = {},
 ): Promise<HistoryPlace> {
   const keyPrefix = `observatory-test-${randomUUID()}:`;
-  const connection = connectRedis(url, {
-    onError: (failure) => console.error(failure),
-    commandTimeoutMs: PATIENT_MS,
-  });
+  const connection = connectRedis(url, { onError: (failure) => console.error(failure) });
   const history = new RedisPromptHistory({
     connection,
     model: { model_id: 'test/model', dimension: CONFORMANCE_DIMENSION },

@@ -1,4 +1,6 @@
 /** What only a shared store must do: its own clock, expiry, several clients, and failing fast when it is away. */
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type ConnectRedisOptions,
@@ -13,6 +15,10 @@ import { type RedisServer, redisMissing, startRedis } from './start-redis.js';
 const PASSWORD = 'canary-redis-password-7f3a';
 /** Far above the 50 ms of the limiter, far below any other timeout: a busy machine is no failure. */
 const FAST_MS = 900;
+
+/** All of this process stands still; others have its core meanwhile. */
+const sleepInPlace = (ms: number): void =>
+  void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
 const hour = (limit: number, amount = 1): LimitWindow => ({
   key: 'default\0agent-1\0requests',
@@ -183,6 +189,32 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
     server.thaw();
     await ready(connection);
     expect((await limiterOf(connection, 5_000).take([hour(50)])).allowed).toBe(true);
+  });
+
+  it('takes a reply that lies there when this process was busy for longer than any wait, and stays connected', async () => {
+    const connection = open();
+    await connection.open();
+    const limiter = limiterOf(connection);
+    await limiterOf(connection, 5_000).take([hour(50)]);
+    for (let round = 0; round < 2; round += 1) {
+      const taken = limiter.take([hour(50)]);
+      sleepInPlace(1_500);
+      expect((await taken).allowed).toBe(true);
+    }
+    expect(failures).toEqual([]);
+    expect(connection.isReady).toBe(true);
+  });
+
+  it('leaves a server that takes the connection and says nothing', async () => {
+    const sockets: Socket[] = [];
+    const mute = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
+    await once(mute, 'listening');
+    const connection = open(`redis://127.0.0.1:${(mute.address() as AddressInfo).port}`);
+    expect(await connection.open()).toBe(false);
+    expect(failures[0]?.reason).toBe('timeout');
+    await connection.quit();
+    for (const socket of sockets) socket.destroy();
+    mute.close();
   });
 
   it('bounds what waits for a Redis that hangs', async () => {

@@ -29,8 +29,6 @@ it.each([
   [reply(`NOPERM this user may not ${CANARY}`), 'failed', 'final'],
   [reply(`Error parsing vector similarity query: ${CANARY}`), 'failed', 'final'],
   [reply(`ERR unknown command 'EVALSHA' ${CANARY}`), 'failed', 'final'],
-  [new Error('Command timed out'), 'unavailable', 'final'],
-  [new Error('Socket timeout. Expecting data'), 'unavailable', 'final'],
   [new Error(`connect ECONNREFUSED ${CANARY}`), 'unavailable', 'final'],
   [CANARY, 'unavailable', 'final'],
 ] as const)('makes of %s a public failure', (error, reason, kind) => {

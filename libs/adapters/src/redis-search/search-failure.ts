@@ -37,8 +37,6 @@ export function readSearchError(error: unknown): SearchError {
   if (error instanceof PromptHistoryFailure) return final(error);
   if (!(error instanceof Error)) return final(historyDisconnected());
   if (error.name === 'ReplyError') return readReply(error.message);
-  if (error.message === 'Command timed out' || error.message.startsWith('Socket timeout'))
-    return final(historyTimeout());
   return final(historyDisconnected());
 }
 

@@ -3,11 +3,9 @@
  * sent twice, a server that no longer answers is given up, and reconnecting goes on for ever, with growing pauses.
  */
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { leaveWhenSilent } from './leave-silent.js';
 import { RedisFailure, toRedisFailure } from './redis-failure.js';
 
-const COMMAND_TIMEOUT_MS = 1_000;
-/** Sent something and heard nothing for this long: the connection is dropped, and with it all that waits on it. */
-const SILENCE_TIMEOUT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 2_000;
 const RECONNECT_FIRST_MS = 50;
 const RECONNECT_MAX_MS = 2_000;
@@ -24,8 +22,6 @@ export interface ConnectRedisOptions {
   onReady?: () => void;
   /** Shown by `CLIENT LIST`. */
   connectionName?: string;
-  /** Most a command waits for its reply, whoever sent it; an adapter may wait less. */
-  commandTimeoutMs?: number;
   connectTimeoutMs?: number;
   /** Longest pause between two attempts. */
   reconnectMaxMs?: number;
@@ -52,10 +48,9 @@ export interface RedisConnection<Client extends Redis | Cluster = Redis> {
  */
 export function connectRedis(url: string, options: ConnectRedisOptions): RedisConnection {
   checkUrl(url);
-  return toConnection(
-    new Redis(url, { ...failFast(options), retryStrategy: growingPauses(options) }),
-    options,
-  );
+  const client = new Redis(url, { ...failFast(options), retryStrategy: growingPauses(options) });
+  leaveWhenSilent(client);
+  return toConnection(client, options);
 }
 
 /**
@@ -89,6 +84,7 @@ export function connectRedisCluster(
       },
     },
   );
+  client.on('+node', leaveWhenSilent);
   return toConnection(client, options);
 }
 
@@ -108,8 +104,7 @@ const failFast = ({ connectionName = 'observatory', ...options }: ConnectRedisOp
     // A broken connection rejects what waits on it. Sending it again could count it twice.
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
-    commandTimeout: options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS,
-    socketTimeout: SILENCE_TIMEOUT_MS,
+    // No `commandTimeout` or `socketTimeout`: whoever asks has a wait of its own, and see `leaveWhenSilent`.
     connectTimeout: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     disconnectTimeout: CLOSE_TIMEOUT_MS,
   }) satisfies RedisOptions;

@@ -26,7 +26,6 @@ it.each([
     'READONLY',
   ],
   [Object.assign(new Error(`no code here ${CANARY}`), { name: 'ReplyError' }), 'reply', null],
-  [new Error('Command timed out'), 'timeout', null],
   [new Error("Stream isn't writeable and enableOfflineQueue options is false"), 'disconnected', null],
   [Object.assign(new Error('odd'), { code: CANARY }), 'disconnected', null],
   [CANARY, 'disconnected', null],

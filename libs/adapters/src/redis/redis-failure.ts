@@ -37,8 +37,6 @@ export function toRedisFailure(error: unknown): RedisFailure {
   if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code))
     return new RedisFailure('disconnected', code);
   if (error.name === 'ReplyError') return new RedisFailure('reply', replyCode(error.message));
-  if (error.message === 'Command timed out' || error.message.startsWith('Socket timeout'))
-    return new RedisFailure('timeout');
   return new RedisFailure('disconnected');
 }
 
