@@ -10,6 +10,8 @@ const SERVING_TIMEOUT_MS = 30_000;
 
 export const guardEnvironment: Readonly<Record<string, string>> = {
   LOOP_DETECTION_ENABLED: 'true',
+  // On a busy machine a check takes longer than a call waits for it: it would go on without a hint, and be cached.
+  LOOP_EMBEDDING_SIDECAR_TIMEOUT: '5s',
   LLM_CACHE_BACKEND: 'memory',
   LLM_CACHE_SEMANTIC: 'shadow',
 };

