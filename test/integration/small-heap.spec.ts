@@ -54,6 +54,8 @@ test.each(['/v1/decision-logs', '/agents/slicer/proxy/openai/v1/chat/completions
     const gateway = await startGateway({
       env: {
         NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
+        // It is about memory: on a busy machine two million buffers take longer than a body may.
+        BODY_TIMEOUT_MS: '60000',
         OBSERVATORY_UPSTREAM_OPENAI_URL: 'http://127.0.0.1:9/v1',
         OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-test',
       },
