@@ -1,6 +1,6 @@
 /** A page of calls outlives the gateway: what ended while the page was open is there after a restart, and so is what ends then. */
 import { beforeAll, expect, test } from 'vitest';
-import { respondJson } from '#testing';
+import { always, openaiChat } from '../integration/proxy/vendors.js';
 import {
   gateway,
   startAgain,
@@ -14,15 +14,7 @@ import { openAs } from './log-in.js';
 startOneGateway(upstreamsAt);
 launchOneBrowser();
 beforeAll(() => {
-  upstream.script((_call, response) =>
-    respondJson(response, 200, {
-      id: 'chatcmpl-1',
-      object: 'chat.completion',
-      model: 'gpt-4o-mini',
-      choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Yes.' } }],
-      usage: { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 },
-    }),
-  );
+  upstream.script(always(openaiChat, { text: 'Yes.' }));
 });
 
 let callCount = 0;

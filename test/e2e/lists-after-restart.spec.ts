@@ -48,6 +48,26 @@ async function loop(name: string, sessionCount: number): Promise<void> {
   }
 }
 
+/** A list of notices that grew in front of the page is whole after a restart, and goes on. @param named of its sessions */
+async function growsThroughRestart(tab: 'history' | 'dead', named: string): Promise<void> {
+  const arrivedBefore = receiver.received.length;
+  await loop(`${named}before`, 3);
+  await receiver.arrived(arrivedBefore + 3);
+  const page = await openAs(browser, gateway, 'ana', `/alerts?tab=${tab}`);
+  const rows = page.getByTestId('alert-delivery');
+  await expect.poll(() => rows.count()).toBe(3);
+  // More than the topic begins with.
+  await loop(`${named}meanwhile`, 60);
+  await receiver.arrived(arrivedBefore + 63);
+  await expect.poll(() => rows.count()).toBe(63);
+
+  await restart(page);
+  await loop(`${named}after`, 1);
+  await page.getByText(`${named}after-0`).first().waitFor();
+  await page.getByRole('button', { name: 'Load older' }).click();
+  await expect.poll(() => rows.count()).toBe(64);
+}
+
 test('the history of notices', async () => {
   const settings = { kind: 'webhook', name: 'On call', url: receiver.url, allow_private: true };
   const { body } = await gateway.operator('POST', '/v1/alert-channels', settings);
@@ -58,39 +78,13 @@ test('the history of notices', async () => {
     cooldown_s: 0,
     channel_ids,
   });
-  await loop('before', 3);
-  await receiver.arrived(3);
-  const page = await openAs(browser, gateway, 'ana', '/alerts?tab=history');
-  const rows = page.getByTestId('alert-delivery');
-  await expect.poll(() => rows.count()).toBe(3);
-  // More than the topic begins with.
-  await loop('meanwhile', 60);
-  await receiver.arrived(63);
-  await expect.poll(() => rows.count()).toBe(63);
-
-  await restart(page);
-  await loop('after', 1);
-  await page.getByText('after-0').first().waitFor();
-  await page.getByRole('button', { name: 'Load older' }).click();
-  await expect.poll(() => rows.count()).toBe(64);
+  await growsThroughRestart('history', '');
 });
 
 test('the dead letters, among notices that arrived', async () => {
   // Refused for good, to the channel and by the rule of the history.
   receiver.answer = status(404);
-  await loop('lost-before', 3);
-  const page = await openAs(browser, gateway, 'ana', '/alerts?tab=dead');
-  const rows = page.getByTestId('alert-delivery');
-  await expect.poll(() => rows.count()).toBe(3);
-  // More than the topic begins with.
-  await loop('lost-meanwhile', 60);
-  await expect.poll(() => rows.count()).toBe(63);
-
-  await restart(page);
-  await loop('lost-after', 1);
-  await page.getByText('lost-after-0').first().waitFor();
-  await page.getByRole('button', { name: 'Load older' }).click();
-  await expect.poll(() => rows.count()).toBe(64);
+  await growsThroughRestart('dead', 'lost-');
 });
 
 test('a map and a stream that begin anew lead to the sessions of before', async () => {

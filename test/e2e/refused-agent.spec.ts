@@ -1,6 +1,6 @@
 /** An agent whose calls are refused: the Agents page and its own say so and why, and it comes before those that do well. */
 import { expect, test } from 'vitest';
-import { respondJson } from '#testing';
+import { always, openaiChat } from '../integration/proxy/vendors.js';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
 import { checkEveryLook } from './check-page.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
@@ -28,15 +28,7 @@ const setPolicy = async (agentId: string, policy: object) => {
 };
 
 test('an agent whose calls are refused says so and why, until they go through again', async () => {
-  upstream.script((_call, response) =>
-    respondJson(response, 200, {
-      id: 'chatcmpl-1',
-      object: 'chat.completion',
-      model: 'gpt-4o-mini',
-      choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Yes.' } }],
-      usage: { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 },
-    }),
-  );
+  upstream.script(always(openaiChat, { text: 'Yes.' }));
   await setPolicy('a-spent', { budget_hour_usd: 0.000_001 });
   await setPolicy('a-stopped', { active: false, reason: 'Maintenance' });
   expect(await call('a-calm')).toBe(200);

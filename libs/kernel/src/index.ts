@@ -19,6 +19,7 @@ export * from './ring-buffer.js';
 export * from './text-pieces.js';
 export * from './trace-context.js';
 export * from './ttl-lru.js';
+export * from './unshown.js';
 export * from './variables.js';
 export * from './whole-end.js';
 export * from './with-deadline.js';

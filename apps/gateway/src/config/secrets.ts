@@ -2,8 +2,7 @@
  * The secrets the gateway is started with, apart from its configuration so that they cannot be logged with it: an
  * instance shows nothing of itself in JSON, in string templates and in `util.inspect`.
  */
-import { inspect } from 'node:util';
-import { ConfigError, readRedisUrls, secretsOfUrl } from '#kernel';
+import { ConfigError, readRedisUrls, secretsOfUrl, Unshown } from '#kernel';
 import { type Environment, SECRET_VARIABLES } from './env.js';
 import { type EnvironmentUpstream, parseUpstreams } from './upstreams.js';
 
@@ -17,9 +16,7 @@ export const SECRET_CHARS_MAX = 256;
 const WELL_KNOWN =
   /^(.)\1*$|change.?me|example|password|secret|operator|agent|token|admin|test|demo|observatory|default|your/i;
 
-const HIDDEN = '[secrets]';
-
-export class GatewaySecrets {
+export class GatewaySecrets extends Unshown {
   readonly #operatorToken: string | null;
   readonly #agentKey: string | null;
   readonly #redisUrls: readonly string[];
@@ -35,6 +32,7 @@ export class GatewaySecrets {
     secretKey?: string | null;
     upstreams?: readonly EnvironmentUpstream[];
   }) {
+    super();
     this.#operatorToken = values.operatorToken;
     this.#agentKey = values.agentKey;
     this.#redisUrls = values.redisUrls ?? [];
@@ -78,18 +76,6 @@ export class GatewaySecrets {
     const keys = this.#upstreams.map(({ apiKey }) => apiKey);
     const given = [this.#operatorToken, this.#agentKey, this.#cacheEmbeddingKey, this.#secretKey, ...keys];
     return [...given.filter((secret) => secret !== null), ...this.#redisUrls.flatMap(secretsOfUrl)];
-  }
-
-  toJSON(): string {
-    return HIDDEN;
-  }
-
-  toString(): string {
-    return HIDDEN;
-  }
-
-  [inspect.custom](): string {
-    return HIDDEN;
   }
 }
 

@@ -1,15 +1,13 @@
 /** The secrets the sidecar is started with: an instance shows nothing of itself in JSON, in texts and in `inspect`. */
-import { inspect } from 'node:util';
-import { ConfigError, readRedisUrl, secretsOfUrl } from '#kernel';
+import { ConfigError, readRedisUrl, secretsOfUrl, Unshown } from '#kernel';
 import { type Environment, SECRET_VARIABLES } from './env.js';
 
-const HIDDEN = '[secrets]';
-
-export class SidecarSecrets {
+export class SidecarSecrets extends Unshown {
   readonly #redisUrl: string | null;
   readonly #apiKey: string | null;
 
   constructor(values: { redisUrl: string | null; apiKey: string | null }) {
+    super();
     this.#redisUrl = values.redisUrl;
     this.#apiKey = values.apiKey;
   }
@@ -28,18 +26,6 @@ export class SidecarSecrets {
   values(): string[] {
     const url = this.#redisUrl === null ? [] : secretsOfUrl(this.#redisUrl);
     return this.#apiKey === null ? url : [...url, this.#apiKey];
-  }
-
-  toJSON(): string {
-    return HIDDEN;
-  }
-
-  toString(): string {
-    return HIDDEN;
-  }
-
-  [inspect.custom](): string {
-    return HIDDEN;
   }
 }
 
