@@ -213,11 +213,18 @@ export class Relay implements UpstreamSink {
 
   /** What went by is read a moment later: its last bytes leave for the client first, who need not wait for our reading. */
   #end(isWhole = false): void {
-    const read = Promise.resolve().then(() => this.#reader?.finish() ?? null);
-    this.#finish(read.then((answer) => this.#takeAnswer(answer, isWhole)));
+    this.#finish(Promise.resolve().then(() => this.#takeAnswer(isWhole)));
   }
 
-  #takeAnswer(answer: LlmAnswer | null, isWhole: boolean): undefined {
+  #takeAnswer(isWhole: boolean): undefined | Promise<undefined> {
+    const read = this.#reader?.finish() ?? null;
+    // What is inflated first; all else is there, and costs no turn.
+    return read instanceof Promise
+      ? read.then((answer) => this.#keepAnswer(answer, isWhole))
+      : this.#keepAnswer(read, isWhole);
+  }
+
+  #keepAnswer(answer: LlmAnswer | null, isWhole: boolean): undefined {
     const call = this.#call;
     call.answer = answer;
     if (call.answer?.failed) noteFailedAnswer(call, call.answer);
