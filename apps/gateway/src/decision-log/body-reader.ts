@@ -98,7 +98,7 @@ function collect(
     const settle = (error: Error | null) => {
       if (isSettled) return;
       isSettled = true;
-      deadlines.delete(expire);
+      deadlines.delete(deadline);
       source.removeListener('data', onData);
       if (error) reject(error);
       else resolve(body.toBuffer());
@@ -106,7 +106,7 @@ function collect(
     const expire = () =>
       settle(new ObservatoryError('body_timeout', `The body did not arrive within ${timeoutMs / 1000} s.`));
     const deadlines = deadlinesOf(timeoutMs);
-    deadlines.add(expire);
+    const deadline = deadlines.add(expire);
     const onData = (chunk: Buffer) => {
       if (body.byteCount + chunk.length > bytesMax) settle(tooLarge(name, bytesMax));
       else if (!take(chunk.length)) settle(noRoom());

@@ -2,32 +2,41 @@
  * Many deadlines of one length with one timer: nearly all are met within a millisecond, and a timer of its own for
  * each would cost more than reading what it guards.
  */
+import { type Link, LinkedList } from '#kernel';
+
+export interface Deadline {
+  /** When it is due, by `performance.now()`. */
+  dueMs: number;
+  expire: () => void;
+}
+
 export class Deadlines {
-  /** Callback -> when it is due; earliest first, since all wait equally long. */
-  readonly #due = new Map<() => void, number>();
+  /** Earliest first, since all wait equally long. */
+  readonly #due = new LinkedList<Deadline>();
   #timer: NodeJS.Timeout | null = null;
 
   constructor(private readonly timeoutMs: number) {}
 
   /** @param expire called once after `timeoutMs`, unless deleted before; must not throw */
-  add(expire: () => void): void {
-    this.#due.set(expire, performance.now() + this.timeoutMs);
+  add(expire: () => void): Link<Deadline> {
     this.#timer ??= setTimeout(this.#check, this.timeoutMs).unref();
+    return this.#due.add({ dueMs: performance.now() + this.timeoutMs, expire });
   }
 
-  delete(expire: () => void): void {
-    this.#due.delete(expire);
+  delete(deadline: Link<Deadline>): void {
+    this.#due.delete(deadline);
   }
 
   readonly #check = (): void => {
     this.#timer = null;
     const nowMs = performance.now();
-    for (const [expire, dueMs] of this.#due) {
+    for (let next = this.#due.oldest; next !== null; next = this.#due.oldest) {
+      const { dueMs, expire } = next.value;
       if (dueMs > nowMs) {
         this.#timer = setTimeout(this.#check, Math.ceil(dueMs - nowMs)).unref();
         return;
       }
-      this.#due.delete(expire);
+      this.#due.delete(next);
       expire();
     }
   };

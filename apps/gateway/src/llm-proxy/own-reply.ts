@@ -1,6 +1,7 @@
 /** Answers of our own, shaped as the vendor shapes its answers: whole, streamed, or into a stream that has begun. */
 import { ERRORS, type ErrorCode, HEADERS } from '#contracts';
 import { type Dialect, defaultDialect } from '#domain/llm-dialects';
+import { atTurnEnd } from '#kernel';
 import { PROXY_HEADERS } from '../errors/security-headers.js';
 import { endOnceRead } from '../raw-routes.js';
 import type { ProxyCall, Verdict } from './proxy-call.js';
@@ -64,7 +65,7 @@ function send(
     ...['content-type', contentType, 'content-length', String(Buffer.byteLength(body))],
     ...['cache-control', 'no-store'],
   ]);
-  endOnceRead(incoming, outgoing, body);
+  atTurnEnd(() => endOnceRead(incoming, outgoing, body));
 }
 
 const FIXED_HEADERS: readonly string[] = Object.entries(PROXY_HEADERS).flat();

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ObservatoryError } from '#contracts';
-import type { Clock, IdSource } from '#kernel';
+import { afterTurnEnd, type Clock, type IdSource, LinkedList } from '#kernel';
 import type { RawRoute } from '../raw-routes.js';
 import { sendVerdict } from './own-reply.js';
 import { ProxyCall, type Verdict } from './proxy-call.js';
@@ -30,7 +30,7 @@ export interface ProxyRouteParts {
 
 export class ProxyRoute implements RawRoute {
   readonly #parts: ProxyRouteParts;
-  readonly #running = new Set<ProxyCall>();
+  readonly #running = new LinkedList<ProxyCall>();
 
   constructor(parts: ProxyRouteParts) {
     this.#parts = parts;
@@ -90,7 +90,7 @@ export class ProxyRoute implements RawRoute {
 
   /** Never rejects. One frame for the whole call: each that waits is held in memory for as long. */
   async #run(call: ProxyCall): Promise<void> {
-    this.#running.add(call);
+    const running = this.#running.add(call);
     const unwatch = call.outgoing.socket === null ? watchQueued(call) : null;
     let reachedCount = 0;
     let verdict: Verdict | undefined;
@@ -124,9 +124,11 @@ export class ProxyRoute implements RawRoute {
       call.detail ??= 'The client left before its answer was complete.';
     }
     call.durationMs = call.elapsedMs();
+    // What the steps have left to do is nothing that the client of a verdict waits for.
+    if (verdict !== undefined) await afterTurnEnd();
     for (let at = reachedCount - 1; at >= 0; at -= 1) this.#settle(this.#parts.steps[at] as Step, call);
     unwatch?.();
-    this.#running.delete(call);
+    this.#running.delete(running);
     dropUnread(call.incoming);
   }
 

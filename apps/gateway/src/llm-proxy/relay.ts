@@ -9,6 +9,7 @@ import {
   type UpstreamSink,
 } from '#adapters/upstream-http';
 import type { LlmAnswer } from '#contracts';
+import { afterTurnEnd, atTurnEnd } from '#kernel';
 import { AnswerReader } from './answer-reader.js';
 import type { BodyRoom } from './body-room.js';
 import { awaitDrain } from './client-pace.js';
@@ -43,6 +44,8 @@ export class Relay implements UpstreamSink {
   /** NaN where the upstream did not say: the last chunk, known as such, leaves in one write with the end. */
   #bytesToCome = Number.NaN;
   #stopWaiting: (() => void) | null = null;
+  /** Its end leaves with this turn. */
+  #isEnding = false;
   #isOver = false;
 
   constructor(call: ProxyCall, parts: RelayParts, resolve: (verdict: Verdict | Promise<undefined>) => void) {
@@ -104,7 +107,8 @@ export class Relay implements UpstreamSink {
     const { outgoing } = this.#call;
     this.#bytesToCome -= bytes.length;
     if (this.#bytesToCome === 0) {
-      outgoing.end(bytes);
+      this.#isEnding = true;
+      atTurnEnd(() => outgoing.end(bytes));
       return true;
     }
     if (outgoing.write(bytes)) return true;
@@ -118,7 +122,7 @@ export class Relay implements UpstreamSink {
     else if (this.#batches !== null) {
       this.#endHeldBack(this.#batches.finish());
       return;
-    } else if (!outgoing.writableEnded) outgoing.end();
+    } else if (!this.#isEnding) atTurnEnd(() => outgoing.end());
     this.#end(status >= 200 && status < 300);
   }
 
@@ -211,9 +215,9 @@ export class Relay implements UpstreamSink {
     outgoing.end(dialect?.writeStreamError({ status, code, message }));
   }
 
-  /** What went by is read a moment later: its last bytes leave for the client first, who need not wait for our reading. */
+  /** What went by is read when its last bytes have left: the client need not wait for our reading. */
   #end(isWhole = false): void {
-    this.#finish(Promise.resolve().then(() => this.#takeAnswer(isWhole)));
+    this.#finish(afterTurnEnd().then(() => this.#takeAnswer(isWhole)));
   }
 
   #takeAnswer(isWhole: boolean): undefined | Promise<undefined> {

@@ -32,7 +32,7 @@ export function readRequestBody(
     const deadlines = deadlinesOf(bodyTimeoutMs);
     let body = new BytePieces();
     const stop = () => {
-      deadlines.delete(expire);
+      deadlines.delete(deadline);
       request.removeListener('data', take).removeListener('end', finish);
       request.removeListener('error', breakOff).removeListener('close', breakOff);
       // The request outlives its body by a whole answer.
@@ -56,7 +56,7 @@ export function readRequestBody(
       fail(
         new ObservatoryError('body_timeout', `The body did not arrive within ${bodyTimeoutMs / 1_000} s.`),
       );
-    deadlines.add(expire);
+    const deadline = deadlines.add(expire);
     request.on('data', take).on('end', finish).on('error', breakOff).on('close', breakOff);
   });
 }

@@ -6,7 +6,7 @@ import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
-import { isMetadataAddress } from '#kernel';
+import { atTurnEnd, isMetadataAddress } from '#kernel';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A body above it is written in pieces of it; below it one write is cheaper, and sockets hold that much. */
@@ -66,22 +66,20 @@ export class UpstreamClient {
     });
   }
 
-  /** Starts at once; the exchange reports to `sink`. Never throws. */
+  /** Leaves at the end of this turn; the exchange reports to `sink`. Never throws. */
   send(request: UpstreamRequest, sink: UpstreamSink): UpstreamExchange {
     const exchange = new UpstreamExchange(sink, this.#headersTimeoutMs);
     const { body, headers } = request;
     const byteCount = body.reduce((sum, piece) => sum + piece.length, 0);
     const isLarge = byteCount > BODY_PIECE_BYTES;
-    this.#agent.dispatch(
-      {
-        origin: request.origin,
-        path: request.path,
-        method: request.method as Dispatcher.HttpMethod,
-        headers: isLarge ? [...headers, 'content-length', String(byteCount)] : headers,
-        body: isLarge ? streamOf(body) : inOne(body),
-      },
-      exchange,
-    );
+    const options: Dispatcher.DispatchOptions = {
+      origin: request.origin,
+      path: request.path,
+      method: request.method as Dispatcher.HttpMethod,
+      headers: isLarge ? [...headers, 'content-length', String(byteCount)] : headers,
+      body: isLarge ? streamOf(body) : inOne(body),
+    };
+    atTurnEnd(() => this.#agent.dispatch(options, exchange));
     return exchange;
   }
 
