@@ -1,7 +1,9 @@
-import { describe, expect, it } from 'vitest';
-import { afterTurnEnd, atTurnEnd } from './turn-end.js';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterTurnEnd, atTurnEnd, leaveNow } from './turn-end.js';
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+afterEach(() => void vi.unstubAllGlobals());
 
 describe('the end of a turn', () => {
   it('has what was to leave leave together and in its order, after the work of the turn', async () => {
@@ -52,5 +54,29 @@ describe('the end of a turn', () => {
     while (performance.now() < untilMs);
     atTurnEnd(() => seen.push('second'));
     expect(seen).toEqual(['first', 'second']);
+  });
+
+  it('does not come before long work that says so', async () => {
+    const seen: string[] = [];
+    atTurnEnd(() => seen.push('leaves'));
+    const follows = afterTurnEnd();
+    leaveNow();
+    expect(seen).toEqual(['leaves']);
+    await follows;
+  });
+
+  it("lets one that fails stop no other, and its error be nobody else's", async () => {
+    const later: (() => void)[] = [];
+    vi.stubGlobal('setImmediate', (run: () => void) => later.push(run));
+    const seen: string[] = [];
+    atTurnEnd(() => {
+      throw new Error('broken');
+    });
+    atTurnEnd(() => seen.push('leaves'));
+    const follows = afterTurnEnd();
+    for (const run of later.splice(0)) run();
+    await follows;
+    expect(seen).toEqual(['leaves']);
+    expect(() => later.shift()?.()).toThrow('broken');
   });
 });

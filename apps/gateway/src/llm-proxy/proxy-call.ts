@@ -132,6 +132,7 @@ export class ProxyCall {
   decision: CallDecision = 'forwarded';
   detail: string | null = null;
   firstByteMs: number | null = null;
+  /** Until the answer's end; what is read of it afterwards is none of it. Zero until then. */
   durationMs = 0;
   /** The upstream answered with 2xx, whole, and with no error in the answer. */
   isAnswered = false;

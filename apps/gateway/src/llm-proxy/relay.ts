@@ -122,7 +122,7 @@ export class Relay implements UpstreamSink {
     else if (this.#batches !== null) {
       this.#endHeldBack(this.#batches.finish());
       return;
-    } else if (!this.#isEnding) atTurnEnd(() => outgoing.end());
+    } else if (!this.#isEnding) outgoing.end();
     this.#end(status >= 200 && status < 300);
   }
 
@@ -217,6 +217,7 @@ export class Relay implements UpstreamSink {
 
   /** What went by is read when its last bytes have left: the client need not wait for our reading. */
   #end(isWhole = false): void {
+    this.#call.durationMs = this.#call.elapsedMs();
     this.#finish(afterTurnEnd().then(() => this.#takeAnswer(isWhole)));
   }
 

@@ -79,7 +79,9 @@ export class UpstreamClient {
       headers: isLarge ? [...headers, 'content-length', String(byteCount)] : headers,
       body: isLarge ? streamOf(body) : inOne(body),
     };
-    atTurnEnd(() => this.#agent.dispatch(options, exchange));
+    atTurnEnd(() => {
+      if (!exchange.letGoIfOver()) this.#agent.dispatch(options, exchange);
+    });
     return exchange;
   }
 
@@ -116,6 +118,12 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     this.#isOver = true;
     clearTimeout(this.#headersTimer);
     this.#abort?.(new Error('aborted'));
+  }
+
+  /** Before it is dispatched. True: nobody waits for it any more. */
+  letGoIfOver(): boolean {
+    if (this.#isOver) this.#letGo();
+    return this.#isOver;
   }
 
   /** False: the request's body is still in memory, and a socket is its or will be. */

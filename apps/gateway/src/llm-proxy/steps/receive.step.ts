@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { ADDRESSABLE_ID, HEADERS, LIMITS, ObservatoryError, sessionKey } from '#contracts';
 import { textOfHeader } from '#domain/auth';
 import { dialectFor, readUnreadRequest } from '#domain/llm-dialects';
-import { BytePieces } from '#kernel';
+import { BytePieces, leaveNow } from '#kernel';
 import type { FairShare } from '../../fair-share.js';
 import { type JsonBounds, passedBound } from '../../json-bounds.js';
 import { roomFor } from '../body-room.js';
@@ -23,6 +23,8 @@ import type { Step } from '../step.js';
  */
 const JSON_BOUNDS: JsonBounds = { depthMax: 256, valuesMax: 500_000 };
 
+/** To read a larger body takes so long that what is to leave in this turn does not wait for it. */
+const LONG_WORK_BYTES = 64 * 1024;
 const SPACE = 0x20;
 const OPENING_BRACE = 0x7b;
 
@@ -53,6 +55,7 @@ export const receiveStep = ({ limits, bodyBytes, retries, continued }: ReceivePa
     if (call.dialect !== null && (incoming.headers['content-encoding'] ?? 'identity') !== 'identity')
       return ENCODED;
     if (hasBody) call.body = await readRequestBody(incoming, limits, roomFor(call, bodyBytes));
+    if (call.body !== null && call.body.byteCount > LONG_WORK_BYTES) leaveNow();
     if (call.dialect !== null) call.readAs((call.body ?? new BytePieces()).read(parseObject));
     else call.unread = readUnreadRequest(incoming.method as string, path, jsonIfAny(call));
     call.isSessionInferred = given === null && !call.request?.conversation;
