@@ -9,7 +9,7 @@ import {
   type UpstreamSink,
 } from '#adapters/upstream-http';
 import type { LlmAnswer } from '#contracts';
-import { afterTurnEnd, atTurnEnd } from '#kernel';
+import { afterTurnEnd } from '#kernel';
 import { AnswerReader } from './answer-reader.js';
 import type { BodyRoom } from './body-room.js';
 import { awaitDrain } from './client-pace.js';
@@ -19,6 +19,7 @@ import { InflatedReader } from './inflated-reader.js';
 import { BatchAnswer, nameOwnAddresses, type OwnOrigin, redirectRefused } from './own-addresses.js';
 import { ownHeaders } from './own-reply.js';
 import type { ProxyCall, Verdict } from './proxy-call.js';
+import type { RunningCalls } from './running-calls.js';
 
 export interface RelayParts {
   /** For what is held back. */
@@ -26,6 +27,7 @@ export interface RelayParts {
   /** The client may read nothing for so long. */
   clientStallMs: number;
   ownOrigin: OwnOrigin;
+  running: Pick<RunningCalls, 'writeTogether'>;
 }
 
 /** Hands the upstream's answer to the client, and ends the step when one of the two is done. */
@@ -44,7 +46,7 @@ export class Relay implements UpstreamSink {
   /** NaN where the upstream did not say: the last chunk, known as such, leaves in one write with the end. */
   #bytesToCome = Number.NaN;
   #stopWaiting: (() => void) | null = null;
-  /** Its end leaves with this turn. */
+  /** Its end leaves with this turn, if it has not left yet. */
   #isEnding = false;
   #isOver = false;
 
@@ -108,7 +110,7 @@ export class Relay implements UpstreamSink {
     this.#bytesToCome -= bytes.length;
     if (this.#bytesToCome === 0) {
       this.#isEnding = true;
-      atTurnEnd(() => outgoing.end(bytes));
+      this.#parts.running.writeTogether(() => outgoing.end(bytes));
       return true;
     }
     if (outgoing.write(bytes)) return true;

@@ -6,7 +6,7 @@ import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
-import { atTurnEnd, isMetadataAddress } from '#kernel';
+import { isMetadataAddress } from '#kernel';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A body above it is written in pieces of it; below it one write is cheaper, and sockets hold that much. */
@@ -66,22 +66,22 @@ export class UpstreamClient {
     });
   }
 
-  /** Leaves at the end of this turn; the exchange reports to `sink`. Never throws. */
+  /** Starts at once; the exchange reports to `sink`. Never throws. */
   send(request: UpstreamRequest, sink: UpstreamSink): UpstreamExchange {
     const exchange = new UpstreamExchange(sink, this.#headersTimeoutMs);
     const { body, headers } = request;
     const byteCount = body.reduce((sum, piece) => sum + piece.length, 0);
     const isLarge = byteCount > BODY_PIECE_BYTES;
-    const options: Dispatcher.DispatchOptions = {
-      origin: request.origin,
-      path: request.path,
-      method: request.method as Dispatcher.HttpMethod,
-      headers: isLarge ? [...headers, 'content-length', String(byteCount)] : headers,
-      body: isLarge ? streamOf(body) : inOne(body),
-    };
-    atTurnEnd(() => {
-      if (!exchange.letGoIfOver()) this.#agent.dispatch(options, exchange);
-    });
+    this.#agent.dispatch(
+      {
+        origin: request.origin,
+        path: request.path,
+        method: request.method as Dispatcher.HttpMethod,
+        headers: isLarge ? [...headers, 'content-length', String(byteCount)] : headers,
+        body: isLarge ? streamOf(body) : inOne(body),
+      },
+      exchange,
+    );
     return exchange;
   }
 
@@ -118,12 +118,6 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     this.#isOver = true;
     clearTimeout(this.#headersTimer);
     this.#abort?.(new Error('aborted'));
-  }
-
-  /** Before it is dispatched. True: nobody waits for it any more. */
-  letGoIfOver(): boolean {
-    if (this.#isOver) this.#letGo();
-    return this.#isOver;
   }
 
   /** False: the request's body is still in memory, and a socket is its or will be. */

@@ -57,13 +57,15 @@ describe('a call that ends before it has a connection', () => {
   const HEADERS_TIMEOUT_MS = 1_000;
   const BODY_BYTES = 100;
   beforeEach(() => {
-    vi.useFakeTimers();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   });
   afterEach(() => {
     vi.useRealTimers();
   });
 
   const clientLeaves = (call: ProxyCall) => call.leave();
+  /** Before the turn's end, at which the request is sent. */
+  const leavesUnsent = (call: ProxyCall) => call.leave();
   const upstreamIsLate = () => vi.advanceTimersByTime(HEADERS_TIMEOUT_MS);
   /** As undici does when told to abort in the turn of the connection. */
   const connects = (exchange: UpstreamExchange) =>
@@ -73,6 +75,7 @@ describe('a call that ends before it has a connection', () => {
   test.each([
     ['its client leaves', 'connects', clientLeaves, connects],
     ['its client leaves', 'fails to', clientLeaves, fails],
+    ['its client leaves at once', 'connects', leavesUnsent, connects],
     ['its upstream is late', 'connects', upstreamIsLate, connects],
     ['its upstream is late', 'fails to', upstreamIsLate, fails],
   ])('as %s keeps its place and its bytes until the socket %s', async (_, __, endCall, endSocket) => {
@@ -104,6 +107,8 @@ describe('a call that ends before it has a connection', () => {
     bodyBytes.take('default', BODY_BYTES);
     call.bodyBytesTaken = BODY_BYTES;
     const ended = forward.run?.(call);
+    if (endCall === leavesUnsent) endCall(call);
+    await new Promise(setImmediate);
     endCall(call);
     await ended;
     receive.settle?.(call);

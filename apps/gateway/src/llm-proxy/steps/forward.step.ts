@@ -36,11 +36,13 @@ export const forwardStep = ({
     if (!running.enter(tenantId, origin)) return NO_ROOM;
     return new Promise((resolve) => {
       const room = roomFor(call, bodyBytes);
-      const relay = new Relay(call, { room, clientStallMs, ownOrigin }, resolve);
-      const exchange = client.send(request, relay);
-      // Which may be after the call's end: its place is a socket, and an upstream that takes none keeps them waiting.
-      exchange.whenLetGo(() => running.leave(tenantId, origin));
-      relay.start(exchange);
+      const relay = new Relay(call, { room, clientStallMs, ownOrigin, running }, resolve);
+      running.writeTogether(() => {
+        const exchange = client.send(request, relay);
+        // Which may be after the call's end: its place is a socket, and an upstream that takes none keeps them waiting.
+        exchange.whenLetGo(() => running.leave(tenantId, origin));
+        relay.start(exchange);
+      });
       call.letGoOfParsed();
     });
   },
