@@ -1,8 +1,8 @@
 /**
  * What leaves at the end of a turn of the event loop, together. Between two pieces of work a write to a socket costs more than
  * itself: it wakes a reader who sleeps again before the next one comes, and the processor's caches forget the work. One write
- * after the other finds both awake. Nobody waits longer for it
- * than the rest of the turn takes; who begins a long piece of work has the others leave first.
+ * after the other finds both awake. Nobody waits longer for it than the rest of the turn takes; who begins a long piece of work
+ * has the others leave first.
  */
 import { type Deferred, deferred } from './deferred.js';
 
@@ -14,7 +14,7 @@ let firstAtMs = 0;
 /** Null: nobody waits. */
 let left: Deferred | null = null;
 
-/** Runs `write` when the work of this turn is done. An error of it is nobody's here and ends the process, after all others have run. */
+/** Runs `write` when the work of this turn is done. An error of it is nobody's here: it ends the process, after all others have run. */
 export function atTurnEnd(write: () => void): void {
   const nowMs = performance.now();
   if (writes.push(write) === 1) {
