@@ -123,7 +123,7 @@ export class ProxyRoute implements RawRoute {
       call.status = 499;
       call.detail ??= 'The client left before its answer was complete.';
     }
-    call.durationMs = endMs;
+    call.durationMs ||= call.elapsedMs();
     // What the steps have left to do is nothing that the client of a verdict waits for.
     if (verdict !== undefined) await afterTurnEnd();
     for (let at = reachedCount - 1; at >= 0; at -= 1) this.#settle(this.#parts.steps[at] as Step, call);
