@@ -80,7 +80,9 @@ describe.each(VENDORS)('$name', (vendor) => {
       usage: null,
       cache: { match: 'exact', cosine: null },
     });
-    expect((await lastCall(second)).cache.saved_usd).toBeGreaterThan(0);
+    const { cache, duration_ms, first_byte_ms } = await lastCall(second);
+    expect(cache.saved_usd).toBeGreaterThan(0);
+    expect(duration_ms).toBeGreaterThanOrEqual(first_byte_ms);
   });
 
   test('streams from what an unstreamed call left, and the other way round', async () => {
