@@ -5,8 +5,9 @@
 import { chmodSync, closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
+import { diskFullDetail } from './disk-full.js';
 import { makeFolder } from './make-folder.js';
-import type { ThreadSettings } from './protocol.js';
+import type { Durability, ThreadSettings } from './protocol.js';
 import { migrate } from './schema.js';
 import { SQLite } from './sqlite-library.js';
 
@@ -14,9 +15,14 @@ import { SQLite } from './sqlite-library.js';
 const FILE_MODE = 0o600;
 /** Waiting for a foreign reader or writer, such as the sqlite3 shell, before giving up. */
 const FOREIGN_LOCK_WAIT_MS = 5_000;
-/** Pages in the write-ahead log before it is folded into the database: rarer is cheaper, as hot pages are shared. */
-const CHECKPOINT_PAGES = 4_000;
+const PAGE_BYTES = 4_096;
+/**
+ * Pages in the write-ahead log before the writer itself folds it into the database, which is what makes the log begin
+ * anew: under load the checkpointer never catches up, but leaves little to do.
+ */
+const CHECKPOINT_PAGES = 8_000;
 const CACHE_KIB = 64 * 1024;
+const SYNCHRONOUS: Record<Durability, string> = { power_loss: 'FULL', process: 'NORMAL' };
 
 export interface WriterConnection {
   database: Database;
@@ -69,14 +75,36 @@ export function openReaderConnection(path: string): Database {
   });
 }
 
+/** A connection that does nothing but `checkpoint`, beside the writer. */
+export function openCheckpointConnection({ path, durability }: ThreadSettings): Database {
+  return explained(path, () => {
+    const database = new SQLite(path, { fileMustExist: true });
+    database.pragma(`synchronous = ${SYNCHRONOUS[durability]}`);
+    return database;
+  });
+}
+
+/**
+ * Folds the write-ahead log into the database. `PASSIVE` waits for nobody: as far as it gets beside who reads, writes or
+ * does the same. `TRUNCATE` takes all of it and empties the log.
+ */
+export function checkpoint(database: Database, mode: 'PASSIVE' | 'TRUNCATE'): void {
+  try {
+    database.pragma(`wal_checkpoint(${mode})`);
+  } catch (error) {
+    // On a full disk the log stays as it is, nothing of it is lost, and the next checkpoint takes it along.
+    if (diskFullDetail(error) === null) throw error;
+  }
+}
+
 function prepareWriter(database: Database, settings: ThreadSettings): void {
   // Both must precede the first table; on a database that has tables they change nothing.
-  database.pragma('page_size = 4096');
+  database.pragma(`page_size = ${PAGE_BYTES}`);
   database.pragma('auto_vacuum = INCREMENTAL');
   database.pragma('journal_mode = WAL');
-  database.pragma(`synchronous = ${settings.durability === 'power_loss' ? 'FULL' : 'NORMAL'}`);
+  database.pragma(`synchronous = ${SYNCHRONOUS[settings.durability]}`);
   database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-  database.pragma(`journal_size_limit = ${CHECKPOINT_PAGES * 4096 * 2}`);
+  database.pragma(`journal_size_limit = ${CHECKPOINT_PAGES * PAGE_BYTES * 2}`);
   database.pragma(`cache_size = -${CACHE_KIB}`);
   database.pragma('temp_store = MEMORY');
   database.pragma('foreign_keys = ON');

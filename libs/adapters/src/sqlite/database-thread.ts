@@ -2,6 +2,7 @@
  * What one of the store's threads does with a request. Free of the thread itself, so that the same code runs
  * in a worker and, for tests and small tools, in the caller's own thread.
  */
+import { checkpoint, openCheckpointConnection } from './database-file.js';
 import type { ThreadAnswer, ThreadRequest, ThreadSettings } from './protocol.js';
 import { SqliteReader } from './sqlite-reader.js';
 import { SqliteWriter } from './sqlite-writer.js';
@@ -19,7 +20,7 @@ export function openDatabaseThread(
   settings: ThreadSettings,
   onEvent: (event: StoreEvent) => void,
 ): DatabaseThread {
-  const serve = settings.role === 'writer' ? serveWrites(settings, onEvent) : serveReads(settings);
+  const serve = serveRole(settings, onEvent);
   return (request) => {
     const startedMs = performance.now();
     try {
@@ -29,6 +30,11 @@ export function openDatabaseThread(
       return { id: request.id, ok: false, failure: toFailure(settings.path, error) };
     }
   };
+}
+
+function serveRole(settings: ThreadSettings, onEvent: (event: StoreEvent) => void) {
+  if (settings.role === 'writer') return serveWrites(settings, onEvent);
+  return settings.role === 'checkpointer' ? serveCheckpoints(settings) : serveReads(settings);
 }
 
 function serveWrites(settings: ThreadSettings, onEvent: (event: StoreEvent) => void) {
@@ -46,5 +52,14 @@ function serveReads(settings: ThreadSettings) {
     if (request.kind === 'read') return reader.run(request.name, request.args);
     if (request.kind === 'close') return reader.close();
     throw new Error(`the reading thread takes no "${request.kind}"`);
+  };
+}
+
+function serveCheckpoints(settings: ThreadSettings) {
+  const database = openCheckpointConnection(settings);
+  return (request: ThreadRequest): unknown => {
+    if (request.kind === 'checkpoint') return checkpoint(database, 'PASSIVE');
+    if (request.kind === 'close') return database.close();
+    throw new Error(`the checkpointing thread takes no "${request.kind}"`);
   };
 }

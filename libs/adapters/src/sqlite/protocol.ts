@@ -31,7 +31,7 @@ export type Durability = 'power_loss' | 'process';
 /** `workerData` of each thread. */
 export interface ThreadSettings {
   /** `searcher`: a reader that is asked what takes its time. @see isSearch */
-  role: 'writer' | 'reader' | 'searcher';
+  role: 'writer' | 'reader' | 'searcher' | 'checkpointer';
   path: string;
   durability: Durability;
   /** Least free space on the database's file system, its own free pages included, in bytes; 0 = not looked at. */
@@ -240,6 +240,7 @@ export const isSearch = (name: ReadCallName): boolean => SEARCHES.has(name);
 export type ThreadRequest =
   | { id: number; kind: 'write'; operations: WriteOperation[] }
   | { id: number; kind: 'read'; name: ReadCallName; args: unknown[] }
+  | { id: number; kind: 'checkpoint' }
   | { id: number; kind: 'close' };
 
 /** `full`: the disk took nothing of it. `busy`: another program holds the database. `failed`: a defect. */

@@ -1,12 +1,13 @@
 /**
- * The open database, from the caller's side: the thread that writes, behind its queue, one that reads, and
- * one that searches, for which nobody else waits.
+ * The open database, from the caller's side: the thread that writes, behind its queue, one that folds its log into the
+ * database, one that reads, and one that searches, for which nobody else waits.
  * SqliteStore and SqliteProxyStore say what is written and read; this says that it is, and when it no longer can be.
  *
  * @see docs/decisions/0002-group-commit.md
  */
 import { ObservatoryError } from '#contracts';
 import type { Clock } from '#kernel';
+import { Checkpoints } from './checkpoints.js';
 import {
   type Durability,
   isSearch,
@@ -48,6 +49,7 @@ interface OpenThreads {
   writer: ThreadLink;
   reads: ReadQueue;
   searches: ReadQueue;
+  checkpoints: Checkpoints;
   pump: WritePump;
 }
 
@@ -95,12 +97,15 @@ export class SqliteDatabase {
     try {
       const writer = await start('writer');
       const [reader, searcher] = [await start('reader'), await start('searcher')];
-      pump = new WritePump({ link: writer, ...this.#options });
+      const checkpoints = new Checkpoints(await start('checkpointer'));
+      const onCommitted = (bytes: number) => checkpoints.committed(bytes);
+      pump = new WritePump({ link: writer, ...this.#options, onCommitted });
       const onRefused = () => onEvent({ kind: 'read_refused' });
       this.#open = {
         writer,
         reads: new ReadQueue({ link: reader, runningMax: READS_RUNNING_MAX, onRefused }),
         searches: new ReadQueue({ link: searcher, runningMax: SEARCHES_RUNNING_MAX, onRefused }),
+        checkpoints,
         pump,
       };
     } catch (error) {
@@ -122,8 +127,8 @@ export class SqliteDatabase {
     if (open === null) return;
     await open.pump.drain();
     this.#open = null;
-    // The readers first: while one looks at an old page, the log cannot be folded in whole.
-    await Promise.all([open.reads.close(), open.searches.close()]);
+    // The others first: while one looks at an old page, or folds the log itself, it cannot be folded in whole.
+    await Promise.all([open.reads.close(), open.searches.close(), open.checkpoints.close()]);
     await open.writer.close();
   }
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -46,6 +46,31 @@ const eventsOf = <Kind extends StoreEvent['kind']>(kind: Kind) =>
 const steps = (count: number) => Array.from({ length: count }, () => buildStepRow());
 const large = (count: number) =>
   steps(count).map((row) => ({ ...row, body: `{"filler":"${'x'.repeat(900)}"}` }));
+
+describe('the write-ahead log', () => {
+  const sizeOf = async (name: string) => (await stat(join(folder, name))).size;
+  const appendMegabytes = async (count: number) => {
+    for (let at = 0; at < count; at += 1) await store.appendSteps(large(1_000));
+  };
+
+  it('is folded into the database long before the writer would do so', async () => {
+    await openStore();
+    const sizeBefore = await sizeOf('o.db');
+    await appendMegabytes(6);
+    await expect.poll(() => sizeOf('o.db')).toBeGreaterThan(sizeBefore + 3_000_000);
+    // The writer folds the log where it has 8,000 pages of 4 KiB, and begins it anew.
+    expect(await sizeOf('o.db-wal')).toBeLessThan(16_000_000);
+  });
+
+  it('is folded in whole when the store closes, also where somebody is at it', async () => {
+    await openStore();
+    await appendMegabytes(6);
+    await store.close();
+    await expect(sizeOf('o.db-wal')).rejects.toThrow('ENOENT');
+    await openStore();
+    expect(await store.stepsAfter(5_999, 9)).toHaveLength(1);
+  });
+});
 
 describe('group commit', () => {
   it('shares one commit among the writes of one tick', async () => {

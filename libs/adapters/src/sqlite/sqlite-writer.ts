@@ -6,7 +6,7 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
-import { cannotOpen, openWriterConnection, type WriterConnection } from './database-file.js';
+import { cannotOpen, checkpoint, openWriterConnection, type WriterConnection } from './database-file.js';
 import { diskFullDetail, isLocked, StoreFullError } from './disk-full.js';
 import {
   isFreeing,
@@ -87,7 +87,7 @@ export class SqliteWriter {
     const nextSeq = this.#steps.nextSeq;
     try {
       const results = this.#transact(() => operations.map((operation) => this.#apply(operation)));
-      if (operations.some(shrinksFile)) this.#checkpoint('PASSIVE');
+      if (operations.some(shrinksFile)) checkpoint(this.#database, 'PASSIVE');
       return results;
     } catch (error) {
       this.#steps.nextSeq = nextSeq;
@@ -107,7 +107,7 @@ export class SqliteWriter {
   close(): void {
     try {
       this.#settle();
-      this.#checkpoint('TRUNCATE');
+      checkpoint(this.#database, 'TRUNCATE');
     } finally {
       this.#connection.close();
     }
@@ -122,15 +122,6 @@ export class SqliteWriter {
       this.#steps.settle();
     } catch (error) {
       // On a full disk it waits for the next start.
-      if (diskFullDetail(error) === null) throw error;
-    }
-  }
-
-  #checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): void {
-    try {
-      this.#database.pragma(`wal_checkpoint(${mode})`);
-    } catch (error) {
-      // On a full disk the log stays as it is, nothing of it is lost, and the next checkpoint takes it along.
       if (diskFullDetail(error) === null) throw error;
     }
   }

@@ -42,6 +42,8 @@ export interface WritePumpOptions {
   clock: Clock;
   /** Must not throw. */
   onEvent: (event: StoreEvent) => void;
+  /** After each commit. @param bytes of its rows, about */
+  onCommitted: (bytes: number) => void;
   queueCountMax: number;
   queueBytesMax: number;
 }
@@ -192,6 +194,7 @@ export class WritePump {
         return null;
       });
       if (answer === null) return;
+      this.#options.onCommitted(batch.bytes);
       this.#queue.settle(batch, answer.result as OperationResult[]);
       if (!batch.isFreeing && this.#disk.noteTaken()) onEvent({ kind: 'disk_recovered' });
       onEvent({
