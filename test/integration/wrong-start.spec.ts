@@ -171,11 +171,20 @@ test('a setting that may change while it runs does not stop the start, but the l
   await gateway.stop();
 });
 
-test('a setting that is misspelt is told of, and not what it was set to', async () => {
-  const gateway = await startGateway({ env: { OBSERVATORY_SECRETKEY: 'canary-0123456789' } });
+test('a setting that is misspelt is told of once, and not what it was set to', async () => {
+  const gateway = await startGateway({
+    env: {
+      OBSERVATORY_SECRETKEY: 'canary-0123456789',
+      LOOP_DETECTION_ENABLED: '1',
+      LOOP_EMBEDING_TTL: 'canary',
+    },
+  });
   expect(gateway.output()).toContain(
     'OBSERVATORY_SECRETKEY is no setting and changes nothing; is OBSERVATORY_SECRET_KEY meant?',
   );
+  // The sidecar that it starts has the setting, too.
+  await expect.poll(() => gateway.output(), { timeout: 20_000 }).toContain('embedding sidecar ready');
+  expect(gateway.output().split('is LOOP_EMBEDDING_TTL meant?')).toHaveLength(2);
   expect(gateway.output()).not.toContain('canary');
   await gateway.stop();
 });

@@ -2,7 +2,8 @@
  * Entry point of the embedding sidecar: reads its settings, starts, says so in one line, drains on a signal. With
  * `--exit-with-stdin` it is somebody's child, and ends when the pipe to its parent breaks, however the parent died.
  */
-import { parseConfig, parseSecrets, readEnvironment } from '#domain/sidecar-settings';
+import { parseConfig, parseSecrets, readEnvironment, SETTING_VARIABLES } from '#domain/sidecar-settings';
+import { misspeltVariables } from '#kernel';
 import { createLogger } from './logger.js';
 import { openEmbedder } from './open-embedder.js';
 import type { Sidecar } from './sidecar.js';
@@ -19,6 +20,9 @@ async function main(args: readonly string[]): Promise<void> {
     const secrets = parseSecrets(environment.secrets);
     logger = createLogger({ level: config.logLevel, secrets: secrets.values() });
     const isChild = args.includes('--exit-with-stdin');
+    // A child's settings are its parent's, which warns of them.
+    for (const warning of isChild ? [] : misspeltVariables(process.env, SETTING_VARIABLES))
+      logger.warn({ event: 'setting_unknown' }, warning);
     let sidecar: Sidecar | null = null;
     let isStopping = false;
     const stop = async (why: string, exitCode: number, isThreadStuck = false): Promise<void> => {

@@ -15,11 +15,7 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 async function main(): Promise<void> {
   const settings = readStartSettings();
   const logger = createLogger({ level: settings.config.logLevel, secrets: settings.secrets.values() });
-  for (const { name, meant } of misspeltSettings(process.env))
-    logger.warn(
-      { event: 'setting_unknown' },
-      `${name} is no setting and changes nothing; is ${meant} meant?`,
-    );
+  for (const warning of misspeltSettings(process.env)) logger.warn({ event: 'setting_unknown' }, warning);
   const gateway = await startGateway(settings, logger);
   printBanner(gateway, settings);
   let isDraining = false;

@@ -14,6 +14,7 @@ export * from './interrupt.js';
 export * from './linked-list.js';
 export * from './log-levels.js';
 export * from './metadata-address.js';
+export * from './misspelt-variables.js';
 export * from './oldest-entry.js';
 export * from './own-text.js';
 export * from './ring-buffer.js';

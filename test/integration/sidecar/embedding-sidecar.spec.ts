@@ -80,6 +80,18 @@ describe('the start', () => {
     ]);
   });
 
+  it('warns of a variable that is nearly a setting, and not of what it is set to', async () => {
+    const sidecar = start({ LOOP_EMBEDING_TTL: 'canary', LOOP_DETECTION_ENABLED: '1' });
+    await sidecar.ready;
+    expect(sidecar.lines().filter(({ event }) => event === 'setting_unknown')).toEqual([
+      expect.objectContaining({
+        level: 'warn',
+        msg: 'LOOP_EMBEDING_TTL is no setting and changes nothing; is LOOP_EMBEDDING_TTL meant?',
+      }),
+    ]);
+    expect(sidecar.output()).not.toContain('canary');
+  });
+
   it.each([
     [
       'a damaged model',

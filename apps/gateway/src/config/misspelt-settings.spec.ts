@@ -10,8 +10,14 @@ it.each([
   ['LLM_CACHE_SEMANTICS', 'LLM_CACHE_SEMANTIC'],
   ['OBSERVATORY_AGENT_KEYS', 'OBSERVATORY_AGENT_KEY'],
   ['observatory_public_url', 'OBSERVATORY_PUBLIC_URL'],
+  ['LOOP_EMBEDING_TTL', 'LOOP_EMBEDDING_TTL'],
+  ['LOOP_EMBEDDING_MODL', 'LOOP_EMBEDDING_MODEL'],
+  ['LOOP_EMBEDDING_REDIS_URI', 'LOOP_EMBEDDING_REDIS_URL'],
+  ['UDS_PAHT', 'UDS_PATH'],
 ])('tells that %s is no setting, and that %s may be meant', (name, meant) => {
-  expect(misspeltSettings({ [name]: 'x', PATH: '/bin' })).toEqual([{ name, meant }]);
+  expect(misspeltSettings({ [name]: 'x', PATH: '/bin' })).toEqual([
+    `${name} is no setting and changes nothing; is ${meant} meant?`,
+  ]);
 });
 
 it('takes no setting of any program here for a misspelt one', () => {

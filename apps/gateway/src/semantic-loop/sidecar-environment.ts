@@ -9,6 +9,9 @@ import { readRedisUrl } from '#kernel';
 
 type Environment = Record<string, string | undefined>;
 
+/** What the sidecar knows as REDIS_URL. */
+export const SIDECAR_REDIS_VARIABLE = 'LOOP_EMBEDDING_REDIS_URL';
+
 const PASSED_ON = [
   'LOG_LEVEL',
   'NODE_ENV',
@@ -34,11 +37,11 @@ const PASSED_ON = [
 ] as const;
 
 /** Of the gateway's own, though they begin alike. */
-const GATEWAYS_OWN = ['LOOP_DETECTION_ENABLED', 'LOOP_INTERVENTION_MESSAGE', 'LOOP_EMBEDDING_REDIS_URL'];
+const GATEWAYS_OWN = ['LOOP_DETECTION_ENABLED', 'LOOP_INTERVENTION_MESSAGE', SIDECAR_REDIS_VARIABLE];
 
 /** @param source usually `process.env` */
 export function sidecarEnvironment(source: Environment): Record<string, string> {
-  const redisUrl = source.LOOP_EMBEDDING_REDIS_URL?.trim();
+  const redisUrl = source[SIDECAR_REDIS_VARIABLE]?.trim();
   const isPassedOn = (name: string): boolean =>
     (PASSED_ON as readonly string[]).includes(name) ||
     (name.startsWith('LOOP_') && !name.startsWith('LOOP_EMBEDDING_SIDECAR_') && !GATEWAYS_OWN.includes(name));
@@ -56,7 +59,7 @@ export function sidecarEnvironment(source: Environment): Record<string, string> 
  * @throws ConfigError naming the variable as it is called here
  */
 export function requireSidecarSettings(environment: Readonly<Record<string, string>>): void {
-  readRedisUrl({ LOOP_EMBEDDING_REDIS_URL: environment.REDIS_URL }, 'LOOP_EMBEDDING_REDIS_URL');
+  readRedisUrl({ [SIDECAR_REDIS_VARIABLE]: environment.REDIS_URL }, SIDECAR_REDIS_VARIABLE);
   const { config, secrets } = readEnvironment(environment);
   parseConfig(config);
   parseSecrets(secrets);

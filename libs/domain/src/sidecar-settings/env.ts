@@ -24,6 +24,11 @@ export const SECRET_VARIABLES = {
   apiKey: 'LOOP_EMBEDDING_API_KEY',
 } as const;
 
+/** The names of all of them. */
+export const SETTING_VARIABLES: readonly string[] = [CONFIG_VARIABLES, SECRET_VARIABLES].flatMap((table) =>
+  Object.values(table),
+);
+
 type VariablesOf<Table extends Record<string, string>> = Variables<Table[keyof Table]>;
 
 /** Set variables only; an empty one counts as not set. */
