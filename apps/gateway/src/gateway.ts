@@ -210,7 +210,7 @@ async function assemble(
   const known = {
     sessions: area.registry,
     paused: () => desk.paused(),
-    isBarred: (tenantId: string, agentId: string) => proxy.isBarred(tenantId, agentId),
+    policyBar: (tenantId: string, agentId: string) => proxy.policyBar(tenantId, agentId),
   };
   await alerts.start(hub, known, watch);
   proxy.start(hub, area.interceptor);

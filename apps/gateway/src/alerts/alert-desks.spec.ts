@@ -531,7 +531,7 @@ describe('after a restart', () => {
     const ended = seen('ended');
     const control = { ...ended.control, state: 'terminated' as const };
     const sessions = [seen('stopped'), { ...ended, control }, seen('missed')];
-    const next = await startAlerts({ store, time, sessions, barred: new Set(['stopped']) });
+    const next = await startAlerts({ store, time, sessions, inactive: new Set(['stopped']) });
     await time.pass(120_000);
     const silentNow = next.area.rules.list('default').find((rule) => rule.rule_id === rule_id);
     expect(silentNow?.firing).toMatchObject([{ agent_id: 'missed' }]);

@@ -10,6 +10,7 @@ import {
   firingAfter,
   type KeptFiring,
   noticeOf,
+  type PolicyBar,
   type StoredNotice,
 } from '#domain/alerts';
 import type { Clock, IdSource } from '#kernel';
@@ -28,8 +29,8 @@ export interface AlertMonitorOptions {
   ids: IdSource;
   timer: Timer;
   publicUrl: string | null;
-  /** Its policy does not let this agent call now. */
-  isBarred(tenantId: string, agentId: string): boolean;
+  /** Why its policy does not let this agent call now; null: it does. */
+  policyBar(tenantId: string, agentId: string): PolicyBar | null;
   deliver(notice: AlertNotice, channelId: string): void;
   /** Of the delivery that was stored last; 0: none by this process. */
   lastSeq(): number;
@@ -52,7 +53,7 @@ export class AlertMonitor {
     this.#rules = new AlertRules({
       clock: options.clock,
       rulesOf: (tenantId) => options.documents.rules(tenantId),
-      isBarred: options.isBarred,
+      policyBar: options.policyBar,
       onBound: (bound) => options.telemetry.boundReached(bound),
     });
   }

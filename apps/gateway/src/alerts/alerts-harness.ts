@@ -120,8 +120,8 @@ export async function startAlerts(
     box?: SecretBox;
     sessions?: SessionView[];
     paused?: [SessionKey, ControlView][];
-    /** Agents that may not call now. */
-    barred?: ReadonlySet<string>;
+    /** Agents that an operator stopped. */
+    inactive?: ReadonlySet<string>;
   } = {},
 ) {
   const { store = new MemoryAlertStore(), time = new FakeTime(), box = fakeBox(), sessions = [] } = options;
@@ -158,7 +158,7 @@ export async function startAlerts(
       },
     },
   });
-  const { paused = [], barred = new Set() } = options;
+  const { paused = [], inactive = new Set() } = options;
   const views = new Map(sessions.map((view) => [sessionKey('default', view.session_id), view]));
   await area.load();
   await area.start(
@@ -166,7 +166,7 @@ export async function startAlerts(
     {
       sessions: { entries: () => views.entries() },
       paused: () => [...paused, ...[...views].map(([key, { control }]) => [key, control] as const)],
-      isBarred: (_tenantId, agentId) => barred.has(agentId),
+      policyBar: (_tenantId, agentId) => (inactive.has(agentId) ? 'inactive' : null),
     },
     () => {},
   );

@@ -19,6 +19,7 @@ import {
   splitSessionKey,
   TOPICS,
 } from '#contracts';
+import type { PolicyBar } from '#domain/alerts';
 import { ChangeQueue, type Clock, type IdSource } from '#kernel';
 import { SettingsAudit } from '../auth/settings-audit.js';
 import type { SessionRegistry } from '../decision-log/session-registry.js';
@@ -74,8 +75,8 @@ export interface KnownAgents {
   sessions: Pick<SessionRegistry, 'entries'>;
   /** All that hold messages. */
   paused(): Iterable<readonly [SessionKey, ControlView]>;
-  /** The agent's policy does not let it call now. */
-  isBarred(tenantId: string, agentId: string): boolean;
+  /** Why the agent's policy does not let it call now; null: it does. */
+  policyBar(tenantId: string, agentId: string): PolicyBar | null;
 }
 
 export class AlertsArea {
@@ -88,7 +89,7 @@ export class AlertsArea {
   readonly #telemetry: AlertTelemetry;
   readonly #parts: AlertsDependencies;
   readonly #personWaits = new PersonWaits();
-  #isBarred: KnownAgents['isBarred'] = () => false;
+  #policyBar: KnownAgents['policyBar'] = () => null;
 
   constructor(parts: AlertsDependencies) {
     this.#parts = parts;
@@ -127,7 +128,7 @@ export class AlertsArea {
       ids,
       timer,
       publicUrl,
-      isBarred: (tenantId, agentId) => this.#isBarred(tenantId, agentId),
+      policyBar: (tenantId, agentId) => this.#policyBar(tenantId, agentId),
       deliver,
       lastSeq,
       unwrittenRules,
@@ -157,7 +158,7 @@ export class AlertsArea {
    * @param watch called in the turn in which the sessions were looked at last: begins to tell of steps and control
    */
   async start(hub: LiveHub, known: KnownAgents, watch: () => void): Promise<void> {
-    this.#isBarred = known.isBarred;
+    this.#policyBar = known.policyBar;
     hub.provideSnapshot(TOPICS.deliveries, async (tenantId) => {
       return (await this.deliveries({ tenant_id: tenantId, limit: SNAPSHOT_COUNT })).items;
     });

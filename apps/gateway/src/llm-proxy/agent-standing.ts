@@ -2,7 +2,7 @@
  * May this call go on at this moment? Asked when it has come in whole, and again when it has waited for something else
  * than itself: meanwhile an operator or the kill switch may have stopped its agent, or somebody revoked its key.
  */
-import { type AgentPolicy, type AgentPrincipal, KILL_SWITCH_ACTOR } from '#contracts';
+import { type AgentPolicy, type AgentPrincipal, type CallDecision, KILL_SWITCH_ACTOR } from '#contracts';
 import { isWithinAllowedHours, nextAllowedMs } from '#domain/policy';
 import type { Clock } from '#kernel';
 import type { AgentDirectory } from './agent-directory.js';
@@ -26,13 +26,19 @@ export const agentStanding =
     const policy = agents.restriction(scope);
     if (policy === null) return undefined;
     const nowMs = clock.nowMs();
-    if (mayRun(policy, nowMs)) return undefined;
-    return policy.active ? outsideHours(policy, nowMs) : inactive(policy);
+    const bar = policyBar(policy, nowMs);
+    if (bar === null) return undefined;
+    return bar === 'outside_hours' ? outsideHours(policy, nowMs) : inactive(policy);
   };
 
-/** It was not stopped, and the hour is one of its own. */
-export const mayRun = ({ active, allowed_hours }: AgentPolicy, nowMs: number): boolean =>
-  active && (allowed_hours === null || isWithinAllowedHours(allowed_hours, nowMs));
+export type PolicyBar = Extract<CallDecision, 'killed' | 'inactive' | 'outside_hours'>;
+
+/** Who stopped the agent, or that the hour is none of its own; null: it may call. */
+export function policyBar(policy: AgentPolicy, nowMs: number): PolicyBar | null {
+  const { active, deactivated_by, allowed_hours } = policy;
+  if (!active) return deactivated_by === KILL_SWITCH_ACTOR ? 'killed' : 'inactive';
+  return allowed_hours === null || isWithinAllowedHours(allowed_hours, nowMs) ? null : 'outside_hours';
+}
 
 const KEY_REVOKED: Verdict = {
   kind: 'refuse',

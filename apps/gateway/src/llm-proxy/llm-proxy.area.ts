@@ -34,7 +34,7 @@ import type { LiveHub } from '../realtime/live-hub.js';
 import type { SemanticLoopArea } from '../semantic-loop/semantic-loop.area.js';
 import { AgentActivity, hasBudget, monthStartMs } from './agent-activity.js';
 import { AgentDirectory } from './agent-directory.js';
-import { agentStanding, mayRun } from './agent-standing.js';
+import { agentStanding, type PolicyBar, policyBar } from './agent-standing.js';
 import { AgentViews } from './agent-views.js';
 import { CallLog } from './call-log.js';
 import { spansOf } from './call-spans.js';
@@ -217,10 +217,10 @@ export class LlmProxyArea {
       .catch((error: unknown) => this.#events.failedOpen('rate_limiter', error));
   }
 
-  /** The agent's policy does not let it call now. */
-  isBarred(tenantId: string, agentId: string): boolean {
+  /** Why the agent's policy does not let it call now; null: it does. */
+  policyBar(tenantId: string, agentId: string): PolicyBar | null {
     const policy = this.agents.restriction(agentScope(tenantId, agentId));
-    return policy !== null && !mayRun(policy, this.#parts.clock.nowMs());
+    return policy && policyBar(policy, this.#parts.clock.nowMs());
   }
 
   /** Sites that failed open since the start, and the store they share with other gateways. */

@@ -4,6 +4,7 @@ import type { AlertEvent } from './alert-event.js';
 import { AGENTS_PER_TENANT_MAX, AlertRules, type DueNotice, type FiringState } from './alert-rules.js';
 import { LOOPING_SESSIONS_PER_AGENT_MAX } from './looping-sessions.js';
 import { NEWS_GAP_MS } from './notice-plan.js';
+import type { PolicyBar } from './rule-condition.js';
 import { defaultRules, type RuleSettings } from './rule-defaults.js';
 
 const T0 = Date.UTC(2026, 0, 15, 12);
@@ -30,14 +31,14 @@ const rule = (type: RuleSettings['type'], changes: Partial<RuleSettings> = {}): 
 function watch(...settings: RuleSettings[]) {
   const bounds: string[] = [];
   const kept = { rules: settings };
-  const barred = new Set<string>();
+  const bars = new Map<string, PolicyBar>();
   const rules = new AlertRules({
     clock: new FakeClock(T0),
     rulesOf: (tenantId) => (tenantId === 'default' ? kept.rules : []),
-    isBarred: (tenantId, agentId) => tenantId === 'default' && barred.has(agentId),
+    policyBar: (tenantId, agentId) => (tenantId === 'default' && bars.get(agentId)) || null,
     onBound: (bound) => bounds.push(bound),
   });
-  return { rules, kept, bounds, barred };
+  return { rules, kept, bounds, bars };
 }
 
 type Watched = ReturnType<typeof watch>;
@@ -752,11 +753,11 @@ describe('an agent_silent rule', () => {
   });
 
   it('does not miss an agent that its policy keeps from calling, and gives it the window afterwards', () => {
-    const { rules, barred } = watch(rule('agent_silent'));
+    const { rules, bars } = watch(rule('agent_silent'));
     rules.observe(step(0));
-    barred.add('crawler');
+    bars.set('crawler', 'outside_hours');
     expect(rules.tick(T0 + 50 * MINUTE)).toEqual([]);
-    barred.delete('crawler');
+    bars.delete('crawler');
     expect(rules.tick(T0 + 59 * MINUTE)).toEqual([]);
     expect(phases(rules.tick(T0 + 60 * MINUTE))).toEqual(['firing']);
   });
@@ -781,7 +782,8 @@ describe('an agent_silent rule', () => {
   it.each([
     ['paused', ({ rules }: Watched) => rules.notePause('default', 's1', true)],
     ['terminated', ({ rules }: Watched) => rules.noteTerminated('default', new Set(['s1']))],
-    ['barred', ({ barred }: Watched) => barred.add('crawler')],
+    ['inactive', ({ bars }: Watched) => bars.set('crawler', 'inactive')],
+    ['outside_hours', ({ bars }: Watched) => bars.set('crawler', 'outside_hours')],
     ['killed', ({ rules }: Watched) => rules.observe(incident(10 * MINUTE + 1_000))],
   ])(
     'is over, and says why, for an agent that is %s then: nobody repeats what is wanted',

@@ -13,7 +13,7 @@ import type { BudgetUse } from './budget-share.js';
 import { CallTally } from './call-tally.js';
 import { LoopCarriers } from './loop-carriers.js';
 import { asOf, isForgettable, planNotice, QUIET, type SubjectState } from './notice-plan.js';
-import { type Hush, type NoticeDetail, readCondition } from './rule-condition.js';
+import { type Hush, type NoticeDetail, type PolicyBar, readCondition } from './rule-condition.js';
 import { ERROR_WINDOW_S_DEFAULT, type RuleSettings } from './rule-defaults.js';
 
 /** Agents remembered per tenant; the one unheard of longest is forgotten, with what it made fire. */
@@ -72,8 +72,8 @@ export interface AlertRulesOptions {
   clock: Clock;
   /** Every rule of a tenant. Asked when the tenant is first heard of, and at `refresh`. */
   rulesOf(tenantId: string): readonly RuleSettings[];
-  /** Its policy does not let it call now: an operator stopped it, or the hour is none of its own. Asked for each agent, once a second. */
-  isBarred(tenantId: string, agentId: string): boolean;
+  /** Why its policy does not let it call now; null: it does. Asked for each agent, once a second. */
+  policyBar(tenantId: string, agentId: string): PolicyBar | null;
   /** A bound was reached: an agent was forgotten, or could not be watched. */
   onBound(bound: 'agents' | 'subjects'): void;
 }
@@ -322,7 +322,8 @@ export class AlertRules {
     const { incident, runningCallCount, isDismissed, seenInSessionId } = facts;
     if (incident !== null) return 'killed';
     if (isDismissed) return 'terminated';
-    if (this.#options.isBarred(tenantId, agentId)) return 'barred';
+    const bar = this.#options.policyBar(tenantId, agentId);
+    if (bar !== null) return bar;
     if (seenInSessionId !== null && this.#tenant(tenantId).pausedSessionIds.has(seenInSessionId))
       return 'paused';
     return runningCallCount > 0 ? 'busy' : null;

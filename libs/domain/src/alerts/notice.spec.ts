@@ -71,11 +71,14 @@ describe('a notice', () => {
     expect(noticeOf(due('agent_silent', { phase: 'repeat' }), context).title).toBe(
       'Still: Agent "crawler" has been silent for 12 min',
     );
-    const kept = due('agent_silent', { phase: 'recovered', detail: { kept_silent_by: 'paused' } });
-    expect(noticeOf(kept, context)).toMatchObject({
+    const keptBy = (kept_silent_by: string) =>
+      noticeOf(due('agent_silent', { phase: 'recovered', detail: { kept_silent_by } }), context);
+    expect(keptBy('paused')).toMatchObject({
       title: 'Agent "crawler" is not missed any more: its session is paused',
       text: 'It lasted 10 min.',
     });
+    expect(keptBy('inactive').title).toMatch(/any more: an operator stopped it$/);
+    expect(keptBy('outside_hours').title).toMatch(/any more: it is out of its hours$/);
     expect(noticeOf(due('semantic_loop'), context)).toMatchObject({
       title: 'Agent "crawler" asks the same again in other words',
       text: 'Loop 2 of this session: similarity 0.97, a loop above 0.95. The session goes on.',

@@ -18,8 +18,9 @@ export function spokenDuration(seconds: number): string {
 
 /** Why nobody misses an agent that is silent still. */
 const KEPT_SILENT: Record<Exclude<Hush, 'busy'>, string> = {
-  barred: 'an operator stopped it, or it is out of its hours',
   killed: 'the kill switch stopped it',
+  inactive: 'an operator stopped it',
+  outside_hours: 'it is out of its hours',
   paused: 'its session is paused',
   terminated: 'its session was terminated',
 };
