@@ -537,6 +537,29 @@ describe('after a restart', () => {
     expect(silentNow?.firing).toMatchObject([{ agent_id: 'missed' }]);
   });
 
+  it('an agent whose last session was terminated is not missed, though that session had left memory', async () => {
+    const { area, time } = await startAlerts();
+    const silent = alertRuleBodySchema.parse({ name: 'Silent', type: 'agent_silent', window_s: 60 });
+    const { rule_id } = await area.rules.create(ADMIN, silent);
+    for (const agent_id of ['ended', 'missed'])
+      area.monitor.note({
+        kind: 'step',
+        tenant_id: 'default',
+        agent_id,
+        session_id: `of-${agent_id}`,
+        at_ms: time.nowMs(),
+        severity: 'normal',
+        ended: false,
+      });
+    area.noteControl(sessionKey('default', 'of-ended'), {
+      ...buildSessionView().control,
+      state: 'terminated',
+    });
+    await time.pass(120_000);
+    const silentNow = area.rules.list('default').find((rule) => rule.rule_id === rule_id);
+    expect(silentNow?.firing).toMatchObject([{ agent_id: 'missed' }]);
+  });
+
   it('a session that an operator ends is in no loop any more', async () => {
     const { area, time } = await startAlerts();
     const at_ms = time.nowMs();

@@ -213,20 +213,23 @@ export class AlertsArea {
     });
   }
 
-  /** A session's control may have changed: it is paused or goes on, one of its agents asks for a person, or somebody came. */
+  /**
+   * A session's control may have changed: it is paused, goes on or was terminated, one of its agents asks for a person, or somebody
+   * came. The session need not be in memory.
+   */
   noteControl(key: SessionKey, control: ControlView): void {
     this.#notePause(key, control);
+    const { tenantId, sessionId } = splitSessionKey(key);
+    if (control.state === 'terminated') this.monitor.noteTerminated(tenantId, new Set([sessionId]));
     const { began, ended } = this.#personWaits.note(key, control);
     for (const agentId of began) this.#notePerson(key, agentId, true);
     for (const agentId of ended) this.#notePerson(key, agentId, false);
   }
 
-  /** An operator or the policy ended the session: it is in no loop any more, and nobody misses its agent. */
+  /** An operator or the policy ended the session: it is in no loop any more. */
   noteSessionEnded(key: SessionKey, view: SessionView): void {
     const { clock } = this.#parts;
     this.monitor.note({ ...sessionFact(key, view), severity: 'normal', at_ms: clock.nowMs() });
-    const { tenantId, sessionId } = splitSessionKey(key);
-    this.monitor.noteTerminated(tenantId, new Set([sessionId]));
   }
 
   deliveries(
