@@ -13,7 +13,7 @@ import {
   type PolicyBar,
   type StoredNotice,
 } from '#domain/alerts';
-import type { Clock, IdSource } from '#kernel';
+import type { Clock, IdSource, SteadyClock } from '#kernel';
 import type { Timer } from '../hitl/timer.js';
 import type { AlertDocuments } from './alert-documents.js';
 import type { AlertTelemetry } from './alert-telemetry.js';
@@ -25,7 +25,7 @@ const TICK_MS = 1_000;
 
 export interface AlertMonitorOptions {
   documents: Pick<AlertDocuments, 'rules' | 'rule' | 'loadedFiring' | 'saveFiring'>;
-  clock: Clock;
+  clock: Clock & SteadyClock;
   ids: IdSource;
   timer: Timer;
   publicUrl: string | null;

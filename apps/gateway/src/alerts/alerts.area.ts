@@ -20,7 +20,7 @@ import {
   TOPICS,
 } from '#contracts';
 import type { PolicyBar } from '#domain/alerts';
-import { ChangeQueue, type Clock, type IdSource } from '#kernel';
+import { ChangeQueue, type Clock, type IdSource, type SteadyClock } from '#kernel';
 import { SettingsAudit } from '../auth/settings-audit.js';
 import type { SessionRegistry } from '../decision-log/session-registry.js';
 import type { Timer } from '../hitl/timer.js';
@@ -44,7 +44,7 @@ const LATEST_NOTICES_PAGE = 500;
 const LATEST_NOTICES_MAX = 10_000;
 
 export interface AlertsDependencies {
-  clock: Clock;
+  clock: Clock & SteadyClock;
   ids: IdSource;
   timer: Timer;
   random: () => number;

@@ -6,7 +6,7 @@ import { Module } from '@nestjs/common';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { DecisionStore, LivePublisher, ProxyStore, SecretBox } from '#contracts';
-import type { Clock, IdSource } from '#kernel';
+import { type Clock, type IdSource, steadyClock } from '#kernel';
 import type { GatewayConfig } from '../config/config.js';
 import { systemTimer } from '../hitl/timer.js';
 import { CLOCK, CONFIG, IDS, LIVE, LOGGER, METRICS, PROXY_STORE, SECRET_BOX, STORE } from '../tokens.js';
@@ -34,7 +34,7 @@ import { AlertsController } from './alerts.controller.js';
         const random = Math.random;
         const timer = systemTimer;
         const area = new AlertsArea({
-          clock,
+          clock: { nowMs: () => clock.nowMs(), ...steadyClock },
           ids,
           timer,
           random,

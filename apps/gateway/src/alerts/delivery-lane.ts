@@ -11,8 +11,8 @@ export interface Entry {
   dueMs: number;
   /** When `dueMs` was said. A clock that shows less was set back since, and would put it off by as much. */
   dueSaidMs: number;
-  /** When it was made, or put back by an operator: its age counts from here. */
-  sinceMs: number;
+  /** When it was made, or put back by an operator, by the steady clock: its age counts from here. */
+  sinceSteadyMs: number;
   /** It has a place: an attempt is under way, or the write of what came of it. */
   isRunning: boolean;
   /** The store is writing it. */

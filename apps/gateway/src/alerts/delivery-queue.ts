@@ -23,7 +23,7 @@ import {
   retryDelayMsMax,
   type SendOutcome,
 } from '#domain/alerts';
-import type { Clock, IdSource } from '#kernel';
+import type { Clock, IdSource, SteadyClock } from '#kernel';
 import type { Timer } from '../hitl/timer.js';
 import type { AlertTelemetry } from './alert-telemetry.js';
 import type { DeliveryLane, Entry } from './delivery-lane.js';
@@ -44,7 +44,7 @@ const DRAIN_MS = 3_000;
 export interface DeliveryQueueOptions {
   store: Pick<ProxyStore, 'saveDelivery' | 'delivery' | 'pendingDeliveries'>;
   live: LivePublisher;
-  clock: Clock;
+  clock: Clock & SteadyClock;
   ids: IdSource;
   timer: Timer;
   /** 0..1, for jitter. */
@@ -88,13 +88,15 @@ export class DeliveryQueue {
 
   /** Goes on with what an earlier process left. Rejects as the store does. */
   async resume(): Promise<void> {
-    const nowMs = this.#options.clock.nowMs();
-    for (const delivery of await this.#options.store.pendingDeliveries()) {
+    const { clock, store } = this.#options;
+    const nowMs = clock.nowMs();
+    for (const delivery of await store.pendingDeliveries()) {
       const { next_attempt_at_ms, created_at_ms, attempt_count } = delivery;
       // The clock may have been ahead when it was put off.
       const dueMs = Math.min(next_attempt_at_ms ?? created_at_ms, nowMs + retryDelayMsMax(attempt_count));
-      const sinceMs = Math.max(dueMs, Math.min(created_at_ms, nowMs));
-      this.#add({ delivery, dueMs, dueSaidMs: nowMs, sinceMs, isSaved: true });
+      const ageMs = nowMs - Math.max(dueMs, Math.min(created_at_ms, nowMs));
+      const sinceSteadyMs = clock.steadyMs() - ageMs;
+      this.#add({ delivery, dueMs, dueSaidMs: nowMs, sinceSteadyMs, isSaved: true });
     }
     this.#pump();
   }
@@ -127,7 +129,8 @@ export class DeliveryQueue {
       telemetry.boundReached('channel_queue');
       this.#finish(delivery, 'dead', `${PENDING_PER_CHANNEL_MAX} deliveries wait for this channel already`);
     }
-    const entry = this.#add({ delivery, dueMs: nowMs, dueSaidMs: nowMs, sinceMs: nowMs, isSaved: false });
+    const times = { dueMs: nowMs, dueSaidMs: nowMs, sinceSteadyMs: clock.steadyMs() };
+    const entry = this.#add({ delivery, ...times, isSaved: false });
     void this.#writer.write(entry);
   }
 
@@ -139,14 +142,15 @@ export class DeliveryQueue {
   async retry(tenantId: string, deliveryId: string): Promise<AlertDelivery> {
     const stored = await this.#stored(tenantId, deliveryId);
     const known = this.#lanes.get(stored.channel_id)?.entries.get(deliveryId);
-    const nowMs = this.#options.clock.nowMs();
+    const { clock } = this.#options;
+    const nowMs = clock.nowMs();
     if (known?.isRunning || known?.isWriting) return structuredClone(known.delivery);
     // Where the store refused the outcome, only we know that it has arrived.
     const delivery = known?.delivery ?? stored;
     if (delivery.state === 'delivered') return structuredClone(delivery);
     if (delivery.state === 'dead') Object.assign(delivery, { attempt_count: 0, last_error: null });
     Object.assign(delivery, { state: 'pending', next_attempt_at_ms: nowMs, finished_at_ms: null });
-    const times = { dueMs: nowMs, dueSaidMs: nowMs, sinceMs: nowMs };
+    const times = { dueMs: nowMs, dueSaidMs: nowMs, sinceSteadyMs: clock.steadyMs() };
     const entry =
       known === undefined ? this.#add({ delivery, ...times, isSaved: false }) : Object.assign(known, times);
     const lane = this.#lanes.open(tenantId, stored.channel_id);
@@ -286,7 +290,7 @@ export class DeliveryQueue {
     telemetry.attempted(delivery, channel.kind, 'failed');
     this.#noteFailure(lane, delivery.channel_id, nowMs, outcome.retryAfterMs);
     const delayMs = retryDelayMs(delivery.attempt_count, random(), outcome.retryAfterMs);
-    const isTooOld = nowMs - entry.sinceMs >= DELIVERY_AGE_MS_MAX;
+    const isTooOld = clock.steadyMs() - entry.sinceSteadyMs >= DELIVERY_AGE_MS_MAX;
     if (delayMs === null || isTooOld) return this.#finish(delivery, 'dead', outcome.reason);
     Object.assign(entry, { dueMs: nowMs + delayMs, dueSaidMs: nowMs });
     delivery.next_attempt_at_ms = entry.dueMs;

@@ -1,5 +1,7 @@
 /** Somebody sets the wall clock while alerts fire: nobody is flooded, and nobody waits for the time that was. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { alertRuleBodySchema } from '#contracts';
+import type { FakeTime } from '../hitl/desk-harness.js';
 import { ADMIN, failed, incidentOf, settle, startAlerts, WEBHOOK } from './alerts-harness.js';
 
 const HOUR_MS = 3_600_000;
@@ -45,4 +47,68 @@ it('a notice whose first attempt failed is sent after its wait though the clock 
   expect(sent).toHaveLength(2);
   expect(states()).toEqual(['delivered']);
   await area.stop();
+});
+
+it('a notice that waits for its next attempt does not grow old because the clock was set two days ahead', async () => {
+  const { area, time, script, states } = await withRule();
+  script.answer = async () => failed();
+  area.monitor.note(incidentOf(time));
+  await settle();
+  time.setWallClock(48 * HOUR_MS);
+  await time.pass(60_000);
+  await settle();
+  expect(states()).toContain('pending');
+  expect(states()).not.toContain('dead');
+  await area.stop();
+});
+
+describe('an agent is missed after the time that has passed without it', () => {
+  const WINDOW_S = 600;
+  const step = (time: FakeTime) =>
+    ({
+      kind: 'step',
+      tenant_id: 'default',
+      agent_id: 'crawler',
+      session_id: 's1',
+      at_ms: time.nowMs(),
+      severity: 'normal',
+      ended: false,
+    }) as const;
+
+  async function withSilentRule() {
+    const alerts = await startAlerts();
+    const body = alertRuleBodySchema.parse({ name: 'Silent', type: 'agent_silent', window_s: WINDOW_S });
+    const { rule_id } = await alerts.area.rules.create(ADMIN, body);
+    const isMissed = () =>
+      alerts.area.rules.list('default').some((rule) => rule.rule_id === rule_id && rule.firing.length > 0);
+    return { ...alerts, isMissed };
+  }
+
+  it.each([
+    ['an hour ahead', HOUR_MS],
+    ['an hour back', -HOUR_MS],
+  ])('though the clock was set %s', async (_, byMs) => {
+    const { area, time, isMissed } = await withSilentRule();
+    area.monitor.note(step(time));
+    time.setWallClock(byMs);
+    await time.pass((WINDOW_S - 1) * 1_000);
+    expect(isMissed()).toBe(false);
+    await time.pass(2_000);
+    expect(isMissed()).toBe(true);
+    area.monitor.note(step(time));
+    expect(isMissed()).toBe(false);
+    await area.stop();
+  });
+
+  it('and not while it is heard of, though the clock was set back between', async () => {
+    const { area, time, isMissed } = await withSilentRule();
+    area.monitor.note(step(time));
+    time.setWallClock(-HOUR_MS);
+    for (let n = 0; n < 3; n += 1) {
+      await time.pass((WINDOW_S - 1) * 1_000);
+      area.monitor.note(step(time));
+      expect(isMissed()).toBe(false);
+    }
+    await area.stop();
+  });
 });

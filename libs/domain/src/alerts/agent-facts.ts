@@ -18,6 +18,8 @@ interface SemanticLoop {
 export class AgentFacts {
   /** Latest call or step; null when only something else was heard of it. */
   seenAtMs: number | null = null;
+  /** The same by the steady clock, as are the two below: who sets the wall clock makes nobody silent. */
+  seenSteadyMs = Number.NEGATIVE_INFINITY;
   /** Of that call or step. */
   seenInSessionId: string | null = null;
   /** That session was terminated, and nothing was seen of the agent since. */
@@ -25,9 +27,9 @@ export class AgentFacts {
   /** Proxied calls under way, held ones among them. */
   runningCallCount = 0;
   /** When the gateway was last known to be what keeps it silent: it held or stopped it. */
-  hushedAtMs = 0;
+  hushedSteadyMs = Number.NEGATIVE_INFINITY;
   /** Since when this process listens for an agent that an earlier one knew: nobody heard whether it was silent before. */
-  watchedSinceMs = 0;
+  watchedSteadyMs = Number.NEGATIVE_INFINITY;
   /** The incident that stopped it; null while it may call. */
   incident: (AlertEvent & { kind: 'incident' }) | null = null;
   /** The latest semantic loop; null when none was heard of. */
@@ -79,8 +81,11 @@ export class AgentFacts {
     this.#budgets = refusals;
   }
 
-  /** @returns false if this changes nothing but when it was seen, and what it has spent */
-  apply(event: AlertEvent): boolean {
+  /**
+   * @param steadyMs when it happened, by the steady clock
+   * @returns false if this changes nothing but when it was seen, and what it has spent
+   */
+  apply(event: AlertEvent, steadyMs: number): boolean {
     switch (event.kind) {
       case 'incident':
         this.incident = event;
@@ -104,10 +109,10 @@ export class AgentFacts {
         return false;
       case 'call':
         this.runningCallCount = Math.max(0, this.runningCallCount - 1);
-        this.#see(event);
+        this.#see(event, steadyMs);
         return true;
       case 'step':
-        this.#see(event);
+        this.#see(event, steadyMs);
         return this.#label(event.session_id, !event.ended && event.severity === 'loop', event.at_ms);
       case 'person':
         return this.#await(event.session_id, event.awaited);
@@ -122,9 +127,11 @@ export class AgentFacts {
     return this.#isBudgetKnown || fullest?.refused === true ? fullest : 'unknown';
   }
 
-  #see({ at_ms, session_id }: AlertEvent): void {
-    if (this.seenAtMs !== null && at_ms < this.seenAtMs) return;
+  #see({ at_ms, session_id }: AlertEvent, steadyMs: number): void {
+    // Reckoned from the wall clock, which counts whole milliseconds.
+    if (steadyMs <= this.seenSteadyMs - 1) return;
     this.seenAtMs = at_ms;
+    this.seenSteadyMs = steadyMs;
     this.seenInSessionId = session_id;
     this.isDismissed = false;
   }

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '#testing';
 import type { AlertEvent } from './alert-event.js';
-import { AGENTS_PER_TENANT_MAX, AlertRules, type DueNotice, type FiringState } from './alert-rules.js';
+import {
+  AGENTS_PER_TENANT_MAX,
+  AlertRules,
+  type AlertRulesOptions,
+  type DueNotice,
+  type FiringState,
+} from './alert-rules.js';
 import { LOOPING_SESSIONS_PER_AGENT_MAX } from './looping-sessions.js';
 import { NEWS_GAP_MS } from './notice-plan.js';
 import type { PolicyBar } from './rule-condition.js';
@@ -28,12 +34,37 @@ const rule = (type: RuleSettings['type'], changes: Partial<RuleSettings> = {}): 
   ...changes,
 });
 
+/** Time goes on to what they are told of; back it is set. */
+class RulesInTime extends AlertRules {
+  constructor(
+    private readonly clock: FakeClock,
+    options: Omit<AlertRulesOptions, 'clock'>,
+  ) {
+    super({ ...options, clock });
+  }
+
+  override observe(event: AlertEvent): DueNotice[] {
+    this.#until(event.at_ms);
+    return super.observe(event);
+  }
+
+  override tick(nowMs: number): DueNotice[] {
+    this.#until(nowMs);
+    return super.tick(nowMs);
+  }
+
+  #until(nowMs: number): void {
+    const passedMs = nowMs - this.clock.nowMs();
+    if (passedMs > 0) this.clock.advance(passedMs);
+    else this.clock.set(nowMs);
+  }
+}
+
 function watch(...settings: RuleSettings[]) {
   const bounds: string[] = [];
   const kept = { rules: settings };
   const bars = new Map<string, PolicyBar>();
-  const rules = new AlertRules({
-    clock: new FakeClock(T0),
+  const rules = new RulesInTime(new FakeClock(T0), {
     rulesOf: (tenantId) => (tenantId === 'default' ? kept.rules : []),
     policyBar: (tenantId, agentId) => (tenantId === 'default' && bars.get(agentId)) || null,
     onBound: (bound) => bounds.push(bound),

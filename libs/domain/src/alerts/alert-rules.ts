@@ -1,12 +1,12 @@
 /**
  * The rules of every tenant, and what of them is firing. Events and the tick go in, notices that are due come out; it
- * sends nothing, stores nothing and reads no clock of its own but for forgetting agents.
+ * sends nothing, stores nothing and reads no clock of its own but for silence and for forgetting agents.
  *
  *     observe(event)  what happened to one agent: O(rules of its tenant), and nothing where no rule is about it
  *     tick(now)       what time alone changes: repeats, silence, windows that empty. Once a second
  */
 import type { AlertRule, AlertType, NOTICE_PHASES } from '#contracts';
-import { type Clock, TtlLru } from '#kernel';
+import { type Clock, type SteadyClock, TtlLru } from '#kernel';
 import { AgentFacts } from './agent-facts.js';
 import type { AlertEvent } from './alert-event.js';
 import type { BudgetUse } from './budget-share.js';
@@ -69,7 +69,7 @@ interface TenantState {
 }
 
 export interface AlertRulesOptions {
-  clock: Clock;
+  clock: Clock & SteadyClock;
   /** Every rule of a tenant. Asked when the tenant is first heard of, and at `refresh`. */
   rulesOf(tenantId: string): readonly RuleSettings[];
   /** Why its policy does not let it call now; null: it does. Asked for each agent, once a second. */
@@ -130,8 +130,8 @@ export class AlertRules {
     const tenant = this.#tenant(event.tenant_id);
     for (const one of spread(tenant, event)) {
       const facts = this.#facts(tenant, one.agent_id);
-      facts.apply(one);
-      facts.watchedSinceMs = this.#options.clock.nowMs();
+      facts.apply(one, this.#steadyOf(one.at_ms));
+      facts.watchedSteadyMs = this.#options.clock.steadyMs();
     }
   }
 
@@ -240,7 +240,7 @@ export class AlertRules {
 
   #observe(tenant: TenantState, event: AlertEvent, due: DueNotice[]): void {
     const facts = this.#facts(tenant, event.agent_id);
-    const isNews = facts.apply(event);
+    const isNews = facts.apply(event, this.#steadyOf(event.at_ms));
     for (const one of tenant.rules.values()) {
       const { rule } = one;
       if (!ABOUT[rule.type].has(event.kind) || !concerns(rule, event.agent_id)) continue;
@@ -274,8 +274,9 @@ export class AlertRules {
     const tally = known?.tally ?? null;
     const toldSessionIds = known?.toldSessionIds ?? NO_SESSIONS;
     const hush = rule.type === 'agent_silent' ? this.#hushOf(tenantId, agentId, facts) : null;
-    if (hush !== null) facts.hushedAtMs = nowMs;
-    const reading = readCondition({ rule, facts, tally, toldSessionIds, hush, isFiring, nowMs });
+    const steadyMs = this.#options.clock.steadyMs();
+    if (hush !== null) facts.hushedSteadyMs = steadyMs;
+    const reading = readCondition({ rule, facts, tally, toldSessionIds, hush, isFiring, nowMs, steadyMs });
     const { holds, session_id, detail, sessions = { told: [], untold: [] } } = reading;
     const isOn = holds === 'unknown' ? isFiring : holds;
     if (!isOn && !isFiring) return;
@@ -327,6 +328,12 @@ export class AlertRules {
     if (seenInSessionId !== null && this.#tenant(tenantId).pausedSessionIds.has(seenInSessionId))
       return 'paused';
     return runningCallCount > 0 ? 'busy' : null;
+  }
+
+  /** When that was, by the steady clock. Before this process only the wall clock tells; what is to come counts as now. */
+  #steadyOf(atMs: number): number {
+    const { clock } = this.#options;
+    return clock.steadyMs() - Math.max(0, clock.nowMs() - atMs);
   }
 
   /** Null when every place is taken by something that fires. */

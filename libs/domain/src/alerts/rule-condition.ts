@@ -49,6 +49,8 @@ export interface ConditionInput {
   /** It fires already. */
   isFiring: boolean;
   nowMs: number;
+  /** The same by the steady clock, for silence. */
+  steadyMs: number;
 }
 
 export function readCondition(input: ConditionInput): Condition {
@@ -150,15 +152,15 @@ function semanticLoop({ rule, facts, toldSessionIds, nowMs }: ConditionInput): C
 }
 
 /** It is over when the agent is heard of, or somebody wants it silent: who stopped it need not be told that it is still. */
-function agentSilent({ rule, facts, hush, nowMs }: ConditionInput): Condition {
+function agentSilent({ rule, facts, hush, steadyMs }: ConditionInput): Condition {
   const windowS = rule.window_s ?? SILENT_WINDOW_S_DEFAULT;
   const { seenAtMs } = facts;
   if (seenAtMs === null || hush === 'busy') return { holds: 'unknown', session_id: null, detail: {} };
-  const silentS = Math.max(0, Math.floor((nowMs - seenAtMs) / 1_000));
+  const silentS = Math.floor((steadyMs - facts.seenSteadyMs) / 1_000);
   const isHeard = silentS < windowS;
   if (!isHeard && hush !== null) return { holds: false, session_id: null, detail: { kept_silent_by: hush } };
-  const mutedSinceMs = Math.max(facts.watchedSinceMs, facts.hushedAtMs);
-  const isHeardOut = nowMs - mutedSinceMs >= windowS * 1_000;
+  const mutedSinceMs = Math.max(facts.watchedSteadyMs, facts.hushedSteadyMs);
+  const isHeardOut = steadyMs - mutedSinceMs >= windowS * 1_000;
   return {
     holds: isHeard ? false : isHeardOut || 'unknown',
     session_id: null,
