@@ -122,13 +122,15 @@ export async function startAlerts(
     paused?: [SessionKey, ControlView][];
     /** Agents that an operator stopped. */
     inactive?: ReadonlySet<string>;
+    /** What receivers say from the start on. */
+    answer?: () => Promise<SendOutcome>;
   } = {},
 ) {
   const { store = new MemoryAlertStore(), time = new FakeTime(), box = fakeBox(), sessions = [] } = options;
   const sent: Sent[] = [];
   const mails: Record<string, unknown>[] = [];
   const published: { tenantId: string; payload: AlertDelivery }[] = [];
-  const script = { answer: async (): Promise<SendOutcome> => ({ ok: true }) };
+  const script = { answer: options.answer ?? (async (): Promise<SendOutcome> => ({ ok: true })) };
   const metrics = new Registry();
   const area = new AlertsArea({
     clock: time,

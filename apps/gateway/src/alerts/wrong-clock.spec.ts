@@ -62,6 +62,19 @@ it('a notice that waits for its next attempt does not grow old because the clock
   await area.stop();
 });
 
+it('a notice that waited for a day without a process is dead at its next failure, by the clock on the wall', async () => {
+  const { area, store, time, script, states } = await withRule();
+  script.answer = async () => failed();
+  area.monitor.note(incidentOf(time));
+  await settle();
+  await area.stop();
+  time.setWallClock(24 * HOUR_MS + 60_000);
+  const next = await startAlerts({ store, time, answer: async () => failed() });
+  await settle();
+  expect(states()).toContain('dead');
+  await next.area.stop();
+});
+
 describe('an agent is missed after the time that has passed without it', () => {
   const WINDOW_S = 600;
   const step = (time: FakeTime) =>
