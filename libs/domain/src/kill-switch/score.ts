@@ -30,17 +30,22 @@ export interface StepMatch {
 /**
  * @param earlier oldest first
  * @param crowd similar prompts under way that count all the same
- * @returns `matches` in the order of `earlier`
+ * @returns `matches` in the order of `earlier`; none at all where no step matches, as for most requests
  */
 export function scoreRequest(
   earlier: readonly Step[],
   prompt: PromptPrint,
   crowd = 0,
 ): { breakdown: ScoreBreakdown; matches: StepMatch[] } {
+  const isRepeated = (step: Step) => step.answer !== null && isSimilarPrompt(step.prompt, prompt);
+  const repeatedCalls = (step: Step) =>
+    step.answer === null ? 0 : repeatedCallCount(step.prompt.results, prompt.results);
+  if (!earlier.some((step) => isRepeated(step) || repeatedCalls(step) > 0))
+    return { breakdown: breakdownOf([], crowd), matches: [] };
   const matches = earlier.map((step) => ({
-    isSimilarPrompt: step.answer !== null && isSimilarPrompt(step.prompt, prompt),
+    isSimilarPrompt: isRepeated(step),
     isSimilarResponse: false,
-    repeatedToolCallCount: step.answer === null ? 0 : repeatedCallCount(step.prompt.results, prompt.results),
+    repeatedToolCallCount: repeatedCalls(step),
   }));
   // The latest answer is what the others are compared with, and does not count itself.
   const latest = matches.findLastIndex(({ isSimilarPrompt }) => isSimilarPrompt);
