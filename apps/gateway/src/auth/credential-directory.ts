@@ -177,17 +177,24 @@ export class CredentialDirectory {
     await this.#endLoginsOf(tokenId);
   }
 
-  /** Adds or replaces a login. At the bound the token's login that expires first is ended. */
+  /** Adds a login. At the bound the token's login that expires first is ended. */
   async putLogin(login: LoginRow): Promise<void> {
-    const others = [...this.#logins.values()].filter(
-      (other) => other.token_id === login.token_id && other.cookie_hash !== login.cookie_hash,
-    );
+    const others = [...this.#logins.values()].filter((other) => other.token_id === login.token_id);
     if (others.length >= CREDENTIAL_LIMITS.loginsPerTokenMax) {
       const first = others.reduce((a, b) => (a.expires_at_ms <= b.expires_at_ms ? a : b));
       await this.endLogin(first.cookie_hash);
     }
     await this.#store.saveLogin({ ...login });
     this.#logins.set(login.cookie_hash, { ...login });
+  }
+
+  /** The login acts for that tenant from now on. False: it ended before this was stored, and stays ended. */
+  async moveLogin(login: Readonly<LoginRow>, tenantId: string): Promise<boolean> {
+    const moved = { ...login, tenant_id: tenantId };
+    await this.#store.saveLogin({ ...moved });
+    const isThere = this.#logins.has(login.cookie_hash);
+    if (isThere) this.#logins.set(login.cookie_hash, moved);
+    return isThere;
   }
 
   async endLogin(cookieHash: string): Promise<void> {

@@ -96,6 +96,18 @@ describe('a logout', () => {
 });
 
 describe('switching the tenant', () => {
+  it('brings no login back that ends meanwhile', async () => {
+    const { cookie } = await logins.login({ token, operator_id: 'ada' }, '::1');
+    const call = { cookie: `observatory_session=${cookie}`, method: 'GET' };
+    const found = access.authenticator.operator(call);
+    if (!found.ok) throw new Error('expected a login');
+    const switching = logins.switchTenant(found.principal, found.credential, 'blue');
+    await Promise.all([logins.logout(cookie), switching.catch(() => {})]);
+    expect(access.authenticator.operator(call)).toMatchObject({ ok: false, code: 'unauthorized' });
+    await expect(switching).rejects.toMatchObject({ code: 'unauthorized' });
+    expect(access.store.loginRows.size).toBe(0);
+  });
+
   it('stays with the login and is refused beyond the tenants of the operator', async () => {
     const { secret } = await access.desk.createOperator(ADMIN, {
       name: 'x',

@@ -134,7 +134,7 @@ export class LoginDesk {
         'Only a login has a tenant of its own; with a token send X-Tenant-Id on each request.',
       );
     }
-    await this.#directory.putLogin({ ...found.login, tenant_id: tenantId });
+    if (!(await this.#directory.moveLogin(found.login, tenantId))) throw new ObservatoryError('unauthorized');
     return describe({ ...principal, tenant_id: tenantId });
   }
 }
