@@ -8,7 +8,7 @@ import {
   type Usage,
 } from '#contracts';
 import { costMicroUsd, DEFAULT_PRICES, findPrice } from '#domain/policy';
-import type { Clock } from '#kernel';
+import { ChangeQueue, type Clock } from '#kernel';
 import type { SettingsAudit } from '../auth/settings-audit.js';
 
 const DOCUMENT_ID = 'table';
@@ -19,8 +19,16 @@ export interface PriceBookParts {
   clock: Clock;
 }
 
+interface GivenPrices {
+  /** Of the table that was edited. */
+  version: number;
+  models: ModelPrice[];
+}
+
 export class PriceBook {
   readonly #parts: PriceBookParts;
+  /** By tenant. */
+  readonly #changes = new ChangeQueue<string>();
   readonly #tables = new Map<string, PriceTable>();
 
   constructor(parts: PriceBookParts) {
@@ -48,43 +56,51 @@ export class PriceBook {
     return price === null ? null : costMicroUsd(price, usage);
   }
 
-  /** @throws ObservatoryError version_conflict when somebody else was faster */
-  async put(by: OperatorPrincipal, given: { version: number; models: ModelPrice[] }): Promise<PriceTable> {
-    const { store, audit, clock } = this.#parts;
-    const before = this.table(by.tenant_id);
-    if (given.version !== before.version) throw new ObservatoryError('version_conflict');
+  /**
+   * One after another: of two who edited the same table the second is told. Rejects as the store does: then nothing has changed.
+   *
+   * @throws ObservatoryError version_conflict when somebody else was faster
+   */
+  put(by: OperatorPrincipal, given: GivenPrices): Promise<PriceTable> {
     const doubled = firstDouble(given.models.map((one) => one.model));
-    if (doubled !== null) {
-      throw new ObservatoryError('invalid_fields', `models: ${JSON.stringify(doubled)} stands there twice.`, {
-        fields: ['models'],
-      });
-    }
+    return this.#changes.run(by.tenant_id, async () => {
+      const before = this.table(by.tenant_id);
+      if (given.version !== before.version) throw new ObservatoryError('version_conflict');
+      if (doubled !== null) {
+        throw new ObservatoryError(
+          'invalid_fields',
+          `models: ${JSON.stringify(doubled)} stands there twice.`,
+          {
+            fields: ['models'],
+          },
+        );
+      }
+      return this.#replace(by, before, given.models);
+    });
+  }
+
+  async #replace(by: OperatorPrincipal, before: PriceTable, models: ModelPrice[]): Promise<PriceTable> {
+    const { store, audit, clock } = this.#parts;
     const nowMs = clock.nowMs();
     const table: PriceTable = {
       version: before.version + 1,
       updated_at_ms: nowMs,
       updated_by: by.operator_id,
-      models: given.models,
+      models,
     };
-    // In memory first: two operators in one turn must not both find the version they expect.
+    await store.saveDocument({
+      tenant_id: by.tenant_id,
+      kind: 'prices',
+      id: DOCUMENT_ID,
+      body: table,
+      updated_at_ms: nowMs,
+    });
     this.#tables.set(by.tenant_id, table);
-    try {
-      await store.saveDocument({
-        tenant_id: by.tenant_id,
-        kind: 'prices',
-        id: DOCUMENT_ID,
-        body: table,
-        updated_at_ms: nowMs,
-      });
-    } catch (error) {
-      this.#tables.set(by.tenant_id, before);
-      throw error;
-    }
     await audit.record(
       by,
       by.tenant_id,
       'prices.update',
-      { model_count: table.models.length },
+      { model_count: models.length },
       { before: `version ${before.version}`, after: `version ${table.version}` },
     );
     return table;

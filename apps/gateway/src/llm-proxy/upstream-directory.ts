@@ -9,7 +9,7 @@ import {
   type Upstream,
   type UpstreamKind,
 } from '#contracts';
-import { type Clock, isMetadataAddress } from '#kernel';
+import { ChangeQueue, type Clock, isMetadataAddress } from '#kernel';
 import { type EnvironmentUpstream, VENDOR_UPSTREAMS } from '../config/upstreams.js';
 
 /** An upstream, ready to be called. */
@@ -31,8 +31,16 @@ interface StoredUpstream {
   sealed_key: string | null;
 }
 
+interface GivenUpstream {
+  baseUrl: string;
+  /** Undefined keeps it. */
+  kind: UpstreamKind | undefined;
+  /** Null removes it, undefined keeps it. */
+  apiKey: string | null | undefined;
+}
+
 /** Upstreams one tenant may add. */
-const UPSTREAMS_PER_TENANT_MAX = 200;
+export const UPSTREAMS_PER_TENANT_MAX = 200;
 
 export interface UpstreamDirectoryParts {
   environment: readonly EnvironmentUpstream[];
@@ -47,6 +55,8 @@ export class UpstreamDirectory {
   /** Known to every tenant. */
   readonly #common = new Map<string, UpstreamTarget>();
   readonly #byTenant = new Map<string, Map<string, UpstreamTarget>>();
+  /** Of one tenant: what a change leaves as it is, the key above all, is what the one before it left. */
+  readonly #changes = new ChangeQueue<string>();
 
   constructor(parts: UpstreamDirectoryParts) {
     this.#parts = parts;
@@ -79,12 +89,23 @@ export class UpstreamDirectory {
     return [...names].sort().map((name) => view(this.find(tenantId, name) as UpstreamTarget));
   }
 
-  /** @param apiKey null removes it, undefined keeps it */
-  async put(
-    tenantId: string,
-    name: string,
-    given: { baseUrl: string; kind: UpstreamKind | undefined; apiKey: string | null | undefined },
-  ): Promise<Upstream> {
+  /** Rejects as the store does: then nothing has changed. */
+  put(tenantId: string, name: string, given: GivenUpstream): Promise<Upstream> {
+    return this.#changes.run(tenantId, () => this.#put(tenantId, name, given));
+  }
+
+  /** Rejects as the store does: then nothing has changed. */
+  remove(tenantId: string, name: string): Promise<void> {
+    return this.#changes.run(tenantId, async () => {
+      this.#requireOurs(name);
+      const own = this.#byTenant.get(tenantId);
+      if (!own?.has(name)) throw new ObservatoryError('upstream_not_found');
+      await this.#parts.store.deleteDocument(tenantId, 'upstream', name);
+      own.delete(name);
+    });
+  }
+
+  async #put(tenantId: string, name: string, given: GivenUpstream): Promise<Upstream> {
     this.#requireOurs(name);
     const own = this.#of(tenantId);
     const known = own.get(name);
@@ -126,13 +147,6 @@ export class UpstreamDirectory {
     });
     own.set(name, next);
     return view(next);
-  }
-
-  async remove(tenantId: string, name: string): Promise<void> {
-    this.#requireOurs(name);
-    if (!this.#of(tenantId).has(name)) throw new ObservatoryError('upstream_not_found');
-    await this.#parts.store.deleteDocument(tenantId, 'upstream', name);
-    this.#of(tenantId).delete(name);
   }
 
   #of(tenantId: string): Map<string, UpstreamTarget> {
