@@ -7,7 +7,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { DecisionStore, SpanSink } from '#contracts';
-import { LIMITS, ObservatoryError } from '#contracts';
+import { LIMITS } from '#contracts';
 import { randomIds, steadyClock } from '#kernel';
 import { AlertsArea } from './alerts/alerts.area.js';
 import { appModule } from './app.module.js';
@@ -35,6 +35,7 @@ import { createSendRawError, type RawRoute, serverFactory } from './raw-routes.j
 import { LiveHub } from './realtime/live-hub.js';
 import { PartialMessages } from './realtime/partial-messages.js';
 import { RealtimeEvents } from './realtime/realtime-events.js';
+import { boundBodies } from './request-bodies.js';
 import { SemanticLoopArea } from './semantic-loop/semantic-loop.area.js';
 import { openSockets, type Sockets } from './sockets.js';
 import { NestLogger } from './telemetry/nest-logger.js';
@@ -144,7 +145,7 @@ async function assemble(
   const sendRawError = createSendRawError({ logger, ids: randomIds });
 
   registerSecurityHeaders(fastify);
-  acceptJson(fastify);
+  boundBodies(fastify, authenticator);
   rawRoutes.push(
     ingestRoute({
       authenticate: (authorization, key) => authenticator.agent(authorization, key),
@@ -231,17 +232,6 @@ async function assemble(
     sockets,
     closeUnused,
   };
-}
-
-/** An empty body is an empty object: a command without arguments needs none. */
-function acceptJson(fastify: FastifyInstance): void {
-  fastify.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
-    try {
-      done(null, body === '' ? {} : JSON.parse(body as string));
-    } catch {
-      done(new ObservatoryError('invalid_json'));
-    }
-  });
 }
 
 /** In this order: nothing new comes in, what waits is told, what was taken is saved. */

@@ -20,7 +20,11 @@ export const LIMITS = {
   batchCountMax: 5_000,
   /** JSON values in one request: what is small in bytes may be large to whatever walks over it. */
   jsonValuesMax: 1_000_000,
-  /** Nesting of objects and arrays inside one DecisionLog. */
+  /** The same of a body that an operator sends, or whoever logs in. */
+  apiJsonValuesMax: 100_000,
+  /** Body of a request to the API whose sender is not known yet, or not at all. */
+  strangerBodyBytesMax: 16 * 1024,
+  /** Nesting of objects and arrays inside one DecisionLog, and in a body of the API. */
   jsonDepthMax: 64,
   /** Identifiers: trace, session, agent, cluster, parent step. */
   idCharsMax: 256,

@@ -1,0 +1,68 @@
+/**
+ * Bodies of the API's own routes. Fastify reads and parses them ahead of the guard: so who is not known may send little, and
+ * what is small in bytes but large to whatever walks over it is not parsed.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { LIMITS, ObservatoryError } from '#contracts';
+import { AGENT_KEY_HEADER, operatorCall } from './auth/access.guard.js';
+import type { Authenticator } from './auth/authenticator.js';
+import { passedBound } from './json-bounds.js';
+
+/** The largest table of prices there may be has half of these values. */
+const JSON_BOUNDS = { depthMax: LIMITS.jsonDepthMax, valuesMax: LIMITS.apiJsonValuesMax };
+
+/** Where people become known: whoever calls there may send as much as a stranger. */
+const PUBLIC_PATHS = '/v1/auth/';
+
+type Callers = Pick<Authenticator, 'operator' | 'agent'>;
+
+/** To be called before the routes are there. */
+export function boundBodies(fastify: FastifyInstance, callers: Callers): void {
+  fastify.addHook('onRoute', (route) => {
+    if (route.url.startsWith(PUBLIC_PATHS)) route.bodyLimit = LIMITS.strangerBodyBytesMax;
+  });
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    const isBounded = (request.routeOptions.bodyLimit ?? 0) <= LIMITS.strangerBodyBytesMax;
+    done(isBounded || isSmall(request) ? undefined : (refusalOfStranger(request, callers) ?? undefined));
+  });
+  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, parse(body as Buffer));
+    } catch (error) {
+      done(error as ObservatoryError);
+    }
+  });
+}
+
+/** Of what comes in chunks nobody knows how much it is. */
+const isSmall = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] === undefined &&
+  Number(headers['content-length'] ?? 0) <= LIMITS.strangerBodyBytesMax;
+
+/** What the guard will say too, once it is asked. */
+function refusalOfStranger(request: FastifyRequest, callers: Callers): ObservatoryError | null {
+  const outcome = callers.operator(operatorCall(request));
+  if (outcome.ok) return null;
+  const key = request.headers[AGENT_KEY_HEADER];
+  const isAgent =
+    callers.agent(request.headers.authorization, typeof key === 'string' ? key : undefined) !== null;
+  return isAgent ? null : new ObservatoryError(outcome.code, outcome.detail);
+}
+
+/** An empty body is an empty object: a command without arguments needs none. */
+function parse(body: Buffer): unknown {
+  if (body.length === 0) return {};
+  const passed = passedBound(body, JSON_BOUNDS);
+  if (passed === 'depthMax')
+    throw new ObservatoryError('invalid_json', `The body nests deeper than ${JSON_BOUNDS.depthMax} levels.`);
+  if (passed === 'valuesMax')
+    throw new ObservatoryError(
+      'payload_too_large',
+      `The body holds more than ${JSON_BOUNDS.valuesMax} JSON values.`,
+    );
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    throw new ObservatoryError('invalid_json');
+  }
+}
