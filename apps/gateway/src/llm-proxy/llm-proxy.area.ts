@@ -18,7 +18,7 @@ import {
 } from '#contracts';
 import type { AlertEvent, BudgetPeriod } from '#domain/alerts';
 import { KillSwitchWindows } from '#domain/kill-switch';
-import { budgetSeeds, SessionCaps } from '#domain/policy';
+import { budgetSeeds, MemoryRateLimiter, SessionCaps } from '#domain/policy';
 import { type Clock, HOUR_MS, type IdSource, steadyClock } from '#kernel';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
 import type { Authenticator } from '../auth/authenticator.js';
@@ -106,6 +106,7 @@ export class LlmProxyArea {
       windows: () => this.#windows.counts().windows,
       waitingRows: () => this.log.waitingCount,
       bodyBytes: () => this.#bodyBytes.taken,
+      forgotten: () => this.#forgotten(),
     });
     this.#events = events;
     parts.llmCache.onFailedOpen = (error) => events.failedOpen('cache', error);
@@ -229,6 +230,17 @@ export class LlmProxyArea {
     return {
       fail_open: this.#events.failOpenCounts(),
       redis: { configured: limits.isShared, connected: limits.isConnected() },
+    };
+  }
+
+  /** Limits in Redis are Redis' to forget. */
+  #forgotten(): Record<string, number> {
+    const { evicted_capacity, evicted_memory } = this.#windows.counts();
+    const { limiter } = this.#parts.limits;
+    return {
+      kill_switch_windows: evicted_capacity + evicted_memory,
+      session_caps: this.#caps.evictedCount,
+      ...(limiter instanceof MemoryRateLimiter && { limit_counters: limiter.evictedCount }),
     };
   }
 

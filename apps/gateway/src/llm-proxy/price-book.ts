@@ -5,9 +5,8 @@ import {
   type OperatorPrincipal,
   type PriceTable,
   type ProxyStore,
-  type Usage,
 } from '#contracts';
-import { costMicroUsd, DEFAULT_PRICES, findPrice } from '#domain/policy';
+import { DEFAULT_PRICES, findPrice } from '#domain/policy';
 import { ChangeQueue, type Clock } from '#kernel';
 import type { SettingsAudit } from '../auth/settings-audit.js';
 
@@ -48,12 +47,6 @@ export class PriceBook {
   /** Null: this model has no price. */
   price(tenantId: string, model: string | null): ModelPrice | null {
     return model === null ? null : findPrice(this.table(tenantId), model);
-  }
-
-  /** Micro-USD; null: this model has no price. */
-  cost(tenantId: string, model: string | null, usage: Usage): number | null {
-    const price = this.price(tenantId, model);
-    return price === null ? null : costMicroUsd(price, usage);
   }
 
   /**

@@ -14,6 +14,8 @@ export interface ProxyGauges {
   windows: () => number;
   waitingRows: () => number;
   bodyBytes: () => number;
+  /** What guards forgot for want of room since the start, by guard. */
+  forgotten: () => Readonly<Record<string, number>>;
 }
 
 export class ProxyEvents {
@@ -88,6 +90,16 @@ export class ProxyEvents {
       help: 'Calls refused because too much was under way: body_bytes, upstream_calls.',
       labelNames: ['what'],
       registers,
+    });
+    new Counter({
+      name: `${METRIC_PREFIX}proxy_forgotten_total`,
+      help: 'What a guard forgot for want of room, and begins anew: kill_switch_windows, session_caps, limit_counters.',
+      labelNames: ['what'],
+      registers,
+      collect() {
+        this.reset();
+        for (const [what, count] of Object.entries(gauges.forgotten())) this.inc({ what }, count);
+      },
     });
     const gauge = (name: string, help: string, read: () => number) =>
       new Gauge({

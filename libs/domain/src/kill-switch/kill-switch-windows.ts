@@ -105,14 +105,8 @@ export class KillSwitchWindows {
     return this.#windows.peek(key)?.score ?? null;
   }
 
-  /** Highest score among the live windows whose key passes; null without one. A pass over all windows. */
-  scoreWhere(matches: (key: string) => boolean): number | null {
-    return this.highestScores((key) => (matches(key) ? '' : null)).get('') ?? null;
-  }
-
   /**
-   * Highest score per group, in one pass over all windows: for listings, where `scoreWhere` per agent would be a pass
-   * each.
+   * Highest score of the live windows of each group, in one pass over all windows.
    *
    * @param groupOf such as the agent's part of the key; null leaves the window out
    */

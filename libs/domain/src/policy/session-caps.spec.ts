@@ -59,15 +59,6 @@ describe('the caps of a session', () => {
     expect(caps.look(SESSION)).toMatchObject({ callCount: 1, costMicroUsd: 0 });
   });
 
-  it('are restored for a session that is not known, and only then', () => {
-    const clock = new FakeClock();
-    const caps = new SessionCaps({ clock });
-    caps.seed(SESSION, { callCount: 2, costMicroUsd: 7, firstCallMs: clock.nowMs() - 6 * 60_000 });
-    caps.seed(SESSION, { callCount: 0, costMicroUsd: 0, firstCallMs: clock.nowMs() });
-    expect(caps.decide(SESSION, CALLS, null)).toEqual({ allowed: false, cap: 'session_calls_max' });
-    expect(caps.decide(SESSION, TIME, null)).toEqual({ allowed: false, cap: 'session_minutes_max' });
-  });
-
   it('are bounded in number, and say how many they had to forget', () => {
     const clock = new FakeClock();
     const caps = new SessionCaps({ clock, sessionCountMax: 2, idleMs: 1_000 });

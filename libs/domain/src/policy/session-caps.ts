@@ -1,6 +1,7 @@
 /**
  * What a session has used against its policy's caps: calls, money, and time since its first call. Decide, then
- * record in the same turn, so that calls in parallel see each other; settle once the call is over.
+ * record in the same turn, so that calls in parallel see each other; settle once the call is over. In memory alone: with the
+ * process every session begins anew.
  */
 import type { AgentLimits, SessionKey } from '#contracts';
 import { type Clock, MINUTE_MS, TtlLru } from '#kernel';
@@ -110,11 +111,6 @@ export class SessionCaps {
     use.callCount = Math.max(0, use.callCount + real.calls - 1);
     if (real.costMicroUsd !== null)
       use.costMicroUsd = Math.max(0, use.costMicroUsd + real.costMicroUsd - (estimatedMicroUsd ?? 0));
-  }
-
-  /** From stored calls, after a restart. Leaves a session that is known already as it is. */
-  seed(session: SessionKey, use: SessionUse): void {
-    if (this.#sessions.peek(session) === undefined) this.#sessions.set(session, { ...use });
   }
 
   /** Null: unknown or forgotten. */

@@ -9,7 +9,7 @@ import { carriedKeys, queryKey } from '../carried-keys.js';
 import { grantsKey } from '../key-grants.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
-import type { UpstreamDirectory, UpstreamTarget } from '../upstream-directory.js';
+import { type UpstreamDirectory, type UpstreamTarget, variableName } from '../upstream-directory.js';
 
 export interface IdentifyParts {
   /** @see Authenticator.agent */
@@ -173,4 +173,4 @@ const unknownUpstream = (name: string): string =>
   `No upstream is named ${JSON.stringify(name.slice(0, 63))}; set OBSERVATORY_UPSTREAM_<NAME>_URL or add it in the settings.`;
 const noVendorKey = (name: string): string =>
   `The upstream ${name} has no key here. Send your own vendor key as the API key and the agent key in x-observatory-key, ` +
-  `or give the gateway a key: OBSERVATORY_UPSTREAM_${name.toUpperCase().replaceAll('-', '_')}_KEY, or in the settings.`;
+  `or give the gateway a key: OBSERVATORY_UPSTREAM_${variableName(name)}_KEY, or in the settings.`;
