@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AgentPrincipal, OperatorPrincipal } from '#contracts';
 import { type AccessFixture, ADMIN, startAccess } from './access.fixture.js';
+import { CREDENTIAL_LIMITS } from './credential-directory.js';
 
 const RED_ADMIN: OperatorPrincipal = { ...ADMIN, operator_id: 'rose', tenant_id: 'red', tenant_ids: ['red'] };
 
@@ -115,5 +116,23 @@ describe('operators', () => {
     await expect(access.desk.revokeOperator(ADMIN, operator.token_id)).rejects.toMatchObject({
       code: 'forbidden',
     });
+  });
+});
+
+describe('keys and tokens', () => {
+  it('are no more than there may be, however many are asked for at once', async () => {
+    const { directory, desk } = access;
+    const [key] = directory.agentKeys();
+    const [operator] = directory.operators();
+    if (key === undefined || operator === undefined) throw new Error('expected those of the first start');
+    for (let at = 2; at < CREDENTIAL_LIMITS.agentKeysMax; at += 1)
+      await directory.putAgentKey({ ...key, key_id: `key_${at}`, secret_hash: `${at}` });
+    for (let at = 2; at < CREDENTIAL_LIMITS.operatorsMax; at += 1)
+      await directory.putOperator({ ...operator, token_id: `op_${at}`, secret_hash: `${at}` });
+    const refused = { status: 'rejected', reason: { code: 'forbidden' } };
+    const keys = [1, 2].map(() => desk.createAgentKey(ADMIN, { name: 'x' }));
+    expect(await Promise.allSettled(keys)).toMatchObject([{ status: 'fulfilled' }, refused]);
+    const tokens = [1, 2].map(() => desk.createOperator(ADMIN, { name: 'x', role: 'viewer' }));
+    expect(await Promise.allSettled(tokens)).toMatchObject([{ status: 'fulfilled' }, refused]);
   });
 });

@@ -20,7 +20,7 @@ import {
   hashSecret,
   mayActFor,
 } from '#domain/auth';
-import type { Clock, IdSource } from '#kernel';
+import { ChangeQueue, type Clock, type IdSource } from '#kernel';
 import { CREDENTIAL_LIMITS, type CredentialDirectory } from './credential-directory.js';
 import { type Auditor, SettingsAudit } from './settings-audit.js';
 
@@ -40,11 +40,25 @@ const tenantsOf = ({ tenant_id, tenant_ids = [] }: Readonly<AgentKeyRow>): strin
 const reachOver = (operator: OperatorPrincipal, row: Readonly<AgentKeyRow>): boolean =>
   coversTenants(operator.tenant_ids, tenantsOf(row));
 
+interface GivenKey {
+  name: string;
+  tenantId: string;
+  tenantIds?: string[];
+}
+
+interface GivenOperator {
+  name: string;
+  role: Role;
+  tenantIds: string[];
+}
+
 export class AccessDesk {
   readonly #directory: CredentialDirectory;
   readonly #audit: SettingsAudit;
   readonly #clock: Clock;
   readonly #ids: IdSource;
+  /** New ones one after another: each is counted by the next. */
+  readonly #creations = new ChangeQueue<'agent_key' | 'operator'>();
 
   constructor(options: {
     directory: CredentialDirectory;
@@ -81,9 +95,13 @@ export class AccessDesk {
   }
 
   /** Creates a key without asking whether somebody may. */
-  async issueAgentKey(
+  issueAgentKey(by: Auditor, given: GivenKey): Promise<{ key: AgentKey; secret: string }> {
+    return this.#creations.run('agent_key', () => this.#issueAgentKey(by, given));
+  }
+
+  async #issueAgentKey(
     by: Auditor,
-    { name, tenantId, tenantIds = [] }: { name: string; tenantId: string; tenantIds?: string[] },
+    { name, tenantId, tenantIds = [] }: GivenKey,
   ): Promise<{ key: AgentKey; secret: string }> {
     const liveCount = this.#directory.agentKeys().filter((row) => row.revoked_at_ms === null).length;
     if (liveCount >= CREDENTIAL_LIMITS.agentKeysMax) {
@@ -151,10 +169,18 @@ export class AccessDesk {
   }
 
   /** Creates a token without asking whether somebody may. */
-  async issueOperator(
+  issueOperator(
     by: Auditor,
     auditTenantId: string,
-    { name, role, tenantIds }: { name: string; role: Role; tenantIds: string[] },
+    given: GivenOperator,
+  ): Promise<{ operator: OperatorToken; secret: string }> {
+    return this.#creations.run('operator', () => this.#issueOperator(by, auditTenantId, given));
+  }
+
+  async #issueOperator(
+    by: Auditor,
+    auditTenantId: string,
+    { name, role, tenantIds }: GivenOperator,
   ): Promise<{ operator: OperatorToken; secret: string }> {
     const liveCount = this.#directory.operators().filter((row) => row.revoked_at_ms === null).length;
     if (liveCount >= CREDENTIAL_LIMITS.operatorsMax) {
