@@ -7,6 +7,7 @@ export * from './clock.js';
 export * from './config-error.js';
 export * from './deferred.js';
 export * from './duration.js';
+export * from './fair-lru.js';
 export * from './hide-secrets.js';
 export * from './ids.js';
 export * from './in-time.js';

@@ -3,8 +3,7 @@
  * no more than its newest turn, and would be taken for another conversation, which no pause of this one holds.
  */
 import { type AgentScope, splitAgentScope } from '#contracts';
-import type { Clock } from '#kernel';
-import { FairLru } from './fair-lru.js';
+import { type Clock, FairLru } from '#kernel';
 
 /** Over all tenants; the one that has most gives way. */
 export const ANSWER_COUNT_MAX = 50_000;

@@ -640,6 +640,25 @@ describe('KillSwitchWindows', () => {
       expect(windows.counts()).toMatchObject({ windows: 3, evicted_capacity: 7 });
     });
 
+    it.each([
+      ['number', { countMax: 100 }],
+      ['evidence', { charsMax: 100_000 }],
+    ])('[KS-9.5] of one tenant stay, however many another fills their bound in %s with', (_which, bounds) => {
+      create(bounds);
+      let sent = 0;
+      const flood = (id: string) =>
+        step(ask(`Ticket ${id} `.repeat(100)), says('Done. '.repeat(100)), { key: `noisy\0bot\0${id}` });
+      const outcome = run(9, () => {
+        for (const end = sent + 100; sent < end; sent += 1) flood(`${sent}`);
+        return step(ask('again'), says('same'));
+      });
+      expect(outcome.stoppedAt).toBe(6);
+      const { windows: count, excerpt_chars, evicted_capacity, evicted_memory } = windows.counts();
+      expect(count).toBeLessThanOrEqual(100);
+      expect(excerpt_chars).toBeLessThanOrEqual(100_000 + 100_000 * Number('countMax' in bounds));
+      expect(evicted_capacity + evicted_memory).toBeGreaterThan(400);
+    });
+
     it('[KS-9.5] are gone when idle, and what is evicted is counted', () => {
       create({ idleMs: 60_000 });
       run(5, () => step(ask('again'), says('same')));

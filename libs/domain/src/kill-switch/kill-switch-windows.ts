@@ -1,17 +1,19 @@
 /**
  * Decides, before a request is forwarded, whether its agent is only repeating itself. Owns the windows, bounded in
- * number, idle time and memory; acts on nothing: deactivating the agent and telling people is the caller's business.
+ * number, idle time and memory; acts on nothing: deactivating the agent and telling people is the caller's business. Where
+ * there is no room the tenant that has most forgets its least recently used: no flood of one tenant's sessions, whose names are
+ * its agents' own, takes the windows of another's.
  *
  *     observe(key, ...)       -> forward: the request is in the window      -> block: it is not
  *     recordAnswer(key, id)   the answer belongs to that request, whatever came in between; of several at once it is the first
  *     drop(key, id)           the upstream failed or the client left: it never happened
  *
- * Keys are the caller's: tenant and agent, and for windows per session the session too.
+ * Keys are the caller's: tenant and agent, and for windows per session the session too, with NUL behind the tenant.
  *
  * @see seed 001, decisions 2 to 4
  */
 import type { KillSwitchSettings, LlmAnswer, ScoreBreakdown } from '#contracts';
-import { type Clock, TtlLru } from '#kernel';
+import { type Clock, FairLru } from '#kernel';
 import { type KillSwitchDecision, KillSwitchWindow, type ObservedRequest } from './kill-switch-window.js';
 
 export const WINDOW_COUNT_MAX = 20_000;
@@ -21,11 +23,11 @@ export const WINDOW_CHARS_MAX = 64 * 1024 * 1024;
 
 export interface KillSwitchWindowsOptions {
   clock: Clock;
-  /** Windows held at once, `WINDOW_COUNT_MAX` unless told otherwise; the least recently used leaves first. */
+  /** Windows held at once, `WINDOW_COUNT_MAX` unless told otherwise. */
   countMax?: number;
   /** A window unused for this long is gone, `WINDOW_IDLE_MS` unless told otherwise. */
   idleMs?: number;
-  /** `WINDOW_CHARS_MAX` unless told otherwise; past it the least recently used windows leave. */
+  /** `WINDOW_CHARS_MAX` unless told otherwise. */
   charsMax?: number;
 }
 
@@ -49,16 +51,21 @@ const NO_SCORE: ScoreBreakdown = {
 };
 
 export class KillSwitchWindows {
-  readonly #windows: TtlLru<string, KillSwitchWindow>;
+  readonly #windows: FairLru<string, KillSwitchWindow>;
   readonly #evicted = { capacity: 0, idle: 0, memory: 0 };
   #lateAnswers = 0;
 
-  constructor(options: KillSwitchWindowsOptions) {
-    this.#windows = new TtlLru({
-      countMax: options.countMax ?? WINDOW_COUNT_MAX,
-      idleMs: options.idleMs ?? WINDOW_IDLE_MS,
-      clock: options.clock,
-      weight: { max: options.charsMax ?? WINDOW_CHARS_MAX, of: (window) => window.excerptChars },
+  constructor({
+    clock,
+    countMax = WINDOW_COUNT_MAX,
+    idleMs = WINDOW_IDLE_MS,
+    charsMax = WINDOW_CHARS_MAX,
+  }: KillSwitchWindowsOptions) {
+    this.#windows = new FairLru({
+      countMax,
+      idleMs,
+      clock,
+      weight: { max: charsMax, of: (window) => window.excerptChars },
       onEvict: (_key, _window, reason) => {
         this.#evicted[reason] += 1;
       },
@@ -75,12 +82,13 @@ export class KillSwitchWindows {
     observed: ObservedRequest,
   ): KillSwitchDecision {
     if (!settings.enabled) return { kind: 'forward', breakdown: NO_SCORE };
-    let window = this.#windows.get(key);
+    const tenantId = tenantOf(key);
+    let window = this.#windows.get(tenantId, key);
     if (window === undefined) {
       window = new KillSwitchWindow();
-      this.#windows.set(key, window);
+      this.#windows.set(tenantId, key, window);
     }
-    return this.#change(window, (one) => one.decide(observed, settings.window_size, settings.threshold));
+    return this.#change(key, window, (one) => one.decide(observed, settings.window_size, settings.threshold));
   }
 
   /** Attaches the answer to its own request. A failed answer is none: the request is dropped. Late ones are counted. */
@@ -89,20 +97,18 @@ export class KillSwitchWindows {
       this.drop(key, callId);
       return;
     }
-    const window = this.#windows.get(key);
-    const isFound = window !== undefined && this.#change(window, (one) => one.recordAnswer(callId, answer));
+    const isFound = this.#changeKnown(key, (one) => one.recordAnswer(callId, answer)) ?? false;
     if (!isFound) this.#lateAnswers += 1;
   }
 
   /** The call got no answer: a client that tries again does the right thing, so it must not add up. */
   drop(key: string, callId: string): void {
-    const window = this.#windows.get(key);
-    if (window !== undefined) this.#change(window, (one) => one.drop(callId));
+    this.#changeKnown(key, (one) => one.drop(callId));
   }
 
   /** Score of the window's latest request; null without a window. */
   score(key: string): number | null {
-    return this.#windows.peek(key)?.score ?? null;
+    return this.#windows.peek(tenantOf(key), key)?.score ?? null;
   }
 
   /**
@@ -122,7 +128,7 @@ export class KillSwitchWindows {
 
   /** Clears a window; answers still under way are then late. */
   forget(key: string): boolean {
-    return this.#windows.delete(key);
+    return this.#windows.delete(tenantOf(key), key);
   }
 
   /** Clears all windows whose key passes: those of an agent that is reactivated. @returns how many there were */
@@ -144,11 +150,22 @@ export class KillSwitchWindows {
     };
   }
 
+  #changeKnown<Result>(key: string, change: (window: KillSwitchWindow) => Result): Result | undefined {
+    const window = this.#windows.get(tenantOf(key), key);
+    return window && this.#change(key, window, change);
+  }
+
   /** Keeps the sum of characters, and its bound. */
-  #change<Result>(window: KillSwitchWindow, change: (window: KillSwitchWindow) => Result): Result {
+  #change<Result>(
+    key: string,
+    window: KillSwitchWindow,
+    change: (window: KillSwitchWindow) => Result,
+  ): Result {
     const charsBefore = window.excerptChars;
     const result = change(window);
-    this.#windows.reweigh(window, window.excerptChars - charsBefore);
+    this.#windows.reweigh(tenantOf(key), key, window.excerptChars - charsBefore);
     return result;
   }
 }
+
+const tenantOf = (key: string): string => key.slice(0, Math.max(0, key.indexOf('\0')));

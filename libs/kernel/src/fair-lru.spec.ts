@@ -58,3 +58,29 @@ test('what went idle is gone, and gives way before anything else of its tenant',
   expect(lru.size).toBe(5);
   expect(kept('a')).toEqual([8]);
 });
+
+test('what grows is bounded together too: who has most gives way, and what is in use stays', () => {
+  const evicted: string[] = [];
+  const lru = new FairLru<string, { chars: number }>({
+    countMax: 100,
+    idleMs: 1_000,
+    clock: new FakeClock(),
+    weight: { max: 10, of: ({ chars }) => chars },
+    onEvict: (key, _value, reason) => evicted.push(`${key} ${reason}`),
+  });
+  lru.set('small', 's', { chars: 2 });
+  for (const key of ['a', 'b']) lru.set('large', key, { chars: 4 });
+  const grown = { chars: 1 };
+  lru.set('other', 'o', grown);
+  expect([lru.weight, evicted]).toEqual([7, ['a memory']]);
+  grown.chars = 20;
+  lru.reweigh('other', 'o', 19);
+  expect([[...lru.entries()], lru.weight]).toEqual([[['o', grown]], 20]);
+  expect(evicted).toEqual(['a memory', 'b memory', 's memory']);
+  expect([lru.delete('other', 'o'), lru.delete('other', 'o'), lru.size, lru.weight]).toEqual([
+    true,
+    false,
+    0,
+    0,
+  ]);
+});

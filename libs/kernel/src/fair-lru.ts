@@ -1,0 +1,134 @@
+/**
+ * What is remembered for tenants under one bound, in number and, if asked, in weight. When it is reached the tenant that has
+ * most forgets what it has not touched for longest: however much others remember, a tenant with little keeps it.
+ */
+import { type EvictionReason, TtlLru, type TtlLruOptions } from './ttl-lru.js';
+
+type Bound = Exclude<EvictionReason, 'idle'>;
+
+export class FairLru<K, V> {
+  readonly #options: TtlLruOptions<K, V>;
+  /** Tenants with an entry, and some that had one. */
+  readonly #byTenant = new Map<string, TtlLru<K, V>>();
+  #size = 0;
+  #weight = 0;
+
+  /** @param options with bounds for all tenants together */
+  constructor(options: TtlLruOptions<K, V>) {
+    this.#options = options;
+  }
+
+  /** Entries of all tenants. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Of all values held. */
+  get weight(): number {
+    return this.#weight;
+  }
+
+  /** The live value, marked as just used. O(1). */
+  get(tenantId: string, key: K): V | undefined {
+    const entries = this.#byTenant.get(tenantId);
+    return entries && this.#change(tenantId, entries, () => entries.get(key));
+  }
+
+  /** Reads without touching. O(1). */
+  peek(tenantId: string, key: K): V | undefined {
+    return this.#byTenant.get(tenantId)?.peek(key);
+  }
+
+  /** O(1) while there is room, or where this tenant has more than half; else a look at each tenant. */
+  set(tenantId: string, key: K, value: V): void {
+    const entries = this.#byTenant.get(tenantId) ?? this.#open();
+    this.#byTenant.set(tenantId, entries);
+    this.#change(tenantId, entries, () => entries.set(key, value));
+    this.#giveWay(tenantId, entries, key);
+  }
+
+  /** A value that is held has become heavier by `change`, or lighter: `weight.of` says so already. It stays: it is in use. */
+  reweigh(tenantId: string, key: K, change: number): void {
+    const entries = this.#byTenant.get(tenantId);
+    const value = entries?.peek(key);
+    if (entries === undefined || value === undefined) return;
+    this.#change(tenantId, entries, () => entries.reweigh(value, change));
+    this.#giveWay(tenantId, entries, key);
+  }
+
+  delete(tenantId: string, key: K): boolean {
+    const entries = this.#byTenant.get(tenantId);
+    return entries !== undefined && this.#change(tenantId, entries, () => entries.delete(key));
+  }
+
+  /** @returns how many there were */
+  evictIdle(): number {
+    let evicted = 0;
+    for (const [tenantId, entries] of this.#byTenant)
+      evicted += this.#change(tenantId, entries, () => entries.evictIdle());
+    return evicted;
+  }
+
+  /** By tenant, least recently touched first; does not touch. */
+  *entries(): IterableIterator<[K, V]> {
+    for (const entries of this.#byTenant.values()) yield* entries.entries();
+  }
+
+  /** Without bounds of its own: what gives way is decided over all tenants. */
+  #open(): TtlLru<K, V> {
+    const { idleMs, clock, weight, onEvict } = this.#options;
+    const unbounded = Number.POSITIVE_INFINITY;
+    return new TtlLru({
+      countMax: unbounded,
+      idleMs,
+      clock,
+      ...(weight && { weight: { max: unbounded, of: weight.of } }),
+      ...(onEvict && { onEvict }),
+    });
+  }
+
+  #boundPast(): Bound | null {
+    const { countMax, weight } = this.#options;
+    if (this.#size > countMax) return 'capacity';
+    return weight !== undefined && this.#weight > weight.max ? 'memory' : null;
+  }
+
+  /** @param inUse of this tenant; stays */
+  #giveWay(tenantId: string, own: TtlLru<K, V>, inUse: K): void {
+    for (let bound = this.#boundPast(); bound !== null; bound = this.#boundPast()) {
+      const most = this.#largest(tenantId, own, bound);
+      if (most === null) return;
+      const [theirId, theirs] = most;
+      if (this.#change(theirId, theirs, () => theirs.evictIdle()) > 0) continue;
+      const [oldest, next] = theirs.entries();
+      const leaving = theirs === own && oldest?.[0] === inUse ? next : oldest;
+      if (leaving === undefined) return;
+      const [key, value] = leaving;
+      this.#change(theirId, theirs, () => theirs.delete(key));
+      this.#options.onEvict?.(key, value, bound);
+    }
+  }
+
+  /** A tenant that has more than half is the one, without a look at the others: a flood is cheap. Null: nobody has one to spare. */
+  #largest(tenantId: string, own: TtlLru<K, V>, bound: Bound): [string, TtlLru<K, V>] | null {
+    const amountOf = (entries: TtlLru<K, V>) => (bound === 'capacity' ? entries.size : entries.weight);
+    const all = bound === 'capacity' ? this.#size : this.#weight;
+    // Its only one is in use.
+    const mayGive = own.size > 1;
+    let largest: [string, TtlLru<K, V>] | null = mayGive ? [tenantId, own] : null;
+    if (mayGive && amountOf(own) * 2 > all) return largest;
+    for (const one of this.#byTenant)
+      if (one[1] !== own && amountOf(one[1]) > (largest === null ? -1 : amountOf(largest[1]))) largest = one;
+    return largest;
+  }
+
+  /** Keeps the sums, whatever of a tenant's went idle meanwhile. */
+  #change<Result>(tenantId: string, entries: TtlLru<K, V>, change: () => Result): Result {
+    const { size, weight } = entries;
+    const result = change();
+    this.#size += entries.size - size;
+    this.#weight += entries.weight - weight;
+    if (entries.size === 0) this.#byTenant.delete(tenantId);
+    return result;
+  }
+}
