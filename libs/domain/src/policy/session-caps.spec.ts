@@ -59,6 +59,14 @@ describe('the caps of a session', () => {
     expect(caps.look(SESSION)).toMatchObject({ callCount: 1, costMicroUsd: 0 });
   });
 
+  it('of one tenant stay, however many sessions another has', () => {
+    const caps = new SessionCaps({ clock: new FakeClock(), sessionCountMax: 100 });
+    for (let n = 0; n < 2; n += 1) caps.record(SESSION, null);
+    for (let n = 0; n < 1_000; n += 1) caps.record(sessionKey('noisy', `${n}`), null);
+    expect(caps.decide(SESSION, CALLS, null)).toEqual({ allowed: false, cap: 'session_calls_max' });
+    expect([caps.sessionCount, caps.evictedCount]).toEqual([100, 901]);
+  });
+
   it('are bounded in number, and say how many they had to forget', () => {
     const clock = new FakeClock();
     const caps = new SessionCaps({ clock, sessionCountMax: 2, idleMs: 1_000 });

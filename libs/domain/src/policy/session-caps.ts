@@ -3,8 +3,8 @@
  * record in the same turn, so that calls in parallel see each other; settle once the call is over. In memory alone: with the
  * process every session begins anew.
  */
-import type { AgentLimits, SessionKey } from '#contracts';
-import { type Clock, MINUTE_MS, TtlLru } from '#kernel';
+import { type AgentLimits, type SessionKey, splitSessionKey } from '#contracts';
+import { type Clock, FairLru, MINUTE_MS } from '#kernel';
 import { toMicroUsd, UNKNOWN_COST_MICRO_USD } from './limit-windows.js';
 
 const SESSION_COUNT_MAX = 100_000;
@@ -33,7 +33,7 @@ export interface SessionCharge {
 
 export interface SessionCapsOptions {
   clock: Clock;
-  /** Sessions remembered; beyond it the least recent is forgotten and starts again at zero. */
+  /** Sessions remembered; beyond it the least recent of the tenant that has most is forgotten and starts again at zero. */
   sessionCountMax?: number;
   /** A session without calls for this long is forgotten. */
   idleMs?: number;
@@ -43,12 +43,12 @@ const ALLOWED: SessionCapDecision = { allowed: true };
 
 export class SessionCaps {
   readonly #clock: Clock;
-  readonly #sessions: TtlLru<SessionKey, SessionUse>;
+  readonly #sessions: FairLru<SessionKey, SessionUse>;
   #evictedCount = 0;
 
   constructor({ clock, sessionCountMax = SESSION_COUNT_MAX, idleMs = SESSION_IDLE_MS }: SessionCapsOptions) {
     this.#clock = clock;
-    this.#sessions = new TtlLru({
+    this.#sessions = new FairLru({
       countMax: sessionCountMax,
       idleMs,
       clock,
@@ -72,7 +72,7 @@ export class SessionCaps {
     const { session_calls_max, session_cost_usd_max, session_minutes_max } = limits;
     if (session_calls_max === null && session_cost_usd_max === null && session_minutes_max === null)
       return ALLOWED;
-    const use = this.#sessions.peek(session);
+    const use = this.#sessions.peek(tenantOf(session), session);
     if (session_calls_max !== null && (use?.callCount ?? 0) >= session_calls_max)
       return { allowed: false, cap: 'session_calls_max' };
     if (
@@ -91,10 +91,14 @@ export class SessionCaps {
 
   /** Hot path: counts a call that is about to be made, with its estimate. */
   record(session: SessionKey, costMicroUsd: number | null): void {
-    const use = this.#sessions.get(session);
+    const use = this.#sessions.get(tenantOf(session), session);
     if (use === undefined) {
       const firstCallMs = this.#clock.nowMs();
-      this.#sessions.set(session, { callCount: 1, costMicroUsd: costMicroUsd ?? 0, firstCallMs });
+      this.#sessions.set(tenantOf(session), session, {
+        callCount: 1,
+        costMicroUsd: costMicroUsd ?? 0,
+        firstCallMs,
+      });
       return;
     }
     use.callCount += 1;
@@ -106,7 +110,7 @@ export class SessionCaps {
    * real cost leaves the estimate. Time is not given back. Nothing happens for a session that was forgotten meanwhile.
    */
   settle(session: SessionKey, estimatedMicroUsd: number | null, real: SessionCharge): void {
-    const use = this.#sessions.peek(session);
+    const use = this.#sessions.peek(tenantOf(session), session);
     if (use === undefined) return;
     use.callCount = Math.max(0, use.callCount + real.calls - 1);
     if (real.costMicroUsd !== null)
@@ -115,6 +119,8 @@ export class SessionCaps {
 
   /** Null: unknown or forgotten. */
   look(session: SessionKey): Readonly<SessionUse> | null {
-    return this.#sessions.peek(session) ?? null;
+    return this.#sessions.peek(tenantOf(session), session) ?? null;
   }
 }
+
+const tenantOf = (session: SessionKey): string => splitSessionKey(session).tenantId;
