@@ -69,9 +69,10 @@ export class FairLru<K, V> {
     return evicted;
   }
 
-  /** By tenant, least recently touched first; does not touch. */
-  *entries(): IterableIterator<[K, V]> {
-    for (const entries of this.#byTenant.values()) yield* entries.entries();
+  /** Of one tenant, or by tenant; least recently touched first. Does not touch. */
+  *entries(tenantId?: string): IterableIterator<[K, V]> {
+    for (const [id, entries] of this.#byTenant)
+      if (tenantId === undefined || id === tenantId) yield* entries.entries();
   }
 
   /** Without bounds of its own: what gives way is decided over all tenants. */

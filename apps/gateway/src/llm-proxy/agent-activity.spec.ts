@@ -47,3 +47,13 @@ describe('what became of its calls', () => {
     expect(activity.view(AGENT)).toMatchObject({ errorRate: null, refusalRate: null, latestRefusal });
   });
 });
+
+it('what an agent has spent is still known when another tenant has more agents than are remembered', () => {
+  const activity = new AgentActivity(new FakeClock());
+  const end = (tenantId: string, agentId: string, costMicroUsd: number) =>
+    activity.end(agentScope(tenantId, agentId), { isError: false, refusal: null, costMicroUsd });
+  end('small', 'bot', 7);
+  for (let n = 0; n < 25_000; n += 1) end('noisy', `agent-${n}`, 0);
+  expect(activity.spent(agentScope('small', 'bot')).month).toBe(7);
+  expect([[...activity.known('small')], [...activity.known('noisy')].length]).toEqual([['bot'], 19_999]);
+});

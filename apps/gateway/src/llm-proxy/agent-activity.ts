@@ -1,13 +1,14 @@
 /** What proxied agents are doing right now, and what they have spent: small counters, bounded, for people to look at. */
 import { type AgentPolicy, type AgentScope, type CallRefusal, splitAgentScope } from '#contracts';
 import type { BudgetSpend } from '#domain/alerts';
-import { type Clock, HOUR_MS, TtlLru } from '#kernel';
+import { type Clock, FairLru, HOUR_MS } from '#kernel';
 
 type Budgets = Pick<AgentPolicy, 'budget_hour_usd' | 'budget_day_usd' | 'budget_month_usd'>;
 
 export const hasBudget = (policy: Budgets): boolean =>
   policy.budget_hour_usd !== null || policy.budget_day_usd !== null || policy.budget_month_usd !== null;
 
+/** Over all tenants; the one that has most gives way. */
 const AGENT_COUNT_MAX = 20_000;
 const AGENT_IDLE_MS = 32 * 86_400_000;
 const BUCKET_MS = 10_000;
@@ -69,11 +70,11 @@ export interface EndedCall {
 
 export class AgentActivity {
   readonly #clock: Clock;
-  readonly #agents: TtlLru<AgentScope, Activity>;
+  readonly #agents: FairLru<AgentScope, Activity>;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#agents = new TtlLru({ countMax: AGENT_COUNT_MAX, idleMs: AGENT_IDLE_MS, clock });
+    this.#agents = new FairLru({ countMax: AGENT_COUNT_MAX, idleMs: AGENT_IDLE_MS, clock });
   }
 
   begin(scope: AgentScope): void {
@@ -109,7 +110,7 @@ export class AgentActivity {
   }
 
   view(scope: AgentScope): ActivityView {
-    const activity = this.#agents.peek(scope);
+    const activity = this.#agents.peek(tenantOf(scope), scope);
     if (activity === undefined) return NO_ACTIVITY;
     const now = Math.floor(this.#clock.nowMs() / BUCKET_MS);
     let minute = 0;
@@ -146,7 +147,7 @@ export class AgentActivity {
   }
 
   #sum(scope: AgentScope, of: (spend: HourSpend) => number): BySpan {
-    const hours = this.#agents.peek(scope)?.hours;
+    const hours = this.#agents.peek(tenantOf(scope), scope)?.hours;
     const nowMs = this.#clock.nowMs();
     const thisHour = nowMs - (nowMs % HOUR_MS);
     const dayStart = nowMs - (nowMs % (24 * HOUR_MS));
@@ -180,20 +181,17 @@ export class AgentActivity {
 
   /** What was spent, by the UTC hour. */
   *hours(scope: AgentScope): Generator<{ hourMs: number; costMicroUsd: number }> {
-    for (const [hourMs, { costMicroUsd }] of this.#agents.peek(scope)?.hours ?? [])
+    for (const [hourMs, { costMicroUsd }] of this.#agents.peek(tenantOf(scope), scope)?.hours ?? [])
       if (costMicroUsd > 0) yield { hourMs, costMicroUsd };
   }
 
   /** Also while its first call is under way. */
   has(scope: AgentScope): boolean {
-    return this.#agents.peek(scope) !== undefined;
+    return this.#agents.peek(tenantOf(scope), scope) !== undefined;
   }
 
   *known(tenantId: string): Generator<string> {
-    for (const [scope] of this.#agents.entries()) {
-      const { tenantId: owner, agentId } = splitAgentScope(scope);
-      if (owner === tenantId) yield agentId;
-    }
+    for (const [scope] of this.#agents.entries(tenantId)) yield splitAgentScope(scope).agentId;
   }
 
   #spend({ hours }: Activity, nowMs: number, costMicroUsd: number | null): void {
@@ -208,7 +206,7 @@ export class AgentActivity {
   }
 
   #of(scope: AgentScope): Activity {
-    const known = this.#agents.get(scope);
+    const known = this.#agents.get(tenantOf(scope), scope);
     if (known !== undefined) return known;
     const fresh: Activity = {
       lastCallMs: null,
@@ -217,10 +215,12 @@ export class AgentActivity {
       buckets: [],
       hours: new Map(),
     };
-    this.#agents.set(scope, fresh);
+    this.#agents.set(tenantOf(scope), scope, fresh);
     return fresh;
   }
 }
+
+const tenantOf = (scope: AgentScope): string => splitAgentScope(scope).tenantId;
 
 function hourOf(hours: Map<number, HourSpend>, hourMs: number): HourSpend {
   const known = hours.get(hourMs);
