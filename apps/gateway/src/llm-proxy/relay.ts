@@ -102,10 +102,16 @@ export class Relay implements UpstreamSink {
     this.#bytesToCome = Number(headerOf(headers, 'content-length') ?? Number.NaN);
   }
 
+  /** The client first: it need not wait for our reading. */
   chunk(came: Buffer): boolean {
-    this.#reader?.push(came);
     const bytes = this.#batches === null ? came : this.#holdBack(this.#batches, came);
-    if (bytes === null || this.#misfit !== null) return true;
+    const wantsMore = bytes === null || this.#misfit !== null || this.#pass(bytes);
+    this.#reader?.push(came);
+    return wantsMore;
+  }
+
+  /** @returns false while the client has enough */
+  #pass(bytes: Buffer): boolean {
     const { outgoing } = this.#call;
     this.#bytesToCome -= bytes.length;
     if (this.#bytesToCome === 0) {
