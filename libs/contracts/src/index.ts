@@ -2,6 +2,7 @@ export * from './agent-policy.js';
 export * from './agent-view.js';
 export * from './alerting.js';
 export * from './auth.js';
+export * from './call-outcome.js';
 export * from './decision-log.js';
 export * from './embedding.js';
 export * from './errors.js';

@@ -116,21 +116,6 @@ export const llmCallSchema = z.object({
 });
 export type LlmCall = z.infer<typeof llmCallSchema>;
 
-/** It reached the upstream, so that it costs something. */
-export const reachedUpstream = ({ decision }: Pick<LlmCall, 'decision'>): boolean =>
-  decision === 'forwarded' ||
-  decision === 'hinted' ||
-  decision === 'aborted' ||
-  decision === 'upstream_failed';
-
-/** Neither an upstream nor the cache answered it: a guard or an operator let it go no further. */
-export const wasRefused = ({ decision }: Pick<LlmCall, 'decision'>): boolean =>
-  decision !== 'cached' && !reachedUpstream({ decision });
-
-/** It cost something, and nobody knows how much: a model without a price, a recording, no usage reported. */
-export const isCostUnknown = (call: Pick<LlmCall, 'decision' | 'cost_usd' | 'usage'>): boolean =>
-  call.cost_usd === null && (call.usage !== null || reachedUpstream(call));
-
 /** A call that waits for an operator. */
 export const heldCallSchema = z.object({
   call_id: z.string(),

@@ -4,7 +4,7 @@
  */
 import type { Database, Statement } from 'better-sqlite3';
 import type { AuditDraft, AuditEntry } from '#contracts';
-import { AUDIT_GENESIS, type AuditHead, hashAuditEntry, verifyAuditChain } from '#domain/hitl';
+import { AUDIT_GENESIS, type AuditHead, hashAuditEntry, verifyAuditChain } from '#domain/hitl/audit-chain';
 import type { AuditPiece } from './protocol.js';
 
 /** An entry as its row: `detail` is JSON text. */

@@ -3,7 +3,7 @@
  * All methods run inside the writer's transaction.
  */
 import type { Database, Statement } from 'better-sqlite3';
-import { type ControlWrite, RELEASED_STEPS_MAX } from '#contracts';
+import { type ControlWrite, RELEASED_STEPS_MAX } from '#contracts/store';
 import { type Primitive, type RawStep, STEP_COLUMNS, type StepsResult, stepWidth } from './protocol.js';
 import type { StepIdentity } from './step-generation.js';
 import { StepKeys } from './step-keys.js';

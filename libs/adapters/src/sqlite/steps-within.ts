@@ -2,7 +2,7 @@
  * How many steps are read at once: senders decide how long a step is, so that a number of steps bounds no memory. Rows
  * come from statements one by one, and none is read that is not given out or the sign of more.
  */
-import { STEPS_READ_CHARS_MAX } from '#contracts';
+import { STEPS_READ_CHARS_MAX } from '#contracts/store';
 import type { RawStep } from './protocol.js';
 
 /**

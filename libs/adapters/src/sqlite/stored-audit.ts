@@ -1,7 +1,7 @@
 /** The audit of a database at rest or in use, for the command-line verifier: read-only, without threads or locks. */
 import type { Database } from 'better-sqlite3';
 import type { AuditVerification } from '#contracts';
-import { AUDIT_GENESIS, type AuditHead } from '#domain/hitl';
+import { AUDIT_GENESIS, type AuditHead } from '#domain/hitl/audit-chain';
 import { AuditReader } from './audit-log.js';
 import { openReaderConnection } from './database-file.js';
 

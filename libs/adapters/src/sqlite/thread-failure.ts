@@ -1,5 +1,5 @@
 /** What a thread of the store could not do, as it goes to whoever asked: on one side of the message, and on the other. */
-import { ObservatoryError } from '#contracts';
+import { ObservatoryError } from '#contracts/store';
 import { damageDetail } from './database-file.js';
 import { diskFullDetail, isLocked } from './disk-full.js';
 import type { ThreadFailure } from './protocol.js';

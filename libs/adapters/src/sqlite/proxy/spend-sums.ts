@@ -2,7 +2,8 @@
  * What a batch of calls adds to the hourly sums, one line per tenant, hour, agent and model: many calls, few upserts.
  * Pure. About 2 us a call.
  */
-import { type CallRow, isCostUnknown, type LlmCall } from '#contracts';
+import type { CallRow, LlmCall } from '#contracts';
+import { isCostUnknown } from '#contracts/store';
 import { HOUR_MS } from '#kernel';
 import type { Primitive } from '../wire.js';
 import { NANO_USD_PER_USD } from './proxy-protocol.js';
