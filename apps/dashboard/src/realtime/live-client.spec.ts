@@ -133,6 +133,17 @@ describe('LiveClient', () => {
     expect(ids()).toEqual(['a', 'b', 'c']);
   });
 
+  it('takes nothing that came ahead of an ack which a loss keeps from coming', () => {
+    client.use(TOPIC, () => {});
+    socket.last.ack?.(snapshot(10, session('a')));
+    socket.receive('frame', frame(14, session('d')));
+    socket.receive('frame', frame(15, session('e')));
+    socket.receive('disconnect');
+    expect(ids()).toEqual(['a']);
+    socket.receive('connect');
+    expect(socket.last.body).toEqual({ topic: TOPIC, after_seq: 10 });
+  });
+
   it('says offline after several tries and goes on trying', () => {
     for (let attempt = 0; attempt <= OFFLINE_AFTER_ATTEMPTS; attempt += 1) {
       socket.receive('connect_error', Object.assign(new Error('xhr poll error'), { type: 'TransportError' }));

@@ -243,14 +243,11 @@ export class LiveClient {
   }
 
   #onLost(): void {
-    for (const entry of this.#topics.values()) {
-      clearTimeout(entry.ackTimer);
-      entry.subscribing = false;
-    }
+    // What awaits an ack does not follow what is there: merged, it would hide what lies between for good.
     this.#flush();
     for (const entry of this.#topics.values()) {
-      entry.pending = [];
-      entry.receivedSeq = entry.state.seq;
+      clearTimeout(entry.ackTimer);
+      Object.assign(entry, { subscribing: false, pending: [], receivedSeq: entry.state.seq });
     }
     if (!this.#started) return;
     const now = this.#deps.nowMs();
