@@ -63,6 +63,12 @@ describe('the stored audit', () => {
     ['a removed beginning', `DELETE FROM audit WHERE tenant_id = 'default' AND seq <= 2`, 1],
     ['a removed end', `DELETE FROM audit WHERE tenant_id = 'default' AND seq > 2`, 3],
     ['everything removed', `DELETE FROM audit WHERE tenant_id = 'default'`, 1],
+    [
+      'an entry slipped in before the first',
+      `INSERT INTO audit SELECT tenant_id, 0, at_ms, 'eve', role, action, session_id, before_state, after_state, outcome,
+         detail, prev_hash, hash FROM audit WHERE tenant_id = 'default' AND seq = 1`,
+      1,
+    ],
     ['a removed head', `DELETE FROM audit_heads WHERE tenant_id = 'default'`, 1],
   ])('gives away %s, in one tenant only', async (_what, sql, brokenAtSeq) => {
     await write(4);

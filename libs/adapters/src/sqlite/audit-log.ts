@@ -13,6 +13,9 @@ export type AuditRow = Omit<AuditEntry, 'detail'> & { detail: string };
 const COLUMNS =
   'seq, tenant_id, at_ms, operator_id, role, action, session_id, before_state, after_state, outcome, detail, prev_hash, hash';
 
+/** Below any entry: nothing stands before the first one, and whatever is slipped in there is found. */
+const BEFORE_ALL = Number.MIN_SAFE_INTEGER;
+
 /** Entries checked in one go: about 10 ms of the reading thread. */
 const VERIFY_COUNT = 1_000;
 
@@ -80,7 +83,7 @@ export class AuditReader {
   #verifyPiece(tenantId: string, from: AuditHead): AuditPiece {
     const rows = this.#database
       .prepare(`SELECT ${COLUMNS} FROM audit WHERE tenant_id = ? AND seq > ? ORDER BY seq LIMIT ?`)
-      .all(tenantId, from.seq, VERIFY_COUNT) as AuditRow[];
+      .all(tenantId, from.seq === AUDIT_GENESIS.seq ? BEFORE_ALL : from.seq, VERIFY_COUNT) as AuditRow[];
     const checked = verifyAuditChain(readable(rows), from);
     if (!checked.ok) return { ...checked, isLast: true };
     if (rows.length === VERIFY_COUNT) return { ...checked, isLast: false };
