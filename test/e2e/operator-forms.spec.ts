@@ -203,6 +203,16 @@ test('settings are refused at their fields, in their own units, and mended one a
   await expect.poll(async () => [await size.inputValue(), await pause.inputValue()]).toEqual(['25', '45']);
 });
 
+test('a setting that somebody else changes meanwhile is shown, and not put back with the next save', async () => {
+  await open('/settings');
+  const [size, days] = [field('Window size'), field('Keep steps, calls, alerts and violations for')];
+  await size.fill('30');
+  await gateway.operator('PATCH', '/v1/config', { retention_days: 90 });
+  await button('Save changes').click();
+  await page.getByText('Everything is saved.').waitFor();
+  expect([await size.inputValue(), await days.inputValue()]).toEqual(['30', '90']);
+});
+
 test('prices are added, changed and taken away, and two who edit lose nothing', async () => {
   await open('/settings?section=prices');
   await button('Add model').click();

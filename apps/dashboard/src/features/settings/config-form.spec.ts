@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RUNTIME_CONFIG_DEFAULTS as DEFAULTS, type RuntimeConfigKey } from '#contracts';
-import { draftOf, fieldErrorsOf, SETTING_GROUPS, toPatch } from './config-form';
+import { fieldErrorsOf, SETTING_GROUPS, settingOf, toPatch, toText, withoutSent } from './config-form';
 
 describe('the settings form', () => {
   it('has a field for every setting there is', () => {
@@ -9,19 +9,30 @@ describe('the settings form', () => {
   });
 
   it('shows units that people think in', () => {
-    expect(draftOf(DEFAULTS)).toMatchObject({ hitl_pause_ttl_ms: '30', retention_bytes: '10' });
+    expect(toText(settingOf('hitl_pause_ttl_ms'), DEFAULTS.hitl_pause_ttl_ms)).toBe('30');
+    expect(toText(settingOf('retention_bytes'), DEFAULTS.retention_bytes)).toBe('10');
   });
 
   it('sends only what was changed, in the wire’s units', () => {
-    const draft = { ...draftOf(DEFAULTS), hitl_pause_ttl_ms: '1.5', entropy_tool_key: 'name+input' };
-    expect(toPatch(draft, DEFAULTS)).toEqual({
+    const edits = { hitl_pause_ttl_ms: '1.5', entropy_tool_key: 'name+input', retention_days: '30' };
+    expect(toPatch(edits, DEFAULTS)).toEqual({
       patch: { hitl_pause_ttl_ms: 90_000, entropy_tool_key: 'name+input' },
       errors: {},
     });
   });
 
+  it('leaves alone what somebody else has changed meanwhile', () => {
+    const inForce = { ...DEFAULTS, retention_days: 90 };
+    expect(toPatch({ entropy_window_size: '12' }, inForce).patch).toEqual({ entropy_window_size: 12 });
+  });
+
+  it('keeps what was typed on while it was being saved', () => {
+    const sent = { entropy_window_size: '12', retention_days: '90' };
+    expect(withoutSent({ ...sent, retention_days: '900' }, sent)).toEqual({ retention_days: '900' });
+  });
+
   it('names a text that is no number before anything is sent', () => {
-    const { errors, patch } = toPatch({ ...draftOf(DEFAULTS), retention_days: 'a month' }, DEFAULTS);
+    const { errors, patch } = toPatch({ retention_days: 'a month' }, DEFAULTS);
     expect(errors).toEqual({ retention_days: 'Enter a number.' });
     expect(patch).toEqual({});
   });

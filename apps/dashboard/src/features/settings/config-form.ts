@@ -1,4 +1,7 @@
-/** The runtime settings as people type them: units of their own, one draft text per setting. Pure. */
+/**
+ * The runtime settings as people type them, in units of their own. A form holds only what was edited: any other field shows
+ * what is in force, so a change by somebody else is seen and not undone. Pure.
+ */
 import {
   ENTROPY_TOOL_KEYS,
   EXPIRY_ACTIONS,
@@ -123,8 +126,8 @@ const SETTINGS = SETTING_GROUPS.flatMap(({ settings }) => settings);
 export const settingOf = (key: RuntimeConfigKey): Setting =>
   SETTINGS.find((one) => one.key === key) as Setting;
 
-/** Setting -> the text in its field. */
-export type Draft = Record<RuntimeConfigKey, string>;
+/** Setting -> the text typed over its value. */
+export type ConfigEdits = Partial<Record<RuntimeConfigKey, string>>;
 
 /** A value as its field shows it. */
 export function toText(setting: Setting, value: RuntimeConfig[RuntimeConfigKey]): string {
@@ -133,22 +136,23 @@ export function toText(setting: Setting, value: RuntimeConfig[RuntimeConfigKey])
   return String(Math.round(scaled * 10_000) / 10_000);
 }
 
-export const draftOf = (values: RuntimeConfig): Draft =>
-  Object.fromEntries(SETTINGS.map((one) => [one.key, toText(one, values[one.key])])) as Draft;
+/** Those that were not typed on since they were `sent`. */
+export const withoutSent = (edits: ConfigEdits, sent: ConfigEdits): ConfigEdits =>
+  Object.fromEntries(Object.entries(edits).filter(([key, typed]) => typed !== sent[key as RuntimeConfigKey]));
 
 export type FieldErrors = Partial<Record<RuntimeConfigKey, string>>;
 
 /** What changed, ready to send; or which texts are no numbers. Ranges are the gateway's to judge. */
 export function toPatch(
-  draft: Draft,
+  edits: ConfigEdits,
   values: RuntimeConfig,
 ): { patch: RuntimeConfigPatch; errors: FieldErrors } {
   const patch: Record<string, unknown> = {};
   const errors: FieldErrors = {};
   for (const setting of SETTINGS) {
     const { key } = setting;
-    const typed = draft[key].trim();
-    if (typed === toText(setting, values[key])) continue;
+    const typed = edits[key]?.trim();
+    if (typed === undefined || typed === toText(setting, values[key])) continue;
     if (setting.kind === 'choice') patch[key] = typed;
     else if (typed === '' || !Number.isFinite(Number(typed))) errors[key] = 'Enter a number.';
     else patch[key] = setting.scale === 1 ? Number(typed) : Math.round(Number(typed) * setting.scale);

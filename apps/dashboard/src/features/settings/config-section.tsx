@@ -2,17 +2,17 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
-import type { RuntimeConfigAnswer, RuntimeConfigKey, RuntimeConfigPatch } from '#contracts';
+import type { RuntimeConfigAnswer, RuntimeConfigPatch } from '#contracts';
 import { ApiError, api, configQuery, useDenial } from '../../api';
 import { Button, Callout, Panel, Skeleton, toast, useFocusFirstError } from '../../ui';
 import {
-  type Draft,
-  draftOf,
+  type ConfigEdits,
   type FieldErrors,
   fieldErrorsOf,
   SETTING_GROUPS,
   toPatch,
   toText,
+  withoutSent,
 } from './config-form';
 import { SettingField } from './setting-field';
 
@@ -27,18 +27,17 @@ function ConfigForm({ answer }: { answer: RuntimeConfigAnswer }) {
   const { values, defaults, warnings } = answer;
   const queryClient = useQueryClient();
   const denial = useDenial('configure');
-  const [draft, setDraft] = useState<Draft>(() => draftOf(values));
+  const [edits, setEdits] = useState<ConfigEdits>({});
   const [errors, setErrors] = useState<FieldErrors>({});
   const form = useFocusFirstError(errors);
-  const { patch, errors: typos } = toPatch(draft, values);
+  const { patch, errors: typos } = toPatch(edits, values);
   const changeCount = Object.keys(patch).length + Object.keys(typos).length;
 
   const { mutate, isPending, error } = useMutation({
-    mutationFn: (change: RuntimeConfigPatch) => api.patch<RuntimeConfigAnswer>('/v1/config', change),
-    onSuccess: (next, change) => {
+    mutationFn: ({ change }: Saving) => api.patch<RuntimeConfigAnswer>('/v1/config', change),
+    onSuccess: (next, { sent }) => {
       queryClient.setQueryData(configQuery.queryKey, next);
-      const fresh = draftOf(next.values);
-      setDraft((current) => ({ ...current, ...pick(fresh, Object.keys(change) as RuntimeConfigKey[]) }));
+      setEdits((current) => withoutSent(current, sent));
       setErrors({});
       toast({ title: 'Settings saved', description: 'In force from the next message on.', tone: 'success' });
     },
@@ -50,7 +49,7 @@ function ConfigForm({ answer }: { answer: RuntimeConfigAnswer }) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setErrors(typos);
-    if (!denial && Object.keys(typos).length === 0 && changeCount > 0) mutate(patch);
+    if (!denial && Object.keys(typos).length === 0 && changeCount > 0) mutate({ change: patch, sent: edits });
   };
   const isGeneral = error !== null && Object.keys(errors).length === 0;
   return (
@@ -71,16 +70,18 @@ function ConfigForm({ answer }: { answer: RuntimeConfigAnswer }) {
             <SettingField
               key={setting.key}
               setting={setting}
-              text={draft[setting.key]}
+              text={edits[setting.key] ?? toText(setting, values[setting.key])}
               defaultText={toText(setting, defaults[setting.key])}
               isDefault={values[setting.key] === defaults[setting.key]}
               error={errors[setting.key]}
               denial={denial}
               onChange={(text) => {
-                setDraft({ ...draft, [setting.key]: text });
+                setEdits({ ...edits, [setting.key]: text });
                 setErrors({ ...errors, [setting.key]: undefined });
               }}
-              onReset={() => mutate({ [setting.key]: null })}
+              onReset={() =>
+                mutate({ change: { [setting.key]: null }, sent: { [setting.key]: edits[setting.key] } })
+              }
             />
           ))}
         </Panel>
@@ -97,7 +98,7 @@ function ConfigForm({ answer }: { answer: RuntimeConfigAnswer }) {
         {changeCount > 0 ? (
           <Button
             onClick={() => {
-              setDraft(draftOf(values));
+              setEdits({});
               setErrors({});
             }}
           >
@@ -119,5 +120,8 @@ function ConfigForm({ answer }: { answer: RuntimeConfigAnswer }) {
   );
 }
 
-const pick = (draft: Draft, keys: readonly RuntimeConfigKey[]): Partial<Draft> =>
-  Object.fromEntries(keys.map((key) => [key, draft[key]]));
+interface Saving {
+  change: RuntimeConfigPatch;
+  /** The texts that say so. */
+  sent: ConfigEdits;
+}
