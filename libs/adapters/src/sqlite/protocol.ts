@@ -86,6 +86,11 @@ export interface RetentionPiece {
   nextSeq: number | null;
 }
 
+export interface EvictionPiece extends RetentionPiece {
+  /** What is older is gone, but for what is held; null where nothing was looked at. */
+  goneBeforeMs: number | null;
+}
+
 /** Tables that retention may shorten, by age. */
 export const AGED_TABLES = [
   'steps',
@@ -114,7 +119,7 @@ export interface WriteCalls extends ProxyWriteCalls {
   probe(bytes: number): void;
   deleteOlder(table: AgedTable, beforeMs: number, afterSeq: number): RetentionPiece;
   /** Deletes the oldest rows of all aged tables while the database is larger than `bytesMax`. */
-  deleteOldest(bytesMax: number, afterSeq: number): RetentionPiece;
+  deleteOldest(bytesMax: number, afterSeq: number): EvictionPiece;
   /** Session rows last touched before `beforeMs` of which no step is left; `nextSeq` means: again. */
   deleteEmptySessions(beforeMs: number): RetentionPiece;
   /** Alert groups last touched before `beforeMs`. */
@@ -213,8 +218,6 @@ export interface ReadCalls extends ProxyReadCalls {
   stepByTrace(tenantId: string, traceId: string, bodyHash: string | null): RawStep | null;
   stepsAfter(seq: number, limit: number): RawStep[];
   recentStepKeys(limit: number): Pick<StepRow, 'tenant_id' | 'session_id' | 'trace_id' | 'body_hash'>[];
-  /** Received time of the oldest step that retention may delete; null if there is none. */
-  oldestStepMs(): number | null;
   sessions(keys: SessionKeys): SessionsFound;
   session(tenantId: string, sessionId: string): RawSession | null;
   recentSessions(limit: number): { checkpointSeq: number; rows: RawSession[] };

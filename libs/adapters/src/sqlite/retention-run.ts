@@ -2,7 +2,7 @@
  * One retention run: pieces of deletion, each a write among others, until the bounds hold. What retention.ts does
  * to the tables, seen from the client.
  */
-import { AGED_TABLES, type AgedTable, type RetentionPiece } from './protocol.js';
+import { AGED_TABLES, type AgedTable, type EvictionPiece, type RetentionPiece } from './protocol.js';
 import type { WritePump } from './write-pump.js';
 
 export interface RetentionBounds {
@@ -12,31 +12,46 @@ export interface RetentionBounds {
   bytesMax: number | null;
 }
 
+/** Pieces after which the sessions that they left without steps go: what these free need not be freed by further steps. */
+const PIECES_OF_ROUND = 10;
+
 /** @returns how many rows of aged tables went; session rows left without steps go uncounted */
 export async function enforceRetention(
-  store: { pump: WritePump; oldestStepMs: () => Promise<number | null> },
+  pump: WritePump,
   { beforeMs, bytesMax }: RetentionBounds,
 ): Promise<{ deleted_count: number }> {
-  const { pump } = store;
   let deleted = 0;
-  let boundMs = beforeMs;
   if (beforeMs !== null) {
     for (const table of AGED_TABLES) deleted += await deleteOlder(pump, table, beforeMs);
+    await deleteLeftBehind(pump, beforeMs);
   }
-  if (bytesMax !== null) {
-    const evicted = await everyPiece((afterSeq) => pump.call('deleteOldest', [bytesMax, afterSeq]));
-    deleted += evicted;
-    const oldestMs = evicted > 0 ? await store.oldestStepMs() : null;
-    if (oldestMs !== null) boundMs = Math.max(boundMs ?? oldestMs, oldestMs);
-  }
-  if (boundMs !== null) {
-    const olderThanMs = boundMs;
-    await everyPiece(() => pump.call('deleteEmptySessions', [olderThanMs]));
-    await everyPiece((afterSeq) => pump.call('deleteAlertGroups', [olderThanMs, afterSeq]));
-  }
+  if (bytesMax !== null) deleted += await deleteOldest(pump, bytesMax);
   while (await pump.call('shrink', []));
   return { deleted_count: deleted };
 }
+
+async function deleteOldest(pump: WritePump, bytesMax: number): Promise<number> {
+  let deleted = 0;
+  let goneBeforeMs: number | null = null;
+  let afterSeq: number | null = 0;
+  for (let count = 1; afterSeq !== null; count += 1) {
+    const piece: EvictionPiece = await pump.call('deleteOldest', [bytesMax, afterSeq]);
+    deleted += piece.deleted_count;
+    goneBeforeMs = piece.goneBeforeMs ?? goneBeforeMs;
+    afterSeq = piece.nextSeq;
+    if (goneBeforeMs !== null && count % PIECES_OF_ROUND === 0) await deleteEmptySessions(pump, goneBeforeMs);
+  }
+  if (goneBeforeMs !== null) await deleteLeftBehind(pump, goneBeforeMs);
+  return deleted;
+}
+
+async function deleteLeftBehind(pump: WritePump, beforeMs: number): Promise<void> {
+  await deleteEmptySessions(pump, beforeMs);
+  await everyPiece((afterSeq) => pump.call('deleteAlertGroups', [beforeMs, afterSeq]));
+}
+
+const deleteEmptySessions = (pump: WritePump, beforeMs: number): Promise<number> =>
+  everyPiece(() => pump.call('deleteEmptySessions', [beforeMs]));
 
 /** Everything of one table that is older, piece by piece. @returns how many rows went */
 export const deleteOlder = (pump: WritePump, table: AgedTable, beforeMs: number): Promise<number> =>

@@ -133,6 +133,26 @@ describe('enforceRetention', () => {
     expect((await store.violations({ tenant_id: 'default', limit: 9 })).items).toHaveLength(1);
   });
 
+  it('counts on the room of sessions that it leaves without steps: no more steps go than must', async () => {
+    const count = 3_000;
+    await store.appendSteps(
+      Array.from({ length: count }, (_, at) => stepAt(at, { session_id: `session-of-${at}` })),
+    );
+    const view = { last_intent: 'x'.repeat(3_000) };
+    const rows = Array.from({ length: count }, (_, at) => ({
+      tenant_id: 'default',
+      view: buildSessionView({ ...view, session_id: `session-of-${at}`, last_seen_ms: at }),
+    }));
+    await store.saveSessions(rows, count);
+    await store.enforceRetention({ beforeMs: null, bytesMax: 15_000_000 });
+    const left = await traces();
+    expect(left.length).toBeGreaterThan(count / 4);
+    expect(left.length).toBeLessThan(count);
+    const database = new SQLite(path, { readonly: true });
+    expect(database.prepare('SELECT count(*) FROM sessions').pluck().get()).toBe(left.length + 1);
+    database.close();
+  });
+
   it.each([40, 150])(
     'is not misled by %i steps that a wrong clock has stamped with a time to come',
     async (count) => {

@@ -5,7 +5,7 @@
  * come is young for so much longer, and what came after it waits as long: nothing goes too early for it.
  */
 import type { Database } from 'better-sqlite3';
-import { AGED_TABLES, type AgedTable, type RetentionPiece } from './protocol.js';
+import { AGED_TABLES, type AgedTable, type EvictionPiece, type RetentionPiece } from './protocol.js';
 import type { CallTable } from './proxy/call-table.js';
 import { NO_PART } from './step-key.js';
 import type { StepTable } from './step-table.js';
@@ -48,6 +48,8 @@ const LAST_OF_GROUPS = `SELECT max(rowid) FROM (
   SELECT rowid FROM alert_groups WHERE rowid > ? ORDER BY rowid LIMIT ?)`;
 const DELETE_ALERT_GROUPS = 'DELETE FROM alert_groups WHERE rowid > ? AND rowid <= ? AND last_at_ms < ?';
 
+const NOTHING_EVICTED: EvictionPiece = { deleted_count: 0, nextSeq: null, goneBeforeMs: null };
+
 interface AgedRow {
   seq: number;
   at_ms: number;
@@ -79,14 +81,15 @@ export class Retention {
   }
 
   /** The oldest of all kinds, so that a flood of one does not push out the others. */
-  deleteOldest(bytesMax: number, afterSeq: number): RetentionPiece {
-    if (this.#usedBytes() <= bytesMax) return { deleted_count: 0, nextSeq: null };
+  deleteOldest(bytesMax: number, afterSeq: number): EvictionPiece {
+    if (this.#usedBytes() <= bytesMax) return NOTHING_EVICTED;
     const rows = AGED_TABLES.flatMap((table) =>
       this.#aged(table, this.#oldest(table, table === 'steps' ? afterSeq : 0)),
     )
       .sort((left, right) => left.atMs - right.atMs)
       .slice(0, PIECE_COUNT);
-    if (rows.length === 0) return { deleted_count: 0, nextSeq: null };
+    const last = rows.at(-1);
+    if (last === undefined) return NOTHING_EVICTED;
     let deleted = 0;
     let lastStepSeq = afterSeq;
     for (const table of AGED_TABLES) {
@@ -95,7 +98,7 @@ export class Retention {
       if (table === 'steps')
         lastStepSeq = ofTable.reduce((last, { seq }) => Math.max(last, seq), lastStepSeq);
     }
-    return { deleted_count: deleted, nextSeq: lastStepSeq };
+    return { deleted_count: deleted, nextSeq: lastStepSeq, goneBeforeMs: last.atMs };
   }
 
   /** Sessions that an operator holds stay, so that someone can still let them go. */

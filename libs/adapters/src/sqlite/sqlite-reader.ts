@@ -107,15 +107,6 @@ export class SqliteReader implements Omit<ReadCalls, keyof ProxyReadCalls> {
       .reverse();
   }
 
-  oldestStepMs(): number | null {
-    return (
-      this.#sql.get<{ at_ms: number }>(
-        'SELECT received_at_ms AS at_ms FROM steps WHERE held = 0 ORDER BY seq LIMIT 1',
-        [],
-      )?.at_ms ?? null
-    );
-  }
-
   sessions(keys: SessionKeys): SessionsFound {
     return this.#sessionFinder.find(keys);
   }

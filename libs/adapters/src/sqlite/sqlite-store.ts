@@ -267,7 +267,6 @@ export class SqliteStore implements DecisionStore {
     beforeMs: number | null;
     bytesMax: number | null;
   }): Promise<{ deleted_count: number }> {
-    const { pump } = this.database;
-    return enforceRetention({ pump, oldestStepMs: () => this.database.read('oldestStepMs') }, bounds);
+    return enforceRetention(this.database.pump, bounds);
   }
 }
