@@ -10,6 +10,7 @@ import {
   formatScore,
   formatShare,
   formatTokens,
+  formatUntil,
   formatUsd,
   plural,
   truncateMiddle,
@@ -35,6 +36,10 @@ describe('format', () => {
     expect(formatClock(new Date(2026, 10, 22, 3, 8, 32, 125).getTime(), now)).toBe('03:08:32.125');
     expect(formatClock(new Date(2026, 10, 21, 23, 59, 59).getTime(), now)).toBe('21 Nov 23:59');
     expect(formatClock(new Date(2025, 10, 2, 0, 0).getTime(), now)).toBe('02 Nov 00:00');
+  });
+
+  it('names the day of a time to come, which may be weeks ahead, and calls midnight 00:00', () => {
+    expect(formatUntil(new Date(2026, 10, 28, 0, 0).getTime())).toBe('Sat 28 Nov, 00:00');
   });
 
   it('keeps both ends of an id', () => {

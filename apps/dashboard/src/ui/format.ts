@@ -57,6 +57,18 @@ export function formatClock(atMs: number, nowMs: number): string {
   return isToday ? clock.format(atMs) : dayAndMinute.format(atMs).replace(',', '');
 }
 
+const until = new Intl.DateTimeFormat('en-GB', {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+});
+
+/** "Sat 28 Nov, 08:00", of a time that may be weeks ahead; in the reader's zone. */
+export const formatUntil = (atMs: number): string => until.format(atMs).replace(/^(\w+),/, '$1');
+
 /** "840 ms", "3.2 s", "2 min 5 s", "34 h 17 min". */
 export function formatDuration(durationMs: number): string {
   if (durationMs < 999.5) return `${Math.round(durationMs)} ms`;

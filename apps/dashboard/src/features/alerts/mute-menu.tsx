@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react';
 import type { AlertRule } from '#contracts';
 import { HOUR_MS } from '#kernel/duration';
 import { gatewayNowMs } from '../../api';
-import { Badge, Button, Dialog, Field, formatExact, Input, useNow } from '../../ui';
+import { Badge, Button, Dialog, Field, formatExact, formatUntil, Input, useNow } from '../../ui';
 import { Menu } from '../../ui/menu';
 
 const isMutedAt = (rule: Pick<AlertRule, 'muted_until_ms'>, nowMs: number): boolean =>
@@ -61,11 +61,9 @@ export function MuteMenu({ rule, denial, onMute }: MuteMenuProps) {
 export function MuteNote({ rule }: { rule: AlertRule }) {
   const isMuted = useNow((nowMs) => isMutedAt(rule, nowMs));
   if (!isMuted || rule.muted_until_ms === null) return null;
-  const until = new Date(rule.muted_until_ms);
   return (
     <Badge icon={<BellOff size={11} aria-hidden="true" />} title={formatExact(rule.muted_until_ms)}>
-      Muted until{' '}
-      {until.toLocaleString([], { weekday: 'short', hour: '2-digit', minute: '2-digit', hour12: false })}
+      Muted until {formatUntil(rule.muted_until_ms)}
     </Badge>
   );
 }

@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { useId } from 'react';
 import { ALERT_TYPES, type AlertChannel, type AlertRule, type AlertType } from '#contracts';
-import { api } from '../../api';
+import { api, type FieldProblems } from '../../api';
 import { useTopic } from '../../realtime';
 import { Field, Input, SelectField, Switch, UnitInput } from '../../ui';
 import { DialogForm } from '../dialog-form/dialog-form';
@@ -12,10 +12,11 @@ import {
   asksWindow,
   draftOfRule,
   newRule,
-  type RuleBody,
+  type RuleDraft,
   TYPE_HELP,
   TYPE_LABELS,
   toRuleBody,
+  toRulePatch,
   withType,
 } from './rule-form';
 import { RULES_KEY } from './use-alerts';
@@ -43,11 +44,12 @@ export function RuleDialog({ rule, channels, onClose }: RuleDialogProps) {
             'kill_switch',
             channels.map(({ channel_id }) => channel_id),
           ),
-    check: toRuleBody,
-    save: ({ type, ...fields }: RuleBody) =>
+    check: (draft: RuleDraft): { body: object; errors: FieldProblems } =>
+      rule ? toRulePatch(draft, rule) : toRuleBody(draft),
+    save: (body) =>
       rule
-        ? api.patch(`/v1/alert-rules/${encodeURIComponent(rule.rule_id)}`, fields)
-        : api.post('/v1/alert-rules', { type, ...fields }),
+        ? api.patch(`/v1/alert-rules/${encodeURIComponent(rule.rule_id)}`, body)
+        : api.post('/v1/alert-rules', body),
     fields: FIELDS,
     queryKey: RULES_KEY,
     onClose,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ALERT_TYPES, type AlertRule, alertRuleBodySchema } from '#contracts';
-import { describeRule, draftOfRule, newRule, spanText, toRuleBody, withType } from './rule-form';
+import { describeRule, draftOfRule, newRule, spanText, toRuleBody, toRulePatch, withType } from './rule-form';
 
 describe('the form of an alert rule', () => {
   it.each(ALERT_TYPES)('starts %s with what the gateway takes', (type) => {
@@ -19,6 +19,20 @@ describe('the form of an alert rule', () => {
     const { body } = toRuleBody(draft);
     expect(body).toMatchObject({ threshold: 0.125, window_s: 30, cooldown_s: 300, repeat_s: 3_600 });
     expect(draftOfRule(body as AlertRule)).toEqual({ ...draft, agent: '' });
+  });
+
+  it('sends of a rule that there is only what was changed: the rest may have been by somebody else', () => {
+    const rule = toRuleBody({ ...newRule('error_rate', ['ch-1']), percent: '33.33333' }).body as AlertRule;
+    expect(toRulePatch({ ...draftOfRule(rule), name: 'Night watch' }, rule)).toEqual({
+      body: { name: 'Night watch' },
+      errors: {},
+    });
+    expect(
+      toRulePatch({ ...draftOfRule(rule), channelIds: ['ch-2'], repeatMinutes: '5' }, rule).body,
+    ).toEqual({
+      channel_ids: ['ch-2'],
+      repeat_s: 300,
+    });
   });
 
   it('names what is missing', () => {

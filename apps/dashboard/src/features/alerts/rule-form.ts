@@ -130,6 +130,19 @@ export function toRuleBody(draft: RuleDraft): { body: RuleBody; errors: Record<s
   return { body, errors };
 }
 
+/** What was typed over a rule; the rest stays as it is by now. */
+export function toRulePatch(
+  draft: RuleDraft,
+  rule: AlertRule,
+): { body: Partial<RuleBody>; errors: Record<string, string> } {
+  const { body, errors } = toRuleBody(draft);
+  const asOpened: Record<string, unknown> = toRuleBody(draftOfRule(rule)).body;
+  const changed = Object.entries(body).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(asOpened[name]),
+  );
+  return { body: Object.fromEntries(changed), errors };
+}
+
 /** "5 min", "2 h", "3 d". */
 export function spanText(seconds: number): string {
   if (seconds < 60) return `${seconds} s`;
