@@ -213,6 +213,21 @@ test('a setting that somebody else changes meanwhile is shown, and not put back 
   expect([await size.inputValue(), await days.inputValue()]).toEqual(['30', '90']);
 });
 
+test('what somebody else changes of an alert rule while it is edited stays', async () => {
+  const { body: rule } = await gateway.operator('POST', '/v1/alert-rules', {
+    name: 'Spent',
+    type: 'budget',
+    threshold: 0.8,
+  });
+  await open('/alerts?tab=rules');
+  await button('Edit Spent').click();
+  await gateway.operator('PATCH', `/v1/alert-rules/${rule.rule_id}`, { threshold: 0.5 });
+  await field('Name').fill('Half spent');
+  await button('Save rule').click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.getByText('50 % of a budget is spent').waitFor();
+});
+
 test('prices are added, changed and taken away, and two who edit lose nothing', async () => {
   await open('/settings?section=prices');
   await button('Add model').click();
@@ -352,6 +367,25 @@ test('an agent key is made for several tenants, and the list says for which', as
   await button('I have copied it').click();
   await tableRow('platform').getByText('for default, acme, globex').waitFor();
   await checkEveryLook(page, 'key-of-tenants');
+});
+
+test('what fails after somebody waved its dialog away is told all the same', async () => {
+  await gateway.operator('POST', '/v1/agent-keys', { name: 'short-lived' });
+  await open('/settings?section=agent-keys');
+  const keyPath = '**/v1/agent-keys/*';
+  let fail = () => {};
+  const failed = new Promise<void>((resolve) => {
+    fail = resolve;
+  });
+  await page.route(keyPath, (route) => failed.then(() => route.abort()));
+  await tableRow('short-lived').getByRole('button').click();
+  const asked = page.waitForRequest(keyPath);
+  await page.getByTestId('agent-key-revoke').click();
+  await asked;
+  await page.keyboard.press('Escape');
+  fail();
+  await page.getByRole('alert').filter({ hasText: 'The gateway cannot be reached.' }).waitFor();
+  await page.unroute(keyPath);
 });
 
 test('an operator comes in as a viewer, may change nothing, and is out once revoked', async () => {

@@ -65,8 +65,10 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     }
   };
 
+  // Closed meanwhile, nobody would see that it failed.
+  const close = () => busy || onOpenChange(false);
   return (
-    <Dialog open={open} onOpenChange={onOpenChange} title={title} description={description}>
+    <Dialog open={open} onOpenChange={close} title={title} description={description}>
       <form ref={element} onSubmit={submit} className="flex flex-col gap-3">
         {children}
         {typeToConfirm ? (
@@ -80,7 +82,9 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           </p>
         ) : null}
         <div className="flex justify-end gap-2">
-          <Button onClick={() => onOpenChange(false)}>Cancel</Button>
+          <Button disabled={busy} onClick={close}>
+            Cancel
+          </Button>
           <Button
             type="submit"
             variant={props.confirmVariant ?? 'danger'}

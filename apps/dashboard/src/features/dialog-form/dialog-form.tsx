@@ -27,7 +27,9 @@ export function DialogForm({ form, title, description, saveLabel, testId, childr
           </Callout>
         ) : null}
         <div className="flex justify-end gap-2 pb-1">
-          <Button onClick={close}>Cancel</Button>
+          <Button disabled={isSaving} onClick={close}>
+            Cancel
+          </Button>
           <Button type="submit" variant="primary" data-testid={testId} busy={isSaving}>
             {saveLabel}
           </Button>

@@ -25,6 +25,7 @@ export interface DialogFormState<Draft> {
   refusal: string | null;
   isSaving: boolean;
   submit: (event: FormEvent) => void;
+  /** Not while it is being saved. */
   close: () => void;
 }
 
@@ -61,6 +62,7 @@ export function useDialogForm<Draft extends object, Body, Answer>(
       setTypos(errors);
       if (!isPending && Object.keys(errors).length === 0) mutate(body);
     },
-    close: onClose,
+    // Closed meanwhile, nobody would see that it was refused.
+    close: () => isPending || onClose(),
   };
 }
