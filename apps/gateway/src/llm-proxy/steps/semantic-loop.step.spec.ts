@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   type AgentPolicy,
   type AgentPrincipal,
+  type LlmRequest,
   type LoopAnswer,
   type LoopSimilarity,
   type SemanticLoopAction,
@@ -226,6 +227,24 @@ describe('the semantic-loop step', () => {
     // Without such words at its end the same question is asked again.
     await step.run?.(callOf(chat(user('Where is it now?'))));
     expect(asked[1]?.counts('Where is it now?')).toBe(true);
+  });
+
+  test('looks back over a conversation that takes long to read no further than it has time for', async () => {
+    const { step, asked } = setUp({ verdict: { kind: 'clear' } });
+    const body = chat(user('Where is it now?'), ...Array.from({ length: 60 }, () => user('And what now?')));
+    const call = callOf(body, { isSessionInferred: true });
+    await step.run?.(call);
+    let nowMs = 0;
+    let readCount = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+    const reader = vi.spyOn(call.dialect as Dialect, 'readRequest').mockImplementation(() => {
+      nowMs += 20;
+      readCount += 1;
+      return { newest: { user_text: 'Something else was asked.' } } as LlmRequest;
+    });
+    expect(asked[0]?.counts('Where might it be?')).toBe(false);
+    for (const mock of [clock, reader]) mock.mockRestore();
+    expect(readCount).toBeLessThanOrEqual(3);
   });
 
   test('in a session that its caller named, whatever was asked in it counts', async () => {

@@ -94,12 +94,14 @@ async function checkPrompt(
 
 /** Messages looked back over for what was asked before: several times the prompts that a history keeps. */
 const MESSAGES_BACK_MAX = 64;
+/** Of looking back, in one turn of the event loop: most conversations take a tenth of it, and one of 64 MiB took many seconds. */
+const LOOK_BACK_MS_MAX = 50;
 /** Where the wire formats keep their messages. */
 const MESSAGE_LISTS = ['messages', 'contents', 'input'];
 
 /**
  * Whether this very conversation holds an earlier prompt. Conversations with the same opening share a session where
- * nobody named one; what only another of them asked is not this one's loop.
+ * nobody named one; what only another of them asked is not this one's loop, nor is what there is no time to look for.
  */
 function hasAsked(call: ProxyCall, similarPrompt: string): boolean {
   const body = call.parsedBody() as Record<string, unknown>;
@@ -109,7 +111,8 @@ function hasAsked(call: ProxyCall, similarPrompt: string): boolean {
   let last = messages.length - 1;
   // Words put into the model's mouth come behind the newest prompt, which is not an earlier one.
   while (last > 0 && /^(?:assistant|model)$/.test(String(messages[last]?.role))) last -= 1;
-  for (let end = last; end > 0 && end > last - MESSAGES_BACK_MAX; end -= 1) {
+  const untilMs = performance.now() + LOOK_BACK_MS_MAX;
+  for (let end = last; end > 0 && end > last - MESSAGES_BACK_MAX && performance.now() < untilMs; end -= 1) {
     const earlier = call.dialect.readRequest({ ...body, [list]: messages.slice(0, end) }, call.target.path);
     const prompt = promptOf(earlier);
     if (prompt !== null && cutPrompt(excerptOf(prompt)) === similarPrompt) return true;
