@@ -61,6 +61,12 @@ export class FairLru<K, V> {
     return entries !== undefined && this.#change(tenantId, entries, () => entries.delete(key));
   }
 
+  clear(): void {
+    this.#byTenant.clear();
+    this.#size = 0;
+    this.#weight = 0;
+  }
+
   /** @returns how many there were */
   evictIdle(): number {
     let evicted = 0;

@@ -28,6 +28,13 @@ describe('a retry', () => {
     expect(asked(attempts).lastIndexOf(true)).toBe(32);
   });
 
+  test('of one tenant is known, however many another claims', () => {
+    const claims = new RetryClaims(new FakeClock());
+    claims.isRetry(ONE, 1);
+    for (let n = 0; n < 20_000; n += 1) claims.isRetry(sessionKey('noisy', `${n}`), 1);
+    expect(claims.isRetry(ONE, 1)).toBe(false);
+  });
+
   test('is told by session, and an old attempt is forgotten', () => {
     const clock = new FakeClock();
     const claims = new RetryClaims(clock);

@@ -148,6 +148,28 @@ describe('steps made of calls', () => {
     expect(sessionsMade()).toEqual(['s']);
   });
 
+  test('are not made while an agent goes on reporting, however many agents of another tenant do', () => {
+    reported({});
+    for (let n = 0; n < 20_000; n += 1) reported({ tenant: 'noisy', agent: `${n}`, session: `${n}` });
+    call({});
+    call({ session: 'inferred' });
+    call({ agent: 'name-of-the-key' });
+    expect(sessionsMade()).toEqual([]);
+  });
+
+  test('say what the session cost, however many sessions another tenant has', () => {
+    call({ costMicroUsd: 2_000 });
+    for (let n = 0; n < 50_000; n += 1) {
+      if (n % 200 === 0) clock.advance(1_000);
+      call({ tenant: 'noisy', session: `${n}` });
+    }
+    clock.advance(1_000);
+    call({ costMicroUsd: 1_000 });
+    feed.flush();
+    const own = made.filter(({ meta }) => meta.session_id === 's');
+    expect(own.map(({ state_delta }) => state_delta?.cumulative_session_cost)).toEqual([0.002, 0.003]);
+  });
+
   test('are made for a tenant while another is too busy for all of its calls to make one', () => {
     for (let count = 0; count < 1_000; count += 1) call({ tenant: 'busy', session: 'busy' });
     call({ tenant: 'quiet', session: 'quiet' });

@@ -25,10 +25,11 @@ import {
   sessionKey,
 } from '#contracts';
 import { redact } from '#domain/kill-switch';
-import { type Clock, canonicalJson, TtlLru } from '#kernel';
+import { type Clock, canonicalJson, FairLru } from '#kernel';
 import { FairRate } from './fair-rate.js';
 import type { ProxyCall } from './proxy-call.js';
 
+/** Of this and all else that is remembered here over all tenants, the one that has most gives way. */
 const SESSION_COUNT_MAX = 50_000;
 const SESSION_IDLE_MS = 3_600_000;
 /** A result that has not come by then will not come: the step leaves as `pending`. */
@@ -71,9 +72,9 @@ export interface StepFeedParts {
 export class StepFeed {
   readonly #parts: StepFeedParts;
   readonly #rate: FairRate;
-  readonly #conversations: TtlLru<SessionKey, Conversation>;
-  readonly #selfReportingAgents: TtlLru<AgentScope, true>;
-  readonly #selfReportingSessions: TtlLru<SessionKey, Report>;
+  readonly #conversations: FairLru<SessionKey, Conversation>;
+  readonly #selfReportingAgents: FairLru<AgentScope, true>;
+  readonly #selfReportingSessions: FairLru<SessionKey, Report>;
   /** Conversations with an open step, oldest first. */
   readonly #open = new Map<SessionKey, Conversation>();
   #ready = new Map<string, DecisionLog[]>();
@@ -83,15 +84,15 @@ export class StepFeed {
     this.#parts = parts;
     const { clock } = parts;
     this.#rate = new FairRate({ clock, perSecondMax: STEPS_PER_SECOND_MAX });
-    this.#conversations = new TtlLru({
+    this.#conversations = new FairLru({
       countMax: SESSION_COUNT_MAX,
       idleMs: SESSION_IDLE_MS,
       clock,
       onEvict: (key, conversation) => this.#giveUp(key, conversation),
     });
     const selfReporting = { countMax: SELF_REPORTING_COUNT_MAX, idleMs: SELF_REPORTING_MS, clock };
-    this.#selfReportingAgents = new TtlLru(selfReporting);
-    this.#selfReportingSessions = new TtlLru(selfReporting);
+    this.#selfReportingAgents = new FairLru(selfReporting);
+    this.#selfReportingSessions = new FairLru(selfReporting);
   }
 
   start(): void {
@@ -113,17 +114,17 @@ export class StepFeed {
     if (log.meta.source_app === PROXY_SOURCE) return;
     const key = sessionKey(tenant_id, session_id);
     const nowMs = this.#parts.clock.nowMs();
-    const noted = this.#selfReportingSessions.peek(key);
+    const noted = this.#selfReportingSessions.peek(tenant_id, key);
     if (noted?.agentId === agent_id && nowMs - noted.notedMs < REPORT_NOTED_EVERY_MS) return;
     if (noted === undefined) this.#withdraw(key, tenant_id, session_id);
-    this.#selfReportingSessions.set(key, { agentId: agent_id, notedMs: nowMs });
-    this.#selfReportingAgents.set(agentScope(tenant_id, agent_id), true);
+    this.#selfReportingSessions.set(tenant_id, key, { agentId: agent_id, notedMs: nowMs });
+    this.#selfReportingAgents.set(tenant_id, agentScope(tenant_id, agent_id), true);
   }
 
   /** A request came in: the step before it learns how its tool calls went. */
   noteRequest(call: ProxyCall): void {
     if (call.sessionKey === null || call.request === null || call.isRetry) return;
-    const conversation = this.#conversations.get(call.sessionKey);
+    const conversation = this.#conversations.get(call.tenantId, call.sessionKey);
     if (conversation === undefined) return;
     const { tool_results: results } = call.request.newest;
     if (conversation.open !== null) this.#close(call.sessionKey, conversation, results);
@@ -131,25 +132,26 @@ export class StepFeed {
 
   /** A call has ended at the upstream, well or badly. */
   noteAnswer(call: ProxyCall): void {
-    const { sessionKey, summary } = call;
+    const { sessionKey, summary, tenantId } = call;
     if (sessionKey === null || summary === null || call.isRetry) return;
-    if (this.#selfReportingSessions.peek(sessionKey) || this.#selfReportingAgents.peek(call.scope)) return;
-    if (!this.#rate.take(call.tenantId)) {
+    if (this.#selfReportingSessions.peek(tenantId, sessionKey)) return;
+    if (this.#selfReportingAgents.peek(tenantId, call.scope)) return;
+    if (!this.#rate.take(tenantId)) {
       this.#parts.onSkipped();
       return;
     }
-    const conversation = this.#conversations.get(sessionKey) ?? fresh();
+    const conversation = this.#conversations.get(tenantId, sessionKey) ?? fresh();
     if (conversation.open !== null) this.#close(sessionKey, conversation, []);
     const asked = summary.asked || conversation.label || summary.askedFirst;
     conversation.label = asked === conversation.label ? asked : labelOf(asked);
     conversation.costMicroUsd += call.costMicroUsd ?? 0;
     const log = stepOf(call, conversation);
     conversation.lastCallId = call.id;
-    this.#conversations.set(sessionKey, conversation);
+    this.#conversations.set(tenantId, sessionKey, conversation);
     if (call.answer !== null && call.answer.tool_calls.length > 0) {
-      conversation.open = { tenantId: call.tenantId, log, sinceMs: this.#parts.clock.nowMs() };
+      conversation.open = { tenantId, log, sinceMs: this.#parts.clock.nowMs() };
       this.#open.set(sessionKey, conversation);
-    } else this.#push(call.tenantId, log);
+    } else this.#push(tenantId, log);
   }
 
   /** Hands on what is ready. */
@@ -177,7 +179,7 @@ export class StepFeed {
 
   /** What has not left yet of a session whose agent turns out to tell its steps itself. */
   #withdraw(key: SessionKey, tenantId: string, sessionId: string): void {
-    const conversation = this.#conversations.peek(key);
+    const conversation = this.#conversations.peek(tenantId, key);
     if (conversation === undefined) return;
     conversation.open = null;
     this.#open.delete(key);

@@ -137,6 +137,15 @@ test('a prompt that got no answer may be asked again under its first id, as ofte
   expect(asked.map((query) => query.request_id)).toEqual(['call-1', 'call-1', 'call-1', 'call-4']);
 });
 
+test('a prompt without an answer keeps its first id, however many another tenant has', async () => {
+  const { check, asked } = setUp();
+  await check.ask(question());
+  for (let n = 0; n < 10_000; n += 1)
+    await check.ask(question({ tenantId: 'noisy', sessionKey: sessionKey('noisy', `${n}`) }));
+  await check.ask(question({ callId: 'call-2' }));
+  expect(asked.at(-1)?.request_id).toBe('call-1');
+});
+
 test('a prompt that is asked several times at once is asked under its first id, until one of them is answered', async () => {
   const { check, asked } = setUp();
   const key = sessionKey('default', 's1');

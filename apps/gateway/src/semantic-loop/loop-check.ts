@@ -9,12 +9,13 @@ import {
   type LoopSimilarity,
   type SessionKey,
   SidecarFailure,
+  splitSessionKey,
 } from '#contracts';
 import { PROMPT_CHARS_MAX } from '#domain/semantic-loop';
-import { type Clock, TtlLru } from '#kernel';
+import { type Clock, FairLru } from '#kernel';
 import type { CheckResult, LoopFailure, SemanticLoopEvents } from './semantic-loop-events.js';
 
-/** Sessions with prompts that have no answer. */
+/** Sessions with prompts that have no answer, over all tenants; the one that has most gives way. */
 const UNANSWERED_COUNT_MAX = 10_000;
 /** Of one session; the oldest is forgotten, and would count as asked again. */
 const UNANSWERED_PROMPTS_MAX = 8;
@@ -56,11 +57,11 @@ const LEFT = Symbol('left');
 
 export class LoopCheck {
   readonly #parts: LoopCheckParts;
-  readonly #unanswered: TtlLru<SessionKey, Unanswered>;
+  readonly #unanswered: FairLru<SessionKey, Unanswered>;
 
   constructor(parts: LoopCheckParts) {
     this.#parts = parts;
-    this.#unanswered = new TtlLru({
+    this.#unanswered = new FairLru({
       countMax: UNANSWERED_COUNT_MAX,
       idleMs: UNANSWERED_IDLE_MS,
       clock: parts.clock,
@@ -106,8 +107,10 @@ export class LoopCheck {
       this.#requestId({ sessionKey, callId, prompt });
       return;
     }
-    const prompts = this.#unanswered.get(sessionKey);
-    if (prompts?.delete(digestOf(prompt)) && prompts.size === 0) this.#unanswered.delete(sessionKey);
+    const { tenantId } = splitSessionKey(sessionKey);
+    const prompts = this.#unanswered.get(tenantId, sessionKey);
+    if (prompts?.delete(digestOf(prompt)) && prompts.size === 0)
+      this.#unanswered.delete(tenantId, sessionKey);
   }
 
   /**
@@ -115,14 +118,15 @@ export class LoopCheck {
    * several times at once, to take a vote, has asked once.
    */
   #requestId({ sessionKey, callId, prompt }: Pick<LoopQuestion, 'sessionKey' | 'callId' | 'prompt'>): string {
-    const prompts: Unanswered = this.#unanswered.get(sessionKey) ?? new Map();
+    const { tenantId } = splitSessionKey(sessionKey);
+    const prompts: Unanswered = this.#unanswered.get(tenantId, sessionKey) ?? new Map();
     const digest = digestOf(prompt);
     const requestId = prompts.get(digest) ?? callId;
     prompts.delete(digest);
     prompts.set(digest, requestId);
     const [oldest] = prompts.keys();
     if (oldest !== undefined && prompts.size > UNANSWERED_PROMPTS_MAX) prompts.delete(oldest);
-    this.#unanswered.set(sessionKey, prompts);
+    this.#unanswered.set(tenantId, sessionKey, prompts);
     return requestId;
   }
 

@@ -46,6 +46,14 @@ describe('LoopLadder', () => {
     expect(ladder.decide('alert', SESSION)).toBe('hinted');
   });
 
+  it('of one tenant stays, however many sessions of another loop', () => {
+    const ladder = new LoopLadder({ clock: new FakeClock(), sessionCountMax: 100 });
+    for (let count = 0; count < 2; count += 1) ladder.decide('pause', SESSION);
+    for (let n = 0; n < 1_000; n += 1) ladder.decide('pause', sessionKey('noisy', `${n}`));
+    expect(ladder.decide('pause', SESSION)).toBe('paused');
+    expect(ladder.sessionCount).toBe(100);
+  });
+
   it('forgets the least recent session when there are too many, and counts it', () => {
     const ladder = new LoopLadder({ clock: new FakeClock(), sessionCountMax: 2 });
     const keys = ['a', 'b', 'c'].map((id) => sessionKey('default', id));

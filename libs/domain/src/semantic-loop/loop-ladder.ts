@@ -8,8 +8,13 @@
  *
  * Counts loops, not prompts: a session that goes on for an hour without one starts at the first step again.
  */
-import type { SemanticLoopAction, SemanticLoopPolicy, SessionKey } from '#contracts';
-import { type Clock, TtlLru } from '#kernel';
+import {
+  type SemanticLoopAction,
+  type SemanticLoopPolicy,
+  type SessionKey,
+  splitSessionKey,
+} from '#contracts';
+import { type Clock, FairLru } from '#kernel';
 
 export const LADDER_SESSION_COUNT_MAX = 50_000;
 export const LADDER_IDLE_MS = 3_600_000;
@@ -25,14 +30,14 @@ const STEPS: Record<
 
 export interface LoopLadderOptions {
   clock: Clock;
-  /** Sessions with loops remembered; beyond it the least recent is forgotten and starts again. */
+  /** Sessions with loops remembered; beyond it the least recent of the tenant that has most is forgotten and starts again. */
   sessionCountMax?: number;
   /** A session without a loop for longer than this is forgotten. */
   idleMs?: number;
 }
 
 export class LoopLadder {
-  readonly #counts: TtlLru<SessionKey, number>;
+  readonly #counts: FairLru<SessionKey, number>;
   #evictedCount = 0;
 
   constructor({
@@ -40,7 +45,7 @@ export class LoopLadder {
     sessionCountMax = LADDER_SESSION_COUNT_MAX,
     idleMs = LADDER_IDLE_MS,
   }: LoopLadderOptions) {
-    this.#counts = new TtlLru({
+    this.#counts = new FairLru({
       countMax: sessionCountMax,
       idleMs,
       clock,
@@ -61,14 +66,15 @@ export class LoopLadder {
 
   /** Counts one loop of this session and says what to do about it. Once for each loop; O(1). */
   decide(policy: Exclude<SemanticLoopPolicy, 'off'>, session: SessionKey): SemanticLoopAction {
-    const count = (this.#counts.get(session) ?? 0) + 1;
-    this.#counts.set(session, count);
+    const { tenantId } = splitSessionKey(session);
+    const count = (this.#counts.get(tenantId, session) ?? 0) + 1;
+    this.#counts.set(tenantId, session, count);
     const steps = STEPS[policy];
     return steps[Math.min(count, steps.length) - 1] ?? steps[0];
   }
 
   /** Loops counted in this session, the one just decided on included; 0 without one. */
   occurrences(session: SessionKey): number {
-    return this.#counts.peek(session) ?? 0;
+    return this.#counts.peek(splitSessionKey(session).tenantId, session) ?? 0;
   }
 }

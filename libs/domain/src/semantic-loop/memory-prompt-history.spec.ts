@@ -14,8 +14,8 @@ const of = (tenant: number | string, session = 's') => ({
 function start(options: Partial<MemoryPromptHistoryOptions> = {}) {
   const clock = new FakeClock();
   const history = new MemoryPromptHistory({ clock, dimension: 8, ...options });
-  const idsIn = async (tenant: number): Promise<string[]> =>
-    (await history.similar(of(tenant), vectorAt(0), '')).map(({ request_id }) => request_id);
+  const idsIn = async (tenant: number, session?: string): Promise<string[]> =>
+    (await history.similar(of(tenant, session), vectorAt(0), '')).map(({ request_id }) => request_id);
   return { clock, history, idsIn };
 }
 
@@ -41,11 +41,8 @@ describe('MemoryPromptHistory', () => {
 
   it('lets the least recently used scopes go when there are too many, and counts them', async () => {
     const { history, idsIn } = start({ scopeCountMax: 2 });
-    await history.record(of(1), promptEntry('a'));
-    await history.record(of(2), promptEntry('b'));
-    expect(await idsIn(1)).toEqual(['a']);
-    await history.record(of(3), promptEntry('c'));
-    expect([await idsIn(1), await idsIn(2), await idsIn(3)]).toEqual([['a'], [], ['c']]);
+    for (const session of ['a', 'b', 'a', 'c']) await history.record(of(1, session), promptEntry(session));
+    expect([await idsIn(1, 'a'), await idsIn(1, 'b'), await idsIn(1, 'c')]).toEqual([['a'], [], ['c']]);
     expect(history.counts()).toMatchObject({ scopes: 2, evicted_capacity: 1, evicted_memory: 0 });
   });
 
@@ -57,6 +54,16 @@ describe('MemoryPromptHistory', () => {
     for (const id of ['b', 'c', 'd', 'e']) await history.record(of(3), promptEntry(id, 1, text));
     expect((await idsIn(3)).sort()).toEqual(['a', 'b', 'c', 'd', 'e']);
     expect(history.counts()).toMatchObject({ scopes: 1, evicted_memory: 2, evicted_capacity: 0 });
+  });
+
+  it('of one tenant stays, however many sessions another has, and however long its texts', async () => {
+    for (const bounds of [{ scopeCountMax: 100 }, { bytesMax: 100_000 }]) {
+      const { history, idsIn } = start(bounds);
+      await history.record(of(1), promptEntry('a'));
+      const text = 'x'.repeat(1_000);
+      for (let n = 0; n < 500; n += 1) await history.record(of('noisy', `${n}`), promptEntry('b', 0, text));
+      expect(await idsIn(1)).toEqual(['a']);
+    }
   });
 
   it('is as small as before once all is forgotten', async () => {

@@ -11,7 +11,7 @@ import {
   type PromptMatch,
   type PromptScope,
 } from '#contracts/embedding';
-import { type Clock, TtlLru } from '#kernel';
+import { type Clock, FairLru } from '#kernel';
 import { checkUnitVector } from './check-unit-vector.js';
 import { HISTORY_COUNT_MAX, HISTORY_TTL_MS } from './history-defaults.js';
 import { cutPrompt } from './prompt-chars.js';
@@ -29,9 +29,9 @@ export interface MemoryPromptHistoryOptions {
   /** Prompts kept for each scope. */
   countMax?: number;
   ttlMs?: number;
-  /** Scopes held at once; the least recently used leaves first. */
+  /** Scopes held at once; the least recently used of the tenant that has most leaves first. */
   scopeCountMax?: number;
-  /** Past it the least recently used scopes leave. */
+  /** Past it scopes leave in the same way. */
   bytesMax?: number;
 }
 
@@ -67,7 +67,8 @@ export class MemoryPromptHistory implements PromptHistory {
   readonly #dimension: number;
   readonly #countMax: number;
   readonly #ttlMs: number;
-  readonly #scopes: TtlLru<string, Scope>;
+  /** By session. */
+  readonly #scopes: FairLru<string, Scope>;
   #isClosed = false;
   readonly #evicted = { capacity: 0, idle: 0, memory: 0 };
   #cutCount = 0;
@@ -77,7 +78,7 @@ export class MemoryPromptHistory implements PromptHistory {
     this.#dimension = options.dimension;
     this.#countMax = options.countMax ?? HISTORY_COUNT_MAX;
     this.#ttlMs = options.ttlMs ?? HISTORY_TTL_MS;
-    this.#scopes = new TtlLru({
+    this.#scopes = new FairLru({
       countMax: options.scopeCountMax ?? HISTORY_SCOPE_COUNT_MAX,
       // An idle scope has nothing left that is young enough.
       idleMs: this.#ttlMs,
@@ -105,10 +106,9 @@ export class MemoryPromptHistory implements PromptHistory {
   async similar(scope: PromptScope, vector: Float32Array, requestId: string): Promise<PromptMatch[]> {
     this.#checkOpen();
     checkUnitVector(vector, this.#dimension);
-    const key = scopeKey(scope);
-    const known = this.#scopes.get(key);
+    const known = this.#scopes.get(scope.tenant_id, scope.session_id);
     if (known === undefined) return [];
-    this.#expire(key, known);
+    this.#expire(scope, known);
     return known.entries
       .filter((kept) => kept.requestId !== requestId)
       .map((kept) => ({
@@ -123,17 +123,17 @@ export class MemoryPromptHistory implements PromptHistory {
   async record(scope: PromptScope, entry: PromptEntry): Promise<void> {
     this.#checkOpen();
     checkUnitVector(entry.vector, this.#dimension);
-    const key = scopeKey(scope);
-    let known = this.#scopes.get(key);
+    const { tenant_id, session_id } = scope;
+    let known = this.#scopes.get(tenant_id, session_id);
     if (known === undefined) {
-      known = { entries: [], bytes: OVERHEAD_BYTES + 2 * key.length };
-      this.#scopes.set(key, known);
+      known = { entries: [], bytes: OVERHEAD_BYTES + 2 * session_id.length };
+      this.#scopes.set(tenant_id, session_id, known);
     }
     const { nowMs, kept } = this.#keep(entry);
     const others = known.entries.filter(
       (one) => one.requestId !== kept.requestId && !this.#isOver(one, nowMs),
     );
-    this.#setEntries(known, [...others, kept].slice(-this.#countMax));
+    this.#setEntries(scope, known, [...others, kept].slice(-this.#countMax));
   }
 
   counts(): PromptHistoryCounts {
@@ -167,31 +167,28 @@ export class MemoryPromptHistory implements PromptHistory {
     return nowMs - kept.recordedMs >= this.#ttlMs;
   }
 
-  #expire(key: string, scope: Scope): void {
+  #expire(scope: PromptScope, known: Scope): void {
     const nowMs = this.#clock.nowMs();
     this.#setEntries(
       scope,
-      scope.entries.filter((kept) => !this.#isOver(kept, nowMs)),
+      known,
+      known.entries.filter((kept) => !this.#isOver(kept, nowMs)),
     );
-    if (scope.entries.length === 0) this.#scopes.delete(key);
+    if (known.entries.length === 0) this.#scopes.delete(scope.tenant_id, scope.session_id);
   }
 
   /** Keeps the sums of bytes; the scope in use stays: alone it is bounded by its count and by `PROMPT_CHARS_MAX`. */
-  #setEntries(scope: Scope, entries: Kept[]): void {
-    const change = bytesOf(entries) - bytesOf(scope.entries);
-    scope.entries = entries;
-    scope.bytes += change;
-    this.#scopes.reweigh(scope, change);
+  #setEntries({ tenant_id, session_id }: PromptScope, known: Scope, entries: Kept[]): void {
+    const change = bytesOf(entries) - bytesOf(known.entries);
+    known.entries = entries;
+    known.bytes += change;
+    this.#scopes.reweigh(tenant_id, session_id, change);
   }
 
   #checkOpen(): void {
     if (this.#isClosed) throw new PromptHistoryFailure('unavailable', 'The prompt history is closed');
   }
 }
-
-/** Says where the first id ends, so that no two scopes share a key whatever their ids hold. */
-const scopeKey = ({ tenant_id, session_id }: PromptScope): string =>
-  `${tenant_id.length}:${tenant_id}${session_id}`;
 
 const bytesOf = (entries: readonly Kept[]): number => entries.reduce((sum, { bytes }) => sum + bytes, 0);
 
