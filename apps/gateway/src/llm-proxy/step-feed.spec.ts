@@ -4,6 +4,7 @@ import {
   type AgentPrincipal,
   agentScope,
   type DecisionLog,
+  decisionLogSchema,
   type LlmAnswer,
   PROXY_SOURCE,
   type StoredStep,
@@ -45,7 +46,7 @@ function call(
     tenant = 'default',
     costMicroUsd = 0,
   }: Who & { costMicroUsd?: number | null },
-  toolName?: string,
+  ...toolNames: string[]
 ): void {
   serial += 1;
   const body = { model: 'm', messages: [{ role: 'user', content: `Question ${serial}` }] };
@@ -60,7 +61,7 @@ function call(
   one.readAs(body);
   one.isAnswered = true;
   one.costMicroUsd = costMicroUsd;
-  const tool_calls = toolName === undefined ? [] : [{ name: toolName, arguments: '{}' }];
+  const tool_calls = toolNames.map((name) => ({ name, arguments: '{}' }));
   one.answer = { model: 'm', text: 'ok', tool_calls, usage: null, failed: false } as unknown as LlmAnswer;
   feed.noteRequest(one);
   feed.noteAnswer(one);
@@ -168,6 +169,27 @@ describe('steps made of calls', () => {
     feed.flush();
     const own = made.filter(({ meta }) => meta.session_id === 's');
     expect(own.map(({ state_delta }) => state_delta?.cumulative_session_cost)).toEqual([0.002, 0.003]);
+  });
+
+  test('fit the schema, however many calls of tools an answer makes and however it names them', () => {
+    const names = Array.from({ length: 200 }, (_, n) => `look_up_the_weather_of_town_${n}`);
+    call({}, ...names);
+    call({}, ...names.slice(1), names[0] as string);
+    call({}, 'x'.repeat(10_000));
+    call({}, ...names);
+    call({});
+    feed.flush();
+    expect(made.map((log) => decisionLogSchema.safeParse(log).error?.issues ?? [])).toEqual([
+      [],
+      [],
+      [],
+      [],
+      [],
+    ]);
+    const labels = made.map(({ action }) => action.tool_call);
+    expect(labels[0]).toMatch(/^look_up_the_weather_of_town_0#44136fa3 \+ look_up_the_weather_of_town_1#/);
+    expect(new Set(labels).size).toBe(4);
+    expect(labels[3]).toBe(labels[0]);
   });
 
   test('are made for a tenant while another is too busy for all of its calls to make one', () => {

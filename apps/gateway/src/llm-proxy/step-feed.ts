@@ -4,7 +4,7 @@
  * results: so a step with tool calls waits for that request, and one without leaves at once.
  *
  *     intent      a stable label of the newest thing a person or program asked of the agent
- *     tool_call   name and argument hash of each call the model made
+ *     tool_call   name and argument hash of each call the model made, as far as a line takes them
  *     status      failure if a result says so or the upstream failed; success; pending if no result ever came
  *
  * An agent that posts DecisionLogs tells its own steps, and two tellings of one step would break up the repetition a
@@ -16,6 +16,7 @@ import {
   type AgentScope,
   agentScope,
   type DecisionLog,
+  LIMITS,
   type LlmAnswer,
   type LlmToolCall,
   type LlmToolResult,
@@ -25,7 +26,7 @@ import {
   sessionKey,
 } from '#contracts';
 import { redact } from '#domain/kill-switch';
-import { type Clock, canonicalJson, FairLru } from '#kernel';
+import { type Clock, canonicalJson, FairLru, wholeEnd } from '#kernel';
 import { FairRate } from './fair-rate.js';
 import type { ProxyCall } from './proxy-call.js';
 
@@ -238,7 +239,7 @@ function stepOf(call: ProxyCall, conversation: Conversation): DecisionLog {
     cognition: { intent: conversation.label || 'continue' },
     action: {
       status: !call.isAnswered || answer?.failed ? 'failure' : toolCalls.length > 0 ? 'pending' : 'success',
-      ...(toolCalls.length > 0 && { tool_call: toolCalls.map(toolLabel).join(' + '), ...inputOf(toolCalls) }),
+      ...(toolCalls.length > 0 && { tool_call: labelOfAll(toolCalls), ...inputOf(toolCalls) }),
       ...(toolCalls.length === 0 &&
         answer !== null && { tool_output_summary: cut(answer.text, OUTPUT_CHARS_MAX) }),
       duration_ms: Math.round(call.durationMs),
@@ -256,6 +257,14 @@ function stepOf(call: ProxyCall, conversation: Conversation): DecisionLog {
 
 const tokensOf = (answer: LlmAnswer | null): number =>
   (answer?.usage?.input_tokens ?? 0) + (answer?.usage?.output_tokens ?? 0);
+
+/** Of calls too many for a line, or too long, the first and a digest of all: what is the same again has the same label. */
+function labelOfAll(toolCalls: readonly LlmToolCall[]): string {
+  const label = toolCalls.map(toolLabel).join(' + ');
+  if (label.length <= LIMITS.lineCharsMax) return label;
+  const digest = createHash('sha256').update(label).digest('hex');
+  return `${label.slice(0, wholeEnd(label, LIMITS.lineCharsMax / 2))}... #${digest}`;
+}
 
 export const toolLabel = (call: LlmToolCall): string => `${call.name}#${argumentsHash(call)}`;
 
