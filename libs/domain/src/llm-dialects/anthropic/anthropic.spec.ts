@@ -18,6 +18,7 @@ const ANSWER = {
   model: 'claude-sonnet-4-5-20250929',
   text: "I'll look for Gdańsk.",
   tool_calls: [TRAINS, { id: 'toolu_2', name: 'now', arguments: '{}' }],
+  chars_beside: 'trains'.length,
   finish: 'tool_calls',
   usage: {
     input_tokens: 1_320,
@@ -146,6 +147,19 @@ describe('Messages streams', () => {
     const reader = readStream(whole.slice(0, whole.indexOf('event: message_delta')));
     expect(reader.isComplete).toBe(false);
     expect(reader.answer()).toMatchObject({ finish: null, usage: { input_tokens: 1_320, output_tokens: 1 } });
+  });
+
+  it('counts what was thought, which costs, of a stream that breaks off in the middle of it', () => {
+    const whole = bytes('stream-tools.chunks.txt').toString('utf8');
+    const [start = ''] = whole.split('\n\n', 1);
+    const event = (data: object) => `data: ${JSON.stringify({ index: 0, ...data })}\n\n`;
+    const thought = event({
+      type: 'content_block_delta',
+      delta: { type: 'thinking_delta', thinking: 'Let me see. '.repeat(1_000) },
+    });
+    const begun = event({ type: 'content_block_start', content_block: { type: 'thinking', thinking: '' } });
+    const reader = readStream(`${start}\n\n${begun}${thought}${thought}`);
+    expect(reader.answer()).toMatchObject({ text: '', chars_beside: 24_000, lossless: false });
   });
 
   it('ends as failed on an error event', () => {

@@ -9,17 +9,20 @@ export function readMessageAnswer(body: unknown): LlmAnswer {
   const message = asRecord(body) ?? {};
   let text = '';
   const tool_calls: LlmToolCall[] = [];
+  let charsBeside = 0;
   for (const value of asList(message.content)) {
     const block = asRecord(value);
     if (!block) continue;
     const call = readToolUse(block);
     if (call) tool_calls.push(call);
     else if (block.type === 'text') text += asText(block.text);
+    else if (block.type === 'thinking') charsBeside += asText(block.thinking).length;
   }
   return {
     model: asName(message.model),
     text,
     tool_calls,
+    ...(charsBeside > 0 && { chars_beside: charsBeside }),
     finish: messageFinish(message.stop_reason),
     usage: readMessageUsage(message.usage),
     failed: message.type === 'error' || asRecord(message.error) !== undefined,

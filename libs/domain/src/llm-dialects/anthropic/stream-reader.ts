@@ -125,6 +125,7 @@ export class MessageStreamReader implements StreamReader {
     this.#gatherer.isLossy ||= !delta || !isPlainDelta(delta, this.#blocks.get(index));
     if (delta?.type === 'text_delta') this.#gatherer.addText(asText(delta.text));
     else if (delta?.type === 'input_json_delta') this.#readArguments(index, asText(delta.partial_json));
+    else if (delta?.type === 'thinking_delta') this.#gatherer.charsBeside += asText(delta.thinking).length;
   }
 
   #readArguments(index: number, piece: string): void {

@@ -18,6 +18,7 @@ const ANSWER = {
   model: 'gpt-5-mini-2025-08-07',
   text: "I'll look for trains to Gdańsk.",
   tool_calls: [TRAINS],
+  chars_beside: 'thinking of trains'.length,
   finish: 'tool_calls',
   usage: {
     input_tokens: 90,
@@ -163,6 +164,19 @@ describe('Responses streams', () => {
     partial.push(Buffer.from(`data: ${JSON.stringify(bare)}\n\n`));
     expect(partial.answer()).toEqual({ ...ANSWER, usage: null });
   });
+
+  it.each(['response.reasoning_text.delta', 'response.reasoning_summary_text.delta'])(
+    'counts what was thought, which costs, of a stream that breaks off in the middle of it: %s',
+    (type) => {
+      const event = { type, output_index: 0, delta: 'Let me see. '.repeat(1_000) };
+      const text = `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`;
+      expect(readStream(Buffer.from(text + text)).answer()).toMatchObject({
+        text: '',
+        chars_beside: 24_000,
+        lossless: false,
+      });
+    },
+  );
 
   it('counts an event that is repeated once', () => {
     const events = bytes('stream-tools.chunks.txt').toString('utf8').split('\n\n').slice(0, -3);

@@ -1,7 +1,7 @@
 /** Reads a `response`. */
 import type { FinishReason, LlmAnswer, LlmToolCall, Usage } from '#contracts';
 import { textOf } from '../content-parts.js';
-import { asCount, asList, asName, asRecord, type JsonRecord } from '../read-json.js';
+import { asCount, asList, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { usageOf } from '../usage.js';
 import {
   hasPreviewSearch,
@@ -17,17 +17,20 @@ export function readResponsesAnswer(body: unknown): LlmAnswer {
   const response = asRecord(body) ?? {};
   let text = '';
   const tool_calls: LlmToolCall[] = [];
+  let charsBeside = 0;
   for (const value of asList(response.output)) {
     const item = asRecord(value);
     if (!item) continue;
     const call = readCallItem(item);
     if (call) tool_calls.push(call);
     else if (isMessage(item)) text += textOf(item.content, readResponsesPart, '');
+    else if (item.type === 'reasoning') charsBeside += reasoningChars(item);
   }
   return {
     model: asName(response.model),
     text,
     tool_calls,
+    ...(charsBeside > 0 && { chars_beside: charsBeside }),
     finish: responsesFinish(response, tool_calls.length > 0),
     usage: readResponsesUsage(response.usage, {
       searches: countItems(response.output, isSearchItem),
@@ -39,6 +42,13 @@ export function readResponsesAnswer(body: unknown): LlmAnswer {
     lossless: isPlainResponse(response),
   };
 }
+
+/** As much of it as is shown. */
+const reasoningChars = ({ summary, content }: JsonRecord): number =>
+  [...asList(summary), ...asList(content)].reduce<number>(
+    (chars, part) => chars + asText(asRecord(part)?.text).length,
+    0,
+  );
 
 export function responsesFinish(response: JsonRecord, hasCalls: boolean): FinishReason | null {
   switch (response.status) {

@@ -20,6 +20,8 @@ const EVENTS = new Map<string, ReadEvent>([
   ['response.refusal.delta', (gatherer, event) => gatherer.addText(asText(event.delta))],
   ['response.output_item.added', readItem],
   ['response.output_item.done', readDoneItem],
+  ['response.reasoning_text.delta', readReasoning],
+  ['response.reasoning_summary_text.delta', readReasoning],
   ['response.function_call_arguments.delta', readArguments],
   ['response.custom_tool_call_input.delta', readArguments],
   ['response.completed', readEnd],
@@ -114,6 +116,12 @@ function readDoneItem(gatherer: AnswerGatherer, event: JsonRecord): void {
 function readArguments(gatherer: AnswerGatherer, event: JsonRecord): void {
   const call = gatherer.findCall(keyOf(event, undefined));
   if (call) gatherer.addArguments(call, asJsonText(event.delta));
+}
+
+/** Of which nothing is kept. */
+function readReasoning(gatherer: AnswerGatherer, event: JsonRecord): void {
+  gatherer.charsBeside += asText(event.delta).length;
+  gatherer.isLossy = true;
 }
 
 const keyOf = (event: JsonRecord, item: JsonRecord | undefined): number | string =>
