@@ -278,10 +278,10 @@ function plainReaderFor({ dialect, summary, unread }: ProxyCall, headers: readon
 }
 
 /** Overloaded vendors often say so behind a status of 200. What had begun by then costs. */
-function noteFailedAnswer(call: ProxyCall, { text, tool_calls, usage }: LlmAnswer): void {
+function noteFailedAnswer(call: ProxyCall, { text, tool_calls, chars_beside, usage }: LlmAnswer): void {
   call.decision = 'upstream_failed';
   call.detail ??= 'The upstream sent an error as its answer, or in the middle of it.';
-  if (text === '' && tool_calls.length === 0 && usage === null) call.wasTakenUp = false;
+  if (text === '' && tool_calls.length === 0 && !chars_beside && usage === null) call.wasTakenUp = false;
 }
 
 function unreachable({ upstream: { name } }: ProxyCall, failure: UpstreamFailure, code: string): string {

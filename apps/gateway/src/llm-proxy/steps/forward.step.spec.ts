@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { UpstreamExchange } from '#adapters/upstream-http';
 import type { AgentPrincipal } from '#contracts';
+import { dialectFor } from '#domain/llm-dialects';
 import { FakeClock } from '#testing';
 import { FairShare } from '../../fair-share.js';
 import { ContinuedSessions } from '../continued-sessions.js';
@@ -51,6 +52,33 @@ test('a call whose upstream fails while it is sent gives its place back once, th
   call.leave();
   // One of the tenant's two places is still another call's.
   expect([running.enter('default', ORIGIN), running.enter('default', ORIGIN)]).toEqual([true, false]);
+});
+
+test.each([
+  ['had begun to think has been taken up', { reasoning_content: 'Let me see.' }, true],
+  ['had begun nothing has not', {}, false],
+])('an answer that ends with an error and %s', async (_, delta, wasTakenUp) => {
+  const call = callOf();
+  call.dialect = dialectFor('openai', 'POST', '/chat/completions');
+  Object.assign(call, { outgoing: { writeHead() {}, write: () => true, end() {}, headersSent: false } });
+  const step = forwardStep({
+    running: new RunningCalls({ max: 4, onFull: () => {} }),
+    bodyBytes: new FairShare({ max: 1, onFull: () => {} }),
+    clientStallMs: 1_000,
+    ownOrigin: () => ORIGIN,
+    client: {
+      send(_request, sink) {
+        sink.sent();
+        sink.head(200, ['content-type', 'text/event-stream']);
+        for (const event of [{ choices: [{ index: 0, delta }] }, { error: { message: 'overloaded' } }])
+          sink.chunk(Buffer.from(`data: ${JSON.stringify(event)}\n\n`));
+        sink.end();
+        return new UpstreamExchange(sink, 1_000);
+      },
+    },
+  });
+  await step.run?.(call);
+  expect(call).toMatchObject({ decision: 'upstream_failed', isAnswered: false, wasTakenUp });
 });
 
 describe('a call that ends before it has a connection', () => {
