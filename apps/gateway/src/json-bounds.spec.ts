@@ -93,6 +93,15 @@ describe('a number that JSON.parse rounds', () => {
     expect(isRounded(text)).toBe(false);
   });
 
+  it.each([
+    ['1', '1', true],
+    ['0.', '1', true],
+    ['1', '', true],
+    ['1.', '', false],
+  ])('is told in no time, though 4 million zeros stand between %j and %j', (head, tail, rounded) => {
+    expect(isRounded(`[${head}${'0'.repeat(4_000_000)}${tail}]`)).toBe(rounded);
+  });
+
   it('is none that was written from a number', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.double(), fc.maxSafeInteger())), (numbers) => {

@@ -68,8 +68,13 @@ const isOfNumber = (byte: number | undefined): boolean =>
 /** The shortest text that gives a number has the digits of every text that says the same. */
 const isRounded = (text: string): boolean => digitsOf(text) !== digitsOf(String(Number(text)));
 
+/** Zeros are looked at once: from each of a run the search for its end would begin anew, 100,000 of them for 13 seconds. */
 const digitsOf = (text: string): string =>
-  text.replace(/e.*/i, '').replace('.', '').replace(/^0+/, '').replace(/0+$/, '');
+  text
+    .replace(/e.*/i, '')
+    .replace('.', '')
+    .replace(/^0+/, '')
+    .replace(/(?<!0)0+$/, '');
 
 /**
  * Characters of something that is parsed already, about as many as its JSON text has: its names, texts and what parts them.
