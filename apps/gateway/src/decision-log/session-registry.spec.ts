@@ -1,8 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ObservatoryError, type SessionKey, type SessionView, type StoredStep, sessionKey } from '#contracts';
+import {
+  type EntropyAlertEvent,
+  ObservatoryError,
+  type SessionKey,
+  type SessionView,
+  type StoredStep,
+  sessionKey,
+} from '#contracts';
 import { initialControl } from '#domain/decision-log';
 import { type Deferred, deferred } from '#kernel';
 import { buildDecisionLog, buildStepRow, FakeClock } from '#testing';
+import { AlertBoard } from './alert-board.js';
 import { SessionRegistry } from './session-registry.js';
 
 const TENANT = 'default';
@@ -239,6 +247,20 @@ describe('a session that left memory', () => {
     await registry.save();
     expect(gateway.rows.get(keyOf('early'))).toMatchObject({ step_count: 2 });
   });
+});
+
+test('a tenant that has few sessions keeps them in its list, and their alerts on the board, however many another has', () => {
+  const registry = build().registry();
+  const clock = new FakeClock();
+  const board = new AlertBoard(clock, (key) => registry.peek(key), vi.fn());
+  const key = sessionKey('small', 's-1');
+  registry.apply(key, { ...step('s-1'), tenant_id: 'small' }, []);
+  board.raise(key, { session_id: 's-1', at_ms: clock.nowMs() } as EntropyAlertEvent);
+  clock.advance(60_000);
+  for (const sessionId of ['a', 'b', 'c', 'd']) registry.apply(keyOf(sessionId), step(sessionId), []);
+  expect(registry.snapshot('small').map(({ session_id }) => session_id)).toEqual(['s-1']);
+  expect(board.open('small')).toHaveLength(1);
+  expect(registry.snapshot(TENANT).map(({ session_id }) => session_id)).toEqual(['d']);
 });
 
 test('live are the sessions that are not over, of this tenant', () => {

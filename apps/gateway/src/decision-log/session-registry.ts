@@ -18,7 +18,7 @@ import {
 } from '#contracts';
 import { applyStep } from '#domain/decision-log';
 import { tupleOf } from '#domain/entropy';
-import { type Clock, TtlLru } from '#kernel';
+import { type Clock, FairLru } from '#kernel';
 import { FEED_INTERVAL_MS } from '../realtime/live-hub.js';
 import { fallsSilent } from './falls-silent.js';
 import { rowsToShow } from './rows-to-show.js';
@@ -36,7 +36,7 @@ export interface SessionRegistryOptions {
   clock: Clock;
   store: DecisionStore;
   live: LivePublisher;
-  /** Sessions in memory at once; the least recently active leave, saved, those that hold messages last. */
+  /** Sessions in memory at once; of the tenant that has most the least recently active leave, saved, those that hold messages last. */
   sessionCountMax: number;
   controlOf: (key: SessionKey) => ControlView;
   /** Sessions that hold messages: these stay in memory before others. */
@@ -47,9 +47,9 @@ export interface SessionRegistryOptions {
 
 export class SessionRegistry {
   readonly #options: SessionRegistryOptions;
-  readonly #views: TtlLru<SessionKey, SessionView>;
+  readonly #views: FairLru<SessionKey, SessionView>;
   /** Looked for in the store in vain: their first step is on its way, and need not look again. */
-  readonly #newcomers: TtlLru<SessionKey, true>;
+  readonly #newcomers: FairLru<SessionKey, true>;
   /** Changed since they were last saved. */
   readonly #unsaved = new Map<SessionKey, SessionView>();
   /** Changed since they were last published. */
@@ -65,7 +65,7 @@ export class SessionRegistry {
 
   constructor(options: SessionRegistryOptions) {
     this.#options = options;
-    this.#views = new TtlLru({
+    this.#views = new FairLru({
       countMax: options.sessionCountMax,
       idleMs: Number.POSITIVE_INFINITY,
       clock: options.clock,
@@ -73,7 +73,7 @@ export class SessionRegistry {
         this.#isComplete = false;
       },
     });
-    this.#newcomers = new TtlLru({
+    this.#newcomers = new FairLru({
       countMax: options.sessionCountMax,
       idleMs: Number.POSITIVE_INFINITY,
       clock: options.clock,
@@ -90,7 +90,7 @@ export class SessionRegistry {
     const { checkpointSeq, rows } = await store.recentSessions(sessionCountMax);
     this.#isComplete = rows.length < sessionCountMax;
     for (const { tenant_id, view } of rows.reverse())
-      this.#views.set(sessionKey(tenant_id, view.session_id), view);
+      this.#views.set(tenant_id, sessionKey(tenant_id, view.session_id), view);
     this.#foldedSeq = checkpointSeq;
     for (;;) {
       const steps = await store.stepsAfter(this.#foldedSeq, RECOVERY_PAGE_ROWS);
@@ -101,7 +101,7 @@ export class SessionRegistry {
           this.#foldedSeq = step.seq;
         } else {
           if (this.mayHaveLeft(key)) await this.bringBack(key);
-          const window = [...(this.#views.peek(key)?.window ?? []), tupleOf(step.log, 'name')];
+          const window = [...(this.peek(key)?.window ?? []), tupleOf(step.log, 'name')];
           this.apply(key, step, window.slice(-step.window_size));
         }
       }
@@ -135,7 +135,7 @@ export class SessionRegistry {
 
   /** One published step. Whoever calls this for a session that may have left has it brought back first. */
   apply(key: SessionKey, step: StoredStep, window: readonly EntropyTuple[]): void {
-    const known = this.#views.get(key);
+    const known = this.#views.get(step.tenant_id, key);
     const view = applyStep(known, step, window);
     if (view === known) this.#changed(key, view);
     else this.#add(key, view);
@@ -152,7 +152,7 @@ export class SessionRegistry {
   async introduce(key: SessionKey, step: StoredStep): Promise<void> {
     if (this.mayHaveLeft(key)) await this.bringBack(key).catch(this.#options.onStoreFailed);
     // Its step may have been released meanwhile, and shown.
-    if (this.#views.peek(key) === undefined) this.#add(key, rowShowingNothing(step));
+    if (this.peek(key) === undefined) this.#add(key, rowShowingNothing(step));
   }
 
   /**
@@ -161,8 +161,8 @@ export class SessionRegistry {
    */
   async bringBack(key: SessionKey): Promise<void> {
     const left = await this.#rowThatLeft(key);
-    if (this.#views.peek(key) !== undefined) return;
-    if (left === null) this.#newcomers.set(key, true);
+    if (this.peek(key) !== undefined) return;
+    if (left === null) this.#newcomers.set(tenantOf(key), key, true);
     else this.#add(key, left);
   }
 
@@ -171,11 +171,11 @@ export class SessionRegistry {
   }
 
   peek(key: SessionKey): SessionView | undefined {
-    return this.#views.peek(key);
+    return this.#views.peek(tenantOf(key), key);
   }
 
   async find(key: SessionKey): Promise<SessionView | null> {
-    const view = this.#views.peek(key);
+    const view = this.peek(key);
     if (view !== undefined || this.#isComplete) return view ?? null;
     const left = await this.#rowThatLeft(key);
     if (left !== null) left.control = this.#options.controlOf(key);
@@ -184,18 +184,20 @@ export class SessionRegistry {
 
   /** True if the store may know a session that is not in memory. */
   mayBeStored(key: SessionKey): boolean {
-    return !this.#isComplete || this.#views.peek(key) !== undefined;
+    return !this.#isComplete || this.peek(key) !== undefined;
   }
 
   /** True if the session is not in memory and the store may have its row. A look-up at most. */
   mayHaveLeft(key: SessionKey): boolean {
     return (
-      !this.#isComplete && this.#views.peek(key) === undefined && this.#newcomers.peek(key) === undefined
+      !this.#isComplete &&
+      this.peek(key) === undefined &&
+      this.#newcomers.peek(tenantOf(key), key) === undefined
     );
   }
 
   setControl(key: SessionKey, control: ControlView): void {
-    const view = this.#views.peek(key);
+    const view = this.peek(key);
     if (view === undefined) return;
     view.control = control;
     if (control.state === 'terminated') {
@@ -208,8 +210,7 @@ export class SessionRegistry {
   /** Most recently active first; of too many, what wants somebody stays. */
   snapshot(tenantId: string): SessionView[] {
     const views: SessionView[] = [];
-    for (const [key, view] of this.#views.entries())
-      if (splitSessionKey(key).tenantId === tenantId) views.push({ ...view });
+    for (const [, view] of this.#views.entries(tenantId)) views.push({ ...view });
     return rowsToShow(views.reverse(), SNAPSHOT_ROWS_MAX);
   }
 
@@ -218,7 +219,7 @@ export class SessionRegistry {
     const counts = new Map<string, number>();
     for (const [key, { ended }] of this.#views.entries()) {
       if (ended) continue;
-      const { tenantId } = splitSessionKey(key);
+      const tenantId = tenantOf(key);
       counts.set(tenantId, (counts.get(tenantId) ?? 0) + 1);
     }
     return counts;
@@ -229,7 +230,7 @@ export class SessionRegistry {
     if (this.#saving) return this.#saving;
     if (this.#unsaved.size === 0) return;
     const rows = [...this.#unsaved].map(([key, view]) => ({
-      tenant_id: splitSessionKey(key).tenantId,
+      tenant_id: tenantOf(key),
       view,
     }));
     const taken = new Map(this.#unsaved);
@@ -262,8 +263,8 @@ export class SessionRegistry {
 
   #add(key: SessionKey, view: SessionView): void {
     view.control = this.#options.controlOf(key);
-    this.#views.set(key, view);
-    this.#newcomers.delete(key);
+    this.#views.set(tenantOf(key), key, view);
+    this.#newcomers.delete(tenantOf(key), key);
     this.#changed(key, view);
   }
 
@@ -274,7 +275,7 @@ export class SessionRegistry {
 
   #publishChanged(): void {
     for (const key of this.#unpublished) {
-      const view = this.#views.peek(key);
+      const view = this.peek(key);
       if (view === undefined) continue;
       const { tenantId, sessionId } = splitSessionKey(key);
       const row = { ...view };
@@ -296,7 +297,8 @@ export class SessionRegistry {
       for (const key of this.#options.heldKeys()) {
         if (room === 0) return;
         room -= 1;
-        if (this.#views.get(key) === undefined && this.mayHaveLeft(key)) await this.bringBack(key);
+        if (this.#views.get(tenantOf(key), key) === undefined && this.mayHaveLeft(key))
+          await this.bringBack(key);
       }
     } catch (error) {
       this.#options.onStoreFailed(error);
@@ -314,6 +316,8 @@ export class SessionRegistry {
     }
   }
 }
+
+const tenantOf = (key: SessionKey): string => splitSessionKey(key).tenantId;
 
 const isOther = (control: ControlView, before: ControlView): boolean =>
   control.state !== before.state || control.asked_by.join('\n') !== before.asked_by.join('\n');
