@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { RELEASED_STEPS_MAX, type SessionKey, sessionKey } from '#contracts';
+import { RELEASED_STEPS_MAX, type SessionKey, sessionKey, splitSessionKey } from '#contracts';
+import { initialControl } from '#domain/hitl';
 import { DeskHarness, FakeStore, FakeTime, operator, turn } from './desk-harness.js';
 
 const PAUSE = { reason: 'let me look' };
-/** Of seven places, agents of all tenants may take five, those of one tenant three. */
-const BOUNDS = { controlsMax: 7, controlsReservedForOperators: 2, systemPausesPerTenantMax: 3 };
+/** Of seven places, agents of all tenants may take five, those of one tenant three; a tenant has five at most. */
+const BOUNDS = {
+  controlsMax: 7,
+  controlsReservedForOperators: 2,
+  controlsPerTenantMax: 5,
+  systemPausesPerTenantMax: 3,
+};
 
 const start = () => DeskHarness.start(new FakeStore(), new FakeTime(), BOUNDS);
 const keysOf = (tenantId: string, count: number): SessionKey[] =>
@@ -67,6 +73,34 @@ describe('sessions under control', () => {
     ]);
   });
 
+  it('operators of one tenant leave room to those of others, who still pause and inject', async () => {
+    const h = await start();
+    const [eve, ada] = [operator('eve', 'noisy'), operator('ada', 'quiet')];
+    for (const [at, key] of keysOf('noisy', 6).entries()) {
+      const { sessionId } = splitSessionKey(key);
+      await h.session(sessionId, 'noisy');
+      const injected = h.desk.execute(eve, sessionId, 'inject', { prompt: 'read the log' });
+      if (at < 5) await injected;
+      else
+        await expect(injected).rejects.toMatchObject({
+          code: 'store_busy',
+          detail: expect.stringContaining('controlsPerTenantMax'),
+        });
+    }
+    for (const [sessionId, command] of [
+      ['s-1', 'pause'],
+      ['s-2', 'inject'],
+    ] as const) {
+      await h.session(sessionId, 'quiet');
+      const body = command === 'pause' ? PAUSE : { prompt: 'read the log' };
+      expect(await h.desk.execute(ada, sessionId, command, body)).toEqual({ status: 'ok' });
+    }
+    // Who has its place keeps it, and may make room.
+    expect(await h.desk.execute(eve, 's-1', 'pause', PAUSE)).toEqual({ status: 'ok' });
+    await h.desk.execute(eve, 's-2', 'terminate', PAUSE);
+    expect(await h.desk.execute(eve, 's-6', 'pause', PAUSE)).toEqual({ status: 'ok' });
+  });
+
   it('a pause that the store refuses leaves its place to another', async () => {
     const h = await start();
     h.store.refuses = 'store_busy';
@@ -125,6 +159,17 @@ describe('sessions under control', () => {
     const h = await DeskHarness.start(before.store, before.time, BOUNDS);
     await expect(ask(h, [sessionKey('noisy', 's-4')])).rejects.toMatchObject({ code: 'store_busy' });
   });
+});
+
+it('a session that was terminated stays so to its agent, however many another tenant has terminated', async () => {
+  const store = new FakeStore();
+  const keys = [sessionKey('small', 's-1'), ...keysOf('noisy', 100_000)];
+  for (const key of keys) {
+    const { tenantId, sessionId } = splitSessionKey(key);
+    store.rows.set(key, { ...initialControl(tenantId, sessionId), state: 'terminated' });
+  }
+  const h = await DeskHarness.start(store);
+  expect(h.desk.answerFor(sessionKey('small', 's-1')).state).toBe('terminated');
 });
 
 /** What was put off, by what it was. */

@@ -3,7 +3,7 @@
  *
  *     bound     holding, draining, or with directives waiting: never evicted (the sync answers depend on it);
  *               bounded by refusing new pauses and directives beyond CONTROL_BOUNDS
- *     ended     terminated: the least recently active leave first, counted
+ *     ended     terminated: the least recently active of the tenant that has most leave first, counted
  *     resting   plainly active, but known: cooperative, with a cursor, or not yet told that its pause expired;
  *               rebuilt from the store when needed, then told of the expiry by its state alone
  *
@@ -19,8 +19,7 @@ import {
   splitSessionKey,
 } from '#contracts';
 import { holdsMessages } from '#domain/hitl';
-import type { Clock } from '#kernel';
-import { TtlLru } from '#kernel';
+import { type Clock, FairLru } from '#kernel';
 import { CONTROL_BOUNDS, type ControlBound, type ControlBounds } from './control-bounds.js';
 import { type ControlEntry, hearsOnlyOfExpiry, isClosed, newEntry, waiting } from './control-entry.js';
 import type { HitlEvents } from './hitl-events.js';
@@ -45,25 +44,25 @@ export class ControlRegistry {
   readonly #bounds: ControlBounds;
   readonly #bound = new Map<SessionKey, ControlEntry>();
   /** All of `#bound`, and sessions that a command now being written will bring there. */
-  readonly #places = new Set<SessionKey>();
-  /** The part of `#places` that nobody commanded, by tenant; no empty sets. */
-  readonly #bySystem = new Map<string, Set<SessionKey>>();
+  readonly #places = new TenantKeys();
+  /** The part of `#places` that nobody commanded. */
+  readonly #bySystem = new TenantKeys();
   /** The part of `#bound` whose state holds messages. */
   readonly #paused = new Map<SessionKey, ControlEntry>();
-  readonly #ended: TtlLru<SessionKey, ControlEntry>;
-  readonly #resting: TtlLru<SessionKey, ControlEntry>;
+  readonly #ended: FairLru<SessionKey, ControlEntry>;
+  readonly #resting: FairLru<SessionKey, ControlEntry>;
 
   constructor({ store, clock, events, bounds = CONTROL_BOUNDS }: ControlRegistryOptions) {
     this.#store = store;
     this.#bounds = bounds;
     this.#events = events;
-    this.#ended = new TtlLru({
+    this.#ended = new FairLru({
       countMax: ENDED_COUNT_MAX,
       idleMs: Number.POSITIVE_INFINITY,
       clock,
       onEvict: () => events.evicted('ended'),
     });
-    this.#resting = new TtlLru({
+    this.#resting = new FairLru({
       countMax: RESTING_COUNT_MAX,
       idleMs: RESTING_IDLE_MS,
       clock,
@@ -98,7 +97,10 @@ export class ControlRegistry {
 
   /** Whatever is in memory; marks it as used. O(1). */
   peek(key: SessionKey): ControlEntry | undefined {
-    return this.#bound.get(key) ?? this.#ended.get(key) ?? this.#resting.get(key);
+    const bound = this.#bound.get(key);
+    if (bound !== undefined) return bound;
+    const { tenantId } = splitSessionKey(key);
+    return this.#ended.get(tenantId, key) ?? this.#resting.get(tenantId, key);
   }
 
   /** In memory, else a fresh one whose row is a guess until `load`. O(1). */
@@ -107,7 +109,7 @@ export class ControlRegistry {
     if (present !== undefined) return present;
     const { tenantId, sessionId } = splitSessionKey(key);
     const entry = newEntry(key, tenantId, sessionId);
-    this.#resting.set(key, entry);
+    this.#resting.set(tenantId, key, entry);
     return entry;
   }
 
@@ -128,15 +130,16 @@ export class ControlRegistry {
   /** Puts the entry on the shelf its state asks for; after every change. O(1). */
   settle(entry: ControlEntry): void {
     const { key } = entry;
+    const { tenant_id } = entry.row;
     const ended = entry.row.state === 'terminated';
     const hasToHear = waiting(entry).length > 0 && !hearsOnlyOfExpiry(entry);
     const mustStay = isClosed(entry) || (!ended && hasToHear);
     if (mustStay) this.#bound.set(key, entry);
     else this.#bound.delete(key);
-    if (!mustStay && ended) this.#ended.set(key, entry);
-    else this.#ended.delete(key);
-    if (!mustStay && !ended) this.#resting.set(key, entry);
-    else this.#resting.delete(key);
+    if (!mustStay && ended) this.#ended.set(tenant_id, key, entry);
+    else this.#ended.delete(tenant_id, key);
+    if (!mustStay && !ended) this.#resting.set(tenant_id, key, entry);
+    else this.#resting.delete(tenant_id, key);
     if (holdsMessages(entry.row.state)) this.#paused.set(key, entry);
     else this.#paused.delete(key);
     this.#countPlace(entry);
@@ -163,25 +166,24 @@ export class ControlRegistry {
     this.#countPlace(entry);
   }
 
-  #boundMetBy(operatorId: string, { key, row }: ControlEntry): ControlBound | null {
-    const { controlsMax, controlsReservedForOperators, systemPausesPerTenantMax } = this.#bounds;
+  #boundMetBy(operatorId: string, { key, row: { tenant_id } }: ControlEntry): ControlBound | null {
+    const bounds = this.#bounds;
     const isSystem = operatorId === SYSTEM_OPERATOR;
-    const theirs = this.#bySystem.get(row.tenant_id);
-    if (isSystem && theirs && theirs.size >= systemPausesPerTenantMax && !theirs.has(key)) {
+    const bySystem = this.#bySystem.of(tenant_id);
+    if (isSystem && bySystem.size >= bounds.systemPausesPerTenantMax && !bySystem.has(key))
       return 'systemPausesPerTenantMax';
-    }
-    const countMax = isSystem ? controlsMax - controlsReservedForOperators : controlsMax;
-    return this.#places.has(key) || this.#places.size < countMax ? null : 'controlsMax';
+    const theirs = this.#places.of(tenant_id);
+    if (theirs.has(key)) return null;
+    if (theirs.size >= bounds.controlsPerTenantMax) return 'controlsPerTenantMax';
+    const reservedCount = isSystem ? bounds.controlsReservedForOperators : 0;
+    return this.#places.size < bounds.controlsMax - reservedCount ? null : 'controlsMax';
   }
 
   #countPlace({ key, reservedFor, row: { tenant_id, operator_id } }: ControlEntry): void {
     const isBound = this.#bound.has(key);
-    if (isBound || reservedFor !== null) this.#places.add(key);
-    else this.#places.delete(key);
+    this.#places.put(tenant_id, key, isBound || reservedFor !== null);
     const isBySystem = reservedFor === SYSTEM_OPERATOR || (isBound && operator_id === SYSTEM_OPERATOR);
-    const keys = this.#bySystem.get(tenant_id) ?? new Set();
-    if (isBySystem) this.#bySystem.set(tenant_id, keys.add(key));
-    else if (keys.delete(key) && keys.size === 0) this.#bySystem.delete(tenant_id);
+    this.#bySystem.put(tenant_id, key, isBySystem);
   }
 
   /** Every session that holds messages, in no order. */
@@ -194,3 +196,29 @@ export class ControlRegistry {
     return this.#bound.values();
   }
 }
+
+/** Sessions by tenant; nothing is kept of a tenant without one. */
+class TenantKeys {
+  readonly #byTenant = new Map<string, Set<SessionKey>>();
+  #size = 0;
+
+  /** Of all tenants. */
+  get size(): number {
+    return this.#size;
+  }
+
+  of(tenantId: string): ReadonlySet<SessionKey> {
+    return this.#byTenant.get(tenantId) ?? NO_KEYS;
+  }
+
+  /** @param isIn whether the session is among them from now on */
+  put(tenantId: string, key: SessionKey, isIn: boolean): void {
+    const keys = this.#byTenant.get(tenantId) ?? new Set();
+    if (isIn === keys.has(key)) return;
+    this.#size += isIn ? 1 : -1;
+    if (isIn) this.#byTenant.set(tenantId, keys.add(key));
+    else if (keys.delete(key) && keys.size === 0) this.#byTenant.delete(tenantId);
+  }
+}
+
+const NO_KEYS: ReadonlySet<SessionKey> = new Set();
