@@ -11,9 +11,10 @@ import {
   type OperatorPrincipal,
   type SubscribeAck,
   subscribeSchema,
+  type Topic,
 } from '#contracts';
 import { isOurs } from '../errors/refusal.js';
-import { isTopic, type LiveHub } from './live-hub.js';
+import { isTopic, type LiveHub, type Subscription } from './live-hub.js';
 import { refusedHandshake } from './refused-handshake.js';
 import { watchSendBuffer } from './send-buffer.js';
 
@@ -37,7 +38,12 @@ interface LiveSocketsOptions {
   events: LiveSocketsEvents;
 }
 
-type Subscriptions = Map<string, symbol>;
+/** A topic that a socket follows or is about to. */
+interface Following {
+  /** Subscriptions to it whose snapshots are being read. */
+  subscribingCount: number;
+}
+type Subscriptions = Map<string, Following>;
 type Acknowledge = (ack: SubscribeAck) => void;
 
 const room = (tenantId: string, topic: string): string => `${tenantId}|${topic}`;
@@ -99,7 +105,7 @@ export class LiveSockets {
 
   #onConnection(socket: Socket): void {
     const principal = socket.data.principal as OperatorPrincipal;
-    /** Topics this socket follows or is about to; the value tells one subscription from its successor. */
+    /** The value tells one subscription from its successor. */
     const topics: Subscriptions = new Map();
     let subscribingCount = 0;
     this.#options.events.connected();
@@ -172,21 +178,36 @@ export class LiveSockets {
       this.#leave(socket, topic);
     }
     // Of several at once the first that is ready joins, and each has its own answer.
-    const subscribed = topics.get(topic) ?? Symbol(topic);
-    topics.set(topic, subscribed);
-    const subscription = await this.#options.hub.subscribe(tenant_id, topic, after_seq);
-    if (subscription === null) {
-      if (topics.get(topic) === subscribed && !isJoined(socket, topic)) topics.delete(topic);
-      acknowledge(refusal('session_not_found', 'No such session in this tenant.'));
-      return;
+    const following = topics.get(topic) ?? { subscribingCount: 0 };
+    topics.set(topic, following);
+    following.subscribingCount += 1;
+    const isWanted = () => topics.get(topic) === following;
+    try {
+      const subscription = await this.#options.hub.subscribe(tenant_id, topic, after_seq);
+      if (subscription === null) acknowledge(refusal('session_not_found', 'No such session in this tenant.'));
+      else this.#join(socket, topic, subscription, isWanted(), acknowledge);
+    } finally {
+      following.subscribingCount -= 1;
+      // It came to nothing: no place is kept for it.
+      if (isWanted() && following.subscribingCount === 0 && !isJoined(socket, topic)) topics.delete(topic);
     }
-    if (topics.get(topic) !== subscribed) {
+  }
+
+  #join(
+    socket: Socket,
+    topic: Topic,
+    { ack, rest }: Subscription,
+    isWanted: boolean,
+    acknowledge: Acknowledge,
+  ): void {
+    const { tenant_id } = socket.data.principal as OperatorPrincipal;
+    if (!isWanted) {
       this.#options.hub.release(tenant_id, topic);
       acknowledge(refusal('unsubscribed', 'The topic was unsubscribed from before its snapshot was read.'));
       return;
     }
-    acknowledge(subscription.ack);
-    if (subscription.rest) socket.emit(LIVE_EVENTS.frame, subscription.rest);
+    acknowledge(ack);
+    if (rest) socket.emit(LIVE_EVENTS.frame, rest);
     if (isJoined(socket, topic)) {
       this.#options.hub.release(tenant_id, topic);
       return;
