@@ -217,6 +217,21 @@ describe('a paused session', () => {
   });
 });
 
+test('guidance is in every answer of a batch, and of one sent again because its answer was lost, until the next request', async () => {
+  await post('batch');
+  await command('batch', 'inject', { prompt: 'try the archive' });
+  const batch = [step('batch'), step('batch')];
+  const told = async () =>
+    ((await (await gateway.ingest(batch)).json()) as any).results.map(({ control }: any) =>
+      control.directives.map(({ prompt }: any) => prompt),
+    );
+  expect(await told()).toEqual([['try the archive'], ['try the archive']]);
+  expect(await told()).toEqual([['try the archive'], ['try the archive']]);
+  batch.push(step('batch'));
+  expect((await told()).at(-1)).toEqual(['try the archive']);
+  expect((await post('batch')).control.directives).toEqual([]);
+});
+
 describe('hitl_required', () => {
   test('pauses the session before the step is shown to anybody', async () => {
     const answer = await post('approval', {

@@ -72,6 +72,18 @@ interface Placed<T> {
   what: T;
 }
 
+/** What one request comes to. */
+interface Outcome {
+  answers: IngestAnswer[];
+  /** Answered last: an original may be in this very batch, or in one that waits for ours. */
+  duplicates: Placed<Duplicate>[];
+  /**
+   * Sessions that have had a step of this request, new or sent again: a further one says nothing about whether its agent has
+   * the answer to an earlier step.
+   */
+  heard: Set<SessionKey>;
+}
+
 export interface SchemaInterceptorParts {
   clock: Clock;
   config: RuntimeConfigSource;
@@ -99,32 +111,37 @@ export class SchemaInterceptor {
    * @throws ObservatoryError store_busy, store_full: what was not answered is not stored, send it again
    */
   async intercept(tenantId: string, messages: readonly Incoming[]): Promise<IngestAnswer[]> {
-    const answers = new Array<IngestAnswer>(messages.length);
+    const outcome: Outcome = {
+      answers: new Array<IngestAnswer>(messages.length),
+      duplicates: [],
+      heard: new Set(),
+    };
+    const { answers, duplicates } = outcome;
     const commit = new OpenCommit(this.#parts.memory);
     /** Scored, not yet stored. */
     const steps: Placed<Scored>[] = [];
-    /** Answered last: an original may be in this very batch, or in one that waits for ours. */
-    const duplicates: Placed<Duplicate>[] = [];
     try {
       for (let at = 0; at < messages.length; at += 1) {
         const step = this.#prepare(tenantId, messages[at] as Incoming, commit);
         // Awaiting what is ready would give other requests a turn in between, for nothing.
         const prepared = step instanceof Promise ? await step : step;
         if (prepared.kind === 'rejected') answers[at] = prepared.answer;
-        else if (prepared.kind === 'duplicate') duplicates.push({ at, what: prepared });
-        else {
+        else if (prepared.kind === 'duplicate') {
+          duplicates.push({ at, what: prepared });
+          outcome.heard.add(prepared.key);
+        } else {
           const asksForPerson = prepared.log.control?.hitl_required;
           const before = asksForPerson ? steps.splice(0) : [];
           // Scored, so it belongs to what is undone if the pause is refused.
           steps.push({ at, what: prepared });
           if (asksForPerson) {
             // What came before the request for a person still goes out.
-            await this.#store(before, answers, duplicates);
+            await this.#store(before, outcome);
             await this.#parts.desk.askForPerson(prepared.key, prepared.row.agent_id);
           }
         }
       }
-      await this.#store(steps.splice(0), answers, duplicates);
+      await this.#store(steps.splice(0), outcome);
       commit.succeed();
     } catch (error) {
       commit.fail(error);
@@ -234,11 +251,7 @@ export class SchemaInterceptor {
   }
 
   /** Stores, then publishes and answers, in order. `held` is decided in the turn that enqueues. */
-  async #store(
-    steps: Placed<Scored>[],
-    answers: IngestAnswer[],
-    duplicates: Placed<Duplicate>[],
-  ): Promise<void> {
+  async #store(steps: Placed<Scored>[], { answers, duplicates, heard }: Outcome): Promise<void> {
     if (steps.length === 0) return;
     const { store, desk, tracker } = this.#parts;
     let commits: StepCommit[];
@@ -262,12 +275,17 @@ export class SchemaInterceptor {
           at,
           what: { kind: 'duplicate', key, traceId, bodyHash: hash, commit: null, warnings },
         });
-      } else answers[at] = this.#finish(what, seq, introductions);
+      } else answers[at] = this.#finish(what, seq, heard, introductions);
     }
     if (introductions.length > 0) await Promise.all(introductions);
   }
 
-  #finish(scored: Scored, seq: number, introductions: Promise<void>[]): AcceptedAnswer {
+  #finish(
+    scored: Scored,
+    seq: number,
+    heard: Set<SessionKey>,
+    introductions: Promise<void>[],
+  ): AcceptedAnswer {
     const { desk, publisher, events } = this.#parts;
     const { key, window, row, log, warnings } = scored;
     // Written out: this runs for every message, and a rest spread costs as much as parsing it.
@@ -291,7 +309,8 @@ export class SchemaInterceptor {
       introductions.push(publisher.publishHeld(key, step));
       desk.noteHeld(key);
     } else publisher.publish(key, step, window);
-    desk.noteStep(key);
+    if (!heard.has(key)) desk.noteStep(key);
+    heard.add(key);
     events.accepted(row.entropy_severity);
     const answer: AcceptedAnswer = {
       status: 'accepted',

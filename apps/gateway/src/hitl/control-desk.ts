@@ -20,8 +20,8 @@ export interface ControlDesk {
   /** State and waiting directives, for an ingest answer or a look. Synchronous; changes nothing. */
   answerFor(key: SessionKey): AgentControl;
   /**
-   * A new step came in: the directives given in its predecessor's answer count as taken. Call it just before
-   * `answerFor`, in the same turn: what waits then is what this step's answer gives.
+   * A new step came in: the directives given in its predecessor's answer count as taken. Once for a request, whose steps are
+   * answered together, and just before `answerFor`, in the same turn: what waits then is what this step's answer gives.
    */
   noteStep(key: SessionKey): void;
   /** An agent holds a socket for this session: it hears control at once. Returns the detach function. */
