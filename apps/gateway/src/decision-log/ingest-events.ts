@@ -10,7 +10,7 @@ import { RecentLatencies } from '../telemetry/recent-latencies.js';
 const LATENCY_WINDOW_MS = 10_000;
 /** Between two lines about alerts that gave way. */
 const GAVE_WAY_TOLD_EVERY_MS = MINUTE_MS;
-/** Versions of agents known; beyond it all are forgotten and may be told of again. */
+/** Versions known of one tenant's agents; beyond it all are forgotten and may be told of again. */
 const VERSION_COUNT_MAX = 10_000;
 
 export class IngestEvents {
@@ -25,7 +25,7 @@ export class IngestEvents {
   readonly #seconds: Histogram;
   readonly #latencies: RecentLatencies;
   readonly #bySeverity: Record<Severity, { inc(): void }>;
-  readonly #versions = new Set<string>();
+  readonly #versions = new Map<string, Set<string>>();
   #gaveWayCount = 0;
   #gaveWayToldMs = Number.NEGATIVE_INFINITY;
 
@@ -157,13 +157,14 @@ export class IngestEvents {
     );
   }
 
-  /** True, and a line in the log, where this process sees the agent type's version for the first time. */
-  isNewVersion(agentType: string, version: string): boolean {
+  /** True, and a line in the log, where this process sees the agent type's version for the first time in this tenant. */
+  isNewVersion(tenantId: string, agentType: string, version: string): boolean {
+    const known = this.#versions.get(tenantId) ?? new Set();
     const key = `${agentType}\0${version}`;
-    if (this.#versions.has(key)) return false;
+    if (known.has(key)) return false;
     // A sender that makes up versions must not grow memory: forget and start over.
-    if (this.#versions.size >= VERSION_COUNT_MAX) this.#versions.clear();
-    this.#versions.add(key);
+    if (known.size >= VERSION_COUNT_MAX) known.clear();
+    this.#versions.set(tenantId, known.add(key));
     this.logger.warn(
       { event: 'capability_version_unknown', agent_type: agentType, capability_version: version },
       'capability version seen for the first time',

@@ -122,12 +122,13 @@ function build(options: { trackerForgetsAgents?: boolean } = {}) {
       },
     },
   });
-  const send = (...logs: unknown[]) =>
+  const sendAs = (tenantId: string, ...logs: unknown[]) =>
     interceptor.intercept(
-      TENANT,
+      tenantId,
       logs.map((value) => ({ value, text: null })),
     );
-  return { send, happened, stored, published, logged, control, tracker };
+  const send = (...logs: unknown[]) => sendAs(TENANT, ...logs);
+  return { send, sendAs, happened, stored, published, logged, control, tracker };
 }
 
 const log = (trace_id: string, overrides = {}) =>
@@ -180,6 +181,15 @@ describe('SchemaInterceptor', () => {
     await expect(gateway.send(log('2'))).rejects.toMatchObject({ code: 'store_busy' });
     gateway.control.storeFails = false;
     expect(await gateway.send(log('2'))).toMatchObject([{ entropy: { score: 0.5, window_size: 2 } }]);
+  });
+
+  test("a version is new to each tenant once, whatever others' agents are: nobody learns from an answer what those run", async () => {
+    const of = (trace_id: string) =>
+      log(trace_id, { identity: { agent_id: 'a', agent_type: 'trader', capability_version: '7.0.1' } });
+    const isNew = async (tenantId: string, trace_id: string) =>
+      'warnings' in ((await gateway.sendAs(tenantId, of(trace_id)))[0] ?? {});
+    expect([await isNew(TENANT, '1'), await isNew(TENANT, '2')]).toEqual([true, false]);
+    expect([await isNew('other', '1'), await isNew('other', '2')]).toEqual([true, false]);
   });
 
   test('hitl_required pauses between what came before and the step itself', async () => {

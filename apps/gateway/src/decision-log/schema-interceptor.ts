@@ -219,7 +219,7 @@ export class SchemaInterceptor {
       );
     }
     const { agent_id, agent_type, capability_version } = log.identity;
-    if (events.isNewVersion(agent_type, capability_version)) {
+    if (events.isNewVersion(tenantId, agent_type, capability_version)) {
       warnings.push(
         `identity.capability_version ${JSON.stringify(capability_version)} of ${agent_type} was not seen before`,
       );
