@@ -10,6 +10,7 @@ import {
   sessionKey,
 } from '#contracts';
 import type { AlertEvent } from '#domain/alerts';
+import { deferred } from '#kernel';
 import { buildSessionView } from '#testing';
 import { FakeTime } from '../hitl/desk-harness.js';
 import type { AlertsArea } from './alerts.area.js';
@@ -172,6 +173,24 @@ describe('a channel', () => {
     expect(channel).toMatchObject({ has_secret: true, target: 'https://example.org' });
     await area.channels.test(ADMIN, channel.channel_id);
     expect(sent[0]?.headers['x-observatory-signature']).toBeDefined();
+  });
+
+  it('is tested though the receivers of another tenant answer no test', async () => {
+    const { area, script } = await startAlerts();
+    const [theirs, ours] = [
+      await area.channels.create(ADMIN, WEBHOOK),
+      await area.channels.create(OTHER, WEBHOOK),
+    ];
+    const answered = deferred();
+    script.answer = () => answered.promise.then(() => ({ ok: true }));
+    const tests = Array.from({ length: 8 }, () => area.channels.test(ADMIN, theirs.channel.channel_id));
+    const outcomes = Promise.allSettled(tests);
+    script.answer = async () => ({ ok: true });
+    expect(await area.channels.test(OTHER, ours.channel.channel_id)).toMatchObject({ status: 'ok' });
+    answered.resolve();
+    const { length } = (await outcomes).filter(({ status }) => status === 'fulfilled');
+    expect(length).toBe(4);
+    expect(await area.channels.test(ADMIN, theirs.channel.channel_id)).toMatchObject({ status: 'ok' });
   });
 
   it('keeps what a change does not name', async () => {

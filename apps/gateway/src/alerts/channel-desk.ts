@@ -16,13 +16,14 @@ import { type SendOutcome, testNotice } from '#domain/alerts';
 import type { ChangeQueue, Clock, IdSource } from '#kernel';
 import type { SettingsAudit } from '../auth/settings-audit.js';
 import { parseFields } from '../errors/field-errors.js';
+import { FairShare } from '../fair-share.js';
 import type { AlertDocuments } from './alert-documents.js';
 import { type ChannelRecord, openChannel, sealChannel } from './channel-record.js';
 import type { ChannelSender } from './channel-sender.js';
 import type { DeliveryQueue } from './delivery-queue.js';
 
 export const CHANNELS_PER_TENANT_MAX = 100;
-/** Tests under way at once. */
+/** Tests under way at once, of one tenant half of them. */
 const TESTS_RUNNING_MAX = 8;
 const SIGNING_SECRET_BYTES = 32;
 
@@ -48,7 +49,7 @@ export interface ChannelDeskParts {
 
 export class ChannelDesk {
   readonly #parts: ChannelDeskParts;
-  #testCount = 0;
+  readonly #tests = new FairShare({ max: TESTS_RUNNING_MAX, onFull: () => {} });
 
   constructor(parts: ChannelDeskParts) {
     this.#parts = parts;
@@ -130,8 +131,7 @@ export class ChannelDesk {
   async test(by: OperatorPrincipal, channelId: string): Promise<ChannelTest> {
     const { audit, box, sender, queue, clock, ids, publicUrl } = this.#parts;
     const record = this.#required(by.tenant_id, channelId);
-    if (this.#testCount >= TESTS_RUNNING_MAX) throw new ObservatoryError('rate_limited');
-    this.#testCount += 1;
+    if (!this.#tests.take(by.tenant_id, 1)) throw new ObservatoryError('rate_limited');
     try {
       const startedMs = clock.nowMs();
       const notice = testNotice({
@@ -159,7 +159,7 @@ export class ChannelDesk {
         duration_ms: Math.max(0, clock.nowMs() - startedMs),
       };
     } finally {
-      this.#testCount -= 1;
+      this.#tests.giveBack(by.tenant_id, 1);
     }
   }
 
