@@ -189,6 +189,16 @@ describe('a batch', () => {
     expect(response.status).toBe(413);
     expect((await response.json()).detail).toContain('5000');
   });
+
+  test.each(['1\n', '\n', ' \n'])(
+    'of millions of lines %j is refused without a look at each',
+    async (line) => {
+      const body = gzipSync(Buffer.alloc(32 * 1024 * 1024, line));
+      const response = await gateway.ingest(body, { ...NDJSON, 'content-encoding': 'gzip' });
+      expect(response.status).toBe(413);
+      expect((await response.json()).detail).toMatch(/^The (batch|body) holds more than/);
+    },
+  );
 });
 
 describe('refusals', () => {

@@ -8,7 +8,7 @@ export function requireBatchSize(count: number): void {
   if (count > LIMITS.batchCountMax) {
     throw new ObservatoryError(
       'payload_too_large',
-      `The batch holds ${count} DecisionLogs; send at most ${LIMITS.batchCountMax} at once.`,
+      `The batch holds more than ${LIMITS.batchCountMax} DecisionLogs; send at most so many at once.`,
     );
   }
 }

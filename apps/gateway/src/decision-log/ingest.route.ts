@@ -159,9 +159,12 @@ function parseJson(body: Buffer): Parsed {
   return { messages: value.map((element: unknown) => ({ value: element, text: null })), isBatch: true };
 }
 
+/** Lines of a body, blank ones among them: each is looked at, however short it is, and a small body inflates to millions. */
+const LINES_MAX = 20 * LIMITS.batchCountMax;
+
 /**
  * Blank lines are skipped; a line that does not parse is answered in its place, its neighbours are taken. Split as
- * bytes: a line is made into text when its turn comes, and hashed as it came.
+ * bytes: a line is made into text when its turn comes, and hashed as it came. Looks no further than it has to.
  */
 function parseLines(body: Buffer): Parsed {
   const messages: Incoming[] = [];
@@ -170,6 +173,9 @@ function parseLines(body: Buffer): Parsed {
     const to = end === -1 ? body.length : end;
     const isBlank = body[from] !== OPENING_BRACE && body.toString('utf8', from, to).trim() === '';
     if (!isBlank) messages.push({ line: body.subarray(from, to), lineNumber });
+    if (messages.length > LIMITS.batchCountMax) break;
+    if (lineNumber > LINES_MAX)
+      throw new ObservatoryError('payload_too_large', `The body holds more than ${LINES_MAX} lines.`);
     from = to + 1;
   }
   requireBatchSize(messages.length);
