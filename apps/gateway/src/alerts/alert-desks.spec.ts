@@ -52,6 +52,22 @@ describe('the rules of a tenant that changed none', () => {
     expect(sent).toEqual([]);
   });
 
+  it('may be ten that count the calls of every agent, and as many more of one agent each', async () => {
+    const { area } = await startAlerts();
+    const ofAll = alertRuleBodySchema.parse({ name: 'Errors', type: 'error_rate' });
+    const ofOne = { ...ofAll, agent_id: 'crawler' };
+    for (let count = 0; count < 10; count += 1) await area.rules.create(ADMIN, ofAll);
+    const refusal = { code: 'invalid_fields', extra: { fields: ['agent_id'] } };
+    await expect(area.rules.create(ADMIN, ofAll)).rejects.toMatchObject(refusal);
+    const { rule_id } = await area.rules.create(ADMIN, ofOne);
+    await expect(area.rules.update(ADMIN, rule_id, { agent_id: null })).rejects.toMatchObject(refusal);
+    const [first] = area.rules.list('default').filter(({ type }) => type === 'error_rate');
+    expect(await area.rules.update(ADMIN, first?.rule_id ?? '', { name: 'First' })).toMatchObject({
+      name: 'First',
+    });
+    await area.rules.create(OTHER, ofAll);
+  });
+
   it('stay when one is added, and do not come back once deleted, also after a restart', async () => {
     const { area, store, time } = await startAlerts();
     const made = await area.rules.create(ADMIN, budget);

@@ -28,6 +28,12 @@ export interface RuleDeskParts {
   };
 }
 
+/** Of a tenant: each keeps counts of all its agents, and looks at them every second. */
+const CALL_COUNTING_RULES_MAX = 10;
+
+const countsCallsOfAll = ({ type, agent_id, enabled }: RuleSettings): boolean =>
+  type === 'error_rate' && agent_id === null && enabled;
+
 export class RuleDesk {
   readonly #parts: RuleDeskParts;
 
@@ -95,6 +101,7 @@ export class RuleDesk {
     detail: Record<string, unknown>,
   ): Promise<AlertRule> {
     const { documents, audit, watch } = this.#parts;
+    this.#requireRoom(by.tenant_id, rule);
     await audit.record(by, by.tenant_id, action, { rule_id: rule.rule_id, name: rule.name, ...detail });
     await documents.saveRule(by.tenant_id, rule);
     watch.rulesChanged(by.tenant_id);
@@ -105,6 +112,15 @@ export class RuleDesk {
     const rule = this.#parts.documents.rule(tenantId, ruleId);
     if (rule === undefined) throw new ObservatoryError('alert_rule_not_found');
     return rule;
+  }
+
+  #requireRoom(tenantId: string, rule: RuleSettings): void {
+    const { documents } = this.#parts;
+    const before = documents.rule(tenantId, rule.rule_id);
+    if (!countsCallsOfAll(rule) || (before !== undefined && countsCallsOfAll(before))) return;
+    if (documents.rules(tenantId).filter(countsCallsOfAll).length < CALL_COUNTING_RULES_MAX) return;
+    const detail = `agent_id: there are ${CALL_COUNTING_RULES_MAX} rules of the type error_rate about every agent already; name one.`;
+    throw new ObservatoryError('invalid_fields', detail, { fields: ['agent_id'] });
   }
 
   #requireChannels(tenantId: string, channelIds: readonly string[]): void {
