@@ -309,6 +309,22 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
           ['default', 'gamma'],
         ]);
       });
+
+      it('gives the newest of each tenant, however many newer ones another has', async () => {
+        const views = [5, 6, 7].map((last_seen_ms) =>
+          buildSessionView({ session_id: `s${last_seen_ms}`, last_seen_ms }),
+        );
+        await store.saveSessions(
+          views.map((view) => ({ tenant_id: 'other', view })),
+          43,
+        );
+        const { rows } = await store.recentSessions(3);
+        expect(rows.map((row) => [row.tenant_id, row.view.session_id])).toEqual([
+          ['other', 's7'],
+          ['other', 's6'],
+          ['default', 'gamma'],
+        ]);
+      });
     });
 
     describe('control', () => {

@@ -29,6 +29,11 @@ import { countWithin, takeSteps } from './steps-within.js';
 const STEPS = `SELECT ${RAW_STEP_LIST} FROM steps`;
 const HELD = 'tenant_id = ? AND session_id = ? AND held = 1';
 const SESSIONS = 'SELECT tenant_id, session_id, last_seen_ms, view FROM sessions';
+/** The newest of each tenant, then the second of each: however many sessions one has, the others' are among them. */
+const RECENT_SESSIONS = `${SESSIONS} WHERE rowid IN (
+  SELECT rowid FROM sessions
+  ORDER BY row_number() OVER (PARTITION BY tenant_id ORDER BY last_seen_ms DESC), last_seen_ms DESC LIMIT ?
+) ORDER BY last_seen_ms DESC`;
 
 type NamedReads = Record<ReadCallName, (...args: unknown[]) => unknown>;
 
@@ -121,7 +126,7 @@ export class SqliteReader implements Omit<ReadCalls, keyof ProxyReadCalls> {
       checkpointSeq:
         this.#sql.get<{ value: number }>('SELECT value FROM counters WHERE name = ?', [SESSION_CHECKPOINT])
           ?.value ?? 0,
-      rows: this.#sql.all<RawSession>(`${SESSIONS} ORDER BY last_seen_ms DESC LIMIT ?`, [limit]),
+      rows: this.#sql.all<RawSession>(RECENT_SESSIONS, [limit]),
     }))();
   }
 

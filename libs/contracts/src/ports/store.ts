@@ -198,7 +198,7 @@ export interface DecisionStore {
   /** Most recently seen first. */
   sessions(filter: SessionFilter): Promise<Page<SessionView>>;
   session(tenantId: string, sessionId: string): Promise<SessionView | null>;
-  /** The newest `limit` sessions over all tenants, and the checkpoint they belong to. */
+  /** `limit` sessions over all tenants, of each by turns its newest, and the checkpoint they belong to. Newest first. */
   recentSessions(
     limit: number,
   ): Promise<{ checkpointSeq: number; rows: { tenant_id: string; view: SessionView }[] }>;
