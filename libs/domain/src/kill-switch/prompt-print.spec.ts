@@ -14,6 +14,12 @@ const came = (name: string, text: string): LlmToolResult => ({
   failed: false,
 });
 
+it('makes the key of a call once, however many results answer it', () => {
+  const call = { id: 'c', name: 'save', arguments: `"${'x y '.repeat(8 * 1024 * 1024)}"` };
+  const { results } = print({ tool_results: Array(64).fill({ call, text: 'ok', failed: false }) });
+  expect(new Set(results.map(({ callKey }) => callKey)).size).toBe(1);
+});
+
 describe('isSimilarPrompt', () => {
   it('asks for the same parts: a text beside an image is not the image alone', () => {
     const image = print({ attachment_digests: ['sha'] });

@@ -11,7 +11,7 @@
  * - Images and files count as the same only when they are the same bytes, and so does an answer that is to be gone on with:
  *   one that has grown by a word since is progress.
  */
-import type { LlmRequest, LlmToolResult } from '#contracts';
+import type { LlmRequest, LlmToolCall, LlmToolResult } from '#contracts';
 import {
   type Fingerprint,
   fingerprint,
@@ -48,6 +48,7 @@ export interface PromptPrint {
 export function promptPrint({ newest }: LlmRequest, madeCallKeys: readonly string[]): PromptPrint {
   const results = newest.tool_results;
   const areInOrder = madeCallKeys.length === results.length;
+  const callKeyOf = keysOfCalls();
   const prints = results.slice(0, RESULT_COUNT_MAX).map((result, index) => ({
     callKey: callKeyOf(result) ?? (areInOrder ? (madeCallKeys[index] ?? null) : null),
     result: rawFingerprint(result.text),
@@ -62,7 +63,17 @@ export function promptPrint({ newest }: LlmRequest, madeCallKeys: readonly strin
   };
 }
 
-const callKeyOf = ({ call }: LlmToolResult): string | null => (call === null ? null : toolCallKey(call));
+/** Of a call that many results answer, made once: its arguments may be as large as a request. */
+function keysOfCalls(): (result: LlmToolResult) => string | null {
+  const keys = new Map<LlmToolCall, string>();
+  return ({ call }) => {
+    if (call === null) return null;
+    const key = keys.get(call) ?? toolCallKey(call);
+    keys.set(call, key);
+    return key;
+  };
+}
+
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
 /** Nothing to compare: no text, no attachment, no result with anything in it. */

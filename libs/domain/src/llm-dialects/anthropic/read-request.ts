@@ -32,7 +32,7 @@ export function readMessagesRequest(body: unknown): LlmRequest {
 function readNewest(messages: readonly unknown[]): NewestTurn {
   const { start, end, continued } = findNewest(messages, isModel, plainText);
   const turn = emptyTurn(continued);
-  const calls = new CallIndex(messages, start, collectCalls);
+  const calls = new CallIndex(messages, start, collectCalls, readToolUse);
   const texts: string[] = [];
   for (let index = start; index < end; index++) {
     const message = asRecord(messages[index]);
@@ -44,7 +44,7 @@ function readNewest(messages: readonly unknown[]): NewestTurn {
       const block = asRecord(value);
       if (block?.type !== 'tool_result') continue;
       turn.tool_results.push({
-        call: readToolUse(calls.find(asText(block.tool_use_id))),
+        call: calls.find(asText(block.tool_use_id)) ?? null,
         text: resultTextOf(block.content, readBlock, turn.attachment_digests),
         failed: block.is_error === true,
       });

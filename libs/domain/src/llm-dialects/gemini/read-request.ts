@@ -1,5 +1,5 @@
 /** Reads `generateContent` and `streamGenerateContent`. */
-import type { LlmRequest, LlmToolResult, NewestTurn } from '#contracts';
+import type { LlmRequest, LlmToolCall, LlmToolResult, NewestTurn } from '#contracts';
 import { CallIndex, type CollectCalls } from '../call-index.js';
 import { collectDigests, resultTextOf, textOf } from '../content-parts.js';
 import { emptyTurn, findNewest } from '../newest-turn.js';
@@ -69,7 +69,7 @@ function readResponse(response: JsonRecord, answered: AnsweredCalls, digests: st
   const texts = [onlyText(result) ?? asJsonText(response.response)];
   if (response.parts !== undefined) texts.push(resultTextOf(response.parts, readPart, digests));
   return {
-    call: readFunctionCall(answered.find(response)),
+    call: answered.find(response),
     text: texts.join('\n'),
     failed: result?.error !== undefined && result.error !== null,
   };
@@ -87,7 +87,7 @@ class AnsweredCalls {
   readonly #byName = new Map<string, JsonRecord[]>();
 
   constructor(contents: readonly unknown[], before: number) {
-    this.#byId = new CallIndex(contents, before, collectCalls);
+    this.#byId = new CallIndex(contents, before, collectCalls, readFunctionCall);
     let first = before;
     while (first > 0 && isModel(asRecord(contents[first - 1]) ?? {})) first -= 1;
     for (const content of contents.slice(first, before)) {
@@ -97,10 +97,10 @@ class AnsweredCalls {
     for (const calls of this.#byName.values()) calls.reverse();
   }
 
-  find(response: JsonRecord): JsonRecord | undefined {
+  find(response: JsonRecord): LlmToolCall | null {
     const id = asText(response.id);
     const byId = id === '' ? undefined : this.#byId.find(id);
-    return byId ?? this.#byName.get(asText(response.name))?.pop();
+    return byId === undefined ? readFunctionCall(this.#byName.get(asText(response.name))?.pop()) : byId;
   }
 
   #queue(call: JsonRecord | undefined): void {

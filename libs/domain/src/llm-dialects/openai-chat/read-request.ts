@@ -41,7 +41,7 @@ const outputTokensMax = (request: JsonRecord): number =>
 function readNewest(messages: readonly unknown[]): NewestTurn {
   const { start, end, continued } = findNewest(messages, isModel, plainText);
   const turn = emptyTurn(continued);
-  const calls = new CallIndex(messages, start, collectCalls);
+  const calls = new CallIndex(messages, start, collectCalls, (call) => readChatCall(call) ?? null);
   const texts: string[] = [];
   for (let index = start; index < end; index++) {
     const message = asRecord(messages[index]);
@@ -51,7 +51,7 @@ function readNewest(messages: readonly unknown[]): NewestTurn {
       collectDigests(message.content, readChatPart, turn.attachment_digests);
     } else if (message?.role === 'tool' || message?.role === 'function') {
       turn.tool_results.push({
-        call: readChatCall(calls.find(resultKey(message))) ?? null,
+        call: calls.find(resultKey(message)) ?? null,
         text: resultTextOf(message.content, readChatPart, turn.attachment_digests),
         failed: false,
       });

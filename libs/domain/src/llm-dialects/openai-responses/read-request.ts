@@ -41,7 +41,7 @@ const inputItems = (input: unknown): readonly unknown[] =>
 function readNewest(input: readonly unknown[]): NewestTurn {
   const start = startOfTurn(input, input.length, isModelItem);
   const turn = emptyTurn(start === input.length ? continuedTurn(input, start, isModelItem) : undefined);
-  const calls = new CallIndex(input, start, collectCalls);
+  const calls = new CallIndex(input, start, collectCalls, readCallItem);
   const texts: string[] = [];
   for (let index = start; index < input.length; index++) {
     const item = asRecord(input[index]);
@@ -54,7 +54,7 @@ function readNewest(input: readonly unknown[]): NewestTurn {
     } else if (isResultItem(item)) {
       turn.tool_results.push({
         // Null when the call is in an earlier response, which the vendor keeps.
-        call: readCallItem(calls.find(callKey(item))),
+        call: calls.find(callKey(item)) ?? null,
         text: resultTextOf(item.output, readResponsesPart, turn.attachment_digests),
         failed: item.status === 'failed',
       });
