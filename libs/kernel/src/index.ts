@@ -16,6 +16,7 @@ export * from './linked-list.js';
 export * from './log-levels.js';
 export * from './metadata-address.js';
 export * from './misspelt-variables.js';
+export * from './nfkc.js';
 export * from './oldest-entry.js';
 export * from './own-text.js';
 export * from './ring-buffer.js';

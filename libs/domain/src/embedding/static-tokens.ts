@@ -3,6 +3,7 @@
  *
  * @see models/observatory-static-384/features.md, sections 1 and 2
  */
+import { nfkc } from '#kernel';
 import {
   type CharacterClass,
   classOfCharacter,
@@ -26,8 +27,7 @@ export interface StaticTokens {
 }
 
 const normalise = (text: string): string =>
-  text
-    .normalize('NFKC')
+  nfkc(text)
     .toLowerCase()
     .replaceAll('\u2019', "'")
     .replace(/n't(?![a-z])/g, ' not');

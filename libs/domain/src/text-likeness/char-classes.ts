@@ -1,4 +1,6 @@
 /** What a character does to the words around it. One table look-up for ASCII, ranges for the rest. */
+import { nfkc } from '#kernel';
+
 export const SPACE = 0;
 export const LETTER = 1;
 export const DIGIT = 2;
@@ -72,7 +74,7 @@ const isAscii = (text: string): boolean => !/[\u0080-\uffff]/.test(text);
  */
 export function normaliseText(text: string): string {
   if (isAscii(text)) return text;
-  return text.normalize('NFKC').replace(ODD, (char) => {
+  return nfkc(text).replace(ODD, (char) => {
     if (char === '\u00ad' || char === '\u200b' || char === '\u2060' || char === '\ufeff') return '';
     if (char >= '\u2010' && char <= '\u2013') return '-';
     if (char === '\u2212') return '-';
