@@ -1,4 +1,4 @@
-/** What the cache in memory keeps: entries in the order of their use, and each tenant's own, apart from all others'. */
+/** What the cache in memory keeps: each tenant's own entries in the order of their use, apart from all others'. */
 import type { CacheEntry } from '#contracts';
 import type { VectorArena } from './vector-arena.js';
 import { VectorSet } from './vector-set.js';
@@ -59,6 +59,7 @@ export class UseOrder {
 export class TenantShelf {
   readonly tenantId: string;
   readonly entries = new Map<string, KeptEntry>();
+  readonly order = new UseOrder();
   byteCount = 0;
   readonly #scopes = new Map<string, ModelVectors[]>();
   readonly #arena: VectorArena | null;

@@ -61,6 +61,35 @@ describe('MemoryLlmCache', () => {
     expect(cache.getNow('b', entry().key)).not.toBeNull();
   });
 
+  it('leaves a tenant with few entries all of them, however many another one keeps', () => {
+    const { cache, entry } = start({ entriesMax: 10 });
+    const keep = (tenant_id: string, key: string) => cache.putNow(entry({ tenant_id, key: hex(key) }));
+    for (const key of ['1', '2', '3']) keep('small', key);
+    for (let key = 0; key < 100; key += 1) keep('large', String(key));
+    expect(['1', '2', '3'].filter((key) => cache.getNow('small', hex(key)))).toEqual(['1', '2', '3']);
+    expect([cache.entryCount, cache.evictedCount]).toEqual([10, 93]);
+    // One that comes late has its share, too, from the one that has most and what that has not used for longest.
+    cache.getNow('large', hex('93'));
+    keep('late', '1');
+    expect(cache.getNow('large', hex('94'))).toBeNull();
+    expect([cache.getNow('large', hex('93')), cache.getNow('small', hex('1'))]).not.toContain(null);
+  });
+
+  it('where bytes are what is short, the tenant with most bytes gives way', () => {
+    const { cache, entry } = start({ bytesMax: 200_000 });
+    const text = 'x'.repeat(10_000);
+    const { answer } = entry();
+    for (const key of ['1', '2', '3']) cache.putNow(entry({ tenant_id: 'small', key: hex(key) }));
+    for (let key = 0; key < 100; key += 1)
+      cache.putNow(entry({ tenant_id: 'large', key: hex(String(key)), answer: { ...answer, text } }));
+    expect(['1', '2', '3'].map((key) => cache.getNow('small', hex(key)) !== null)).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(cache.byteCount).toBeLessThanOrEqual(200_000);
+  });
+
   it('lets expired entries go before live ones, uncounted', () => {
     const { cache, clock, entry } = start({ entriesMax: 3 });
     for (const key of ['a', 'b', 'c']) cache.putNow(entry({ key: hex(key) }));

@@ -1,7 +1,7 @@
 /**
- * The cache of a gateway that stands alone. Bounded by entries and by bytes, over all tenants together: the least
- * recently used leaves first. All it does is done in the calling turn, so nothing comes between looking and taking; the
- * twins named `...Now` spare the hot path a promise.
+ * The cache of a gateway that stands alone. Bounded by entries and by bytes, over all tenants together: of the tenant that
+ * has most the least recently used leaves first. All it does is done in the calling turn, so nothing comes between looking
+ * and taking; the twins named `...Now` spare the hot path a promise.
  *
  * Age is counted on a time of its own, the sum of all steps forward that the clock was seen to take: a clock set back
  * makes nothing young again, and one that ran ahead for a while ages entries early, never late.
@@ -31,11 +31,11 @@ import {
   toEntryView,
 } from './entry-page.js';
 import { entryBytes, entryBytesMax, VECTOR_SET_BYTES } from './memory-bytes.js';
-import { type KeptEntry, type ModelVectors, TenantShelf, UseOrder } from './memory-entries.js';
+import { type KeptEntry, type ModelVectors, TenantShelf } from './memory-entries.js';
 import { VectorArena } from './vector-arena.js';
 import { isUsableVector, lowestHit } from './vector-math.js';
 
-/** Entries that have expired, looked for at the old end for each new one: they leave faster than new ones come. */
+/** Looks for expired entries, at the old ends of tenants by turns, for each new one: they leave faster than new ones come. */
 const SWEEP_COUNT = 4;
 
 export interface MemoryLlmCacheOptions {
@@ -53,7 +53,9 @@ export class MemoryLlmCache implements LlmCache {
   readonly #options: MemoryLlmCacheOptions;
   readonly #entryBytesMax: number;
   readonly #tenants = new Map<string, TenantShelf>();
-  readonly #order = new UseOrder();
+  #shelves = this.#tenants.values();
+  /** Where expired entries are looked for next. */
+  #swept: TenantShelf | undefined;
   readonly #epochs = new CacheEpochs();
   readonly #arena = VectorArena.start();
   #entryCount = 0;
@@ -152,7 +154,8 @@ export class MemoryLlmCache implements LlmCache {
     }
     const before = this.#tenants.get(entry.tenant_id)?.entries.get(entry.key);
     if (before !== undefined) this.#remove(before);
-    this.#makeRoom(byteCount);
+    this.#sweep();
+    this.#makeRoom(byteCount, entry.tenant_id);
     const shelf = this.#shelfOf(entry.tenant_id);
     const copy = frozenCopy(entry, shelf.tenantId);
     const kept: KeptEntry = {
@@ -168,7 +171,7 @@ export class MemoryLlmCache implements LlmCache {
       newer: null,
     };
     shelf.entries.set(copy.key, kept);
-    this.#order.add(kept);
+    shelf.order.add(kept);
     this.#entryCount += 1;
     this.#count(shelf, byteCount);
     if (vector !== null && copy.scope !== null) this.#addVector(kept, copy.scope, vector);
@@ -192,7 +195,7 @@ export class MemoryLlmCache implements LlmCache {
     this.#epochs.end(tenantId);
     const kept = this.#tenants.get(tenantId)?.entries.get(key);
     if (kept === undefined) return false;
-    const isLive = this.#ageOf(kept) < this.#lifetimeMs(kept);
+    const isLive = !this.#isExpired(kept);
     this.#remove(kept);
     return isLive;
   }
@@ -236,20 +239,20 @@ export class MemoryLlmCache implements LlmCache {
   }
 
   async close(): Promise<void> {
-    for (let kept = this.#order.oldest; kept !== null; kept = this.#order.oldest) this.#remove(kept);
+    for (const { entries } of this.#tenants.values()) for (const kept of entries.values()) this.#remove(kept);
   }
 
   #hit(kept: KeptEntry, ageMs: number, cosine: CacheHit['cosine']): CacheHit {
     kept.hitCount += 1;
     kept.lastHitAtMs = this.#clockMs;
-    this.#order.touch(kept);
+    kept.shelf.order.touch(kept);
     return { entry: kept.entry, age_ms: ageMs, cosine };
   }
 
   /** The tenant's, without what has expired, which leaves on the way. Those given may be removed meanwhile. */
   *#live(tenantId: string): Generator<KeptEntry> {
     for (const kept of this.#tenants.get(tenantId)?.entries.values() ?? [])
-      if (this.#ageOf(kept) >= this.#lifetimeMs(kept)) this.#remove(kept);
+      if (this.#isExpired(kept)) this.#remove(kept);
       else yield kept;
   }
 
@@ -271,19 +274,49 @@ export class MemoryLlmCache implements LlmCache {
     return kept.vectors === null ? exactTtlMs : Math.max(exactTtlMs, semanticTtlMs);
   }
 
-  #makeRoom(byteCount: number): void {
-    const { entriesMax, bytesMax } = this.#options;
+  #isExpired(kept: KeptEntry): boolean {
+    return this.#ageOf(kept) >= this.#lifetimeMs(kept);
+  }
+
+  #sweep(): void {
     for (let count = 0; count < SWEEP_COUNT; count += 1) {
-      const { oldest } = this.#order;
-      if (oldest === null || this.#ageOf(oldest) < this.#lifetimeMs(oldest)) break;
+      const oldest = this.#swept?.order.oldest;
+      if (oldest && this.#isExpired(oldest)) this.#remove(oldest);
+      else this.#swept = this.#nextShelf();
+    }
+  }
+
+  /** Undefined after the last: then the first comes. */
+  #nextShelf(): TenantShelf | undefined {
+    const next = this.#shelves.next();
+    if (!next.done) return next.value;
+    this.#shelves = this.#tenants.values();
+    return undefined;
+  }
+
+  #makeRoom(byteCount: number, tenantId: string): void {
+    const { entriesMax, bytesMax } = this.#options;
+    const needed = byteCount + VECTOR_SET_BYTES;
+    for (;;) {
+      const isFull = this.#entryCount >= entriesMax;
+      if (!isFull && this.#byteCount + needed <= bytesMax) return;
+      const oldest = this.#largest(tenantId, isFull ? 'entries' : 'bytes')?.order.oldest;
+      if (!oldest) return;
+      if (!this.#isExpired(oldest)) this.#evictedCount += 1;
       this.#remove(oldest);
     }
-    const needed = byteCount + VECTOR_SET_BYTES;
-    while (this.#order.oldest !== null) {
-      if (this.#entryCount < entriesMax && this.#byteCount + needed <= bytesMax) return;
-      this.#evictedCount += 1;
-      this.#remove(this.#order.oldest);
-    }
+  }
+
+  /** A tenant that has more than half is the one, without a look at the others: a flood is cheap. Undefined: nobody has any. */
+  #largest(tenantId: string, of: 'entries' | 'bytes'): TenantShelf | undefined {
+    const amountOf = ({ entries, byteCount }: TenantShelf): number =>
+      of === 'entries' ? entries.size : byteCount;
+    const all = of === 'entries' ? this.#entryCount : this.#byteCount;
+    let largest = this.#tenants.get(tenantId);
+    if (largest !== undefined && amountOf(largest) * 2 > all) return largest;
+    for (const shelf of this.#tenants.values())
+      if (largest === undefined || amountOf(shelf) > amountOf(largest)) largest = shelf;
+    return largest;
   }
 
   #shelfOf(tenantId: string): TenantShelf {
@@ -308,7 +341,7 @@ export class MemoryLlmCache implements LlmCache {
   #remove(kept: KeptEntry): void {
     const { shelf, vectors, entry } = kept;
     shelf.entries.delete(entry.key);
-    this.#order.remove(kept);
+    shelf.order.remove(kept);
     this.#entryCount -= 1;
     this.#count(shelf, -kept.byteCount);
     if (vectors !== null && entry.scope !== null) {
