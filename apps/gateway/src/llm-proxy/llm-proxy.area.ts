@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client';
 import { UpstreamClient } from '#adapters/upstream-http';
 import {
   type AgentScope,
+  type AgentSpend,
   agentScope,
   type DecisionLog,
   type DecisionStore,
@@ -183,20 +184,23 @@ export class LlmProxyArea {
     await Promise.all([this.agents.load(), this.upstreams.load(), this.prices.load()]);
     const nowMs = this.#parts.clock.nowMs();
     const fromMs = Math.min(monthStartMs(nowMs), nowMs - HOUR_MS);
-    const spent = new Set<AgentScope>();
-    for (const {
-      tenant_id,
-      agent_id,
-      hour_ms: hourMs,
-      cost_usd,
-      unpriced_call_count,
-    } of await this.#parts.proxyStore.spendByAgent(fromMs)) {
-      const scope = agentScope(tenant_id, agent_id);
-      const costMicroUsd = Math.round(cost_usd * 1e6);
-      this.#activity.restore(scope, hourMs, costMicroUsd, unpriced_call_count);
-      spent.add(scope);
+    const limited = new Map<AgentScope, AgentSpend[]>();
+    for (const spend of await this.#parts.proxyStore.spendByAgent(fromMs)) {
+      const scope = agentScope(spend.tenant_id, spend.agent_id);
+      const known = limited.get(scope);
+      if (known !== undefined) known.push(spend);
+      else if (this.agents.restriction(scope) !== null) limited.set(scope, [spend]);
+      else this.#restore(scope, spend);
     }
-    for (const scope of spent) if (this.agents.restriction(scope) !== null) await this.#seedLimits(scope);
+    // Last, and seeded at once: of more agents than are remembered these would be forgotten, and their budgets begin anew.
+    for (const [scope, spends] of limited) {
+      for (const spend of spends) this.#restore(scope, spend);
+      await this.#seedLimits(scope);
+    }
+  }
+
+  #restore(scope: AgentScope, { hour_ms, cost_usd, unpriced_call_count }: AgentSpend): void {
+    this.#activity.restore(scope, hour_ms, Math.round(cost_usd * 1e6), unpriced_call_count);
   }
 
   /**
