@@ -328,6 +328,30 @@ describe('delivery', () => {
     expect(push).toHaveBeenCalledTimes(2);
   });
 
+  it('tells a socket that comes back of the end of a pause, though another one has taken it meanwhile', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    const leave = h.desk.attachListener(key, () => {});
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    await h.desk.acknowledge(key, 1);
+    leave();
+    await h.desk.execute(operator(), 's-1', 'resume', {});
+    await h.desk.acknowledge(key, 2);
+    const push = vi.fn();
+    h.desk.attachListener(key, push);
+    expect(push.mock.calls).toEqual([[{ session_id: 's-1', state: 'active', directives: [], cursor: 2 }]]);
+  });
+
+  it('has nothing to tell a socket of a session that nobody ever commanded', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.poll(key, { isAgent: true, waitMs: 0 });
+    const push = vi.fn();
+    h.desk.attachListener(key, push);
+    await h.desk.settled();
+    expect(push).not.toHaveBeenCalled();
+  });
+
   it('does not let a socket that fails keep the others from hearing', async () => {
     const h = await DeskHarness.start();
     const key = await h.session();

@@ -246,14 +246,14 @@ export class HitlDesk implements ControlDesk {
     );
   }
 
-  /** @param push called at once if there is something to say, then at every change; must not block. */
+  /** @param push called at once if the session was ever commanded, then at every change; must not block. */
   attachListener(key: SessionKey, push: ControlListener): () => void {
     const entry = this.#registry.open(key);
     this.#markCooperative(entry);
     const detach = this.#delivery.listen(key, push);
-    if (entry.row.state !== 'active' || waiting(entry).length > 0) {
-      this.#delivery.push(key, push, pollAnswer(entry));
-    } else if (!entry.known) return this.#tellFromStore(key, push, detach);
+    // Also where all is taken: a pause may have ended while this one was away, and another one heard of it.
+    if (entry.row.directive_seq > 0) this.#delivery.push(key, push, pollAnswer(entry));
+    else if (!entry.known) return this.#tellFromStore(key, push, detach);
     return detach;
   }
 
