@@ -16,6 +16,7 @@ import {
   type SessionKey,
   sessionKey,
 } from '#contracts';
+import { holdsMessages } from '#domain/hitl';
 import { parseFields } from '../errors/field-errors.js';
 import { isOurs } from '../errors/refusal.js';
 import type { FairShare } from '../fair-share.js';
@@ -76,7 +77,7 @@ export class AgentSockets {
   }
 
   #onConnection(socket: Socket): void {
-    /** Session -> how to stop hearing its control. */
+    /** Session -> how to stop hearing its control; least recently spoken for first. */
     const detachers = new Map<SessionKey, () => void>();
     socket.on(LIVE_EVENTS.decisionLog, (body: unknown, acknowledge: unknown) => {
       const answer = typeof acknowledge === 'function' ? (acknowledge as Acknowledge) : () => {};
@@ -138,12 +139,14 @@ export class AgentSockets {
   #watch(socket: Socket, detachers: Map<SessionKey, () => void>, sessionId: string): void {
     const { tenant_id } = socket.data.principal as AgentPrincipal;
     const key = sessionKey(tenant_id, sessionId);
-    if (detachers.has(key) || !socket.connected) return;
-    if (detachers.size >= SESSIONS_PER_SOCKET_MAX) {
-      const [oldest] = detachers;
-      oldest?.[1]();
-      if (oldest) detachers.delete(oldest[0]);
+    if (!socket.connected) return;
+    const known = detachers.get(key);
+    if (known !== undefined) {
+      detachers.delete(key);
+      detachers.set(key, known);
+      return;
     }
+    if (detachers.size >= SESSIONS_PER_SOCKET_MAX) this.#leaveOne(detachers);
     const detach = this.#parts.desk.attachListener(key, (control) => {
       socket.timeout(ACKNOWLEDGE_TIMEOUT_MS).emit(LIVE_EVENTS.control, control, (error: Error | null) => {
         // No answer in time is no acknowledgement; the operator goes on seeing "pause requested".
@@ -151,6 +154,20 @@ export class AgentSockets {
       });
     });
     detachers.set(key, detach);
+  }
+
+  /** A session that is paused says nothing, and waits to hear that it may go on: it leaves only where all of them are. */
+  #leaveOne(detachers: Map<SessionKey, () => void>): void {
+    const [oldest] = detachers.keys();
+    let leaving = oldest;
+    for (const key of detachers.keys())
+      if (!holdsMessages(this.#parts.desk.view(key).state)) {
+        leaving = key;
+        break;
+      }
+    if (leaving === undefined) return;
+    detachers.get(leaving)?.();
+    detachers.delete(leaving);
   }
 
   #failure(error: unknown): unknown {

@@ -1,0 +1,53 @@
+import { EventEmitter } from 'node:events';
+import type { Namespace } from 'socket.io';
+import { expect, it } from 'vitest';
+import { LIVE_EVENTS, type SessionKey, sessionKey } from '#contracts';
+import { AgentSockets } from './agent-sockets.js';
+
+/** One socket of a tenant, and what a desk sees of it. */
+function connected(paused: readonly SessionKey[]) {
+  const heard = new Set<SessionKey>();
+  const namespace = new EventEmitter() as unknown as Namespace;
+  namespace.use = () => namespace;
+  new AgentSockets({
+    namespace,
+    desk: {
+      view: (key: SessionKey) => ({ state: paused.includes(key) ? 'paused' : 'active' }),
+      attachListener: (key: SessionKey) => {
+        heard.add(key);
+        return () => heard.delete(key);
+      },
+    },
+  } as never);
+  const socket = Object.assign(new EventEmitter(), {
+    connected: true,
+    data: { principal: { tenant_id: 'default' } },
+  });
+  namespace.emit('connection', socket);
+  const watch = (session_id: string) => socket.emit(LIVE_EVENTS.watchControl, { session_id });
+  return { heard, watch, socket };
+}
+
+const keyOf = (session_id: string): SessionKey => sessionKey('default', session_id);
+
+it('of more sessions than a socket may speak for those leave that wait for nothing, least recently spoken for first', () => {
+  const { heard, watch, socket } = connected([keyOf('s-0')]);
+  for (let at = 0; at < 1_000; at += 1) watch(`s-${at}`);
+  watch('s-1');
+  watch('one more');
+  expect(heard.size).toBe(1_000);
+  expect(['s-0', 's-1', 's-2', 'one more'].map((id) => heard.has(keyOf(id)))).toEqual([
+    true,
+    true,
+    false,
+    true,
+  ]);
+  socket.emit('disconnect');
+  expect(heard.size).toBe(0);
+});
+
+it('where all of them are paused, the one least recently spoken for leaves', () => {
+  const { heard, watch } = connected(Array.from({ length: 1_001 }, (_, at) => keyOf(`s-${at}`)));
+  for (let at = 0; at <= 1_000; at += 1) watch(`s-${at}`);
+  expect([heard.size, heard.has(keyOf('s-0')), heard.has(keyOf('s-1'))]).toEqual([1_000, false, true]);
+});
