@@ -73,6 +73,13 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(ingest.responses as Json).sort()).toEqual(statuses);
   });
 
+  it('says of each command that it may have to wait, for a place under control or for the store', () => {
+    for (const command of ['pause', 'resume', 'inject', 'rewrite', 'terminate']) {
+      const { post } = document.paths[`/v1/sessions/{session_id}/${command}`] as { post: Json };
+      expect((post.responses as Record<string, Json>)['503']?.description, command).toContain('store_busy');
+    }
+  });
+
   it('carries the version of package.json', () => {
     const manifest = JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8'));
     expect(VERSION).toBe(manifest.version);

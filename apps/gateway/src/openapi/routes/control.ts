@@ -17,6 +17,8 @@ const commandErrors = [
   'session_terminated',
   'invalid_fields',
   'too_many_directives',
+  'store_busy',
+  'store_full',
 ] as const;
 
 export const CONTROL_ROUTES: readonly Route[] = [
