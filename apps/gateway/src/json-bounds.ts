@@ -4,6 +4,7 @@
  * a text that is small in bytes; nobody needs either. Strings are skipped by a native search, so a prompt costs next to
  * nothing whatever its length.
  */
+import { ObservatoryError } from '#contracts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -33,6 +34,18 @@ export function passedBound(bytes: Buffer, { depthMax, valuesMax }: JsonBounds):
     if (values > valuesMax) return 'valuesMax';
   }
   return null;
+}
+
+/** @throws ObservatoryError invalid_json, payload_too_large: a body that passes one of them goes no further */
+export function requireWithin(bytes: Buffer, bounds: JsonBounds): void {
+  const passed = passedBound(bytes, bounds);
+  if (passed === 'depthMax')
+    throw new ObservatoryError('invalid_json', `The body nests deeper than ${bounds.depthMax} levels.`);
+  if (passed === 'valuesMax')
+    throw new ObservatoryError(
+      'payload_too_large',
+      `The body holds more than ${bounds.valuesMax} JSON values.`,
+    );
 }
 
 /** A number of so many signs is what it says, unless an exponent makes it larger or smaller than any. */

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LIMITS, ObservatoryError } from '#contracts';
 import { AGENT_KEY_HEADER, operatorCall } from './auth/access.guard.js';
 import type { Authenticator } from './auth/authenticator.js';
-import { passedBound } from './json-bounds.js';
+import { requireWithin } from './json-bounds.js';
 
 /** The largest table of prices there may be has half of these values. */
 const JSON_BOUNDS = { depthMax: LIMITS.jsonDepthMax, valuesMax: LIMITS.apiJsonValuesMax };
@@ -52,14 +52,7 @@ function refusalOfStranger(request: FastifyRequest, callers: Callers): Observato
 /** An empty body is an empty object: a command without arguments needs none. */
 function parse(body: Buffer): unknown {
   if (body.length === 0) return {};
-  const passed = passedBound(body, JSON_BOUNDS);
-  if (passed === 'depthMax')
-    throw new ObservatoryError('invalid_json', `The body nests deeper than ${JSON_BOUNDS.depthMax} levels.`);
-  if (passed === 'valuesMax')
-    throw new ObservatoryError(
-      'payload_too_large',
-      `The body holds more than ${JSON_BOUNDS.valuesMax} JSON values.`,
-    );
+  requireWithin(body, JSON_BOUNDS);
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {

@@ -8,7 +8,7 @@ import { textOfHeader } from '#domain/auth';
 import { dialectFor, readUnreadRequest } from '#domain/llm-dialects';
 import { BytePieces, leaveNow } from '#kernel';
 import type { FairShare } from '../../fair-share.js';
-import { type JsonBounds, passedBound } from '../../json-bounds.js';
+import { type JsonBounds, passedBound, requireWithin } from '../../json-bounds.js';
 import { roomFor } from '../body-room.js';
 import type { ContinuedSessions } from '../continued-sessions.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
@@ -85,14 +85,7 @@ const attemptOf = ({ headers }: IncomingMessage): number =>
 
 /** @throws ObservatoryError invalid_json: a request no guard can read goes no further */
 function parseObject(bytes: Buffer): unknown {
-  const passed = passedBound(bytes, JSON_BOUNDS);
-  if (passed === 'depthMax')
-    throw new ObservatoryError('invalid_json', `The body nests deeper than ${JSON_BOUNDS.depthMax} levels.`);
-  if (passed === 'valuesMax')
-    throw new ObservatoryError(
-      'payload_too_large',
-      `The body holds more than ${JSON_BOUNDS.valuesMax} JSON values.`,
-    );
+  requireWithin(bytes, JSON_BOUNDS);
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString('utf8'));
