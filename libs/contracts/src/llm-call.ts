@@ -25,6 +25,8 @@ export const CALL_DECISIONS = [
   'upstream_failed',
 ] as const;
 export type CallDecision = (typeof CALL_DECISIONS)[number];
+/** Why an agent's policy does not let it call. */
+export type PolicyBar = Extract<CallDecision, 'killed' | 'inactive' | 'outside_hours'>;
 
 /** Tokens as the vendor counted them, in one vocabulary. */
 export const usageSchema = z.object({

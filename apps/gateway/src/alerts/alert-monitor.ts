@@ -2,7 +2,7 @@
  * Watches: whoever knows something tells it with `note`, once a second it looks at what time alone changes, and what is
  * due goes to the channels of its rule. Notes cost little and never throw; they sit on request paths.
  */
-import type { AlertNotice, AlertRule } from '#contracts';
+import type { AlertNotice, AlertRule, PolicyBar } from '#contracts';
 import {
   type AlertEvent,
   AlertRules,
@@ -10,7 +10,6 @@ import {
   firingAfter,
   type KeptFiring,
   noticeOf,
-  type PolicyBar,
   type StoredNotice,
 } from '#domain/alerts';
 import type { Clock, IdSource, SteadyClock } from '#kernel';

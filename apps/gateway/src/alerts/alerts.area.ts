@@ -11,6 +11,7 @@ import {
   type OperatorPrincipal,
   type Page,
   type PageQuery,
+  type PolicyBar,
   type ProxyStore,
   type SecretBox,
   type SessionKey,
@@ -19,7 +20,6 @@ import {
   splitSessionKey,
   TOPICS,
 } from '#contracts';
-import type { PolicyBar } from '#domain/alerts';
 import { ChangeQueue, type Clock, type IdSource, type SteadyClock } from '#kernel';
 import { SettingsAudit } from '../auth/settings-audit.js';
 import type { SessionRegistry } from '../decision-log/session-registry.js';

@@ -2,7 +2,7 @@
  * May this call go on at this moment? Asked when it has come in whole, and again when it has waited for something else
  * than itself: meanwhile an operator or the kill switch may have stopped its agent, or somebody revoked its key.
  */
-import { type AgentPolicy, type AgentPrincipal, type CallDecision, KILL_SWITCH_ACTOR } from '#contracts';
+import { type AgentPolicy, type AgentPrincipal, KILL_SWITCH_ACTOR, type PolicyBar } from '#contracts';
 import { isWithinAllowedHours, nextAllowedMs } from '#domain/policy';
 import type { Clock } from '#kernel';
 import type { AgentDirectory } from './agent-directory.js';
@@ -30,8 +30,6 @@ export const agentStanding =
     if (bar === null) return undefined;
     return bar === 'outside_hours' ? outsideHours(policy, nowMs) : inactive(policy);
   };
-
-export type PolicyBar = Extract<CallDecision, 'killed' | 'inactive' | 'outside_hours'>;
 
 /** Who stopped the agent, or that the hour is none of its own; null: it may call. */
 export function policyBar(policy: AgentPolicy, nowMs: number): PolicyBar | null {

@@ -10,6 +10,7 @@ import {
   type DecisionStore,
   type LivePublisher,
   type LlmCall,
+  type PolicyBar,
   type ProxyStore,
   type SecretBox,
   type SpanSink,
@@ -35,7 +36,7 @@ import type { LiveHub } from '../realtime/live-hub.js';
 import type { SemanticLoopArea } from '../semantic-loop/semantic-loop.area.js';
 import { AgentActivity, hasBudget, monthStartMs } from './agent-activity.js';
 import { AgentDirectory } from './agent-directory.js';
-import { agentStanding, type PolicyBar, policyBar } from './agent-standing.js';
+import { agentStanding, policyBar } from './agent-standing.js';
 import { AgentViews } from './agent-views.js';
 import { CallLog } from './call-log.js';
 import { spansOf } from './call-spans.js';

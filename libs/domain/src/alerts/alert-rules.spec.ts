@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { PolicyBar } from '#contracts';
 import { FakeClock } from '#testing';
 import type { AlertEvent } from './alert-event.js';
 import {
@@ -10,7 +11,6 @@ import {
 } from './alert-rules.js';
 import { LOOPING_SESSIONS_PER_AGENT_MAX } from './looping-sessions.js';
 import { NEWS_GAP_MS } from './notice-plan.js';
-import type { PolicyBar } from './rule-condition.js';
 import { defaultRules, type RuleSettings } from './rule-defaults.js';
 
 const T0 = Date.UTC(2026, 0, 15, 12);

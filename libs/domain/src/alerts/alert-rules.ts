@@ -5,7 +5,7 @@
  *     observe(event)  what happened to one agent: O(rules of its tenant), and nothing where no rule is about it
  *     tick(now)       what time alone changes: repeats, silence, windows that empty. Once a second
  */
-import type { AlertRule, AlertType, NOTICE_PHASES } from '#contracts';
+import type { AlertRule, AlertType, NOTICE_PHASES, PolicyBar } from '#contracts';
 import { type Clock, type SteadyClock, TtlLru } from '#kernel';
 import { AgentFacts } from './agent-facts.js';
 import type { AlertEvent } from './alert-event.js';
@@ -13,7 +13,7 @@ import type { BudgetUse } from './budget-share.js';
 import { CallTally } from './call-tally.js';
 import { LoopCarriers } from './loop-carriers.js';
 import { asOf, isForgettable, planNotice, QUIET, type SubjectState } from './notice-plan.js';
-import { type Hush, type NoticeDetail, type PolicyBar, readCondition } from './rule-condition.js';
+import { type Hush, type NoticeDetail, readCondition } from './rule-condition.js';
 import { ERROR_WINDOW_S_DEFAULT, type RuleSettings } from './rule-defaults.js';
 
 /** Agents remembered per tenant; the one unheard of longest is forgotten, with what it made fire. */

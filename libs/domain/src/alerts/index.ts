@@ -6,7 +6,6 @@ export * from './message-bodies.js';
 export * from './notice.js';
 export * from './public-address.js';
 export * from './retry-schedule.js';
-export type { PolicyBar } from './rule-condition.js';
 export * from './rule-defaults.js';
 export * from './send-outcome.js';
 export * from './webhook-signature.js';

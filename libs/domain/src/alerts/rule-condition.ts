@@ -1,5 +1,5 @@
 /** Whether a rule's condition holds for an agent now, and the figures that say so. */
-import type { AlertNotice, CallDecision } from '#contracts';
+import type { AlertNotice, PolicyBar } from '#contracts';
 import type { AgentFacts } from './agent-facts.js';
 import type { CallTally } from './call-tally.js';
 import {
@@ -16,9 +16,6 @@ export type NoticeDetail = AlertNotice['detail'];
 
 /** Named in a notice; how many there are is said besides. */
 const NAMED_SESSIONS_MAX = 5;
-
-/** Why an agent's policy does not let it call: as its calls are recorded then. */
-export type PolicyBar = Extract<CallDecision, 'killed' | 'inactive' | 'outside_hours'>;
 
 /**
  * What may keep an agent silent: a call of its own under way (`busy`), its policy, the kill switch, or an operator who paused or
