@@ -10,11 +10,11 @@ const PIECE_BYTES = 4 * 1024 * 1024;
 const COMMIT_BYTES = 16 * 1024;
 
 export class Checkpoints {
-  readonly #link: ThreadLink;
+  readonly #link: Pick<ThreadLink, 'ask' | 'close'>;
   #bytes = 0;
   #isUnderWay = false;
 
-  constructor(link: ThreadLink) {
+  constructor(link: Pick<ThreadLink, 'ask' | 'close'>) {
     this.#link = link;
   }
 
