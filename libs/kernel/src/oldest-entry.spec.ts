@@ -1,5 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { liveBytes } from '#testing';
 import { OldestEntry } from './oldest-entry.js';
 
 it('takes what has been there longest, whatever came, went and came again in between', () => {
@@ -35,4 +37,25 @@ it('goes on after it has emptied the map', () => {
   expect(oldest.take()).toBeUndefined();
   map.set('b', 2);
   expect(oldest.take()).toEqual(['b', 2]);
+});
+
+it('keeps nothing of what has left the map, however long nothing is taken', async () => {
+  const map = new Map<number, object>();
+  const oldest = new OldestEntry(map);
+  const fill = () => {
+    for (let key = 0; key < 1_000; key += 1) map.set(key, { body: new Array(100).fill(key) });
+  };
+  fill();
+  oldest.take();
+  map.clear();
+  // What the language keeps for the rest of a turn may go then.
+  await setImmediate();
+  const before = liveBytes();
+  for (let round = 0; round < 20; round += 1) {
+    fill();
+    map.clear();
+    await setImmediate();
+  }
+  // One filling is 0.9 MB.
+  expect(liveBytes() - before).toBeLessThan(2e6);
 });

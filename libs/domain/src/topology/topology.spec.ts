@@ -1,6 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NODE_STATES, topologyChangeSchema } from '#contracts';
-import { FakeClock } from '#testing';
+import { FakeClock, liveBytes } from '#testing';
 import { nodeIdOf, Topology, type TopologyLimits, type TopologyStep } from './index.js';
 
 const START_MS = 1_800_000_000_000;
@@ -330,6 +331,21 @@ describe('Topology', () => {
       for (const trace of ['t1', 't2', 't3']) record({ session_id: 'new', agent_id: 'a', trace_id: trace });
       record({ session_id: 'old', agent_id: 'b', trace_id: 't9', parent_step_id: 't1' });
       expect(edge('a', 'b', 'old')).toBeUndefined();
+    });
+
+    it('leave nothing in memory of the steps that were forgotten', async () => {
+      create({ stepCountMax: 1_000 });
+      const recordSome = async (round: number) => {
+        clock.advance(1_000);
+        for (let step = 0; step < 5_000; step += 1)
+          record({ session_id: `s${step % 10}`, trace_id: `${round}-${step}-${'x'.repeat(100)}` });
+        await setImmediate();
+      };
+      await recordSome(0);
+      const before = liveBytes();
+      for (let round = 1; round <= 10; round += 1) await recordSome(round);
+      // A round's steps take 1.5 MB.
+      expect(liveBytes() - before).toBeLessThan(3e6);
     });
 
     it('are refused and counted beyond their bound', () => {

@@ -117,9 +117,11 @@ export class Topology {
 
     const named = input.parent_step_id || null;
     const isCycle = named !== null && session.wouldCycle(input.trace_id, named);
+    const parent = named === null || isCycle ? undefined : session.steps.get(named);
     const step: Step = {
       traceId: input.trace_id,
-      parentTraceId: isCycle ? null : named,
+      // The parent's own text, not a second one for each of its children.
+      parentTraceId: isCycle ? null : (parent?.traceId ?? named),
       node,
       atMs: input.at_ms,
       receivedAtMs: input.received_at_ms,
@@ -127,7 +129,6 @@ export class Topology {
       previous: session.latest,
     };
     session.latest = { node, atMs: step.atMs };
-    const parent = step.parentTraceId === null ? undefined : session.steps.get(step.parentTraceId);
     const children = session.takeAwaiting(step.traceId);
     this.#remember(session, step);
     // Before its own place: that it caused the step before it must be known when it is asked what came before.
