@@ -40,8 +40,8 @@ import { TopologyFeed } from './topology-feed.js';
 const SESSION_COUNT_MAX = 20_000;
 /** Texts of the entropy windows, in characters, which take a byte or two: an eighth to a quarter of what there is. */
 const WINDOW_TEXTS_OF_HEAP = 1 / 8;
-/** Trace ids whose resend is recognised without asking the store. */
-const REMEMBERED_TRACE_COUNT_MAX = 200_000;
+/** Their resends are recognised without asking the store. */
+const REMEMBERED_STEPS_MAX = 200_000;
 
 export interface DecisionLogDependencies {
   clock: Clock;
@@ -67,7 +67,7 @@ export class DecisionLogArea {
   readonly #topology: TopologyFeed;
   readonly #stats: StatsFeed;
   readonly #board: AlertBoard;
-  readonly #memory = new StepMemory(REMEMBERED_TRACE_COUNT_MAX);
+  readonly #memory = new StepMemory(REMEMBERED_STEPS_MAX);
   readonly #retention: Retention;
   readonly #store: DecisionStore;
   readonly #publisher: StepPublisher;
@@ -158,8 +158,13 @@ export class DecisionLogArea {
   async recover(): Promise<void> {
     await this.registry.recover();
     await this.#board.recover(this.#store, this.registry.entries());
-    for (const step of await this.#store.recentStepKeys(REMEMBERED_TRACE_COUNT_MAX)) {
-      this.#memory.remember(sessionKey(step.tenant_id, step.trace_id), step.session_id, step.body_hash, null);
+    /** One text for all steps of a session. */
+    const keys = new Map<SessionKey, SessionKey>();
+    for (const step of await this.#store.recentStepKeys(REMEMBERED_STEPS_MAX)) {
+      const key = sessionKey(step.tenant_id, step.session_id);
+      const known = keys.get(key) ?? key;
+      keys.set(known, known);
+      this.#memory.remember(known, step.trace_id, step.body_hash, null);
     }
   }
 

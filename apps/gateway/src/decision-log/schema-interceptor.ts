@@ -201,12 +201,11 @@ export class SchemaInterceptor {
     const isAsSent = warnings.length === 0;
     const { clock, config, tracker, memory, events } = this.#parts;
     const traceId = log.meta.trace_id;
-    const stepKey = sessionKey(tenantId, traceId);
-    const recognition = memory.recognise(stepKey, hash);
+    const recognition = memory.recognise(tenantId, traceId, hash);
     if (recognition.kind === 'duplicate') {
       return {
         kind: 'duplicate',
-        key: sessionKey(tenantId, recognition.sessionId),
+        key: recognition.key,
         traceId,
         bodyHash: hash,
         commit: recognition.commit,
@@ -232,7 +231,9 @@ export class SchemaInterceptor {
       log.cognition.entropy_score = scored.score;
     } else events.entropyFailed(sessionId, scored.error);
     log.cognition.entropy_severity = severity;
-    memory.remember(stepKey, sessionId, hash, commit);
+    // The tracker's own key: the very text under which the session is known elsewhere, kept once and not compared anew.
+    const ownKey = tracker.keyOf(slot);
+    memory.remember(ownKey, traceId, hash, commit);
     const row: StepRow = {
       tenant_id: tenantId,
       session_id: sessionId,
@@ -246,8 +247,7 @@ export class SchemaInterceptor {
       window_size: scored.ok ? scored.window_size : 0,
       body: isAsSent ? withScore(message.serialised, log, message.reportedScore) : JSON.stringify(log),
     };
-    // The tracker's own key: the very text under which the session is known elsewhere, so that it is not compared anew.
-    return { kind: 'scored', key: tracker.keyOf(slot), window: tracker.snapshot(slot), row, log, warnings };
+    return { kind: 'scored', key: ownKey, window: tracker.snapshot(slot), row, log, warnings };
   }
 
   /** Stores, then publishes and answers, in order. `held` is decided in the turn that enqueues. */

@@ -1,36 +1,27 @@
 /**
- * Which steps were seen lately, so that a resent one counts once, and which session a step belongs to.
- * Bounded: the oldest trace ids leave. Behind it the store still finds any step it has, and
- * keeps no second copy.
+ * Which steps were seen lately, so that a resent one counts once, and which session a step belongs to. Bounded: the
+ * oldest leave. Behind it the store still finds any step it has, and keeps no second copy.
+ *
+ * A ring of rows, numbers beside texts, where a Map of objects took six of them a step to be collected and copied: of a
+ * step nothing stays but its trace id. What is looked for lies in chains, from the latest step of a bucket back to where
+ * the ring has come round, so that nothing is ever taken out of one.
  */
-import { type SessionKey, sessionKey } from '#contracts';
-import { type Deferred, deferred, OldestEntry } from '#kernel';
-
-/** One seen body of a trace id. */
-interface SeenStep {
-  readonly sessionId: string;
-  readonly bodyHash: string;
-  /** Settles when the step is durable; null once it is. */
-  commit: Promise<void> | null;
-  /** Another body that came under the same trace id. */
-  next: SeenStep | null;
-}
-
-/** Bodies remembered of one trace id, the latest: a sender that uses one for all must not make each look longer. */
-export const BODIES_PER_TRACE_MAX = 8;
+import { randomBytes } from 'node:crypto';
+import { type SessionKey, splitSessionKey } from '#contracts';
+import { type Deferred, deferred } from '#kernel';
 
 export type Recognition =
   | { kind: 'new' }
   /** Same trace id, other body: another step, worth a warning. */
   | { kind: 'reused_trace_id' }
-  | { kind: 'duplicate'; sessionId: string; commit: Promise<void> | null };
+  /** `key` of its session; `commit` settles when the step is durable, null once it is. */
+  | { kind: 'duplicate'; key: SessionKey; commit: Promise<void> | null };
 
 /** Steps that become durable together, or not at all: one outcome for all, and nothing that waits for it per step. */
 export class OpenCommit {
   readonly #memory: StepMemory;
   readonly #outcome: Deferred = deferred();
-  readonly #keys: SessionKey[] = [];
-  readonly #steps: SeenStep[] = [];
+  readonly #steps: number[] = [];
 
   constructor(memory: StepMemory) {
     this.#memory = memory;
@@ -43,81 +34,176 @@ export class OpenCommit {
   }
 
   /** For the memory alone. */
-  add(key: SessionKey, step: SeenStep): void {
-    this.#keys.push(key);
+  add(step: number): void {
     this.#steps.push(step);
   }
 
   succeed(): void {
-    for (const step of this.#steps) step.commit = null;
+    for (const step of this.#steps) this.#memory.noteDurable(step);
     this.#outcome.resolve();
   }
 
   /** Its steps were never seen: their sender will send them again. */
   fail(reason: unknown): void {
-    for (const [at, step] of this.#steps.entries()) this.#memory.forget(this.#keys[at] as SessionKey, step);
+    for (const step of this.#steps) this.#memory.forget(step);
     this.#outcome.reject(reason);
   }
 }
 
+/** Steps of a chain that are looked at: who makes hashes meet in one bucket is left to the store. */
+const LOOKED_AT_MAX = 64;
+const NEW: Recognition = { kind: 'new' };
+const REUSED: Recognition = { kind: 'reused_trace_id' };
+
+/** Steps are numbered from 1 on, and lie at their number modulo the size of the ring. */
 export class StepMemory {
-  /** Keyed by tenant and trace id; insertion order is age. */
-  readonly #seen = new Map<SessionKey, SeenStep>();
-  readonly #oldest = new OldestEntry(this.#seen);
+  readonly #stepsMax: number;
+  readonly #seed = randomBytes(4).readInt32LE();
+  readonly #byBody: Chains;
+  readonly #byTrace: Chains;
+  readonly #bodies: Int32Array;
+  readonly #traceIds: string[] = [];
+  /** Of their sessions; null for a step that was forgotten. */
+  readonly #keys: (SessionKey | null)[] = [];
+  readonly #commits: (Promise<void> | null)[] = [];
+  #latest = 0;
 
-  constructor(private readonly traceCountMax: number) {}
-
-  get size(): number {
-    return this.#seen.size;
+  constructor(stepsMax: number) {
+    this.#stepsMax = stepsMax;
+    this.#byBody = new Chains(stepsMax);
+    this.#byTrace = new Chains(stepsMax);
+    this.#bodies = new Int32Array(stepsMax * BODY_NUMBERS);
   }
 
-  /** @param key of tenant and trace id */
-  recognise(key: SessionKey, bodyHash: string): Recognition {
-    const first = this.#seen.get(key);
-    if (first === undefined) return NEW;
-    for (let step: SeenStep | null = first; step; step = step.next) {
-      if (step.bodyHash === bodyHash)
-        return { kind: 'duplicate', sessionId: step.sessionId, commit: step.commit };
+  /** @param bodyHash as `bodyHash` makes it: 120 of its bits are compared */
+  recognise(tenantId: string, traceId: string, bodyHash: string): Recognition {
+    readBody(bodyHash);
+    let step = this.#byBody.latest(body[0] as number);
+    for (let looked = 0; looked < LOOKED_AT_MAX && this.#isKept(step); looked += 1) {
+      const place = step % this.#stepsMax;
+      if (this.#hasBody(place) && this.#isOf(place, tenantId, traceId)) {
+        return {
+          kind: 'duplicate',
+          key: this.#keys[place] as SessionKey,
+          commit: this.#commits[place] as Promise<void> | null,
+        };
+      }
+      step = this.#byBody.before(place);
     }
-    return REUSED;
+    return this.#keyOfTrace(tenantId, traceId) === null ? NEW : REUSED;
   }
 
   /** The session of the latest step with this trace id. */
   sessionOf(tenantId: string, traceId: string): string | undefined {
-    return this.#seen.get(sessionKey(tenantId, traceId))?.sessionId;
+    const key = this.#keyOfTrace(tenantId, traceId);
+    return key === null ? undefined : splitSessionKey(key).sessionId;
   }
 
   /**
-   * @param key of tenant and trace id
+   * @param key of its session: kept, and best the text that others keep anyway
    * @param commit null for a step that is durable already
    */
-  remember(key: SessionKey, sessionId: string, bodyHash: string, commit: OpenCommit | null): void {
-    const next = this.#seen.get(key) ?? null;
-    const step: SeenStep = { sessionId, bodyHash, commit: commit?.promise ?? null, next };
-    if (next !== null) cutAfter(step, BODIES_PER_TRACE_MAX);
-    this.#seen.set(key, step);
-    if (this.#seen.size > this.traceCountMax) this.#oldest.take();
-    commit?.add(key, step);
+  remember(key: SessionKey, traceId: string, bodyHash: string, commit: OpenCommit | null): void {
+    this.#latest += 1;
+    const step = this.#latest;
+    const place = step % this.#stepsMax;
+    readBody(bodyHash);
+    this.#bodies.set(body, place * BODY_NUMBERS);
+    this.#traceIds[place] = traceId;
+    this.#keys[place] = key;
+    this.#commits[place] = commit?.promise ?? null;
+    this.#byBody.add(body[0] as number, step, place);
+    this.#byTrace.add(this.#digestOf(traceId), step, place);
+    commit?.add(step);
   }
 
-  forget(key: SessionKey, step: SeenStep): void {
-    const kept: SeenStep[] = [];
-    for (let other = this.#seen.get(key) ?? null; other; other = other.next)
-      if (other !== step) kept.push(other);
-    if (kept.length === 0) this.#seen.delete(key);
-    else
-      this.#seen.set(
-        key,
-        kept.reduceRight<SeenStep | null>((next, other) => Object.assign(other, { next }), null) as SeenStep,
-      );
+  /** Nobody need wait for it any more. */
+  noteDurable(step: number): void {
+    if (this.#isKept(step)) this.#commits[step % this.#stepsMax] = null;
+  }
+
+  forget(step: number): void {
+    if (this.#isKept(step)) this.#keys[step % this.#stepsMax] = null;
+  }
+
+  #isKept(step: number): boolean {
+    return step > 0 && step > this.#latest - this.#stepsMax;
+  }
+
+  #keyOfTrace(tenantId: string, traceId: string): SessionKey | null {
+    let step = this.#byTrace.latest(this.#digestOf(traceId));
+    for (let looked = 0; looked < LOOKED_AT_MAX && this.#isKept(step); looked += 1) {
+      const place = step % this.#stepsMax;
+      if (this.#isOf(place, tenantId, traceId)) return this.#keys[place] as SessionKey;
+      step = this.#byTrace.before(place);
+    }
+    return null;
+  }
+
+  #isOf(place: number, tenantId: string, traceId: string): boolean {
+    if (this.#traceIds[place] !== traceId) return false;
+    const key = this.#keys[place] as SessionKey | null;
+    return key !== null && splitSessionKey(key).tenantId === tenantId;
+  }
+
+  /** Whether it has the body that was read last. */
+  #hasBody(place: number): boolean {
+    const at = place * BODY_NUMBERS;
+    for (let index = 0; index < BODY_NUMBERS; index += 1)
+      if (this.#bodies[at + index] !== body[index]) return false;
+    return true;
+  }
+
+  /** FNV-1a from a start of this process's own. */
+  #digestOf(text: string): number {
+    let digest = this.#seed;
+    for (let at = 0; at < text.length; at += 1) digest = Math.imul(digest ^ text.charCodeAt(at), 0x01000193);
+    return digest ^ (digest >>> 15);
   }
 }
 
-const NEW: Recognition = { kind: 'new' };
-const REUSED: Recognition = { kind: 'reused_trace_id' };
+/** For each bucket its latest step; for each place of the ring the step that was the latest of its bucket before. */
+class Chains {
+  readonly #latest: Float64Array;
+  readonly #before: Float64Array;
+  readonly #mask: number;
 
-function cutAfter(first: SeenStep, count: number): void {
-  let last = first;
-  for (let at = 1; at < count && last.next !== null; at += 1) last = last.next;
-  last.next = null;
+  constructor(stepsMax: number) {
+    const buckets = 2 ** Math.ceil(Math.log2(stepsMax));
+    this.#mask = buckets - 1;
+    this.#latest = new Float64Array(buckets);
+    this.#before = new Float64Array(stepsMax);
+  }
+
+  /** 0: none; or one whose place is another's by now. */
+  latest(digest: number): number {
+    return this.#latest[digest & this.#mask] as number;
+  }
+
+  before(place: number): number {
+    return this.#before[place] as number;
+  }
+
+  add(digest: number, step: number, place: number): void {
+    this.#before[place] = this.latest(digest);
+    this.#latest[digest & this.#mask] = step;
+  }
+}
+
+/** Of a body's hash, 30 bits each: five characters of base64url. */
+const BODY_NUMBERS = 4;
+const CHARS_PER_NUMBER = 5;
+const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+const bitsOfChar = new Uint8Array(128);
+for (const [bits, char] of [...BASE64URL].entries()) bitsOfChar[char.charCodeAt(0)] = bits;
+/** Read last; nothing waits in between. */
+const body = new Int32Array(BODY_NUMBERS);
+
+function readBody(hash: string): void {
+  for (let index = 0, at = 0; index < BODY_NUMBERS; index += 1) {
+    let bits = 0;
+    for (let char = 0; char < CHARS_PER_NUMBER; char += 1, at += 1)
+      bits = (bits << 6) | (bitsOfChar[hash.charCodeAt(at) & 127] as number);
+    body[index] = bits;
+  }
 }
