@@ -5,7 +5,7 @@
 import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '#kernel';
-import { respondJson } from '#testing';
+import { respondEvents, respondJson } from '#testing';
 import { AGENT_KEY } from '../start-gateway.js';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 import { always, openaiChat, VENDORS, type Vendor } from './vendors.js';
@@ -70,6 +70,33 @@ test('a killed call says so in a header, and its second operator is told that th
     [1, 2].map(() => gateway.operator('POST', `/v1/agents/${agent}/reactivate`)),
   );
   expect(both.map(({ body }) => body.note ?? 'done').sort()).toEqual(['already_active', 'done']);
+});
+
+test('an agent that hangs up once it has read what it waits for is seen, and stopped like any other', async () => {
+  const agent = freshAgent('leaver');
+  const said = { choices: [{ index: 0, delta: { content: 'Action: look into the drawer again' } }] };
+  upstream.script((_call, response) =>
+    respondEvents(response, [`data: ${JSON.stringify(said)}\n\n`], { end: false }),
+  );
+  /** @returns the decision, once the call is over for the gateway too */
+  const askAndLeave = async (serialOfCall: number) => {
+    const leave = new AbortController();
+    const request = { content: 'Where did I leave my keys this time?', stream: true };
+    const answer = await post(agent, request, { 'x-observatory-session': agent }, leave.signal);
+    await answer.body?.getReader().read();
+    leave.abort();
+    const calls = async () => (await gateway.operator('GET', `/v1/calls?agent_id=${agent}`)).body.items;
+    await expect.poll(calls).toHaveLength(serialOfCall);
+    return answer.headers.get('x-observatory-decision');
+  };
+  const decisions: (string | null)[] = [];
+  for (let request = 1; request <= FATAL_REQUEST; request += 1) decisions.push(await askAndLeave(request));
+  expect(decisions.at(-1)).toBe('killed');
+  expect(upstream.calls).toHaveLength(FATAL_REQUEST - 1);
+  const session = async () => (await gateway.operator('GET', `/v1/sessions/${agent}`)).body;
+  await expect
+    .poll(session)
+    .toMatchObject({ step_count: FATAL_REQUEST - 1, failure_count: 0, severity: 'loop' });
 });
 
 test('an agent that calls each of its requests the same retry is stopped all the same', async () => {
@@ -230,11 +257,13 @@ const TOPICS = [
 
 const post = (
   agent: string,
-  { content, ...rest }: { content: string; user?: string },
+  { content, ...rest }: { content: string; user?: string; stream?: boolean },
   headers: Record<string, string> = {},
+  signal?: AbortSignal,
 ) =>
   fetch(`${gateway.url}/agents/${agent}/proxy/openai/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }], ...rest }),
+    signal,
   });

@@ -198,6 +198,16 @@ export class ProxyCall {
     this.onGone?.();
   }
 
+  /**
+   * The agent has the answer, or as much of it as it wanted: many hang up once they have read the call or the word they
+   * wait for. One that left before any word came waited too long, and does right to ask again.
+   */
+  get wasHeard(): boolean {
+    if (this.isAnswered || this.decision !== 'aborted' || this.wasShutDown) return this.isAnswered;
+    const { answer } = this;
+    return answer !== null && !answer.failed && (answer.text !== '' || answer.tool_calls.length > 0);
+  }
+
   /** Milliseconds since the call began. */
   elapsedMs(): number {
     return performance.now() - this.startedMs;

@@ -238,7 +238,7 @@ function stepOf(call: ProxyCall, conversation: Conversation): DecisionLog {
     },
     cognition: { intent: conversation.label || 'continue' },
     action: {
-      status: !call.isAnswered || answer?.failed ? 'failure' : toolCalls.length > 0 ? 'pending' : 'success',
+      status: !call.wasHeard || answer?.failed ? 'failure' : toolCalls.length > 0 ? 'pending' : 'success',
       ...(toolCalls.length > 0 && { tool_call: labelOfAll(toolCalls), ...inputOf(toolCalls) }),
       ...(toolCalls.length === 0 &&
         answer !== null && { tool_output_summary: cut(answer.text, OUTPUT_CHARS_MAX) }),

@@ -6,7 +6,7 @@
  *
  *     observe(key, ...)       -> forward: the request is in the window      -> block: it is not
  *     recordAnswer(key, id)   the answer belongs to that request, whatever came in between; of several at once it is the first
- *     drop(key, id)           the upstream failed or the client left: it never happened
+ *     drop(key, id)           the upstream failed, or the client left before any word came: it never happened
  *
  * Keys are the caller's: tenant and agent, and for windows per session the session too, with NUL behind the tenant.
  *

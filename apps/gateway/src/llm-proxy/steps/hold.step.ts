@@ -61,9 +61,9 @@ const holding = (parts: HoldParts, proceed: Proceed, underWay: Set<string>): Ste
     return control.state === 'paused' ? hold(parts, call, proceed) : proceed(call, control);
   },
   /** Words of an operator are taken once the upstream has them; a call that never got there leaves them for the next. */
-  settle({ sessionKey, takenDirectiveIds, isAnswered }: ProxyCall): void {
+  settle({ sessionKey, takenDirectiveIds, wasHeard }: ProxyCall): void {
     if (sessionKey === null || takenDirectiveIds.length === 0) return;
-    const taken = isAnswered ? parts.desk.takeInjections(sessionKey, takenDirectiveIds) : Promise.resolve();
+    const taken = wasHeard ? parts.desk.takeInjections(sessionKey, takenDirectiveIds) : Promise.resolve();
     void taken.catch(parts.onTakeFailed).finally(() => {
       for (const id of takenDirectiveIds) underWay.delete(id);
     });

@@ -44,7 +44,7 @@ export const killSwitchStep = (parts: KillSwitchParts): Step => ({
   settle(call: ProxyCall): void {
     if (call.windowKey === null) return;
     // What never got an answer is no repetition: a client that tries again after a failure does the right thing.
-    if (call.isAnswered && call.answer !== null && !isReplayToAnybody(call))
+    if (call.wasHeard && call.answer !== null && !isReplayToAnybody(call))
       parts.windows.recordAnswer(call.windowKey, call.id, call.answer);
     else parts.windows.drop(call.windowKey, call.id);
   },

@@ -37,7 +37,7 @@ export const semanticLoopStep = (parts: SemanticLoopParts): Step => ({
   },
   settle(call: ProxyCall): void {
     if (call.checkedPrompt === null) return;
-    parts.check.noteEnded(call.sessionKey as SessionKey, call.id, call.checkedPrompt, call.isAnswered);
+    parts.check.noteEnded(call.sessionKey as SessionKey, call.id, call.checkedPrompt, call.wasHeard);
   },
 });
 

@@ -10,7 +10,7 @@ export const sessionStepsStep = (feed: Pick<StepFeed, 'noteRequest' | 'noteAnswe
     feed.noteRequest(call);
   },
   settle(call: ProxyCall): void {
-    if (call.wasSent || call.decision === 'cached' || call.decision === 'upstream_failed')
+    if (call.wasSent || call.wasHeard || call.decision === 'cached' || call.decision === 'upstream_failed')
       feed.noteAnswer(call);
   },
 });
