@@ -40,7 +40,7 @@ export const sessionViewSchema = z.object({
   tokens: z.number().int(),
   started_ms: z.number().int(),
   last_seen_ms: z.number().int(),
-  /** It sent `is_terminal`, or was terminated. */
+  /** It sent `is_terminal` and has been in no loop since, or was terminated. */
   ended: z.boolean(),
   control: controlViewSchema,
 });

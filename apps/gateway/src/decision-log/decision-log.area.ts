@@ -218,7 +218,7 @@ export class DecisionLogArea {
   #endSession(key: SessionKey): void {
     const view = this.registry.peek(key);
     if (view === undefined) return;
-    this.#topology.endSession(key.slice(0, key.indexOf('\0')), view.session_id);
+    this.#topology.endSession(key.slice(0, key.indexOf('\0')), view.session_id, true);
     this.#onSessionEnded(key, view);
   }
 }

@@ -55,8 +55,8 @@ export class TopologyFeed {
     this.#of(tenantId).recordViolation(event.agent_id, this.clock.nowMs());
   }
 
-  endSession(tenantId: string, sessionId: string): void {
-    this.#of(tenantId).endSession(sessionId);
+  endSession(tenantId: string, sessionId: string, isTerminated = false): void {
+    this.#of(tenantId).endSession(sessionId, isTerminated);
   }
 
   snapshot(tenantId: string): TopologyChange {

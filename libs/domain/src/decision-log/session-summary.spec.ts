@@ -85,6 +85,15 @@ describe('applyStep', () => {
     expect(view).toMatchObject({ ended: true, state: 'dead' });
   });
 
+  it('[FR-9.10+] has a finished session go on that loops, unless it was terminated', () => {
+    const isTerminal = { control: { is_terminal: true } };
+    const view = fold(step(isTerminal), step({ severity: 'loop', score: 0.2 }));
+    expect(view).toMatchObject({ ended: false, state: 'alert_entropy' });
+    expect(applyStep(view, step({ ...isTerminal, severity: 'loop', score: 0.2 }), []).ended).toBe(true);
+    view.control = { ...view.control, state: 'terminated' };
+    expect(applyStep(view, step({ severity: 'loop', score: 0.2 }), [])).toMatchObject({ ended: true });
+  });
+
   it('adds tokens, and takes the largest cost, which is cumulative already', () => {
     const costs = [0.1, 0.4, 0.3].map((cumulative_session_cost) =>
       step({ state_delta: { tokens_consumed: 10, cumulative_session_cost } }),

@@ -74,7 +74,9 @@ export function applyStep(
   next.cost_usd = Math.max(next.cost_usd, state_delta?.cumulative_session_cost ?? 0);
   next.steps_per_minute = rateAfter(next, step.received_at_ms);
   next.last_seen_ms = Math.max(next.last_seen_ms, step.received_at_ms);
-  next.ended ||= control?.is_terminal === true;
+  const isOver = control?.is_terminal === true || next.control.state === 'terminated';
+  // A straggler changes nothing; but what goes round in circles has not ended, and somebody must be able to stop it.
+  next.ended = isOver || (next.ended && step.entropy_severity !== 'loop');
   next.state = next.ended ? 'dead' : STATE_OF_SEVERITY[step.entropy_severity];
   return next;
 }

@@ -31,6 +31,7 @@ export class Session {
   /** When it last moved to the end of the sessions, which are kept by how long they have been silent. */
   movedMs = Number.NEGATIVE_INFINITY;
   isEnded = false;
+  isTerminated = false;
   endedAtMs = 0;
 
   constructor(readonly sessionId: string) {}

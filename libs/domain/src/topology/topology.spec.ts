@@ -130,6 +130,21 @@ describe('Topology', () => {
       expect(topology.snapshot()).toEqual({ nodes: [], edges: [] });
     });
 
+    it('[FR-9.4+] shows a session that said it had ended and loops as what it is, unless it was terminated', () => {
+      const loopAfter = (isTerminated: boolean) => {
+        record({ trace_id: 't1' });
+        record({ agent_id: 'b', trace_id: 't1b' });
+        topology.endSession('s', isTerminated);
+        topology.setNodeState('s', 'a', 'alert_entropy');
+        record({ trace_id: 't2' });
+        sweepAfter(60_000);
+        return [state(), state('b')];
+      };
+      expect(loopAfter(false)).toEqual(['alert_entropy', 'idle']);
+      create();
+      expect(loopAfter(true)).toEqual([undefined, undefined]);
+    });
+
     it('ignores the end of a session it does not know', () => {
       topology.endSession('nobody');
       expect(topology.drainChanges()).toBeNull();

@@ -143,7 +143,8 @@ export class Topology {
 
   /**
    * What the agent is doing, as the entropy tracker or an operator has it. For a node not on the map yet it is kept
-   * until its first step. A dead node stays dead; `schema_violation` comes through `recordViolation` only.
+   * until its first step. A dead node stays dead, but for one that loops though its session said that it had ended;
+   * `schema_violation` comes through `recordViolation` only.
    */
   setNodeState(sessionId: string, agentId: string, state: NodeState): void {
     if (state === 'schema_violation') return;
@@ -153,7 +154,10 @@ export class Topology {
       this.#earlyStates.delete(nodeId);
       this.#earlyStates.set(nodeId, state);
       if (this.#earlyStates.size > this.#limits.earlyStateCountMax) this.#oldestEarlyState.take();
-    } else if (node.operational !== 'dead' && node.operational !== state) {
+    } else if (
+      (node.operational !== 'dead' || this.#goesOn(sessionId, state)) &&
+      node.operational !== state
+    ) {
       node.operational = state;
       this.#changes.changed(node);
     }
@@ -181,10 +185,16 @@ export class Topology {
     this.#violatingAgents.add(agent);
   }
 
-  /** Its nodes are dead, and leave the map a minute later. Unknown sessions are none of its business. */
-  endSession(sessionId: string): void {
+  /**
+   * Its nodes are dead, and leave the map a minute later. Unknown sessions are none of its business.
+   *
+   * @param isTerminated an operator or the policy ended it, whatever its agents go on to do
+   */
+  endSession(sessionId: string, isTerminated = false): void {
     const session = this.#sessions.get(sessionId);
-    if (session === undefined || session.isEnded) return;
+    if (session === undefined) return;
+    session.isTerminated ||= isTerminated;
+    if (session.isEnded) return;
     session.isEnded = true;
     session.endedAtMs = this.#clock.nowMs();
     for (const node of session.nodes.values()) {
@@ -221,6 +231,18 @@ export class Topology {
   }
 
   // --- nodes ---
+
+  /** True for a session that said that it had ended, and loops: it has not, and its nodes are dead no more. */
+  #goesOn(sessionId: string, state: NodeState): boolean {
+    const session = this.#sessions.get(sessionId);
+    if (state !== 'alert_entropy' || session === undefined || session.isTerminated) return false;
+    session.isEnded = false;
+    for (const node of session.nodes.values()) {
+      node.operational = 'idle';
+      this.#changes.changed(node);
+    }
+    return true;
+  }
 
   #sessionOf(sessionId: string, nowMs: number): Session {
     const session = this.#sessions.get(sessionId) ?? new Session(sessionId);
