@@ -229,6 +229,33 @@ describe('the semantic-loop step', () => {
     expect(asked[1]?.counts('Where is it now?')).toBe(true);
   });
 
+  test.each([
+    [
+      'behind results of a tool',
+      [
+        user('Fix the failing tests'),
+        { role: 'assistant', tool_calls: [{ id: 't1', type: 'function', function: { name: 'f' } }] },
+        { role: 'tool', tool_call_id: 't1', content: 'another file' },
+        user('Keep your list of tasks up to date.'),
+      ],
+    ],
+    [
+      'beside a picture',
+      [
+        user([
+          { type: 'text', text: 'Keep your list of tasks up to date.' },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
+        ]),
+      ],
+    ],
+  ])('takes the same words to the letter for no loop %s, but for one in other words', async (_, messages) => {
+    const { step, asked } = setUp({ verdict: { kind: 'clear' } });
+    await step.run?.(callOf(chat(...messages)));
+    expect(asked[0]?.prompt).toBe('Keep your list of tasks up to date.');
+    expect(asked[0]?.counts('Keep your list of tasks up to date.')).toBe(false);
+    expect(asked[0]?.counts('Keep the list of your tasks up to date.')).toBe(true);
+  });
+
   test('looks back over a conversation that takes long to read no further than it has time for', async () => {
     const { step, asked } = setUp({ verdict: { kind: 'clear' } });
     const body = chat(user('Where is it now?'), ...Array.from({ length: 60 }, () => user('And what now?')));

@@ -2,7 +2,7 @@
  * Step 6: the same thing asked again in other words gets a hint. Only what the user has just written is looked at, and
  * for a few milliseconds at most; a call whose check fails, for whatever reason, goes on as it came.
  */
-import { SEMANTIC_LOOP_POLICY_DEFAULT, type SessionKey } from '#contracts';
+import { type LlmRequest, SEMANTIC_LOOP_POLICY_DEFAULT, type SessionKey } from '#contracts';
 import { cutPrompt, promptOf } from '#domain/semantic-loop';
 import { deferred } from '#kernel';
 import { excerptOf, type LoopCheck } from '../../semantic-loop/loop-check.js';
@@ -48,6 +48,14 @@ export const semanticLoopStep = (parts: SemanticLoopParts): Step => ({
 const isNewConversation = ({ isSessionInferred, request }: ProxyCall): boolean =>
   isSessionInferred && request !== null && request.message_count <= (request.system_text === '' ? 1 : 2);
 
+/**
+ * The same words to the letter are no loop by themselves beside something else that is new: a reminder that a client puts
+ * behind each result of a tool, a question about one picture after another, what stands in front of an answer that is gone
+ * on with. If all of it is the same, the kill switch finds it; in other words it is asked again.
+ */
+const bringsMoreThanWords = ({ newest }: LlmRequest): boolean =>
+  newest.continued !== undefined || newest.tool_results.length > 0 || newest.attachment_digests.length > 0;
+
 async function checkPrompt(
   parts: SemanticLoopParts,
   call: ProxyCall,
@@ -61,11 +69,10 @@ async function checkPrompt(
   const gone = deferred();
   call.onGone = () => gone.resolve();
   // Read now: the call lets go of it.
-  const isGoneOnWith = call.request?.newest.continued !== undefined;
+  const isMoreThanWords = bringsMoreThanWords(call.request as LlmRequest);
   const asSent = cutPrompt(excerptOf(prompt));
-  // What an answer is gone on with for stands in front of it as it was asked; in other words it is asked again.
   const counts = (similar: string) =>
-    !(isGoneOnWith && similar === asSent) && (!call.isSessionInferred || hasAsked(call, similar));
+    !(isMoreThanWords && similar === asSent) && (!call.isSessionInferred || hasAsked(call, similar));
   const question = {
     tenantId,
     sessionId,
