@@ -159,6 +159,17 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
     });
   });
 
+  it('takes a server without a query engine for no failing one', async () => {
+    const told: string[] = [];
+    const cache = gateway({ onFailure: ({ message }) => told.push(message) });
+    await cache.put(entry());
+    expect((await search(cache))?.entry.answer.text).toBe('Paris.');
+    // Behind the question whether it has one.
+    await redis().ping();
+    await turn();
+    expect([told, cache.failureCount]).toEqual([[], 0]);
+  });
+
   describe('takes for a miss, and removes,', () => {
     const damages: [string, (name: string, value: string) => Promise<unknown>][] = [
       ['a truncated value', (name, value) => redis().set(name, value.slice(0, -20), 'KEEPTTL')],

@@ -45,9 +45,17 @@ export class QueryEngine {
     const schema = ['s', 'TAG', field, 'VECTOR', 'FLAT', '6', 'TYPE', 'FLOAT32', 'DIM', String(dimension)];
     const create = ['ON', 'HASH', 'PREFIX', '1', this.#names.vectors, 'SCHEMA', ...schema];
     try {
-      if (this.#isThere === null)
-        await this.#link.ask(index, PROBE_WAIT_MS, () => client.call('FT._LIST') as Promise<unknown>);
-      this.#isThere = true;
+      this.#isThere ??= await this.#link.ask(index, PROBE_WAIT_MS, () =>
+        (client.call('FT._LIST') as Promise<unknown>).then(
+          () => true,
+          (error: unknown) => {
+            // A plain Redis does not know the command, which is no failure of it.
+            if (/unknown command/i.test(String((error as Error).message))) return false;
+            throw error;
+          },
+        ),
+      );
+      if (!this.#isThere) return;
       await this.#link.ask(index, PROBE_WAIT_MS, () =>
         (client.call('FT.CREATE', index, ...create, 'DISTANCE_METRIC', 'COSINE') as Promise<unknown>).catch(
           (error: unknown) => {
