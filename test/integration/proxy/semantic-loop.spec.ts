@@ -358,6 +358,51 @@ describe('what is no prompt', () => {
     expect(await loopsOf(session)).toEqual([]);
   });
 
+  test('a conversation that the vendor keeps loops where it asked the same itself, and not where a stranger did', async () => {
+    const { agent } = fresh();
+    upstream.script((_call, response, index) =>
+      respondJson(response, 200, {
+        id: `resp_${index}`,
+        object: 'response',
+        status: 'completed',
+        model: 'gpt-4o-mini',
+        output: [
+          {
+            type: 'message',
+            id: `msg_${index}`,
+            role: 'assistant',
+            status: 'completed',
+            content: [{ type: 'output_text', text: 'I see.', annotations: [] }],
+          },
+        ],
+        usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 },
+      }),
+    );
+    answer = async ({ prompt }) => (prompt.includes('really') ? loopWith('Where is my parcel now?') : CLEAR);
+    const asks = async (input: string, previous_response_id?: string) => {
+      const response = await fetch(`${gateway.url}/agents/${agent}/proxy/openai/v1/responses`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'gpt-4o-mini', input, previous_response_id }),
+      });
+      const { id } = (await response.json()) as { id: string };
+      return { id, decision: response.headers.get('x-observatory-decision') };
+    };
+    const [own, strangers] = [await asks('I have a question.'), await asks('I have a question.')];
+    expect(asked).toEqual([]);
+    const second = await asks('Where is my parcel now?', own.id);
+    const third = await asks('How do I pay for it?', second.id);
+    const others = await asks('Where is my parcel, really?', strangers.id);
+    const fourth = await asks('Where is my parcel, really?', third.id);
+    expect([second, third, others, fourth].map(({ decision }) => decision)).toEqual([
+      'forwarded',
+      'forwarded',
+      'forwarded',
+      'hinted',
+    ]);
+    expect(new Set(asked.map(({ session_id }) => session_id)).size).toBe(1);
+  });
+
   test('a word or two that go on as before are not looked at', async () => {
     upstream.script(always(openaiChat, { text: 'ok' }));
     const { session } = fresh();

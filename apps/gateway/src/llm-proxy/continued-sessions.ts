@@ -11,22 +11,32 @@ export const ANSWER_COUNT_MAX = 50_000;
 const ANSWER_IDLE_MS = 24 * 3_600_000;
 /** Several times what a vendor's id takes; what is longer is not remembered. */
 const ID_CHARS_MAX = 256;
+/** Prompts of one conversation, the latest: several times those that a history keeps unless told otherwise. */
+const ASKED_COUNT_MAX = 16;
+
+/** What a call goes on from. */
+export interface ContinuedSession {
+  sessionId: string;
+  /** Digests of what the semantic loop looked at on the way there, oldest first. */
+  asked: readonly string[];
+}
 
 export class ContinuedSessions {
   /** By agent and answer: who names another agent's answer is not in its session. */
-  readonly #sessionIds: FairLru<string, string>;
+  readonly #sessions: FairLru<string, ContinuedSession>;
 
   constructor(clock: Clock) {
-    this.#sessionIds = new FairLru({ countMax: ANSWER_COUNT_MAX, idleMs: ANSWER_IDLE_MS, clock });
+    this.#sessions = new FairLru({ countMax: ANSWER_COUNT_MAX, idleMs: ANSWER_IDLE_MS, clock });
   }
 
-  note(agent: AgentScope, answerId: string, sessionId: string): void {
+  note(agent: AgentScope, answerId: string, { sessionId, asked }: ContinuedSession): void {
     if (answerId.length > ID_CHARS_MAX) return;
-    this.#sessionIds.set(splitAgentScope(agent).tenantId, `${agent}\0${answerId}`, sessionId);
+    const session = { sessionId, asked: asked.slice(-ASKED_COUNT_MAX) };
+    this.#sessions.set(splitAgentScope(agent).tenantId, `${agent}\0${answerId}`, session);
   }
 
   /** Null: of an answer that nobody saw here, or that was forgotten. */
-  find(agent: AgentScope, answerId: string): string | null {
-    return this.#sessionIds.get(splitAgentScope(agent).tenantId, `${agent}\0${answerId}`) ?? null;
+  find(agent: AgentScope, answerId: string): ContinuedSession | null {
+    return this.#sessions.get(splitAgentScope(agent).tenantId, `${agent}\0${answerId}`) ?? null;
   }
 }

@@ -77,6 +77,8 @@ export class ProxyCall {
   sessionKey: SessionKey | null = null;
   /** Nobody named the session: it is known by how the conversation began. */
   isSessionInferred = false;
+  /** Digests of what this conversation asked before, where the vendor keeps it; of what this call asks, once it was looked at. */
+  asked: readonly string[] = NO_WORDS;
   /** A client SDK's own retry. */
   isRetry = false;
   upstream!: UpstreamTarget;

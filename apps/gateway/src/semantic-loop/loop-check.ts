@@ -160,4 +160,4 @@ export function excerptOf(prompt: string): string {
   return `${prompt.slice(0, half)}\nomitted_${omitted.slice(0, OMITTED_DIGITS)}\n${prompt.slice(-half)}`;
 }
 
-const digestOf = (prompt: string): string => createHash('sha256').update(prompt).digest('base64');
+export const digestOf = (prompt: string): string => createHash('sha256').update(prompt).digest('base64');

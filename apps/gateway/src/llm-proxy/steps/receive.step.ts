@@ -10,7 +10,7 @@ import { BytePieces, leaveNow } from '#kernel';
 import type { FairShare } from '../../fair-share.js';
 import { type JsonBounds, passedBound, requireWithin } from '../../json-bounds.js';
 import { roomFor } from '../body-room.js';
-import type { ContinuedSessions } from '../continued-sessions.js';
+import type { ContinuedSession, ContinuedSessions } from '../continued-sessions.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import { type RequestBodyLimits, readRequestBody } from '../request-body.js';
 import type { RetryClaims } from '../retry-claims.js';
@@ -59,7 +59,9 @@ export const receiveStep = ({ limits, bodyBytes, retries, continued }: ReceivePa
     if (call.dialect !== null) call.readAs((call.body ?? new BytePieces()).read(parseObject));
     else call.unread = readUnreadRequest(incoming.method as string, path, jsonIfAny(call));
     call.isSessionInferred = given === null && !call.request?.conversation;
-    const sessionId = given ?? continuedBy(call, continued) ?? sessionOf(call);
+    const before = continuedBy(call, continued);
+    call.asked = before?.asked ?? [];
+    const sessionId = given ?? before?.sessionId ?? sessionOf(call);
     if (sessionId !== null) {
       call.sessionId = sessionId;
       call.sessionKey = sessionKey(call.tenantId, sessionId);
@@ -69,14 +71,15 @@ export const receiveStep = ({ limits, bodyBytes, retries, continued }: ReceivePa
   },
   settle(call: ProxyCall): void {
     const answerId = call.isAnswered && call.dialect?.name === 'openai-responses' && call.answer?.answer_id;
-    if (answerId && call.sessionId !== null) continued.note(call.scope, answerId, call.sessionId);
+    const { scope, sessionId, asked } = call;
+    if (answerId && sessionId !== null) continued.note(scope, answerId, { sessionId, asked });
     const giveBack = () => bodyBytes.giveBack(call.tenantId, call.bodyBytesTaken);
     if (call.bodyHolder === null) giveBack();
     else call.bodyHolder.whenLetGo(giveBack);
   },
 });
 
-const continuedBy = ({ scope, request }: ProxyCall, continued: ContinuedSessions): string | null =>
+const continuedBy = ({ scope, request }: ProxyCall, continued: ContinuedSessions): ContinuedSession | null =>
   request?.continues ? continued.find(scope, request.continues) : null;
 
 /** OpenAI's and Anthropic's SDKs say it; zero for all others. */

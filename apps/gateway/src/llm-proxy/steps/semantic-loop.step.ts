@@ -5,7 +5,7 @@
 import { type LlmRequest, SEMANTIC_LOOP_POLICY_DEFAULT, type SessionKey } from '#contracts';
 import { cutPrompt, promptOf } from '#domain/semantic-loop';
 import { deferred } from '#kernel';
-import { excerptOf, type LoopCheck } from '../../semantic-loop/loop-check.js';
+import { digestOf, excerptOf, type LoopCheck } from '../../semantic-loop/loop-check.js';
 import type { LoopDesk } from '../../semantic-loop/loop-desk.js';
 import type { SemanticLoopEvents } from '../../semantic-loop/semantic-loop-events.js';
 import type { AgentDirectory } from '../agent-directory.js';
@@ -46,7 +46,10 @@ export const semanticLoopStep = (parts: SemanticLoopParts): Step => ({
  * the same fingerprint and is no loop. What repeats itself to the letter is the kill switch's business.
  */
 const isNewConversation = ({ isSessionInferred, request }: ProxyCall): boolean =>
-  isSessionInferred && request !== null && request.message_count <= (request.system_text === '' ? 1 : 2);
+  isSessionInferred &&
+  request !== null &&
+  !request.continues &&
+  request.message_count <= (request.system_text === '' ? 1 : 2);
 
 /**
  * The same words to the letter are no loop by themselves beside something else that is new: a reminder that a client puts
@@ -71,8 +74,11 @@ async function checkPrompt(
   // Read now: the call lets go of it.
   const isMoreThanWords = bringsMoreThanWords(call.request as LlmRequest);
   const asSent = cutPrompt(excerptOf(prompt));
+  const before = call.asked;
+  call.asked = [...before, digestOf(asSent)];
   const counts = (similar: string) =>
-    !(isMoreThanWords && similar === asSent) && (!call.isSessionInferred || hasAsked(call, similar));
+    !(isMoreThanWords && similar === asSent) &&
+    (!call.isSessionInferred || before.includes(digestOf(similar)) || hasAsked(call, similar));
   const question = {
     tenantId,
     sessionId,
