@@ -4,10 +4,13 @@
  */
 import type { LlmToolCall } from '#contracts';
 import { firstText, type PartReading } from '../content-parts.js';
-import { asJsonText, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
+import { asJsonText, asList, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
 
 export const field = (record: JsonRecord | undefined, camel: string, snake: string): unknown =>
   record?.[camel] ?? record?.[snake];
+
+/** One content, or part, in place of a list is taken for a list of one. */
+export const listOf = (value: unknown): readonly unknown[] => (asRecord(value) ? [value] : asList(value));
 
 /** A thought is neither text nor attachment. */
 export function readPart(part: JsonRecord): PartReading {

@@ -116,6 +116,10 @@ describe('generateContent requests', () => {
     expect(gemini.injectSystem(snake, 'b')).toEqual({
       system_instruction: { role: 'user', parts: [{ text: 'a' }, { text: 'b' }] },
     });
+    expect(gemini.injectSystem({ ...snake, systemInstruction: null }, 'b')).toEqual({
+      system_instruction: { role: 'user', parts: [{ text: 'a' }, { text: 'b' }] },
+      systemInstruction: null,
+    });
     expect(gemini.injectSystem({}, 'b')).toEqual({ systemInstruction: { parts: [{ text: 'b' }] } });
     for (const odd of [null, [], { systemInstruction: 7 }, { systemInstruction: { parts: 7 } }]) {
       expect(gemini.injectSystem(odd, 'b')).toBe(odd);
@@ -128,6 +132,15 @@ describe('generateContent requests', () => {
       cachedContent: 'cachedContents/1',
       contents: [{ role: 'user', parts: [{ text: 'Stop.' }] }, ...contents],
     });
+    // One in place of a list.
+    expect(
+      gemini.injectSystem({ cachedContent: 'cachedContents/1', contents: contents[0] }, 'Stop.'),
+    ).toEqual({
+      cachedContent: 'cachedContents/1',
+      contents: [{ role: 'user', parts: [{ text: 'Stop.' }] }, ...contents],
+    });
+    const without = { cachedContent: 'cachedContents/1' };
+    expect(gemini.injectSystem(without, 'Stop.')).toBe(without);
   });
 });
 

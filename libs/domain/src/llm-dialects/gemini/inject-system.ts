@@ -1,4 +1,5 @@
 import { asRecord, type JsonRecord } from '../read-json.js';
+import { listOf } from './fields.js';
 
 /**
  * At the end of the system instruction. A request that names a cached content may not have one (the vendor refuses
@@ -8,8 +9,9 @@ export function injectSystemInstruction(body: unknown, text: string): unknown {
   const request = asRecord(body);
   if (!request) return body;
   if (request.cachedContent || request.cached_content) return injectContent(request, text);
+  // Null in one spelling is no instruction, and the vendor refuses a request that has it in both.
   const name =
-    request.systemInstruction === undefined && 'system_instruction' in request
+    (request.systemInstruction ?? null) === null && 'system_instruction' in request
       ? 'system_instruction'
       : 'systemInstruction';
   const parts = partsOf(request[name]);
@@ -29,6 +31,8 @@ function partsOf(instruction: unknown): readonly unknown[] | undefined {
 }
 
 function injectContent(request: JsonRecord, text: string): JsonRecord {
-  if (!Array.isArray(request.contents)) return request;
-  return { ...request, contents: [{ role: 'user', parts: [{ text }] }, ...request.contents] };
+  const contents = listOf(request.contents);
+  return contents.length === 0
+    ? request
+    : { ...request, contents: [{ role: 'user', parts: [{ text }] }, ...contents] };
 }

@@ -3,8 +3,8 @@ import type { LlmRequest, LlmToolCall, LlmToolResult, NewestTurn } from '#contra
 import { CallIndex, type CollectCalls } from '../call-index.js';
 import { collectDigests, resultTextOf, textOf } from '../content-parts.js';
 import { emptyTurn, findNewest } from '../newest-turn.js';
-import { asBound, asJsonText, asList, asModel, asRecord, asText, type JsonRecord } from '../read-json.js';
-import { field, functionCallOf, functionResponseOf, readFunctionCall, readPart } from './fields.js';
+import { asBound, asJsonText, asModel, asRecord, asText, type JsonRecord } from '../read-json.js';
+import { field, functionCallOf, functionResponseOf, listOf, readFunctionCall, readPart } from './fields.js';
 import { readGeminiPath } from './path.js';
 
 export function readGeminiRequest(body: unknown, path: string): LlmRequest {
@@ -27,9 +27,6 @@ export function readGeminiRequest(body: unknown, path: string): LlmRequest {
     message_count: contents.length,
   };
 }
-
-/** One content in place of a list is taken for a list of one. */
-const listOf = (value: unknown): readonly unknown[] => (asRecord(value) ? [value] : asList(value));
 
 const isModel = (content: JsonRecord): boolean => content.role === 'model';
 
