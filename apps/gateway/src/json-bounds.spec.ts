@@ -1,64 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildDecisionLog } from '#testing';
-import { charsOf, holdsRoundedNumber, passedBound } from './json-bounds.js';
+import { charsOf, holdsRoundedNumber } from './json-bounds.js';
 
-const nestsWithin = (bytes: Buffer, depthMax: number): boolean =>
-  passedBound(bytes, { depthMax, valuesMax: Number.POSITIVE_INFINITY }) === null;
-const holdsWithin = (bytes: Buffer, valuesMax: number): boolean =>
-  passedBound(bytes, { depthMax: 256, valuesMax }) === null;
-
-const depthOf = (value: unknown): number =>
-  typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
-
-describe('the depth of a JSON text', () => {
-  it.each([
-    ['{}', 1],
-    ['[[[]]]', 3],
-    ['{"a":"[[[[{{{{"}', 1],
-    ['{"a":"\\"[[[","b":[1]}', 2],
-    ['{"a":"\\\\","b":[[1]]}', 3],
-    ['"[[["', 0],
-  ])('%s is %i', (text, depth) => {
-    expect(nestsWithin(Buffer.from(text), depth)).toBe(true);
-    if (depth > 0) expect(nestsWithin(Buffer.from(text), depth - 1)).toBe(false);
-  });
-
-  it('is that of the value, whatever strings it holds', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), (value) => {
-        const bytes = Buffer.from(JSON.stringify(value));
-        const depth = depthOf(value);
-        expect(nestsWithin(bytes, depth)).toBe(true);
-        expect(depth === 0 || !nestsWithin(bytes, depth - 1)).toBe(true);
-      }),
-    );
-  });
-
-  it('is found in text that never ends', () => {
-    expect(nestsWithin(Buffer.from('['.repeat(1_000_000)), 256)).toBe(false);
-    expect(nestsWithin(Buffer.from('{"a":"never closed'), 256)).toBe(true);
-  });
-});
-
-describe('the values of a JSON text', () => {
-  it.each([
-    ['[]', 1],
-    ['[1,2,3]', 3],
-    ['{"a":[{},{}],"b":",,,,[[["}', 6],
-  ])('%s are about %i', (text, count) => {
-    expect(holdsWithin(Buffer.from(text), count)).toBe(true);
-    expect(holdsWithin(Buffer.from(text), count - 1)).toBe(false);
-  });
-
-  it('are counted no further than the bound, in text and in what is parsed', () => {
-    expect(holdsWithin(Buffer.from(`[${'{},'.repeat(1_000_000)}`), 1_000)).toBe(false);
+describe('the characters of what is parsed', () => {
+  it('are counted no further than the bound of its values', () => {
     expect(charsOf({ a: [1, { b: 2 }], c: 'text' }, 5)).not.toBeNull();
     expect(charsOf({ a: [1, { b: 2 }], c: 'text' }, 4)).toBeNull();
     for (const scalar of [null, undefined, 1, 'text']) expect(charsOf(scalar, 0)).not.toBeNull();
   });
 
-  it('have about as many characters, parsed, as their text', () => {
+  it('are about as many as its text has', () => {
     const log = buildDecisionLog({
       cognition: { intent: 'look', reasoning_chain: ['x'.repeat(5_000), 'y'] },
     });

@@ -12,6 +12,7 @@ export * from './hide-secrets.js';
 export * from './ids.js';
 export * from './in-time.js';
 export * from './interrupt.js';
+export * from './json-bounds.js';
 export * from './linked-list.js';
 export * from './log-levels.js';
 export * from './metadata-address.js';

@@ -13,8 +13,8 @@ import {
   ObservatoryError,
   type RejectedAnswer,
 } from '#contracts';
+import { passedBound } from '#kernel';
 import type { FairShare } from '../fair-share.js';
-import { passedBound } from '../json-bounds.js';
 import { type RawRoute, type SendRawError, sendJson } from '../raw-routes.js';
 import { requireBatchSize } from './batch-size.js';
 import { type BodyLimits, readBody } from './body-reader.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { DIALECT_BY_NAME, type Dialect, dialectFor } from '#domain/llm-dialects';
+import { DIALECT_BY_NAME, DIALECT_LIMITS, type Dialect, dialectFor } from '#domain/llm-dialects';
 import { AnswerReader } from './answer-reader.js';
 
 const CHAT = dialectFor('openai', 'POST', '/chat/completions') as Dialect;
@@ -251,5 +251,78 @@ describe('an answer that is very large', () => {
       usage: { input_tokens: 9, output_tokens: 2_580 },
     });
     expect(await read(DIALECT_BY_NAME.gemini, [], [PICTURE, PICTURE])).toBeNull();
+  });
+});
+
+describe('an answer that holds more than anybody reads', () => {
+  const { depthMax, valuesMax } = DIALECT_LIMITS.json;
+  const json = JSON.stringify;
+  const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+  const MUCH = {
+    'nests too deep': nested(DIALECT_LIMITS.shortCharsMax),
+    'has too many values': `[${'0,'.repeat(valuesMax)}0]`,
+  };
+  const used = { input_tokens: 9, output_tokens: 3 };
+  const choice = { index: 0, finish_reason: 'stop' };
+  const chatUsage = { prompt_tokens: 9, completion_tokens: 3 };
+  const output = [{ type: 'message', content: [{ type: 'output_text', text: 'Hello' }] }];
+  const response = { status: 'completed', output, usage: used };
+  const generated = {
+    candidates: [{ content: { parts: [{ text: 'Hello' }] } }],
+    usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 3 },
+  };
+  /** Where `beside` stands: what is none of ours to read. */
+  const WHOLE = {
+    'openai-chat': {
+      beside: 0,
+      choices: [{ ...choice, message: { role: 'assistant', content: 'Hello' } }],
+      usage: chatUsage,
+    },
+    'openai-responses': { beside: 0, ...response },
+    anthropic: { beside: 0, content: [{ type: 'text', text: 'Hello' }], usage: used },
+    gemini: { beside: 0, ...generated },
+  };
+  const LAST_EVENT = {
+    ...WHOLE,
+    'openai-chat': { beside: 0, choices: [{ ...choice, delta: { content: 'Hello' } }], usage: chatUsage },
+    'openai-responses': { type: 'response.completed', response: { beside: 0, ...response } },
+    anthropic: { type: 'message_delta', beside: 0, delta: { stop_reason: 'end_turn' }, usage: used },
+  };
+  const NAMES = Object.keys(DIALECT_BY_NAME) as (keyof typeof DIALECT_BY_NAME)[];
+  const withBeside = (value: object, beside: string) =>
+    json(value).replace('"beside":0', `"beside":${beside}`);
+  function read(name: keyof typeof DIALECT_BY_NAME, headers: string[], text: string) {
+    const reader = AnswerReader.for(DIALECT_BY_NAME[name], headers, true);
+    const bytes = Buffer.from(text);
+    for (let at = 0; at < bytes.length; at += 65_536) reader.push(bytes.subarray(at, at + 65_536));
+    return reader.finish();
+  }
+
+  describe.each(NAMES)('in %s', (name) => {
+    const isArray = name === 'gemini';
+    const whole = (beside: string) => withBeside(WHOLE[name], beside);
+    const event = (beside: string) => `data: ${withBeside(LAST_EVENT[name], beside)}\n\n`;
+
+    test.each(Object.entries(MUCH))('is not parsed where it %s, and tells its usage', (_much, beside) => {
+      expect(read(name, [], isArray ? `[${whole(beside)}]` : whole(beside))).toMatchObject({
+        text: '',
+        finish: null,
+        lossless: false,
+        usage: used,
+      });
+    });
+
+    test.each(Object.entries(MUCH))('is read but for the event that %s', (_much, beside) => {
+      const answer = read(name, EVENTS, event(beside));
+      expect(answer).toMatchObject({ text: '', finish: null, lossless: false, usage: used });
+    });
+
+    test('is read whole where it holds as much as may be', () => {
+      const beside = nested(depthMax - 2);
+      const text = whole(beside);
+      expect(read(name, [], isArray ? `[${text}]` : text)).toMatchObject({ text: 'Hello', usage: used });
+      const answer = read(name, EVENTS, event(`[${'0,'.repeat(valuesMax - 64)}0]`));
+      expect(answer).toMatchObject({ finish: name === 'gemini' ? null : 'stop', usage: used });
+    });
   });
 });

@@ -2,11 +2,11 @@
  * Reads an answer along while it goes by: a stream some kilobytes at a time, a whole answer once it has ended. No client
  * waits for it, least of all for the first token: what it is given has left before it is read. An answer it cannot read
  * (not what the vendor documents) is passed on all the same and counts as unread. Of one that is too large to be
- * read, as some are with their pictures, what it says of its usage is.
+ * read, as some are with their pictures, or holds more than anybody reads, what it says of its usage is.
  */
 import type { LlmAnswer } from '#contracts';
-import type { Dialect, StreamReader } from '#domain/llm-dialects';
-import { BytePieces } from '#kernel';
+import { DIALECT_LIMITS, type Dialect, type StreamReader } from '#domain/llm-dialects';
+import { BytePieces, passedBound } from '#kernel';
 import { EndReader } from './end-reader.js';
 import { isEventStream } from './forwarded-headers.js';
 
@@ -69,7 +69,8 @@ export class AnswerReader {
     if (this.#end !== null) return this.#end.finish();
     if (this.#whole.byteCount === 0) return null;
     try {
-      return this.#dialect.readAnswer(this.#whole.read((bytes) => JSON.parse(bytes.toString('utf8'))));
+      const body = this.#whole.read(parseWithinBounds);
+      return body === undefined ? this.#endOfWhole().finish() : this.#dialect.readAnswer(body);
     } catch {
       return null;
     }
@@ -81,10 +82,14 @@ export class AnswerReader {
       return;
     }
     this.#whole.push(bytes);
-    if (this.#whole.byteCount <= ANSWER_BYTES_READ_MAX) return;
-    this.#end = new EndReader(this.#dialect);
-    // The end of it may lie in what came before.
-    for (const piece of this.#whole.giveAway()) this.#end.push(piece);
+    if (this.#whole.byteCount > ANSWER_BYTES_READ_MAX) this.#end = this.#endOfWhole();
+  }
+
+  /** Of all that came so far: the end may lie in that. */
+  #endOfWhole(): EndReader {
+    const end = new EndReader(this.#dialect);
+    for (const piece of this.#whole.giveAway()) end.push(piece);
+    return end;
   }
 
   /** Where an event was too long to be read, it may have been the one that says what the answer took. */
@@ -107,3 +112,7 @@ export class AnswerReader {
     }
   }
 }
+
+/** Undefined for what passes a bound. @throws SyntaxError */
+const parseWithinBounds = (bytes: Buffer): unknown =>
+  passedBound(bytes, DIALECT_LIMITS.json) === null ? JSON.parse(bytes.toString('utf8')) : undefined;

@@ -1,5 +1,13 @@
-/** Bounds of the readers. A stream that reaches one goes on to the client unhurt; only our reading of it is cut. */
+/** Bounds of the readers. An answer that reaches one goes on to the client unhurt; only our reading of it is cut. */
 export const DIALECT_LIMITS = {
+  /**
+   * Of a request, an answer, an event of a stream, or an element of a streamed JSON array. Schemas of tools nest deepest, and
+   * stay far below. A conversation that fills the largest context window holds a tenth of these values; so many empty
+   * messages take the guards more than a second. An answer or a part of one that passes a bound is skipped.
+   */
+  json: { depthMax: 256, valuesMax: 500_000 },
+  /** An event, or an element, of no more than this is parsed without a look at those bounds: some milliseconds at worst. */
+  shortCharsMax: 16 * 1024,
   /**
    * One line of an event stream, the `data:` lines of one event together, or one element of a streamed JSON array.
    * What is longer is skipped, and counted. Generous, because the last event of a stream may repeat all of it.

@@ -2,6 +2,9 @@
  * Tolerant reading of values that came out of JSON.parse. Nothing here throws, recurses or writes to what it is given,
  * and members are only ever read by names written in our source, so a key like `__proto__` is just a key.
  */
+import { passedBound } from '#kernel';
+import { DIALECT_LIMITS } from './dialect-limits.js';
+
 export type JsonRecord = Record<string, unknown>;
 
 /** Objects only: null, arrays and scalars give undefined. */
@@ -35,6 +38,10 @@ export const asCount = (value: unknown): number | undefined =>
 
 /** A bound that a caller set: a whole number above 0; anything else is none. */
 export const asBound = (value: unknown): number | null => asCount(value) || null;
+
+/** The JSON of an event, or of an element, that would take the parser or its reader long: not to be parsed. */
+export const holdsTooMuch = (json: string): boolean =>
+  json.length > DIALECT_LIMITS.shortCharsMax && passedBound(Buffer.from(json), DIALECT_LIMITS.json) !== null;
 
 /** Undefined for what is not JSON. */
 export function parseJson(text: string): unknown {

@@ -7,6 +7,7 @@
  */
 import { BytePieces, TextPieces } from '#kernel';
 import { DIALECT_LIMITS } from './dialect-limits.js';
+import { holdsTooMuch } from './read-json.js';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -18,7 +19,7 @@ const BLANK_LINE = Buffer.from('\n\n');
 export type OnSseEvent = (data: string, name: string) => void;
 
 export class SseReader {
-  /** Events left out because a line or the whole was longer than the limits. */
+  /** Events left out because a line or the whole was longer than the limits, or held more. */
   skippedCount = 0;
   readonly #onEvent: OnSseEvent;
   /** Bytes of the line that has not ended yet, in pieces: joining them at each chunk would be quadratic. */
@@ -119,8 +120,9 @@ export class SseReader {
   #endEvent(): void {
     const data = this.#data.toString();
     const name = this.#name;
-    const isWhole = this.#hasData && !this.#spoiled;
-    if (this.#spoiled) this.skippedCount += 1;
+    const isSkipped = this.#spoiled || holdsTooMuch(data);
+    const isWhole = this.#hasData && !isSkipped;
+    if (isSkipped) this.skippedCount += 1;
     this.#data.clear();
     this.#name = '';
     this.#hasData = false;

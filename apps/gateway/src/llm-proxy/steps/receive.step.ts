@@ -5,10 +5,10 @@
 import type { IncomingMessage } from 'node:http';
 import { ADDRESSABLE_ID, HEADERS, LIMITS, ObservatoryError, sessionKey } from '#contracts';
 import { textOfHeader } from '#domain/auth';
-import { dialectFor, readUnreadRequest } from '#domain/llm-dialects';
-import { BytePieces, leaveNow } from '#kernel';
+import { DIALECT_LIMITS, dialectFor, readUnreadRequest } from '#domain/llm-dialects';
+import { BytePieces, leaveNow, passedBound } from '#kernel';
 import type { FairShare } from '../../fair-share.js';
-import { type JsonBounds, passedBound, requireWithin } from '../../json-bounds.js';
+import { requireWithin } from '../../json-bounds.js';
 import { roomFor } from '../body-room.js';
 import type { ContinuedSession, ContinuedSessions } from '../continued-sessions.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
@@ -16,12 +16,6 @@ import { type RequestBodyLimits, readRequestBody } from '../request-body.js';
 import type { RetryClaims } from '../retry-claims.js';
 import { sessionOf } from '../session-of-call.js';
 import type { Step } from '../step.js';
-
-/**
- * Of a request. Schemas of tools nest deepest, and stay far below. A conversation that fills the largest context window
- * holds a tenth of these values; so many empty messages take the guards more than a second.
- */
-const JSON_BOUNDS: JsonBounds = { depthMax: 256, valuesMax: 500_000 };
 
 /** To read a larger body takes so long that what is to leave in this turn does not wait for it. */
 const LONG_WORK_BYTES = 64 * 1024;
@@ -88,7 +82,7 @@ const attemptOf = ({ headers }: IncomingMessage): number =>
 
 /** @throws ObservatoryError invalid_json: a request no guard can read goes no further */
 function parseObject(bytes: Buffer): unknown {
-  requireWithin(bytes, JSON_BOUNDS);
+  requireWithin(bytes, DIALECT_LIMITS.json);
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString('utf8'));
@@ -110,7 +104,7 @@ function jsonIfAny({ incoming, body }: ProxyCall): unknown {
   return body.read((bytes) => {
     if (!isCalledJson && bytes.find((byte) => byte > SPACE) !== OPENING_BRACE) return body.all[0];
     try {
-      return passedBound(bytes, JSON_BOUNDS) === null ? JSON.parse(bytes.toString('utf8')) : null;
+      return passedBound(bytes, DIALECT_LIMITS.json) === null ? JSON.parse(bytes.toString('utf8')) : null;
     } catch {
       return null;
     }

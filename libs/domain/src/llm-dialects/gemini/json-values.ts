@@ -4,6 +4,7 @@
  */
 import { BytePieces } from '#kernel';
 import { DIALECT_LIMITS } from '../dialect-limits.js';
+import { holdsTooMuch } from '../read-json.js';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -11,7 +12,7 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 export class JsonValuesReader {
-  /** Objects left out because they were longer than the limit, or had no end. */
+  /** Objects left out because they were longer than the limit, held more, or had no end. */
   skippedCount = 0;
   readonly #onValue: (json: string) => void;
   /** Braces open; 0 between the objects, where commas and the array's own brackets are passed over. */
@@ -71,7 +72,8 @@ export class JsonValuesReader {
     const json = length > DIALECT_LIMITS.eventBytesMax ? '' : this.#decode(last);
     this.#pieces = null;
     this.#bytes = 0;
-    if (json === '' || json.length > DIALECT_LIMITS.eventCharsMax) this.skippedCount += 1;
+    const isSkipped = json === '' || json.length > DIALECT_LIMITS.eventCharsMax || holdsTooMuch(json);
+    if (isSkipped) this.skippedCount += 1;
     else this.#onValue(json);
   }
 
