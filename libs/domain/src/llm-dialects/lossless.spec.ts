@@ -264,6 +264,10 @@ describe('Responses', () => {
     ['an event nobody knows, unnamed', stream(response([message]), sseEvent(null, { type: 'response.new' }))],
     ['what is no JSON', stream(response([message]), 'data: {"ty\n\n')],
     [
+      'an error before its end',
+      stream(response([message]), sseEvent('error', { type: 'error', message: 'overloaded' })),
+    ],
+    [
       'a last event without the output',
       stream(
         response([]),

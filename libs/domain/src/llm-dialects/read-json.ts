@@ -32,9 +32,18 @@ export function asModel(value: unknown): string | null {
   return name === null || name.length > MODEL_CHARS_MAX ? null : name;
 }
 
-/** A token count: a whole number from 0 up; anything else gives undefined. */
+/** An index or the like: a whole number from 0 up; anything else gives undefined. */
 export const asCount = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+
+/** More than any answer takes: a count beyond it, such as -1 in 32 bits without a sign, is a mistake, and would use up any budget. */
+const TOKENS_MAX = 1_000_000_000;
+
+/** A count of tokens, or of searches, as a vendor tells it; undefined for what is none. */
+export function asTokens(value: unknown): number | undefined {
+  const count = asCount(value);
+  return count === undefined || count > TOKENS_MAX ? undefined : count;
+}
 
 /** A bound that a caller set: a whole number above 0; anything else is none. */
 export const asBound = (value: unknown): number | null => asCount(value) || null;

@@ -165,6 +165,16 @@ describe('what stays counted when a call ends without a whole answer', () => {
     );
   });
 
+  test('a stream that ends in the middle of its answer has used what went by, whatever was said at its beginning', async () => {
+    const good = { isAnswered: true, status: 200, wasTakenUp: true } as const;
+    const body = BODY.replace('{', '{"stream":true,');
+    const begun = answer({ text: 'x'.repeat(4 * 5_000), usage: usage(20, 1) });
+    expect(await countedAfter({ ...good, answer: begun }, body)).toEqual(counted(20 + 5_000));
+    const ended = answer({ ...begun, finish: 'stop' });
+    expect(await countedAfter({ ...good, answer: ended }, body)).toEqual(counted(21));
+    expect(await countedAfter({ ...good, answer: begun })).toEqual(counted(21));
+  });
+
   test('an answer whose usage nobody told has used the text of all its choices', async () => {
     const good = { isAnswered: true, status: 200, wasTakenUp: true } as const;
     const two = answer({ text: 'x'.repeat(4 * 30), chars_beside: 4 * 70, finish: 'stop' });

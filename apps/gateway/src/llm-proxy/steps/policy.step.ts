@@ -162,7 +162,8 @@ function usedBy(call: ProxyCall): Used {
   // The end of one of several choices is not the answer's.
   const hasEnd = answer !== null && answer.finish !== null && (summary.choice_count ?? 1) === 1;
   if (call.isAnswered || hasEnd) {
-    if (answer?.usage) return byToken(answer.usage);
+    if (answer?.usage)
+      return byToken(summary.stream ? soFar(answer, answer.usage, tokensSeen) : answer.usage);
     // An answer that says nothing at all, such as one of OpenAI's background mode, is no sign of what was used.
     if (hasEnd || tokensSeen > 0) return byToken(estimateUsage(bytesOf(call), tokensSeen));
   }
@@ -171,6 +172,10 @@ function usedBy(call: ProxyCall): Used {
     return byToken(estimateUsage(bytesOf(call), tokensSeen));
   return byToken(estimateUsage(bytesOf(call), Math.max(tokensSeen, outputTokensMax(call))));
 }
+
+/** A stream that ends in the middle of its answer may have told of its output at the beginning alone: then what went by counts. */
+const soFar = ({ finish }: LlmAnswer, usage: Usage, tokensSeen: number): Usage =>
+  finish === null && usage.output_tokens < tokensSeen ? { ...usage, output_tokens: tokensSeen } : usage;
 
 /** As far as it could be read. */
 const charsOf = (answer: LlmAnswer | null): number =>

@@ -1,7 +1,7 @@
 /** A whole answer is one `GenerateContentResponse`, a stream a series of them: both are gathered here. */
 import type { FinishReason, LlmAnswer, Usage } from '#contracts';
 import { AnswerGatherer } from '../answer-gatherer.js';
-import { asCount, asList, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
+import { asList, asName, asRecord, asText, asTokens, type JsonRecord } from '../read-json.js';
 import { usageOf } from '../usage.js';
 import { field, functionCallOf, readFunctionCall, readPart } from './fields.js';
 import { isPlainResponse } from './lossless.js';
@@ -109,13 +109,13 @@ function readFinish(
 export function readGeminiUsage(value: unknown): Usage | null {
   const usage = asRecord(value);
   if (!usage) return null;
-  const reasoning = asCount(usage.thoughtsTokenCount) ?? 0;
-  const prompt = asCount(usage.promptTokenCount);
-  const candidates = asCount(usage.candidatesTokenCount);
+  const reasoning = asTokens(usage.thoughtsTokenCount) ?? 0;
+  const prompt = asTokens(usage.promptTokenCount);
+  const candidates = asTokens(usage.candidatesTokenCount);
   if (prompt === undefined && candidates === undefined && reasoning === 0) return null;
   return usageOf({
-    input: (prompt ?? 0) + (asCount(usage.toolUsePromptTokenCount) ?? 0),
-    cachedInput: asCount(usage.cachedContentTokenCount),
+    input: (prompt ?? 0) + (asTokens(usage.toolUsePromptTokenCount) ?? 0),
+    cachedInput: asTokens(usage.cachedContentTokenCount),
     output: (candidates ?? 0) + reasoning,
     reasoning,
   });
@@ -124,13 +124,13 @@ export function readGeminiUsage(value: unknown): Usage | null {
 /** Of the Interactions API, which nobody reads but for it. */
 export function readInteractionUsage(value: unknown): Usage | null {
   const usage = asRecord(value);
-  const input = asCount(usage?.total_input_tokens);
-  const output = asCount(usage?.total_output_tokens);
+  const input = asTokens(usage?.total_input_tokens);
+  const output = asTokens(usage?.total_output_tokens);
   if (!usage || (input === undefined && output === undefined)) return null;
-  const reasoning = asCount(usage.total_thought_tokens) ?? 0;
+  const reasoning = asTokens(usage.total_thought_tokens) ?? 0;
   return usageOf({
-    input: (input ?? 0) + (asCount(usage.total_tool_use_tokens) ?? 0),
-    cachedInput: asCount(usage.total_cached_tokens),
+    input: (input ?? 0) + (asTokens(usage.total_tool_use_tokens) ?? 0),
+    cachedInput: asTokens(usage.total_cached_tokens),
     output: (output ?? 0) + reasoning,
     reasoning,
   });

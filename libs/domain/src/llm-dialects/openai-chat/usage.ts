@@ -1,5 +1,5 @@
 import type { Usage } from '#contracts';
-import { asCount, asRecord } from '../read-json.js';
+import { asRecord, asTokens } from '../read-json.js';
 import { usageOf } from '../usage.js';
 
 /** Models that search the web before each answer, and say nothing of it: `gpt-4o-search-preview`, `gpt-5-search-api`. */
@@ -14,17 +14,17 @@ export const searchesBy = (model: string | null): number => (ALWAYS_SEARCHES.tes
  */
 export function readChatUsage(value: unknown, searches = 0): Usage | null {
   const usage = asRecord(value);
-  const input = asCount(usage?.prompt_tokens);
-  const completion = asCount(usage?.completion_tokens);
+  const input = asTokens(usage?.prompt_tokens);
+  const completion = asTokens(usage?.completion_tokens);
   if (!usage || (input === undefined && completion === undefined)) return null;
   const inputDetails = asRecord(usage.prompt_tokens_details);
-  const total = asCount(usage.total_tokens) ?? 0;
+  const total = asTokens(usage.total_tokens) ?? 0;
   return usageOf({
     input,
-    cachedInput: asCount(inputDetails?.cached_tokens) ?? asCount(usage.prompt_cache_hit_tokens),
-    cacheWrite: asCount(inputDetails?.cache_write_tokens),
+    cachedInput: asTokens(inputDetails?.cached_tokens) ?? asTokens(usage.prompt_cache_hit_tokens),
+    cacheWrite: asTokens(inputDetails?.cache_write_tokens),
     output: Math.max(completion ?? 0, total - (input ?? 0)),
-    reasoning: asCount(asRecord(usage.completion_tokens_details)?.reasoning_tokens),
+    reasoning: asTokens(asRecord(usage.completion_tokens_details)?.reasoning_tokens),
     searches,
   });
 }

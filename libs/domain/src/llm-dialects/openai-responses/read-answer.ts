@@ -1,7 +1,7 @@
 /** Reads a `response`. */
 import type { FinishReason, LlmAnswer, LlmToolCall, Usage } from '#contracts';
 import { textOf } from '../content-parts.js';
-import { asCount, asList, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
+import { asList, asName, asRecord, asText, asTokens, type JsonRecord } from '../read-json.js';
 import { usageOf } from '../usage.js';
 import {
   hasPreviewSearch,
@@ -77,16 +77,16 @@ export function readResponsesUsage(
   toolsRun: Pick<Parameters<typeof usageOf>[0], 'searches' | 'arePreviews' | 'fileSearches'> = {},
 ): Usage | null {
   const usage = asRecord(value);
-  const input = asCount(usage?.input_tokens);
-  const output = asCount(usage?.output_tokens);
+  const input = asTokens(usage?.input_tokens);
+  const output = asTokens(usage?.output_tokens);
   if (!usage || (input === undefined && output === undefined)) return null;
   const inputDetails = asRecord(usage.input_tokens_details);
   return usageOf({
     input,
-    cachedInput: asCount(inputDetails?.cached_tokens),
-    cacheWrite: asCount(inputDetails?.cache_write_tokens),
+    cachedInput: asTokens(inputDetails?.cached_tokens),
+    cacheWrite: asTokens(inputDetails?.cache_write_tokens),
     output,
-    reasoning: asCount(asRecord(usage.output_tokens_details)?.reasoning_tokens),
+    reasoning: asTokens(asRecord(usage.output_tokens_details)?.reasoning_tokens),
     ...toolsRun,
   });
 }

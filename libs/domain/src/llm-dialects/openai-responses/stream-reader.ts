@@ -145,6 +145,8 @@ function readEnd(gatherer: AnswerGatherer, event: JsonRecord): void {
   gatherer.finish = answer.finish === 'stop' && hasCalls ? 'tool_calls' : answer.finish;
 }
 
+/** Whatever comes behind it, an answer with an error in it is not given again. */
 function readError(gatherer: AnswerGatherer): void {
   gatherer.failed = true;
+  gatherer.isLossy = true;
 }

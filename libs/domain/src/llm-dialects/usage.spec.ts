@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { DIALECT_BY_NAME } from './dialect-for.js';
+
+/** -1 in 32 bits without a sign, and in 53. */
+const MISTAKES = [-1, 2 ** 32 - 1, Number.MAX_SAFE_INTEGER, 1e308, 0.5, '9', null];
+const NAMES = Object.keys(DIALECT_BY_NAME) as (keyof typeof DIALECT_BY_NAME)[];
+const COUNTS = {
+  'openai-chat': (input: unknown, output: unknown) => ({
+    usage: { prompt_tokens: input, completion_tokens: output },
+  }),
+  'openai-responses': (input: unknown, output: unknown) => ({
+    usage: { input_tokens: input, output_tokens: output },
+  }),
+  anthropic: (input: unknown, output: unknown) => ({ usage: { input_tokens: input, output_tokens: output } }),
+  gemini: (input: unknown, output: unknown) => ({
+    usageMetadata: { promptTokenCount: input, candidatesTokenCount: output },
+  }),
+};
+
+it.each(NAMES)('a count that no answer has is none: %s', (name) => {
+  const usageOf = (input: unknown, output: unknown) =>
+    DIALECT_BY_NAME[name].readAnswer(COUNTS[name](input, output)).usage;
+  expect(usageOf(1_000_000_000, 3)).toMatchObject({ input_tokens: 1_000_000_000, output_tokens: 3 });
+  for (const mistake of MISTAKES) {
+    expect(usageOf(mistake, mistake)).toBeNull();
+    expect(usageOf(9, mistake)).toMatchObject({ input_tokens: 9, output_tokens: 0 });
+  }
+});
+
+it('a total that no answer has says nothing of what was left out of the completion', () => {
+  const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: Number.MAX_SAFE_INTEGER };
+  expect(DIALECT_BY_NAME['openai-chat'].readAnswer({ usage }).usage).toMatchObject({ output_tokens: 3 });
+});
