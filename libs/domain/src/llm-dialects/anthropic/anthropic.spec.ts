@@ -162,7 +162,7 @@ describe('Messages streams', () => {
     expect(reader.answer()).toMatchObject({ text: '', chars_beside: 24_000, lossless: false });
   });
 
-  it('keeps the input that its beginning told of where its end tells of less', () => {
+  it('keeps the input that its beginning told of where its end tells of none', () => {
     const whole = bytes('stream-tools.chunks.txt').toString('utf8');
     const less = whole.replace('"input_tokens":null', '"input_tokens":0,"cache_read_input_tokens":0');
     expect(less).not.toBe(whole);

@@ -21,23 +21,17 @@ export function readMessageUsage(value: unknown): Usage | null {
 }
 
 /**
- * The counts of a stream's later event over those of an earlier one; they are totals, and absent or null if unchanged. One that
- * is less than before says nothing: some who speak this API tell of the input at the beginning, and of 0 at the end.
+ * The counts of a stream's later event over those of an earlier one; they are totals, and absent or null if unchanged. Some who
+ * speak this API tell of their input at the beginning, and of none at the end.
  */
 export function mergeUsage(earlier: JsonRecord, later: unknown): JsonRecord {
+  const counts = asRecord(later) ?? {};
+  const tellsInput = INPUT_COUNTS.some((name) => asTokens(counts[name]));
   const merged: JsonRecord = { ...earlier };
-  for (const [name, value] of Object.entries(asRecord(later) ?? {})) {
-    const isLess = (asTokens(value) ?? Number.POSITIVE_INFINITY) < (asTokens(merged[name]) ?? 0);
-    if (COUNTS.has(name) && value !== null && value !== undefined && !isLess) merged[name] = value;
-  }
+  for (const name of tellsInput ? [...INPUT_COUNTS, ...OTHER_COUNTS] : OTHER_COUNTS)
+    merged[name] = counts[name] ?? merged[name];
   return merged;
 }
 
-const COUNTS = new Set([
-  'input_tokens',
-  'cache_read_input_tokens',
-  'cache_creation_input_tokens',
-  'output_tokens',
-  'output_tokens_details',
-  'server_tool_use',
-]);
+const INPUT_COUNTS = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'];
+const OTHER_COUNTS = ['output_tokens', 'output_tokens_details', 'server_tool_use'];
