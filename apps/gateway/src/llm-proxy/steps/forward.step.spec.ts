@@ -1,14 +1,17 @@
+import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { UpstreamExchange } from '#adapters/upstream-http';
 import type { AgentPrincipal } from '#contracts';
 import { dialectFor } from '#domain/llm-dialects';
-import { FakeClock } from '#testing';
+import { countingIds, FakeClock } from '#testing';
 import { FairShare } from '../../fair-share.js';
 import { ContinuedSessions } from '../continued-sessions.js';
 import { ProxyCall } from '../proxy-call.js';
+import { ProxyRoute } from '../proxy-route.js';
 import { RetryClaims } from '../retry-claims.js';
 import { RunningCalls } from '../running-calls.js';
+import type { Step } from '../step.js';
 import type { UpstreamTarget } from '../upstream-directory.js';
 import { forwardStep } from './forward.step.js';
 import { receiveStep } from './receive.step.js';
@@ -79,6 +82,101 @@ test.each([
   });
   await step.run?.(call);
   expect(call).toMatchObject({ decision: 'upstream_failed', isAnswered: false, wasTakenUp });
+});
+
+describe('a client that leaves between the last byte of its answer and the end of the turn, which it waits for', () => {
+  const ANSWER = Buffer.from(
+    JSON.stringify({
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 9, completion_tokens: 3 },
+    }),
+  );
+
+  test.each([
+    ['before', true],
+    ['behind', false],
+  ])('%s the answer is known to have ended', async (_, leavesFirst) => {
+    const running = new RunningCalls({ max: 4, onFull: () => {} });
+    // One of the tenant's two places is another call's: alone, a call's bytes would wait for no end of a turn.
+    running.enter('default', ORIGIN);
+    const outgoing = Object.assign(new EventEmitter(), {
+      socket: {},
+      writableFinished: false,
+      headersSent: false,
+      writeHead() {},
+      end: vi.fn(),
+    });
+    let reported!: Parameters<Parameters<typeof forwardStep>[0]['client']['send']>[1];
+    let exchange!: UpstreamExchange;
+    const forward = forwardStep({
+      running,
+      bodyBytes: new FairShare({ max: 1, onFull: () => {} }),
+      clientStallMs: 1_000,
+      ownOrigin: () => ORIGIN,
+      client: {
+        send(_request, sink) {
+          reported = sink;
+          exchange = new UpstreamExchange(sink, 1_000);
+          return exchange;
+        },
+      },
+    });
+    const settled: ProxyCall[] = [];
+    const identified: Step = {
+      name: 'identify',
+      onFailure: 'closed',
+      run(call) {
+        const { principal, upstream } = callOf();
+        const dialect = dialectFor('openai', 'POST', '/chat/completions');
+        Object.assign(call, { principal, upstream, dialect });
+        return undefined;
+      },
+      settle: (call) => void settled.push(call),
+    };
+    const route = new ProxyRoute({
+      steps: [identified, forward],
+      clock: new FakeClock(),
+      ids: countingIds(),
+      events: { failedOpen: expect.unreachable, failedClosed: expect.unreachable },
+      isDraining: () => false,
+    });
+    const incoming = {
+      method: 'POST',
+      url: '/proxy/openai/v1/x',
+      rawHeaders: [],
+      headers: {},
+      complete: true,
+    };
+    route.handle(incoming as unknown as IncomingMessage, outgoing as unknown as ServerResponse);
+    await vi.waitFor(() => expect(reported).toBeDefined());
+    await new Promise(setImmediate);
+
+    reported.sent();
+    reported.head(200, ['content-length', String(ANSWER.length)]);
+    reported.chunk(ANSWER);
+    expect(outgoing.end).not.toHaveBeenCalled();
+    if (leavesFirst) outgoing.emit('close');
+    else {
+      exchange.onComplete();
+      outgoing.emit('close');
+    }
+    await vi.waitFor(() => expect(route.runningCount).toBe(0));
+    await new Promise(setImmediate);
+
+    // It was not told all of it; what it took is known, and is spent.
+    expect(settled).toHaveLength(1);
+    expect(settled[0]).toMatchObject({
+      decision: 'aborted',
+      status: 499,
+      isAnswered: !leavesFirst,
+      wasTakenUp: true,
+      answer: { text: 'Hi', finish: 'stop', usage: { input_tokens: 9, output_tokens: 3 } },
+    });
+    expect(outgoing.end).toHaveBeenCalledOnce();
+    // Undici's word that the request is let go: the place is given back once.
+    exchange.onError(new Error('aborted'));
+    expect([running.enter('default', ORIGIN), running.enter('default', ORIGIN)]).toEqual([true, false]);
+  });
 });
 
 describe('a call that ends before it has a connection', () => {
