@@ -218,6 +218,32 @@ describe('Chat Completions streams', () => {
     expect(answer.chars_beside).toBe('Hm, well.secondsoNo.look{"a":1}f{}Hi'.length);
   });
 
+  it('tells calls under one index apart, or under none, by their ids and names', () => {
+    const chunk = (index: number | undefined, id: string, name: string | undefined, args: string) =>
+      `data: ${JSON.stringify({
+        choices: [{ index: 0, delta: { tool_calls: [{ index, id, function: { name, arguments: args } }] } }],
+      })}\n\n`;
+    const calls = (...chunks: string[]) => readStream(chunks.join('')).answer().tool_calls;
+    for (const index of [0, undefined]) {
+      expect(
+        calls(
+          chunk(index, 'a', 'look', '{"at":1}'),
+          chunk(index, 'b', 'look', '{"at":'),
+          chunk(index, '', '', '2}'),
+          chunk(index, 'c', 'go', '{}'),
+        ),
+      ).toEqual([
+        { id: 'a', name: 'look', arguments: '{"at":1}' },
+        { id: 'b', name: 'look', arguments: '{"at":2}' },
+        { id: 'c', name: 'go', arguments: '{}' },
+      ]);
+      // Some make up an id for each fragment.
+      expect(calls(chunk(index, 'a', 'look', '{"at"'), chunk(index, 'b', undefined, ':1}'))).toEqual([
+        { id: 'a', name: 'look', arguments: '{"at":1}' },
+      ]);
+    }
+  });
+
   it('takes [DONE] for the end without the blank line after it', () => {
     const isComplete = (stream: string) => {
       const reader = readStream(stream);

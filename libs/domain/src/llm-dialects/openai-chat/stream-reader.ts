@@ -28,6 +28,8 @@ export class ChatStreamReader implements StreamReader {
   readonly #sse = new SseReader((data) => this.#readEvent(data));
   isComplete = false;
   #finishReason: unknown = null;
+  /** Key of the latest call under an index that several have. */
+  readonly #latestAt = new Map<number | string, number>();
 
   push(chunk: Uint8Array): void {
     this.#sse.push(chunk);
@@ -92,17 +94,31 @@ export class ChatStreamReader implements StreamReader {
   }
 
   /** Only arguments come in fragments; a name or an id that comes again is the same one. */
-  #readCall(key: number | string, id: unknown, body: unknown): void {
-    const call = this.#gatherer.openCall(key);
-    if (!call) return;
+  #readCall(index: number | string, id: unknown, body: unknown): void {
     const fields = asRecord(body);
     const name = asName(fields?.name);
+    const call = this.#callAt(index, asName(id), name);
+    if (!call) return;
     this.#gatherer.nameCall(call, { id: call.id ?? asName(id), name: call.name || (name ?? '') });
-    // Two calls under one index, as some vendors number them, have run into each other.
-    if (asName(id) !== null && call.id !== id) this.#gatherer.isLossy = true;
     if (name !== null && call.name !== '' && call.name !== name) this.#gatherer.isLossy = true;
     if (!fields) return;
     const fragment = fields.arguments ?? fields.input;
     if (fragment) this.#gatherer.addArguments(call, asJsonText(fragment));
+  }
+
+  /**
+   * Several calls under one index, as some vendors number them, begin with an id and a name of their own; an id alone may be
+   * new with each fragment. What has neither belongs to the last of them.
+   */
+  #callAt(index: number | string, id: string | null, name: string | null) {
+    const key = this.#latestAt.get(index) ?? index;
+    const known = this.#gatherer.findCall(key)?.id ?? null;
+    if (id === null || known === null || known === id) return this.#gatherer.openCall(key);
+    this.#gatherer.isLossy = true;
+    if (name === null) return this.#gatherer.openCall(key);
+    // No index is below 0.
+    const own = -1 - this.#gatherer.callCount;
+    this.#latestAt.set(index, own);
+    return this.#gatherer.openCall(own);
   }
 }
