@@ -2,7 +2,10 @@
 import type { FinishReason, LlmAnswer, LlmToolCall, Usage } from '#contracts';
 import { TextPieces } from '#kernel';
 import { DIALECT_LIMITS } from './dialect-limits.js';
+import { asRecord, type JsonRecord, parseJson } from './read-json.js';
 import { searchCounts } from './usage.js';
+
+const OBJECT = /^\s*\{/;
 
 /** A call whose arguments come in pieces. */
 interface GatheredCall extends Pick<LlmToolCall, 'id' | 'name'> {
@@ -26,10 +29,25 @@ export class AnswerGatherer {
   isLossy = false;
   /** A bound was reached: text or calls are missing. */
   isTruncated = false;
+  #brokenCount = 0;
   readonly #text = new TextPieces();
   #chars = 0;
   /** In order of arrival, under the vendor's index or id. */
   readonly #calls = new Map<string | number, GatheredCall>();
+
+  /** An event as an object; undefined, and something is lost, where it is none. */
+  parseEvent(data: string): JsonRecord | undefined {
+    if (this.#brokenCount >= DIALECT_LIMITS.brokenEventsMax) {
+      this.isTruncated = true;
+      return undefined;
+    }
+    const looksWhole = OBJECT.test(data);
+    const event = looksWhole ? asRecord(parseJson(data)) : undefined;
+    if (event !== undefined) return event;
+    this.isLossy = true;
+    if (looksWhole) this.#brokenCount += 1;
+    return undefined;
+  }
 
   addText(piece: string): void {
     this.#text.push(this.#admit(piece));

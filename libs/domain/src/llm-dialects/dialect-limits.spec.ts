@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { attachmentDigest } from './attachment-digest.js';
 import { DIALECT_BY_NAME } from './dialect-for.js';
 import { DIALECT_LIMITS } from './dialect-limits.js';
@@ -43,6 +43,29 @@ describe('the bounds of a stream reader', () => {
     expect(reader.isTruncated).toBe(true);
     expect(JSON.stringify(reader.answer()).length).toBeLessThan(DIALECT_LIMITS.answerCharsMax + 1_000);
   });
+
+  it.each(Object.values(DIALECT_BY_NAME))(
+    'read nothing behind many broken events, and on behind any number of words: $name',
+    (dialect) => {
+      const parse = vi.spyOn(JSON, 'parse');
+      try {
+        const reader = dialect.streamReader();
+        reader.push(Buffer.from('data: {broken}\n\n'.repeat(DIALECT_LIMITS.brokenEventsMax)));
+        reader.push(Buffer.from('data: ping\n\n'.repeat(10_000)));
+        expect(parse).toHaveBeenCalledTimes(DIALECT_LIMITS.brokenEventsMax);
+        expect(reader.isTruncated).toBe(true);
+        reader.push(delta({ content: 'more' }));
+        expect(parse).toHaveBeenCalledTimes(DIALECT_LIMITS.brokenEventsMax);
+      } finally {
+        parse.mockRestore();
+      }
+      const reader = chat.streamReader();
+      reader.push(Buffer.from('data: ping\n\n'.repeat(1_000)));
+      reader.push(delta({ content: 'more' }));
+      expect(reader.isTruncated).toBe(false);
+      expect(reader.answer().text).toBe('more');
+    },
+  );
 
   it('skip an element of a JSON array that is too long, and read on', () => {
     const reader = DIALECT_BY_NAME.gemini.streamReader();

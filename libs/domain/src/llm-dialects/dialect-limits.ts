@@ -17,6 +17,8 @@ export const DIALECT_LIMITS = {
   eventBytesMax: 24 * 1024 * 1024,
   /** Text and tool calls, with their names and ids, that one answer keeps of a stream. */
   answerCharsMax: 4 * 1024 * 1024,
+  /** Events of one stream that look like JSON and are none: each costs the parser an error. No event behind them is read. */
+  brokenEventsMax: 100,
   /** Tool calls that one answer keeps. */
   toolCallsMax: 512,
   /** An attachment longer than this is digested from samples. */

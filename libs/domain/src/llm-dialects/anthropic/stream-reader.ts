@@ -4,7 +4,7 @@ import { AnswerGatherer } from '../answer-gatherer.js';
 import type { StreamReader } from '../dialect.js';
 import { DIALECT_LIMITS } from '../dialect-limits.js';
 import { isNothing } from '../lossless.js';
-import { asCount, asName, asRecord, asText, type JsonRecord, parseJson } from '../read-json.js';
+import { asCount, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { SseReader } from '../sse.js';
 import { readToolUse } from './blocks.js';
 import {
@@ -55,9 +55,10 @@ export class MessageStreamReader implements StreamReader {
 
   #readEvent(data: string, name: string): void {
     if (this.isComplete || IDLE_EVENTS.has(name)) return;
-    const event = asRecord(parseJson(data));
-    this.#gatherer.isLossy ||= !event || !isPlainEvent(event);
-    switch (event?.type) {
+    const event = this.#gatherer.parseEvent(data);
+    if (!event) return;
+    this.#gatherer.isLossy ||= !isPlainEvent(event);
+    switch (event.type) {
       case 'message_start':
         this.#readStart(asRecord(event.message));
         break;

@@ -5,7 +5,6 @@
 import type { LlmAnswer } from '#contracts';
 import { AnswerGatherer } from '../answer-gatherer.js';
 import type { StreamReader } from '../dialect.js';
-import { parseJson } from '../read-json.js';
 import { SseReader } from '../sse.js';
 import { JsonValuesReader } from './json-values.js';
 import { takeResponse } from './take-response.js';
@@ -25,7 +24,10 @@ export class GeminiStreamReader implements StreamReader {
     }
     const start = chunk.findIndex((byte) => !BLANKS.has(byte));
     if (start === -1) return;
-    const take = (json: string) => takeResponse(this.#gatherer, parseJson(json));
+    const take = (json: string) => {
+      const response = this.#gatherer.parseEvent(json);
+      if (response !== undefined) takeResponse(this.#gatherer, response);
+    };
     this.#format = JSON_STARTS.has(chunk[start] as number) ? new JsonValuesReader(take) : new SseReader(take);
     this.#format.push(chunk.subarray(start));
   }

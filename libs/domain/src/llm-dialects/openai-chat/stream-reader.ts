@@ -3,16 +3,7 @@ import type { LlmAnswer } from '#contracts';
 import { AnswerGatherer } from '../answer-gatherer.js';
 import { textOf } from '../content-parts.js';
 import type { StreamReader } from '../dialect.js';
-import {
-  asCount,
-  asJsonText,
-  asList,
-  asName,
-  asRecord,
-  asText,
-  type JsonRecord,
-  parseJson,
-} from '../read-json.js';
+import { asCount, asJsonText, asList, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { SseReader } from '../sse.js';
 import { isPlainChoice, isPlainEnvelope } from './lossless.js';
 import { isFirstChoice, readChatPart, reasoningChars, writtenChars } from './parts.js';
@@ -59,9 +50,9 @@ export class ChatStreamReader implements StreamReader {
       this.isComplete = true;
       return;
     }
-    const chunk = asRecord(parseJson(data));
-    this.#gatherer.isLossy ||= !chunk || !isPlainEnvelope(chunk);
+    const chunk = this.#gatherer.parseEvent(data);
     if (!chunk) return;
+    this.#gatherer.isLossy ||= !isPlainEnvelope(chunk);
     if (chunk.error !== undefined && chunk.error !== null) this.#gatherer.failed = true;
     this.#gatherer.model ??= asName(chunk.model);
     this.#gatherer.answerId ??= asName(chunk.id);

@@ -5,7 +5,7 @@
 import type { LlmAnswer } from '#contracts';
 import { AnswerGatherer } from '../answer-gatherer.js';
 import type { StreamReader } from '../dialect.js';
-import { asCount, asJsonText, asName, asRecord, asText, type JsonRecord, parseJson } from '../read-json.js';
+import { asCount, asJsonText, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { SseReader } from '../sse.js';
 import { hasPreviewSearch, isFileSearchItem, isSearchItem, readCallItem } from './items.js';
 import { readResponsesAnswer } from './read-answer.js';
@@ -70,8 +70,7 @@ export class ResponsesStreamReader implements StreamReader {
       this.#gatherer.isLossy = true;
       return;
     }
-    const event = asRecord(parseJson(data));
-    if (!event) this.#gatherer.isLossy = true;
+    const event = this.#gatherer.parseEvent(data);
     if (!event || this.#isRepeated(event)) return;
     const type = asText(event.type) || name;
     // The shape of an error in place of an answer, without a type.
