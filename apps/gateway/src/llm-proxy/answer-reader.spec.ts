@@ -82,6 +82,12 @@ test.each(['text/event-stream', 'Text/Event-Stream; charset=UTF-8', 'TEXT/EVENT-
   },
 );
 
+test('a whole answer is read behind a byte order mark, too', () => {
+  const reader = AnswerReader.for(CHAT, [], false);
+  reader.push(Buffer.from('\ufeff{"choices":[{"index":0,"message":{"content":"Hello"}}]}'));
+  expect(reader.finish()).toMatchObject({ text: 'Hello' });
+});
+
 test('a reader that fails leaves the answer unread, and nobody else hurt', async () => {
   const failing: Dialect = {
     ...CHAT,

@@ -113,6 +113,8 @@ export class AnswerReader {
   }
 }
 
-/** Undefined for what passes a bound. @throws SyntaxError */
+/** Undefined for what passes a bound. Skips a byte order mark, as clients do. @throws SyntaxError */
 const parseWithinBounds = (bytes: Buffer): unknown =>
-  passedBound(bytes, DIALECT_LIMITS.json) === null ? JSON.parse(bytes.toString('utf8')) : undefined;
+  passedBound(bytes, DIALECT_LIMITS.json) === null
+    ? JSON.parse(bytes.toString('utf8').replace(/^\ufeff/, ''))
+    : undefined;
