@@ -38,4 +38,4 @@ test('ends the gateway with its reason, and the next one has what was acknowledg
   const next = await startGateway({ dataDir: gateway.dataDir });
   const { status, body } = await next.operator('GET', '/v1/sessions/before-it-broke');
   expect([status, body.session_id]).toEqual([200, 'before-it-broke']);
-}, 60_000);
+}, 120_000);
