@@ -3,6 +3,7 @@
 import http from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { LIMITS } from '#contracts';
 import { buildDecisionLog } from '#testing';
 import { AGENT_KEY, type JsonResponse, type RunningGateway, startGateway } from './start-gateway.js';
 
@@ -293,14 +294,22 @@ describe('refusals', () => {
     );
   });
 
-  test('a million empty objects are refused before anything walks over them', async () => {
+  test('a million empty objects, or names, are refused before anything walks over them', async () => {
     const text = JSON.stringify(buildDecisionLog({ action: { tool_input: { many: ['here'] } } }));
-    const many = text.replace('"here"', `${'{},'.repeat(1_000_000)}{}`);
-    const answer = await gateway.ingest(many);
-    expect(answer.status).toBe(413);
-    expect(((await answer.json()) as { detail: string }).detail).toContain('1000000 JSON values');
-    const few = text.replace('"here"', `${'{},'.repeat(100_000)}{}`);
-    expect((await gateway.ingest(few)).status).toBe(202);
+    const objects = (count: number) => text.replace('"here"', `${'{},'.repeat(count)}{}`);
+    const names = Array.from({ length: 100_000 }, (_, at) => `"${at}":0`).join(',');
+    const expectTooLarge = async (answer: JsonResponse, words: string) => {
+      expect(answer.status).toBe(413);
+      expect((await answer.json()).detail).toContain(words);
+    };
+    await expectTooLarge(await gateway.ingest(objects(1_000_000)), `${LIMITS.jsonValuesMax} JSON values`);
+    await expectTooLarge(await gateway.ingest(text.replace('"here"', `{${names}}`)), '50000 different names');
+    const ndjson = { 'content-type': 'application/x-ndjson' };
+    await expectTooLarge(
+      await gateway.ingest(`"\n${objects(1_000_000)}`, ndjson),
+      `${LIMITS.jsonValuesMax} JSON values`,
+    );
+    expect((await gateway.ingest(objects(100_000))).status).toBe(202);
   });
 
   test('a hundred megabytes are refused without being read', async () => {

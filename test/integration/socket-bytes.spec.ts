@@ -143,6 +143,17 @@ describe('messages that never end', () => {
   });
 });
 
+test.each([
+  ['under too many names', `{${Array.from({ length: 60_000 }, (_, at) => `"${at}":0`).join(',')}}`],
+  ['of too many values', `[${'{},'.repeat(2 * LIMITS.jsonValuesMax)}{}]`],
+  ['nested too deep', `${'['.repeat(20_000)}${']'.repeat(20_000)}`],
+])('a message %s ends its connection before it is parsed', async (_, message) => {
+  const sender = await openWebSocket(AGENT_KEY);
+  const told = heard(sender, 'payload_too_large');
+  sender.write(frame(`42/agents,0["decision_log",${message}]`));
+  expect(await told).toContain('42/agents,["cut",{"reason":"payload_too_large"}]');
+});
+
 test('a message for which there is no room is answered so, a smaller one is taken', async () => {
   const key = await makeKey('whole');
   const roomLeft = 4_000;

@@ -1,6 +1,6 @@
 /** What a JSON text may hold to be parsed, and whether its numbers are read as they are written. */
 import { ObservatoryError } from '#contracts';
-import { type JsonBounds, passedBound, stringEnd } from '#kernel';
+import { type JsonBounds, JsonStrings, passedBound } from '#kernel';
 
 const QUOTE = 0x22;
 
@@ -14,6 +14,11 @@ export function requireWithin(bytes: Buffer, bounds: JsonBounds): void {
       'payload_too_large',
       `The body holds more than ${bounds.valuesMax} JSON values.`,
     );
+  if (passed === 'namesMax')
+    throw new ObservatoryError(
+      'payload_too_large',
+      `The body holds more than ${bounds.namesMax} different names of JSON members.`,
+    );
 }
 
 /** A number of so many signs is what it says, unless an exponent makes it larger or smaller than any. */
@@ -26,11 +31,10 @@ const LOWER_CASE = 0x20;
  * may come to the same value. A trailing zero makes no difference.
  */
 export function holdsRoundedNumber(bytes: Buffer): boolean {
+  const strings = new JsonStrings(bytes);
   for (let at = 0; at < bytes.length; at += 1) {
-    if (bytes[at] === QUOTE) {
-      at = stringEnd(bytes, at + 1);
-      if (at < 0) return false;
-    } else if (isDigit(bytes[at])) {
+    if (bytes[at] === QUOTE) at = strings.endOf(at);
+    else if (isDigit(bytes[at])) {
       const from = at;
       let hasExponent = false;
       for (; isOfNumber(bytes[at + 1]); at += 1) hasExponent ||= isExponent(bytes[at + 1]);

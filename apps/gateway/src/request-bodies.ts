@@ -9,7 +9,11 @@ import type { Authenticator } from './auth/authenticator.js';
 import { requireWithin } from './json-bounds.js';
 
 /** The largest table of prices there may be has half of these values. */
-const JSON_BOUNDS = { depthMax: LIMITS.jsonDepthMax, valuesMax: LIMITS.apiJsonValuesMax };
+const JSON_BOUNDS = {
+  depthMax: LIMITS.jsonDepthMax,
+  valuesMax: LIMITS.apiJsonValuesMax,
+  namesMax: LIMITS.jsonNamesMax,
+};
 
 /** Where people become known: whoever calls there may send as much as a stranger. */
 const PUBLIC_PATHS = '/v1/auth/';

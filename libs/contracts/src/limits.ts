@@ -18,10 +18,12 @@ export const LIMITS = {
   bodyTimeoutMs: 10_000,
   /** DecisionLogs in one array or NDJSON body. */
   batchCountMax: 5_000,
-  /** JSON values in one request: what is small in bytes may be large to whatever walks over it. */
-  jsonValuesMax: 1_000_000,
+  /** JSON values in one request, 100 for each log of a full batch: what is small in bytes may be large to whatever walks over it. */
+  jsonValuesMax: 500_000,
   /** The same of a body that an operator sends, or whoever logs in. */
   apiJsonValuesMax: 100_000,
+  /** Different names of members in one request: to learn each costs the engine more than the value under it. */
+  jsonNamesMax: 50_000,
   /** Body of a request to the API whose sender is not known yet, or not at all. */
   strangerBodyBytesMax: 16 * 1024,
   /** Nesting of objects and arrays inside one DecisionLog, and in a body of the API. */

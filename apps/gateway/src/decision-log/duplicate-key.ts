@@ -15,7 +15,7 @@ export function findDuplicateKey(text: string): string | null {
       case 0x22: {
         const end = endOfString(text, index);
         if (isKeyNext) {
-          const key = JSON.parse(text.slice(index, end)) as string;
+          const key = keyOf(text.slice(index + 1, end - 1));
           const keys = open.at(-1) as Set<string>;
           if (keys.has(key)) return key;
           keys.add(key);
@@ -44,6 +44,10 @@ export function findDuplicateKey(text: string): string | null {
   }
   return null;
 }
+
+/** Most names have no escape, and are what they look like. */
+const keyOf = (inner: string): string =>
+  inner.includes('\\') ? (JSON.parse(`"${inner}"`) as string) : inner;
 
 /** @param start index of the opening quote. Returns the index after the closing one. */
 function endOfString(text: string, start: number): number {

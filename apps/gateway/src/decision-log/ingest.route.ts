@@ -13,8 +13,9 @@ import {
   ObservatoryError,
   type RejectedAnswer,
 } from '#contracts';
-import { passedBound } from '#kernel';
+import type { JsonBounds } from '#kernel';
 import type { FairShare } from '../fair-share.js';
+import { requireWithin } from '../json-bounds.js';
 import { type RawRoute, type SendRawError, sendJson } from '../raw-routes.js';
 import { requireBatchSize } from './batch-size.js';
 import { type BodyLimits, readBody } from './body-reader.js';
@@ -115,7 +116,7 @@ async function answerBody(
 ): Promise<void> {
   const startedMs = performance.now();
   if (!isUtf8(body)) throw new ObservatoryError('invalid_json', 'The body is not valid UTF-8.');
-  requireValueCount(body);
+  requireWithin(body, JSON_BOUNDS);
   const { messages, isBatch } = format === 'ndjson' ? parseLines(body) : parseJson(body);
   parts.rate.take(principal.key_id, messages.length);
   const answers = await parts.interceptor.intercept(principal.tenant_id, messages);
@@ -185,16 +186,12 @@ function parseLines(body: Buffer): Parsed {
 const LINE_FEED = 0x0a;
 const OPENING_BRACE = 0x7b;
 
-/** A value and what parts it from the next. */
-const VALUE_BYTES_MIN = 2;
-
-/** Nothing is looked at where so many values would not fit: nearly always. */
-function requireValueCount(body: Buffer): void {
-  const { jsonValuesMax: valuesMax } = LIMITS;
-  if (body.length <= valuesMax * VALUE_BYTES_MIN) return;
-  if (passedBound(body, { depthMax: Number.POSITIVE_INFINITY, valuesMax }) !== null)
-    throw new ObservatoryError('payload_too_large', `The body holds more than ${valuesMax} JSON values.`);
-}
+/** Of all messages in it. How deep each may be is told of each. */
+const JSON_BOUNDS: JsonBounds = {
+  depthMax: Number.POSITIVE_INFINITY,
+  valuesMax: LIMITS.jsonValuesMax,
+  namesMax: LIMITS.jsonNamesMax,
+};
 
 function answerOne(response: ServerResponse, answer: IngestAnswer): void {
   if (answer.status === 'accepted') sendJson(response, 202, JSON.stringify(answer));

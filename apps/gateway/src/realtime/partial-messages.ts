@@ -6,12 +6,14 @@
  *     WebSocket   counted as it comes: the room is asked for each piece
  *     polling     a body of its own: the room is asked for what it says it has
  *     binary      a packet in several messages: nothing here has any, so it ends its connection
+ *     JSON        a whole message that is large to whoever parses it ends its connection, too
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Socket } from 'socket.io';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
 import { LIMITS, LIVE_EVENTS, ObservatoryError } from '#contracts';
+import { passedBound } from '#kernel';
 import { noRoom } from '../decision-log/body-reader.js';
 import type { FairShare } from '../fair-share.js';
 import type { SendRawError } from '../raw-routes.js';
@@ -21,6 +23,13 @@ const CLOSE_CODES = { payload_too_large: 1009, too_many_bytes: 1013 } as const;
 /** How a packet of Socket.IO begins whose attachments follow as messages of their own, to be kept until the last is there. */
 const BINARY_PACKET = /^[56]/;
 type Reason = keyof typeof CLOSE_CODES;
+
+/** Of a packet, whose messages are told themselves what is too deep or too much: only what is dear to the parser ends here. */
+const JSON_BOUNDS = {
+  depthMax: 4 * LIMITS.jsonDepthMax,
+  valuesMax: 2 * LIMITS.jsonValuesMax,
+  namesMax: LIMITS.jsonNamesMax,
+};
 
 /** A sender that is still talking gets this long to read why it should stop. */
 const LINGER_MS = 1_000;
@@ -90,12 +99,16 @@ export class PartialMessages {
     }
   };
 
-  /** For each connection of Engine.IO. */
-  readonly refuseBinary = (connection: Socket['conn']): void => {
-    connection.on('data', (data: unknown) => {
-      if (typeof data === 'string' && !BINARY_PACKET.test(data)) return;
-      this.#parts.onRefused('unsupported_media_type');
-      this.#letIn.get(connection.request)?.emit(LIVE_EVENTS.cut, { reason: 'unsupported_media_type' });
+  /** For each connection of Engine.IO: looks at its packets before Socket.IO parses them. */
+  readonly inspectPackets = (connection: Socket['conn']): void => {
+    connection.on('packet', (packet: { type: string; data?: unknown }) => {
+      if (packet.type !== 'message') return;
+      const reason = refusalOfPacket(packet.data);
+      if (reason === null) return;
+      this.#parts.onRefused(reason);
+      this.#letIn.get(connection.request)?.emit(LIVE_EVENTS.cut, { reason });
+      // Of this kind nothing is made.
+      packet.type = 'noop';
       connection.close();
     });
   };
@@ -150,6 +163,13 @@ export class PartialMessages {
     const id = new URLSearchParams(request.url?.split('?', 2)[1]).get('sid');
     return this.#letIn.get(id ?? request);
   }
+}
+
+function refusalOfPacket(data: unknown): 'unsupported_media_type' | 'payload_too_large' | null {
+  if (typeof data !== 'string' || BINARY_PACKET.test(data)) return 'unsupported_media_type';
+  // What is shorter passes none of the bounds that matter.
+  if (data.length <= LIMITS.partialMessageBytesFree) return null;
+  return passedBound(Buffer.from(data), JSON_BOUNDS) === null ? null : 'payload_too_large';
 }
 
 /** Null: a stranger. */

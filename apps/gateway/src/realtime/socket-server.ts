@@ -29,7 +29,7 @@ export function createSocketServer(
     wsEngine: partial.webSocketServer(),
   });
   server.engine.use(partial.bodyOfPolling);
-  server.engine.on('connection', partial.refuseBinary);
+  server.engine.on('connection', partial.inspectPackets);
   ignoreUpgrades(http, `${server.path()}/`);
   // It is there whether anybody serves it or not; a socket in no namespace is cut after `connectTimeout`.
   server.of('/').use((_socket, next) => next(NOT_SERVED));

@@ -86,31 +86,43 @@ export function joinPath(path: string, part: PropertyKey): string {
   return path === '' ? shown : `${path}.${shown}`;
 }
 
+/** An object or array that is copied, and where it stands. */
+interface Copied {
+  from: object;
+  to: Record<string, unknown>;
+  within: Copied | null;
+  key: string;
+}
+
 /**
  * A copy without the keys `__proto__`, `constructor` and `prototype`, at any depth. For messages that have such
  * keys; expects a value that `inspectJson` found no defect in.
  *
- * @returns the copy and the paths of what was left out
+ * @returns the copy and the paths of what was left out, the first `pathsMax` of them
  */
-export function withoutUnsafeKeys(root: object): { copy: object; removed: string[] } {
+export function withoutUnsafeKeys(root: object, pathsMax: number): { copy: object; removed: string[] } {
   const removed: string[] = [];
   const shellOf = (value: object): object => (Array.isArray(value) ? [] : {});
   const copy = shellOf(root);
-  const open: { from: object; to: Record<string, unknown>; path: string }[] = [
-    { from: root, to: copy as Record<string, unknown>, path: '' },
-  ];
+  const open: Copied[] = [{ from: root, to: copy as Record<string, unknown>, within: null, key: '' }];
   for (let entry = open.pop(); entry; entry = open.pop()) {
-    const isArray = Array.isArray(entry.from);
-    for (const [key, member] of Object.entries(entry.from)) {
-      const path = joinPath(entry.path, isArray ? Number(key) : key);
-      if (isUnsafeKey(key)) removed.push(path);
-      else if (typeof member !== 'object' || member === null) entry.to[key] = member;
+    for (const key of Object.keys(entry.from)) {
+      const member = (entry.from as Record<string, unknown>)[key];
+      if (isUnsafeKey(key)) {
+        if (removed.length < pathsMax) removed.push(pathOf(entry, key));
+      } else if (typeof member !== 'object' || member === null) entry.to[key] = member;
       else {
-        const shell = shellOf(member);
+        const shell = shellOf(member) as Record<string, unknown>;
         entry.to[key] = shell;
-        open.push({ from: member, to: shell as Record<string, unknown>, path });
+        open.push({ from: member, to: shell, within: entry, key });
       }
     }
   }
   return { copy, removed };
+}
+
+/** Put together for the few that are told: every value has one. */
+function pathOf({ from, within, key }: Copied, member: string): string {
+  const path = within === null ? '' : pathOf(within, key);
+  return joinPath(path, Array.isArray(from) ? Number(member) : member);
 }

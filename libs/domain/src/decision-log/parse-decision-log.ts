@@ -45,7 +45,7 @@ export function parseDecisionLog(value: unknown): ParsedLog | RefusedLog {
     const expected = typeof defect.value === 'number' ? 'a finite number' : 'a JSON value';
     return refuse(`invalid value for ${where}: expected ${expected}, got ${kindOf(defect.value)}`, value);
   }
-  const cleaned = hasUnsafeKeys ? withoutUnsafeKeys(value) : { copy: value, removed: [] };
+  const cleaned = hasUnsafeKeys ? withoutUnsafeKeys(value, WARNING_COUNT_MAX) : { copy: value, removed: [] };
   const parsed = decisionLogSchema.safeParse(cleaned.copy);
   if (!parsed.success) return refuse(describeIssues(parsed.error.issues, cleaned.copy), cleaned.copy);
   return { ok: true, log: parsed.data, warnings: warningsFor(cleaned.copy, cleaned.removed) };

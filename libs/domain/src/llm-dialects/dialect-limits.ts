@@ -1,3 +1,5 @@
+import { LIMITS } from '#contracts';
+
 /** Bounds of the readers. An answer that reaches one goes on to the client unhurt; only our reading of it is cut. */
 export const DIALECT_LIMITS = {
   /**
@@ -5,7 +7,7 @@ export const DIALECT_LIMITS = {
    * stay far below. A conversation that fills the largest context window holds a tenth of these values; so many empty
    * messages take the guards more than a second. An answer or a part of one that passes a bound is skipped.
    */
-  json: { depthMax: 256, valuesMax: 500_000 },
+  json: { depthMax: 256, valuesMax: 500_000, namesMax: LIMITS.jsonNamesMax },
   /** An event, or an element, of no more than this is parsed without a look at those bounds: some milliseconds at worst. */
   shortCharsMax: 16 * 1024,
   /**
