@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { io, type Socket } from 'socket.io-client';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Frame, SubscribeAck } from '#contracts';
+import { type Frame, LIMITS, type SubscribeAck } from '#contracts';
 import { buildDecisionLog } from '#testing';
 import { type RunningGateway, startGateway } from './start-gateway.js';
 
@@ -306,7 +306,9 @@ describe('an agent on /agents', () => {
     expect(await socket.emitWithAck('decision_log', [step('by-socket'), 7])).toMatchObject({
       results: [{ status: 'accepted' }, { status: 'rejected' }],
     });
-    const many = step('by-socket', { action: { tool_input: { many: new Array(1_000_001).fill(0) } } });
+    const many = step('by-socket', {
+      action: { tool_input: { many: new Array(LIMITS.jsonValuesMax + 1).fill(0) } },
+    });
     expect(await socket.emitWithAck('decision_log', many)).toMatchObject({ reason: 'payload_too_large' });
   });
 
