@@ -1,6 +1,6 @@
 /** Whether two answers to two questions say the same: how shadow mode tells a right match from a wrong one. */
 import type { LlmToolCall } from '#contracts';
-import { canonicalJson } from '#kernel';
+import { canonicalArguments } from '#domain/kill-switch';
 
 interface Answer {
   text: string;
@@ -60,13 +60,4 @@ const wordsOf = (text: string): string => text.replaceAll(/[\s\p{P}\p{Sm}\p{Sc}\
 
 /** Names and arguments in order; ids are the vendor's. */
 const callsOf = ({ tool_calls }: Answer): string =>
-  JSON.stringify(tool_calls.map(({ name, arguments: text }) => [name, argumentsOf(text)]));
-
-/** As they came where they are no JSON, or nest too deep to be put in order. */
-function argumentsOf(text: string): string {
-  try {
-    return canonicalJson(JSON.parse(text));
-  } catch {
-    return text;
-  }
-}
+  JSON.stringify(tool_calls.map(({ name, arguments: text }) => [name, canonicalArguments(text)]));

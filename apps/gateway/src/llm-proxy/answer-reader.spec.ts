@@ -261,12 +261,13 @@ describe('an answer that is very large', () => {
 });
 
 describe('an answer that holds more than anybody reads', () => {
-  const { depthMax, valuesMax } = DIALECT_LIMITS.json;
+  const { depthMax, valuesMax, namesMax } = DIALECT_LIMITS.json;
   const json = JSON.stringify;
   const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
   const MUCH = {
     'nests too deep': nested(DIALECT_LIMITS.shortCharsMax),
     'has too many values': `[${'0,'.repeat(valuesMax)}0]`,
+    'has too many names': `{${Array.from({ length: namesMax + 1 }, (_, at) => `"${at}":0`).join()}}`,
   };
   const used = { input_tokens: 9, output_tokens: 3 };
   const choice = { index: 0, finish_reason: 'stop' };

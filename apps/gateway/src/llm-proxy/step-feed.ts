@@ -25,8 +25,8 @@ import {
   type StoredStep,
   sessionKey,
 } from '#contracts';
-import { redact } from '#domain/kill-switch';
-import { type Clock, canonicalJson, FairLru, wholeEnd } from '#kernel';
+import { canonicalArguments, redact } from '#domain/kill-switch';
+import { type Clock, FairLru, wholeEnd } from '#kernel';
 import { FairRate } from './fair-rate.js';
 import type { ProxyCall } from './proxy-call.js';
 
@@ -268,16 +268,9 @@ function labelOfAll(toolCalls: readonly LlmToolCall[]): string {
 
 export const toolLabel = (call: LlmToolCall): string => `${call.name}#${argumentsHash(call)}`;
 
-/** Eight hex digits over the canonical arguments; over their text when they are no JSON. */
-export function argumentsHash({ arguments: text }: LlmToolCall): string {
-  let canonical = text;
-  try {
-    canonical = canonicalJson(JSON.parse(text));
-  } catch {
-    // The model wrote no JSON: its own words are the arguments.
-  }
-  return createHash('sha256').update(canonical).digest('hex').slice(0, 8);
-}
+/** Eight hex digits over the canonical arguments. */
+export const argumentsHash = ({ arguments: text }: LlmToolCall): string =>
+  createHash('sha256').update(canonicalArguments(text)).digest('hex').slice(0, 8);
 
 function inputOf(toolCalls: readonly LlmToolCall[]): { tool_input: string } {
   const input =

@@ -20,4 +20,4 @@ export {
 export { normalise } from './normalise.js';
 export { redact } from './redact.js';
 export { applyKillSwitchPatch, presetOf } from './settings.js';
-export { toolCallKey } from './tool-call-key.js';
+export { canonicalArguments, toolCallKey } from './tool-call-key.js';

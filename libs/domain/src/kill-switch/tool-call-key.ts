@@ -12,7 +12,8 @@ export function toolCallKey(call: Pick<LlmToolCall, 'name' | 'arguments'>): stri
   return `${rawFingerprint(text)?.exact ?? ''}.${text.length.toString(36)}`;
 }
 
-function canonicalArguments(text: string): string {
+/** As they came where they are no JSON, nest too deep or are too long to be put in order. Never throws. */
+export function canonicalArguments(text: string): string {
   if (text.trim() === '') return '{}';
   if (text.length > CANONICAL_CHARS_MAX) return text;
   try {
