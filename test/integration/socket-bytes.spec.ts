@@ -65,6 +65,13 @@ async function openWebSocket(key?: string): Promise<Connection> {
   return connection;
 }
 
+/** A connection of Engine.IO that polls: the URL of all its requests. */
+async function openPolling(): Promise<string> {
+  const transport = `${gateway.url}/socket.io/?EIO=4&transport=polling`;
+  const opened = await (await fetch(transport)).text();
+  return `${transport}&sid=${JSON.parse(opened.slice(1)).sid}`;
+}
+
 /** Everything that came until then. */
 async function heard(connection: Connection, words: string): Promise<string> {
   let all = '';
@@ -117,9 +124,7 @@ describe('messages that never end', () => {
 
   test('nor of one that begins with polling, let in or not', async () => {
     const key = await makeKey('polls');
-    const transport = `${gateway.url}/socket.io/?EIO=4&transport=polling`;
-    const opened = await (await fetch(transport)).text();
-    const connection = `${transport}&sid=${JSON.parse(opened.slice(1)).sid}`;
+    const connection = await openPolling();
     const post = (body: string) => fetch(connection, { method: 'POST', body });
     const large = `42/agents,0["decision_log",${JSON.stringify([{ padding: 'x'.repeat(100_000) }])}]`;
 
@@ -152,6 +157,25 @@ test.each([
   const told = heard(sender, 'payload_too_large');
   sender.write(frame(`42/agents,0["decision_log",${message}]`));
   expect(await told).toContain('42/agents,["cut",{"reason":"payload_too_large"}]');
+});
+
+test('a body of polling holds so many packets; with more it is refused and told why, and its connection ends', async () => {
+  const connection = await openPolling();
+  const post = (body: string) => fetch(connection, { method: 'POST', body });
+  expect((await post(`40/agents,${JSON.stringify({ key: AGENT_KEY })}`)).status).toBe(200);
+  await fetch(connection);
+  const packet = '42/agents,["unheard"]';
+  const packets = (count: number) => Array(count).fill(packet).join('\x1e');
+
+  expect((await post(packets(LIMITS.packetsPerBodyMax))).status).toBe(200);
+  const refused = await post(packets(LIMITS.packetsPerBodyMax + 1));
+  expect(refused.status).toBe(413);
+  expect(await refused.json()).toMatchObject({
+    reason: 'payload_too_large',
+    detail: 'One body of polling holds 10000 packets at most.',
+  });
+  await expect.poll(async () => (await post('3')).status).toBe(400);
+  expect((await gateway.ingest(buildDecisionLog())).status).toBe(202);
 });
 
 test('a message for which there is no room is answered so, a smaller one is taken', async () => {

@@ -14,6 +14,8 @@ export const LIMITS = {
    * above; who is not let in yet may send no more than this.
    */
   partialMessageBytesFree: 16 * 1024,
+  /** Packets of Engine.IO in one body of polling: all of them are read in one turn. */
+  packetsPerBodyMax: 10_000,
   /** A sender gets this long to deliver its whole body. */
   bodyTimeoutMs: 10_000,
   /** DecisionLogs in one array or NDJSON body. */

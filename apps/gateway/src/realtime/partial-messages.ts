@@ -4,7 +4,7 @@
  * but what it takes to ask for that.
  *
  *     WebSocket   counted as it comes: the room is asked for each piece
- *     polling     a body of its own: the room is asked for what it says it has
+ *     polling     a body of its own: the room is asked for what it says it has, and its messages are counted as they come
  *     binary      a packet in several messages: nothing here has any, so it ends its connection
  *     JSON        a whole message that is large to whoever parses it ends its connection, too
  */
@@ -23,6 +23,10 @@ const CLOSE_CODES = { payload_too_large: 1009, too_many_bytes: 1013 } as const;
 /** How a packet of Socket.IO begins whose attachments follow as messages of their own, to be kept until the last is there. */
 const BINARY_PACKET = /^[56]/;
 type Reason = keyof typeof CLOSE_CODES;
+/** Of Engine.IO, between the packets of one body. */
+const PACKET_SEPARATOR = '\x1e';
+const NOT_LET_IN = `Before it is let in, a connection sends ${LIMITS.partialMessageBytesFree} bytes at once at most.`;
+const TOO_MANY_PACKETS = `One body of polling holds ${LIMITS.packetsPerBodyMax} packets at most.`;
 
 /** Of a packet, whose messages are told themselves what is too deep or too much: only what is dear to the parser ends here. */
 const JSON_BOUNDS = {
@@ -78,7 +82,7 @@ export class PartialMessages {
     };
   }
 
-  /** For Engine.IO's `use`: bodies of polling. */
+  /** For Engine.IO's `use`: bodies of polling. What need not ask for room is too short for too many packets. */
   readonly bodyOfPolling = (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
     const byteCount = Number(request.headers['content-length'] ?? LIMITS.bodyBytesMax);
     // What is larger than any may be is refused by its length alone.
@@ -91,10 +95,11 @@ export class PartialMessages {
       return;
     }
     const tenantId = tenantOf(this.#senderOf(request));
-    if (tenantId === null) this.#refuseBody(response, 'payload_too_large');
-    else if (!this.#parts.bodyBytes.take(tenantId, byteCount)) this.#refuseBody(response, 'too_many_bytes');
+    if (tenantId === null) this.#refuseBody(response, new ObservatoryError('payload_too_large', NOT_LET_IN));
+    else if (!this.#parts.bodyBytes.take(tenantId, byteCount)) this.#refuseBody(response, noRoom());
     else {
       response.once('close', () => this.#parts.bodyBytes.giveBack(tenantId, byteCount));
+      this.#countPackets(request, response);
       next();
     }
   };
@@ -112,6 +117,17 @@ export class PartialMessages {
       connection.close();
     });
   };
+
+  /** Engine.IO reads all packets of a body in one turn. A body of too many never reaches it, and ends its connection. */
+  #countPackets(request: IncomingMessage, response: ServerResponse): void {
+    let packetCount = 1;
+    request.setEncoding('utf8').on('data', (piece: string) => {
+      packetCount += piece.split(PACKET_SEPARATOR, LIMITS.packetsPerBodyMax + 1).length - 1;
+      if (packetCount <= LIMITS.packetsPerBodyMax) return;
+      request.removeAllListeners('data').removeAllListeners('end');
+      this.#refuseBody(response, new ObservatoryError('payload_too_large', TOO_MANY_PACKETS));
+    });
+  }
 
   #watch(request: IncomingMessage, socket: Duplex, webSocket: WebSocket): void {
     const { bodyBytes } = this.#parts;
@@ -154,9 +170,9 @@ export class PartialMessages {
     setTimeout(() => webSocket.terminate(), LINGER_MS).unref();
   }
 
-  #refuseBody(response: ServerResponse, reason: Reason): void {
-    this.#parts.onRefused(reason);
-    this.#parts.sendError(response, refusalOf(reason));
+  #refuseBody(response: ServerResponse, refusal: ObservatoryError): void {
+    this.#parts.onRefused(refusal.code as Reason);
+    this.#parts.sendError(response, refusal);
   }
 
   #senderOf(request: IncomingMessage): Socket | undefined {
@@ -174,11 +190,3 @@ function refusalOfPacket(data: unknown): 'unsupported_media_type' | 'payload_too
 
 /** Null: a stranger. */
 const tenantOf = (socket: Socket | undefined): string | null => socket?.data.principal.tenant_id ?? null;
-
-const refusalOf = (reason: Reason): ObservatoryError =>
-  reason === 'too_many_bytes'
-    ? noRoom()
-    : new ObservatoryError(
-        reason,
-        `Before it is let in, a connection sends ${LIMITS.partialMessageBytesFree} bytes at once at most.`,
-      );
