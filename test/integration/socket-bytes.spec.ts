@@ -13,7 +13,7 @@ let gateway: RunningGateway;
 const connections: Connection[] = [];
 const sockets: Socket[] = [];
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({ env: { LIVE_SUBSCRIBER_BYTES_MAX: String(256 * 1024) } });
 });
 afterEach(() => {
   for (const connection of connections.splice(0)) connection.destroy();
@@ -176,6 +176,24 @@ test('a body of polling holds so many packets; with more it is refused and told 
   });
   await expect.poll(async () => (await post('3')).status).toBe(400);
   expect((await gateway.ingest(buildDecisionLog())).status).toBe(202);
+});
+
+test.each([
+  ['an agent', AGENT_KEY, '42/agents,0["watch_control",{}]', '"key_id":"env",'],
+  ['a stranger', undefined, `40/${'x'.repeat(1_000)},`, ''],
+])('%s that asks on and reads no answer is cut', async (_, key, question, who) => {
+  const asking = await openWebSocket(key);
+  asking.pause();
+  const questions = Buffer.concat(Array(1_000).fill(frame(question)));
+  await expect
+    .poll(
+      () => {
+        if (asking.writableLength === 0) asking.write(questions);
+        return gateway.output();
+      },
+      { timeout: 8_000, interval: 5 },
+    )
+    .toContain(`"event":"consumer_too_slow",${who}"pending_bytes"`);
 });
 
 test('a message for which there is no room is answered so, a smaller one is taken', async () => {

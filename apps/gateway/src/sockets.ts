@@ -4,15 +4,16 @@
  */
 import type { Server as HttpServer } from 'node:http';
 import type { Socket } from 'socket.io';
-import { NAMESPACES } from '#contracts';
+import { LIMITS, NAMESPACES } from '#contracts';
 import type { Authenticator } from './auth/authenticator.js';
 import type { GatewayConfig } from './config/config.js';
 import { AgentSockets, type AgentSocketsParts } from './decision-log/agent-sockets.js';
 import { limitSockets } from './realtime/limit-sockets.js';
 import type { LiveHub } from './realtime/live-hub.js';
 import { LiveSockets } from './realtime/live-sockets.js';
-import type { PartialMessages } from './realtime/partial-messages.js';
+import type { Connection, PartialMessages } from './realtime/partial-messages.js';
 import type { RealtimeEvents } from './realtime/realtime-events.js';
+import { cutSlowReader } from './realtime/send-buffer.js';
 import { authenticateAgent, authenticateOperator, createSocketServer } from './realtime/socket-server.js';
 
 /** A socket outlives its login by this at most. */
@@ -37,12 +38,19 @@ export interface Sockets {
 export function openSockets(parts: SocketsParts): Sockets {
   const { config, authenticator, partial, events } = parts;
   const io = createSocketServer(parts.http, config.allowedOrigins, partial);
+  io.engine.on('connection', (connection: Connection) =>
+    cutSlowReader(connection, {
+      bytesMax: config.liveSubscriberBytesMax,
+      strangerBytesMax: LIMITS.partialMessageBytesFree,
+      socketOf: partial.socketOf,
+      onCut: (socket, pendingBytes) => events.cutForSlowness(socket?.data.principal, pendingBytes),
+    }),
+  );
   const namespaces = Object.values(NAMESPACES).map((name) => io.of(name));
   const live = new LiveSockets({
     namespace: io.of(NAMESPACES.operators),
     hub: parts.hub,
     authenticate: (socket) => authenticateOperator(authenticator, socket),
-    subscriberBytesMax: config.liveSubscriberBytesMax,
     events,
   });
   const agents = new AgentSockets({

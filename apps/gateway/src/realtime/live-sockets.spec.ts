@@ -17,18 +17,16 @@ function connect() {
     release: vi.fn(),
   } as unknown as LiveHub;
   const namespace = Object.assign(new EventEmitter(), { use: () => {} });
-  const events = { connected: () => {}, cutForSlowness: () => {}, subscribeFailed: () => {} };
+  const events = { connected: () => {}, subscribeFailed: () => {} };
   new LiveSockets({
     namespace: namespace as never,
     hub,
     authenticate: () => null,
-    subscriberBytesMax: 1_000,
     events,
   });
   const data = { principal: { tenant_id: 't', operator_id: 'ada' } };
   const socket = Object.assign(new EventEmitter(), {
     data,
-    conn: new EventEmitter(),
     join: (room: string) => joined.push(room),
   });
   namespace.emit('connection', socket);

@@ -1,6 +1,6 @@
 /**
  * The `/live` namespace: operators subscribe to topics. Authenticated before `connection`, scoped to the
- * operator's tenant, cut when too slow. Knows nothing of what the topics carry.
+ * operator's tenant. Knows nothing of what the topics carry.
  */
 import type { Namespace, Socket } from 'socket.io';
 import {
@@ -16,7 +16,6 @@ import {
 import { isOurs } from '../errors/refusal.js';
 import { isTopic, type LiveHub, type Subscription } from './live-hub.js';
 import { refusedHandshake } from './refused-handshake.js';
-import { watchSendBuffer } from './send-buffer.js';
 
 /** Topics one socket may follow at once. */
 const TOPICS_PER_SOCKET_MAX = 50;
@@ -25,7 +24,6 @@ const SUBSCRIBING_PER_SOCKET_MAX = 50;
 
 export interface LiveSocketsEvents {
   connected(): void;
-  cutForSlowness(operatorId: string, pendingBytes: number): void;
   subscribeFailed(error: unknown): void;
 }
 
@@ -34,7 +32,6 @@ interface LiveSocketsOptions {
   hub: LiveHub;
   /** Reads the handshake; null = refuse. */
   authenticate: (socket: Socket) => OperatorPrincipal | null;
-  subscriberBytesMax: number;
   events: LiveSocketsEvents;
 }
 
@@ -54,17 +51,6 @@ const TOO_MANY_SUBSCRIBING = `At most ${SUBSCRIBING_PER_SOCKET_MAX} subscription
 
 const isJoined = (socket: Socket, topic: string): boolean =>
   (socket.data.joined as Set<string> | undefined)?.has(topic) ?? false;
-
-/**
- * Drops the connection and all it has not read. A polite close would wait, buffers and all, for a reader
- * that reads nothing.
- */
-function cutFrozen(socket: Socket): void {
-  socket.emit(LIVE_EVENTS.cut, { reason: 'consumer_too_slow' });
-  const transport = socket.conn.transport as unknown as { socket?: { terminate?: () => void } };
-  socket.conn.close(true);
-  transport.socket?.terminate?.();
-}
 
 export class LiveSockets {
   readonly #options: LiveSocketsOptions;
@@ -104,16 +90,10 @@ export class LiveSockets {
   }
 
   #onConnection(socket: Socket): void {
-    const principal = socket.data.principal as OperatorPrincipal;
     /** The value tells one subscription from its successor. */
     const topics: Subscriptions = new Map();
     let subscribingCount = 0;
     this.#options.events.connected();
-    watchSendBuffer(socket.conn, this.#options.subscriberBytesMax, (pendingBytes) => {
-      this.#options.events.cutForSlowness(principal.operator_id, pendingBytes);
-      // Not from inside the packet being written.
-      queueMicrotask(() => cutFrozen(socket));
-    });
     socket.on('subscribe', (body: unknown, acknowledge: unknown) => {
       if (typeof acknowledge !== 'function') return;
       const answer = acknowledge as Acknowledge;

@@ -35,6 +35,9 @@ const JSON_BOUNDS = {
   namesMax: LIMITS.jsonNamesMax,
 };
 
+/** Of Engine.IO. */
+export type Connection = Socket['conn'];
+
 /** A sender that is still talking gets this long to read why it should stop. */
 const LINGER_MS = 1_000;
 
@@ -55,7 +58,7 @@ export class PartialMessages {
 
   /** A namespace has let this socket in; a connection is of the tenant of its first. */
   admit(socket: Socket): void {
-    const { request, id } = socket.conn as Socket['conn'] & { id: string };
+    const { request, id } = socket.conn as Connection & { id: string };
     if (this.#letIn.has(id)) return;
     this.#letIn.set(request, socket).set(id, socket);
     socket.conn.once('close', () => {
@@ -63,6 +66,9 @@ export class PartialMessages {
       this.#letIn.delete(id);
     });
   }
+
+  /** The first that a namespace let in; undefined: none. */
+  readonly socketOf = ({ request }: Connection): Socket | undefined => this.#letIn.get(request);
 
   /** For Socket.IO's option `wsEngine`: sees every WebSocket from its first byte, whatever becomes of it. */
   webSocketServer(): new (options: ServerOptions) => WebSocketServer {
@@ -105,13 +111,13 @@ export class PartialMessages {
   };
 
   /** For each connection of Engine.IO: looks at its packets before Socket.IO parses them. */
-  readonly inspectPackets = (connection: Socket['conn']): void => {
+  readonly inspectPackets = (connection: Connection): void => {
     connection.on('packet', (packet: { type: string; data?: unknown }) => {
       if (packet.type !== 'message') return;
       const reason = refusalOfPacket(packet.data);
       if (reason === null) return;
       this.#parts.onRefused(reason);
-      this.#letIn.get(connection.request)?.emit(LIVE_EVENTS.cut, { reason });
+      this.socketOf(connection)?.emit(LIVE_EVENTS.cut, { reason });
       // Of this kind nothing is made.
       packet.type = 'noop';
       connection.close();

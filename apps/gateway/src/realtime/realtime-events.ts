@@ -1,6 +1,7 @@
 /** What happens to live connections, each event once: log line and counter together. */
 import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { AgentPrincipal, OperatorPrincipal } from '#contracts';
 import type { LiveSocketsEvents } from './live-sockets.js';
 
 export class RealtimeEvents implements LiveSocketsEvents {
@@ -22,7 +23,7 @@ export class RealtimeEvents implements LiveSocketsEvents {
     });
     this.#cuts = new Counter({
       name: 'observatory_live_cuts_total',
-      help: 'Operator sockets cut because they read too slowly.',
+      help: 'Socket.IO connections cut because they read too slowly.',
       registers,
     });
     this.#refused = new Counter({
@@ -59,12 +60,12 @@ export class RealtimeEvents implements LiveSocketsEvents {
     this.#partialRefused.inc({ reason });
   }
 
-  cutForSlowness(operatorId: string, pendingBytes: number): void {
+  /** @param principal undefined: no namespace had let it in */
+  cutForSlowness(principal: AgentPrincipal | OperatorPrincipal | undefined, pendingBytes: number): void {
     this.#cuts.inc();
-    this.logger.warn(
-      { event: 'consumer_too_slow', operator_id: operatorId, pending_bytes: pendingBytes },
-      'live subscriber cut',
-    );
+    const who =
+      principal?.kind === 'agent' ? { key_id: principal.key_id } : { operator_id: principal?.operator_id };
+    this.logger.warn({ event: 'consumer_too_slow', ...who, pending_bytes: pendingBytes }, 'slow reader cut');
   }
 
   subscribeFailed(error: unknown): void {
