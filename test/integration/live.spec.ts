@@ -312,6 +312,25 @@ describe('an agent on /agents', () => {
     expect(await socket.emitWithAck('decision_log', many)).toMatchObject({ reason: 'payload_too_large' });
   });
 
+  test('ends when its key is revoked; that another one is, is no use of it', async () => {
+    const make = async (name: string) => (await gateway.operator('POST', '/v1/agent-keys', { name })).body;
+    const [mine, other] = [await make('mine'), await make('other')];
+    const revoke = ({ key }: any) => gateway.operator('DELETE', `/v1/agent-keys/${key.key_id}`);
+    const lastUsed = async () =>
+      (await gateway.operator('GET', '/v1/agent-keys')).body.items.find(
+        ({ key_id }: any) => key_id === mine.key.key_id,
+      ).last_used_at_ms;
+    const socket = connect('/agents', { key: mine.secret });
+    await new Promise((settle) => socket.once('connect', () => settle(null)));
+    const gone = new Promise((settle) => socket.once('disconnect', settle));
+    const atConnect = await lastUsed();
+    await revoke(other);
+    expect(await lastUsed()).toBe(atConnect);
+    expect(socket.connected).toBe(true);
+    await revoke(mine);
+    await gone;
+  });
+
   test('is refused a batch in the words in which HTTP refuses it', async () => {
     const socket = connect('/agents', { key: gateway.agentKey });
     for (const batch of [[], Array(5_001).fill({})]) {

@@ -26,7 +26,7 @@ interface SocketsParts {
   hub: LiveHub;
   partial: PartialMessages;
   events: RealtimeEvents;
-  agents: Omit<AgentSocketsParts, 'namespace' | 'authenticate'>;
+  agents: Omit<AgentSocketsParts, 'namespace' | 'authenticate' | 'isInForce'>;
 }
 
 export interface Sockets {
@@ -57,6 +57,7 @@ export function openSockets(parts: SocketsParts): Sockets {
     ...parts.agents,
     namespace: io.of(NAMESPACES.agents),
     authenticate: (socket) => authenticateAgent(authenticator, socket),
+    isInForce: (principal) => authenticator.isInForce(principal),
   });
   const limit = (name: string, credentialId: (socket: Socket) => string) =>
     limitSockets(io.of(name), {
@@ -67,9 +68,9 @@ export function openSockets(parts: SocketsParts): Sockets {
   limit(NAMESPACES.operators, (socket) => socket.data.credential.token_id);
   limit(NAMESPACES.agents, (socket) => socket.data.principal.key_id);
   for (const namespace of namespaces) namespace.on('connection', (socket) => partial.admit(socket));
-  authenticator.onRevoked(() => {
-    live.recheck();
-    agents.recheck();
+  authenticator.onRevoked(({ kind }) => {
+    if (kind === 'agent_key') agents.recheck();
+    else live.recheck();
   });
   // Nothing happens when a login's days are over: somebody has to look.
   const lookingAtLogins = setInterval(() => live.recheck(), LOGINS_LOOKED_AT_EVERY_MS).unref();

@@ -7,10 +7,12 @@ import { AgentSockets } from './agent-sockets.js';
 /** One socket of a tenant, and what a desk sees of it. */
 function connected(paused: readonly SessionKey[]) {
   const heard = new Set<SessionKey>();
+  const counted = { left: 0 };
   const namespace = new EventEmitter() as unknown as Namespace;
   namespace.use = () => namespace;
   new AgentSockets({
     namespace,
+    events: { sessionLeft: () => (counted.left += 1) },
     desk: {
       view: (key: SessionKey) => ({ state: paused.includes(key) ? 'paused' : 'active' }),
       attachListener: (key: SessionKey) => {
@@ -25,13 +27,13 @@ function connected(paused: readonly SessionKey[]) {
   });
   namespace.emit('connection', socket);
   const watch = (session_id: string) => socket.emit(LIVE_EVENTS.watchControl, { session_id });
-  return { heard, watch, socket };
+  return { heard, counted, watch, socket };
 }
 
 const keyOf = (session_id: string): SessionKey => sessionKey('default', session_id);
 
 it('of more sessions than a socket may speak for those leave that wait for nothing, least recently spoken for first', () => {
-  const { heard, watch, socket } = connected([keyOf('s-0')]);
+  const { heard, counted, watch, socket } = connected([keyOf('s-0')]);
   for (let at = 0; at < 1_000; at += 1) watch(`s-${at}`);
   watch('s-1');
   watch('one more');
@@ -42,8 +44,10 @@ it('of more sessions than a socket may speak for those leave that wait for nothi
     false,
     true,
   ]);
+  expect(counted.left).toBe(1);
   socket.emit('disconnect');
   expect(heard.size).toBe(0);
+  expect(counted.left).toBe(1);
 });
 
 it('where all of them are paused, the one least recently spoken for leaves', () => {

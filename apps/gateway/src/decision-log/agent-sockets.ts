@@ -38,12 +38,14 @@ export interface AgentSocketsParts {
   namespace: Namespace;
   /** Reads the handshake; null = refuse. */
   authenticate: (socket: Socket) => AgentPrincipal | null;
+  /** Asked again of who was let in, whenever a key is revoked. */
+  isInForce: (principal: AgentPrincipal) => boolean;
   interceptor: SchemaInterceptor;
   refusal: () => IngestRefusal | null;
   rate: IngestRate;
   /** Of all messages from their reading to their answers, as of the bodies that come over HTTP. */
   bodyBytes: FairShare;
-  events: Pick<IngestEvents, 'refused'>;
+  events: Pick<IngestEvents, 'refused' | 'sessionLeft'>;
   desk: ControlDesk;
   onFailed: (error: unknown) => void;
 }
@@ -72,7 +74,7 @@ export class AgentSockets {
   /** Cuts sockets whose key was revoked. */
   recheck(): void {
     for (const socket of this.#parts.namespace.sockets.values()) {
-      if (this.#parts.authenticate(socket) === null) socket.disconnect(true);
+      if (!this.#parts.isInForce(socket.data.principal)) socket.disconnect(true);
     }
   }
 
@@ -168,6 +170,7 @@ export class AgentSockets {
     if (leaving === undefined) return;
     detachers.get(leaving)?.();
     detachers.delete(leaving);
+    this.#parts.events.sessionLeft();
   }
 
   #failure(error: unknown): unknown {

@@ -21,6 +21,7 @@ export class IngestEvents {
   readonly #alertsGaveWay: Counter;
   readonly #refused: Counter<'reason'>;
   readonly #evicted: Counter<'reason'>;
+  readonly #sessionsLeft: Counter;
   readonly #storeFailures: Counter<'what'>;
   readonly #seconds: Histogram;
   readonly #latencies: RecentLatencies;
@@ -74,6 +75,11 @@ export class IngestEvents {
       name: name('entropy_windows_evicted_total'),
       help: 'Entropy windows evicted by a bound.',
       labelNames: ['reason'],
+      registers,
+    });
+    this.#sessionsLeft = new Counter({
+      name: name('agent_socket_sessions_left_total'),
+      help: 'Sessions whose control an agent socket hears of no longer, since it speaks for as many as it may.',
       registers,
     });
     this.#storeFailures = new Counter({
@@ -170,6 +176,10 @@ export class IngestEvents {
       'capability version seen for the first time',
     );
     return true;
+  }
+
+  sessionLeft(): void {
+    this.#sessionsLeft.inc();
   }
 
   refused(reason: string): void {
