@@ -1,7 +1,7 @@
 /** What happens around the desk, each as one function: log line and metric together. No prompts, no reasons. */
 import type { Logger } from 'pino';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { type RuntimeConfigKey, type SessionKey, splitSessionKey } from '#contracts';
+import { ObservatoryError, type RuntimeConfigKey, type SessionKey, splitSessionKey } from '#contracts';
 import { METRIC_PREFIX } from '../telemetry/metrics.js';
 import type { ControlBound } from './control-bounds.js';
 
@@ -132,6 +132,8 @@ export class HitlEvents {
   /** What the session's pause came to while nobody listened could not be read; it is read again until it can. */
   lookFailed(key: SessionKey, error: unknown): void {
     this.#deferred.inc({ what: 'look' });
+    // A socket of many sessions meets the bound of reads for most of them at once, and each is looked for again.
+    if (error instanceof ObservatoryError && error.code === 'store_busy') return;
     this.#logger.warn({ ...scope(key), err: error }, 'control not read for a new listener');
   }
 
