@@ -41,6 +41,7 @@ import { AgentViews } from './agent-views.js';
 import { CallLog } from './call-log.js';
 import { spansOf } from './call-spans.js';
 import { ContinuedSessions } from './continued-sessions.js';
+import { EarlierUse } from './earlier-use.js';
 import { HeldCalls } from './held-calls.js';
 import { IncidentDesk } from './incident-desk.js';
 import type { LimiterLink } from './limiter.js';
@@ -97,6 +98,7 @@ export class LlmProxyArea {
   readonly #events: ProxyEvents;
   readonly #windows: KillSwitchWindows;
   readonly #caps: SessionCaps;
+  readonly #earlierUse: EarlierUse;
   readonly #parts: LlmProxyDependencies;
   #interceptor: SchemaInterceptor | null = null;
 
@@ -116,6 +118,7 @@ export class LlmProxyArea {
     this.#windows = new KillSwitchWindows({ clock });
     this.#activity = new AgentActivity(clock);
     this.#caps = new SessionCaps({ clock });
+    this.#earlierUse = new EarlierUse({ store: proxyStore, caps: this.#caps, clock });
     this.audit = new SettingsAudit(store, clock);
     this.agents = new AgentDirectory({
       store: proxyStore,
@@ -287,9 +290,11 @@ export class LlmProxyArea {
         prices: this.prices,
         limiter: limits.limiter,
         caps: this.#caps,
+        earlierUse: this.#earlierUse,
         clock,
         onOverBudget: (call, period) => this.#noteSpend(call.scope, subjectOf(call), period),
         onLimiterFailed: (error) => this.#events.failedOpen('rate_limiter', error),
+        onCapsFailed: (error) => this.#events.failedOpen('session_caps', error),
       },
       hold: {
         desk,

@@ -1,4 +1,4 @@
-import type { AgentPolicy } from '#contracts';
+import type { AgentPolicy, SessionKey } from '#contracts';
 
 /**
  * What was taken for a call before it was sent: enough to name the same windows again when they are corrected. The windows
@@ -6,6 +6,8 @@ import type { AgentPolicy } from '#contracts';
  */
 export interface TakenLimits {
   policy: AgentPolicy;
+  /** Whose caps counted it; null: none. */
+  cappedKey: SessionKey | null;
   tokens: number;
   costMicroUsd: number | null;
   /** Of the gateway's clock, when the windows were named. */

@@ -35,6 +35,8 @@ export interface CallFilter extends PageQuery {
   session_id?: string | undefined;
   model?: string | undefined;
   decision?: string | undefined;
+  /** One of these. */
+  decisions?: readonly string[] | undefined;
   /** True: status 400 and above, or no answer. */
   failed?: boolean | undefined;
   /** Started at or after, before. */

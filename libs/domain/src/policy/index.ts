@@ -25,7 +25,9 @@ export {
 export { MemoryRateLimiter, type MemoryRateLimiterOptions } from './memory-rate-limiter.js';
 export { rateLimitHeaders } from './rate-limit-headers.js';
 export {
+  hasSessionCap,
   SESSION_CAPS,
+  SESSION_IDLE_MS,
   type SessionCap,
   type SessionCapDecision,
   SessionCaps,

@@ -1,14 +1,15 @@
 /**
  * What a session has used against its policy's caps: calls, money, and time since its first call. Decide, then
- * record in the same turn, so that calls in parallel see each other; settle once the call is over. In memory alone: with the
- * process every session begins anew.
+ * record in the same turn, so that calls in parallel see each other; settle once the call is over. In memory; what a session
+ * used before this process began is brought back with `restore`.
  */
 import { type AgentLimits, type SessionKey, splitSessionKey } from '#contracts';
 import { type Clock, FairLru, MINUTE_MS } from '#kernel';
 import { toMicroUsd, UNKNOWN_COST_MICRO_USD } from './limit-windows.js';
 
 const SESSION_COUNT_MAX = 100_000;
-const SESSION_IDLE_MS = 86_400_000;
+/** A session without calls for this long is forgotten. */
+export const SESSION_IDLE_MS = 86_400_000;
 
 export interface SessionUse {
   callCount: number;
@@ -38,6 +39,12 @@ export interface SessionCapsOptions {
   /** A session without calls for this long is forgotten. */
   idleMs?: number;
 }
+
+/** Hot path. */
+export const hasSessionCap = (limits: Pick<AgentLimits, SessionCap>): boolean =>
+  limits.session_calls_max !== null ||
+  limits.session_cost_usd_max !== null ||
+  limits.session_minutes_max !== null;
 
 const ALLOWED: SessionCapDecision = { allowed: true };
 
@@ -69,9 +76,8 @@ export class SessionCaps {
 
   /** Hot path; changes nothing. May one more call of this cost be made? */
   decide(session: SessionKey, limits: AgentLimits, costMicroUsd: number | null): SessionCapDecision {
+    if (!hasSessionCap(limits)) return ALLOWED;
     const { session_calls_max, session_cost_usd_max, session_minutes_max } = limits;
-    if (session_calls_max === null && session_cost_usd_max === null && session_minutes_max === null)
-      return ALLOWED;
     const use = this.#sessions.peek(tenantOf(session), session);
     if (session_calls_max !== null && (use?.callCount ?? 0) >= session_calls_max)
       return { allowed: false, cap: 'session_calls_max' };
@@ -115,6 +121,11 @@ export class SessionCaps {
     use.callCount = Math.max(0, use.callCount + real.calls - 1);
     if (real.costMicroUsd !== null)
       use.costMicroUsd = Math.max(0, use.costMicroUsd + real.costMicroUsd - (estimatedMicroUsd ?? 0));
+  }
+
+  /** Brings back what a session had used. Nothing happens for one that is known: it has been brought back, or has called since. */
+  restore(session: SessionKey, use: SessionUse): void {
+    if (this.look(session) === null) this.#sessions.set(tenantOf(session), session, { ...use });
   }
 
   /** Null: unknown or forgotten. */

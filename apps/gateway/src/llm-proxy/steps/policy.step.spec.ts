@@ -55,6 +55,19 @@ const usage = (input_tokens: number, output_tokens: number): Usage => ({
   reasoning_tokens: 0,
 });
 
+function newCall(body = BODY): ProxyCall {
+  const target = { upstream: 'openai', agentId: null, path: '/chat/completions', query: '' };
+  const call = new ProxyCall('call-1', 5, target, {} as IncomingMessage, {} as ServerResponse);
+  call.principal = { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: 'default' } as AgentPrincipal;
+  call.scope = SCOPE;
+  call.sessionKey = SESSION;
+  call.dialect = dialectFor('openai', 'POST', '/chat/completions');
+  call.body = new BytePieces();
+  call.body.push(Buffer.from(body));
+  call.readAs(JSON.parse(body));
+  return call;
+}
+
 /** What is counted against the agent once a call has ended like this. */
 async function countedAfter(ending: Partial<ProxyCall>, body = BODY, price: ModelPrice | null = PRICE) {
   const clock = new FakeClock();
@@ -66,19 +79,13 @@ async function countedAfter(ending: Partial<ProxyCall>, body = BODY, price: Mode
     prices: { price: () => price },
     limiter,
     caps,
+    earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
     clock,
     onOverBudget: () => expect.unreachable(),
     onLimiterFailed: () => expect.unreachable(),
+    onCapsFailed: () => expect.unreachable(),
   });
-  const target = { upstream: 'openai', agentId: null, path: '/chat/completions', query: '' };
-  const call = new ProxyCall('call-1', 5, target, {} as IncomingMessage, {} as ServerResponse);
-  call.principal = { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: 'default' } as AgentPrincipal;
-  call.scope = SCOPE;
-  call.sessionKey = SESSION;
-  call.dialect = dialectFor('openai', 'POST', '/chat/completions');
-  call.body = new BytePieces();
-  call.body.push(Buffer.from(body));
-  call.readAs(JSON.parse(body));
+  const call = newCall(body);
   expect(step.run?.(call)).toBeUndefined();
   step.settle?.(Object.assign(call, ending));
   const windows = limitWindows(SCOPE, POLICY, { requests: 1, tokens: 1, costMicroUsd: 1 }, clock.nowMs());
@@ -209,5 +216,48 @@ describe('what stays counted when a call ends without a whole answer', () => {
     expect(await countedAfter(LEFT)).toEqual(NOTHING);
     expect(await countedAfter({ decision: 'upstream_failed', status: 502 })).toEqual(NOTHING);
     expect(await countedAfter({ decision: 'forwarded', status: 500 })).toEqual(NOTHING);
+  });
+});
+
+describe('a session that may have called before the start', () => {
+  /** Two calls of it, the second once the first is under way. */
+  async function twoCalls(restore: (caps: SessionCaps) => Promise<void>) {
+    const clock = new FakeClock();
+    const caps = new SessionCaps({ clock });
+    let failedCount = 0;
+    const step = policyStep({
+      agents: { restriction: () => POLICY },
+      standing: () => undefined,
+      prices: { price: () => PRICE },
+      limiter: new MemoryRateLimiter({ clock }),
+      caps,
+      earlierUse: { mayHave: (session) => caps.look(session) === null, restore: () => restore(caps) },
+      clock,
+      onOverBudget: () => expect.unreachable(),
+      onLimiterFailed: () => expect.unreachable(),
+      onCapsFailed: () => {
+        failedCount += 1;
+      },
+    });
+    const verdicts = [await step.run?.(newCall()), await step.run?.(newCall())];
+    const decisions = verdicts.map((verdict) => verdict?.decision);
+    return { decisions, failedCount, sessionCalls: caps.look(SESSION)?.callCount };
+  }
+
+  test('goes on from what it had used', async () => {
+    const used = { callCount: 2, costMicroUsd: 0, firstCallMs: 0 };
+    expect(await twoCalls(async (caps) => caps.restore(SESSION, used))).toEqual({
+      decisions: [undefined, 'session_capped'],
+      failedCount: 0,
+      sessionCalls: 3,
+    });
+  });
+
+  test('fails open when that cannot be read, and is asked for with each call', async () => {
+    expect(await twoCalls(() => Promise.reject(new Error('store_busy')))).toEqual({
+      decisions: [undefined, undefined],
+      failedCount: 2,
+      sessionCalls: undefined,
+    });
   });
 });

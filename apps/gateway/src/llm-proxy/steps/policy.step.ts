@@ -4,7 +4,7 @@
  * all back, one whose answer the upstream, or the gateway's end, breaks off all but its prompt and what went by. Who hangs up
  * on an upstream at work has used what was estimated: leaving early must not be a way around a limit.
  */
-import type { AgentPolicy, LimitDecision, LlmAnswer, RateLimiter, Usage } from '#contracts';
+import type { AgentPolicy, LimitDecision, LlmAnswer, RateLimiter, SessionKey, Usage } from '#contracts';
 import type { BudgetPeriod } from '#domain/alerts';
 import {
   corrections,
@@ -22,6 +22,7 @@ import {
 import type { Clock } from '#kernel';
 import type { AgentDirectory } from '../agent-directory.js';
 import type { AgentStanding } from '../agent-standing.js';
+import type { EarlierUse } from '../earlier-use.js';
 import { policyRefusal } from '../policy-refusal.js';
 import type { PriceBook } from '../price-book.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
@@ -34,22 +35,32 @@ export interface PolicyParts {
   prices: Pick<PriceBook, 'price'>;
   limiter: RateLimiter;
   caps: SessionCaps;
+  earlierUse: Pick<EarlierUse, 'mayHave' | 'restore'>;
   clock: Clock;
   /** A budget's rest did not cover what the call might cost. */
   onOverBudget: (call: ProxyCall, period: BudgetPeriod) => void;
   /** The limiter's store cannot be reached: the call goes on, counted. */
   onLimiterFailed: (error: unknown) => void;
+  /** What the session used before the start cannot be read: this call goes on uncapped, counted. */
+  onCapsFailed: (error: unknown) => void;
 }
 
 export const policyStep = (parts: PolicyParts): Step => ({
   name: 'policy',
   onFailure: 'closed',
   run(call: ProxyCall): Verdict | undefined | Promise<Verdict | undefined> {
-    // Also without a policy: the key may have been revoked while the body came.
-    const verdict = parts.standing(call);
-    if (verdict !== undefined) return verdict;
     const policy = parts.agents.restriction(call.scope);
-    return policy === null ? undefined : takeLimits(parts, call, policy, parts.clock.nowMs());
+    const { sessionKey } = call;
+    if (policy === null || sessionKey === null || !parts.earlierUse.mayHave(sessionKey, policy))
+      return guard(parts, call, sessionKey);
+    return parts.earlierUse.restore(sessionKey).then(
+      () => guard(parts, call, sessionKey),
+      (error: unknown) => {
+        parts.onCapsFailed(error);
+        // Uncounted as well: the session's next call asks again.
+        return guard(parts, call, null);
+      },
+    );
   },
   settle(call: ProxyCall): void {
     const used = usedBy(call);
@@ -58,24 +69,38 @@ export const policyStep = (parts: PolicyParts): Step => ({
   },
 });
 
+/** @param cappedKey null: no caps are counted */
+function guard(
+  parts: PolicyParts,
+  call: ProxyCall,
+  cappedKey: SessionKey | null,
+): Verdict | undefined | Promise<Verdict | undefined> {
+  // Also without a policy: the key may have been revoked while the body came.
+  const verdict = parts.standing(call);
+  if (verdict !== undefined) return verdict;
+  const policy = parts.agents.restriction(call.scope);
+  return policy === null ? undefined : takeLimits(parts, call, cappedKey, policy);
+}
+
 function takeLimits(
   parts: PolicyParts,
   call: ProxyCall,
+  cappedKey: SessionKey | null,
   policy: AgentPolicy,
-  nowMs: number,
 ): Verdict | undefined | Promise<Verdict | undefined> {
   const estimate = estimateOf(call);
   const cost = costOf(parts.prices, call, estimate);
-  if (call.sessionKey !== null) {
-    const decision = parts.caps.decide(call.sessionKey, policy, cost);
+  if (cappedKey !== null) {
+    const decision = parts.caps.decide(cappedKey, policy, cost);
     if (!decision.allowed) return capped(decision.cap);
-    parts.caps.record(call.sessionKey, cost);
+    parts.caps.record(cappedKey, cost);
   }
   const taken: TakenLimits = {
     policy,
+    cappedKey,
     tokens: tokensOf(estimate),
     costMicroUsd: cost,
-    nowMs,
+    nowMs: parts.clock.nowMs(),
     takenAtMs: null,
   };
   call.taken = taken;
@@ -207,8 +232,8 @@ function giveBack(
 ): void {
   const { costMicroUsd: cost } = call;
   const { requests } = used;
-  if (call.sessionKey !== null)
-    caps.settle(call.sessionKey, taken.costMicroUsd, { calls: requests, costMicroUsd: cost });
+  if (taken.cappedKey !== null)
+    caps.settle(taken.cappedKey, taken.costMicroUsd, { calls: requests, costMicroUsd: cost });
   if (taken.takenAtMs === null) return;
   const real = {
     requests,

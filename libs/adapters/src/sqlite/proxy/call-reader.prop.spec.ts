@@ -36,6 +36,7 @@ const matches = ({ tenant_id, call }: CallRow, keys: CallKeys): boolean =>
   (keys.sessionId === undefined || call.session_id === keys.sessionId) &&
   (keys.model === undefined || call.model === keys.model) &&
   (keys.decision === undefined || call.decision === keys.decision) &&
+  (keys.decisions === undefined || keys.decisions.includes(call.decision)) &&
   (keys.failed === undefined || call.status >= 400 === keys.failed) &&
   (keys.fromMs === undefined || call.started_at_ms >= keys.fromMs) &&
   (keys.toMs === undefined || call.started_at_ms < keys.toMs);
@@ -51,6 +52,7 @@ const someKeys: fc.Arbitrary<CallKeys> = fc.record({
   sessionId: optional(fc.nat(97).map((index) => `session-${index}`)),
   model: optional(fc.constantFrom('large', 'small')),
   decision: optional(fc.constantFrom('killed', 'forwarded', 'cached')),
+  decisions: optional(fc.constantFrom(['killed'], ['forwarded', 'cached'])),
   failed: optional(fc.boolean()),
   fromMs: optional(fc.integer({ min: 9_000, max: 15_000 })),
   toMs: optional(fc.integer({ min: 9_000, max: 15_000 })),

@@ -95,6 +95,10 @@ function conditions(keys: CallKeys): { clauses: string; values: unknown[] } {
   narrow('c.agent_id = ?', keys.agentId);
   narrow('c.model = ?', keys.model);
   narrow('c.decision = ?', keys.decision);
+  if (keys.decisions !== undefined) {
+    clauses.push(`c.decision IN (${keys.decisions.map(() => '?').join(', ')})`);
+    values.push(...keys.decisions);
+  }
   narrow('c.failed = ?', keys.failed === undefined ? undefined : Number(keys.failed));
   narrow('c.started_at_ms >= ?', keys.fromMs);
   narrow('c.started_at_ms < ?', keys.toMs);

@@ -61,6 +61,7 @@ export interface CallKeys {
   sessionId?: string | undefined;
   model?: string | undefined;
   decision?: string | undefined;
+  decisions?: readonly string[] | undefined;
   failed?: boolean | undefined;
   fromMs?: number | undefined;
   toMs?: number | undefined;

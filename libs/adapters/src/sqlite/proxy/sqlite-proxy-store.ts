@@ -50,6 +50,7 @@ export class SqliteProxyStore implements ProxyStore {
       sessionId: filter.session_id,
       model: filter.model,
       decision: filter.decision,
+      decisions: filter.decisions,
       failed: filter.failed,
       fromMs: filter.from_ms,
       toMs: filter.to_ms,

@@ -1,0 +1,107 @@
+/** What the caps of a session know after a restart. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
+import { type LlmCall, sessionKey } from '#contracts';
+import { defaultPolicy, SESSION_IDLE_MS, SessionCaps } from '#domain/policy';
+import { HOUR_MS, MINUTE_MS } from '#kernel';
+import { buildCallRow, FakeClock } from '#testing';
+import { EarlierUse } from './earlier-use.js';
+
+const SESSION = sessionKey('default', 'session-1');
+const CAPPED = { ...defaultPolicy('agent-1'), session_calls_max: 3 };
+const BEGAN_MS = Date.UTC(2026, 0, 31, 12);
+
+let folder: string;
+let clock: FakeClock;
+let store: SqliteStore;
+let calls: SqliteProxyStore;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'observatory-caps-'));
+  clock = new FakeClock(BEGAN_MS);
+  store = new SqliteStore({ path: join(folder, 'o.db'), clock, workerUrl: null, durability: 'process' });
+  await store.open();
+  calls = new SqliteProxyStore(store.database);
+});
+afterEach(async () => {
+  await store.close();
+  await rm(folder, { recursive: true });
+});
+
+const called = (agoMs: number, call: Partial<LlmCall> = {}, tenantId = 'default') =>
+  buildCallRow({ started_at_ms: BEGAN_MS - agoMs, ...call }, tenantId);
+const REFUSED: Partial<LlmCall> = { decision: 'session_capped', status: 429, usage: null, cost_usd: 0 };
+
+/** The caps of a gateway that starts now, once the session has called. */
+async function capsAfterStart(): Promise<SessionCaps> {
+  const caps = new SessionCaps({ clock });
+  const earlier = new EarlierUse({ store: calls, caps, clock });
+  expect(earlier.mayHave(SESSION, CAPPED)).toBe(true);
+  await earlier.restore(SESSION);
+  return caps;
+}
+
+test('a session has used after a restart what it had before', async () => {
+  await calls.appendCalls([
+    called(9 * MINUTE_MS),
+    called(8 * MINUTE_MS, { decision: 'cached', cost_usd: 0 }),
+    called(7 * MINUTE_MS, { decision: 'upstream_failed', status: 502, usage: null, cost_usd: 0 }),
+    called(6 * MINUTE_MS, { decision: 'aborted', status: 499, usage: null, cost_usd: 0.002 }),
+    called(5 * MINUTE_MS, { decision: 'forwarded', status: 429, usage: null, cost_usd: 0 }),
+    called(4 * MINUTE_MS, REFUSED),
+    called(3 * MINUTE_MS, { session_id: 'session-2' }),
+    called(2 * MINUTE_MS, {}, 'other'),
+  ]);
+  const caps = await capsAfterStart();
+  expect(caps.look(SESSION)).toEqual({
+    callCount: 3,
+    costMicroUsd: 3_000,
+    firstCallMs: BEGAN_MS - 9 * MINUTE_MS,
+  });
+  expect(caps.decide(SESSION, CAPPED, 0)).toEqual({ allowed: false, cap: 'session_calls_max' });
+});
+
+test('a session that asked on and on after it was capped is capped', async () => {
+  await calls.appendCalls([called(HOUR_MS), called(HOUR_MS), called(HOUR_MS)]);
+  for (let batch = 0; batch < 30; batch += 1)
+    await calls.appendCalls(Array.from({ length: 1_000 }, () => called(MINUTE_MS, REFUSED)));
+  const caps = await capsAfterStart();
+  expect(caps.decide(SESSION, CAPPED, 0)).toEqual({ allowed: false, cap: 'session_calls_max' });
+});
+
+test('what came before a session was idle for so long that its caps began anew does not count', async () => {
+  const idle = SESSION_IDLE_MS + HOUR_MS;
+  await calls.appendCalls([
+    called(20 * HOUR_MS + idle),
+    called(20 * HOUR_MS),
+    called(20 * HOUR_MS),
+    called(HOUR_MS),
+  ]);
+  expect((await capsAfterStart()).look(SESSION)).toMatchObject({
+    callCount: 3,
+    firstCallMs: BEGAN_MS - 20 * HOUR_MS,
+  });
+});
+
+test('a session that goes on for days counts from its first call', async () => {
+  await calls.appendCalls([70, 50, 30, 10].map((hours) => called(hours * HOUR_MS)));
+  expect((await capsAfterStart()).look(SESSION)).toMatchObject({
+    callCount: 4,
+    firstCallMs: BEGAN_MS - 70 * HOUR_MS,
+  });
+});
+
+test('nothing is read for a session without caps, one that is known, or once all that came before is forgotten', () => {
+  const caps = new SessionCaps({ clock });
+  const earlier = new EarlierUse({ store: calls, caps, clock });
+  expect(earlier.mayHave(SESSION, defaultPolicy('agent-1'))).toBe(false);
+  clock.advance(SESSION_IDLE_MS - 1);
+  expect(earlier.mayHave(SESSION, CAPPED)).toBe(true);
+  caps.record(SESSION, 0);
+  expect(earlier.mayHave(SESSION, CAPPED)).toBe(false);
+  clock.advance(1);
+  expect(earlier.mayHave(sessionKey('default', 'session-2'), CAPPED)).toBe(false);
+});
