@@ -206,7 +206,6 @@ async function assemble(
         proxy.feed.noteReported(step);
       },
       control: (key, control) => alerts.noteControl(key, control),
-      sessionEnded: (key, view) => alerts.noteSessionEnded(key, view),
     });
   const known = {
     sessions: area.registry,

@@ -37,6 +37,8 @@ const MAIL = alertChannelBodySchema.parse({
 });
 const budget = alertRuleBodySchema.parse({ name: 'Budget', type: 'budget' });
 
+const TERMINATED = { ...buildSessionView().control, state: 'terminated' } as const;
+
 describe('the rules of a tenant that changed none', () => {
   it('are four, shown while they fire, and sent to nobody', async () => {
     const { area, time, sent } = await startAlerts();
@@ -400,7 +402,7 @@ describe('after a restart', () => {
     await settle();
     await first.time.pass(lastedMs);
     await settle();
-    first.area.noteSessionEnded(sessionKey('default', 's1'), view);
+    first.area.noteControl(sessionKey('default', 's1'), TERMINATED);
     await settle();
     expect(first.sent).toHaveLength(2);
 
@@ -444,7 +446,7 @@ describe('after a restart', () => {
     const { store } = first;
     const time = new FakeTime();
     const next = await startAlerts({ store, time, sessions: [view] });
-    next.area.noteSessionEnded(sessionKey('default', 's1'), view);
+    next.area.noteControl(sessionKey('default', 's1'), TERMINATED);
     await settle();
     await time.pass(1_000);
     await next.area.stop();
@@ -586,23 +588,19 @@ describe('after a restart', () => {
         severity: 'normal',
         ended: false,
       });
-    area.noteControl(sessionKey('default', 'of-ended'), {
-      ...buildSessionView().control,
-      state: 'terminated',
-    });
+    area.noteControl(sessionKey('default', 'of-ended'), TERMINATED);
     await time.pass(120_000);
     const silentNow = area.rules.list('default').find((rule) => rule.rule_id === rule_id);
     expect(silentNow?.firing).toMatchObject([{ agent_id: 'missed' }]);
   });
 
-  it('a session that an operator ends is in no loop any more', async () => {
+  it('a session that an operator ends is in no loop any more, though it had left memory', async () => {
     const { area, time } = await startAlerts();
     const at_ms = time.nowMs();
     const event = { tenant_id: 'default', agent_id: 'crawler', session_id: 's1', at_ms } as const;
     area.monitor.note({ kind: 'severity', ...event, severity: 'loop' });
     expect(area.rules.list('default')[1]?.firing).toHaveLength(1);
-    const view = { agent_id: 'crawler', session_id: 's1', severity: 'loop' } as SessionView;
-    area.noteSessionEnded(sessionKey('default', 's1'), view);
+    area.noteControl(sessionKey('default', 's1'), TERMINATED);
     expect(area.rules.list('default')[1]?.firing).toEqual([]);
   });
 });

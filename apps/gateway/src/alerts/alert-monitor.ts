@@ -74,7 +74,7 @@ export class AlertMonitor {
 
   /** Sessions were terminated. */
   noteTerminated(tenantId: string, sessionIds: ReadonlySet<string>): void {
-    this.#rules.noteTerminated(tenantId, sessionIds);
+    this.#run(() => this.#rules.noteTerminated(tenantId, sessionIds, this.#options.clock.nowMs()));
   }
 
   /**

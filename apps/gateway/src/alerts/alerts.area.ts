@@ -226,12 +226,6 @@ export class AlertsArea {
     for (const agentId of ended) this.#notePerson(key, agentId, false);
   }
 
-  /** An operator or the policy ended the session: it is in no loop any more. */
-  noteSessionEnded(key: SessionKey, view: SessionView): void {
-    const { clock } = this.#parts;
-    this.monitor.note({ ...sessionFact(key, view), severity: 'normal', at_ms: clock.nowMs() });
-  }
-
   deliveries(
     query: PageQuery & {
       tenant_id: string;

@@ -12,10 +12,10 @@ import {
   type ProxyStore,
   type RuntimeConfigSource,
   type SessionKey,
-  type SessionView,
   type StoredStep,
   sessionKey,
   sessionTopic,
+  splitSessionKey,
   TOPICS,
 } from '#contracts';
 import { EntropyTracker } from '#domain/entropy/writer';
@@ -71,7 +71,6 @@ export class DecisionLogArea {
   readonly #retention: Retention;
   readonly #store: DecisionStore;
   readonly #publisher: StepPublisher;
-  #onSessionEnded: (key: SessionKey, view: SessionView) => void = () => {};
   #onControl: (key: SessionKey, control: ControlView) => void = () => {};
 
   constructor({
@@ -168,15 +167,13 @@ export class DecisionLogArea {
     }
   }
 
-  /** Who else wants to know: of published steps, of control, of sessions ended by an operator or the policy. Never throw. */
+  /** Who else wants to know: of published steps, and of control. Never throw. */
   watch(watcher: {
     step(step: StoredStep): void;
     control(key: SessionKey, control: ControlView): void;
-    sessionEnded(key: SessionKey, view: SessionView): void;
   }): void {
     this.#publisher.onStep = watcher.step;
     this.#onControl = watcher.control;
-    this.#onSessionEnded = watcher.sessionEnded;
   }
 
   start(hub: LiveHub, subscriberCount: () => number): void {
@@ -216,9 +213,7 @@ export class DecisionLogArea {
   }
 
   #endSession(key: SessionKey): void {
-    const view = this.registry.peek(key);
-    if (view === undefined) return;
-    this.#topology.endSession(key.slice(0, key.indexOf('\0')), view.session_id, true);
-    this.#onSessionEnded(key, view);
+    const { tenantId, sessionId } = splitSessionKey(key);
+    this.#topology.endSession(tenantId, sessionId, true);
   }
 }

@@ -796,7 +796,7 @@ describe('an agent_silent rule', () => {
   it('does not miss an agent whose last session was terminated, until it is seen again', () => {
     const { rules } = watch(rule('agent_silent'));
     rules.observe(step(0));
-    rules.noteTerminated('default', new Set(['s1']));
+    rules.noteTerminated('default', new Set(['s1']), T0);
     expect(rules.tick(T0 + 50 * MINUTE)).toEqual([]);
     rules.observe({ ...step(50 * MINUTE), session_id: 's2' });
     expect(phases(rules.tick(T0 + 60 * MINUTE))).toEqual(['firing']);
@@ -805,14 +805,14 @@ describe('an agent_silent rule', () => {
   it('misses an agent of which another session was terminated', () => {
     const { rules } = watch(rule('agent_silent'));
     rules.observe(step(0));
-    rules.noteTerminated('default', new Set(['s2']));
-    rules.noteTerminated('other', new Set(['s1']));
+    rules.noteTerminated('default', new Set(['s2']), T0);
+    rules.noteTerminated('other', new Set(['s1']), T0);
     expect(phases(rules.tick(T0 + 10 * MINUTE))).toEqual(['firing']);
   });
 
   it.each([
     ['paused', ({ rules }: Watched) => rules.notePause('default', 's1', true)],
-    ['terminated', ({ rules }: Watched) => rules.noteTerminated('default', new Set(['s1']))],
+    ['terminated', ({ rules }: Watched) => rules.noteTerminated('default', new Set(['s1']), T0)],
     ['inactive', ({ bars }: Watched) => bars.set('crawler', 'inactive')],
     ['outside_hours', ({ bars }: Watched) => bars.set('crawler', 'outside_hours')],
     ['killed', ({ rules }: Watched) => rules.observe(incident(10 * MINUTE + 1_000))],

@@ -142,10 +142,19 @@ export class AlertRules {
     else pausedSessionIds.delete(sessionId);
   }
 
-  /** Sessions were terminated: nobody misses an agent that was last seen in one of them until it is seen again. */
-  noteTerminated(tenantId: string, sessionIds: ReadonlySet<string>): void {
-    for (const [, facts] of this.#tenant(tenantId).agents.entries())
+  /**
+   * Sessions were terminated: nobody misses an agent that was last seen in one of them until it is seen again, and they are
+   * in no loop any more, whoever else remembers them.
+   */
+  noteTerminated(tenant_id: string, sessionIds: ReadonlySet<string>, at_ms: number): DueNotice[] {
+    const { agents, loopCarriers } = this.#tenant(tenant_id);
+    for (const [, facts] of agents.entries())
       if (facts.seenInSessionId !== null && sessionIds.has(facts.seenInSessionId)) facts.isDismissed = true;
+    return [...sessionIds].flatMap((session_id) => {
+      const agent_id = loopCarriers.anyOf(session_id);
+      const label = { kind: 'severity', tenant_id, session_id, at_ms, severity: 'normal' } as const;
+      return agent_id === null ? [] : this.observe({ ...label, agent_id });
+    });
   }
 
   /** After `prime` and `restore`: the loops and waits that go on, and that the last process ended before it told anybody of. */

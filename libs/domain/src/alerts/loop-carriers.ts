@@ -44,6 +44,12 @@ export class LoopCarriers {
     return [...loop.carriers];
   }
 
+  /** One that carries the session's label; null: it is in no loop. */
+  anyOf(sessionId: string): string | null {
+    const [agentId = null] = this.#loops.peek(sessionId)?.carriers ?? NOBODY;
+    return agentId;
+  }
+
   /** When the session was heard of last; null: it is in no loop. */
   heardMs(sessionId: string): number | null {
     return this.#loops.peek(sessionId)?.heardMs ?? null;
