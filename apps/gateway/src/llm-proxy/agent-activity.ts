@@ -71,10 +71,18 @@ export interface EndedCall {
 export class AgentActivity {
   readonly #clock: Clock;
   readonly #agents: FairLru<AgentScope, Activity>;
+  #hasForgotten = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#agents = new FairLru({ countMax: AGENT_COUNT_MAX, idleMs: AGENT_IDLE_MS, clock });
+    this.#agents = new FairLru({
+      countMax: AGENT_COUNT_MAX,
+      idleMs: AGENT_IDLE_MS,
+      clock,
+      onEvict: (_scope, _activity, reason) => {
+        if (reason === 'capacity') this.#hasForgotten = true;
+      },
+    });
   }
 
   begin(scope: AgentScope): void {
@@ -102,11 +110,16 @@ export class AgentActivity {
     if (costMicroUsd === null || costMicroUsd > 0) this.#spend(activity, nowMs, costMicroUsd);
   }
 
-  /** Brings back what was spent before this process began. */
+  /** An agent may have spent more than is known here, since there was no room for all of them. */
+  get hasForgotten(): boolean {
+    return this.#hasForgotten;
+  }
+
+  /** Brings back what is stored of one hour, as far as it is more than is known. */
   restore(scope: AgentScope, hourMs: number, costMicroUsd: number, unpricedCount = 0): void {
     const spend = hourOf(this.#of(scope).hours, hourMs);
-    spend.costMicroUsd += costMicroUsd;
-    spend.unpricedCount += unpricedCount;
+    spend.costMicroUsd = Math.max(spend.costMicroUsd, costMicroUsd);
+    spend.unpricedCount = Math.max(spend.unpricedCount, unpricedCount);
   }
 
   view(scope: AgentScope): ActivityView {

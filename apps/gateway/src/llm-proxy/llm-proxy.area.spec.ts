@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { agentScope } from '#contracts';
+import { type AgentPolicy, agentScope, type OperatorPrincipal, type SpendQuery } from '#contracts';
 import { defaultPolicy, MemoryRateLimiter } from '#domain/policy';
 import { HOUR_MS } from '#kernel';
 import { FakeClock } from '#testing';
@@ -8,40 +8,65 @@ import { LlmProxyArea } from './llm-proxy.area.js';
 
 /** More agents than live numbers are kept of. */
 const OTHERS = 20_000;
+const OPERATOR: OperatorPrincipal = {
+  kind: 'operator',
+  operator_id: 'ann',
+  role: 'admin',
+  tenant_id: 'default',
+  tenant_ids: ['default'],
+};
 
-it('an agent with a budget has spent after a restart what it had before, however many others of its tenant called since', async () => {
+/** An area after its start, on a store that knows what agents have spent this hour. */
+async function startArea(policies: AgentPolicy[], spenders: string[]) {
   const clock = new FakeClock();
   const hour_ms = clock.nowMs() - (clock.nowMs() % HOUR_MS);
-  const spent = (agent_id: string) => ({
-    tenant_id: 'default',
-    agent_id,
-    hour_ms,
-    cost_usd: 2,
-    unpriced_call_count: 0,
-  });
+  const spend = { cost_usd: 2, unpriced_call_count: 0 };
   const limiter = new MemoryRateLimiter({ clock });
   const seeded: string[] = [];
   limiter.seed = async (seeds) => {
     seeded.push(...seeds.map(({ key, amount }) => `${key} ${amount}`));
   };
-  const policy = { ...defaultPolicy('capped'), budget_day_usd: 2 };
   const area = new LlmProxyArea({
     clock,
     ids: { next: () => 'id' },
     metrics: new Registry(),
     config: { upstreamCallsMax: 1, proxyInflightBytesMax: 1 },
     environmentUpstreams: [],
+    store: { commitControl: async () => ({}) },
     proxyStore: {
       documents: async (kind: string) =>
-        kind === 'agent_policy' ? [{ tenant_id: 'default', id: 'capped', body: policy }] : [],
+        kind === 'agent_policy'
+          ? policies.map((body) => ({ tenant_id: 'default', id: body.agent_id, body }))
+          : [],
+      saveDocument: async () => {},
       openIncidents: async () => [],
       spendByAgent: async () =>
-        ['capped', ...Array.from({ length: OTHERS }, (_, at) => `other ${at}`)].map(spent),
+        spenders.map((agent_id) => ({ tenant_id: 'default', agent_id, hour_ms, ...spend })),
+      spend: async ({ agent_id }: SpendQuery) =>
+        spenders.includes(agent_id ?? '') ? [{ key: new Date(hour_ms).toISOString(), ...spend }] : [],
     },
     limits: { limiter },
     llmCache: {},
     semanticLoop: { events: {} },
+    alerts: { note: () => {} },
   } as never);
   await area.recover();
-  expect(seeded).toContain(`${agentScope('default', 'capped')}\0budget_day 2000000`);
+  return { area, seeded };
+}
+
+const others = Array.from({ length: OTHERS }, (_, at) => `other ${at}`);
+const DAY_OF_CAPPED = `${agentScope('default', 'capped')}\0budget_day 2000000`;
+
+it('an agent with a budget has spent after a restart what it had before, however many others of its tenant called since', async () => {
+  const policy = { ...defaultPolicy('capped'), budget_day_usd: 2 };
+  const { seeded } = await startArea([policy], ['capped', ...others]);
+  expect(seeded).toContain(DAY_OF_CAPPED);
+});
+
+it('an agent that is given a budget has spent what it had, though others have taken its place in memory', async () => {
+  const { area, seeded } = await startArea([], ['capped', ...others]);
+  const scope = agentScope('default', 'capped');
+  await area.agents.patchPolicy(scope, { budget_day_usd: 2 }, OPERATOR);
+  await area.seedBudgets(scope);
+  expect(seeded).toContain(DAY_OF_CAPPED);
 });

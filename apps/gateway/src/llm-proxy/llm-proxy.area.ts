@@ -186,8 +186,7 @@ export class LlmProxyArea {
   /** Brings back settings, open incidents and what was spent. Before the first call; rejects as the store does. */
   async recover(): Promise<void> {
     await Promise.all([this.agents.load(), this.upstreams.load(), this.prices.load()]);
-    const nowMs = this.#parts.clock.nowMs();
-    const fromMs = Math.min(monthStartMs(nowMs), nowMs - HOUR_MS);
+    const fromMs = this.#budgetsFromMs();
     const limited = new Map<AgentScope, AgentSpend[]>();
     for (const spend of await this.#parts.proxyStore.spendByAgent(fromMs)) {
       const scope = agentScope(spend.tenant_id, spend.agent_id);
@@ -203,7 +202,16 @@ export class LlmProxyArea {
     }
   }
 
-  #restore(scope: AgentScope, { hour_ms, cost_usd, unpriced_call_count }: AgentSpend): void {
+  /** Where the longest budget begins. */
+  #budgetsFromMs(): number {
+    const nowMs = this.#parts.clock.nowMs();
+    return Math.min(monthStartMs(nowMs), nowMs - HOUR_MS);
+  }
+
+  #restore(
+    scope: AgentScope,
+    { hour_ms, cost_usd, unpriced_call_count }: Omit<AgentSpend, 'tenant_id' | 'agent_id'>,
+  ): void {
     this.#activity.restore(scope, hour_ms, Math.round(cost_usd * 1e6), unpriced_call_count);
   }
 
@@ -213,8 +221,23 @@ export class LlmProxyArea {
    */
   async seedBudgets(scope: AgentScope): Promise<void> {
     const { tenantId, agentId } = splitAgentScope(scope);
+    if (hasBudget(this.agents.policy(scope)) && this.#activity.hasForgotten)
+      await this.#recall(scope).catch((error: unknown) => this.#events.failedOpen('rate_limiter', error));
     this.#noteSpend(scope, { tenant_id: tenantId, agent_id: agentId, session_id: null });
     await this.#seedLimits(scope);
+  }
+
+  /** What the store knows of an agent that may be known no longer. Rejects as the store does. */
+  async #recall(scope: AgentScope): Promise<void> {
+    const { tenantId, agentId } = splitAgentScope(scope);
+    const lines = await this.#parts.proxyStore.spend({
+      tenant_id: tenantId,
+      agent_id: agentId,
+      group: 'hour',
+      from_ms: this.#budgetsFromMs(),
+      to_ms: this.#parts.clock.nowMs() + 1,
+    });
+    for (const { key, ...line } of lines) this.#restore(scope, { hour_ms: Date.parse(key), ...line });
   }
 
   /** What was spent before anybody counted. Never rejects. */
