@@ -7,7 +7,7 @@
 
 export interface LimitWindow {
   /**
-   * Names the counter; holds the tenant. Windows with equal keys share a counter, and a key has one kind and length.
+   * Names the counter; begins with the tenant, which its first NUL ends. Windows with equal keys share a counter, and a key has one kind and length.
    * What stands before its last NUL is the owner: a shared store keeps an owner's counters together, and one call
    * asks for one owner's.
    */

@@ -58,6 +58,21 @@ describe('the counters in memory', () => {
     expect(limiter.takeNow([month]).allowed).toBe(false);
   });
 
+  it('of one tenant stay, however many agents another has', () => {
+    const limiter = new MemoryRateLimiter({ clock: new FakeClock(), counterCountMax: 100 });
+    const names = Array.from({ length: 20 }, (_, agent) => minute(`quiet\0${agent}\0requests_per_minute`));
+    for (const name of names) limiter.takeNow([name]);
+    for (let agent = 0; agent < 1_000; agent += 1)
+      limiter.takeNow([minute(`noisy\0${agent}\0requests_per_minute`)]);
+    expect([limiter.counterCount, limiter.evictedCount]).toEqual([100, 920]);
+    for (const name of names) expect(limiter.takeNow([name]).allowed).toBe(false);
+    // Who comes later finds a place, too, and it is the noisy one's.
+    const late = minute('late\0agent\0requests_per_minute');
+    limiter.takeNow([late]);
+    expect(limiter.takeNow([late]).allowed).toBe(false);
+    for (const name of names) expect(limiter.takeNow([name]).allowed).toBe(false);
+  });
+
   it('are not made by looking', async () => {
     const limiter = new MemoryRateLimiter({ clock: new FakeClock() });
     await limiter.look([minute('a')]);

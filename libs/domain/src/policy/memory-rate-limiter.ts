@@ -14,11 +14,10 @@ import {
   stateOf,
   usedAt,
 } from './bucket-arithmetic.js';
+import { FairCounters } from './fair-counters.js';
 
 /** Five for each of 100,000 agents. */
 const COUNTER_COUNT_MAX = 500_000;
-/** Counters looked at for each new one: dead ones leave faster than new ones come. */
-const SWEEP_COUNT = 4;
 /** A calendar bucket is kept this long after its end, for corrections of calls that ran across it. */
 const CALENDAR_GRACE_MS = 3_600_000;
 
@@ -32,24 +31,20 @@ type Place = Pick<LimitWindow, 'key' | 'kind' | 'windowMs' | 'startMs'>;
 
 export interface MemoryRateLimiterOptions {
   clock: Clock;
-  /** Counters held at once. Reaching it drops the soonest to expire of a few; that one starts again at zero. */
+  /** Counters held at once. Reaching it drops one of the tenant that has most; that one starts again at zero. */
   counterCountMax?: number;
 }
 
 export class MemoryRateLimiter implements RateLimiter {
   readonly #clock: Clock;
-  readonly #countMax: number;
-  readonly #counters = new Map<string, Counter>();
-  /** Goes round the counters, a few steps for each new one. */
-  #hand: Iterator<[string, Counter]> = this.#counters.entries();
-  #evictedCount = 0;
+  readonly #counters: FairCounters<Counter>;
   /** Of the take under way, by window; reused, and never shortened, which would free what they are kept for. */
   readonly #taken: Counter[] = [];
   readonly #refused: boolean[] = [];
 
   constructor({ clock, counterCountMax = COUNTER_COUNT_MAX }: MemoryRateLimiterOptions) {
     this.#clock = clock;
-    this.#countMax = counterCountMax;
+    this.#counters = new FairCounters(counterCountMax);
   }
 
   get counterCount(): number {
@@ -58,7 +53,7 @@ export class MemoryRateLimiter implements RateLimiter {
 
   /** Live counters dropped because there was no room: each forgot what its agent had used. */
   get evictedCount(): number {
-    return this.#evictedCount;
+    return this.#counters.evictedCount;
   }
 
   async take(windows: readonly LimitWindow[]): Promise<LimitDecision> {
@@ -124,7 +119,7 @@ export class MemoryRateLimiter implements RateLimiter {
       const { kind, windowMs } = change;
       const startMs =
         kind === 'calendar' ? startOf(change, nowMs) : bucketStart(change.takenAtMs ?? nowMs, windowMs);
-      if (!this.#counters.has(change.key) && change.amount <= 0) continue;
+      if (this.#counters.get(change.key) === undefined && change.amount <= 0) continue;
       const counter = this.#current(change, nowMs);
       if (startMs >= counter.startMs) counter.current = apply(counter.current, change.amount);
       else if (startMs === counter.previousStartMs) counter.previous = apply(counter.previous, change.amount);
@@ -138,36 +133,12 @@ export class MemoryRateLimiter implements RateLimiter {
       startMs + (place.kind === 'sliding' ? 2 * place.windowMs : place.windowMs + CALENDAR_GRACE_MS);
     let counter = this.#counters.get(place.key);
     if (counter === undefined) {
-      this.#sweep(nowMs);
       counter = fresh(startMs, place.windowMs, expiresMs);
-      this.#counters.set(place.key, counter);
+      this.#counters.add(place.key, counter, nowMs);
       return counter;
     }
     if (expiresMs > counter.expiresMs) counter.expiresMs = expiresMs;
     return rolled(counter, place, startMs);
-  }
-
-  /** Drops what no window counts any more; at the bound, something in any case. */
-  #sweep(nowMs: number): void {
-    let soonest: string | undefined;
-    let soonestMs = Number.POSITIVE_INFINITY;
-    for (let step = 0; step < SWEEP_COUNT; step += 1) {
-      let next = this.#hand.next();
-      if (next.done) {
-        this.#hand = this.#counters.entries();
-        next = this.#hand.next();
-        if (next.done) return;
-      }
-      const [key, { expiresMs }] = next.value;
-      if (expiresMs <= nowMs) this.#counters.delete(key);
-      else if (expiresMs < soonestMs) {
-        soonest = key;
-        soonestMs = expiresMs;
-      }
-    }
-    if (this.#counters.size < this.#countMax || soonest === undefined) return;
-    this.#counters.delete(soonest);
-    this.#evictedCount += 1;
   }
 }
 
