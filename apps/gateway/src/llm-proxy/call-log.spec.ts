@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { CallRow, LlmCall } from '#contracts';
+import { type CallRow, type LlmCall, ObservatoryError } from '#contracts';
 import { CallLog } from './call-log.js';
 
 /** Only what the log touches. */
@@ -55,4 +55,35 @@ it('writes one batch after another, and each flush waits for its own', async () 
   await other;
   expect(writtenCount).toBe(4_000);
   expect(dropped).toEqual([1_000]);
+});
+
+it.each(['store_busy', 'store_full'] as const)(
+  'keeps what a store refuses with %s until it has room',
+  async (code) => {
+    const written: string[] = [];
+    let refusals = 2;
+    const { log, dropped } = logOn(async (rows) => {
+      refusals -= 1;
+      if (refusals >= 0) throw new ObservatoryError(code);
+      written.push(...rows.map((row) => row.call.call_id));
+      return rows.map((_, at) => at + 1);
+    });
+    log.add('t', call('first'));
+    await log.flush();
+    log.add('t', call('second'));
+    await log.flush();
+    expect(log.waitingCount).toBe(2);
+    await log.close();
+    expect(written).toEqual(['first', 'second']);
+    expect(dropped).toEqual([]);
+  },
+);
+
+it('drops what a store that has no room for long leaves no place for, and what is left at the end', async () => {
+  const { log, dropped } = logOn(() => Promise.reject(new ObservatoryError('store_full')));
+  for (let at = 0; at < 20_005; at += 1) log.add('t', call(`c-${at}`));
+  await log.flush();
+  expect([log.waitingCount, ...dropped]).toEqual([20_000, 5]);
+  await log.close();
+  expect([log.waitingCount, ...dropped]).toEqual([0, 5, 20_000]);
 });

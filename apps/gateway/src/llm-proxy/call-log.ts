@@ -1,10 +1,21 @@
 /**
  * Calls on their way to the store and to those who watch. Many calls share one write; a store that refuses keeps no
- * caller waiting: what does not fit any more is dropped and counted.
+ * caller waiting: calls wait for it to have room again, and what does not fit any more is dropped and counted.
  */
-import { type CallRow, type LivePublisher, type LlmCall, type ProxyStore, TOPICS } from '#contracts';
+import {
+  type CallRow,
+  type LivePublisher,
+  type LlmCall,
+  ObservatoryError,
+  type ProxyStore,
+  TOPICS,
+} from '#contracts';
 
 const FLUSH_INTERVAL_MS = 100;
+/** After a refusal. */
+const RETRY_INTERVAL_MS = 1_000;
+/** Made at the end, FLUSH_INTERVAL_MS apart, while the store is busy. */
+const LAST_ATTEMPTS = 10;
 /** Written in one go. */
 const BATCH_COUNT_MAX = 1_000;
 /** Waiting for the store; more are dropped. */
@@ -21,6 +32,8 @@ export interface CallLogParts {
 export class CallLog {
   readonly #parts: CallLogParts;
   #waiting: CallRow[] = [];
+  /** Dropped since it was last told: told once a write, for there may be hundreds a second. */
+  #untoldCount = 0;
   #timer: NodeJS.Timeout | null = null;
   /** Ends with what is written at the moment, and what is to be written after it. */
   #writing: Promise<void> = Promise.resolve();
@@ -34,33 +47,47 @@ export class CallLog {
   }
 
   add(tenantId: string, call: LlmCall): void {
-    if (this.#waiting.length >= WAITING_COUNT_MAX) {
-      this.#parts.onDropped(1, null);
-      return;
-    }
-    this.#waiting.push({ tenant_id: tenantId, call });
-    if (this.#timer === null) {
-      this.#timer = setTimeout(() => {
-        this.#timer = null;
-        void this.flush();
-      }, FLUSH_INTERVAL_MS);
-      this.#timer.unref();
-    }
+    if (this.#waiting.length >= WAITING_COUNT_MAX) this.#untoldCount += 1;
+    else this.#waiting.push({ tenant_id: tenantId, call });
+    this.#flushIn(FLUSH_INTERVAL_MS);
   }
 
-  /** Resolves when what waits now is written or given up, whatever comes meanwhile. Never rejects. */
+  /** Resolves when what waits now is written, given up, or refused for the moment, whatever comes meanwhile. Never rejects. */
   flush(): Promise<void> {
     const count = this.#waiting.length;
     this.#writing = this.#writing.then(() => this.#writeOldest(count));
     return this.#writing;
   }
 
-  async #writeOldest(count: number): Promise<void> {
-    for (let left = count; left > 0 && this.#waiting.length > 0; left -= BATCH_COUNT_MAX)
-      await this.#write(this.#waiting.splice(0, BATCH_COUNT_MAX));
+  /** After the last call: what waits is written, or given up. Never rejects. */
+  async close(): Promise<void> {
+    await this.flush();
+    for (let attempt = 1; attempt < LAST_ATTEMPTS && this.#waiting.length > 0; attempt += 1) {
+      await new Promise((resolve) => setTimeout(resolve, FLUSH_INTERVAL_MS));
+      await this.flush();
+    }
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#untoldCount += this.#waiting.splice(0).length;
+    this.#tellDropped(null);
   }
 
-  async #write(rows: CallRow[]): Promise<void> {
+  #flushIn(ms: number): void {
+    if (this.#timer !== null) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      void this.flush();
+    }, ms);
+    this.#timer.unref();
+  }
+
+  async #writeOldest(count: number): Promise<void> {
+    this.#tellDropped(null);
+    for (let left = count; left > 0 && this.#waiting.length > 0; left -= BATCH_COUNT_MAX)
+      if (!(await this.#write(this.#waiting.splice(0, BATCH_COUNT_MAX)))) return;
+  }
+
+  /** @returns false if the store has no room for the moment: they wait on, before what came since */
+  async #write(rows: CallRow[]): Promise<boolean> {
     try {
       const seqs = await this.#parts.store.appendCalls(rows);
       rows.forEach(({ call }, at) => {
@@ -68,8 +95,22 @@ export class CallLog {
       });
       for (const { tenant_id, call } of rows.slice(-LIVE_COUNT_MAX))
         this.#parts.live.publish(tenant_id, TOPICS.calls, call);
+      return true;
     } catch (error) {
-      this.#parts.onDropped(rows.length, error);
+      const waits = hasNoRoomYet(error);
+      if (waits) this.#waiting = [...rows, ...this.#waiting];
+      this.#untoldCount += waits ? this.#waiting.splice(WAITING_COUNT_MAX).length : rows.length;
+      this.#tellDropped(error);
+      if (waits) this.#flushIn(RETRY_INTERVAL_MS);
+      return !waits;
     }
   }
+
+  #tellDropped(error: unknown): void {
+    if (this.#untoldCount > 0) this.#parts.onDropped(this.#untoldCount, error);
+    this.#untoldCount = 0;
+  }
 }
+
+const hasNoRoomYet = (error: unknown): boolean =>
+  error instanceof ObservatoryError && (error.code === 'store_busy' || error.code === 'store_full');

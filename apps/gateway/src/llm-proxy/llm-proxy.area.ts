@@ -364,7 +364,7 @@ export class LlmProxyArea {
     await this.#client.close();
     this.feed.stop();
     await Promise.all(this.#delivering);
-    await this.log.flush();
+    await this.log.close();
     await this.#parts.limits.close();
   }
 
