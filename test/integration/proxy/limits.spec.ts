@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Frame } from '#contracts';
 import { respondEvents, respondJson } from '#testing';
 import { AGENT_KEY } from '../start-gateway.js';
-import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
+import { gateway, startAgain, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 
 startOneGateway((origin) => ({
   ...upstreamsAt(origin),
@@ -341,4 +341,24 @@ test('an upload that is paid for in another way costs nobody knows what, and doe
     await expect(call()).rejects.toMatchObject({ status: 429, code: 'budget_exceeded' });
   await keep();
   expect(upstream.calls).toHaveLength(5);
+});
+
+test('the caps of a session hold when the gateway was killed and started again', async () => {
+  upstream.script((_call, response) =>
+    respondJson(response, 200, { id: 'c', model: 'gpt-4o-mini', choices: [] }),
+  );
+  const agent = 'capped';
+  await limit(agent, { session_calls_max: 2 });
+  const inSession = (session: string) =>
+    client(agent).chat.completions.create(
+      { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'go on' }] },
+      { headers: { 'x-observatory-session': session } },
+    );
+  await inSession('long');
+  await inSession('long');
+  await expect.poll(() => callsOf(agent)).toHaveLength(2);
+  await gateway.kill();
+  await startAgain();
+  await expect(inSession('long')).rejects.toMatchObject({ status: 403 });
+  await inSession('another');
 });
