@@ -8,3 +8,4 @@ export * from './field-errors';
 export { gatewayNowMs } from './gateway-clock';
 export * from './me';
 export * from './query-client';
+export { withoutSent } from './without-sent';

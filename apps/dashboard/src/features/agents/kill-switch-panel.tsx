@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import type { KillSwitchAnswer, KillSwitchPatch } from '#contracts';
-import { patchKillSwitch, toRefusal, useDenial } from '../../api';
+import { patchKillSwitch, toRefusal, useDenial, withoutSent } from '../../api';
 import { useAnswerOverLive } from '../../realtime';
 import { Button, Callout, Field, formatScore, Meter, Panel, Switch, toast, UnitInput } from '../../ui';
 import { Segmented } from '../../ui/segmented';
@@ -85,6 +85,12 @@ function LiveScore({ settings: { live_score, threshold } }: { settings: KillSwit
   );
 }
 
+interface Saving {
+  patch: KillSwitchPatch;
+  /** The edits that say so. */
+  sent: KillSwitchEdits;
+}
+
 interface KillSwitchFormProps {
   settings: KillSwitchAnswer;
   denial: string | null;
@@ -96,11 +102,11 @@ function KillSwitchForm({ settings, denial, onMutate }: KillSwitchFormProps) {
   const [isCustom, setIsCustom] = useState(settings.preset === null);
   const [typos, setTypos] = useState<Record<string, string>>({});
   const { mutate, isPending, error, reset } = useMutation({
-    mutationFn: (patch: KillSwitchPatch) => patchKillSwitch(settings.agent_id, patch),
+    mutationFn: ({ patch }: Saving) => patchKillSwitch(settings.agent_id, patch),
     onMutate,
-    onSuccess: (saved, _, holdAnswer) => {
+    onSuccess: (saved, { sent }, holdAnswer) => {
       holdAnswer(saved);
-      setEdits({});
+      setEdits((current) => withoutSent(current, sent));
       toast({ title: 'Kill switch saved', description: 'In force from the next call on.', tone: 'success' });
     },
   });
@@ -120,7 +126,8 @@ function KillSwitchForm({ settings, denial, onMutate }: KillSwitchFormProps) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setTypos(errors);
-    if (!denial && !isPending && isChanged && Object.keys(errors).length === 0) mutate(patch);
+    if (!denial && !isPending && isChanged && Object.keys(errors).length === 0)
+      mutate({ patch, sent: edits });
   };
   const firesAt = firesAtRequest({ window_size: Number(windowText), threshold: Number(thresholdText) });
   return (
@@ -184,6 +191,7 @@ function KillSwitchForm({ settings, denial, onMutate }: KillSwitchFormProps) {
       {isChanged ? (
         <div className="flex justify-end gap-2">
           <Button
+            disabled={isPending}
             onClick={() => {
               setEdits({});
               setIsCustom(settings.preset === null);

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { agentPolicyPatchSchema, NO_LIMITS } from '#contracts';
-import { clockIn, describeHours, type EditablePolicy, officeHours, toPolicyPatch } from './policy-form';
+import {
+  clockIn,
+  describeHours,
+  type EditablePolicy,
+  editsSince,
+  officeHours,
+  toPolicyPatch,
+} from './policy-form';
 
 const inForce: EditablePolicy = {
   ...NO_LIMITS,
@@ -57,6 +64,15 @@ describe('toPolicyPatch', () => {
     expect(
       toPolicyPatch({ limits: {}, hours: { ...hours } }, { ...inForce, allowed_hours: hours }).patch,
     ).toEqual({});
+  });
+});
+
+describe('editsSince', () => {
+  it('keeps what was edited while it was being saved', () => {
+    const sent = { limits: { budget_day_usd: '12' }, cache: 'off' as const };
+    expect(editsSince(sent, sent)).toEqual({ limits: {} });
+    const edits = { limits: { budget_day_usd: '120', budget_month_usd: '9' }, cache: 'on' as const };
+    expect(editsSince(edits, sent)).toEqual(edits);
   });
 });
 

@@ -12,6 +12,7 @@ import {
   SEMANTIC_LOOP_POLICIES,
   type SemanticLoopPolicy,
 } from '#contracts';
+import { withoutSent } from '../../api/without-sent';
 import { LOOP_POLICY_TEXTS } from '../semantic-loops/loop-texts';
 
 export interface LimitField {
@@ -84,6 +85,12 @@ export const LOOP_POLICY_OPTIONS = optionsOf(SEMANTIC_LOOP_POLICIES, LOOP_POLICY
 export const CACHE_POLICY_OPTIONS = optionsOf(CACHE_POLICIES, CACHE_POLICY_TEXTS);
 
 export const NO_EDITS: PolicyEdits = { limits: {} };
+
+/** Those of since they were `sent`. */
+export const editsSince = (edits: PolicyEdits, sent: PolicyEdits): PolicyEdits => ({
+  ...withoutSent(edits, sent),
+  limits: withoutSent(edits.limits, sent.limits),
+});
 
 export const limitText = (value: number | null): string => (value === null ? '' : String(value));
 

@@ -11,6 +11,7 @@ import { HoursField } from './hours-field';
 import {
   CACHE_POLICY_OPTIONS,
   CACHE_POLICY_TEXTS,
+  editsSince,
   LIMIT_GROUPS,
   type LimitField,
   LOOP_POLICY_OPTIONS,
@@ -26,11 +27,11 @@ export function PolicyPanel({ policy: live }: { policy: AgentPolicy }) {
   const [edits, setEdits] = useState<PolicyEdits>(NO_EDITS);
   const [typos, setTypos] = useState<Record<string, string>>({});
   const { mutate, isPending, error, reset } = useMutation({
-    mutationFn: (patch: AgentPolicyPatch) => patchPolicy(policy.agent_id, patch),
+    mutationFn: ({ patch }: Saving) => patchPolicy(policy.agent_id, patch),
     onMutate,
-    onSuccess: (saved, _, holdAnswer) => {
+    onSuccess: (saved, { sent }, holdAnswer) => {
       holdAnswer(saved);
-      setEdits(NO_EDITS);
+      setEdits((current) => editsSince(current, sent));
       toast({ title: 'Policy saved', description: 'In force from the next call on.', tone: 'success' });
     },
   });
@@ -48,7 +49,8 @@ export function PolicyPanel({ policy: live }: { policy: AgentPolicy }) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setTypos(errors);
-    if (!denial && !isPending && changeCount > 0 && Object.keys(errors).length === 0) mutate(patch);
+    if (!denial && !isPending && changeCount > 0 && Object.keys(errors).length === 0)
+      mutate({ patch, sent: edits });
   };
   return (
     <Panel
@@ -120,7 +122,11 @@ export function PolicyPanel({ policy: live }: { policy: AgentPolicy }) {
           <p role="status" className="mr-auto text-muted text-xs">
             {changeCount === 0 ? 'An empty field does not limit.' : `${changeCount} unsaved`}
           </p>
-          {changeCount > 0 ? <Button onClick={() => edit(NO_EDITS)}>Discard</Button> : null}
+          {changeCount > 0 ? (
+            <Button disabled={isPending} onClick={() => edit(NO_EDITS)}>
+              Discard
+            </Button>
+          ) : null}
           <Button
             type="submit"
             variant="primary"
@@ -135,6 +141,12 @@ export function PolicyPanel({ policy: live }: { policy: AgentPolicy }) {
       </form>
     </Panel>
   );
+}
+
+interface Saving {
+  patch: AgentPolicyPatch;
+  /** The edits that say so. */
+  sent: PolicyEdits;
 }
 
 interface LimitProps {

@@ -24,7 +24,8 @@ export function InjectForm({ commander, mode }: { commander: Commander; mode: Co
     if (!prompt.trim() || commander.busy || commander.denial) return;
     const answer = await commander.send({ command: 'inject', prompt: prompt.trim() });
     if (!answer) return;
-    setPrompt('');
+    // What was typed since is not sent.
+    setPrompt((current) => (current === prompt ? '' : current));
     setSentCount((count) => count + 1);
   };
   return (

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RUNTIME_CONFIG_DEFAULTS as DEFAULTS, type RuntimeConfigKey } from '#contracts';
-import { fieldErrorsOf, SETTING_GROUPS, settingOf, toPatch, toText, withoutSent } from './config-form';
+import { withoutSent } from '../../api/without-sent';
+import { fieldErrorsOf, SETTING_GROUPS, settingOf, toPatch, toText } from './config-form';
 
 describe('the settings form', () => {
   it('has a field for every setting there is', () => {

@@ -136,10 +136,6 @@ export function toText(setting: Setting, value: RuntimeConfig[RuntimeConfigKey])
   return String(Math.round(scaled * 10_000) / 10_000);
 }
 
-/** Those that were not typed on since they were `sent`. */
-export const withoutSent = (edits: ConfigEdits, sent: ConfigEdits): ConfigEdits =>
-  Object.fromEntries(Object.entries(edits).filter(([key, typed]) => typed !== sent[key as RuntimeConfigKey]));
-
 export type FieldErrors = Partial<Record<RuntimeConfigKey, string>>;
 
 /** What changed, ready to send; or which texts are no numbers. Ranges are the gateway's to judge. */

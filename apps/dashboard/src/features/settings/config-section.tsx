@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import type { RuntimeConfigAnswer, RuntimeConfigPatch } from '#contracts';
-import { ApiError, api, configQuery, useDenial } from '../../api';
+import { ApiError, api, configQuery, useDenial, withoutSent } from '../../api';
 import { Button, Callout, Panel, Skeleton, toast, useFocusFirstError } from '../../ui';
 import {
   type ConfigEdits,
@@ -12,15 +12,14 @@ import {
   SETTING_GROUPS,
   toPatch,
   toText,
-  withoutSent,
 } from './config-form';
 import { SettingField } from './setting-field';
 
 export function ConfigSection() {
   const { data, error } = useQuery(configQuery);
-  if (error) return <Callout tone="danger">{error.message}</Callout>;
-  if (!data) return <Skeleton className="h-96 w-full" />;
-  return <ConfigForm answer={data} />;
+  // Read once, it stays where it is whatever comes of the next reading: something may be typed in it.
+  if (data) return <ConfigForm answer={data} />;
+  return error ? <Callout tone="danger">{error.message}</Callout> : <Skeleton className="h-96 w-full" />;
 }
 
 function ConfigForm({ answer }: { answer: RuntimeConfigAnswer }) {
@@ -97,6 +96,7 @@ function ConfigForm({ answer }: { answer: RuntimeConfigAnswer }) {
         </p>
         {changeCount > 0 ? (
           <Button
+            disabled={isPending}
             onClick={() => {
               setEdits({});
               setErrors({});

@@ -3,6 +3,7 @@ import { type ModelPrice, priceTablePutSchema } from '#contracts';
 import {
   addPrice,
   changeCountOf,
+  draftSince,
   editPrice,
   NO_CHANGES,
   priceRows,
@@ -89,5 +90,23 @@ describe('a draft of the price table', () => {
       'b input_usd': 'At most 100000.',
       'b output_usd': 'Enter a price.',
     });
+  });
+
+  it('keeps what was edited while it was being saved', () => {
+    let sent = editPrice(NO_CHANGES, row('a'), 'input_usd', '1.5');
+    for (const name of ['e', 'd', 'c']) {
+      sent = editPrice(addPrice(sent), { ...row('a'), addedId: sent.added.length + 1 }, 'model', name);
+    }
+    expect(draftSince(sent, sent)).toMatchObject({ removed: [], added: [] });
+    expect(changeCountOf(table, draftSince(sent, sent))).toBe(0);
+
+    let draft = editPrice(sent, row('a', sent), 'output_usd', '9');
+    draft = editPrice(draft, row('c', draft), 'input_usd', '7');
+    draft = editPrice(draft, row('d', draft), 'model', 'd2');
+    draft = removePrice(removePrice(draft, row('e', draft)), row('b', draft));
+    const since = draftSince(draft, sent);
+    expect(since.changed).toEqual({ a: { output_usd: '9' }, c: { input_usd: '7' } });
+    expect(since.removed.toSorted()).toEqual(['b', 'd', 'e']);
+    expect(since.added.map(({ model }) => model)).toEqual(['d2']);
   });
 });

@@ -3,6 +3,7 @@
  * put on top of theirs. Pure.
  */
 import { type ModelPrice, PRICE_USD_MAX } from '#contracts';
+import { withoutSent } from '../../api/without-sent';
 
 export const PRICE_FIELDS = [
   'input_usd',
@@ -131,6 +132,29 @@ export function addPrice(draft: PriceDraft): PriceDraft {
     file_search_usd: '',
   };
   return { ...draft, added: [row, ...draft.added] };
+}
+
+/**
+ * What was edited since the draft was `sent` and saved. A row that it added is one of the table now: what was typed over it
+ * since is a change of it, under another name a row of its own, and taken away it is removed.
+ */
+export function draftSince(draft: PriceDraft, sent: PriceDraft): PriceDraft {
+  const changed: Record<string, Partial<PriceTexts>> = {};
+  for (const [model, texts] of Object.entries(draft.changed))
+    changed[model] = withoutSent(texts, sent.changed[model] ?? {});
+  const removed = draft.removed.filter((model) => !sent.removed.includes(model));
+  const added = draft.added.filter(
+    ({ id, model }) => model !== sent.added.find((row) => row.id === id)?.model,
+  );
+  for (const { id, model, ...before } of sent.added) {
+    const row = draft.added.find((one) => one.id === id);
+    if (row?.model !== model) removed.push(model.trim());
+    else {
+      const { id: _id, model: _model, ...texts } = row;
+      changed[model.trim()] = withoutSent<Partial<PriceTexts>>(texts, before);
+    }
+  }
+  return { changed, removed, added };
 }
 
 /** The whole table to send, or what is wrong, by `<row key> <field>`. */

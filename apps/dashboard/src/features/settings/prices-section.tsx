@@ -25,11 +25,13 @@ import {
 import {
   addPrice,
   changeCountOf,
+  draftSince,
   EMPTY_MEANS,
   editPrice,
   NO_CHANGES,
   PRICE_FIELDS,
   PRICE_LABELS,
+  type PriceDraft,
   type PriceField,
   type PriceRow,
   priceRows,
@@ -47,9 +49,9 @@ export function PricesSection() {
     queryFn: () => api.get<PriceTable>('/v1/prices'),
     staleTime: 0,
   });
-  if (error) return <Callout tone="danger">{error.message}</Callout>;
-  if (!data) return <Skeleton className="h-96 w-full" />;
-  return <PriceForm table={data} />;
+  // Read once, it stays where it is whatever comes of the next reading: something may be typed in it.
+  if (data) return <PriceForm table={data} />;
+  return error ? <Callout tone="danger">{error.message}</Callout> : <Skeleton className="h-96 w-full" />;
 }
 
 function PriceForm({ table }: { table: PriceTable }) {
@@ -59,11 +61,10 @@ function PriceForm({ table }: { table: PriceTable }) {
   const [q, setQ] = useState('');
   const [errors, setErrors] = useState<Record<string, string>>({});
   const { mutate, isPending, error, reset } = useMutation({
-    mutationFn: (models: PriceTable['models']) =>
-      api.put<PriceTable>('/v1/prices', { version: table.version, models }),
-    onSuccess: (next) => {
+    mutationFn: ({ models }: Saving) => api.put<PriceTable>('/v1/prices', { version: table.version, models }),
+    onSuccess: (next, { sent }) => {
       queryClient.setQueryData(QUERY_KEY, next);
-      setDraft(NO_CHANGES);
+      setDraft((current) => draftSince(current, sent));
       toast({
         title: 'Prices saved',
         description: `Version ${next.version} counts from the next call on.`,
@@ -91,7 +92,7 @@ function PriceForm({ table }: { table: PriceTable }) {
     const next = toModels(table.models, draft);
     setErrors(next.errors);
     const isRight = Object.keys(next.errors).length === 0;
-    if (isRight && !denial && !isPending && changeCount > 0) mutate(next.models);
+    if (isRight && !denial && !isPending && changeCount > 0) mutate({ models: next.models, sent: draft });
   };
   return (
     <form ref={form} onSubmit={submit} noValidate className="flex flex-col gap-3">
@@ -119,7 +120,7 @@ function PriceForm({ table }: { table: PriceTable }) {
       {isConflict ? (
         <Conflict
           onLoad={async (keepsEdits) => {
-            await queryClient.invalidateQueries({ queryKey: QUERY_KEY });
+            await queryClient.invalidateQueries({ queryKey: QUERY_KEY }, { throwOnError: true });
             if (!keepsEdits) setDraft(NO_CHANGES);
             reset();
           }}
@@ -162,6 +163,7 @@ function PriceForm({ table }: { table: PriceTable }) {
             <button
               type="button"
               className="ml-2 inline-flex items-center gap-1 text-accent hover:underline"
+              disabled={isPending}
               onClick={() => change({ ...draft, removed: [] })}
             >
               <Undo2 size={12} aria-hidden="true" />
@@ -169,7 +171,11 @@ function PriceForm({ table }: { table: PriceTable }) {
             </button>
           ) : null}
         </p>
-        {changeCount > 0 ? <Button onClick={() => change(NO_CHANGES)}>Discard</Button> : null}
+        {changeCount > 0 ? (
+          <Button disabled={isPending} onClick={() => change(NO_CHANGES)}>
+            Discard
+          </Button>
+        ) : null}
         <Button
           type="submit"
           variant="primary"
@@ -185,6 +191,12 @@ function PriceForm({ table }: { table: PriceTable }) {
   );
 }
 
+interface Saving {
+  models: PriceTable['models'];
+  /** The draft that says so. */
+  sent: PriceDraft;
+}
+
 function Version({ table }: { table: PriceTable }) {
   if (table.version === 0 || table.updated_at_ms === null) return <>The prices this program came with</>;
   return (
@@ -195,19 +207,21 @@ function Version({ table }: { table: PriceTable }) {
 }
 
 function Conflict({ onLoad }: { onLoad: (keepsEdits: boolean) => Promise<void> }) {
+  const { mutate: load, isPending, error } = useMutation({ mutationFn: onLoad });
   return (
     <Callout tone="warning" alert>
       <p className="mb-2">
         Somebody else has saved prices meanwhile. Nothing of yours was saved, and nothing of theirs is lost.
       </p>
       <div className="flex flex-wrap gap-2">
-        <Button size="sm" variant="primary" onClick={() => void onLoad(true)}>
+        <Button size="sm" variant="primary" busy={isPending} onClick={() => load(true)}>
           Put my edits on top of theirs
         </Button>
-        <Button size="sm" onClick={() => void onLoad(false)}>
+        <Button size="sm" disabled={isPending} onClick={() => load(false)}>
           Take theirs, drop mine
         </Button>
       </div>
+      {error ? <p className="mt-2 text-danger">Theirs could not be read: {error.message}</p> : null}
     </Callout>
   );
 }

@@ -1,0 +1,176 @@
+/**
+ * What an operator has typed stays until it is saved: while a form saves what was typed before it, while the gateway
+ * cannot be read, and while somebody else acts on the same thing. And what was refused is told where they look.
+ */
+import type { Locator, Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { buildDecisionLog } from '#testing';
+import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
+import { SIZES } from './check-page.js';
+import { browser, launchOneBrowser } from './launch-one-browser.js';
+import { openAs } from './log-in.js';
+
+const UNREACHABLE = 'The gateway cannot be reached.';
+
+let page: Page;
+
+startOneGateway();
+launchOneBrowser();
+beforeAll(async () => {
+  page = await openAs(browser, gateway, 'ana');
+});
+
+const button = (name: string) => page.getByRole('button', { name, exact: true });
+const field = (label: string, within: Page | Locator = page) => within.getByLabel(label, { exact: true });
+const group = (name: string) => page.getByRole('group', { name, exact: true });
+const dialog = () => page.getByRole('dialog');
+const open = (path: string) => page.goto(gateway.url + path);
+
+const post = async (session_id: string, trace_id: string) =>
+  expect((await gateway.ingest(buildDecisionLog({ meta: { session_id, trace_id } }))).status).toBe(202);
+
+/** Requests of that method there wait, and then go where they are let. */
+async function holdRequests(path: string, method: string) {
+  let letGo = (_lets: 'through' | 'fail') => {};
+  const decided = new Promise<'through' | 'fail'>((resolve) => {
+    letGo = resolve;
+  });
+  await page.route(path, async (route) => {
+    if (route.request().method() !== method) return route.fallback();
+    return (await decided) === 'through' ? route.continue() : route.abort();
+  });
+  const asked = page.waitForRequest((request) => request.method() === method);
+  return { asked, letGo, stop: () => page.unroute(path) };
+}
+
+test('what is typed in a policy while it saves is not lost, and not called saved', async () => {
+  await gateway.operator('PATCH', '/v1/agents/typist/policy', { budget_day_usd: 1 });
+  await open('/agents/typist');
+  const saving = await holdRequests('**/v1/agents/typist/policy', 'PATCH');
+  await field('Per day', group('Budgets')).fill('12');
+  await button('Save policy').click();
+  await saving.asked;
+  await field('Per month', group('Budgets')).fill('150');
+  expect(await button('Discard').isDisabled()).toBe(true);
+  saving.letGo('through');
+  await page.getByText('Policy saved').waitFor();
+  expect(await field('Per day', group('Budgets')).inputValue()).toBe('12');
+  expect(await field('Per month', group('Budgets')).inputValue()).toBe('150');
+  await page.getByText('1 unsaved').waitFor();
+  await saving.stop();
+});
+
+test('what is typed of a kill switch while it saves is not lost', async () => {
+  await gateway.operator('PATCH', '/v1/agents/typist/policy', { budget_day_usd: 1 });
+  await open('/agents/typist');
+  const saving = await holdRequests('**/v1/agents/typist/kill-switch', 'PATCH');
+  await page.getByText('Custom', { exact: true }).click();
+  await field('Window').fill('30');
+  await button('Save kill switch').click();
+  await saving.asked;
+  await field('Fires above').fill('12');
+  saving.letGo('through');
+  await page.getByText('Kill switch saved').waitFor();
+  expect(await field('Window').inputValue()).toBe('30');
+  expect(await field('Fires above').inputValue()).toBe('12');
+  await saving.stop();
+});
+
+test('prices typed while others are saved, or while theirs cannot be read, stay', async () => {
+  await open('/settings?section=prices');
+  await field('Find a model').fill('gpt-4o-mini');
+  const [input, output] = [field('Input price of gpt-4o-mini'), field('Output price of gpt-4o-mini')];
+  const saving = await holdRequests('**/v1/prices', 'PUT');
+  await input.fill('1.5');
+  await button('Save prices').click();
+  await saving.asked;
+  await output.fill('6.5');
+  saving.letGo('through');
+  await page.getByText('Version 1, ana').waitFor();
+  expect([await input.inputValue(), await output.inputValue()]).toEqual(['1.5', '6.5']);
+  await saving.stop();
+
+  const { body: theirs } = await gateway.operator('GET', '/v1/prices');
+  await gateway.operator('PUT', '/v1/prices', { version: theirs.version, models: theirs.models });
+  await button('Save prices').click();
+  await page.getByText('Somebody else has saved prices').waitFor();
+  await page.route('**/v1/prices', (route) => route.fulfill({ status: 403, json: {} }));
+  await button('Put my edits on top of theirs').click();
+  await page.getByText('Theirs could not be read').waitFor();
+  expect(await output.inputValue()).toBe('6.5');
+  await page.unroute('**/v1/prices');
+  await button('Put my edits on top of theirs').click();
+  await page.getByText('Version 2, tester').waitFor();
+  await button('Save prices').click();
+  await page.getByText('Version 3, ana').waitFor();
+  expect(await output.inputValue()).toBe('6.5');
+});
+
+test('a form in a dialog stays open while it saves, and says why it was refused', async () => {
+  await open('/alerts?tab=rules');
+  const saving = await holdRequests('**/v1/alert-rules', 'POST');
+  await button('New rule').click();
+  await field('Name', dialog()).fill('Typed at night');
+  await button('Create rule').click();
+  await saving.asked;
+  await page.keyboard.press('Escape');
+  await button('Close').click();
+  expect(await button('Cancel').isDisabled()).toBe(true);
+  saving.letGo('fail');
+  await dialog().getByRole('alert').filter({ hasText: UNREACHABLE }).waitFor();
+  expect(await field('Name', dialog()).inputValue()).toBe('Typed at night');
+  await saving.stop();
+  await button('Create rule').click();
+  await dialog().waitFor({ state: 'detached' });
+  await page.getByText('Typed at night', { exact: true }).waitFor();
+});
+
+test('guidance typed while another goes out stays, and on a phone a failure is told where it is typed', async () => {
+  await post('guided', 'guided-1');
+  await open('/sessions/guided');
+  const sending = await holdRequests('**/v1/sessions/guided/inject', 'POST');
+  const text = page.getByTestId('hitl-inject-text');
+  await text.fill('Look in the archive.');
+  await page.getByTestId('hitl-inject').click();
+  await sending.asked;
+  await text.pressSequentially(' And then stop.');
+  sending.letGo('through');
+  await page.locator('[data-testid=hitl-inject]:not([aria-busy=true])').waitFor();
+  expect(await text.inputValue()).toBe('Look in the archive. And then stop.');
+  await sending.stop();
+
+  await page.setViewportSize(SIZES.phone);
+  await page.route('**/v1/sessions/guided/inject', (route) => route.abort());
+  await button('Guide').click();
+  await dialog().getByTestId('hitl-inject-text').fill('Stop at the next step.');
+  await dialog().getByTestId('hitl-inject').click();
+  await dialog().getByRole('alert').filter({ hasText: UNREACHABLE }).waitFor();
+  expect(await dialog().getByTestId('hitl-inject-text').inputValue()).toBe('Stop at the next step.');
+  await page.unroute('**/v1/sessions/guided/inject');
+  await page.setViewportSize(SIZES.desktop);
+});
+
+test('a rewrite stays open while it is sent, and when somebody lets the message go', async () => {
+  await post('held', 'held-1');
+  await gateway.operator('POST', '/v1/sessions/held/pause', { reason: 'to look' });
+  await post('held', 'held-2');
+  await open('/sessions/held');
+  await button('Rewrite message 1').click();
+  const text = page.getByTestId('hitl-rewrite-text');
+  await text.fill('{ "path": "/tmp" }');
+  const sending = await holdRequests('**/v1/sessions/held/rewrite', 'POST');
+  await page.getByTestId('hitl-rewrite-confirm').click();
+  await sending.asked;
+  await page.keyboard.press('Escape');
+  sending.letGo('fail');
+  await dialog().getByRole('alert').filter({ hasText: UNREACHABLE }).waitFor();
+  await sending.stop();
+
+  await gateway.operator('POST', '/v1/sessions/held/resume', {});
+  await page.getByTestId('held-message').waitFor({ state: 'detached' });
+  await dialog().getByRole('alert').filter({ hasText: 'It is not held any more' }).waitFor();
+  expect(await text.inputValue()).toBe('{ "path": "/tmp" }');
+  expect(await page.getByTestId('hitl-rewrite-confirm').getAttribute('aria-disabled')).toBe('true');
+  await button('Cancel').click();
+  await dialog().waitFor({ state: 'detached' });
+});
