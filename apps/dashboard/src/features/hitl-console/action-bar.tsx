@@ -11,13 +11,14 @@ export function ActionBar({ session }: { session: SessionView }) {
   const commander = useCommand(session.session_id);
   const [isInjecting, setIsInjecting] = useState(false);
   if (session.control.state === 'terminated') return null;
+  const failure = commander.failure ? (
+    <Callout tone="danger" alert className="mb-2">
+      {commander.failure.message}
+    </Callout>
+  ) : null;
   return (
     <div className="sticky bottom-0 z-20 border-line border-t bg-surface p-3">
-      {commander.failure ? (
-        <Callout tone="danger" alert className="mb-2">
-          {commander.failure.message}
-        </Callout>
-      ) : null}
+      {isInjecting ? null : failure}
       <div className="flex gap-2">
         <TerminateButton session={session} commander={commander} size="lg" className="px-3" />
         <Button size="lg" className="flex-1" onClick={() => setIsInjecting(true)}>
@@ -31,6 +32,8 @@ export function ActionBar({ session }: { session: SessionView }) {
         />
       </div>
       <Dialog open={isInjecting} onOpenChange={setIsInjecting} title="Inject guidance">
+        {/* The bar is behind the dialog. */}
+        {failure}
         <InjectForm commander={commander} mode={session.control.mode} />
       </Dialog>
     </div>

@@ -16,8 +16,31 @@ interface HeldMessagesProps {
 
 export function HeldMessages({ sessionId, held, heldCount }: HeldMessagesProps) {
   const commander = useCommand(sessionId);
-  const [editedSeq, setEditedSeq] = useState<number | null>(null);
-  const edited = held.find((step) => step.gateway.seq === editedSeq) ?? null;
+  const [edited, setEdited] = useState<StepView | null>(null);
+  return (
+    <>
+      {held.length > 0 ? (
+        <HeldList held={held} heldCount={heldCount} denial={commander.denial} onRewrite={setEdited} />
+      ) : null}
+      <RewriteDialog
+        step={edited}
+        isHeld={held.some((step) => step.gateway.seq === edited?.gateway.seq)}
+        commander={commander}
+        onClose={() => setEdited(null)}
+      />
+    </>
+  );
+}
+
+interface HeldListProps {
+  held: readonly StepView[];
+  heldCount: number;
+  /** Null when they may be rewritten; else why not. */
+  denial: string | null;
+  onRewrite: (step: StepView) => void;
+}
+
+function HeldList({ held, heldCount, denial, onRewrite }: HeldListProps) {
   return (
     <Panel
       title="Held messages"
@@ -48,9 +71,9 @@ export function HeldMessages({ sessionId, held, heldCount }: HeldMessagesProps) 
               size="sm"
               data-testid="hitl-rewrite"
               icon={<Pencil size={12} aria-hidden="true" />}
-              disabledReason={commander.denial}
+              disabledReason={denial}
               aria-label={`Rewrite message ${index + 1}`}
-              onClick={() => setEditedSeq(step.gateway.seq)}
+              onClick={() => onRewrite(step)}
             >
               Rewrite
             </Button>
@@ -62,7 +85,6 @@ export function HeldMessages({ sessionId, held, heldCount }: HeldMessagesProps) 
           The first {held.length} are shown. Resume lets all {heldCount} go out in this order.
         </p>
       ) : null}
-      <RewriteDialog step={edited} commander={commander} onClose={() => setEditedSeq(null)} />
     </Panel>
   );
 }

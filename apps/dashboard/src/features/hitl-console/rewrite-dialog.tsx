@@ -5,34 +5,56 @@ import { Button, Callout, Dialog, Field, Textarea, useFocusFirstError } from '..
 import { editableInput, parseInput } from './tool-input';
 import type { Commander } from './use-command';
 
+const GONE = 'It is not held any more: it went out, or its session was ended.';
+
 interface RewriteDialogProps {
-  /** Null = closed. */
+  /** As it was when it was opened; null = closed. */
   step: StepView | null;
+  /** False: somebody has let it go meanwhile. What was typed stays readable. */
+  isHeld: boolean;
   commander: Commander;
   onClose: () => void;
 }
 
-export function RewriteDialog({ step, commander, onClose }: RewriteDialogProps) {
+export function RewriteDialog({ step, isHeld, commander, onClose }: RewriteDialogProps) {
+  // Closed meanwhile, nobody would see that it was refused.
+  const close = () => commander.busy === 'rewrite' || onClose();
   return (
     <Dialog
       open={step !== null}
-      onOpenChange={(open) => !open && onClose()}
+      onOpenChange={(open) => open || close()}
       title="Rewrite held message"
       description={step ? `${step.cognition.intent} · ${step.action.tool_call || 'no tool'}` : ''}
       className="md:max-w-2xl"
     >
       {step ? (
-        <RewriteForm key={step.gateway.seq} step={step} commander={commander} onClose={onClose} />
+        <RewriteForm
+          key={step.gateway.seq}
+          step={step}
+          isHeld={isHeld}
+          commander={commander}
+          onSaved={onClose}
+          onCancel={close}
+        />
       ) : null}
     </Dialog>
   );
 }
 
-function RewriteForm({ step, commander, onClose }: RewriteDialogProps & { step: StepView }) {
+interface RewriteFormProps {
+  step: StepView;
+  isHeld: boolean;
+  commander: Commander;
+  onSaved: () => void;
+  onCancel: () => void;
+}
+
+function RewriteForm({ step, isHeld, commander, onSaved, onCancel }: RewriteFormProps) {
   const [text, setText] = useState(() => editableInput(step));
   const [problem, setProblem] = useState<string | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
   const element = useFocusFirstError({ text: problem });
+  const isSaving = commander.busy === 'rewrite';
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();
@@ -43,7 +65,7 @@ function RewriteForm({ step, commander, onClose }: RewriteDialogProps & { step: 
     try {
       const { content } = parsed;
       await commander.sendOrThrow({ command: 'rewrite', trace_id: step.meta.trace_id, new_content: content });
-      onClose();
+      onSaved();
     } catch (error) {
       setFailure(error instanceof Error ? error.message : String(error));
     }
@@ -65,19 +87,26 @@ function RewriteForm({ step, commander, onClose }: RewriteDialogProps & { step: 
           className="font-mono text-xs"
         />
       </Field>
+      {isHeld || isSaving ? null : (
+        <Callout tone="warning" alert>
+          {GONE}
+        </Callout>
+      )}
       {failure ? (
         <Callout tone="danger" alert>
           Not rewritten: {failure}
         </Callout>
       ) : null}
       <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
+        <Button disabled={isSaving} onClick={onCancel}>
+          Cancel
+        </Button>
         <Button
           data-testid="hitl-rewrite-confirm"
           type="submit"
           variant="primary"
-          busy={commander.busy === 'rewrite'}
-          disabledReason={commander.denial}
+          busy={isSaving}
+          disabledReason={commander.denial ?? (isHeld ? null : GONE)}
         >
           Rewrite
         </Button>

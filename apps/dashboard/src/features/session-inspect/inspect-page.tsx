@@ -82,13 +82,11 @@ function Inspect({ detail }: { detail: SessionDetail }) {
         <div className="flex w-[380px] shrink-0 flex-col gap-3 overflow-y-auto max-md:w-full max-md:overflow-visible">
           <HitlConsole detail={detail} />
           <HeldCalls session={session} />
-          {detail.held.length > 0 ? (
-            <HeldMessages
-              sessionId={session.session_id}
-              held={detail.held}
-              heldCount={session.control.held_count}
-            />
-          ) : null}
+          <HeldMessages
+            sessionId={session.session_id}
+            held={detail.held}
+            heldCount={session.control.held_count}
+          />
           <FiredWindow detail={detail} />
           <AuditTrail entries={detail.audit} />
         </div>
