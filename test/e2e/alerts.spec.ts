@@ -8,7 +8,7 @@ import { verifySignature } from '#domain/alerts';
 import { buildDecisionLog } from '#testing';
 import { type Receiver, startReceiver, status } from '../integration/http-receiver.js';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
-import { checkEveryLook, focusOf, problemAt } from './check-page.js';
+import { checkEveryLook, focusOf, problemAt, SIZES } from './check-page.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
 
@@ -169,6 +169,19 @@ test('a channel that fails leaves a dead letter, which Retry delivers', async ()
   await letter.getByText('it answers 404').waitFor();
   await checkEveryLook(page, 'dead-letter');
 
+  const { body: channels } = await gateway.operator('GET', '/v1/alert-channels');
+  const channelPath = `/v1/alert-channels/${channels.items[0].channel_id}`;
+  const longName = 'On call of the platform team, at night and on weekends only, and its deputies';
+  await gateway.operator('PATCH', channelPath, { name: longName });
+  await page.setViewportSize(SIZES.phone);
+  await page.reload();
+  await letter.getByText(longName).waitFor();
+  const retry = await letter.getByRole('button', { name: /Retry/ }).boundingBox();
+  expect(retry && retry.x + retry.width).toBeLessThanOrEqual(SIZES.phone.width);
+  await gateway.operator('PATCH', channelPath, { name: 'On call' });
+  await page.setViewportSize(SIZES.desktop);
+  await page.reload();
+
   receiver.answer = status(204);
   await letter.getByRole('button', { name: /Retry/ }).click();
   await page.getByText('No dead letters').waitFor();
@@ -179,6 +192,19 @@ test('a channel that fails leaves a dead letter, which Retry delivers', async ()
   await page.getByText('No notice matches').waitFor();
   await button('Clear filters').click();
   await row('planner').waitFor();
+});
+
+test('of more dead letters than are read at once the count says that there are more', async () => {
+  receiver.answer = status(404);
+  await Promise.all(Array.from({ length: 51 }, (_, at) => loop(`crew-${at}`)));
+  await expect
+    .poll(async () => {
+      const { body } = await gateway.operator('GET', '/v1/alert-deliveries?state=dead&limit=200');
+      return body.items.length;
+    })
+    .toBeGreaterThan(50);
+  await openAlerts();
+  await page.getByRole('tab', { name: 'Dead letters 50+ not delivered' }).waitFor();
 });
 
 test('what is deleted is gone, and a rule says that its channel is', async () => {

@@ -3,6 +3,8 @@ import { cx } from '../ui';
 
 interface CountBadgeProps {
   count: number;
+  /** There are more than were counted. */
+  hasMore?: boolean;
   /** What is counted, for screen readers. */
   noun: string;
   /** Red, unless it is a pause. */
@@ -10,7 +12,7 @@ interface CountBadgeProps {
   className?: string | undefined;
 }
 
-export function CountBadge({ count, noun, tone = 'danger', className }: CountBadgeProps) {
+export function CountBadge({ count, hasMore = false, noun, tone = 'danger', className }: CountBadgeProps) {
   if (count === 0) return null;
   return (
     <span
@@ -20,7 +22,7 @@ export function CountBadge({ count, noun, tone = 'danger', className }: CountBad
         className,
       )}
     >
-      {count > 99 ? '99+' : count}
+      {count > 99 ? '99+' : hasMore ? `${count}+` : count}
       <span className="sr-only"> {noun}</span>
     </span>
   );

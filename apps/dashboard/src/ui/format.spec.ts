@@ -47,6 +47,7 @@ describe('format', () => {
     expect(short).toHaveLength(14);
     expect(short.startsWith('sess-019') && short.endsWith('9f3c')).toBe(true);
     expect(truncateMiddle('short', 14)).toBe('short');
+    expect(truncateMiddle('🚀🔥 launch of 🤖🤖🤖', 8)).toBe('🚀🔥 la…🤖🤖');
   });
 
   it('formats money, scores, durations and counts', () => {

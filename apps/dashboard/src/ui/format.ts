@@ -130,11 +130,13 @@ export const formatCount = (count: number): string => count.toLocaleString('en-U
 /** An entropy score: one decimal where that is exact, four at most, so 0.2 and 0.3333. */
 export const formatScore = (score: number): string => String(Math.round(score * 10_000) / 10_000);
 
-/** Keeps both ends, since ids differ at either: "sess-0193…9f3c". */
+/** Keeps both ends, since ids differ at either: "sess-0193…9f3c". Half of an emoji is none. */
 export function truncateMiddle(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text;
+  const letters = [...text];
+  if (letters.length <= charsMax) return text;
   const tail = Math.floor((charsMax - 1) / 2.5);
-  return `${text.slice(0, charsMax - 1 - tail)}…${text.slice(text.length - tail)}`;
+  return `${letters.slice(0, charsMax - 1 - tail).join('')}…${letters.slice(-tail).join('')}`;
 }
 
 /** "1 session", "2 sessions". */

@@ -31,7 +31,7 @@ export function AlertsPage() {
           { value: 'history', label: 'History', content: <DeliveriesTab {...deliveries} /> },
           {
             value: 'dead',
-            label: <DeadLettersLabel count={dead.deliveries.length} />,
+            label: <DeadLettersLabel count={dead.deliveries.length} hasMore={dead.hasOlder} />,
             content: <DeliveriesTab {...deliveries} isDead />,
           },
         ]}
@@ -40,10 +40,10 @@ export function AlertsPage() {
   );
 }
 
-/** Counted, since nobody was told of what they hold; of many, those of the first page. */
-const DeadLettersLabel = ({ count }: { count: number }) => (
+/** Counted, since nobody was told of what they hold; of many, those that were read, and a +. */
+const DeadLettersLabel = ({ count, hasMore }: { count: number; hasMore: boolean }) => (
   <span className="inline-flex items-center gap-1.5">
     Dead letters
-    <CountBadge count={count} noun="not delivered" />
+    <CountBadge count={count} hasMore={hasMore} noun="not delivered" />
   </span>
 );

@@ -208,9 +208,11 @@ const Delivery = memo(function Delivery({
           </p>
         ) : null}
       </div>
-      <div className="flex w-44 shrink-0 flex-col items-end gap-1 text-right text-muted text-xs max-md:w-full max-md:flex-row max-md:items-center">
-        <span className="flex items-center gap-2">
-          <span className="truncate">{channelName}</span>
+      <div className="flex w-44 shrink-0 flex-col items-end gap-1 text-right text-muted text-xs max-md:w-full max-md:flex-row max-md:flex-wrap max-md:items-center max-md:justify-end">
+        <span className="flex min-w-0 max-w-full items-center gap-2 max-md:mr-auto">
+          <span className="truncate" title={channelName}>
+            {channelName}
+          </span>
           <Badge tone={STATE_TONES[state]}>{STATE_LABELS[state]}</Badge>
         </span>
         <span className="nums max-md:mr-auto">
