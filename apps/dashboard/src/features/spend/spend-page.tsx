@@ -1,6 +1,6 @@
 /** What agents cost: over time, and by agent, model and day. Calls without a price are counted, never priced at zero. */
 
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { matchQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { CircleDollarSign, TriangleAlert } from 'lucide-react';
 import { lazy, Suspense, useMemo } from 'react';
@@ -46,8 +46,8 @@ export function SpendPage() {
   const { by = 'agent', agent, model } = search;
   const minute = useNow((nowMs) => Math.floor(nowMs / MINUTE_MS));
   const span = useMemo(() => spanOf(search, minute * MINUTE_MS), [search, minute]);
-  const overTime = useSpend(span.bucket, span, agent, model);
-  const grouped = useSpend(by, span, agent, model);
+  const overTime = useSpend(span.bucket, span, search);
+  const grouped = useSpend(by, span, search);
   const series = useMemo(() => seriesOf(overTime.data ?? [], span), [overTime.data, span]);
   const totals = useMemo(() => totalsOf(overTime.data ?? []), [overTime.data]);
   const failure = overTime.error ?? grouped.error;
@@ -110,10 +110,11 @@ export function SpendPage() {
   );
 }
 
-function useSpend(group: SpendGroup, span: Span, agent: string | undefined, model: string | undefined) {
+function useSpend(group: SpendGroup, span: Span, { range, from, to, agent, model }: SpendSearch) {
   const { from_ms, to_ms } = span;
+  const asked = ['spend', group, range ?? null, from ?? null, to ?? null, agent ?? null, model ?? null];
   return useQuery({
-    queryKey: ['spend', group, from_ms, to_ms, agent ?? null, model ?? null],
+    queryKey: [...asked, from_ms, to_ms],
     queryFn: async () =>
       (
         await api.get<{ items: SpendLine[] }>('/v1/spend', {
@@ -126,7 +127,9 @@ function useSpend(group: SpendGroup, span: Span, agent: string | undefined, mode
       ).items,
     refetchInterval: REFRESH_MS,
     staleTime: 0,
-    placeholderData: keepPreviousData,
+    // As time goes on, the last answer stands until the next; that to another question never does.
+    placeholderData: (lines, before) =>
+      before && matchQuery({ queryKey: asked }, before) ? lines : undefined,
   });
 }
 
