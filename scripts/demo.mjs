@@ -84,6 +84,7 @@ async function main(options) {
   const onSignal = () => stop.abort(new Error('stopped'));
   process.once('SIGINT', onSignal);
   process.once('SIGTERM', onSignal);
+  process.once('SIGHUP', onSignal);
 
   const gateway = await openGateway(options);
   const counts = { steps: 0, loops: 0 };
@@ -121,6 +122,7 @@ async function main(options) {
   await gateway.stop();
   process.removeListener('SIGINT', onSignal);
   process.removeListener('SIGTERM', onSignal);
+  process.removeListener('SIGHUP', onSignal);
   process.stdout.write(`\nStopped after ${counts.steps} steps, ${counts.loops} of them in a loop.\n`);
   return exitStatus;
 }

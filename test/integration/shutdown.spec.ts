@@ -1,4 +1,4 @@
-/** SIGTERM: what is under way ends well, and what only waits keeps nobody waiting. */
+/** SIGTERM and the end of a terminal: what is under way ends well, and what only waits keeps nobody waiting. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -51,6 +51,14 @@ test('a request under way is answered', async () => {
   await closed;
   expect(answer).toMatch(/^HTTP\/1\.1 422 /);
   expect(gateway.output()).not.toContain('drain step did not finish');
+});
+
+test('a terminal that is closed ends it as SIGTERM does', async () => {
+  const gateway = await startGateway();
+  const ended = once(gateway.process, 'exit');
+  gateway.process.kill('SIGHUP');
+  expect(await ended).toEqual([0, null]);
+  expect(gateway.output()).toContain('"draining","signal":"SIGHUP"');
 });
 
 test('a stream that goes on past the deadline is broken off, recorded and charged with what went by', {

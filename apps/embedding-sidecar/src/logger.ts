@@ -3,6 +3,7 @@
  * it can merge the lines. Never a prompt; what the environment gave as a secret is taken out wherever it turns up.
  */
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { openLogOutput } from '#adapters/standard-output';
 import { hideSecrets, type LogLevel } from '#kernel';
 
 export interface LoggerOptions {
@@ -21,7 +22,7 @@ export function createLogger({ level, secrets, destination }: LoggerOptions): Lo
       serializers: { err: describeError },
       hooks: { streamWrite: hideSecrets(secrets) },
     },
-    destination ?? pino.destination({ dest: 1, sync: true }),
+    destination ?? openLogOutput({ isSync: true }),
   );
 }
 

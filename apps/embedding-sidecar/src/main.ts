@@ -2,17 +2,19 @@
  * Entry point of the embedding sidecar: reads its settings, starts, says so in one line, drains on a signal. With
  * `--exit-with-stdin` it is somebody's child, and ends when the pipe to its parent breaks, however the parent died.
  */
+import { outliveOutput } from '#adapters/standard-output';
 import { parseConfig, parseSecrets, readEnvironment, SETTING_VARIABLES } from '#domain/sidecar-settings';
 import { misspeltVariables } from '#kernel';
 import { createLogger } from './logger.js';
 import { openEmbedder } from './open-embedder.js';
 import type { Sidecar } from './sidecar.js';
 
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 /** After this a stop is no longer waited for. */
 const STOP_TIMEOUT_MS = 5_000;
 
 async function main(args: readonly string[]): Promise<void> {
+  outliveOutput();
   const environment = readEnvironment(process.env);
   let logger = createLogger({ level: 'info', secrets: [] });
   try {
@@ -37,8 +39,8 @@ async function main(args: readonly string[]): Promise<void> {
       end(exitCode);
     };
     for (const signal of SIGNALS) {
-      // Ctrl-C reaches the whole group; a child leaves the decision to its parent.
-      process.on(signal, () => (isChild && signal === 'SIGINT' ? undefined : stop(signal, 0)));
+      // Ctrl-C, and the end of a terminal, reach the whole group; a child leaves the decision to its parent.
+      process.on(signal, () => (isChild && signal !== 'SIGTERM' ? undefined : stop(signal, 0)));
     }
     if (isChild) {
       process.stdin.resume();

@@ -1,6 +1,7 @@
 /** Entry point of the gateway process: reads the environment, starts, prints how to get in, drains on a signal. */
 import 'reflect-metadata';
 import { setFlagsFromString } from 'node:v8';
+import { outliveOutput } from '#adapters/standard-output';
 import { printBanner } from './banner.js';
 import { readStartSettings } from './config/config.module.js';
 import { misspeltSettings } from './config/misspelt-settings.js';
@@ -10,14 +11,15 @@ import { createLogger } from './telemetry/logger.js';
 /** V8 takes what lives as long as a call for what lives for ever, which is then collected with the whole heap alone (decision 0019). */
 setFlagsFromString('--no-allocation-site-pretenuring');
 
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+/** A terminal that is closed sends the last. */
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 async function main(): Promise<void> {
+  outliveOutput();
   const settings = readStartSettings();
   const logger = createLogger({ level: settings.config.logLevel, secrets: settings.secrets.values() });
   for (const warning of misspeltSettings(process.env)) logger.warn({ event: 'setting_unknown' }, warning);
   const gateway = await startGateway(settings, logger);
-  printBanner(gateway, settings);
   let isDraining = false;
   for (const signal of SIGNALS) {
     process.on(signal, async () => {
@@ -29,6 +31,8 @@ async function main(): Promise<void> {
       process.exit(0);
     });
   }
+  // Who reads it may send a signal at once.
+  printBanner(gateway, settings);
 }
 
 main().catch((error: unknown) => {

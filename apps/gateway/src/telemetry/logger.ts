@@ -3,6 +3,7 @@
  * warnings appear unless LOG_LEVEL says otherwise, so that the first start's banner stays readable.
  */
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { openLogOutput } from '#adapters/standard-output';
 import { type LogLevel, REDACTED } from '#kernel';
 import { lineRedactor, redactMembers, SECRET_PATHS } from './redact.js';
 
@@ -31,7 +32,7 @@ export function createLogger(options: LoggerOptions): Logger {
       serializers: { err: describeError, error: describeError, req: describeRequest, res: describeResponse },
       hooks: { streamWrite: lineRedactor(options.secrets) },
     },
-    options.destination ?? pino.destination(1),
+    options.destination ?? openLogOutput({ isSync: false }),
   );
 }
 
