@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
-import OpenAI from 'openai';
+import OpenAI, { AzureOpenAI } from 'openai';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { respondEvents, respondJson, ScriptedUpstream } from '#testing';
 import { AGENT_KEY } from '../start-gateway.js';
@@ -16,6 +16,8 @@ afterAll(async () => {
 });
 startOneGateway((origin) => ({
   ...upstreamsAt(origin, VENDOR_KEY),
+  OBSERVATORY_UPSTREAM_AZURE_URL: origin,
+  OBSERVATORY_UPSTREAM_AZURE_KEY: VENDOR_KEY,
   OBSERVATORY_UPSTREAM_LOCAL_VLLM_URL: `${origin}/serve/v1`,
   UPSTREAM_HEADERS_TIMEOUT_MS: '1500',
   UPSTREAM_IDLE_TIMEOUT_MS: '1500',
@@ -100,6 +102,26 @@ describe.each(VENDORS)('$name', (vendor) => {
       status: 400,
     });
   });
+});
+
+test("Azure's SDK brings the agent key in a header of its own, and the vendor's goes on in the same", async () => {
+  upstream.script(always(openaiChat, { text: 'Through Azure.' }));
+  const client = new AzureOpenAI({
+    endpoint: `${gateway.url}/agents/of-azure/proxy/azure`,
+    apiKey: AGENT_KEY,
+    apiVersion: '2024-10-21',
+  });
+  const answer = await client.chat.completions.create({
+    model: 'gpt-4o',
+    messages: [{ role: 'user', content: 'Which way?' }],
+  });
+  expect(answer.choices[0]?.message.content).toBe('Through Azure.');
+  const [call] = upstream.calls;
+  expect(call?.url).toBe('/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21');
+  expect(call?.headers).toMatchObject({ 'api-key': VENDOR_KEY });
+  expect(call?.headers).not.toHaveProperty('authorization');
+  const { body } = await gateway.operator('GET', '/v1/calls?agent_id=of-azure');
+  expect(body.items).toMatchObject([{ upstream: 'azure', model: expect.any(String), status: 200 }]);
 });
 
 describe("a base URL without the proxy's path", () => {

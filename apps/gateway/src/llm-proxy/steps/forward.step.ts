@@ -2,6 +2,7 @@
  * Step 8: to the upstream and back. The body goes as it came unless somebody has words for the model; the answer comes back
  * through a `Relay`. Nothing is retried: what may be tried again, the client's SDK knows better.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import type { UpstreamClient, UpstreamRequest } from '#adapters/upstream-http';
 import type { FairShare } from '../../fair-share.js';
 import { roomFor } from '../body-room.js';
@@ -71,7 +72,7 @@ function bodyOf(call: ProxyCall): Buffer[] {
 
 function headersOf({ incoming, upstream, traceParent }: ProxyCall): string[] {
   const headers = requestHeaders(incoming.rawHeaders, upstream.apiKey !== null);
-  if (upstream.apiKey !== null) headers.push(...credential(upstream, upstream.apiKey));
+  if (upstream.apiKey !== null) headers.push(...credential(upstream, upstream.apiKey, incoming.headers));
   headers.push('accept-encoding', 'identity');
   if (traceParent !== null) {
     for (let at = 0; at < headers.length; at += 2)
@@ -80,12 +81,13 @@ function headersOf({ incoming, upstream, traceParent }: ProxyCall): string[] {
   return headers;
 }
 
-const credential = ({ kind }: UpstreamTarget, key: string): [string, string] =>
-  kind === 'anthropic'
-    ? ['x-api-key', key]
-    : kind === 'gemini'
-      ? ['x-goog-api-key', key]
-      : ['authorization', `Bearer ${key}`];
+/** Azure takes its own kind of key by its own header alone, by which its SDK brings one. */
+function credential({ kind }: UpstreamTarget, key: string, asked: IncomingHttpHeaders): [string, string] {
+  if (kind === 'anthropic') return ['x-api-key', key];
+  if (kind === 'gemini') return ['x-goog-api-key', key];
+  const isAzures = asked['api-key'] !== undefined && asked.authorization === undefined;
+  return isAzures ? ['api-key', key] : ['authorization', `Bearer ${key}`];
+}
 
 /** Gemini takes keys in the query too: the caller's is an agent key when the upstream's is ours. */
 const queryOf = ({ upstream, target: { query } }: ProxyCall): string =>

@@ -91,7 +91,7 @@ const keysOf = ({ incoming, target }: ProxyCall): string[] => carriedKeys(incomi
 /** Without `x-observatory-key`, the agent key stands where the vendor's SDK puts its own. */
 function vendorKey(headers: IncomingHttpHeaders): string | undefined {
   if (headers.authorization !== undefined) return undefined;
-  return text(headers['x-api-key']) ?? text(headers['x-goog-api-key']);
+  return text(headers['x-api-key']) ?? text(headers['x-goog-api-key']) ?? text(headers['api-key']);
 }
 
 const text = (value: string | string[] | undefined): string | undefined =>
