@@ -21,6 +21,7 @@ export * from './nfkc.js';
 export * from './oldest-entry.js';
 export * from './own-text.js';
 export * from './ring-buffer.js';
+export * from './round.js';
 export * from './text-pieces.js';
 export * from './trace-context.js';
 export * from './ttl-lru.js';

@@ -2,6 +2,7 @@
  * Counters by their key, of all tenants under one bound. What no window counts any more leaves while new ones come; at the
  * bound the tenant that has most loses the soonest to expire of a few: its minutes go before its budgets, and nobody else's.
  */
+import { Round } from '#kernel';
 
 /** Counters looked at for each new one: dead ones leave faster than new ones come. */
 const SWEEP_COUNT = 4;
@@ -12,15 +13,15 @@ interface Expiring {
 
 interface TenantKeys {
   keys: Set<string>;
-  /** Goes round the keys, a few steps for each that must go. */
-  hand: Iterator<string>;
+  /** Of the keys, a few steps for each that must go. */
+  round: Round<string>;
 }
 
 export class FairCounters<Counter extends Expiring> {
   readonly #countMax: number;
   readonly #counters = new Map<string, Counter>();
   readonly #byTenant = new Map<string, TenantKeys>();
-  /** Goes round the counters, a few steps for each new one. */
+  /** Goes round the counters, a few steps for each new one: never left behind, and so no `Round` that may begin anew. */
   #hand: Iterator<[string, Counter]> = this.#counters.entries();
   #evictedCount = 0;
 
@@ -71,15 +72,11 @@ export class FairCounters<Counter extends Expiring> {
     let soonest: string | undefined;
     let soonestMs = Number.POSITIVE_INFINITY;
     for (let step = 0; step < SWEEP_COUNT; step += 1) {
-      let next = most.hand.next();
-      if (next.done) {
-        most.hand = most.keys.values();
-        next = most.hand.next();
-        if (next.done) break;
-      }
-      const { expiresMs } = this.#counters.get(next.value) as Counter;
+      const key = most.round.next();
+      if (key === undefined) break;
+      const { expiresMs } = this.#counters.get(key) as Counter;
       if (expiresMs >= soonestMs) continue;
-      soonest = next.value;
+      soonest = key;
       soonestMs = expiresMs;
     }
     if (soonest === undefined) return;
@@ -106,7 +103,7 @@ export class FairCounters<Counter extends Expiring> {
 
 function open(): TenantKeys {
   const keys = new Set<string>();
-  return { keys, hand: keys.values() };
+  return { keys, round: new Round(() => keys.values()) };
 }
 
 /** @see LimitWindow.key */

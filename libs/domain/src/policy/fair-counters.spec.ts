@@ -1,0 +1,23 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { liveBytes } from '#testing';
+import { FairCounters } from './fair-counters.js';
+
+it('keeps nothing of counters that have left, however long no tenant comes to the bound', async () => {
+  const counters = new FairCounters<{ expiresMs: number }>(5_000);
+  let nowMs = 0;
+  const pass = async (count: number) => {
+    nowMs += 1;
+    for (let agent = 0; agent < count; agent += 1)
+      counters.add(`tenant\0${nowMs}-${agent}-${'x'.repeat(100)}`, { expiresMs: nowMs + 1 }, nowMs);
+    await setImmediate();
+  };
+  await pass(6_000);
+  expect(counters.evictedCount).toBe(1_000);
+  await pass(2_000);
+  const before = liveBytes();
+  for (let round = 0; round < 20; round += 1) await pass(2_000);
+  expect(counters.size).toBeLessThan(4_000);
+  // Of 2,000 each some 0.5 MB.
+  expect(liveBytes() - before).toBeLessThan(2e6);
+});
