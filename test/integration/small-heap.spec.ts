@@ -66,7 +66,7 @@ test.each(['/v1/decision-logs', '/agents/slicer/proxy/openai/v1/chat/completions
       `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${AGENT_KEY}\r\n` +
         'content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n',
     );
-    const some = Buffer.from('1\r\n[\r\n'.repeat(BYTES_AT_ONCE));
+    const some = Buffer.from('1\r\nx\r\n'.repeat(BYTES_AT_ONCE));
     for (let sent = 0; sent < BYTES_ONE_BY_ONE; sent += BYTES_AT_ONCE)
       if (!socket.write(some)) await once(socket, 'drain');
     socket.write('0\r\n\r\n');

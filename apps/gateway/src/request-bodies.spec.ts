@@ -78,7 +78,12 @@ it('reads a large body of whoever is known, and says of others what the guard wo
 });
 
 it('parses nothing that is large to whatever walks over it, whoever sends it', async () => {
-  expect(await post('/v1/prices', members(LIMITS.apiJsonValuesMax - 1), asAdmin())).toBe('ok');
-  expect(await post('/v1/prices', members(LIMITS.apiJsonValuesMax + 1), asAdmin())).toBe('payload_too_large');
+  const elements = (count: number) => JSON.stringify(Array(count).fill(0));
+  expect(await post('/v1/prices', elements(LIMITS.apiJsonValuesMax), asAdmin())).toBe('ok');
+  expect(await post('/v1/prices', elements(LIMITS.apiJsonValuesMax + 1), asAdmin())).toBe(
+    'payload_too_large',
+  );
+  expect(await post('/v1/prices', members(LIMITS.jsonNamesMax), asAdmin())).toBe('ok');
+  expect(await post('/v1/prices', members(LIMITS.jsonNamesMax + 1), asAdmin())).toBe('payload_too_large');
   expect(await post('/v1/prices', '['.repeat(LIMITS.jsonDepthMax + 1), asAdmin())).toBe('invalid_json');
 });
