@@ -62,6 +62,8 @@ export class StepMemory {
   readonly #byBody: Chains;
   readonly #byTrace: Chains;
   readonly #bodies: Int32Array;
+  /** Of the trace ids, which are cache misses to look at. */
+  readonly #digests: Int32Array;
   readonly #traceIds: string[] = [];
   /** Of their sessions; null for a step that was forgotten. */
   readonly #keys: (SessionKey | null)[] = [];
@@ -73,6 +75,7 @@ export class StepMemory {
     this.#byBody = new Chains(stepsMax);
     this.#byTrace = new Chains(stepsMax);
     this.#bodies = new Int32Array(stepsMax * BODY_NUMBERS);
+    this.#digests = new Int32Array(stepsMax);
   }
 
   /** @param bodyHash as `bodyHash` makes it: 120 of its bits are compared */
@@ -109,11 +112,13 @@ export class StepMemory {
     const place = step % this.#stepsMax;
     readBody(bodyHash);
     this.#bodies.set(body, place * BODY_NUMBERS);
+    const digest = this.#digestOf(traceId);
+    this.#digests[place] = digest;
     this.#traceIds[place] = traceId;
     this.#keys[place] = key;
     this.#commits[place] = commit?.promise ?? null;
     this.#byBody.add(body[0] as number, step, place);
-    this.#byTrace.add(this.#digestOf(traceId), step, place);
+    this.#byTrace.add(digest, step, place);
     commit?.add(step);
   }
 
@@ -131,10 +136,12 @@ export class StepMemory {
   }
 
   #keyOfTrace(tenantId: string, traceId: string): SessionKey | null {
-    let step = this.#byTrace.latest(this.#digestOf(traceId));
+    const digest = this.#digestOf(traceId);
+    let step = this.#byTrace.latest(digest);
     for (let looked = 0; looked < LOOKED_AT_MAX && this.#isKept(step); looked += 1) {
       const place = step % this.#stepsMax;
-      if (this.#isOf(place, tenantId, traceId)) return this.#keys[place] as SessionKey;
+      if (this.#digests[place] === digest && this.#isOf(place, tenantId, traceId))
+        return this.#keys[place] as SessionKey;
       step = this.#byTrace.before(place);
     }
     return null;
@@ -196,10 +203,13 @@ const CHARS_PER_NUMBER = 5;
 const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const bitsOfChar = new Uint8Array(128);
 for (const [bits, char] of [...BASE64URL].entries()) bitsOfChar[char.charCodeAt(0)] = bits;
-/** Read last; nothing waits in between. */
+/** Read last, from this hash: a step that is new is remembered next. */
 const body = new Int32Array(BODY_NUMBERS);
+let bodyReadOf = '';
 
 function readBody(hash: string): void {
+  if (hash === bodyReadOf) return;
+  bodyReadOf = hash;
   for (let index = 0, at = 0; index < BODY_NUMBERS; index += 1) {
     let bits = 0;
     for (let char = 0; char < CHARS_PER_NUMBER; char += 1, at += 1)
