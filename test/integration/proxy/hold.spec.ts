@@ -105,6 +105,33 @@ test('guidance that an upstream answered with an error in its stream is said aga
   expect(openaiChat.textOf(upstream.calls[0]?.json)).toContain('staging database');
 });
 
+test('guidance outlives the steps of calls that its model never had', async () => {
+  const { session, headers } = await begun(openaiChat);
+  const countSteps = async () =>
+    (await gateway.operator('GET', `/v1/sessions/${session}`)).body.step_count as number;
+  await command(session, 'inject', { prompt: 'Use the staging database.' });
+  upstream.script((_call, response) => respondJson(response, 500, { error: { message: 'overloaded' } }));
+  for (const stepCount of [2, 3]) {
+    await expect(openaiChat.ask(gateway.url, `Go on ${stepCount}`, { headers })).rejects.toThrow(
+      'overloaded',
+    );
+    await expect.poll(countSteps).toBe(stepCount);
+  }
+  expect(await controlOf(session)).toMatchObject({ pending_directive_count: 1 });
+  upstream.script(always(openaiChat, { text: 'understood' }));
+  await openaiChat.ask(gateway.url, 'And now', { headers });
+  expect(openaiChat.textOf(upstream.calls[0]?.json)).toContain('staging database');
+});
+
+test('a resume that no call waited for is obeyed by the next call', async () => {
+  const { session, headers } = await begun(openaiChat);
+  await command(session, 'pause', { reason: 'look' });
+  await command(session, 'resume');
+  expect(await controlOf(session)).toMatchObject({ pending_directive_count: 1 });
+  await openaiChat.ask(gateway.url, 'Go on', { headers });
+  await expect.poll(() => controlOf(session)).toMatchObject({ pending_directive_count: 0 });
+});
+
 describe('a conversation that the vendor keeps', () => {
   const client = () =>
     new OpenAI({ baseURL: `${gateway.url}/agents/keeper/proxy/openai/v1`, apiKey: AGENT_KEY, maxRetries: 0 });

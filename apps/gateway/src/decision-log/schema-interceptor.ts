@@ -12,6 +12,7 @@ import {
   type DecisionStore,
   type EntropyTuple,
   type IngestAnswer,
+  PROXY_SOURCE,
   type RuntimeConfigSource,
   type SessionKey,
   type Severity,
@@ -309,7 +310,8 @@ export class SchemaInterceptor {
       introductions.push(publisher.publishHeld(key, step));
       desk.noteHeld(key);
     } else publisher.publish(key, step, window);
-    if (!heard.has(key)) desk.noteStep(key);
+    // The answer to a step that the proxy made of a call goes to nobody: its agent is told by the proxy.
+    if (log.meta.source_app !== PROXY_SOURCE && !heard.has(key)) desk.noteStep(key);
     heard.add(key);
     events.accepted(row.entropy_severity);
     const answer: AcceptedAnswer = {

@@ -3,7 +3,8 @@
  * each is a file. What counts as what:
  *
  *     told            an ingest answer, a poll's answer or a push carried the directive: at least once
- *     taken           the agent's next step (for what an ingest answer carried), a poll's `after`, an acknowledgement
+ *     taken           the agent's next step (for what an ingest answer carried; a step that the proxy made of a call carries
+ *                     nothing), a poll's `after`, an acknowledgement; guidance, a model's answer to the call that carried it
  *     acknowledged    a poll's answer with the pause left for a client that was still connected, or a socket or
  *                     POST .../control/ack confirmed it. An ingest answer merely informs.
  *
@@ -320,6 +321,8 @@ export class HitlDesk implements ControlDesk {
 
   noteProxied(key: SessionKey): void {
     const entry = this.#registry.open(key);
+    // Not held: with this call its agent does what a resume says.
+    if (entry.row.state === 'active') this.#takeObeyed(entry);
     if (entry.isEnforced) return;
     entry.isEnforced = true;
     this.#writer.publishControl(entry);
