@@ -37,6 +37,25 @@ describe('a proxied call that is held', () => {
   });
 });
 
+describe('guidance that ingest answers carried', () => {
+  it("is in the session's next call all the same, and taken once a model has it", async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'Use staging.' });
+    await h.step(key, 't-1');
+    expect((await h.step(key, 't-2')).directives).toEqual([]);
+    const now = { waitMs: 0, interrupt: new Interrupt() };
+    const { directives } = await h.desk.holdCall(key, now);
+    expect(directives).toMatchObject([{ type: 'inject', prompt: 'Use staging.' }]);
+    expect(h.desk.answerForCall(key).directives).toEqual(directives);
+    await h.desk.takeInjections(
+      key,
+      directives.map(({ directive_id }) => directive_id),
+    );
+    expect(h.desk.answerForCall(key).directives).toEqual([]);
+  });
+});
+
 describe('the control poll', () => {
   it('answers at once when the session is not active', async () => {
     const h = await DeskHarness.start();

@@ -34,11 +34,13 @@ export interface ControlDesk {
   view(key: SessionKey): ControlView;
   /** Every session that holds messages, in no order; a session that left the list's memory is among them. */
   paused(): Iterable<readonly [SessionKey, ControlView]>;
+  /** State and directives for an LLM call: guidance waits for a model, whatever ingest answers carried. Otherwise as `answerFor`. */
+  answerForCall(key: SessionKey): AgentControl;
   /** An LLM call of this session passes the proxy: its control is enforced. About 0.2 us once known. */
   noteProxied(key: SessionKey): void;
   /**
    * Waits while the session is paused, `waitMs` at most or until `interrupt` is raised, and acknowledges a requested pause:
-   * the agent stands still. Returns the control as it is then. Throws `too_many_polls`; rejects as the store does.
+   * the agent stands still. Returns `answerForCall` as it is then. Throws `too_many_polls`; rejects as the store does.
    */
   holdCall(key: SessionKey, wait: { waitMs: number; interrupt: Interrupt }): Promise<AgentControl>;
   /** An LLM call waits for something else: it hears of every change, and is no client that listens. Returns the detach function. */

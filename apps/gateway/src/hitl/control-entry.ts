@@ -4,8 +4,9 @@
  *
  *     row.directives, seq > takenSeq    waits: in every ingest answer, poll and push
  *     informed                          an ingest answer carried it and another step came in since: no longer
- *                                       repeated there, but a poll with an older cursor still gets it
- *     gone                              confirmed by a poll's `after` or an acknowledgement
+ *                                       repeated there, but a poll with an older cursor still gets it,
+ *                                       and so does the session's next LLM call
+ *     gone                              confirmed by a poll's `after`, an acknowledgement or a model's answer
  */
 import {
   type AgentControl,
@@ -119,6 +120,12 @@ export function pollAnswer(entry: ControlEntry, after?: number): ControlPollAnsw
 export const agentControl = (entry: ControlEntry): AgentControl => ({
   state: agentStateOf(entry.row.state),
   directives: waiting(entry),
+});
+
+/** For an LLM call: what an ingest answer carried, its agent may never have read, and its model has not heard. */
+export const callControl = (entry: ControlEntry): AgentControl => ({
+  state: agentStateOf(entry.row.state),
+  directives: [...entry.informed, ...waiting(entry)],
 });
 
 /** The agent has these for certain: nothing repeats them any more. */

@@ -33,6 +33,7 @@ import type { ControlDesk } from './control-desk.js';
 import {
   agentControl,
   type ControlEntry,
+  callControl,
   confirmUpTo,
   controlView,
   hearsOnlyOfExpiry,
@@ -210,7 +211,12 @@ export class HitlDesk implements ControlDesk {
 
   answerFor(key: SessionKey): AgentControl {
     const entry = this.#registry.peek(key);
-    return entry === undefined ? { state: 'active', directives: [] } : agentControl(entry);
+    return entry === undefined ? NOT_COMMANDED : agentControl(entry);
+  }
+
+  answerForCall(key: SessionKey): AgentControl {
+    const entry = this.#registry.peek(key);
+    return entry === undefined ? NOT_COMMANDED : callControl(entry);
   }
 
   noteStep(key: SessionKey): void {
@@ -345,7 +351,7 @@ export class HitlDesk implements ControlDesk {
       const remainingMs = untilMs - this.#ports.steadyClock.steadyMs();
       const isWaiting = agentStateOf(now.row.state) === 'paused' && !interrupt.isRaised && !this.#isDraining;
       if (!isWaiting || remainingMs <= 0) {
-        const control = agentControl(now);
+        const control = callControl(now);
         this.#takeObeyed(now);
         return control;
       }
@@ -474,7 +480,10 @@ export class HitlDesk implements ControlDesk {
   }
 }
 
-/** What an operator sees of a session nobody has commanded. */
+/** What an agent is told of a session nobody has commanded. */
+const NOT_COMMANDED: AgentControl = { state: 'active', directives: [] };
+
+/** What an operator sees of one. */
 const UNKNOWN: ControlEntry = newEntry(sessionKey('', ''), '', '');
 
 const isPaused = (entry: ControlEntry): boolean =>

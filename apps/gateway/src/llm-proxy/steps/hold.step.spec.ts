@@ -33,7 +33,7 @@ function streamingCall(outgoing: object = {}): ProxyCall {
 
 /** A desk whose pause lasts until the waiting is broken off. */
 const pausedDesk: HoldParts['desk'] = {
-  answerFor: () => PAUSED,
+  answerForCall: () => PAUSED,
   noteProxied: () => {},
   holdCall: (_key, { interrupt }) => new Promise((resolve) => interrupt.listen(() => resolve(PAUSED))),
   takeInjections: async () => {},
@@ -122,7 +122,7 @@ test('words that a request has no place for are not taken by it, and wait for th
     partsWith({
       desk: {
         ...pausedDesk,
-        answerFor: () => ({ state: 'active', directives }) as unknown as AgentControl,
+        answerForCall: () => ({ state: 'active', directives }) as unknown as AgentControl,
         takeInjections: async (_key, ids) => void taken.push(...ids),
       },
     }),

@@ -28,7 +28,7 @@ const KEEP_ALIVE_INTERVAL_MS = 10_000;
 const RETRY_AFTER_SECONDS = 5;
 
 export interface HoldParts {
-  desk: Pick<ControlDesk, 'answerFor' | 'noteProxied' | 'holdCall' | 'takeInjections'>;
+  desk: Pick<ControlDesk, 'answerForCall' | 'noteProxied' | 'holdCall' | 'takeInjections'>;
   held: HeldCalls;
   waiting: WaitingCalls;
   standing: AgentStanding;
@@ -57,7 +57,7 @@ const holding = (parts: HoldParts, proceed: Proceed, underWay: Set<string>): Ste
     const { sessionKey } = call;
     if (sessionKey === null) return undefined;
     parts.desk.noteProxied(sessionKey);
-    const control = parts.desk.answerFor(sessionKey);
+    const control = parts.desk.answerForCall(sessionKey);
     return control.state === 'paused' ? hold(parts, call, proceed) : proceed(call, control);
   },
   /** Words of an operator are taken once the upstream has them; a call that never got there leaves them for the next. */
