@@ -337,7 +337,10 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
         ]);
         expect(traces(await store.heldSteps('default', 'session-1', 9))).toEqual(['a', 'c']);
         expect(traces(await store.heldSteps('default', 'session-1', 1))).toEqual(['a']);
-        expect(await store.heldCount('default', 'session-1')).toBe(2);
+        const ofOther = { tenant_id: 'default', session_id: 'session-2', held_count: 1 };
+        const counts = await store.heldCounts();
+        expect(counts).toHaveLength(2);
+        expect(counts).toEqual(expect.arrayContaining([{ ...SESSION, held_count: 2 }, ofOther]));
         expect(await store.heldStep('default', 'session-1', 'c')).toMatchObject({
           trace_id: 'c',
           held: true,
@@ -356,7 +359,7 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
         expect(commit.audit.map((entry) => entry.seq)).toEqual([1, 2]);
         expect(commit.audit[1]?.prev_hash).toBe(commit.audit[0]?.hash);
         expect(commit.has_more_held).toBe(false);
-        expect(await store.heldCount('default', 'session-1')).toBe(0);
+        expect(await store.heldCounts()).toEqual([ofOther]);
         expect(traces(await store.heldSteps('default', 'session-2', 9))).toEqual(['d']);
         expect(await store.control('default', 'session-1')).toEqual(control);
       });
@@ -432,10 +435,27 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
           buildControlRow({ session_id: 'ended', state: 'terminated' }),
         ];
         for (const control of rows) await store.commitControl({ control });
-        const listed = await store.controls();
+        const listed = await store.controls(9);
         expect(listed.map((row) => row.session_id).sort()).toEqual(['ended', 'paused', 'waiting']);
         expect(listed.find((row) => row.session_id === 'waiting')).toEqual(rows[1]);
         expect(listed.find((row) => row.session_id === 'paused')).toEqual(rows[2]);
+      });
+
+      it('lists of terminated sessions so many, of each tenant by turns its latest, latest last', async () => {
+        const ended = (tenant_id: string, since_ms: number) =>
+          buildControlRow({ tenant_id, session_id: `at-${since_ms}`, state: 'terminated', since_ms });
+        const rows = [5, 1, 9, 7].map((at) => ended('loud', at));
+        const all = [...rows, ended('quiet', 2), buildControlRow({ state: 'paused', since_ms: 0 })];
+        for (const control of all) await store.commitControl({ control });
+        const listed = async (endedMax: number) =>
+          (await store.controls(endedMax)).map((row) => `${row.state} ${row.tenant_id} ${row.since_ms}`);
+        expect(await listed(0)).toEqual(['paused default 0']);
+        expect(await listed(3)).toEqual([
+          'paused default 0',
+          'terminated quiet 2',
+          'terminated loud 7',
+          'terminated loud 9',
+        ]);
       });
     });
 

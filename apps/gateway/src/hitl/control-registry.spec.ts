@@ -225,11 +225,20 @@ describe('a pause that expired before its agent came back', () => {
     expect(before.store.rows.get(KEY)?.state).toBe('active');
     before.store.loseQueued();
     before.store.isManual = false;
-    expect(await before.store.heldCount('noisy', 's-1')).toBeGreaterThan(0);
+    expect(await before.store.heldCounts()).toMatchObject([{ session_id: 's-1' }]);
     const h = await before.restart();
     await h.desk.settled();
-    expect(await h.store.heldCount('noisy', 's-1')).toBe(0);
+    expect(await h.store.heldCounts()).toEqual([]);
     expect(await h.store.controls()).toEqual([]);
+  });
+
+  it('lets go what a crash left held though nothing waits for the agent any more', async () => {
+    const store = new FakeStore();
+    await store.appendStep(KEY, 't-1', true);
+    const h = await DeskHarness.start(store);
+    await h.desk.settled();
+    expect(h.published).toEqual(['t-1']);
+    expect(await store.heldCounts()).toEqual([]);
   });
 
   it('stays as it was when the store refuses to forget it', async () => {

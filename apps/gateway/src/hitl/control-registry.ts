@@ -7,7 +7,8 @@
  *     resting   plainly active, but known: cooperative, with a cursor, or not yet told that its pause expired;
  *               rebuilt from the store when needed, then told of the expiry by its state alone
  *
- * All rows that are not plainly active are loaded before the gateway listens, so a session missing here is active.
+ * All rows that are not plainly active are loaded before the gateway listens, of terminated ones as many as the shelf takes,
+ * so a session missing here is active.
  */
 
 import {
@@ -27,11 +28,9 @@ import type { HitlEvents } from './hitl-events.js';
 const ENDED_COUNT_MAX = 100_000;
 const RESTING_COUNT_MAX = 50_000;
 const RESTING_IDLE_MS = 3_600_000;
-/** Held messages of this many sessions are counted at once while loading. */
-const LOAD_PARALLEL_COUNT = 64;
 
 export interface ControlRegistryOptions {
-  store: Pick<DecisionStore, 'controls' | 'control' | 'heldCount'>;
+  store: Pick<DecisionStore, 'controls' | 'control' | 'heldCounts'>;
   clock: Clock;
   events: HitlEvents;
   /** `CONTROL_BOUNDS` unless a spec needs small ones. */
@@ -72,21 +71,20 @@ export class ControlRegistry {
 
   /** Reads every session under control, and how much each holds. Rejects as the store does. */
   async loadAll(): Promise<void> {
-    const rows = await this.#store.controls();
-    for (let from = 0; from < rows.length; from += LOAD_PARALLEL_COUNT) {
-      const slice = rows.slice(from, from + LOAD_PARALLEL_COUNT);
-      await Promise.all(slice.map((row) => this.#adopt(row)));
+    for (const row of await this.#store.controls(ENDED_COUNT_MAX)) this.#adopt(row);
+    for (const { tenant_id, session_id, held_count } of await this.#store.heldCounts()) {
+      const entry = await this.load(sessionKey(tenant_id, session_id));
+      entry.heldBalance = held_count;
+      // The gateway died between a resume and the end of its release: keep the gate closed, the desk drains it.
+      entry.draining = !holdsMessages(entry.row.state);
+      this.settle(entry);
     }
   }
 
-  async #adopt(row: ControlRow): Promise<void> {
-    const heldCount = await this.#store.heldCount(row.tenant_id, row.session_id);
+  #adopt(row: ControlRow): void {
     const entry = newEntry(sessionKey(row.tenant_id, row.session_id), row.tenant_id, row.session_id);
     entry.row = row;
     entry.known = true;
-    entry.heldBalance = heldCount;
-    // The gateway died between a resume and the end of its release: keep the gate closed, the desk drains it.
-    entry.draining = heldCount > 0 && !holdsMessages(row.state);
     this.settle(entry);
   }
 

@@ -12,6 +12,7 @@ import {
   type ControlView,
   type ControlWrite,
   type DecisionLog,
+  type HeldCount,
   ObservatoryError,
   type OperatorPrincipal,
   RELEASED_STEPS_MAX,
@@ -162,8 +163,15 @@ export class FakeStore {
     return structuredClone(this.rows.get(sessionKey(tenantId, sessionId)) ?? null);
   }
 
-  async heldCount(tenantId: string, sessionId: string): Promise<number> {
-    return this.#held(tenantId, sessionId).length;
+  async heldCounts(): Promise<HeldCount[]> {
+    const keys = this.steps
+      .filter((step) => step.held)
+      .map((step) => sessionKey(step.tenant_id, step.session_id));
+    return [...new Set(keys)].map((key) => {
+      const { tenantId, sessionId } = splitSessionKey(key);
+      const held_count = keys.filter((each) => each === key).length;
+      return { tenant_id: tenantId, session_id: sessionId, held_count };
+    });
   }
 
   async heldStep(tenantId: string, sessionId: string, traceId: string): Promise<StoredStep | null> {

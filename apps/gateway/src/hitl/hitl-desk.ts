@@ -52,7 +52,7 @@ import type { HitlEvents } from './hitl-events.js';
 import type { Timer } from './timer.js';
 
 export interface HitlPorts {
-  store: Pick<DecisionStore, 'controls' | 'control' | 'heldCount' | 'heldStep' | 'commitControl'>;
+  store: Pick<DecisionStore, 'controls' | 'control' | 'heldCounts' | 'heldStep' | 'commitControl'>;
   live: LivePublisher;
   clock: Clock;
   /** For waits. */

@@ -11,6 +11,7 @@ import type {
   ControlRow,
   ControlWrite,
   EntropyAlertEvent,
+  HeldCount,
   LoginRow,
   OperatorRow,
   Severity,
@@ -213,7 +214,7 @@ export interface ReadCalls extends ProxyReadCalls {
   steps(tenantId: string, sessionId: string, page: PageKeys): RawStep[];
   lastSteps(tenantId: string, sessionId: string, count: number): RawStep[];
   heldSteps(tenantId: string, sessionId: string, limit: number): RawStep[];
-  heldCount(tenantId: string, sessionId: string): number;
+  heldCounts(): HeldCount[];
   heldStep(tenantId: string, sessionId: string, traceId: string): RawStep | null;
   stepByTrace(tenantId: string, traceId: string, bodyHash: string | null): RawStep | null;
   stepsAfter(seq: number, limit: number): RawStep[];
@@ -221,7 +222,7 @@ export interface ReadCalls extends ProxyReadCalls {
   sessions(keys: SessionKeys): SessionsFound;
   session(tenantId: string, sessionId: string): RawSession | null;
   recentSessions(limit: number): { checkpointSeq: number; rows: RawSession[] };
-  controls(): ControlRow[];
+  controls(endedMax: number): ControlRow[];
   control(tenantId: string, sessionId: string): ControlRow | null;
   alertGroup(tenantId: string, sessionId: string): AlertGroup | null;
   alerts(tenantId: string, sessionId: string | null, page: PageKeys): RawEvent[];

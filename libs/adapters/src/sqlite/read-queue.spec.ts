@@ -33,7 +33,7 @@ beforeEach(() => {
   answered.length = 0;
 });
 const read = async (tenantId: string) => {
-  await database.read('heldCount', tenantId, 's1');
+  await database.read('control', tenantId, 's1');
   answered.push(tenantId);
 };
 const reads = (tenantId: string, count: number) =>

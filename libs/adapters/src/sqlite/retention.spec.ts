@@ -63,8 +63,8 @@ describe('enforceRetention', () => {
     await store.appendSteps([...held, stepAt(5_000), stepAt(9_000)]);
     await store.commitControl({ control: buildControlRow(), audit: [buildAuditDraft({ at_ms: 1 })] });
     expect(await store.enforceRetention({ beforeMs: 9_000, bytesMax: 0 })).toEqual({ deleted_count: 2 });
-    expect(await store.heldCount('default', 'session-1')).toBe(1_200);
-    expect(await store.controls()).toHaveLength(1);
+    expect(await store.heldCounts()).toMatchObject([{ session_id: 'session-1', held_count: 1_200 }]);
+    expect(await store.controls(1)).toHaveLength(1);
     expect(await store.verifyAudit('default')).toMatchObject({ ok: true, entry_count: 1 });
   });
 

@@ -3,7 +3,15 @@
  * writer and see everything committed before it asks.
  */
 import type { Database } from 'better-sqlite3';
-import type { AgentKeyRow, AlertGroup, AuditEntry, ControlRow, LoginRow, OperatorRow } from '#contracts';
+import type {
+  AgentKeyRow,
+  AlertGroup,
+  AuditEntry,
+  ControlRow,
+  HeldCount,
+  LoginRow,
+  OperatorRow,
+} from '#contracts';
 import type { AuditHead } from '#domain/hitl';
 import { AuditReader, type AuditRow, toAuditEntry } from './audit-log.js';
 import { openReaderConnection } from './database-file.js';
@@ -28,12 +36,22 @@ import { countWithin, takeSteps } from './steps-within.js';
 
 const STEPS = `SELECT ${RAW_STEP_LIST} FROM steps`;
 const HELD = 'tenant_id = ? AND session_id = ? AND held = 1';
+/** As the index of these says it. */
+const NOT_PLAINLY_ACTIVE = `(state <> 'active' OR directives <> '[]')`;
 const SESSIONS = 'SELECT tenant_id, session_id, last_seen_ms, view FROM sessions';
 /** The newest of each tenant, then the second of each: however many sessions one has, the others' are among them. */
 const RECENT_SESSIONS = `${SESSIONS} WHERE rowid IN (
   SELECT rowid FROM sessions
   ORDER BY row_number() OVER (PARTITION BY tenant_id ORDER BY last_seen_ms DESC), last_seen_ms DESC LIMIT ?
 ) ORDER BY last_seen_ms DESC`;
+const HELD_COUNTS = `SELECT tenant_id, session_id, count(*) AS held_count FROM steps WHERE held = 1
+  GROUP BY tenant_id, session_id`;
+/** Terminated sessions stay for good, so that no start may read them all. */
+const CONTROLS = `SELECT * FROM controls
+  WHERE ${NOT_PLAINLY_ACTIVE} AND (state <> 'terminated' OR rowid IN (
+    SELECT rowid FROM controls WHERE ${NOT_PLAINLY_ACTIVE} AND state = 'terminated'
+    ORDER BY row_number() OVER (PARTITION BY tenant_id ORDER BY since_ms DESC), since_ms DESC LIMIT ?
+  )) ORDER BY since_ms`;
 
 type NamedReads = Record<ReadCallName, (...args: unknown[]) => unknown>;
 
@@ -79,12 +97,8 @@ export class SqliteReader implements Omit<ReadCalls, keyof ProxyReadCalls> {
     return held.slice(0, countWithin(held));
   }
 
-  heldCount(tenantId: string, sessionId: string): number {
-    const counted = this.#sql.get<{ count: number }>(`SELECT count(*) AS count FROM steps WHERE ${HELD}`, [
-      tenantId,
-      sessionId,
-    ]);
-    return counted?.count ?? 0;
+  heldCounts(): HeldCount[] {
+    return this.#sql.all(HELD_COUNTS, []);
   }
 
   heldStep(tenantId: string, sessionId: string, traceId: string): RawStep | null {
@@ -130,10 +144,8 @@ export class SqliteReader implements Omit<ReadCalls, keyof ProxyReadCalls> {
     }))();
   }
 
-  controls(): ControlRow[] {
-    return this.#sql
-      .all<RawControl>(`SELECT * FROM controls WHERE state <> 'active' OR directives <> '[]'`, [])
-      .map(toControlRow);
+  controls(endedMax: number): ControlRow[] {
+    return this.#sql.all<RawControl>(CONTROLS, [endedMax]).map(toControlRow);
   }
 
   control(tenantId: string, sessionId: string): ControlRow | null {

@@ -12,6 +12,7 @@ import {
   type ControlWrite,
   type DecisionStore,
   type EntropyAlertEvent,
+  type HeldCount,
   type LoginRow,
   type OperatorRow,
   type Page,
@@ -117,8 +118,8 @@ export class SqliteStore implements DecisionStore {
     return (await this.database.read('heldSteps', tenantId, sessionId, limit)).map(toStoredStep);
   }
 
-  heldCount(tenantId: string, sessionId: string): Promise<number> {
-    return this.database.read('heldCount', tenantId, sessionId);
+  heldCounts(): Promise<HeldCount[]> {
+    return this.database.read('heldCounts');
   }
 
   async heldStep(tenantId: string, sessionId: string, traceId: string): Promise<StoredStep | null> {
@@ -173,8 +174,8 @@ export class SqliteStore implements DecisionStore {
     };
   }
 
-  controls(): Promise<ControlRow[]> {
-    return this.database.read('controls');
+  controls(endedMax: number): Promise<ControlRow[]> {
+    return this.database.read('controls', endedMax);
   }
 
   control(tenantId: string, sessionId: string): Promise<ControlRow | null> {

@@ -101,6 +101,12 @@ export interface ControlCommit {
   rewritten: StoredStep | null;
 }
 
+export interface HeldCount {
+  tenant_id: string;
+  session_id: string;
+  held_count: number;
+}
+
 export interface Page<T> {
   /** May be fewer than asked for, or none, before the last page: a search for what is rare looks at so many rows at most. */
   items: T[];
@@ -180,7 +186,8 @@ export interface DecisionStore {
   lastSteps(tenantId: string, sessionId: string, count: number): Promise<StoredStep[]>;
   /** The oldest `limit` of what a session holds, oldest first; fewer for STEPS_READ_CHARS_MAX. */
   heldSteps(tenantId: string, sessionId: string, limit: number): Promise<StoredStep[]>;
-  heldCount(tenantId: string, sessionId: string): Promise<number>;
+  /** Of every session that holds steps, in no order. */
+  heldCounts(): Promise<HeldCount[]>;
   /** The first held step of a session with this trace_id. */
   heldStep(tenantId: string, sessionId: string, traceId: string): Promise<StoredStep | null>;
   /**
@@ -202,8 +209,11 @@ export interface DecisionStore {
   recentSessions(
     limit: number,
   ): Promise<{ checkpointSeq: number; rows: { tenant_id: string; view: SessionView }[] }>;
-  /** Every session whose control is not plainly active, or has directives waiting. */
-  controls(): Promise<ControlRow[]>;
+  /**
+   * Every session whose control is not plainly active, or has directives waiting, in the order in which it came to that; of
+   * terminated ones `endedMax`, of each tenant by turns its latest.
+   */
+  controls(endedMax: number): Promise<ControlRow[]>;
   control(tenantId: string, sessionId: string): Promise<ControlRow | null>;
   alertGroup(tenantId: string, sessionId: string): Promise<AlertGroup | null>;
   alerts(
