@@ -95,6 +95,28 @@ describe('SqliteWriter', () => {
     expect(stored()).toEqual(['1 a', '2 b']);
   });
 
+  it('still knows the steps that a deletion at fault was to take', () => {
+    writer = new SqliteWriter(settings());
+    const rows = ['a', 'b', 'c'].map((trace_id) => buildStepRow({ trace_id, received_at_ms: 1 }));
+    writer.write([steps(rows)]);
+    const database = new SQLite(settings().path);
+    database.exec(
+      "CREATE TRIGGER damage BEFORE DELETE ON steps WHEN OLD.seq = 3 BEGIN SELECT RAISE(ABORT, 'damaged'); END",
+    );
+    database.close();
+    const args = JSON.stringify(['steps', 9, 0]);
+    const results = writer.write([
+      { kind: 'call', name: 'deleteOlder', args },
+      audit({ audit: [buildAuditDraft()] }),
+    ]);
+    expect(results.map((result) => result.kind)).toEqual(['failed', 'done']);
+    writer.close();
+    writer = new SqliteWriter(settings());
+    const [again] = writer.write([steps(rows)]);
+    expect(stepsOf(again)?.duplicates).toEqual([0, 1, 1, 2, 2, 3]);
+    expect(stored()).toEqual(['1 a', '2 b', '3 c']);
+  });
+
   it('keeps the other writes of a batch in which an operation fails', () => {
     writer = new SqliteWriter(settings());
     const results = writer.write([

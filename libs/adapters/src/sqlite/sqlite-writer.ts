@@ -184,7 +184,7 @@ export class SqliteWriter {
   }
 
   #inSavepoint<T>(work: () => T): { ok: true; value: T } | { ok: false; failure: ThreadFailure } {
-    const nextSeq = this.#steps.nextSeq;
+    const undo = this.#steps.mark();
     this.#database.exec('SAVEPOINT apart');
     try {
       const value = work();
@@ -193,7 +193,7 @@ export class SqliteWriter {
     } catch (error) {
       if (diskFullDetail(error) !== null || !this.#database.inTransaction) throw error;
       this.#database.exec('ROLLBACK TO apart; RELEASE apart');
-      this.#steps.nextSeq = nextSeq;
+      undo();
       return { ok: false, failure: toFailure(this.#settings.path, error) };
     }
   }

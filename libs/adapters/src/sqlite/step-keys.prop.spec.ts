@@ -34,6 +34,8 @@ const action = fc.oneof(
       kind: fc.constant('transact' as const),
       steps: fc.array(step, { maxLength: 3 }),
       deletedCount: fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(4) }),
+      /** Of a deletion at fault, which its savepoint undoes. */
+      restoredCount: fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(4) }),
       isUndone: fc.oneof(fc.constant(false), fc.boolean()),
     }),
   },
@@ -68,13 +70,18 @@ class Bench {
     if (action.kind === 'settle') this.table.settle();
   }
 
-  transact({ steps, deletedCount, isUndone }: Action & { kind: 'transact' }): void {
+  transact({ steps, deletedCount, restoredCount, isUndone }: Action & { kind: 'transact' }): void {
     const { nextSeq } = this.table;
     const before = [...this.stored];
     this.table.begin();
     this.database.exec('BEGIN');
     this.append(steps);
     for (const { seq } of this.stored.splice(0, deletedCount)) expect(this.table.delete(seq)).toBe(true);
+    const restore = this.table.mark();
+    this.database.exec('SAVEPOINT apart');
+    for (const { seq } of this.stored.slice(0, restoredCount)) expect(this.table.delete(seq)).toBe(true);
+    this.database.exec('ROLLBACK TO apart; RELEASE apart');
+    restore();
     this.table.keepSeqFloor();
     this.table.indexFor(this.table.nextSeq - nextSeq);
     this.database.exec(isUndone ? 'ROLLBACK' : 'COMMIT');

@@ -130,6 +130,14 @@ export class StepKeys {
     this.#delete.run(traceKeyOf(tenant_id, trace_id), partOf(body_hash), seq);
   }
 
+  /** Before a savepoint. @returns to be called if it is undone: what it deleted is there again */
+  markRemoved(): () => void {
+    const { size } = this.#goneNow;
+    return () => {
+      for (const seq of [...this.#goneNow].slice(size)) this.#goneNow.delete(seq);
+    };
+  }
+
   /** Session keys of the steps not indexed yet, as the transaction under way sees them. A few ms for a generation. */
   youngSessionKeys(nextSeq: number): Set<number> {
     const keys = new Set<number>();

@@ -43,7 +43,7 @@ export class StepTable {
     this.#nextSeq = this.#nextSeqStored();
   }
 
-  /** Seq of the next new row. The caller puts it back when a transaction or savepoint is undone. */
+  /** Seq of the next new row. The caller puts it back when a transaction is undone. */
   get nextSeq(): number {
     return this.#nextSeq;
   }
@@ -78,6 +78,16 @@ export class StepTable {
   /** Before every transaction. */
   begin(): void {
     this.#keys.begin(this.#nextSeq);
+  }
+
+  /** Before a savepoint. @returns to be called if it is undone */
+  mark(): () => void {
+    const nextSeq = this.#nextSeq;
+    const restoreRemoved = this.#keys.markRemoved();
+    return () => {
+      this.#nextSeq = nextSeq;
+      restoreRemoved();
+    };
   }
 
   /** After every commit. */
