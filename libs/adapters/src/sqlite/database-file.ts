@@ -2,7 +2,7 @@
  * Opens the database file: private to its owner, owned by one process at a time, migrated, in write-ahead mode.
  * Every reason not to is told in words for the person who started the server.
  */
-import { chmodSync, closeSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { diskFullDetail } from './disk-full.js';
@@ -26,6 +26,12 @@ const SYNCHRONOUS: Record<Durability, string> = { power_loss: 'FULL', process: '
 
 export interface WriterConnection {
   database: Database;
+  /**
+   * What is written to a file that has lost its name is lost when it is closed.
+   *
+   * @throws Error if the file was moved away, deleted or replaced since it was opened; costs some microseconds
+   */
+  requireInPlace(): void;
   /** Lets the database and the hold on its folder go. */
   close(): void;
 }
@@ -49,8 +55,16 @@ export function openWriterConnection(settings: ThreadSettings): WriterConnection
         database.close();
         throw error;
       }
+      const opened = identityOf(path);
       return {
         database,
+        requireInPlace: () => {
+          if (identityOf(path) === opened) return;
+          throw new Error(
+            `the store ${path} was moved away, deleted or replaced while it is in use: nothing is stored; ` +
+              'put it back, or start anew with what is there',
+          );
+        },
         close: () => {
           try {
             database.close();
@@ -140,6 +154,12 @@ function holdExclusively(lockPath: string): Database {
 function createPrivately(path: string): void {
   closeSync(openSync(path, 'a', FILE_MODE));
   chmodSync(path, FILE_MODE);
+}
+
+/** Null where there is none. */
+function identityOf(path: string): string | null {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found === undefined ? null : `${found.dev} ${found.ino}`;
 }
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -115,6 +115,20 @@ describe('SqliteWriter', () => {
     const [again] = writer.write([steps(rows)]);
     expect(stepsOf(again)?.duplicates).toEqual([0, 1, 1, 2, 2, 3]);
     expect(stored()).toEqual(['1 a', '2 b', '3 c']);
+  });
+
+  it('takes nothing while its file is away or another stands in its place, and goes on once it is back', () => {
+    writer = new SqliteWriter(settings());
+    const { path } = settings();
+    const write = (trace_id: string) => writer.write([steps([buildStepRow({ trace_id })])]);
+    write('a');
+    renameSync(path, `${path}.away`);
+    expect(() => write('lost')).toThrow(/o\.db was moved away, deleted or replaced/);
+    copyFileSync(`${path}.away`, path);
+    expect(() => write('lost')).toThrow('put it back');
+    renameSync(`${path}.away`, path);
+    write('b');
+    expect(stored()).toEqual(['1 a', '2 b']);
   });
 
   it('keeps the other writes of a batch in which an operation fails', () => {

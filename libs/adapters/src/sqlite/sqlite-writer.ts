@@ -80,9 +80,10 @@ export class SqliteWriter {
    * Commits the operations in order.
    *
    * @returns one result per operation, in order; a faulty one is told in its own result
-   * @throws StoreFullError if the disk took nothing of it
+   * @throws StoreFullError if the disk took nothing of it; Error if the file is no longer where it was opened
    */
   write(operations: WriteOperation[]): OperationResult[] {
+    this.#connection.requireInPlace();
     this.#requireFreeSpace(operations);
     const nextSeq = this.#steps.nextSeq;
     try {
