@@ -151,6 +151,7 @@ describe('migrate', () => {
       `SELECT * FROM sessions WHERE tenant_id = 'a' AND (last_seen_ms, session_id) < (9, 'x') ORDER BY last_seen_ms DESC, session_id DESC LIMIT 5`,
       'SELECT * FROM sessions ORDER BY last_seen_ms DESC LIMIT 5',
       `SELECT * FROM controls WHERE state <> 'active' OR directives <> '[]'`,
+      'SELECT tenant_id, session_id, count(*) FROM steps WHERE held = 1 GROUP BY tenant_id, session_id',
       `SELECT * FROM alerts WHERE tenant_id = 'a' ORDER BY seq DESC LIMIT 5`,
       `SELECT * FROM audit WHERE tenant_id = 'a' AND session_id = 'b' ORDER BY seq DESC LIMIT 5`,
       `SELECT * FROM incidents WHERE tenant_id = 'a' AND agent_id = 'b' AND seq < 9 ORDER BY seq DESC LIMIT 5`,
