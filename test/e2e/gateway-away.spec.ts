@@ -21,6 +21,21 @@ test('a page opened while the gateway is away says so, and has what it asked for
   await page.getByText('Not live: as of').waitFor({ state: 'detached' });
 });
 
+test('a gateway that stands still is not called live, though its socket is open', async () => {
+  const page = await openAs(browser, gateway, 'ana');
+  const chip = page.getByTestId('reconnect-chip').filter({ visible: true });
+  await chip.getByText('Live', { exact: true }).waitFor();
+  gateway.process.kill('SIGSTOP');
+  try {
+    await chip.getByText('No answer for').waitFor();
+    await page.getByText('Not live: as of').waitFor();
+  } finally {
+    gateway.process.kill('SIGCONT');
+  }
+  await chip.getByText('Live', { exact: true }).waitFor();
+  await page.getByText('Not live: as of').waitFor({ state: 'detached' });
+});
+
 test('an empty page listens only while somebody could be heard', async () => {
   const page = await openAs(browser, gateway, 'ana');
   const listening = page.getByText('Listening for your first DecisionLog');

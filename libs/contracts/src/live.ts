@@ -110,6 +110,9 @@ export interface Frame<P = unknown> {
   events: LiveEvent<P>[];
 }
 
+/** Each socket hears a ping of Socket.IO this often: what is silent for longer than twice that is not live. */
+export const PING_EVERY_MS = 5_000;
+
 /** Server -> client event names beside Socket.IO's own. */
 export const LIVE_EVENTS = {
   frame: 'frame',

@@ -1,10 +1,11 @@
-/** Whether what is on the screen is live: connected, reconnecting with a countdown, or offline since when. */
+/** Whether what is on the screen is live: connected, silent, reconnecting with a countdown, or offline since when. */
 import { type ConnectionState, liveClient, useConnection } from '../realtime';
 import { cx, formatAge, formatClock, useNow } from '../ui';
 
 function describe(connection: ConnectionState, nowMs: number): string {
   if (connection.kind === 'connecting') return 'Connecting';
   if (connection.kind === 'connected') return 'Live';
+  if (connection.kind === 'silent') return `No answer for ${formatAge(connection.sinceMs, nowMs)}`;
   const wait = connection.retryAtMs === null ? 0 : Math.ceil((connection.retryAtMs - nowMs) / 1_000);
   const retry = wait > 0 ? `next try in ${wait} s` : 'trying now';
   return connection.kind === 'reconnecting'
@@ -15,6 +16,7 @@ function describe(connection: ConnectionState, nowMs: number): string {
 const looks: Record<ConnectionState['kind'], { dot: string; chip: string }> = {
   connecting: { dot: 'bg-faint', chip: 'text-muted border-line' },
   connected: { dot: 'bg-success', chip: 'text-muted border-transparent' },
+  silent: { dot: 'bg-warning', chip: 'text-warning bg-warning-soft border-warning-line' },
   reconnecting: { dot: 'bg-warning', chip: 'text-warning bg-warning-soft border-warning-line' },
   offline: { dot: 'bg-danger', chip: 'text-danger bg-danger-soft border-danger-line' },
 };
@@ -36,7 +38,7 @@ export function ReconnectChip({ className }: { className?: string }) {
     >
       <span aria-hidden="true" className={cx('size-1.5 shrink-0 rounded-full', dot)} />
       <span className="nums">{text}</span>
-      {isLost && connection.retryAtMs !== null ? (
+      {'retryAtMs' in connection && connection.retryAtMs !== null ? (
         <button
           type="button"
           className="font-medium underline underline-offset-2"
@@ -46,7 +48,7 @@ export function ReconnectChip({ className }: { className?: string }) {
         </button>
       ) : null}
       <span role="status" className="sr-only">
-        {isLost ? 'Connection lost. What you see may be out of date.' : ''}
+        {isLost ? 'No connection. What you see may be out of date.' : ''}
       </span>
     </div>
   );

@@ -6,14 +6,16 @@ import { LiveClient, type LiveSocket } from './live-client';
 /** Longest wait for a merge while the tab is hidden and no animation frame comes. */
 const HIDDEN_FLUSH_MS = 250;
 
+const socket = io('/live', {
+  autoConnect: false,
+  reconnection: false,
+  transports: ['websocket', 'polling'],
+  tryAllTransports: true,
+  withCredentials: true,
+});
+
 export const liveClient = new LiveClient({
-  socket: io('/live', {
-    autoConnect: false,
-    reconnection: false,
-    transports: ['websocket', 'polling'],
-    tryAllTransports: true,
-    withCredentials: true,
-  }) as unknown as LiveSocket,
+  socket: socket as unknown as LiveSocket,
   nowMs: gatewayNowMs,
   random: Math.random,
   schedule: (flush) => {
@@ -24,6 +26,7 @@ export const liveClient = new LiveClient({
   onRefused: () => void api.get('/v1/auth/me').catch(() => {}),
 });
 
+socket.io.on('ping', () => liveClient.hear());
 window.addEventListener('online', () => liveClient.retryNow());
 document.addEventListener('visibilitychange', () => {
   if (document.visibilityState === 'visible') liveClient.retryNow();

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Frame, SessionView, SubscribeAck } from '#contracts';
-import { OFFLINE_AFTER_ATTEMPTS } from './connection';
+import { OFFLINE_AFTER_ATTEMPTS, SILENT_AFTER_MS } from './connection';
 import { LINGER_MS, LiveClient } from './live-client';
 
 type Listener = (...args: never[]) => void;
@@ -142,6 +142,38 @@ describe('LiveClient', () => {
     expect(ids()).toEqual(['a']);
     socket.receive('connect');
     expect(socket.last.body).toEqual({ topic: TOPIC, after_seq: 10 });
+  });
+
+  it('says since when it has heard nothing, and is live again with the first ping', () => {
+    client.use(TOPIC, () => {});
+    socket.last.ack?.(snapshot(10, session('a')));
+    const heardMs = Date.now();
+    vi.advanceTimersByTime(SILENT_AFTER_MS - 1);
+    expect(client.connection).toEqual({ kind: 'connected' });
+    vi.advanceTimersByTime(1);
+    expect(client.connection).toEqual({ kind: 'silent', sinceMs: heardMs });
+    client.hear();
+    expect(client.connection).toEqual({ kind: 'connected' });
+    vi.advanceTimersByTime(SILENT_AFTER_MS - 1);
+    socket.receive('frame', frame(11, session('b')));
+    vi.advanceTimersByTime(SILENT_AFTER_MS - 1);
+    expect(client.connection).toEqual({ kind: 'connected' });
+  });
+
+  it('asks through a silent socket too, and counts its loss from the silence on', () => {
+    const sinceMs = Date.now();
+    vi.advanceTimersByTime(SILENT_AFTER_MS);
+    client.use(TOPIC, () => {});
+    expect(socket.last).toMatchObject({ event: 'subscribe', body: { topic: TOPIC } });
+    socket.receive('disconnect');
+    expect(client.connection).toMatchObject({ kind: 'reconnecting', sinceMs });
+  });
+
+  it('is not silent without a socket', () => {
+    client.stop();
+    client.hear();
+    vi.advanceTimersByTime(SILENT_AFTER_MS);
+    expect(client.connection).toEqual({ kind: 'connecting' });
   });
 
   it('says offline after several tries and goes on trying', () => {

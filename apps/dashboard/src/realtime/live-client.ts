@@ -4,7 +4,7 @@
  * In a component:
  *
  *     const { data, phase, refusal } = useTopic('gateway:topology');   // TopicData: what each topic's data is
- *     const connection = useConnection();                              // connected | reconnecting | offline ...
+ *     const connection = useConnection();                              // connected | silent | reconnecting | offline ...
  *
  * `data` is null until the first snapshot (show Skeletons) and is kept through a lost connection, so a page never goes
  * blank. A topic is subscribed while a component uses it, and for LINGER_MS after, so that going back is instant.
@@ -14,7 +14,7 @@
  * After a loss, a cut (`consumer_too_slow`) or a gap in the numbers, each topic asks again from its last number.
  */
 import type { ErrorCode, Frame, LiveEvent, SubscribeAck, Topic } from '#contracts';
-import { type ConnectionState, OFFLINE_AFTER_ATTEMPTS, retryDelayMs } from './connection';
+import { type ConnectionState, OFFLINE_AFTER_ATTEMPTS, retryDelayMs, SILENT_AFTER_MS } from './connection';
 import { mergeOf } from './topic-merges';
 import { applyAck, applyEvents, judgeFrame, type TopicState, WAITING } from './topic-state';
 
@@ -72,6 +72,7 @@ export class LiveClient {
   #connection: ConnectionState = { kind: 'connecting' };
   #attempt = 0;
   #retryTimer: ReturnType<typeof setTimeout> | undefined;
+  #silenceTimer: ReturnType<typeof setTimeout> | undefined;
   #flushScheduled = false;
   #started = false;
 
@@ -95,6 +96,7 @@ export class LiveClient {
   stop(): void {
     this.#started = false;
     clearTimeout(this.#retryTimer);
+    clearTimeout(this.#silenceTimer);
     this.#deps.socket.disconnect();
     for (const [topic, entry] of this.#topics) {
       clearTimeout(entry.ackTimer);
@@ -108,6 +110,15 @@ export class LiveClient {
   retryNow(): void {
     if (!this.#started || this.#connection.kind === 'connected' || this.#retryTimer === undefined) return;
     this.#connectAgain();
+  }
+
+  /** Something came from the gateway, a ping at least: a frozen one leaves the socket open for half a minute. */
+  hear(): void {
+    if (!this.#hasSocket) return;
+    if (this.#connection.kind === 'silent') this.#setConnection({ kind: 'connected' });
+    const sinceMs = this.#deps.nowMs();
+    clearTimeout(this.#silenceTimer);
+    this.#silenceTimer = setTimeout(() => this.#setConnection({ kind: 'silent', sinceMs }), SILENT_AFTER_MS);
   }
 
   get connection(): ConnectionState {
@@ -131,12 +142,17 @@ export class LiveClient {
     entry.userCount += 1;
     entry.listeners.add(listener);
     const isFirst = entry.userCount === 1 && !entry.subscribing && entry.state.phase !== 'live';
-    if (isFirst && this.#connection.kind === 'connected') this.#subscribe(topic, entry);
+    if (isFirst && this.#hasSocket) this.#subscribe(topic, entry);
     return () => {
       entry.listeners.delete(listener);
       entry.userCount -= 1;
       if (entry.userCount === 0) entry.lingerTimer = setTimeout(() => this.#drop(topic, entry), LINGER_MS);
     };
+  }
+
+  /** What is sent arrives, at once or when the silence ends. */
+  get #hasSocket(): boolean {
+    return this.#connection.kind === 'connected' || this.#connection.kind === 'silent';
   }
 
   #entryOf(topic: Topic): TopicEntry {
@@ -161,7 +177,7 @@ export class LiveClient {
     if (entry.userCount > 0 || this.#topics.get(topic) !== entry) return;
     clearTimeout(entry.ackTimer);
     this.#topics.delete(topic);
-    if (this.#connection.kind === 'connected') this.#deps.socket.emit('unsubscribe', { topic });
+    if (this.#hasSocket) this.#deps.socket.emit('unsubscribe', { topic });
   }
 
   #subscribe(topic: Topic, entry: TopicEntry): void {
@@ -179,6 +195,7 @@ export class LiveClient {
   }
 
   #onAck(topic: Topic, entry: TopicEntry, ack: SubscribeAck): void {
+    this.hear();
     if (this.#topics.get(topic) !== entry || !entry.subscribing) return;
     clearTimeout(entry.ackTimer);
     entry.subscribing = false;
@@ -193,6 +210,7 @@ export class LiveClient {
   }
 
   #onFrame(frame: Frame): void {
+    this.hear();
     const topic = frame.topic as Topic;
     const entry = this.#topics.get(topic);
     if (!entry) return;
@@ -233,6 +251,7 @@ export class LiveClient {
   #onConnect(): void {
     this.#attempt = 0;
     this.#setConnection({ kind: 'connected' });
+    this.hear();
     for (const [topic, entry] of this.#topics) this.#subscribe(topic, entry);
   }
 
@@ -243,6 +262,7 @@ export class LiveClient {
   }
 
   #onLost(): void {
+    clearTimeout(this.#silenceTimer);
     // What awaits an ack does not follow what is there: merged, it would hide what lies between for good.
     this.#flush();
     for (const entry of this.#topics.values()) {

@@ -2,7 +2,7 @@
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import { Server, type Socket } from 'socket.io';
 import type { AgentPrincipal, OperatorPrincipal } from '#contracts';
-import { LIMITS } from '#contracts';
+import { LIMITS, PING_EVERY_MS } from '#contracts';
 import { isOwnPage } from '#domain/auth';
 import type { OperatorCredential } from '../auth/access.js';
 import type { Authenticator } from '../auth/authenticator.js';
@@ -21,6 +21,7 @@ export function createSocketServer(
   const server = new Server(http, {
     serveClient: false,
     connectTimeout: CONNECT_TIMEOUT_MS,
+    pingInterval: PING_EVERY_MS,
     maxHttpBufferSize: LIMITS.bodyBytesMax,
     perMessageDeflate: false,
     cors: { origin: [...allowedOrigins], credentials: true },
