@@ -1,11 +1,13 @@
-/** Whether the page is narrower than the `md` breakpoint: for what differs in structure, not only in looks. */
+/** Whether the page is narrower than the `md` breakpoint of styles.css: for what differs in structure, not only in looks. */
 import { useSyncExternalStore } from 'react';
 
-const query = matchMedia('(max-width: 767.98px)');
+const query = matchMedia('(width < 62rem)');
 
 function subscribe(listener: () => void): () => void {
   query.addEventListener('change', listener);
   return () => query.removeEventListener('change', listener);
 }
 
-export const useIsPhone = (): boolean => useSyncExternalStore(subscribe, () => query.matches);
+export const isPhoneNow = (): boolean => query.matches;
+
+export const useIsPhone = (): boolean => useSyncExternalStore(subscribe, isPhoneNow);

@@ -10,7 +10,7 @@ import { BegunAnew } from '../../app/begun-anew';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { NextStep } from '../../app/next-step';
 import { SearchBox } from '../../app/search-box';
-import { Button, Callout, Dialog, EmptyState, plural, Skeleton, useIsPhone } from '../../ui';
+import { Button, Callout, Dialog, EmptyState, isPhoneNow, plural, Skeleton, useIsPhone } from '../../ui';
 import { Segmented } from '../../ui/segmented';
 import { FleetLayout } from './fleet-layout';
 import type { FleetData, FleetNode } from './fleet-nodes';
@@ -155,7 +155,7 @@ function FleetView({ topology, search, selectedId, onSelect, onClear }: FleetVie
 
 /** Of the area left for the map beside navigation and panels; taken once, since a map that reflows would jump. */
 const aspectOfMap = (): number =>
-  innerWidth < 768 ? 0.75 : Math.min(2.2, Math.max(0.8, (innerWidth - 540) / (innerHeight - 120)));
+  isPhoneNow() ? 0.75 : Math.min(2.2, Math.max(0.8, (innerWidth - 540) / (innerHeight - 120)));
 
 interface ToolbarProps {
   /** Null: not known yet. */

@@ -1,0 +1,41 @@
+/** Between a phone and a desktop: beside the navigation no row may lose the words it is there for. */
+import type { Locator } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
+import { browser, launchOneBrowser } from './launch-one-browser.js';
+import { openAs } from './log-in.js';
+import { loopIn } from './loop-in.js';
+
+startOneGateway();
+launchOneBrowser();
+
+const SESSION = 'round-in-circles';
+/** The narrowest tablet, a desktop at 200 %, and the narrowest window that has the navigation at its left. */
+const WIDTHS = [768, 960, 992];
+
+/** All of it can be read: nothing is cut, and nothing lies over it. */
+const isReadable = (words: Locator): Promise<boolean> =>
+  words.evaluate((it: any) => {
+    it.scrollIntoView({ block: 'center' });
+    const { left, top, width, height } = it.getBoundingClientRect();
+    const onTop = it.ownerDocument.elementFromPoint(left + width - 2, top + height / 2);
+    const line = it.closest('.truncate');
+    return width > 0 && line.scrollWidth <= line.clientWidth && line.parentElement.contains(onTop);
+  });
+
+test('in a window of any width one reads what is repeated, in the alert, the timeline and the stream', async () => {
+  await loopIn(gateway, SESSION);
+  const page = await openAs(browser, gateway, 'ana');
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const [path, row] of [
+      ['/', '[data-testid=alert-row]'],
+      [`/sessions/${SESSION}`, '[data-testid=step-row]'],
+      ['/stream', '[data-testid=stream-row]'],
+    ] as const) {
+      await page.goto(gateway.url + path);
+      const intent = page.locator(row).first().getByText('search', { exact: true });
+      await expect.poll(async () => [path, width, await isReadable(intent)]).toEqual([path, width, true]);
+    }
+  }
+});
