@@ -10,6 +10,7 @@ import { useCommand } from './use-command';
 export function ActionBar({ session }: { session: SessionView }) {
   const commander = useCommand(session.session_id);
   const [isInjecting, setIsInjecting] = useState(false);
+  const draft = useState('');
   if (session.control.state === 'terminated') return null;
   const failure = commander.failure ? (
     <Callout tone="danger" alert className="mb-2">
@@ -34,7 +35,7 @@ export function ActionBar({ session }: { session: SessionView }) {
       <Dialog open={isInjecting} onOpenChange={setIsInjecting} title="Inject guidance">
         {/* The bar is behind the dialog. */}
         {failure}
-        <InjectForm commander={commander} mode={session.control.mode} />
+        <InjectForm commander={commander} mode={session.control.mode} draft={draft} />
       </Dialog>
     </div>
   );

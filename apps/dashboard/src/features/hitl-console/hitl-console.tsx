@@ -1,5 +1,6 @@
 /** Everything an operator can do to one session, and what is true of it now. */
 import { Eye } from 'lucide-react';
+import { useState } from 'react';
 import type { SessionDetail } from '#contracts';
 import { Callout, Panel, useIsPhone } from '../../ui';
 import { isUnheardPause, MODE_TEXTS, stateText } from './control-texts';
@@ -22,6 +23,7 @@ export function HitlConsole({ detail }: { detail: SessionDetail }) {
   const { control } = session;
   const commander = useCommand(session.session_id);
   const isPhone = useIsPhone();
+  const draft = useState('');
   const isTerminated = control.state === 'terminated';
   /** It has never asked for its control. */
   const isDeaf = control.mode === 'observe_only' && !isTerminated && !session.ended;
@@ -48,7 +50,9 @@ export function HitlConsole({ detail }: { detail: SessionDetail }) {
         </div>
       )}
       {isDeaf ? <MakeCooperative sessionId={session.session_id} /> : null}
-      {isTerminated || isPhone ? null : <InjectForm commander={commander} mode={control.mode} />}
+      {isTerminated || isPhone ? null : (
+        <InjectForm commander={commander} mode={control.mode} draft={draft} />
+      )}
       <PendingDirectives directives={directives} />
     </Panel>
   );

@@ -1,6 +1,6 @@
 /** Guidance for the agent: it arrives as a directive, and through the proxy as a system message of its next call. */
 import { CornerDownLeft } from 'lucide-react';
-import { type FormEvent, useRef, useState } from 'react';
+import { type Dispatch, type FormEvent, type SetStateAction, useRef, useState } from 'react';
 import type { ControlMode } from '#contracts';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { Button, Field, Kbd, Textarea } from '../../ui';
@@ -13,8 +13,15 @@ const hints: Record<ControlMode, string> = {
     'Goes with the answer to its next message. It never asked for control, so it may not read it.',
 };
 
-export function InjectForm({ commander, mode }: { commander: Commander; mode: ControlMode }) {
-  const [prompt, setPrompt] = useState('');
+interface InjectFormProps {
+  commander: Commander;
+  mode: ControlMode;
+  /** What is typed and not sent, kept by whoever outlives the form. */
+  draft: [prompt: string, setPrompt: Dispatch<SetStateAction<string>>];
+}
+
+export function InjectForm({ commander, mode, draft }: InjectFormProps) {
+  const [prompt, setPrompt] = draft;
   const [sentCount, setSentCount] = useState(0);
   const textRef = useRef<HTMLTextAreaElement>(null);
   // The steps of the timeline are a stop of the Tab key each, and stand before it.
