@@ -9,6 +9,7 @@ import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
 import { SIZES } from './check-page.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
+import { loopIn } from './loop-in.js';
 
 const UNREACHABLE = 'The gateway cannot be reached.';
 
@@ -147,6 +148,10 @@ test('guidance typed while another goes out stays, and on a phone a failure is t
   await dialog().getByRole('alert').filter({ hasText: UNREACHABLE }).waitFor();
   expect(await dialog().getByTestId('hitl-inject-text').inputValue()).toBe('Stop at the next step.');
   await page.unroute('**/v1/sessions/guided/inject');
+  await page.keyboard.press('Escape');
+  await dialog().waitFor({ state: 'detached' });
+  await button('Guide').click();
+  expect(await dialog().getByTestId('hitl-inject-text').inputValue()).toBe('Stop at the next step.');
   await page.setViewportSize(SIZES.desktop);
 });
 
@@ -173,4 +178,18 @@ test('a rewrite stays open while it is sent, and when somebody lets the message 
   expect(await page.getByTestId('hitl-rewrite-confirm').getAttribute('aria-disabled')).toBe('true');
   await button('Cancel').click();
   await dialog().waitFor({ state: 'detached' });
+});
+
+test('who goes elsewhere while a pause is on its way is left there, and told of it', async () => {
+  await loopIn(gateway, 'left-behind');
+  await open('/');
+  const pausing = await holdRequests('**/v1/sessions/left-behind/pause', 'POST');
+  await button('Pause and Inspect left-behind').click();
+  await pausing.asked;
+  await page.getByRole('link', { name: 'Agents', exact: true }).click();
+  await page.waitForURL('**/agents');
+  pausing.letGo('through');
+  await page.getByText('left-behind is asked to pause').waitFor();
+  expect(new URL(page.url()).pathname).toBe('/agents');
+  await pausing.stop();
 });

@@ -1,5 +1,5 @@
 /** The one-click reaction to an alert: pause, then look. */
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useRouter } from '@tanstack/react-router';
 import { useCallback, useState } from 'react';
 import type { SessionView } from '#contracts';
 import { sendCommand, useDenial } from '../../api';
@@ -13,8 +13,8 @@ interface PauseAndInspect {
   /** Null when allowed; else why not. */
   denial: string | null;
   /**
-   * Pauses unless the session is stopped or over already, then opens it. Never rejects: a failure is in `failure`,
-   * and nothing is opened.
+   * Pauses unless the session is stopped or over already, then opens it, if the operator is still where it was asked for.
+   * Never rejects: a failure is in `failure`, and nothing is opened.
    */
   pause: (sessionId: string, reason: string) => Promise<void>;
   /** The same for a row of the list, which has no place for a failure: it becomes a toast. */
@@ -23,6 +23,7 @@ interface PauseAndInspect {
 
 export function usePauseAndInspect(): PauseAndInspect {
   const navigate = useNavigate();
+  const router = useRouter();
   const denial = useDenial('command');
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);
@@ -31,9 +32,12 @@ export function usePauseAndInspect(): PauseAndInspect {
     async (sessionId: string, reason: string): Promise<string | null> => {
       setBusy(true);
       setFailure(null);
+      const askedAt = router.state.location.pathname;
       try {
         await sendCommand(sessionId, { command: 'pause', reason });
-        void navigate({ to: '/sessions/$sessionId', params: { sessionId } });
+        if (router.latestLocation.pathname === askedAt)
+          void navigate({ to: '/sessions/$sessionId', params: { sessionId } });
+        else toast({ title: `${sessionId} is asked to pause` });
         return null;
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
@@ -43,7 +47,7 @@ export function usePauseAndInspect(): PauseAndInspect {
         setBusy(false);
       }
     },
-    [navigate],
+    [navigate, router],
   );
 
   return {
