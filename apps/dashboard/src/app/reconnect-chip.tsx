@@ -36,7 +36,7 @@ export function ReconnectChip({ className }: { className?: string }) {
         className,
       )}
     >
-      <span aria-hidden="true" className={cx('size-1.5 shrink-0 rounded-full', dot)} />
+      <span aria-hidden="true" className={cx('says-by-colour size-1.5 shrink-0 rounded-full', dot)} />
       <span className="nums">{text}</span>
       {'retryAtMs' in connection && connection.retryAtMs !== null ? (
         <button

@@ -39,7 +39,10 @@ export function CountBars({ label, lines, empty }: CountBarsProps) {
             {note ? <span className="block text-muted text-xs">{note}</span> : null}
           </span>
           <span className="nums text-right font-medium">{formatCount(count)}</span>
-          <span aria-hidden="true" className="col-span-2 h-1 overflow-hidden rounded-full bg-line">
+          <span
+            aria-hidden="true"
+            className="says-by-colour col-span-2 h-1 overflow-hidden rounded-full bg-line"
+          >
             <span
               className={cx('block h-full rounded-full', fills[tone])}
               style={{ width: `${(count / most) * 100}%`, minWidth: count > 0 ? 2 : 0 }}

@@ -47,7 +47,7 @@ export function Meter({ label, value, limit, text, className }: MeterProps) {
       aria-valuemax={limit}
       aria-valuenow={Math.min(value, limit)}
       aria-valuetext={text}
-      className={cx('bg-line', place)}
+      className={cx('says-by-colour bg-line', place)}
     >
       <span
         className={cx('block h-full rounded-full', fills[meterLevel(value, limit)])}

@@ -47,7 +47,7 @@ export function StateDot({ state, rest, withLabel = false, className }: StateDot
     <span
       aria-hidden="true"
       className={cx(
-        'size-2 shrink-0 rounded-full',
+        'says-by-colour size-2 shrink-0 rounded-full',
         isLoop && !rests && 'flashes',
         state === 'dead' && 'ring-1 ring-line-strong',
       )}

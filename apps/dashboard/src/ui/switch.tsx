@@ -18,7 +18,7 @@ export function Switch({ checked, onChange, disabled = false, children }: Switch
         checked={checked}
         disabled={disabled}
         onCheckedChange={(next) => onChange(next)}
-        className="inline-flex h-4 w-7 shrink-0 items-center rounded-full border border-line-strong bg-sunken p-px transition data-[disabled]:cursor-not-allowed data-[disabled]:opacity-50 data-[checked]:border-accent-solid data-[checked]:bg-accent-solid"
+        className="says-by-colour inline-flex h-4 w-7 shrink-0 items-center rounded-full border border-line-strong bg-sunken p-px transition data-[disabled]:cursor-not-allowed data-[disabled]:opacity-50 data-[checked]:border-accent-solid data-[checked]:bg-accent-solid"
       >
         <Base.Thumb className="size-3 rounded-full bg-muted transition-transform data-[checked]:translate-x-3 data-[checked]:bg-white" />
       </Base.Root>

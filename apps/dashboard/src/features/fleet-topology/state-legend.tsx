@@ -73,13 +73,13 @@ const Mark = ({ state }: { state: FleetState }) =>
   state === 'loop_rests' ? (
     <span
       aria-hidden="true"
-      className="size-2 rounded-full"
+      className="says-by-colour size-2 rounded-full"
       style={{ boxShadow: `inset 0 0 0 2px ${nodeColour('alert_entropy')}` }}
     />
   ) : (
     <span
       aria-hidden="true"
-      className="size-2 rounded-full ring-1 ring-line-strong"
+      className="says-by-colour size-2 rounded-full ring-1 ring-line-strong"
       style={{ backgroundColor: nodeColour(state) }}
     />
   );

@@ -22,7 +22,7 @@ export function TupleDot({ mark }: { mark: TupleMark }) {
   return (
     <span
       className={cx(
-        'relative z-10 size-2.5 shrink-0',
+        'says-by-colour relative z-10 size-2.5 shrink-0',
         STATUS_COLOURS[mark.tuple.action_status],
         shape,
         mark.repeatIndex !== null && 'shadow-[0_0_0_1.5px_var(--surface),0_0_0_2.5px_var(--muted)]',
@@ -69,7 +69,7 @@ export const WindowDots = memo(function WindowDots({ window }: WindowDotsProps) 
           className="relative inline-flex"
         >
           {mark.continuesPrevious ? (
-            <span className="absolute top-1/2 right-1/2 h-[3px] w-4 -translate-y-1/2 bg-muted/70" />
+            <span className="says-by-colour absolute top-1/2 right-1/2 h-[3px] w-4 -translate-y-1/2 bg-muted/70" />
           ) : null}
           <TupleDot mark={mark} />
         </span>

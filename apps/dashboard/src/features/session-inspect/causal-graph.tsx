@@ -85,7 +85,7 @@ function GraphRow({ row, width, onOpenStep }: GraphRowProps) {
       <span
         aria-hidden="true"
         className={cx(
-          'absolute top-1/2 size-2.5 -translate-x-1/2 -translate-y-1/2 rounded-full ring-2 ring-surface',
+          'says-by-colour absolute top-1/2 size-2.5 -translate-x-1/2 -translate-y-1/2 rounded-full ring-2 ring-surface',
           STATUS_COLOURS[step.action.status],
         )}
         style={{ left: x(lane) }}

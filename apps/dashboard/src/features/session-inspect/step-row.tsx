@@ -48,7 +48,7 @@ export const StepRow = memo(function StepRow({ step, isOpen, onToggle }: StepRow
         />
         <span
           aria-hidden="true"
-          className={cx('size-2 shrink-0 rounded-full', STATUS_COLOURS[action.status])}
+          className={cx('says-by-colour size-2 shrink-0 rounded-full', STATUS_COLOURS[action.status])}
         />
         <span className="min-w-0 flex-1 truncate">
           <bdi className="font-medium">{cognition.intent}</bdi>
