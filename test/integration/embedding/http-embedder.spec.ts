@@ -1,9 +1,17 @@
 /** The embedder for OpenAI-compatible servers against real sockets, with a server that does what a test says. */
 import { createServer } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HTTP_EMBEDDER_LIMITS, HttpEmbedder, type HttpEmbedderSettings } from '#adapters/embeddings-http';
 import type { Embedder, Embedding, EmbeddingFailure, EmbeddingFailureReason } from '#contracts';
-import { FakeClock, respondJson, ScriptedUpstream, type UpstreamCall, type UpstreamScript } from '#testing';
+import {
+  FakeClock,
+  liveBytes,
+  respondJson,
+  ScriptedUpstream,
+  type UpstreamCall,
+  type UpstreamScript,
+} from '#testing';
 
 const KEY = 'sk-not-to-be-seen';
 const DIMENSION = 4;
@@ -451,6 +459,27 @@ describe('a server in trouble', () => {
     );
     expect(await embedder.embed('text')).toEqual(unitOf('text'));
     expect(upstream.calls).toHaveLength(2);
+  });
+
+  it('leaves nothing of its pauses behind, however long it stays in trouble', async () => {
+    const ends: WeakRef<object>[] = [];
+    const embedder = await open(
+      {},
+      {
+        wait: async () => {
+          const end = {};
+          ends.push(new WeakRef(end));
+          return end;
+        },
+      },
+    );
+    upstream.script((_call, response) => respondJson(response, 503, {}));
+    for (let text = 0; text < 5; text += 1)
+      expect(await reasonOf(embedder.embed(`text ${text}`))).toBe('unavailable');
+    expect(ends.length).toBeGreaterThanOrEqual(5);
+    await nextTurn();
+    liveBytes();
+    expect(ends.filter((end) => end.deref() !== undefined)).toEqual([]);
   });
 
   it('that is too slow is hung up on and asked again', async () => {

@@ -67,7 +67,7 @@ export class HttpEmbedder implements Embedder {
   #laneCount = 0;
   #isPumpDue = false;
   /** Over when every wait that a server asked for is. */
-  #pause: Promise<unknown> = Promise.resolve();
+  #pause: Promise<void> = Promise.resolve();
 
   private constructor(settings: HttpEmbedderSettings, surroundings: HttpEmbedderSurroundings) {
     this.#settings = completeSettings(settings);
@@ -227,7 +227,9 @@ export class HttpEmbedder implements Embedder {
       if (delayMs === null) return this.#failAll(open, 'unavailable', outcome.reason);
       attempt += 1;
       this.#counts.retries_total += 1;
-      this.#pause = Promise.all([this.#pause, this.#surroundings.wait(delayMs, this.#closing.signal)]);
+      const wait = this.#surroundings.wait(delayMs, this.#closing.signal);
+      // Without its results, which would hold those of every pause before it.
+      this.#pause = Promise.all([this.#pause, wait]).then(() => {});
     }
   }
 
