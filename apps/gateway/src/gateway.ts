@@ -64,7 +64,8 @@ export async function startGateway(settings: StartSettings, logger: Logger): Pro
   const adapter = new FastifyAdapter({
     serverFactory: serverFactory(rawRoutes),
     bodyLimit: config.bodyBytesMax,
-    trustProxy: config.trustProxy,
+    // The one in front: what stands in X-Forwarded-For before its own entry anybody may have written.
+    trustProxy: config.trustProxy && ((_address, hop) => hop === 0),
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     forceCloseConnections: 'idle',

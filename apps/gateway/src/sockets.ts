@@ -21,7 +21,10 @@ const LOGINS_LOOKED_AT_EVERY_MS = 5_000;
 
 interface SocketsParts {
   http: HttpServer;
-  config: Pick<GatewayConfig, 'allowedOrigins' | 'liveSubscriberBytesMax' | 'socketsPerCredentialMax'>;
+  config: Pick<
+    GatewayConfig,
+    'allowedOrigins' | 'trustProxy' | 'liveSubscriberBytesMax' | 'socketsPerCredentialMax'
+  >;
   authenticator: Authenticator;
   hub: LiveHub;
   partial: PartialMessages;
@@ -37,7 +40,7 @@ export interface Sockets {
 
 export function openSockets(parts: SocketsParts): Sockets {
   const { config, authenticator, partial, events } = parts;
-  const io = createSocketServer(parts.http, config.allowedOrigins, partial);
+  const io = createSocketServer(parts.http, config, partial);
   io.engine.on('connection', (connection: Connection) =>
     cutSlowReader(connection, {
       bytesMax: config.liveSubscriberBytesMax,
@@ -50,7 +53,7 @@ export function openSockets(parts: SocketsParts): Sockets {
   const live = new LiveSockets({
     namespace: io.of(NAMESPACES.operators),
     hub: parts.hub,
-    authenticate: (socket) => authenticateOperator(authenticator, socket),
+    authenticate: (socket) => authenticateOperator(authenticator, socket, config),
     events,
   });
   const agents = new AgentSockets({

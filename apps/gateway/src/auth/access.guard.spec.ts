@@ -33,7 +33,7 @@ function enter(
   headers: Record<string, string>,
   method = 'POST',
 ): AuthenticatedRequest {
-  const request = { headers, method } as unknown as AuthenticatedRequest;
+  const request = { headers, host: headers.host, method } as unknown as AuthenticatedRequest;
   const context = {
     getType: () => 'http',
     getHandler: () => Routes.prototype[handler],

@@ -77,7 +77,7 @@ export class AccessGuard implements CanActivate {
 }
 
 /** What the authenticator wants to know of a request. */
-export const operatorCall = (request: Pick<FastifyRequest, 'headers' | 'method'>): OperatorCall => ({
+export const operatorCall = (request: Pick<FastifyRequest, 'headers' | 'method' | 'host'>): OperatorCall => ({
   method: request.method,
   authorization: request.headers.authorization,
   cookie: request.headers.cookie,
@@ -85,7 +85,7 @@ export const operatorCall = (request: Pick<FastifyRequest, 'headers' | 'method'>
   operatorIdHeader: headerOf(request, HEADERS.operatorId),
   origin: request.headers.origin,
   secFetchSite: headerOf(request, 'sec-fetch-site'),
-  host: request.headers.host,
+  host: request.host,
 });
 
 function headerOf({ headers }: Pick<FastifyRequest, 'headers'>, name: string): string | undefined {

@@ -9,7 +9,14 @@ import { METRICS } from '../tokens.js';
 import { READINESS, type Readiness } from './readiness.js';
 
 /** Headers a reverse proxy adds: with one of them a loopback peer speaks for somebody else. */
-const FORWARDING_HEADERS = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via'];
+const FORWARDING_HEADERS = [
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'forwarded',
+  'x-real-ip',
+  'via',
+];
 
 /** For supervisors, load balancers and Prometheus. */
 @Controller()

@@ -7,6 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { HEADERS } from '#contracts';
 import { BytePieces } from '#kernel';
 import type { GatewayConfig } from '../config/config.js';
+import { askedHost, saidByProxy } from '../forwarded-host.js';
 import { KEY_HEADERS } from './carried-keys.js';
 import { headerOf } from './forwarded-headers.js';
 import type { ProxyCall } from './proxy-call.js';
@@ -31,14 +32,10 @@ export const ownOriginOf =
   ({ publicUrl, trustProxy }: Pick<GatewayConfig, 'publicUrl' | 'trustProxy'>): OwnOrigin =>
   (headers) => {
     if (publicUrl !== null) return publicUrl;
-    const said = (name: string) =>
-      trustProxy ? textOf(headers[name])?.split(',').at(-1)?.trim() : undefined;
-    const host = said('x-forwarded-host') ?? headers.host;
-    return host === undefined ? '' : `${said('x-forwarded-proto') ?? 'http'}://${host}`;
+    const host = askedHost(headers, trustProxy);
+    const scheme = (trustProxy ? saidByProxy(headers, 'x-forwarded-proto') : undefined) ?? 'http';
+    return host === undefined ? '' : `${scheme}://${host}`;
   };
-
-const textOf = (value: string | string[] | undefined): string | undefined =>
-  Array.isArray(value) ? value.at(-1) : value;
 
 /**
  * An address below the upstream's base as a path of ours, its query included; null for any other.

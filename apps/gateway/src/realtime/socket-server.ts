@@ -6,26 +6,27 @@ import { LIMITS, PING_EVERY_MS } from '#contracts';
 import { isOwnPage } from '#domain/auth';
 import type { OperatorCredential } from '../auth/access.js';
 import type { Authenticator } from '../auth/authenticator.js';
+import type { GatewayConfig } from '../config/config.js';
+import { askedHost } from '../forwarded-host.js';
 import { ignoreUpgrades } from './ignore-upgrades.js';
 import type { PartialMessages } from './partial-messages.js';
 import { refusedHandshake } from './refused-handshake.js';
 
+/** Which pages are ours. */
+type OwnPages = Pick<GatewayConfig, 'allowedOrigins' | 'trustProxy'>;
+
 const CONNECT_TIMEOUT_MS = 10_000;
 const NOT_SERVED = refusedHandshake('not_found', 'Connect to /live or /agents.');
 
-export function createSocketServer(
-  http: HttpServer,
-  allowedOrigins: readonly string[],
-  partial: PartialMessages,
-): Server {
+export function createSocketServer(http: HttpServer, config: OwnPages, partial: PartialMessages): Server {
   const server = new Server(http, {
     serveClient: false,
     connectTimeout: CONNECT_TIMEOUT_MS,
     pingInterval: PING_EVERY_MS,
     maxHttpBufferSize: LIMITS.bodyBytesMax,
     perMessageDeflate: false,
-    cors: { origin: [...allowedOrigins], credentials: true },
-    allowRequest: (request, answer) => answer(null, isAllowedOrigin(request, allowedOrigins)),
+    cors: { origin: [...config.allowedOrigins], credentials: true },
+    allowRequest: (request, answer) => answer(null, isAllowedOrigin(request, config)),
     destroyUpgrade: false,
     wsEngine: partial.webSocketServer(),
   });
@@ -38,15 +39,20 @@ export function createSocketServer(
 }
 
 /** Programs send no Origin; a browser always does, and then it must be one of ours. */
-function isAllowedOrigin(request: IncomingMessage, allowedOrigins: readonly string[]): boolean {
-  const { origin, host } = request.headers;
+function isAllowedOrigin({ headers }: IncomingMessage, { allowedOrigins, trustProxy }: OwnPages): boolean {
+  const { origin } = headers;
+  const host = askedHost(headers, trustProxy);
   return origin === undefined || isOwnPage({ origin, host, secFetchSite: undefined }, allowedOrigins);
 }
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** Asked again whenever something is revoked; an operator already let in keeps its principal. */
-export function authenticateOperator(authenticator: Authenticator, socket: Socket): OperatorPrincipal | null {
+export function authenticateOperator(
+  authenticator: Authenticator,
+  socket: Socket,
+  { trustProxy }: Pick<GatewayConfig, 'trustProxy'>,
+): OperatorPrincipal | null {
   const { principal, credential } = socket.data as {
     principal?: OperatorPrincipal;
     credential?: OperatorCredential;
@@ -60,7 +66,7 @@ export function authenticateOperator(authenticator: Authenticator, socket: Socke
     cookie: headers.cookie,
     origin: headers.origin,
     secFetchSite: text(headers['sec-fetch-site']),
-    host: headers.host,
+    host: askedHost(headers, trustProxy),
   });
   if (!outcome.ok) return null;
   socket.data.credential = outcome.credential;
