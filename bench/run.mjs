@@ -66,11 +66,11 @@ function runBench(name) {
 /** @param {string[]} args @returns {Promise<number>} exit status */
 async function main(args) {
   const dry = isQuick || args.includes('--dry');
-  const names = args.filter((arg) => !arg.startsWith('--'));
+  const names = args.filter((arg) => arg !== '--dry');
   const unknown = names.filter((name) => !(name in benches));
   if (unknown.length > 0) {
     process.stderr.write(
-      `bench: no such bench: ${unknown.join(', ')}. There are: ${Object.keys(benches).join(', ')}\n`,
+      `bench: no such bench: ${unknown.join(', ')}. There are: ${Object.keys(benches).join(', ')}; and --dry\n`,
     );
     return 2;
   }

@@ -34,6 +34,12 @@ describe('the banner', () => {
     expect(printed).toContain('Bearer $OBSERVATORY_AGENT_KEY');
   });
 
+  test('names an address that answers: the loopback of IPv6 is not what localhost means everywhere', () => {
+    const made = { operatorToken: null, agentKey: KEY };
+    expect(banner({ HOST: '::1' }, made)).toContain('http://[::1]:4000/v1/decision-logs');
+    expect(banner({ HOST: '::' }, made)).toContain('http://localhost:4000/v1/decision-logs');
+  });
+
   test('says how to get in again when nothing is known', () => {
     expect(banner({}, { operatorToken: null, agentKey: null })).toContain('--reset-operator-token');
   });

@@ -1,5 +1,5 @@
 /** What a person sees at start: where to go, how to get in, what to send. Secrets only from the process that made them. */
-import { RESET_ARGUMENT } from './config/config.js';
+import { localUrl, RESET_ARGUMENT } from './config/config.js';
 import type { StartSettings } from './config/config.module.js';
 import type { Gateway } from './gateway.js';
 
@@ -26,7 +26,7 @@ export function printBanner(
   { config, secrets }: StartSettings,
   write = writeOut,
 ): void {
-  const base = config.publicUrl ?? url.replace('[::1]', 'localhost').replace('127.0.0.1', 'localhost');
+  const base = config.publicUrl ?? localUrl(config, Number(new URL(url).port));
   const lines = ['', `  Observatory  ${base}`, ''];
   if (secrets.operatorToken) lines.push(`  Log in at ${base}/login with OBSERVATORY_OPERATOR_TOKEN.`, '');
   else if (bootstrap.operatorToken)
