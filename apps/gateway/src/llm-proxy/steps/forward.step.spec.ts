@@ -33,20 +33,24 @@ function callOf(): ProxyCall {
   return call;
 }
 
-test('a call whose upstream fails while it is sent gives its place back once, though its client leaves too', async () => {
-  const running = new RunningCalls({ max: 4, onFull: () => {} });
-  const step = forwardStep({
+type Client = Parameters<typeof forwardStep>[0]['client'];
+type Sink = Parameters<Client['send']>[1];
+
+const sendingThrough = (running: RunningCalls, send: (sink: Sink) => ReturnType<Client['send']>): Step =>
+  forwardStep({
     running,
     bodyBytes: new FairShare({ max: 1, onFull: () => {} }),
     clientStallMs: 1_000,
     ownOrigin: () => ORIGIN,
-    client: {
-      send(_request, sink) {
-        const exchange = new UpstreamExchange(sink, 1_000);
-        exchange.onError(new Error('no such header'));
-        return exchange;
-      },
-    },
+    client: { send: (_request, sink) => send(sink) },
+  });
+
+test('a call whose upstream fails while it is sent gives its place back once, though its client leaves too', async () => {
+  const running = new RunningCalls({ max: 4, onFull: () => {} });
+  const step = sendingThrough(running, (sink) => {
+    const exchange = new UpstreamExchange(sink, 1_000);
+    exchange.onError(new Error('no such header'));
+    return exchange;
   });
   running.enter('default', ORIGIN);
   const call = callOf();
@@ -106,20 +110,12 @@ describe('a client that leaves between the last byte of its answer and the end o
       writeHead() {},
       end: vi.fn(),
     });
-    let reported!: Parameters<Parameters<typeof forwardStep>[0]['client']['send']>[1];
+    let reported!: Sink;
     let exchange!: UpstreamExchange;
-    const forward = forwardStep({
-      running,
-      bodyBytes: new FairShare({ max: 1, onFull: () => {} }),
-      clientStallMs: 1_000,
-      ownOrigin: () => ORIGIN,
-      client: {
-        send(_request, sink) {
-          reported = sink;
-          exchange = new UpstreamExchange(sink, 1_000);
-          return exchange;
-        },
-      },
+    const forward = sendingThrough(running, (sink) => {
+      reported = sink;
+      exchange = new UpstreamExchange(sink, 1_000);
+      return exchange;
     });
     const settled: ProxyCall[] = [];
     const identified: Step = {

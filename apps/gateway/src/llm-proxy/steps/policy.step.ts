@@ -52,13 +52,13 @@ export const policyStep = (parts: PolicyParts): Step => ({
     const policy = parts.agents.restriction(call.scope);
     const { sessionKey } = call;
     if (policy === null || sessionKey === null || !parts.earlierUse.mayHave(sessionKey, policy))
-      return guard(parts, call, sessionKey);
+      return guard(parts, call, policy, sessionKey);
     return parts.earlierUse.restore(sessionKey).then(
-      () => guard(parts, call, sessionKey),
+      () => guard(parts, call, parts.agents.restriction(call.scope), sessionKey),
       (error: unknown) => {
         parts.onCapsFailed(error);
         // Uncounted as well: the session's next call asks again.
-        return guard(parts, call, null);
+        return guard(parts, call, parts.agents.restriction(call.scope), null);
       },
     );
   },
@@ -69,16 +69,19 @@ export const policyStep = (parts: PolicyParts): Step => ({
   },
 });
 
-/** @param cappedKey null: no caps are counted */
+/**
+ * @param policy as it is now
+ * @param cappedKey null: no caps are counted
+ */
 function guard(
   parts: PolicyParts,
   call: ProxyCall,
+  policy: AgentPolicy | null,
   cappedKey: SessionKey | null,
 ): Verdict | undefined | Promise<Verdict | undefined> {
   // Also without a policy: the key may have been revoked while the body came.
   const verdict = parts.standing(call);
   if (verdict !== undefined) return verdict;
-  const policy = parts.agents.restriction(call.scope);
   return policy === null ? undefined : takeLimits(parts, call, cappedKey, policy);
 }
 
