@@ -230,7 +230,8 @@ describe('enforceRetention', () => {
     expect(looks).toEqual([
       'SEARCH sessions USING INTEGER PRIMARY KEY (rowid=?)',
       'SEARCH s USING INDEX sessions_by_age (last_seen_ms<?)',
-      'SEARCH k USING PRIMARY KEY (key=? AND part=?)',
+      'SCAN g VIRTUAL TABLE INDEX 1:',
+      'SEARCH k USING PRIMARY KEY (segment=? AND key=? AND part=?)',
       'SEARCH t USING INTEGER PRIMARY KEY (rowid=?)',
       'SEARCH c USING INDEX sqlite_autoindex_controls_1 (tenant_id=? AND session_id=?)',
     ]);

@@ -36,9 +36,11 @@ const OLDEST = {
 /** Of sessions last seen before a time, so many at most. A piece never reads the steps that are not indexed yet. */
 export const DELETE_EMPTY_SESSIONS = `DELETE FROM sessions WHERE rowid IN (
   SELECT s.rowid FROM sessions s WHERE s.last_seen_ms < ?
-    AND NOT EXISTS (SELECT 1 FROM step_keys k CROSS JOIN steps t ON t.seq = k.seq
-                    WHERE k.key = session_key(s.tenant_id, s.session_id) AND k.part = ${NO_PART}
-                    AND t.tenant_id = s.tenant_id AND t.session_id = s.session_id)
+    AND NOT EXISTS (SELECT 1 FROM json_each(segments_of_session(session_key(s.tenant_id, s.session_id))) g
+                    CROSS JOIN step_keys k ON k.segment = g.value
+                      AND k.key = session_key(s.tenant_id, s.session_id) AND k.part = ${NO_PART}
+                    CROSS JOIN steps t ON t.seq = k.seq
+                    WHERE t.tenant_id = s.tenant_id AND t.session_id = s.session_id)
     AND NOT has_young_step(session_key(s.tenant_id, s.session_id))
     AND NOT EXISTS (SELECT 1 FROM controls c WHERE c.tenant_id = s.tenant_id
                     AND c.session_id = s.session_id AND c.state NOT IN ('active', 'terminated'))

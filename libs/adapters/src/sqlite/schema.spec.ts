@@ -9,6 +9,7 @@ import { ProxyWriteTable } from './proxy/proxy-write-table.js';
 import { MIGRATIONS, type Migration, migrate } from './schema.js';
 import { SQLite } from './sqlite-library.js';
 import { StepFinder } from './step-finder.js';
+import { NO_PART, partOf, SEGMENT_STEPS, sessionKeyOf, traceKeyOf } from './step-key.js';
 import { INDEXED_SEQ } from './step-key-table.js';
 import { StepTable } from './step-table.js';
 
@@ -86,6 +87,32 @@ describe('migrate', () => {
     const finder = new StepFinder(database);
     const page = { limit: 9, afterSeq: null, order: 'asc' } as const;
     expect(finder.ofSession(row.tenant_id, row.session_id, page).map((step) => step.seq)).toEqual([3, 4, 9]);
+  });
+
+  it('puts the index of a database of version 8 into segments, with what a crash left half merged in it', () => {
+    const database = new SQLite(':memory:');
+    migrate(database, MIGRATIONS.slice(0, 8));
+    const seqs = [1, SEGMENT_STEPS, SEGMENT_STEPS * 2, SEGMENT_STEPS * 2 + 1];
+    const rows = seqs.map((seq) => insertStep(database, seq, { trace_id: `trace-${seq}` }));
+    const insertKey = database.prepare('INSERT INTO step_keys (key, part, seq) VALUES (?, ?, ?)');
+    for (const [index, { tenant_id, session_id, trace_id, body_hash }] of rows.entries()) {
+      insertKey.run(traceKeyOf(tenant_id, trace_id), partOf(body_hash), seqs[index]);
+      if (index < 3) insertKey.run(sessionKeyOf(tenant_id, session_id), NO_PART, seqs[index]);
+    }
+    database.prepare('INSERT INTO counters VALUES (?, ?)').run(INDEXED_SEQ, SEGMENT_STEPS * 2);
+    migrate(database);
+    const steps = new StepTable(database);
+    for (const [index, row] of rows.entries())
+      expect(steps.append(flat(row), 0, 1)).toEqual([0, seqs[index]]);
+    steps.settle();
+    const [{ tenant_id, session_id }] = rows as [StepRow];
+    const found = (order: 'asc' | 'desc') =>
+      new StepFinder(database)
+        .ofSession(tenant_id, session_id, { limit: 9, afterSeq: null, order })
+        .map(({ seq }) => seq);
+    expect(found('asc')).toEqual(seqs);
+    expect(found('desc')).toEqual([...seqs].reverse());
+    expect(database.prepare('SELECT count(*) FROM step_keys').pluck().get()).toBe(8);
   });
 
   it('finds who asked for a person in a database of version 7, in all that its paused sessions hold', () => {

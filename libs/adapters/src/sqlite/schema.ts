@@ -10,7 +10,7 @@ import { proxyTables } from './proxy/proxy-tables.js';
 import { semanticLoopTable } from './proxy/semantic-loop-table.js';
 import { spendDayTable } from './proxy/spend-day-table.js';
 import { sessionOrder } from './session-order.js';
-import { stepKeyTable } from './step-key-table.js';
+import { stepKeySegments, stepKeyTable } from './step-key-table.js';
 
 /** `PRAGMA application_id` of our files ("OBSV"): a database of another program is refused, not migrated. */
 export const APPLICATION_ID = 0x4f425356;
@@ -151,6 +151,7 @@ export const MIGRATIONS: readonly Migration[] = [
   spendDayTable,
   deliveryOrder,
   controlAskers,
+  stepKeySegments,
 ];
 
 /**

@@ -5,13 +5,14 @@
 import type { Database } from 'better-sqlite3';
 import { PreparedStatements } from './prepared-statements.js';
 import type { PageKeys, RawStep } from './protocol.js';
-import { NO_PART, partOf, sessionKeyOf, traceKeyOf } from './step-key.js';
+import { NO_PART, partOf, SEGMENT_STEPS, segmentOf, sessionKeyOf, traceKeyOf } from './step-key.js';
 import { INDEXED_SEQ } from './step-key-table.js';
 import { RAW_STEP_COLUMNS } from './step-table.js';
 import { takeSteps } from './steps-within.js';
 
 const INDEXED = `SELECT ${RAW_STEP_COLUMNS.map((column) => `steps.${column}`).join(', ')}
-  FROM step_keys CROSS JOIN steps ON steps.seq = step_keys.seq WHERE key = ? AND step_keys.seq <= ?`;
+  FROM step_keys CROSS JOIN steps ON steps.seq = step_keys.seq
+  WHERE segment = ? AND key = ? AND step_keys.seq <= ?`;
 const ONE = `SELECT ${RAW_STEP_COLUMNS.join(', ')} FROM steps WHERE seq = ?`;
 
 /** Looked at for one that is wanted. */
@@ -28,11 +29,14 @@ export class StepFinder {
   readonly #ofTraces = new YoungSeqs();
   readonly #ofBodies = new YoungSeqs();
   readonly #entriesMax: number;
+  readonly #segmentSteps: number;
   #indexedSeq = 0;
   #seenSeq = 0;
 
-  constructor(database: Database, entriesOfTraceMax: number = ENTRIES_OF_TRACE_MAX) {
+  /** @param segmentSteps as the writer has it */
+  constructor(database: Database, entriesOfTraceMax = ENTRIES_OF_TRACE_MAX, segmentSteps = SEGMENT_STEPS) {
     this.#entriesMax = entriesOfTraceMax;
+    this.#segmentSteps = segmentSteps;
     this.#sql = new PreparedStatements(database);
     this.#inOneView = <T>(find: () => T) => database.transaction(find)();
   }
@@ -67,22 +71,29 @@ export class StepFinder {
         for (const step of this.#read(seqs)) if (isWanted(step)) return step;
         return undefined;
       };
-      return find(young) ?? find(this.#indexedOfTrace(tenantId, traceId, bodyHash)) ?? null;
+      const step = find(young);
+      if (step !== undefined) return step;
+      for (const segment of this.#segments(this.#indexedSeq, 1)) {
+        const found = find(this.#indexedOfTrace(segment, tenantId, traceId, bodyHash));
+        if (found !== undefined) return found;
+      }
+      return null;
     });
   }
 
   /**
-   * Newest first. A few: two traces may share a key, a sender may use one trace id for all. Of more than
+   * Of one segment, newest first. A few: two traces may share a key, a sender may use one trace id for all. Of more than
    * ENTRIES_OF_TRACE_MAX it is not the newest but one of them: ingest waits for the answer.
    */
-  #indexedOfTrace(tenantId: string, traceId: string, bodyHash: string | null): number[] {
+  #indexedOfTrace(segment: number, tenantId: string, traceId: string, bodyHash: string | null): number[] {
     const ofPart = bodyHash === null ? '' : 'AND part = ?';
     const part = bodyHash === null ? [] : [partOf(bodyHash)];
     return this.#sql
       .all<{ seq: number }>(
-        `SELECT seq FROM (SELECT seq FROM step_keys WHERE key = ? ${ofPart} AND seq <= ? LIMIT ${this.#entriesMax})
+        `SELECT seq FROM (
+           SELECT seq FROM step_keys WHERE segment = ? AND key = ? ${ofPart} AND seq <= ? LIMIT ${this.#entriesMax})
          ORDER BY seq DESC LIMIT ${CANDIDATES_MAX}`,
-        [traceKeyOf(tenantId, traceId), ...part, this.#indexedSeq],
+        [segment, traceKeyOf(tenantId, traceId), ...part, this.#indexedSeq],
       )
       .map(({ seq }) => seq);
   }
@@ -95,11 +106,26 @@ export class StepFinder {
   ): Generator<RawStep> {
     const [beyond, direction] = order === 'asc' ? ['>', 'ASC'] : ['<', 'DESC'];
     const start = afterSeq ?? (order === 'asc' ? 0 : Number.MAX_SAFE_INTEGER);
-    yield* this.#sql.each<RawStep>(
-      `${INDEXED} AND part = ${NO_PART} AND step_keys.seq ${beyond} ? AND tenant_id = ? AND session_id = ?
-       ORDER BY step_keys.seq ${direction} LIMIT ?`,
-      [sessionKeyOf(tenantId, sessionId), this.#indexedSeq, start, tenantId, sessionId, limit],
-    );
+    const key = sessionKeyOf(tenantId, sessionId);
+    const segments = order === 'asc' ? this.#segments(start, this.#indexedSeq) : this.#segments(start, 1);
+    for (const segment of segments)
+      yield* this.#sql.each<RawStep>(
+        `${INDEXED} AND part = ${NO_PART} AND step_keys.seq ${beyond} ? AND tenant_id = ? AND session_id = ?
+         ORDER BY step_keys.seq ${direction} LIMIT ?`,
+        [segment, key, this.#indexedSeq, start, tenantId, sessionId, limit],
+      );
+  }
+
+  /** Those that steps from one seq to another, forwards or backwards, may stand in. */
+  *#segments(fromSeq: number, toSeq: number): Generator<number> {
+    const oldest =
+      this.#sql.get<{ seq: number | null }>('SELECT min(seq) AS seq FROM steps', [])?.seq ?? null;
+    if (oldest === null) return;
+    const [from, to] = [fromSeq, toSeq].map((seq) =>
+      segmentOf(Math.min(Math.max(seq, oldest), this.#indexedSeq), this.#segmentSteps),
+    ) as [number, number];
+    const step = from <= to ? 1 : -1;
+    for (let segment = from; segment !== to + step; segment += step) yield segment;
   }
 
   /** Retention may have taken one since. */

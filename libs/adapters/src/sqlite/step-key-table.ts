@@ -1,9 +1,12 @@
 /**
- * The table `step_keys`: two numbers to a step, by which its session and its trace find it. Database version 4.
+ * The table `step_keys`: two numbers to a step, by which its session and its trace find it. Database version 4; in segments,
+ * each beside a filter of what it holds, since version 9.
  *
  * @see docs/decisions/0012-steps-are-indexed-in-bulk.md
+ * @see docs/decisions/0023-the-index-of-steps-has-segments.md
  */
 import type { Database } from 'better-sqlite3';
+import { SEGMENT_STEPS } from './step-key.js';
 
 /** Name in `counters` of the step up to which `step_keys` is whole; it may hold entries of later ones already. */
 export const INDEXED_SEQ = 'step_keys_seq';
@@ -31,5 +34,22 @@ export function stepKeyTable(database: Database): void {
     ) STRICT, WITHOUT ROWID;
     DROP INDEX steps_once;
     DROP INDEX steps_of_session;
+  `);
+}
+
+/** Sorts the entries there are, some seconds for a million steps. Their filters are made by the writer when it opens. */
+export function stepKeySegments(database: Database): void {
+  database.exec(`
+    ALTER TABLE step_keys RENAME TO step_keys_at_once;
+    CREATE TABLE step_keys (
+      segment INTEGER NOT NULL,
+      key INTEGER NOT NULL,
+      part INTEGER NOT NULL,
+      seq INTEGER NOT NULL,
+      PRIMARY KEY (segment, key, part, seq)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO step_keys SELECT seq / ${SEGMENT_STEPS}, key, part, seq FROM step_keys_at_once ORDER BY 1, 2, 3, 4;
+    DROP TABLE step_keys_at_once;
+    CREATE TABLE step_key_filters (segment INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
   `);
 }

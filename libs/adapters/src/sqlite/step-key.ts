@@ -24,4 +24,13 @@ export const partOf = (bodyHash: string): number =>
 /** Second part of a session's key. */
 export const NO_PART = 0;
 
+/**
+ * Steps of one segment of `step_keys`, which keeps together what is new: the pages that a generation falls on are then as
+ * few in a large database as in a small one, and retention works through one segment after the other.
+ */
+export const SEGMENT_STEPS = 2 ** 18;
+
+/** First part of an entry. */
+export const segmentOf = (seq: number, segmentSteps: number): number => Math.floor(seq / segmentSteps);
+
 const keyOf = (text: string): number => Number.parseInt(hash('sha256', text).slice(0, KEY_DIGITS), 16);

@@ -14,6 +14,8 @@ import { StepTable } from './step-table.js';
 
 /** Small enough that every run sees generations come and go, large enough that a merge takes several commits. */
 const GENERATION_STEPS = 9;
+/** Of which a generation takes several, so that steps are looked for in many. */
+const SEGMENT_STEPS = 4;
 /** The least there is: a generation does not fit into the pages that the table has already. */
 const PAGE_BYTES = 512;
 const PAGES_MAX = 1_000_000;
@@ -59,8 +61,8 @@ class Bench {
   constructor() {
     this.database.pragma(`page_size = ${PAGE_BYTES}`);
     migrate(this.database);
-    this.table = new StepTable(this.database, GENERATION_STEPS);
-    this.finder = new StepFinder(this.database);
+    this.table = new StepTable(this.database, GENERATION_STEPS, SEGMENT_STEPS);
+    this.finder = new StepFinder(this.database, undefined, SEGMENT_STEPS);
   }
 
   do(action: Action): void {
@@ -94,7 +96,7 @@ class Bench {
   /** What is not merged yet is read from the table again, whether or not there is room to merge it. */
   crash({ isDiskFull }: Action & { kind: 'crash' }): void {
     if (isDiskFull) this.fillDisk();
-    this.table = new StepTable(this.database, GENERATION_STEPS);
+    this.table = new StepTable(this.database, GENERATION_STEPS, SEGMENT_STEPS);
     this.database.pragma(`max_page_count = ${PAGES_MAX}`);
     this.database.exec('DROP TABLE IF EXISTS filler');
   }

@@ -2,15 +2,17 @@
  * The writer's side of `step_keys`. An index that is kept up with every insert costs a page of the log for each step,
  * twice: neighbours in time are no neighbours in it. So steps are gathered in memory, and a whole generation of them
  * is merged in the order of the table, a piece with every commit. Until it is, memory knows which steps are stored;
- * after a crash the table `steps` tells.
+ * after a crash the table `steps` tells. Of what is merged, the filter of a segment tells.
  *
  * @see docs/decisions/0012-steps-are-indexed-in-bulk.md
+ * @see docs/decisions/0023-the-index-of-steps-has-segments.md
  */
 import type { Database, Statement } from 'better-sqlite3';
 import { diskFullDetail } from './disk-full.js';
 import { type KeyEntry, StepGeneration, type StepIdentity } from './step-generation.js';
-import { NO_PART, partOf, sessionKeyOf, traceKeyOf } from './step-key.js';
+import { NO_PART, partOf, SEGMENT_STEPS, sessionKeyOf, traceKeyOf } from './step-key.js';
 import { INDEXED_SEQ } from './step-key-table.js';
+import { StepSegments } from './step-segments.js';
 
 /** Steps of a generation: the more, the fewer pages a step costs; the next start after a crash has so many to index. */
 const GENERATION_STEPS = 16_384;
@@ -37,11 +39,11 @@ export class StepKeys {
   readonly #database: Database;
   readonly #insert: Statement;
   readonly #delete: Statement;
-  readonly #find: Statement;
   readonly #findRow: Statement;
   readonly #isRow: Statement;
   readonly #saveCounter: Statement;
   readonly #generationSteps: number;
+  readonly #segments: StepSegments;
   readonly #sessionKeys = new Map<string, number>();
   /** Steps not indexed that were deleted: since the last generation, and in the transaction under way. */
   readonly #gone = new Set<number>();
@@ -52,19 +54,23 @@ export class StepKeys {
 
   /**
    * @param generationSteps how many are gathered before they are merged
+   * @param segmentSteps how many stand together in the table; never another for the same database
    * @throws SqliteError if the disk is full and more steps wait to be indexed than memory may hold
    */
-  constructor(database: Database, generationSteps = GENERATION_STEPS) {
+  constructor(database: Database, generationSteps = GENERATION_STEPS, segmentSteps = SEGMENT_STEPS) {
     this.#database = database;
     this.#generationSteps = generationSteps;
     // An entry may be there already: a merge cut off by a crash begins anew.
-    this.#insert = database.prepare('INSERT OR IGNORE INTO step_keys (key, part, seq) VALUES (?, ?, ?)');
-    this.#delete = database.prepare('DELETE FROM step_keys WHERE key = ? AND part = ? AND seq = ?');
-    this.#find = database.prepare('SELECT 1 FROM step_keys WHERE key = ? AND part = ? LIMIT 1').pluck();
+    this.#insert = database.prepare(
+      'INSERT OR IGNORE INTO step_keys (segment, key, part, seq) VALUES (?, ?, ?, ?)',
+    );
+    this.#delete = database.prepare(
+      'DELETE FROM step_keys WHERE segment = ? AND key = ? AND part = ? AND seq = ?',
+    );
     this.#findRow = database
       .prepare(
         `SELECT steps.seq FROM step_keys CROSS JOIN steps ON steps.seq = step_keys.seq
-         WHERE key = ? AND part = ? AND tenant_id = ? AND trace_id = ? AND body_hash = ? LIMIT 1`,
+         WHERE segment = ? AND key = ? AND part = ? AND tenant_id = ? AND trace_id = ? AND body_hash = ? LIMIT 1`,
       )
       .pluck();
     this.#isRow = database
@@ -78,6 +84,10 @@ export class StepKeys {
       (database.prepare('SELECT value FROM counters WHERE name = ?').pluck().get(INDEXED_SEQ) as
         | number
         | undefined) ?? 0;
+    this.#segments = new StepSegments(database, this.#indexedSeq, segmentSteps);
+    database.function('segments_of_session', (key) =>
+      JSON.stringify(this.#segments.mayHold(key as number, NO_PART)),
+    );
     this.#indexStored();
   }
 
@@ -97,6 +107,7 @@ export class StepKeys {
     this.#indexedSeq = merge.lastSeq;
     for (const seq of this.#gone) if (seq <= merge.lastSeq) this.#gone.delete(seq);
     this.#merge = null;
+    this.#segments.forgetEmpty();
   }
 
   /** @returns seq of the step if it is stored, else null, and it is known under `seq` from now on */
@@ -121,13 +132,16 @@ export class StepKeys {
     if (this.#merge !== null) this.#mergeRest(nextSeq);
     this.#startMerge(nextSeq);
     if (this.#merge !== null) this.#mergeRest(nextSeq);
+    // Those that had to be made again at the start, too.
+    this.#database.transaction(() => this.#segments.save(this.#indexedSeq))();
   }
 
   /** Of a step that is being deleted. */
   remove(seq: number, { tenant_id, session_id, trace_id, body_hash }: StepIdentity): void {
     if (seq > this.#indexedSeq) this.#goneNow.add(seq);
-    this.#delete.run(this.#sessionKey(tenant_id, session_id), NO_PART, seq);
-    this.#delete.run(traceKeyOf(tenant_id, trace_id), partOf(body_hash), seq);
+    const segment = this.#segments.of(seq);
+    this.#delete.run(segment, this.#sessionKey(tenant_id, session_id), NO_PART, seq);
+    this.#delete.run(segment, traceKeyOf(tenant_id, trace_id), partOf(body_hash), seq);
   }
 
   /** Before a savepoint. @returns to be called if it is undone: what it deleted is there again */
@@ -210,12 +224,16 @@ export class StepKeys {
     if (merge === null) return;
     const end = Math.min(merge.entriesCount, merge.position + entriesMax);
     for (let index = merge.position; index < end; index += 1) {
-      const entry = merge.entryAt(index);
-      const seq = entry[2];
-      if (!this.#gone.has(seq) && !this.#goneNow.has(seq)) this.#insert.run(entry);
+      const [key, part, seq] = merge.entryAt(index);
+      if (this.#gone.has(seq) || this.#goneNow.has(seq)) continue;
+      const segment = this.#segments.of(seq);
+      this.#insert.run(segment, key, part, seq);
+      this.#segments.add(segment, key, part);
     }
     merge.positionThen = end;
-    if (end === merge.entriesCount) this.#saveCounter.run(INDEXED_SEQ, merge.lastSeq);
+    if (end < merge.entriesCount) return;
+    this.#saveCounter.run(INDEXED_SEQ, merge.lastSeq);
+    this.#segments.save(merge.lastSeq);
   }
 
   #findYoung(identity: string, { tenant_id, trace_id, body_hash }: StepIdentity): number | null {
@@ -228,8 +246,11 @@ export class StepKeys {
     part: number,
     { tenant_id, trace_id, body_hash }: StepIdentity,
   ): number | null {
-    if (this.#find.get(traceKey, part) === undefined) return null;
-    return (this.#findRow.get(traceKey, part, tenant_id, trace_id, body_hash) as number | undefined) ?? null;
+    for (const segment of this.#segments.mayHold(traceKey, part)) {
+      const seq = this.#findRow.get(segment, traceKey, part, tenant_id, trace_id, body_hash);
+      if (seq !== undefined) return seq as number;
+    }
+    return null;
   }
 
   #sessionKey(tenantId: string, sessionId: string): number {

@@ -27,8 +27,8 @@ export class StepTable {
   readonly #setFloor: Statement;
   #nextSeq: number;
 
-  /** @param generationSteps how many are indexed together */
-  constructor(database: Database, generationSteps?: number) {
+  /** @see StepKeys */
+  constructor(database: Database, generationSteps?: number, segmentSteps?: number) {
     this.#database = database;
     this.#insert = database.prepare(
       `INSERT INTO steps (${STEP_COLUMNS.join(', ')}, seq) VALUES (${'?, '.repeat(stepWidth)}?)`,
@@ -36,7 +36,7 @@ export class StepTable {
     this.#delete = database.prepare(
       'DELETE FROM steps WHERE seq = ? RETURNING tenant_id, session_id, trace_id, body_hash',
     );
-    this.#keys = new StepKeys(database, generationSteps);
+    this.#keys = new StepKeys(database, generationSteps, segmentSteps);
     this.#setFloor = database.prepare(
       'INSERT INTO counters (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
     );

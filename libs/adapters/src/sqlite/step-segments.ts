@@ -1,0 +1,86 @@
+/** The writer's knowledge of which segments of `step_keys` may hold a key. */
+import type { Database, Statement } from 'better-sqlite3';
+import { segmentOf } from './step-key.js';
+import { StepKeyFilter } from './step-key-filter.js';
+
+const NONE: readonly number[] = [];
+
+export class StepSegments {
+  readonly #stepsCount: number;
+  readonly #filters = new Map<number, StepKeyFilter>();
+  readonly #oldestSeq: Statement;
+  readonly #saved: Statement;
+  readonly #save: Statement;
+  readonly #forget: Statement;
+
+  /**
+   * Reads what is kept of full segments, 0.5 MB each; looks through the others, a fifth of a second for a whole one.
+   *
+   * @param indexedSeq up to which `step_keys` is whole
+   * @param stepsCount of one segment
+   */
+  constructor(database: Database, indexedSeq: number, stepsCount: number) {
+    this.#stepsCount = stepsCount;
+    this.#oldestSeq = database.prepare('SELECT min(seq) FROM steps').pluck();
+    this.#saved = database.prepare('SELECT segment FROM step_key_filters').pluck();
+    this.#save = database.prepare('INSERT INTO step_key_filters (segment, bytes) VALUES (?, ?)');
+    this.#forget = database.prepare('DELETE FROM step_key_filters WHERE segment < ?');
+    const read = database.prepare('SELECT bytes FROM step_key_filters WHERE segment = ?').pluck();
+    const look = database.prepare('SELECT key, part FROM step_keys WHERE segment = ?').raw();
+    for (let segment = this.first(); segment <= this.of(indexedSeq); segment += 1) {
+      const bytes = read.get(segment) as Uint8Array | undefined;
+      const filter = new StepKeyFilter(stepsCount, bytes);
+      this.#filters.set(segment, filter);
+      if (bytes !== undefined) continue;
+      for (const [key, part] of look.iterate(segment) as IterableIterator<[number, number]>)
+        filter.add(key, part);
+    }
+  }
+
+  of(seq: number): number {
+    return segmentOf(seq, this.#stepsCount);
+  }
+
+  /** The first with steps; beyond all of them if there are none. */
+  first(): number {
+    const seq = this.#oldestSeq.get() as number | null;
+    return seq === null ? Number.POSITIVE_INFINITY : this.of(seq);
+  }
+
+  /** To be called for every entry that is written, before the transaction is committed. */
+  add(segment: number, key: number, part: number): void {
+    let filter = this.#filters.get(segment);
+    if (filter === undefined) {
+      filter = new StepKeyFilter(this.#stepsCount);
+      this.#filters.set(segment, filter);
+    }
+    filter.add(key, part);
+  }
+
+  /** Those that may hold an entry: none, for most that are new. */
+  mayHold(key: number, part: number): readonly number[] {
+    let segments: number[] | null = null;
+    for (const [segment, filter] of this.#filters) {
+      if (!filter.mayHold(key, part)) continue;
+      segments ??= [];
+      segments.push(segment);
+    }
+    return segments ?? NONE;
+  }
+
+  /** In the transaction that makes `step_keys` whole up to `indexedSeq`: keeps the filters of segments that are full by it. */
+  save(indexedSeq: number): void {
+    const [first, firstNotFull] = [this.first(), this.of(indexedSeq + 1)];
+    this.#forget.run(first);
+    const saved = new Set(this.#saved.all() as number[]);
+    for (const [segment, filter] of this.#filters)
+      if (segment >= first && segment < firstNotFull && !saved.has(segment))
+        this.#save.run(segment, filter.bytes);
+  }
+
+  /** Lets go of the segments without steps, of which the last commit left nothing. */
+  forgetEmpty(): void {
+    const first = this.first();
+    for (const segment of this.#filters.keys()) if (segment < first) this.#filters.delete(segment);
+  }
+}
