@@ -1,6 +1,7 @@
 /** Environment variables as typed values. Each reader throws a ConfigError that names the variable and the remedy. */
 import { ConfigError } from './config-error.js';
 import { type DurationUnit, parseDurationMs } from './duration.js';
+import { percentDecoded } from './percent-decoded.js';
 
 /** Set variables only, trimmed. */
 export type Variables<Name extends string> = Partial<Record<Name, string>>;
@@ -122,7 +123,7 @@ function requireRedisUrl(text: string, name: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^rediss?:$/.test(url.protocol))
     throw new ConfigError(name, null, 'give a URL such as redis://127.0.0.1:6379.');
-  if (decoded(url.username + url.password) === null)
+  if (percentDecoded(url.username + url.password) === null)
     throw new ConfigError(name, null, 'write a % of the name or password as %25.');
   return text;
 }
@@ -130,16 +131,7 @@ function requireRedisUrl(text: string, name: string): string {
 /** What of a URL must not turn up in a log line: all of it, and its password as it is written and as it is meant. */
 export function secretsOfUrl(text: string): string[] {
   const { password } = new URL(text);
-  return [text, ...(password === '' ? [] : [password, decoded(password) ?? password])];
-}
-
-/** Null where a % stands for nothing. */
-function decoded(text: string): string | null {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
+  return [text, ...(password === '' ? [] : [password, percentDecoded(password) ?? password])];
 }
 
 const durationText = (ms: number): string => (ms % 1_000 === 0 && ms > 0 ? `${ms / 1_000}s` : `${ms}ms`);

@@ -13,6 +13,7 @@ describe('grantsKey', () => {
     '/v1/realtime/client_secrets/',
     '//realtime//client_secrets',
     '/Realtime/client%5Fsecrets',
+    '/realtime;v=1/client_secrets;v=1',
   ])('knows POST %s of OpenAI', (path) => {
     expect(grantsKey('openai', 'POST', path)).toBe(true);
     expect(grantsKey('openai', 'GET', path)).toBe(false);

@@ -5,6 +5,7 @@
  * Sources: the paths of the vendors' own SDKs (`realtime`, `chatkit`, `authTokens`) and OpenAI's administration API.
  */
 import type { UpstreamKind } from '#contracts';
+import { routedPath } from '#domain/llm-dialects';
 
 const GRANTS: Readonly<Record<UpstreamKind, RegExp | null>> = {
   openai:
@@ -13,17 +14,9 @@ const GRANTS: Readonly<Record<UpstreamKind, RegExp | null>> = {
   anthropic: null,
 };
 
-/** @param path below the upstream's base, as it came: an upstream may read it in another case, decoded, or without doubled slashes */
+/** @param path below the upstream's base, as it came */
 export function grantsKey(kind: UpstreamKind, method: string, path: string): boolean {
   const pattern = GRANTS[kind];
   if (pattern === null || method !== 'POST') return false;
-  return pattern.test(decoded(path).toLowerCase().replaceAll(/\/+/g, '/').replace(/\/$/, ''));
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
+  return pattern.test(routedPath(path).toLowerCase());
 }

@@ -1,4 +1,5 @@
 /** Which upstream a URL means, and what of it the upstream gets to see. */
+import { percentDecoded } from '#kernel';
 
 export interface ProxyTarget {
   /** Of the configured upstream. */
@@ -27,7 +28,7 @@ export function parseProxyUrl(url: string): ProxyTarget | null {
   if (match === null) return null;
   const [, agent, upstream, path = '', query = ''] = match;
   if (leavesBase(path)) return null;
-  const agentId = agent === undefined ? null : decode(agent);
+  const agentId = agent === undefined ? null : percentDecoded(agent);
   if (agentId === '' || (agent !== undefined && agentId === null)) return null;
   return { upstream: (upstream as string).toLowerCase(), agentId, path, query };
 }
@@ -35,18 +36,10 @@ export function parseProxyUrl(url: string): ProxyTarget | null {
 /** A `%`, a dot segment or a back-slash is rare: everything else is settled by one look. */
 function leavesBase(path: string): boolean {
   if (!/[%\\\s]|\/\.|\p{Cc}/u.test(path)) return false;
-  const decoded = decode(path);
+  const decoded = percentDecoded(path);
   if (decoded === null || /[\\\p{Cc}]/u.test(decoded)) return true;
   return decoded.split('/').some(isDots);
 }
 
 /** With parameters behind them too (`..;v=1`): servers that know such drop them before they resolve the dots. */
 const isDots = (segment: string): boolean => /^\.{1,2}(?:;|$)/.test(segment);
-
-function decode(text: string): string | null {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
-}

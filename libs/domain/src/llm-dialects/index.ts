@@ -10,6 +10,7 @@ export type {
 } from './dialect.js';
 export { DIALECT_BY_NAME, defaultDialect, dialectFor } from './dialect-for.js';
 export { DIALECT_LIMITS } from './dialect-limits.js';
+export { routedPath } from './path-match.js';
 export { readsRemoteContent } from './remote-content.js';
 export { readUnreadRequest, type UnreadRequest } from './unread-request.js';
 export { readUsageAtEnd, USAGE_END_CHARS_MAX } from './usage-at-end.js';

@@ -2,16 +2,11 @@
  * Paths as upstreams route them: a guard must not be missed for a doubled slash, an escaped letter, a parameter of a
  * segment (`;v=1`, which servers of Java's kind drop) or a capital (which routers of .NET's and Express's kind ignore).
  */
+import { percentDecoded } from '#kernel';
 
-/** Single slashes, none at the end, escapes undone; a path that cannot be unescaped stays as it is. */
+/** Single slashes, none at the end, escapes undone; a path that cannot be unescaped stays as it is: its upstream refuses it. */
 export function normalisePath(path: string): string {
-  if (!path.includes('%')) return tidy(path);
-  try {
-    return tidy(decodeURIComponent(path));
-  } catch {
-    // A stray % is the upstream's to refuse.
-    return tidy(path);
-  }
+  return tidy(path.includes('%') ? (percentDecoded(path) ?? path) : path);
 }
 
 /** Without parameters of its segments too: to know a path by, not to tell two apart. */
