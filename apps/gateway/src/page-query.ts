@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LIMITS } from '#contracts';
+import { LIMITS, type Page } from '#contracts';
 
 const DEFAULT_PAGE_ROWS = 50;
 
@@ -14,3 +14,6 @@ export const pageQuery = z.object({
     .describe('Rows in this page, at most.'),
   cursor: z.string().max(LIMITS.cursorCharsMax).optional().describe('The next_cursor of the page before.'),
 });
+
+/** A listing short enough to come in one page. */
+export const wholeList = <T>(items: T[]): Page<T> => ({ items, next_cursor: null });

@@ -17,7 +17,7 @@ import {
 } from '#contracts';
 import { Principal, Requires } from '../auth/access.js';
 import { parseFields } from '../errors/field-errors.js';
-import { pageQuery } from '../page-query.js';
+import { pageQuery, wholeList } from '../page-query.js';
 import { AlertsArea } from './alerts.area.js';
 
 export const deliveriesQuery = z.object({
@@ -25,8 +25,6 @@ export const deliveriesQuery = z.object({
   state: z.enum(DELIVERY_STATES).optional(),
   channel_id: z.string().min(1).max(LIMITS.idCharsMax).optional(),
 });
-
-const wholeList = <T>(items: T[]): Page<T> => ({ items, next_cursor: null });
 
 @Controller('v1')
 export class AlertsController {

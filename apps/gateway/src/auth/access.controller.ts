@@ -12,6 +12,7 @@ import {
 import { hashSecret } from '#domain/auth';
 import type { GatewayConfig } from '../config/config.js';
 import { parseFields } from '../errors/field-errors.js';
+import { wholeList } from '../page-query.js';
 import { CONFIG } from '../tokens.js';
 import { Principal, Requires } from './access.js';
 import { ACCESS_DESK, type AccessDesk } from './access-desk.js';
@@ -23,8 +24,6 @@ export interface Onboarding {
   agent_key: string | null;
   ingest_url: string;
 }
-
-const wholeList = <T>(items: T[]): Page<T> => ({ items, next_cursor: null });
 
 /** Agent keys, operators and tenants. */
 @Controller('v1')

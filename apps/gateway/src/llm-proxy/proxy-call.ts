@@ -240,3 +240,6 @@ const summaryOf = ({
 /** A part of a text would keep the whole of it. */
 const beginningOf = (text: string): string =>
   text.length <= ASKED_CHARS_MAX ? text : ownText(text.slice(0, ASKED_CHARS_MAX));
+
+/** As a call's record has it: microseconds are noise on a page. */
+export const shownMs = (ms: number): number => Math.round(ms * 100) / 100;

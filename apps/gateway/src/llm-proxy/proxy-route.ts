@@ -7,7 +7,7 @@ import { ObservatoryError } from '#contracts';
 import { afterTurnEnd, type Clock, type IdSource, LinkedList } from '#kernel';
 import type { RawRoute } from '../raw-routes.js';
 import { sendVerdict } from './own-reply.js';
-import { ProxyCall, type Verdict } from './proxy-call.js';
+import { ProxyCall, shownMs, type Verdict } from './proxy-call.js';
 import type { ProxyEvents } from './proxy-events.js';
 import { isProxyUrl, parseProxyUrl } from './proxy-path.js';
 import type { Step } from './step.js';
@@ -113,7 +113,7 @@ export class ProxyRoute implements RawRoute {
       if (durationMs >= WATERFALL_MS_MIN || outcome !== 'passed')
         call.waterfall = [
           ...call.waterfall,
-          { name: step.name, start_ms: round(startMs), duration_ms: round(durationMs), outcome },
+          { name: step.name, start_ms: shownMs(startMs), duration_ms: shownMs(durationMs), outcome },
         ];
       if (verdict !== undefined || call.isGone) break;
     }
@@ -178,8 +178,6 @@ function watchQueued(call: ProxyCall): () => void {
   socket.setMaxListeners(0).on('close', leave);
   return () => socket.off('close', leave);
 }
-
-const round = (ms: number): number => Math.round(ms * 100) / 100;
 
 const BAD_PATH: Verdict = {
   kind: 'refuse',

@@ -5,7 +5,7 @@
 import { isCostUnknown, type LlmCall, type LlmToolCall, wasRefused } from '#contracts';
 import type { AgentActivity } from '../agent-activity.js';
 import type { CallLog } from '../call-log.js';
-import type { ProxyCall } from '../proxy-call.js';
+import { type ProxyCall, shownMs } from '../proxy-call.js';
 import type { ProxyEvents } from '../proxy-events.js';
 import type { Step } from '../step.js';
 import { argumentsHash } from '../step-feed.js';
@@ -56,9 +56,9 @@ const recordOf = (call: ProxyCall): LlmCall => ({
   model: call.model,
   stream: call.summary?.stream ?? false,
   started_at_ms: call.startedAtMs,
-  duration_ms: round(call.durationMs),
-  first_byte_ms: call.firstByteMs === null ? null : round(call.firstByteMs),
-  held_ms: round(call.heldMs),
+  duration_ms: shownMs(call.durationMs),
+  first_byte_ms: call.firstByteMs === null ? null : shownMs(call.firstByteMs),
+  held_ms: shownMs(call.heldMs),
   status: call.status,
   decision: call.decision,
   detail: call.detail,
@@ -73,6 +73,3 @@ const recordOf = (call: ProxyCall): LlmCall => ({
 });
 
 const toolCallOf = (call: LlmToolCall) => ({ name: call.name, arguments_hash: argumentsHash(call) });
-
-/** Microseconds are noise on a page. */
-const round = (ms: number): number => Math.round(ms * 100) / 100;

@@ -11,8 +11,8 @@ import {
 } from '#contracts';
 import { switchTenantBodySchema } from '../../auth/auth.controller.js';
 import type { Route } from '../route.js';
-import { okSchema, onboardingSchema, pages } from '../schemas.js';
-import { EXAMPLE } from './parameters.js';
+import { onboardingSchema, pages } from '../schemas.js';
+import { EXAMPLE, ok } from './parameters.js';
 
 const me = {
   operator_id: EXAMPLE.operatorId,
@@ -21,8 +21,6 @@ const me = {
   tenant_ids: ['default'],
   permissions: ['observe', 'command'],
 };
-
-const ok = { description: 'Done.', schema: okSchema, example: { status: 'ok' } };
 
 export const ACCESS_ROUTES: readonly Route[] = [
   {
@@ -69,7 +67,7 @@ export const ACCESS_ROUTES: readonly Route[] = [
     tag: 'Access',
     summary: 'Log out',
     caller: 'anybody',
-    answers: { 200: ok },
+    answers: { 200: ok() },
     errors: ['origin_refused'],
   },
   {
@@ -121,7 +119,7 @@ export const ACCESS_ROUTES: readonly Route[] = [
     description: 'In force at once, also for open sockets.',
     caller: 'manage_access',
     params: z.object({ key_id: z.string() }),
-    answers: { 200: ok },
+    answers: { 200: ok() },
     errors: ['not_found'],
   },
   {
@@ -156,7 +154,7 @@ export const ACCESS_ROUTES: readonly Route[] = [
       'Ends its logins and sockets at once. The last administrator of all tenants cannot be revoked.',
     caller: 'manage_access',
     params: z.object({ token_id: z.string() }),
-    answers: { 200: ok },
+    answers: { 200: ok() },
     errors: ['not_found'],
   },
   {

@@ -13,15 +13,13 @@ import {
 } from '#contracts';
 import { deliveriesQuery } from '../../alerts/alerts.controller.js';
 import type { Route } from '../route.js';
-import { okSchema, pages } from '../schemas.js';
+import { pages } from '../schemas.js';
+import { ok } from './parameters.js';
 
 const id = z.string().min(1).max(LIMITS.idCharsMax);
 const ruleParams = z.object({ rule_id: id });
 const channelParams = z.object({ channel_id: id });
 const deliveryParams = z.object({ delivery_id: id });
-const JSON_BODY = 'application/json';
-
-const ok = { description: 'Done.', schema: okSchema, example: { status: 'ok' } };
 
 export const ALERT_ROUTES: readonly Route[] = [
   {
@@ -46,7 +44,7 @@ export const ALERT_ROUTES: readonly Route[] = [
       'over. Within cooldown_s of a notice nothing more is said of that agent, but that it is over.',
     caller: 'configure',
     body: {
-      content: { [JSON_BODY]: alertRuleBodySchema },
+      content: { 'application/json': alertRuleBodySchema },
       example: { name: 'Budget nearly gone', type: 'budget', threshold: 0.9, channel_ids: [] },
     },
     answers: { 201: { description: 'The rule.', schema: alertRuleSchema } },
@@ -60,7 +58,10 @@ export const ALERT_ROUTES: readonly Route[] = [
     description: 'Any subset. The type stays: create another rule instead.',
     caller: 'configure',
     params: ruleParams,
-    body: { content: { [JSON_BODY]: alertRulePatchSchema }, example: { muted_until_ms: 1_760_003_600_000 } },
+    body: {
+      content: { 'application/json': alertRulePatchSchema },
+      example: { muted_until_ms: 1_760_003_600_000 },
+    },
     answers: { 200: { description: 'The rule as it is now.', schema: alertRuleSchema } },
     errors: ['invalid_fields', 'alert_rule_not_found'],
   },
@@ -71,7 +72,7 @@ export const ALERT_ROUTES: readonly Route[] = [
     summary: 'Delete an alert rule',
     caller: 'configure',
     params: ruleParams,
-    answers: { 200: ok },
+    answers: { 200: ok() },
     errors: ['alert_rule_not_found'],
   },
   {
@@ -94,7 +95,7 @@ export const ALERT_ROUTES: readonly Route[] = [
       'Addresses that are private, loopback or link-local are refused unless allow_private.',
     caller: 'configure',
     body: {
-      content: { [JSON_BODY]: alertChannelBodySchema },
+      content: { 'application/json': alertChannelBodySchema },
       example: { kind: 'webhook', name: 'On call', url: 'https://hooks.example.org/observatory' },
     },
     answers: {
@@ -115,7 +116,7 @@ export const ALERT_ROUTES: readonly Route[] = [
       'What is absent stays, null takes away; a password has to be given again when its server changes. Closes its circuit.',
     caller: 'configure',
     params: channelParams,
-    body: { content: { [JSON_BODY]: alertChannelPatchSchema }, example: { name: 'On call, nights' } },
+    body: { content: { 'application/json': alertChannelPatchSchema }, example: { name: 'On call, nights' } },
     answers: { 200: { description: 'The channel as it is now.', schema: alertChannelSchema } },
     errors: ['invalid_fields', 'alert_channel_not_found'],
   },
@@ -127,7 +128,7 @@ export const ALERT_ROUTES: readonly Route[] = [
     description: 'Rules that named it go on without it; what waits for it becomes a dead letter.',
     caller: 'configure',
     params: channelParams,
-    answers: { 200: ok },
+    answers: { 200: ok() },
     errors: ['alert_channel_not_found'],
   },
   {

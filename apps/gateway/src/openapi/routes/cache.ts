@@ -4,8 +4,6 @@ import { pageQuery } from '../../page-query.js';
 import type { Route } from '../route.js';
 import { cacheInvalidatedSchema, pages } from '../schemas.js';
 
-const JSON_BODY = 'application/json';
-
 export const CACHE_ROUTES: readonly Route[] = [
   {
     method: 'get',
@@ -46,7 +44,7 @@ export const CACHE_ROUTES: readonly Route[] = [
     description: '`wrong` also evicts the entry it came from.',
     caller: 'command',
     params: z.object({ match_id: z.string().describe('As in the list of matches.') }),
-    body: { content: { [JSON_BODY]: cacheVerdictSchema }, example: { verdict: 'wrong' } },
+    body: { content: { 'application/json': cacheVerdictSchema }, example: { verdict: 'wrong' } },
     answers: { 200: { description: 'The match as judged.', schema: semanticMatchSchema } },
     errors: ['cache_match_not_found', 'cache_unavailable'],
   },
@@ -59,7 +57,7 @@ export const CACHE_ROUTES: readonly Route[] = [
       'A glob (`*` and `?`) over the names of an entry: its key, `agent:<id>`, `model:<name>`, `upstream:<name>`. Without a pattern: everything of this tenant. With `preview` it counts and removes nothing.',
     caller: 'command',
     body: {
-      content: { [JSON_BODY]: cacheInvalidateSchema },
+      content: { 'application/json': cacheInvalidateSchema },
       example: { pattern: 'model:gpt-4o*', preview: true },
     },
     answers: { 200: { description: 'How many entries it is about.', schema: cacheInvalidatedSchema } },

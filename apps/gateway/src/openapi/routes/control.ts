@@ -1,8 +1,8 @@
 import { commandAnswerSchema, commandBodySchemas, controlPollAnswerSchema } from '#contracts';
 import { pollQuery } from '../../hitl/agent-control.controller.js';
 import type { Route } from '../route.js';
-import { acknowledgeBodySchema, okSchema, sampleLoopAnswerSchema } from '../schemas.js';
-import { EXAMPLE, sessionParams } from './parameters.js';
+import { acknowledgeBodySchema, sampleLoopAnswerSchema } from '../schemas.js';
+import { EXAMPLE, ok, sessionParams } from './parameters.js';
 
 /** What the five commands have in common. */
 const command = {
@@ -132,7 +132,7 @@ export const CONTROL_ROUTES: readonly Route[] = [
     caller: 'agent',
     params: sessionParams,
     body: { content: { 'application/json': acknowledgeBodySchema }, example: { seq: 4 } },
-    answers: { 200: { description: 'Noted.', schema: okSchema, example: { status: 'ok' } } },
+    answers: { 200: ok('Noted.') },
     errors: ['session_not_found', 'invalid_fields'],
   },
   {

@@ -1,6 +1,7 @@
 import { systemViewSchema } from '#contracts';
 import type { Route } from '../route.js';
-import { notReadySchema, okSchema } from '../schemas.js';
+import { notReadySchema } from '../schemas.js';
+import { ok } from './parameters.js';
 
 export const OPERATION_ROUTES: readonly Route[] = [
   {
@@ -9,7 +10,7 @@ export const OPERATION_ROUTES: readonly Route[] = [
     tag: 'Operation',
     summary: 'Is the process alive',
     caller: 'anybody',
-    answers: { 200: { description: 'It is.', schema: okSchema, example: { status: 'ok' } } },
+    answers: { 200: ok('It is.') },
   },
   {
     method: 'get',
@@ -18,7 +19,7 @@ export const OPERATION_ROUTES: readonly Route[] = [
     summary: 'Should it be sent traffic',
     caller: 'anybody',
     answers: {
-      200: { description: 'Yes.', schema: okSchema, example: { status: 'ok' } },
+      200: ok('Yes.'),
       503: {
         description: 'No, and why not.',
         schema: notReadySchema,

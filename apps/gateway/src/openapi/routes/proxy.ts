@@ -22,7 +22,6 @@ import { agentCommandAnswerSchema, lists, pages } from '../schemas.js';
 const id = z.string().min(1).max(LIMITS.idCharsMax);
 const agentParams = z.object({ agent_id: id.describe('As calls name it; URL-encoded.') });
 const upstreamParams = z.object({ name: z.string().describe('As in the proxy path /proxy/<name>/.') });
-const JSON_BODY = 'application/json';
 
 export const PROXY_ROUTES: readonly Route[] = [
   {
@@ -64,7 +63,7 @@ export const PROXY_ROUTES: readonly Route[] = [
     caller: 'configure',
     params: agentParams,
     body: {
-      content: { [JSON_BODY]: agentPolicyPatchSchema },
+      content: { 'application/json': agentPolicyPatchSchema },
       example: { requests_per_minute: 60, budget_day_usd: 5, semantic_loop: 'pause' },
     },
     answers: { 200: { description: 'The policy as it is now.', schema: agentPolicySchema } },
@@ -87,7 +86,7 @@ export const PROXY_ROUTES: readonly Route[] = [
     description: 'Presets: strict 10/5, default 20/10, tolerant 50/20 (window/threshold).',
     caller: 'configure',
     params: agentParams,
-    body: { content: { [JSON_BODY]: killSwitchPatchSchema }, example: { preset: 'tolerant' } },
+    body: { content: { 'application/json': killSwitchPatchSchema }, example: { preset: 'tolerant' } },
     answers: { 200: { description: 'The settings as they are now.', schema: killSwitchAnswerSchema } },
   },
   {
@@ -98,7 +97,7 @@ export const PROXY_ROUTES: readonly Route[] = [
     description: 'Its proxied calls are refused from now on.',
     caller: 'command',
     params: agentParams,
-    body: { content: { [JSON_BODY]: deactivateBodySchema }, example: { reason: 'spends too much' } },
+    body: { content: { 'application/json': deactivateBodySchema }, example: { reason: 'spends too much' } },
     answers: {
       200: { description: 'Done, or a note that it was inactive already.', schema: agentCommandAnswerSchema },
     },
@@ -206,7 +205,7 @@ export const PROXY_ROUTES: readonly Route[] = [
     description: 'Send the version you edited; if somebody else was faster, version_conflict.',
     caller: 'configure',
     body: {
-      content: { [JSON_BODY]: priceTablePutSchema },
+      content: { 'application/json': priceTablePutSchema },
       example: {
         version: 0,
         models: [
@@ -234,7 +233,7 @@ export const PROXY_ROUTES: readonly Route[] = [
     caller: 'configure',
     params: upstreamParams,
     body: {
-      content: { [JSON_BODY]: upstreamPutSchema },
+      content: { 'application/json': upstreamPutSchema },
       example: { base_url: 'https://llm.example.org/v1', kind: 'openai', api_key: 'sk-...' },
     },
     answers: { 200: { description: 'The upstream.', schema: upstreamSchema } },
