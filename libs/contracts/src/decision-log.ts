@@ -136,7 +136,6 @@ export const stepEnvelopeSchema = z.object({
   /** Set once an operator replaced the held step's `tool_input`. */
   rewritten_by: z.string().nullable(),
 });
-export type StepEnvelope = z.infer<typeof stepEnvelopeSchema>;
 
 /** A DecisionLog as it goes out: the gateway's score in `cognition`, the envelope in `gateway`. */
 export const stepViewSchema = decisionLogSchema.extend({ gateway: stepEnvelopeSchema });

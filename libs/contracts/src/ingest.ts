@@ -30,4 +30,3 @@ export const batchAnswerSchema = z.object({
   /** In the order of the request. */
   results: z.array(z.union([acceptedAnswerSchema, rejectedAnswerSchema])),
 });
-export type BatchAnswer = z.infer<typeof batchAnswerSchema>;

@@ -54,7 +54,7 @@ const deleteEmptySessions = (pump: WritePump, beforeMs: number): Promise<number>
   everyPiece(() => pump.call('deleteEmptySessions', [beforeMs]));
 
 /** Everything of one table that is older, piece by piece. @returns how many rows went */
-export const deleteOlder = (pump: WritePump, table: AgedTable, beforeMs: number): Promise<number> =>
+const deleteOlder = (pump: WritePump, table: AgedTable, beforeMs: number): Promise<number> =>
   everyPiece((afterSeq) => pump.call('deleteOlder', [table, beforeMs, afterSeq]));
 
 async function everyPiece(work: (afterSeq: number) => Promise<RetentionPiece>): Promise<number> {

@@ -110,7 +110,4 @@ export interface ProxyStore {
   saveDocument(document: StoredDocument): Promise<void>;
   deleteDocument(tenantId: string, kind: DocumentKind, id: string): Promise<void>;
   documents(kind: DocumentKind): Promise<StoredDocument[]>;
-
-  /** Deletes calls, semantic loops and finished deliveries older than this; sums, incidents and documents stay. */
-  deleteCallsBefore(beforeMs: number): Promise<{ deleted_count: number }>;
 }

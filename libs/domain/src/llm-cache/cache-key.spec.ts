@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CanonicalMessage, CanonicalRequest } from '#contracts';
 import { SCOPE_PROMPT_CHARS_MAX, SCOPE_PROMPT_WORDS_MAX } from './cache-prompt.js';
-import { answerHeaders, cacheKey, cacheScope } from './index.js';
+import { answerHeaders, type CacheWhere, cacheIdentity } from './index.js';
 
 const WHERE = { tenantId: 't', upstream: 'openai' };
 const says = (role: string, ...parts: CanonicalMessage['parts']): CanonicalMessage => ({
@@ -23,8 +23,10 @@ const request = (more: Partial<CanonicalRequest> = {}): CanonicalRequest => ({
   rest: {},
   ...more,
 });
-const key = (more: Partial<CanonicalRequest>) => cacheKey(request(more), WHERE);
-const scope = (more: Partial<CanonicalRequest>) => cacheScope(request(more), WHERE);
+const key = (more: Partial<CanonicalRequest>, where: CacheWhere = WHERE) =>
+  cacheIdentity(request(more), where)?.key ?? null;
+const scope = (more: Partial<CanonicalRequest>, where: CacheWhere = WHERE) =>
+  cacheIdentity(request(more), where)?.scope ?? null;
 const asks = (text: string) => scope({ messages: [says('user', text)] });
 
 describe('the cache key', () => {
@@ -79,12 +81,12 @@ describe('the cache key', () => {
   });
 
   it('covers the headers that change an answer, in any case and order, and no others', () => {
-    const of = (...headers: string[]) => cacheKey(request(), { ...WHERE, headers: answerHeaders(headers) });
+    const of = (...headers: string[]) => key({}, { ...WHERE, headers: answerHeaders(headers) });
     expect(of('anthropic-beta', 'a')).not.toBe(of('anthropic-beta', 'b'));
     expect(of('Anthropic-Beta', 'a', 'OpenAI-Beta', 'x')).toBe(of('openai-beta', 'x', 'anthropic-beta', 'a'));
     expect(of('anthropic-beta', 'a', 'anthropic-beta', 'b')).toBe(of('anthropic-beta', 'a, b'));
     expect(of('authorization', 'Bearer k', 'x-request-id', '7', 'user-agent', 'sdk')).toBe(of());
-    expect(of()).toBe(cacheKey(request(), WHERE));
+    expect(of()).toBe(key({}));
   });
 
   it.each([
@@ -144,7 +146,7 @@ describe('the scope of a semantic match', () => {
   });
 
   it('is another for another tenant and another upstream', () => {
-    const of = (tenantId: string, upstream: string) => cacheScope(request(), { tenantId, upstream })?.scope;
+    const of = (tenantId: string, upstream: string) => scope({}, { tenantId, upstream })?.scope;
     expect(new Set([of('t', 'openai'), of('u', 'openai'), of('t', 'other')]).size).toBe(3);
   });
 

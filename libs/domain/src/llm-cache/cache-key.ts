@@ -39,12 +39,6 @@ export function cacheIdentity(request: CanonicalRequest, where: CacheWhere): Cac
   return { key: sha256(KEY_VERSION + context + last), scope: scopeOf(request, context) };
 }
 
-export const cacheKey = (request: CanonicalRequest, where: CacheWhere): string | null =>
-  cacheIdentity(request, where)?.key ?? null;
-
-export const cacheScope = (request: CanonicalRequest, where: CacheWhere): CacheScope | null =>
-  cacheIdentity(request, where)?.scope ?? null;
-
 function scopeOf(request: CanonicalRequest, context: string): CacheScope | null {
   const last = lastUserText(request);
   if (last === null) return null;

@@ -16,6 +16,7 @@ describeProxyStore('SQLite, in the calling thread', async () => {
       return new SqliteProxyStore(store.database);
     },
     close: () => store.close(),
+    deleteOlder: (beforeMs) => store.enforceRetention({ beforeMs, bytesMax: null }),
     remove: () => rm(folder, { recursive: true }),
   };
 });

@@ -18,7 +18,6 @@ import type {
   StoredDocument,
 } from '#contracts';
 import { encodeCursor, pageKeys, seqPage } from '../page-cursor.js';
-import { deleteOlder } from '../retention-run.js';
 import type { SqliteDatabase } from '../sqlite-database.js';
 import { callBatch, toCall } from './call-batch.js';
 import { NANO_USD_PER_USD, type RawBody, type RawIncident, type RawSpend } from './proxy-protocol.js';
@@ -162,14 +161,6 @@ export class SqliteProxyStore implements ProxyStore {
   async documents(kind: DocumentKind): Promise<StoredDocument[]> {
     const rows = await this.#database.read('documents', kind);
     return rows.map((row) => ({ ...row, body: JSON.parse(row.body) }));
-  }
-
-  async deleteCallsBefore(beforeMs: number): Promise<{ deleted_count: number }> {
-    const { pump } = this.#database;
-    const callCount = await deleteOlder(pump, 'llm_calls', beforeMs);
-    const deliveryCount = await deleteOlder(pump, 'alert_deliveries', beforeMs);
-    const loopCount = await deleteOlder(pump, 'semantic_loops', beforeMs);
-    return { deleted_count: callCount + deliveryCount + loopCount };
   }
 }
 
