@@ -13,10 +13,8 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { FastifyServerFactory } from 'fastify';
-import type { Logger } from 'pino';
-import type { IdSource } from '#kernel';
-import { toRefusal } from './errors/refusal.js';
 import { API_HEADERS } from './errors/security-headers.js';
+import { type ErrorParts, loggedRefusal } from './errors/send-error.js';
 import { refuseConnect } from './refuse-connect.js';
 
 export interface RawRoute {
@@ -120,16 +118,9 @@ const isListening = (request: IncomingMessage): boolean =>
 /** Answers in the catalogue's shape and logs, with a correlation id, what is our own fault. Never throws. */
 export type SendRawError = (response: ServerResponse, error: unknown) => void;
 
-export function createSendRawError({ logger, ids }: { logger: Logger; ids: IdSource }): SendRawError {
+export function createSendRawError(parts: ErrorParts): SendRawError {
   return (response, error) => {
-    const refusal = toRefusal(error, ids);
-    if (refusal.isInternal) {
-      const { method, url = '' } = response.req;
-      const err = error instanceof Error ? error : new Error(`thrown value of type ${typeof error}`);
-      const { correlation_id } = refusal.answer;
-      const request = { method, path: url.split('?', 1)[0] };
-      logger.error({ err, correlation_id, request }, 'request failed');
-    }
+    const refusal = loggedRefusal(parts, error, response.req);
     if (response.headersSent) {
       response.destroy();
       return;

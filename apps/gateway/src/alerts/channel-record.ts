@@ -1,18 +1,13 @@
 /** A channel as it is kept: what may be shown in the clear, and its whole configuration sealed, URLs included. */
 import { z } from 'zod';
-import { type AlertChannelBody, alertChannelBodySchema, type SecretBox } from '#contracts';
+import {
+  type AlertChannelBody,
+  alertChannelBodySchema,
+  alertChannelSchema,
+  type SecretBox,
+} from '#contracts';
 
-export const channelRecordSchema = z.object({
-  channel_id: z.string(),
-  kind: z.enum(['webhook', 'slack', 'email']),
-  name: z.string(),
-  target: z.string(),
-  has_secret: z.boolean(),
-  allow_private: z.boolean(),
-  created_at_ms: z.number(),
-  updated_by: z.string(),
-  sealed: z.string(),
-});
+export const channelRecordSchema = alertChannelSchema.omit({ circuit: true }).extend({ sealed: z.string() });
 export type ChannelRecord = z.infer<typeof channelRecordSchema>;
 
 const TARGET_CHARS_MAX = 200;

@@ -2,7 +2,12 @@
 import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { IdSource } from '#kernel';
-import { toRefusal } from './refusal.js';
+import { type Refusal, toRefusal } from './refusal.js';
+
+export interface ErrorParts {
+  logger: Logger;
+  ids: IdSource;
+}
 
 export const SEND_ERROR = Symbol('SendError');
 
@@ -13,15 +18,9 @@ export type SendError = (reply: FastifyReply, error: unknown) => void;
  * For a raw route: `route.catch((error) => sendError(reply, error))`; for Fastify's own errors:
  * `setErrorHandler((error, _request, reply) => sendError(reply, error))`, and `frameworkErrors` alike.
  */
-export function createSendError({ logger, ids }: { logger: Logger; ids: IdSource }): SendError {
+export function createSendError(parts: ErrorParts): SendError {
   return (reply, error) => {
-    const refusal = toRefusal(error, ids);
-    if (refusal.isInternal) {
-      const { method, url } = reply.request;
-      const request = { method, path: url.split('?', 1)[0] };
-      const { correlation_id } = refusal.answer;
-      logger.error({ err: asError(error), correlation_id, request }, 'request failed');
-    }
+    const refusal = loggedRefusal(parts, error, reply.request);
     if (reply.sent || reply.raw.headersSent) {
       reply.raw.destroy();
       return;
@@ -30,5 +29,17 @@ export function createSendError({ logger, ids }: { logger: Logger; ids: IdSource
   };
 }
 
-const asError = (error: unknown): Error =>
-  error instanceof Error ? error : new Error(`thrown value of type ${typeof error}`);
+/** What the caller may see; what is our own fault is logged with a correlation id. Never throws. */
+export function loggedRefusal(
+  { logger, ids }: ErrorParts,
+  error: unknown,
+  { method, url = '' }: { method?: string; url?: string },
+): Refusal {
+  const refusal = toRefusal(error, ids);
+  if (refusal.isInternal) {
+    const err = error instanceof Error ? error : new Error(`thrown value of type ${typeof error}`);
+    const { correlation_id } = refusal.answer;
+    logger.error({ err, correlation_id, request: { method, path: url.split('?', 1)[0] } }, 'request failed');
+  }
+  return refusal;
+}

@@ -21,7 +21,7 @@ import {
 import { type Clock, systemClock } from '#kernel';
 import { DimensionChanged } from './dimension-changed.js';
 import { EmbeddingsEndpoint } from './embeddings-endpoint.js';
-import { parseAnswer } from './parse-answer.js';
+import { EMPTY_EMBEDDING, parseAnswer } from './parse-answer.js';
 import { retryDelayMs } from './retry-delay.js';
 import {
   type CompleteSettings,
@@ -41,7 +41,6 @@ export interface HttpEmbedderSurroundings {
   wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
-const EMPTY: Embedding = { fitness: 'empty', vector: null };
 const WARM_UP_TEXT = 'warm-up';
 
 const waitFor = (ms: number, signal: AbortSignal): Promise<void> =>
@@ -123,7 +122,7 @@ export class HttpEmbedder implements Embedder {
   async embed(text: string, { timeoutMs }: EmbedOptions = {}): Promise<Embedding> {
     if (this.#closing.signal.aborted) throw closedFailure();
     const sent = cut(text, this.#settings.tokensMax * HTTP_EMBEDDER_LIMITS.charactersPerToken);
-    if (sent.trim() === '') return EMPTY;
+    if (sent.trim() === '') return EMPTY_EMBEDDING;
     if (timeoutMs !== undefined && !(timeoutMs > 0)) {
       this.#counts.texts_expired_total += 1;
       throw new EmbeddingFailure('expired', 'the time for this text was up before it was asked for');

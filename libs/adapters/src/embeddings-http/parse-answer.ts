@@ -13,7 +13,7 @@ export type ParsedAnswer =
 
 /** What is shorter has lost its direction to rounding: as good as a zero vector. */
 const LENGTH_MIN = 1e-30;
-const EMPTY: Embedding = { fitness: 'empty', vector: null };
+export const EMPTY_EMBEDDING: Embedding = { fitness: 'empty', vector: null };
 
 /** @param dimension what it must be; null: learnt from the first vector */
 export function parseAnswer(body: string, textCount: number, dimension: number | null): ParsedAnswer {
@@ -62,6 +62,6 @@ function normalise(numbers: readonly unknown[]): Embedding | null {
   }
   if (squares === Number.POSITIVE_INFINITY) return null;
   const length = Math.sqrt(squares);
-  if (length < LENGTH_MIN) return EMPTY;
+  if (length < LENGTH_MIN) return EMPTY_EMBEDDING;
   return { fitness: 'fit', vector: Float32Array.from(numbers as number[], (value) => value / length) };
 }

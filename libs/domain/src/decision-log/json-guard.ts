@@ -16,7 +16,8 @@ export interface JsonInspection {
   hasUnsafeKeys: boolean;
 }
 
-const isUnsafeKey = (key: string): boolean =>
+/** It reaches an object's prototype. */
+export const isUnsafeKey = (key: string): boolean =>
   key === '__proto__' || key === 'constructor' || key === 'prototype';
 
 /** Never throws, also for cyclic values: they are too deep. */

@@ -18,6 +18,7 @@ import {
   LIMITS,
   SEVERITIES,
 } from '#contracts';
+import { isUnsafeKey } from './json-guard.js';
 
 /** Not plain. Any sum it takes part in is NaN, and a NaN equals no length. */
 const ODD = Number.NaN;
@@ -302,9 +303,6 @@ function anyChars(value: unknown, depth: number): number {
   }
   return chars === 1 ? 2 : chars;
 }
-
-const isUnsafeKey = (key: string): boolean =>
-  key === '__proto__' || key === 'constructor' || key === 'prototype';
 
 /**
  * Of a number as JSON.stringify writes it. Infinity for one that could be written shorter (1e3, 31e-4), or otherwise

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DIALECTS, type DialectName } from '#contracts';
 import { canonicalJson } from '#kernel';
-import { DIALECT_BY_NAME, FIELDS_EXCLUDED } from './index.js';
+import { FIELDS_EXCLUDED } from './fields-excluded.js';
+import { DIALECT_BY_NAME } from './index.js';
 
 const PATHS: Record<DialectName, string> = {
   'openai-chat': '/chat/completions',

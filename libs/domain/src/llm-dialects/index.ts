@@ -1,5 +1,4 @@
 /** LLM dialects: the vendors' wire APIs, read into one vocabulary and written back. */
-export { FIELDS_EXCLUDED } from './canonical-fields-excluded.js';
 export type {
   AnswerToWrite,
   Dialect,

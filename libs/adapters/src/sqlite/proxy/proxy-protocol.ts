@@ -40,6 +40,7 @@ export const SPEND_COLUMNS = [
 export const spendWidth = SPEND_COLUMNS.length;
 /** The first columns of a sum say what it is the sum of. */
 export const SPEND_KEY_WIDTH = 4;
+export const SPEND_SUMS = SPEND_COLUMNS.slice(SPEND_KEY_WIDTH);
 
 export const NANO_USD_PER_USD = 1e9;
 

@@ -3,16 +3,8 @@ import type { Database } from 'better-sqlite3';
 import type { SpendGroup } from '#contracts';
 import { DAY_MS } from '#kernel';
 import { PreparedStatements } from '../prepared-statements.js';
-import {
-  type RawAgentSpend,
-  type RawSpend,
-  SPEND_COLUMNS,
-  SPEND_KEY_WIDTH,
-  type SpendKeys,
-} from './proxy-protocol.js';
+import { type RawAgentSpend, type RawSpend, SPEND_SUMS, type SpendKeys } from './proxy-protocol.js';
 import { ADDED_BEFORE, dayOf, TENANTS } from './spend-day-table.js';
-
-const SUMS = SPEND_COLUMNS.slice(SPEND_KEY_WIDTH);
 
 /** Of more lines than are shown, the most expensive or the latest ones are. */
 const GROUPS: Record<SpendGroup, { key: string; order: string }> = {
@@ -75,14 +67,14 @@ export class SpendReader {
     const clauses = narrowed.map(({ clause }) => clause).join('');
     const tables = parts.map(
       ({ table, at }) =>
-        `SELECT ${at} AS at_ms, agent_id, model, ${SUMS.join(', ')} FROM ${table}
+        `SELECT ${at} AS at_ms, agent_id, model, ${SPEND_SUMS.join(', ')} FROM ${table}
          WHERE tenant_id = ? AND ${at} >= ? AND ${at} < ?${clauses}`,
     );
     const values = parts.flatMap(({ span }) => [tenantId, ...span, ...narrowed.map(({ value }) => value)]);
     const { key, order } = GROUPS[group];
     // total() and not sum(): it never overflows.
     return this.#sql.all(
-      `SELECT ${key} AS key, ${SUMS.map((sum) => `total(${sum}) AS ${sum}`).join(', ')}
+      `SELECT ${key} AS key, ${SPEND_SUMS.map((sum) => `total(${sum}) AS ${sum}`).join(', ')}
        FROM (${tables.join(' UNION ALL ')}) GROUP BY 1 ORDER BY ${order} LIMIT ?`,
       [...values, limit],
     );

@@ -8,13 +8,12 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { DAY_MS, HOUR_MS } from '#kernel';
 import type { Primitive } from '../wire.js';
-import { SPEND_COLUMNS, SPEND_KEY_WIDTH, spendWidth } from './proxy-protocol.js';
+import { SPEND_COLUMNS, SPEND_KEY_WIDTH, SPEND_SUMS, spendWidth } from './proxy-protocol.js';
 import { ADDED_BEFORE, dayOf, SPEND_DAY_COLUMNS, TENANTS } from './spend-day-table.js';
 
 const HOUR_AT = SPEND_COLUMNS.indexOf('hour_ms');
 /** What upstreams with broken figures claim adds up to this in a day at most: beyond 64 bits no later call could be written. */
 const DAY_SUM_MAX = '9000000000000000000';
-const SUMS = SPEND_COLUMNS.slice(SPEND_KEY_WIDTH);
 
 /** Keeps nothing between calls, so that nothing need be put back when a transaction is undone. */
 export class SpendTable {
@@ -44,7 +43,7 @@ export class SpendTable {
          FROM tenants WHERE id IS NOT NULL`,
       )
       .pluck();
-    const ofHour = `SELECT tenant_id, hour_ms - hour_ms % ${DAY_MS}, agent_id, model, ${SUMS.join(', ')}
+    const ofHour = `SELECT tenant_id, hour_ms - hour_ms % ${DAY_MS}, agent_id, model, ${SPEND_SUMS.join(', ')}
       FROM tenants CROSS JOIN spend_hours ON tenant_id = id WHERE hour_ms = ?`;
     this.#addHourToDay = database.prepare(
       `${TENANTS} ${upsert('spend_days', SPEND_DAY_COLUMNS, ofHour, toDay)}`,
@@ -79,7 +78,7 @@ function upsert(
   source: string,
   add: (sum: string) => string,
 ): string {
-  const sums = SUMS.map((sum) => `${sum} = ${add(sum)}`);
+  const sums = SPEND_SUMS.map((sum) => `${sum} = ${add(sum)}`);
   return `INSERT INTO ${table} (${columns.join(', ')}) ${source}
     ON CONFLICT (${columns.slice(0, SPEND_KEY_WIDTH).join(', ')}) DO UPDATE SET ${sums.join(', ')}`;
 }

@@ -2,11 +2,9 @@
 import type { CanonicalMessage, CanonicalRequest } from '#contracts';
 import { canonicalMessage, hasOnly, type MessageShape } from '../canonical-message.js';
 import { addTarget } from '../canonical-target.js';
+import { FIELDS_EXCLUDED } from '../fields-excluded.js';
 import { type CommonName, FieldsLeft, isArray, isNumber, isString } from '../fields-left.js';
 import { asRecord } from '../read-json.js';
-
-/** How it is delivered, for whom, and what the vendor's own prompt cache keeps: nothing the model sees. */
-export const MESSAGES_FIELDS_EXCLUDED = ['stream', 'metadata', 'cache_control'] as const;
 
 const COMMON = new Map<string, CommonName>([
   ['top_p', 'top_p'],
@@ -26,7 +24,7 @@ const SHAPE: MessageShape = {
 
 export function canonicalMessagesRequest(body: unknown, path: string, query?: string): CanonicalRequest {
   const request = asRecord(body);
-  const left = new FieldsLeft('anthropic', request, MESSAGES_FIELDS_EXCLUDED);
+  const left = new FieldsLeft('anthropic', request, FIELDS_EXCLUDED.anthropic);
   const system: CanonicalMessage[] = [];
   const content = left.take(isString, 'system') ?? left.take(isArray, 'system');
   if (content !== null) system.push(canonicalMessage({ role: 'system', content }, SHAPE));

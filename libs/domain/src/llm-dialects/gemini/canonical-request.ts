@@ -2,12 +2,10 @@
 import type { CanonicalMessage, CanonicalRequest } from '#contracts';
 import { canonicalMessage, hasOnly, type MessageShape } from '../canonical-message.js';
 import { addTarget } from '../canonical-target.js';
+import { FIELDS_EXCLUDED } from '../fields-excluded.js';
 import { type CommonName, FieldsLeft, isArray, isNumber, isObject, isString } from '../fields-left.js';
 import { asRecord } from '../read-json.js';
 import { readGeminiPath } from './path.js';
-
-/** Tags for the bill. */
-export const GEMINI_FIELDS_EXCLUDED = ['labels'] as const;
 
 /**
  * Of the query: how the answer is delivered, and what a key says of who asks, which is put back where the vendor sees it.
@@ -42,7 +40,7 @@ const SHAPE: MessageShape = {
 
 export function canonicalGeminiRequest(body: unknown, path: string, query?: string): CanonicalRequest {
   const request = asRecord(body);
-  const left = new FieldsLeft('gemini', request, GEMINI_FIELDS_EXCLUDED);
+  const left = new FieldsLeft('gemini', request, FIELDS_EXCLUDED.gemini);
   const single = left.take(isObject, 'contents');
   const contents = single === null ? (left.take(isArray, 'contents') ?? []) : [single];
   const config = new FieldsLeft(

@@ -2,20 +2,9 @@
 import type { CanonicalRequest } from '#contracts';
 import { canonicalMessage, countLeading, hasOnly, type MessageShape } from '../canonical-message.js';
 import { addTarget } from '../canonical-target.js';
+import { FIELDS_EXCLUDED } from '../fields-excluded.js';
 import { type CommonName, FieldsLeft, isArray, isBoolean, isNumber, isString } from '../fields-left.js';
 import { asRecord } from '../read-json.js';
-
-/** How it is delivered, for whom, and what the vendor keeps or bills: nothing the model sees. */
-export const CHAT_FIELDS_EXCLUDED = [
-  'stream',
-  'stream_options',
-  'user',
-  'safety_identifier',
-  'metadata',
-  'prompt_cache_key',
-  'prompt_cache_options',
-  'prompt_cache_retention',
-] as const;
 
 const COMMON = new Map<string, CommonName>([
   ['top_p', 'top_p'],
@@ -39,7 +28,7 @@ const SHAPE: MessageShape = {
 
 export function canonicalChatRequest(body: unknown, path: string, query?: string): CanonicalRequest {
   const request = asRecord(body);
-  const left = new FieldsLeft('openai-chat', request, CHAT_FIELDS_EXCLUDED);
+  const left = new FieldsLeft('openai-chat', request, FIELDS_EXCLUDED['openai-chat']);
   const all = (left.take(isArray, 'messages') ?? []).map((message) => canonicalMessage(message, SHAPE));
   const systemCount = countLeading(all, ['system', 'developer']);
   const rest: Record<string, unknown> = request ? {} : { 'openai-chat': body };

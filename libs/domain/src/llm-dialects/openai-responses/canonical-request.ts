@@ -8,6 +8,7 @@ import {
   wholeItem,
 } from '../canonical-message.js';
 import { addTarget } from '../canonical-target.js';
+import { FIELDS_EXCLUDED } from '../fields-excluded.js';
 import {
   type CommonName,
   FieldsLeft,
@@ -19,18 +20,6 @@ import {
 } from '../fields-left.js';
 import { asRecord, type JsonRecord } from '../read-json.js';
 import { isMessage } from './items.js';
-
-/** How it is delivered, for whom, and what the vendor keeps or bills: nothing the model sees. */
-export const RESPONSES_FIELDS_EXCLUDED = [
-  'stream',
-  'stream_options',
-  'user',
-  'safety_identifier',
-  'metadata',
-  'prompt_cache_key',
-  'prompt_cache_options',
-  'prompt_cache_retention',
-] as const;
 
 const COMMON = new Map<string, CommonName>([
   ['top_p', 'top_p'],
@@ -60,7 +49,7 @@ const isEmptyList = (value: unknown): boolean =>
 
 export function canonicalResponsesRequest(body: unknown, path: string, query?: string): CanonicalRequest {
   const request = asRecord(body);
-  const left = new FieldsLeft('openai-responses', request, RESPONSES_FIELDS_EXCLUDED);
+  const left = new FieldsLeft('openai-responses', request, FIELDS_EXCLUDED['openai-responses']);
   const text = left.take(isString, 'input');
   const input = text === null ? (left.take(isArray, 'input') ?? []) : [{ role: 'user', content: text }];
   const all = input.map(canonicalItem);
