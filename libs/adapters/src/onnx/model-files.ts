@@ -20,8 +20,8 @@ export interface BundledModel {
   manifest: ModelManifest;
 }
 
-const RESTORE = 'restore the folder models/observatory-static-384 of the release';
-const PULL =
+export const STATIC_REMEDY = 'restore the folder models/observatory-static-384 of the release';
+export const MINILM_REMEDY =
   'run "npm run models:pull -- minilm", or set LOOP_EMBEDDING_MODEL_PATH to a folder with ' +
   'model_quantized.onnx and tokenizer.json';
 
@@ -39,19 +39,19 @@ const MINILM_FILES: { name: string; variant: MinilmVariant }[] = [
  */
 export async function readBundledModel(directory: string): Promise<BundledModel> {
   const manifestFile = join(directory, 'manifest.json');
-  const parsed = manifestSchema.safeParse(await readJson(manifestFile, RESTORE));
-  if (!parsed.success) throw new Error(`${manifestFile} is not the manifest of a model: ${RESTORE}`);
+  const parsed = manifestSchema.safeParse(await readJson(manifestFile, STATIC_REMEDY));
+  if (!parsed.success) throw new Error(`${manifestFile} is not the manifest of a model: ${STATIC_REMEDY}`);
   const manifest = parsed.data;
   const [{ name, bytes: bytesExpected, sha256 }] = manifest.files;
   const file = join(directory, name);
   const bytes = await readFile(file).catch((error) => {
-    throw new Error(`the model cannot be read (${reasonOf(error)}): ${file}; ${RESTORE}`);
+    throw new Error(`the model cannot be read (${reasonOf(error)}): ${file}; ${STATIC_REMEDY}`);
   });
   const found = createHash('sha256').update(bytes).digest('hex');
   if (bytes.length !== bytesExpected || found !== sha256) {
     throw new Error(
       `the model is damaged: ${file} has ${bytes.length} bytes and SHA-256 ${found}, ` +
-        `its manifest says ${bytesExpected} and ${sha256}; ${RESTORE}`,
+        `its manifest says ${bytesExpected} and ${sha256}; ${STATIC_REMEDY}`,
     );
   }
   return { file, bytes, manifest };
@@ -69,15 +69,15 @@ export interface MinilmFiles {
 /** @throws Error with a remedy */
 export async function findMinilm(path: string, variant: MinilmVariant | undefined): Promise<MinilmFiles> {
   const found = await stat(path).catch(() => null);
-  if (found === null) throw new Error(`there is no model at ${path}: ${PULL}`);
+  if (found === null) throw new Error(`there is no model at ${path}: ${MINILM_REMEDY}`);
   const model = found.isDirectory() ? await findModelFile(path, variant) : namedModelFile(path, variant);
   const folder = await tokenizerFolder(model.modelFile);
-  const tokenizer = await readJson(join(folder, 'tokenizer.json'), PULL);
+  const tokenizer = await readJson(join(folder, 'tokenizer.json'), MINILM_REMEDY);
   const configFile = join(folder, 'tokenizer_config.json');
   return {
     ...model,
     tokenizer,
-    tokenizerConfig: (await isFile(configFile)) ? await readJson(configFile, PULL) : {},
+    tokenizerConfig: (await isFile(configFile)) ? await readJson(configFile, MINILM_REMEDY) : {},
   };
 }
 
@@ -91,7 +91,7 @@ async function findModelFile(directory: string, variant: MinilmVariant | undefin
       if (await isFile(modelFile)) return { modelFile, variant: file.variant };
     }
   }
-  throw new Error(`${directory} has no ${wanted.map((file) => file.name).join(', ')}: ${PULL}`);
+  throw new Error(`${directory} has no ${wanted.map((file) => file.name).join(', ')}: ${MINILM_REMEDY}`);
 }
 
 /** A file named like none of ours counts as fp32, the edition whose vectors are the reference. */
@@ -126,5 +126,3 @@ const isFile = (file: string): Promise<boolean> =>
 
 const reasonOf = (error: unknown): string =>
   (error as NodeJS.ErrnoException).code ?? (error instanceof Error ? error.message : String(error));
-
-export { PULL as MINILM_REMEDY, RESTORE as STATIC_REMEDY };

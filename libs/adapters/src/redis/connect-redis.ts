@@ -5,6 +5,7 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { leaveWhenSilent } from './leave-silent.js';
 import { RedisFailure, toRedisFailure } from './redis-failure.js';
+import { replyInTime } from './reply-in-time.js';
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const RECONNECT_FIRST_MS = 50;
@@ -158,13 +159,13 @@ function toConnection<Client extends Redis | Cluster>(
     },
     async quit() {
       isQuitting = true;
-      if (client.status === 'ready') await settledIn(client.quit(), CLOSE_TIMEOUT_MS);
+      if (client.status === 'ready') await replyInTime(client.quit(), CLOSE_TIMEOUT_MS).catch(() => {});
       // Between two attempts there is nothing to hang up.
       const ended = ['wait', 'reconnecting', 'end'].includes(client.status)
         ? Promise.resolve()
         : new Promise<void>((resolve) => events.once('end', () => resolve()));
       client.disconnect();
-      await settledIn(ended, 2 * CLOSE_TIMEOUT_MS);
+      await replyInTime(ended, 2 * CLOSE_TIMEOUT_MS).catch(() => {});
     },
   };
 }
@@ -172,22 +173,7 @@ function toConnection<Client extends Redis | Cluster>(
 /** The URL class puts its whole input, password and all, into its error. A cluster's nodes have no socket paths. */
 function checkUrl(url: string, kind: 'single' | 'cluster' = 'single'): void {
   if (kind === 'single' && url.startsWith('/')) return;
-  let protocol: string | null = null;
-  try {
-    protocol = new URL(url).protocol;
-  } catch {}
+  const protocol = URL.canParse(url) ? new URL(url).protocol : null;
   if (protocol !== 'redis:' && protocol !== 'rediss:')
     throw new Error('The URL of Redis must be redis://..., rediss://... or the path of a Unix socket');
-}
-
-/** Resolves when `work` has settled, however, or after that long. */
-function settledIn(work: Promise<unknown>, timeoutMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, timeoutMs);
-    const settle = (): void => {
-      clearTimeout(timer);
-      resolve();
-    };
-    work.then(settle, settle);
-  });
 }

@@ -104,7 +104,7 @@ export const AGED_TABLES = [
 export type AgedTable = (typeof AGED_TABLES)[number];
 
 /** Writes other than steps, LLM calls and session rows. Arguments must be JSON values. */
-export interface WriteCalls extends ProxyWriteCalls {
+export interface WriteCalls extends ProxyWriteCalls, RetentionCalls {
   appendAlert(tenantId: string, event: EntropyAlertEvent): void;
   appendViolation(tenantId: string, event: ViolationEvent, atMs: number): void;
   commitControl(write: ControlWrite): RawControlCommit;
@@ -118,6 +118,11 @@ export interface WriteCalls extends ProxyWriteCalls {
   reserveSequences(count: number): number;
   /** Writes a block of `bytes` in place of the last such block: success means the disk has room for as much. */
   probe(bytes: number): void;
+}
+export type WriteCallName = keyof WriteCalls;
+
+/** They make room. */
+export interface RetentionCalls {
   deleteOlder(table: AgedTable, beforeMs: number, afterSeq: number): RetentionPiece;
   /** Deletes the oldest rows of all aged tables while the database is larger than `bytesMax`. */
   deleteOldest(bytesMax: number, afterSeq: number): EvictionPiece;
@@ -128,9 +133,8 @@ export interface WriteCalls extends ProxyWriteCalls {
   /** Gives free pages back to the file system; true while there are more. */
   shrink(): boolean;
 }
-export type WriteCallName = keyof WriteCalls;
 
-const FREEING_CALLS: ReadonlySet<WriteCallName> = new Set([
+const FREEING_CALLS: ReadonlySet<string> = new Set<keyof RetentionCalls>([
   'deleteOlder',
   'deleteOldest',
   'deleteEmptySessions',

@@ -5,7 +5,13 @@
  * come is young for so much longer, and what came after it waits as long: nothing goes too early for it.
  */
 import type { Database } from 'better-sqlite3';
-import { AGED_TABLES, type AgedTable, type EvictionPiece, type RetentionPiece } from './protocol.js';
+import {
+  AGED_TABLES,
+  type AgedTable,
+  type EvictionPiece,
+  type RetentionCalls,
+  type RetentionPiece,
+} from './protocol.js';
 import type { CallTable } from './proxy/call-table.js';
 import { NO_PART } from './step-key.js';
 import type { StepTable } from './step-table.js';
@@ -58,7 +64,7 @@ interface AgedRow {
   held: 0 | 1;
 }
 
-export class Retention {
+export class Retention implements RetentionCalls {
   readonly #database: Database;
   readonly #steps: StepTable;
   readonly #calls: CallTable;

@@ -1,6 +1,6 @@
 /**
- * The rare writes, by name: alerts, violations, control, access, settings, sequences; the proxy's are passed on to
- * their own table. Each runs inside the writer's transaction.
+ * The rare writes, by name: alerts, violations, control, access, settings, sequences; the proxy's and those of retention
+ * are done by their owners. Each runs inside the writer's transaction.
  */
 import type { Database } from 'better-sqlite3';
 import type {
@@ -14,7 +14,7 @@ import type {
 } from '#contracts';
 import { AuditLog } from './audit-log.js';
 import { PreparedStatements } from './prepared-statements.js';
-import type { AgedTable, RawControlCommit, WriteCallName, WriteCalls } from './protocol.js';
+import type { RawControlCommit, RetentionCalls, WriteCallName, WriteCalls } from './protocol.js';
 import type { ProxyWriteCalls } from './proxy/proxy-protocol.js';
 import { ProxyWriteTable } from './proxy/proxy-write-table.js';
 import type { Retention } from './retention.js';
@@ -27,7 +27,7 @@ const NOTHING_RELEASED = { released: [], has_more_held: false };
 
 type NamedWrites = Record<WriteCallName, (...args: unknown[]) => unknown>;
 
-export class WriteCallTable implements Omit<WriteCalls, keyof ProxyWriteCalls> {
+export class WriteCallTable implements Omit<WriteCalls, keyof (ProxyWriteCalls & RetentionCalls)> {
   readonly #steps: StepTable;
   readonly #retention: Retention;
   readonly #audit: AuditLog;
@@ -44,7 +44,7 @@ export class WriteCallTable implements Omit<WriteCalls, keyof ProxyWriteCalls> {
 
   /** @param args JSON text of the argument list */
   run(name: WriteCallName, args: string): unknown {
-    const owner = (name in this.#proxy ? this.#proxy : this) as unknown as NamedWrites;
+    const owner = [this.#proxy, this.#retention, this].find((one) => name in one) as unknown as NamedWrites;
     return owner[name](...JSON.parse(args)) ?? null;
   }
 
@@ -140,26 +140,6 @@ export class WriteCallTable implements Omit<WriteCalls, keyof ProxyWriteCalls> {
       .prepare('INSERT INTO disk_probe (filler) VALUES (randomblob(?))')
       .run(bytes);
     this.#sql.prepare('DELETE FROM disk_probe WHERE id <> ?').run(lastInsertRowid);
-  }
-
-  deleteOlder(table: AgedTable, beforeMs: number, afterSeq: number) {
-    return this.#retention.deleteOlder(table, beforeMs, afterSeq);
-  }
-
-  deleteOldest(bytesMax: number, afterSeq: number) {
-    return this.#retention.deleteOldest(bytesMax, afterSeq);
-  }
-
-  deleteEmptySessions(beforeMs: number) {
-    return this.#retention.deleteEmptySessions(beforeMs);
-  }
-
-  deleteAlertGroups(beforeMs: number, afterSeq: number) {
-    return this.#retention.deleteAlertGroups(beforeMs, afterSeq);
-  }
-
-  shrink(): boolean {
-    return this.#retention.shrink();
   }
 
   #saveControl(row: ControlRow): void {
