@@ -1,5 +1,5 @@
 /**
- * For the specs of this folder only: a desk on an in-memory store that writes first in, first out like the real one,
+ * For specs: a desk on an in-memory store that writes first in, first out like the real one,
  * a clock that moves by hand, and a record of everything that was published.
  */
 import { pino } from 'pino';

@@ -69,6 +69,19 @@ local function save(counter)
     redis.call('PEXPIRE', counter.key, whole(2 * counter.window))
   end
 end
+
+local function told(isAllowed, refused)
+  local reply = { now, isAllowed }
+  for i = 1, #KEYS do
+    local counter = counterOf(i)
+    local to = #reply
+    reply[to + 1] = counter.start
+    reply[to + 2] = counter.c
+    reply[to + 3] = counter.p
+    reply[to + 4] = refused[i] or 0
+  end
+  return reply
+end
 `;
 
 /**
@@ -97,30 +110,12 @@ else
     if refused[i] == 0 then counter.c = counter.c - tonumber(ARGV[at + 5]) end
   end
 end
-local reply = { now, isAllowed }
-for i = 1, #KEYS do
-  local counter = counterOf(i)
-  local to = #reply
-  reply[to + 1] = counter.start
-  reply[to + 2] = counter.c
-  reply[to + 3] = counter.p
-  reply[to + 4] = refused[i]
-end
-return reply
+return told(isAllowed, refused)
 `;
 
 /** Own arguments: none that matter. Replies like TAKE, and writes nothing. */
 export const LOOK = `${PRELUDE}
-local reply = { now, 1 }
-for i = 1, #KEYS do
-  local counter = counterOf(i)
-  local to = #reply
-  reply[to + 1] = counter.start
-  reply[to + 2] = counter.c
-  reply[to + 3] = counter.p
-  reply[to + 4] = 0
-end
-return reply
+return told(1, {})
 `;
 
 const change = (apply: string): string => `${PRELUDE}
