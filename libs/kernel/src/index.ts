@@ -5,6 +5,7 @@ export * from './change-queue.js';
 export * from './circuit.js';
 export * from './clock.js';
 export * from './config-error.js';
+export * from './connection-failure.js';
 export * from './deferred.js';
 export * from './duration.js';
 export * from './fair-lru.js';

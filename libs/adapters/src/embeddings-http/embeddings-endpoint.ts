@@ -3,7 +3,7 @@
  * more than it must. What goes wrong is said in words made here: bodies and libraries' errors may quote texts or keys.
  */
 import { Agent, type Dispatcher } from 'undici';
-import type { Clock } from '#kernel';
+import { type Clock, connectionFailure } from '#kernel';
 import { embeddingsUrl } from './embeddings-url.js';
 import { parseRetryAfter } from './retry-delay.js';
 import { HTTP_EMBEDDER_LIMITS } from './settings.js';
@@ -120,18 +120,6 @@ const HINTS: Record<number, string> = {
   424: ': it is no embedding model',
 };
 
-const WORDS: Record<string, string> = {
-  ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was reset',
-  ENOTFOUND: 'the host name does not exist',
-  EAI_AGAIN: 'the host name could not be resolved just now',
-  EHOSTUNREACH: 'the host is unreachable',
-  ENETUNREACH: 'the network is unreachable',
-  ETIMEDOUT: 'the connection timed out',
-  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
-  UND_ERR_SOCKET: 'the connection was closed before the answer ended',
-};
-
 /** @returns null: more than the bound; the rest is not read */
 async function readBounded(body: Dispatcher.ResponseData['body']): Promise<string | null> {
   const chunks: Buffer[] = [];
@@ -148,11 +136,6 @@ async function readBounded(body: Dispatcher.ResponseData['body']): Promise<strin
 }
 
 function wordsFor(error: unknown): string {
-  const { code, errors } = (error ?? {}) as { code?: unknown; errors?: unknown[] };
-  // Several addresses tried: the first one's code speaks for all.
-  if (typeof code !== 'string') return errors?.length ? wordsFor(errors[0]) : 'the connection failed';
-  return (
-    WORDS[code] ??
-    (/^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? `the connection failed (${code})` : 'the connection failed')
-  );
+  const { code, words } = connectionFailure(error);
+  return words ?? (code === null ? 'the connection failed' : `the connection failed (${code})`);
 }

@@ -1,42 +1,14 @@
-/** What went wrong on the way, in words made here: texts of libraries may quote URLs, and those may hold tokens. */
+/** What went wrong on the way, in words of ours. */
 import { type SendOutcome, sendFailed } from '#domain/alerts';
+import { connectionFailure } from '#kernel';
 import { AddressRefused } from './checked-lookup.js';
-
-const REASONS: Record<string, string> = {
-  ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was reset',
-  EPIPE: 'the connection was closed',
-  ENOTFOUND: 'the host name does not exist',
-  EAI_AGAIN: 'the host name could not be resolved just now',
-  EHOSTUNREACH: 'the host is unreachable',
-  ENETUNREACH: 'the network is unreachable',
-  ETIMEDOUT: 'the connection timed out',
-  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
-  UND_ERR_HEADERS_TIMEOUT: 'there was no answer in time',
-  UND_ERR_BODY_TIMEOUT: 'the answer did not end in time',
-  UND_ERR_SOCKET: 'the connection was closed before an answer',
-  CERT_HAS_EXPIRED: 'its TLS certificate has expired',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its TLS certificate is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its TLS certificate is self-signed',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its TLS certificate cannot be verified',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another name',
-};
 
 /** Never throws; never quotes the error's own text. */
 export function failureOf(error: unknown, timeoutMs: number): SendOutcome {
   if (error instanceof AddressRefused) return sendFailed(`refused: ${error.message}`, { retryable: false });
   if (error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError'))
     return sendFailed(`there was no answer within ${timeoutMs / 1_000} s`, { retryable: true });
-  const code = codeOf(error);
-  const known = code === null ? undefined : REASONS[code];
-  const reason = known ?? 'the connection failed';
+  const { code, words } = connectionFailure(error);
+  const reason = words ?? 'the connection failed';
   return sendFailed(code === null ? reason : `${reason} (${code})`, { retryable: true });
-}
-
-/** Several addresses tried: the first one's code speaks for all. */
-function codeOf(error: unknown): string | null {
-  const { code, cause, errors } = (error ?? {}) as { code?: unknown; cause?: unknown; errors?: unknown };
-  if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,60}$/.test(code)) return code;
-  if (Array.isArray(errors) && errors.length > 0) return codeOf(errors[0]);
-  return cause === undefined || cause === null ? null : codeOf(cause);
 }
