@@ -10,6 +10,12 @@ export class FairLru<K, V> {
   readonly #options: TtlLruOptions<K, V>;
   /** Tenants with an entry, and some that had one. */
   readonly #byTenant = new Map<string, TtlLru<K, V>>();
+  /** How many entries left for each reason, since the start. */
+  readonly evicted = { capacity: 0, idle: 0, memory: 0 };
+  readonly #onEvict = (key: K, value: V, reason: EvictionReason): void => {
+    this.evicted[reason] += 1;
+    this.#options.onEvict?.(key, value, reason);
+  };
   #size = 0;
   #weight = 0;
 
@@ -83,14 +89,14 @@ export class FairLru<K, V> {
 
   /** Without bounds of its own: what gives way is decided over all tenants. */
   #open(): TtlLru<K, V> {
-    const { idleMs, clock, weight, onEvict } = this.#options;
+    const { idleMs, clock, weight } = this.#options;
     const unbounded = Number.POSITIVE_INFINITY;
     return new TtlLru({
       countMax: unbounded,
       idleMs,
       clock,
       ...(weight && { weight: { max: unbounded, of: weight.of } }),
-      ...(onEvict && { onEvict }),
+      onEvict: this.#onEvict,
     });
   }
 
@@ -112,7 +118,7 @@ export class FairLru<K, V> {
       if (leaving === undefined) return;
       const [key, value] = leaving;
       this.#change(theirId, theirs, () => theirs.delete(key));
-      this.#options.onEvict?.(key, value, bound);
+      this.#onEvict(key, value, bound);
     }
   }
 

@@ -52,7 +52,6 @@ const NO_SCORE: ScoreBreakdown = {
 
 export class KillSwitchWindows {
   readonly #windows: FairLru<string, KillSwitchWindow>;
-  readonly #evicted = { capacity: 0, idle: 0, memory: 0 };
   #lateAnswers = 0;
 
   constructor({
@@ -66,9 +65,6 @@ export class KillSwitchWindows {
       idleMs,
       clock,
       weight: { max: charsMax, of: (window) => window.excerptChars },
-      onEvict: (_key, _window, reason) => {
-        this.#evicted[reason] += 1;
-      },
     });
   }
 
@@ -143,9 +139,9 @@ export class KillSwitchWindows {
     return {
       windows: this.#windows.size,
       excerpt_chars: this.#windows.weight,
-      evicted_capacity: this.#evicted.capacity,
-      evicted_idle: this.#evicted.idle,
-      evicted_memory: this.#evicted.memory,
+      evicted_capacity: this.#windows.evicted.capacity,
+      evicted_idle: this.#windows.evicted.idle,
+      evicted_memory: this.#windows.evicted.memory,
       late_answers: this.#lateAnswers,
     };
   }

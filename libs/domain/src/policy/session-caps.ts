@@ -51,7 +51,6 @@ const ALLOWED: SessionCapDecision = { allowed: true };
 export class SessionCaps {
   readonly #clock: Clock;
   readonly #sessions: FairLru<SessionKey, SessionUse>;
-  #evictedCount = 0;
 
   constructor({ clock, sessionCountMax = SESSION_COUNT_MAX, idleMs = SESSION_IDLE_MS }: SessionCapsOptions) {
     this.#clock = clock;
@@ -59,9 +58,6 @@ export class SessionCaps {
       countMax: sessionCountMax,
       idleMs,
       clock,
-      onEvict: (_key, _use, reason) => {
-        if (reason === 'capacity') this.#evictedCount += 1;
-      },
     });
   }
 
@@ -71,7 +67,7 @@ export class SessionCaps {
 
   /** Sessions forgotten because there was no room. */
   get evictedCount(): number {
-    return this.#evictedCount;
+    return this.#sessions.evicted.capacity;
   }
 
   /** Hot path; changes nothing. May one more call of this cost be made? */

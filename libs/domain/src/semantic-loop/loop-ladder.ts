@@ -38,7 +38,6 @@ export interface LoopLadderOptions {
 
 export class LoopLadder {
   readonly #counts: FairLru<SessionKey, number>;
-  #evictedCount = 0;
 
   constructor({
     clock,
@@ -49,9 +48,6 @@ export class LoopLadder {
       countMax: sessionCountMax,
       idleMs,
       clock,
-      onEvict: (_key, _count, reason) => {
-        if (reason === 'capacity') this.#evictedCount += 1;
-      },
     });
   }
 
@@ -61,7 +57,7 @@ export class LoopLadder {
 
   /** Sessions forgotten because there was no room. */
   get evictedCount(): number {
-    return this.#evictedCount;
+    return this.#counts.evicted.capacity;
   }
 
   /** Counts one loop of this session and says what to do about it. Once for each loop; O(1). */

@@ -70,7 +70,6 @@ export class MemoryPromptHistory implements PromptHistory {
   /** By session. */
   readonly #scopes: FairLru<string, Scope>;
   #isClosed = false;
-  readonly #evicted = { capacity: 0, idle: 0, memory: 0 };
   #cutCount = 0;
 
   constructor(options: MemoryPromptHistoryOptions) {
@@ -84,9 +83,6 @@ export class MemoryPromptHistory implements PromptHistory {
       idleMs: this.#ttlMs,
       clock: options.clock,
       weight: { max: options.bytesMax ?? HISTORY_BYTES_MAX, of: (scope) => scope.bytes },
-      onEvict: (_key, _scope, reason) => {
-        this.#evicted[reason] += 1;
-      },
     });
   }
 
@@ -141,8 +137,8 @@ export class MemoryPromptHistory implements PromptHistory {
     return {
       scopes: this.#scopes.size,
       bytes: this.#scopes.weight,
-      evicted_capacity: this.#evicted.capacity,
-      evicted_memory: this.#evicted.memory,
+      evicted_capacity: this.#scopes.evicted.capacity,
+      evicted_memory: this.#scopes.evicted.memory,
       cut_prompts: this.#cutCount,
     };
   }
