@@ -2,6 +2,7 @@
  * What is remembered for tenants under one bound, in number and, if asked, in weight. When it is reached the tenant that has
  * most forgets what it has not touched for longest: however much others remember, a tenant with little keeps it.
  */
+import { LargestFirst } from './largest-first.js';
 import { type EvictionReason, TtlLru, type TtlLruOptions } from './ttl-lru.js';
 
 type Bound = Exclude<EvictionReason, 'idle'>;
@@ -16,6 +17,8 @@ export class FairLru<K, V> {
     this.evicted[reason] += 1;
     this.#options.onEvict?.(key, value, reason);
   };
+  readonly #bySize = new LargestFirst<string>();
+  readonly #byWeight = new LargestFirst<string>();
   #size = 0;
   #weight = 0;
 
@@ -45,7 +48,7 @@ export class FairLru<K, V> {
     return this.#byTenant.get(tenantId)?.peek(key);
   }
 
-  /** O(1) while there is room, or where this tenant has more than half; else a look at each tenant. */
+  /** O(log tenants), with room and without. */
   set(tenantId: string, key: K, value: V): void {
     const entries = this.#byTenant.get(tenantId) ?? this.#open();
     this.#byTenant.set(tenantId, entries);
@@ -69,6 +72,8 @@ export class FairLru<K, V> {
 
   clear(): void {
     this.#byTenant.clear();
+    this.#bySize.clear();
+    this.#byWeight.clear();
     this.#size = 0;
     this.#weight = 0;
   }
@@ -83,8 +88,8 @@ export class FairLru<K, V> {
 
   /** Of one tenant, or by tenant; least recently touched first. Does not touch. */
   *entries(tenantId?: string): IterableIterator<[K, V]> {
-    for (const [id, entries] of this.#byTenant)
-      if (tenantId === undefined || id === tenantId) yield* entries.entries();
+    if (tenantId === undefined) for (const entries of this.#byTenant.values()) yield* entries.entries();
+    else yield* this.#byTenant.get(tenantId)?.entries() ?? [];
   }
 
   /** Without bounds of its own: what gives way is decided over all tenants. */
@@ -109,9 +114,9 @@ export class FairLru<K, V> {
   /** @param inUse of this tenant; stays */
   #giveWay(tenantId: string, own: TtlLru<K, V>, inUse: K): void {
     for (let bound = this.#boundPast(); bound !== null; bound = this.#boundPast()) {
-      const most = this.#largest(tenantId, own, bound);
-      if (most === null) return;
-      const [theirId, theirs] = most;
+      const theirId = this.#largest(tenantId, own, bound);
+      const theirs = theirId === undefined ? undefined : this.#byTenant.get(theirId);
+      if (theirId === undefined || theirs === undefined) return;
       if (this.#change(theirId, theirs, () => theirs.evictIdle()) > 0) continue;
       const [oldest, next] = theirs.entries();
       const leaving = theirs === own && oldest?.[0] === inUse ? next : oldest;
@@ -122,17 +127,12 @@ export class FairLru<K, V> {
     }
   }
 
-  /** A tenant that has more than half is the one, without a look at the others: a flood is cheap. Null: nobody has one to spare. */
-  #largest(tenantId: string, own: TtlLru<K, V>, bound: Bound): [string, TtlLru<K, V>] | null {
-    const amountOf = (entries: TtlLru<K, V>) => (bound === 'capacity' ? entries.size : entries.weight);
-    const all = bound === 'capacity' ? this.#size : this.#weight;
-    // Its only one is in use.
-    const mayGive = own.size > 1;
-    let largest: [string, TtlLru<K, V>] | null = mayGive ? [tenantId, own] : null;
-    if (mayGive && amountOf(own) * 2 > all) return largest;
-    for (const one of this.#byTenant)
-      if (one[1] !== own && amountOf(one[1]) > (largest === null ? -1 : amountOf(largest[1]))) largest = one;
-    return largest;
+  /** Undefined: nobody has one to spare. Where the own tenant has only one, that is in use. */
+  #largest(tenantId: string, own: TtlLru<K, V>, bound: Bound): string | undefined {
+    const order = bound === 'capacity' ? this.#bySize : this.#byWeight;
+    const other = order.largest(tenantId);
+    if (own.size <= 1) return other;
+    return other !== undefined && order.amountOf(other) > order.amountOf(tenantId) ? other : tenantId;
   }
 
   /** Keeps the sums, whatever of a tenant's went idle meanwhile. */
@@ -141,6 +141,8 @@ export class FairLru<K, V> {
     const result = change();
     this.#size += entries.size - size;
     this.#weight += entries.weight - weight;
+    if (entries.size !== size) this.#bySize.set(tenantId, entries.size);
+    if (entries.weight !== weight) this.#byWeight.set(tenantId, entries.weight);
     if (entries.size === 0) this.#byTenant.delete(tenantId);
     return result;
   }
