@@ -8,15 +8,7 @@
  */
 import type { Namespace, Socket } from 'socket.io';
 import { z } from 'zod';
-import {
-  type AgentPrincipal,
-  LIMITS,
-  LIVE_EVENTS,
-  ObservatoryError,
-  type SessionKey,
-  sessionKey,
-} from '#contracts';
-import { holdsMessages } from '#domain/hitl';
+import { type AgentPrincipal, LIMITS, LIVE_EVENTS, ObservatoryError, sessionKey } from '#contracts';
 import { parseFields } from '../errors/field-errors.js';
 import { isOurs } from '../errors/refusal.js';
 import type { FairShare } from '../fair-share.js';
@@ -25,6 +17,7 @@ import { charsOf } from '../json-bounds.js';
 import { refusedHandshake } from '../realtime/refused-handshake.js';
 import { requireBatchSize } from './batch-size.js';
 import { noRoom } from './body-reader.js';
+import { HeardSessions } from './heard-sessions.js';
 import type { IngestRefusal } from './ingest.route.js';
 import type { IngestEvents } from './ingest-events.js';
 import type { IngestRate } from './ingest-rate.js';
@@ -79,29 +72,25 @@ export class AgentSockets {
   }
 
   #onConnection(socket: Socket): void {
-    /** Session -> how to stop hearing its control; least recently spoken for first. */
-    const detachers = new Map<SessionKey, () => void>();
+    const heard = new HeardSessions();
     socket.on(LIVE_EVENTS.decisionLog, (body: unknown, acknowledge: unknown) => {
       const answer = typeof acknowledge === 'function' ? (acknowledge as Acknowledge) : () => {};
-      this.#ingest(socket, detachers, body).then(answer, (error: unknown) => answer(this.#failure(error)));
+      this.#ingest(socket, heard, body).then(answer, (error: unknown) => answer(this.#failure(error)));
     });
     socket.on(LIVE_EVENTS.watchControl, (body: unknown, acknowledge: unknown) => {
       const answer = typeof acknowledge === 'function' ? (acknowledge as Acknowledge) : () => {};
       try {
-        this.#watch(socket, detachers, parseFields(watchControlBody, body).session_id);
+        this.#watch(socket, heard, parseFields(watchControlBody, body).session_id);
         answer({ status: 'ok' });
       } catch (error) {
         if (!(error instanceof ObservatoryError)) throw error;
         answer(error.toAnswer());
       }
     });
-    socket.on('disconnect', () => {
-      for (const detach of detachers.values()) detach();
-      detachers.clear();
-    });
+    socket.on('disconnect', () => heard.clear());
   }
 
-  async #ingest(socket: Socket, detachers: Map<SessionKey, () => void>, body: unknown): Promise<unknown> {
+  async #ingest(socket: Socket, heard: HeardSessions, body: unknown): Promise<unknown> {
     const refusal = this.#parts.refusal();
     if (refusal !== null) throw new ObservatoryError(refusal);
     const { tenant_id, key_id } = socket.data.principal as AgentPrincipal;
@@ -117,7 +106,7 @@ export class AgentSockets {
     if (!this.#parts.bodyBytes.take(tenant_id, chars)) throw noRoom();
     try {
       this.#parts.rate.take(key_id, values.length);
-      return await this.#answer(socket, detachers, { values, isBatch: Array.isArray(body) });
+      return await this.#answer(socket, heard, { values, isBatch: Array.isArray(body) });
     } finally {
       this.#parts.bodyBytes.giveBack(tenant_id, chars);
     }
@@ -125,7 +114,7 @@ export class AgentSockets {
 
   async #answer(
     socket: Socket,
-    detachers: Map<SessionKey, () => void>,
+    heard: HeardSessions,
     { values, isBatch }: { values: readonly unknown[]; isBatch: boolean },
   ): Promise<unknown> {
     const { tenant_id } = socket.data.principal as AgentPrincipal;
@@ -134,43 +123,28 @@ export class AgentSockets {
       values.map((value) => ({ value, text: null })),
     );
     for (const result of results)
-      if (result.status === 'accepted') this.#watch(socket, detachers, result.session_id);
+      if (result.status === 'accepted') this.#watch(socket, heard, result.session_id);
     return isBatch ? { results } : results[0];
   }
 
-  #watch(socket: Socket, detachers: Map<SessionKey, () => void>, sessionId: string): void {
+  #watch(socket: Socket, heard: HeardSessions, sessionId: string): void {
     const { tenant_id } = socket.data.principal as AgentPrincipal;
     const key = sessionKey(tenant_id, sessionId);
     if (!socket.connected) return;
-    const known = detachers.get(key);
-    if (known !== undefined) {
-      detachers.delete(key);
-      detachers.set(key, known);
-      return;
+    if (heard.touch(key)) return;
+    if (heard.size >= SESSIONS_PER_SOCKET_MAX) {
+      heard.leaveOne();
+      this.#parts.events.sessionLeft();
     }
-    if (detachers.size >= SESSIONS_PER_SOCKET_MAX) this.#leaveOne(detachers);
-    const detach = this.#parts.desk.attachListener(key, (control) => {
-      socket.timeout(ACKNOWLEDGE_TIMEOUT_MS).emit(LIVE_EVENTS.control, control, (error: Error | null) => {
-        // No answer in time is no acknowledgement; the operator goes on seeing "pause requested".
-        if (error === null) this.#parts.desk.acknowledge(key, control.cursor).catch(this.#parts.onFailed);
-      });
-    });
-    detachers.set(key, detach);
-  }
-
-  /** A session that is paused says nothing, and waits to hear that it may go on: it leaves only where all of them are. */
-  #leaveOne(detachers: Map<SessionKey, () => void>): void {
-    const [oldest] = detachers.keys();
-    let leaving = oldest;
-    for (const key of detachers.keys())
-      if (!holdsMessages(this.#parts.desk.view(key).state)) {
-        leaving = key;
-        break;
-      }
-    if (leaving === undefined) return;
-    detachers.get(leaving)?.();
-    detachers.delete(leaving);
-    this.#parts.events.sessionLeft();
+    heard.add(key, (noteState) =>
+      this.#parts.desk.attachListener(key, (control) => {
+        noteState(control.state === 'paused');
+        socket.timeout(ACKNOWLEDGE_TIMEOUT_MS).emit(LIVE_EVENTS.control, control, (error: Error | null) => {
+          // No answer in time is no acknowledgement; the operator goes on seeing "pause requested".
+          if (error === null) this.#parts.desk.acknowledge(key, control.cursor).catch(this.#parts.onFailed);
+        });
+      }),
+    );
   }
 
   #failure(error: unknown): unknown {
