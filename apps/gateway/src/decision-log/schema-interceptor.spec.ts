@@ -78,6 +78,7 @@ function build(options: { trackerForgetsAgents?: boolean } = {}) {
         .map(asStored),
   } as unknown as DecisionStore;
   const desk = {
+    recall: () => null,
     isHolding: () => control.holding,
     askForPerson: async () => {
       if (control.pauseFails) throw new ObservatoryError('store_busy');

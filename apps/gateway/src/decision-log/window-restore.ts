@@ -1,6 +1,6 @@
 /**
- * Brings back the entropy window and the row of a session that has a past in the store, before its next step is
- * scored: after a restart, or once a bound pushed one of them out; each has its own. Messages that come meanwhile wait
+ * Brings back the entropy window, the row and the control of a session that has a past in the store, before its next step
+ * is scored: after a restart, or once a bound pushed one of them out; each has its own. Messages that come meanwhile wait
  * for the same read.
  */
 import {
@@ -12,6 +12,7 @@ import {
   splitSessionKey,
 } from '#contracts';
 import { tupleOf } from '#domain/entropy';
+import type { ControlDesk } from '../hitl/control-desk.js';
 import type { SessionRegistry } from './session-registry.js';
 import { toolKeySetting } from './tool-key-setting.js';
 
@@ -26,6 +27,7 @@ export interface WindowRestoreParts {
   store: Pick<DecisionStore, 'lastSteps'>;
   config: RuntimeConfigSource;
   rows: Pick<SessionRegistry, 'mayBeStored' | 'mayHaveLeft' | 'bringBack'>;
+  desk: Pick<ControlDesk, 'recall'>;
 }
 
 export class WindowRestore {
@@ -38,20 +40,21 @@ export class WindowRestore {
 
   /** Null if there is nothing to wait for. */
   restore(key: SessionKey): Promise<void> | null {
-    const { tracker, rows } = this.#parts;
+    const underWay = this.#underWay.get(key);
+    if (underWay !== undefined) return underWay;
+    const { tracker, rows, desk } = this.#parts;
     const lacksWindow = !tracker.has(key) && rows.mayBeStored(key);
     const lacksRow = rows.mayHaveLeft(key);
-    if (!lacksWindow && !lacksRow) return null;
-    let restoring = this.#underWay.get(key);
-    if (restoring === undefined) {
-      restoring = Promise.all([
-        lacksWindow ? this.#windowFromStore(key) : null,
-        lacksRow ? rows.bringBack(key) : null,
-      ])
-        .then(() => {})
-        .finally(() => this.#underWay.delete(key));
-      this.#underWay.set(key, restoring);
-    }
+    const recalled = desk.recall(key);
+    if (!lacksWindow && !lacksRow && recalled === null) return null;
+    const restoring = Promise.all([
+      lacksWindow ? this.#windowFromStore(key) : null,
+      lacksRow ? rows.bringBack(key) : null,
+      recalled,
+    ])
+      .then(() => {})
+      .finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, restoring);
     return restoring;
   }
 

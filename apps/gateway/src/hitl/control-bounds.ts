@@ -14,6 +14,8 @@ export interface ControlBounds {
   controlsPerTenantMax: number;
   /** Of one tenant, by pauses that nobody commanded. */
   systemPausesPerTenantMax: number;
+  /** Terminated ones in memory; of a further one the store is asked. */
+  terminatedKeptMax: number;
 }
 
 export const CONTROL_BOUNDS: ControlBounds = {
@@ -21,6 +23,7 @@ export const CONTROL_BOUNDS: ControlBounds = {
   controlsReservedForOperators: 10_000,
   controlsPerTenantMax: 50_000,
   systemPausesPerTenantMax: LIMITS.systemPausesPerTenantMax,
+  terminatedKeptMax: 100_000,
 };
 
 /** A bound that was met. */

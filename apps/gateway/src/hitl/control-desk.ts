@@ -4,6 +4,11 @@ import type { Interrupt } from '#kernel';
 
 export interface ControlDesk {
   /**
+   * To be waited for before a session's message or call is taken: one that was terminated may have left memory. Null where
+   * there is nothing to wait for; else one look into the store, and rejects as that does.
+   */
+  recall(key: SessionKey): Promise<void> | null;
+  /**
    * Synchronous: asked for every message. True while messages of the session must be stored as held; who is told so
    * hands the message to the store in the same turn.
    */

@@ -10,6 +10,7 @@ const BOUNDS = {
   controlsReservedForOperators: 2,
   controlsPerTenantMax: 5,
   systemPausesPerTenantMax: 3,
+  terminatedKeptMax: 2,
 };
 
 const start = () => DeskHarness.start(new FakeStore(), new FakeTime(), BOUNDS);
@@ -275,5 +276,41 @@ describe('a pause that expired before its agent came back', () => {
     expect(pushed).toEqual([{ state: 'active', directives: [], session_id: 's-1', cursor: 2 }]);
     expect(left).toEqual([]);
     expect(h.time.timerCount).toBe(0);
+  });
+});
+
+describe('terminated sessions beyond those that memory keeps', () => {
+  const states = async (h: DeskHarness, keys: SessionKey[]) => {
+    const found: [string, string][] = [];
+    for (const key of keys)
+      found.push([(await h.step(key, `${key}-later`)).state, h.desk.answerForCall(key).state]);
+    return found;
+  };
+  const THREE_TERMINATED = [1, 2, 3].map(() => ['terminated', 'terminated']);
+
+  it('stay terminated for their agents, also after a start', async () => {
+    const h = await start();
+    const keys = keysOf('default', 3);
+    for (const key of keys) {
+      const { sessionId } = splitSessionKey(key);
+      await h.session(sessionId);
+      await h.desk.execute(operator(), sessionId, 'terminate', { reason: 'wrong customer' });
+    }
+    expect(await h.metric('observatory_hitl_controls_evicted_total')).toBe(1);
+    expect(await states(h, keys)).toEqual(THREE_TERMINATED);
+    expect(await states(await h.restart(BOUNDS), keys)).toEqual(THREE_TERMINATED);
+  });
+
+  it('cost no look into the store while memory has them all, and one for each session afterwards', async () => {
+    const h = await start();
+    const [first, second, third] = await Promise.all(['s-1', 's-2', 's-3'].map((id) => h.session(id)));
+    expect(h.desk.recall(first as SessionKey)).toBeNull();
+    for (const id of ['s-1', 's-2', 's-3'])
+      await h.desk.execute(operator(), id, 'terminate', { reason: 'wrong customer' });
+    expect(h.desk.recall(third as SessionKey)).toBeNull();
+    expect(h.desk.recall(second as SessionKey)).toBeNull();
+    const newcomer = sessionKey('default', 's-4');
+    await h.desk.recall(newcomer);
+    expect(h.desk.recall(newcomer)).toBeNull();
   });
 });

@@ -3,12 +3,13 @@
  *
  *     bound     holding, draining, or with directives waiting: never evicted (the sync answers depend on it);
  *               bounded by refusing new pauses and directives beyond CONTROL_BOUNDS
- *     ended     terminated: the least recently active of the tenant that has most leave first, counted
+ *     ended     terminated: the least recently active of the tenant that has most leave first, counted; from then on the
+ *               store is asked of every session that is not here
  *     resting   plainly active, but known: cooperative, with a cursor, or not yet told that its pause expired;
  *               rebuilt from the store when needed, then told of the expiry by its state alone
  *
  * All rows that are not plainly active are loaded before the gateway listens, of terminated ones as many as the shelf takes,
- * so a session missing here is active.
+ * so until one of them leaves a session missing here is active.
  */
 
 import {
@@ -25,7 +26,6 @@ import { CONTROL_BOUNDS, type ControlBound, type ControlBounds } from './control
 import { type ControlEntry, hearsOnlyOfExpiry, isClosed, newEntry, waiting } from './control-entry.js';
 import type { HitlEvents } from './hitl-events.js';
 
-const ENDED_COUNT_MAX = 100_000;
 const RESTING_COUNT_MAX = 50_000;
 const RESTING_IDLE_MS = 3_600_000;
 
@@ -50,16 +50,21 @@ export class ControlRegistry {
   readonly #paused = new Map<SessionKey, ControlEntry>();
   readonly #ended: FairLru<SessionKey, ControlEntry>;
   readonly #resting: FairLru<SessionKey, ControlEntry>;
+  /** Every terminated session is here. */
+  #isComplete = true;
 
   constructor({ store, clock, events, bounds = CONTROL_BOUNDS }: ControlRegistryOptions) {
     this.#store = store;
     this.#bounds = bounds;
     this.#events = events;
     this.#ended = new FairLru({
-      countMax: ENDED_COUNT_MAX,
+      countMax: bounds.terminatedKeptMax,
       idleMs: Number.POSITIVE_INFINITY,
       clock,
-      onEvict: () => events.evicted('ended'),
+      onEvict: () => {
+        this.#isComplete = false;
+        events.evicted('ended');
+      },
     });
     this.#resting = new FairLru({
       countMax: RESTING_COUNT_MAX,
@@ -71,7 +76,8 @@ export class ControlRegistry {
 
   /** Reads every session under control, and how much each holds. Rejects as the store does. */
   async loadAll(): Promise<void> {
-    for (const row of await this.#store.controls(ENDED_COUNT_MAX)) this.#adopt(row);
+    for (const row of await this.#store.controls(this.#bounds.terminatedKeptMax)) this.#adopt(row);
+    this.#isComplete = this.#ended.size < this.#bounds.terminatedKeptMax;
     for (const { tenant_id, session_id, held_count } of await this.#store.heldCounts()) {
       const entry = await this.load(sessionKey(tenant_id, session_id));
       entry.heldBalance = held_count;
@@ -99,6 +105,11 @@ export class ControlRegistry {
     if (bound !== undefined) return bound;
     const { tenantId } = splitSessionKey(key);
     return this.#ended.get(tenantId, key) ?? this.#resting.get(tenantId, key);
+  }
+
+  /** True if only the store knows whether the session is terminated. A look-up at most. */
+  mayHaveLeft(key: SessionKey): boolean {
+    return !this.#isComplete && this.peek(key)?.known !== true;
   }
 
   /** In memory, else a fresh one whose row is a guess until `load`. O(1). */

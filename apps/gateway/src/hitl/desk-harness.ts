@@ -274,8 +274,8 @@ export class DeskHarness {
   }
 
   /** The process ends without a goodbye; the next one starts on what was committed. */
-  restart(): Promise<DeskHarness> {
-    return DeskHarness.start(this.store, this.time);
+  restart(bounds?: ControlBounds): Promise<DeskHarness> {
+    return DeskHarness.start(this.store, this.time, bounds);
   }
 
   /** A session with one published step. */
@@ -287,6 +287,8 @@ export class DeskHarness {
 
   /** One message as the ingest path takes it. */
   async step(key: SessionKey, traceId: string) {
+    const recalled = this.desk.recall(key);
+    if (recalled !== null) await recalled;
     const isHeld = this.desk.isHolding(key);
     await this.store.appendStep(key, traceId, isHeld);
     this.known.add(key);

@@ -200,6 +200,10 @@ export class HitlDesk implements ControlDesk {
 
   // ---- the ingest path
 
+  recall(key: SessionKey): Promise<void> | null {
+    return this.#registry.mayHaveLeft(key) ? this.#registry.load(key).then(() => {}) : null;
+  }
+
   isHolding(key: SessionKey): boolean {
     return this.#gate.isHolding(key);
   }

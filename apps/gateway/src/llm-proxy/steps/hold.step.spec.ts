@@ -34,6 +34,7 @@ function streamingCall(outgoing: object = {}): ProxyCall {
 /** A desk whose pause lasts until the waiting is broken off. */
 const pausedDesk: HoldParts['desk'] = {
   answerForCall: () => PAUSED,
+  recall: () => null,
   noteProxied: () => {},
   holdCall: (_key, { interrupt }) => new Promise((resolve) => interrupt.listen(() => resolve(PAUSED))),
   takeInjections: async () => {},

@@ -28,7 +28,7 @@ const KEEP_ALIVE_INTERVAL_MS = 10_000;
 const RETRY_AFTER_SECONDS = 5;
 
 export interface HoldParts {
-  desk: Pick<ControlDesk, 'answerForCall' | 'noteProxied' | 'holdCall' | 'takeInjections'>;
+  desk: Pick<ControlDesk, 'recall' | 'answerForCall' | 'noteProxied' | 'holdCall' | 'takeInjections'>;
   held: HeldCalls;
   waiting: WaitingCalls;
   standing: AgentStanding;
@@ -56,9 +56,14 @@ const holding = (parts: HoldParts, proceed: Proceed, underWay: Set<string>): Ste
   run(call: ProxyCall): Verdict | undefined | Promise<Verdict | undefined> {
     const { sessionKey } = call;
     if (sessionKey === null) return undefined;
-    parts.desk.noteProxied(sessionKey);
-    const control = parts.desk.answerForCall(sessionKey);
-    return control.state === 'paused' ? hold(parts, call, proceed) : proceed(call, control);
+    const look = (): Verdict | undefined | Promise<Verdict | undefined> => {
+      parts.desk.noteProxied(sessionKey);
+      const control = parts.desk.answerForCall(sessionKey);
+      return control.state === 'paused' ? hold(parts, call, proceed) : proceed(call, control);
+    };
+    // Awaiting what is known would cost every call a turn, for nothing.
+    const recalled = parts.desk.recall(sessionKey);
+    return recalled === null ? look() : recalled.then(look);
   },
   /** Words of an operator are taken once the upstream has them; a call that never got there leaves them for the next. */
   settle({ sessionKey, takenDirectiveIds, wasHeard }: ProxyCall): void {
