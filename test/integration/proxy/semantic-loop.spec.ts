@@ -514,6 +514,21 @@ describe('fails open', () => {
     expect((await system()).semantic_loop.checks.left).toBe(1);
   });
 
+  test('never past an operator who ends the session while we wait', async () => {
+    const { session, headers } = fresh();
+    answer = async () => {
+      const ended = await gateway.operator('POST', `/v1/sessions/${session}/terminate`, { reason: 'enough' });
+      expect(ended.status).toBe(200);
+      return CLEAR;
+    };
+    upstream.script(always(openaiChat, { text: 'never' }));
+    await expect(openaiChat.ask(gateway.url, 'May I go on?', { headers })).rejects.toMatchObject({
+      status: 403,
+    });
+    expect(upstream.calls).toEqual([]);
+    await expect.poll(() => callsOf(session)).toMatchObject([{ decision: 'terminated', cost_usd: 0 }]);
+  });
+
   test('when the request has no place for the hint: it reaches the upstream as it came', async () => {
     const before = await openCount('modification');
     const { session, headers } = fresh();

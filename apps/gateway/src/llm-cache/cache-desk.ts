@@ -3,9 +3,10 @@
  * A cache that fails in any way is a miss; what a call leaves behind is the keeper's business.
  *
  *     miss: in which epoch?
- *           +-> equal call of it under way?  wait for its answer, then pass the gates of the proxy again
+ *           +-> equal call of it under way?  wait for its answer
  *           +-> temperature 0 and scope: embed, search this scope, veto     off | shadow: compare, serve not | on
  *           +-> upstream
+ *     Whatever was waited for is served behind the gates of the proxy, passed again.
  */
 import {
   type CacheControl,
@@ -54,8 +55,8 @@ export interface CacheWish {
   policy: Exclude<CachePolicy, 'off'>;
   control: Exclude<CacheControl, 'bypass'> | null;
   /**
-   * For a call that waits for an equal one, until that has `landed` or the call may not go on, whichever comes first: what
-   * stands in its way by then, if anything does. May hold it, or give it words. Never rejects.
+   * For a call that waits, until what it waits for has `landed` or it may not go on, whichever comes first: what stands in its
+   * way by then, if anything does. May hold it, or give it words. Never rejects.
    */
   passAgain: (call: ProxyCall, landed: Promise<void>) => Promise<Verdict | undefined>;
 }
@@ -141,11 +142,24 @@ export class CacheDesk {
     const gone = deferred();
     call.onGone = () => gone.resolve();
     let waitedMs = 0;
+    /** What ends the call's way here, or sends it on with words; null: it may be served. */
+    const endedBehind = async (landed: Promise<void>): Promise<{ outcome: Outcome } | null> => {
+      const fromMs = performance.now();
+      const stopped = await passAgain(call, landed);
+      waitedMs += performance.now() - fromMs;
+      if (stopped || call.isGone) return { outcome: stopped };
+      if (call.injections.length > 0) return { outcome: control === 'only' ? NOT_CACHED : undefined };
+      return null;
+    };
     try {
       const hit = found instanceof Promise ? await found : null;
       if (call.isGone) return undefined;
-      const exact = hit && this.#replay(call, 'exact', hit);
-      if (exact) return exact;
+      if (hit !== null) {
+        const ended = await endedBehind(LANDED);
+        if (ended !== null) return ended.outcome;
+        const exact = this.#replay(call, 'exact', hit);
+        if (exact !== null) return exact;
+      }
       lookUp.epoch ??= await this.#parts.cache.epoch(call.tenantId);
       if (call.isGone) return undefined;
       const flight = flightKey(lookUp);
@@ -154,20 +168,23 @@ export class CacheDesk {
       if (landing === null) {
         if (control !== 'only') ticket.land = flights.begin(flight);
       } else {
-        const fromMs = performance.now();
         const shared: { landing: Landing | null } = { landing: null };
         const landed = landing.then((brought) => {
           shared.landing = brought;
         });
-        const stopped = await passAgain(call, landed);
-        waitedMs = performance.now() - fromMs;
-        if (stopped || call.isGone) return stopped;
-        if (call.injections.length > 0) return control === 'only' ? NOT_CACHED : undefined;
+        const ended = await endedBehind(landed);
+        if (ended !== null) return ended.outcome;
         const verdict = shared.landing && this.#replayShared(call, shared.landing);
         if (verdict) return verdict;
       }
-      const semantic = policy === 'on' ? await this.#semantic(call, ticket) : null;
-      if (semantic !== null || call.isGone) return semantic ?? undefined;
+      const near = policy === 'on' ? await this.#nearest(call, ticket) : null;
+      if (call.isGone) return undefined;
+      if (near !== null) {
+        const ended = await endedBehind(LANDED);
+        if (ended !== null) return ended.outcome;
+        const semantic = this.#replay(call, 'semantic', near);
+        if (semantic !== null) return semantic;
+      }
     } finally {
       call.onGone = null;
       // An equal call's upstream is no work of ours, nor is an operator's pause.
@@ -195,7 +212,8 @@ export class CacheDesk {
     call.answerHeaders = { ...call.answerHeaders, [HEADERS.cache]: 'miss' };
   }
 
-  async #semantic(call: ProxyCall, ticket: CacheTicket): Promise<Verdict | null> {
+  /** Null also in shadow mode, where a match is noted and never served. */
+  async #nearest(call: ProxyCall, ticket: CacheTicket): Promise<CacheHit | null> {
     const { mode, cache, embedder, gate, tally } = this.#parts;
     const { scope } = ticket.identity;
     if (mode === 'off' || scope === null) return null;
@@ -216,7 +234,7 @@ export class CacheDesk {
       },
     });
     if (hit === null || call.isGone) return null;
-    if (mode === 'on') return this.#replay(call, 'semantic', hit);
+    if (mode === 'on') return hit;
     ticket.shadow = hit;
     tally.shadowHit(call.tenantId);
     return null;
@@ -272,6 +290,9 @@ export class CacheDesk {
     return { kind: 'replay', decision: 'cached', own, detail };
   }
 }
+
+/** For what is there already. */
+const LANDED = Promise.resolve();
 
 /** Who asks after answers were thrown out waits for none that was under way then. */
 const flightKey = ({ underWay, epoch }: LookUp): string => `${underWay.name}\0${epoch}`;

@@ -4,7 +4,7 @@ import type { PipelineParts } from './pipeline-parts.js';
 import type { Step } from './step.js';
 import { cacheStep } from './steps/cache.step.js';
 import { forwardStep } from './steps/forward.step.js';
-import { holdStep } from './steps/hold.step.js';
+import { holdAgainStep, holdStep } from './steps/hold.step.js';
 import { identifyStep } from './steps/identify.step.js';
 import { killSwitchStep } from './steps/kill-switch.step.js';
 import { policyStep } from './steps/policy.step.js';
@@ -16,6 +16,8 @@ import { traceStep } from './steps/trace.step.js';
 
 export function pipeline(parts: PipelineParts): readonly Step[] {
   const hold = holdStep(parts.hold);
+  // Commands come at any time: asked again behind whatever may wait, and last of all before the upstream.
+  const holdAgain = holdAgainStep(hold);
   return [
     traceStep(parts.trace),
     identifyStep(parts.identify),
@@ -26,7 +28,9 @@ export function pipeline(parts: PipelineParts): readonly Step[] {
     hold,
     killSwitchStep(parts.killSwitch),
     semanticLoopStep(parts.semanticLoop),
-    cacheStep(parts.cache, hold),
+    holdAgain,
+    cacheStep(parts.cache, holdAgain),
+    holdAgain,
     forwardStep(parts.forward),
   ];
 }

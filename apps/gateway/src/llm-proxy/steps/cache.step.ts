@@ -1,8 +1,8 @@
 /**
  * Step 7: the same question is not paid for twice. Looked up by the request as its caller sent it; a call that carries
- * words of ours to the model is neither answered from the cache nor kept in it. A call that waits for an equal one passes
- * the gates in front of this step once more, at once when its agent is stopped, its key revoked, or its session paused or
- * terminated meanwhile.
+ * words of ours to the model is neither answered from the cache nor kept in it. A call that waited passes the gates in front
+ * of this step once more before it is given an answer; where it waits for an equal one at once when its agent is stopped, its
+ * key revoked, or its session paused or terminated meanwhile.
  */
 import { CACHE_POLICY_DEFAULT, HEADERS } from '#contracts';
 import { deferred } from '#kernel';

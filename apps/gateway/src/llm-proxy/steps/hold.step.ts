@@ -8,7 +8,7 @@
  *
  * A call whose agent is stopped, or whose key is revoked, while it waits is refused at that moment, as it would have been at
  * the door.
- * Runs again for a call that waited in the cache step.
+ * Asked again behind each step that may wait: what counts is what an operator said before the upstream had the call.
  */
 import { type AgentControl, type HeldCall, ObservatoryError, type SessionKey } from '#contracts';
 import { Interrupt } from '#kernel';
@@ -48,12 +48,25 @@ export const holdStep = (parts: HoldParts): Step => {
   return holding(parts, proceed, underWay);
 };
 
+/** The same once more, for a call that may have waited since: whoever waits for its answer waits for no operator. */
+export const holdAgainStep = (hold: Step): Step => ({
+  name: hold.name,
+  onFailure: hold.onFailure,
+  run(call: ProxyCall): Verdict | undefined | Promise<Verdict | undefined> {
+    const result = hold.run?.(call);
+    if (result instanceof Promise || call.injections.length > 0) call.cacheTicket?.land?.(null);
+    return result;
+  },
+});
+
 type Proceed = (call: ProxyCall, control: AgentControl) => Verdict | undefined;
 
 const holding = (parts: HoldParts, proceed: Proceed, underWay: Set<string>): Step => ({
   name: 'hold',
   onFailure: 'closed',
   run(call: ProxyCall): Verdict | undefined | Promise<Verdict | undefined> {
+    const refused = parts.standing(call);
+    if (refused !== undefined) return refused;
     const { sessionKey } = call;
     if (sessionKey === null) return undefined;
     const look = (): Verdict | undefined | Promise<Verdict | undefined> => {
@@ -76,9 +89,6 @@ const holding = (parts: HoldParts, proceed: Proceed, underWay: Set<string>): Ste
 });
 
 async function hold(parts: HoldParts, call: ProxyCall, proceed: Proceed): Promise<Verdict | undefined> {
-  // A change that came before the call is held was told to nobody.
-  const refusedBefore = parts.standing(call);
-  if (refusedBefore !== undefined) return refusedBefore;
   const fromMs = call.elapsedMs();
   call.letGoOfParsed();
   const over = new Interrupt();
@@ -139,7 +149,7 @@ function keepAlive({ summary, dialect, target }: ProxyCall): string | null {
 }
 
 function beginStream(call: ProxyCall, comment: string): void {
-  // By an earlier pause: a call that waited in the cache step may be held twice.
+  // By an earlier pause: a call may be held twice.
   if (!call.outgoing.headersSent)
     call.outgoing.writeHead(200, [
       ...ownHeaders(call),
@@ -159,8 +169,9 @@ function decide(call: ProxyCall, control: AgentControl, underWay: Set<string>): 
   // What this request has no place for waits for the next.
   if (words.length === 0 || !takesWords(call, texts[0] as string)) return undefined;
   call.injections = [...call.injections, ...texts];
-  call.takenDirectiveIds = words.map((directive) => directive.directive_id);
-  for (const id of call.takenDirectiveIds) underWay.add(id);
+  const ids = words.map((directive) => directive.directive_id);
+  call.takenDirectiveIds = [...call.takenDirectiveIds, ...ids];
+  for (const id of ids) underWay.add(id);
   return undefined;
 }
 

@@ -1,0 +1,253 @@
+/** Commands that come while a call waits for something else than its operator. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Registry } from 'prom-client';
+import { describe, expect, test } from 'vitest';
+import {
+  type AgentControl,
+  type AgentPrincipal,
+  agentScope,
+  type CachedAnswer,
+  type CacheHit,
+  type CacheVector,
+  type Cosine,
+  type LimitDecision,
+  sessionKey,
+} from '#contracts';
+import { type Dialect, dialectFor } from '#domain/llm-dialects';
+import { defaultPolicy } from '#domain/policy';
+import { BytePieces, deferred } from '#kernel';
+import { FakeClock } from '#testing';
+import { CacheDesk } from '../llm-cache/cache-desk.js';
+import { CacheFlights } from '../llm-cache/cache-flights.js';
+import { CacheFreshness } from '../llm-cache/cache-freshness.js';
+import { CacheTally } from '../llm-cache/cache-tally.js';
+import type { LoopVerdict } from '../semantic-loop/loop-check.js';
+import { HeldCalls } from './held-calls.js';
+import { pipeline } from './pipeline.js';
+import { ProxyCall, type Verdict } from './proxy-call.js';
+import { WaitingCalls } from './waiting-calls.js';
+
+const BODY = { model: 'm', temperature: 0, messages: [{ role: 'user', content: 'Where is order 12?' }] };
+const ANSWER: CachedAnswer = {
+  dialect: 'openai-chat',
+  model: 'm',
+  text: 'On its way.',
+  tool_calls: [],
+  finish: 'stop',
+  usage: null,
+  answer_id: null,
+} as never;
+const HIT = {
+  entry: { answer: ANSWER, key: 'key', prompt: 'Where is order 12?', cost_micro_usd: 1, duration_ms: 1 },
+  age_ms: 0,
+  cosine: null,
+} as CacheHit;
+const VECTOR: CacheVector = { model_id: 'm', values: new Float32Array([1]) };
+const WITHIN: LimitDecision = {
+  allowed: true,
+  atMs: 1,
+  windows: [{ key: 'requests', limit: 9, used: 1, resetMs: 1 }],
+  refusedBy: null,
+  retryAfterMs: 0,
+};
+const STOPPED: Verdict = { kind: 'refuse', decision: 'inactive', code: 'agent_inactive' };
+
+const ACTIVE: AgentControl = { state: 'active', directives: [] };
+const PAUSED: AgentControl = { state: 'paused', directives: [] };
+const TERMINATED: AgentControl = { state: 'terminated', directives: [] };
+const guidance = (id: string, prompt: string): AgentControl => ({
+  state: 'active',
+  directives: [{ type: 'inject', directive_id: id, prompt } as AgentControl['directives'][number]],
+});
+
+function newCall(): ProxyCall {
+  const target = { upstream: 'openai', agentId: null, path: '/chat/completions', query: '' };
+  const incoming = { headers: {}, rawHeaders: [] as string[] } as IncomingMessage;
+  const call = new ProxyCall('call-1', 5, target, incoming, {} as ServerResponse);
+  call.principal = { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: 'default' } as AgentPrincipal;
+  call.agentId = 'a';
+  call.scope = agentScope('default', 'a');
+  call.sessionId = 's1';
+  call.sessionKey = sessionKey('default', 's1');
+  call.upstream = { name: 'openai', origin: 'http://up', basePath: '', apiKey: 'k' } as ProxyCall['upstream'];
+  call.path = '/chat/completions';
+  call.dialect = dialectFor('openai', 'POST', '/chat/completions') as Dialect;
+  call.body = new BytePieces();
+  call.body.push(Buffer.from(JSON.stringify(BODY)));
+  call.readAs(BODY);
+  return call;
+}
+
+/** What a call waits for; whatever is not named here is there at once. */
+interface Waits {
+  limiter?: () => Promise<LimitDecision>;
+  sidecar?: () => Promise<LoopVerdict>;
+  lookUp?: () => Promise<CacheHit | null>;
+  nearest?: () => Promise<CacheHit | null>;
+}
+
+/** The guards in front of the upstream, and what an operator has said so far. */
+function guards(waits: Waits) {
+  const clock = new FakeClock();
+  const said = { control: ACTIVE, stopped: undefined as Verdict | undefined };
+  const released = deferred<AgentControl>();
+  const held = new HeldCalls();
+  const flights = new CacheFlights();
+  const taken: string[] = [];
+  const desk = {
+    answerForCall: () => said.control,
+    answerFor: () => said.control,
+    onChanged: () => () => {},
+    noteProxied: () => {},
+    holdCall: () => released.promise,
+    takeInjections: async (_key: unknown, ids: readonly string[]) => void taken.push(...ids),
+  };
+  const standing = () => said.stopped;
+  const waiting = new WaitingCalls();
+  const agents = {
+    restriction: () => ({ ...defaultPolicy('a'), requests_per_minute: 9 }),
+    killSwitch: () => ({ enabled: false }),
+  };
+  const cache = new CacheDesk({
+    cache: {
+      kind: 'redis',
+      get: () => waits.lookUp?.() ?? Promise.resolve(null),
+      epoch: async () => 'epoch',
+      semanticSearch: () => waits.nearest?.() ?? Promise.resolve(null),
+    },
+    mode: 'on',
+    hitWhenCosineAtLeast: 0.9 as Cosine,
+    embedder: { embed: async () => VECTOR, model: {} },
+    gate: () => null,
+    flights,
+    freshness: new CacheFreshness(),
+    tally: new CacheTally(clock, new Registry()),
+    matches: { served: () => {} },
+    keeper: { keep: () => {} },
+    onFailed: (error: unknown) => {
+      throw error;
+    },
+    clock,
+  } as never);
+  const steps = pipeline({
+    trace: {},
+    identify: {},
+    record: {},
+    receive: {},
+    stepFeed: {},
+    policy: {
+      agents,
+      standing,
+      prices: { price: () => null },
+      limiter: { take: () => waits.limiter?.() ?? Promise.resolve(WITHIN) },
+      caps: { decide: () => ({ allowed: true }), record: () => {} },
+      earlierUse: { mayHave: () => false },
+      clock,
+    },
+    hold: { desk, held, waiting, standing, holdMs: 10, streamHoldMs: 10, onChanged: () => {} },
+    killSwitch: { agents },
+    semanticLoop: {
+      isEnabled: true,
+      agents,
+      check: { ask: () => waits.sidecar?.() ?? Promise.resolve({ kind: 'clear' }) },
+    },
+    cache: { desk: cache, agents, control: desk, waiting, standing },
+    forward: {},
+  } as never);
+  const names = steps.map(({ name }) => name);
+  const before = steps.slice(names.indexOf('policy'), names.indexOf('forward'));
+  /** @returns undefined: the upstream is next */
+  const pass = async (call: ProxyCall): Promise<Verdict | undefined> => {
+    for (const step of before) {
+      const verdict = await step.run?.(call);
+      if (verdict !== undefined) return verdict;
+    }
+    return undefined;
+  };
+  /** After an answer of the upstream. */
+  const settle = (call: ProxyCall): void => {
+    call.isAnswered = true;
+    before.find(({ name }) => name === 'hold')?.settle?.(call);
+  };
+  return { said, released, held, flights, taken, pass, settle };
+}
+
+const SLOW: [string, () => { waits: Waits; reached: Promise<void>; over: () => void }][] = [
+  ['the limiter', () => slow('limiter', WITHIN)],
+  ['the sidecar', () => slow('sidecar', { kind: 'clear' } as LoopVerdict)],
+  ['a look-up that finds nothing', () => slow('lookUp', null)],
+  ['a look-up that finds an answer', () => slow('lookUp', HIT)],
+  ['a semantic look-up that finds nothing', () => slow('nearest', null)],
+  ['a semantic look-up that finds an answer', () => slow('nearest', { ...HIT, cosine: 0.95 as Cosine })],
+];
+function slow<K extends keyof Waits>(name: K, brought: Awaited<ReturnType<NonNullable<Waits[K]>>>) {
+  const [reached, wait] = [deferred(), deferred<unknown>()];
+  const begin = () => {
+    reached.resolve();
+    return wait.promise;
+  };
+  return { waits: { [name]: begin } as Waits, reached: reached.promise, over: () => wait.resolve(brought) };
+}
+
+describe.each(SLOW)('a call that waits for %s', (_, begin) => {
+  async function start() {
+    const { waits, reached, over } = begin();
+    const guarded = guards(waits);
+    const call = newCall();
+    const passed = guarded.pass(call);
+    await reached;
+    return { ...guarded, call, over, passed };
+  }
+
+  test('is refused when its session was terminated meanwhile', async () => {
+    const { said, over, passed } = await start();
+    said.control = TERMINATED;
+    over();
+    expect(await passed).toMatchObject({ decision: 'terminated' });
+  });
+
+  test('is refused when its agent was stopped meanwhile', async () => {
+    const { said, over, passed } = await start();
+    said.stopped = STOPPED;
+    over();
+    expect(await passed).toBe(STOPPED);
+  });
+
+  test('is held when its session was paused meanwhile, and nobody waits for its answer', async () => {
+    const { said, over, passed, held, released, flights, call } = await start();
+    said.control = PAUSED;
+    over();
+    await expect.poll(() => held.count).toBe(1);
+    expect(flights.count).toBe(0);
+    said.control = TERMINATED;
+    released.resolve(TERMINATED);
+    expect(await passed).toMatchObject({ decision: 'terminated' });
+    expect(call.cache).toBeNull();
+  });
+
+  test('takes the words along that came meanwhile, to the upstream', async () => {
+    const { said, over, passed, taken, settle, call } = await start();
+    said.control = guidance('d1', 'Look elsewhere.');
+    over();
+    expect(await passed).toBeUndefined();
+    expect(call.injections).toEqual(['Look elsewhere.']);
+    settle(call);
+    expect(taken).toEqual(['d1']);
+  });
+});
+
+test('words that come one after the other are all taken, and said once', async () => {
+  const { waits, reached, over } = slow('sidecar', { kind: 'clear' } as LoopVerdict);
+  const { said, pass, settle, taken } = guards(waits);
+  const [first, second] = [guidance('d1', 'Look elsewhere.'), guidance('d2', 'And soon.')];
+  said.control = first;
+  const call = newCall();
+  const passed = pass(call);
+  await reached;
+  said.control = { ...first, directives: [...first.directives, ...second.directives] };
+  over();
+  expect(await passed).toBeUndefined();
+  expect(call.injections).toEqual(['Look elsewhere.', 'And soon.']);
+  settle(call);
+  expect(taken).toEqual(['d1', 'd2']);
+});
