@@ -81,6 +81,43 @@ describe('a resume while messages keep coming', () => {
     expect(h.published).toEqual(['s-1-first', ...traces]);
   });
 
+  it.each(['pause', 'terminate'] as const)(
+    'stands aside for an operator’s %s in the middle of a long release',
+    async (command) => {
+      const h = await DeskHarness.start();
+      const key = await h.session();
+      await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+      const traces = Array.from({ length: 20 * RELEASED_STEPS_MAX }, (_, index) => `t-${index}`);
+      for (const trace of traces) await h.step(key, trace);
+      h.store.isManual = true;
+      const resumed = h.desk.execute(operator(), 's-1', 'resume', {});
+      let done = false;
+      const commanded = h.desk.execute(operator('ben'), 's-1', command, PAUSE).then(() => {
+        done = true;
+      });
+      for (let writes = 0; !done; writes += 1) {
+        expect(writes).toBeLessThan(6);
+        h.store.commit(1);
+        await turn();
+        await turn();
+      }
+      await commanded;
+      const flushedCount = (await resumed).flushed_count as number;
+      expect(flushedCount).toBeLessThan(traces.length);
+      expect(h.desk.view(key).held_count).toBeGreaterThan(0);
+      h.store.isManual = false;
+      h.store.commit();
+      await h.desk.settled();
+      if (command === 'pause') {
+        expect(h.desk.view(key)).toMatchObject({ state: 'pause_requested', operator_id: 'ben' });
+        expect(h.published).toHaveLength(1 + traces.length - h.desk.view(key).held_count);
+        await h.desk.execute(operator(), 's-1', 'resume', {});
+      }
+      expect(h.published).toEqual(['s-1-first', ...traces]);
+      expect(h.desk.isHolding(key)).toBe(false);
+    },
+  );
+
   it('answers the resume of a session that floods, takes commands meanwhile, and keeps the order', async () => {
     const { h, key } = await pausedByHand();
     const resumed = h.desk.execute(operator(), 's-1', 'resume', {});

@@ -10,7 +10,8 @@
  * Otherwise another release runs, behind these appends. Why nothing is overtaken: while the gate is closed every new
  * message becomes a held one behind the earlier ones, and it opens only after all of them were published.
  * A session that floods faster than the store commits keeps this going, its messages late by one commit but complete
- * and in order. So the rounds are bounded: the gate stays closed, commands get their turn, and the rest follows.
+ * and in order. So the rounds are bounded, and end at once for an operator's command: the gate stays closed, commands get their
+ * turn, and the rest follows, or stays held if it was a pause.
  * A caller that breaks the one-turn rule is caught by `noteHeld`: a held message noted at an open gate drains again.
  */
 import { RELEASED_STEPS_MAX, type SessionKey } from '#contracts';
@@ -24,10 +25,26 @@ const ROUNDS_MAX = 10;
 export class HeldGate {
   readonly #registry: ControlRegistry;
   readonly #writer: ControlWriter;
+  /** Operators' commands that wait for their turn, by session; nothing is kept of a session without one. */
+  readonly #commandCounts = new Map<SessionKey, number>();
 
   constructor(registry: ControlRegistry, writer: ControlWriter) {
     this.#registry = registry;
     this.#writer = writer;
+  }
+
+  /** An operator's command waits for its turn: a release stops behind one piece. @returns ends that; twice does no harm */
+  standAside(key: SessionKey): () => void {
+    const counts = this.#commandCounts;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      const left = (counts.get(key) ?? 0) - 1;
+      if (left > 0) counts.set(key, left);
+      else counts.delete(key);
+    };
   }
 
   /** O(1). The caller that stores the message must hand it to the store in the same turn. */
@@ -53,13 +70,14 @@ export class HeldGate {
 
   /**
    * Releases until nothing is held, then opens the gate; at once if it is not draining. Returns how many messages
-   * were published; `entry.draining` is still set if the rounds did not suffice. Rejects as the store does: the gate
+   * were published; `entry.draining` is still set if the rounds did not suffice, or a command waits. Rejects as the store does: the gate
    * stays closed. In both cases calling again goes on.
    */
   async drain(entry: ControlEntry): Promise<number> {
     let releasedCount = 0;
     const roundsMax = ROUNDS_MAX + Math.ceil(Math.max(0, entry.heldBalance) / RELEASED_STEPS_MAX);
     for (let round = 1; entry.draining && round <= roundsMax; round += 1) {
+      if (round > 1 && this.#commandCounts.has(entry.key)) break;
       if (!this.#openIfQuiet(entry)) releasedCount += await this.#release(entry);
     }
     if (entry.draining) this.#openIfQuiet(entry);

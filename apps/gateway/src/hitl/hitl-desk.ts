@@ -153,14 +153,16 @@ export class HitlDesk implements ControlDesk {
     body: unknown,
   ): Promise<CommandAnswer> {
     const key = sessionKey(operator.tenant_id, sessionId);
+    const beginTurn = this.#gate.standAside(key);
     return this.#alone(key, async (entry) => {
+      beginTurn();
       const answer = await this.#runner.execute(entry, operator, command, body);
       this.#watch(entry);
+      // Nobody waits for what another command lets go: it follows.
+      if (answer.flushed_count === undefined) return answer;
       const flushedCount = await this.#drainOrDefer(entry);
-      return answer.flushed_count === undefined
-        ? answer
-        : { ...answer, flushed_count: answer.flushed_count + flushedCount };
-    });
+      return { ...answer, flushed_count: answer.flushed_count + flushedCount };
+    }).finally(beginTurn);
   }
 
   async pauseBySystem(key: SessionKey, reason: string): Promise<void> {
