@@ -32,6 +32,7 @@ function build(options: { trackerForgetsAgents?: boolean } = {}) {
     storeFails: false,
     pauseFails: false,
     hasRowLeft: false,
+    onWindowRead: () => {},
     introduced: Promise.resolve(),
   };
   const clock = { nowMs: () => 1_000, steadyMs: () => 1_000 };
@@ -71,11 +72,13 @@ function build(options: { trackerForgetsAgents?: boolean } = {}) {
       );
       return row ? asStored(row) : null;
     },
-    lastSteps: async (_tenant: string, sessionId: string, count: number) =>
-      stored
+    lastSteps: async (_tenant: string, sessionId: string, count: number) => {
+      control.onWindowRead();
+      return stored
         .filter((row) => row.session_id === sessionId)
         .slice(-count)
-        .map(asStored),
+        .map(asStored);
+    },
   } as unknown as DecisionStore;
   const desk = {
     recall: () => null,
@@ -200,10 +203,19 @@ describe('SchemaInterceptor', () => {
       'publish 1',
       'pause',
       'store 2 held',
-      'store 3 held',
       'held 2',
+      'store 3 held',
       'held 3',
     ]);
+  });
+
+  test('a step that asks for a person is held, though its pause ends while the next one’s window is read', async () => {
+    gateway.control.onWindowRead = () => {
+      gateway.control.holding = false;
+    };
+    const elsewhere = log('2', { meta: { trace_id: '2', session_id: 's2' } });
+    await gateway.send(log('1', { control: { hitl_required: true } }), elsewhere);
+    expect(gateway.happened).toEqual(['pause', 'store 1 held', 'held 1', 'store 2', 'publish 2']);
   });
 
   test('a step whose pause was refused was never there, however often it is sent again', async () => {

@@ -139,6 +139,8 @@ export class SchemaInterceptor {
             // What came before the request for a person still goes out.
             await this.#store(before, outcome);
             await this.#parts.desk.askForPerson(prepared.key, prepared.row.agent_id);
+            // At once: a pause that somebody ended while the next step is made ready would hold nothing.
+            await this.#store(steps.splice(0), outcome);
           }
         }
       }
