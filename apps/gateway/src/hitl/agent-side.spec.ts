@@ -300,6 +300,25 @@ describe('delivery', () => {
     expect(h.store.rows.get(key)?.directives).toEqual([]);
   });
 
+  it('keeps guidance for a model behind the proxy over a restart, until the model has it', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    h.desk.noteProxied(key);
+    await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'hint' });
+    for (const trace of ['t-1', 't-2', 't-3']) await h.step(key, trace);
+    expect(h.desk.answerFor(key).directives).toEqual([]);
+    await h.desk.settled();
+    const next = await h.restart();
+    const { directives } = next.desk.answerForCall(key);
+    expect(directives).toMatchObject([{ prompt: 'hint' }]);
+    next.desk.noteProxied(key);
+    for (const trace of ['t-4', 't-5']) await next.step(key, trace);
+    await next.desk.takeInjections(key, [directives[0]?.directive_id as string]);
+    await next.desk.settled();
+    expect(next.desk.answerForCall(key).directives).toEqual([]);
+    expect((await next.restart()).desk.answerForCall(key).directives).toEqual([]);
+  });
+
   it('still gives a poll that is behind what an ingest answer carried meanwhile', async () => {
     const h = await DeskHarness.start();
     const key = await h.session();

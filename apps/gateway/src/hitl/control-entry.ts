@@ -89,8 +89,12 @@ export const hearsOnlyOfExpiry = (entry: ControlEntry): boolean =>
 /** The row as it should be written: without what was taken meanwhile. */
 export const prunedRow = (entry: ControlEntry): ControlRow => ({
   ...entry.row,
-  directives: waiting(entry),
+  directives: [...unheard(entry), ...waiting(entry)],
 });
+
+/** Guidance for a model behind the proxy: an answer to its agent's steps is not the model's, and a start must find it. */
+const unheard = ({ isEnforced, informed }: ControlEntry): Directive[] =>
+  isEnforced ? informed.filter(({ type }) => type === 'inject') : [];
 
 export const controlView = (entry: ControlEntry): ControlView => ({
   state: entry.row.state,

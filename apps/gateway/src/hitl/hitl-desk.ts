@@ -403,9 +403,9 @@ export class HitlDesk implements ControlDesk {
   }
 
   #take(entry: ControlEntry, seq: number): void {
-    const before = waiting(entry).length;
+    const before = prunedRow(entry).directives.length;
     confirmUpTo(entry, seq);
-    if (waiting(entry).length < before) this.#pruneSoon(entry);
+    if (prunedRow(entry).directives.length < before) this.#pruneSoon(entry);
   }
 
   /** What was taken is written behind: a crash before that only delivers it again. One write at a time per session. */
