@@ -169,6 +169,38 @@ describe('Messages streams', () => {
     expect(readStream(less).answer().usage).toEqual(ANSWER.usage);
   });
 
+  it('counts what summing up the conversation and asking an advisor took, which the sums leave out', () => {
+    const part = (type: string, input_tokens: number, output_tokens: number) => ({
+      type,
+      input_tokens,
+      cache_read_input_tokens: 10,
+      cache_creation_input_tokens: 1,
+      output_tokens,
+    });
+    const iterations = [
+      part('compaction', 180_000, 3_500),
+      part('message', 20_000, 600),
+      part('advisor_message', 800, 1_500),
+      part('message', 3_000, 400),
+    ];
+    const usage = { ...part('', 23_000, 1_000), iterations };
+    const counted = {
+      input_tokens: 203_800 + 3 * 11,
+      cached_input_tokens: 30,
+      cache_write_tokens: 3,
+      output_tokens: 6_000,
+      reasoning_tokens: 0,
+    };
+    expect(anthropic.readAnswer({ usage }).usage).toEqual(counted);
+    const events = [
+      { type: 'message_start', message: { content: [], usage: part('', 23_000, 1) } },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage },
+    ];
+    const stream = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+    expect(readStream(stream).answer().usage).toEqual(counted);
+    expect(anthropic.readAnswer({ usage: { ...usage, iterations: null } }).usage?.output_tokens).toBe(1_000);
+  });
+
   it('ends as failed on an error event', () => {
     const reader = readStream(bytes('stream-error.chunks.txt'));
     expect(reader.answer()).toMatchObject({ text: "I'll look", failed: true, finish: null });

@@ -1,24 +1,33 @@
 import type { Usage } from '#contracts';
-import { asRecord, asTokens, type JsonRecord } from '../read-json.js';
+import { asList, asRecord, asText, asTokens, type JsonRecord } from '../read-json.js';
 import { usageOf } from '../usage.js';
 
-/** The vendor's input excludes what it read from and wrote to its cache; ours includes both. */
+/**
+ * The vendor's input excludes what it read from and wrote to its cache; ours includes both. Nor do its own sums hold what it
+ * wrote to sum up a long conversation, or had an advisor say: that stands among the iterations, and is paid for as well.
+ */
 export function readMessageUsage(value: unknown): Usage | null {
   const usage = asRecord(value);
   if (!usage || (asTokens(usage.input_tokens) === undefined && asTokens(usage.output_tokens) === undefined)) {
     return null;
   }
-  const cachedInput = asTokens(usage.cache_read_input_tokens) ?? 0;
-  const cacheWrite = asTokens(usage.cache_creation_input_tokens) ?? 0;
+  const parts = [usage, ...asList(usage.iterations).map(asRecord).filter(isBeside)];
+  const sum = (name: string) => parts.reduce((total, part) => total + (asTokens(part?.[name]) ?? 0), 0);
+  const cachedInput = sum('cache_read_input_tokens');
+  const cacheWrite = sum('cache_creation_input_tokens');
   return usageOf({
-    input: (asTokens(usage.input_tokens) ?? 0) + cachedInput + cacheWrite,
+    input: sum('input_tokens') + cachedInput + cacheWrite,
     cachedInput,
     cacheWrite,
-    output: asTokens(usage.output_tokens),
+    output: sum('output_tokens'),
     reasoning: asTokens(asRecord(usage.output_tokens_details)?.thinking_tokens),
     searches: asTokens(asRecord(usage.server_tool_use)?.web_search_requests),
   });
 }
+
+/** An iteration that the vendor's own sums leave out. */
+const isBeside = (iteration: JsonRecord | undefined): boolean => BESIDE.has(asText(iteration?.type));
+const BESIDE = new Set(['compaction', 'advisor_message']);
 
 /**
  * The counts of a stream's later event over those of an earlier one; they are totals, and absent or null if unchanged. Some who
@@ -34,4 +43,4 @@ export function mergeUsage(earlier: JsonRecord, later: unknown): JsonRecord {
 }
 
 const INPUT_COUNTS = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'];
-const OTHER_COUNTS = ['output_tokens', 'output_tokens_details', 'server_tool_use'];
+const OTHER_COUNTS = ['output_tokens', 'output_tokens_details', 'server_tool_use', 'iterations'];
