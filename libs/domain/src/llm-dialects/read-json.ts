@@ -61,6 +61,9 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** In place of an answer, or in the middle of it: an object at the vendors, a mere text at some who speak their APIs. */
+export const tellsError = ({ error }: JsonRecord): boolean => Boolean(error);
+
 /** Stands for a value nested deeper than the stack can write down. */
 const TOO_DEEP = '"[nested too deeply]"';
 

@@ -1,6 +1,6 @@
 /** Reads a `message`. */
 import type { FinishReason, LlmAnswer, LlmToolCall } from '#contracts';
-import { asList, asName, asRecord, asText } from '../read-json.js';
+import { asList, asName, asRecord, asText, tellsError } from '../read-json.js';
 import { readToolUse } from './blocks.js';
 import { isPlainMessage } from './lossless.js';
 import { readMessageUsage } from './usage.js';
@@ -25,7 +25,7 @@ export function readMessageAnswer(body: unknown): LlmAnswer {
     ...(charsBeside > 0 && { chars_beside: charsBeside }),
     finish: messageFinish(message.stop_reason),
     usage: readMessageUsage(message.usage),
-    failed: message.type === 'error' || asRecord(message.error) !== undefined,
+    failed: message.type === 'error' || tellsError(message),
     answer_id: asName(message.id),
     lossless: isPlainMessage(message),
   };

@@ -4,7 +4,7 @@ import { AnswerGatherer } from '../answer-gatherer.js';
 import type { StreamReader } from '../dialect.js';
 import { DIALECT_LIMITS } from '../dialect-limits.js';
 import { isNothing } from '../lossless.js';
-import { asCount, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
+import { asCount, asName, asRecord, asText, type JsonRecord, tellsError } from '../read-json.js';
 import { SseReader } from '../sse.js';
 import { readToolUse } from './blocks.js';
 import {
@@ -58,6 +58,7 @@ export class MessageStreamReader implements StreamReader {
     const event = this.#gatherer.parseEvent(data);
     if (!event) return;
     this.#gatherer.isLossy ||= !isPlainEvent(event);
+    if (tellsError(event)) this.#gatherer.failed = true;
     switch (event.type) {
       case 'message_start':
         this.#readStart(asRecord(event.message));

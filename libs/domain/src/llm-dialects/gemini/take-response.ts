@@ -1,7 +1,7 @@
 /** A whole answer is one `GenerateContentResponse`, a stream a series of them: both are gathered here. */
 import type { FinishReason, LlmAnswer, Usage } from '#contracts';
 import { AnswerGatherer } from '../answer-gatherer.js';
-import { asList, asName, asRecord, asText, asTokens, type JsonRecord } from '../read-json.js';
+import { asList, asName, asRecord, asText, asTokens, type JsonRecord, tellsError } from '../read-json.js';
 import { usageOf } from '../usage.js';
 import { field, functionCallOf, readFunctionCall, readPart } from './fields.js';
 import { isPlainResponse } from './lossless.js';
@@ -26,7 +26,7 @@ export function takeResponse(gatherer: AnswerGatherer, value: unknown): void {
   gatherer.isLossy ||= !response || !isPlainResponse(response);
   if (!response) return;
   gatherer.answerId ??= asName(field(response, 'responseId', 'response_id'));
-  if (asRecord(response.error)) gatherer.failed = true;
+  if (tellsError(response)) gatherer.failed = true;
   gatherer.model = asName(field(response, 'modelVersion', 'model_version')) ?? gatherer.model;
   gatherer.usage = readGeminiUsage(field(response, 'usageMetadata', 'usage_metadata')) ?? gatherer.usage;
   const candidates = asList(response.candidates).map(asRecord);

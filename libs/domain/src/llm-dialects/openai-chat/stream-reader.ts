@@ -3,7 +3,16 @@ import type { LlmAnswer } from '#contracts';
 import { AnswerGatherer } from '../answer-gatherer.js';
 import { textOf } from '../content-parts.js';
 import type { StreamReader } from '../dialect.js';
-import { asCount, asJsonText, asList, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
+import {
+  asCount,
+  asJsonText,
+  asList,
+  asName,
+  asRecord,
+  asText,
+  type JsonRecord,
+  tellsError,
+} from '../read-json.js';
 import { SseReader } from '../sse.js';
 import { isPlainChoice, isPlainEnvelope } from './lossless.js';
 import { isFirstChoice, readChatPart, reasoningChars, writtenChars } from './parts.js';
@@ -53,7 +62,7 @@ export class ChatStreamReader implements StreamReader {
     const chunk = this.#gatherer.parseEvent(data);
     if (!chunk) return;
     this.#gatherer.isLossy ||= !isPlainEnvelope(chunk);
-    if (chunk.error !== undefined && chunk.error !== null) this.#gatherer.failed = true;
+    if (tellsError(chunk)) this.#gatherer.failed = true;
     this.#gatherer.model ??= asName(chunk.model);
     this.#gatherer.answerId ??= asName(chunk.id);
     this.#gatherer.usage = readChatUsage(chunk.usage) ?? this.#gatherer.usage;

@@ -1,7 +1,7 @@
 /** Reads a `response`. */
 import type { FinishReason, LlmAnswer, LlmToolCall, Usage } from '#contracts';
 import { textOf } from '../content-parts.js';
-import { asList, asName, asRecord, asText, asTokens, type JsonRecord } from '../read-json.js';
+import { asList, asName, asRecord, asText, asTokens, type JsonRecord, tellsError } from '../read-json.js';
 import { usageOf } from '../usage.js';
 import {
   hasPreviewSearch,
@@ -37,7 +37,7 @@ export function readResponsesAnswer(body: unknown): LlmAnswer {
       arePreviews: hasPreviewSearch(response),
       fileSearches: countItems(response.output, isFileSearchItem),
     }),
-    failed: response.status === 'failed' || (response.error !== undefined && response.error !== null),
+    failed: response.status === 'failed' || tellsError(response),
     answer_id: asName(response.id),
     lossless: isPlainResponse(response),
   };

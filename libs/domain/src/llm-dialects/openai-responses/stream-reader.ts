@@ -5,7 +5,7 @@
 import type { LlmAnswer } from '#contracts';
 import { AnswerGatherer } from '../answer-gatherer.js';
 import type { StreamReader } from '../dialect.js';
-import { asCount, asJsonText, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
+import { asCount, asJsonText, asName, asRecord, asText, type JsonRecord, tellsError } from '../read-json.js';
 import { SseReader } from '../sse.js';
 import { hasPreviewSearch, isFileSearchItem, isSearchItem, readCallItem } from './items.js';
 import { readResponsesAnswer } from './read-answer.js';
@@ -74,7 +74,7 @@ export class ResponsesStreamReader implements StreamReader {
     if (!event || this.#isRepeated(event)) return;
     const type = asText(event.type) || name;
     // The shape of an error in place of an answer, without a type.
-    if (type === '' && asRecord(event.error)) readError(this.#gatherer);
+    if (type === '' && tellsError(event)) readError(this.#gatherer);
     if (!EVENTS.has(type) && !IDLE_EVENTS.has(type)) this.#gatherer.isLossy = true;
     EVENTS.get(type)?.(this.#gatherer, event);
     this.isComplete = ENDS.has(type);
