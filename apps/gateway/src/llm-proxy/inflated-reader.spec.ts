@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { DIALECT_BY_NAME } from '#domain/llm-dialects';
 import { AnswerReader } from './answer-reader.js';
@@ -14,7 +14,7 @@ const STREAM = `${event('Hel')}${event('lo')}data: ${json({ choices: [], usage }
 /** In pieces, each by itself. */
 async function read(encoding: string, bytes: Buffer, headers: string[] = []) {
   const reader = AnswerReader.for(DIALECT_BY_NAME['openai-chat'], headers, headers === EVENTS);
-  const inflated = InflatedReader.for(encoding, reader);
+  const inflated = InflatedReader.for(encoding.split(', '), reader);
   const step = Math.max(7, Math.ceil(bytes.length / 100));
   for (let at = 0; at < bytes.length; at += step) {
     inflated?.push(bytes.subarray(at, at + step));
@@ -27,6 +27,8 @@ test.each([
   ['gzip', gzipSync],
   ['x-gzip', gzipSync],
   ['deflate', deflateSync],
+  ['deflate', deflateRawSync],
+  ['gzip, br', (text: string) => brotliCompressSync(gzipSync(text))],
   ['br', brotliCompressSync],
 ])('an answer in %s is read, whole and as a stream', async (encoding, compress) => {
   const expected = { text: 'Hello', usage: { input_tokens: 9, output_tokens: 3 } };
@@ -46,7 +48,7 @@ test('what does not inflate is unread', async () => {
   expect(await read('gzip', Buffer.from(WHOLE))).toBeNull();
   expect(await read('br', Buffer.from(WHOLE))).toBeNull();
   expect(await read('gzip', Buffer.alloc(0))).toBeNull();
-  for (const encoding of ['gzip, br', 'zstd', 'toString', ''])
+  for (const encoding of ['gzip, zstd', 'gzip, gzip, gzip', 'zstd', 'toString', ''])
     expect(await read(encoding, gzipSync(WHOLE))).toBeUndefined();
 });
 
@@ -60,7 +62,7 @@ test('few bytes that would inflate to very many are unread', async () => {
 
 test('more bytes at once than wait to be inflated are unread', async () => {
   const reader = AnswerReader.for(DIALECT_BY_NAME['openai-chat'], [], false);
-  const inflated = InflatedReader.for('gzip', reader);
+  const inflated = InflatedReader.for(['gzip'], reader);
   for (const bytes of [gzipSync(WHOLE), Buffer.alloc(1024 * 1024), Buffer.alloc(1)]) inflated?.push(bytes);
   expect(await inflated?.finish()).toBeNull();
 });

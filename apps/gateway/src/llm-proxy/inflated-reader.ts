@@ -2,48 +2,60 @@
  * Reads an answer that its upstream compressed, although none was asked for: the client has its bytes as they came, and a copy is
  * inflated beside them, away from the event loop. What would take too much of that goes unread.
  */
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import type { LlmAnswer } from '#contracts';
 import type { AnswerReader } from './answer-reader.js';
 import type { EndReader } from './end-reader.js';
 
 type Decoder = ReturnType<typeof createGunzip>;
+/** @param first bytes of what is to be inflated */
+type OpenDecoder = (first: Buffer) => Decoder;
 
-const DECODERS: Readonly<Record<string, () => Decoder>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
+/** Of zlib's header, which many servers leave out, though "deflate" asks for it. */
+const ZLIB_METHOD = 8;
+const inflaterFor: OpenDecoder = (first) =>
+  ((first[0] ?? 0) & 0x0f) === ZLIB_METHOD ? createInflate() : createInflateRaw();
+
+const DECODERS: Readonly<Record<string, OpenDecoder>> = {
+  gzip: () => createGunzip(),
+  'x-gzip': () => createGunzip(),
+  deflate: inflaterFor,
+  br: () => createBrotliDecompress(),
 };
 
+/** One inside the other: a server's own, and that of what stands before it. */
+const ENCODINGS_MAX = 2;
 /** Of an answer: no vendor's is longer, and few bytes may be made to say more. */
 const INFLATED_BYTES_MAX = 64 * 1024 * 1024;
 /** Compressed, and not inflated yet. */
 const WAITING_BYTES_MAX = 1024 * 1024;
 
 export class InflatedReader {
-  readonly #reader: AnswerReader | EndReader;
-  readonly #decoder: Decoder;
-  readonly #ended: Promise<void>;
+  readonly #reader: AnswerReader | EndReader | InflatedReader;
+  readonly #open: OpenDecoder;
+  #decoder: Decoder | null = null;
+  #ended: Promise<void> | null = null;
   #byteCount = 0;
   #isGivenUp = false;
 
-  private constructor(reader: AnswerReader | EndReader, decoder: Decoder) {
+  private constructor(reader: AnswerReader | EndReader | InflatedReader, open: OpenDecoder) {
     this.#reader = reader;
-    this.#decoder = decoder;
-    decoder.on('data', (bytes: Buffer) => this.#take(bytes));
-    // What came before a mistake, or before a cut, is read.
-    decoder.on('error', () => {});
-    this.#ended = new Promise((resolve) => decoder.once('close', resolve));
+    this.#open = open;
   }
 
-  /** @param encoding in lower case. Null: nobody here knows it, or it is several */
-  static for(encoding: string, reader: AnswerReader | EndReader): InflatedReader | null {
-    const decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding]?.() : undefined;
-    return decoder === undefined ? null : new InflatedReader(reader, decoder);
+  /** @param encodings in lower case, in the order in which they were applied. Null: nobody here knows one, or they are too many */
+  static for(encodings: readonly string[], reader: AnswerReader | EndReader): InflatedReader | null {
+    let outermost: InflatedReader | null = null;
+    for (const encoding of encodings) {
+      const open = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
+      if (open === undefined || encodings.length > ENCODINGS_MAX) return null;
+      outermost = new InflatedReader(outermost ?? reader, open);
+    }
+    return outermost;
   }
 
   push(bytes: Buffer): void {
+    this.#decoder ??= this.#begin(bytes);
     const { destroyed, writableLength } = this.#decoder;
     if (destroyed) return;
     if (writableLength + bytes.length > WAITING_BYTES_MAX) this.#giveUp();
@@ -52,9 +64,18 @@ export class InflatedReader {
 
   /** Null: nothing that could be read. Never throws. */
   async finish(): Promise<LlmAnswer | null> {
-    this.#decoder.end();
+    this.#decoder?.end();
     await this.#ended;
     return this.#isGivenUp ? null : this.#reader.finish();
+  }
+
+  #begin(first: Buffer): Decoder {
+    const decoder = this.#open(first);
+    decoder.on('data', (bytes: Buffer) => this.#take(bytes));
+    // What came before a mistake, or before a cut, is read.
+    decoder.on('error', () => {});
+    this.#ended = new Promise((resolve) => decoder.once('close', resolve));
+    return decoder;
   }
 
   #take(bytes: Buffer): void {
@@ -65,6 +86,6 @@ export class InflatedReader {
 
   #giveUp(): void {
     this.#isGivenUp = true;
-    this.#decoder.destroy();
+    this.#decoder?.destroy();
   }
 }

@@ -256,18 +256,23 @@ export class Relay implements UpstreamSink {
 
 /** Null: nobody reads it. */
 function readerFor(call: ProxyCall, headers: readonly string[]) {
-  const encoding = encodingOf(headers);
+  const encodings = encodingsOf(headers);
   const reader = plainReaderFor(call, headers);
-  return encoding === 'identity' || reader === null ? reader : InflatedReader.for(encoding, reader);
+  return encodings.length === 0 || reader === null ? reader : InflatedReader.for(encodings, reader);
 }
 
-const encodingOf = (headers: readonly string[]): string =>
-  headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? 'identity';
+/** In the order in which they were applied. */
+const encodingsOf = (headers: readonly string[]): string[] =>
+  (headerOf(headers, 'content-encoding') ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((encoding) => encoding.trim())
+    .filter((encoding) => encoding !== '' && encoding !== 'identity');
 
 function misfitOf(status: number, headers: readonly string[]): string | null {
   if (status < 200 || status >= 300) return `The upstream answered ${status}.`;
   if (!isEventStream(headers)) return `The upstream answered ${status} without the stream it was asked for.`;
-  return encodingOf(headers) === 'identity'
+  return encodingsOf(headers).length === 0
     ? null
     : 'The upstream compressed its stream, which it was not asked to, after this one had begun without.';
 }
