@@ -362,3 +362,68 @@ test('the caps of a session hold when the gateway was killed and started again',
   await expect(inSession('long')).rejects.toMatchObject({ status: 403 });
   await inSession('another');
 });
+
+describe('an answer that is worked on in the background', () => {
+  const policy = { budget_day_usd: 0.05 };
+  const response = { id: 'resp_1', object: 'response', model: 'gpt-4o', status: 'queued', output: [] };
+  const asked = { model: 'gpt-4o', input: 'Look into it.', background: true } as const;
+  /** 2.5 and 10 dollars a million: 0.025 + 0.02. */
+  const done = { ...response, status: 'completed', usage: { input_tokens: 10_000, output_tokens: 2_000 } };
+  const spentBy = async (agent: string) => (await agentOf(agent)).spend.day.spent_usd;
+  /** As the vendor does: the request is answered at once, the answer fetched when it is there. */
+  const scriptWork = (...fetched: object[]) =>
+    upstream.script(({ method }, answer) =>
+      respondJson(answer, 200, method === 'POST' ? response : (fetched.shift() ?? done)),
+    );
+
+  test('costs what whoever fetches it is told, once, and a budget knows', async () => {
+    const agent = 'researcher';
+    await limit(agent, policy);
+    scriptWork(response);
+    const { responses } = client(agent);
+    const { id } = await responses.create(asked);
+    await responses.retrieve(id);
+    await expect.poll(() => callsOf(agent)).toHaveLength(2);
+    const estimated = await spentBy(agent);
+    expect(estimated).toBeCloseTo(0.01, 3);
+    for (let time = 0; time < 3; time += 1) await responses.retrieve(id);
+    await expect.poll(() => callsOf(agent)).toHaveLength(5);
+    expect(await spentBy(agent)).toBeCloseTo(0.045, 6);
+    const [, , told, waited] = await callsOf(agent);
+    expect(told).toMatchObject({ model: 'gpt-4o', usage: { input_tokens: 10_000, output_tokens: 2_000 } });
+    expect(told.cost_usd).toBeCloseTo(0.045 - estimated, 6);
+    expect(waited).toMatchObject({ usage: null, cost_usd: 0 });
+    await expect(responses.create(asked)).rejects.toMatchObject({ status: 429, code: 'budget_exceeded' });
+  });
+
+  test('gives its budget back what its bound had taken', async () => {
+    const agent = 'bounded-researcher';
+    await limit(agent, policy);
+    scriptWork({ ...done, usage: { input_tokens: 100, output_tokens: 200 } });
+    const { responses } = client(agent);
+    const bounded = { ...asked, max_output_tokens: 4_000 };
+    const { id } = await responses.create(bounded);
+    await expect(responses.create(bounded)).rejects.toMatchObject({ status: 429 });
+    await responses.retrieve(id);
+    await expect.poll(async () => (await callsOf(agent)).length).toBe(3);
+    await responses.create(bounded);
+  });
+
+  test('is settled by the rest of its stream, too, and is none where another agent fetches it', async () => {
+    const agent = 'stream-researcher';
+    const event = (type: string, value: object) =>
+      `event: ${type}\ndata: ${JSON.stringify({ type, response: value })}\n\n`;
+    upstream.script(({ method }, answer) =>
+      method === 'POST'
+        ? respondEvents(answer, [event('response.created', response)])
+        : respondEvents(answer, [event('response.completed', done)]),
+    );
+    const { responses } = client(agent);
+    for await (const _event of await responses.create({ ...asked, stream: true }));
+    for (const one of ['another-researcher', agent])
+      for await (const _event of await client(one).responses.retrieve('resp_1', { stream: true }));
+    await expect.poll(() => callsOf(agent)).toHaveLength(2);
+    expect(await spentBy(agent)).toBeCloseTo(0.045, 6);
+    await expect.poll(() => callsOf('another-researcher')).toMatchObject([{ usage: null, cost_usd: 0 }]);
+  });
+});

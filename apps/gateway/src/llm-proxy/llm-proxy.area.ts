@@ -55,6 +55,7 @@ import { RetryClaims } from './retry-claims.js';
 import { RunningCalls } from './running-calls.js';
 import { StepFeed } from './step-feed.js';
 import { isError } from './steps/record.step.js';
+import { UnsettledAnswers } from './unsettled-answers.js';
 import { UpstreamDirectory } from './upstream-directory.js';
 import { WaitingCalls } from './waiting-calls.js';
 
@@ -314,6 +315,7 @@ export class LlmProxyArea {
         limiter: limits.limiter,
         caps: this.#caps,
         earlierUse: this.#earlierUse,
+        unsettled: new UnsettledAnswers(clock),
         clock,
         onOverBudget: (call, period) => this.#noteSpend(call.scope, subjectOf(call), period),
         onLimiterFailed: (error) => this.#events.failedOpen('rate_limiter', error),

@@ -19,6 +19,7 @@ import { type BytePieces, ownText } from '#kernel';
 import type { CacheTicket } from '../llm-cache/cache-ticket.js';
 import type { ProxyTarget } from './proxy-path.js';
 import type { TakenLimits } from './taken-limits.js';
+import type { UnsettledAnswer } from './unsettled-answers.js';
 import type { UpstreamTarget } from './upstream-directory.js';
 
 /** Why a step answers in the upstream's place. */
@@ -97,6 +98,8 @@ export class ProxyCall {
   summary: RequestSummary | null = null;
   /** On such a path what little is known of the request. */
   unread: UnreadRequest | null = null;
+  /** What it fetches was begun by an earlier call, of which it is to tell what it took; null for nearly all. */
+  unsettled: UnsettledAnswer | null = null;
   #json: unknown = null;
   #request: LlmRequest | null = null;
 
@@ -186,7 +189,7 @@ export class ProxyCall {
 
   /** As the request names it; null where it names none, or nobody reads it. */
   get model(): string | null {
-    return (this.summary ?? this.unread)?.model ?? null;
+    return (this.summary ?? this.unsettled ?? this.unread)?.model ?? null;
   }
 
   get tenantId(): string {

@@ -9,6 +9,7 @@ import {
   type UpstreamSink,
 } from '#adapters/upstream-http';
 import type { LlmAnswer } from '#contracts';
+import { DIALECT_BY_NAME } from '#domain/llm-dialects';
 import { afterTurnEnd } from '#kernel';
 import { AnswerReader } from './answer-reader.js';
 import type { BodyRoom } from './body-room.js';
@@ -240,7 +241,8 @@ export class Relay implements UpstreamSink {
   #keepAnswer(answer: LlmAnswer | null, isWhole: boolean): undefined {
     const call = this.#call;
     call.answer = answer;
-    if (call.answer?.failed) noteFailedAnswer(call, call.answer);
+    // To fetch an answer that has failed does not fail.
+    if (call.answer?.failed && call.unsettled === null) noteFailedAnswer(call, call.answer);
     else call.isAnswered = isWhole;
   }
 
@@ -277,8 +279,9 @@ function misfitOf(status: number, headers: readonly string[]): string | null {
     : 'The upstream compressed its stream, which it was not asked to, after this one had begun without.';
 }
 
-function plainReaderFor({ dialect, summary, unread }: ProxyCall, headers: readonly string[]) {
+function plainReaderFor({ dialect, summary, unread, unsettled }: ProxyCall, headers: readonly string[]) {
   if (dialect !== null) return AnswerReader.for(dialect, headers, summary?.stream);
+  if (unsettled !== null) return AnswerReader.for(DIALECT_BY_NAME['openai-responses'], headers, undefined);
   return unread?.takes === 'tokens' ? new EndReader() : null;
 }
 

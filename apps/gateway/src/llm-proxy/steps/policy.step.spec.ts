@@ -19,6 +19,7 @@ import {
 import { BytePieces } from '#kernel';
 import { FakeClock } from '#testing';
 import { ProxyCall } from '../proxy-call.js';
+import { UnsettledAnswers } from '../unsettled-answers.js';
 import { policyStep } from './policy.step.js';
 
 const SCOPE = agentScope('default', 'agent-1');
@@ -57,7 +58,8 @@ const usage = (input_tokens: number, output_tokens: number): Usage => ({
 
 function newCall(body = BODY): ProxyCall {
   const target = { upstream: 'openai', agentId: null, path: '/chat/completions', query: '' };
-  const call = new ProxyCall('call-1', 5, target, {} as IncomingMessage, {} as ServerResponse);
+  const incoming = { method: 'POST' } as IncomingMessage;
+  const call = new ProxyCall('call-1', 5, target, incoming, {} as ServerResponse);
   call.principal = { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: 'default' } as AgentPrincipal;
   call.scope = SCOPE;
   call.sessionKey = SESSION;
@@ -79,6 +81,7 @@ async function countedAfter(ending: Partial<ProxyCall>, body = BODY, price: Mode
     prices: { price: () => price },
     limiter,
     caps,
+    unsettled: new UnsettledAnswers(clock),
     earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
     clock,
     onOverBudget: () => expect.unreachable(),
@@ -231,6 +234,7 @@ describe('a session that may have called before the start', () => {
       prices: { price: () => PRICE },
       limiter: new MemoryRateLimiter({ clock }),
       caps,
+      unsettled: new UnsettledAnswers(clock),
       earlierUse: { mayHave: (session) => caps.look(session) === null, restore: () => restore(caps) },
       clock,
       onOverBudget: () => expect.unreachable(),

@@ -6,6 +6,7 @@
  */
 import type { AgentPolicy, LimitDecision, LlmAnswer, RateLimiter, SessionKey, Usage } from '#contracts';
 import type { BudgetPeriod } from '#domain/alerts';
+import { fetchedAnswerId } from '#domain/llm-dialects';
 import {
   corrections,
   costMicroUsd,
@@ -28,6 +29,7 @@ import type { PriceBook } from '../price-book.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
 import type { TakenLimits } from '../taken-limits.js';
+import type { UnsettledAnswer, UnsettledAnswers } from '../unsettled-answers.js';
 
 export interface PolicyParts {
   agents: Pick<AgentDirectory, 'restriction'>;
@@ -36,6 +38,7 @@ export interface PolicyParts {
   limiter: RateLimiter;
   caps: SessionCaps;
   earlierUse: Pick<EarlierUse, 'mayHave' | 'restore'>;
+  unsettled: UnsettledAnswers;
   clock: Clock;
   /** A budget's rest did not cover what the call might cost. */
   onOverBudget: (call: ProxyCall, period: BudgetPeriod) => void;
@@ -51,6 +54,8 @@ export const policyStep = (parts: PolicyParts): Step => ({
   run(call: ProxyCall): Verdict | undefined | Promise<Verdict | undefined> {
     const policy = parts.agents.restriction(call.scope);
     const { sessionKey } = call;
+    const fetched = fetchedId(call);
+    if (fetched !== null) call.unsettled = parts.unsettled.find(call.scope, fetched);
     if (policy === null || sessionKey === null || !parts.earlierUse.mayHave(sessionKey, policy))
       return guard(parts, call, policy, sessionKey);
     return parts.earlierUse.restore(sessionKey).then(
@@ -65,9 +70,51 @@ export const policyStep = (parts: PolicyParts): Step => ({
   settle(call: ProxyCall): void {
     const used = usedBy(call);
     call.costMicroUsd = costOf(parts.prices, call, used);
-    if (call.taken !== null) giveBack(parts, call, call.taken, used);
+    if (call.taken !== null) giveBack(parts, call, call.taken, used, call.costMicroUsd);
+    if (call.unsettled !== null) settleFetched(parts, call, call.unsettled);
+    else noteUnsettled(parts, call, used);
   },
 });
+
+const fetchedId = ({ incoming, path }: ProxyCall): string | null =>
+  fetchedAnswerId(incoming.method as string, path);
+
+/** An answer that its vendor keeps and goes on with, or may: what it takes is told to whoever fetches it. */
+function noteUnsettled({ unsettled }: PolicyParts, call: ProxyCall, used: Used): void {
+  const { answer, costMicroUsd, taken } = call;
+  if (call.dialect?.name !== 'openai-responses' || !call.wasTakenUp || !answer?.answer_id) return;
+  if (answer.usage !== null || answer.finish !== null || answer.failed) return;
+  unsettled.note(call.scope, answer.answer_id, {
+    model: call.model,
+    costMicroUsd,
+    taken: taken && {
+      ...taken,
+      tokens: tokensOf(used),
+      costMicroUsd: costMicroUsd ?? taken.costMicroUsd ?? 0,
+    },
+  });
+}
+
+/**
+ * What a fetched answer took comes in the place of what was counted for it, where that was taken. In the record the fetch costs what
+ * had not been counted; of what was too much there, nothing is taken back.
+ */
+function settleFetched(
+  parts: PolicyParts,
+  call: ProxyCall,
+  { costMicroUsd: counted, taken }: UnsettledAnswer,
+): void {
+  const usage = call.answer?.usage;
+  if (!usage || !parts.unsettled.settle(call.scope, fetchedId(call) as string)) {
+    // Neither usage nor calls of it are this fetch's, but of one before it, or to come.
+    call.answer = null;
+    return;
+  }
+  const used = byToken(usage);
+  const cost = costOf(parts.prices, call, used);
+  call.costMicroUsd = Math.max(0, (cost ?? 0) - (counted ?? 0));
+  if (taken !== null) giveBack(parts, call, taken, used, cost);
+}
 
 /**
  * @param policy as it is now
@@ -185,7 +232,8 @@ function usedBy(call: ProxyCall): Used {
   if (call.decision === 'cached') return FREE;
   const { summary, answer } = call;
   if (!call.wasTakenUp) return NOT_USED;
-  if (summary === null) return call.isAnswered && answer?.usage ? byToken(answer.usage) : estimateOf(call);
+  if (summary === null)
+    return call.isAnswered && answer?.usage && !call.unsettled ? byToken(answer.usage) : estimateOf(call);
   const tokensSeen = Math.ceil(charsOf(answer) / 4);
   // The end of one of several choices is not the answer's.
   const hasEnd = answer !== null && answer.finish !== null && (summary.choice_count ?? 1) === 1;
@@ -232,8 +280,8 @@ function giveBack(
   call: ProxyCall,
   taken: TakenLimits,
   used: Used,
+  cost: number | null,
 ): void {
-  const { costMicroUsd: cost } = call;
   const { requests } = used;
   if (taken.cappedKey !== null)
     caps.settle(taken.cappedKey, taken.costMicroUsd, { calls: requests, costMicroUsd: cost });
