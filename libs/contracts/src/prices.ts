@@ -17,6 +17,8 @@ export const modelPriceSchema = z.object({
   /** Null: as `input_usd`. */
   cached_input_usd: perMillion.nullable(),
   cache_write_usd: perMillion.nullable(),
+  /** Of what is written to stay for an hour. Null or absent: as `cache_write_usd`. */
+  cache_write_hour_usd: perMillion.nullish(),
   /** USD for a thousand web searches that the vendor runs. Null or absent: they are not charged. */
   search_usd: z.number().min(0).max(PRICE_USD_MAX).nullish(),
   /** The same for those of OpenAI's preview tool (`web_search_preview`). Null or absent: as `search_usd`. */

@@ -78,6 +78,7 @@ export function describeProxyStore(name: string, makePlace: () => Promise<ProxyS
           buildCallRow({ usage: buildUsage({ search_count: 3 }) }),
           buildCallRow({ usage: buildUsage({ search_count: 3, search_preview_count: 2 }) }),
           buildCallRow({ usage: buildUsage({ file_search_count: 4 }) }),
+          buildCallRow({ usage: buildUsage({ cache_write_tokens: 9, cache_write_hour_tokens: 5 }) }),
         ];
         const seqs = await store.appendCalls(rows);
         const [later] = await store.appendCalls([buildCallRow()]);

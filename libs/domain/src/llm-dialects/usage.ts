@@ -9,6 +9,7 @@ export function usageOf(counts: {
   input?: number | undefined;
   cachedInput?: number | undefined;
   cacheWrite?: number | undefined;
+  cacheWriteHour?: number | undefined;
   output?: number | undefined;
   reasoning?: number | undefined;
   searches?: number | undefined;
@@ -20,6 +21,7 @@ export function usageOf(counts: {
     input = 0,
     cachedInput = 0,
     cacheWrite = 0,
+    cacheWriteHour = 0,
     output = 0,
     reasoning = 0,
     searches = 0,
@@ -27,10 +29,13 @@ export function usageOf(counts: {
     fileSearches = 0,
   } = counts;
   const cached_input_tokens = Math.min(cachedInput, input);
+  const cache_write_tokens = Math.min(cacheWrite, input - cached_input_tokens);
+  const cache_write_hour_tokens = Math.min(cacheWriteHour, cache_write_tokens);
   return {
     input_tokens: input,
     cached_input_tokens,
-    cache_write_tokens: Math.min(cacheWrite, input - cached_input_tokens),
+    cache_write_tokens,
+    ...(cache_write_hour_tokens > 0 && { cache_write_hour_tokens }),
     output_tokens: output,
     reasoning_tokens: Math.min(reasoning, output),
     ...searchCounts(searches, arePreviews, fileSearches),

@@ -36,6 +36,14 @@ describe('costMicroUsd', () => {
     expect(costMicroUsd(flat, used)).toBe(300);
   });
 
+  it('prices apart what is written to stay for an hour, where that has a price', () => {
+    const used = usage({ input_tokens: 1_000, cache_write_tokens: 900, cache_write_hour_tokens: 600 });
+    const plain = 100 * 3 + 300 * 3.75;
+    expect(costMicroUsd({ ...SONNET, cache_write_hour_usd: 6 }, used)).toBe(plain + 600 * 6);
+    for (const cache_write_hour_usd of [null, undefined])
+      expect(costMicroUsd({ ...SONNET, cache_write_hour_usd }, used)).toBe(plain + 600 * 3.75);
+  });
+
   it('adds the web searches that the vendor ran, where they have a price', () => {
     const used = usage({ output_tokens: 100, search_count: 3 });
     expect(costMicroUsd({ ...SONNET, search_usd: 10 }, used)).toBe(1_500 + 30_000);

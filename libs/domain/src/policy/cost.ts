@@ -18,18 +18,21 @@ export const OUTPUT_TOKENS_ESTIMATE = 1_000;
 /**
  * Micro-USD, to the nearest; never negative. Exact: counts times pico-dollars are whole numbers, summed as such and
  * rounded once. Of the input, cached tokens cost `cached_input_usd` and tokens written to the vendor's cache
- * `cache_write_usd`; output includes reasoning. Parts that a vendor reports larger than their whole are cut to it.
+ * `cache_write_usd`, for an hour `cache_write_hour_usd`; output includes reasoning. Parts that a vendor reports larger than their whole are cut to it.
  */
 export function costMicroUsd(price: ModelPrice, usage: Usage): number {
   const input = Math.max(0, usage.input_tokens);
   const cached = Math.min(Math.max(0, usage.cached_input_tokens), input);
   const written = Math.min(Math.max(0, usage.cache_write_tokens), input - cached);
+  const forAnHour = Math.min(usage.cache_write_hour_tokens ?? 0, written);
+  const writeUsd = price.cache_write_usd ?? price.input_usd;
   const searches = usage.search_count ?? 0;
   const previews = Math.min(usage.search_preview_count ?? 0, searches);
   const parts = [
     [input - cached - written, picoPerToken(price.input_usd)],
     [cached, picoPerToken(price.cached_input_usd ?? price.input_usd)],
-    [written, picoPerToken(price.cache_write_usd ?? price.input_usd)],
+    [written - forAnHour, picoPerToken(writeUsd)],
+    [forAnHour, picoPerToken(price.cache_write_hour_usd ?? writeUsd)],
     [Math.max(0, usage.output_tokens), picoPerToken(price.output_usd)],
     [searches - previews, picoPerSearch(price.search_usd)],
     [previews, picoPerSearch(price.search_preview_usd ?? price.search_usd)],

@@ -2,8 +2,7 @@
  * The prices this program comes with: what OpenAI, Anthropic and Google publish for their text models, in USD for a
  * million tokens, as known in November 2026. They are list prices, change without notice, and are there to be edited
  * (`PUT /v1/prices`). One line holds one price, so these are not told apart: long prompts that cost more (above 200,000
- * or 272,000 tokens, by model), batch, priority and fast rates, audio and image tokens, cache entries that live for an hour
- * (the five-minute rate is taken), an advisor of another model (at the rate of the one that asks it), storage of caches, free
+ * or 272,000 tokens, by model), batch, priority and fast rates, audio and image tokens, an advisor of another model (at the rate of the one that asks it), storage of caches, free
  * daily searches, and what vendors charge for built-in tools other than their searches: a container of the code interpreter
  * is charged once, and no answer says whether it was new.
  *
@@ -121,12 +120,16 @@ const NO_REASONING = /^gpt-(?:4|3\.5)/;
 
 const isOpenAi = (model: string): boolean => /^(?:gpt-|o\d)/.test(model);
 
+/** Of Anthropic's input price, for what is written to its cache for an hour; for five minutes it is 1.25. */
+const HOUR_WRITE_FACTOR = 2;
+
 const toPrice = ([model, input, output, cached, write]: Line): ModelPrice => ({
   model,
   input_usd: input,
   output_usd: output,
   cached_input_usd: cached ?? null,
   cache_write_usd: write ?? null,
+  ...(model.startsWith('claude-') && { cache_write_hour_usd: input * HOUR_WRITE_FACTOR }),
   search_usd: model.includes('embedding') ? null : searchPriceOf(model),
   ...(isOpenAi(model) && { file_search_usd: FILE_SEARCHES_USD }),
   ...(NO_REASONING.test(model) && { search_preview_usd: SEARCHES_USD.openaiPreview }),

@@ -130,4 +130,12 @@ describe('the prices it comes with', () => {
   ])('know what a thousand searches in files cost with %s', (model, usd) => {
     expect(findPrice(DEFAULT_PRICES, model)?.file_search_usd).toBe(usd);
   });
+
+  it.each([
+    ['claude-sonnet-4-5', 6],
+    ['claude-haiku-4-5-20251001', 2],
+    ['gpt-6-sol', undefined],
+  ])('know what it costs to write to the cache of %s for an hour', (model, usd) => {
+    expect(findPrice(DEFAULT_PRICES, model)?.cache_write_hour_usd).toBe(usd);
+  });
 });

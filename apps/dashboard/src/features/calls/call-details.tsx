@@ -134,6 +134,7 @@ function UsageTable({ call }: { call: LlmCall }) {
     ['Input', usage.input_tokens],
     ['read from the vendor’s cache', usage.cached_input_tokens, true],
     ['written to the vendor’s cache', usage.cache_write_tokens, true],
+    ['written there for an hour', usage.cache_write_hour_tokens ?? 0, true],
     ['Output', usage.output_tokens],
     ['reasoning', usage.reasoning_tokens, true],
   ];

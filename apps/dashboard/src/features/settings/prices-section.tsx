@@ -236,7 +236,7 @@ interface PriceTableViewProps {
 
 function PriceTableView({ rows, errors, isReadOnly, onEdit, onRemove }: PriceTableViewProps) {
   return (
-    <Table className="min-w-[52rem]">
+    <Table className="min-w-[59rem]">
       <thead>
         <tr>
           <Th>Model</Th>

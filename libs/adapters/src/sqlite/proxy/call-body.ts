@@ -26,8 +26,8 @@ type Encoded = [
         cacheWrite: number,
         output: number,
         reasoning: number,
-        /** In the web, of these by the preview tool, and in files: up to the last that there is. */
-        ...searches: number[],
+        /** Searches in the web, of these by the preview tool, in files; writes to the cache for an hour: up to the last that there is. */
+        ...rarer: number[],
       ]
     | null,
   costUsd: LlmCall['cost_usd'],
@@ -70,7 +70,7 @@ export function encodeBody(call: CallBody): string {
           usage.cache_write_tokens,
           usage.output_tokens,
           usage.reasoning_tokens,
-          ...searchesOf(usage),
+          ...rarerCountsOf(usage),
         ],
     call.cost_usd,
     toolCalls,
@@ -124,8 +124,14 @@ export function decodeBody(body: string): CallBody {
   };
 }
 
-function searchesOf({ search_count = 0, search_preview_count = 0, file_search_count = 0 }: Usage): number[] {
-  const counts = [search_count, search_preview_count, file_search_count];
+/** What most calls have none of: only as many as it takes. */
+function rarerCountsOf(usage: Usage): number[] {
+  const counts = [
+    usage.search_count ?? 0,
+    usage.search_preview_count ?? 0,
+    usage.file_search_count ?? 0,
+    usage.cache_write_hour_tokens ?? 0,
+  ];
   return counts.slice(0, counts.findLastIndex((count) => count > 0) + 1);
 }
 
@@ -138,10 +144,12 @@ const toUsage = ([
   searches = 0,
   previews = 0,
   fileSearches = 0,
+  cacheWriteHour = 0,
 ]: NonNullable<Encoded[10]>): Usage => ({
   input_tokens: input,
   cached_input_tokens: cachedInput,
   cache_write_tokens: cacheWrite,
+  ...(cacheWriteHour > 0 && { cache_write_hour_tokens: cacheWriteHour }),
   output_tokens: output,
   reasoning_tokens: reasoning,
   ...(searches > 0 && { search_count: searches }),

@@ -169,6 +169,25 @@ describe('Messages streams', () => {
     expect(readStream(less).answer().usage).toEqual(ANSWER.usage);
   });
 
+  it('tells what is written to the cache for an hour from what is written for five minutes', () => {
+    const usage = {
+      input_tokens: 10,
+      cache_creation_input_tokens: 900,
+      cache_creation: { ephemeral_5m_input_tokens: 300, ephemeral_1h_input_tokens: 600 },
+      output_tokens: 5,
+    };
+    const counted = { input_tokens: 910, cache_write_tokens: 900, cache_write_hour_tokens: 600 };
+    expect(anthropic.readAnswer({ usage }).usage).toMatchObject(counted);
+    const events = [
+      { type: 'message_start', message: { content: [], usage } },
+      { type: 'message_delta', delta: {}, usage: { output_tokens: 9, cache_creation_input_tokens: 900 } },
+    ];
+    const stream = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+    expect(readStream(stream).answer().usage).toMatchObject(counted);
+    const none = { ...usage, cache_creation: null };
+    expect(anthropic.readAnswer({ usage: none }).usage).not.toHaveProperty('cache_write_hour_tokens');
+  });
+
   it('counts what summing up the conversation and asking an advisor took, which the sums leave out', () => {
     const part = (type: string, input_tokens: number, output_tokens: number) => ({
       type,

@@ -19,11 +19,15 @@ export function readMessageUsage(value: unknown): Usage | null {
     input: sum('input_tokens') + cachedInput + cacheWrite,
     cachedInput,
     cacheWrite,
+    cacheWriteHour: parts.reduce((total, part) => total + writtenForAnHour(part), 0),
     output: sum('output_tokens'),
     reasoning: asTokens(asRecord(usage.output_tokens_details)?.thinking_tokens),
     searches: asTokens(asRecord(usage.server_tool_use)?.web_search_requests),
   });
 }
+
+const writtenForAnHour = (part: JsonRecord | undefined): number =>
+  asTokens(asRecord(part?.cache_creation)?.ephemeral_1h_input_tokens) ?? 0;
 
 /** An iteration that the vendor's own sums leave out. */
 const isBeside = (iteration: JsonRecord | undefined): boolean => BESIDE.has(asText(iteration?.type));
@@ -43,4 +47,10 @@ export function mergeUsage(earlier: JsonRecord, later: unknown): JsonRecord {
 }
 
 const INPUT_COUNTS = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'];
-const OTHER_COUNTS = ['output_tokens', 'output_tokens_details', 'server_tool_use', 'iterations'];
+const OTHER_COUNTS = [
+  'cache_creation',
+  'output_tokens',
+  'output_tokens_details',
+  'server_tool_use',
+  'iterations',
+];
