@@ -13,6 +13,8 @@ function readStream(chunks: string | Uint8Array) {
   return reader;
 }
 
+/** As OpenAI's kind writes it. */
+const TOLD = { prompt_tokens: 1_000, completion_tokens: 500, total_tokens: 1_500 };
 const TRAINS = { id: 'call_a1', name: 'find_trains', arguments: '{"to":"Gdańsk"}' };
 const WEATHER = { id: 'call_a2', name: 'weather', arguments: '{"city":"Gdańsk"}' };
 const USAGE = {
@@ -160,6 +162,19 @@ describe('Chat Completions answers', () => {
 });
 
 describe('Chat Completions streams', () => {
+  it.each([
+    ['Groq', [{ index: 0, delta: {}, finish_reason: 'stop' }], { x_groq: { id: 'req_1', usage: TOLD } }],
+    ['Moonshot', [{ index: 0, delta: {}, finish_reason: 'stop', usage: TOLD }], {}],
+    ['OpenAI, when it is asked for', [], { usage: TOLD }],
+  ])('says what it took where %s tells it', (_, choices, more) => {
+    const events = [
+      { choices: [{ index: 0, delta: { content: 'Hi' } }], usage: null },
+      { choices, ...more },
+    ];
+    const stream = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+    expect(readStream(stream).answer().usage).toMatchObject({ input_tokens: 1_000, output_tokens: 500 });
+  });
+
   it('gathers text, and usage from the last chunk', () => {
     const reader = readStream(bytes('stream-text.chunks.txt'));
     expect(reader.isComplete).toBe(true);

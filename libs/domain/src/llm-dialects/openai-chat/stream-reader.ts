@@ -17,7 +17,7 @@ import { SseReader } from '../sse.js';
 import { isPlainChoice, isPlainEnvelope } from './lossless.js';
 import { isFirstChoice, readChatPart, reasoningChars, writtenChars } from './parts.js';
 import { chatFinish } from './read-answer.js';
-import { readChatUsage, searchesBy } from './usage.js';
+import { readChunkUsage, searchesBy } from './usage.js';
 
 const END = '[DONE]';
 /** Key of the older `function_call`, of which there is one. */
@@ -65,7 +65,7 @@ export class ChatStreamReader implements StreamReader {
     if (tellsError(chunk)) this.#gatherer.failed = true;
     this.#gatherer.model ??= asName(chunk.model);
     this.#gatherer.answerId ??= asName(chunk.id);
-    this.#gatherer.usage = readChatUsage(chunk.usage) ?? this.#gatherer.usage;
+    this.#gatherer.usage = readChunkUsage(chunk) ?? this.#gatherer.usage;
     for (const value of asList(chunk.choices)) {
       const choice = asRecord(value);
       this.#gatherer.isLossy ||= !isPlainChoice(choice, choice?.delta ?? {});

@@ -1,5 +1,5 @@
 import type { Usage } from '#contracts';
-import { asRecord, asTokens } from '../read-json.js';
+import { asList, asRecord, asTokens, type JsonRecord } from '../read-json.js';
 import { usageOf } from '../usage.js';
 
 /** Models that search the web before each answer, and say nothing of it: `gpt-4o-search-preview`, `gpt-5-search-api`. */
@@ -27,4 +27,14 @@ export function readChatUsage(value: unknown, searches = 0): Usage | null {
     reasoning: asTokens(asRecord(usage.completion_tokens_details)?.reasoning_tokens),
     searches,
   });
+}
+
+/** Of a stream, in which some vendors tell it unasked in a place of their own: Groq in `x_groq`, Moonshot in the last choice. */
+export function readChunkUsage(chunk: JsonRecord): Usage | null {
+  const places = [chunk, asRecord(chunk.x_groq), ...asList(chunk.choices).map(asRecord)];
+  for (const place of places) {
+    const usage = readChatUsage(place?.usage);
+    if (usage !== null) return usage;
+  }
+  return null;
 }
