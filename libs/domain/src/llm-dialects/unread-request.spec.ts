@@ -18,6 +18,16 @@ describe('a request on a path that no dialect reads', () => {
     },
   );
 
+  test('that has a text looked at for harm takes its input, and no output', () => {
+    const read = readUnreadRequest('POST', '/moderations', { model: 'omni-moderation-latest', input: 'a' });
+    expect(read).toEqual({
+      model: 'omni-moderation-latest',
+      output_tokens_max: 0,
+      choice_count: 1,
+      takes: 'tokens',
+    });
+  });
+
   test.each(['embedContent', 'batchEmbedContents'])("names Gemini's model in its path (%s)", (method) => {
     const path = `/v1beta/models/gemini-embedding-001:${method}`;
     const read = readUnreadRequest('POST', path, { requests: [] });

@@ -21,7 +21,8 @@ export interface UnreadRequest {
 const FREE: UnreadRequest = { model: null, output_tokens_max: 0, choice_count: 1, takes: 'nothing' };
 const UPLOAD: UnreadRequest = { ...FREE, takes: 'unknown' };
 const COUNTS = /(?:\/count_tokens|\/input_tokens|:counttokens)$/;
-const EMBEDS = /(?:\/embeddings|:(?:batch)?embedcontents?)$/;
+/** Takes its input, and writes nothing: embeddings, and what is looked at for harm. */
+const ONLY_READS = /(?:\/embeddings|\/moderations|:(?:batch)?embedcontents?)$/;
 const WRITES = /\/(?:completions|responses\/compact|interactions)$/;
 /** Whole files, files in parts, and skills, which are files. */
 const KEEPS = /\/(?:files|uploads\/[^/]+\/parts|skills|skills\/[^/]+\/versions)$/;
@@ -36,7 +37,7 @@ export function readUnreadRequest(method: string, path: string, body: unknown): 
   if (method.toUpperCase() !== 'POST' || body === undefined || COUNTS.test(place)) return FREE;
   if (body instanceof Uint8Array || IN_PIECES.test(place)) return KEEPS.test(place) ? FREE : UPLOAD;
   const request = asRecord(body) ?? {};
-  if (EMBEDS.test(place)) {
+  if (ONLY_READS.test(place)) {
     const model = asModel(MODEL_IN_PATH.exec(plain)?.[1]) ?? asModel(request.model);
     return { model, output_tokens_max: 0, choice_count: 1, takes: 'tokens' };
   }

@@ -55,6 +55,7 @@ const OPENAI: readonly Line[] = [
   ['gpt-4-turbo', 10, 30],
   ['gpt-4', 30, 60],
   ['gpt-3.5-turbo', 0.5, 1.5],
+  ['omni-moderation', 0, 0],
   ['text-embedding-3-small', 0.02, 0],
   ['text-embedding-3-large', 0.13, 0],
 ];
@@ -118,6 +119,8 @@ const FILE_SEARCHES_USD = 2.5;
 /** Of OpenAI's models those that do not reason: the preview tool costs more with them, and what it finds nothing. */
 const NO_REASONING = /^gpt-(?:4|3\.5)/;
 
+const WRITES_NOTHING = /embedding|moderation/;
+
 const isOpenAi = (model: string): boolean => /^(?:gpt-|o\d)/.test(model);
 
 /** Of Anthropic's input price, for what is written to its cache for an hour; for five minutes it is 1.25. */
@@ -130,7 +133,7 @@ const toPrice = ([model, input, output, cached, write]: Line): ModelPrice => ({
   cached_input_usd: cached ?? null,
   cache_write_usd: write ?? null,
   ...(model.startsWith('claude-') && { cache_write_hour_usd: input * HOUR_WRITE_FACTOR }),
-  search_usd: model.includes('embedding') ? null : searchPriceOf(model),
+  search_usd: WRITES_NOTHING.test(model) ? null : searchPriceOf(model),
   ...(isOpenAi(model) && { file_search_usd: FILE_SEARCHES_USD }),
   ...(NO_REASONING.test(model) && { search_preview_usd: SEARCHES_USD.openaiPreview }),
 });

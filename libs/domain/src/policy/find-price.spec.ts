@@ -131,6 +131,11 @@ describe('the prices it comes with', () => {
     expect(findPrice(DEFAULT_PRICES, model)?.file_search_usd).toBe(usd);
   });
 
+  it('know that a moderation is free', () => {
+    const price = findPrice(DEFAULT_PRICES, 'omni-moderation-latest');
+    expect(price).toMatchObject({ input_usd: 0, output_usd: 0, search_usd: null });
+  });
+
   it.each([
     ['claude-sonnet-4-5', 6],
     ['claude-haiku-4-5-20251001', 2],
