@@ -8,9 +8,10 @@ const KEY = 'agent-canary-0a1b2c3d4e5f';
 function banner(
   environment: Record<string, string>,
   bootstrap: { operatorToken: string | null; agentKey: string | null },
+  url = 'http://127.0.0.1:4000',
 ) {
   let printed = '';
-  const gateway = { url: 'http://127.0.0.1:4000', bootstrap, drain: async () => {} };
+  const gateway = { url, bootstrap, drain: async () => {} };
   printBanner(gateway, readStartSettings(environment, []), (text) => {
     printed += text;
   });
@@ -37,7 +38,14 @@ describe('the banner', () => {
   test('names an address that answers: the loopback of IPv6 is not what localhost means everywhere', () => {
     const made = { operatorToken: null, agentKey: KEY };
     expect(banner({ HOST: '::1' }, made)).toContain('http://[::1]:4000/v1/decision-logs');
+    expect(banner({ HOST: '[::1]' }, made)).toContain('http://[::1]:4000/v1/decision-logs');
     expect(banner({ HOST: '::' }, made)).toContain('http://localhost:4000/v1/decision-logs');
+  });
+
+  test('names the port that is in use: a URL leaves 80 out, and whichever was free is known afterwards', () => {
+    const made = { operatorToken: TOKEN, agentKey: KEY };
+    expect(banner({ PORT: '80' }, made, 'http://127.0.0.1')).toContain('http://localhost:80/login');
+    expect(banner({ PORT: '0' }, made, 'http://127.0.0.1:51234')).toContain('http://localhost:51234/login');
   });
 
   test('says how to get in again when nothing is known', () => {

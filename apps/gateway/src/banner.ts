@@ -26,7 +26,7 @@ export function printBanner(
   { config, secrets }: StartSettings,
   write = writeOut,
 ): void {
-  const base = config.publicUrl ?? localUrl(config, Number(new URL(url).port));
+  const base = config.publicUrl ?? localUrl(config, config.port || Number(new URL(url).port));
   const lines = ['', `  Observatory  ${base}`, ''];
   if (secrets.operatorToken) lines.push(`  Log in at ${base}/login with OBSERVATORY_OPERATOR_TOKEN.`, '');
   else if (bootstrap.operatorToken)

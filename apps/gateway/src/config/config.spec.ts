@@ -141,6 +141,11 @@ describe('the configuration', () => {
     expect(hosts.filter((host) => read({ HOST: host }).isLoopback)).toEqual(hosts.slice(0, 5));
   });
 
+  it('listens at an address of IPv6 that is written as in a URL', () => {
+    expect(read({ HOST: '[::1]' }).host).toBe('::1');
+    expect(read({ HOST: '[::]' })).toMatchObject({ host: '::', isLoopback: false });
+  });
+
   it('says where a browser finds it', () => {
     expect(localUrl({ host: '0.0.0.0', port: 4000 })).toBe('http://localhost:4000');
     expect(localUrl({ host: '::1', port: 0 }, 51234)).toBe('http://[::1]:51234');

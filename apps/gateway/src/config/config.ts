@@ -92,7 +92,7 @@ type Variable = keyof Variables;
 
 /** @param args of the command line @throws ConfigError for the first variable that cannot be used */
 export function parseConfig(variables: Variables, args: readonly string[] = []): GatewayConfig {
-  const host = variables[CONFIG_VARIABLES.host] ?? '127.0.0.1';
+  const host = withoutBrackets(variables[CONFIG_VARIABLES.host] ?? '127.0.0.1');
   if (/[\s/]/.test(host))
     throw new ConfigError('HOST', host, 'give a host name or an address, such as 127.0.0.1 or 0.0.0.0.');
   const publicUrl = parsePublicUrl(variables);
@@ -158,10 +158,13 @@ export function localUrl(
   { host, port: configured }: Pick<GatewayConfig, 'host' | 'port'>,
   port = configured,
 ): string {
-  const isEverywhere = host === '0.0.0.0' || host === '::' || host === '[::]' || host === '127.0.0.1';
-  const name = isEverywhere ? 'localhost' : host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+  const isEverywhere = host === '0.0.0.0' || host === '::' || host === '127.0.0.1';
+  const name = isEverywhere ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   return `http://${name}:${port}`;
 }
+
+/** An address of IPv6 as it stands in a URL is the same address. */
+const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
 
 function parseText(variables: Variables, name: Variable, charsMax: number): string | null {
   const text = variables[name] ?? null;
