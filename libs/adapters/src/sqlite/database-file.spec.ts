@@ -1,4 +1,13 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -45,6 +54,15 @@ describe('the database file', () => {
     expect(() => openWriterConnection(settings())).toThrow(/o\.db: another Observatory process is using it/);
     first.close();
     openWriterConnection(settings()).close();
+  });
+
+  it('takes one writer however many folders lead to it by a link', () => {
+    const first = openWriterConnection(settings());
+    const link = join(folder, 'link.db');
+    symlinkSync(settings().path, link);
+    expect(() => openWriterConnection(settings(link))).toThrow(/another Observatory process is using it/);
+    first.close();
+    openWriterConnection(settings(link)).close();
   });
 
   it('writes to disk on every commit only where power loss is to be survived', () => {

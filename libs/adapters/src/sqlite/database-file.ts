@@ -2,7 +2,7 @@
  * Opens the database file: private to its owner, owned by one process at a time, migrated, in write-ahead mode.
  * Every reason not to is told in words for the person who started the server.
  */
-import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { diskFullDetail } from './disk-full.js';
@@ -45,9 +45,10 @@ export function openWriterConnection(settings: ThreadSettings): WriterConnection
   const { path } = settings;
   return explained(path, () => {
     makeFolder(dirname(path));
-    const hold = holdExclusively(`${path}.lock`);
+    createPrivately(path);
+    // Beside the file itself, as SQLite's log is: a link in another folder leads to the same database.
+    const hold = holdExclusively(`${realpathSync(path)}.lock`);
     try {
-      createPrivately(path);
       const database = new SQLite(path, { timeout: FOREIGN_LOCK_WAIT_MS });
       try {
         prepareWriter(database, settings);

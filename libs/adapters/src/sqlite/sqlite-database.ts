@@ -26,7 +26,7 @@ const READS_RUNNING_MAX = 32;
 const SEARCHES_RUNNING_MAX = 2;
 
 export interface SqliteDatabaseOptions {
-  /** The database file; its folder is made if need be, `<path>.lock` is held while open. */
+  /** The database file, or a link to it; its folder is made if need be, `<file>.lock` is held while open. */
   path: string;
   clock: Clock;
   /** Must not throw. */
