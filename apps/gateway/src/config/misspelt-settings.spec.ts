@@ -14,6 +14,10 @@ it.each([
   ['LOOP_EMBEDDING_MODL', 'LOOP_EMBEDDING_MODEL'],
   ['LOOP_EMBEDDING_REDIS_URI', 'LOOP_EMBEDDING_REDIS_URL'],
   ['UDS_PAHT', 'UDS_PATH'],
+  ['OBSERVATORY_UPSTREAM_openai_KEY', 'OBSERVATORY_UPSTREAM_OPENAI_KEY'],
+  ['OBSERVATORY_UPSTREM_ANTHROPIC_KEY', 'OBSERVATORY_UPSTREAM_ANTHROPIC_KEY'],
+  ['OBSERVATORY_UPSTREAM_GEMINI_KEYS', 'OBSERVATORY_UPSTREAM_GEMINI_KEY'],
+  ['OBSERVATORY_UPSTREAM_my-vllm_URL', 'OBSERVATORY_UPSTREAM_MY_VLLM_URL'],
 ])('tells that %s is no setting, and that %s may be meant', (name, meant) => {
   expect(misspeltSettings({ [name]: 'x', PATH: '/bin' })).toEqual([
     `${name} is no setting and changes nothing; is ${meant} meant?`,
@@ -34,6 +38,9 @@ it('leaves other programs their variables', () => {
     'OBSERVATORY_PORT_4000_TCP',
     'OBSERVATORY_PORT',
     'OBSERVATORY_UPSTREAM_MY_VLLM_URL',
+    'OBSERVATORY_UPSTREAM_OPENAI2_URL',
+    'OBSERVATORY_UPSTREAM_SERVICE_HOST',
+    'OBSERVATORY_UPSTREAM_PORT',
     'REDIS_PORT',
     'REDIS_PASSWORD',
     'HOSTNAME',

@@ -4,17 +4,25 @@ import { misspeltVariables } from '#kernel';
 import { SIDECAR_REDIS_VARIABLE } from '../semantic-loop/sidecar-environment.js';
 import { CONFIG_VARIABLES, RUNTIME_VARIABLES, SECRET_VARIABLES, UPSTREAM_VARIABLE } from './env.js';
 import { LLM_CACHE_VARIABLES } from './llm-cache-config.js';
+import { VENDOR_UPSTREAMS } from './upstreams.js';
 
 /** Without those of OpenTelemetry: of its standard's names we read a few, and the others are as like them as slips. */
 const TABLES = [CONFIG_VARIABLES, SECRET_VARIABLES, RUNTIME_VARIABLES, LLM_CACHE_VARIABLES];
+const VENDOR_VARIABLES = Object.keys(VENDOR_UPSTREAMS).flatMap((vendor) =>
+  ['URL', 'KEY', 'KIND'].map((what) => `OBSERVATORY_UPSTREAM_${vendor.toUpperCase()}_${what}`),
+);
 const KNOWN = [
   ...TABLES.flatMap((table): string[] => Object.values(table)),
   ...SIDECAR_VARIABLES,
   SIDECAR_REDIS_VARIABLE,
+  ...VENDOR_VARIABLES,
 ];
 
 /** @returns a sentence for each, which names it and never what it is set to */
 export function misspeltSettings(source: Readonly<Record<string, string | undefined>>): string[] {
-  const upstreams = Object.keys(source).filter((name) => UPSTREAM_VARIABLE.test(name));
+  // Whatever its name, an upstream's variable is one in capitals and underscores alone.
+  const upstreams = Object.keys(source)
+    .map((name) => name.toUpperCase().replaceAll('-', '_'))
+    .filter((name) => UPSTREAM_VARIABLE.test(name));
   return misspeltVariables(source, [...KNOWN, ...upstreams]);
 }
