@@ -9,8 +9,9 @@ import { parseArgs } from 'node:util';
 import { buildIfStale } from './build-if-stale.mjs';
 import { runCrew } from './lib/demo-crew.mjs';
 import { startGateway } from './lib/gateway-process.mjs';
+import { isHttpUrl } from './lib/http-url.mjs';
 import { requireNode } from './lib/node-version.mjs';
-import { send } from './lib/observatory-agent.mjs';
+import { DEFAULT_URL, send } from './lib/observatory-agent.mjs';
 
 requireNode();
 
@@ -32,7 +33,7 @@ PORT (default 4000) is where the dashboard is. Ctrl-C stops everything.
 function parseNumber(text, name, min, max) {
   const value = Number(text);
   if (Number.isFinite(value) && value >= min && value <= max) return value;
-  throw new TypeError(`--${name} takes a number from ${min} to ${max}, not "${text}"`);
+  throw new TypeError(`${name} takes a number from ${min} to ${max}, not "${text}"`);
 }
 
 function parseOptions() {
@@ -46,25 +47,25 @@ function parseOptions() {
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
-  if (values.url !== undefined && !URL.canParse(values.url))
-    throw new TypeError(`--url is not a URL: ${values.url}`);
+  if (values.url !== undefined && !isHttpUrl(values.url))
+    throw new TypeError(`--url takes a URL such as ${DEFAULT_URL}, not "${values.url}"`);
   if (values.url !== undefined && !values.key)
     throw new TypeError('--url needs --key or OBSERVATORY_AGENT_KEY');
   return {
     ...values,
-    agents: Math.floor(parseNumber(values.agents, 'agents', 1, 600)),
-    rate: parseNumber(values.rate, 'rate', 0.01, 100),
+    agents: Math.floor(parseNumber(values.agents, '--agents', 1, 600)),
+    port: Math.floor(parseNumber(process.env.PORT || '4000', 'PORT', 0, 65_535)),
+    rate: parseNumber(values.rate, '--rate', 0.01, 100),
   };
 }
 
 /** @param {ReturnType<typeof parseOptions>} options */
-async function openGateway({ url, key, data }) {
+async function openGateway({ url, key, data, port }) {
   if (url !== undefined) {
     await send({ url, key, attemptsMax: 2 }, { method: 'GET', path: '/healthz', timeoutMs: 5_000 });
     return { url, agentKey: key, login: url, exited: new Promise(() => {}), stop: async () => {} };
   }
   await buildIfStale();
-  const port = Number(process.env.PORT || 4000);
   if (data !== undefined) mkdirSync(data, { recursive: true });
   const gateway = await startGateway({
     port,

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { decisionLogSchema } from '#contracts';
 import { makeDice } from './lib/demo-crew.mjs';
@@ -89,5 +90,24 @@ describe('waiting before another attempt', () => {
       expect(waitMs).toBeGreaterThanOrEqual(middleMs * 0.75);
       expect(waitMs).toBeLessThanOrEqual(middleMs * 1.25);
     }
+  });
+});
+
+describe('a demo that cannot begin', () => {
+  it.each([
+    [
+      'an address without its scheme',
+      ['--url', 'localhost:4000', '--key', 'some-key'],
+      '4000',
+      '--url takes a URL',
+    ],
+    ['a port that is none', [], 'http', 'PORT takes a number from 0 to 65535, not "http"'],
+  ])('says what is wrong with %s', (_kind, options, port, words) => {
+    const { stderr, status } = spawnSync(process.execPath, ['scripts/demo.mjs', ...options], {
+      env: { ...process.env, PORT: port },
+      encoding: 'utf8',
+    });
+    expect(stderr).toContain(words);
+    expect(status).toBe(1);
   });
 });

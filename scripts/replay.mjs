@@ -4,6 +4,7 @@
  */
 import { statSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { isHttpUrl } from './lib/http-url.mjs';
 import { AgentClientError, DEFAULT_URL, send } from './lib/observatory-agent.mjs';
 import { bar, ProgressLine } from './lib/progress-line.mjs';
 import { Replay } from './lib/replay-run.mjs';
@@ -72,7 +73,8 @@ function parseOptions(args) {
     );
   }
   const url = values.url ?? (process.env.OBSERVATORY_URL || DEFAULT_URL);
-  if (!URL.canParse(url)) throw new UsageError(`--url is not a URL: ${url}`);
+  if (!isHttpUrl(url))
+    throw new UsageError(`--url (or OBSERVATORY_URL) takes a URL such as ${DEFAULT_URL}, not "${url}"`);
   const intent = values.intent ?? 'class';
   if (intent !== 'class' && intent !== 'text') throw new UsageError('--intent is class or text');
   if (values.run !== undefined && !/^[\w.-]{1,64}$/.test(values.run)) {

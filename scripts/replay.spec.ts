@@ -272,3 +272,13 @@ it('takes an empty OBSERVATORY_URL as not set', () => {
   expect(stderr).toMatch(/--limit/);
   expect(stderr).not.toMatch(/--url is/);
 });
+
+it('takes an address without its scheme for a slip, with an example of one that can be used', () => {
+  const { stderr, status } = spawnSync(
+    process.execPath,
+    ['scripts/replay.mjs', 'none.jsonl', '--key', 'some-key', '--url', 'localhost:4000'],
+    { encoding: 'utf8' },
+  );
+  expect(stderr).toContain('takes a URL such as http://127.0.0.1:4000, not "localhost:4000"');
+  expect(status).toBe(2);
+});

@@ -5,6 +5,7 @@
 import { createReadStream, existsSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { EnvHttpProxyAgent, fetch } from 'undici';
+import { isHttpUrl } from './http-url.mjs';
 import { PullError, TransferError } from './pull-error.mjs';
 
 /** Silence for longer than this ends an exchange. */
@@ -39,7 +40,7 @@ export function openSource(manifest, from, { idleMs = IDLE_MS } = {}) {
   const base = from ?? manifest.download_base;
   if (base === undefined)
     throw new PullError('usage', `${manifest.model_id} names no place to fetch it from; give --from.`);
-  if (!URL.canParse(base) || !/^https?:$/.test(new URL(base).protocol))
+  if (!isHttpUrl(base))
     throw new PullError('usage', '--from (or MODELS_MIRROR) takes a folder, or a URL with http or https.');
   return httpSource(new URL(base.endsWith('/') ? base : `${base}/`), {
     idleMs,
