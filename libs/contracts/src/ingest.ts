@@ -9,7 +9,7 @@ export const acceptedAnswerSchema = z.object({
   session_id: z.string(),
   entropy: z.object({ score: z.number(), severity: z.enum(SEVERITIES), window_size: z.number().int() }),
   control: agentControlSchema,
-  /** Unknown members that were ignored, a reused trace_id, a capability version never seen before. */
+  /** Unknown members that were ignored, a reused trace_id. */
   warnings: z.array(z.string()).optional(),
 });
 export type AcceptedAnswer = z.infer<typeof acceptedAnswerSchema>;

@@ -163,11 +163,14 @@ export class IngestEvents {
     );
   }
 
-  /** True, and a line in the log, where this process sees the agent type's version for the first time in this tenant. */
-  isNewVersion(tenantId: string, agentType: string, version: string): boolean {
+  /**
+   * A line in the log where this process sees the agent type's version for the first time in this tenant. Not in the answer:
+   * the step may be sent again, and is then answered as the first time.
+   */
+  versionSeen(tenantId: string, agentType: string, version: string): void {
     const known = this.#versions.get(tenantId) ?? new Set();
     const key = `${agentType}\0${version}`;
-    if (known.has(key)) return false;
+    if (known.has(key)) return;
     // A sender that makes up versions must not grow memory: forget and start over.
     if (known.size >= VERSION_COUNT_MAX) known.clear();
     this.#versions.set(tenantId, known.add(key));
@@ -175,7 +178,6 @@ export class IngestEvents {
       { event: 'capability_version_unknown', agent_type: agentType, capability_version: version },
       'capability version seen for the first time',
     );
-    return true;
   }
 
   sessionLeft(): void {

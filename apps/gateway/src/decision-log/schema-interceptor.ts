@@ -221,11 +221,7 @@ export class SchemaInterceptor {
       );
     }
     const { agent_id, agent_type, capability_version } = log.identity;
-    if (events.isNewVersion(tenantId, agent_type, capability_version)) {
-      warnings.push(
-        `identity.capability_version ${JSON.stringify(capability_version)} of ${agent_type} was not seen before`,
-      );
-    }
+    events.versionSeen(tenantId, agent_type, capability_version);
     const slot = tracker.bindAgent(key, agent_id);
     const scored = tracker.recordAndScore(slot, tupleOf(log, toolKeySetting(config)));
     let severity: Severity = 'normal';
