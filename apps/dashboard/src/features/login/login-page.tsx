@@ -6,6 +6,7 @@ import { useRouter, useSearch } from '@tanstack/react-router';
 import { Eye, EyeOff } from 'lucide-react';
 import { type FormEvent, useLayoutEffect, useRef, useState } from 'react';
 import { meQuery, queryClient } from '../../api';
+import { tellOtherTabs } from '../../app/one-login';
 import { Button, Callout, Field, IconButton, Input, useNow } from '../../ui';
 import { LoginBackdrop } from './login-backdrop';
 import { rememberedName, rememberName, type SignInFailure, signIn, tokenOfFragment } from './sign-in';
@@ -68,6 +69,7 @@ function LoginForm() {
     if ('role' in outcome) {
       rememberName(name);
       queryClient.setQueryData(meQuery.queryKey, outcome);
+      tellOtherTabs(outcome);
       goOn();
     } else setFailure(outcome);
   };

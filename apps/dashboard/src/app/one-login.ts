@@ -1,0 +1,22 @@
+/**
+ * One browser has one login, however many tabs: it is in the cookie that they share. A tab that went on as before, after another
+ * signed in as somebody else, would show one tenant and act in the other.
+ */
+import type { Me } from '#contracts';
+import { meQuery, queryClient } from '../api';
+
+const channel = new BroadcastChannel('observatory.login');
+
+/** To be called with each login; who signs out is told by the gateway, which ends the login. */
+export const tellOtherTabs = (me: Me): void => channel.postMessage(me);
+
+const nameOf = ({ operator_id, role, tenant_id }: Me): string =>
+  JSON.stringify([operator_id, role, tenant_id]);
+
+/** Begins anew, and not at an address that may hold the other's ids, once another tab is signed in as somebody else. */
+export function followOtherTabs(): void {
+  channel.onmessage = ({ data }: MessageEvent<Me>) => {
+    const me = queryClient.getQueryData(meQuery.queryKey);
+    if (me && nameOf(me) !== nameOf(data)) window.location.replace('/');
+  };
+}

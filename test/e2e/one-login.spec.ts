@@ -1,0 +1,47 @@
+/** One browser has one login, however many tabs: what another tab did with it is so in this one, too. */
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { buildDecisionLog } from '#testing';
+import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
+import { browser, launchOneBrowser } from './launch-one-browser.js';
+import { logIn, openAs } from './log-in.js';
+
+let tokenOfBlue: string;
+
+startOneGateway();
+launchOneBrowser();
+beforeAll(async () => {
+  const make = async (path: string, body: object): Promise<string> =>
+    (await gateway.operator('POST', path, body)).body.secret;
+  const key = await make('/v1/agent-keys', { name: 'blue', tenant_id: 'blue' });
+  tokenOfBlue = await make('/v1/operators', { name: 'blue', role: 'viewer', tenant_ids: ['blue'] });
+  await gateway.ingest(stepIn('of-default'));
+  await gateway.ingest(stepIn('of-blue'), { authorization: `Bearer ${key}` });
+});
+
+const stepIn = (session_id: string) =>
+  buildDecisionLog({ meta: { trace_id: session_id, session_id, timestamp: new Date().toISOString() } });
+
+const row = (page: Page, sessionId: string) => page.getByTestId('session-row').filter({ hasText: sessionId });
+
+test('who signs in as somebody else in one tab is somebody else in all of them', async () => {
+  const first = await openAs(browser, gateway, 'ana', '/?q=of-default');
+  await row(first, 'of-default').waitFor();
+  const second = await first.context().newPage();
+  await logIn(second, { ...gateway, operatorToken: tokenOfBlue }, 'bob');
+  await row(second, 'of-blue').waitFor();
+
+  await row(first, 'of-blue').waitFor();
+  await first.getByText('viewer · blue').waitFor();
+  expect(await row(first, 'of-default').count()).toBe(0);
+  expect(first.url()).toBe(`${gateway.url}/`);
+});
+
+test('who signs out in one tab is signed out in all of them', async () => {
+  const first = await openAs(browser, gateway, 'ana');
+  await row(first, 'of-default').waitFor();
+  const second = await first.context().newPage();
+  await second.goto(gateway.url);
+  await second.getByRole('button', { name: 'Sign out' }).click();
+  await first.waitForURL(({ pathname }) => pathname === '/login');
+});
