@@ -411,3 +411,13 @@ test('an operator comes in as a viewer, may change nothing, and is out once revo
   await tableRow('night shift').getByText('Revoked').waitFor();
   await night.waitForURL('**/login**');
 });
+
+test('an administrator of one tenant is told ahead that the settings of all are not theirs', async () => {
+  const { body } = await gateway.operator('POST', '/v1/operators', { name: 'day shift', role: 'admin' });
+  const day = await openAs(browser, { ...gateway, operatorToken: body.secret }, 'dora', '/settings');
+  await day.getByText('only an administrator of all may change them').first().waitFor();
+  expect(await day.getByLabel('Window size', { exact: true }).getAttribute('readonly')).not.toBeNull();
+  await day.getByRole('link', { name: 'Prices' }).click();
+  await day.getByTestId('prices-save').waitFor();
+  expect(await day.getByText('You can look, not change.').count()).toBe(0);
+});

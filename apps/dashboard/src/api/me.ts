@@ -1,6 +1,6 @@
 /** Who is logged in and what they may do. Permission is checked where a control is drawn, and again by the gateway. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import type { Me, Permission } from '#contracts';
+import { ALL_TENANTS, type Me, type Permission } from '#contracts';
 import { api } from './client';
 
 export const meQuery = queryOptions({
@@ -23,4 +23,14 @@ const DENIALS: Record<Permission, string> = {
 export function useDenial(permission: Permission): string | null {
   const me = useMe();
   return me?.permissions.includes(permission) ? null : DENIALS[permission];
+}
+
+/** As `useDenial('configure')`, of what holds for every tenant at once. */
+export function useDenialForAllTenants(): string | null {
+  const denial = useDenial('configure');
+  const hasAll = useMe()?.tenant_ids.includes(ALL_TENANTS);
+  return (
+    denial ??
+    (hasAll ? null : 'These settings hold for every tenant; only an administrator of all may change them.')
+  );
 }

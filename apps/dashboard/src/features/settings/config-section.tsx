@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import type { RuntimeConfigAnswer, RuntimeConfigPatch } from '#contracts';
-import { ApiError, api, configQuery, useDenial, withoutSent } from '../../api';
+import { ApiError, api, configQuery, useDenialForAllTenants, withoutSent } from '../../api';
 import { Button, Callout, Panel, Skeleton, toast, useFocusFirstError } from '../../ui';
 import {
   type ConfigEdits,
@@ -25,7 +25,7 @@ export function ConfigSection() {
 function ConfigForm({ answer }: { answer: RuntimeConfigAnswer }) {
   const { values, defaults, warnings } = answer;
   const queryClient = useQueryClient();
-  const denial = useDenial('configure');
+  const denial = useDenialForAllTenants();
   const [edits, setEdits] = useState<ConfigEdits>({});
   const [errors, setErrors] = useState<FieldErrors>({});
   const form = useFocusFirstError(errors);

@@ -12,7 +12,7 @@ const QUERY_KEY = ['operators'];
 const ROLE_HELP: Record<Role, string> = {
   viewer: 'Sees everything, changes nothing.',
   operator: 'Also pauses, guides and ends sessions.',
-  admin: 'Also changes settings, and manages keys and operators.',
+  admin: 'Also sets up agents, upstreams, prices and alerts, and manages keys and operators.',
 };
 const ROLE_OPTIONS = ROLES.map((value) => ({ value, label: `${value[0]?.toUpperCase()}${value.slice(1)}` }));
 
