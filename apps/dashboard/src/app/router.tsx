@@ -18,6 +18,7 @@ import { parseInspectSearch } from '../features/session-inspect/inspect-search';
 import { parseSpendSearch } from '../features/spend/spend-search';
 import { enter, forget } from './auth';
 import { RouteFailure, RouteNotFound } from './route-failure';
+import { RoutePending } from './route-pending';
 import { Shell } from './shell';
 
 const rootRoute = createRootRoute({ component: Outlet, notFoundComponent: RouteNotFound });
@@ -182,6 +183,7 @@ export const router = createRouter({
   ]),
   defaultPreload: 'intent',
   defaultErrorComponent: RouteFailure,
+  defaultPendingComponent: RoutePending,
   scrollRestoration: false,
 });
 

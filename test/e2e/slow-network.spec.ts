@@ -1,0 +1,50 @@
+/** A network on which each piece of the page takes its time: what is awaited is said, and nothing looks dead or empty. */
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
+import { browser, launchOneBrowser } from './launch-one-browser.js';
+import { openAs } from './log-in.js';
+
+startOneGateway();
+launchOneBrowser();
+
+/** Holds up what matches, until the returned function is called. */
+async function holdUp(page: Page, url: string): Promise<() => void> {
+  let letGo = () => {};
+  const held = new Promise<void>((settle) => {
+    letGo = settle;
+  });
+  await page.route(url, async (route) => {
+    await held;
+    await route.continue();
+  });
+  return letGo;
+}
+
+test('a page whose scripts are on their way says so, and so does one that is not let in yet', async () => {
+  const page = await openAs(browser, gateway, 'ana');
+  const letScriptsGo = await holdUp(page, '**/assets/vendor-*.js');
+  const letIn = await holdUp(page, '**/v1/auth/me');
+  await page.goto(gateway.url, { waitUntil: 'commit' });
+  await page.getByText('Loading Observatory', { exact: true }).waitFor();
+
+  letScriptsGo();
+  await page.getByText('Loading', { exact: true }).waitFor();
+
+  letIn();
+  await page.getByText('Listening for your first DecisionLog').waitFor();
+  expect(await page.getByText('Loading').count()).toBe(0);
+});
+
+test('a link to a page that is on its way leaves the page before it, and says what is awaited', async () => {
+  const page = await openAs(browser, gateway, 'ana');
+  await page.getByText('Listening for your first DecisionLog').waitFor();
+  const letGo = await holdUp(page, '**/assets/calls-page-*.js');
+  await page.getByRole('link', { name: 'Calls' }).click();
+  await page.getByText('Loading', { exact: true }).waitFor();
+  expect(new URL(page.url()).pathname).toBe('/calls');
+
+  letGo();
+  await page.getByText('Loading', { exact: true }).waitFor({ state: 'detached' });
+  await page.getByTestId('proxy-onboarding').waitFor();
+});
