@@ -48,3 +48,16 @@ test('a link to a page that is on its way leaves the page before it, and says wh
   await page.getByText('Loading', { exact: true }).waitFor({ state: 'detached' });
   await page.getByTestId('proxy-onboarding').waitFor();
 });
+
+test('scripts and styles come gzipped', async () => {
+  const html = await (await fetch(gateway.url)).text();
+  const paths = [...html.matchAll(/"(\/assets\/[^"]+\.(?:js|css))"/g)].map(([, path]) => path);
+  expect(paths.length).toBeGreaterThan(3);
+  for (const path of paths) {
+    const { headers } = await fetch(gateway.url + path);
+    expect(headers.get('content-encoding'), path).toBe('gzip');
+    expect(headers.get('vary'), path).toMatch(/accept-encoding/i);
+    expect(headers.get('content-type'), path).toMatch(/javascript|css/);
+    expect(headers.get('cache-control'), path).toMatch(/immutable/);
+  }
+});

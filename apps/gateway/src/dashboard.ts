@@ -32,6 +32,7 @@ export async function serveDashboard(fastify: FastifyInstance, dir = DASHBOARD_D
     ...KEPT_FOR_A_YEAR,
     root: join(dir, 'assets'),
     prefix: '/assets/',
+    preCompressed: true,
     decorateReply: false,
   });
 }
