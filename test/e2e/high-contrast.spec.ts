@@ -1,4 +1,5 @@
 /** In high contrast (forced colours) a browser takes every background away: what only a colour tells must still be told. */
+import type { Locator } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
@@ -20,6 +21,12 @@ const DRAWN = `(() => {
   return { isAny: marks.length > 0, unseen: marks.filter((mark) => !isSeen(mark)).length };
 })()`;
 
+const styleOf = (it: Locator, name: 'backgroundColor' | 'outlineStyle'): Promise<string> =>
+  it.evaluate(
+    (element: any, property) => element.ownerDocument.defaultView.getComputedStyle(element)[property],
+    name,
+  );
+
 test('in high contrast states, the window and switches are seen, and where one is', async () => {
   await loopIn(gateway, SESSION);
   const page = await openAs(browser, gateway, 'ana');
@@ -33,8 +40,23 @@ test('in high contrast states, the window and switches are seen, and where one i
     await page.locator(mark).first().waitFor();
     expect(await page.evaluate(DRAWN), path).toEqual({ isAny: true, unseen: 0 });
   }
-  const place = page.getByRole('link', { name: 'Fleet', exact: true });
-  expect(
-    await place.evaluate((it: any) => it.ownerDocument.defaultView.getComputedStyle(it).outlineStyle),
-  ).toBe('solid');
+  expect(await styleOf(page.getByRole('link', { name: 'Fleet', exact: true }), 'outlineStyle')).toBe('solid');
+});
+
+test('in high contrast the map tells who loops, and a choice what is chosen', async () => {
+  await loopIn(gateway, SESSION);
+  const page = await openAs(browser, gateway, 'ana', '/fleet');
+  await page.emulateMedia({ forcedColors: 'active' });
+  const looping = page.locator('[data-testid=fleet-node][data-state=alert_entropy] .says-by-colour').first();
+  await looping.waitFor();
+  expect(await styleOf(looping, 'backgroundColor')).not.toBe(
+    await styleOf(page.locator('body'), 'backgroundColor'),
+  );
+  const choice = (name: string) =>
+    page.locator('label', { has: page.getByRole('radio', { name, exact: true }) });
+  expect(await styleOf(choice('Map'), 'outlineStyle')).toBe('solid');
+  expect(await styleOf(choice('Table'), 'outlineStyle')).toBe('none');
+  await page.getByTestId('fleet-state').first().click();
+  await page.locator('[data-testid=fleet-state][aria-pressed=true]').evaluate((it: any) => it.blur());
+  expect(await styleOf(page.getByTestId('fleet-state').first(), 'outlineStyle')).toBe('solid');
 });

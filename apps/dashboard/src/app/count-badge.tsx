@@ -17,7 +17,7 @@ export function CountBadge({ count, hasMore = false, noun, tone = 'danger', clas
   return (
     <span
       className={cx(
-        'nums inline-flex h-[18px] min-w-[18px] items-center justify-center rounded-full px-1 font-semibold text-2xs text-white',
+        'says-by-colour nums inline-flex h-[18px] min-w-[18px] items-center justify-center rounded-full px-1 font-semibold text-2xs text-white',
         tone === 'danger' ? 'bg-danger-solid' : 'bg-paused-solid',
         className,
       )}

@@ -41,7 +41,7 @@ export function Sidebar() {
                 key={to}
                 to={to}
                 activeOptions={{ exact: to === '/', includeSearch: false }}
-                className="flex h-8 shrink-0 items-center gap-2 rounded-md px-2 font-medium text-muted hover:bg-hover hover:text-fg data-[status=active]:bg-line/70 data-[status=active]:text-fg forced-colors:data-[status=active]:outline"
+                className="flex h-8 shrink-0 items-center gap-2 rounded-md px-2 font-medium text-muted hover:bg-hover hover:text-fg data-[status=active]:bg-line/70 data-[status=active]:text-fg"
               >
                 <Icon size={15} aria-hidden="true" />
                 {label}

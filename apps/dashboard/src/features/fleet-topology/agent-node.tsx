@@ -42,6 +42,8 @@ export const AgentNode = memo(function AgentNode({ data, width, height }: NodePr
           detail === 'names' ? 'pl-4.5' : 'pl-3.5',
           state === 'dead' && 'text-muted',
           dimmed && 'opacity-25',
+          // A calm card that is read keeps the system's colours, but for its stripe.
+          (selected || detail === 'colours' || !isCalm(state)) && 'says-by-colour',
         )}
       >
         {isLooping ? (
@@ -66,7 +68,7 @@ export const AgentNode = memo(function AgentNode({ data, width, height }: NodePr
       {named ? (
         <span
           aria-hidden="true"
-          className="pointer-events-none absolute bottom-full left-1/2 -translate-x-1/2 rounded-[.3em] bg-danger-solid px-[.4em] font-semibold text-[calc(12px/var(--zoom,1))] text-white leading-[1.5] whitespace-nowrap"
+          className="says-by-colour pointer-events-none absolute bottom-full left-1/2 -translate-x-1/2 rounded-[.3em] bg-danger-solid px-[.4em] font-semibold text-[calc(12px/var(--zoom,1))] text-white leading-[1.5] whitespace-nowrap"
         >
           {loopName(node.agent_id)}
         </span>
@@ -107,7 +109,7 @@ function CardText({ node, state, namesOnly }: { node: FleetNode; state: FleetSta
     <>
       <span
         aria-hidden="true"
-        className={cx('absolute inset-y-0 left-0 bg-(--state)', namesOnly ? 'w-2.5' : 'w-1.5')}
+        className={cx('says-by-colour absolute inset-y-0 left-0 bg-(--state)', namesOnly ? 'w-2.5' : 'w-1.5')}
       />
       <span className="min-w-0 flex-1">
         <span
