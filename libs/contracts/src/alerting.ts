@@ -18,6 +18,11 @@ export type AlertType = (typeof ALERT_TYPES)[number];
 export const RULE_SECONDS_MIN = { window_s: 10, cooldown_s: 0, repeat_s: 60 } as const;
 export const RULE_SECONDS_MAX = 30 * 86_400;
 
+/** `threshold` of a rule that leaves it open. */
+export const RULE_SHARE_DEFAULT = { budget: 0.8, error_rate: 0.5 } as const;
+/** `window_s` of a rule that leaves it open. */
+export const RULE_WINDOW_S_DEFAULT = { error_rate: 300, agent_silent: 600, semantic_loop: 600 } as const;
+
 const seconds = (name: keyof typeof RULE_SECONDS_MIN) =>
   z.number().int().min(RULE_SECONDS_MIN[name]).max(RULE_SECONDS_MAX);
 
@@ -30,7 +35,7 @@ const ruleFields = {
   /**
    * `budget`: share of a budget spent, 0..1 (0.8 = at 80 %); a call that a budget refuses counts as much. `error_rate`: share of failed calls, 0..1, over the last
    * `window_s`, of at least ten. `agent_silent`: unused, the agent is silent for `window_s`. `semantic_loop`: unused, it
-   * is over when none was found for `window_s`. Else unused.
+   * is over when none was found for `window_s`. Else unused. Null: RULE_SHARE_DEFAULT and RULE_WINDOW_S_DEFAULT.
    */
   threshold: z.number().min(0).max(1).nullable(),
   window_s: seconds('window_s').nullable(),

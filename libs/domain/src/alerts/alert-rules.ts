@@ -5,7 +5,13 @@
  *     observe(event)  what happened to one agent: O(rules of its tenant), and nothing where no rule is about it
  *     tick(now)       what time alone changes: repeats, silence, windows that empty. Once a second
  */
-import type { AlertRule, AlertType, NOTICE_PHASES, PolicyBar } from '#contracts';
+import {
+  type AlertRule,
+  type AlertType,
+  type NOTICE_PHASES,
+  type PolicyBar,
+  RULE_WINDOW_S_DEFAULT,
+} from '#contracts';
 import { type Clock, type SteadyClock, TtlLru } from '#kernel';
 import { AgentFacts } from './agent-facts.js';
 import type { AlertEvent } from './alert-event.js';
@@ -14,7 +20,7 @@ import { CallTally } from './call-tally.js';
 import { LoopCarriers } from './loop-carriers.js';
 import { asOf, isForgettable, planNotice, QUIET, type SubjectState } from './notice-plan.js';
 import { type Hush, type NoticeDetail, readCondition } from './rule-condition.js';
-import { ERROR_WINDOW_S_DEFAULT, type RuleSettings } from './rule-defaults.js';
+import type { RuleSettings } from './rule-defaults.js';
 
 /** Agents remembered per tenant; the one unheard of longest is forgotten, with what it made fire. */
 export const AGENTS_PER_TENANT_MAX = 5_000;
@@ -259,7 +265,7 @@ export class AlertRules {
       if (rule.type === 'error_rate' && event.kind === 'call') {
         const subject = this.#subject(one, event.agent_id, event.at_ms);
         if (subject === null) continue;
-        subject.tally ??= new CallTally((rule.window_s ?? ERROR_WINDOW_S_DEFAULT) * 1_000);
+        subject.tally ??= new CallTally((rule.window_s ?? RULE_WINDOW_S_DEFAULT.error_rate) * 1_000);
         subject.tally.add(event.at_ms, event.failed);
       }
       this.#evaluate(event.tenant_id, one, event.agent_id, facts, event.at_ms, due);

@@ -1,16 +1,8 @@
 /** Whether a rule's condition holds for an agent now, and the figures that say so. */
-import type { AlertNotice, PolicyBar } from '#contracts';
+import { type AlertNotice, type PolicyBar, RULE_SHARE_DEFAULT, RULE_WINDOW_S_DEFAULT } from '#contracts';
 import type { AgentFacts } from './agent-facts.js';
 import type { CallTally } from './call-tally.js';
-import {
-  BUDGET_SHARE_DEFAULT,
-  ERROR_CALLS_MIN,
-  ERROR_SHARE_DEFAULT,
-  ERROR_WINDOW_S_DEFAULT,
-  type RuleSettings,
-  SEMANTIC_LOOP_WINDOW_S_DEFAULT,
-  SILENT_WINDOW_S_DEFAULT,
-} from './rule-defaults.js';
+import { ERROR_CALLS_MIN, type RuleSettings } from './rule-defaults.js';
 
 export type NoticeDetail = AlertNotice['detail'];
 
@@ -70,7 +62,7 @@ export function readCondition(input: ConditionInput): Condition {
       if (fullest === 'unknown') return { holds: 'unknown', session_id: null, detail: {} };
       if (fullest === null) return { holds: false, session_id: null, detail: {} };
       const { period, spent_usd, budget_usd, share, refused } = fullest;
-      const threshold = rule.threshold ?? BUDGET_SHARE_DEFAULT;
+      const threshold = rule.threshold ?? RULE_SHARE_DEFAULT.budget;
       return {
         // Whoever is refused has nothing left that is of use, whatever the share.
         holds: refused || share >= threshold,
@@ -126,7 +118,7 @@ function waitsForPerson({ facts, toldSessionIds }: ConditionInput): Condition {
 
 /** A loop is a moment; it is over when none followed. One from before a restart goes on until then, without figures. */
 function semanticLoop({ rule, facts, toldSessionIds, nowMs }: ConditionInput): Condition {
-  const windowS = rule.window_s ?? SEMANTIC_LOOP_WINDOW_S_DEFAULT;
+  const windowS = rule.window_s ?? RULE_WINDOW_S_DEFAULT.semantic_loop;
   const isRecent = (atMs: number | null) => atMs !== null && nowMs - atMs < windowS * 1_000;
   const looping = facts.semanticLoops(windowS * 1_000, nowMs);
   const { newestId, detail, sessions } = tellApart([...looping.keys()], toldSessionIds);
@@ -150,7 +142,7 @@ function semanticLoop({ rule, facts, toldSessionIds, nowMs }: ConditionInput): C
 
 /** It is over when the agent is heard of, or somebody wants it silent: who stopped it need not be told that it is still. */
 function agentSilent({ rule, facts, hush, steadyMs }: ConditionInput): Condition {
-  const windowS = rule.window_s ?? SILENT_WINDOW_S_DEFAULT;
+  const windowS = rule.window_s ?? RULE_WINDOW_S_DEFAULT.agent_silent;
   const { seenAtMs } = facts;
   if (seenAtMs === null || hush === 'busy') return { holds: 'unknown', session_id: null, detail: {} };
   const silentS = Math.floor((steadyMs - facts.seenSteadyMs) / 1_000);
@@ -166,7 +158,7 @@ function agentSilent({ rule, facts, hush, steadyMs }: ConditionInput): Condition
 }
 
 function errorRate(rule: RuleSettings, tally: CallTally | null, isFiring: boolean, nowMs: number): Condition {
-  const threshold = rule.threshold ?? ERROR_SHARE_DEFAULT;
+  const threshold = rule.threshold ?? RULE_SHARE_DEFAULT.error_rate;
   if (tally === null) return { holds: 'unknown', session_id: null, detail: {} };
   const { callCount, failureCount } = tally.read(nowMs);
   const share = callCount === 0 ? 0 : failureCount / callCount;
@@ -180,7 +172,7 @@ function errorRate(rule: RuleSettings, tally: CallTally | null, isFiring: boolea
       threshold,
       call_count: callCount,
       failure_count: failureCount,
-      window_s: rule.window_s ?? ERROR_WINDOW_S_DEFAULT,
+      window_s: rule.window_s ?? RULE_WINDOW_S_DEFAULT.error_rate,
     },
   };
 }

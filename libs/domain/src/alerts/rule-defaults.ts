@@ -1,14 +1,8 @@
-/** What applies where a rule leaves it open, and the rules everybody starts with. */
+/** The rules everybody starts with. */
 import type { AlertRule } from '#contracts';
 
-export const BUDGET_SHARE_DEFAULT = 0.8;
-export const ERROR_SHARE_DEFAULT = 0.5;
-export const ERROR_WINDOW_S_DEFAULT = 300;
 /** A share of fewer calls says nothing. */
 export const ERROR_CALLS_MIN = 10;
-export const SILENT_WINDOW_S_DEFAULT = 600;
-/** Without another semantic loop for this long, it is over. */
-export const SEMANTIC_LOOP_WINDOW_S_DEFAULT = 600;
 
 /** A rule as it is kept, without what is firing. */
 export type RuleSettings = Omit<AlertRule, 'firing'>;

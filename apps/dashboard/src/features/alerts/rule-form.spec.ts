@@ -61,6 +61,20 @@ describe('the form of an alert rule', () => {
     expect(withType({ ...first, name: 'Night watch' }, 'agent_silent').name).toBe('Night watch');
   });
 
+  it('knows by what a rule goes that leaves its numbers open, and sends of them only what was changed', () => {
+    const open = { threshold: null, window_s: null };
+    expect(describeRule({ type: 'budget', ...open })).toBe('80 % of a budget is spent');
+    expect(describeRule({ type: 'error_rate', ...open })).toBe('50 % of calls fail over 5 min');
+    expect(describeRule({ type: 'agent_silent', ...open })).toBe('No call for 10 min');
+    for (const type of ALERT_TYPES) {
+      const rule = { ...toRuleBody(newRule(type, [])).body, ...open } as AlertRule;
+      expect(toRulePatch({ ...draftOfRule(rule), channelIds: ['ch-1'] }, rule), type).toEqual({
+        body: { channel_ids: ['ch-1'] },
+        errors: {},
+      });
+    }
+  });
+
   it('says when a rule fires', () => {
     expect(describeRule({ type: 'error_rate', threshold: 0.2, window_s: 300 })).toBe(
       '20 % of calls fail over 5 min',

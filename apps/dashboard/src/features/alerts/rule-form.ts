@@ -1,5 +1,12 @@
 /** Alert rules as people write them: percent and minutes instead of shares and seconds. Pure. */
-import { type AlertRule, type AlertType, RULE_SECONDS_MAX, RULE_SECONDS_MIN } from '#contracts';
+import {
+  type AlertRule,
+  type AlertType,
+  RULE_SECONDS_MAX,
+  RULE_SECONDS_MIN,
+  RULE_SHARE_DEFAULT,
+  RULE_WINDOW_S_DEFAULT,
+} from '#contracts';
 import { formatShare } from '../../ui/format';
 
 export const TYPE_LABELS: Record<AlertType, string> = {
@@ -28,9 +35,17 @@ export const TYPE_HELP: Record<AlertType, string> = {
 };
 
 /** Which of the two numbers a type asks for. */
-export const asksShare = (type: AlertType): boolean => type === 'budget' || type === 'error_rate';
-export const asksWindow = (type: AlertType): boolean =>
-  type === 'error_rate' || type === 'agent_silent' || type === 'semantic_loop';
+export const asksShare = (type: AlertType): type is keyof typeof RULE_SHARE_DEFAULT =>
+  Object.hasOwn(RULE_SHARE_DEFAULT, type);
+export const asksWindow = (type: AlertType): type is keyof typeof RULE_WINDOW_S_DEFAULT =>
+  Object.hasOwn(RULE_WINDOW_S_DEFAULT, type);
+
+/** 0..1, also where the rule leaves it open; null: its type asks for none. */
+const shareOf = ({ type, threshold }: Pick<AlertRule, 'type' | 'threshold'>): number | null =>
+  asksShare(type) ? (threshold ?? RULE_SHARE_DEFAULT[type]) : null;
+/** Seconds, likewise. */
+const windowOf = ({ type, window_s }: Pick<AlertRule, 'type' | 'window_s'>): number | null =>
+  asksWindow(type) ? (window_s ?? RULE_WINDOW_S_DEFAULT[type]) : null;
 
 export interface RuleDraft {
   name: string;
@@ -74,14 +89,15 @@ export function withType(draft: RuleDraft, type: AlertType): RuleDraft {
 }
 
 const round = (value: number): string => String(Math.round(value * 1_000) / 1_000);
+const percentOf = (share: number | null): string => (share === null ? '' : round(share * 100));
 const minutes = (seconds: number | null): string => (seconds === null ? '' : round(seconds / 60));
 
 export const draftOfRule = (rule: AlertRule): RuleDraft => ({
   name: rule.name,
   type: rule.type,
   agent: rule.agent_id ?? '',
-  percent: rule.threshold === null ? '' : round(rule.threshold * 100),
-  windowMinutes: minutes(rule.window_s),
+  percent: percentOf(shareOf(rule)),
+  windowMinutes: minutes(windowOf(rule)),
   cooldownMinutes: minutes(rule.cooldown_s),
   repeatMinutes: minutes(rule.repeat_s),
   notifyRecovery: rule.notify_recovery,
@@ -152,8 +168,8 @@ export function spanText(seconds: number): string {
 
 /** When it fires, as one phrase. */
 export function describeRule(rule: Pick<AlertRule, 'type' | 'threshold' | 'window_s'>): string {
-  const share = rule.threshold === null ? '' : formatShare(rule.threshold);
-  const span = rule.window_s === null ? '' : spanText(rule.window_s);
+  const share = formatShare(shareOf(rule) ?? 0);
+  const span = spanText(windowOf(rule) ?? 0);
   switch (rule.type) {
     case 'kill_switch':
       return 'The kill switch stops an agent';
@@ -164,9 +180,9 @@ export function describeRule(rule: Pick<AlertRule, 'type' | 'threshold' | 'windo
     case 'hitl_required':
       return 'An agent asks for a person';
     case 'budget':
-      return `${share || 'All'} of a budget is spent`;
+      return `${share} of a budget is spent`;
     case 'error_rate':
-      return `${share} of calls fail${span ? ` over ${span}` : ''}`;
+      return `${share} of calls fail over ${span}`;
     case 'agent_silent':
       return `No call for ${span}`;
   }
