@@ -2,6 +2,7 @@
 import type { Locator } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
+import { CROWD_COUNT, sendCrowd } from './crowd.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
 import { loopIn } from './loop-in.js';
@@ -38,4 +39,24 @@ test('in a window of any width one reads what is repeated, in the alert, the tim
       await expect.poll(async () => [path, width, await isReadable(intent)]).toEqual([path, width, true]);
     }
   }
+});
+
+test('in a window enlarged to 200 % the whole map is seen with its buttons, and takes the width there is', async () => {
+  await sendCrowd(gateway);
+  const page = await openAs(browser, gateway, 'ana');
+  await page.setViewportSize({ width: 720, height: 450 });
+  await page.goto(`${gateway.url}/fleet`);
+  const card = page.locator('.react-flow__node-agent');
+  await expect.poll(() => card.count()).toBeGreaterThanOrEqual(CROWD_COUNT);
+  const isOnTop = (mark: Locator) =>
+    mark.evaluate((it: any) => {
+      const { left, top, width, height } = it.getBoundingClientRect();
+      return it.contains(it.ownerDocument.elementFromPoint(left + width / 2, top + height / 2));
+    });
+  await expect.poll(() => isOnTop(page.locator('.react-flow__controls-fitview'))).toBe(true);
+  const [first, last] = await card.evaluateAll((cards: any[]) => {
+    const lefts = cards.map((it) => it.getBoundingClientRect().left);
+    return [Math.min(...lefts), Math.max(...lefts)];
+  });
+  expect(Number(last) - Number(first)).toBeGreaterThan(360);
 });

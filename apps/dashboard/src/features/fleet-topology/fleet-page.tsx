@@ -31,6 +31,9 @@ import { StateLegend } from './state-legend';
 import { StatsStrip } from './stats-strip';
 import { useFleetData } from './use-fleet-data';
 
+/** Of a phone's height: `h-[62dvh]` below. */
+const PHONE_MAP_SHARE = 0.62;
+
 const FleetMap = lazy(async () => ({ default: (await import('./fleet-map')).FleetMap }));
 
 export function FleetPage() {
@@ -154,8 +157,12 @@ function FleetView({ topology, search, selectedId, onSelect, onClear }: FleetVie
 }
 
 /** Of the area left for the map beside navigation and panels; taken once, since a map that reflows would jump. */
-const aspectOfMap = (): number =>
-  isPhoneNow() ? 0.75 : Math.min(2.2, Math.max(0.8, (innerWidth - 540) / (innerHeight - 120)));
+function aspectOfMap(): number {
+  const aspect = isPhoneNow()
+    ? innerWidth / (PHONE_MAP_SHARE * innerHeight)
+    : (innerWidth - 540) / (innerHeight - 120);
+  return Math.min(2.2, Math.max(0.75, aspect));
+}
 
 interface ToolbarProps {
   /** Null: not known yet. */
@@ -168,15 +175,15 @@ function Toolbar({ topology, search, onSearch }: ToolbarProps) {
   const counts = useMemo(() => topology && countStates(topology.nodes.values()), [topology]);
   const text = useMemo(() => topology && fleetText(topology, search), [topology, search]);
   return (
-    <div className="flex items-center gap-x-3 gap-y-2 border-line border-b bg-surface px-3 py-2 max-[1900px]:flex-wrap">
+    <div className="flex items-center gap-x-3 gap-y-2 border-line border-b bg-surface px-3 py-2 max-[1900px]:flex-wrap short:sm:flex-nowrap">
       <SearchBox
         label="Find an agent"
         placeholder="Find an agent"
         value={search.q}
         onChange={(q) => onSearch({ q })}
-        className="w-44 shrink-0 max-md:w-auto max-md:shrink max-md:flex-1"
+        className="w-44 shrink-0 max-md:w-auto max-md:shrink max-md:flex-1 short:sm:w-52 short:sm:flex-none"
       />
-      <div className="min-w-0 flex-1 max-[1900px]:order-last max-[1900px]:basis-full">
+      <div className="min-w-0 flex-1 max-[1900px]:order-last max-[1900px]:basis-full short:sm:order-none short:sm:basis-0">
         <StateLegend counts={counts} selected={search.states} onChange={(states) => onSearch({ states })} />
       </div>
       <p role="status" className="nums shrink-0 text-muted text-xs max-md:hidden">

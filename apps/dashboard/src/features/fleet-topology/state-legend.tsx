@@ -38,7 +38,7 @@ export function StateLegend({ counts, selected, onChange }: StateLegendProps) {
     (state) => !SHOWN_WHERE_PRESENT.includes(state) || (counts?.[state] ?? 0) > 0 || selected.includes(state),
   );
   return (
-    <fieldset className="-mx-3 flex min-w-0 gap-1 overflow-x-auto px-3 py-0.5 md:mx-0 md:flex-wrap md:px-0">
+    <fieldset className="-mx-3 flex min-w-0 gap-1 overflow-x-auto px-3 py-0.5 md:mx-0 md:flex-wrap md:px-0 short:sm:mx-0 short:sm:px-0">
       <legend className="sr-only">Show only agents that are</legend>
       {shown.map((state) => {
         const isOn = selected.includes(state);

@@ -59,7 +59,7 @@ export function StatsStrip() {
       aria-busy={!data}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: on a phone it scrolls, and has to be reachable by keyboard.
       tabIndex={0}
-      className="focus-inset shrink-0 overflow-x-auto border-line border-b bg-surface"
+      className="focus-inset shrink-0 overflow-x-auto border-line border-b bg-surface short:order-last short:border-t"
     >
       <ul className="flex md:grid md:grid-cols-[1fr_1.5fr_1fr_1fr_1fr]">
         {TILES.map((tile) => (
