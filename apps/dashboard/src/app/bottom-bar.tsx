@@ -18,7 +18,7 @@ export function BottomBar() {
   return (
     <nav
       aria-label="Main"
-      className="flex shrink-0 border-line border-t bg-surface pb-[env(safe-area-inset-bottom)] md:hidden"
+      className="flex shrink-0 border-line border-t bg-surface pb-[env(safe-area-inset-bottom)] md:hidden print:hidden"
     >
       {FIRST.map(({ to, label, icon: Icon }) => (
         <Link

@@ -14,7 +14,7 @@ import { THEME_CHOICES, useTheme } from './theme';
 export function Sidebar() {
   const openPalette = useOverlay((state) => state.open);
   return (
-    <header className="flex w-52 shrink-0 flex-col border-line border-r bg-sunken max-md:hidden">
+    <header className="flex w-52 shrink-0 flex-col border-line border-r bg-sunken max-md:hidden print:hidden">
       <div className="flex h-12 items-center gap-2 px-4">
         <Logo />
         <span className="font-semibold text-md tracking-tight">Observatory</span>

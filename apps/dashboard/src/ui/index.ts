@@ -49,4 +49,5 @@ export * from './tooltip';
 export * from './unit-input';
 export * from './use-focus-first-error';
 export * from './use-is-phone';
+export * from './use-overscan';
 export * from './use-throttled';

@@ -3,7 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef } from 'react';
 import { useRowFocus } from '../../app/keyboard/use-row-focus';
 import type { AgentsData } from '../../realtime';
-import { cx, NewPill, RowSpacer, useIsPhone } from '../../ui';
+import { cx, NewPill, RowSpacer, useIsPhone, useOverscan } from '../../ui';
 import { useShownOrder } from '../session-clusters/shown-order';
 import { AgentCard, AgentRow } from './agent-row';
 
@@ -25,11 +25,12 @@ export function AgentsList({ agents, target, isHeld, onHold, resetKey }: AgentsL
   const scroller = useRef<HTMLElement>(null);
   useRowFocus(scroller);
   const { order, waiting, release } = useShownOrder(target, isHeld, resetKey);
+  const overscan = useOverscan(8);
   const virtualizer = useVirtualizer({
     count: order.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => (isPhone ? CARD_PX + CARD_GAP_PX : ROW_PX),
-    overscan: 8,
+    overscan,
     getItemKey: (index) => order[index] ?? index,
   });
   const drawn = virtualizer.getVirtualItems();

@@ -6,7 +6,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef, useState } from 'react';
 import type { LlmCall } from '#contracts';
 import { useRowFocus } from '../../app/keyboard/use-row-focus';
-import { Button, cx, NewPill, RowSpacer, useIsPhone } from '../../ui';
+import { Button, cx, NewPill, RowSpacer, useIsPhone, useOverscan } from '../../ui';
 import { CallCard, type CallColumn, CallRow, modelPlace } from './call-row';
 import { type Calls, useHeldCalls } from './use-calls';
 
@@ -42,11 +42,12 @@ export function CallsTable(props: CallsTableProps) {
     isFrozen || hold.pointer || hold.scrolled || hold.focused,
     resetKey,
   );
+  const overscan = useOverscan(12);
   const virtualizer = useVirtualizer({
     count: shown.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => (isPhone ? CARD_PX : ROW_PX),
-    overscan: 12,
+    overscan,
     getItemKey: (index) => shown[index]?.call_id ?? index,
   });
   const drawn = virtualizer.getVirtualItems();

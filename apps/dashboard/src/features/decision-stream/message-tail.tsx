@@ -10,7 +10,7 @@ import { BegunAnew } from '../../app/begun-anew';
 import { useRowFocus } from '../../app/keyboard/use-row-focus';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { useTopic } from '../../realtime';
-import { Button, Callout, EmptyState, formatCount, Skeleton, useIsPhone } from '../../ui';
+import { Button, Callout, EmptyState, formatCount, Skeleton, useIsPhone, useOverscan } from '../../ui';
 import { arrivedSince, type FrozenFeed, freeze, RUNNING } from './frozen-feed';
 import { isStreamFiltered, type StreamFilter, streamMatcher } from './stream-filter';
 import { StreamFilters } from './stream-filters';
@@ -132,11 +132,12 @@ interface RowsProps {
 
 function Rows({ rows, scroller, openKey, onToggle, onFilter }: RowsProps) {
   const isPhone = useIsPhone();
+  const overscan = useOverscan(16);
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => (isPhone ? PHONE_ROW_PX : ROW_PX),
-    overscan: 16,
+    overscan,
     getItemKey: (index) => rows[index]?.gateway.seq ?? index,
   });
   return (

@@ -4,7 +4,16 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { useMemo, useRef, useState } from 'react';
 import { rowFocus, useRowFocus } from '../../app/keyboard/use-row-focus';
-import { Badge, cx, formatCount, RelativeTime, RowSpacer, StateDot, truncateMiddle } from '../../ui';
+import {
+  Badge,
+  cx,
+  formatCount,
+  RelativeTime,
+  RowSpacer,
+  StateDot,
+  truncateMiddle,
+  useOverscan,
+} from '../../ui';
 import { dotOf, type FleetNode, fleetLabel } from './fleet-nodes';
 import { type FleetSort, orderFleet } from './fleet-order';
 
@@ -20,11 +29,12 @@ export function FleetTable({ nodes, selectedId, onSelect }: FleetTableProps) {
   const rows = useMemo(() => orderFleet(nodes, sort), [nodes, sort]);
   const scroller = useRef<HTMLDivElement>(null);
   useRowFocus(scroller);
+  const overscan = useOverscan(12);
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_PX,
-    overscan: 12,
+    overscan,
     getItemKey: (index) => rows[index]?.node_id ?? index,
   });
   const drawn = virtualizer.getVirtualItems();

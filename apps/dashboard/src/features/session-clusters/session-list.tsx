@@ -7,7 +7,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { LoopsNow } from '../../app/loops-now';
 import type { SessionsData } from '../../realtime';
-import { FloatingPill, Grid, GridRowGroup, plural } from '../../ui';
+import { FloatingPill, Grid, GridRowGroup, plural, useOverscan } from '../../ui';
 import { ClusterHeading } from './cluster-heading';
 import { ListHeader } from './list-header';
 import type { ListRow } from './list-rows';
@@ -53,12 +53,13 @@ export function SessionList(props: SessionListProps) {
     [rows, isPhone],
   );
   const getItemKey = useCallback((index: number) => rowKey(rows[index]), [rows]);
+  const overscan = useOverscan(6);
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => (isPhone ? pageRef.current : ownRef.current),
     estimateSize,
     getItemKey,
-    overscan: 6,
+    overscan,
     useFlushSync: false,
     scrollMargin: margin,
   });

@@ -6,7 +6,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import type { SessionDetail } from '#contracts';
 import { useRowFocus } from '../../app/keyboard/use-row-focus';
-import { Button, Callout, EmptyState, NewPill } from '../../ui';
+import { Button, Callout, EmptyState, NewPill, useOverscan } from '../../ui';
 import { LoopRow } from '../semantic-loops/loop-row';
 import { StepRow } from './step-row';
 import { markOf, splitAtMark, type TimelineEntry, timelineEntries, timelineSteps } from './timeline-entries';
@@ -42,12 +42,13 @@ export function Timeline({ detail, openSeqs, onToggle }: TimelineProps) {
       return next;
     });
   }, []);
+  const overscan = useOverscan(8);
   const virtualizer = useVirtualizer({
     count: shown.length,
     getScrollElement: () => scrollRef.current,
     estimateSize: () => ROW_PX,
     getItemKey: (index) => shown[index]?.key ?? index,
-    overscan: 8,
+    overscan,
   });
   const release = useCallback(() => {
     setIsHeld(false);
