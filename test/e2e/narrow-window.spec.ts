@@ -60,3 +60,24 @@ test('in a window enlarged to 200 % the whole map is seen with its buttons, and 
   });
   expect(Number(last) - Number(first)).toBeGreaterThan(360);
 });
+
+test('an id in a narrow column keeps its last letters, by which sessions differ', async () => {
+  await loopIn(gateway, 'a-session-of-the-night-shift-0001');
+  const page = await openAs(browser, gateway, 'ana');
+  await page.setViewportSize({ width: 1024, height: 768 });
+  const link = page
+    .locator('[data-testid=session-row][data-session-id=a-session-of-the-night-shift-0001] a')
+    .first();
+  await link.waitFor();
+  const overhangPx = await link.evaluate((it: any) => {
+    const { ownerDocument: document } = it;
+    const letters = document.createTreeWalker(it, 4);
+    let last = letters.nextNode();
+    for (let next = last; next; next = letters.nextNode()) last = next;
+    const range = document.createRange();
+    range.setStart(last, last.length - 1);
+    range.setEnd(last, last.length);
+    return range.getBoundingClientRect().right - it.closest('[role=gridcell]').getBoundingClientRect().right;
+  });
+  expect(overhangPx).toBeLessThanOrEqual(0);
+});

@@ -19,6 +19,7 @@ export * from './code-block';
 export * from './confirm-dialog';
 export * from './copy-button';
 export * from './count-bars';
+export * from './cut-middle';
 export * from './cx';
 export * from './dialog';
 export * from './empty-state';

@@ -3,7 +3,7 @@ import { Link, type LinkProps, useRouter } from '@tanstack/react-router';
 import { ArrowRight, Pause } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { SessionView } from '#contracts';
-import { Button, cx, RelativeTime, truncateMiddle } from '../../ui';
+import { Button, CutMiddle, cx, RelativeTime } from '../../ui';
 import { isStoppedState, MODE_TEXTS, stateText } from '../hitl-console/control-texts';
 import { usePauseAndInspect } from '../hitl-console/use-pause-and-inspect';
 import type { Rest } from './rest';
@@ -56,9 +56,9 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
             to="/sessions/$sessionId"
             params={{ sessionId }}
             title={sessionId}
-            className="truncate font-medium font-mono text-xs hover:underline"
+            className="min-w-0 font-medium font-mono text-xs hover:underline"
           >
-            {truncateMiddle(sessionId, 24)}
+            <CutMiddle text={sessionId} charsMax={24} />
           </Link>
           <span className="truncate text-muted text-xs">{props.agentId}</span>
         </div>

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import type { SessionView } from '#contracts';
 import {
+  CutMiddle,
   cx,
   formatPartialCost,
   GridCell,
@@ -13,7 +14,6 @@ import {
   RelativeTime,
   StateDot,
   StepRate,
-  truncateMiddle,
 } from '../../ui';
 import { ControlBadge } from '../hitl-console/control-badge';
 import { dotState, LOOP_REST_LABELS, type Rest } from './rest';
@@ -99,9 +99,9 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
             event.preventDefault();
             onOpen(session_id);
           }}
-          className="truncate font-mono text-xs hover:underline"
+          className="min-w-0 font-mono text-xs hover:underline"
         >
-          {truncateMiddle(session_id, 22)}
+          <CutMiddle text={session_id} charsMax={22} />
         </a>
       </GridCell>
       <Cell text={session.agent_id} className="text-muted" />
