@@ -130,6 +130,8 @@ export interface RetentionCalls {
   deleteEmptySessions(beforeMs: number): RetentionPiece;
   /** Alert groups last touched before `beforeMs`. */
   deleteAlertGroups(beforeMs: number, afterSeq: number): RetentionPiece;
+  /** Takes what leads to deleted steps out of the index, once there is enough of it; true while there is more. */
+  sweepStepKeys(): boolean;
   /** Gives free pages back to the file system; true while there are more. */
   shrink(): boolean;
 }
@@ -139,6 +141,7 @@ const FREEING_CALLS: ReadonlySet<string> = new Set<keyof RetentionCalls>([
   'deleteOldest',
   'deleteEmptySessions',
   'deleteAlertGroups',
+  'sweepStepKeys',
   'shrink',
 ]);
 

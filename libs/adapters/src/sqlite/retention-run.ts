@@ -12,7 +12,7 @@ export interface RetentionBounds {
   bytesMax: number | null;
 }
 
-/** Pieces after which the sessions that they left without steps go: what these free need not be freed by further steps. */
+/** Pieces after which what they left behind goes: what that frees need not be freed by further steps. */
 const PIECES_OF_ROUND = 10;
 
 /** @returns how many rows of aged tables went; session rows left without steps go uncounted */
@@ -26,6 +26,7 @@ export async function enforceRetention(
     await deleteLeftBehind(pump, beforeMs);
   }
   if (bytesMax !== null) deleted += await deleteOldest(pump, bytesMax);
+  await sweepStepKeys(pump);
   while (await pump.call('shrink', []));
   return { deleted_count: deleted };
 }
@@ -39,7 +40,9 @@ async function deleteOldest(pump: WritePump, bytesMax: number): Promise<number> 
     deleted += piece.deleted_count;
     goneBeforeMs = piece.goneBeforeMs ?? goneBeforeMs;
     afterSeq = piece.nextSeq;
-    if (goneBeforeMs !== null && count % PIECES_OF_ROUND === 0) await deleteEmptySessions(pump, goneBeforeMs);
+    if (goneBeforeMs === null || count % PIECES_OF_ROUND > 0) continue;
+    await deleteEmptySessions(pump, goneBeforeMs);
+    await sweepStepKeys(pump);
   }
   if (goneBeforeMs !== null) await deleteLeftBehind(pump, goneBeforeMs);
   return deleted;
@@ -48,6 +51,10 @@ async function deleteOldest(pump: WritePump, bytesMax: number): Promise<number> 
 async function deleteLeftBehind(pump: WritePump, beforeMs: number): Promise<void> {
   await deleteEmptySessions(pump, beforeMs);
   await everyPiece((afterSeq) => pump.call('deleteAlertGroups', [beforeMs, afterSeq]));
+}
+
+async function sweepStepKeys(pump: WritePump): Promise<void> {
+  while (await pump.call('sweepStepKeys', []));
 }
 
 const deleteEmptySessions = (pump: WritePump, beforeMs: number): Promise<number> =>

@@ -16,7 +16,7 @@ import type { CallTable } from './proxy/call-table.js';
 import { NO_PART } from './step-key.js';
 import type { StepTable } from './step-table.js';
 
-/** Rows looked at in one piece: 500 steps take 60 to 200 ms where their keys are cold, and agents wait for them. */
+/** Rows looked at in one piece: agents wait for them. */
 const PIECE_COUNT = 100;
 /** Session rows of one piece, which begins with some 10 ms of work for all of them. */
 const SESSION_PIECE_COUNT = 500;
@@ -125,6 +125,11 @@ export class Retention implements RetentionCalls {
     return { deleted_count: changes, nextSeq: last };
   }
 
+  /** True while there is more. */
+  sweepStepKeys(): boolean {
+    return this.#steps.sweepKeys();
+  }
+
   /** True while there is more to give back. */
   shrink(): boolean {
     const free = this.#pragma('freelist_count');
@@ -161,11 +166,9 @@ export class Retention implements RetentionCalls {
   }
 
   #delete(table: AgedTable, rows: AgedRow[]): number {
-    const plain = this.#database.prepare(`DELETE FROM ${table} WHERE seq = ?`);
-    const remove = (seq: number) =>
-      table === 'steps' ? this.#steps.delete(seq) : plain.run(seq).changes > 0;
+    const remove = this.#database.prepare(`DELETE FROM ${table} WHERE seq = ?`);
     let deleted = 0;
-    for (const row of rows) if (row.held === 0 && remove(row.seq)) deleted += 1;
+    for (const row of rows) if (row.held === 0) deleted += remove.run(row.seq).changes;
     if (table === 'steps' && deleted > 0) this.#steps.keepSeqFloor();
     if (table === 'llm_calls' && deleted > 0) {
       this.#calls.noteDeleted(rows.reduce((last, { seq }) => Math.max(last, seq), 0));

@@ -15,6 +15,8 @@ const INDEXED = `SELECT ${RAW_STEP_COLUMNS.map((column) => `steps.${column}`).jo
   WHERE segment = ? AND key = ? AND step_keys.seq <= ?`;
 const ONE = `SELECT ${RAW_STEP_COLUMNS.join(', ')} FROM steps WHERE seq = ?`;
 
+/** Beyond all of them. */
+const NO_STEPS = Number.MAX_SAFE_INTEGER;
 /** Looked at for one that is wanted. */
 const CANDIDATES_MAX = 8;
 /** Entries of one trace among which the latest is looked for: they do not stand in the order of their steps. */
@@ -105,7 +107,8 @@ export class StepFinder {
     { limit, afterSeq, order }: PageKeys,
   ): Generator<RawStep> {
     const [beyond, direction] = order === 'asc' ? ['>', 'ASC'] : ['<', 'DESC'];
-    const start = afterSeq ?? (order === 'asc' ? 0 : Number.MAX_SAFE_INTEGER);
+    // Entries of deleted steps may stand before the oldest.
+    const start = order === 'asc' ? Math.max(afterSeq ?? 0, this.#oldestSeq() - 1) : (afterSeq ?? NO_STEPS);
     const key = sessionKeyOf(tenantId, sessionId);
     const segments = order === 'asc' ? this.#segments(start, this.#indexedSeq) : this.#segments(start, 1);
     for (const segment of segments)
@@ -118,14 +121,17 @@ export class StepFinder {
 
   /** Those that steps from one seq to another, forwards or backwards, may stand in. */
   *#segments(fromSeq: number, toSeq: number): Generator<number> {
-    const oldest =
-      this.#sql.get<{ seq: number | null }>('SELECT min(seq) AS seq FROM steps', [])?.seq ?? null;
-    if (oldest === null) return;
+    const oldest = this.#oldestSeq();
+    if (oldest === NO_STEPS) return;
     const [from, to] = [fromSeq, toSeq].map((seq) =>
       segmentOf(Math.min(Math.max(seq, oldest), this.#indexedSeq), this.#segmentSteps),
     ) as [number, number];
     const step = from <= to ? 1 : -1;
     for (let segment = from; segment !== to + step; segment += step) yield segment;
+  }
+
+  #oldestSeq(): number {
+    return this.#sql.get<{ seq: number | null }>('SELECT min(seq) AS seq FROM steps', [])?.seq ?? NO_STEPS;
   }
 
   /** Retention may have taken one since. */

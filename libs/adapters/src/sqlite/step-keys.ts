@@ -11,6 +11,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import { diskFullDetail } from './disk-full.js';
 import { type KeyEntry, StepGeneration, type StepIdentity } from './step-generation.js';
 import { NO_PART, partOf, SEGMENT_STEPS, sessionKeyOf, traceKeyOf } from './step-key.js';
+import { StepKeySweep } from './step-key-sweep.js';
 import { INDEXED_SEQ } from './step-key-table.js';
 import { StepSegments } from './step-segments.js';
 
@@ -38,16 +39,13 @@ interface Merge {
 export class StepKeys {
   readonly #database: Database;
   readonly #insert: Statement;
-  readonly #delete: Statement;
   readonly #findRow: Statement;
   readonly #isRow: Statement;
   readonly #saveCounter: Statement;
   readonly #generationSteps: number;
   readonly #segments: StepSegments;
+  readonly #sweep: StepKeySweep;
   readonly #sessionKeys = new Map<string, number>();
-  /** Steps not indexed that were deleted: since the last generation, and in the transaction under way. */
-  readonly #gone = new Set<number>();
-  readonly #goneNow = new Set<number>();
   #indexedSeq: number;
   #young = new StepGeneration();
   #merge: Merge | null = null;
@@ -63,9 +61,6 @@ export class StepKeys {
     // An entry may be there already: a merge cut off by a crash begins anew.
     this.#insert = database.prepare(
       'INSERT OR IGNORE INTO step_keys (segment, key, part, seq) VALUES (?, ?, ?, ?)',
-    );
-    this.#delete = database.prepare(
-      'DELETE FROM step_keys WHERE segment = ? AND key = ? AND part = ? AND seq = ?',
     );
     this.#findRow = database
       .prepare(
@@ -85,6 +80,7 @@ export class StepKeys {
         | number
         | undefined) ?? 0;
     this.#segments = new StepSegments(database, this.#indexedSeq, segmentSteps);
+    this.#sweep = new StepKeySweep(database, this.#segments);
     database.function('segments_of_session', (key) =>
       JSON.stringify(this.#segments.mayHold(key as number, NO_PART)),
     );
@@ -93,19 +89,16 @@ export class StepKeys {
 
   /** Before every transaction. @param nextSeq seq of the next new step: all before it are committed */
   begin(nextSeq: number): void {
-    this.#goneNow.clear();
     if (this.#merge === null && this.#young.count >= this.#generationSteps) this.#startMerge(nextSeq);
   }
 
   /** After every commit. */
   committed(): void {
-    for (const seq of this.#goneNow) this.#gone.add(seq);
     const merge = this.#merge;
     if (merge === null) return;
     merge.position = merge.positionThen;
     if (merge.position < merge.entriesCount) return;
     this.#indexedSeq = merge.lastSeq;
-    for (const seq of this.#gone) if (seq <= merge.lastSeq) this.#gone.delete(seq);
     this.#merge = null;
     this.#segments.forgetEmpty();
   }
@@ -136,26 +129,19 @@ export class StepKeys {
     this.#database.transaction(() => this.#segments.save(this.#indexedSeq))();
   }
 
-  /** Of a step that is being deleted. */
-  remove(seq: number, { tenant_id, session_id, trace_id, body_hash }: StepIdentity): void {
-    if (seq > this.#indexedSeq) this.#goneNow.add(seq);
-    const segment = this.#segments.of(seq);
-    this.#delete.run(segment, this.#sessionKey(tenant_id, session_id), NO_PART, seq);
-    this.#delete.run(segment, traceKeyOf(tenant_id, trace_id), partOf(body_hash), seq);
+  /** Takes out entries of deleted steps, a piece of them. @returns true while there is more */
+  sweep(): boolean {
+    return this.#sweep.piece();
   }
 
-  /** Before a savepoint. @returns to be called if it is undone: what it deleted is there again */
-  markRemoved(): () => void {
-    const { size } = this.#goneNow;
-    return () => {
-      for (const seq of [...this.#goneNow].slice(size)) this.#goneNow.delete(seq);
-    };
-  }
-
-  /** Session keys of the steps not indexed yet, as the transaction under way sees them. A few ms for a generation. */
+  /**
+   * Session keys of the steps not indexed yet, as the transaction under way sees them. A few ms for a generation. Of one that was
+   * deleted before an older one, which is held, the key is among them until it is indexed.
+   */
   youngSessionKeys(nextSeq: number): Set<number> {
     const keys = new Set<number>();
-    const isStored = (seq: number) => seq < nextSeq && !this.#gone.has(seq) && !this.#goneNow.has(seq);
+    const oldestSeq = this.#segments.oldestSeq() ?? nextSeq;
+    const isStored = (seq: number) => seq >= oldestSeq && seq < nextSeq;
     this.#merge?.generation.addSessionKeys(keys, isStored);
     this.#young.addSessionKeys(keys, isStored);
     return keys;
@@ -223,9 +209,10 @@ export class StepKeys {
     const merge = this.#merge;
     if (merge === null) return;
     const end = Math.min(merge.entriesCount, merge.position + entriesMax);
+    const oldestSeq = this.#segments.oldestSeq() ?? ALL;
     for (let index = merge.position; index < end; index += 1) {
       const [key, part, seq] = merge.entryAt(index);
-      if (this.#gone.has(seq) || this.#goneNow.has(seq)) continue;
+      if (seq < oldestSeq) continue;
       const segment = this.#segments.of(seq);
       this.#insert.run(segment, key, part, seq);
       this.#segments.add(segment, key, part);

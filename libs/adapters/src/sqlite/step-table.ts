@@ -22,7 +22,6 @@ const SEQ_FLOOR = 'step_seq_floor';
 export class StepTable {
   readonly #database: Database;
   readonly #insert: Statement;
-  readonly #delete: Statement;
   readonly #keys: StepKeys;
   readonly #setFloor: Statement;
   #nextSeq: number;
@@ -32,9 +31,6 @@ export class StepTable {
     this.#database = database;
     this.#insert = database.prepare(
       `INSERT INTO steps (${STEP_COLUMNS.join(', ')}, seq) VALUES (${'?, '.repeat(stepWidth)}?)`,
-    );
-    this.#delete = database.prepare(
-      'DELETE FROM steps WHERE seq = ? RETURNING tenant_id, session_id, trace_id, body_hash',
     );
     this.#keys = new StepKeys(database, generationSteps, segmentSteps);
     this.#setFloor = database.prepare(
@@ -83,10 +79,8 @@ export class StepTable {
   /** Before a savepoint. @returns to be called if it is undone */
   mark(): () => void {
     const nextSeq = this.#nextSeq;
-    const restoreRemoved = this.#keys.markRemoved();
     return () => {
       this.#nextSeq = nextSeq;
-      restoreRemoved();
     };
   }
 
@@ -110,11 +104,9 @@ export class StepTable {
     return this.#keys.youngSessionKeys(this.#nextSeq);
   }
 
-  /** @returns false if there is none */
-  delete(seq: number): boolean {
-    const step = this.#delete.get(seq) as StepIdentity | undefined;
-    if (step !== undefined) this.#keys.remove(seq, step);
-    return step !== undefined;
+  /** @see StepKeySweep.piece */
+  sweepKeys(): boolean {
+    return this.#keys.sweep();
   }
 
   /** @returns the step as rewritten; null if no such step is held */
