@@ -62,7 +62,7 @@ const guidance = (id: string, prompt: string): AgentControl => ({
 
 function newCall(): ProxyCall {
   const target = { upstream: 'openai', agentId: null, path: '/chat/completions', query: '' };
-  const incoming = { headers: {}, rawHeaders: [] as string[] } as IncomingMessage;
+  const incoming = { method: 'POST', headers: {}, rawHeaders: [] as string[] } as IncomingMessage;
   const call = new ProxyCall('call-1', 5, target, incoming, {} as ServerResponse);
   call.principal = { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: 'default' } as AgentPrincipal;
   call.agentId = 'a';
@@ -95,6 +95,7 @@ function guards(waits: Waits) {
   const flights = new CacheFlights();
   const taken: string[] = [];
   const desk = {
+    recall: () => null,
     answerForCall: () => said.control,
     answerFor: () => said.control,
     onChanged: () => () => {},
