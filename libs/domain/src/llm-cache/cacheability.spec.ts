@@ -72,6 +72,8 @@ describe('what may be stored of an answer', () => {
     { 'openai-responses.conversation': 'conv_1' },
     { 'openai-responses.prompt': { id: 'pmpt_1' } },
     { 'openai-chat.web_search_options': {} },
+    { 'openai-chat.enable_search': true },
+    { 'openai-chat.search_parameters': { mode: 'on', return_citations: false } },
   ])('is nothing where the call does more than answer, as with %j', (rest) => {
     expect(stored({}, rest)).toEqual({ store: false, reason: 'stateful' });
   });

@@ -66,6 +66,9 @@ const STATEFUL_FIELDS = [
   'openai-responses.conversation',
   'openai-responses.prompt',
   'openai-chat.web_search_options',
+  // Qwen's and xAI's, whose answers need not say that anything was searched.
+  'openai-chat.enable_search',
+  'openai-chat.search_parameters',
 ] as const;
 
 /** Such a request is not to be answered from the cache either, and nobody need wait for another like it. */

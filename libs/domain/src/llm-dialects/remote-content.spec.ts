@@ -9,6 +9,7 @@ const PATHS: Record<DialectName, string> = {
   gemini: '/v1beta/models/m:generateContent',
 };
 const URL = 'https://cam.example/gate.jpg';
+const FUNCTION = { type: 'function', function: { name: 'f' } };
 const DATA = 'data:image/jpeg;base64,AAAA';
 const FILES = 'https://generativelanguage.googleapis.com/v1beta/files/abc';
 
@@ -28,6 +29,16 @@ describe('a request that has the vendor fetch something', () => {
     ['an image in capitals', 'openai-chat', chat({ type: 'image_url', image_url: { url: 'HTTP://x/y' } })],
     ['a video', 'openai-chat', chat({ type: 'video_url', video_url: { url: URL } })],
     ['a file', 'openai-chat', chat({ type: 'file', file: { filename: 'f', file_data: URL } })],
+    ['a document', 'openai-chat', chat({ type: 'document_url', document_url: URL })],
+    ['a recording', 'openai-chat', chat({ type: 'input_audio', input_audio: URL })],
+    ['a recording in its data', 'openai-chat', chat({ type: 'input_audio', input_audio: { data: URL } })],
+    ['a video in pictures', 'openai-chat', chat({ type: 'video', video: [DATA, URL] })],
+    [
+      'a search of the vendor’s',
+      'openai-chat',
+      { tools: [FUNCTION, { type: 'web_search', web_search: {} }] },
+    ],
+    ['a clock of the vendor’s', 'openai-chat', { tools: [{ type: 'openrouter:datetime' }] }],
     [
       'an image earlier in the conversation',
       'openai-chat',
@@ -81,6 +92,10 @@ describe('a request that has the vendor fetch something', () => {
     ['an image inside', 'openai-chat', chat({ type: 'image_url', image_url: { url: DATA } })],
     ['a file kept there', 'openai-chat', chat({ type: 'file', file: { file_id: 'file_1' } })],
     ['a file inside', 'openai-chat', chat({ type: 'file', file: { file_data: DATA } })],
+    ['a recording inside', 'openai-chat', chat({ type: 'input_audio', input_audio: { data: 'AAAA' } })],
+    ['a video inside', 'openai-chat', chat({ type: 'video', video: [DATA] })],
+    ['a tool of the caller’s', 'openai-chat', { tools: [FUNCTION, { function: {} }, { type: 'custom' }] }],
+    ['a tool whose runs are told', 'openai-responses', { tools: [{ type: 'web_search' }] }],
     [
       'an argument of a call',
       'openai-chat',
