@@ -203,7 +203,7 @@ export class CacheDesk {
     const { scope } = ticket.identity;
     lookUp.epoch = await cache.epoch(call.tenantId);
     if (mode !== 'off' && policy === 'on' && scope !== null)
-      ticket.vector = await embedder.embed(scope.prompt, call.traceParent);
+      ticket.vector = await embedder.embed(scope.prompt, call);
     this.#missed(call);
   }
 
@@ -217,7 +217,7 @@ export class CacheDesk {
     const { mode, cache, embedder, gate, tally } = this.#parts;
     const { scope } = ticket.identity;
     if (mode === 'off' || scope === null) return null;
-    const vector = await embedder.embed(scope.prompt, call.traceParent);
+    const vector = await embedder.embed(scope.prompt, call);
     const { model } = embedder;
     if (vector === null || model === null) return null;
     ticket.vector = vector;

@@ -3,6 +3,7 @@ import { DimensionChanged } from '#adapters/embeddings-http';
 import type { CacheVector, Cosine, Embedder, EmbeddingService } from '#contracts';
 import { circuitEmbedder, LeftAlone } from '#domain/embedding';
 import type { Clock } from '#kernel';
+import type { ProxyCall } from '../llm-proxy/proxy-call.js';
 
 /** A sidecar that is asked what it is may take this much longer than for a text. */
 const DESCRIBE_PATIENCE = 10;
@@ -15,10 +16,16 @@ export interface EmbeddingModel {
 export interface CacheEmbedder {
   /** Null: not known yet, or not any more. */
   readonly model: EmbeddingModel | null;
-  /** Null: the text has none, or nobody answers in time. Never rejects. */
-  embed(text: string, traceParent: string | null): Promise<CacheVector | null>;
+  /**
+   * Null: the text has none, or nobody answers in time. Never rejects.
+   *
+   * @param call which waits for it; null: none does
+   */
+  embed(text: string, call: WaitingCall | null): Promise<CacheVector | null>;
   close(): Promise<void>;
 }
+
+type WaitingCall = Pick<ProxyCall, 'traceParent' | 'isSidecarLate'>;
 
 /** The sidecar's model may change when it is started anew: what it is, is asked whenever a vector names another. */
 export class SidecarCacheEmbedder implements CacheEmbedder {
@@ -35,12 +42,15 @@ export class SidecarCacheEmbedder implements CacheEmbedder {
     this.#onFailed = onFailed;
   }
 
-  async embed(text: string, traceParent: string | null): Promise<CacheVector | null> {
+  async embed(text: string, call: WaitingCall | null): Promise<CacheVector | null> {
+    // The loop check of this call has waited for it in vain, and counted that.
+    if (call?.isSidecarLate) return null;
     if (!this.#service.isReady) {
       this.#onFailed(new Error('the embedding sidecar is away'));
       return null;
     }
     try {
+      const traceParent = call?.traceParent ?? null;
       const embedding = await this.#service.embed(text, { timeoutMs: this.#timeoutMs, traceParent });
       if (embedding.vector === null) return null;
       if (this.model?.model_id !== embedding.model_id) {

@@ -1,7 +1,7 @@
 /** Commands that come while a call waits for something else than its operator. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Registry } from 'prom-client';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   type AgentControl,
   type AgentPrincipal,
@@ -10,6 +10,7 @@ import {
   type CacheHit,
   type CacheVector,
   type Cosine,
+  type EmbeddingService,
   type LimitDecision,
   sessionKey,
 } from '#contracts';
@@ -18,6 +19,7 @@ import { defaultPolicy } from '#domain/policy';
 import { BytePieces, deferred } from '#kernel';
 import { FakeClock } from '#testing';
 import { CacheDesk } from '../llm-cache/cache-desk.js';
+import { SidecarCacheEmbedder } from '../llm-cache/cache-embedder.js';
 import { CacheFlights } from '../llm-cache/cache-flights.js';
 import { CacheFreshness } from '../llm-cache/cache-freshness.js';
 import { CacheTally } from '../llm-cache/cache-tally.js';
@@ -87,7 +89,7 @@ interface Waits {
 }
 
 /** The guards in front of the upstream, and what an operator has said so far. */
-function guards(waits: Waits) {
+function guards(waits: Waits, embedder: unknown = { embed: async () => VECTOR, model: {} }) {
   const clock = new FakeClock();
   const said = { control: ACTIVE, stopped: undefined as Verdict | undefined };
   const released = deferred<AgentControl>();
@@ -118,7 +120,7 @@ function guards(waits: Waits) {
     },
     mode: 'on',
     hitWhenCosineAtLeast: 0.9 as Cosine,
-    embedder: { embed: async () => VECTOR, model: {} },
+    embedder,
     gate: () => null,
     flights,
     freshness: new CacheFreshness(),
@@ -234,6 +236,22 @@ describe.each(SLOW)('a call that waits for %s', (_, begin) => {
     expect(call.injections).toEqual(['Look elsewhere.']);
     settle(call);
     expect(taken).toEqual(['d1']);
+  });
+});
+
+describe('a sidecar whose time is up', () => {
+  test.each([
+    ['is not waited for again by the same call', 'timeout', 0],
+    ['is asked for a vector by a call that did not wait for it', 'busy', 1],
+  ] as const)('%s', async (_, reason, askedCount) => {
+    const embed = vi.fn(async () => ({ fitness: 'fit', vector: VECTOR.values, model_id: 'm' }));
+    const describeModel = async () => ({ model_id: 'm', hitWhenCosineAtLeast: 0.9 });
+    const service = { isReady: true, embed, describe: describeModel } as unknown as EmbeddingService;
+    const failedOpen: LoopVerdict = { kind: 'failed_open', reason };
+    const embedder = new SidecarCacheEmbedder(service, 50, vi.fn());
+    const { pass } = guards({ sidecar: async () => failedOpen }, embedder);
+    expect(await pass(newCall())).toBeUndefined();
+    expect(embed).toHaveBeenCalledTimes(askedCount);
   });
 });
 

@@ -123,6 +123,8 @@ export class ProxyCall {
 
   /** What the semantic loop compared with earlier prompts; null: nothing. */
   checkedPrompt: string | null = null;
+  /** The embedding sidecar took all the time that it has for a call: this one is not kept waiting for it again. */
+  isSidecarLate = false;
   /** What the cache noted for when the answer has ended; null: nothing. */
   cacheTicket: CacheTicket | null = null;
   /** What the cache gave in place of the upstream; null: nothing. */

@@ -92,7 +92,10 @@ async function checkPrompt(
   const verdict = await parts.check.ask(question).finally(() => {
     call.onGone = null;
   });
-  if (verdict.kind === 'failed_open') call.finding = verdict.reason;
+  if (verdict.kind === 'failed_open') {
+    call.finding = verdict.reason;
+    call.isSidecarLate = verdict.reason === 'timeout';
+  }
   if (verdict.kind !== 'loop') return;
   const isHinted = takesWords(call, parts.hint);
   const { action } = parts.desk.note(
