@@ -16,6 +16,12 @@ const NO_NEGATION_BEFORE = new Set(['only', 'forget', 'hesitate', 'worry', 'prob
 const OPENING_VERBS = new Set('do does did is are am was were has have must should'.split(' '));
 const GREETINGS = new Set('please hi hey hello so and ok okay well thanks'.split(' '));
 const QUESTION = '?';
+/** Common words that are names in capitals, and the keys of those names; no other word is spelled like the last two. */
+const NAMED_IN_CAPITALS = new Map([
+  ['us', 'usa'],
+  ['it', 'IT'],
+  ['who', 'WHO'],
+]);
 
 export function readFacts(text: string): TextFacts {
   const { tokens, quotes, code, hasArrow } = readText(text);
@@ -63,12 +69,22 @@ function readWord(tokens: readonly Token[], at: number, token: Token, facts: Tex
   if (next > 0) return next;
   if (!entry.isStop) facts.content.push(single);
   else if (OPENING_VERBS.has(word) && asksYesOrNo(tokens, at, token)) facts.content.push(QUESTION);
-  else if (word === 'us' && token.raw === 'US') facts.names.push({ key: 'usa', isOpening: false });
+  const named = NAMED_IN_CAPITALS.get(word);
+  if (named !== undefined && isInCapitals(tokens, at)) {
+    facts.names.push({ key: named, isOpening: false });
+    addWord(facts, named);
+  }
   if (entry.isName || (!entry.isStop && entry.date === undefined && isName(token)))
     facts.names.push({ key: single, isOpening: token.isOpening && !entry.isName });
   if (entry.signs !== undefined)
     for (const { axis, value, isWeak } of entry.signs) addSign(facts.signs, axis, value, isWeak);
   return at + 1;
+}
+
+/** And not because all around it is. */
+function isInCapitals(tokens: readonly Token[], at: number): boolean {
+  const hasSmall = (token: Token | undefined) => token?.raw !== token?.raw.toUpperCase();
+  return !hasSmall(tokens[at]) && (hasSmall(tokens[at - 1]) || hasSmall(tokens[at + 1]));
 }
 
 /** "Do I need it" against "I need it". Could and would are politeness, "do not" is no question. */

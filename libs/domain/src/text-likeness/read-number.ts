@@ -19,8 +19,13 @@ const SLASH_DATE = /^\d{1,4}[/.]\d{1,2}[/.]\d{1,4}$/;
 const TIME = /^\d{1,2}(?::\d{2}){1,2}(?:\.\d+)?(?:am|pm|z)?$/;
 const ORDINAL = /^(\d+)(?:st|nd|rd|th)$/;
 const YEAR = /^(?:19|20)\d\d$/;
+/** Mega, where m is milli, and bits, where B is bytes. Every other unit may be written in whatever case. */
+const TOLD_BY_CASE = /^(?:M(?:Wh?|g|m|V|A|J|Pa|l|L)|[KMGT]b|[KMGT]Bps)$/;
 
 const id = (key: string, isDate = false): NumberRun => ({ digits: key, unit: '', isId: true, isDate });
+
+/** As written where letter case alone tells the unit from another one, else in lower case. */
+export const spelledUnit = (unit: string): string => (TOLD_BY_CASE.test(unit) ? unit : unit.toLowerCase());
 
 /** Without signs of grouping, and zeros that say nothing: 1,000 and 007. */
 export function canonicalDigits(digits: string): string {
@@ -28,7 +33,7 @@ export function canonicalDigits(digits: string): string {
   return /^-?0+\d/.test(plain) ? plain.replace(/^(-?)0+(?=\d)/, '$1') : plain;
 }
 
-/** @param text in lower case, at most a few dozen characters: its patterns may look twice at each */
+/** @param text in lower case but for a unit that its case tells apart, at most a few dozen characters: its patterns may look twice at each */
 export function readNumber(text: string): NumberRun {
   let rest = text.charCodeAt(0) === 35 ? text.slice(1) : text;
   let unit = '';

@@ -2,7 +2,7 @@
  * One run of characters without a space: a word, a number, or something a machine reads (a path, a flag, a name in
  * camelCase). Each run is looked at a bounded number of times; one too long to be any of these is compared as it is.
  */
-import { type NumberRun, readNumber } from './read-number.js';
+import { type NumberRun, readNumber, spelledUnit } from './read-number.js';
 
 /** Longer runs are literals: keys, base64, hashes. */
 export const RUN_CHARS_MAX = 96;
@@ -11,6 +11,7 @@ const ABBREVIATION = /^(?:[a-z]\.)+[a-z]?$/i;
 const JOINED = /^(?:re|e|co|pre|un|sub|multi|auto)$/;
 const CAMEL = /[\p{Ll}\d]\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u;
 const PLURAL_ACRONYM = /^\p{Lu}{2,}s$/u;
+const LAST_LETTERS = /[a-z]{1,4}$/i;
 const EXTENSION = /\.[a-z0-9]{1,10}$/;
 const SLASHED_WORDS = new Map([
   ['and/or', 'or'],
@@ -56,10 +57,11 @@ export function readRun(raw: string, hasDigit: boolean, hasInner: boolean, sink:
   }
   const lower = raw.toLowerCase();
   if (isCodeWithDigits(raw, lower)) {
-    sink.code(raw.includes('/') ? raw : lower);
+    sink.code(/[/\\]/.test(raw) ? raw : lower);
     return;
   }
-  sink.number(readNumber(lower), raw);
+  const unit = LAST_LETTERS.exec(raw)?.[0] ?? '';
+  sink.number(readNumber(lower.slice(0, lower.length - unit.length) + spelledUnit(unit)), raw);
 }
 
 /** Letters only. */
@@ -69,7 +71,7 @@ function readPlain(raw: string, sink: RunSink): void {
     return;
   }
   if (raw.length > 2 && CAMEL.test(raw) && raw !== raw.toUpperCase()) {
-    sink.code(raw.toLowerCase());
+    sink.code(spelledUnit(raw));
     return;
   }
   sink.word(raw);
@@ -101,7 +103,7 @@ function readJoined(raw: string, sink: RunSink): void {
       sink.word(raw.replace('&', ''));
       return;
     }
-    return void sink.code(raw.includes('/') || raw.startsWith('-') ? raw : lower);
+    return void sink.code(/[/\\]|^-/.test(raw) ? raw : lower);
   }
   if (/[+#]$/.test(raw) && raw.length <= 4) {
     sink.code(lower);

@@ -27,7 +27,11 @@ const QUOTE_CHARS_MAX = 2_000;
 const SINGLE_QUOTE_CHARS_MAX = 200;
 
 const CLOSING: Readonly<Record<string, string>> = { '「': '」', '『': '』', '《': '》', '〈': '〉' };
+/** [a-z0-9_] of a regular expression: ranges, escapes and signs, and nothing else. */
+const CHARACTER_CLASS = /^\[\^?(?:[a-z]-[a-z]|\d-\d|\\[a-z]|[^a-z\d\s\]])+\]/i;
+const CHARACTER_CLASS_CHARS_MAX = 66;
 const LINE_FEED = 10;
+const EXCLAMATION = 33;
 const APOSTROPHE = 39;
 
 export interface Reading {
@@ -117,6 +121,8 @@ class Reader implements RunSink {
     else {
       this.close();
       if (kind === BORDER && (code === 60 || code === 62)) return this.readAngle(at);
+      const characterClass = code === 91 ? this.readCharacterClass(at) : 0;
+      if (characterClass > 0) return characterClass;
       if (code === 40 || code === 91) this.isOpening = true;
     }
     return at + 1;
@@ -136,6 +142,14 @@ class Reader implements RunSink {
       return at + (next === 61 ? 2 : 1);
     }
     return at + 1;
+  }
+
+  /** @returns where to go on; 0: it is none */
+  private readCharacterClass(at: number): number {
+    const found = CHARACTER_CLASS.exec(this.text.slice(at, at + CHARACTER_CLASS_CHARS_MAX))?.[0];
+    if (found === undefined) return 0;
+    this.code(found);
+    return at + found.length;
   }
 
   word(raw: string): void {
@@ -265,6 +279,9 @@ class Reader implements RunSink {
     // A dash before a word is a bullet or a dash, two are a flag; before a number it is its sign.
     if (start > from) hasInner = !isPlain(text, start, end);
     this.readRunBetween(start, end, hasDigit, hasInner);
+    // A factorial.
+    if (text.charCodeAt(end) === EXCLAMATION && classOf(text.charCodeAt(end - 1)) === DIGIT)
+      this.code(text.slice(start, end + 1));
     this.closeBehind(end, at);
     return at;
   }

@@ -1,6 +1,7 @@
 /** Numbers, dates and times of a text, from digits and from words, each with the unit or the month beside it. */
 import { lookUp, type WordEntry } from './lexicon.js';
 import { hanUnitAt, readHan } from './read-han.js';
+import { spelledUnit } from './read-number.js';
 import { isCapital, type TextFacts, type Token } from './text-facts.js';
 
 /** Nouns behind which `one` is a number: page one. */
@@ -40,7 +41,8 @@ export function readNumberToken(
       const skip = follower.text === 'of' ? 2 : 1;
       return putValue(facts, `${month}-${digits}`, true, next + skip);
     }
-    const known = lookUp(follower.text)?.unit;
+    const spelled = spelledUnit(follower.raw);
+    const known = spelled === follower.text ? lookUp(spelled)?.unit : spelled;
     if (known !== undefined && (follower.raw.length > 1 || known !== 's'))
       return putValue(facts, digits + known, false, next + 1);
   }
