@@ -14,6 +14,7 @@ import type { TextVeto } from '#contracts';
 import { normaliseText } from './char-classes.js';
 import { contradictsNames, differsInLiterals, differsInValues } from './compare-facts.js';
 import { contradictsNegation } from './compare-negation.js';
+import { differsInSigns } from './compare-signs.js';
 import { readFacts } from './read-facts.js';
 import {
   exchangesPersons,
@@ -48,7 +49,7 @@ export function decideVeto(earlier: string, later: string, { strict }: VetoOptio
   if (values !== null) return values;
   if (contradictsNegation(one, other)) return 'negation';
   if (differsInLiterals(one, other, 'quotes')) return 'quotes';
-  if (differsInLiterals(one, other, 'code')) return 'code';
+  if (differsInLiterals(one, other, 'code') || differsInSigns(head, otherHead)) return 'code';
   if (contradictsNames(one, other)) return 'entities';
   if (isOtherFilling(one, other, strict) || (strict && isOneWordApart(one, other))) return 'one_word';
   if (isTurnedRound(one, other) || exchangesPersons(one, other)) return 'word_order';
