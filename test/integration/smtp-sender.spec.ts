@@ -45,7 +45,7 @@ const delivery = (port: number, changes: Partial<SmtpDelivery> = {}): SmtpDelive
   allowPrivate: true,
   ...changes,
 });
-const sender = new SmtpSender();
+const sender = new SmtpSender({ resolve: () => Promise.reject(new Error('no name is used')) });
 
 describe('a mail', () => {
   it('reaches its recipients with subject, text and an id of its own', async () => {

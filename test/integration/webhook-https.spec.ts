@@ -16,10 +16,13 @@ import { type Receiver, startReceiver } from './http-receiver.js';
 const HOST = '127.0.0.1';
 const ROOT = resolve(import.meta.dirname, '../..');
 const SEND = `
+import { NameLookup } from '#adapters/dns';
 import { WebhookSender } from '#adapters/webhook';
+const names = new NameLookup();
+const resolve = names.addressesOf.bind(names);
 const [url] = process.argv.slice(1);
 const delivery = { url, body: '{"a":1}', headers: {}, allowPrivate: true };
-console.log(JSON.stringify(await new WebhookSender().send(delivery)));
+console.log(JSON.stringify(await new WebhookSender({ resolve }).send(delivery)));
 `;
 
 const isOpensslMissing = spawnSync('openssl', ['version']).error !== undefined;

@@ -1,6 +1,7 @@
 /** Puts alerting together: what watches, what carries, what operators change. */
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
+import { NameLookup } from '#adapters/dns';
 import { SmtpSender } from '#adapters/smtp';
 import { WebhookSender } from '#adapters/webhook';
 import {
@@ -102,7 +103,9 @@ export class AlertsArea {
       onUnusable: (kind, id) => telemetry.documentUnusable(kind, id),
     });
     this.#documents = documents;
-    const { webhook = new WebhookSender(), smtp = new SmtpSender() } = parts;
+    const names = new NameLookup();
+    const resolve = names.addressesOf.bind(names);
+    const { webhook = new WebhookSender({ resolve }), smtp = new SmtpSender({ resolve }) } = parts;
     const sender = new ChannelSender(webhook, smtp, clock);
     this.#queue = new DeliveryQueue({
       store: proxyStore,

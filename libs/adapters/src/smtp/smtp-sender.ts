@@ -3,7 +3,6 @@
  * address that was checked; the certificate is still verified against the name.
  */
 import type { LookupAddress } from 'node:dns';
-import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { isPublicAddress, type Mail, type SendOutcome, sendFailed } from '#domain/alerts';
@@ -37,8 +36,8 @@ export interface SmtpDelivery {
   timeoutMs?: number;
 }
 
-/** Every address of a host name. */
-export type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]>;
+/** Every address of a host name. May go on after the deadline, unheard. */
+export type ResolveHost = (hostname: string, deadline: AbortSignal) => Promise<readonly LookupAddress[]>;
 
 /** As nodemailer sets it on its errors. */
 interface MailError {
@@ -58,8 +57,8 @@ const UNREACHED: ReadonlySet<string> = new Set([
 export class SmtpSender {
   readonly #resolve: ResolveHost;
 
-  constructor(options: { resolve?: ResolveHost } = {}) {
-    this.#resolve = options.resolve ?? ((hostname) => lookup(hostname, { all: true }));
+  constructor(options: { resolve: ResolveHost }) {
+    this.#resolve = options.resolve;
   }
 
   /** Never rejects. Taken means: by the server, for at least one recipient. */
@@ -70,7 +69,7 @@ export class SmtpSender {
       const family = isIP(delivery.host);
       addresses =
         family === 0
-          ? await withDeadline(this.#resolve(delivery.host), deadline)
+          ? await withDeadline(this.#resolve(delivery.host, deadline), deadline)
           : [{ address: delivery.host, family }];
     } catch {
       return sendFailed('the name of the mail server could not be resolved', { retryable: true });

@@ -3,16 +3,14 @@
  * here and resolves nothing again, so a name that answers differently a moment later (DNS rebinding) changes nothing.
  */
 import type { LookupAddress } from 'node:dns';
-import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { withDeadline } from '#kernel';
 
-/** Every address of a host name. Rejects as `node:dns` does. */
-export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
+/** Every address of a host name. Rejects as `node:dns` does; may go on after the deadline, unheard. */
+export type Resolve = (hostname: string, deadline: AbortSignal) => Promise<readonly LookupAddress[]>;
 
 /** Whether an address may be connected to by anybody's wish. */
 export type IsPublic = (address: string) => boolean;
-
-export const systemResolve: Resolve = (hostname) => lookup(hostname, { all: true });
 
 /** The address is private, loopback, link-local or reserved, and the channel does not allow that. */
 export class AddressRefused extends Error {
@@ -23,15 +21,17 @@ export class AddressRefused extends Error {
 /**
  * @param hostname as a URL's parser gives it: IPv6 in brackets
  * @returns at least one address
- * @throws AddressRefused when none may be connected to; else what `resolve` says
+ * @throws AddressRefused when none may be connected to; the deadline's reason; else what `resolve` says
  */
 export async function allowedAddresses(
   hostname: string,
-  { resolve, isPublic, allowPrivate }: { resolve: Resolve; isPublic: IsPublic; allowPrivate: boolean },
+  parts: { resolve: Resolve; isPublic: IsPublic; allowPrivate: boolean; deadline: AbortSignal },
 ): Promise<LookupAddress[]> {
+  const { resolve, isPublic, allowPrivate, deadline } = parts;
   const bare = hostname.replace(/^\[|\]$/g, '');
   const family = isIP(bare);
-  const found = family === 0 ? await resolve(bare) : [{ address: bare, family }];
+  const found =
+    family === 0 ? await withDeadline(resolve(bare, deadline), deadline) : [{ address: bare, family }];
   const allowed = found.filter(({ address }) => allowPrivate || isPublic(address));
   if (allowed.length > 0) return allowed;
   throw new AddressRefused(

@@ -1,2 +1,2 @@
-export { type IsPublic, type Resolve, systemResolve } from './checked-lookup.js';
+export type { IsPublic, Resolve } from './checked-lookup.js';
 export * from './webhook-sender.js';

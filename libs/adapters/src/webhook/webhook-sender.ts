@@ -5,8 +5,7 @@
  */
 import { Agent, request } from 'undici';
 import { isPublicAddress, type SendOutcome, sendFailed } from '#domain/alerts';
-import { withDeadline } from '#kernel';
-import { allowedAddresses, type IsPublic, type Resolve, systemResolve } from './checked-lookup.js';
+import { allowedAddresses, type IsPublic, type Resolve } from './checked-lookup.js';
 import { failureOf } from './failure-reason.js';
 
 export const WEBHOOK_LIMITS = {
@@ -33,8 +32,8 @@ export class WebhookSender {
   readonly #resolve: Resolve;
   readonly #isPublic: IsPublic;
 
-  constructor(options: { resolve?: Resolve; isPublic?: IsPublic } = {}) {
-    this.#resolve = options.resolve ?? systemResolve;
+  constructor(options: { resolve: Resolve; isPublic?: IsPublic }) {
+    this.#resolve = options.resolve;
     this.#isPublic = options.isPublic ?? isPublicAddress;
   }
 
@@ -61,14 +60,12 @@ export class WebhookSender {
 
   async #post(url: URL, delivery: WebhookDelivery, deadline: AbortSignal): Promise<Hop> {
     const { allowPrivate } = delivery;
-    const addresses = await withDeadline(
-      allowedAddresses(url.hostname, {
-        resolve: this.#resolve,
-        isPublic: this.#isPublic,
-        allowPrivate,
-      }),
+    const addresses = await allowedAddresses(url.hostname, {
+      resolve: this.#resolve,
+      isPublic: this.#isPublic,
+      allowPrivate,
       deadline,
-    );
+    });
     const agent = new Agent({
       connect: {
         // Called for names only; an address in the URL was checked above and is connected to as it stands.
