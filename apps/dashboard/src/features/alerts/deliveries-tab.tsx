@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Filter, Inbox, MailX, RotateCcw } from 'lucide-react';
 import { memo, useMemo } from 'react';
-import { type AlertDelivery, type AlertNotice, DELIVERY_STATES } from '#contracts';
+import { type AlertChannel, type AlertDelivery, type AlertNotice, DELIVERY_STATES } from '#contracts';
 import { api, useDenial } from '../../api';
 import { NextStep } from '../../app/next-step';
 import {
@@ -21,6 +21,7 @@ import {
   useNow,
 } from '../../ui';
 import type { AlertsSearch } from './alerts-search';
+import { nextTryText } from './next-try-text';
 import { TabBody } from './tab-body';
 import { useChannels, useDeliveries } from './use-alerts';
 
@@ -53,8 +54,8 @@ export function DeliveriesTab({ search, onSearch, isDead = false }: DeliveriesTa
   const source = useDeliveries({ state, channel: search.channel });
   const channels = useChannels().data;
   const isFiltered = search.channel !== undefined || (!isDead && search.state !== undefined);
-  const names = useMemo(
-    () => new Map((channels ?? []).map(({ channel_id, name }) => [channel_id, name])),
+  const channelById = useMemo(
+    () => new Map((channels ?? []).map((channel) => [channel.channel_id, channel])),
     [channels],
   );
   const filters = (
@@ -117,7 +118,8 @@ export function DeliveriesTab({ search, onSearch, isDead = false }: DeliveriesTa
               <li key={delivery.delivery_id}>
                 <Delivery
                   delivery={delivery}
-                  channelName={names.get(delivery.channel_id) ?? (channels ? 'a deleted channel' : '')}
+                  channel={channelById.get(delivery.channel_id)}
+                  isChannelGone={channels !== undefined && !channelById.has(delivery.channel_id)}
                 />
               </li>
             ))}
@@ -160,11 +162,15 @@ function NothingYet({ isDead }: { isDead: boolean }) {
 
 const Delivery = memo(function Delivery({
   delivery,
-  channelName,
+  channel,
+  isChannelGone,
 }: {
   delivery: AlertDelivery;
-  channelName: string;
+  /** Undefined: not read yet, or gone. */
+  channel: AlertChannel | undefined;
+  isChannelGone: boolean;
 }) {
+  const channelName = channel?.name ?? (isChannelGone ? 'a deleted channel' : '');
   const { notice, state } = delivery;
   const phase = PHASES[notice.phase] ?? PHASES.firing;
   return (
@@ -221,16 +227,18 @@ const Delivery = memo(function Delivery({
             ? `, ${plural(delivery.attempt_count, 'try', 'tries')}`
             : ''}
         </span>
-        {state === 'pending' ? <NextTry atMs={delivery.next_attempt_at_ms} /> : null}
+        {state === 'pending' ? (
+          <NextTry atMs={delivery.next_attempt_at_ms} circuit={channel?.circuit} />
+        ) : null}
         {state === 'dead' ? <RetryButton delivery={delivery} /> : null}
       </div>
     </article>
   );
 });
 
-function NextTry({ atMs }: { atMs: number | null }) {
-  const wait = useNow((nowMs) => (atMs === null ? 0 : Math.max(0, Math.ceil((atMs - nowMs) / 1_000))));
-  return <span className="nums">{wait > 0 ? `next try in ${wait} s` : 'being sent'}</span>;
+function NextTry({ atMs, circuit }: { atMs: number | null; circuit: AlertChannel['circuit'] | undefined }) {
+  const text = useNow((nowMs) => nextTryText(atMs, circuit, nowMs));
+  return <span className="nums">{text}</span>;
 }
 
 /** Its effect arrives over the live topic, for everybody. */
