@@ -42,7 +42,7 @@ export class AlertTelemetry {
     });
     this.#bounds = new Counter({
       name: `${METRIC_PREFIX}alert_bounds_reached_total`,
-      help: 'Bounds reached: agents or subjects of rules that were forgotten, deliveries of a full channel.',
+      help: 'Bounds reached: agents or subjects of rules that were forgotten, ticks without time for all, deliveries of a full channel.',
       labelNames: ['bound'],
       registers,
     });
@@ -94,7 +94,7 @@ export class AlertTelemetry {
     );
   }
 
-  boundReached(bound: 'agents' | 'subjects' | 'channel_queue' | 'channel_queue_lost'): void {
+  boundReached(bound: 'agents' | 'subjects' | 'tick' | 'channel_queue' | 'channel_queue_lost'): void {
     this.#bounds.inc({ bound });
   }
 

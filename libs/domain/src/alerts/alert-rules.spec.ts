@@ -8,6 +8,7 @@ import {
   type AlertRulesOptions,
   type DueNotice,
   type FiringState,
+  TICK_WORK_MS_MAX,
 } from './alert-rules.js';
 import { LOOPING_SESSIONS_PER_AGENT_MAX } from './looping-sessions.js';
 import { NEWS_GAP_MS } from './notice-plan.js';
@@ -1018,5 +1019,52 @@ describe('the rules of a tenant', () => {
     for (let n = 0; n < AGENTS_PER_TENANT_MAX; n += 1) rules.observe(call(0, false, `agent-${n}`));
     expect(bounds).toEqual(['agents']);
     expect(rules.firing('default', 'rule-kill_switch')).toEqual([]);
+  });
+});
+
+describe('a tick that has more to look at than there is time for', () => {
+  const AGENT_COUNT = 120;
+
+  /** Of each of two tenants; a look at an agent of `large` takes a millisecond. */
+  function silentAgents() {
+    const clock = new FakeClock(T0);
+    const kept = { rules: [rule('agent_silent', { window_s: 60 })] };
+    const bounds: string[] = [];
+    const rules = new AlertRules({
+      clock,
+      rulesOf: () => kept.rules,
+      policyBar: (tenantId) => {
+        if (tenantId === 'large') clock.advance(1);
+        return null;
+      },
+      onBound: (bound) => bounds.push(bound),
+    });
+    const see = (tenant_id: string, agent_id: string) =>
+      rules.observe({ kind: 'call', tenant_id, agent_id, session_id: null, at_ms: T0, failed: false });
+    for (let n = 0; n < AGENT_COUNT; n += 1) see('large', `a${n}`);
+    see('small', 'b');
+    clock.advance(2 * MINUTE);
+    const tick = () => rules.tick(clock.nowMs()).map(({ tenant_id, agent_id }) => `${tenant_id} ${agent_id}`);
+    return { rules, kept, clock, bounds, tick };
+  }
+
+  it('ends in time, leaves each tenant its part, and goes on in the next until it has looked at all', () => {
+    const { tick, bounds } = silentAgents();
+    const first = tick();
+    expect(first).toHaveLength(TICK_WORK_MS_MAX / 2 + 1);
+    expect(first).toContain('small b');
+    expect(bounds).toEqual(['tick']);
+    const all = [...first, ...tick(), ...tick()];
+    expect(all).toHaveLength(AGENT_COUNT + 1);
+    expect(new Set(all).size).toBe(AGENT_COUNT + 1);
+    expect(bounds).toEqual(['tick', 'tick']);
+  });
+
+  it('does not go on with a rule that is gone', () => {
+    const { rules, kept, clock, tick } = silentAgents();
+    tick();
+    kept.rules = [];
+    rules.refresh('large', clock.nowMs());
+    expect(tick()).toEqual([]);
   });
 });

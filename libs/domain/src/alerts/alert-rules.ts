@@ -3,7 +3,7 @@
  * sends nothing, stores nothing and reads no clock of its own but for silence and for forgetting agents.
  *
  *     observe(event)  what happened to one agent: O(rules of its tenant), and nothing where no rule is about it
- *     tick(now)       what time alone changes: repeats, silence, windows that empty. Once a second
+ *     tick(now)       what time alone changes: repeats, silence, windows that empty. Once a second, for `TICK_WORK_MS_MAX`
  */
 import {
   type AlertRule,
@@ -26,6 +26,8 @@ import type { RuleSettings } from './rule-defaults.js';
 export const AGENTS_PER_TENANT_MAX = 5_000;
 /** Agents a rule keeps a state for; further ones do not fire until there is room. */
 export const SUBJECTS_PER_RULE_MAX = 5_000;
+/** A tick looks at agents for so long, each tenant having an equal part of it, and the next one goes on where it stopped. */
+export const TICK_WORK_MS_MAX = 100;
 
 /** A notice whose time has come. */
 export interface DueNotice {
@@ -72,6 +74,8 @@ interface TenantState {
   loopCarriers: LoopCarriers;
   /** No more than there are sessions under control. */
   pausedSessionIds: Set<string>;
+  /** What a tick has still to look at; null: it begins anew. */
+  round: Iterator<{ one: RuleState; agentId: string }> | null;
 }
 
 export interface AlertRulesOptions {
@@ -80,8 +84,8 @@ export interface AlertRulesOptions {
   rulesOf(tenantId: string): readonly RuleSettings[];
   /** Why its policy does not let it call now; null: it does. Asked for each agent, once a second. */
   policyBar(tenantId: string, agentId: string): PolicyBar | null;
-  /** A bound was reached: an agent was forgotten, or could not be watched. */
-  onBound(bound: 'agents' | 'subjects'): void;
+  /** A bound was reached: an agent was forgotten, could not be watched, or is looked at later than a second after. */
+  onBound(bound: 'agents' | 'subjects' | 'tick'): void;
 }
 
 /** Which events can change a rule's condition. Silence is broken by events, and begun by the tick. */
@@ -117,17 +121,8 @@ export class AlertRules {
 
   tick(nowMs: number): DueNotice[] {
     const due: DueNotice[] = [];
-    for (const [tenantId, tenant] of this.#tenants) {
-      for (const one of tenant.rules.values()) {
-        const agentIds = one.rule.type === 'agent_silent' ? tenant.agents.entries() : one.subjects.entries();
-        for (const [agentId] of agentIds) {
-          if (!concerns(one.rule, agentId)) continue;
-          const facts = tenant.agents.peek(agentId) ?? new AgentFacts();
-          this.#evaluate(tenantId, one, agentId, facts, nowMs, due);
-          this.#forgetQuiet(one, agentId, nowMs);
-        }
-      }
-    }
+    const shareMs = TICK_WORK_MS_MAX / this.#tenants.size;
+    for (const [tenantId, tenant] of this.#tenants) this.#lookRound(tenantId, tenant, nowMs, shareMs, due);
     return due;
   }
 
@@ -251,6 +246,22 @@ export class AlertRules {
       if (at_ms !== null)
         this.prime({ kind: 'severity', tenant_id, agent_id, session_id, at_ms, severity: 'loop' });
     }
+  }
+
+  #lookRound(tenantId: string, tenant: TenantState, nowMs: number, shareMs: number, due: DueNotice[]): void {
+    const { clock, onBound } = this.#options;
+    const startMs = clock.steadyMs();
+    tenant.round ??= watched(tenant);
+    for (let next = tenant.round.next(); next.done !== true; next = tenant.round.next()) {
+      const { one, agentId } = next.value;
+      const facts = tenant.agents.peek(agentId) ?? new AgentFacts();
+      this.#evaluate(tenantId, one, agentId, facts, nowMs, due);
+      this.#forgetQuiet(one, agentId, nowMs);
+      if (clock.steadyMs() - startMs < shareMs) continue;
+      onBound('tick');
+      return;
+    }
+    tenant.round = null;
   }
 
   #observe(tenant: TenantState, event: AlertEvent, due: DueNotice[]): void {
@@ -395,6 +406,7 @@ export class AlertRules {
       agents,
       loopCarriers: new LoopCarriers(this.#options.clock),
       pausedSessionIds: new Set<string>(),
+      round: null,
     };
     this.#tenants.set(tenantId, tenant);
     this.#applyRules(tenantId, tenant);
@@ -452,6 +464,19 @@ const NO_SESSIONS: ReadonlySet<string> = new Set();
 
 const concerns = (rule: RuleSettings, agentId: string): boolean =>
   rule.agent_id === null || rule.agent_id === agentId;
+
+/** Each agent that time may change something about, for each rule. It may take several ticks: what is gone meanwhile is left out. */
+function* watched({ rules, agents }: TenantState): Generator<{ one: RuleState; agentId: string }> {
+  for (const one of rules.values()) {
+    const isSilence = one.rule.type === 'agent_silent';
+    const agentIds = [...(isSilence ? agents.entries() : one.subjects.entries())].map(([agentId]) => agentId);
+    for (const agentId of agentIds) {
+      if (rules.get(one.rule.rule_id) !== one) break;
+      const isThere = one.subjects.has(agentId) || (isSilence && agents.peek(agentId) !== undefined);
+      if (isThere && concerns(one.rule, agentId)) yield { one, agentId };
+    }
+  }
+}
 
 /** The event itself, and before it what it means to other agents: those from whose session it takes the loop label. */
 function spread(tenant: TenantState, event: AlertEvent): readonly AlertEvent[] {
