@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { DIALECT_BY_NAME, DIALECT_LIMITS, type Dialect, dialectFor } from '#domain/llm-dialects';
 import { AnswerReader } from './answer-reader.js';
+import { newRoom } from './answer-room.fixture.js';
 
 const CHAT = dialectFor('openai', 'POST', '/chat/completions') as Dialect;
 const EVENT = Buffer.from('data: {"choices":[{"index":0,"delta":{"content":"Hello"}}]}\n\n');
@@ -27,7 +28,7 @@ test('events are read together, once the last of them has left for the client', 
         return reader;
       },
     };
-    const reader = AnswerReader.for(watched, EVENTS, true);
+    const reader = AnswerReader.for(watched, EVENTS, true, newRoom());
     // In a turn of its own each, as an upstream's chunks come.
     const send = (count: number) => {
       reader.push(LONG_EVENT);
@@ -54,12 +55,13 @@ test('a stream in tiny pieces is read before they are many', async () => {
     ...CHAT,
     streamReader: () => ({
       ...CHAT.streamReader(),
+      keptCount: 0,
       push() {
         readCount += 1;
       },
     }),
   };
-  const reader = AnswerReader.for(counting, EVENTS, true);
+  const reader = AnswerReader.for(counting, EVENTS, true, newRoom());
   for (let count = 0; count < 1_000; count += 1) {
     reader.push(Buffer.from('x'));
     await null;
@@ -68,7 +70,7 @@ test('a stream in tiny pieces is read before they are many', async () => {
 });
 
 test('an answer that ends at once is read whole, in the order it came', () => {
-  const reader = AnswerReader.for(CHAT, EVENTS, true);
+  const reader = AnswerReader.for(CHAT, EVENTS, true, newRoom());
   for (const at of [0, 10, 20, 30]) reader.push(EVENT.subarray(at, at === 30 ? undefined : at + 10));
   expect(reader.finish()).toMatchObject({ text: 'Hello' });
 });
@@ -76,14 +78,14 @@ test('an answer that ends at once is read whole, in the order it came', () => {
 test.each(['text/event-stream', 'Text/Event-Stream; charset=UTF-8', 'TEXT/EVENT-STREAM'])(
   'a stream is one however its type is written: %s',
   (type) => {
-    const reader = AnswerReader.for(CHAT, ['Content-Type', type], true);
+    const reader = AnswerReader.for(CHAT, ['Content-Type', type], true, newRoom());
     reader.push(EVENT);
     expect(reader.finish()).toMatchObject({ text: 'Hello' });
   },
 );
 
 test('a whole answer is read behind a byte order mark, too', () => {
-  const reader = AnswerReader.for(CHAT, [], false);
+  const reader = AnswerReader.for(CHAT, [], false, newRoom());
   reader.push(Buffer.from('\ufeff{"choices":[{"index":0,"message":{"content":"Hello"}}]}'));
   expect(reader.finish()).toMatchObject({ text: 'Hello' });
 });
@@ -93,12 +95,13 @@ test('a reader that fails leaves the answer unread, and nobody else hurt', async
     ...CHAT,
     streamReader: () => ({
       ...CHAT.streamReader(),
+      keptCount: 0,
       push() {
         throw new Error('nobody foresaw this');
       },
     }),
   };
-  const reader = AnswerReader.for(failing, EVENTS, true);
+  const reader = AnswerReader.for(failing, EVENTS, true, newRoom());
   for (let count = 0; count < CHUNKS_TOGETHER; count += 1) reader.push(LONG_EVENT);
   await new Promise((resolve) => setImmediate(resolve));
   expect(reader.finish()).toBeNull();
@@ -151,7 +154,7 @@ describe('a stream that ends without the blank line behind its last event', () =
     },
   ] as const;
   function read(name: keyof typeof DIALECT_BY_NAME, text: string) {
-    const reader = AnswerReader.for(DIALECT_BY_NAME[name], EVENTS, true);
+    const reader = AnswerReader.for(DIALECT_BY_NAME[name], EVENTS, true, newRoom());
     reader.push(Buffer.from(text));
     return reader.finish();
   }
@@ -190,7 +193,7 @@ describe('an answer that is very large', () => {
   const used = { input_tokens: 9, output_tokens: 3 };
   /** As it comes off a socket. */
   async function read(dialect: Dialect, headers: string[], pieces: Iterable<string>) {
-    const reader = AnswerReader.for(dialect, headers, headers === EVENTS);
+    const reader = AnswerReader.for(dialect, headers, headers === EVENTS, newRoom());
     for (const piece of pieces) {
       const bytes = Buffer.from(piece);
       for (let at = 0; at < bytes.length; at += 65_536) {
@@ -299,7 +302,7 @@ describe('an answer that holds more than anybody reads', () => {
   const withBeside = (value: object, beside: string) =>
     json(value).replace('"beside":0', `"beside":${beside}`);
   function read(name: keyof typeof DIALECT_BY_NAME, headers: string[], text: string) {
-    const reader = AnswerReader.for(DIALECT_BY_NAME[name], headers, true);
+    const reader = AnswerReader.for(DIALECT_BY_NAME[name], headers, true, newRoom());
     const bytes = Buffer.from(text);
     for (let at = 0; at < bytes.length; at += 65_536) reader.push(bytes.subarray(at, at + 65_536));
     return reader.finish();

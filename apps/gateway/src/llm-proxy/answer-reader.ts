@@ -2,11 +2,12 @@
  * Reads an answer along while it goes by: a stream some kilobytes at a time, a whole answer once it has ended. No client
  * waits for it, least of all for the first token: what it is given has left before it is read. An answer it cannot read
  * (not what the vendor documents) is passed on all the same and counts as unread. Of one that is too large to be
- * read, as some are with their pictures, or holds more than anybody reads, what it says of its usage is.
+ * read, as some are with their pictures, or holds more than anybody reads, or finds no room, what it says of its usage is.
  */
 import type { LlmAnswer } from '#contracts';
 import { DIALECT_LIMITS, type Dialect, type StreamReader } from '#domain/llm-dialects';
 import { BytePieces, passedBound } from '#kernel';
+import type { AnswerRoom, MayKeep } from './answer-room.js';
 import { EndReader } from './end-reader.js';
 import { isEventStream } from './forwarded-headers.js';
 
@@ -18,7 +19,8 @@ const TOGETHER_COUNT = 64;
 
 export class AnswerReader {
   readonly #dialect: Dialect;
-  readonly #stream: StreamReader | null;
+  readonly #mayKeep: MayKeep;
+  #stream: StreamReader | null;
   /** Of an unstreamed answer, all that came, until it is too large. */
   readonly #whole = new BytePieces();
   /** Of a stream, not read yet. */
@@ -28,8 +30,9 @@ export class AnswerReader {
   /** Of a stream, which may turn out at its end to have been too long to be read, and of what is too large; null before. */
   #end: EndReader | null;
 
-  private constructor(dialect: Dialect, stream: StreamReader | null) {
+  private constructor(dialect: Dialect, stream: StreamReader | null, room: AnswerRoom) {
     this.#dialect = dialect;
+    this.#mayKeep = room.keeper();
     this.#stream = stream;
     this.#end = stream === null ? null : new EndReader(dialect);
   }
@@ -38,11 +41,17 @@ export class AnswerReader {
    * @param headers of the answer, name, value, name, value ...
    * @param isStream the request asked for a stream: Gemini's may be a JSON array
    */
-  static for(dialect: Dialect, headers: readonly string[], isStream: boolean | undefined): AnswerReader {
+  static for(
+    dialect: Dialect,
+    headers: readonly string[],
+    isStream: boolean | undefined,
+    room: AnswerRoom,
+  ): AnswerReader {
     const isEvents = isEventStream(headers);
     return new AnswerReader(
       dialect,
       isEvents || (isStream === true && dialect.name === 'gemini') ? dialect.streamReader() : null,
+      room,
     );
   }
 
@@ -82,7 +91,8 @@ export class AnswerReader {
       return;
     }
     this.#whole.push(bytes);
-    if (this.#whole.byteCount > ANSWER_BYTES_READ_MAX) this.#end = this.#endOfWhole();
+    const { byteCount } = this.#whole;
+    if (byteCount > ANSWER_BYTES_READ_MAX || !this.#mayKeep(byteCount)) this.#end = this.#endOfWhole();
   }
 
   /** Of all that came so far: the end may lie in that. */
@@ -107,6 +117,8 @@ export class AnswerReader {
         this.#stream?.push(bytes);
       }
       if (areAll) this.#stream?.end();
+      // Its end alone is read from here on.
+      else if (this.#stream !== null && !this.#mayKeep(this.#stream.keptCount)) this.#stream = null;
     } catch {
       this.#isUnreadable = true;
     }

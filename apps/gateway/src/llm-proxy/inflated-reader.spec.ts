@@ -2,6 +2,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { expect, test } from 'vitest';
 import { DIALECT_BY_NAME } from '#domain/llm-dialects';
 import { AnswerReader } from './answer-reader.js';
+import { newRoom } from './answer-room.fixture.js';
 import { InflatedReader } from './inflated-reader.js';
 
 const EVENTS = ['content-type', 'text/event-stream'];
@@ -13,8 +14,8 @@ const STREAM = `${event('Hel')}${event('lo')}data: ${json({ choices: [], usage }
 
 /** In pieces, each by itself. */
 async function read(encoding: string, bytes: Buffer, headers: string[] = []) {
-  const reader = AnswerReader.for(DIALECT_BY_NAME['openai-chat'], headers, headers === EVENTS);
-  const inflated = InflatedReader.for(encoding.split(', '), reader);
+  const reader = AnswerReader.for(DIALECT_BY_NAME['openai-chat'], headers, headers === EVENTS, newRoom());
+  const inflated = InflatedReader.for(encoding.split(', '), reader, newRoom());
   const step = Math.max(7, Math.ceil(bytes.length / 100));
   for (let at = 0; at < bytes.length; at += step) {
     inflated?.push(bytes.subarray(at, at + step));
@@ -61,8 +62,8 @@ test('few bytes that would inflate to very many are unread', async () => {
 });
 
 test('more bytes at once than wait to be inflated are unread', async () => {
-  const reader = AnswerReader.for(DIALECT_BY_NAME['openai-chat'], [], false);
-  const inflated = InflatedReader.for(['gzip'], reader);
+  const reader = AnswerReader.for(DIALECT_BY_NAME['openai-chat'], [], false, newRoom());
+  const inflated = InflatedReader.for(['gzip'], reader, newRoom());
   for (const bytes of [gzipSync(WHOLE), Buffer.alloc(1024 * 1024), Buffer.alloc(1)]) inflated?.push(bytes);
   expect(await inflated?.finish()).toBeNull();
 });

@@ -5,6 +5,7 @@
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import type { LlmAnswer } from '#contracts';
 import type { AnswerReader } from './answer-reader.js';
+import type { AnswerRoom, MayKeep } from './answer-room.js';
 import type { EndReader } from './end-reader.js';
 
 type Decoder = ReturnType<typeof createGunzip>;
@@ -16,11 +17,19 @@ const ZLIB_METHOD = 8;
 const inflaterFor: OpenDecoder = (first) =>
   ((first[0] ?? 0) & 0x0f) === ZLIB_METHOD ? createInflate() : createInflateRaw();
 
-const DECODERS: Readonly<Record<string, OpenDecoder>> = {
-  gzip: () => createGunzip(),
-  'x-gzip': () => createGunzip(),
-  deflate: inflaterFor,
-  br: () => createBrotliDecompress(),
+interface Encoding {
+  open: OpenDecoder;
+  /** What a decoder keeps of the bytes that it gave out. */
+  windowBytes: number;
+}
+
+const gzip: Encoding = { open: () => createGunzip(), windowBytes: 32 * 1024 };
+
+const ENCODINGS: Readonly<Record<string, Encoding>> = {
+  gzip,
+  'x-gzip': gzip,
+  deflate: { open: inflaterFor, windowBytes: 32 * 1024 },
+  br: { open: () => createBrotliDecompress(), windowBytes: 16 * 1024 * 1024 },
 };
 
 /** One inside the other: a server's own, and that of what stands before it. */
@@ -32,24 +41,34 @@ const WAITING_BYTES_MAX = 1024 * 1024;
 
 export class InflatedReader {
   readonly #reader: AnswerReader | EndReader | InflatedReader;
-  readonly #open: OpenDecoder;
+  readonly #encoding: Encoding;
+  readonly #mayKeep: MayKeep;
   #decoder: Decoder | null = null;
   #ended: Promise<void> | null = null;
   #byteCount = 0;
   #isGivenUp = false;
 
-  private constructor(reader: AnswerReader | EndReader | InflatedReader, open: OpenDecoder) {
+  private constructor(
+    reader: AnswerReader | EndReader | InflatedReader,
+    encoding: Encoding,
+    room: AnswerRoom,
+  ) {
     this.#reader = reader;
-    this.#open = open;
+    this.#encoding = encoding;
+    this.#mayKeep = room.keeper();
   }
 
   /** @param encodings in lower case, in the order in which they were applied. Null: nobody here knows one, or they are too many */
-  static for(encodings: readonly string[], reader: AnswerReader | EndReader): InflatedReader | null {
+  static for(
+    encodings: readonly string[],
+    reader: AnswerReader | EndReader,
+    room: AnswerRoom,
+  ): InflatedReader | null {
     let outermost: InflatedReader | null = null;
-    for (const encoding of encodings) {
-      const open = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
-      if (open === undefined || encodings.length > ENCODINGS_MAX) return null;
-      outermost = new InflatedReader(outermost ?? reader, open);
+    for (const name of encodings) {
+      const encoding = Object.hasOwn(ENCODINGS, name) ? ENCODINGS[name] : undefined;
+      if (encoding === undefined || encodings.length > ENCODINGS_MAX) return null;
+      outermost = new InflatedReader(outermost ?? reader, encoding, room);
     }
     return outermost;
   }
@@ -70,7 +89,7 @@ export class InflatedReader {
   }
 
   #begin(first: Buffer): Decoder {
-    const decoder = this.#open(first);
+    const decoder = this.#encoding.open(first);
     decoder.on('data', (bytes: Buffer) => this.#take(bytes));
     // What came before a mistake, or before a cut, is read.
     decoder.on('error', () => {});
@@ -80,7 +99,8 @@ export class InflatedReader {
 
   #take(bytes: Buffer): void {
     this.#byteCount += bytes.length;
-    if (this.#byteCount > INFLATED_BYTES_MAX) this.#giveUp();
+    const keptCount = Math.min(this.#byteCount, this.#encoding.windowBytes);
+    if (this.#byteCount > INFLATED_BYTES_MAX || !this.#mayKeep(keptCount)) this.#giveUp();
     else this.#reader.push(bytes);
   }
 

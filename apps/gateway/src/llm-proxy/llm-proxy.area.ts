@@ -38,6 +38,7 @@ import { AgentActivity, hasBudget, monthStartMs } from './agent-activity.js';
 import { AgentDirectory } from './agent-directory.js';
 import { agentStanding, policyBar } from './agent-standing.js';
 import { AgentViews } from './agent-views.js';
+import { ANSWER_BYTES_MAX } from './answer-room.js';
 import { CallLog } from './call-log.js';
 import { spansOf } from './call-spans.js';
 import { ContinuedSessions } from './continued-sessions.js';
@@ -95,6 +96,7 @@ export class LlmProxyArea {
   readonly #activity: AgentActivity;
   readonly #client: UpstreamClient;
   readonly #bodyBytes: FairShare;
+  readonly #answerBytes: FairShare;
   readonly #running: RunningCalls;
   readonly #events: ProxyEvents;
   readonly #windows: KillSwitchWindows;
@@ -177,6 +179,10 @@ export class LlmProxyArea {
     this.#bodyBytes = new FairShare({
       max: config.proxyInflightBytesMax,
       onFull: () => events.noRoom('body_bytes'),
+    });
+    this.#answerBytes = new FairShare({
+      max: ANSWER_BYTES_MAX,
+      onFull: () => events.noRoom('answer_bytes'),
     });
     this.#running = new RunningCalls({
       max: config.upstreamCallsMax,
@@ -344,6 +350,7 @@ export class LlmProxyArea {
         client: this.#client,
         running: this.#running,
         bodyBytes: this.#bodyBytes,
+        answerBytes: this.#answerBytes,
         clientStallMs: config.upstreamIdleTimeoutMs,
         ownOrigin: ownOriginOf(config),
       },

@@ -17,6 +17,7 @@ import type {
 import type { Dialect, OwnAnswer, UnreadRequest } from '#domain/llm-dialects';
 import { type BytePieces, ownText } from '#kernel';
 import type { CacheTicket } from '../llm-cache/cache-ticket.js';
+import type { AnswerRoom } from './answer-room.js';
 import type { ProxyTarget } from './proxy-path.js';
 import type { TakenLimits } from './taken-limits.js';
 import type { UnsettledAnswer } from './unsettled-answers.js';
@@ -92,6 +93,8 @@ export class ProxyCall {
   bodyBytesTaken = 0;
   /** Whose the body still is though the call has ended: its bytes stay taken until then. Null for nearly all. */
   bodyHolder: BodyHolder | null = null;
+  /** Of its answer, while it is read. Null before. */
+  answerRoom: AnswerRoom | null = null;
   /** Null: a path of the upstream that is passed through unread. */
   dialect: Dialect | null = null;
   /** Null until the body was read, and on a path that is passed through unread. */

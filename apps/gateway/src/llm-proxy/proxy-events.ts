@@ -87,7 +87,7 @@ export class ProxyEvents {
     });
     this.#noRoom = new Counter({
       name: `${METRIC_PREFIX}proxy_no_room_total`,
-      help: 'Calls refused because too much was under way: body_bytes, upstream_calls.',
+      help: 'Because too much was under way: calls refused (body_bytes, upstream_calls), answers unread (answer_bytes).',
       labelNames: ['what'],
       registers,
     });
@@ -213,7 +213,7 @@ export class ProxyEvents {
     this.#logger.warn({ event: 'calls_dropped', count, err: error }, 'calls could not be recorded');
   }
 
-  noRoom(what: 'body_bytes' | 'upstream_calls'): void {
+  noRoom(what: 'body_bytes' | 'upstream_calls' | 'answer_bytes'): void {
     this.#noRoom.inc({ what });
   }
 

@@ -12,6 +12,7 @@ import type { LlmAnswer } from '#contracts';
 import { DIALECT_BY_NAME } from '#domain/llm-dialects';
 import { afterTurnEnd } from '#kernel';
 import { AnswerReader } from './answer-reader.js';
+import type { AnswerRoom } from './answer-room.js';
 import type { BodyRoom } from './body-room.js';
 import { awaitDrain } from './client-pace.js';
 import { EndReader } from './end-reader.js';
@@ -25,6 +26,8 @@ import type { RunningCalls } from './running-calls.js';
 export interface RelayParts {
   /** For what is held back. */
   room: BodyRoom;
+  /** For what is kept while it is read. */
+  answerRoom: AnswerRoom;
   /** The client may read nothing for so long. */
   clientStallMs: number;
   ownOrigin: OwnOrigin;
@@ -78,7 +81,7 @@ export class Relay implements UpstreamSink {
     call.firstByteMs = call.elapsedMs();
     const isGood = status >= 200 && status < 300;
     call.wasTakenUp = isGood;
-    if (isGood) this.#reader = readerFor(call, headers);
+    if (isGood) this.#reader = readerFor(call, headers, this.#parts.answerRoom);
     if (call.outgoing.headersSent) {
       this.#misfit = misfitOf(status, headers);
       return;
@@ -257,10 +260,10 @@ export class Relay implements UpstreamSink {
 }
 
 /** Null: nobody reads it. */
-function readerFor(call: ProxyCall, headers: readonly string[]) {
+function readerFor(call: ProxyCall, headers: readonly string[], room: AnswerRoom) {
   const encodings = encodingsOf(headers);
-  const reader = plainReaderFor(call, headers);
-  return encodings.length === 0 || reader === null ? reader : InflatedReader.for(encodings, reader);
+  const reader = plainReaderFor(call, headers, room);
+  return encodings.length === 0 || reader === null ? reader : InflatedReader.for(encodings, reader, room);
 }
 
 /** In the order in which they were applied. */
@@ -279,9 +282,14 @@ function misfitOf(status: number, headers: readonly string[]): string | null {
     : 'The upstream compressed its stream, which it was not asked to, after this one had begun without.';
 }
 
-function plainReaderFor({ dialect, summary, unread, unsettled }: ProxyCall, headers: readonly string[]) {
-  if (dialect !== null) return AnswerReader.for(dialect, headers, summary?.stream);
-  if (unsettled !== null) return AnswerReader.for(DIALECT_BY_NAME['openai-responses'], headers, undefined);
+function plainReaderFor(
+  { dialect, summary, unread, unsettled }: ProxyCall,
+  headers: readonly string[],
+  room: AnswerRoom,
+) {
+  if (dialect !== null) return AnswerReader.for(dialect, headers, summary?.stream, room);
+  if (unsettled !== null)
+    return AnswerReader.for(DIALECT_BY_NAME['openai-responses'], headers, undefined, room);
   return unread?.takes === 'tokens' ? new EndReader() : null;
 }
 

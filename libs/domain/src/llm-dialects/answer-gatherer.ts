@@ -49,6 +49,11 @@ export class AnswerGatherer {
     return undefined;
   }
 
+  /** Characters that it keeps. */
+  get keptCount(): number {
+    return this.#chars;
+  }
+
   addText(piece: string): void {
     this.#text.push(this.#admit(piece));
   }

@@ -50,6 +50,8 @@ export interface StreamReader {
   end(): void;
   /** What has come so far. `finish` is null while the vendor has not said that it is over. */
   answer(): LlmAnswer;
+  /** Bytes and characters that it keeps now. */
+  readonly keptCount: number;
   /** The vendor's own end of stream was seen ([DONE], message_stop, response.completed, a finishReason). */
   readonly isComplete: boolean;
   /** A bound of DIALECT_LIMITS was reached: something is missing from the answer. Never of use to a cache. */

@@ -39,6 +39,11 @@ export class SseReader {
     this.#onEvent = onEvent;
   }
 
+  /** Bytes and characters of the event that has not ended. */
+  get keptCount(): number {
+    return (this.#rest?.byteCount ?? 0) + this.#data.length;
+  }
+
   /** Calls back for each event that this chunk completes. Copies what it keeps of the chunk. */
   push(chunk: Uint8Array): void {
     if (chunk.length === 0) return;

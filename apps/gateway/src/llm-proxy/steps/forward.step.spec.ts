@@ -40,6 +40,7 @@ const sendingThrough = (running: RunningCalls, send: (sink: Sink) => ReturnType<
   forwardStep({
     running,
     bodyBytes: new FairShare({ max: 1, onFull: () => {} }),
+    answerBytes: new FairShare({ max: 1, onFull: () => {} }),
     clientStallMs: 1_000,
     ownOrigin: () => ORIGIN,
     client: { send: (_request, sink) => send(sink) },
@@ -71,6 +72,7 @@ test.each([
   const step = forwardStep({
     running: new RunningCalls({ max: 4, onFull: () => {} }),
     bodyBytes: new FairShare({ max: 1, onFull: () => {} }),
+    answerBytes: new FairShare({ max: 1, onFull: () => {} }),
     clientStallMs: 1_000,
     ownOrigin: () => ORIGIN,
     client: {
@@ -175,6 +177,35 @@ describe('a client that leaves between the last byte of its answer and the end o
   });
 });
 
+test('what a long answer takes while it is read, it gives back with its call', async () => {
+  const call = callOf();
+  call.dialect = dialectFor('openai', 'POST', '/chat/completions');
+  Object.assign(call, { outgoing: { writeHead() {}, write: () => true, end() {}, headersSent: false } });
+  const answerBytes = new FairShare({ max: 1024 ** 2, onFull: () => {} });
+  let takenWhole = 0;
+  const step = forwardStep({
+    running: new RunningCalls({ max: 4, onFull: () => {} }),
+    bodyBytes: new FairShare({ max: 1, onFull: () => {} }),
+    answerBytes,
+    clientStallMs: 1_000,
+    ownOrigin: () => ORIGIN,
+    client: {
+      send(_request, sink) {
+        sink.sent();
+        sink.head(200, ['content-type', 'application/json']);
+        sink.chunk(Buffer.from(JSON.stringify({ choices: [], padding: 'x'.repeat(100_000) })));
+        takenWhole = answerBytes.taken;
+        sink.end();
+        return new UpstreamExchange(sink, 1_000);
+      },
+    },
+  });
+  await step.run?.(call);
+  expect(takenWhole).toBeGreaterThan(0);
+  step.settle?.(call);
+  expect(answerBytes.taken).toBe(0);
+});
+
 describe('a call that ends before it has a connection', () => {
   const HEADERS_TIMEOUT_MS = 1_000;
   const BODY_BYTES = 100;
@@ -213,6 +244,7 @@ describe('a call that ends before it has a connection', () => {
     const forward = forwardStep({
       running,
       bodyBytes,
+      answerBytes: new FairShare({ max: 1, onFull: () => {} }),
       clientStallMs: 1_000,
       ownOrigin: () => ORIGIN,
       client: {

@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { UpstreamClient, UpstreamRequest } from '#adapters/upstream-http';
 import type { FairShare } from '../../fair-share.js';
+import { AnswerRoom } from '../answer-room.js';
 import { roomFor } from '../body-room.js';
 import { withoutQueryKey } from '../carried-keys.js';
 import { requestHeaders } from '../forwarded-headers.js';
@@ -14,17 +15,20 @@ import type { RunningCalls } from '../running-calls.js';
 import type { Step } from '../step.js';
 import type { UpstreamTarget } from '../upstream-directory.js';
 
-export interface ForwardParts extends Omit<RelayParts, 'room'> {
+export interface ForwardParts extends Omit<RelayParts, 'room' | 'answerRoom'> {
   client: Pick<UpstreamClient, 'send'>;
   running: RunningCalls;
   /** Answers that are held back count among the bodies of all calls. */
   bodyBytes: FairShare;
+  /** Taken by the answers under way while they are read. */
+  answerBytes: FairShare;
 }
 
 export const forwardStep = ({
   client,
   running,
   bodyBytes,
+  answerBytes,
   clientStallMs,
   ownOrigin,
 }: ForwardParts): Step => ({
@@ -37,7 +41,9 @@ export const forwardStep = ({
     if (!running.enter(tenantId, origin)) return NO_ROOM;
     return new Promise((resolve) => {
       const room = roomFor(call, bodyBytes);
-      const relay = new Relay(call, { room, clientStallMs, ownOrigin, running }, resolve);
+      const answerRoom = new AnswerRoom(tenantId, answerBytes);
+      call.answerRoom = answerRoom;
+      const relay = new Relay(call, { room, answerRoom, clientStallMs, ownOrigin, running }, resolve);
       running.writeTogether(() => {
         const exchange = client.send(request, relay);
         // Which may be after the call's end: its place is a socket, and an upstream that takes none keeps them waiting.
@@ -46,6 +52,9 @@ export const forwardStep = ({
       });
       call.letGoOfParsed();
     });
+  },
+  settle(call: ProxyCall): void {
+    call.answerRoom?.leave();
   },
 });
 

@@ -49,6 +49,10 @@ export class MessageStreamReader implements StreamReader {
     };
   }
 
+  get keptCount(): number {
+    return this.#gatherer.keptCount + this.#sse.keptCount;
+  }
+
   get isTruncated(): boolean {
     return this.#gatherer.isTruncated || this.#sse.skippedCount > 0;
   }

@@ -27,6 +27,11 @@ export class JsonValuesReader {
     this.#onValue = onValue;
   }
 
+  /** Bytes of the object that has not ended. */
+  get keptCount(): number {
+    return this.#pieces?.byteCount ?? 0;
+  }
+
   /** Calls back for each object that this chunk completes. Copies what it keeps of the chunk. */
   push(chunk: Uint8Array): void {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);

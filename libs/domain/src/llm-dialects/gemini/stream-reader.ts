@@ -45,6 +45,10 @@ export class GeminiStreamReader implements StreamReader {
     return this.#gatherer.finish !== null;
   }
 
+  get keptCount(): number {
+    return this.#gatherer.keptCount + (this.#format?.keptCount ?? 0);
+  }
+
   get isTruncated(): boolean {
     return this.#gatherer.isTruncated || (this.#format?.skippedCount ?? 0) > 0;
   }

@@ -60,6 +60,10 @@ export class ResponsesStreamReader implements StreamReader {
     return { ...answer, lossless: answer.lossless && this.isComplete && !this.isTruncated };
   }
 
+  get keptCount(): number {
+    return this.#gatherer.keptCount + this.#sse.keptCount;
+  }
+
   get isTruncated(): boolean {
     return this.#gatherer.isTruncated || this.#sse.skippedCount > 0;
   }
