@@ -67,3 +67,28 @@ test('more bytes at once than wait to be inflated are unread', async () => {
   for (const bytes of [gzipSync(WHOLE), Buffer.alloc(1024 * 1024), Buffer.alloc(1)]) inflated?.push(bytes);
   expect(await inflated?.finish()).toBeNull();
 });
+
+test('however many answers are inflated, about one piece of them all is read in a turn', async () => {
+  let readCount = 0;
+  let mostInTurn = 0;
+  const bytes = gzipSync(Buffer.alloc(200_000));
+  const reader = {
+    push() {
+      readCount += 1;
+    },
+    finish: () => null,
+  } as unknown as AnswerReader;
+  const all = Array.from({ length: 50 }, () => InflatedReader.for(['gzip'], reader, newRoom()));
+  let isOver = false;
+  const look = () => {
+    mostInTurn = Math.max(mostInTurn, readCount);
+    readCount = 0;
+    if (!isOver) setImmediate(look);
+  };
+  setImmediate(look);
+  for (const inflated of all) inflated?.push(bytes);
+  await Promise.all(all.map((inflated) => inflated?.finish()));
+  isOver = true;
+  expect(mostInTurn).toBeGreaterThan(0);
+  expect(mostInTurn).toBeLessThan(5);
+});

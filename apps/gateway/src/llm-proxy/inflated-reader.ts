@@ -90,14 +90,21 @@ export class InflatedReader {
 
   #begin(first: Buffer): Decoder {
     const decoder = this.#encoding.open(first);
-    decoder.on('data', (bytes: Buffer) => this.#take(bytes));
+    const read = () => this.#take(decoder.read());
+    decoder.on('readable', () => inTurn(read));
     // What came before a mistake, or before a cut, is read.
     decoder.on('error', () => {});
-    this.#ended = new Promise((resolve) => decoder.once('close', resolve));
+    this.#ended = new Promise((resolve) => {
+      decoder.once('close', () => {
+        read();
+        resolve();
+      });
+    });
     return decoder;
   }
 
-  #take(bytes: Buffer): void {
+  #take(bytes: Buffer | null): void {
+    if (bytes === null || this.#isGivenUp) return;
     this.#byteCount += bytes.length;
     const keptCount = Math.min(this.#byteCount, this.#encoding.windowBytes);
     if (this.#byteCount > INFLATED_BYTES_MAX || !this.#mayKeep(keptCount)) this.#giveUp();
@@ -108,4 +115,17 @@ export class InflatedReader {
     this.#isGivenUp = true;
     this.#decoder?.destroy();
   }
+}
+
+const waiting: (() => void)[] = [];
+
+/** One piece in a turn, of all answers together: few bytes may say so many events that reading them kept everybody else waiting. */
+function inTurn(read: () => void): void {
+  if (waiting.push(read) === 1) setImmediate(readNext);
+}
+
+function readNext(): void {
+  waiting[0]?.();
+  waiting.shift();
+  if (waiting.length > 0) setImmediate(readNext);
 }
