@@ -125,7 +125,7 @@ function inTurn(read: () => void): void {
 }
 
 function readNext(): void {
-  waiting[0]?.();
-  waiting.shift();
+  const read = waiting.shift();
   if (waiting.length > 0) setImmediate(readNext);
+  read?.();
 }
