@@ -6,12 +6,14 @@ import {
   type SessionView,
   type StoredStep,
   sessionKey,
+  TOPICS,
 } from '#contracts';
 import { initialControl } from '#domain/decision-log';
 import { type Deferred, deferred } from '#kernel';
 import { buildDecisionLog, buildStepRow, FakeClock } from '#testing';
+import { FEED_INTERVAL_MS } from '../realtime/live-hub.js';
 import { AlertBoard } from './alert-board.js';
-import { SessionRegistry } from './session-registry.js';
+import { IDLE_PER_FRAME_MAX, SessionRegistry } from './session-registry.js';
 
 const TENANT = 'default';
 const SESSION_COUNT_MAX = 2;
@@ -19,7 +21,7 @@ const SESSION_COUNT_MAX = 2;
 const keyOf = (sessionId: string) => sessionKey(TENANT, sessionId);
 
 /** A registry for two sessions, on a store that keeps rows and counts what it is asked. */
-function build() {
+function build({ sessionCountMax = SESSION_COUNT_MAX, live = { publish: () => {} } } = {}) {
   const rows = new Map<SessionKey, SessionView>();
   const asked: string[] = [];
   const failures: unknown[] = [];
@@ -52,8 +54,8 @@ function build() {
     new SessionRegistry({
       clock: new FakeClock(),
       store: store as never,
-      live: { publish: () => {} },
-      sessionCountMax: SESSION_COUNT_MAX,
+      live,
+      sessionCountMax,
       controlOf: () => ({ ...initialControl(), state: 'pause_requested' }),
       heldKeys: () => held,
       onStoreFailed: (error) => failures.push(error),
@@ -283,11 +285,39 @@ describe('a session that loops and falls silent', () => {
     registry.apply(keyOf('looping'), looping, []);
     expect(view()).toMatchObject({ state: 'alert_entropy', severity: 'loop' });
     registry.start();
-    await vi.advanceTimersByTimeAsync(5_000);
+    await vi.advanceTimersByTimeAsync(5_000 + FEED_INTERVAL_MS);
     expect(view()).toMatchObject({ state: 'idle', severity: 'loop' });
     await registry.stop();
     registry.apply(keyOf('looping'), { ...looping, seq: 2 }, []);
     expect(view()).toMatchObject({ state: 'alert_entropy', severity: 'loop' });
+  });
+});
+
+describe('sessions that fall silent together', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test('are called idle a few hundred with each frame, but for one that wakes meanwhile', async () => {
+    const count = IDLE_PER_FRAME_MAX + 2;
+    const live = { publish: vi.fn() };
+    const registry = build({ sessionCountMax: count, live }).registry();
+    const take = (at: number, received_at_ms: number) =>
+      registry.apply(keyOf(`s-${at}`), { ...step(`s-${at}`), received_at_ms }, []);
+    for (let at = 0; at < count; at += 1) take(at, 1);
+    registry.start();
+    const sentIdle = () => {
+      const rows = live.publish.mock.calls.filter(([, topic]) => topic === TOPICS.sessions);
+      live.publish.mockClear();
+      return rows.filter(([, , row]) => row.state === 'idle').length;
+    };
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(sentIdle()).toBe(0);
+    await vi.advanceTimersByTimeAsync(FEED_INTERVAL_MS);
+    expect(sentIdle()).toBe(IDLE_PER_FRAME_MAX);
+    take(count - 1, new FakeClock().nowMs());
+    await vi.advanceTimersByTimeAsync(FEED_INTERVAL_MS);
+    expect(sentIdle()).toBe(1);
+    await registry.stop();
   });
 });
 

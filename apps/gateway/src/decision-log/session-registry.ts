@@ -25,6 +25,8 @@ import { rowsToShow } from './rows-to-show.js';
 
 const SAVE_INTERVAL_MS = 1_000;
 const IDLE_CHECK_INTERVAL_MS = 5_000;
+/** Sessions called idle with one frame: thousands fall silent together, and each is a row to send and to save. */
+export const IDLE_PER_FRAME_MAX = 500;
 const KEEP_HELD_INTERVAL_MS = 1_000;
 const RECOVERY_PAGE_ROWS = 5_000;
 /** Of the places in memory, for sessions that are held. */
@@ -54,6 +56,8 @@ export class SessionRegistry {
   readonly #unsaved = new Map<SessionKey, SessionView>();
   /** Changed since they were last published. */
   readonly #unpublished = new Set<SessionKey>();
+  /** Were silent when it was last looked for, and are not called idle yet. */
+  #silent: SessionKey[] = [];
   /** Highest step folded in. */
   #foldedSeq = 0;
   /** False once a session may be in the store and not here. */
@@ -119,9 +123,12 @@ export class SessionRegistry {
 
   start(): void {
     this.#timers = [
-      setInterval(() => this.#publishChanged(), FEED_INTERVAL_MS),
+      setInterval(() => {
+        this.#markIdle();
+        this.#publishChanged();
+      }, FEED_INTERVAL_MS),
       setInterval(() => this.save(), SAVE_INTERVAL_MS),
-      setInterval(() => this.#markIdle(), IDLE_CHECK_INTERVAL_MS),
+      setInterval(() => this.#findSilent(), IDLE_CHECK_INTERVAL_MS),
       setInterval(() => this.#keepHeld(), KEEP_HELD_INTERVAL_MS),
     ];
     for (const timer of this.#timers) timer.unref();
@@ -307,10 +314,17 @@ export class SessionRegistry {
     }
   }
 
+  #findSilent(): void {
+    const nowMs = this.#options.clock.nowMs();
+    this.#silent = [];
+    for (const [key, view] of this.#views.entries()) if (fallsSilent(view, nowMs)) this.#silent.push(key);
+  }
+
   #markIdle(): void {
     const nowMs = this.#options.clock.nowMs();
-    for (const [key, view] of this.#views.entries()) {
-      if (!fallsSilent(view, nowMs)) continue;
+    for (const key of this.#silent.splice(0, IDLE_PER_FRAME_MAX)) {
+      const view = this.peek(key);
+      if (view === undefined || !fallsSilent(view, nowMs)) continue;
       view.state = 'idle';
       this.#changed(key, view);
     }

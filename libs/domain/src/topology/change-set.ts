@@ -28,21 +28,32 @@ export class ChangeSet {
   /**
    * The delta, as copies; null if nothing changed. A node that was removed and came back in between leaves as removed
    * now and as new with the next delta, so that it does not matter in which order a reader applies the parts.
+   *
+   * @param countMax nodes, edges and removals, of each: what there is more of waits for the next, and an edge for both its nodes
    */
-  drain(): TopologyChange | null {
+  drain(countMax: number): TopologyChange | null {
     if (this.#nodes.size + this.#edges.size + this.#removed.size === 0) return null;
-    const removed = [...this.#removed];
-    const nodes = [...this.#nodes].filter(({ nodeId }) => !this.#removed.has(nodeId));
-    const edges = [...this.#edges].filter(
-      ({ from, to }) => !this.#removed.has(from) && !this.#removed.has(to),
-    );
-    this.#removed.clear();
-    for (const node of nodes) this.#nodes.delete(node);
-    for (const edge of edges) this.#edges.delete(edge);
+    const waiting = new Set(this.#removed);
+    const removed = takeFirst(this.#removed, countMax, () => true);
+    const nodes = takeFirst(this.#nodes, countMax, ({ nodeId }) => !waiting.has(nodeId));
+    for (const { nodeId } of this.#nodes) waiting.add(nodeId);
+    const edges = takeFirst(this.#edges, countMax, ({ from, to }) => !waiting.has(from) && !waiting.has(to));
     return {
       nodes: nodes.map((node) => node.view()),
       edges: edges.map((edge) => edge.view()),
       ...(removed.length > 0 ? { removed } : {}),
     };
   }
+}
+
+/** Those that have been there longest, which leave it. */
+function takeFirst<T>(all: Set<T>, countMax: number, isReady: (one: T) => boolean): T[] {
+  const taken: T[] = [];
+  for (const one of all) {
+    if (taken.length === countMax) break;
+    if (!isReady(one)) continue;
+    taken.push(one);
+    all.delete(one);
+  }
+  return taken;
 }

@@ -54,10 +54,12 @@ const event = fc.oneof(
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('drain' as const) }) },
 );
+/** In pieces, or all at once. */
+const pieces = fc.constantFrom(1, 2, 1_000);
 
 it('makes the snapshot out of the drained deltas, within all bounds, whatever happens', () => {
   fc.assert(
-    fc.property(fc.array(event, { maxLength: 120, size: 'max' }), (events) => {
+    fc.property(fc.array(event, { maxLength: 120, size: 'max' }), pieces, (events, deltaCountMax) => {
       const clock = new FakeClock(1_800_000_000_000);
       const limits = {
         nodeCountMax: 8,
@@ -65,6 +67,7 @@ it('makes the snapshot out of the drained deltas, within all bounds, whatever ha
         ghostCountMax: 2,
         sessionStepCountMax: 5,
         stepCountMax: 9,
+        deltaCountMax,
       };
       const topology = new Topology({ clock, limits });
       const reader = new Reader();

@@ -457,6 +457,15 @@ describe('Topology', () => {
       expect(first?.nodes[0]?.step_count).toBe(1);
     });
 
+    it('leave in pieces when a refused message shows on all sessions of an agent', () => {
+      create({ deltaCountMax: 2 });
+      for (const session_id of ['s1', 's2', 's3']) record({ session_id });
+      while (topology.drainChanges() !== null);
+      topology.recordViolation('a', clock.nowMs());
+      const sent = [1, 2, 3].map(() => topology.drainChanges()?.nodes.map(({ node_id }) => node_id));
+      expect(sent).toEqual([['s1/a', 's2/a'], ['s3/a'], undefined]);
+    });
+
     it('say removed first and new afterwards for a node that came back in between', () => {
       record({ trace_id: 't1' });
       topology.drainChanges();

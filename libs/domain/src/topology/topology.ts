@@ -28,6 +28,8 @@ export const TOPOLOGY_LIMITS = {
   stepCountMax: 200_000,
   /** States set for nodes that have no step yet. */
   earlyStateCountMax: 1_000,
+  /** Nodes, edges and removals in one delta, of each; what there is more of leaves with the next. */
+  deltaCountMax: 1_000,
   /** A refused message shows for this long. */
   violationMs: 30_000,
   /** A step waits this long for its parent before it counts as an orphan. */
@@ -216,9 +218,12 @@ export class Topology {
     }
   }
 
-  /** What changed since the last call, coalesced; null for nothing. Snapshot plus all later deltas is the next snapshot. */
+  /**
+   * What changed since the last call, coalesced, and of much what came first; null for nothing. Snapshot plus all later deltas
+   * is the next snapshot.
+   */
   drainChanges(): TopologyChange | null {
-    return this.#changes.drain();
+    return this.#changes.drain(this.#limits.deltaCountMax);
   }
 
   /** Everything, as of now. Does not empty the changes. */
