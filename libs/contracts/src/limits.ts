@@ -30,6 +30,8 @@ export const LIMITS = {
   strangerBodyBytesMax: 16 * 1024,
   /** Nesting of objects and arrays inside one DecisionLog, and in a body of the API. */
   jsonDepthMax: 64,
+  /** Rows in the snapshot of `gateway:sessions`. */
+  listedSessionsMax: 10_000,
   /** Identifiers: trace, session, agent, cluster, parent step. */
   idCharsMax: 256,
   /** `cognition.intent`, `action.tool_call` and other one-line texts. */

@@ -7,6 +7,7 @@ import {
   type ControlView,
   type DecisionStore,
   type EntropyTuple,
+  LIMITS,
   type LivePublisher,
   type SessionKey,
   type SessionView,
@@ -31,8 +32,6 @@ const KEEP_HELD_INTERVAL_MS = 1_000;
 const RECOVERY_PAGE_ROWS = 5_000;
 /** Of the places in memory, for sessions that are held. */
 const HELD_SHARE = 0.5;
-/** Rows in the snapshot of `gateway:sessions`. */
-const SNAPSHOT_ROWS_MAX = 10_000;
 
 export interface SessionRegistryOptions {
   clock: Clock;
@@ -218,7 +217,7 @@ export class SessionRegistry {
   snapshot(tenantId: string): SessionView[] {
     const views: SessionView[] = [];
     for (const [, view] of this.#views.entries(tenantId)) views.push({ ...view });
-    return rowsToShow(views.reverse(), SNAPSHOT_ROWS_MAX);
+    return rowsToShow(views.reverse(), LIMITS.listedSessionsMax);
   }
 
   /** How many are not over, by tenant. One look at all of them. */

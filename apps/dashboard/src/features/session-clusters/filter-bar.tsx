@@ -22,6 +22,8 @@ interface FilterBarProps {
   agentIds: readonly string[];
   shownCount: number;
   totalCount: number;
+  /** Live sessions for which the list has no room. */
+  leftOutCount: number;
   isFrozen: boolean;
   waitingCount: number;
   onFreeze: (isFrozen: boolean) => void;
@@ -70,16 +72,12 @@ function SortSelect({ search }: Pick<FilterBarProps, 'search'>) {
 
 /** How many rows there are, and how they are laid out. */
 function ListTools(props: FilterBarProps) {
-  const { search, shownCount, totalCount } = props;
+  const { search } = props;
   const set = useSetListSearch();
   const isPhone = useIsPhone();
   return (
     <div className="ml-auto flex items-center gap-3 max-md:ml-0 max-md:w-full max-md:justify-between">
-      <span className="nums text-muted text-xs whitespace-nowrap">
-        {shownCount === totalCount
-          ? plural(totalCount, 'session')
-          : `${formatCount(shownCount)} of ${formatCount(totalCount)}`}
-      </span>
+      <span className="nums text-muted text-xs whitespace-nowrap">{listCount(props)}</span>
       <Switch checked={search.group === true} onChange={(group) => set({ group: group || undefined })}>
         Group
       </Switch>
@@ -87,6 +85,17 @@ function ListTools(props: FilterBarProps) {
       <FreezeToggle {...props} />
     </div>
   );
+}
+
+function listCount({
+  shownCount,
+  totalCount,
+  leftOutCount,
+}: Pick<FilterBarProps, 'shownCount' | 'totalCount' | 'leftOutCount'>): string {
+  if (shownCount < totalCount)
+    return `${formatCount(shownCount)} of ${formatCount(totalCount)}${leftOutCount > 0 ? ' listed' : ''}`;
+  if (leftOutCount === 0) return plural(totalCount, 'session');
+  return `${formatCount(totalCount)} of ${plural(totalCount + leftOutCount, 'session')}`;
 }
 
 function FreezeToggle({

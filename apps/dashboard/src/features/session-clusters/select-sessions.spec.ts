@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentPolicy, SessionView } from '#contracts';
-import { filterSessions, keepIfEqual, orderSessions } from './select-sessions';
+import { type AgentPolicy, LIMITS, type SessionView } from '#contracts';
+import { countLeftOut, filterSessions, keepIfEqual, orderSessions } from './select-sessions';
 
 const session = (session_id: string, over: Record<string, unknown> = {}): SessionView =>
   ({
@@ -133,5 +133,21 @@ describe('keepIfEqual', () => {
     const before = ['a', 'b'];
     expect(keepIfEqual(before, ['a', 'b'])).toBe(before);
     expect(keepIfEqual(before, ['b', 'a'])).toEqual(['b', 'a']);
+  });
+});
+
+describe('countLeftOut', () => {
+  const rows = (count: number, over = {}) =>
+    Array.from({ length: count }, (_, at) => [`s-${at}`, session(`s-${at}`, over)] as const);
+
+  it('says how many live sessions a full list has no row of', () => {
+    const full = rows(LIMITS.listedSessionsMax);
+    expect(countLeftOut(new Map(full), 12_003)).toBe(2_003);
+    expect(countLeftOut(new Map([...full, ['over', session('over', { ended: true })]]), 12_003)).toBe(2_003);
+    expect(countLeftOut(new Map(full), 9_999)).toBe(0);
+  });
+
+  it('is nothing while there is room: the count is of another moment than the rows', () => {
+    expect(countLeftOut(new Map(rows(3)), 5)).toBe(0);
   });
 });

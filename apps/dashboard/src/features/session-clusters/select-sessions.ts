@@ -1,5 +1,5 @@
 /** Which sessions the list shows, and in which order. Pure. */
-import type { SessionView } from '#contracts';
+import { LIMITS, type SessionView } from '#contracts';
 import { type LoopsNow, NO_LOOPS_NOW } from '../../app/loops-now';
 import { isStoppedState, waitsForPerson } from '../hitl-console/control-texts';
 import type { ControlFilter, ListSearch, Sort } from './list-search';
@@ -7,6 +7,17 @@ import { NO_POLICIES, type Policies, restOf } from './rest';
 
 /** A person has it in hand. */
 const isStopped = ({ control }: SessionView): boolean => isStoppedState(control.state);
+
+/**
+ * Live sessions of which the list has no row, by the gateway's own count; 0 while it has room. That count is some moments
+ * older or younger than the rows.
+ */
+export function countLeftOut(sessions: ReadonlyMap<string, SessionView>, liveCount: number): number {
+  if (sessions.size < LIMITS.listedSessionsMax) return 0;
+  let listedCount = 0;
+  for (const { ended } of sessions.values()) if (!ended) listedCount += 1;
+  return Math.max(0, liveCount - listedCount);
+}
 
 /** Case-insensitive over session id, agent, last intent and last tool, as `GET /v1/sessions?q=`. */
 function matchesText(session: SessionView, needle: string): boolean {

@@ -48,6 +48,7 @@ export function SessionClustersPage() {
           agentIds={list.agentIds}
           shownCount={list.shownCount}
           totalCount={list.totalCount}
+          leftOutCount={list.leftOutCount}
           isFrozen={list.isFrozen}
           waitingCount={list.waitingUpdateCount}
           onFreeze={list.setFrozen}
@@ -68,6 +69,11 @@ export function SessionClustersPage() {
           onRelease={list.release}
           onHold={list.onHold}
         />
+      ) : null}
+      {list.rows.length > 0 && list.leftOutCount > 0 ? (
+        <div className="shrink-0 overflow-y-auto text-muted md:max-h-[40%] max-md:px-3 max-md:pb-3">
+          <StoredMatches {...search} />
+        </div>
       ) : null}
       <WindowDotsTooltip />
     </div>

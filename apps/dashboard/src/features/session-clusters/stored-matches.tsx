@@ -1,4 +1,4 @@
-/** Earlier sessions that match where no listed one does. Draws nothing while nothing is found. */
+/** Sessions that match and are not in the list. Draws nothing while nothing is found. */
 import { Link } from '@tanstack/react-router';
 import { RelativeTime, truncateMiddle } from '../../ui';
 import { type StoredFilter, useStoredMatches } from './use-stored-matches';
@@ -8,7 +8,7 @@ export function StoredMatches(filter: StoredFilter) {
   if (found.length === 0) return null;
   return (
     <section aria-label="Earlier sessions" className="mt-4 w-full max-w-md text-left">
-      <h2 className="mb-1 font-medium text-fg text-xs">Earlier, no longer in this list</h2>
+      <h2 className="mb-1 font-medium text-fg text-xs">Not in this list</h2>
       <ul className="rounded-md border border-line">
         {found.map(({ session_id, agent_id, last_seen_ms }) => (
           <li key={session_id} className="border-line border-b last:border-b-0">

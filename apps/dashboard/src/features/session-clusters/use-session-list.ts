@@ -7,7 +7,7 @@ import { useThrottled } from '../../ui';
 import { listRows } from './list-rows';
 import type { ListSearch } from './list-search';
 import { NO_POLICIES, type Policies } from './rest';
-import { filterSessions, keepIfEqual, orderSessions } from './select-sessions';
+import { countLeftOut, filterSessions, keepIfEqual, orderSessions } from './select-sessions';
 import type { ListHold } from './session-list';
 import { useShownOrder } from './shown-order';
 
@@ -47,6 +47,8 @@ export function useSessionList(topic: TopicState<SessionsData>, search: ListSear
   const grouped = search.group ? ordered : null;
   const rows = useMemo(() => listRows(order, grouped, loops), [order, grouped, loops]);
   const agentIds = useAgentIds(ordered);
+  const liveCount = useTopic('gateway:stats').data?.at(-1)?.live_session_count ?? 0;
+  const leftOutCount = useMemo(() => countLeftOut(ordered, liveCount), [ordered, liveCount]);
   const latest = useRef(topic);
   latest.current = topic;
   const freeze = useCallback((isFrozen: boolean) => {
@@ -68,6 +70,7 @@ export function useSessionList(topic: TopicState<SessionsData>, search: ListSear
     shownCount: target.length,
     /** Of the same moment: nothing is left out where nothing is filtered. */
     totalCount: ordered.size,
+    leftOutCount,
     waiting,
     release,
     hold,

@@ -1,6 +1,7 @@
 /**
- * What a search that matches nothing on the page finds in the store: the live list holds the sessions that matter most,
- * and somebody asks for one of last week. Asked for then only: a search for what is rare reads a good part of the store.
+ * What a search finds in the store that is not on the page: the live list holds the sessions that matter most, and somebody
+ * asks for one of last week. Asked for only where nothing listed matches, or the list has not room for all that live: a search
+ * for what is rare reads a good part of the store.
  */
 import { useQuery } from '@tanstack/react-query';
 import type { Page, SessionView } from '#contracts';

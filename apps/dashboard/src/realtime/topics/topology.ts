@@ -24,10 +24,11 @@ export const topologyMerge: TopicMerge<TopologyData, TopologyChange, TopologyCha
     for (const change of events) {
       for (const node of change.nodes) nodes.set(node.node_id, node);
       for (const edge of change.edges) edges.set(edgeKey(edge), edge);
-      for (const nodeId of change.removed ?? []) {
-        nodes.delete(nodeId);
-        for (const [key, edge] of edges) if (edge.from === nodeId || edge.to === nodeId) edges.delete(key);
-      }
+      const removed = new Set(change.removed);
+      for (const nodeId of removed) nodes.delete(nodeId);
+      // One look at each edge, however many nodes leave together.
+      if (removed.size > 0)
+        for (const [key, { from, to }] of edges) if (removed.has(from) || removed.has(to)) edges.delete(key);
     }
     return { nodes, edges };
   },
