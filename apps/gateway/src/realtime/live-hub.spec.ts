@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Frame, sessionTopic, TOPICS, type ViolationEvent } from '#contracts';
 import { FEED_INTERVAL_MS, LiveHub, SEQUENCE_BLOCK, SNAPSHOT_TRIES_MAX } from './live-hub.js';
@@ -84,10 +85,10 @@ describe('LiveHub', () => {
   });
 
   test('delivers what happened while a snapshot was being read', async () => {
-    let answer: (snapshot: unknown) => void = () => {};
+    let answer: ((snapshot: unknown) => void) | undefined;
     hub.provideSnapshot(TOPICS.violations, () => new Promise((resolve) => (answer = resolve)));
     const subscribing = hub.subscribe('t', TOPICS.violations, undefined);
-    await vi.advanceTimersByTimeAsync(0);
+    while (answer === undefined) await setImmediate();
     hub.publish('t', TOPICS.violations, violation('meanwhile'));
     answer(['state before']);
     const subscription = await subscribing;
@@ -96,6 +97,24 @@ describe('LiveHub', () => {
       from_seq: (subscription?.ack.seq ?? 0) + 1,
       events: [{ payload: { violation_reason: 'meanwhile' } }],
     });
+  });
+
+  test('reads each snapshot in a turn of its own', async () => {
+    let readCount = 0;
+    hub.provideSnapshot(TOPICS.violations, () => {
+      readCount += 1;
+      return [];
+    });
+    const asked = ['one', 'two', 'three'].map((tenantId) =>
+      hub.subscribe(tenantId, TOPICS.violations, undefined),
+    );
+    const readAfter: number[] = [];
+    while (readCount < asked.length) {
+      await setImmediate();
+      readAfter.push(readCount);
+    }
+    expect(readAfter.filter((count) => count > 0)).toEqual([1, 2, 3]);
+    await Promise.all(asked);
   });
 
   test('reads a snapshot anew that is too old to build on, and gives up where each one is', async () => {

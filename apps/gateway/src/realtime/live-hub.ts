@@ -5,6 +5,7 @@
  * A topic's log starts at the hub's overall count of events, which no topic's own count can pass, so a
  * topic that was dropped and comes back never reuses a sequence number.
  */
+import { setImmediate } from 'node:timers/promises';
 import {
   type Frame,
   type LivePublisher,
@@ -66,6 +67,8 @@ export class LiveHub implements LivePublisher {
   readonly #dirty = new Map<TopicLog, string>();
   /** Subscriptions per session topic, including those still taking their snapshot. */
   readonly #sessionRefs = new Map<TopicLog, number>();
+  /** Of the snapshot that was asked for last. */
+  #turn: Promise<void> = Promise.resolve();
   #count = 0;
   #reservedUpTo = 0;
   #reserving = false;
@@ -143,6 +146,7 @@ export class LiveHub implements LivePublisher {
     const kind = afterSeq === undefined ? 'snapshot' : 'reset';
     try {
       for (let tries = 0; tries < SNAPSHOT_TRIES_MAX; tries += 1) {
+        await this.#ownTurn();
         const seq = log.seq;
         const snapshot = await this.#snapshot(tenantId, topic);
         if (snapshot === null) {
@@ -175,6 +179,12 @@ export class LiveHub implements LivePublisher {
     }
     this.#sessionRefs.delete(log);
     this.#logs.get(tenantId)?.delete(topic);
+  }
+
+  /** A turn of the event loop for each snapshot and its encoding: after a restart all subscribers ask for all of them at once. */
+  #ownTurn(): Promise<void> {
+    this.#turn = this.#turn.then(() => setImmediate());
+    return this.#turn;
   }
 
   async #snapshot(tenantId: string, topic: Topic): Promise<unknown> {

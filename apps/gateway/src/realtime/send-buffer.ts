@@ -2,8 +2,9 @@
  * Bytes handed to one connection that its transport has not yet taken. A reader that stops reading makes
  * its transport stop taking, and everything after that would pile up here: so it has a cap, and beyond it is cut.
  *
- * A packet is let through while the buffer is below the cap, whatever its own size: one large snapshot
- * must reach a healthy client. A frozen one costs at most the cap, one packet and one flush in flight.
+ * A packet is let through while the buffer is below the cap, whatever its own size, and the largest one does not count: a
+ * large snapshot must reach a healthy client, and what comes behind it while it is on its way. A frozen one costs at most the
+ * cap, two packets and one flush in flight.
  */
 import type { Socket } from 'socket.io';
 import { LIVE_EVENTS } from '#contracts';
@@ -22,10 +23,11 @@ export interface SendBufferOptions {
 export function cutSlowReader(connection: Connection, options: SendBufferOptions): void {
   const { bytesMax, strangerBytesMax, socketOf, onCut } = options;
   let pendingBytes = 0;
+  let largestBytes = 0;
   let isCut = false;
   connection.on('packetCreate', (packet: { data?: unknown }) => {
     const socket = socketOf(connection);
-    if (!isCut && pendingBytes > (socket ? bytesMax : strangerBytesMax)) {
+    if (!isCut && pendingBytes - largestBytes > (socket ? bytesMax : strangerBytesMax)) {
       isCut = true;
       onCut(socket, pendingBytes);
       // Not from inside the packet being written.
@@ -35,10 +37,13 @@ export function cutSlowReader(connection: Connection, options: SendBufferOptions
       });
     }
     const { data } = packet;
-    pendingBytes += typeof data === 'string' ? data.length : ((data as Buffer | undefined)?.byteLength ?? 0);
+    const bytes = typeof data === 'string' ? data.length : ((data as Buffer | undefined)?.byteLength ?? 0);
+    pendingBytes += bytes;
+    largestBytes = Math.max(largestBytes, bytes);
   });
   connection.on('drain', () => {
     pendingBytes = 0;
+    largestBytes = 0;
   });
 }
 
