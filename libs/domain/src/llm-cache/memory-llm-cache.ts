@@ -20,7 +20,7 @@ import {
   type PageQuery,
   type SemanticQuery,
 } from '#contracts';
-import type { Clock } from '#kernel';
+import { type Clock, LargestFirst } from '#kernel';
 import { CacheEpochs } from './cache-epochs.js';
 import { compileEntryPattern } from './entry-names.js';
 import {
@@ -53,6 +53,8 @@ export class MemoryLlmCache implements LlmCache {
   readonly #options: MemoryLlmCacheOptions;
   readonly #entryBytesMax: number;
   readonly #tenants = new Map<string, TenantShelf>();
+  readonly #byEntries = new LargestFirst<TenantShelf>();
+  readonly #byBytes = new LargestFirst<TenantShelf>();
   #shelves = this.#tenants.values();
   /** Where expired entries are looked for next. */
   #swept: TenantShelf | undefined;
@@ -300,23 +302,19 @@ export class MemoryLlmCache implements LlmCache {
     for (;;) {
       const isFull = this.#entryCount >= entriesMax;
       if (!isFull && this.#byteCount + needed <= bytesMax) return;
-      const oldest = this.#largest(tenantId, isFull ? 'entries' : 'bytes')?.order.oldest;
+      const oldest = this.#largest(tenantId, isFull ? this.#byEntries : this.#byBytes)?.order.oldest;
       if (!oldest) return;
       if (!this.#isExpired(oldest)) this.#evictedCount += 1;
       this.#remove(oldest);
     }
   }
 
-  /** A tenant that has more than half is the one, without a look at the others: a flood is cheap. Undefined: nobody has any. */
-  #largest(tenantId: string, of: 'entries' | 'bytes'): TenantShelf | undefined {
-    const amountOf = ({ entries, byteCount }: TenantShelf): number =>
-      of === 'entries' ? entries.size : byteCount;
-    const all = of === 'entries' ? this.#entryCount : this.#byteCount;
-    let largest = this.#tenants.get(tenantId);
-    if (largest !== undefined && amountOf(largest) * 2 > all) return largest;
-    for (const shelf of this.#tenants.values())
-      if (largest === undefined || amountOf(shelf) > amountOf(largest)) largest = shelf;
-    return largest;
+  /** Of equal ones the tenant that needs the room. Undefined: nobody has any. */
+  #largest(tenantId: string, order: LargestFirst<TenantShelf>): TenantShelf | undefined {
+    const largest = order.largest();
+    const own = this.#tenants.get(tenantId);
+    if (largest === undefined || own === undefined) return largest;
+    return order.amountOf(own) === order.amountOf(largest) ? own : largest;
   }
 
   #shelfOf(tenantId: string): TenantShelf {
@@ -354,9 +352,12 @@ export class MemoryLlmCache implements LlmCache {
     if (shelf.entries.size === 0) this.#tenants.delete(shelf.tenantId);
   }
 
+  /** @param bytes that it has more, as many entries as it has now */
   #count(shelf: TenantShelf, bytes: number): void {
     shelf.byteCount += bytes;
     this.#byteCount += bytes;
+    this.#byEntries.set(shelf, shelf.entries.size);
+    this.#byBytes.set(shelf, shelf.byteCount);
   }
 }
 

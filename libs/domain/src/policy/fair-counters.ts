@@ -2,7 +2,7 @@
  * Counters by their key, of all tenants under one bound. What no window counts any more leaves while new ones come; at the
  * bound the tenant that has most loses the soonest to expire of a few: its minutes go before its budgets, and nobody else's.
  */
-import { Round } from '#kernel';
+import { LargestFirst, Round } from '#kernel';
 
 /** Counters looked at for each new one: dead ones leave faster than new ones come. */
 const SWEEP_COUNT = 4;
@@ -21,6 +21,8 @@ export class FairCounters<Counter extends Expiring> {
   readonly #countMax: number;
   readonly #counters = new Map<string, Counter>();
   readonly #byTenant = new Map<string, TenantKeys>();
+  /** Tenants by how many they have. */
+  readonly #bySize = new LargestFirst<TenantKeys>();
   /** Goes round the counters, a few steps for each new one: never left behind, and so no `Round` that may begin anew. */
   #hand: Iterator<[string, Counter]> = this.#counters.entries();
   #evictedCount = 0;
@@ -45,12 +47,13 @@ export class FairCounters<Counter extends Expiring> {
   /** @param key of none that is there */
   add(key: string, counter: Counter, nowMs: number): void {
     this.#sweep(nowMs);
-    const tenantId = tenantOf(key);
-    if (this.#counters.size >= this.#countMax) this.#makeRoom(this.#byTenant.get(tenantId));
+    if (this.#counters.size >= this.#countMax) this.#makeRoom(this.#byTenant.get(tenantOf(key)));
     this.#counters.set(key, counter);
+    const tenantId = tenantOf(key);
     const own = this.#byTenant.get(tenantId) ?? open();
     own.keys.add(key);
     this.#byTenant.set(tenantId, own);
+    this.#bySize.set(own, own.keys.size);
   }
 
   #sweep(nowMs: number): void {
@@ -66,9 +69,11 @@ export class FairCounters<Counter extends Expiring> {
     }
   }
 
-  /** @param own of the tenant that needs it; undefined: it has none */
+  /** @param own of the tenant that needs it, who gives way among equals; undefined: it has none */
   #makeRoom(own: TenantKeys | undefined): void {
-    const most = this.#largest(own);
+    const largest = this.#bySize.largest();
+    if (largest === undefined) return;
+    const most = own?.keys.size === largest.keys.size ? own : largest;
     let soonest: string | undefined;
     let soonestMs = Number.POSITIVE_INFINITY;
     for (let step = 0; step < SWEEP_COUNT; step += 1) {
@@ -84,20 +89,14 @@ export class FairCounters<Counter extends Expiring> {
     this.#evictedCount += 1;
   }
 
-  /** Who has more than half is the one, without a look at the others: a flood is cheap. */
-  #largest(own: TenantKeys | undefined): TenantKeys {
-    let largest = own ?? open();
-    if (largest.keys.size * 2 > this.#counters.size) return largest;
-    for (const one of this.#byTenant.values()) if (one.keys.size > largest.keys.size) largest = one;
-    return largest;
-  }
-
   #delete(key: string): void {
     this.#counters.delete(key);
     const tenantId = tenantOf(key);
     const own = this.#byTenant.get(tenantId);
-    own?.keys.delete(key);
-    if (own?.keys.size === 0) this.#byTenant.delete(tenantId);
+    if (own === undefined) return;
+    own.keys.delete(key);
+    this.#bySize.set(own, own.keys.size);
+    if (own.keys.size === 0) this.#byTenant.delete(tenantId);
   }
 }
 
