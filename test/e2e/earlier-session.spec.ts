@@ -42,8 +42,15 @@ test('a session that has left the live list is found by a search, and opens', as
   await checkEveryLook(page, 'palette-earlier-session');
   await page.keyboard.press('Enter');
   await page.waitForURL(`**/sessions/${EARLIER}`);
+  await page.getByTestId('step-row').waitFor();
   await page.keyboard.press('Escape');
   await found.click();
   await page.waitForURL(`**/sessions/${EARLIER}`);
   await page.getByTestId('step-row').waitFor();
+  await gateway.ingest(step('ticket-of-this-week'));
+  await page.goto(`${gateway.url}/`);
+  await page.getByText(/^10,00\d of 10,002 sessions$/).waitFor();
+  await page.goto(`${gateway.url}/?q=ticket-of`);
+  await page.getByText(/^1 of 10,00\d listed$/).waitFor();
+  await found.filter({ hasText: EARLIER }).waitFor();
 });
