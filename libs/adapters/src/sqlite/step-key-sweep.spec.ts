@@ -87,3 +87,47 @@ it('begins anew after a crash in its middle', () => {
   pieces();
   expect(entriesUpTo(8_000)).toBe(2_000);
 });
+
+it('takes in pieces, too, what was held when its neighbours went', () => {
+  append(6_000, 1);
+  append(20_000);
+  steps.settle();
+  removeUpTo(14_000);
+  pieces();
+  expect(entriesUpTo(14_000)).toBe(12_000);
+  database.exec('UPDATE steps SET held = 0');
+  removeUpTo(22_000);
+  let [left, most] = [entriesUpTo(26_000) as number, 0];
+  while (steps.sweepKeys()) {
+    const now = entriesUpTo(26_000) as number;
+    [most, left] = [Math.max(most, left - now), now];
+  }
+  expect(left).toBe(8_000);
+  expect(most).toBe(4_096);
+});
+
+it('goes on while a step that it has passed waits to be deleted, which was held until now', () => {
+  append(3_000, 1);
+  append(8_000);
+  steps.settle();
+  removeUpTo(7_000);
+  pieces();
+  expect(read(`SELECT value FROM counters WHERE name = '${SWEPT_SEQ}'`)).toBe(7_000);
+  database.exec('UPDATE steps SET held = 0 WHERE seq = 1');
+  database.exec('DELETE FROM steps WHERE seq BETWEEN 7001 AND 10900');
+  pieces();
+  expect(entriesUpTo(10_900)).toBe(6_000);
+});
+
+it('does a piece again whose transaction was undone', () => {
+  append(6_000);
+  steps.settle();
+  removeUpTo(3_000);
+  steps.begin();
+  database.exec('BEGIN');
+  expect(steps.sweepKeys()).toBe(true);
+  database.exec('ROLLBACK');
+  steps.begin();
+  pieces();
+  expect(entriesUpTo(3_000)).toBe(0);
+});

@@ -30,16 +30,21 @@ interface Sweep {
   after: KeyEntry;
 }
 
+/** Before every segment. */
+const NO_SEGMENT = -1;
+
 export class StepKeySweep {
   readonly #segments: StepSegments;
   readonly #counter: Statement;
   readonly #saveCounter: Statement;
-  readonly #oldestFree: Statement;
+  readonly #nextFree: Statement;
   readonly #newest: Statement;
   readonly #entryAfter: Statement;
   readonly #delete: Statement;
-  readonly #deleteBefore: Statement;
+  readonly #nextSegment: Statement;
   #underWay: Sweep | null = null;
+  /** The same when the transaction under way is committed. */
+  #underWayThen: Sweep | null = null;
 
   constructor(database: Database, segments: StepSegments) {
     this.#segments = segments;
@@ -47,7 +52,9 @@ export class StepKeySweep {
     this.#saveCounter = database.prepare(
       'INSERT INTO counters (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
     );
-    this.#oldestFree = database.prepare('SELECT seq FROM steps WHERE held = 0 ORDER BY seq LIMIT 1').pluck();
+    this.#nextFree = database
+      .prepare('SELECT seq FROM steps WHERE seq > ? AND held = 0 ORDER BY seq LIMIT 1')
+      .pluck();
     this.#newest = database.prepare('SELECT max(seq) FROM steps').pluck();
     this.#entryAfter = database
       .prepare(
@@ -59,38 +66,46 @@ export class StepKeySweep {
       `DELETE FROM step_keys WHERE segment = ? AND (key, part, seq) > (?, ?, ?) AND (key, part, seq) <= (?, ?, ?)
          AND seq <= ? AND NOT EXISTS (SELECT 1 FROM steps WHERE steps.seq = step_keys.seq)`,
     );
-    this.#deleteBefore = database.prepare('DELETE FROM step_keys WHERE segment < ?');
+    this.#nextSegment = database.prepare('SELECT min(segment) FROM step_keys WHERE segment > ?').pluck();
+  }
+
+  /** Before every transaction. */
+  begin(): void {
+    this.#underWayThen = this.#underWay;
+  }
+
+  /** After every commit. */
+  committed(): void {
+    this.#underWay = this.#underWayThen;
   }
 
   /** The next piece, inside the writer's transaction. @returns true while there is more */
   piece(): boolean {
-    this.#underWay ??= this.#due();
-    if (this.#underWay === null) return false;
-    const { segment, after, lastSeq } = this.#underWay;
+    const sweep = this.#underWayThen ?? this.#due();
+    if (sweep === null) return false;
+    const { segment, after, lastSeq } = sweep;
     const last = (this.#entryAfter.get(segment, ...after) as KeyEntry | undefined) ?? END;
     this.#delete.run(segment, ...after, ...last, lastSeq);
-    if (last !== END) this.#underWay.after = last;
-    else if (segment < this.#segments.of(lastSeq))
-      this.#underWay = { lastSeq, segment: segment + 1, after: START };
-    else this.#end(lastSeq);
+    this.#underWayThen = last === END ? this.#inNextSegment(segment, lastSeq) : { ...sweep, after: last };
+    if (this.#underWayThen === null) this.#saveCounter.run(SWEPT_SEQ, lastSeq);
     return true;
   }
 
   #due(): Sweep | null {
-    const indexedSeq = this.#seqOf(INDEXED_SEQ);
+    const [indexedSeq, sweptSeq] = [this.#seqOf(INDEXED_SEQ), this.#seqOf(SWEPT_SEQ)];
     const newestSeq = (this.#newest.get() as number | null) ?? indexedSeq;
-    const oldestSeq = (this.#oldestFree.get() as number | undefined) ?? newestSeq + 1;
-    const [sweptSeq, lastSeq] = [this.#seqOf(SWEPT_SEQ), Math.min(oldestSeq - 1, indexedSeq)];
+    const nextFreeSeq = (this.#nextFree.get(sweptSeq) as number | undefined) ?? newestSeq + 1;
+    const lastSeq = Math.min(nextFreeSeq - 1, indexedSeq);
     const enough = Math.min(SWEPT_TOGETHER, 1 + (newestSeq - lastSeq) * SWEPT_SHARE);
-    if (lastSeq - sweptSeq < enough) return null;
-    return { lastSeq, segment: this.#segments.of(sweptSeq + 1), after: START };
+    return lastSeq - sweptSeq < enough ? null : this.#inNextSegment(NO_SEGMENT, lastSeq);
   }
 
-  #end(lastSeq: number): void {
-    this.#saveCounter.run(SWEPT_SEQ, lastSeq);
-    // What was held when its neighbours were deleted, and went later.
-    this.#deleteBefore.run(Math.min(this.#segments.first(), this.#segments.of(lastSeq)));
-    this.#underWay = null;
+  /** From the first that has entries: an earlier sweep left those of held steps, which may have gone since. */
+  #inNextSegment(segment: number, lastSeq: number): Sweep | null {
+    const next = this.#nextSegment.get(segment) as number | null;
+    return next === null || next > this.#segments.of(lastSeq)
+      ? null
+      : { lastSeq, segment: next, after: START };
   }
 
   #seqOf(counter: string): number {

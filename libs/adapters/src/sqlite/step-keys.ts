@@ -89,11 +89,13 @@ export class StepKeys {
 
   /** Before every transaction. @param nextSeq seq of the next new step: all before it are committed */
   begin(nextSeq: number): void {
+    this.#sweep.begin();
     if (this.#merge === null && this.#young.count >= this.#generationSteps) this.#startMerge(nextSeq);
   }
 
   /** After every commit. */
   committed(): void {
+    this.#sweep.committed();
     const merge = this.#merge;
     if (merge === null) return;
     merge.position = merge.positionThen;
