@@ -13,15 +13,15 @@ const BITS_PER_BYTE = 8;
 /** 2 ** 32 by the golden ratio: spreads what differs in any bit (Knuth, "The Art of Computer Programming", 6.4). */
 const SPREAD = 0x9e3779b1;
 
+/** Of the filter of a segment of so many steps. */
+export const filterLength = (stepsCount: number): number => (stepsCount * BITS_PER_STEP) / BITS_PER_BYTE;
+
 export class StepKeyFilter {
   readonly #bytes: Uint8Array;
   readonly #bitsCount: number;
 
   /** @param bytes what `bytes` gave for as many steps */
-  constructor(
-    stepsCount: number,
-    bytes: Uint8Array = new Uint8Array((stepsCount * BITS_PER_STEP) / BITS_PER_BYTE),
-  ) {
+  constructor(stepsCount: number, bytes: Uint8Array = new Uint8Array(filterLength(stepsCount))) {
     this.#bytes = bytes;
     this.#bitsCount = bytes.length * BITS_PER_BYTE;
   }

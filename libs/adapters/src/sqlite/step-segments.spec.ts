@@ -67,6 +67,32 @@ describe('filters of segments', () => {
     expect([1, 10].map(append)).toEqual([null, [0, 10]]);
   });
 
+  it('go with the last step of their segment where an older one is held for good', () => {
+    for (let trace = 21; trace <= 40; trace += 1) append(trace);
+    for (let seq = 2; seq <= 31; seq += 1) remove(seq);
+    append(41);
+    steps.settle();
+    expect(filtersKept()).toEqual([0, 4]);
+    open();
+    expect([1, 30, 32].map(append)).toEqual([[0, 1], null, [0, 32]]);
+  });
+
+  it.each(['zeroblob(0)', 'substr(bytes, 1, 3)', 'zeroblob(40)'])(
+    'are made again where they are cut off or too long: %s',
+    (bytes) => {
+      database.exec(`UPDATE step_key_filters SET bytes = ${bytes} WHERE segment = 1`);
+      open();
+      expect([1, 8, 15].map(append)).toEqual([
+        [0, 1],
+        [0, 8],
+        [0, 15],
+      ]);
+      steps.settle();
+      const lengths = database.prepare('SELECT DISTINCT length(bytes) FROM step_key_filters').pluck().all();
+      expect(lengths).toEqual([16]);
+    },
+  );
+
   it('go with all steps, and know those that come after', () => {
     for (let seq = 1; seq <= 20; seq += 1) remove(seq);
     steps.settle();
