@@ -12,7 +12,7 @@ import { takeSteps } from './steps-within.js';
 
 const INDEXED = `SELECT ${RAW_STEP_COLUMNS.map((column) => `steps.${column}`).join(', ')}
   FROM step_keys CROSS JOIN steps ON steps.seq = step_keys.seq
-  WHERE segment = ? AND key = ? AND step_keys.seq <= ?`;
+  WHERE segment = ? AND key = ? AND step_keys.seq BETWEEN ? AND ?`;
 const ONE = `SELECT ${RAW_STEP_COLUMNS.join(', ')} FROM steps WHERE seq = ?`;
 
 /** Beyond all of them. */
@@ -69,7 +69,7 @@ export class StepFinder {
         step.tenant_id === tenantId &&
         step.trace_id === traceId &&
         (bodyHash === null || step.body_hash === bodyHash);
-      const find = (seqs: number[]) => {
+      const find = (seqs: Iterable<number>) => {
         for (const step of this.#read(seqs)) if (isWanted(step)) return step;
         return undefined;
       };
@@ -84,20 +84,26 @@ export class StepFinder {
   }
 
   /**
-   * Of one segment, newest first. A few: two traces may share a key, a sender may use one trace id for all. Of more than
-   * ENTRIES_OF_TRACE_MAX it is not the newest but one of them: ingest waits for the answer.
+   * Of one segment, newest first: the first of them, but where steps were deleted beside one that is held, or two traces
+   * share a key. Of more than ENTRIES_OF_TRACE_MAX it is not the newest but one of them: ingest waits for the answer.
    */
-  #indexedOfTrace(segment: number, tenantId: string, traceId: string, bodyHash: string | null): number[] {
+  *#indexedOfTrace(
+    segment: number,
+    tenantId: string,
+    traceId: string,
+    bodyHash: string | null,
+  ): Generator<number> {
     const ofPart = bodyHash === null ? '' : 'AND part = ?';
     const part = bodyHash === null ? [] : [partOf(bodyHash)];
-    return this.#sql
-      .all<{ seq: number }>(
-        `SELECT seq FROM (
-           SELECT seq FROM step_keys WHERE segment = ? AND key = ? ${ofPart} AND seq <= ? LIMIT ${this.#entriesMax})
-         ORDER BY seq DESC LIMIT ${CANDIDATES_MAX}`,
-        [segment, traceKeyOf(tenantId, traceId), ...part, this.#indexedSeq],
-      )
-      .map(({ seq }) => seq);
+    // Without the second bound SQLite sorts before it takes the first, and goes through all of them.
+    const entries = this.#sql.each<{ seq: number }>(
+      `SELECT seq FROM (
+         SELECT seq FROM step_keys WHERE segment = ? AND key = ? ${ofPart} AND seq BETWEEN ? AND ?
+         LIMIT ${this.#entriesMax})
+       ORDER BY seq DESC LIMIT ${this.#entriesMax}`,
+      [segment, traceKeyOf(tenantId, traceId), ...part, this.#oldestSeq(), this.#indexedSeq],
+    );
+    for (const { seq } of entries) yield seq;
   }
 
   /** Looked for when the first is asked for. */
@@ -107,15 +113,14 @@ export class StepFinder {
     { limit, afterSeq, order }: PageKeys,
   ): Generator<RawStep> {
     const [beyond, direction] = order === 'asc' ? ['>', 'ASC'] : ['<', 'DESC'];
-    // Entries of deleted steps may stand before the oldest.
-    const start = order === 'asc' ? Math.max(afterSeq ?? 0, this.#oldestSeq() - 1) : (afterSeq ?? NO_STEPS);
+    const start = afterSeq ?? (order === 'asc' ? 0 : NO_STEPS);
     const key = sessionKeyOf(tenantId, sessionId);
     const segments = order === 'asc' ? this.#segments(start, this.#indexedSeq) : this.#segments(start, 1);
     for (const segment of segments)
       yield* this.#sql.each<RawStep>(
         `${INDEXED} AND part = ${NO_PART} AND step_keys.seq ${beyond} ? AND tenant_id = ? AND session_id = ?
          ORDER BY step_keys.seq ${direction} LIMIT ?`,
-        [segment, key, this.#indexedSeq, start, tenantId, sessionId, limit],
+        [segment, key, this.#oldestSeq(), this.#indexedSeq, start, tenantId, sessionId, limit],
       );
   }
 
@@ -130,12 +135,13 @@ export class StepFinder {
     for (let segment = from; segment !== to + step; segment += step) yield segment;
   }
 
+  /** Before it there are entries of deleted steps alone. */
   #oldestSeq(): number {
     return this.#sql.get<{ seq: number | null }>('SELECT min(seq) AS seq FROM steps', [])?.seq ?? NO_STEPS;
   }
 
   /** Retention may have taken one since. */
-  *#read(seqs: readonly number[]): Generator<RawStep> {
+  *#read(seqs: Iterable<number>): Generator<RawStep> {
     for (const seq of seqs) {
       const step = this.#sql.get<RawStep>(ONE, [seq]);
       if (step !== null) yield step;
