@@ -26,7 +26,6 @@ export async function enforceRetention(
     await deleteLeftBehind(pump, beforeMs);
   }
   if (bytesMax !== null) deleted += await deleteOldest(pump, bytesMax);
-  await sweepStepKeys(pump);
   while (await pump.call('shrink', []));
   return { deleted_count: deleted };
 }
@@ -42,7 +41,6 @@ async function deleteOldest(pump: WritePump, bytesMax: number): Promise<number> 
     afterSeq = piece.nextSeq;
     if (goneBeforeMs === null || count % PIECES_OF_ROUND > 0) continue;
     await deleteEmptySessions(pump, goneBeforeMs);
-    await sweepStepKeys(pump);
   }
   if (goneBeforeMs !== null) await deleteLeftBehind(pump, goneBeforeMs);
   return deleted;
@@ -53,12 +51,11 @@ async function deleteLeftBehind(pump: WritePump, beforeMs: number): Promise<void
   await everyPiece((afterSeq) => pump.call('deleteAlertGroups', [beforeMs, afterSeq]));
 }
 
-async function sweepStepKeys(pump: WritePump): Promise<void> {
+/** First the entries of deleted steps: those that a session has left are looked at in one piece, for a second where a million are. */
+async function deleteEmptySessions(pump: WritePump, beforeMs: number): Promise<void> {
   while (await pump.call('sweepStepKeys', []));
+  await everyPiece(() => pump.call('deleteEmptySessions', [beforeMs]));
 }
-
-const deleteEmptySessions = (pump: WritePump, beforeMs: number): Promise<number> =>
-  everyPiece(() => pump.call('deleteEmptySessions', [beforeMs]));
 
 /** Everything of one table that is older, piece by piece. @returns how many rows went */
 const deleteOlder = (pump: WritePump, table: AgedTable, beforeMs: number): Promise<number> =>

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#kernel';
 import {
   buildAlertDelivery,
@@ -217,6 +217,25 @@ describe('enforceRetention', () => {
     const write = store.appendSteps([stepAt(20_000)]).then(() => order.push('write'));
     await Promise.all([retention, write]);
     expect(order).toEqual(['write', 'retention']);
+  });
+
+  it('has the entries of deleted steps swept before it looks, by them, for sessions left without steps', async () => {
+    await store.appendSteps(Array.from({ length: 500 }, (_, index) => stepAt(index)));
+    await store.close();
+    await store.open();
+    await store.saveSessions([{ tenant_id: 'default', view: buildSessionView({ last_seen_ms: 1 }) }], 500);
+    const database = new SQLite(path, { readonly: true });
+    const entries: unknown[] = [];
+    const { pump } = store.database;
+    const call = pump.call.bind(pump);
+    vi.spyOn(pump, 'call').mockImplementation((name, ...rest) => {
+      if (name === 'deleteEmptySessions')
+        entries.push(database.prepare('SELECT count(*) FROM step_keys').pluck().get());
+      return call(name, ...rest);
+    });
+    await store.enforceRetention({ beforeMs: 1_000, bytesMax: null });
+    database.close();
+    expect(entries).toEqual([0]);
   });
 
   it('asks memory which sessions have steps not indexed yet: their rows are not read for each piece', () => {
