@@ -92,7 +92,7 @@ describe('migrate', () => {
   it('puts the index of a database of version 8 into segments, with what a crash left half merged in it', () => {
     const database = new SQLite(':memory:');
     migrate(database, MIGRATIONS.slice(0, 8));
-    const seqs = [1, SEGMENT_STEPS, SEGMENT_STEPS * 2, SEGMENT_STEPS * 2 + 1];
+    const seqs = [1, SEGMENT_STEPS, SEGMENT_STEPS * 2, SEGMENT_STEPS * 2 + 1, SEGMENT_STEPS * 9];
     const rows = seqs.map((seq) => insertStep(database, seq, { trace_id: `trace-${seq}` }));
     const insertKey = database.prepare('INSERT INTO step_keys (key, part, seq) VALUES (?, ?, ?)');
     for (const [index, { tenant_id, session_id, trace_id, body_hash }] of rows.entries()) {
@@ -112,7 +112,7 @@ describe('migrate', () => {
         .map(({ seq }) => seq);
     expect(found('asc')).toEqual(seqs);
     expect(found('desc')).toEqual([...seqs].reverse());
-    expect(database.prepare('SELECT count(*) FROM step_keys').pluck().get()).toBe(8);
+    expect(database.prepare('SELECT count(*) FROM step_keys').pluck().get()).toBe(10);
   });
 
   it('finds who asked for a person in a database of version 7, in all that its paused sessions hold', () => {

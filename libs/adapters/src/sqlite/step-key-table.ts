@@ -6,7 +6,7 @@
  * @see docs/decisions/0023-the-index-of-steps-has-segments.md
  */
 import type { Database } from 'better-sqlite3';
-import { SEGMENT_STEPS } from './step-key.js';
+import { SEGMENT_STEPS, segmentOf } from './step-key.js';
 
 /** Name in `counters` of the step up to which `step_keys` is whole; it may hold entries of later ones already. */
 export const INDEXED_SEQ = 'step_keys_seq';
@@ -37,6 +37,9 @@ export function stepKeyTable(database: Database): void {
   `);
 }
 
+/** Of a million steps, whose entries take 100 MB while they are sorted; for each such part all of them are looked through. */
+const SEGMENTS_SORTED_TOGETHER = 4;
+
 /** Sorts the entries there are, some seconds for a million steps. Their filters are made by the writer when it opens. */
 export function stepKeySegments(database: Database): void {
   database.exec(`
@@ -48,8 +51,19 @@ export function stepKeySegments(database: Database): void {
       seq INTEGER NOT NULL,
       PRIMARY KEY (segment, key, part, seq)
     ) STRICT, WITHOUT ROWID;
-    INSERT INTO step_keys SELECT seq / ${SEGMENT_STEPS}, key, part, seq FROM step_keys_at_once ORDER BY 1, 2, 3, 4;
-    DROP TABLE step_keys_at_once;
     CREATE TABLE step_key_filters (segment INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
   `);
+  const nextSeq = database.prepare('SELECT min(seq) FROM steps WHERE seq >= ?').pluck();
+  const sort = database.prepare(
+    `INSERT INTO step_keys SELECT seq / ${SEGMENT_STEPS}, key, part, seq FROM step_keys_at_once
+     WHERE seq / ${SEGMENT_STEPS} BETWEEN ? AND ? ORDER BY 1, 2, 3, 4`,
+  );
+  let seq = nextSeq.get(0) as number | null;
+  while (seq !== null) {
+    const first = segmentOf(seq, SEGMENT_STEPS);
+    const beyond = first + SEGMENTS_SORTED_TOGETHER;
+    sort.run(first, beyond - 1);
+    seq = nextSeq.get(beyond * SEGMENT_STEPS) as number | null;
+  }
+  database.exec('DROP TABLE step_keys_at_once');
 }
