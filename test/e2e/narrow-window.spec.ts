@@ -13,6 +13,8 @@ launchOneBrowser();
 const SESSION = 'round-in-circles';
 /** The narrowest tablet, a desktop at 200 %, and the narrowest window that has the navigation at its left. */
 const WIDTHS = [768, 960, 992];
+const PHONE = 360;
+const DESKTOP = 1280;
 
 /** All of it can be read: nothing is cut, and nothing lies over it. */
 const isReadable = (words: Locator): Promise<boolean> =>
@@ -80,4 +82,33 @@ test('an id in a narrow column keeps its last letters, by which sessions differ'
     return range.getBoundingClientRect().right - it.closest('[role=gridcell]').getBoundingClientRect().right;
   });
   expect(overhangPx).toBeLessThanOrEqual(0);
+});
+
+test('in a window of any width a price or a limit in its field is read to its last digit', async () => {
+  const agent = 'well-funded';
+  await gateway.operator('PATCH', `/v1/agents/${agent}/policy`, {
+    budget_hour_usd: 1_200.5,
+    budget_month_usd: 120_000,
+    requests_per_minute: 100_000,
+    tokens_per_minute: 2_000_000,
+    session_calls_max: 100_000,
+  });
+  const page = await openAs(browser, gateway, 'ana');
+  for (const width of [PHONE, ...WIDTHS, DESKTOP]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const [path, there] of [
+      ['/settings?section=prices', 'price-row'],
+      [`/agents/${agent}`, 'policy-save'],
+    ] as const) {
+      await page.goto(gateway.url + path);
+      await page.getByTestId(there).first().waitFor();
+      const cut = await page
+        .locator('main input:not([aria-hidden])')
+        .evaluateAll((all: any[]) =>
+          all.filter((it) => it.scrollWidth > it.clientWidth).map((it) => it.value),
+        );
+      expect(cut, `${path} at ${width}`).toEqual([]);
+    }
+  }
+  await page.context().close();
 });

@@ -15,7 +15,7 @@ export function UnitInput({ unit, className, readOnly, ...rest }: UnitInputProps
         autoComplete="off"
         {...rest}
         readOnly={readOnly}
-        className={cx('nums pr-14', readOnly && '!bg-sunken !text-muted', className)}
+        className={cx('nums pr-12', readOnly && '!bg-sunken !text-muted', className)}
       />
       <span
         aria-hidden="true"

@@ -73,7 +73,7 @@ export function PolicyPanel({ policy: live }: { policy: AgentPolicy }) {
               {title}
             </p>
             <p className="mb-2 text-muted text-xs">{help}</p>
-            <div className="grid grid-cols-3 gap-2">
+            <div className="grid gap-2 max-md:grid-cols-2 md:grid-cols-[repeat(auto-fit,minmax(7rem,1fr))]">
               {fields.map((field) => (
                 <Limit
                   key={field.key}

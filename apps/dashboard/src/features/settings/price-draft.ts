@@ -32,7 +32,7 @@ export const PRICE_LABELS: Record<PriceField, string> = {
 export const EMPTY_MEANS: Partial<Record<PriceField, string>> = {
   cached_input_usd: 'as input',
   cache_write_usd: 'as input',
-  cache_write_hour_usd: 'as cache write',
+  cache_write_hour_usd: 'as write',
   search_usd: 'free',
   search_preview_usd: 'as search',
   file_search_usd: 'free',

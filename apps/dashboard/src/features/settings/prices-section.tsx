@@ -241,7 +241,7 @@ function PriceTableView({ rows, errors, isReadOnly, onEdit, onRemove }: PriceTab
         <tr>
           <Th>Model</Th>
           {PRICE_FIELDS.map((field) => (
-            <Th key={field} className="w-28">
+            <Th key={field} className="w-28 !px-2">
               {PRICE_LABELS[field]}
             </Th>
           ))}
@@ -268,7 +268,7 @@ function PriceTableView({ rows, errors, isReadOnly, onEdit, onRemove }: PriceTab
               )}
             </Td>
             {PRICE_FIELDS.map((field) => (
-              <Td key={field} className="!px-1.5 !py-1">
+              <Td key={field} className="!px-1 !py-1">
                 <PriceInput
                   label={`${PRICE_LABELS[field]} price of ${row.model || 'the new model'}`}
                   text={row.texts[field]}
@@ -316,7 +316,10 @@ function PriceInput({ label, text, error, isReadOnly, placeholder, onChange }: P
         placeholder={placeholder}
         autoComplete="off"
         onChange={(event) => onChange(event.target.value)}
-        className={cx('nums !h-7 text-xs', isReadOnly && '!border-transparent !bg-transparent')}
+        className={cx(
+          'nums !h-7 !min-w-[9.5ch] !px-2 text-xs',
+          isReadOnly && '!border-transparent !bg-transparent',
+        )}
       />
       {error ? (
         <p role="alert" className="text-danger text-xs">

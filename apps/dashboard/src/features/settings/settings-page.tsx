@@ -28,6 +28,8 @@ interface Section {
   lead: string;
   icon: LucideIcon;
   content: ComponentType;
+  /** Its table has more columns than lines of text are wide. */
+  isWide?: boolean;
 }
 
 const SECTIONS: readonly [Section, ...Section[]] = [
@@ -51,6 +53,7 @@ const SECTIONS: readonly [Section, ...Section[]] = [
     lead: 'In USD for a million tokens, and for a thousand searches that the vendor runs, in the web or in files. A model without a price is counted in tokens, and its cost shown as unknown.',
     icon: CircleDollarSign,
     content: PricesSection,
+    isWide: true,
   },
   {
     id: 'agent-keys',
@@ -134,7 +137,7 @@ export function SettingsPage() {
         ))}
       </nav>
       <div className="min-h-0 min-w-0 flex-1 overflow-y-auto">
-        <div className="mx-auto max-w-4xl px-4 pt-5 pb-8">
+        <div className={cx('mx-auto px-4 pt-5 pb-8', current.isWide ? 'max-w-5xl' : 'max-w-4xl')}>
           <h1 className="font-semibold text-xl tracking-tight">{current.label}</h1>
           <p className="mt-0.5 mb-4 text-muted">{current.lead}</p>
           <Content key={current.id} />
