@@ -1,11 +1,12 @@
 /** How long checks take, against the time they may take: the histogram since the start, p50 and p99 of late. */
 import type { SystemView } from '#contracts';
-import { cx, formatCount, formatTokens, Panel } from '../../ui';
+import { cx, formatCount, formatDuration, formatTokens, Panel } from '../../ui';
 import { formatCheckMs, type LatencyBar, latencyBars } from './latency-bars';
 import { sumOf } from './system-texts';
 
 export function LatencyPanel({ semanticLoop }: { semanticLoop: SystemView['semantic_loop'] }) {
   const { p50_ms, p99_ms, latency, timeout_ms, checks } = semanticLoop;
+  const timeout = formatDuration(timeout_ms);
   const bars = latencyBars(latency, timeout_ms);
   const isNear = p99_ms !== null && p99_ms > timeout_ms * 0.8;
   return (
@@ -19,7 +20,7 @@ export function LatencyPanel({ semanticLoop }: { semanticLoop: SystemView['seman
         <Fact name="p99, 5 min" className={cx(isNear && 'text-warning')}>
           {p99_ms === null ? 'no checks' : formatCheckMs(p99_ms)}
         </Fact>
-        <Fact name="Timeout">{timeout_ms} ms</Fact>
+        <Fact name="Timeout">{timeout}</Fact>
         <Fact name="Checks">{formatCount(sumOf(checks))}</Fact>
       </dl>
       {sumOf(checks) === 0 ? (
@@ -36,8 +37,8 @@ export function LatencyPanel({ semanticLoop }: { semanticLoop: SystemView['seman
       )}
       <p className="text-muted text-xs">
         {isNear
-          ? `The slowest checks come close to the ${timeout_ms} ms they may take: beyond it a call goes on unchecked.`
-          : `A check that takes longer than ${timeout_ms} ms is given up, and its call goes on unchecked.`}
+          ? `The slowest checks come close to the ${timeout} they may take: beyond it a call goes on unchecked.`
+          : `A check that takes longer than ${timeout} is given up, and its call goes on unchecked.`}
         {bars.some(({ isPastTimeout, count }) => isPastTimeout && count > 0)
           ? ' Those are drawn in amber.'
           : ''}
