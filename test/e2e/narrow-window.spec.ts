@@ -112,3 +112,40 @@ test('in a window of any width a price or a limit in its field is read to its la
   }
   await page.context().close();
 });
+
+test('the figures of an agent stand on one line, whether a budget has its bar under them or not', async () => {
+  await gateway.operator('PATCH', '/v1/agents/half-funded/policy', { budget_month_usd: 40 });
+  const page = await openAs(browser, gateway, 'ana', '/agents');
+  const row = page.locator('[data-agent-id=half-funded]');
+  await row.waitFor();
+  const middles = await row.evaluate((it: any) => {
+    const { ownerDocument: document } = it;
+    return [...it.cells].map((cell) => {
+      const letters = document.createTreeWalker(cell, 4).nextNode();
+      const range = document.createRange();
+      range.selectNode(letters);
+      const { top, bottom } = range.getBoundingClientRect();
+      return (top + bottom) / 2;
+    });
+  });
+  expect(middles.length).toBeGreaterThan(5);
+  // Letters of two sizes have their middles less than a pixel apart.
+  expect(Math.max(...middles) - Math.min(...middles)).toBeLessThan(2);
+  await page.context().close();
+});
+
+test.each(['the-night-shift-of-all-the-warehouses-of-the-north', 'مشغل الليل في كل مستودعات الشمال البعيد'])(
+  'beside %s, who is signed in, one reads role and tenant',
+  async (name) => {
+    const page = await openAs(browser, gateway, name);
+    await page.setViewportSize({ width: 1024, height: 768 });
+    const rights = page.getByText('admin · default', { exact: true });
+    await rights.waitFor();
+    const overhangPx = await rights.evaluate((it: any) => {
+      const [part, line] = [it.getBoundingClientRect(), it.parentElement.getBoundingClientRect()];
+      return Math.max(line.left - part.left, part.right - line.right, it.scrollWidth - it.clientWidth);
+    });
+    expect(overhangPx).toBeLessThanOrEqual(0);
+    await page.context().close();
+  },
+);

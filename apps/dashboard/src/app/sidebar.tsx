@@ -84,17 +84,17 @@ function Account() {
   );
 }
 
-/** "ana admin · default"; nothing until it is known. */
+/** "ana admin · default"; nothing until it is known. A long name leaves the role and the tenant their room. */
 export function WhoAmI({ className }: { className?: string }) {
   const me = useMe();
   if (!me) return null;
   return (
     <p
-      className={cx('min-w-0 truncate text-xs', className)}
+      className={cx('flex min-w-0 gap-1 text-xs', className)}
       title={`${me.operator_id}, ${me.role}, tenant ${me.tenant_id}`}
     >
-      <span className="font-medium">{me.operator_id}</span>{' '}
-      <span className="text-muted">
+      <bdi className="truncate font-medium">{me.operator_id}</bdi>{' '}
+      <span className="max-w-2/3 shrink-0 truncate text-muted">
         {me.role} · {me.tenant_id}
       </span>
     </p>

@@ -10,6 +10,8 @@ import { LastCall } from './last-call';
 import { isKilled } from './select-agents';
 
 const cell = 'border-line border-b px-3';
+/** The bar under a figure does not lift it above the other figures of its row. */
+const metered = 'pt-2';
 /** As their headings: beside them, the agent's name keeps its room. */
 const SPANS_HIDDEN: Partial<Record<BudgetSpan, string>> = { hour: 'max-xl:hidden', month: 'max-lg:hidden' };
 /** From here on, failures stand out. */
@@ -51,11 +53,11 @@ export const AgentRow = memo(function AgentRow({ agent, rowIndex, heightPx }: Ag
         <AgentState agent={agent} />
       </td>
       {BUDGET_SPANS.map((span) => (
-        <td key={span} className={cx(cell, 'text-right', SPANS_HIDDEN[span])}>
+        <td key={span} className={cx(cell, metered, 'text-right', SPANS_HIDDEN[span])}>
           <SpendBar agent={agent} span={span} />
         </td>
       ))}
-      <td className={cell}>
+      <td className={cx(cell, agent.kill_switch.enabled && metered)}>
         <KillMeter agent={agent} />
       </td>
       <td className={cx(cell, 'nums text-right max-lg:hidden')}>
