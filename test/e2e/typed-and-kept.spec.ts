@@ -193,3 +193,16 @@ test('who goes elsewhere while a pause is on its way is left there, and told of 
   expect(new URL(page.url()).pathname).toBe('/agents');
   await pausing.stop();
 });
+
+test('whoever comes back to the settings sees what was saved meanwhile, and what they had typed', async () => {
+  await open('/settings');
+  const size = field('Window size');
+  const warning = field('Warning below');
+  await size.waitFor();
+  await warning.fill('0.6');
+  const before = await size.inputValue();
+  await gateway.operator('PATCH', '/v1/config', { entropy_window_size: Number(before) + 3 });
+  await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
+  await expect.poll(() => size.inputValue()).toBe(String(Number(before) + 3));
+  expect(await warning.inputValue()).toBe('0.6');
+});

@@ -27,6 +27,7 @@ export function AccessSection<Item>(props: AccessSectionProps<Item>) {
     queryFn: () => api.get<Page<Item>>(path),
     enabled: denial === null,
     staleTime: 0,
+    refetchOnWindowFocus: true,
   });
   const onCreated = (secret: string) => {
     setCreated(secret);

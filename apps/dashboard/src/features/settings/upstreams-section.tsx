@@ -15,6 +15,7 @@ export function UpstreamsSection() {
     queryKey: UPSTREAMS_KEY,
     queryFn: async () => (await api.get<{ items: Upstream[] }>('/v1/upstreams')).items,
     staleTime: 0,
+    refetchOnWindowFocus: true,
   });
   return (
     <div className="flex flex-col gap-3">
