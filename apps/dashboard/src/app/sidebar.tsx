@@ -93,8 +93,8 @@ export function WhoAmI({ className }: { className?: string }) {
       className={cx('flex min-w-0 gap-1 text-xs', className)}
       title={`${me.operator_id}, ${me.role}, tenant ${me.tenant_id}`}
     >
-      <bdi className="truncate font-medium">{me.operator_id}</bdi>{' '}
-      <span className="max-w-2/3 shrink-0 truncate text-muted">
+      <bdi className="min-w-[3ch] shrink-[1000] truncate font-medium">{me.operator_id}</bdi>{' '}
+      <span className="truncate text-muted">
         {me.role} · {me.tenant_id}
       </span>
     </p>
