@@ -206,3 +206,20 @@ test('whoever comes back to the settings sees what was saved meanwhile, and what
   await expect.poll(() => size.inputValue()).toBe(String(Number(before) + 3));
   expect(await warning.inputValue()).toBe('0.6');
 });
+
+test('a login that is refused leads to the field to mend, with what was typed', async () => {
+  const context = await browser.newContext();
+  const login = await context.newPage();
+  await login.goto(`${gateway.url}/login`);
+  const [token, name] = [login.getByTestId('operator-token'), login.getByTestId('operator-name')];
+  const isFocused = (input: Locator) => input.evaluate((it: any) => it.ownerDocument.activeElement === it);
+  await token.fill('cut-off-when-copied');
+  await login.getByTestId('login-submit').click();
+  await expect.poll(() => isFocused(name)).toBe(true);
+  await name.fill('ana');
+  await login.getByTestId('login-submit').click();
+  await login.getByText('This token is not valid.').waitFor();
+  await expect.poll(() => isFocused(token)).toBe(true);
+  expect(await token.inputValue()).toBe('cut-off-when-copied');
+  await context.close();
+});

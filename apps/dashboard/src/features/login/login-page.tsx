@@ -7,7 +7,7 @@ import { Eye, EyeOff } from 'lucide-react';
 import { type FormEvent, useLayoutEffect, useRef, useState } from 'react';
 import { meQuery, queryClient } from '../../api';
 import { tellOtherTabs } from '../../app/one-login';
-import { Button, Callout, Field, IconButton, Input, useNow } from '../../ui';
+import { Button, Callout, Field, IconButton, Input, useFocusFirstError, useNow } from '../../ui';
 import { LoginBackdrop } from './login-backdrop';
 import { rememberedName, rememberName, type SignInFailure, signIn, tokenOfFragment } from './sign-in';
 
@@ -45,6 +45,7 @@ function LoginForm() {
   const [name, setName] = useState(rememberedName);
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<SignInFailure | null>(null);
+  const form = useFocusFirstError(failure?.field ? { [failure.field]: failure.message } : {});
   const goOn = useGoOn();
   useLinkToken((linked) => {
     setToken(linked);
@@ -76,6 +77,7 @@ function LoginForm() {
 
   return (
     <form
+      ref={form}
       onSubmit={submit}
       noValidate
       className="flex flex-col gap-4 rounded-xl border border-line bg-surface p-5 shadow-pop"
