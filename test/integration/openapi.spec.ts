@@ -33,6 +33,14 @@ describe('the documentation', () => {
     expect(await page.text()).toContain('/v1/decision-logs');
   });
 
+  it('names the address that answers, also where PORT left the choice to the system', async () => {
+    const address = gateway.url.replace('127.0.0.1', 'localhost');
+    const document = await fetch(`${gateway.url}/v1/openapi.json`);
+    expect(await document.json()).toMatchObject({ servers: [{ url: address }] });
+    const page = await fetch(`${gateway.url}/docs`);
+    expect(await page.text()).toContain(`${address}/v1/decision-logs`);
+  });
+
   it.each(named((route) => !isOpen(route)))(
     'lists %s, which exists and refuses a stranger',
     async (_, route) => {

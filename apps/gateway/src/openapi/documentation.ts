@@ -8,17 +8,17 @@ export const DOCUMENTATION = Symbol('Documentation');
 export const VERSION = '0.1.0';
 
 export class Documentation {
-  readonly #serverUrl: string;
+  readonly #serverUrl: () => string;
   #document: OpenApiDocument | undefined;
   #page: string | undefined;
 
-  /** @param options.serverUrl origin under which the gateway is reached */
-  constructor(options: { serverUrl: string }) {
+  /** @param options.serverUrl origin under which the gateway is reached; asked with the first request, when the port is known */
+  constructor(options: { serverUrl: () => string }) {
     this.#serverUrl = options.serverUrl;
   }
 
   document(): OpenApiDocument {
-    this.#document ??= buildOpenApi({ serverUrl: this.#serverUrl, version: VERSION });
+    this.#document ??= buildOpenApi({ serverUrl: this.#serverUrl(), version: VERSION });
     return this.#document;
   }
 

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { APP_INTERCEPTOR } from '@nestjs/core';
+import { APP_INTERCEPTOR, HttpAdapterHost } from '@nestjs/core';
 import { type GatewayConfig, localUrl } from '../config/config.js';
 import { CONFIG } from '../tokens.js';
 import { DOCUMENTATION, Documentation } from './documentation.js';
@@ -13,9 +13,11 @@ import { ROUTES } from './routes.js';
   providers: [
     {
       provide: DOCUMENTATION,
-      inject: [CONFIG],
-      useFactory: (config: GatewayConfig) =>
-        new Documentation({ serverUrl: config.publicUrl ?? localUrl(config) }),
+      inject: [CONFIG, HttpAdapterHost],
+      useFactory: (config: GatewayConfig, { httpAdapter }: HttpAdapterHost) =>
+        new Documentation({
+          serverUrl: () => config.publicUrl ?? localUrl(config, httpAdapter.getHttpServer().address().port),
+        }),
     },
     { provide: APP_INTERCEPTOR, useFactory: () => new KnownParameters(ROUTES) },
   ],

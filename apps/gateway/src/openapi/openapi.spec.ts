@@ -4,7 +4,7 @@ import { Documentation, VERSION } from './documentation.js';
 import type { Json } from './openapi.js';
 import { ROUTES } from './routes.js';
 
-const documentation = new Documentation({ serverUrl: 'http://localhost:4000' });
+const documentation = new Documentation({ serverUrl: () => 'http://localhost:4000' });
 const document = documentation.document();
 const text = JSON.stringify(document);
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
