@@ -123,10 +123,9 @@ async function main(options) {
   const seconds = () => (performance.now() - startedAt) / 1000;
   const progress = new ProgressLine(() => {
     const done = summary.all.sessions;
-    const fraction = Math.max(replay.bytesRead / Math.max(1, fileBytes), replay.traceCount / options.limit);
     const waiting = replay.paused.size > 0 ? `  ${replay.paused.size} paused (${[...replay.paused][0]})` : '';
     return (
-      `${bar(fraction)} ${done}${Number.isFinite(options.limit) ? `/${options.limit}` : ''} traces  ` +
+      `${bar(replay.doneFraction(fileBytes))} ${done}${Number.isFinite(options.limit) ? `/${options.limit}` : ''} traces  ` +
       `${Math.round(summary.stepCount / Math.max(seconds(), 0.001))} steps/s  ${replay.alertedCount} alerts${waiting}`
     );
   });

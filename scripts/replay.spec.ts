@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { decisionLogSchema, LIMITS } from '#contracts';
 import { readLines } from './lib/json-lines.mjs';
 import { LatencyHistogram } from './lib/latency-histogram.mjs';
+import { Replay } from './lib/replay-run.mjs';
 import { formatSummary, labelsOf, ReplaySummary, share } from './lib/replay-summary.mjs';
 import * as mapping from './lib/replay-trace.mjs';
 
@@ -228,6 +229,31 @@ describe('the summary of a replay', () => {
   it('says nothing of groups that were empty', () => {
     expect(share({ sessions: 0, alerted: 0 })).toBe('-');
     expect(formatSummary(new ReplaySummary(), { seconds: 0 })).not.toContain('By label');
+  });
+});
+
+describe('the progress of a replay', () => {
+  const replay = (limit: number) =>
+    new Replay({ limit, concurrency: 1 } as never, new ReplaySummary(), {
+      signal: new AbortController().signal,
+    });
+
+  it('is what is posted of what was read, and not what was read', () => {
+    const limited = replay(3);
+    Object.assign(limited, { bytesRead: 500, traceCount: 3 });
+    expect(limited.doneFraction(1_000)).toBe(0);
+    for (const expected of [1 / 3, 2 / 3, 1]) {
+      limited.summary.addTrace(trace() as never, { accepted: 3, alerted: false, end: 'complete' });
+      expect(limited.doneFraction(1_000)).toBeCloseTo(expected);
+    }
+  });
+
+  it('goes by the bytes of the file where no limit is set', () => {
+    const whole = replay(Number.POSITIVE_INFINITY);
+    expect(whole.doneFraction(0)).toBe(0);
+    Object.assign(whole, { bytesRead: 500, traceCount: 2 });
+    whole.summary.addTrace(trace() as never, { accepted: 3, alerted: false, end: 'complete' });
+    expect(whole.doneFraction(1_000)).toBe(0.25);
   });
 });
 

@@ -31,7 +31,7 @@ const batchLinesMax = 500;
 const batchBytesMax = 4 * 1024 * 1024;
 
 export class Replay {
-  /** Read so far, for the progress bar. */
+  /** Read so far. */
   bytesRead = 0;
   traceCount = 0;
   /** Sessions with at least one loop so far. */
@@ -73,6 +73,20 @@ export class Replay {
     }
     await Promise.all(tasks);
     if (this.#fatal) throw this.#fatal;
+  }
+
+  /**
+   * What is through of what was read, for the progress bar: a few traces are all read before the first is posted.
+   *
+   * @param {number} fileBytes
+   * @returns {number} 0..1
+   */
+  doneFraction(fileBytes) {
+    const readFraction = Math.max(
+      this.bytesRead / Math.max(1, fileBytes),
+      this.traceCount / this.options.limit,
+    );
+    return (readFraction * this.summary.all.sessions) / Math.max(1, this.traceCount);
   }
 
   get #stopped() {
