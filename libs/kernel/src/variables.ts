@@ -21,12 +21,12 @@ interface Range {
   max: number;
 }
 
-/** Decimal digits only: "10MB", "1e3" and "" are refused, not read halfway. */
-export function readInteger<Name extends string>(
+/** Decimal digits only: "10MB", "1e3" and "" are refused, not read halfway. A fallback of null: what it sets is off. */
+export function readInteger<Name extends string, Fallback extends number | null>(
   variables: Variables<Name>,
   name: Name,
-  { fallback, min, max }: Range,
-): number {
+  { fallback, min, max }: Omit<Range, 'fallback'> & { fallback: Fallback },
+): number | Fallback {
   const text = variables[name];
   if (text === undefined) return fallback;
   const value = Number(text);
@@ -34,7 +34,7 @@ export function readInteger<Name extends string>(
   throw new ConfigError(
     name,
     text,
-    `give a whole number from ${min} to ${max}, or unset it for ${fallback}.`,
+    `give a whole number from ${min} to ${max}, or unset it for ${fallback ?? 'none'}.`,
   );
 }
 

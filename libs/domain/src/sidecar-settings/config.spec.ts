@@ -90,6 +90,12 @@ describe('a value that cannot be used', () => {
     expect(() => parse({ [name]: value })).toThrow(new RegExp(`^${name}.*cannot be used: .*(give|unset)`));
   });
 
+  it('offers no port that it would refuse', () => {
+    expect(() => parse({ LOOP_METRICS_PORT: '0' })).toThrow(
+      'give a whole number from 1 to 65535, or unset it for none.',
+    );
+  });
+
   it('is not repeated where it may hold a password', () => {
     const url = 'http://user:hunter2hunter2@host/v1';
     expect(() => parse({ LOOP_EMBEDDING_BASE_URL: url })).toThrow(/^(?!.*hunter2)/);

@@ -70,10 +70,7 @@ export function parseConfig(variables: Variables): SidecarConfig {
     historySize: readInteger(variables, names.historySize, { fallback: 5, min: 1, max: 100 }),
     ttlMs: Math.round(readDurationMs(variables, names.ttl, TTL_MS, 's')),
     queueMax: readInteger(variables, names.queueMax, { fallback: 256, min: 1, max: 65_536 }),
-    metricsPort:
-      variables[names.metricsPort] === undefined
-        ? null
-        : readInteger(variables, names.metricsPort, { fallback: 0, min: 1, max: 65_535 }),
+    metricsPort: readInteger(variables, names.metricsPort, { fallback: null, min: 1, max: 65_535 }),
     logLevel: readChoice(variables, names.logLevel, LOG_LEVELS) ?? 'info',
   };
 }
