@@ -54,6 +54,20 @@ describe('guidance that ingest answers carried', () => {
     );
     expect(h.desk.answerForCall(key).directives).toEqual([]);
   });
+
+  it('acknowledges no pause of an agent that goes on, once a model has it', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    h.desk.noteProxied(key);
+    await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'Use staging.' });
+    const [guidance] = h.desk.answerForCall(key).directives;
+    await h.desk.execute(operator(), 's-1', 'pause', { reason: 'look' });
+    for (const trace of ['t-1', 't-2', 't-3']) await h.step(key, trace);
+    await h.desk.takeInjections(key, [guidance?.directive_id as string]);
+    expect(h.desk.view(key).state).toBe('pause_requested');
+    await h.desk.acknowledge(key, 2);
+    expect(h.desk.view(key).state).toBe('paused');
+  });
 });
 
 describe('the control poll', () => {

@@ -234,6 +234,25 @@ describe('decideAcknowledge', () => {
     expect(decideAcknowledge(informed, { kind: 'taken', upToSeq: 2 })).toMatchObject({ acknowledged: true });
   });
 
+  it('takes a model that heard guidance for no sign of life', () => {
+    const informed = control({
+      state: 'pause_requested',
+      directive_seq: 2,
+      directives: [directive(1, 'inject')],
+    });
+    expect(decideAcknowledge(informed, { kind: 'taken_ids', directiveIds: ['d-1'] })).toMatchObject({
+      acknowledged: false,
+      next: { state: 'pause_requested', directives: [] },
+    });
+  });
+
+  it('takes a pause by its id for acknowledged', () => {
+    expect(decideAcknowledge(requested, { kind: 'taken_ids', directiveIds: ['d-2'] })).toMatchObject({
+      acknowledged: true,
+      next: { state: 'paused', directives: [{ seq: 3 }] },
+    });
+  });
+
   it('takes directives of an active session without changing its state', () => {
     const active = control({ directive_seq: 1, directives: [directive(1, 'inject')] });
     expect(decideAcknowledge(active, { kind: 'taken', upToSeq: 1 })).toMatchObject({

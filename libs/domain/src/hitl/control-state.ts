@@ -158,13 +158,18 @@ function stateAfter(command: HitlCommand, context: CommandContext): Partial<Cont
 
 /**
  * A requested pause is acknowledged as soon as no pause directive waits beyond what the agent confirmed: either it
- * confirmed the directive itself, or it had already taken it from an ingest answer and now speaks up.
+ * confirmed the directive itself, or it had already taken it from an ingest answer and now speaks up. Directives by their
+ * ids are the proxy's word, which speaks for the agent of those alone: a model that heard guidance knows of no pause.
  * `since_ms` stays: it counts from the operator's click.
  */
 export function decideAcknowledge(control: ControlRow, confirmed: Confirmation): AcknowledgeDecision {
   const beyond = control.directives.filter((directive) => !isConfirmed(directive, confirmed));
-  const acknowledged =
-    control.state === 'pause_requested' && !beyond.some((directive) => directive.type === 'pause');
+  const isPause = (directive: Directive): boolean => directive.type === 'pause';
+  const hasPause =
+    confirmed.kind === 'taken_ids'
+      ? control.directives.some((directive) => isPause(directive) && !beyond.includes(directive))
+      : !beyond.some(isPause);
+  const acknowledged = control.state === 'pause_requested' && hasPause;
   const directives = confirmed.kind === 'shown' ? control.directives : beyond;
   if (!acknowledged && directives.length === control.directives.length) return { kind: 'none' };
   return {
