@@ -85,6 +85,7 @@ export function buildControlRow(overrides: Partial<ControlRow> = {}): ControlRow
     since_ms: 1_000,
     expires_at_ms: null,
     cooperative: true,
+    proxied: false,
     directive_seq: 0,
     directives: [],
     ...overrides,

@@ -431,7 +431,12 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
             directive_seq: 1,
             directives: [directive],
           }),
-          buildControlRow({ session_id: 'paused', state: 'paused', asked_by: ['clerk', 'planner'] }),
+          buildControlRow({
+            session_id: 'paused',
+            state: 'paused',
+            proxied: true,
+            asked_by: ['clerk', 'planner'],
+          }),
           buildControlRow({ session_id: 'ended', state: 'terminated' }),
         ];
         for (const control of rows) await store.commitControl({ control });

@@ -333,6 +333,20 @@ describe('delivery', () => {
     expect((await next.restart()).desk.answerForCall(key).directives).toEqual([]);
   });
 
+  it('keeps it over a second one, before which its agent made steps and no call', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    h.desk.noteProxied(key);
+    await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'hint' });
+    for (const trace of ['t-1', 't-2', 't-3']) await h.step(key, trace);
+    await h.desk.settled();
+    const second = await h.restart();
+    for (const trace of ['t-4', 't-5', 't-6']) await second.step(key, trace);
+    await second.desk.settled();
+    const third = await second.restart();
+    expect(third.desk.answerForCall(key).directives).toMatchObject([{ prompt: 'hint' }]);
+  });
+
   it('still gives a poll that is behind what an ingest answer carried meanwhile', async () => {
     const h = await DeskHarness.start();
     const key = await h.session();

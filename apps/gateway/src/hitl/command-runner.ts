@@ -211,7 +211,7 @@ export class CommandRunner {
    * has seen, which has no steps of its own where its agent reports them under another session.
    */
   async #exists(entry: ControlEntry): Promise<boolean> {
-    if (entry.row.directive_seq > 0 || entry.isEnforced) return true;
+    if (entry.row.directive_seq > 0 || entry.row.proxied) return true;
     return (await this.#options.writer.sessions.find(entry.key)) !== null;
   }
 

@@ -46,8 +46,6 @@ export interface ControlEntry {
   informed: Directive[];
   /** A write of what was taken is on its way. */
   pruneQueued: boolean;
-  /** Its LLM calls pass the proxy: whatever the client does, a pause holds them. Known from its calls, so not durable. */
-  isEnforced: boolean;
   /** Who commands what may bring it under control, while that is being written: its place is taken. @see ControlRegistry */
   reservedFor: string | null;
   /** The rest of a release is on its way. */
@@ -67,7 +65,6 @@ export function newEntry(key: SessionKey, tenantId: string, sessionId: string): 
     offeredSeq: 0,
     informed: [],
     pruneQueued: false,
-    isEnforced: false,
     reservedFor: null,
     drainQueued: false,
   };
@@ -86,6 +83,13 @@ export const waiting = (entry: ControlEntry): Directive[] =>
 export const hearsOnlyOfExpiry = (entry: ControlEntry): boolean =>
   entry.row.operator_id === SYSTEM_OPERATOR && waiting(entry).every(({ type }) => type === 'resume');
 
+/** The row with what its agent showed of itself while it was read or written. */
+export const asShown = (row: ControlRow, { cooperative, proxied }: ControlRow): ControlRow => ({
+  ...row,
+  cooperative: row.cooperative || cooperative,
+  proxied: row.proxied || proxied,
+});
+
 /** The row as it should be written: without what was taken meanwhile. */
 export const prunedRow = (entry: ControlEntry): ControlRow => ({
   ...entry.row,
@@ -93,12 +97,12 @@ export const prunedRow = (entry: ControlEntry): ControlRow => ({
 });
 
 /** Guidance for a model behind the proxy: an answer to its agent's steps is not the model's, and a start must find it. */
-const unheard = ({ isEnforced, informed }: ControlEntry): Directive[] =>
-  isEnforced ? informed.filter(({ type }) => type === 'inject') : [];
+const unheard = ({ row, informed }: ControlEntry): Directive[] =>
+  row.proxied ? informed.filter(({ type }) => type === 'inject') : [];
 
 export const controlView = (entry: ControlEntry): ControlView => ({
   state: entry.row.state,
-  mode: entry.isEnforced ? 'enforced' : entry.row.cooperative ? 'cooperative' : 'observe_only',
+  mode: entry.row.proxied ? 'enforced' : entry.row.cooperative ? 'cooperative' : 'observe_only',
   operator_id: entry.row.operator_id,
   reason: entry.row.reason,
   asked_by: entry.row.asked_by,

@@ -23,7 +23,14 @@ import {
 import { holdsMessages } from '#domain/hitl';
 import { type Clock, FairLru } from '#kernel';
 import { CONTROL_BOUNDS, type ControlBound, type ControlBounds } from './control-bounds.js';
-import { type ControlEntry, hearsOnlyOfExpiry, isClosed, newEntry, waiting } from './control-entry.js';
+import {
+  asShown,
+  type ControlEntry,
+  hearsOnlyOfExpiry,
+  isClosed,
+  newEntry,
+  waiting,
+} from './control-entry.js';
 import type { HitlEvents } from './hitl-events.js';
 
 const RESTING_COUNT_MAX = 50_000;
@@ -129,7 +136,7 @@ export class ControlRegistry {
     const { tenantId, sessionId } = splitSessionKey(key);
     const row = await this.#store.control(tenantId, sessionId);
     if (!entry.known) {
-      if (row !== null) entry.row = { ...row, cooperative: row.cooperative || entry.row.cooperative };
+      if (row !== null) entry.row = asShown(row, entry.row);
       entry.known = true;
       this.settle(entry);
     }

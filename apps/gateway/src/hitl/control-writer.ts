@@ -16,7 +16,7 @@ import { stepViewOf } from '#domain/decision-log';
 import { holdsMessages } from '#domain/hitl';
 import type { SessionDirectory } from '../decision-log/session-directory.js';
 import type { ControlDelivery } from './control-delivery.js';
-import { type ControlEntry, controlView, NOT_SWEPT, pollAnswer, waiting } from './control-entry.js';
+import { asShown, type ControlEntry, controlView, NOT_SWEPT, pollAnswer, waiting } from './control-entry.js';
 import type { ControlRegistry } from './control-registry.js';
 import type { HitlEvents } from './hitl-events.js';
 
@@ -71,8 +71,7 @@ export class ControlWriter {
     const commit = await this.#options.store.commitControl(write);
     if (change.rewrite !== undefined && commit.rewritten === null) return null;
     if (change.next !== undefined) {
-      // An agent may have shown itself while this was being written.
-      entry.row = { ...change.next, cooperative: change.next.cooperative || entry.row.cooperative };
+      entry.row = asShown(change.next, entry.row);
       // A pause ends an unfinished release: what is left stays held. Any other change lets it go on.
       entry.draining = change.releasesHeld === true || (entry.draining && !holdsMessages(entry.row.state));
       if (change.releasesHeld) entry.sweptAnswerCount = commit.has_more_held ? NOT_SWEPT : answersBefore;

@@ -241,7 +241,7 @@ export class HitlDesk implements ControlDesk {
   ): Promise<ControlPollAnswer> {
     const entry = await this.#registry.load(key);
     if (isAgent) {
-      this.#markCooperative(entry);
+      this.#show(entry, 'cooperative');
       if (after !== undefined && after <= entry.row.directive_seq) this.#take(entry, after);
     }
     const { state, directive_seq } = entry.row;
@@ -262,7 +262,7 @@ export class HitlDesk implements ControlDesk {
   /** @param push called at once if the session was ever commanded, then at every change; must not block. */
   attachListener(key: SessionKey, push: ControlListener): () => void {
     const entry = this.#registry.open(key);
-    this.#markCooperative(entry);
+    this.#show(entry, 'cooperative');
     const detach = this.#delivery.listen(key, push);
     // Also where all is taken: a pause may have ended while this one was away, and another one heard of it.
     if (entry.row.directive_seq > 0) this.#delivery.push(key, push, pollAnswer(entry));
@@ -304,7 +304,7 @@ export class HitlDesk implements ControlDesk {
   async confirm(key: SessionKey, confirmed: Confirmation, via: ConfirmedVia): Promise<void> {
     await this.#alone(key, async (entry) => {
       const isClient = via !== 'proxy';
-      if (isClient) this.#markCooperative(entry);
+      if (isClient) this.#show(entry, 'cooperative');
       // A number never issued here belongs to another life of this session: it confirms nothing.
       if (confirmed.kind !== 'taken_ids' && confirmed.upToSeq > entry.row.directive_seq) return;
       const requestedMs = entry.row.since_ms;
@@ -335,9 +335,7 @@ export class HitlDesk implements ControlDesk {
     const entry = this.#registry.open(key);
     // Not held: with this call its agent does what a resume says.
     if (entry.row.state === 'active') this.#takeObeyed(entry);
-    if (entry.isEnforced) return;
-    entry.isEnforced = true;
-    this.#writer.publishControl(entry);
+    this.#show(entry, 'proxied');
   }
 
   async holdCall(
@@ -424,10 +422,10 @@ export class HitlDesk implements ControlDesk {
     });
   }
 
-  /** In memory, and written with the next command; an agent that is cooperative shows it again after a restart. */
-  #markCooperative(entry: ControlEntry): void {
-    if (entry.row.cooperative) return;
-    entry.row = { ...entry.row, cooperative: true };
+  /** In memory, and written with the next command; an agent shows it again after a restart. */
+  #show(entry: ControlEntry, what: 'cooperative' | 'proxied'): void {
+    if (entry.row[what]) return;
+    entry.row = { ...entry.row, [what]: true };
     this.#registry.settle(entry);
     this.#writer.publishControl(entry);
   }

@@ -5,6 +5,7 @@
  */
 import type { Database } from 'better-sqlite3';
 import { controlAskers } from './control-askers.js';
+import { controlOfProxied } from './control-of-proxied.js';
 import { deliveryOrder } from './proxy/delivery-order.js';
 import { proxyTables } from './proxy/proxy-tables.js';
 import { semanticLoopTable } from './proxy/semantic-loop-table.js';
@@ -152,6 +153,7 @@ export const MIGRATIONS: readonly Migration[] = [
   deliveryOrder,
   controlAskers,
   stepKeySegments,
+  controlOfProxied,
 ];
 
 /**

@@ -212,8 +212,9 @@ export class SqliteReader implements Omit<ReadCalls, keyof ProxyReadCalls> {
   }
 }
 
-type RawControl = Omit<ControlRow, 'cooperative' | 'directives' | 'asked_by'> & {
+type RawControl = Omit<ControlRow, 'cooperative' | 'proxied' | 'directives' | 'asked_by'> & {
   cooperative: 0 | 1;
+  proxied: 0 | 1;
   directives: string;
   asked_by: string;
 };
@@ -221,6 +222,7 @@ type RawControl = Omit<ControlRow, 'cooperative' | 'directives' | 'asked_by'> & 
 const toControlRow = (row: RawControl): ControlRow => ({
   ...row,
   cooperative: row.cooperative === 1,
+  proxied: row.proxied === 1,
   directives: JSON.parse(row.directives),
   asked_by: JSON.parse(row.asked_by),
 });

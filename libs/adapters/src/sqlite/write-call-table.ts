@@ -146,17 +146,18 @@ export class WriteCallTable implements Omit<WriteCalls, keyof (ProxyWriteCalls &
     this.#sql
       .prepare(
         `INSERT INTO controls (tenant_id, session_id, state, operator_id, reason, since_ms, expires_at_ms, cooperative,
-         directive_seq, directives, asked_by)
+         proxied, directive_seq, directives, asked_by)
        VALUES (@tenant_id, @session_id, @state, @operator_id, @reason, @since_ms, @expires_at_ms, @cooperative,
-         @directive_seq, @directives, @asked_by)
+         @proxied, @directive_seq, @directives, @asked_by)
        ON CONFLICT (tenant_id, session_id) DO UPDATE SET state = excluded.state, operator_id = excluded.operator_id,
          reason = excluded.reason, since_ms = excluded.since_ms, expires_at_ms = excluded.expires_at_ms,
-         cooperative = excluded.cooperative, directive_seq = excluded.directive_seq, directives = excluded.directives,
-         asked_by = excluded.asked_by`,
+         cooperative = excluded.cooperative, proxied = excluded.proxied, directive_seq = excluded.directive_seq,
+         directives = excluded.directives, asked_by = excluded.asked_by`,
       )
       .run({
         ...row,
         cooperative: row.cooperative ? 1 : 0,
+        proxied: row.proxied ? 1 : 0,
         directives: JSON.stringify(row.directives),
         asked_by: JSON.stringify(row.asked_by),
       });

@@ -61,6 +61,8 @@ export interface ControlRow {
   expires_at_ms: number | null;
   /** An agent polled, acknowledged or held a socket for this session. */
   cooperative: boolean;
+  /** Its LLM calls pass the proxy: whatever the client does, a pause holds them, and guidance is for its model. */
+  proxied: boolean;
   /** Seq of the latest directive issued. */
   directive_seq: number;
   /** Not yet taken by the agent, ascending. */

@@ -90,6 +90,7 @@ export const initialControl = (tenantId: string, sessionId: string): ControlRow 
   since_ms: null,
   expires_at_ms: null,
   cooperative: false,
+  proxied: false,
   directive_seq: 0,
   directives: [],
 });
