@@ -87,6 +87,9 @@ async function main(options) {
   process.once('SIGTERM', onSignal);
   process.once('SIGHUP', onSignal);
 
+  // A reader that has left, or a full disk, takes the lines and not the demo.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+
   const gateway = await openGateway(options);
   const counts = { steps: 0, loops: 0 };
   const say = (/** @type {string} */ text) =>
