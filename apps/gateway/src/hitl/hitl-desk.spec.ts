@@ -230,6 +230,65 @@ describe('pauseBySystem', () => {
   });
 });
 
+describe('two at once in a session that holds a message', () => {
+  const rewrite = { trace_id: 't-1', new_content: { path: '/tmp/x' } };
+  const holding = async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    await h.step(key, 't-1');
+    const isRewritten = () =>
+      h.store.steps.find(({ trace_id }) => trace_id === 't-1')?.rewritten_by === 'bob';
+    return { h, key, isRewritten };
+  };
+  const isDone = (settled: PromiseSettledResult<unknown>[]) =>
+    settled.map((one) => (one.status === 'fulfilled' ? 'ok' : one.reason.code));
+
+  it.each([
+    ['resume', {}, 'held_message_not_found'],
+    ['terminate', { reason: 'enough' }, 'session_terminated'],
+  ] as const)(
+    'a rewrite behind a %s changes nothing that went out, and is told so',
+    async (name, body, code) => {
+      const { h, isRewritten } = await holding();
+      const settled = await Promise.allSettled([
+        h.desk.execute(operator('ada'), 's-1', name, body),
+        h.desk.execute(operator('bob'), 's-1', 'rewrite', rewrite),
+      ]);
+      expect([isDone(settled), isRewritten()]).toEqual([['ok', code], false]);
+      expect(h.published).toEqual(['s-1-first', 't-1']);
+    },
+  );
+
+  it.each([
+    ['resume', {}],
+    ['terminate', { reason: 'enough' }],
+  ] as const)('a rewrite ahead of a %s goes out with it', async (name, body) => {
+    const { h, isRewritten } = await holding();
+    const settled = await Promise.allSettled([
+      h.desk.execute(operator('bob'), 's-1', 'rewrite', rewrite),
+      h.desk.execute(operator('ada'), 's-1', name, body),
+    ]);
+    expect([isDone(settled), isRewritten()]).toEqual([['ok', 'ok'], true]);
+    expect(h.published).toEqual(['s-1-first', 't-1']);
+  });
+
+  it('a person asked for behind a resume is waited for, and behind a termination is not', async () => {
+    const resumed = await holding();
+    await Promise.all([
+      resumed.h.desk.execute(operator(), 's-1', 'resume', {}),
+      resumed.h.desk.askForPerson(resumed.key, 'clerk'),
+    ]);
+    expect(resumed.h.desk.view(resumed.key)).toMatchObject({ state: 'pause_requested', asked_by: ['clerk'] });
+    const ended = await holding();
+    await Promise.all([
+      ended.h.desk.execute(operator(), 's-1', 'terminate', { reason: 'enough' }),
+      ended.h.desk.askForPerson(ended.key, 'clerk'),
+    ]);
+    expect(ended.h.desk.view(ended.key)).toMatchObject({ state: 'terminated', asked_by: [] });
+  });
+});
+
 describe('askForPerson', () => {
   const asked = (h: DeskHarness, key: SessionKey) => h.desk.view(key).asked_by;
 
