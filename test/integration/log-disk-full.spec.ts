@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findFreePort } from '../../scripts/lib/gateway-process.mjs';
 import { endWithFile } from './end-with-file.js';
+import { AGENT_KEY } from './start-gateway.js';
 import { makeFolder, startOnOutput } from './start-on-output.js';
 
 const MAIN = join(import.meta.dirname, '../../dist/apps/gateway/src/main.js');
@@ -31,6 +32,7 @@ test.skipIf(!isMounted)('the log is written again once its disk has room', { tim
     PORT: String(port),
     LOG_LEVEL: 'info',
     OBSERVATORY_DATA_DIR: makeFolder(),
+    OBSERVATORY_AGENT_KEY: AGENT_KEY,
     LOOP_DETECTION_ENABLED: '0',
     LLM_CACHE_BACKEND: 'off',
   });
@@ -40,6 +42,15 @@ test.skipIf(!isMounted)('the log is written again once its disk has room', { tim
       () => false,
     );
   await expect.poll(isReady, { timeout: 30_000 }).toBe(true);
+  for (let count = 0; count < 5; count += 1) {
+    // Each of these is told in the log.
+    const refused = await fetch(`http://127.0.0.1:${port}/v1/decision-logs`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' },
+      body: '{}',
+    });
+    expect(refused.status).toBe(422);
+  }
   expect(readFileSync(path, 'utf8')).toBe('');
   rmSync(ballast);
   gateway.process.kill('SIGTERM');
