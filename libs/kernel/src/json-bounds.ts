@@ -24,6 +24,8 @@ export interface JsonBounds {
  * parser will say more.
  */
 export function passedBound(bytes: Buffer, bounds: JsonBounds): keyof JsonBounds | null {
+  // It holds no more of anything than it has bytes.
+  if (bytes.length <= Math.min(bounds.depthMax, bounds.valuesMax, bounds.namesMax)) return null;
   const strings = new JsonStrings(bytes);
   let depth = 0;
   let values = 0;
