@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { shownText } from './lib/shown-text.mjs';
 
 /** @import { AuditEntry } from '#contracts' */
 /** @import { AuditHead } from '#domain/hitl' */
@@ -157,7 +158,7 @@ async function main(args) {
   if (findings.length === 0 && options.tenant !== undefined) {
     throw new Unusable(`no entry of tenant "${options.tenant}" is there`);
   }
-  for (const finding of findings) process.stdout.write(`${describe(finding)}\n`);
+  for (const finding of findings) process.stdout.write(`${shownText(describe(finding))}\n`);
   if (findings.length === 0) process.stdout.write('The audit is empty.\n');
   return findings.some((finding) => finding.broken_at_seq !== null) ? EXIT.broken : EXIT.whole;
 }

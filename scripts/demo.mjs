@@ -12,6 +12,7 @@ import { startGateway } from './lib/gateway-process.mjs';
 import { isHttpUrl } from './lib/http-url.mjs';
 import { requireNode } from './lib/node-version.mjs';
 import { DEFAULT_URL, send } from './lib/observatory-agent.mjs';
+import { shownText } from './lib/shown-text.mjs';
 
 requireNode();
 
@@ -93,7 +94,7 @@ async function main(options) {
   const gateway = await openGateway(options);
   const counts = { steps: 0, loops: 0 };
   const say = (/** @type {string} */ text) =>
-    process.stdout.write(`${new Date().toTimeString().slice(0, 8)}  ${text}\n`);
+    process.stdout.write(`${new Date().toTimeString().slice(0, 8)}  ${shownText(text)}\n`);
   let exitStatus = 0;
   gateway.exited.then(() => {
     if (stop.signal.aborted) return;

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { decisionLogSchema, LIMITS } from '#contracts';
 import { readLines } from './lib/json-lines.mjs';
 import { LatencyHistogram } from './lib/latency-histogram.mjs';
+import { ProgressLine } from './lib/progress-line.mjs';
 import { Replay } from './lib/replay-run.mjs';
 import { formatSummary, labelsOf, ReplaySummary, share } from './lib/replay-summary.mjs';
 import * as mapping from './lib/replay-trace.mjs';
@@ -224,6 +225,22 @@ describe('the summary of a replay', () => {
     const text = formatSummary(summary, { seconds: 2 });
     expect(text).toMatch(/looping, by a human: yes +1\/2 = 50 % +recall/);
     expect(text).toContain('Baseline on the whole file, S1 entropy LOOP <.25');
+  });
+
+  it('shows what stands in a recording, and moves no cursor of a terminal by it', () => {
+    const summary = new ReplaySummary();
+    summary.addTrace(labelled({}, 'swe\u001b[2J\u202e'), complete(false));
+    summary.warningCount = 1;
+    summary.firstWarning = 'new\u009b1A\r\n';
+    const text = formatSummary(summary, { seconds: 2 });
+    expect(text).toContain('swe\\u{1b}[2J\\u{202e}');
+    expect(text).toContain('new\\u{9b}1A\\u{d}\\u{a}');
+    expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+
+    const written: string[] = [];
+    const progress = new ProgressLine(() => '', { write: (line: string) => written.push(line) } as never);
+    progress.note('line 1: not valid JSON ("\u001b]0;");\nskipped');
+    expect(written).toEqual(['line 1: not valid JSON ("\\u{1b}]0;");\\u{a}skipped\n']);
   });
 
   it('says nothing of groups that were empty', () => {

@@ -1,4 +1,5 @@
 /** Progress on stderr: one line redrawn in a terminal, a plain line every few seconds elsewhere. */
+import { shownText } from './shown-text.mjs';
 
 const redrawMs = 200;
 const plainLineMs = 5_000;
@@ -27,7 +28,7 @@ export class ProgressLine {
   /** Prints a line that stays, above the progress. @param {string} text */
   note(text) {
     this.#clear();
-    this.#stream.write(`${text}\n`);
+    this.#stream.write(`${shownText(text)}\n`);
     if (this.#stream.isTTY && this.#timer) this.#draw();
   }
 
@@ -38,12 +39,13 @@ export class ProgressLine {
   }
 
   #draw() {
+    const line = shownText(this.#render());
     if (!this.#stream.isTTY) {
-      this.#stream.write(`${this.#render()}\n`);
+      this.#stream.write(`${line}\n`);
       return;
     }
     this.#clear();
-    this.#stream.write(this.#render().slice(0, Math.max(20, (this.#stream.columns ?? 80) - 1)));
+    this.#stream.write(line.slice(0, Math.max(20, (this.#stream.columns ?? 80) - 1)));
     this.#drawn = true;
   }
 

@@ -2,6 +2,7 @@
  * What a replay adds up to: the labels stay on this side and meet the server's answers here. Pure sums and text.
  */
 import { LatencyHistogram } from './latency-histogram.mjs';
+import { shownText } from './shown-text.mjs';
 
 /** @typedef {import('./replay-trace.mjs').RecordedTrace} RecordedTrace */
 /** @typedef {{ sessions: number, alerted: number }} Tally */
@@ -170,7 +171,7 @@ function labelLines({ groups, sources }) {
       ...[...sources]
         .sort(([, one], [, other]) => other.sessions - one.sessions)
         .map(([name, source]) => [
-          name,
+          shownText(name),
           String(source.sessions),
           share(source),
           share(source.successes),
@@ -196,7 +197,9 @@ function notes(summary, intent) {
   if (summary.retryCount > 0)
     found.push(`${summary.retryCount} requests were sent again after 429, 5xx or a broken connection.`);
   if (summary.warningCount > 0)
-    found.push(`${summary.warningCount} answers carried warnings, the first: ${summary.firstWarning}`);
+    found.push(
+      `${summary.warningCount} answers carried warnings, the first: ${shownText(summary.firstWarning)}`,
+    );
   if (intent !== 'class')
     found.push('The intent was the free text; the baseline row is for the intent class.');
   return found;

@@ -81,6 +81,17 @@ describe('audit:verify', () => {
     expect(await verify('--file', file)).toMatchObject({ code: 1, out: expect.stringContaining('line 2') });
   });
 
+  it('says what it says though the file it checks would have it say something else', async () => {
+    const file = join(folder, 'export.jsonl');
+    const tenant_id = `\r\u001b[2Kwhole   default: 3 entries\nwhole   other: 1 entries\u202e`;
+    await writeFile(file, entries.map((entry) => `${JSON.stringify({ ...entry, tenant_id })}\n`).join(''));
+    const { code, out } = await verify('--file', file);
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      /^BROKEN {2}\\u\{d\}\\u\{1b\}\[2Kwhole [^\p{Cc}\p{Cf}]*: at entry 1, after 0 good ones\n$/u,
+    );
+  });
+
   it.each([
     ['an unknown option', ['--nonsense']],
     ['two sources', ['--file', 'a', '--data-dir', 'b']],
