@@ -4,7 +4,7 @@
  */
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { openLogOutput } from '#adapters/standard-output';
-import { hideSecrets, type LogLevel } from '#kernel';
+import { hideSecrets, type LogLevel, plainLine } from '#kernel';
 
 export interface LoggerOptions {
   level: LogLevel;
@@ -13,6 +13,7 @@ export interface LoggerOptions {
 }
 
 export function createLogger({ level, secrets, destination }: LoggerOptions): Logger {
+  const hide = hideSecrets(secrets);
   return pino(
     {
       level,
@@ -20,7 +21,7 @@ export function createLogger({ level, secrets, destination }: LoggerOptions): Lo
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },
-      hooks: { streamWrite: hideSecrets(secrets) },
+      hooks: { streamWrite: (line) => plainLine(hide(line)) },
     },
     destination ?? openLogOutput({ isSync: true }),
   );

@@ -23,6 +23,7 @@ export * from './nfkc.js';
 export * from './oldest-entry.js';
 export * from './own-text.js';
 export * from './percent-decoded.js';
+export * from './plain-line.js';
 export * from './ring-buffer.js';
 export * from './round.js';
 export * from './text-pieces.js';

@@ -59,6 +59,14 @@ describe('the log', () => {
     });
   });
 
+  it('gives a terminal no command that an agent has put into its version or its name', () => {
+    const { logger, text } = capture();
+    const capability_version = '1\u009b2J\u001b]0;\u007f\u202e\u2028é';
+    logger.warn({ capability_version }, 'seen');
+    expect(text()).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}]+\n$/u);
+    expect(JSON.parse(text())).toMatchObject({ capability_version });
+  });
+
   it('says only warnings on a terminal and everything of note elsewhere, unless told otherwise', () => {
     expect(capture({ level: null, isTerminal: true }).logger.level).toBe('warn');
     expect(capture({ level: null }).logger.level).toBe('info');

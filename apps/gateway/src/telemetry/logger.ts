@@ -4,7 +4,7 @@
  */
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { openLogOutput } from '#adapters/standard-output';
-import { type LogLevel, REDACTED } from '#kernel';
+import { type LogLevel, plainLine, REDACTED } from '#kernel';
 import { lineRedactor, redactMembers, SECRET_PATHS } from './redact.js';
 
 export interface LoggerOptions {
@@ -18,6 +18,7 @@ export interface LoggerOptions {
 
 export function createLogger(options: LoggerOptions): Logger {
   const isTerminal = options.isTerminal ?? process.stdout.isTTY === true;
+  const redactLine = lineRedactor(options.secrets);
   const redactMembersOf = (bindings: object) => redactMembers(bindings) as Record<string, unknown>;
   return pino(
     {
@@ -30,7 +31,7 @@ export function createLogger(options: LoggerOptions): Logger {
       },
       redact: { paths: [...SECRET_PATHS], censor: REDACTED },
       serializers: { err: describeError, error: describeError, req: describeRequest, res: describeResponse },
-      hooks: { streamWrite: lineRedactor(options.secrets) },
+      hooks: { streamWrite: (line) => plainLine(redactLine(line)) },
     },
     options.destination ?? openLogOutput({ isSync: false }),
   );
