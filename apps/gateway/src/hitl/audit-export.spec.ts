@@ -45,6 +45,16 @@ it('writes one JSON object a line, oldest first, over all pages', async () => {
   });
 });
 
+it('leaves nothing raw that some reader takes for the end of a line', async () => {
+  const odd = { ...entry(1), session_id: 's\u2028\u2029', detail: { reason: '\u0085' } };
+  const audit = vi.fn().mockResolvedValue({ items: [odd], next_cursor: null });
+  const chunks: Buffer[] = [];
+  for await (const chunk of await exportAudit({ audit }, { tenant_id: 'default' })) chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString();
+  expect(text).not.toMatch(/[\u0085\p{Zl}\p{Zp}]/u);
+  expect(JSON.parse(text)).toEqual(odd);
+});
+
 it('reads no further page than a client that stopped reading needs', async () => {
   const store = pagedStore(1_000_000);
   const stream = await exportAudit(store, { tenant_id: 'default' });

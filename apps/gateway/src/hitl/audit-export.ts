@@ -1,6 +1,7 @@
 /** The audit as JSON lines, oldest first, read page by page as the client takes them: nothing is held in memory. */
 import { Readable } from 'node:stream';
 import { type AuditEntry, type DecisionStore, LIMITS, type Page } from '#contracts';
+import { plainLine } from '#kernel';
 
 export interface AuditExportQuery {
   tenant_id: string;
@@ -27,7 +28,7 @@ async function* pages(
 ): AsyncGenerator<Buffer> {
   for (let page = first; ; ) {
     if (page.items.length > 0) {
-      yield Buffer.from(page.items.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+      yield Buffer.from(page.items.map((entry) => `${plainLine(JSON.stringify(entry))}\n`).join(''));
     }
     if (page.next_cursor === null) return;
     page = await read(page.next_cursor);
