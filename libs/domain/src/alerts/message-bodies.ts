@@ -4,9 +4,17 @@ import { oneLine } from './one-line.js';
 
 const SUBJECT_CHARS_MAX = 180;
 
-/** What Slack reads as markup; and `@all`, `@here`, which compatible servers read in plain text. */
+/**
+ * What Slack reads as markup; and what compatible servers read in plain text: `@all`, `@here`, and `[text](address)`, a link that
+ * hides where it leads or a picture that is fetched.
+ */
 const slackText = (text: string): string =>
-  text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/@/g, '@\u200b');
+  text
+    .replace(/&/g, '&amp;')
+    .replace(/</g, '&lt;')
+    .replace(/>/g, '&gt;')
+    .replace(/@/g, '@\u200b')
+    .replace(/\](?=[([])/g, ']\u200b');
 
 /** For Slack and what is compatible with its incoming webhooks (Mattermost, Rocket.Chat, Discord's `/slack`). */
 export function slackBody(notice: AlertNotice): { text: string } {

@@ -173,6 +173,13 @@ describe('the body for a chat', () => {
     expect(text).toContain('&lt;!channel&gt; &amp; @\u200ball');
     expect(text).toContain('<https://ops.example.org/sessions/s%201|Open in Observatory>');
   });
+
+  it('hides no address behind words, and fetches no picture, where a compatible server reads Markdown', () => {
+    const agent_id = '[log in](https://evil.example) ![](https://evil.example/p.png) [a][b]';
+    const { text } = slackBody(noticeOf(due('kill_switch', { agent_id }), context));
+    expect(text).toContain('log in');
+    expect(text).not.toMatch(/\][([]/);
+  });
 });
 
 describe('the mail', () => {
