@@ -74,6 +74,13 @@ describe('a mail', () => {
     expect(mails).toEqual([]);
   });
 
+  it('never goes to metadata or a link-local address, also where it may go inside', async () => {
+    const named = new SmtpSender({ resolve: async () => [{ address: '169.254.169.254', family: 4 }] });
+    const refused = { ok: false, retryable: false, reason: expect.stringMatching(/^refused: .*metadata/) };
+    for (const host of ['mail.test', '169.254.169.254', 'fe80::1'])
+      expect(await named.send(delivery(25, { host }))).toMatchObject(refused);
+  });
+
   it('connects to the address that was resolved first, asked once', async () => {
     const { mails, port } = await startServer();
     let count = 0;

@@ -76,6 +76,17 @@ describe('a webhook', () => {
     expect(await send(inside.url, { allowPrivate: true })).toEqual({ ok: true });
   });
 
+  it('never goes to metadata or a link-local address, also where it may go inside', async () => {
+    names['metadata.test'] = [['169.254.169.254']];
+    for (const url of ['http://169.254.169.254/', 'http://[fe80::1]/', 'http://metadata.test/'])
+      expect(await send(url, { allowPrivate: true })).toEqual({
+        ok: false,
+        retryable: false,
+        reason: expect.stringMatching(/^refused: .*metadata/),
+        retryAfterMs: null,
+      });
+  });
+
   it('connects to the very address that was checked: a name that changes its mind is asked once', async () => {
     names['rebinding.test'] = [['127.0.0.2'], ['127.0.0.1']];
     expect(await send(outsideAt('rebinding.test'))).toEqual({ ok: true });

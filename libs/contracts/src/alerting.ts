@@ -88,7 +88,7 @@ export const alertChannelBodySchema = z.discriminatedUnion('kind', [
     url: httpUrl,
     /** Signs each delivery; absent: one is made and given out once. */
     secret: z.string().min(16).max(200).optional(),
-    /** Allows private, loopback and link-local addresses. */
+    /** Allows private and loopback addresses; link-local ones and metadata services never. */
     allow_private: z.boolean().default(false),
   }),
   z.strictObject({

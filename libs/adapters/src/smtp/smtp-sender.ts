@@ -6,7 +6,7 @@ import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { isPublicAddress, type Mail, type SendOutcome, sendFailed } from '#domain/alerts';
-import { withDeadline } from '#kernel';
+import { isMetadataAddress, withDeadline } from '#kernel';
 
 export const SMTP_LIMITS = {
   /** Addresses of one name that are tried. */
@@ -74,10 +74,14 @@ export class SmtpSender {
     } catch {
       return sendFailed('the name of the mail server could not be resolved', { retryable: true });
     }
-    const allowed = addresses.filter(({ address }) => delivery.allowPrivate || isPublicAddress(address));
+    const allowed = addresses.filter(({ address }) =>
+      delivery.allowPrivate ? !isMetadataAddress(address) : isPublicAddress(address),
+    );
     if (allowed.length === 0) {
       return sendFailed(
-        'refused: the address of the mail server is private, loopback, link-local or reserved; allow private addresses for this channel if that is meant',
+        delivery.allowPrivate
+          ? 'refused: the address of the mail server is link-local or a metadata service, which no channel may reach'
+          : 'refused: the address of the mail server is private, loopback, link-local or reserved; allow private addresses for this channel if that is meant',
         { retryable: false },
       );
     }

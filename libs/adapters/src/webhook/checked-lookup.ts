@@ -4,7 +4,7 @@
  */
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
-import { withDeadline } from '#kernel';
+import { isMetadataAddress, withDeadline } from '#kernel';
 
 /** Every address of a host name. Rejects as `node:dns` does; may go on after the deadline, unheard. */
 export type Resolve = (hostname: string, deadline: AbortSignal) => Promise<readonly LookupAddress[]>;
@@ -12,7 +12,7 @@ export type Resolve = (hostname: string, deadline: AbortSignal) => Promise<reado
 /** Whether an address may be connected to by anybody's wish. */
 export type IsPublic = (address: string) => boolean;
 
-/** The address is private, loopback, link-local or reserved, and the channel does not allow that. */
+/** The address is private, loopback or reserved, and the channel does not allow that; or link-local, which none may. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
   readonly code = 'ADDRESS_REFUSED';
@@ -32,9 +32,13 @@ export async function allowedAddresses(
   const family = isIP(bare);
   const found =
     family === 0 ? await withDeadline(resolve(bare, deadline), deadline) : [{ address: bare, family }];
-  const allowed = found.filter(({ address }) => allowPrivate || isPublic(address));
+  const allowed = found.filter(({ address }) =>
+    allowPrivate ? !isMetadataAddress(address) : isPublic(address),
+  );
   if (allowed.length > 0) return allowed;
   throw new AddressRefused(
-    'its address is private, loopback, link-local or reserved; allow private addresses for this channel if that is meant',
+    allowPrivate
+      ? 'its address is link-local or a metadata service, which no channel may reach'
+      : 'its address is private, loopback, link-local or reserved; allow private addresses for this channel if that is meant',
   );
 }

@@ -19,7 +19,7 @@ export interface WebhookDelivery {
   url: string;
   body: string;
   headers: Readonly<Record<string, string>>;
-  /** Private, loopback and link-local addresses too. */
+  /** Private and loopback addresses too. */
   allowPrivate: boolean;
   /** For the whole delivery, redirects included. */
   timeoutMs?: number;

@@ -92,7 +92,7 @@ export const ALERT_ROUTES: readonly Route[] = [
     description:
       'A webhook gets the notice as JSON, signed: x-observatory-signature is t=<unix seconds>,v1=<hex>, the HMAC-SHA256 of ' +
       '"<t>.<body>" under the secret. x-observatory-delivery is the same for every attempt of one delivery. ' +
-      'Addresses that are private, loopback or link-local are refused unless allow_private.',
+      'Addresses that are private or loopback are refused unless allow_private, link-local ones and metadata services always.',
     caller: 'configure',
     body: {
       content: { 'application/json': alertChannelBodySchema },
