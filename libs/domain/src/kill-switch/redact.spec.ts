@@ -8,6 +8,15 @@ describe('redact', () => {
     ['OPENAI_API_KEY=sk-abcdefghijklmnop', 'OPENAI_API_KEY=[secret]'],
     ['DB_PASSWORD=hunter22 next', 'DB_PASSWORD=[secret] next'],
     ['AKIAIOSFODNN7EXAMPLE', '[key]'],
+    ['AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG next', 'AWS_SECRET_ACCESS_KEY=[secret] next'],
+    ['"secretAccessKey": "wJalrXUtnFEMI"', '"secretAccessKey": "[secret]"'],
+    ["SECRET_KEY = 'django-insecure-x1'", "SECRET_KEY = '[secret]'"],
+    ['"private_key": "abcdefgh", "n": 1', '"private_key": "[secret]", "n": 1'],
+    [
+      String.raw`{"env": "{\"password\": \"hunter22\"}"}`,
+      String.raw`{"env": "{\"password\": \"[secret]\"}"}`,
+    ],
+    ['redis://:s3cr!t@cache:6379', 'redis://:[secret]@cache:6379'],
     ['ghp_abcdefghijklmnopqrstuvwxyz0123456789', '[key]'],
     ['github_pat_11ABCDEFG0abcdefghij', '[key]'],
     ['xoxb-1234-5678-abcdefgh', '[key]'],
@@ -54,6 +63,7 @@ describe('redact', () => {
       '//a:'.repeat(250),
       'eyJ.'.repeat(250),
       '-----BEGIN '.repeat(90),
+      'secret\\\\\\'.repeat(110),
     ])
       expect(redact(text).length).toBeLessThanOrEqual(8_000);
   });

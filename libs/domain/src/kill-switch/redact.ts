@@ -36,14 +36,14 @@ const RULES: readonly Rule[] = [
     pattern: /\b(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{8,}/g,
     mask: '[key]',
   },
-  // A value beside a name that says what it is.
+  // A value beside a name that says what it is, also in JSON that is a text of other JSON.
   {
     hints: [':', '='],
     pattern:
-      /(["']?(?<![a-z0-9])(?:api[_-]?key|secret|password|passwd|access[_-]?token|auth[_-]?token|client[_-]?secret)["']?\s*[:=]\s*["']?)[^\s"',;&]{4,}/gi,
+      /(["']?(?<![a-z0-9])(?:api[_-]?key|secret|(?:secret|private)[_-]?(?:access[_-]?)?key|password|passwd|access[_-]?token|auth[_-]?token|client[_-]?secret)\\*["']?\s*[:=]\s*\\*["']?)(?:[^\s"',;&\\]|\\(?!["'])){4,}/gi,
     mask: '$1[secret]',
   },
-  { hints: ['@'], pattern: /(\/\/[^\s/:@]{1,100}:)[^\s/@]{1,200}@/g, mask: '$1[secret]@' },
+  { hints: ['@'], pattern: /(\/\/[^\s/:@]{0,100}:)[^\s/@]{1,200}@/g, mask: '$1[secret]@' },
   { hints: ['@'], pattern: /[\w.%+-]{1,100}@[\w-]{1,100}(?:\.[\w-]{1,100}){0,8}/g, mask: '[e-mail]' },
 ];
 
