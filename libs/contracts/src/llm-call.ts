@@ -106,7 +106,9 @@ export const llmCallSchema = z.object({
   detail: z.string().nullable(),
   /** Null: the vendor reported none. */
   usage: usageSchema.nullable(),
-  /** Null: the model has no price. */
+  /**
+   * Null: the model has no price. Of a fetched answer what was not counted when it was asked for: less than 0 where too much was.
+   */
   cost_usd: z.number().nullable(),
   tool_calls: z.array(z.object({ name: z.string(), arguments_hash: z.string() })),
   /** Null: the kill switch is off, or did not look. */

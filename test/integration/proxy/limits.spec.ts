@@ -409,6 +409,25 @@ describe('an answer that is worked on in the background', () => {
     await responses.create(bounded);
   });
 
+  test('costs in the record what it took where its bound had estimated more, and a restart begins with that', async () => {
+    const agent = 'restarted-researcher';
+    await limit(agent, policy);
+    scriptWork({ ...done, usage: { input_tokens: 100, output_tokens: 200 } });
+    const bounded = { ...asked, max_output_tokens: 4_000 };
+    const { id } = await client(agent).responses.create(bounded);
+    await client(agent).responses.retrieve(id);
+    const spendOf = async () =>
+      (await gateway.operator('GET', `/v1/spend?group=hour&agent_id=${agent}`)).body.items;
+    await expect.poll(async () => (await spendOf())[0]?.call_count).toBe(2);
+    const [hour] = await spendOf();
+    expect(hour.cost_usd).toBeCloseTo(0.00225, 6);
+    expect(await spentBy(agent)).toBeCloseTo(0.00225, 6);
+    await gateway.stop();
+    await startAgain();
+    expect(await spentBy(agent)).toBeCloseTo(0.00225, 6);
+    await client(agent).responses.create(bounded);
+  });
+
   test('is settled by the rest of its stream, too, and is none where another agent fetches it', async () => {
     const agent = 'stream-researcher';
     const event = (type: string, value: object) =>

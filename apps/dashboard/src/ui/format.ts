@@ -80,8 +80,9 @@ export function formatDuration(durationMs: number): string {
     : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** "$0.0042", "$1.30", "$1,204". */
+/** "$0.0042", "$1.30", "$1,204"; "-$0.04" of what is taken back. */
 export function formatUsd(usd: number): string {
+  if (usd < 0) return `-${formatUsd(-usd)}`;
   if (usd === 0) return '$0';
   if (usd < 0.01) return `$${usd.toFixed(4)}`;
   if (usd < 999.995) return `$${usd.toFixed(2)}`;

@@ -5,7 +5,7 @@ import { AgentActivity } from './agent-activity.js';
 
 const NOON = Date.UTC(2026, 0, 15, 12);
 const AGENT = agentScope('default', 'bot');
-const WELL = { isError: false, refusal: null, costMicroUsd: 0 };
+const WELL = { isError: false, refusal: null, costMicroUsd: 0, spentAtMs: NOON };
 const NONE = { budget_hour_usd: null, budget_day_usd: null, budget_month_usd: null };
 
 describe('what was spent of the budgets', () => {
@@ -18,6 +18,16 @@ describe('what was spent of the budgets', () => {
       { period: 'month', spent_usd: 5.5, budget_usd: 10 },
     ]);
     expect(activity.budgets(AGENT, NONE)).toEqual([]);
+  });
+
+  it('counts in the hour it was spent in, and takes back there what was too much', () => {
+    const clock = new FakeClock(NOON);
+    const activity = new AgentActivity(clock);
+    activity.end(AGENT, { ...WELL, costMicroUsd: 40 });
+    clock.advance(3_600_000);
+    activity.end(AGENT, { ...WELL, costMicroUsd: -30 });
+    expect([...activity.hours(AGENT)]).toEqual([{ hourMs: NOON, costMicroUsd: 10 }]);
+    expect(activity.spent(AGENT).day).toBe(10);
   });
 
   it('leaves out what is of unknown cost, and counts it, also over a restart', () => {
@@ -49,9 +59,9 @@ describe('what became of its calls', () => {
 });
 
 it('what an agent has spent is still known when another tenant has more agents than are remembered', () => {
-  const activity = new AgentActivity(new FakeClock());
+  const activity = new AgentActivity(new FakeClock(NOON));
   const end = (tenantId: string, agentId: string, costMicroUsd: number) =>
-    activity.end(agentScope(tenantId, agentId), { isError: false, refusal: null, costMicroUsd });
+    activity.end(agentScope(tenantId, agentId), { ...WELL, costMicroUsd });
   end('small', 'bot', 7);
   for (let n = 0; n < 25_000; n += 1) end('noisy', `agent-${n}`, 0);
   expect(activity.spent(agentScope('small', 'bot')).month).toBe(7);

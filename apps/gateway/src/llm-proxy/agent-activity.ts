@@ -64,8 +64,10 @@ export interface EndedCall {
   isError: boolean;
   /** Null: it was not refused. */
   refusal: Omit<CallRefusal, 'at_ms'> | null;
-  /** Null: unknown. */
+  /** Null: unknown. Below 0: so much of what was counted is taken back. */
   costMicroUsd: number | null;
+  /** In whose hour that counts, epoch ms. */
+  spentAtMs: number;
 }
 
 export class AgentActivity {
@@ -89,7 +91,7 @@ export class AgentActivity {
     this.#of(scope).runningCount += 1;
   }
 
-  end(scope: AgentScope, { isError, refusal, costMicroUsd }: EndedCall): void {
+  end(scope: AgentScope, { isError, refusal, costMicroUsd, spentAtMs }: EndedCall): void {
     const nowMs = this.#clock.nowMs();
     const activity = this.#of(scope);
     activity.runningCount = Math.max(0, activity.runningCount - 1);
@@ -107,7 +109,7 @@ export class AgentActivity {
       bucket.refusals += 1;
       activity.latestRefusal = { ...refusal, at_ms: nowMs };
     }
-    if (costMicroUsd === null || costMicroUsd > 0) this.#spend(activity, nowMs, costMicroUsd);
+    if (costMicroUsd !== 0) this.#spend(activity, spentAtMs, costMicroUsd);
   }
 
   /** An agent may have spent more than is known here, since there was no room for all of them. */
@@ -207,10 +209,11 @@ export class AgentActivity {
     for (const [scope] of this.#agents.entries(tenantId)) yield splitAgentScope(scope).agentId;
   }
 
-  #spend({ hours }: Activity, nowMs: number, costMicroUsd: number | null): void {
-    const hourMs = nowMs - (nowMs % HOUR_MS);
+  #spend({ hours }: Activity, spentAtMs: number, costMicroUsd: number | null): void {
+    const hourMs = spentAtMs - (spentAtMs % HOUR_MS);
     if (!hours.has(hourMs)) {
-      const keepFrom = Math.min(monthStartMs(nowMs), hourMs - HOUR_MS);
+      const nowMs = this.#clock.nowMs();
+      const keepFrom = Math.min(monthStartMs(nowMs), nowMs - (nowMs % HOUR_MS) - HOUR_MS);
       for (const old of hours.keys()) if (old < keepFrom) hours.delete(old);
     }
     const spend = hourOf(hours, hourMs);

@@ -46,9 +46,10 @@ export class CallLog {
     return this.#waiting.length;
   }
 
-  add(tenantId: string, call: LlmCall): void {
+  /** @param spentAtMs as `CallRow.spent_at_ms` */
+  add(tenantId: string, call: LlmCall, spentAtMs?: number): void {
     if (this.#waiting.length >= WAITING_COUNT_MAX) this.#untoldCount += 1;
-    else this.#waiting.push({ tenant_id: tenantId, call });
+    else this.#waiting.push({ tenant_id: tenantId, call, spent_at_ms: spentAtMs });
     this.#flushIn(FLUSH_INTERVAL_MS);
   }
 

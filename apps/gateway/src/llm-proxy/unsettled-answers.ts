@@ -16,6 +16,8 @@ const ID_CHARS_MAX = 256;
 export interface UnsettledAnswer {
   /** As it was asked for. */
   model: string | null;
+  /** When it was asked for, epoch ms: what it turns out to cost was spent then. */
+  startedAtMs: number;
   /** What stands in the record and, with `tokens`, in what was taken. Null: unknown. */
   costMicroUsd: number | null;
   /** Of the policy's limits, and what is left taken of them; null: nothing. */

@@ -58,6 +58,8 @@ export interface SpendQuery {
 export interface CallRow {
   tenant_id: string;
   call: LlmCall;
+  /** In whose hour its cost is summed, epoch ms: of a fetched answer when it was asked for. Absent: when the call began. */
+  spent_at_ms?: number | undefined;
 }
 
 /** What an agent spent in one UTC hour. */

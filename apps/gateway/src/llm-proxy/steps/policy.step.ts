@@ -86,6 +86,7 @@ function noteUnsettled({ unsettled }: PolicyParts, call: ProxyCall, used: Used):
   if (answer.usage !== null || answer.finish !== null || answer.failed) return;
   unsettled.note(call.scope, answer.answer_id, {
     model: call.model,
+    startedAtMs: call.startedAtMs,
     costMicroUsd,
     taken: taken && {
       ...taken,
@@ -97,7 +98,7 @@ function noteUnsettled({ unsettled }: PolicyParts, call: ProxyCall, used: Used):
 
 /**
  * What a fetched answer took comes in the place of what was counted for it, where that was taken. In the record the fetch costs what
- * had not been counted; of what was too much there, nothing is taken back.
+ * had not been counted, less than nothing where that was too much, so that the two add up to what is paid.
  */
 function settleFetched(
   parts: PolicyParts,
@@ -112,7 +113,7 @@ function settleFetched(
   }
   const used = byToken(usage);
   const cost = costOf(parts.prices, call, used);
-  call.costMicroUsd = Math.max(0, (cost ?? 0) - (counted ?? 0));
+  call.costMicroUsd = cost === null ? null : cost - (counted ?? 0);
   if (taken !== null) giveBack(parts, call, taken, used, cost);
 }
 

@@ -29,12 +29,14 @@ export const recordStep = (parts: RecordParts): Step => ({
   },
   settle(call: ProxyCall): void {
     const record = recordOf(call);
+    const spentAtMs = (call.unsettled ?? call).startedAtMs;
     parts.activity.end(call.scope, {
       isError: isError(call),
       refusal: wasRefused(record) ? { decision: record.decision, detail: record.detail } : null,
       costMicroUsd: isCostUnknown(record) ? null : (call.costMicroUsd ?? 0),
+      spentAtMs,
     });
-    parts.log.add(call.tenantId, record);
+    parts.log.add(call.tenantId, record, spentAtMs);
     parts.events.ended(call, call.upstream.name, call.decision);
     parts.onEnded(call, record);
   },

@@ -53,6 +53,19 @@ describe('spendSums', () => {
     expect(lines(...rows)).toMatchObject([{ call_count: 3, unpriced_call_count: 2, cost_nano_usd: 0 }]);
   });
 
+  it('adds what a fetched answer costs to the hour in which it was asked for, and takes back what was too much', () => {
+    const asked = buildCallRow({ cost_usd: 0.04, started_at_ms: HOUR_MS - 1 });
+    const fetched = {
+      ...buildCallRow({ cost_usd: -0.03, started_at_ms: HOUR_MS }),
+      spent_at_ms: HOUR_MS - 1,
+    };
+    const firstHour = { hour_ms: 0, call_count: 1, cost_nano_usd: 10_000_000 };
+    expect(lines(asked, fetched)).toMatchObject([
+      firstHour,
+      { hour_ms: HOUR_MS, call_count: 1, cost_nano_usd: 0 },
+    ]);
+  });
+
   it.each([Number.NaN, -5, Number.POSITIVE_INFINITY, 1e300])(
     'stays a whole, bounded number for %s',
     (claim) => {

@@ -34,8 +34,8 @@ export const hourOf = (atMs: number): number => Math.floor(atMs / HOUR_MS) * HOU
 /** @returns `spendWidth` values a line, in the order of SPEND_COLUMNS */
 export function spendSums(rows: readonly CallRow[]): Primitive[] {
   const sums = new Map<string, SpendSum>();
-  for (const { tenant_id, call } of rows) {
-    const hourMs = hourOf(call.started_at_ms);
+  const sumAt = (atMs: number, { tenant_id, call }: CallRow): SpendSum => {
+    const hourMs = hourOf(atMs);
     const model = call.model ?? '';
     // The lengths keep ids apart that only differ in where one ends and the next begins.
     const key = `${hourMs}:${tenant_id.length}:${call.agent_id.length}:${tenant_id}${call.agent_id}${model}`;
@@ -44,7 +44,12 @@ export function spendSums(rows: readonly CallRow[]): Primitive[] {
       sum = emptySum(tenant_id, hourMs, call.agent_id, model);
       sums.set(key, sum);
     }
-    add(sum, call);
+    return sum;
+  };
+  for (const row of rows) {
+    const { call, spent_at_ms = call.started_at_ms } = row;
+    add(sumAt(call.started_at_ms, row), call);
+    if (call.cost_usd !== null) sumAt(spent_at_ms, row).costNanoUsd += boundedCost(call.cost_usd);
   }
   const values: Primitive[] = [];
   for (const sum of sums.values()) {
@@ -66,10 +71,8 @@ export function spendSums(rows: readonly CallRow[]): Primitive[] {
 }
 
 function add(sum: SpendSum, call: LlmCall): void {
-  const { usage, cost_usd } = call;
+  const { usage } = call;
   sum.callCount += 1;
-  if (cost_usd !== null)
-    sum.costNanoUsd += bounded(cost_usd * NANO_USD_PER_USD, CALL_COST_USD_MAX * NANO_USD_PER_USD);
   if (isCostUnknown(call)) sum.unpricedCount += 1;
   if (usage === null) return;
   sum.inputTokens += bounded(usage.input_tokens, CALL_TOKENS_MAX);
@@ -77,6 +80,10 @@ function add(sum: SpendSum, call: LlmCall): void {
   sum.outputTokens += bounded(usage.output_tokens, CALL_TOKENS_MAX);
   sum.reasoningTokens += bounded(usage.reasoning_tokens, CALL_TOKENS_MAX);
 }
+
+/** Whole nano-USD; below 0 what is taken back of an estimate. */
+const boundedCost = (usd: number): number =>
+  Math.sign(usd) * bounded(Math.abs(usd) * NANO_USD_PER_USD, CALL_COST_USD_MAX * NANO_USD_PER_USD) || 0;
 
 /** A whole number from 0 to `max`; 0 for what is no number. */
 const bounded = (value: number, max: number): number => (value > 0 ? Math.min(Math.round(value), max) : 0);
