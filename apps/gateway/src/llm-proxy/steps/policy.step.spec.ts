@@ -8,7 +8,7 @@ import {
   sessionKey,
   type Usage,
 } from '#contracts';
-import { dialectFor } from '#domain/llm-dialects';
+import { DIALECT_BY_NAME, dialectFor } from '#domain/llm-dialects';
 import {
   defaultPolicy,
   limitWindows,
@@ -140,6 +140,23 @@ describe('what stays counted when a call ends without a whole answer', () => {
     );
     const whole = answer({ text: 'done', finish: 'stop', usage: usage(20, 7) });
     expect(await countedAfter({ ...broken, answer: whole })).toEqual(counted(27));
+  });
+
+  test('an answer of OpenAI that fails has cost what its end says, streamed or whole', async () => {
+    const response = {
+      id: 'resp_1',
+      object: 'response',
+      status: 'failed',
+      error: { code: 'server_error', message: 'The model failed.' },
+      output: [],
+      usage: { input_tokens: 9_000, output_tokens: 4_000 },
+    };
+    const stream = DIALECT_BY_NAME['openai-responses'].streamReader();
+    stream.push(Buffer.from(`data: ${JSON.stringify({ type: 'response.failed', response })}\n\n`));
+    stream.end();
+    const broken = { decision: 'upstream_failed', status: 200, wasTakenUp: true } as const;
+    for (const failed of [stream.answer(), DIALECT_BY_NAME['openai-responses'].readAnswer(response)])
+      expect(await countedAfter({ ...broken, answer: failed })).toEqual(counted(13_000));
   });
 
   test('a stream that a shutdown breaks off has cost the prompt and what went by, in text or in tool calls', async () => {

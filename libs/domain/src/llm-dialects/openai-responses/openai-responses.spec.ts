@@ -136,7 +136,7 @@ describe('Responses answers', () => {
   it('tells a failed response and a running one from a finished one', () => {
     expect(openaiResponses.readAnswer({ status: 'failed', error: { message: 'x' } })).toMatchObject({
       failed: true,
-      finish: null,
+      finish: 'other',
     });
     expect(openaiResponses.readAnswer({ status: 'in_progress', output: [] })).toMatchObject({
       failed: false,
@@ -193,7 +193,7 @@ describe('Responses streams', () => {
 
   it('ends as failed on response.failed and on an error event, documented or as it is sent', () => {
     const failed = readStream(bytes('stream-failed.chunks.txt'));
-    expect(failed.answer()).toMatchObject({ text: "I'll look", failed: true, finish: null });
+    expect(failed.answer()).toMatchObject({ text: "I'll look", failed: true, finish: 'other' });
     expect(failed.isComplete).toBe(true);
     for (const error of ['{"type":"error","code":"x","message":"y"}', '{"error":{"message":"y"}}']) {
       expect(readStream(`data: ${error}\n\n`).answer().failed).toBe(true);

@@ -56,6 +56,8 @@ export function responsesFinish(response: JsonRecord, hasCalls: boolean): Finish
       return hasCalls ? 'tool_calls' : 'stop';
     case 'incomplete':
       return incompleteFinish(asRecord(response.incomplete_details)?.reason);
+    // An end, too, and what is said of usage there is what is charged.
+    case 'failed':
     case 'cancelled':
       return 'other';
     default:
