@@ -182,6 +182,21 @@ describe('streamGenerateContent', () => {
     });
   });
 
+  it.each([
+    ['thoughts that are counted in the total alone', { totalTokenCount: 1_010 }, 1_000, 0],
+    [
+      'thoughts that are counted by themselves',
+      { thoughtsTokenCount: 900, totalTokenCount: 1_010 },
+      1_000,
+      900,
+    ],
+    ['a total that is too small', { thoughtsTokenCount: 900, totalTokenCount: 110 }, 1_000, 900],
+  ])('counts as output %s', (_what, more, output_tokens, reasoning_tokens) => {
+    const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 100, ...more };
+    const { usage } = gemini.readAnswer({ candidates: [], usageMetadata });
+    expect(usage).toMatchObject({ input_tokens: 10, output_tokens, reasoning_tokens });
+  });
+
   it('ends as failed on an error, in either format', () => {
     const error = '{"error":{"code":503,"message":"x","status":"UNAVAILABLE"}}';
     for (const stream of [`data: ${error}\n\n`, `[${error}]`, error, `[{"candidates":[]}\n,\n${error}\n]`]) {

@@ -105,7 +105,10 @@ function readFinish(
   return FILTERED.has(reason) ? 'filtered' : 'other';
 }
 
-/** What tools of the vendor's put into the prompt is input; thoughts are output, counted beside the candidates. */
+/**
+ * What tools of the vendor's put into the prompt is input; thoughts are output, counted beside the candidates, or by some models
+ * in the total alone, which is what they are billed by: then the total decides.
+ */
 export function readGeminiUsage(value: unknown): Usage | null {
   const usage = asRecord(value);
   if (!usage) return null;
@@ -113,10 +116,11 @@ export function readGeminiUsage(value: unknown): Usage | null {
   const prompt = asTokens(usage.promptTokenCount);
   const candidates = asTokens(usage.candidatesTokenCount);
   if (prompt === undefined && candidates === undefined && reasoning === 0) return null;
+  const input = (prompt ?? 0) + (asTokens(usage.toolUsePromptTokenCount) ?? 0);
   return usageOf({
-    input: (prompt ?? 0) + (asTokens(usage.toolUsePromptTokenCount) ?? 0),
+    input,
     cachedInput: asTokens(usage.cachedContentTokenCount),
-    output: (candidates ?? 0) + reasoning,
+    output: Math.max((candidates ?? 0) + reasoning, (asTokens(usage.totalTokenCount) ?? 0) - input),
     reasoning,
   });
 }
