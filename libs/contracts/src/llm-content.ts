@@ -74,6 +74,8 @@ export interface LlmAnswer {
   /** Null: unfinished, or the vendor said nothing. */
   finish: FinishReason | null;
   usage: Usage | null;
+  /** Tier of the vendor's service that has a price of its own: `flex`, `priority`, ... Absent: the standard one, or it did not say. */
+  service_tier?: string;
   /** The vendor sent an error in place of, or in the middle of, an answer. */
   failed: boolean;
   /** The vendor's id of the answer. */

@@ -8,7 +8,8 @@ const perMillion = z.number().min(0).max(PRICE_USD_MAX);
 export const modelPriceSchema = z.object({
   /**
    * A model's name. Matches itself and itself followed by a date or version suffix (`-2026-01-31`, `-20260131`,
-   * `-001`, `-latest`); a trailing `*` matches any ending. The longest match wins.
+   * `-001`, `-latest`); a trailing `*` matches any ending. The longest match wins. Behind it may stand, in brackets, the service
+   * tier whose prices these are: `gpt-5 [flex]`. What is answered in a tier without a line of its own costs an unknown amount.
    */
   model: z.string().trim().min(1).max(200),
   /** USD for a million tokens. */

@@ -44,9 +44,9 @@ export class PriceBook {
     return this.#tables.get(tenantId) ?? DEFAULT_PRICES;
   }
 
-  /** Null: this model has no price. */
-  price(tenantId: string, model: string | null): ModelPrice | null {
-    return model === null ? null : findPrice(this.table(tenantId), model);
+  /** Null: this model has no price, or none in this tier. @param tier as `LlmAnswer.service_tier` */
+  price(tenantId: string, model: string | null, tier?: string): ModelPrice | null {
+    return model === null ? null : findPrice(this.table(tenantId), model, tier);
   }
 
   /**

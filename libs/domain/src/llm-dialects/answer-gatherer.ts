@@ -16,6 +16,7 @@ export class AnswerGatherer {
   model: string | null = null;
   finish: FinishReason | null = null;
   usage: Usage | null = null;
+  tier: Pick<LlmAnswer, 'service_tier'> = {};
   /** Told beside the usage. */
   searchCount = 0;
   arePreviewSearches = false;
@@ -142,6 +143,7 @@ export class AnswerGatherer {
       ...(charsBeside > 0 && { chars_beside: charsBeside }),
       finish,
       usage: usage && { ...usage, ...searchCounts(searchCount, arePreviewSearches, fileSearchCount) },
+      ...this.tier,
       failed,
       answer_id,
       lossless,

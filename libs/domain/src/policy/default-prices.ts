@@ -2,9 +2,12 @@
  * The prices this program comes with: what OpenAI, Anthropic and Google publish for their text models, in USD for a
  * million tokens, as known in November 2026. They are list prices, change without notice, and are there to be edited
  * (`PUT /v1/prices`). One line holds one price, so these are not told apart: long prompts that cost more (above 200,000
- * or 272,000 tokens, by model), batch, priority and fast rates, audio and image tokens, an advisor of another model (at the rate of the one that asks it), storage of caches, free
+ * or 272,000 tokens, by model), batches, audio and image tokens, an advisor of another model (at the rate of the one that asks it), storage of caches, free
  * daily searches, and what vendors charge for built-in tools other than their searches: a container of the code interpreter
  * is charged once, and no answer says whether it was new.
+ *
+ * Service tiers with prices of their own (flex, priority, fast) have none here: what is answered in them costs an unknown amount
+ * until a line `<model> [<tier>]` says how much.
  *
  * Names have no `*`: a model that is not listed costs an unknown amount, and not its predecessor's.
  */

@@ -16,9 +16,19 @@ const table = (...models: ModelPrice[]): PriceTable => ({
   updated_by: null,
   models,
 });
-const nameOf = (given: PriceTable, model: string): string | undefined => findPrice(given, model)?.model;
+const nameOf = (given: PriceTable, model: string, tier?: string): string | undefined =>
+  findPrice(given, model, tier)?.model;
 
 describe('findPrice', () => {
+  it('takes for a service tier a line of its own, and no other', () => {
+    const given = table(price('gpt-5'), price('gpt-5 [flex]'), price('gpt-*'), price('o*[Priority]'));
+    expect(nameOf(given, 'gpt-5-2026-01-31')).toBe('gpt-5');
+    expect(nameOf(given, 'gpt-5-2026-01-31', 'flex')).toBe('gpt-5 [flex]');
+    expect(nameOf(given, 'o3', 'priority')).toBe('o*[Priority]');
+    expect(nameOf(given, 'o3')).toBeUndefined();
+    expect(nameOf(given, 'gpt-5', 'priority')).toBeUndefined();
+  });
+
   it.each(['gpt-5', 'gpt-5-2026-01-31', 'gpt-5-20260131', 'gpt-5-001', 'gpt-5-latest'])(
     'takes %s for gpt-5',
     (model) => {

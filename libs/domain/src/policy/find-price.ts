@@ -9,6 +9,9 @@ const REMEMBERED_CHARS_MAX = 200;
 /** `-2026-01-31`, `-20260131`, `-001`, `-latest`. */
 const VERSION_SUFFIX = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{3}|latest)$/;
 
+/** Of a line of a service tier's own: `gpt-5 [flex]`. */
+const TIER_SUFFIX = /\s*\[([^[\]]+)\]$/;
+
 interface PriceIndex {
   byName: Map<string, ModelPrice>;
   /** Prefixes of names with a trailing `*`, longest first. */
@@ -16,18 +19,22 @@ interface PriceIndex {
   remembered: Map<string, ModelPrice | null>;
 }
 
-const indexes = new WeakMap<PriceTable, PriceIndex>();
+/** By tier, lower case; "" for the standard one. */
+const indexes = new WeakMap<PriceTable, Map<string, PriceIndex>>();
 
 /**
  * Hot path; null: no price, so the cost is unknown. A name that stands there twice: its first line. A table is never
  * changed in place: an edited one is a new object, and gets a new index.
+ * @param tier as `LlmAnswer.service_tier`: lines of it alone are looked at
  */
-export function findPrice(table: PriceTable, model: string): ModelPrice | null {
-  let index = indexes.get(table);
-  if (index === undefined) {
-    index = buildIndex(table);
-    indexes.set(table, index);
+export function findPrice(table: PriceTable, model: string, tier = ''): ModelPrice | null {
+  let byTier = indexes.get(table);
+  if (byTier === undefined) {
+    byTier = buildIndexes(table);
+    indexes.set(table, byTier);
   }
+  const index = byTier.get(tier);
+  if (index === undefined) return null;
   const { remembered } = index;
   const known = remembered.get(model);
   if (known !== undefined) return known;
@@ -39,15 +46,18 @@ export function findPrice(table: PriceTable, model: string): ModelPrice | null {
   return price;
 }
 
-function buildIndex({ models }: PriceTable): PriceIndex {
-  const byName = new Map<string, ModelPrice>();
-  const byPrefix: PriceIndex['byPrefix'] = [];
+function buildIndexes({ models }: PriceTable): Map<string, PriceIndex> {
+  const byTier = new Map<string, PriceIndex>();
   for (const price of models) {
-    if (price.model.endsWith('*')) byPrefix.push({ prefix: price.model.slice(0, -1), price });
-    else if (!byName.has(price.model)) byName.set(price.model, price);
+    const tier = TIER_SUFFIX.exec(price.model)?.[1]?.toLowerCase() ?? '';
+    const name = price.model.replace(TIER_SUFFIX, '');
+    const index: PriceIndex = byTier.get(tier) ?? { byName: new Map(), byPrefix: [], remembered: new Map() };
+    byTier.set(tier, index);
+    if (name.endsWith('*')) index.byPrefix.push({ prefix: name.slice(0, -1), price });
+    else if (!index.byName.has(name)) index.byName.set(name, price);
   }
-  byPrefix.sort((a, b) => b.prefix.length - a.prefix.length);
-  return { byName, byPrefix, remembered: new Map() };
+  for (const { byPrefix } of byTier.values()) byPrefix.sort((a, b) => b.prefix.length - a.prefix.length);
+  return byTier;
 }
 
 /** The longest name that matches; of two as long, the one without a `*`. */

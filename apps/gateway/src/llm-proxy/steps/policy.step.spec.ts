@@ -71,14 +71,19 @@ function newCall(body = BODY): ProxyCall {
 }
 
 /** What is counted against the agent once a call has ended like this. */
-async function countedAfter(ending: Partial<ProxyCall>, body = BODY, price: ModelPrice | null = PRICE) {
+async function countedAfter(
+  ending: Partial<ProxyCall>,
+  body = BODY,
+  price: ModelPrice | null = PRICE,
+  tierPrices: Record<string, ModelPrice> = {},
+) {
   const clock = new FakeClock();
   const limiter = new MemoryRateLimiter({ clock });
   const caps = new SessionCaps({ clock });
   const step = policyStep({
     agents: { restriction: () => POLICY },
     standing: () => undefined,
-    prices: { price: () => price },
+    prices: { price: (_tenant, _model, tier = '') => (tier === '' ? price : (tierPrices[tier] ?? null)) },
     limiter,
     caps,
     unsettled: new UnsettledAnswers(clock),
@@ -225,6 +230,18 @@ describe('what stays counted when a call ends without a whole answer', () => {
     const whole = answer({ text: 'done', finish: 'stop', usage: usage(20, 7) });
     const good = { isAnswered: true, status: 200, wasTakenUp: true, answer: whole } as const;
     expect(await countedAfter(good, BODY, null)).toEqual({ ...counted(27), microUsd: 0, spent: null });
+  });
+
+  test('a call costs what its service tier does; where that has no price nobody knows, and limits count the standard one', async () => {
+    const said = { finish: 'stop', usage: usage(20, 7), service_tier: 'flex' } as const;
+    const good = { isAnswered: true, status: 200, wasTakenUp: true, answer: answer(said) } as const;
+    const flex = { ...PRICE, input_usd: 2, output_usd: 2 };
+    expect(await countedAfter(good, BODY, PRICE, { flex })).toEqual({
+      ...counted(27),
+      microUsd: 54,
+      spent: 54,
+    });
+    expect(await countedAfter(good)).toEqual({ ...counted(27), spent: null });
   });
 
   test('a client that leaves behind the last word has used what the vendor said', async () => {

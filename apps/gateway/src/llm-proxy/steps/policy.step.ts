@@ -70,9 +70,12 @@ export const policyStep = (parts: PolicyParts): Step => ({
   settle(call: ProxyCall): void {
     const used = usedBy(call);
     call.costMicroUsd = costOf(parts.prices, call, used);
-    if (call.taken !== null) giveBack(parts, call, call.taken, used, call.costMicroUsd);
+    if (call.taken !== null) giveBack(parts, call, call.taken, used);
     if (call.unsettled !== null) settleFetched(parts, call, call.unsettled);
-    else noteUnsettled(parts, call, used);
+    else {
+      noteTier(call, call.costMicroUsd);
+      noteUnsettled(parts, call, used);
+    }
   },
 });
 
@@ -114,7 +117,8 @@ function settleFetched(
   const used = byToken(usage);
   const cost = costOf(parts.prices, call, used);
   call.costMicroUsd = cost === null ? null : cost - (counted ?? 0);
-  if (taken !== null) giveBack(parts, call, taken, used, cost);
+  noteTier(call, cost);
+  if (taken !== null) giveBack(parts, call, taken, used);
 }
 
 /**
@@ -268,22 +272,36 @@ const isBrokenOff = ({ decision, status }: ProxyCall): boolean =>
 const bytesOf = ({ body }: ProxyCall): number => body?.byteCount ?? 0;
 
 /** Micro-USD; null: the model has no price, or what was used. What came back names the model most exactly. */
-function costOf(prices: PolicyParts['prices'], call: ProxyCall, { usage, paid }: Used): number | null {
+function costOf(
+  prices: PolicyParts['prices'],
+  call: ProxyCall,
+  { usage, paid }: Used,
+  tier = call.answer?.service_tier,
+): number | null {
   if (paid === 'nothing') return 0;
   if (paid === 'unknown') return null;
   const price =
-    prices.price(call.tenantId, call.answer?.model ?? null) ?? prices.price(call.tenantId, call.model);
+    prices.price(call.tenantId, call.answer?.model ?? null, tier) ??
+    prices.price(call.tenantId, call.model, tier);
   return price === null ? null : costMicroUsd(price, usage);
 }
 
+/** Why nobody knows what it cost. */
+function noteTier(call: ProxyCall, cost: number | null): void {
+  const tier = call.answer?.service_tier;
+  if (cost === null && tier !== undefined)
+    call.detail ??= `Answered in the service tier ${tier}: its price is that of the model with [${tier}] behind its name.`;
+}
+
+/** Limits count what the standard tier costs where nobody knows the price of the call's own: a burst must not overrun them. */
 function giveBack(
-  { caps, limiter, onLimiterFailed }: PolicyParts,
+  { prices, caps, limiter, onLimiterFailed }: PolicyParts,
   call: ProxyCall,
   taken: TakenLimits,
   used: Used,
-  cost: number | null,
 ): void {
   const { requests } = used;
+  const cost = costOf(prices, call, used) ?? costOf(prices, call, used, '');
   if (taken.cappedKey !== null)
     caps.settle(taken.cappedKey, taken.costMicroUsd, { calls: requests, costMicroUsd: cost });
   if (taken.takenAtMs === null) return;

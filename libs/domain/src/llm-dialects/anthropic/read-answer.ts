@@ -1,6 +1,7 @@
 /** Reads a `message`. */
 import type { FinishReason, LlmAnswer, LlmToolCall } from '#contracts';
 import { asList, asName, asRecord, asText, tellsError } from '../read-json.js';
+import { readMessageTier } from '../service-tier.js';
 import { readToolUse } from './blocks.js';
 import { isPlainMessage } from './lossless.js';
 import { readMessageUsage } from './usage.js';
@@ -25,6 +26,7 @@ export function readMessageAnswer(body: unknown): LlmAnswer {
     ...(charsBeside > 0 && { chars_beside: charsBeside }),
     finish: messageFinish(message.stop_reason),
     usage: readMessageUsage(message.usage),
+    ...readMessageTier(asRecord(message.usage)),
     failed: message.type === 'error' || tellsError(message),
     answer_id: asName(message.id),
     lossless: isPlainMessage(message),

@@ -5,6 +5,7 @@ import type { StreamReader } from '../dialect.js';
 import { DIALECT_LIMITS } from '../dialect-limits.js';
 import { isNothing } from '../lossless.js';
 import { asCount, asName, asRecord, asText, type JsonRecord, tellsError } from '../read-json.js';
+import { readMessageTier } from '../service-tier.js';
 import { SseReader } from '../sse.js';
 import { readToolUse } from './blocks.js';
 import {
@@ -45,6 +46,7 @@ export class MessageStreamReader implements StreamReader {
     return {
       ...answer,
       usage: readMessageUsage(this.#usage),
+      ...readMessageTier(this.#usage),
       lossless: answer.lossless && this.#isStarted && this.isComplete && !this.isTruncated,
     };
   }

@@ -53,4 +53,6 @@ const OTHER_COUNTS = [
   'output_tokens_details',
   'server_tool_use',
   'iterations',
+  'service_tier',
+  'speed',
 ];

@@ -2,6 +2,7 @@
 import type { FinishReason, LlmAnswer, Usage } from '#contracts';
 import { AnswerGatherer } from '../answer-gatherer.js';
 import { asList, asName, asRecord, asText, asTokens, type JsonRecord, tellsError } from '../read-json.js';
+import { readGeminiTier } from '../service-tier.js';
 import { usageOf } from '../usage.js';
 import { field, functionCallOf, readFunctionCall, readPart } from './fields.js';
 import { isPlainResponse } from './lossless.js';
@@ -28,7 +29,9 @@ export function takeResponse(gatherer: AnswerGatherer, value: unknown): void {
   gatherer.answerId ??= asName(field(response, 'responseId', 'response_id'));
   if (tellsError(response)) gatherer.failed = true;
   gatherer.model = asName(field(response, 'modelVersion', 'model_version')) ?? gatherer.model;
-  gatherer.usage = readGeminiUsage(field(response, 'usageMetadata', 'usage_metadata')) ?? gatherer.usage;
+  const usage = asRecord(field(response, 'usageMetadata', 'usage_metadata'));
+  gatherer.usage = readGeminiUsage(usage) ?? gatherer.usage;
+  gatherer.tier = { ...gatherer.tier, ...readGeminiTier(usage) };
   const candidates = asList(response.candidates).map(asRecord);
   const candidate = candidates.find(isFirstCandidate);
   for (const other of candidates) if (other !== candidate) gatherer.charsBeside += writtenChars(other);

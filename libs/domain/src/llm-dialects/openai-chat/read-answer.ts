@@ -2,6 +2,7 @@
 import type { FinishReason, LlmAnswer } from '#contracts';
 import { textOf } from '../content-parts.js';
 import { asList, asName, asRecord, asText, type JsonRecord, tellsError } from '../read-json.js';
+import { readTier } from '../service-tier.js';
 import { isPlainChoice, isPlainEnvelope } from './lossless.js';
 import { isFirstChoice, readChatCalls, readChatPart, reasoningChars, writtenChars } from './parts.js';
 import { readChatUsage, searchesBy } from './usage.js';
@@ -24,6 +25,7 @@ export function readChatAnswer(body: unknown): LlmAnswer {
     ...(charsBeside > 0 && { chars_beside: charsBeside }),
     finish: chatFinish(choice?.finish_reason, tool_calls.length > 0),
     usage: readChatUsage(answer.usage, searchesBy(model)),
+    ...readTier(answer.service_tier),
     failed: tellsError(answer),
     answer_id: asName(answer.id),
     lossless:

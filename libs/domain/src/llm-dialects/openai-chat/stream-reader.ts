@@ -13,6 +13,7 @@ import {
   type JsonRecord,
   tellsError,
 } from '../read-json.js';
+import { readTier } from '../service-tier.js';
 import { SseReader } from '../sse.js';
 import { isPlainChoice, isPlainEnvelope } from './lossless.js';
 import { isFirstChoice, readChatPart, reasoningChars, writtenChars } from './parts.js';
@@ -70,6 +71,7 @@ export class ChatStreamReader implements StreamReader {
     this.#gatherer.model ??= asName(chunk.model);
     this.#gatherer.answerId ??= asName(chunk.id);
     this.#gatherer.usage = readChunkUsage(chunk) ?? this.#gatherer.usage;
+    this.#gatherer.tier = { ...this.#gatherer.tier, ...readTier(chunk.service_tier) };
     for (const value of asList(chunk.choices)) {
       const choice = asRecord(value);
       this.#gatherer.isLossy ||= !isPlainChoice(choice, choice?.delta ?? {});

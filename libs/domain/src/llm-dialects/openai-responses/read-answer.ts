@@ -2,6 +2,7 @@
 import type { FinishReason, LlmAnswer, LlmToolCall, Usage } from '#contracts';
 import { textOf } from '../content-parts.js';
 import { asList, asName, asRecord, asText, asTokens, type JsonRecord, tellsError } from '../read-json.js';
+import { readTier } from '../service-tier.js';
 import { usageOf } from '../usage.js';
 import {
   hasPreviewSearch,
@@ -37,6 +38,7 @@ export function readResponsesAnswer(body: unknown): LlmAnswer {
       arePreviews: hasPreviewSearch(response),
       fileSearches: countItems(response.output, isFileSearchItem),
     }),
+    ...readTier(response.service_tier),
     failed: response.status === 'failed' || tellsError(response),
     answer_id: asName(response.id),
     lossless: isPlainResponse(response),

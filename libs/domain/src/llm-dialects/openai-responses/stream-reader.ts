@@ -6,6 +6,7 @@ import type { LlmAnswer } from '#contracts';
 import { AnswerGatherer } from '../answer-gatherer.js';
 import type { StreamReader } from '../dialect.js';
 import { asCount, asJsonText, asName, asRecord, asText, type JsonRecord, tellsError } from '../read-json.js';
+import { readTier } from '../service-tier.js';
 import { SseReader } from '../sse.js';
 import { hasPreviewSearch, isFileSearchItem, isSearchItem, readCallItem } from './items.js';
 import { readResponsesAnswer } from './read-answer.js';
@@ -136,6 +137,7 @@ function readEnd(gatherer: AnswerGatherer, event: JsonRecord): void {
   gatherer.model = answer.model ?? gatherer.model;
   gatherer.answerId = answer.answer_id ?? gatherer.answerId;
   gatherer.usage = answer.usage;
+  gatherer.tier = readTier(asRecord(event.response)?.service_tier);
   gatherer.searchCount = Math.max(gatherer.searchCount, answer.usage?.search_count ?? 0);
   gatherer.fileSearchCount = Math.max(gatherer.fileSearchCount, answer.usage?.file_search_count ?? 0);
   gatherer.failed = answer.failed || event.type === 'response.failed';
