@@ -2,7 +2,13 @@
  * One retention run: pieces of deletion, each a write among others, until the bounds hold. What retention.ts does
  * to the tables, seen from the client.
  */
-import { AGED_TABLES, type AgedTable, type EvictionPiece, type RetentionPiece } from './protocol.js';
+import {
+  AGED_TABLES,
+  type AgedTable,
+  type EvictionPiece,
+  type RetentionPiece,
+  type SessionAge,
+} from './protocol.js';
 import type { WritePump } from './write-pump.js';
 
 export interface RetentionBounds {
@@ -14,6 +20,9 @@ export interface RetentionBounds {
 
 /** Pieces after which what they left behind goes: what that frees need not be freed by further steps. */
 const PIECES_OF_ROUND = 10;
+
+/** Before every session. */
+const LONGEST_UNSEEN: SessionAge = [0, 0];
 
 /** @returns how many rows of aged tables went; session rows left without steps go uncounted */
 export async function enforceRetention(
@@ -54,7 +63,8 @@ async function deleteLeftBehind(pump: WritePump, beforeMs: number): Promise<void
 /** First the entries of deleted steps: those that a session has left are looked at in one piece, for a second where a million are. */
 async function deleteEmptySessions(pump: WritePump, beforeMs: number): Promise<void> {
   while (await pump.call('sweepStepKeys', []));
-  await everyPiece(() => pump.call('deleteEmptySessions', [beforeMs]));
+  for (let after: SessionAge | null = LONGEST_UNSEEN; after !== null; )
+    after = await pump.call('deleteEmptySessions', [beforeMs, after]);
 }
 
 /** Everything of one table that is older, piece by piece. @returns how many rows went */

@@ -15,6 +15,7 @@ import {
   buildStepRow,
   buildViolationEvent,
 } from '#testing';
+import type { SessionAge } from './protocol.js';
 import { CallTable } from './proxy/call-table.js';
 import { SqliteProxyStore } from './proxy/sqlite-proxy-store.js';
 import { DELETE_EMPTY_SESSIONS, Retention } from './retention.js';
@@ -104,6 +105,31 @@ describe('enforceRetention', () => {
     expect(pieces.reduce((sum, count) => sum + count)).toBe(6_000);
     const left = database.prepare('SELECT count(*), min(last_at_ms) FROM alert_groups').raw().get();
     expect(left).toEqual([3_000, 90]);
+    database.close();
+  });
+
+  it('looks at a bounded piece of the old sessions at a time, though none of them may go, and goes on behind them', () => {
+    const database = new SQLite(path);
+    const insert = database.prepare(
+      "INSERT INTO sessions VALUES ('default', ?, 'a', 'normal', 0, ?, '', '{}')",
+    );
+    database.transaction(() => {
+      for (let n = 0; n < 2_600; n += 1) insert.run(`s${n}`, n < 2_400 ? n >> 1 : n);
+    })();
+    const retention = new Retention(database, new StepTable(database), new CallTable(database));
+    let looks = 0;
+    database.function('has_young_step', (_key) => {
+      looks += 1;
+      return looks <= 2_400 ? 1 : 0;
+    });
+    const looksAfterPieces: number[] = [];
+    for (let after: SessionAge | null = [0, 0]; after !== null; ) {
+      after = retention.deleteEmptySessions(2_500, after);
+      looksAfterPieces.push(looks);
+    }
+    expect(looksAfterPieces).toEqual([500, 1_000, 1_500, 2_000, 2_500, 2_500]);
+    const left = database.prepare('SELECT count(*), max(last_seen_ms) FROM sessions').raw().get();
+    expect(left).toEqual([2_500, 2_599]);
     database.close();
   });
 
@@ -242,13 +268,13 @@ describe('enforceRetention', () => {
     const database = new SQLite(':memory:');
     migrate(database);
     new Retention(database, new StepTable(database), new CallTable(database));
-    const plan = database.prepare(`EXPLAIN QUERY PLAN ${DELETE_EMPTY_SESSIONS}`).all(1, 1) as {
+    const plan = database.prepare(`EXPLAIN QUERY PLAN ${DELETE_EMPTY_SESSIONS}`).all(0, 0, 1, 1) as {
       detail: string;
     }[];
     const looks = plan.map(({ detail }) => detail).filter((detail) => /^(SCAN|SEARCH) /.test(detail));
     expect(looks).toEqual([
       'SEARCH sessions USING INTEGER PRIMARY KEY (rowid=?)',
-      'SEARCH s USING INDEX sessions_by_age (last_seen_ms<?)',
+      'SEARCH s USING INDEX sessions_by_age (last_seen_ms>? AND last_seen_ms<?)',
       'SCAN g VIRTUAL TABLE INDEX 1:',
       'SEARCH k USING PRIMARY KEY (segment=? AND key=? AND part=?)',
       'SEARCH t USING INTEGER PRIMARY KEY (rowid=?)',

@@ -11,6 +11,7 @@ import {
   type EvictionPiece,
   type RetentionCalls,
   type RetentionPiece,
+  type SessionAge,
 } from './protocol.js';
 import type { CallTable } from './proxy/call-table.js';
 import { NO_PART } from './step-key.js';
@@ -18,7 +19,7 @@ import type { StepTable } from './step-table.js';
 
 /** Rows looked at in one piece: agents wait for them. */
 const PIECE_COUNT = 100;
-/** Session rows of one piece, which begins with some 10 ms of work for all of them. */
+/** Session rows looked at in one piece, which begins with some 10 ms of work for all of them. */
 const SESSION_PIECE_COUNT = 500;
 /** Alert groups looked at in one piece: some 5 ms where all of them go, less than one where none does. */
 const ALERT_GROUP_PIECE_COUNT = 500;
@@ -39,9 +40,14 @@ const OLDEST = {
   semantic_loops: 'SELECT seq, at_ms, 0 AS held FROM semantic_loops WHERE',
 } as const satisfies Record<AgedTable, string>;
 
-/** Of sessions last seen before a time, so many at most. A piece never reads the steps that are not indexed yet. */
+/** No row where fewer are left. */
+const LAST_OF_SESSIONS = `SELECT last_seen_ms, rowid FROM sessions
+  WHERE (last_seen_ms, rowid) > (?, ?) AND last_seen_ms < ?
+  ORDER BY last_seen_ms, rowid LIMIT 1 OFFSET ${SESSION_PIECE_COUNT - 1}`;
+
+/** Of the sessions after one place up to another. A piece never reads the steps that are not indexed yet. */
 export const DELETE_EMPTY_SESSIONS = `DELETE FROM sessions WHERE rowid IN (
-  SELECT s.rowid FROM sessions s WHERE s.last_seen_ms < ?
+  SELECT s.rowid FROM sessions s WHERE (s.last_seen_ms, s.rowid) > (?, ?) AND (s.last_seen_ms, s.rowid) <= (?, ?)
     AND NOT EXISTS (SELECT 1 FROM json_each(segments_of_session(session_key(s.tenant_id, s.session_id))) g
                     CROSS JOIN step_keys k ON k.segment = g.value
                       AND k.key = session_key(s.tenant_id, s.session_id) AND k.part = ${NO_PART}
@@ -49,8 +55,7 @@ export const DELETE_EMPTY_SESSIONS = `DELETE FROM sessions WHERE rowid IN (
                     WHERE t.tenant_id = s.tenant_id AND t.session_id = s.session_id)
     AND NOT has_young_step(session_key(s.tenant_id, s.session_id))
     AND NOT EXISTS (SELECT 1 FROM controls c WHERE c.tenant_id = s.tenant_id
-                    AND c.session_id = s.session_id AND c.state NOT IN ('active', 'terminated'))
-  ORDER BY s.last_seen_ms LIMIT ?)`;
+                    AND c.session_id = s.session_id AND c.state NOT IN ('active', 'terminated')))`;
 
 const LAST_OF_GROUPS = `SELECT max(rowid) FROM (
   SELECT rowid FROM alert_groups WHERE rowid > ? ORDER BY rowid LIMIT ?)`;
@@ -110,11 +115,16 @@ export class Retention implements RetentionCalls {
   }
 
   /** Sessions that an operator holds stay, so that someone can still let them go. */
-  deleteEmptySessions(beforeMs: number): RetentionPiece {
+  deleteEmptySessions(beforeMs: number, after: SessionAge): SessionAge | null {
+    const next = this.#database
+      .prepare(LAST_OF_SESSIONS)
+      .raw()
+      .get(...after, beforeMs) as SessionAge | undefined;
+    const last = next ?? [beforeMs, 0];
     this.#youngSessionKeys = this.#steps.youngSessionKeys();
-    const deleted = this.#database.prepare(DELETE_EMPTY_SESSIONS).run(beforeMs, SESSION_PIECE_COUNT).changes;
+    this.#database.prepare(DELETE_EMPTY_SESSIONS).run(...after, ...last);
     this.#youngSessionKeys = new Set();
-    return { deleted_count: deleted, nextSeq: deleted === SESSION_PIECE_COUNT ? 0 : null };
+    return next ?? null;
   }
 
   /** They have no index by age: all are looked through once a run. */

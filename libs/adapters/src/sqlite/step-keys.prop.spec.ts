@@ -175,7 +175,7 @@ class Bench {
     this.table.begin();
     this.database.exec('BEGIN');
     for (const tenant of names) for (const session of names) insert.run(tenant, session);
-    retention.deleteEmptySessions(1);
+    retention.deleteEmptySessions(1, [0, 0]);
     const kept = this.database
       .prepare("SELECT tenant_id || '/' || session_id FROM sessions")
       .pluck()
