@@ -76,9 +76,9 @@ export class CacheDesk {
     const startedMs = performance.now();
     const identified = identify(call, call.parsedBody());
     if (identified === null) return control === 'only' ? NOT_CACHED : undefined;
-    const { dialect, rest } = identified.canonical;
+    const { dialect, model, rest } = identified.canonical;
     const ticket: CacheTicket = {
-      request: { dialect, rest },
+      request: { dialect, model, rest },
       identity: identified.identity,
       lookUp: null,
       vector: null,

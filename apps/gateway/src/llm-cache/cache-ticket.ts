@@ -6,7 +6,7 @@ import type { LookUp } from './cache-freshness.js';
 
 export interface CacheTicket {
   /** All of the request that is still needed: the whole of it would be held for as long as the upstream takes. */
-  request: Pick<CanonicalRequest, 'dialect' | 'rest'>;
+  request: Pick<CanonicalRequest, 'dialect' | 'model' | 'rest'>;
   identity: CacheIdentity;
   /** Null: found at once. */
   lookUp: LookUp | null;

@@ -78,6 +78,28 @@ describe('what may be stored of an answer', () => {
     expect(stored({}, rest)).toEqual({ store: false, reason: 'stateful' });
   });
 
+  it.each([
+    { 'openai-chat.plugins': [{ id: 'web' }] },
+    { 'openai-chat.data_sources': [{ type: 'azure_search' }] },
+    { path: '/openai/deployments/gpt-4o-search-preview' },
+  ])('is nothing where the vendor searches, as with %j', (rest) => {
+    expect(stored({}, rest)).toEqual({ store: false, reason: 'stateful' });
+  });
+
+  it.each([
+    ...['gpt-4o-search-preview', 'gpt-5-search-api', 'o3-deep-research', 'sonar', 'perplexity/sonar-pro'],
+    ...['llama-3.1-sonar-large-128k-online', 'openai/gpt-4o:online', 'groq/compound-mini'],
+  ])('is nothing of %s, which searches by itself', (model) => {
+    expect(cacheability({ ...REQUEST, model }, ANSWER)).toEqual({ store: false, reason: 'stateful' });
+  });
+
+  it.each(['gpt-4o', 'o3', 'claude-sonnet-4-5', 'gemini-2.5-flash', 'researcher-7b'])(
+    'is all of %s, which does not',
+    (model) => {
+      expect(cacheability({ ...REQUEST, model }, ANSWER)).toMatchObject({ store: true });
+    },
+  );
+
   it('is not held up by such a field that is off', () => {
     expect(
       stored({}, { 'openai-responses.background': false, 'openai-responses.conversation': null }),

@@ -33,7 +33,7 @@ const BY_FINISH: Readonly<Record<Exclude<FinishReason, 'stop' | 'tool_calls'>, N
  * @param answer null: it could not be read
  */
 export function cacheability(
-  request: Pick<CanonicalRequest, 'dialect' | 'rest'>,
+  request: Pick<CanonicalRequest, 'dialect' | 'model' | 'rest'>,
   answer: LlmAnswer | null,
 ): Cacheability {
   const reason = reasonAgainst(request, answer);
@@ -49,7 +49,7 @@ export function cacheability(
 }
 
 function reasonAgainst(
-  request: Pick<CanonicalRequest, 'rest'>,
+  request: Pick<CanonicalRequest, 'model' | 'rest'>,
   answer: LlmAnswer | null,
 ): NotStoredReason | null {
   if (isStateful(request)) return 'stateful';
@@ -69,10 +69,22 @@ const STATEFUL_FIELDS = [
   // Qwen's and xAI's, whose answers need not say that anything was searched.
   'openai-chat.enable_search',
   'openai-chat.search_parameters',
+  // OpenRouter's, the web among them, and Azure's, which answer from an index.
+  'openai-chat.plugins',
+  'openai-chat.data_sources',
 ] as const;
 
+/**
+ * Models that search by themselves, with no word of it in the request: gpt-4o-search-preview, sonar-pro, o3-deep-research,
+ * groq/compound, and OpenRouter's `<any>:online`.
+ */
+const SEARCHING_MODEL = /(?<![a-z])(?:search|sonar|research|online|compound)(?![a-z])/i;
+
 /** Such a request is not to be answered from the cache either, and nobody need wait for another like it. */
-export const isStateful = ({ rest }: Pick<CanonicalRequest, 'rest'>): boolean =>
+export const isStateful = ({ model, rest }: Pick<CanonicalRequest, 'model' | 'rest'>): boolean =>
+  SEARCHING_MODEL.test(model ?? '') ||
+  // Azure names its deployment here.
+  (typeof rest.path === 'string' && SEARCHING_MODEL.test(rest.path)) ||
   STATEFUL_FIELDS.some((name) => {
     const value = rest[name];
     return value !== undefined && value !== null && value !== false;
