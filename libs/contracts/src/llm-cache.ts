@@ -47,6 +47,8 @@ export const TEXT_VETOES = [
   'one_word',
   /** Strict gate: the same words in another order. */
   'word_order',
+  /** Strict gate: other capitals within a word, or a pause between two words of only one text. */
+  'spelling',
 ] as const;
 export type TextVeto = (typeof TEXT_VETOES)[number];
 

@@ -18,7 +18,9 @@ export function differsInSigns(one: string, other: string): boolean {
   return here.join(' ') !== there.join(' ') && wordsOf(here) === wordsOf(there);
 }
 
-const partsOf = (text: string): string[] =>
-  text.replaceAll(BULLET, '').replaceAll(EMPHASIS, '$2').toLowerCase().match(WORD_OR_SIGN) ?? [];
+export const withoutMarkdown = (text: string): string =>
+  text.replaceAll(BULLET, '').replaceAll(EMPHASIS, '$2');
+
+const partsOf = (text: string): string[] => withoutMarkdown(text).toLowerCase().match(WORD_OR_SIGN) ?? [];
 
 const wordsOf = (parts: readonly string[]): string => parts.filter((part) => WORD.test(part)).join(' ');

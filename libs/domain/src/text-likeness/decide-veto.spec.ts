@@ -330,6 +330,14 @@ describe('the strict gate', () => {
     ['one_word', '配置文件', '新配置文件'],
     ['word_order', 'dog bites man', 'man bites dog'],
     ['word_order', '狗咬猫', '猫咬狗'],
+    ['spelling', 'What does CO stand for?', 'What does Co stand for?'],
+    ['spelling', 'How do I remove polish from a table?', 'How do I remove Polish from a table?'],
+    ['spelling', 'explain aids to me', 'explain AIDS to me'],
+    ['spelling', 'what is CO', 'What is co?'],
+    ['spelling', "Let's eat, grandma", "Let's eat grandma"],
+    ['spelling', 'Who said: Anna or Bob? Left early', 'Who said Anna or Bob left early'],
+    ['spelling', '我们吃饭，奶奶', '我们吃饭奶奶'],
+    ['spelling', 'they left - quickly', 'they left quickly'],
   ])('%s: "%s" is not "%s"', (reason, one, other) => {
     expect(strictVeto(one, other)).toBe(reason);
     expect(veto(one, other)).toBeNull();
@@ -337,6 +345,14 @@ describe('the strict gate', () => {
 
   it.each([
     ['How do I reset my password?', 'please how do i reset my passwords'],
+    ['How Do I Reset My Password', 'how do I reset my password!'],
+    ['WHAT IS CO', 'what is Co'],
+    ['Who is Ada Lovelace?', 'who is ada lovelace'],
+    ['the weather in Berlin', 'The weather in berlin?'],
+    ['Hi, reset my password, please.', 'hi reset my password please'],
+    ['red, green, and blue tables', 'Red, green and blue tables'],
+    ['This is a long\nline, **of** words', 'this is a long. line, of words'],
+    ['Polish my shoes', 'polish my shoes.'],
     ['Is my card on its way?', 'Hi, is my card on its way'],
     ['How do I reset my password?', 'I forgot my password, how can I change it?'],
     [

@@ -6,7 +6,7 @@
  * It knows words, not meaning: opposites and names come from lists, English and Chinese; other languages are compared by
  * their numbers, quotations, code, capital letters, and the negations of the commoner ones in Europe. A reworded text
  * passes, but not a template filled in anew, whose likeness is that of the template; the strict gate also asks for more than one
- * word of difference, and for the same order.
+ * word of difference, for the same order, and for the same capitals and pauses.
  *
  * @see issue of the LLM cache; models/observatory-static-384/MODEL_CARD.md, "Thresholds"
  */
@@ -15,6 +15,7 @@ import { normaliseText } from './char-classes.js';
 import { contradictsNames, differsInLiterals, differsInValues } from './compare-facts.js';
 import { contradictsNegation } from './compare-negation.js';
 import { differsInSigns } from './compare-signs.js';
+import { differsInSpelling } from './compare-spelling.js';
 import { readFacts } from './read-facts.js';
 import {
   exchangesPersons,
@@ -54,6 +55,7 @@ export function decideVeto(earlier: string, later: string, { strict }: VetoOptio
   if (isOtherFilling(one, other, strict) || (strict && isOneWordApart(one, other))) return 'one_word';
   if (isTurnedRound(one, other) || exchangesPersons(one, other)) return 'word_order';
   if ((strict || one.hasDirection || other.hasDirection) && isReordered(one, other)) return 'word_order';
+  if (strict && differsInSpelling(one, other)) return 'spelling';
   return null;
 }
 

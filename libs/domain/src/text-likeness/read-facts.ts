@@ -29,6 +29,7 @@ export function readFacts(text: string): TextFacts {
   facts.quotes = quotes;
   facts.code = code;
   facts.hasDirection = hasArrow;
+  facts.spelled = tokens.filter(({ kind }) => kind === 'word');
   for (let at = 0; at < tokens.length; ) at = readToken(tokens, at, facts);
   return facts;
 }

@@ -50,6 +50,8 @@ export interface TextFacts {
   names: CapitalWord[];
   /** Every word, and without its plural. For `hasWord`. */
   words: string[] | Set<string>;
+  /** The tokens that are words, for their capitals. */
+  spelled: Token[];
   /** Words with something like a negative prefix: undo, disable. */
   prefixed: string[];
   /** What is compared word by word: no articles, auxiliaries or politeness; Han characters one by one. */
@@ -74,6 +76,7 @@ export const emptyFacts = (text: string): TextFacts => ({
   code: [],
   names: [],
   words: [],
+  spelled: [],
   prefixed: [],
   content: [],
   persons: [],

@@ -104,6 +104,7 @@ const VETOES: Record<TextVeto, Omit<CountLine, 'key' | 'count'>> = {
     note: 'One word, or one stretch of words: that can be the whole point.',
   },
   word_order: { label: 'Same words, other order', note: '“Rome to Oslo” is not “Oslo to Rome”.' },
+  spelling: { label: 'Other capitals or commas', note: '“polish” is not “Polish”.' },
 };
 
 const NOT_STORED: Record<string, Omit<CountLine, 'key' | 'count'>> = {
