@@ -29,6 +29,7 @@ let toldActive: boolean[];
 let agents: AgentDirectory;
 let closed: string[];
 let kept: { tenant_id: string; id: string; body: AgentPolicy }[];
+let open: { tenant_id: string; incident: Incident }[];
 beforeEach(() => {
   writes = [];
   onDisk = null;
@@ -36,6 +37,7 @@ beforeEach(() => {
   toldActive = [];
   closed = [];
   kept = [];
+  open = [];
   const write = async (): Promise<void> => {
     const gate = deferred();
     writes.push(gate);
@@ -44,7 +46,7 @@ beforeEach(() => {
   agents = new AgentDirectory({
     store: {
       documents: async (kind: string) => (kind === 'agent_policy' ? kept : []),
-      openIncidents: async () => [],
+      openIncidents: async () => open,
       closeIncidents: async () => {
         await write();
         return 1;
@@ -130,6 +132,17 @@ test('a change is told once it is in force, also one that is undone right behind
   agents.deactivateByKillSwitch(AGENT, incident('inc-1'));
   expect(toldActive).toEqual([false, true, false]);
   await letWrite();
+});
+
+test('an agent whose stop was not written when the gateway died is stopped by its incident, and keeps its limits', async () => {
+  const body = { ...agents.policy(AGENT), requests_per_minute: 5 };
+  kept = [{ tenant_id: 'default', id: 'a', body }];
+  open = [{ tenant_id: 'default', incident: incident('inc-1') }];
+  await agents.load();
+  const expected = { active: false, deactivated_by: KILL_SWITCH_ACTOR, requests_per_minute: 5 };
+  expect(agents.restriction(AGENT)).toMatchObject(expected);
+  expect(agents.restriction(agentScope('other', 'a'))).toBeNull();
+  expect(agents.openIncidentId(AGENT)).toBe('inc-1');
 });
 
 describe('a kill switch that fires while another change is being written', () => {
