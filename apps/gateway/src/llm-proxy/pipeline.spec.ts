@@ -85,6 +85,8 @@ interface Waits {
   limiter?: () => Promise<LimitDecision>;
   sidecar?: () => Promise<LoopVerdict>;
   lookUp?: () => Promise<CacheHit | null>;
+  /** There at once. */
+  inMemory?: CacheHit;
   nearest?: () => Promise<CacheHit | null>;
 }
 
@@ -107,14 +109,15 @@ function guards(waits: Waits, embedder: unknown = { embed: async () => VECTOR, m
   };
   const standing = () => said.stopped;
   const waiting = new WaitingCalls();
+  const killSwitch = vi.fn(() => ({ enabled: false }));
   const agents = {
     restriction: () => ({ ...defaultPolicy('a'), requests_per_minute: 9 }),
-    killSwitch: () => ({ enabled: false }),
+    killSwitch,
   };
   const cache = new CacheDesk({
     cache: {
       kind: 'redis',
-      get: () => waits.lookUp?.() ?? Promise.resolve(null),
+      get: () => waits.inMemory ?? waits.lookUp?.() ?? Promise.resolve(null),
       epoch: async () => 'epoch',
       semanticSearch: () => waits.nearest?.() ?? Promise.resolve(null),
     },
@@ -172,12 +175,19 @@ function guards(waits: Waits, embedder: unknown = { embed: async () => VECTOR, m
     call.isAnswered = true;
     before.find(({ name }) => name === 'hold')?.settle?.(call);
   };
-  return { said, released, held, flights, taken, pass, settle };
+  return { said, released, held, flights, taken, killSwitch, pass, settle };
 }
 
 const SLOW: [string, () => { waits: Waits; reached: Promise<void>; over: () => void }][] = [
   ['the limiter', () => slow('limiter', WITHIN)],
   ['the sidecar', () => slow('sidecar', { kind: 'clear' } as LoopVerdict)],
+  [
+    'the sidecar, in front of an answer in memory',
+    () => {
+      const { waits, ...sidecar } = slow('sidecar', { kind: 'clear' } as LoopVerdict);
+      return { ...sidecar, waits: { ...waits, inMemory: HIT } };
+    },
+  ],
   ['a look-up that finds nothing', () => slow('lookUp', null)],
   ['a look-up that finds an answer', () => slow('lookUp', HIT)],
   ['a semantic look-up that finds nothing', () => slow('nearest', null)],
@@ -237,6 +247,18 @@ describe.each(SLOW)('a call that waits for %s', (_, begin) => {
     settle(call);
     expect(taken).toEqual(['d1']);
   });
+});
+
+test('the kill switch looks at no call that is held before it goes on', async () => {
+  const { said, held, released, killSwitch, pass } = guards({});
+  said.control = PAUSED;
+  const passed = pass(newCall());
+  await expect.poll(() => held.count).toBe(1);
+  expect(killSwitch).not.toHaveBeenCalled();
+  said.control = ACTIVE;
+  released.resolve(ACTIVE);
+  expect(await passed).toBeUndefined();
+  expect(killSwitch).toHaveBeenCalledOnce();
 });
 
 describe('a sidecar whose time is up', () => {
