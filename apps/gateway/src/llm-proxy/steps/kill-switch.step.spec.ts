@@ -28,12 +28,16 @@ function setUp() {
     killResponse: 'message',
   });
   /** One question asked and answered with the same words each time. @returns what was decided */
-  const ask = (of: { cache: CallCache | null; isSessionInferred: boolean }, messages = QUESTION): string => {
+  const ask = (
+    of: { cache: CallCache | null; isSessionInferred: boolean },
+    messages = QUESTION,
+    ending: Partial<ProxyCall> = { isAnswered: true },
+  ): string => {
     const call = callOf(`call-${serial++}`, messages);
     call.isSessionInferred = of.isSessionInferred;
     const verdict = step.run?.(call);
     if (verdict !== undefined) return (verdict as { decision: string }).decision;
-    Object.assign(call, { cache: of.cache, isAnswered: true, answer: ANSWER });
+    Object.assign(call, { cache: of.cache, answer: ANSWER, ...ending });
     step.settle?.(call);
     return of.cache === null ? 'forwarded' : 'cached';
   };
@@ -99,6 +103,15 @@ describe('a replay from the cache', () => {
     }
     expect(said).toEqual(Array(5).fill(['forwarded', 'cached']).flat().with(-1, 'killed'));
   });
+});
+
+test('a question that is asked again because its answer broke off is no repetition', () => {
+  const { ask, incidents } = setUp();
+  const named = { cache: null, isSessionInferred: false };
+  const broken = { decision: 'upstream_failed', isAnswered: false } as const;
+  const said = Array.from({ length: 20 }, () => ask(named, QUESTION, broken));
+  expect(said).toEqual(repeated(20, 'forwarded'));
+  expect(incidents).toEqual([]);
 });
 
 describe('a request that ends in words of the model', () => {
