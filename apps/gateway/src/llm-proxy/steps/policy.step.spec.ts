@@ -16,7 +16,7 @@ import {
   OUTPUT_TOKENS_ESTIMATE,
   SessionCaps,
 } from '#domain/policy';
-import { BytePieces } from '#kernel';
+import { BytePieces, HOUR_MS } from '#kernel';
 import { FakeClock } from '#testing';
 import { ProxyCall } from '../proxy-call.js';
 import { UnsettledAnswers } from '../unsettled-answers.js';
@@ -70,12 +70,14 @@ function newCall(body = BODY): ProxyCall {
   return call;
 }
 
-/** What is counted against the agent once a call has ended like this. */
+type PriceOf = (model: string | null, tier: string) => ModelPrice | null;
+
+/** What is counted against the agent once a call has ended like this, so many milliseconds after it began. */
 async function countedAfter(
   ending: Partial<ProxyCall>,
   body = BODY,
-  price: ModelPrice | null = PRICE,
-  tierPrices: Record<string, ModelPrice> = {},
+  priceOf: PriceOf = (_model, tier) => (tier === '' ? PRICE : null),
+  tookMs = 0,
 ) {
   const clock = new FakeClock();
   const limiter = new MemoryRateLimiter({ clock });
@@ -83,7 +85,7 @@ async function countedAfter(
   const step = policyStep({
     agents: { restriction: () => POLICY },
     standing: () => undefined,
-    prices: { price: (_tenant, _model, tier = '') => (tier === '' ? price : (tierPrices[tier] ?? null)) },
+    prices: { price: (_tenantId, model, tier = '') => priceOf(model, tier) },
     limiter,
     caps,
     unsettled: new UnsettledAnswers(clock),
@@ -95,6 +97,7 @@ async function countedAfter(
   });
   const call = newCall(body);
   expect(step.run?.(call)).toBeUndefined();
+  clock.advance(tookMs);
   step.settle?.(Object.assign(call, ending));
   const windows = limitWindows(SCOPE, POLICY, { requests: 1, tokens: 1, costMicroUsd: 1 }, clock.nowMs());
   const [requests, tokens, microUsd] = (await limiter.look(windows)).map(({ used }) => used);
@@ -229,14 +232,50 @@ describe('what stays counted when a call ends without a whole answer', () => {
   test('a call whose cost nobody knows has taken nothing from a budget once it is over', async () => {
     const whole = answer({ text: 'done', finish: 'stop', usage: usage(20, 7) });
     const good = { isAnswered: true, status: 200, wasTakenUp: true, answer: whole } as const;
-    expect(await countedAfter(good, BODY, null)).toEqual({ ...counted(27), microUsd: 0, spent: null });
+    expect(await countedAfter(good, BODY, () => null)).toEqual({ ...counted(27), microUsd: 0, spent: null });
+  });
+
+  test('a call whose cost was known when it began, and is known no longer, has used what it was estimated at', async () => {
+    const whole = answer({ text: 'done', finish: 'stop', usage: usage(20, 7) });
+    const good = { isAnswered: true, status: 200, wasTakenUp: true, answer: whole } as const;
+    const prices = [PRICE];
+    expect(await countedAfter(good, BODY, () => prices.shift() ?? null)).toEqual({
+      ...counted(27),
+      microUsd: ESTIMATED,
+      spent: null,
+    });
+  });
+
+  test('an answer costs what the model that gave it costs, whichever was asked for', async () => {
+    const whole = answer({ model: 'large', finish: 'stop', usage: usage(20, 7) });
+    const good = { isAnswered: true, status: 200, wasTakenUp: true, answer: whole } as const;
+    const large = { ...PRICE, input_usd: 10, output_usd: 100 };
+    const priceOf: PriceOf = (model) => (model === 'large' ? large : PRICE);
+    expect(await countedAfter(good, BODY, priceOf)).toEqual({ ...counted(27), microUsd: 900, spent: 900 });
+  });
+
+  test('an answer from the cache was a call, and took no tokens and no money', async () => {
+    const cached = { decision: 'cached', status: 200, isAnswered: true } as const;
+    const given = answer({ text: 'done', finish: 'stop' });
+    expect(await countedAfter({ ...cached, answer: given })).toEqual({ ...counted(0), requests: 1 });
+  });
+
+  test('a call that ends on another day has used nothing of that day, nor of its last minute', async () => {
+    const used = ESTIMATED + 5_000;
+    const whole = answer({ text: 'done', finish: 'stop', usage: usage(INPUT_TOKENS, used - INPUT_TOKENS) });
+    const good = { isAnswered: true, status: 200, wasTakenUp: true, answer: whole } as const;
+    expect(await countedAfter(good, BODY, () => PRICE, 13 * HOUR_MS)).toEqual({
+      ...NOTHING,
+      spent: used,
+      sessionCalls: 1,
+    });
   });
 
   test('a call costs what its service tier does; where that has no price nobody knows, and limits count the standard one', async () => {
     const said = { finish: 'stop', usage: usage(20, 7), service_tier: 'flex' } as const;
     const good = { isAnswered: true, status: 200, wasTakenUp: true, answer: answer(said) } as const;
     const flex = { ...PRICE, input_usd: 2, output_usd: 2 };
-    expect(await countedAfter(good, BODY, PRICE, { flex })).toEqual({
+    expect(await countedAfter(good, BODY, (_model, tier) => (tier === '' ? PRICE : flex))).toEqual({
       ...counted(27),
       microUsd: 54,
       spent: 54,
