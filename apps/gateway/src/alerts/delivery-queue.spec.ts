@@ -349,6 +349,17 @@ describe('a channel that fails', () => {
     expect(alerts.area.channels.list('default')[0]?.circuit.state).toBe('closed');
   });
 
+  it('is tried at once where an operator puts a delivery back, though it rests', async () => {
+    const alerts = await withChannel();
+    await fillUp(alerts);
+    alerts.script.answer = async () => ({ ok: true });
+    const [id = ''] = alerts.store.rows.keys();
+    await alerts.area.retry(ADMIN, id);
+    await settle();
+    expect(alerts.store.rows.get(id)?.state).toBe('delivered');
+    expect(alerts.area.channels.list('default')[0]?.circuit.state).toBe('closed');
+  });
+
   it('that takes one message a second and says so is sent all of a burst at about that pace', async () => {
     const alerts = await withChannel();
     let takesFromMs = 0;
