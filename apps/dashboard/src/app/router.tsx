@@ -19,6 +19,7 @@ import { parseSpendSearch } from '../features/spend/spend-search';
 import { enter, forget } from './auth';
 import { RouteFailure, RouteNotFound } from './route-failure';
 import { RoutePending } from './route-pending';
+import { onlyParsed } from './search-values';
 import { Shell } from './shell';
 
 const rootRoute = createRootRoute({ component: Outlet, notFoundComponent: RouteNotFound });
@@ -27,10 +28,10 @@ const loginRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/login',
   /** `next`: where to go afterwards, a path of ours; `token`: from the ready link printed at first start. */
-  validateSearch: (search: Record<string, unknown>): { next?: string; token?: string } => ({
-    ...(typeof search.next === 'string' && /^\/(?!\/)/.test(search.next) ? { next: search.next } : {}),
+  validateSearch: onlyParsed((search): { next?: string; token?: string } => ({
+    ...(typeof search.next === 'string' && /^\/(?![/\\])/.test(search.next) ? { next: search.next } : {}),
     ...(search.token === undefined ? {} : { token: String(search.token) }),
-  }),
+  })),
   component: lazyRouteComponent(() => import('../features/login/login-page'), 'LoginPage'),
 });
 
@@ -51,7 +52,7 @@ const shellRoute = createRoute({
 const sessionsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/',
-  validateSearch: parseListSearch,
+  validateSearch: onlyParsed(parseListSearch),
   component: SessionClustersPage,
 });
 
@@ -59,7 +60,7 @@ const sessionsRoute = createRoute({
 const sessionsAliasRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sessions',
-  validateSearch: parseListSearch,
+  validateSearch: onlyParsed(parseListSearch),
   beforeLoad: ({ search }) => {
     throw redirect({ to: '/', search, replace: true });
   },
@@ -68,7 +69,7 @@ const sessionsAliasRoute = createRoute({
 const inspectRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/sessions/$sessionId',
-  validateSearch: parseInspectSearch,
+  validateSearch: onlyParsed(parseInspectSearch),
   component: lazyRouteComponent(() => import('../features/session-inspect/inspect-page'), 'InspectPage'),
 });
 
@@ -89,7 +90,7 @@ const streamRoute = createRoute({
 const agentsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/agents',
-  validateSearch: parseAgentsSearch,
+  validateSearch: onlyParsed(parseAgentsSearch),
   component: lazyRouteComponent(() => import('../features/agents/agents-page'), 'AgentsPage'),
 });
 
@@ -102,7 +103,7 @@ const agentRoute = createRoute({
 const callsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/calls',
-  validateSearch: parseCallsSearch,
+  validateSearch: onlyParsed(parseCallsSearch),
   component: lazyRouteComponent(() => import('../features/calls/calls-page'), 'CallsPage'),
 });
 
@@ -115,21 +116,21 @@ const callRoute = createRoute({
 const incidentsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/incidents',
-  validateSearch: parseIncidentsSearch,
+  validateSearch: onlyParsed(parseIncidentsSearch),
   component: lazyRouteComponent(() => import('../features/incidents/incidents-page'), 'IncidentsPage'),
 });
 
 const incidentRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/incidents/$incidentId',
-  validateSearch: parseIncidentSearch,
+  validateSearch: onlyParsed(parseIncidentSearch),
   component: lazyRouteComponent(() => import('../features/incidents/incident-page'), 'IncidentPage'),
 });
 
 const spendRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/spend',
-  validateSearch: parseSpendSearch,
+  validateSearch: onlyParsed(parseSpendSearch),
   component: lazyRouteComponent(() => import('../features/spend/spend-page'), 'SpendPage'),
 });
 
@@ -142,7 +143,7 @@ const cacheRoute = createRoute({
 const alertsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/alerts',
-  validateSearch: parseAlertsSearch,
+  validateSearch: onlyParsed(parseAlertsSearch),
   component: lazyRouteComponent(() => import('../features/alerts/alerts-page'), 'AlertsPage'),
 });
 

@@ -15,3 +15,14 @@ export const flagOf = (value: unknown): true | undefined =>
 /** Without the members that are undefined, so that the address stays short. */
 export const dropAbsent = <T extends object>(search: T): T =>
   Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as T;
+
+/**
+ * For `validateSearch`. The router lays what a parser returns over the address as it came, so what the parser left out has to be
+ * taken away by name: a value that it refused would come through unread.
+ */
+export const onlyParsed =
+  <S extends object>(parse: (search: Record<string, unknown>) => S) =>
+  (search: Record<string, unknown>): S => ({
+    ...Object.fromEntries(Object.keys(search).map((name) => [name, undefined])),
+    ...parse(search),
+  });
