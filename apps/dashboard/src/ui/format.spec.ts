@@ -12,6 +12,7 @@ import {
   formatTokens,
   formatUntil,
   formatUsd,
+  formatWait,
   plural,
   truncateMiddle,
 } from './format';
@@ -60,6 +61,14 @@ describe('format', () => {
     expect(formatDuration(125_000)).toBe('2 min 5 s');
     expect(formatDuration(3_599_600)).toBe('1 h 0 min');
     expect(formatDuration(123_456_789)).toBe('34 h 17 min');
+    expect(formatDuration(273_600_000)).toBe('3 d 4 h');
+    expect([-5, 400, 59_001, 240_000, 8_040_000].map(formatWait)).toEqual([
+      '0 s',
+      '1 s',
+      '1 min 0 s',
+      '4 min 0 s',
+      '2 h 14 min',
+    ]);
     expect(plural(1, 'session')).toBe('1 session');
     expect(plural(1_200, 'session')).toBe('1,200 sessions');
   });

@@ -69,15 +69,21 @@ const until = new Intl.DateTimeFormat('en-GB', {
 /** "Sat 28 Nov, 08:00", of a time that may be weeks ahead; in the reader's zone. */
 export const formatUntil = (atMs: number): string => until.format(atMs).replace(/^(\w+),/, '$1');
 
-/** "840 ms", "3.2 s", "2 min 5 s", "34 h 17 min". */
+/** In two units at most: "840 ms", "3.2 s", "2 min 5 s", "34 h 17 min", "3 d 4 h". */
 export function formatDuration(durationMs: number): string {
   if (durationMs < 999.5) return `${Math.round(durationMs)} ms`;
   if (durationMs < 59_950) return `${(durationMs / 1_000).toFixed(1)} s`;
   const seconds = Math.round(durationMs / 1_000);
   const minutes = Math.floor(seconds / 60);
-  return minutes < 60
-    ? `${minutes} min ${seconds % 60} s`
-    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** How long until something, in whole seconds that end at 0: "30 s", "4 min 0 s", "2 h 14 min". */
+export function formatWait(waitMs: number): string {
+  const seconds = Math.max(0, Math.ceil(waitMs / 1_000));
+  return seconds < 60 ? `${seconds} s` : formatDuration(seconds * 1_000);
 }
 
 /** "$0.0042", "$1.30", "$1,204"; "-$0.04" of what is taken back. */

@@ -162,7 +162,23 @@ describe('a notice', () => {
   });
 
   it('speaks of durations as people do', () => {
-    expect([30, 600, 7_200, 200_000].map(spokenDuration)).toEqual(['30 s', '10 min', '2 h', '2 days']);
+    expect([30, 600, 7_200, 172_800].map(spokenDuration)).toEqual(['30 s', '10 min', '2 h', '2 days']);
+    expect([59.4, 59.6, 67, 119.6, 599.7, 3_569, 3_571].map(spokenDuration)).toEqual([
+      '59 s',
+      '1 min',
+      '1 min 7 s',
+      '2 min',
+      '10 min',
+      '59 min',
+      '1 h',
+    ]);
+    expect([7_140, 86_400, 170_000, 171_000, 200_000].map(spokenDuration)).toEqual([
+      '1 h 59 min',
+      '24 h',
+      '47 h 13 min',
+      '2 days',
+      '2 days 8 h',
+    ]);
   });
 });
 

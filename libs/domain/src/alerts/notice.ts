@@ -8,12 +8,19 @@ import type { Hush } from './rule-condition.js';
 const percent = (share: unknown): string => `${Math.round(Number(share) * 100)} %`;
 const usd = (amount: unknown): string => `$${Number(amount).toFixed(2)}`;
 
-/** `90 s`, `12 min`, `3 h`, `2 days`. */
+/** The larger unit and, where there is a rest, the smaller: `12 s`, `1 min 7 s`, `12 min`, `1 h 59 min`, `2 days 3 h`. */
 export function spokenDuration(seconds: number): string {
-  if (seconds < 120) return `${Math.round(seconds)} s`;
-  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
-  if (seconds < 172_800) return `${Math.round(seconds / 3_600)} h`;
-  return `${Math.round(seconds / 86_400)} days`;
+  if (seconds < 59.5) return `${Math.round(seconds)} s`;
+  if (seconds < 599.5) return inTwoUnits(seconds, 60, 'min', 's');
+  if (seconds < 3_570) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 171_000) return inTwoUnits(seconds / 60, 60, 'h', 'min');
+  return inTwoUnits(seconds / 3_600, 24, 'days', 'h');
+}
+
+function inTwoUnits(amount: number, perLarge: number, large: string, small: string): string {
+  const whole = Math.round(amount);
+  const rest = whole % perLarge;
+  return `${(whole - rest) / perLarge} ${large}${rest > 0 ? ` ${rest} ${small}` : ''}`;
 }
 
 /** Why nobody misses an agent that is silent still. */

@@ -1,5 +1,6 @@
 /** When a delivery that is pending is tried next. Pure. */
 import type { AlertChannel } from '#contracts';
+import { formatWait } from '../../ui/format';
 
 /**
  * @param atMs when it is due itself; null: now
@@ -12,11 +13,11 @@ export function nextTryText(
 ): string {
   const dueMs = atMs ?? nowMs;
   const channelMs = circuit?.retry_at_ms ?? null;
-  const waitS = Math.ceil((Math.max(dueMs, channelMs ?? dueMs) - nowMs) / 1_000);
-  if (waitS > 0)
+  const waitMs = Math.max(dueMs, channelMs ?? dueMs) - nowMs;
+  if (waitMs > 0)
     return channelMs !== null && channelMs > dueMs
-      ? `its channel rests, next try in ${waitS} s`
-      : `next try in ${waitS} s`;
+      ? `its channel rests, next try in ${formatWait(waitMs)}`
+      : `next try in ${formatWait(waitMs)}`;
   // One delivery tries, the others wait for how it ends.
   return channelMs === null ? 'being sent' : 'waits for its channel';
 }

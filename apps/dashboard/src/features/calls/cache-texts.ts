@@ -1,6 +1,5 @@
 /** How the cache answered a call, in words. Pure. */
 import type { CallCache } from '#contracts';
-import { formatDuration } from '../../ui/format';
 
 /** A plain cosine: three decimals, since 0.919 is below 0.92. */
 export const formatCosine = (cosine: number): string => cosine.toFixed(3);
@@ -19,12 +18,4 @@ export function cachedText({ match, age_s, cosine }: Pick<CallCache, 'match' | '
   if (match === 'exact') return `Answered from the cache: the same request ${when}.`;
   const alike = cosine === null ? '' : ` (cosine ${formatCosine(cosine)})`;
   return `Answered from the cache: a question of the same meaning${alike} ${when}.`;
-}
-
-/** Time saved by all hits together, in at most two units: "840 ms", "12.4 s", "3 min 5 s", "2 h 14 min", "3 d 4 h". */
-export function formatSavedTime(savedMs: number): string {
-  if (savedMs < 3_600_000) return formatDuration(savedMs);
-  const minutes = Math.floor(savedMs / 60_000);
-  const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }

@@ -5,11 +5,11 @@ import {
   Figures,
   formatBytes,
   formatCount,
+  formatDuration,
   formatPartialCost,
   formatShare,
   plural,
 } from '../../ui';
-import { formatSavedTime } from '../calls/cache-texts';
 import { formatLookupMs, hitRates, knownMatchCount, wrongHitTone } from './cache-stats';
 
 export function CacheFigures({ stats }: { stats: CacheStats }) {
@@ -44,7 +44,7 @@ export function CacheFigures({ stats }: { stats: CacheStats }) {
     {
       label: 'Saved',
       value: formatPartialCost(stats.saved_usd, stats.unpriced_hit_count > 0),
-      note: `and ${formatSavedTime(stats.saved_ms)}`,
+      note: `and ${formatDuration(stats.saved_ms)}`,
     },
     {
       label: 'Entries',
