@@ -45,3 +45,22 @@ test('who signs out in one tab is signed out in all of them', async () => {
   await second.getByRole('button', { name: 'Sign out' }).click();
   await first.waitForURL(({ pathname }) => pathname === '/login');
 });
+
+test('an administrator of several tenants goes from one to the other, in every tab', async () => {
+  const first = await openAs(browser, gateway, 'ana', '/?q=of-default');
+  await row(first, 'of-default').waitFor();
+  const second = await first.context().newPage();
+  await second.goto(`${gateway.url}/settings?section=about`);
+  const choice = second.getByRole('combobox', { name: 'Tenant', exact: true });
+  await choice.click();
+  await second.getByRole('option', { name: 'blue', exact: true }).click();
+  for (const page of [first, second]) {
+    await row(page, 'of-blue').waitFor();
+    await page.getByText('admin · blue').waitFor();
+    expect(await row(page, 'of-default').count()).toBe(0);
+  }
+  await second.goto(`${gateway.url}/settings?section=about`);
+  await choice.click();
+  await second.getByRole('option', { name: 'default', exact: true }).click();
+  await row(second, 'of-default').waitFor();
+});

@@ -10,6 +10,12 @@ const channel = new BroadcastChannel('observatory.login');
 /** To be called with each login; who signs out is told by the gateway, which ends the login. */
 export const tellOtherTabs = (me: Me): void => channel.postMessage(me);
 
+/** This tab and all others begin anew as that, since what they show may be another tenant's. */
+export function beginAs(me: Me): void {
+  tellOtherTabs(me);
+  window.location.replace('/');
+}
+
 const nameOf = ({ operator_id, role, tenant_id }: Me): string =>
   JSON.stringify([operator_id, role, tenant_id]);
 
