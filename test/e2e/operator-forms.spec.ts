@@ -264,6 +264,31 @@ test('prices are added, changed and taken away, and two who edit lose nothing', 
   expect(table.models.some((one: any) => one.model === 'our-own-finetune')).toBe(false);
 });
 
+test('prices that somebody else saves are read when one looks again, but not under an edit', async () => {
+  await open('/settings?section=prices');
+  await field('Find a model').fill('gpt-4o');
+  const price = field('Input price of gpt-4o');
+  await price.waitFor();
+  const saveTheirs = async (input_usd: number) => {
+    const { body } = await gateway.operator('GET', '/v1/prices');
+    const models = body.models.map((one: any) => (one.model === 'gpt-4o' ? { ...one, input_usd } : one));
+    await gateway.operator('PUT', '/v1/prices', { version: body.version, models });
+  };
+  // What a browser tells a tab that is looked at again; this one hides none.
+  const lookAgain = () =>
+    page.evaluate(`document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`);
+  await saveTheirs(3.25);
+  await lookAgain();
+  await expect.poll(() => price.inputValue()).toBe('3.25');
+
+  await field('Output price of gpt-4o').fill('11');
+  await saveTheirs(3.5);
+  await lookAgain();
+  await button('Save prices').click();
+  await page.getByText('Somebody else has saved prices').waitFor();
+  expect(await price.inputValue()).toBe('3.25');
+});
+
 test('an upstream is added, given another address, its key removed, and deleted', async () => {
   await open('/settings?section=upstreams');
   await button('Add upstream').click();

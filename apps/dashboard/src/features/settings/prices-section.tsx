@@ -1,7 +1,7 @@
 /** What models cost. Saved whole, under a version: when somebody else was faster, nobody's edits are lost. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Plus, Trash2, Undo2 } from 'lucide-react';
-import { type FormEvent, useState } from 'react';
+import { type Dispatch, type FormEvent, type SetStateAction, useState } from 'react';
 import type { PriceTable } from '#contracts';
 import { ApiError, api, toRefusal, useDenial } from '../../api';
 import { SearchBox } from '../../app/search-box';
@@ -44,20 +44,28 @@ const QUERY_KEY = ['prices'];
 const ROWS_SHOWN_MAX = 150;
 
 export function PricesSection() {
+  const [draft, setDraft] = useState(NO_CHANGES);
   const { data, error } = useQuery({
     queryKey: QUERY_KEY,
     queryFn: () => api.get<PriceTable>('/v1/prices'),
     staleTime: 0,
+    // What others saved meanwhile is here when one looks again; under edits nothing moves, and saving them tells of it.
+    refetchOnWindowFocus: ({ state }) => changeCountOf(state.data?.models ?? [], draft) === 0,
   });
   // Read once, it stays where it is whatever comes of the next reading: something may be typed in it.
-  if (data) return <PriceForm table={data} />;
+  if (data) return <PriceForm table={data} draft={draft} onDraft={setDraft} />;
   return error ? <Callout tone="danger">{error.message}</Callout> : <Skeleton className="h-96 w-full" />;
 }
 
-function PriceForm({ table }: { table: PriceTable }) {
+interface PriceFormProps {
+  table: PriceTable;
+  draft: PriceDraft;
+  onDraft: Dispatch<SetStateAction<PriceDraft>>;
+}
+
+function PriceForm({ table, draft, onDraft: setDraft }: PriceFormProps) {
   const queryClient = useQueryClient();
   const denial = useDenial('configure');
-  const [draft, setDraft] = useState(NO_CHANGES);
   const [q, setQ] = useState('');
   const [errors, setErrors] = useState<Record<string, string>>({});
   const { mutate, isPending, error, reset } = useMutation({
