@@ -247,6 +247,8 @@ test('prices are added, changed and taken away, and two who edit lose nothing', 
   await page.getByText('Somebody else has saved prices').waitFor();
   // The whole table is a page of its own to check; this is about what was edited and what is said.
   await field('Find a model').fill('gpt-4o');
+  // The search waits for a pause in typing: until then it is the whole table, and rows would leave during the check.
+  await expect.poll(() => tableRow('claude').count()).toBe(0);
   await checkEveryLook(page, 'prices-conflict');
   await button('Put my edits on top of theirs').click();
   await page.getByText('Version 1, tester').waitFor();
