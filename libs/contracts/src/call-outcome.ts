@@ -1,7 +1,7 @@
 /** What became of a call, read from its record. */
 import type { CallDecision, LlmCall } from './llm-call.js';
 
-const REACHED: readonly CallDecision[] = ['forwarded', 'hinted', 'aborted', 'upstream_failed'];
+const REACHED: readonly CallDecision[] = ['forwarded', 'hinted', 'aborted', 'cut_off', 'upstream_failed'];
 
 /** It reached the upstream, so that it costs something. */
 export const reachedUpstream = ({ decision }: Pick<LlmCall, 'decision'>): boolean =>

@@ -96,7 +96,7 @@ function outcomeOf(call: ProxyCall, ticket: CacheTicket): Outcome {
   const refuse = (reason: NotStoredReason | 'hinted') => ({ store: false as const, reason });
   // Given words after it was looked up, while it waited for an equal one.
   if (call.injections.length > 0) return refuse('hinted');
-  if (call.decision === 'aborted') return refuse('unfinished');
+  if (call.decision === 'aborted' || call.decision === 'cut_off') return refuse('unfinished');
   if (!call.wasSent || !call.isAnswered || call.status !== 200) return refuse('failed');
   return cacheability(ticket.request, call.answer);
 }

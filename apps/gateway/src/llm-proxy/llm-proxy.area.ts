@@ -348,6 +348,7 @@ export class LlmProxyArea {
       cache: { desk: llmCache.desk, agents: this.agents, control: desk, waiting: this.#waiting, standing },
       forward: {
         client: this.#client,
+        control: desk,
         running: this.#running,
         bodyBytes: this.#bodyBytes,
         answerBytes: this.#answerBytes,

@@ -34,11 +34,13 @@ export interface RelayParts {
   running: Pick<RunningCalls, 'writeTogether'>;
 }
 
+type Resolve = (verdict: Verdict | Promise<Verdict | undefined>) => void;
+
 /** Hands the upstream's answer to the client, and ends the step when one of the two is done. */
 export class Relay implements UpstreamSink {
   readonly #call: ProxyCall;
   readonly #parts: RelayParts;
-  readonly #resolve: (verdict: Verdict | Promise<undefined>) => void;
+  readonly #resolve: Resolve;
   #exchange: UpstreamExchange | null = null;
   #reader: AnswerReader | EndReader | InflatedReader | null = null;
   /** The stream was begun while the call was held, and this is why the upstream's answer cannot go on in it: it becomes an event. */
@@ -47,14 +49,20 @@ export class Relay implements UpstreamSink {
   #batches: BatchAnswer | null = null;
   /** Of an answer that is held back. */
   #head: string[] = [];
+  /** The client is being given what the upstream says. */
+  #isPassing = false;
   /** NaN where the upstream did not say: the last chunk, known as such, leaves in one write with the end. */
   #bytesToCome = Number.NaN;
   #stopWaiting: (() => void) | null = null;
+  /** The answer is a stream of events, to which one more can be added. */
+  #takesEvents = false;
+  /** What of it the client has been given ends within an event. */
+  #isWithinEvent = false;
   /** Its end leaves with this turn, if it has not left yet. */
   #isEnding = false;
   #isOver = false;
 
-  constructor(call: ProxyCall, parts: RelayParts, resolve: (verdict: Verdict | Promise<undefined>) => void) {
+  constructor(call: ProxyCall, parts: RelayParts, resolve: Resolve) {
     this.#call = call;
     this.#parts = parts;
     this.#resolve = resolve;
@@ -71,6 +79,21 @@ export class Relay implements UpstreamSink {
     if (this.#call.isGone) this.#call.onGone();
   }
 
+  /** False: nothing is to be sent any more. */
+  get isOpen(): boolean {
+    return !this.#isOver;
+  }
+
+  /** The call ends here, whatever the upstream still has to say: what has begun to go to the client is not made to look whole. */
+  cutOff(verdict: Verdict): void {
+    if (this.#isOver || this.#isEnding) return;
+    this.#exchange?.abort();
+    const { outgoing } = this.#call;
+    if (this.#isPassing && !this.#takesEvents) outgoing.destroy();
+    else if (this.#isWithinEvent) outgoing.write(EVENT_END);
+    this.#end(false, verdict);
+  }
+
   sent(): void {
     this.#call.wasTakenUp = true;
   }
@@ -82,8 +105,10 @@ export class Relay implements UpstreamSink {
     const isGood = status >= 200 && status < 300;
     call.wasTakenUp = isGood;
     if (isGood) this.#reader = readerFor(call, headers, this.#parts.answerRoom);
+    this.#takesEvents = isEventStream(headers) && encodingsOf(headers).length === 0;
     if (call.outgoing.headersSent) {
       this.#misfit = misfitOf(status, headers);
+      this.#isPassing = this.#misfit === null;
       return;
     }
     const elsewhere = redirectRefused(call, status, headers);
@@ -118,6 +143,7 @@ export class Relay implements UpstreamSink {
   #pass(bytes: Buffer): boolean {
     const { outgoing } = this.#call;
     this.#bytesToCome -= bytes.length;
+    if (this.#takesEvents) this.#isWithinEvent = !endsEvent(bytes);
     if (this.#bytesToCome === 0) {
       this.#isEnding = true;
       this.#parts.running.writeTogether(() => outgoing.end(bytes));
@@ -162,6 +188,7 @@ export class Relay implements UpstreamSink {
   }
 
   #sendHead(): void {
+    this.#isPassing = true;
     this.#call.outgoing.writeHead(this.#call.status, this.#head);
   }
 
@@ -188,6 +215,7 @@ export class Relay implements UpstreamSink {
       outgoing.end();
       this.#end(true);
     };
+    this.#isEnding = true;
     this.#sendHead();
     if (outgoing.write(bytes)) end();
     else this.#awaitClient(end);
@@ -228,9 +256,10 @@ export class Relay implements UpstreamSink {
   }
 
   /** What went by is read when its last bytes have left: the client need not wait for our reading. */
-  #end(isWhole = false): void {
+  #end(isWhole = false, verdict?: Verdict): void {
     this.#call.durationMs = this.#call.elapsedMs();
-    this.#finish(afterTurnEnd().then(() => this.#takeAnswer(isWhole)));
+    const taken = afterTurnEnd().then(() => this.#takeAnswer(isWhole));
+    this.#finish(verdict === undefined ? taken : taken.then(() => verdict));
   }
 
   #takeAnswer(isWhole: boolean): undefined | Promise<undefined> {
@@ -249,7 +278,7 @@ export class Relay implements UpstreamSink {
     else call.isAnswered = isWhole;
   }
 
-  #finish(verdict: Verdict | Promise<undefined>): void {
+  #finish(verdict: Verdict | Promise<Verdict | undefined>): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#stopWaiting?.();
@@ -307,6 +336,12 @@ function unreachable({ upstream: { name } }: ProxyCall, failure: UpstreamFailure
     ? `The upstream ${name} gave no answer: it closed the connection, or what it said is no HTTP.`
     : `The upstream ${name} could not be reached.`;
 }
+
+/** A blank line. Cheap: asked of every chunk. */
+const endsEvent = (bytes: Buffer): boolean =>
+  bytes.at(-1) === LINE_FEED && (bytes.at(-2) === LINE_FEED || bytes.at(-3) === LINE_FEED);
+const LINE_FEED = 0x0a;
+const EVENT_END = '\n\n';
 
 /** Addresses of ours are longer or shorter than the upstream's. */
 const NO_LENGTH = { 'content-length': '' };

@@ -30,6 +30,11 @@ export const DECISIONS: Record<CallDecision, DecisionText> = {
   },
   terminated: { label: 'Terminated', tone: 'danger', text: 'Refused: an operator ended the session.' },
   aborted: { label: 'Client left', tone: 'neutral', text: 'The client hung up before the answer was whole.' },
+  cut_off: {
+    label: 'Cut off',
+    tone: 'danger',
+    text: 'An operator ended the session before the answer was whole.',
+  },
   upstream_failed: { label: 'No answer', tone: 'danger', text: 'The upstream gave no answer.' },
 };
 

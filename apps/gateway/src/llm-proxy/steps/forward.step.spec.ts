@@ -33,6 +33,11 @@ function callOf(): ProxyCall {
   return call;
 }
 
+const NOBODY_COMMANDS: Parameters<typeof forwardStep>[0]['control'] = {
+  answerFor: () => ({ state: 'active', directives: [] }),
+  onChanged: () => () => {},
+};
+
 type Client = Parameters<typeof forwardStep>[0]['client'];
 type Sink = Parameters<Client['send']>[1];
 
@@ -43,6 +48,7 @@ const sendingThrough = (running: RunningCalls, send: (sink: Sink) => ReturnType<
     answerBytes: new FairShare({ max: 1, onFull: () => {} }),
     clientStallMs: 1_000,
     ownOrigin: () => ORIGIN,
+    control: NOBODY_COMMANDS,
     client: { send: (_request, sink) => send(sink) },
   });
 
@@ -75,6 +81,7 @@ test.each([
     answerBytes: new FairShare({ max: 1, onFull: () => {} }),
     clientStallMs: 1_000,
     ownOrigin: () => ORIGIN,
+    control: NOBODY_COMMANDS,
     client: {
       send(_request, sink) {
         sink.sent();
@@ -189,6 +196,7 @@ test('what a long answer takes while it is read, it gives back with its call', a
     answerBytes,
     clientStallMs: 1_000,
     ownOrigin: () => ORIGIN,
+    control: NOBODY_COMMANDS,
     client: {
       send(_request, sink) {
         sink.sent();
@@ -247,6 +255,7 @@ describe('a call that ends before it has a connection', () => {
       answerBytes: new FairShare({ max: 1, onFull: () => {} }),
       clientStallMs: 1_000,
       ownOrigin: () => ORIGIN,
+      control: NOBODY_COMMANDS,
       client: {
         send(_request, sink) {
           exchange = new UpstreamExchange(sink, HEADERS_TIMEOUT_MS);

@@ -1,10 +1,12 @@
 /**
- * Step 8: to the upstream and back. The body goes as it came unless somebody has words for the model; the answer comes back
- * through a `Relay`. Nothing is retried: what may be tried again, the client's SDK knows better.
+ * Step 8: to the upstream and back, unless an operator ends the session meanwhile: then the upstream is let go, and the call ends as
+ * the session's next one would. A pause lets the answer through; it stops before the next call.
+ * The body goes as it came unless somebody has words for the model; the answer comes back through a `Relay`. Nothing is retried: what may be tried again, the client's SDK knows better.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { UpstreamClient, UpstreamRequest } from '#adapters/upstream-http';
 import type { FairShare } from '../../fair-share.js';
+import type { ControlDesk } from '../../hitl/control-desk.js';
 import { AnswerRoom } from '../answer-room.js';
 import { roomFor } from '../body-room.js';
 import { withoutQueryKey } from '../carried-keys.js';
@@ -14,9 +16,11 @@ import { Relay, type RelayParts } from '../relay.js';
 import type { RunningCalls } from '../running-calls.js';
 import type { Step } from '../step.js';
 import type { UpstreamTarget } from '../upstream-directory.js';
+import { TERMINATED } from './hold.step.js';
 
 export interface ForwardParts extends Omit<RelayParts, 'room' | 'answerRoom'> {
   client: Pick<UpstreamClient, 'send'>;
+  control: Pick<ControlDesk, 'answerFor' | 'onChanged'>;
   running: RunningCalls;
   /** Answers that are held back count among the bodies of all calls. */
   bodyBytes: FairShare;
@@ -26,6 +30,7 @@ export interface ForwardParts extends Omit<RelayParts, 'room' | 'answerRoom'> {
 
 export const forwardStep = ({
   client,
+  control,
   running,
   bodyBytes,
   answerBytes,
@@ -35,7 +40,7 @@ export const forwardStep = ({
   name: 'forward',
   onFailure: 'closed',
   run(call: ProxyCall): Verdict | Promise<Verdict | undefined> {
-    const { tenantId } = call;
+    const { tenantId, sessionKey } = call;
     const { origin } = call.upstream;
     const request = requestOf(call);
     if (!running.enter(tenantId, origin)) return NO_ROOM;
@@ -43,8 +48,24 @@ export const forwardStep = ({
       const room = roomFor(call, bodyBytes);
       const answerRoom = new AnswerRoom(tenantId, answerBytes);
       call.answerRoom = answerRoom;
-      const relay = new Relay(call, { room, answerRoom, clientStallMs, ownOrigin, running }, resolve);
+      let unwatch = () => {};
+      const relay = new Relay(call, { room, answerRoom, clientStallMs, ownOrigin, running }, (verdict) => {
+        unwatch();
+        resolve(verdict);
+      });
+      if (sessionKey !== null) {
+        const look = () => {
+          if (control.answerFor(sessionKey).state === 'terminated') relay.cutOff(CUT_OFF);
+        };
+        unwatch = control.onChanged(sessionKey, look);
+        // A change since the last look was told to nobody.
+        look();
+      }
       running.writeTogether(() => {
+        if (!relay.isOpen) {
+          running.leave(tenantId, origin);
+          return;
+        }
         const exchange = client.send(request, relay);
         // Which may be after the call's end: its place is a socket, and an upstream that takes none keeps them waiting.
         exchange.whenLetGo(() => running.leave(tenantId, origin));
@@ -102,6 +123,8 @@ function credential({ kind }: UpstreamTarget, key: string, asked: IncomingHttpHe
 const queryOf = ({ upstream, target: { query } }: ProxyCall): string =>
   upstream.apiKey === null ? query : withoutQueryKey(query);
 
+/** As its session's next call is told, but that this one was at the upstream. */
+const CUT_OFF: Verdict = { ...TERMINATED, decision: 'cut_off' };
 const NO_ROOM: Verdict = {
   kind: 'refuse',
   decision: 'refused',

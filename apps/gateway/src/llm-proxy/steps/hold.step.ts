@@ -190,12 +190,12 @@ const EXPIRED: Verdict = {
   shouldRetry: true,
   retryAfterSeconds: RETRY_AFTER_SECONDS,
 };
-const TERMINATED: Verdict = {
+export const TERMINATED = {
   kind: 'refuse',
   decision: 'terminated',
   code: 'call_terminated',
   shouldRetry: false,
-};
+} as const satisfies Verdict;
 const TOO_MANY: Verdict = {
   kind: 'refuse',
   decision: 'hold_expired',

@@ -88,7 +88,8 @@ export const CONTROL_ROUTES: readonly Route[] = [
     ...command,
     path: '/v1/sessions/{session_id}/terminate',
     summary: 'End a session',
-    description: 'Cannot be undone.',
+    description:
+      'Cannot be undone. Calls of the session that are held, or at their upstream, end with 403 `call_terminated`; a stream that has begun ends with an error event.',
     body: {
       content: { 'application/json': commandBodySchemas.terminate },
       example: { reason: 'Wrong customer' },
