@@ -166,3 +166,19 @@ test("the calls of other sessions go on, one that waits for the ended call's ans
   expect((await ask(freshSession())).text).toBe('its own');
   expect(upstream.calls).toHaveLength(2);
 });
+
+test('an abandoned pause that expires into a termination cuts off what is still at its upstream', async () => {
+  const session = freshSession();
+  upstream.script(() => {});
+  const asked = openaiChat.ask(gateway.url, 'Go on', { headers: headersOf(session) });
+  asked.catch(() => {});
+  await sent(1);
+  const changed = await gateway.operator('PATCH', '/v1/config', {
+    hitl_pause_ttl_ms: 50,
+    hitl_expiry_action: 'terminate',
+  });
+  expect(changed.status).toBe(200);
+  await command(session, 'pause', { reason: 'look' });
+  await expect(asked).rejects.toMatchObject({ status: 403 });
+  await expect.poll(() => callsOf(session)).toMatchObject([{ decision: 'cut_off' }]);
+});
