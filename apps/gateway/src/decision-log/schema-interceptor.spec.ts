@@ -23,7 +23,7 @@ import type { StepPublisher } from './step-publisher.js';
 const TENANT = 'default';
 
 /** The interceptor with a real tracker and memory; everything else writes into `happened`, in order. */
-function build(options: { trackerForgetsAgents?: boolean } = {}) {
+function build(options: { trackerForgetsAgents?: boolean; stepsRemembered?: number } = {}) {
   const happened: string[] = [];
   const stored: (StepRow & { seq: number })[] = [];
   const published: StoredStep[] = [];
@@ -33,6 +33,9 @@ function build(options: { trackerForgetsAgents?: boolean } = {}) {
     pauseFails: false,
     hasRowLeft: false,
     onWindowRead: () => {},
+    onHeldAsked: () => {},
+    onHandedOver: () => {},
+    committing: Promise.resolve(),
     introduced: Promise.resolve(),
   };
   const clock = { nowMs: () => 1_000, steadyMs: () => 1_000 };
@@ -57,9 +60,14 @@ function build(options: { trackerForgetsAgents?: boolean } = {}) {
   });
   const store = {
     appendSteps: async (rows: StepRow[]): Promise<StepCommit[]> => {
-      await Promise.resolve();
+      control.onHandedOver();
+      await control.committing;
       if (control.storeFails) throw new ObservatoryError('store_busy');
       return rows.map((row) => {
+        const first = stored.find(
+          (each) => each.trace_id === row.trace_id && each.body_hash === row.body_hash,
+        );
+        if (first !== undefined) return { seq: first.seq, duplicate: true };
         happened.push(`store ${row.trace_id}${row.held ? ' held' : ''}`);
         stored.push({ ...row, seq: stored.length + 1 });
         return { seq: stored.length, duplicate: false };
@@ -82,7 +90,10 @@ function build(options: { trackerForgetsAgents?: boolean } = {}) {
   } as unknown as DecisionStore;
   const desk = {
     recall: () => null,
-    isHolding: () => control.holding,
+    isHolding: () => {
+      control.onHeldAsked();
+      return control.holding;
+    },
     askForPerson: async () => {
       if (control.pauseFails) throw new ObservatoryError('store_busy');
       happened.push('pause');
@@ -111,7 +122,7 @@ function build(options: { trackerForgetsAgents?: boolean } = {}) {
     clock,
     config,
     tracker,
-    memory: new StepMemory(100),
+    memory: new StepMemory(options.stepsRemembered ?? 100),
     store,
     desk,
     publisher,
@@ -259,6 +270,52 @@ describe('SchemaInterceptor', () => {
     const [first] = await gateway.send(misspelt);
     expect(first).toMatchObject({ status: 'accepted', warnings: ['unknown field ignored: contol'] });
     expect(await gateway.send(misspelt)).toEqual([first]);
+  });
+
+  test('answers each body of a trace id that came twice as the first time', async () => {
+    const bodies = ['one', 'other'].map((intent) => log('1', { cognition: { intent } }));
+    const firstTime = await gateway.send(...bodies);
+    expect(firstTime).toMatchObject([{ entropy: { window_size: 1 } }, { entropy: { window_size: 2 } }]);
+    expect(await gateway.send(...bodies)).toMatchObject([
+      { entropy: { window_size: 1 } },
+      { entropy: { window_size: 2 } },
+    ]);
+  });
+
+  test('answers a copy no sooner than its original is stored', async () => {
+    const commit = deferred();
+    gateway.control.committing = commit.promise;
+    const original = gateway.send(log('1'));
+    const copy = gateway.send(log('1')).finally(() => gateway.happened.push('answer'));
+    await new Promise(setImmediate);
+    commit.resolve();
+    expect(await copy).toEqual(await original);
+    expect(gateway.happened).toEqual(['store 1', 'publish 1', 'answer']);
+  });
+
+  test('refuses a copy whose original the store refuses, for its sender to send it again', async () => {
+    const commit = deferred();
+    gateway.control.committing = commit.promise;
+    const both = Promise.allSettled([gateway.send(log('1')), gateway.send(log('1'))]);
+    gateway.control.storeFails = true;
+    commit.resolve();
+    const refused = { status: 'rejected', reason: { code: 'store_busy' } };
+    expect(await both).toMatchObject([refused, refused]);
+  });
+
+  test('a copy that only the store still knows counts once in its session’s window', async () => {
+    gateway = build({ stepsRemembered: 1 });
+    const [first] = await gateway.send(log('1'));
+    await gateway.send(log('2'));
+    expect(await gateway.send(log('1'))).toEqual([first]);
+    expect(await gateway.send(log('3'))).toMatchObject([{ entropy: { score: 0.3333, window_size: 3 } }]);
+  });
+
+  test('asks whether a step is held in the very turn that hands it to the store', async () => {
+    gateway.control.onHeldAsked = () => queueMicrotask(() => gateway.happened.push('turn over'));
+    gateway.control.onHandedOver = () => gateway.happened.push('handed over');
+    await gateway.send(log('1'));
+    expect(gateway.happened.slice(0, 2)).toEqual(['handed over', 'turn over']);
   });
 
   test('copies in two batches that wait for each other are both answered', async () => {
