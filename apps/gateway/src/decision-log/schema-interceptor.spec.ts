@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   type DecisionStore,
+  type EntropyToolKey,
   ObservatoryError,
   RUNTIME_CONFIG_DEFAULTS,
   type SessionKey,
@@ -23,7 +24,9 @@ import type { StepPublisher } from './step-publisher.js';
 const TENANT = 'default';
 
 /** The interceptor with a real tracker and memory; everything else writes into `happened`, in order. */
-function build(options: { trackerForgetsAgents?: boolean; stepsRemembered?: number } = {}) {
+function build(
+  options: { trackerForgetsAgents?: boolean; stepsRemembered?: number; toolKey?: EntropyToolKey } = {},
+) {
   const happened: string[] = [];
   const stored: (StepRow & { seq: number })[] = [];
   const published: StoredStep[] = [];
@@ -33,13 +36,15 @@ function build(options: { trackerForgetsAgents?: boolean; stepsRemembered?: numb
     pauseFails: false,
     hasRowLeft: false,
     onWindowRead: () => {},
+    recall: (): Promise<void> | null => null,
     onHeldAsked: () => {},
     onHandedOver: () => {},
     committing: Promise.resolve(),
     introduced: Promise.resolve(),
   };
   const clock = { nowMs: () => 1_000, steadyMs: () => 1_000 };
-  const config = { get: (key: keyof typeof RUNTIME_CONFIG_DEFAULTS) => RUNTIME_CONFIG_DEFAULTS[key] };
+  const settings = { ...RUNTIME_CONFIG_DEFAULTS, entropy_tool_key: options.toolKey ?? 'name' };
+  const config = { get: (key: keyof typeof settings) => settings[key] };
   const tracker = new EntropyTracker({
     clock,
     config,
@@ -89,7 +94,7 @@ function build(options: { trackerForgetsAgents?: boolean; stepsRemembered?: numb
     },
   } as unknown as DecisionStore;
   const desk = {
-    recall: () => null,
+    recall: () => control.recall(),
     isHolding: () => {
       control.onHeldAsked();
       return control.holding;
@@ -270,6 +275,7 @@ describe('SchemaInterceptor', () => {
     const [first] = await gateway.send(misspelt);
     expect(first).toMatchObject({ status: 'accepted', warnings: ['unknown field ignored: contol'] });
     expect(await gateway.send(misspelt)).toEqual([first]);
+    expect(gateway.stored.at(-1)?.body).not.toContain('contol');
   });
 
   test('answers each body of a trace id that came twice as the first time', async () => {
@@ -333,6 +339,34 @@ describe('SchemaInterceptor', () => {
       { entropy: { score: 0.2, severity: 'loop', window_size: 5 } },
       { entropy: { score: 0.2, window_size: 5 } },
     ]);
+  });
+
+  test('rebuilds the window of a session that a step names by a stored parent alone', async () => {
+    gateway = build({ stepsRemembered: 1 });
+    await gateway.send(log('1'), log('2'), log('x', { meta: { trace_id: 'x', session_id: 's2' } }));
+    gateway.tracker.forget(sessionKey(TENANT, 's'));
+    const child = log('3', { meta: { trace_id: '3', session_id: '', parent_step_id: '1' } });
+    expect(await gateway.send(child)).toMatchObject([
+      { session_id: 's', entropy: { score: 0.3333, window_size: 3 } },
+    ]);
+  });
+
+  test('rebuilds a window by the part of a tool call that counts as the tool', async () => {
+    gateway = build({ toolKey: 'name+input' });
+    const reading = (trace_id: string) => log(trace_id, { action: { tool_input: { page: trace_id } } });
+    await gateway.send(reading('1'), reading('2'));
+    gateway.tracker.forget(sessionKey(TENANT, 's'));
+    expect(await gateway.send(reading('3'))).toMatchObject([{ entropy: { score: 1, window_size: 3 } }]);
+  });
+
+  test('holds a step of a session whose pause left memory and is read from the store first', async () => {
+    await gateway.send(log('1'));
+    gateway.control.recall = async () => {
+      await new Promise(setImmediate);
+      gateway.control.holding = true;
+    };
+    await gateway.send(log('2'));
+    expect(gateway.happened.slice(2)).toEqual(['store 2 held', 'held 2']);
   });
 
   test('a row that left memory is back before the next step is published, though the window outlived it', async () => {

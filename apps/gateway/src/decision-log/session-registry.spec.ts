@@ -100,6 +100,14 @@ describe('a session that holds a step', () => {
     expect(gateway.rows.has(keyOf('new'))).toBe(true);
   });
 
+  test('is read from the store with the control of now, not the one of when it was saved', async () => {
+    publish('early');
+    await registry.save();
+    publish('a', 'b');
+    (gateway.rows.get(keyOf('early')) as SessionView).control = initialControl();
+    expect(await registry.find(keyOf('early'))).toMatchObject({ control: { state: 'pause_requested' } });
+  });
+
   test('has one after a restart with as many rows as fit', async () => {
     publish('a', 'b');
     await registry.save();

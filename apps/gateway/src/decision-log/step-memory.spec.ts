@@ -11,6 +11,8 @@ const HASHES = ['one body', 'another body', 'a third one'].map((json) => bodyHas
   string,
 ];
 const [FIRST, SECOND] = HASHES;
+/** Of a hash: 120 bits, six to each. */
+const COMPARED_CHARS = 20;
 
 describe('StepMemory', () => {
   test('tells a resend from a reused trace id and from a new step', () => {
@@ -21,6 +23,16 @@ describe('StepMemory', () => {
     expect(memory.recognise('t', 'other', FIRST)).toEqual({ kind: 'new' });
     expect(memory.recognise('another tenant', 'step', FIRST)).toEqual({ kind: 'new' });
     expect(memory.sessionOf('another tenant', 'step')).toBeUndefined();
+  });
+
+  test('tells bodies apart whose hashes are nearly the same', () => {
+    const memory = new StepMemory(10);
+    memory.remember(KEY, 'step', FIRST, null);
+    for (let at = 0; at < COMPARED_CHARS; at += 1) {
+      const char = FIRST[at] === 'A' ? 'B' : 'A';
+      const near = `${FIRST.slice(0, at)}${char}${FIRST.slice(at + 1)}`;
+      expect(memory.recognise('t', 'step', near)).toEqual({ kind: 'reused_trace_id' });
+    }
   });
 
   test('tells several bodies under one trace id apart, and has the session of the latest', () => {

@@ -84,6 +84,16 @@ describe('LiveHub', () => {
     expect((await hub.subscribe('t', TOPICS.violations, first?.ack.seq))?.ack.kind).toBe('reset');
   });
 
+  test('sends who comes back nothing twice: what it is told as missed has left with a frame before', async () => {
+    const first = await hub.subscribe('t', TOPICS.violations, undefined);
+    hub.publish('t', TOPICS.violations, violation('missed'));
+    const again = await hub.subscribe('t', TOPICS.violations, first?.ack.seq);
+    expect(again?.ack).toMatchObject({ kind: 'deltas', events: [{}] });
+    expect(sent.map(({ frame }) => frame.to_seq)).toEqual([again?.ack.seq]);
+    hub.flush();
+    expect(sent).toHaveLength(1);
+  });
+
   test('delivers what happened while a snapshot was being read', async () => {
     let answer: ((snapshot: unknown) => void) | undefined;
     hub.provideSnapshot(TOPICS.violations, () => new Promise((resolve) => (answer = resolve)));
@@ -97,6 +107,10 @@ describe('LiveHub', () => {
       from_seq: (subscription?.ack.seq ?? 0) + 1,
       events: [{ payload: { violation_reason: 'meanwhile' } }],
     });
+    // Who subscribed has it: it left before, with a frame to all others.
+    expect(sent.map(({ frame }) => frame.to_seq)).toEqual([subscription?.rest?.to_seq]);
+    hub.flush();
+    expect(sent).toHaveLength(1);
   });
 
   test('reads each snapshot in a turn of its own', async () => {
