@@ -158,6 +158,14 @@ test('a rule is created, muted, edited and tells its channel', async () => {
   const notices = await receiver.arrived(before + 1);
   expect(JSON.parse(notices.at(-1)?.body ?? '')).toMatchObject({ phase: 'firing', agent_id: 'researcher' });
   await row('Going in circles').getByText('Firing for researcher').waitFor();
+
+  // Of several each by its name, in sight: a phone has no tooltip.
+  await loop('reviewer');
+  await receiver.arrived(before + 2);
+  await row('Going in circles').getByText('Firing for 2 agents').waitFor();
+  for (const agent of ['researcher', 'reviewer'])
+    await row('Going in circles').getByRole('link', { name: agent, exact: true }).waitFor();
+  await checkEveryLook(page, 'rule-fires-for-two');
 });
 
 test('a channel that fails leaves a dead letter, which Retry delivers', async () => {

@@ -2,10 +2,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { BellRing } from 'lucide-react';
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 import type { AlertChannel, AlertRule } from '#contracts';
 import { api, useDenial } from '../../api';
-import { Badge, plural, RelativeTime, Switch } from '../../ui';
+import { Badge, formatCount, plural, RelativeTime, Switch } from '../../ui';
 import { EditableList } from './editable-list';
 import { MuteMenu, MuteNote } from './mute-menu';
 import { RowActions } from './row-actions';
@@ -13,6 +13,8 @@ import { RuleDialog } from './rule-dialog';
 import { describeRule, spanText } from './rule-form';
 import { RULES_KEY, useChannels, useRules } from './use-alerts';
 
+/** A rule can fire for every agent there is. */
+const FIRING_NAMED_MAX = 20;
 const NO_CHANNELS: readonly AlertChannel[] = [];
 
 export function RulesTab() {
@@ -85,6 +87,7 @@ function Rule({ rule, channels, denial, onEdit }: RuleProps) {
         <p className="text-xs">
           <RuleChannels rule={rule} channels={channels} onEdit={denial === null ? onEdit : null} />
         </p>
+        {rule.firing.length > 1 ? <FiringAgents firing={rule.firing} /> : null}
         {error ? (
           <p role="alert" className="text-danger text-xs">
             Not changed: {error.message}
@@ -118,7 +121,7 @@ function Firing({ rule }: { rule: AlertRule }) {
   const [first] = rule.firing;
   if (!first) return null;
   return (
-    <Badge tone="danger" title={rule.firing.map(({ agent_id }) => agent_id).join(', ')}>
+    <Badge tone="danger">
       {rule.firing.length === 1 ? (
         <span>
           Firing for{' '}
@@ -131,6 +134,25 @@ function Firing({ rule }: { rule: AlertRule }) {
       )}
       <RelativeTime atMs={Math.min(...rule.firing.map(({ since_ms }) => since_ms))} short />
     </Badge>
+  );
+}
+
+/** By name, for who has no tooltip. */
+function FiringAgents({ firing }: Pick<AlertRule, 'firing'>) {
+  const unnamedCount = firing.length - FIRING_NAMED_MAX;
+  return (
+    <p className="text-xs [overflow-wrap:anywhere]">
+      Now:{' '}
+      {firing.slice(0, FIRING_NAMED_MAX).map(({ agent_id }, at) => (
+        <Fragment key={agent_id}>
+          {at > 0 ? ', ' : ''}
+          <Link to="/agents/$agentId" params={{ agentId: agent_id }} className="underline">
+            <bdi>{agent_id}</bdi>
+          </Link>
+        </Fragment>
+      ))}
+      {unnamedCount > 0 ? ` and ${formatCount(unnamedCount)} more` : ''}
+    </p>
   );
 }
 
