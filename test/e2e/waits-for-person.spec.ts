@@ -53,6 +53,8 @@ test('a session that asks for a person is counted on every page, leads the list 
   await places.getByRole('link', { name: 'Sessions 2 waiting for a person' }).waitFor();
   await rows.filter({ hasText: 'held-by-ana' }).getByText('held-by-ana').click();
   await page.getByText('refund-clerk asks for a person').waitFor();
+  // What is held has neither steps nor cost yet: beside its figures stands why they are lower than one may know.
+  await page.getByText('1 message, in none of these yet').waitFor();
   await checkEveryLook(page, 'inspect-waits-in-a-pause');
   await page.goBack();
   await gateway.operator('POST', '/v1/sessions/held-by-ana/resume', {});

@@ -4,7 +4,16 @@ import type { SessionView } from '#contracts';
 import { BackLink } from '../../app/back-link';
 import { useLoopsNow } from '../../app/looping';
 import { useTopic } from '../../realtime';
-import { cx, formatCount, formatPartialCost, Identifier, RelativeTime, StateDot, StepRate } from '../../ui';
+import {
+  cx,
+  formatCount,
+  formatPartialCost,
+  Identifier,
+  plural,
+  RelativeTime,
+  StateDot,
+  StepRate,
+} from '../../ui';
 import { ControlBadge, ModeLabel } from '../hitl-console/control-badge';
 import {
   askText,
@@ -74,6 +83,11 @@ export function InspectHeader({ session }: { session: SessionView }) {
         </Fact>
         <Fact name="Cost">{formatPartialCost(session.cost_usd, session.cost_unknown)}</Fact>
         <Fact name="Tokens">{formatCount(session.tokens)}</Fact>
+        {control.held_count > 0 ? (
+          <Fact name="Held">
+            <span className="text-paused">{plural(control.held_count, 'message')}</span>, in none of these yet
+          </Fact>
+        ) : null}
         <Fact name="Started">
           <RelativeTime atMs={session.started_ms} />
         </Fact>
