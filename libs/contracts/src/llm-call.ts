@@ -103,7 +103,7 @@ export const llmCallSchema = z.object({
   /** HTTP status the client got; 499 when it left first. */
   status: z.number().int(),
   decision: z.enum(CALL_DECISIONS),
-  /** One line for people; never holds text of the prompt or of the answer. */
+  /** One line for people; never holds text of the prompt or of the answer, of an error only its name (`rate_limit_exceeded`). */
   detail: z.string().nullable(),
   /** Null: the vendor reported none. */
   usage: usageSchema.nullable(),

@@ -380,6 +380,23 @@ describe('failures', () => {
     ]);
   });
 
+  test("an error is recorded by the vendor's name of it, never by its sentence, which may quote the prompt", async () => {
+    const error = { message: 'Not for Ada, please', type: 'tokens', code: 'rate_limit_exceeded' };
+    upstream.script((_call, response) => respondJson(response, 429, { error }));
+    const headers = freshSession();
+    const refused: any = await openaiChat
+      .ask(gateway.url, 'Too much', { headers, maxRetries: 0 })
+      .catch((reason) => reason);
+    expect(refused).toMatchObject({ status: 429, error });
+    const { body } = await gateway.operator(
+      'GET',
+      `/v1/calls?session_id=${headers['x-observatory-session']}`,
+    );
+    expect(body.items).toMatchObject([
+      { decision: 'forwarded', status: 429, detail: "The vendor's error: rate_limit_exceeded." },
+    ]);
+  });
+
   test('a client that aborts mid-stream takes the upstream with it', async () => {
     upstream.script((_call, response) =>
       respondEvents(

@@ -16,6 +16,7 @@ import type { AnswerRoom } from './answer-room.js';
 import type { BodyRoom } from './body-room.js';
 import { awaitDrain } from './client-pace.js';
 import { EndReader } from './end-reader.js';
+import { ErrorReader } from './error-reader.js';
 import { headerOf, isEventStream, responseHeaders } from './forwarded-headers.js';
 import { InflatedReader } from './inflated-reader.js';
 import { BatchAnswer, nameOwnAddresses, type OwnOrigin, redirectRefused } from './own-addresses.js';
@@ -43,6 +44,8 @@ export class Relay implements UpstreamSink {
   readonly #resolve: Resolve;
   #exchange: UpstreamExchange | null = null;
   #reader: AnswerReader | EndReader | InflatedReader | null = null;
+  /** Null: no error. */
+  #error: ErrorReader | null = null;
   /** The stream was begun while the call was held, and this is why the upstream's answer cannot go on in it: it becomes an event. */
   #misfit: string | null = null;
   /** Null: nothing in the answer is ours to change, or no more. */
@@ -105,6 +108,7 @@ export class Relay implements UpstreamSink {
     const isGood = status >= 200 && status < 300;
     call.wasTakenUp = isGood;
     if (isGood) this.#reader = readerFor(call, headers, this.#parts.answerRoom);
+    else if (status >= 400) this.#error = new ErrorReader();
     this.#takesEvents = isEventStream(headers) && encodingsOf(headers).length === 0;
     if (call.outgoing.headersSent) {
       this.#misfit = misfitOf(status, headers);
@@ -136,6 +140,7 @@ export class Relay implements UpstreamSink {
     const bytes = this.#batches === null ? came : this.#holdBack(this.#batches, came);
     const wantsMore = bytes === null || this.#misfit !== null || this.#pass(bytes);
     this.#reader?.push(came);
+    this.#error?.push(came);
     return wantsMore;
   }
 
@@ -263,6 +268,8 @@ export class Relay implements UpstreamSink {
   }
 
   #takeAnswer(isWhole: boolean): undefined | Promise<undefined> {
+    const errorName = this.#error?.finish() ?? null;
+    if (errorName !== null) this.#call.detail ??= `The vendor's error: ${errorName}.`;
     const read = this.#reader?.finish() ?? null;
     // What is inflated first; all else is there, and costs no turn.
     return read instanceof Promise
