@@ -52,6 +52,25 @@ describe('two callers of one tenant', () => {
   });
 });
 
+test('where a request goes is part of its key: name, origin and path', () => {
+  const keyAt = (place: { name?: string; origin?: string; basePath?: string }) =>
+    identify(
+      {
+        dialect: DIALECT_BY_NAME['openai-chat'],
+        tenantId: 't',
+        upstream: { name: 'own', origin: 'https://one.test', basePath: '/v1', apiKey: 'sk', ...place },
+        incoming: { rawHeaders: [] },
+        path: '/chat/completions',
+        target: { query: '' },
+      } as unknown as ProxyCall,
+      { messages: [{ role: 'user', content: 'where do you live' }] },
+    )?.identity.key;
+  const keys = [{}, { name: 'other' }, { origin: 'https://two.test' }, { basePath: '/v2' }].map(keyAt);
+  expect(keyAt({})).toBe(keys[0]);
+  expect(keys).not.toContain(undefined);
+  expect(new Set(keys).size).toBe(keys.length);
+});
+
 test('the cache has nothing to do with a request whose image lies at an address: what is there may change', () => {
   const identityOf = (url: string) =>
     identify(
