@@ -181,6 +181,17 @@ describe('the context of a question', () => {
     expect((await post(reworded(), {}, 'other')).cache).toBe('miss');
   });
 
+  test('is strict with a single word, which the vectors take for the same', async () => {
+    upstream.script(always(openaiChat, { text: 'For a year.' }));
+    const ask = async (content: string) =>
+      (await post({ ...base, messages: [{ role: 'user', content }] })).cache;
+    expect(await ask('Please, does the polish on this table last for long?')).toBe('miss');
+    expect(await ask('does the polish on this table last for long')).toBe('semantic');
+    const { vetoes } = await stats();
+    expect(await ask('does the Polish on this table last for long')).toBe('miss');
+    expect((await stats()).vetoes.spelling).toBe((vetoes.spelling ?? 0) + 1);
+  });
+
   test('does not cross a tenant, whatever its key says', async () => {
     upstream.script(always(openaiChat, { text: 'Ours.' }));
     const made = await fetch(`${gateway.url}/v1/agent-keys`, {
@@ -417,6 +428,17 @@ describe('equal calls at the same time', () => {
     },
   );
 
+  test('go by themselves when the answer they waited for was thrown out during their pause', async () => {
+    const { first, behind, command, held, end } = await oneBehindAnother();
+    await command('pause', { reason: 'let me look' });
+    await expect.poll(held).toBe(1);
+    end(200);
+    await first;
+    await gateway.operator('POST', '/v1/cache/invalidate', {});
+    await command('resume', {});
+    expect((await behind).text).toBe('asked by itself');
+  });
+
   test('go by themselves when their pause is over before the first one has brought anything', async () => {
     const { first, behind, command, held, end } = await oneBehindAnother();
     await command('pause', { reason: 'let me look' });
@@ -530,7 +552,13 @@ describe('an answer that was under way', () => {
       else answer();
     });
     const ask = async (headers: Record<string, string> = {}) =>
-      (await openaiChat.ask(gateway.url, text, again({ ...options, headers }))).text;
+      (
+        await openaiChat.ask(
+          gateway.url,
+          text,
+          again({ ...options, headers, signal: AbortSignal.timeout(AT_ONCE_MS) }),
+        )
+      ).text;
     const first = ask();
     await expect.poll(() => upstream.calls.length).toBe(1);
     return { ask, first, end: () => end() };

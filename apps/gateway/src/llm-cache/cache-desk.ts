@@ -6,7 +6,8 @@
  *           +-> equal call of it under way?  wait for its answer
  *           +-> temperature 0 and scope: embed, search this scope, veto     off | shadow: compare, serve not | on
  *           +-> upstream
- *     Whatever was waited for is served behind the gates of the proxy, passed again.
+ *     Whatever was waited for is served behind the gates of the proxy, passed again; to a call that was held there, only in
+ *     the epoch that it was looked up in.
  */
 import {
   type CacheControl,
@@ -145,11 +146,17 @@ export class CacheDesk {
     /** What ends the call's way here, or sends it on with words; null: it may be served. */
     const endedBehind = async (landed: Promise<void>): Promise<{ outcome: Outcome } | null> => {
       const fromMs = performance.now();
+      const { heldMs } = call;
       const stopped = await passAgain(call, landed);
       waitedMs += performance.now() - fromMs;
       if (stopped || call.isGone) return { outcome: stopped };
       if (call.injections.length > 0) return { outcome: control === 'only' ? NOT_CACHED : undefined };
-      return null;
+      if (call.heldMs === heldMs) return null;
+      // Found or brought before an operator looked, who may have thrown it out meanwhile.
+      const epoch = await this.#parts.cache.epoch(call.tenantId);
+      if (epoch !== null && epoch === lookUp.epoch) return endedBehind(LANDED);
+      lookUp.epoch = epoch;
+      return { outcome: control === 'only' ? NOT_CACHED : this.#missed(call) };
     };
     try {
       const hit = found instanceof Promise ? await found : null;
