@@ -6,7 +6,7 @@ import { WaitingCalls } from '../waiting-calls.js';
 import { cacheStep } from './cache.step.js';
 
 const STOPPED: Verdict = { kind: 'refuse', decision: 'inactive', code: 'agent_inactive' };
-const HELD: Verdict = { kind: 'refuse', decision: 'held', code: 'session_paused' };
+const HELD: Verdict = { kind: 'refuse', decision: 'hold_expired', code: 'session_terminated' };
 const NEVER = new Promise<void>(() => {});
 
 /** A call that the desk lets wait until `landed`, behind a standing and a session that a test changes. */
