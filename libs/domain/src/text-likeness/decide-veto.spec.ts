@@ -197,6 +197,8 @@ describe('what the embedder cannot be trusted to see', () => {
     ['word_order', 'copy from the server to the laptop', 'copy from the laptop to the server'],
     ['word_order', '从仓库运到商店', '从商店运到仓库'],
     ['word_order', 'How much do I owe you for the repair?', 'How much do you owe me for the repair?'],
+    ['negation', 'Does the museum open on holidays?', 'Did the museum open on holidays?'],
+    ['negation', 'Is the patient able to walk?', 'Was the patient able to walk?'],
     ['word_order', 'What did you tell me about refunds?', 'What did I tell you about refunds?'],
     ['word_order', 'may I share your data with my lawyer', 'may you share my data with your lawyer'],
     ['word_order', 'Do you have to pay tax on gifts?', 'Do I have to pay tax on gifts?'],

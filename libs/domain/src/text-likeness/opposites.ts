@@ -51,6 +51,7 @@ export const WORD_AXES: Readonly<Record<string, Readonly<Record<string, string>>
     previous: 'previous prior preceding',
   },
   time: { before: 'before', after: 'after' },
+  tense: { now: 'is are am does', past: 'was were did' },
   age: { new: 'new newer newest latest newly', old: 'old older oldest earliest' },
   side: { left: 'left', right: 'right' },
   vertical: { up: 'top above upper', down: 'bottom below lower beneath' },
@@ -146,6 +147,7 @@ export const PARTICLES: ReadonlyMap<string, { axis: string; value: string; verbs
 
 /** Axes where sharing one value is enough: "why ... when" and "why" ask alike. */
 export const LOOSE_AXES: ReadonlySet<string> = new Set([
+  'tense',
   'direction',
   'ask',
   'exist',
