@@ -27,6 +27,7 @@ export const agentViewSchema = z.object({
   policy: agentPolicySchema,
   kill_switch: killSwitchAnswerSchema,
   spend: z.object({
+    /** What was spent in the last 60 minutes. What refuses is an estimate of it: of two clock hours, the older by its share. */
     hour: spendAgainstBudgetSchema,
     day: spendAgainstBudgetSchema,
     month: spendAgainstBudgetSchema,

@@ -30,6 +30,27 @@ describe('what was spent of the budgets', () => {
     expect(activity.spent(AGENT).day).toBe(10);
   });
 
+  it('is of the last hour what was spent in 60 minutes, whatever the clock hour, and by its share what a start brought back', () => {
+    const clock = new FakeClock(NOON - 60_000);
+    const activity = new AgentActivity(clock);
+    activity.end(AGENT, { ...WELL, costMicroUsd: 1_260_000, spentAtMs: clock.nowMs() });
+    activity.end(AGENT, { ...WELL, costMicroUsd: null, spentAtMs: clock.nowMs() });
+    clock.advance(6 * 60_000);
+    expect(activity.spent(AGENT).hour).toBe(1_260_000);
+    activity.restore(AGENT, NOON - 3_600_000, 1_260_000 + 600, 1);
+    activity.restore(AGENT, NOON - 7_200_000, 5_000);
+    activity.end(AGENT, { ...WELL, costMicroUsd: 7, spentAtMs: clock.nowMs() });
+    expect(activity.spent(AGENT).hour).toBe(1_260_007 + 550);
+    clock.advance(54 * 60_000);
+    expect(activity.spent(AGENT).hour).toBe(1_260_007 + 10);
+    expect(activity.unpriced(AGENT).hour).toBe(1);
+    clock.advance(60_000);
+    expect(activity.spent(AGENT).hour).toBe(7);
+    expect(activity.unpriced(AGENT).hour).toBe(0);
+    clock.advance(6 * 60_000);
+    expect(activity.spent(AGENT).hour).toBe(0);
+  });
+
   it('leaves out what is of unknown cost, and counts it, also over a restart', () => {
     const activity = new AgentActivity(new FakeClock(NOON));
     activity.restore(AGENT, NOON - 86_400_000, 0, 3);

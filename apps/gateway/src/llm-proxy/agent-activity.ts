@@ -1,7 +1,7 @@
 /** What proxied agents are doing right now, and what they have spent: small counters, bounded, for people to look at. */
 import { type AgentPolicy, type AgentScope, type CallRefusal, splitAgentScope } from '#contracts';
 import type { BudgetSpend } from '#domain/alerts';
-import { type Clock, FairLru, HOUR_MS } from '#kernel';
+import { type Clock, FairLru, HOUR_MS, MINUTE_MS } from '#kernel';
 
 type Budgets = Pick<AgentPolicy, 'budget_hour_usd' | 'budget_day_usd' | 'budget_month_usd'>;
 
@@ -14,7 +14,7 @@ const AGENT_IDLE_MS = 32 * 86_400_000;
 const BUCKET_MS = 10_000;
 /** Five minutes. */
 const BUCKET_COUNT = 30;
-const MINUTE_BUCKETS = 60_000 / BUCKET_MS;
+const MINUTE_BUCKETS = MINUTE_MS / BUCKET_MS;
 
 interface Bucket {
   /** Start, in units of BUCKET_MS. */
@@ -31,15 +31,25 @@ interface Activity {
   buckets: Bucket[];
   /** By the start of the hour; this month's, and the last hour's of the month before. */
   hours: Map<number, HourSpend>;
+  /** By the start of the minute, the last 60 and the one under way: what this process saw. */
+  minutes: Map<number, Spend>;
 }
 
-interface HourSpend {
+interface Spend {
   costMicroUsd: number;
   /** Calls whose cost is unknown. */
   unpricedCount: number;
 }
 
-/** The last 60 minutes (the older hour by its share), this UTC day, this UTC month. */
+interface HourSpend extends Spend {
+  /** Of it, what was brought back from the store, which knows the hour alone. */
+  restored: Spend;
+}
+
+/**
+ * The last 60 minutes, this UTC day, this UTC month. It is what was spent, to the minute; only of the older hour's sum that a start
+ * brought back its share counts. The limiter, which refuses, estimates its hour: of two clock hours, the older by its share.
+ */
 type BySpan = Record<'hour' | 'day' | 'month', number>;
 
 export interface ActivityView {
@@ -120,8 +130,12 @@ export class AgentActivity {
   /** Brings back what is stored of one hour, as far as it is more than is known. */
   restore(scope: AgentScope, hourMs: number, costMicroUsd: number, unpricedCount = 0): void {
     const spend = hourOf(this.#of(scope).hours, hourMs);
-    spend.costMicroUsd = Math.max(spend.costMicroUsd, costMicroUsd);
-    spend.unpricedCount = Math.max(spend.unpricedCount, unpricedCount);
+    const more: Spend = {
+      costMicroUsd: Math.max(0, costMicroUsd - spend.costMicroUsd),
+      unpricedCount: Math.max(0, unpricedCount - spend.unpricedCount),
+    };
+    add(spend, more);
+    add(spend.restored, more);
   }
 
   view(scope: AgentScope): ActivityView {
@@ -161,8 +175,8 @@ export class AgentActivity {
     return { hour: Math.ceil(hour), ...longer };
   }
 
-  #sum(scope: AgentScope, of: (spend: HourSpend) => number): BySpan {
-    const hours = this.#agents.peek(tenantOf(scope), scope)?.hours;
+  #sum(scope: AgentScope, of: (spend: Spend) => number): BySpan {
+    const { hours, minutes } = this.#agents.peek(tenantOf(scope), scope) ?? {};
     const nowMs = this.#clock.nowMs();
     const thisHour = nowMs - (nowMs % HOUR_MS);
     const dayStart = nowMs - (nowMs % (24 * HOUR_MS));
@@ -174,11 +188,14 @@ export class AgentActivity {
       if (hourMs >= dayStart) day += of(spend);
       if (hourMs >= monthStart) month += of(spend);
     }
-    const inHour = (hourMs: number): number => {
+    const restoredIn = (hourMs: number): number => {
       const spend = hours?.get(hourMs);
-      return spend === undefined ? 0 : of(spend);
+      return spend === undefined ? 0 : of(spend.restored);
     };
-    return { hour: inHour(thisHour) + inHour(thisHour - HOUR_MS) * share, day, month };
+    let hour = restoredIn(thisHour) + restoredIn(thisHour - HOUR_MS) * share;
+    const fromMs = oldestMinuteMs(nowMs);
+    for (const [minuteMs, spend] of minutes ?? []) if (minuteMs >= fromMs) hour += of(spend);
+    return { hour, day, month };
   }
 
   /** What was spent of each budget that the policy sets; empty where it sets none. */
@@ -209,16 +226,22 @@ export class AgentActivity {
     for (const [scope] of this.#agents.entries(tenantId)) yield splitAgentScope(scope).agentId;
   }
 
-  #spend({ hours }: Activity, spentAtMs: number, costMicroUsd: number | null): void {
+  #spend({ hours, minutes }: Activity, spentAtMs: number, costMicroUsd: number | null): void {
+    const nowMs = this.#clock.nowMs();
     const hourMs = spentAtMs - (spentAtMs % HOUR_MS);
     if (!hours.has(hourMs)) {
-      const nowMs = this.#clock.nowMs();
       const keepFrom = Math.min(monthStartMs(nowMs), nowMs - (nowMs % HOUR_MS) - HOUR_MS);
       for (const old of hours.keys()) if (old < keepFrom) hours.delete(old);
     }
-    const spend = hourOf(hours, hourMs);
-    if (costMicroUsd === null) spend.unpricedCount += 1;
-    else spend.costMicroUsd += costMicroUsd;
+    const spend: Spend = { costMicroUsd: costMicroUsd ?? 0, unpricedCount: costMicroUsd === null ? 1 : 0 };
+    add(hourOf(hours, hourMs), spend);
+    const fromMs = oldestMinuteMs(nowMs);
+    const minuteMs = spentAtMs - (spentAtMs % MINUTE_MS);
+    if (minuteMs < fromMs) return;
+    const known = minutes.get(minuteMs);
+    if (known !== undefined) return add(known, spend);
+    for (const old of minutes.keys()) if (old < fromMs) minutes.delete(old);
+    minutes.set(minuteMs, spend);
   }
 
   #of(scope: AgentScope): Activity {
@@ -230,6 +253,7 @@ export class AgentActivity {
       runningCount: 0,
       buckets: [],
       hours: new Map(),
+      minutes: new Map(),
     };
     this.#agents.set(tenantOf(scope), scope, fresh);
     return fresh;
@@ -238,10 +262,22 @@ export class AgentActivity {
 
 const tenantOf = (scope: AgentScope): string => splitAgentScope(scope).tenantId;
 
+function add(to: Spend, { costMicroUsd, unpricedCount }: Spend): void {
+  to.costMicroUsd += costMicroUsd;
+  to.unpricedCount += unpricedCount;
+}
+
+/** The last one of which a part lies within 60 minutes. */
+const oldestMinuteMs = (nowMs: number): number => nowMs - (nowMs % MINUTE_MS) - HOUR_MS;
+
 function hourOf(hours: Map<number, HourSpend>, hourMs: number): HourSpend {
   const known = hours.get(hourMs);
   if (known !== undefined) return known;
-  const fresh: HourSpend = { costMicroUsd: 0, unpricedCount: 0 };
+  const fresh: HourSpend = {
+    costMicroUsd: 0,
+    unpricedCount: 0,
+    restored: { costMicroUsd: 0, unpricedCount: 0 },
+  };
   hours.set(hourMs, fresh);
   return fresh;
 }
