@@ -239,7 +239,10 @@ export class AgentActivity {
     const minuteMs = spentAtMs - (spentAtMs % MINUTE_MS);
     if (minuteMs < fromMs) return;
     const known = minutes.get(minuteMs);
-    if (known !== undefined) return add(known, spend);
+    if (known !== undefined) {
+      add(known, spend);
+      return;
+    }
     for (const old of minutes.keys()) if (old < fromMs) minutes.delete(old);
     minutes.set(minuteMs, spend);
   }
