@@ -43,6 +43,10 @@ export const usageSchema = z.object({
   output_tokens: z.number().int().nonnegative(),
   /** Of the output: reasoning ("thinking") tokens. */
   reasoning_tokens: z.number().int().nonnegative(),
+  /** Of the input and of the output what is sound, and of the output what is pictures: they have prices of their own. Absent: none. */
+  audio_input_tokens: z.number().int().positive().optional(),
+  audio_output_tokens: z.number().int().positive().optional(),
+  image_output_tokens: z.number().int().positive().optional(),
   /** Web searches that the vendor ran while it answered, which it charges one by one. Absent: none, or it did not say. */
   search_count: z.number().int().positive().optional(),
   /** Of these: by OpenAI's preview tool, which has a price of its own. */

@@ -31,3 +31,48 @@ it('a total that no answer has says nothing of what was left out of the completi
   const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: Number.MAX_SAFE_INTEGER };
   expect(DIALECT_BY_NAME['openai-chat'].readAnswer({ usage }).usage).toMatchObject({ output_tokens: 3 });
 });
+
+it.each<[(typeof NAMES)[number], object]>([
+  [
+    'openai-chat',
+    {
+      usage: {
+        prompt_tokens: 20,
+        completion_tokens: 9,
+        prompt_tokens_details: { audio_tokens: 12 },
+        completion_tokens_details: { audio_tokens: 5, image_tokens: 0 },
+      },
+    },
+  ],
+  [
+    'gemini',
+    {
+      usageMetadata: {
+        promptTokenCount: 20,
+        candidatesTokenCount: 9,
+        promptTokensDetails: [
+          { modality: 'TEXT', tokenCount: 3 },
+          { modality: 'IMAGE', tokenCount: 5 },
+          { modality: 'AUDIO', tokenCount: 12 },
+        ],
+        candidatesTokensDetails: [{ modality: 'AUDIO', tokenCount: 5 }],
+      },
+    },
+  ],
+])('%s counts sound apart from text', (name, body) => {
+  const usage = DIALECT_BY_NAME[name].readAnswer(body).usage;
+  expect(usage).toMatchObject({ input_tokens: 20, audio_input_tokens: 12, output_tokens: 9 });
+  expect(usage).toMatchObject({ audio_output_tokens: 5 });
+  expect(usage).not.toHaveProperty('image_output_tokens');
+});
+
+it('gemini counts pictures that it writes apart from text', () => {
+  const usageMetadata = {
+    promptTokenCount: 20,
+    candidatesTokenCount: 1_300,
+    candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 1_290 }],
+  };
+  expect(DIALECT_BY_NAME.gemini.readAnswer({ usageMetadata }).usage).toMatchObject({
+    image_output_tokens: 1_290,
+  });
+});

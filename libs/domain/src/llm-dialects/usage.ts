@@ -12,6 +12,9 @@ export function usageOf(counts: {
   cacheWriteHour?: number | undefined;
   output?: number | undefined;
   reasoning?: number | undefined;
+  audioInput?: number | undefined;
+  audioOutput?: number | undefined;
+  imageOutput?: number | undefined;
   searches?: number | undefined;
   /** All of the searches were the preview tool's. */
   arePreviews?: boolean | undefined;
@@ -24,12 +27,18 @@ export function usageOf(counts: {
     cacheWriteHour = 0,
     output = 0,
     reasoning = 0,
+    audioInput = 0,
+    audioOutput = 0,
+    imageOutput = 0,
     searches = 0,
     arePreviews = false,
     fileSearches = 0,
   } = counts;
   const cached_input_tokens = Math.min(cachedInput, input);
   const cache_write_tokens = Math.min(cacheWrite, input - cached_input_tokens);
+  const audio_input_tokens = Math.min(audioInput, input);
+  const audio_output_tokens = Math.min(audioOutput, output);
+  const image_output_tokens = Math.min(imageOutput, output - audio_output_tokens);
   const cache_write_hour_tokens = Math.min(cacheWriteHour, cache_write_tokens);
   return {
     input_tokens: input,
@@ -38,6 +47,9 @@ export function usageOf(counts: {
     ...(cache_write_hour_tokens > 0 && { cache_write_hour_tokens }),
     output_tokens: output,
     reasoning_tokens: Math.min(reasoning, output),
+    ...(audio_input_tokens > 0 && { audio_input_tokens }),
+    ...(audio_output_tokens > 0 && { audio_output_tokens }),
+    ...(image_output_tokens > 0 && { image_output_tokens }),
     ...searchCounts(searches, arePreviews, fileSearches),
   };
 }

@@ -45,6 +45,43 @@ export function costMicroUsd(price: ModelPrice, usage: Usage): number {
   return Number((exact + BigInt(PICO_PER_MICRO / 2)) / BigInt(PICO_PER_MICRO));
 }
 
+/** A part of a usage, with the name that its line in the price table carries; "" for text and all else. */
+export interface UsagePart {
+  name: '' | 'audio' | 'image';
+  usage: Readonly<Usage>;
+}
+
+/** What has prices of its own, apart. Of the input that was cached text is taken to be the first, which costs least. */
+export function usageParts(usage: Readonly<Usage>): UsagePart[] {
+  const {
+    audio_input_tokens: heard = 0,
+    audio_output_tokens: spoken = 0,
+    image_output_tokens: drawn = 0,
+  } = usage;
+  if (heard + spoken + drawn === 0) return [{ name: '', usage }];
+  const written = usage.input_tokens - heard;
+  const cached = Math.min(usage.cached_input_tokens, written);
+  const text: Usage = {
+    ...usage,
+    input_tokens: written,
+    cached_input_tokens: cached,
+    output_tokens: usage.output_tokens - spoken - drawn,
+  };
+  const parts: UsagePart[] = [{ name: '', usage: text }];
+  if (heard + spoken > 0)
+    parts.push({ name: 'audio', usage: part(heard, usage.cached_input_tokens - cached, spoken) });
+  if (drawn > 0) parts.push({ name: 'image', usage: part(0, 0, drawn) });
+  return parts;
+}
+
+const part = (input_tokens: number, cached_input_tokens: number, output_tokens: number): Usage => ({
+  input_tokens,
+  cached_input_tokens,
+  cache_write_tokens: 0,
+  output_tokens,
+  reasoning_tokens: 0,
+});
+
 const picoPerSearch = (usdPerThousand: number | null | undefined): number =>
   Math.round((usdPerThousand ?? 0) * PICO_PER_SEARCH);
 

@@ -2,12 +2,13 @@
  * The prices this program comes with: what OpenAI, Anthropic and Google publish for their text models, in USD for a
  * million tokens, as known in November 2026. They are list prices, change without notice, and are there to be edited
  * (`PUT /v1/prices`). One line holds one price, so these are not told apart: long prompts that cost more (above 200,000
- * or 272,000 tokens, by model), batches, audio and image tokens, an advisor of another model (at the rate of the one that asks it), storage of caches, free
+ * or 272,000 tokens, by model), batches, an advisor of another model (at the rate of the one that asks it), storage of caches, free
  * daily searches, and what vendors charge for built-in tools other than their searches: a container of the code interpreter
  * is charged once, and no answer says whether it was new.
  *
  * Service tiers with prices of their own (flex, priority, fast) have none here: what is answered in them costs an unknown amount
- * until a line `<model> [<tier>]` says how much.
+ * until a line `<model> [<tier>]` says how much. The same goes for tokens of sound, `<model> [audio]`, and of pictures that a model
+ * writes, `<model> [image]`; pictures that it reads cost as text.
  *
  * Names have no `*`: a model that is not listed costs an unknown amount, and not its predecessor's.
  */
@@ -104,6 +105,14 @@ const GEMINI: readonly Line[] = [
   ['gemini-2.0-flash', 0.1, 0.4, 0.025],
   ['gemini-2.0-flash-lite', 0.075, 0.3],
   ['gemini-embedding-001', 0.15, 0],
+  ['gemini-3-flash-preview [audio]', 1, 3, 0.1],
+  ['gemini-3.1-pro-preview [audio]', 2, 12, 0.2],
+  ['gemini-3-pro-preview [audio]', 2, 12, 0.2],
+  ['gemini-2.5-pro [audio]', 1.25, 10, 0.125],
+  ['gemini-2.5-flash [audio]', 1, 2.5, 0.1],
+  ['gemini-2.5-flash-lite [audio]', 0.3, 0.4, 0.03],
+  ['gemini-2.0-flash [audio]', 0.7, 0.4, 0.175],
+  ['gemini-2.0-flash-lite [audio]', 0.075, 0.3],
 ];
 
 /** For a thousand. Of Gemini up to version 2 an answer with any, from 3 each query. OpenAI's previews charge no tokens for what they find. */
@@ -122,7 +131,8 @@ const FILE_SEARCHES_USD = 2.5;
 /** Of OpenAI's models those that do not reason: the preview tool costs more with them, and what it finds nothing. */
 const NO_REASONING = /^gpt-(?:4|3\.5)/;
 
-const WRITES_NOTHING = /embedding|moderation/;
+/** Embeddings, what looks for harm, and lines that hold the price of a part. */
+const SEARCHES_NOTHING = /embedding|moderation|\[/;
 
 const isOpenAi = (model: string): boolean => /^(?:gpt-|o\d)/.test(model);
 
@@ -136,7 +146,7 @@ const toPrice = ([model, input, output, cached, write]: Line): ModelPrice => ({
   cached_input_usd: cached ?? null,
   cache_write_usd: write ?? null,
   ...(model.startsWith('claude-') && { cache_write_hour_usd: input * HOUR_WRITE_FACTOR }),
-  search_usd: WRITES_NOTHING.test(model) ? null : searchPriceOf(model),
+  search_usd: SEARCHES_NOTHING.test(model) ? null : searchPriceOf(model),
   ...(isOpenAi(model) && { file_search_usd: FILE_SEARCHES_USD }),
   ...(NO_REASONING.test(model) && { search_preview_usd: SEARCHES_USD.openaiPreview }),
 });

@@ -283,6 +283,29 @@ describe('what stays counted when a call ends without a whole answer', () => {
     expect(await countedAfter(good)).toEqual({ ...counted(27), spent: null });
   });
 
+  test('sound and pictures cost what their lines say; without one nobody knows, and limits count the rate of text', async () => {
+    const spoken = {
+      ...usage(20, 7),
+      cached_input_tokens: 12,
+      audio_input_tokens: 10,
+      audio_output_tokens: 4,
+    };
+    const said = { finish: 'stop', usage: { ...spoken, image_output_tokens: 1 } } as const;
+    const good = { isAnswered: true, status: 200, wasTakenUp: true, answer: answer(said) } as const;
+    const audio = { ...PRICE, input_usd: 30, cached_input_usd: 5, output_usd: 60 };
+    const image = { ...PRICE, output_usd: 100 };
+    const lines: Record<string, ModelPrice> = { '': PRICE };
+    const priced = (own: typeof lines) => (_model: string | null, line: string) =>
+      ({ ...lines, ...own })[line] ?? null;
+    const paid = 10 + (8 * 30 + 2 * 5) + 2 + 4 * 60 + 100;
+    expect(await countedAfter(good, BODY, priced({ audio, image }))).toEqual({
+      ...counted(27),
+      microUsd: paid,
+      spent: paid,
+    });
+    expect(await countedAfter(good, BODY, priced({ audio }))).toEqual({ ...counted(27), spent: null });
+  });
+
   test('a client that leaves behind the last word has used what the vendor said', async () => {
     const whole = answer({ text: 'done', finish: 'stop', usage: usage(20, 7) });
     expect(await countedAfter({ ...LEFT, wasTakenUp: true, answer: whole })).toEqual(counted(27));

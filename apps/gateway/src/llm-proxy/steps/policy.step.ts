@@ -4,7 +4,15 @@
  * all back, one whose answer the upstream, or the gateway's end, breaks off all but its prompt and what went by. Who hangs up
  * on an upstream at work has used what was estimated: leaving early must not be a way around a limit.
  */
-import type { AgentPolicy, LimitDecision, LlmAnswer, RateLimiter, SessionKey, Usage } from '#contracts';
+import type {
+  AgentPolicy,
+  LimitDecision,
+  LlmAnswer,
+  ModelPrice,
+  RateLimiter,
+  SessionKey,
+  Usage,
+} from '#contracts';
 import type { BudgetPeriod } from '#domain/alerts';
 import { fetchedAnswerId } from '#domain/llm-dialects';
 import {
@@ -19,6 +27,7 @@ import {
   rateLimitHeaders,
   type SessionCap,
   type SessionCaps,
+  usageParts,
 } from '#domain/policy';
 import type { Clock } from '#kernel';
 import type { AgentDirectory } from '../agent-directory.js';
@@ -73,7 +82,7 @@ export const policyStep = (parts: PolicyParts): Step => ({
     if (call.taken !== null) giveBack(parts, call, call.taken, used);
     if (call.unsettled !== null) settleFetched(parts, call, call.unsettled);
     else {
-      noteTier(call, call.costMicroUsd);
+      noteUnpriced(call, call.costMicroUsd);
       noteUnsettled(parts, call, used);
     }
   },
@@ -117,7 +126,7 @@ function settleFetched(
   const used = byToken(usage);
   const cost = costOf(parts.prices, call, used);
   call.costMicroUsd = cost === null ? null : cost - (counted ?? 0);
-  noteTier(call, cost);
+  noteUnpriced(call, cost);
   if (taken !== null) giveBack(parts, call, taken, used);
 }
 
@@ -271,29 +280,51 @@ const isBrokenOff = ({ decision, status }: ProxyCall): boolean =>
 
 const bytesOf = ({ body }: ProxyCall): number => body?.byteCount ?? 0;
 
-/** Micro-USD; null: the model has no price, or what was used. What came back names the model most exactly. */
-function costOf(
+/** Micro-USD; null: the model has no price, or what was used. */
+function costOf(prices: PolicyParts['prices'], call: ProxyCall, { usage, paid }: Used): number | null {
+  if (paid === 'nothing') return 0;
+  if (paid === 'unknown') return null;
+  let cost = 0;
+  for (const part of usageParts(usage)) {
+    const price = priceOf(prices, call, lineOf(call, part.name));
+    if (price === null) return null;
+    cost += costMicroUsd(price, part.usage);
+  }
+  return cost;
+}
+
+/** The same at the rate of text in the standard tier. */
+function standardCostOf(
   prices: PolicyParts['prices'],
   call: ProxyCall,
   { usage, paid }: Used,
-  tier = call.answer?.service_tier,
 ): number | null {
-  if (paid === 'nothing') return 0;
-  if (paid === 'unknown') return null;
-  const price =
-    prices.price(call.tenantId, call.answer?.model ?? null, tier) ??
-    prices.price(call.tenantId, call.model, tier);
+  const price = paid === 'by_token' ? priceOf(prices, call, '') : null;
   return price === null ? null : costMicroUsd(price, usage);
 }
 
+/** What came back names the model most exactly. */
+const priceOf = (prices: PolicyParts['prices'], call: ProxyCall, line: string): ModelPrice | null =>
+  prices.price(call.tenantId, call.answer?.model ?? null, line) ??
+  prices.price(call.tenantId, call.model, line);
+
+/** What stands in brackets behind the model's name: its tier, and what it is that it takes. */
+const lineOf = ({ answer }: ProxyCall, part: string): string =>
+  [answer?.service_tier ?? '', part].filter((word) => word !== '').join(' ');
+
 /** Why nobody knows what it cost. */
-function noteTier(call: ProxyCall, cost: number | null): void {
-  const tier = call.answer?.service_tier;
-  if (cost === null && tier !== undefined)
-    call.detail ??= `Answered in the service tier ${tier}: its price is that of the model with [${tier}] behind its name.`;
+function noteUnpriced(call: ProxyCall, cost: number | null): void {
+  const { service_tier: tier, usage } = call.answer ?? {};
+  if (cost !== null) return;
+  const names = usage ? usageParts(usage).map(({ name }) => name) : [''];
+  const lines = names.map((name) => lineOf(call, name)).filter((line) => line !== '');
+  if (lines.length === 0) return;
+  const what =
+    tier === undefined ? 'Took tokens of sound or pictures' : `Answered in the service tier ${tier}`;
+  call.detail ??= `${what}: its price is that of the model with ${lines.map((line) => `[${line}]`).join(', and with ')} behind its name.`;
 }
 
-/** Limits count what the standard tier costs where nobody knows the price of the call's own: a burst must not overrun them. */
+/** Limits count what text in the standard tier costs where nobody knows the call's own price: a burst must not overrun them. */
 function giveBack(
   { prices, caps, limiter, onLimiterFailed }: PolicyParts,
   call: ProxyCall,
@@ -301,7 +332,7 @@ function giveBack(
   used: Used,
 ): void {
   const { requests } = used;
-  const cost = costOf(prices, call, used) ?? costOf(prices, call, used, '');
+  const cost = costOf(prices, call, used) ?? standardCostOf(prices, call, used);
   if (taken.cappedKey !== null)
     caps.settle(taken.cappedKey, taken.costMicroUsd, { calls: requests, costMicroUsd: cost });
   if (taken.takenAtMs === null) return;

@@ -131,6 +131,9 @@ function rarerCountsOf(usage: Usage): number[] {
     usage.search_preview_count ?? 0,
     usage.file_search_count ?? 0,
     usage.cache_write_hour_tokens ?? 0,
+    usage.audio_input_tokens ?? 0,
+    usage.audio_output_tokens ?? 0,
+    usage.image_output_tokens ?? 0,
   ];
   return counts.slice(0, counts.findLastIndex((count) => count > 0) + 1);
 }
@@ -145,6 +148,9 @@ const toUsage = ([
   previews = 0,
   fileSearches = 0,
   cacheWriteHour = 0,
+  audioInput = 0,
+  audioOutput = 0,
+  imageOutput = 0,
 ]: NonNullable<Encoded[10]>): Usage => ({
   input_tokens: input,
   cached_input_tokens: cachedInput,
@@ -152,6 +158,9 @@ const toUsage = ([
   ...(cacheWriteHour > 0 && { cache_write_hour_tokens: cacheWriteHour }),
   output_tokens: output,
   reasoning_tokens: reasoning,
+  ...(audioInput > 0 && { audio_input_tokens: audioInput }),
+  ...(audioOutput > 0 && { audio_output_tokens: audioOutput }),
+  ...(imageOutput > 0 && { image_output_tokens: imageOutput }),
   ...(searches > 0 && { search_count: searches }),
   ...(previews > 0 && { search_preview_count: previews }),
   ...(fileSearches > 0 && { file_search_count: fileSearches }),

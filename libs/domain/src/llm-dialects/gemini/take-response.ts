@@ -125,8 +125,20 @@ export function readGeminiUsage(value: unknown): Usage | null {
     cachedInput: asTokens(usage.cachedContentTokenCount),
     output: Math.max((candidates ?? 0) + reasoning, (asTokens(usage.totalTokenCount) ?? 0) - input),
     reasoning,
+    audioInput:
+      tokensIn(usage.promptTokensDetails, 'AUDIO') + tokensIn(usage.toolUsePromptTokensDetails, 'AUDIO'),
+    audioOutput: tokensIn(usage.candidatesTokensDetails, 'AUDIO'),
+    imageOutput: tokensIn(usage.candidatesTokensDetails, 'IMAGE'),
   });
 }
+
+/** @param details by modality, as both APIs tell it */
+const tokensIn = (details: unknown, modality: 'AUDIO' | 'IMAGE'): number =>
+  asList(details).reduce<number>((sum, value) => {
+    const one = asRecord(value);
+    if (asText(one?.modality).toUpperCase() !== modality) return sum;
+    return sum + (asTokens(one?.tokenCount) ?? asTokens(one?.tokens) ?? 0);
+  }, 0);
 
 /** Of the Interactions API, which nobody reads but for it. */
 export function readInteractionUsage(value: unknown): Usage | null {
@@ -140,5 +152,8 @@ export function readInteractionUsage(value: unknown): Usage | null {
     cachedInput: asTokens(usage.total_cached_tokens),
     output: (output ?? 0) + reasoning,
     reasoning,
+    audioInput: tokensIn(usage.input_tokens_by_modality, 'AUDIO'),
+    audioOutput: tokensIn(usage.output_tokens_by_modality, 'AUDIO'),
+    imageOutput: tokensIn(usage.output_tokens_by_modality, 'IMAGE'),
   });
 }

@@ -18,13 +18,17 @@ export function readChatUsage(value: unknown, searches = 0): Usage | null {
   const completion = asTokens(usage?.completion_tokens);
   if (!usage || (input === undefined && completion === undefined)) return null;
   const inputDetails = asRecord(usage.prompt_tokens_details);
+  const outputDetails = asRecord(usage.completion_tokens_details);
   const total = asTokens(usage.total_tokens) ?? 0;
   return usageOf({
     input,
     cachedInput: asTokens(inputDetails?.cached_tokens) ?? asTokens(usage.prompt_cache_hit_tokens),
     cacheWrite: asTokens(inputDetails?.cache_write_tokens),
     output: Math.max(completion ?? 0, total - (input ?? 0)),
-    reasoning: asTokens(asRecord(usage.completion_tokens_details)?.reasoning_tokens),
+    reasoning: asTokens(outputDetails?.reasoning_tokens),
+    audioInput: asTokens(inputDetails?.audio_tokens),
+    audioOutput: asTokens(outputDetails?.audio_tokens),
+    imageOutput: asTokens(outputDetails?.image_tokens),
     searches,
   });
 }

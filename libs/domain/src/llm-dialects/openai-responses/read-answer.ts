@@ -85,12 +85,16 @@ export function readResponsesUsage(
   const output = asTokens(usage?.output_tokens);
   if (!usage || (input === undefined && output === undefined)) return null;
   const inputDetails = asRecord(usage.input_tokens_details);
+  const outputDetails = asRecord(usage.output_tokens_details);
   return usageOf({
     input,
     cachedInput: asTokens(inputDetails?.cached_tokens),
     cacheWrite: asTokens(inputDetails?.cache_write_tokens),
     output,
-    reasoning: asTokens(asRecord(usage.output_tokens_details)?.reasoning_tokens),
+    reasoning: asTokens(outputDetails?.reasoning_tokens),
+    audioInput: asTokens(inputDetails?.audio_tokens),
+    audioOutput: asTokens(outputDetails?.audio_tokens),
+    imageOutput: asTokens(outputDetails?.image_tokens),
     ...toolsRun,
   });
 }
