@@ -20,7 +20,8 @@ export interface UnreadRequest {
 
 const FREE: UnreadRequest = { model: null, output_tokens_max: 0, choice_count: 1, takes: 'nothing' };
 const UPLOAD: UnreadRequest = { ...FREE, takes: 'unknown' };
-const COUNTS = /(?:\/count_tokens|\/input_tokens|:counttokens)$/;
+/** Counts tokens, or cancels what is worked on. */
+const COUNTS = /(?:\/count_tokens|\/input_tokens|:counttokens|\/cancel)$/;
 /** Takes its input, and writes nothing: embeddings, and what is looked at for harm. */
 const ONLY_READS = /(?:\/embeddings|\/moderations|:(?:batch)?embedcontents?)$/;
 const WRITES = /\/(?:completions|responses\/compact|interactions)$/;

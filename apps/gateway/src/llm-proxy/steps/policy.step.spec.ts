@@ -8,7 +8,7 @@ import {
   sessionKey,
   type Usage,
 } from '#contracts';
-import { DIALECT_BY_NAME, dialectFor } from '#domain/llm-dialects';
+import { DIALECT_BY_NAME, dialectFor, readUnreadRequest } from '#domain/llm-dialects';
 import {
   defaultPolicy,
   limitWindows,
@@ -316,6 +316,39 @@ describe('what stays counted when a call ends without a whole answer', () => {
     expect(await countedAfter({ decision: 'upstream_failed', status: 502 })).toEqual(NOTHING);
     expect(await countedAfter({ decision: 'forwarded', status: 500 })).toEqual(NOTHING);
   });
+});
+
+test('to cancel an answer of the background tells what it took, like fetching it', () => {
+  const clock = new FakeClock();
+  const unsettled = new UnsettledAnswers(clock);
+  unsettled.note(SCOPE, 'resp_1', { model: 'm', startedAtMs: 5, costMicroUsd: 1_000, taken: null });
+  const step = policyStep({
+    agents: { restriction: () => null },
+    standing: () => undefined,
+    prices: { price: () => PRICE },
+    limiter: new MemoryRateLimiter({ clock }),
+    caps: new SessionCaps({ clock }),
+    unsettled,
+    earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
+    clock,
+    onOverBudget: () => expect.unreachable(),
+    onLimiterFailed: () => expect.unreachable(),
+    onCapsFailed: () => expect.unreachable(),
+  });
+  const path = '/responses/resp_1/cancel';
+  const target = { upstream: 'openai', agentId: null, path, query: '' };
+  const call = new ProxyCall('call', 5, target, { method: 'POST' } as IncomingMessage, {} as ServerResponse);
+  call.principal = { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: 'default' } as AgentPrincipal;
+  call.scope = SCOPE;
+  call.sessionKey = SESSION;
+  call.path = path;
+  call.unread = readUnreadRequest('POST', path, {});
+  step.run?.(call);
+  const said = answer({ finish: 'other', usage: usage(20, 7) });
+  Object.assign(call, { isAnswered: true, status: 200, wasTakenUp: true, answer: said });
+  step.settle?.(call);
+  expect(call.costMicroUsd).toBe(27 - 1_000);
+  expect(unsettled.find(SCOPE, 'resp_1')).toBeNull();
 });
 
 describe('a session that may have called before the start', () => {
