@@ -170,7 +170,7 @@ test("the calls of other sessions go on, one that waits for the ended call's ans
 test('an abandoned pause that expires into a termination cuts off what is still at its upstream', async () => {
   const session = freshSession();
   upstream.script(() => {});
-  const asked = openaiChat.ask(gateway.url, 'Go on', { headers: headersOf(session) });
+  const asked = openaiChat.ask(gateway.url, 'Nobody has asked this before', { headers: headersOf(session) });
   asked.catch(() => {});
   await sent(1);
   const changed = await gateway.operator('PATCH', '/v1/config', {
