@@ -6,7 +6,7 @@ export type DialectName = (typeof DIALECTS)[number];
 
 /**
  * What became of a call. `forwarded`: the answer is the upstream's own, errors included. `refused`: no key, nothing that could be read, or no room. The rest never reached
- * it, except `aborted` (the client left), `cut_off` (its session was terminated while the upstream was at work) and `upstream_failed` (no answer: connection, timeout, broken stream).
+ * it, except `aborted` (the client left), `cut_off` (its session was terminated, its agent stopped or its key revoked while the upstream was at work) and `upstream_failed` (no answer: connection, timeout, broken stream).
  */
 export const CALL_DECISIONS = [
   'forwarded',

@@ -92,6 +92,26 @@ test('a call that waits for an equal one is refused at once', async () => {
   expect(upstream.calls).toHaveLength(1);
 });
 
+test('a call that is at its upstream is cut off, and those under other keys go on', async () => {
+  const [leaked, other] = [await keyed(), await keyed()];
+  let answer = () => {};
+  upstream.script((call, response, index) => {
+    if (index === 1) answer = () => void always(openaiChat, { text: 'for the other' })(call, response, index);
+  });
+  const cut = leaked.call('Spend on');
+  await expect.poll(() => upstream.calls.length).toBe(1);
+  const goesOn = other.call('Work on');
+  await expect.poll(() => upstream.calls.length).toBe(2);
+  await leaked.revoke();
+  await upstream.calls[0]?.aborted;
+  expect((await cut).status).toBe(401);
+  await expect
+    .poll(async () => (await gateway.operator('GET', `/v1/calls?session_id=${leaked.session}`)).body.items[0])
+    .toMatchObject({ decision: 'cut_off', detail: expect.stringContaining('revoked') });
+  answer();
+  expect((await goesOn).status).toBe(200);
+});
+
 test('a hanging poll is refused at once, hears nothing and acknowledges nothing', async () => {
   const { poll, revoke, command, control } = await keyed();
   const polling = poll();

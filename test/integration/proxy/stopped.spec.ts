@@ -69,6 +69,77 @@ test.each([
   expect(incidents.length).toBeLessThan(2);
 });
 
+/** Resolves when the upstream has its call, which it does not answer. */
+async function sendOne(agent: string, session: string): Promise<{ asked: Promise<unknown> }> {
+  upstream.script((call, response, index) =>
+    index === 0 ? undefined : always(openaiChat, { text: 'still being processed' })(call, response, index),
+  );
+  const headers = { 'x-observatory-session': session };
+  const asked = openaiChat.ask(gateway.url, `Work as ${session}`, { headers, agent, maxRetries: 3 });
+  asked.catch(() => {});
+  await expect.poll(() => upstream.calls.length).toBe(1);
+  return { asked };
+}
+
+test.each([
+  ['an operator', stop],
+  ['its policy', setInactive],
+  ['the kill switch, in the same session', loop],
+])('a call of an agent stopped by %s is cut off at its upstream', async (_, stopAgent) => {
+  const agent = `stopped-${++serial}`;
+  const { asked } = await sendOne(agent, `${agent}-loop`);
+  const [sent] = upstream.calls;
+  await stopAgent(agent);
+  await sent?.aborted;
+  await expect(asked).rejects.toMatchObject({ status: 403, code: 'agent_inactive' });
+  await expect
+    .poll(async () => (await gateway.operator('GET', `/v1/calls?agent_id=${agent}`)).body.items)
+    .toContainEqual(
+      expect.objectContaining({ decision: 'cut_off', detail: expect.stringContaining('deactivated') }),
+    );
+});
+
+test('what the kill switch stops in one session lets the running answer of another finish, which an operator would not', async () => {
+  const agent = `stopped-${++serial}`;
+  const { asked } = await sendOne(agent, `${agent}-other`);
+  await loop(agent);
+  expect(await agentView(agent)).toMatchObject({ running_call_count: 1 });
+  await gateway.operator('POST', `/v1/agents/${agent}/reactivate`);
+  expect(await agentView(agent)).toMatchObject({ running_call_count: 1 });
+  await stop(agent);
+  await expect(asked).rejects.toMatchObject({ status: 403, code: 'agent_inactive' });
+});
+
+test('a kill switch that looks at all sessions of its agent together cuts off the calls of them all', async () => {
+  const agent = `stopped-${++serial}`;
+  const patched = await gateway.operator('PATCH', `/v1/agents/${agent}/kill-switch`, { scope: 'agent' });
+  expect(patched.status).toBe(200);
+  const { asked } = await sendOne(agent, `${agent}-other`);
+  await loop(agent);
+  await expect(asked).rejects.toMatchObject({ status: 403, code: 'agent_inactive' });
+});
+
+test('a change of its hours lets a running answer finish', async () => {
+  const agent = `stopped-${++serial}`;
+  const { asked } = await sendOne(agent, agent);
+  const [sent] = upstream.calls;
+  const dayAfterTomorrow = ((new Date().getUTCDay() + 1) % 7) + 1;
+  const hours = { time_zone: 'UTC', days: [dayAfterTomorrow], from: '06:00', to: '12:00' };
+  const patched = await gateway.operator('PATCH', `/v1/agents/${agent}/policy`, { allowed_hours: hours });
+  expect(patched).toMatchObject({ status: 200 });
+  await expect(
+    openaiChat.ask(gateway.url, 'And now?', {
+      headers: { 'x-observatory-session': agent },
+      agent,
+      maxRetries: 0,
+    }),
+  ).rejects.toMatchObject({ status: 403 });
+  expect(await agentView(agent)).toMatchObject({ running_call_count: 1 });
+  await stop(agent);
+  await sent?.aborted;
+  await expect(asked).rejects.toMatchObject({ status: 403, code: 'agent_inactive' });
+});
+
 const REFUSALS = {
   openai: { type: 'permission_error', code: 'agent_inactive' },
   anthropic: { type: 'error', error: { type: 'permission_error' } },

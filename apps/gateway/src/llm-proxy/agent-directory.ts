@@ -49,6 +49,8 @@ export interface AgentDirectoryParts {
 /** `stopped_again`: the kill switch fired after the operator had asked; the agent is stopped. */
 export type Reactivation = 'reactivated' | 'already_active' | 'stopped_again';
 
+type OpenIncident = Pick<Incident, 'incident_id' | 'session_id'>;
+
 const KILL_SWITCH: Auditor = { operator_id: KILL_SWITCH_ACTOR, role: 'system' };
 
 export class AgentDirectory {
@@ -56,7 +58,7 @@ export class AgentDirectory {
   readonly #policies: AgentPolicies;
   readonly #killSwitches = new Map<AgentScope, KillSwitchSettings>();
   /** Latest incident per listed agent that nobody has reactivated. */
-  readonly #openIncidents = new Map<AgentScope, string>();
+  readonly #openIncidents = new Map<AgentScope, OpenIncident>();
   readonly #changes = new ChangeQueue<AgentScope>();
   /** Stops by the kill switch whose write is not over: what is written meanwhile does not undo them. */
   readonly #unwritten = new Map<AgentScope, AgentPolicy>();
@@ -111,7 +113,13 @@ export class AgentDirectory {
   }
 
   openIncidentId(scope: AgentScope): string | null {
-    return this.#openIncidents.get(scope) ?? null;
+    return this.#openIncidents.get(scope)?.incident_id ?? null;
+  }
+
+  /** The kill switch stopped the agent for what it did there: in this session, or where it looks at all of them together. */
+  wasKilledIn(scope: AgentScope, sessionId: string | null): boolean {
+    const open = this.#openIncidents.get(scope);
+    return open !== undefined && (open.session_id === sessionId || this.killSwitch(scope).scope === 'agent');
   }
 
   /** Agents with settings of their own. */
@@ -196,24 +204,24 @@ export class AgentDirectory {
   reactivate(scope: AgentScope, by: OperatorPrincipal, onActive: () => void): Promise<Reactivation> {
     const { store, clock } = this.#parts;
     const { tenantId, agentId } = splitAgentScope(scope);
-    const asked = this.#openIncidents.get(scope);
+    const asked = this.openIncidentId(scope);
     return this.#changes.run(scope, async () => {
       const before = this.policy(scope);
       if (before.active) return 'already_active';
       requirePlace(this.#policies.fits(scope));
-      const incidentId = this.#openIncidents.get(scope);
+      const incidentId = this.openIncidentId(scope);
       // Fired while this waited for its turn: the operator cannot have meant it.
-      if (incidentId !== undefined && incidentId !== asked) return 'stopped_again';
+      if (incidentId !== null && incidentId !== asked) return 'stopped_again';
       const nowMs = clock.nowMs();
       await store.closeIncidents(tenantId, agentId, by.operator_id, nowMs);
-      if (this.#openIncidents.get(scope) === incidentId) this.#openIncidents.delete(scope);
+      if (this.openIncidentId(scope) === incidentId) this.#openIncidents.delete(scope);
       const after = applyPolicyPatch(before, { active: true }, by.operator_id, nowMs);
       await this.#save(scope, 'agent_policy', after);
       if (this.#putInForce(scope, after).active) {
         onActive();
         await this.#audit(scope, by, 'agent.reactivate', {});
       } else {
-        const stopped = { outcome: 'stopped_again', incident_id: this.#openIncidents.get(scope) };
+        const stopped = { outcome: 'stopped_again', incident_id: this.openIncidentId(scope) ?? undefined };
         await this.#audit(scope, by, 'agent.reactivate', stopped);
       }
       return this.policy(scope).active ? 'reactivated' : 'stopped_again';
@@ -237,8 +245,9 @@ export class AgentDirectory {
   }
 
   /** Of an agent that is not told apart none is kept in memory either. */
-  #noteOpen(scope: AgentScope, { incident_id }: Incident): void {
-    if (this.#policies.listed(scope) !== undefined) this.#openIncidents.set(scope, incident_id);
+  #noteOpen(scope: AgentScope, { incident_id, session_id }: Incident): void {
+    if (this.#policies.listed(scope) !== undefined)
+      this.#openIncidents.set(scope, { incident_id, session_id });
   }
 
   async #save(scope: AgentScope, kind: 'agent_policy' | 'kill_switch', body: object): Promise<void> {

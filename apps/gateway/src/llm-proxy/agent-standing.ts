@@ -1,6 +1,7 @@
 /**
  * May this call go on at this moment? Asked when it has come in whole, and again when it has waited for something else
- * than itself: meanwhile an operator or the kill switch may have stopped its agent, or somebody revoked its key.
+ * than itself: meanwhile an operator or the kill switch may have stopped its agent, or somebody revoked its key. Less ends
+ * a call that is at its upstream.
  */
 import { type AgentPolicy, type AgentPrincipal, KILL_SWITCH_ACTOR, type PolicyBar } from '#contracts';
 import { isWithinAllowedHours, nextAllowedMs } from '#domain/policy';
@@ -10,10 +11,12 @@ import { policyRefusal } from './policy-refusal.js';
 import type { ProxyCall, Verdict } from './proxy-call.js';
 
 /** Undefined: it may. Synchronous, and two look-ups in maps for an agent without settings. */
-export type AgentStanding = (call: Pick<ProxyCall, 'scope' | 'principal'>) => Verdict | undefined;
+export type AgentStanding = (
+  call: Pick<ProxyCall, 'scope' | 'principal' | 'sessionId'>,
+) => Verdict | undefined;
 
 export interface AgentStandingParts {
-  agents: Pick<AgentDirectory, 'restriction'>;
+  agents: Pick<AgentDirectory, 'restriction' | 'wasKilledIn'>;
   /** @see Authenticator.isInForce */
   isInForce: (principal: AgentPrincipal) => boolean;
   clock: Clock;
@@ -29,6 +32,20 @@ export const agentStanding =
     const bar = policyBar(policy, nowMs);
     if (bar === null) return undefined;
     return bar === 'outside_hours' ? outsideHours(policy, nowMs) : inactive(policy);
+  };
+
+/**
+ * May it be finished, at its upstream? Not if an operator stopped its agent or its key was revoked; the kill switch ends what
+ * belongs to the loop that it found. An hour that is over lets the running answer finish.
+ */
+export const upstreamStanding =
+  ({ agents, isInForce }: Omit<AgentStandingParts, 'clock'>): AgentStanding =>
+  ({ scope, principal, sessionId }) => {
+    if (!isInForce(principal)) return KEY_REVOKED;
+    const policy = agents.restriction(scope);
+    if (policy === null || policy.active) return undefined;
+    const isMeant = policy.deactivated_by !== KILL_SWITCH_ACTOR || agents.wasKilledIn(scope, sessionId);
+    return isMeant ? inactive(policy) : undefined;
   };
 
 /** Who stopped the agent, or that the hour is none of its own; null: it may call. */

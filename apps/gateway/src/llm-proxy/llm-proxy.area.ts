@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { UpstreamClient } from '#adapters/upstream-http';
 import {
+  type AgentPrincipal,
   type AgentScope,
   type AgentSpend,
   agentScope,
@@ -36,7 +37,7 @@ import type { LiveHub } from '../realtime/live-hub.js';
 import type { SemanticLoopArea } from '../semantic-loop/semantic-loop.area.js';
 import { AgentActivity, hasBudget, monthStartMs } from './agent-activity.js';
 import { AgentDirectory } from './agent-directory.js';
-import { agentStanding, policyBar } from './agent-standing.js';
+import { agentStanding, policyBar, upstreamStanding } from './agent-standing.js';
 import { AgentViews } from './agent-views.js';
 import { ANSWER_BYTES_MAX } from './answer-room.js';
 import { CallLog } from './call-log.js';
@@ -285,11 +286,12 @@ export class LlmProxyArea {
   /** The route to put in front of the server. */
   route(authenticator: Authenticator, isDraining: () => boolean): ProxyRoute {
     const { clock, ids, config, desk, limits, semanticLoop, llmCache } = this.#parts;
-    const standing = agentStanding({
+    const standingParts = {
       agents: this.agents,
-      isInForce: (principal) => authenticator.isInForce(principal),
+      isInForce: (principal: AgentPrincipal) => authenticator.isInForce(principal),
       clock,
-    });
+    };
+    const standing = agentStanding(standingParts);
     authenticator.onRevoked(({ kind }) => {
       if (kind === 'agent_key') this.#waiting.lookAgain();
     });
@@ -349,6 +351,8 @@ export class LlmProxyArea {
       forward: {
         client: this.#client,
         control: desk,
+        waiting: this.#waiting,
+        standing: upstreamStanding(standingParts),
         running: this.#running,
         bodyBytes: this.#bodyBytes,
         answerBytes: this.#answerBytes,

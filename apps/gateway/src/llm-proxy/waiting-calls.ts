@@ -1,19 +1,20 @@
 /**
- * Which calls wait for something else than their upstream, an operator or an equal call's answer, and how they hear that
- * they may wait no longer. Bounded by whatever they wait for.
+ * Which calls wait, for an operator, an equal call's answer or their upstream, and how they hear that they may wait no longer.
+ * Bounded by whatever they wait for.
  */
 import type { AgentScope } from '#contracts';
+import { type Link, LinkedList } from '#kernel';
 import type { AgentStanding } from './agent-standing.js';
 import type { ProxyCall, Verdict } from './proxy-call.js';
 
+type OnRefused = (refusal: Verdict) => void;
+
 export class WaitingCalls {
-  readonly #waits = new Set<Wait>();
+  readonly #waits = new LinkedList<Wait>();
 
   /** @param onRefused called at once when the call may not go on any more; must not throw */
-  enter(call: ProxyCall, standing: AgentStanding, onRefused: () => void): Wait {
-    const wait = new Wait(call, standing, onRefused, this.#waits);
-    this.#waits.add(wait);
-    return wait;
+  enter(call: ProxyCall, standing: AgentStanding, onRefused: OnRefused): Wait {
+    return new Wait(call, standing, onRefused, this.#waits);
   }
 
   /**
@@ -23,7 +24,7 @@ export class WaitingCalls {
    * @param scope absent: all agents
    */
   lookAgain(scope?: AgentScope): void {
-    for (const wait of [...this.#waits]) if (scope === undefined || scope === wait.scope) wait.look();
+    for (const wait of this.#waits) if (scope === undefined || scope === wait.scope) wait.look();
   }
 }
 
@@ -31,14 +32,16 @@ export class Wait {
   #refusal: Verdict | undefined;
   readonly #call: ProxyCall;
   readonly #standing: AgentStanding;
-  readonly #onRefused: () => void;
-  readonly #waits: Set<Wait>;
+  readonly #onRefused: OnRefused;
+  readonly #waits: LinkedList<Wait>;
+  readonly #link: Link<Wait>;
 
-  constructor(call: ProxyCall, standing: AgentStanding, onRefused: () => void, waits: Set<Wait>) {
+  constructor(call: ProxyCall, standing: AgentStanding, onRefused: OnRefused, waits: LinkedList<Wait>) {
     this.#call = call;
     this.#standing = standing;
     this.#onRefused = onRefused;
     this.#waits = waits;
+    this.#link = waits.add(this);
   }
 
   get scope(): AgentScope {
@@ -49,12 +52,12 @@ export class Wait {
   look(): Verdict | undefined {
     if (this.#refusal !== undefined) return this.#refusal;
     this.#refusal = this.#standing(this.#call);
-    if (this.#refusal !== undefined) this.#onRefused();
+    if (this.#refusal !== undefined) this.#onRefused(this.#refusal);
     return this.#refusal;
   }
 
   /** What changes from now on is the next step's. */
   end(): void {
-    this.#waits.delete(this);
+    this.#waits.delete(this.#link);
   }
 }

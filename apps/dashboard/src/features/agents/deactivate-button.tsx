@@ -34,7 +34,7 @@ export function DeactivateButton({ agentId }: { agentId: string }) {
         open={isAsking}
         onOpenChange={setIsAsking}
         title={`Deactivate ${agentId}?`}
-        description="Every call of it is refused from this moment on, until somebody reactivates it. Calls under way finish."
+        description="Every call of it is refused from this moment on, until somebody reactivates it. Calls under way are cut off."
         confirmLabel="Deactivate agent"
         confirmTestId="agent-deactivate-confirm"
         problems={{ reason: problem }}

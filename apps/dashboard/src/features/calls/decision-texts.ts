@@ -33,7 +33,7 @@ export const DECISIONS: Record<CallDecision, DecisionText> = {
   cut_off: {
     label: 'Cut off',
     tone: 'danger',
-    text: 'An operator ended the session before the answer was whole.',
+    text: 'The session was ended, the agent stopped or its key revoked before the answer was whole.',
   },
   upstream_failed: { label: 'No answer', tone: 'danger', text: 'The upstream gave no answer.' },
 };

@@ -66,7 +66,7 @@ async function passGates(
   const lookAtSession = () => {
     if (sessionKey !== null && control.answerFor(sessionKey).state !== 'active') shut.resolve();
   };
-  const wait = waiting.enter(call, standing, shut.resolve);
+  const wait = waiting.enter(call, standing, () => shut.resolve());
   const detach = sessionKey === null ? () => {} : control.onChanged(sessionKey, lookAtSession);
   try {
     // A change that came before the call waits was told to nobody.

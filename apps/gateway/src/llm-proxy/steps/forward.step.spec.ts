@@ -13,6 +13,7 @@ import { RetryClaims } from '../retry-claims.js';
 import { RunningCalls } from '../running-calls.js';
 import type { Step } from '../step.js';
 import type { UpstreamTarget } from '../upstream-directory.js';
+import { WaitingCalls } from '../waiting-calls.js';
 import { forwardStep } from './forward.step.js';
 import { receiveStep } from './receive.step.js';
 
@@ -49,6 +50,8 @@ const sendingThrough = (running: RunningCalls, send: (sink: Sink) => ReturnType<
     clientStallMs: 1_000,
     ownOrigin: () => ORIGIN,
     control: NOBODY_COMMANDS,
+    waiting: new WaitingCalls(),
+    standing: () => undefined,
     client: { send: (_request, sink) => send(sink) },
   });
 
@@ -82,6 +85,8 @@ test.each([
     clientStallMs: 1_000,
     ownOrigin: () => ORIGIN,
     control: NOBODY_COMMANDS,
+    waiting: new WaitingCalls(),
+    standing: () => undefined,
     client: {
       send(_request, sink) {
         sink.sent();
@@ -197,6 +202,8 @@ test('what a long answer takes while it is read, it gives back with its call', a
     clientStallMs: 1_000,
     ownOrigin: () => ORIGIN,
     control: NOBODY_COMMANDS,
+    waiting: new WaitingCalls(),
+    standing: () => undefined,
     client: {
       send(_request, sink) {
         sink.sent();
@@ -256,6 +263,8 @@ describe('a call that ends before it has a connection', () => {
       clientStallMs: 1_000,
       ownOrigin: () => ORIGIN,
       control: NOBODY_COMMANDS,
+      waiting: new WaitingCalls(),
+      standing: () => undefined,
       client: {
         send(_request, sink) {
           exchange = new UpstreamExchange(sink, HEADERS_TIMEOUT_MS);

@@ -1,12 +1,13 @@
 /**
- * Step 8: to the upstream and back, unless an operator ends the session meanwhile: then the upstream is let go, and the call ends as
- * the session's next one would. A pause lets the answer through; it stops before the next call.
+ * Step 8: to the upstream and back, unless meanwhile the session is terminated, the agent stopped or its key revoked: then the
+ * upstream is let go, and the call ends as the next one would. A pause lets the answer through; it stops before the next call.
  * The body goes as it came unless somebody has words for the model; the answer comes back through a `Relay`. Nothing is retried: what may be tried again, the client's SDK knows better.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { UpstreamClient, UpstreamRequest } from '#adapters/upstream-http';
 import type { FairShare } from '../../fair-share.js';
 import type { ControlDesk } from '../../hitl/control-desk.js';
+import type { AgentStanding } from '../agent-standing.js';
 import { AnswerRoom } from '../answer-room.js';
 import { roomFor } from '../body-room.js';
 import { withoutQueryKey } from '../carried-keys.js';
@@ -16,11 +17,15 @@ import { Relay, type RelayParts } from '../relay.js';
 import type { RunningCalls } from '../running-calls.js';
 import type { Step } from '../step.js';
 import type { UpstreamTarget } from '../upstream-directory.js';
+import type { WaitingCalls } from '../waiting-calls.js';
 import { TERMINATED } from './hold.step.js';
 
 export interface ForwardParts extends Omit<RelayParts, 'room' | 'answerRoom'> {
   client: Pick<UpstreamClient, 'send'>;
   control: Pick<ControlDesk, 'answerFor' | 'onChanged'>;
+  waiting: WaitingCalls;
+  /** Of a call that is under way there. */
+  standing: AgentStanding;
   running: RunningCalls;
   /** Answers that are held back count among the bodies of all calls. */
   bodyBytes: FairShare;
@@ -31,6 +36,8 @@ export interface ForwardParts extends Omit<RelayParts, 'room' | 'answerRoom'> {
 export const forwardStep = ({
   client,
   control,
+  waiting,
+  standing,
   running,
   bodyBytes,
   answerBytes,
@@ -51,16 +58,20 @@ export const forwardStep = ({
       let unwatch = () => {};
       const relay = new Relay(call, { room, answerRoom, clientStallMs, ownOrigin, running }, (verdict) => {
         unwatch();
+        wait.end();
         resolve(verdict);
       });
+      const cutOff = (refusal: Verdict) => relay.cutOff({ ...refusal, decision: 'cut_off' });
+      const wait = waiting.enter(call, standing, cutOff);
       if (sessionKey !== null) {
         const look = () => {
-          if (control.answerFor(sessionKey).state === 'terminated') relay.cutOff(CUT_OFF);
+          if (control.answerFor(sessionKey).state === 'terminated') cutOff(TERMINATED);
         };
         unwatch = control.onChanged(sessionKey, look);
         // A change since the last look was told to nobody.
         look();
       }
+      wait.look();
       running.writeTogether(() => {
         if (!relay.isOpen) {
           running.leave(tenantId, origin);
@@ -123,8 +134,6 @@ function credential({ kind }: UpstreamTarget, key: string, asked: IncomingHttpHe
 const queryOf = ({ upstream, target: { query } }: ProxyCall): string =>
   upstream.apiKey === null ? query : withoutQueryKey(query);
 
-/** As its session's next call is told, but that this one was at the upstream. */
-const CUT_OFF: Verdict = { ...TERMINATED, decision: 'cut_off' };
 const NO_ROOM: Verdict = {
   kind: 'refuse',
   decision: 'refused',

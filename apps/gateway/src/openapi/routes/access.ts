@@ -116,7 +116,7 @@ export const ACCESS_ROUTES: readonly Route[] = [
     path: '/v1/agent-keys/{key_id}',
     tag: 'Access',
     summary: 'Revoke an agent key',
-    description: 'In force at once, also for open sockets.',
+    description: 'In force at once, also for open sockets, and for calls that wait or are at their upstream.',
     caller: 'manage_access',
     params: z.object({ key_id: z.string() }),
     answers: { 200: ok() },

@@ -94,7 +94,8 @@ export const PROXY_ROUTES: readonly Route[] = [
     path: '/v1/agents/{agent_id}/deactivate',
     tag: 'Agents',
     summary: 'Deactivate an agent',
-    description: 'Its proxied calls are refused from now on.',
+    description:
+      'Its proxied calls are refused from now on, those that wait or are at their upstream as well: they end with 403 `agent_inactive`, a stream that has begun with an error event.',
     caller: 'command',
     params: agentParams,
     body: { content: { 'application/json': deactivateBodySchema }, example: { reason: 'spends too much' } },
