@@ -403,10 +403,11 @@ export class LlmProxyArea {
   #ended(call: ProxyCall, record: LlmCall): void {
     this.views.touch(call.tenantId, call.agentId);
     const { scope } = call;
-    const { alerts, clock, spans } = this.#parts;
+    const { alerts, clock, desk, spans } = this.#parts;
     spans?.export(spansOf(call, record));
     const subject = subjectOf(call);
-    alerts.note({ kind: 'call', ...subject, at_ms: clock.nowMs(), failed: isError(call) });
+    const terminated = call.sessionKey !== null && desk.answerFor(call.sessionKey).state === 'terminated';
+    alerts.note({ kind: 'call', ...subject, at_ms: clock.nowMs(), failed: isError(call), terminated });
     const policy = this.agents.restriction(scope);
     if (record.cost_usd !== null && policy !== null && hasBudget(policy)) this.#noteSpend(scope, subject);
   }

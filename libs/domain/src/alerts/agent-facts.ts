@@ -22,7 +22,7 @@ export class AgentFacts {
   seenSteadyMs = Number.NEGATIVE_INFINITY;
   /** Of that call or step. */
   seenInSessionId: string | null = null;
-  /** That session was terminated, and nothing was seen of the agent since. */
+  /** That session was terminated, and nothing was seen of the agent since but calls of it that ended. */
   isDismissed = false;
   /** Proxied calls under way, held ones among them. */
   runningCallCount = 0;
@@ -109,7 +109,7 @@ export class AgentFacts {
         return false;
       case 'call':
         this.runningCallCount = Math.max(0, this.runningCallCount - 1);
-        this.#see(event, steadyMs);
+        this.#see(event, steadyMs, event.terminated);
         return true;
       case 'step':
         this.#see(event, steadyMs);
@@ -127,13 +127,13 @@ export class AgentFacts {
     return this.#isBudgetKnown || fullest?.refused === true ? fullest : 'unknown';
   }
 
-  #see({ at_ms, session_id }: AlertEvent, steadyMs: number): void {
+  #see({ at_ms, session_id }: AlertEvent, steadyMs: number, isDismissed = false): void {
     // Reckoned from the wall clock, which counts whole milliseconds.
     if (steadyMs <= this.seenSteadyMs - 1) return;
     this.seenAtMs = at_ms;
     this.seenSteadyMs = steadyMs;
     this.seenInSessionId = session_id;
-    this.isDismissed = false;
+    this.isDismissed = isDismissed;
   }
 
   #await(sessionId: string | null, isAwaited: boolean): boolean {

@@ -25,8 +25,8 @@ export type AlertEvent =
   | (Fact & { kind: 'reactivated' })
   /** A proxied call begins; `call` follows. */
   | (Fact & { kind: 'call_began' })
-  /** A proxied call ended. */
-  | (Fact & { kind: 'call'; failed: boolean })
+  /** A proxied call ended. `terminated`: after its session was, which may be what ended it. */
+  | (Fact & { kind: 'call'; failed: boolean; terminated?: boolean })
   /** A step was stored, with the label its session has now. `ended`: it was the session's last. */
   | (Fact & { kind: 'step'; severity: Severity; ended: boolean })
   /** A session's label changed without a step, or the session is over (then: `normal`). */

@@ -86,6 +86,13 @@ const call = (atMs: number, failed: boolean, agentId?: string): AlertEvent => ({
   ...subject(atMs, agentId),
   failed,
 });
+/** In a session that was terminated. */
+const endedCall = (atMs: number): AlertEvent => ({
+  kind: 'call',
+  ...subject(atMs),
+  failed: true,
+  terminated: true,
+});
 const incident = (atMs: number, agentId?: string): AlertEvent => ({
   kind: 'incident',
   ...subject(atMs, agentId),
@@ -801,6 +808,21 @@ describe('an agent_silent rule', () => {
     expect(rules.tick(T0 + 50 * MINUTE)).toEqual([]);
     rules.observe({ ...step(50 * MINUTE), session_id: 's2' });
     expect(phases(rules.tick(T0 + 60 * MINUTE))).toEqual(['firing']);
+  });
+
+  it('does not miss an agent whose last session was terminated, for its calls that this ended', () => {
+    const { rules } = watch(rule('agent_silent'));
+    rules.observe(step(0));
+    rules.noteTerminated('default', new Set(['s1']), T0);
+    rules.observe(endedCall(1_000));
+    expect(rules.tick(T0 + 50 * MINUTE)).toEqual([]);
+  });
+
+  it('does not miss an agent of which only the call that was ended with its session was seen', () => {
+    const { rules } = watch(rule('agent_silent'));
+    rules.noteTerminated('default', new Set(['s1']), T0);
+    rules.observe(endedCall(1_000));
+    expect(rules.tick(T0 + 50 * MINUTE)).toEqual([]);
   });
 
   it('misses an agent of which another session was terminated', () => {
