@@ -364,6 +364,33 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
         expect(await store.control('default', 'session-1')).toEqual(control);
       });
 
+      it("leaves alone what another tenant's session of the same name holds", async () => {
+        await store.appendSteps([
+          buildStepRow({ trace_id: 'theirs', held: 1, tenant_id: 'other' }),
+          buildStepRow({ trace_id: 'ours', held: 1 }),
+        ]);
+        const commit = await store.commitControl({ release: SESSION });
+        expect(traces(commit.released)).toEqual(['ours']);
+        expect(await store.heldCounts()).toEqual([{ ...SESSION, tenant_id: 'other', held_count: 1 }]);
+      });
+
+      it('keeps in mind what was released until it is in a saved row', async () => {
+        await store.appendSteps([buildStepRow({ held: 1 }), buildStepRow({ held: 1 }), buildStepRow()]);
+        const { released } = await store.commitControl({ release: SESSION });
+        expect(await store.unfoldedReleases(0, 9)).toEqual(released);
+        expect(await store.unfoldedReleases(0, 1)).toEqual(released.slice(0, 1));
+        expect(await store.unfoldedReleases(released[0]?.seq ?? 0, 9)).toEqual(released.slice(1));
+        await store.saveSessions([], 3);
+        expect(await store.unfoldedReleases(0, 9)).toEqual(released);
+        await store.saveSessions(
+          [],
+          3,
+          released.slice(0, 1).map(({ seq }) => seq),
+        );
+        await reopen();
+        expect(await store.unfoldedReleases(0, 9)).toEqual(released.slice(1));
+      });
+
       it('releases no more than a piece at once, the oldest first', async () => {
         const count = RELEASED_STEPS_MAX + 1;
         await store.appendSteps(Array.from({ length: count }, () => buildStepRow({ held: 1 })));

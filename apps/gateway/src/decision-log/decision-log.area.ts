@@ -146,9 +146,10 @@ export class DecisionLogArea {
         // They are released for good: better a row that starts anew than steps nobody sees.
         if (this.registry.mayHaveLeft(key))
           await this.registry.bringBack(key).catch((error) => events.storeFailed('sessions', error));
-        for (const step of steps) publisher.publish(key, step, tracker.snapshot(key));
-        // Their place in the fold is behind the checkpoint: nothing would bring them back after a crash.
-        void this.registry.save();
+        for (const step of steps) {
+          publisher.publish(key, step, tracker.snapshot(key));
+          this.registry.noteReleased(step);
+        }
       },
     };
   }

@@ -38,6 +38,7 @@ function build({ sessionCountMax = SESSION_COUNT_MAX, live = { publish: () => {}
       rows: [...rows.values()].slice(-limit).map((view) => ({ tenant_id: TENANT, view: { ...view } })),
     }),
     stepsAfter: async () => later,
+    unfoldedReleases: async () => [],
     session: async (tenantId: string, sessionId: string) => {
       asked.push(sessionId);
       if (failing.error !== null) throw failing.error;

@@ -1,7 +1,7 @@
 /**
  * The sessions in memory, as rows of the list. Each is a fold over its published steps; rows are saved
- * about once a second together with the step they are up to date with, and what came later is folded in
- * again after a crash. Changed rows leave on `gateway:sessions`, one per session and 100 ms.
+ * about once a second together with the step they are up to date with, and what came later, or was released from a
+ * hold since, is folded in again after a crash. Changed rows leave on `gateway:sessions`, one per session and 100 ms.
  */
 import {
   type ControlView,
@@ -59,6 +59,8 @@ export class SessionRegistry {
   #silent: SessionKey[] = [];
   /** Highest step folded in. */
   #foldedSeq = 0;
+  /** Steps released from a hold and folded in since the last save; their numbers may lie below the checkpoint. */
+  #releasedSeqs: number[] = [];
   /** False once a session may be in the store and not here. */
   #isComplete = true;
   #saving: Promise<void> | null = null;
@@ -95,21 +97,24 @@ export class SessionRegistry {
     for (const { tenant_id, view } of rows.reverse())
       this.#views.set(tenant_id, sessionKey(tenant_id, view.session_id), view);
     this.#foldedSeq = checkpointSeq;
-    for (;;) {
-      const steps = await store.stepsAfter(this.#foldedSeq, RECOVERY_PAGE_ROWS);
-      for (const step of steps) {
-        const key = sessionKey(step.tenant_id, step.session_id);
-        if (step.held) {
-          await this.introduce(key, step);
-          this.#foldedSeq = step.seq;
-        } else {
-          if (this.mayHaveLeft(key)) await this.bringBack(key);
-          const window = [...(this.peek(key)?.window ?? []), tupleOf(step.log, 'name')];
-          this.apply(key, step, window.slice(-step.window_size));
-        }
-      }
-      if (steps.length < RECOVERY_PAGE_ROWS) break;
-    }
+    await eachStep(
+      (afterSeq) => store.unfoldedReleases(afterSeq, RECOVERY_PAGE_ROWS),
+      0,
+      async (step) => {
+        // The later ones come with all that is later.
+        if (step.seq <= checkpointSeq) await this.#foldAgain(step);
+        this.noteReleased(step);
+      },
+    );
+    await eachStep(
+      (afterSeq) => store.stepsAfter(afterSeq, RECOVERY_PAGE_ROWS),
+      checkpointSeq,
+      async (step) => {
+        if (step.held) await this.introduce(sessionKey(step.tenant_id, step.session_id), step);
+        else await this.#foldAgain(step);
+        this.#foldedSeq = step.seq;
+      },
+    );
     await this.#keepHeld();
     for (const [key, view] of this.#views.entries()) {
       const control = this.#options.controlOf(key);
@@ -146,6 +151,11 @@ export class SessionRegistry {
     if (view === known) this.#changed(key, view);
     else this.#add(key, view);
     if (step.seq > this.#foldedSeq) this.#foldedSeq = step.seq;
+  }
+
+  /** This step came out of a hold, and was applied in this turn. */
+  noteReleased({ seq }: StoredStep): void {
+    this.#releasedSeqs.push(seq);
   }
 
   /**
@@ -241,9 +251,12 @@ export class SessionRegistry {
     }));
     const taken = new Map(this.#unsaved);
     this.#unsaved.clear();
+    const releasedSeqs = this.#releasedSeqs;
+    this.#releasedSeqs = [];
     this.#saving = this.#options.store
-      .saveSessions(rows, this.#foldedSeq)
+      .saveSessions(rows, this.#foldedSeq, releasedSeqs)
       .catch((error) => {
+        this.#releasedSeqs = releasedSeqs.concat(this.#releasedSeqs);
         for (const [key, view] of taken) if (!this.#unsaved.has(key)) this.#unsaved.set(key, view);
         this.#options.onStoreFailed(error);
       })
@@ -265,6 +278,13 @@ export class SessionRegistry {
     }
     const { tenantId, sessionId } = splitSessionKey(key);
     return this.#options.store.session(tenantId, sessionId);
+  }
+
+  async #foldAgain(step: StoredStep): Promise<void> {
+    const key = sessionKey(step.tenant_id, step.session_id);
+    if (this.mayHaveLeft(key)) await this.bringBack(key);
+    const window = [...(this.peek(key)?.window ?? []), tupleOf(step.log, 'name')];
+    this.apply(key, step, window.slice(-step.window_size));
   }
 
   #add(key: SessionKey, view: SessionView): void {
@@ -327,6 +347,21 @@ export class SessionRegistry {
       view.state = 'idle';
       this.#changed(key, view);
     }
+  }
+}
+
+/** Page by page, in the order of `seq`. */
+async function eachStep(
+  read: (afterSeq: number) => Promise<StoredStep[]>,
+  afterSeq: number,
+  visit: (step: StoredStep) => Promise<void>,
+): Promise<void> {
+  let seq = afterSeq;
+  for (;;) {
+    const steps = await read(seq);
+    for (const step of steps) await visit(step);
+    if (steps.length < RECOVERY_PAGE_ROWS) return;
+    seq = (steps.at(-1) as StoredStep).seq;
   }
 }
 

@@ -158,7 +158,7 @@ export const isFreeingCall = (name: WriteCallName): boolean => FREEING_CALLS.has
 export type WriteOperation =
   /** `rowCounts`: how many rows each appended call brought, in order. */
   | { kind: 'steps'; values: Primitive[]; rowCounts: number[] }
-  | { kind: 'sessions'; values: Primitive[]; checkpointSeq: number }
+  | { kind: 'sessions'; values: Primitive[]; checkpointSeq: number; releasedSeqs: readonly number[] }
   /** LLM calls; done with the seq of the first one, the others follow without a gap. */
   | { kind: 'calls'; batch: CallBatch }
   /** `args` is the JSON text of the argument list. */
@@ -232,6 +232,7 @@ export interface ReadCalls extends ProxyReadCalls {
   heldStep(tenantId: string, sessionId: string, traceId: string): RawStep | null;
   stepByTrace(tenantId: string, traceId: string, bodyHash: string | null): RawStep | null;
   stepsAfter(seq: number, limit: number): RawStep[];
+  unfoldedReleases(afterSeq: number, limit: number): RawStep[];
   recentStepKeys(limit: number): Pick<StepRow, 'tenant_id' | 'session_id' | 'trace_id' | 'body_hash'>[];
   sessions(keys: SessionKeys): SessionsFound;
   session(tenantId: string, sessionId: string): RawSession | null;

@@ -12,6 +12,7 @@ import { semanticLoopTable } from './proxy/semantic-loop-table.js';
 import { spendDayTable } from './proxy/spend-day-table.js';
 import { sessionOrder } from './session-order.js';
 import { stepKeySegments, stepKeyTable } from './step-key-table.js';
+import { unfoldedReleases } from './unfolded-releases.js';
 
 /** `PRAGMA application_id` of our files ("OBSV"): a database of another program is refused, not migrated. */
 export const APPLICATION_ID = 0x4f425356;
@@ -154,6 +155,7 @@ export const MIGRATIONS: readonly Migration[] = [
   controlAskers,
   stepKeySegments,
   controlOfProxied,
+  unfoldedReleases,
 ];
 
 /**

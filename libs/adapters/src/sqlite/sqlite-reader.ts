@@ -117,6 +117,11 @@ export class SqliteReader implements Omit<ReadCalls, keyof ProxyReadCalls> {
     return this.#sql.all(`${STEPS} WHERE seq > ? ORDER BY seq LIMIT ?`, [seq, limit]);
   }
 
+  unfoldedReleases(afterSeq: number, limit: number): RawStep[] {
+    const sql = `${STEPS} WHERE seq IN (SELECT seq FROM unfolded_releases WHERE seq > ?) ORDER BY seq LIMIT ?`;
+    return this.#sql.all(sql, [afterSeq, limit]);
+  }
+
   recentStepKeys(limit: number) {
     return this.#sql
       .all<ReturnType<ReadCalls['recentStepKeys']>[number]>(

@@ -83,11 +83,15 @@ export class SqliteStore implements DecisionStore {
     await this.database.pump.call('appendViolation', [tenantId, event, countedFromMs], 'bounded');
   }
 
-  async saveSessions(rows: { tenant_id: string; view: SessionView }[], checkpointSeq: number): Promise<void> {
+  async saveSessions(
+    rows: { tenant_id: string; view: SessionView }[],
+    checkpointSeq: number,
+    releasedSeqs: readonly number[] = [],
+  ): Promise<void> {
     const { pump } = this.database;
     const values: Primitive[] = [];
     for (const { tenant_id, view } of rows) pushSession(values, tenant_id, view);
-    await pump.saveSessions(values, checkpointSeq);
+    await pump.saveSessions(values, checkpointSeq, releasedSeqs);
   }
 
   async commitControl(write: ControlWrite): Promise<ControlCommit> {
@@ -130,6 +134,10 @@ export class SqliteStore implements DecisionStore {
   async stepByTrace(tenantId: string, traceId: string, bodyHash?: string): Promise<StoredStep | null> {
     const step = await this.database.read('stepByTrace', tenantId, traceId, bodyHash ?? null);
     return step && toStoredStep(step);
+  }
+
+  async unfoldedReleases(afterSeq: number, limit: number): Promise<StoredStep[]> {
+    return (await this.database.read('unfoldedReleases', afterSeq, limit)).map(toStoredStep);
   }
 
   async stepsAfter(seq: number, limit: number): Promise<StoredStep[]> {

@@ -38,6 +38,7 @@ export class SqliteWriter {
   readonly #commit: Statement;
   readonly #saveSession: Statement;
   readonly #saveCounter: Statement;
+  readonly #forgetRelease: Statement;
 
   /**
    * @param onEvent told before a start that takes its time
@@ -67,6 +68,7 @@ export class SqliteWriter {
          ON CONFLICT (tenant_id, session_id) DO UPDATE SET agent_id = excluded.agent_id, severity = excluded.severity,
            ended = excluded.ended, last_seen_ms = excluded.last_seen_ms, search = excluded.search, view = excluded.view`,
       );
+      this.#forgetRelease = database.prepare('DELETE FROM unfolded_releases WHERE seq = ?');
       this.#saveCounter = database.prepare(
         'INSERT INTO counters (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
       );
@@ -153,7 +155,7 @@ export class SqliteWriter {
         return { kind: 'steps', steps: { firstSeq, duplicates, failures: null } };
       }
       case 'sessions':
-        this.#saveSessions(operation.values, operation.checkpointSeq);
+        this.#saveSessions(operation);
         return { kind: 'done', value: null };
       case 'calls':
         return { kind: 'done', value: this.#llmCalls.append(operation.batch) };
@@ -199,10 +201,11 @@ export class SqliteWriter {
     }
   }
 
-  #saveSessions(values: (string | number | null)[], checkpointSeq: number): void {
+  #saveSessions({ values, checkpointSeq, releasedSeqs }: WriteOperation & { kind: 'sessions' }): void {
     for (let start = 0; start < values.length; start += sessionWidth) {
       this.#saveSession.run(values.slice(start, start + sessionWidth));
     }
+    for (const seq of releasedSeqs) this.#forgetRelease.run(seq);
     this.#saveCounter.run(SESSION_CHECKPOINT, checkpointSeq);
   }
 

@@ -134,6 +134,8 @@ export class StepTable {
       RELEASED_STEPS_MAX + 1,
     );
     const released = held.slice(0, Math.min(RELEASED_STEPS_MAX, countWithin(held)));
+    const unfolded = this.#database.prepare('INSERT INTO unfolded_releases (seq) VALUES (?)');
+    for (const { seq } of released) unfolded.run(seq);
     this.#database
       .prepare('UPDATE steps SET held = 0 WHERE tenant_id = ? AND session_id = ? AND held = 1 AND seq <= ?')
       .run(tenant_id, session_id, released.at(-1)?.seq ?? 0);

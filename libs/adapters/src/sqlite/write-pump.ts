@@ -95,8 +95,8 @@ export class WritePump {
     return this.#enqueue('bounded', callCount, () => this.#queue.appendCalls(flatten()));
   }
 
-  saveSessions(values: Primitive[], checkpointSeq: number): Promise<void> {
-    return this.#enqueue('reserved', 1, () => this.#queue.saveSessions(values, checkpointSeq));
+  saveSessions(values: Primitive[], checkpointSeq: number, releasedSeqs: readonly number[]): Promise<void> {
+    return this.#enqueue('reserved', 1, () => this.#queue.saveSessions(values, checkpointSeq, releasedSeqs));
   }
 
   call<Name extends WriteCallName>(

@@ -29,7 +29,7 @@ describe('WriteQueue', () => {
     const queue = new WriteQueue();
     void queue.appendSteps(steps(1));
     void queue.call('deleteLogin', '["x"]');
-    void queue.saveSessions([], 3);
+    void queue.saveSessions([], 3, []);
     void queue.appendSteps(steps(1));
     expect(queue.take()?.operations.map((operation) => operation.kind)).toEqual([
       'steps',

@@ -96,12 +96,12 @@ export class WriteQueue {
   }
 
   /** @param values primitives only, in the order of SESSION_COLUMNS */
-  saveSessions(values: Primitive[], checkpointSeq: number): Promise<void> {
+  saveSessions(values: Primitive[], checkpointSeq: number, releasedSeqs: readonly number[]): Promise<void> {
     const bytes = values.reduce<number>(
       (sum, value) => sum + (typeof value === 'string' ? value.length : 8),
       0,
     );
-    return this.#add({ kind: 'sessions', values, checkpointSeq }, bytes) as Promise<void>;
+    return this.#add({ kind: 'sessions', values, checkpointSeq, releasedSeqs }, bytes) as Promise<void>;
   }
 
   /** @param args JSON text of the argument list */

@@ -176,8 +176,15 @@ export interface DecisionStore {
   appendSteps(rows: StepRow[]): Promise<StepCommit[]>;
   appendAlert(tenantId: string, event: EntropyAlertEvent): Promise<void>;
   appendViolation(tenantId: string, event: ViolationEvent): Promise<void>;
-  /** Session rows as of step `checkpointSeq`: what is later is folded in again after a crash. */
-  saveSessions(rows: { tenant_id: string; view: SessionView }[], checkpointSeq: number): Promise<void>;
+  /**
+   * Session rows as of step `checkpointSeq`: what is later is folded in again after a crash. So is what was released from a
+   * hold, whatever its number, until it is among the `releasedSeqs` of a save: these are in its rows.
+   */
+  saveSessions(
+    rows: { tenant_id: string; view: SessionView }[],
+    checkpointSeq: number,
+    releasedSeqs?: readonly number[],
+  ): Promise<void>;
   commitControl(write: ControlWrite): Promise<ControlCommit>;
 
   /** Newest-first page of steps of one session, or oldest-first with `order: 'asc'`; shorter for STEPS_READ_CHARS_MAX. */
@@ -199,6 +206,8 @@ export interface DecisionStore {
   stepByTrace(tenantId: string, traceId: string, bodyHash?: string): Promise<StoredStep | null>;
   /** Ascending by seq, over all tenants: for recovery. */
   stepsAfter(seq: number, limit: number): Promise<StoredStep[]>;
+  /** Released from a hold, and in no saved session row yet. Ascending by seq, over all tenants: for recovery. */
+  unfoldedReleases(afterSeq: number, limit: number): Promise<StoredStep[]>;
   /** Keys of the newest `limit` steps over all tenants, oldest first: fills the duplicate filter at start. */
   recentStepKeys(
     limit: number,

@@ -1,0 +1,88 @@
+/** What the rows say after a crash, on the real store: the folds that are saved and those that are made again. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { SqliteStore } from '#adapters/sqlite';
+import { sessionKey } from '#contracts';
+import { initialControl } from '#domain/decision-log';
+import { buildStepRow, FakeClock } from '#testing';
+import { SessionRegistry } from './session-registry.js';
+
+const HELD = { tenant_id: 'default', session_id: 'held' };
+let folder: string;
+let store: SqliteStore;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'rows-'));
+  store = new SqliteStore({ path: join(folder, 'o.db'), clock: new FakeClock(), workerUrl: null });
+  await store.open();
+});
+
+afterEach(async () => {
+  await store.close();
+  await rm(folder, { recursive: true });
+});
+
+/** As a process that starts finds it. */
+async function recovered(): Promise<SessionRegistry> {
+  const registry = new SessionRegistry({
+    clock: new FakeClock(),
+    store,
+    live: { publish: () => {} },
+    sessionCountMax: 10,
+    controlOf: initialControl,
+    heldKeys: () => [],
+    onStoreFailed: (error) => expect.unreachable(String(error)),
+  });
+  await registry.recover();
+  return registry;
+}
+
+const countOf = (registry: SessionRegistry) =>
+  registry.peek(sessionKey(HELD.tenant_id, HELD.session_id))?.step_count;
+
+async function append(sessionId: string, held: 0 | 1, count = 1): Promise<void> {
+  await store.appendSteps(Array.from({ length: count }, () => buildStepRow({ session_id: sessionId, held })));
+}
+
+it('counts what was released behind the checkpoint before a crash, once, however often it crashes', async () => {
+  await append('held', 0);
+  await append('held', 1, 3);
+  await append('other', 0);
+  await (await recovered()).save();
+  await store.commitControl({ release: HELD });
+  const after = await recovered();
+  expect(countOf(after)).toBe(4);
+  expect(countOf(await recovered())).toBe(4);
+  await after.save();
+  expect(countOf(await recovered())).toBe(4);
+});
+
+it('counts what was released before the checkpoint went past it once', async () => {
+  await append('held', 1, 3);
+  await store.commitControl({ release: HELD });
+  const before = await recovered();
+  expect(countOf(before)).toBe(3);
+  await before.save();
+  expect(countOf(await recovered())).toBe(3);
+});
+
+it('counts a release while a save was on its way, which has nothing of it', async () => {
+  await append('held', 1, 2);
+  const before = await recovered();
+  await append('other', 0);
+  const [other] = await store.stepsAfter(2, 1);
+  before.apply(sessionKey('default', 'other'), other as NonNullable<typeof other>, []);
+  const released = store.commitControl({ release: HELD });
+  const saved = before.save();
+  const commit = await released;
+  for (const step of commit.released) {
+    before.apply(sessionKey('default', 'held'), step, []);
+    before.noteReleased(step);
+  }
+  await saved;
+  expect(countOf(await recovered())).toBe(2);
+  await before.save();
+  expect(countOf(await recovered())).toBe(2);
+});
