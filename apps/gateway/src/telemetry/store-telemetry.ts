@@ -61,11 +61,11 @@ export function storeTelemetry(
       case 'disk_full':
         logger.error(
           { event: 'store_disk_full', detail: event.detail },
-          'the disk is full; writes are refused',
+          'the disk takes no writes: it is full or it fails, as the detail says; they are refused',
         );
         return;
       case 'disk_recovered':
-        logger.warn({ event: 'store_disk_recovered' }, 'the disk has room again');
+        logger.warn({ event: 'store_disk_recovered' }, 'the disk takes writes again');
         return;
       case 'thread_failed':
         logger.fatal({ event: 'store_thread_failed', detail: event.detail }, 'the store died; stopping');
