@@ -76,7 +76,10 @@ export const ERRORS = {
     status: 500,
     text: "A part of the store that this needs is damaged; the gateway's log says what to do. Nothing of this request was stored.",
   },
-  store_full: { status: 503, text: 'The disk takes no writes: it is full or it fails. Nothing of this request was stored.' },
+  store_full: {
+    status: 503,
+    text: 'The disk takes no writes: it is full or it fails. Nothing of this request was stored.',
+  },
   too_many_polls: { status: 503, text: 'Too many control polls are hanging.' },
   too_many_sockets: {
     status: 429,

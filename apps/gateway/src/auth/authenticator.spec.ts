@@ -227,4 +227,20 @@ describe('operators with a login', () => {
     expect(store.loginRows.size).toBe(0);
     expect(directory.operator(found.credential.token_id)?.revoked_at_ms).toBe(access.clock.nowMs());
   });
+
+  it('that a crash left behind their revoked token end at the next start, and no others', async () => {
+    const { clock, directory, ids, store } = access;
+    const logins = new LoginDesk({ directory, clock, ids, throttle: new LoginThrottle({ clock }) });
+    const looker = await logins.login({ token: viewerToken, operator_id: 'bob' }, '::1');
+    const leftBehind = [...store.loginRows.values()].find((row) => row.operator_id === 'bob');
+    const token = store.operatorRows.get(leftBehind?.token_id as string);
+    store.operatorRows.set(token?.token_id as string, {
+      ...(token as NonNullable<typeof token>),
+      revoked_at_ms: 1,
+    });
+    access = await startAccess({ store, clock, ids });
+    expect(operator({ cookie: `observatory_session=${looker.cookie}` })).toMatchObject({ ok: false });
+    expect(operator({ cookie })).toMatchObject({ ok: true });
+    expect([...store.loginRows.values()].map((row) => row.operator_id)).toEqual(['ada']);
+  });
 });

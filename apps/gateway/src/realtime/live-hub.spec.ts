@@ -26,11 +26,13 @@ const alert = (session_id: string) => ({
 describe('LiveHub', () => {
   let sent: { tenantId: string; frame: Frame }[];
   let reserved: number;
+  let isStoreFailing: boolean;
   let hub: LiveHub;
 
   const newHub = () =>
     new LiveHub({
       reserveSequences: async (count) => {
+        if (isStoreFailing) throw new Error('busy');
         reserved += count;
         return reserved - count;
       },
@@ -41,6 +43,7 @@ describe('LiveHub', () => {
     vi.useFakeTimers();
     sent = [];
     reserved = 0;
+    isStoreFailing = false;
     hub = newHub();
     await hub.start((tenantId, frame) => sent.push({ tenantId, frame }));
   });
@@ -197,5 +200,27 @@ describe('LiveHub', () => {
       hub.publish('t', TOPICS.violations, violation('x'));
     await vi.advanceTimersByTimeAsync(0);
     expect(reserved).toBe(2 * SEQUENCE_BLOCK);
+  });
+
+  test('reserves each further block as soon, after one that could not be reserved too', async () => {
+    const publishHalf = async () => {
+      // Nobody watches this session: counted, and nothing else.
+      const event = { kind: 'released' as const, trace_ids: [] };
+      for (let count = 0; count < SEQUENCE_BLOCK / 2; count += 1) hub.publish('t', sessionTopic('s'), event);
+      await vi.advanceTimersByTimeAsync(0);
+    };
+    await publishHalf();
+    expect(reserved).toBe(2 * SEQUENCE_BLOCK);
+    await publishHalf();
+    expect(reserved).toBe(2 * SEQUENCE_BLOCK);
+    isStoreFailing = true;
+    await publishHalf();
+    expect(reserved).toBe(2 * SEQUENCE_BLOCK);
+    isStoreFailing = false;
+    hub.publish('t', TOPICS.entropyAlerts, alert('s'));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(reserved).toBe(3 * SEQUENCE_BLOCK);
+    await publishHalf();
+    expect(reserved).toBe(3 * SEQUENCE_BLOCK);
   });
 });
