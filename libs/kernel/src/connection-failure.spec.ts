@@ -13,7 +13,7 @@ describe('connectionFailure', () => {
   });
 
   it('shows a code that it has no words for, and nothing that may be no code', () => {
-    expect(connectionFailure(failed({ code: 'EPROTO' }))).toEqual({ code: 'EPROTO', words: null });
+    expect(connectionFailure(failed({ code: 'EMFILE' }))).toEqual({ code: 'EMFILE', words: null });
     for (const error of [failed({ code: 'https://token@host' }), failed({}), 'token', null, undefined])
       expect(connectionFailure(error)).toEqual({ code: null, words: null });
   });

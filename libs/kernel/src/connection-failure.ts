@@ -13,10 +13,16 @@ const WORDS: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_TIMEOUT: 'there was no answer in time',
   UND_ERR_BODY_TIMEOUT: 'the answer did not end in time',
   UND_ERR_SOCKET: 'the connection was closed before the answer ended',
+  // `https:` to a server of plain HTTP: which of them depends on Node's version.
+  EPROTO: 'it does not speak TLS as it should',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS as it should',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS as it should',
   CERT_HAS_EXPIRED: 'its TLS certificate has expired',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its TLS certificate is self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'its TLS certificate is self-signed',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its TLS certificate cannot be verified',
+  UNABLE_TO_GET_ISSUER_CERT: 'its TLS certificate cannot be verified',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its TLS certificate cannot be verified',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another name',
 };
 

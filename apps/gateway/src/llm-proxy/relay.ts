@@ -10,7 +10,7 @@ import {
 } from '#adapters/upstream-http';
 import type { LlmAnswer } from '#contracts';
 import { DIALECT_BY_NAME } from '#domain/llm-dialects';
-import { afterTurnEnd } from '#kernel';
+import { afterTurnEnd, connectionFailure } from '#kernel';
 import { AnswerReader } from './answer-reader.js';
 import type { AnswerRoom } from './answer-room.js';
 import type { BodyRoom } from './body-room.js';
@@ -23,6 +23,7 @@ import { BatchAnswer, nameOwnAddresses, type OwnOrigin, redirectRefused } from '
 import { ownHeaders } from './own-reply.js';
 import type { ProxyCall, Verdict } from './proxy-call.js';
 import type { RunningCalls } from './running-calls.js';
+import { variableName } from './upstream-directory.js';
 
 export interface RelayParts {
   /** For what is held back. */
@@ -336,12 +337,18 @@ function noteFailedAnswer(call: ProxyCall, { text, tool_calls, chars_beside, usa
   if (text === '' && tool_calls.length === 0 && !chars_beside && usage === null) call.wasTakenUp = false;
 }
 
-function unreachable({ upstream: { name } }: ProxyCall, failure: UpstreamFailure, code: string): string {
+/** Never an address: agents know their upstreams by name alone. */
+function unreachable({ upstream }: ProxyCall, failure: UpstreamFailure, code: string): string {
+  const { name, source } = upstream;
   if (code === UNASKED_CONTINUE)
     return `The upstream ${name} said "100 Continue" to a request that had not asked for it, which the gateway cannot take. Have it leave that out.`;
-  return failure === 'broken'
-    ? `The upstream ${name} gave no answer: it closed the connection, or what it said is no HTTP.`
-    : `The upstream ${name} could not be reached.`;
+  if (failure === 'broken')
+    return `The upstream ${name} gave no answer: it closed the connection, or what it said is no HTTP.`;
+  const words = connectionFailure({ code }).words ?? code;
+  const setting =
+    source === 'environment' ? `OBSERVATORY_UPSTREAM_${variableName(name)}_URL` : 'Settings > Upstreams';
+  const trust = words.includes('certificate') ? ', or name its authority in NODE_EXTRA_CA_CERTS' : '';
+  return `The upstream ${name} could not be reached: ${words}. Look at its base URL in ${setting}${trust}.`;
 }
 
 /** A blank line. Cheap: asked of every chunk. */
