@@ -135,6 +135,37 @@ test('[FR-9.10+] [FR-9.10-] a looping agent is seen, stopped by a click, guided 
   await ben.screenshot({ path: 'test-output/screenshots/journey-inspect-second-operator.png' });
 });
 
+test('a click on Resume that comes after somebody else resumed does not pause the agent again', async () => {
+  await post('Read the archived report once more');
+  expect((await gateway.operator('POST', `/v1/sessions/${SESSION}/pause`, { reason: 'Look' })).status).toBe(
+    200,
+  );
+  const page = await openAs('ben');
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'POST') sent.push(new URL(request.url()).pathname);
+  });
+  await page.goto(`${gateway.url}/sessions/${SESSION}`);
+  await page.getByTestId('hitl-resume').waitFor({ timeout: WAIT_MS });
+  // As soon as it stands there: the finger was on its way.
+  await page.evaluate(`new MutationObserver((_, observer) => {
+    const pause = document.querySelector('[data-testid=hitl-pause]');
+    if (pause === null) return;
+    observer.disconnect();
+    pause.click();
+    document.title = 'clicked';
+  }).observe(document.body, { subtree: true, childList: true, attributes: true })`);
+  expect((await gateway.operator('POST', `/v1/sessions/${SESSION}/resume`)).status).toBe(200);
+  await expect.poll(() => page.title(), { timeout: WAIT_MS }).toBe('clicked');
+  const pause = page.locator('[data-testid=hitl-pause]:not([aria-disabled])');
+  await pause.waitFor({ timeout: WAIT_MS });
+  expect(sent).toEqual([]);
+  // A moment later it does what it says.
+  await pause.click();
+  await page.getByTestId('hitl-resume').waitFor({ timeout: WAIT_MS });
+  expect((await poll('')).state).toBe('paused');
+});
+
 test('on a phone a link to one of the tabs leads to it, below the controls', async () => {
   await post('Read the quarterly report again');
   const page = await openAs('cleo');

@@ -24,15 +24,22 @@ function gist({ detail }: AuditEntry): string | null {
 
 export function AuditTrail({ entries }: { entries: readonly AuditEntry[] }) {
   return (
-    <Panel title="Audit" aside={<Badge>{entries.length}</Badge>} bodyClassName="max-h-96 overflow-y-auto">
+    <Panel title="Audit" aside={<Badge>{entries.length}</Badge>} bodyClassName="">
       {entries.length === 0 ? (
         <EmptyState title="Nobody has touched this session" className="py-6" />
       ) : (
-        <ol>
-          {entries.toReversed().map((entry) => (
-            <AuditLine key={entry.seq} entry={entry} />
-          ))}
-        </ol>
+        <section
+          aria-label="Commands, newest first"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and has to be reachable by keyboard.
+          tabIndex={0}
+          className="focus-inset max-h-96 overflow-y-auto"
+        >
+          <ol>
+            {entries.toReversed().map((entry) => (
+              <AuditLine key={entry.seq} entry={entry} />
+            ))}
+          </ol>
+        </section>
       )}
     </Panel>
   );

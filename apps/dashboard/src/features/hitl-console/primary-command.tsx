@@ -1,8 +1,12 @@
 /**
  * The one next thing to do: pause a running session, resume a stopped one. An agent that listens to nothing gets no
  * Pause button, since it would not stop: its messages can be held, and the button says just that.
+ *
+ * One stands in the other's place, and what somebody else does exchanges them: a click that was meant for the one of before
+ * does nothing.
  */
 import { Pause, Play } from 'lucide-react';
+import { useEffect, useState } from 'react';
 import type { SessionView } from '#contracts';
 import { Button, type ButtonSize, plural } from '../../ui';
 import { isStoppedState } from './control-texts';
@@ -14,6 +18,19 @@ function resumeLabel(heldCount: number, size: ButtonSize): string {
   return size === 'lg' ? `Resume (${heldCount})` : `Resume, release ${plural(heldCount, 'message')}`;
 }
 
+/** Somewhat more than it takes to see that a button has become another, and to stop the finger. */
+const SETTLE_MS = 600;
+
+/** False for a moment after `meaning` has become another one. */
+function useIsSettled(meaning: boolean): boolean {
+  const [settled, setSettled] = useState(meaning);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(meaning), SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [meaning]);
+  return settled === meaning;
+}
+
 interface PrimaryCommandProps {
   session: SessionView;
   commander: Commander;
@@ -23,7 +40,9 @@ interface PrimaryCommandProps {
 
 export function PrimaryCommand({ session, commander, size = 'md', className }: PrimaryCommandProps) {
   const { control, ended } = session;
-  if (isStoppedState(control.state)) {
+  const isStopped = isStoppedState(control.state);
+  const isSettled = useIsSettled(isStopped);
+  if (isStopped) {
     return (
       <Button
         data-testid="hitl-resume"
@@ -33,6 +52,7 @@ export function PrimaryCommand({ session, commander, size = 'md', className }: P
         icon={<Play size={15} aria-hidden="true" />}
         busy={commander.busy === 'resume'}
         disabledReason={commander.denial}
+        disabled={!isSettled}
         onClick={() => void commander.send({ command: 'resume' })}
       >
         {resumeLabel(control.held_count, size)}
@@ -48,6 +68,7 @@ export function PrimaryCommand({ session, commander, size = 'md', className }: P
         className={className}
         busy={commander.busy === 'pause'}
         disabledReason={commander.denial}
+        disabled={!isSettled}
         onClick={() =>
           void commander.send({
             command: 'pause',
@@ -68,6 +89,7 @@ export function PrimaryCommand({ session, commander, size = 'md', className }: P
       icon={<Pause size={15} aria-hidden="true" />}
       busy={commander.busy === 'pause'}
       disabledReason={commander.denial}
+      disabled={!isSettled}
       onClick={() => void commander.send({ command: 'pause', reason: 'Paused while inspecting' })}
     >
       Pause
