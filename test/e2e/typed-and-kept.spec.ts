@@ -53,6 +53,10 @@ test('what is typed in a policy while it saves is not lost, and not called saved
   await saving.asked;
   await field('Per month', group('Budgets')).fill('150');
   expect(await button('Discard').isDisabled()).toBe(true);
+  // Told anew, with the policy it had.
+  await gateway.operator('PATCH', '/v1/agents/typist/kill-switch', { window_size: 42 });
+  await page.getByText('Custom', { exact: true }).click();
+  await expect.poll(() => field('Window').inputValue()).toBe('42');
   saving.letGo('through');
   await page.getByText('Policy saved').waitFor();
   expect(await field('Per day', group('Budgets')).inputValue()).toBe('12');
@@ -75,6 +79,10 @@ test('what is typed of a kill switch while it saves is not lost', async () => {
   expect(await field('Window').inputValue()).toBe('30');
   expect(await field('Fires above').inputValue()).toBe('12');
   await saving.stop();
+
+  // Somebody puts back what was there before.
+  await gateway.operator('PATCH', '/v1/agents/typist/kill-switch', { window_size: 42 });
+  await expect.poll(() => field('Window').inputValue()).toBe('42');
 });
 
 test('prices typed while others are saved, or while theirs cannot be read, stay', async () => {

@@ -27,8 +27,15 @@ export const KILL_SWITCH_DEFAULTS: Readonly<KillSwitchSettings> = {
   scope: 'session',
 };
 
+/** As one agent has them; null: never changed, or before changes were dated. */
+export const agentKillSwitchSchema = killSwitchSettingsSchema.extend({
+  updated_at_ms: z.number().nullable(),
+  updated_by: z.string().nullable(),
+});
+export type AgentKillSwitch = z.infer<typeof agentKillSwitchSchema>;
+
 /** `GET /v1/agents/{id}/kill-switch` */
-export const killSwitchAnswerSchema = killSwitchSettingsSchema.extend({
+export const killSwitchAnswerSchema = agentKillSwitchSchema.extend({
   agent_id: z.string(),
   /** Null: the values are no preset's. */
   preset: z.enum(['strict', 'default', 'tolerant']).nullable(),

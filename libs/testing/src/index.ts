@@ -1,4 +1,5 @@
 export * from './build-decision-log.js';
+export * from './build-llm-answer.js';
 export * from './build-llm-call.js';
 export * from './build-store-rows.js';
 export * from './counting-ids.js';

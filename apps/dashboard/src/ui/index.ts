@@ -51,4 +51,5 @@ export * from './unit-input';
 export * from './use-focus-first-error';
 export * from './use-is-phone';
 export * from './use-overscan';
+export * from './use-rested';
 export * from './use-throttled';

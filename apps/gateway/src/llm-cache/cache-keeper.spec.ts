@@ -1,9 +1,9 @@
 import { Registry } from 'prom-client';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import type { CacheHit, LlmAnswer, LlmCache } from '#contracts';
+import type { CacheHit, LlmCache } from '#contracts';
 import { MemoryLlmCache } from '#domain/llm-cache';
 import { deferred } from '#kernel';
-import { FakeClock } from '#testing';
+import { buildLlmAnswer, FakeClock } from '#testing';
 import type { ProxyCall } from '../llm-proxy/proxy-call.js';
 import type { Landing } from './cache-flights.js';
 import { CacheFreshness } from './cache-freshness.js';
@@ -15,16 +15,7 @@ const TENANT = 't';
 const KEY = 'a'.repeat(64);
 const HIT = { entry: { key: 'b'.repeat(64) } } as CacheHit;
 
-const answer: LlmAnswer = {
-  model: 'm',
-  text: 'Bern.',
-  tool_calls: [],
-  finish: 'stop',
-  usage: null,
-  failed: false,
-  lossless: true,
-  answer_id: null,
-};
+const answer = buildLlmAnswer();
 
 const clock = new FakeClock();
 let cache: MemoryLlmCache;

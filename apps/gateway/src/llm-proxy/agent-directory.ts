@@ -5,21 +5,20 @@
  * being written while it fires finds, once written, that the agent was stopped meanwhile, and leaves it so.
  */
 import {
+  type AgentKillSwitch,
   type AgentPolicy,
   type AgentPolicyPatch,
   type AgentScope,
   agentScope,
   type Incident,
   KILL_SWITCH_ACTOR,
-  KILL_SWITCH_DEFAULTS,
   type KillSwitchPatch,
-  type KillSwitchSettings,
   ObservatoryError,
   type OperatorPrincipal,
   type ProxyStore,
   splitAgentScope,
 } from '#contracts';
-import { applyKillSwitchPatch } from '#domain/kill-switch';
+import { applyKillSwitchPatch, DEFAULT_KILL_SWITCH } from '#domain/kill-switch';
 import { applyPolicyPatch, defaultPolicy } from '#domain/policy';
 import { ChangeQueue, type Clock } from '#kernel';
 import type { Auditor, SettingsAudit } from '../auth/settings-audit.js';
@@ -56,7 +55,7 @@ const KILL_SWITCH: Auditor = { operator_id: KILL_SWITCH_ACTOR, role: 'system' };
 export class AgentDirectory {
   readonly #parts: AgentDirectoryParts;
   readonly #policies: AgentPolicies;
-  readonly #killSwitches = new Map<AgentScope, KillSwitchSettings>();
+  readonly #killSwitches = new Map<AgentScope, AgentKillSwitch>();
   /** Latest incident per listed agent that nobody has reactivated. */
   readonly #openIncidents = new Map<AgentScope, OpenIncident>();
   readonly #changes = new ChangeQueue<AgentScope>();
@@ -85,8 +84,8 @@ export class AgentDirectory {
       this.#policies.set(agentScope(tenant_id, id), { ...defaultPolicy(id), ...(body as AgentPolicy) });
     for (const { tenant_id, id, body } of await store.documents('kill_switch'))
       this.#setKillSwitch(agentScope(tenant_id, id), {
-        ...KILL_SWITCH_DEFAULTS,
-        ...(body as KillSwitchSettings),
+        ...DEFAULT_KILL_SWITCH,
+        ...(body as AgentKillSwitch),
       });
     for (const { tenant_id, incident } of await store.openIncidents()) {
       const scope = agentScope(tenant_id, incident.agent_id);
@@ -108,8 +107,8 @@ export class AgentDirectory {
   }
 
   /** Hot path. */
-  killSwitch(scope: AgentScope): KillSwitchSettings {
-    return this.#killSwitches.get(scope) ?? KILL_SWITCH_DEFAULTS;
+  killSwitch(scope: AgentScope): AgentKillSwitch {
+    return this.#killSwitches.get(scope) ?? DEFAULT_KILL_SWITCH;
   }
 
   openIncidentId(scope: AgentScope): string | null {
@@ -155,12 +154,13 @@ export class AgentDirectory {
     scope: AgentScope,
     patch: KillSwitchPatch,
     by: OperatorPrincipal,
-  ): Promise<KillSwitchSettings> {
+  ): Promise<AgentKillSwitch> {
     return this.#changes.run(scope, async () => {
       const { tenantId } = splitAgentScope(scope);
       const isKnown = this.#killSwitches.has(scope);
       requirePlace(isKnown || this.#killSwitchPlaces.fits(tenantId, 1));
-      const after = applyKillSwitchPatch(this.killSwitch(scope), patch);
+      const before = this.killSwitch(scope);
+      const after = applyKillSwitchPatch(before, patch, by.operator_id, this.#parts.clock.nowMs());
       await this.#save(scope, 'kill_switch', after);
       this.#setKillSwitch(scope, after);
       await this.#audit(scope, by, 'agent.kill_switch', { ...patch });
@@ -263,7 +263,7 @@ export class AgentDirectory {
     if (kind === 'agent_policy') this.#unsaved.delete(scope);
   }
 
-  #setKillSwitch(scope: AgentScope, settings: KillSwitchSettings): void {
+  #setKillSwitch(scope: AgentScope, settings: AgentKillSwitch): void {
     if (!this.#killSwitches.has(scope)) this.#killSwitchPlaces.take(splitAgentScope(scope).tenantId, 1);
     this.#killSwitches.set(scope, settings);
   }

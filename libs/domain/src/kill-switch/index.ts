@@ -19,5 +19,5 @@ export {
 } from './kill-switch-windows.js';
 export { normalise } from './normalise.js';
 export { redact } from './redact.js';
-export { applyKillSwitchPatch, presetOf } from './settings.js';
+export { applyKillSwitchPatch, DEFAULT_KILL_SWITCH, presetOf } from './settings.js';
 export { canonicalArguments, toolCallKey } from './tool-call-key.js';

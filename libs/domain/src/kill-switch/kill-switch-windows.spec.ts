@@ -8,7 +8,7 @@ import {
   type LlmToolCall,
   type NewestTurn,
 } from '#contracts';
-import { FakeClock } from '#testing';
+import { buildLlmAnswer, FakeClock } from '#testing';
 import { type KillSwitchDecision, KillSwitchWindows, type KillSwitchWindowsOptions } from './index.js';
 
 const KEY = 'tenant\0agent\0session';
@@ -33,16 +33,8 @@ const call = (name: string, args: unknown = {}, id: string | null = 'call_1'): L
 });
 const came = (made: LlmToolCall | null, text: string) => ({ call: made, text, failed: false });
 const results = (...tool_results: ReturnType<typeof came>[]) => request({ tool_results });
-const says = (text: string, ...tool_calls: LlmToolCall[]): LlmAnswer => ({
-  model: 'gpt-test',
-  text,
-  tool_calls,
-  finish: tool_calls.length > 0 ? 'tool_calls' : 'stop',
-  usage: null,
-  failed: false,
-  answer_id: null,
-  lossless: true,
-});
+const says = (text: string, ...tool_calls: LlmToolCall[]) =>
+  buildLlmAnswer({ text, tool_calls, finish: tool_calls.length > 0 ? 'tool_calls' : 'stop' });
 
 describe('KillSwitchWindows', () => {
   let clock: FakeClock;

@@ -1,8 +1,8 @@
 /** What of a request's score is owed to the order in which requests were asked and answered, and what is not. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KILL_SWITCH_DEFAULTS, type LlmAnswer, type LlmRequest } from '#contracts';
-import { FakeClock } from '#testing';
+import { KILL_SWITCH_DEFAULTS, type LlmRequest } from '#contracts';
+import { buildLlmAnswer, FakeClock } from '#testing';
 import { KillSwitchWindows } from './index.js';
 
 const KEY = 'tenant\0agent\0session';
@@ -20,16 +20,7 @@ const request = (user_text: string): LlmRequest => ({
   output_tokens_max: null,
   message_count: 1,
 });
-const answer = (said: string): LlmAnswer => ({
-  model: 'm',
-  text: said,
-  tool_calls: [],
-  finish: 'stop',
-  usage: null,
-  failed: false,
-  answer_id: null,
-  lossless: true,
-});
+const answer = (text: string) => buildLlmAnswer({ text });
 
 function agent() {
   const windows = new KillSwitchWindows({ clock: new FakeClock() });

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { KILL_SWITCH_DEFAULTS, killSwitchSettingsSchema } from '#contracts';
-import { applyKillSwitchPatch, presetOf } from './index.js';
+import {
+  agentKillSwitchSchema,
+  KILL_SWITCH_DEFAULTS,
+  type KillSwitchPatch,
+  type KillSwitchSettings,
+} from '#contracts';
+import { applyKillSwitchPatch, DEFAULT_KILL_SWITCH, presetOf } from './index.js';
 
 describe('presetOf', () => {
   it.each([
@@ -15,20 +20,25 @@ describe('presetOf', () => {
 });
 
 describe('applyKillSwitchPatch', () => {
-  it('changes what the patch names, and nothing else', () => {
-    const before = Object.freeze({ ...KILL_SWITCH_DEFAULTS });
-    expect(applyKillSwitchPatch(before, { enabled: false })).toEqual({ ...before, enabled: false });
-    expect(applyKillSwitchPatch(before, { scope: 'agent', threshold: undefined })).toEqual({
+  const DATED = { updated_at_ms: 1_700, updated_by: 'ana' };
+  const patched = (before: Readonly<KillSwitchSettings>, patch: KillSwitchPatch) =>
+    applyKillSwitchPatch(before, patch, DATED.updated_by, DATED.updated_at_ms);
+
+  it('changes what the patch names, and nothing else but who changed it when', () => {
+    const before = Object.freeze({ ...DEFAULT_KILL_SWITCH });
+    expect(patched(before, { enabled: false })).toEqual({ ...before, ...DATED, enabled: false });
+    expect(patched(before, { scope: 'agent', threshold: undefined })).toEqual({
       ...before,
+      ...DATED,
       scope: 'agent',
     });
-    expect(applyKillSwitchPatch(before, {})).toEqual(before);
+    expect(patched(before, {})).toEqual({ ...before, ...DATED });
   });
 
   it('takes a preset, over which a named field has the last word', () => {
-    const settings = applyKillSwitchPatch(KILL_SWITCH_DEFAULTS, { preset: 'tolerant', threshold: 30 });
-    expect(settings).toEqual({ ...KILL_SWITCH_DEFAULTS, window_size: 50, threshold: 30 });
-    expect(killSwitchSettingsSchema.parse(settings)).toEqual(settings);
-    expect(presetOf(applyKillSwitchPatch(settings, { preset: 'strict' }))).toBe('strict');
+    const settings = patched(KILL_SWITCH_DEFAULTS, { preset: 'tolerant', threshold: 30 });
+    expect(settings).toEqual({ ...KILL_SWITCH_DEFAULTS, ...DATED, window_size: 50, threshold: 30 });
+    expect(agentKillSwitchSchema.parse(settings)).toEqual(settings);
+    expect(presetOf(patched(settings, { preset: 'strict' }))).toBe('strict');
   });
 });

@@ -1,10 +1,19 @@
 /** The kill switch's settings as an operator changes them. */
 import {
+  type AgentKillSwitch,
+  KILL_SWITCH_DEFAULTS,
   KILL_SWITCH_PRESETS,
   type KillSwitchPatch,
   type KillSwitchPreset,
   type KillSwitchSettings,
 } from '#contracts';
+
+/** Of an agent whose kill switch nobody has touched. */
+export const DEFAULT_KILL_SWITCH: Readonly<AgentKillSwitch> = {
+  ...KILL_SWITCH_DEFAULTS,
+  updated_at_ms: null,
+  updated_by: null,
+};
 
 /** Name of the preset whose window and threshold these are; null for values of one's own. */
 export function presetOf(
@@ -21,7 +30,10 @@ export function presetOf(
 export function applyKillSwitchPatch(
   settings: Readonly<KillSwitchSettings>,
   { preset, ...fields }: KillSwitchPatch,
-): KillSwitchSettings {
+  updated_by: string,
+  updated_at_ms: number,
+): AgentKillSwitch {
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-  return { ...settings, ...(preset === undefined ? {} : KILL_SWITCH_PRESETS[preset]), ...given };
+  const fromPreset = preset === undefined ? {} : KILL_SWITCH_PRESETS[preset];
+  return { ...settings, ...fromPreset, ...given, updated_at_ms, updated_by };
 }

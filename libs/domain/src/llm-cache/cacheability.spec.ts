@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CanonicalRequest, LlmAnswer } from '#contracts';
+import { buildLlmAnswer } from '#testing';
 import { cacheability } from './cacheability.js';
 
 const REQUEST: CanonicalRequest = {
@@ -14,16 +15,7 @@ const REQUEST: CanonicalRequest = {
   rest: {},
 };
 const CALL = { id: 'c', name: 'f', arguments: '{}' };
-const ANSWER: LlmAnswer = {
-  model: 'm-1',
-  text: 'hi',
-  tool_calls: [],
-  finish: 'stop',
-  usage: null,
-  failed: false,
-  answer_id: 'msg_1',
-  lossless: true,
-};
+const ANSWER = buildLlmAnswer({ model: 'm-1', text: 'hi', answer_id: 'msg_1' });
 const stored = (more: Partial<LlmAnswer>, rest: CanonicalRequest['rest'] = {}) =>
   cacheability({ ...REQUEST, rest }, { ...ANSWER, ...more });
 

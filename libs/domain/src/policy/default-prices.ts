@@ -2,13 +2,13 @@
  * The prices this program comes with: what OpenAI, Anthropic and Google publish for their text models, in USD for a
  * million tokens, as known in November 2026. They are list prices, change without notice, and are there to be edited
  * (`PUT /v1/prices`). One line holds one price, so these are not told apart: long prompts that cost more (above 200,000
- * or 272,000 tokens, by model), batches, an advisor of another model (at the rate of the one that asks it), storage of caches, free
- * daily searches, and what vendors charge for built-in tools other than their searches: a container of the code interpreter
- * is charged once, and no answer says whether it was new.
+ * or 272,000 tokens, by model), batches, an advisor of another model (at the rate of the one that asks it), storage of
+ * caches, free daily searches, and what vendors charge for built-in tools other than their searches: a container of the
+ * code interpreter is charged once, and no answer says whether it was new.
  *
- * Service tiers with prices of their own (flex, priority, fast) have none here: what is answered in them costs an unknown amount
- * until a line `<model> [<tier>]` says how much. The same goes for tokens of sound, `<model> [audio]`, and of pictures that a model
- * writes, `<model> [image]`; pictures that it reads cost as text.
+ * Service tiers with prices of their own (flex, priority, fast) have none here: what is answered in them costs an unknown
+ * amount until a line `<model> [<tier>]` says how much. The same goes for tokens of sound, `<model> [audio]`, but for
+ * Gemini's, and of pictures that a model writes, `<model> [image]`; pictures that it reads cost as text.
  *
  * Names have no `*`: a model that is not listed costs an unknown amount, and not its predecessor's.
  */
@@ -90,13 +90,15 @@ const ANTHROPIC: readonly Line[] = [
 ];
 
 const GEMINI: readonly Line[] = [
-  // Until the end of 2026; twice as much afterwards.
+  // These three until the end of 2026; twice as much afterwards.
   ['gemini-3.8-flash', 0.75, 3.75],
-  ['gemini-3.5-flash', 1.5, 9],
-  ['gemini-3.5-flash-lite', 0.3, 2.5],
+  ['gemini-3.7-flash', 0.75, 3.75, 0.075],
+  ['gemini-3.6-flash', 0.75, 3.75, 0.075],
+  ['gemini-3.5-flash', 1.5, 9, 0.15],
+  ['gemini-3.5-flash-lite', 0.3, 2.5, 0.03],
   ['gemini-3.1-pro', 2, 12, 0.2],
   ['gemini-3.1-pro-preview', 2, 12, 0.2],
-  ['gemini-3.1-flash-lite', 0.25, 1.5],
+  ['gemini-3.1-flash-lite', 0.25, 1.5, 0.025],
   ['gemini-3-pro-preview', 2, 12, 0.2],
   ['gemini-3-flash-preview', 0.5, 3, 0.05],
   ['gemini-2.5-pro', 1.25, 10, 0.125],
@@ -105,15 +107,24 @@ const GEMINI: readonly Line[] = [
   ['gemini-2.0-flash', 0.1, 0.4, 0.025],
   ['gemini-2.0-flash-lite', 0.075, 0.3],
   ['gemini-embedding-001', 0.15, 0],
+];
+
+/** Those of Gemini's whose sound has a rate of its own; with every other one that hears it costs as text. */
+const GEMINI_SOUND: readonly Line[] = [
+  ['gemini-3.1-flash-lite [audio]', 0.5, 1.5, 0.05],
   ['gemini-3-flash-preview [audio]', 1, 3, 0.1],
-  ['gemini-3.1-pro-preview [audio]', 2, 12, 0.2],
-  ['gemini-3-pro-preview [audio]', 2, 12, 0.2],
-  ['gemini-2.5-pro [audio]', 1.25, 10, 0.125],
   ['gemini-2.5-flash [audio]', 1, 2.5, 0.1],
   ['gemini-2.5-flash-lite [audio]', 0.3, 0.4, 0.03],
   ['gemini-2.0-flash [audio]', 0.7, 0.4, 0.175],
-  ['gemini-2.0-flash-lite [audio]', 0.075, 0.3],
 ];
+
+const soundLines = (): readonly Line[] => {
+  const own = new Set(GEMINI_SOUND.map(([name]) => name));
+  const asText = GEMINI.filter(([model]) => !model.includes('embedding')).map(
+    ([model, ...rates]): Line => [`${model} [audio]`, ...rates],
+  );
+  return [...GEMINI_SOUND, ...asText.filter(([name]) => !own.has(name))];
+};
 
 /** For a thousand. Of Gemini up to version 2 an answer with any, from 3 each query. OpenAI's previews charge no tokens for what they find. */
 const SEARCHES_USD = { openai: 10, openaiPreview: 25, anthropic: 10, gemini: 14, geminiByAnswer: 35 };
@@ -156,5 +167,5 @@ export const DEFAULT_PRICES: PriceTable = {
   version: 0,
   updated_at_ms: null,
   updated_by: null,
-  models: [...OPENAI, ...ANTHROPIC, ...GEMINI].map(toPrice),
+  models: [...OPENAI, ...ANTHROPIC, ...GEMINI, ...soundLines()].map(toPrice),
 };

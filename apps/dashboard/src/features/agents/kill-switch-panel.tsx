@@ -14,6 +14,7 @@ import {
   presetOf,
   toKillSwitchPatch,
 } from './kill-switch-form';
+import { LastChange } from './last-change';
 
 const PRESETS: readonly { value: PresetChoice; label: string }[] = [
   { value: 'strict', label: 'Strict' },
@@ -22,8 +23,10 @@ const PRESETS: readonly { value: PresetChoice; label: string }[] = [
   { value: 'custom', label: 'Custom' },
 ];
 
-export function KillSwitchPanel({ settings: live }: { settings: KillSwitchAnswer }) {
-  const [settings, onMutate] = useAnswerOverLive(live);
+type Settings = Omit<KillSwitchAnswer, 'live_score'>;
+
+export function KillSwitchPanel({ settings: { live_score, ...live } }: { settings: KillSwitchAnswer }) {
+  const [settings, onMutate] = useAnswerOverLive<Settings>(live);
   const denial = useDenial('configure');
   const toggle = useMutation({
     mutationFn: (enabled: boolean) => patchKillSwitch(settings.agent_id, { enabled }),
@@ -33,6 +36,7 @@ export function KillSwitchPanel({ settings: live }: { settings: KillSwitchAnswer
   return (
     <Panel
       title="Kill switch"
+      aside={<LastChange of={settings} />}
       actions={
         <Switch
           checked={toggle.isPending ? toggle.variables : settings.enabled}
@@ -51,7 +55,7 @@ export function KillSwitchPanel({ settings: live }: { settings: KillSwitchAnswer
         </Callout>
       ) : null}
       {settings.enabled ? (
-        <LiveScore settings={settings} />
+        <LiveScore score={live_score} threshold={settings.threshold} />
       ) : (
         <Callout tone="warning">Off: nothing stops this agent when it repeats itself.</Callout>
       )}
@@ -60,25 +64,25 @@ export function KillSwitchPanel({ settings: live }: { settings: KillSwitchAnswer
   );
 }
 
-function LiveScore({ settings: { live_score, threshold } }: { settings: KillSwitchAnswer }) {
-  const score = live_score ?? 0;
+/** @param score null: no live window */
+function LiveScore({ score, threshold }: { score: number | null; threshold: number }) {
   return (
     <div>
       <p className="flex items-baseline gap-1.5">
         <span className="nums font-semibold text-xl" data-testid="live-score">
-          {live_score === null ? '–' : formatScore(live_score)}
+          {score === null ? '–' : formatScore(score)}
         </span>
         <span className="nums text-muted text-xs">
-          {live_score === null
+          {score === null
             ? `no live window; fires above ${formatScore(threshold)}`
             : `now, fires above ${formatScore(threshold)}`}
         </span>
       </p>
       <Meter
         label="Live score"
-        value={score}
+        value={score ?? 0}
         limit={threshold}
-        text={`${formatScore(score)} of ${formatScore(threshold)}`}
+        text={`${formatScore(score ?? 0)} of ${formatScore(threshold)}`}
         className="mt-1 h-1.5"
       />
     </div>
@@ -92,9 +96,9 @@ interface Saving {
 }
 
 interface KillSwitchFormProps {
-  settings: KillSwitchAnswer;
+  settings: Settings;
   denial: string | null;
-  onMutate: () => (saved: KillSwitchAnswer) => void;
+  onMutate: () => (saved: Settings) => void;
 }
 
 function KillSwitchForm({ settings, denial, onMutate }: KillSwitchFormProps) {

@@ -4,10 +4,11 @@ import { type FormEvent, useState } from 'react';
 import type { AgentPolicy, AgentPolicyPatch } from '#contracts';
 import { patchPolicy, toRefusal, useDenial } from '../../api';
 import { useAnswerOverLive } from '../../realtime';
-import { Button, Callout, Field, Panel, RelativeTime, toast, UnitInput, useFocusFirstError } from '../../ui';
+import { Button, Callout, Field, Panel, toast, UnitInput, useFocusFirstError } from '../../ui';
 import { LOOP_POLICY_TEXTS } from '../semantic-loops/loop-texts';
 import { GuardChoice } from './guard-choice';
 import { HoursField } from './hours-field';
+import { LastChange } from './last-change';
 import {
   CACHE_POLICY_OPTIONS,
   CACHE_POLICY_TEXTS,
@@ -53,17 +54,7 @@ export function PolicyPanel({ policy: live }: { policy: AgentPolicy }) {
       mutate({ patch, sent: edits });
   };
   return (
-    <Panel
-      title="Policy"
-      aside={
-        policy.updated_at_ms === null ? null : (
-          <span className="truncate text-muted text-xs">
-            {policy.updated_by}, <RelativeTime atMs={policy.updated_at_ms} />
-          </span>
-        )
-      }
-      bodyClassName=""
-    >
+    <Panel title="Policy" aside={<LastChange of={policy} />} bodyClassName="">
       <form ref={form} onSubmit={submit} noValidate className="flex flex-col">
         {denial ? <Callout className="m-3 mb-0">{denial} You can look, not change.</Callout> : null}
         {LIMIT_GROUPS.map(({ title, help, fields }) => (

@@ -6,9 +6,8 @@
  * does nothing.
  */
 import { Pause, Play } from 'lucide-react';
-import { useEffect, useState } from 'react';
 import type { SessionView } from '#contracts';
-import { Button, type ButtonSize, plural } from '../../ui';
+import { Button, type ButtonSize, plural, useRested } from '../../ui';
 import { isStoppedState } from './control-texts';
 import type { Commander } from './use-command';
 
@@ -21,16 +20,6 @@ function resumeLabel(heldCount: number, size: ButtonSize): string {
 /** Somewhat more than it takes to see that a button has become another, and to stop the finger. */
 const SETTLE_MS = 600;
 
-/** False for a moment after `meaning` has become another one. */
-function useIsSettled(meaning: boolean): boolean {
-  const [settled, setSettled] = useState(meaning);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(meaning), SETTLE_MS);
-    return () => clearTimeout(timer);
-  }, [meaning]);
-  return settled === meaning;
-}
-
 interface PrimaryCommandProps {
   session: SessionView;
   commander: Commander;
@@ -41,7 +30,7 @@ interface PrimaryCommandProps {
 export function PrimaryCommand({ session, commander, size = 'md', className }: PrimaryCommandProps) {
   const { control, ended } = session;
   const isStopped = isStoppedState(control.state);
-  const isSettled = useIsSettled(isStopped);
+  const isSettled = useRested(isStopped, SETTLE_MS) === isStopped;
   if (isStopped) {
     return (
       <Button

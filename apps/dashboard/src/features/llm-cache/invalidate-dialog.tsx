@@ -1,6 +1,6 @@
 /** Removes entries by a pattern. How many would go is said before anything goes. */
-import { useEffect, useState } from 'react';
-import { ConfirmDialog, Field, Input, plural, toast } from '../../ui';
+import { useState } from 'react';
+import { ConfirmDialog, Field, Input, plural, toast, useRested } from '../../ui';
 import { Segmented } from '../../ui/segmented';
 import { useInvalidate, useInvalidatePreview } from './use-cache';
 
@@ -22,7 +22,7 @@ interface InvalidateDialogProps {
 export function InvalidateDialog({ pattern: first, onClose }: InvalidateDialogProps) {
   const [reach, setReach] = useState<Reach>('pattern');
   const [typed, setTyped] = useState(first);
-  const pattern = useRested(typed.trim());
+  const pattern = useRested(typed.trim(), TYPED_PAUSE_MS);
   const isEverything = reach === 'everything';
   const wanted = isEverything ? null : pattern;
   const preview = useInvalidatePreview(wanted, isEverything || pattern !== '');
@@ -100,13 +100,3 @@ export function InvalidateDialog({ pattern: first, onClose }: InvalidateDialogPr
 const Code = ({ children }: { children: string }) => (
   <code className="rounded bg-sunken px-1 font-mono text-2xs text-fg">{children}</code>
 );
-
-/** The value once it has not changed for a moment. */
-function useRested(value: string): string {
-  const [rested, setRested] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(value), TYPED_PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return rested;
-}

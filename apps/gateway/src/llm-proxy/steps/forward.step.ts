@@ -1,7 +1,8 @@
 /**
- * Step 8: to the upstream and back, unless meanwhile the session is terminated, the agent stopped or its key revoked: then the
- * upstream is let go, and the call ends as the next one would. A pause lets the answer through; it stops before the next call.
- * The body goes as it came unless somebody has words for the model; the answer comes back through a `Relay`. Nothing is retried: what may be tried again, the client's SDK knows better.
+ * Step 8: to the upstream and back, unless meanwhile the session is terminated, the agent stopped or its key revoked:
+ * then the upstream is let go, and the call ends as the next one would. A pause lets the answer through; it stops before
+ * the next call. The body goes as it came unless somebody has words for the model; the answer comes back through a
+ * `Relay`. Nothing is retried: what may be tried again, the client's SDK knows better.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { UpstreamClient, UpstreamRequest } from '#adapters/upstream-http';

@@ -1,17 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import {
-  type AgentPrincipal,
-  agentScope,
-  type CallCache,
-  type Incident,
-  KILL_SWITCH_DEFAULTS,
-  type LlmAnswer,
-  sessionKey,
-} from '#contracts';
-import { KillSwitchWindows } from '#domain/kill-switch';
+import { type AgentPrincipal, agentScope, type CallCache, type Incident, sessionKey } from '#contracts';
+import { DEFAULT_KILL_SWITCH, KillSwitchWindows } from '#domain/kill-switch';
 import { type Dialect, dialectFor } from '#domain/llm-dialects';
-import { FakeClock } from '#testing';
+import { buildLlmAnswer, FakeClock } from '#testing';
 import { ProxyCall } from '../proxy-call.js';
 import { killSwitchStep } from './kill-switch.step.js';
 
@@ -21,7 +13,7 @@ function setUp() {
   const incidents: Incident[] = [];
   let serial = 0;
   const step = killSwitchStep({
-    agents: { killSwitch: () => KILL_SWITCH_DEFAULTS },
+    agents: { killSwitch: () => DEFAULT_KILL_SWITCH },
     windows: new KillSwitchWindows({ clock: new FakeClock() }),
     incidents: { open: (_tenantId, incident) => void incidents.push(incident) },
     ids: { next: () => String(serial++) },
@@ -44,16 +36,7 @@ function setUp() {
   return { ask, incidents };
 }
 
-const ANSWER: LlmAnswer = {
-  model: 'm',
-  text: 'On Saturday from nine to five.',
-  tool_calls: [],
-  finish: 'stop',
-  usage: null,
-  failed: false,
-  lossless: true,
-  answer_id: null,
-};
+const ANSWER = buildLlmAnswer({ text: 'On Saturday from nine to five.' });
 
 const QUESTION: object[] = [{ role: 'user', content: 'When are you open on Saturday, please?' }];
 

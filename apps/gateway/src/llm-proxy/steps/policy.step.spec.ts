@@ -17,7 +17,7 @@ import {
   SessionCaps,
 } from '#domain/policy';
 import { BytePieces, HOUR_MS } from '#kernel';
-import { FakeClock } from '#testing';
+import { buildLlmAnswer, FakeClock } from '#testing';
 import { ProxyCall } from '../proxy-call.js';
 import { UnsettledAnswers } from '../unsettled-answers.js';
 import { policyStep } from './policy.step.js';
@@ -37,17 +37,7 @@ const BODY = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'W
 const INPUT_TOKENS = Math.ceil(BODY.length / 4);
 const ESTIMATED = INPUT_TOKENS + OUTPUT_TOKENS_ESTIMATE;
 
-const answer = (changes: Partial<LlmAnswer>): LlmAnswer => ({
-  model: 'm',
-  text: '',
-  tool_calls: [],
-  finish: null,
-  usage: null,
-  failed: false,
-  answer_id: null,
-  lossless: true,
-  ...changes,
-});
+const answer = (changes: Partial<LlmAnswer>) => buildLlmAnswer({ text: '', finish: null, ...changes });
 const usage = (input_tokens: number, output_tokens: number): Usage => ({
   input_tokens,
   cached_input_tokens: 0,
