@@ -111,6 +111,28 @@ test('a stream that stops within an event still ends with an error', async () =>
   expect(upstream.calls).toHaveLength(1);
 });
 
+test('a stream whose length was named ends with its connection: an event more would not fit in it', async () => {
+  const session = freshSession();
+  upstream.script((_call, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'content-length': 10_000 });
+    response.write(delta('half'));
+  });
+  const answer = await fetch(`${gateway.url}/proxy/openai/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${AGENT_KEY}`,
+      'content-type': 'application/json',
+      ...headersOf(session),
+    },
+    body: JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: 'Go on' }] }),
+  });
+  const read = answer.text();
+  read.catch(() => {});
+  await terminate(session);
+  await expect(read).rejects.toThrow();
+  await expect.poll(() => callsOf(session)).toMatchObject([{ decision: 'cut_off' }]);
+});
+
 test('a whole answer that has begun is no whole one, and what is asked again is refused', async () => {
   const session = freshSession();
   upstream.script((_call, response) => {

@@ -110,12 +110,15 @@ export class Relay implements UpstreamSink {
     call.wasTakenUp = isGood;
     if (isGood) this.#reader = readerFor(call, headers, this.#parts.answerRoom);
     else if (status >= 400) this.#error = new ErrorReader();
-    this.#takesEvents = isEventStream(headers) && encodingsOf(headers).length === 0;
+    const takesEvents = isEventStream(headers) && encodingsOf(headers).length === 0;
     if (call.outgoing.headersSent) {
+      this.#takesEvents = takesEvents;
       this.#misfit = misfitOf(status, headers);
       this.#isPassing = this.#misfit === null;
       return;
     }
+    // Behind a length that was named the client takes no more than that, and waits for it.
+    this.#takesEvents = takesEvents && headerOf(headers, 'content-length') === undefined;
     const elsewhere = redirectRefused(call, status, headers);
     if (elsewhere !== null) {
       this.#refuseRedirect(elsewhere);
