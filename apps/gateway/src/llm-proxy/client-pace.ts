@@ -43,3 +43,16 @@ export function awaitDrain({ incoming, outgoing, stallMs, onDrain, onStall }: Dr
 /** Bytes that left for the client; null: none wait, so that it is not the client who keeps anybody waiting. */
 const takenBytes = (socket: Socket): number | null =>
   socket.writableLength === 0 ? null : socket.bytesWritten - socket.writableLength;
+
+/**
+ * For an answer that ends though its client has not taken all of it, and for which no call waits any more: the connection
+ * closes when it carries nothing for `stallMs`, unless all of it has left by then. Not for one that is queued behind another.
+ */
+export function closeUnlessTaken(outgoing: ServerResponse, stallMs: number): void {
+  const { socket } = outgoing;
+  if (socket === null) return;
+  // Node closes what nobody else does it for.
+  socket.setTimeout(stallMs);
+  // Ahead of Node's own listener, which sets how long the next request may take to come.
+  outgoing.prependOnceListener('finish', () => socket.setTimeout(0));
+}

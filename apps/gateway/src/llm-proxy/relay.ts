@@ -14,7 +14,7 @@ import { afterTurnEnd, connectionFailure } from '#kernel';
 import { AnswerReader } from './answer-reader.js';
 import type { AnswerRoom } from './answer-room.js';
 import type { BodyRoom } from './body-room.js';
-import { awaitDrain } from './client-pace.js';
+import { awaitDrain, closeUnlessTaken } from './client-pace.js';
 import { EndReader } from './end-reader.js';
 import { ErrorReader } from './error-reader.js';
 import { headerOf, isEventStream, responseHeaders } from './forwarded-headers.js';
@@ -95,6 +95,7 @@ export class Relay implements UpstreamSink {
     const { outgoing } = this.#call;
     if (this.#isPassing && !this.#takesEvents) outgoing.destroy();
     else if (this.#isWithinEvent) outgoing.write(EVENT_END);
+    closeUnlessTaken(outgoing, this.#parts.clientStallMs);
     this.#end(false, verdict);
   }
 
