@@ -110,6 +110,22 @@ test('what the kill switch stops in one session lets the running answer of anoth
   await expect(asked).rejects.toMatchObject({ status: 403, code: 'agent_inactive' });
 });
 
+test.each([
+  ['deactivates', stop],
+  ['sets inactive', setInactive],
+])(
+  'an operator who %s an agent that the kill switch has stopped ends what it left running',
+  async (_, stopAgent) => {
+    const agent = `stopped-${++serial}`;
+    const { asked } = await sendOne(agent, `${agent}-other`);
+    await loop(agent);
+    expect(await agentView(agent)).toMatchObject({ running_call_count: 1 });
+    await stopAgent(agent);
+    await expect(asked).rejects.toMatchObject({ status: 403, code: 'agent_inactive' });
+    expect(await agentView(agent)).toMatchObject({ policy: { deactivated_by: 'kill_switch' } });
+  },
+);
+
 test('a kill switch that looks at all sessions of its agent together cuts off the calls of them all', async () => {
   const agent = `stopped-${++serial}`;
   const patched = await gateway.operator('PATCH', `/v1/agents/${agent}/kill-switch`, { scope: 'agent' });

@@ -145,6 +145,32 @@ test('an agent whose stop was not written when the gateway died is stopped by it
   expect(agents.openIncidentId(AGENT)).toBe('inc-1');
 });
 
+describe('what the kill switch has stopped', () => {
+  const OTHER_SESSION = 'other';
+  test('is one session, and all of them once an operator stops the agent as well, until it is reactivated', async () => {
+    agents.deactivateByKillSwitch(AGENT, incident('inc-1'));
+    expect(agents.wasKilledIn(AGENT, OTHER_SESSION)).toBe(false);
+    await settle(agents.patchPolicy(AGENT, { requests_per_minute: 5 }, ANN));
+    expect(agents.wasKilledIn(AGENT, OTHER_SESSION)).toBe(false);
+    await settle(agents.patchPolicy(AGENT, { active: false }, ANN));
+    expect(agents.wasKilledIn(AGENT, OTHER_SESSION)).toBe(true);
+    expect(agents.policy(AGENT)).toMatchObject({ deactivated_by: KILL_SWITCH_ACTOR });
+    await settle(agents.reactivate(AGENT, BEN, nothing));
+    agents.deactivateByKillSwitch(AGENT, incident('inc-2'));
+    expect(agents.wasKilledIn(AGENT, OTHER_SESSION)).toBe(false);
+    await letWrite();
+  });
+
+  test('is all of it where the kill switch fires while an operator stops the agent', async () => {
+    const patch = agents.patchPolicy(AGENT, { active: false }, ANN);
+    await turn();
+    agents.deactivateByKillSwitch(AGENT, incident('inc-1'));
+    await settle(patch);
+    expect(agents.wasKilledIn(AGENT, OTHER_SESSION)).toBe(true);
+    await letWrite();
+  });
+});
+
 describe('a kill switch that fires while another change is being written', () => {
   test('stops the agent at once, and for good; the other change is kept', async () => {
     const patch = agents.patchPolicy(AGENT, { requests_per_minute: 5 }, ANN);

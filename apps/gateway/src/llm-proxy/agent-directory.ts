@@ -48,7 +48,10 @@ export interface AgentDirectoryParts {
 /** `stopped_again`: the kill switch fired after the operator had asked; the agent is stopped. */
 export type Reactivation = 'reactivated' | 'already_active' | 'stopped_again';
 
-type OpenIncident = Pick<Incident, 'incident_id' | 'session_id'>;
+interface OpenIncident extends Pick<Incident, 'incident_id'> {
+  /** Null: an operator has stopped the agent as well, wherever it is at work. */
+  session_id: string | null;
+}
 
 const KILL_SWITCH: Auditor = { operator_id: KILL_SWITCH_ACTOR, role: 'system' };
 
@@ -115,10 +118,15 @@ export class AgentDirectory {
     return this.#openIncidents.get(scope)?.incident_id ?? null;
   }
 
-  /** The kill switch stopped the agent for what it did there: in this session, or where it looks at all of them together. */
+  /**
+   * The agent that the kill switch stopped is stopped there, too: in the session for which it was, or where the kill switch looks
+   * at all of them together, or an operator meant all of them.
+   */
   wasKilledIn(scope: AgentScope, sessionId: string | null): boolean {
     const open = this.#openIncidents.get(scope);
-    return open !== undefined && (open.session_id === sessionId || this.killSwitch(scope).scope === 'agent');
+    if (open === undefined) return false;
+    const { session_id } = open;
+    return session_id === null || session_id === sessionId || this.killSwitch(scope).scope === 'agent';
   }
 
   /** Agents with settings of their own. */
@@ -143,9 +151,11 @@ export class AgentDirectory {
       requirePlace(this.#policies.fits(scope));
       const before = this.policy(scope);
       const after = applyPolicyPatch(before, patch, by.operator_id, this.#parts.clock.nowMs());
-      const saved = await this.#savePolicy(scope, after);
+      await this.#save(scope, 'agent_policy', after);
+      if (patch.active === false) this.#widenKill(scope);
+      const inForce = this.#putInForce(scope, after);
       await this.#audit(scope, by, 'agent.policy', { ...patch });
-      return saved;
+      return inForce;
     });
   }
 
@@ -242,6 +252,12 @@ export class AgentDirectory {
     this.#policies.set(scope, stopped === undefined ? policy : stoppedAs(stopped, policy));
     this.#parts.onPolicy(scope);
     return this.policy(scope);
+  }
+
+  /** An operator's stop ends all calls under way; who stopped the agent first stays on record. */
+  #widenKill(scope: AgentScope): void {
+    const open = this.#openIncidents.get(scope);
+    if (open !== undefined) this.#openIncidents.set(scope, { ...open, session_id: null });
   }
 
   /** Of an agent that is not told apart none is kept in memory either. */
