@@ -1,5 +1,7 @@
 /** What only a real socket shows of the exchange with an upstream. */
-import type { LookupFunction } from 'node:net';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo, LookupFunction } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { UpstreamClient, type UpstreamFailure, type UpstreamSink } from '#adapters/upstream-http';
 import { ScriptedUpstream } from '#testing';
@@ -24,6 +26,14 @@ afterAll(async () => {
   await upstream.close();
 });
 
+const untold: UpstreamSink = {
+  sent: () => {},
+  head: () => {},
+  chunk: () => true,
+  end: () => {},
+  failed: () => {},
+};
+
 /** Resolves with the status, or with how it failed. */
 const ask = (
   path: string,
@@ -31,10 +41,8 @@ const ask = (
 ): Promise<number | UpstreamFailure> =>
   new Promise((resolve) => {
     const sink: UpstreamSink = {
-      sent: () => {},
+      ...untold,
       head: resolve,
-      chunk: () => true,
-      end: () => {},
       failed: (failure, code) => {
         onCode(code);
         resolve(failure);
@@ -87,6 +95,39 @@ test.each([
   expect([await outcome, codes]).toEqual(['unreachable', ['ADDRESS_REFUSED']]);
   expect(upstream.calls).toEqual([]);
   await careful.close();
+});
+
+test('connects for nobody in the place of exchanges that were aborted', async () => {
+  const ABORTED_COUNT = 5;
+  let [openedCount, closedCount] = [0, 0];
+  const begun: string[] = [];
+  const counting = createServer(({ url }, response) => {
+    begun.push(url as string);
+    response.writeHead(200).write('a');
+  }).on('connection', (socket) => {
+    openedCount += 1;
+    socket.on('close', () => {
+      closedCount += 1;
+    });
+  });
+  await once(counting.listen(0, '127.0.0.1'), 'listening');
+  const origin = `http://127.0.0.1:${(counting.address() as AddressInfo).port}`;
+  const many = new UpstreamClient({
+    headersTimeoutMs: PATIENT_MS,
+    idleTimeoutMs: 60_000,
+    connectionsMax: 2 * ABORTED_COUNT,
+  });
+  const exchanges = Array.from({ length: ABORTED_COUNT }, () =>
+    many.send({ origin, path: '/aborted', method: 'GET', headers: [], body: [] }, untold),
+  );
+  await expect.poll(() => begun.length).toBe(ABORTED_COUNT);
+  for (const exchange of exchanges) exchange.abort();
+  await expect.poll(() => closedCount).toBe(ABORTED_COUNT);
+  expect(await ask('/next', { from: many, origin })).toBe(200);
+  expect(openedCount).toBe(ABORTED_COUNT + 1);
+  await many.close();
+  counting.closeAllConnections();
+  counting.close();
 });
 
 test('connects where a name leads otherwise', async () => {

@@ -3,9 +3,9 @@
  * retries nothing and knows no vendor. Built on undici's dispatcher because its callbacks cost a third of `fetch`.
  */
 import { lookup } from 'node:dns';
-import type { LookupFunction } from 'node:net';
+import type { LookupFunction, Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
 import { isMetadataAddress } from '#kernel';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -219,8 +219,25 @@ function connectorOf(resolve: LookupFunction): buildConnector.connector {
     });
   const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false, lookup: checked });
   return (options, callback) =>
-    isMetadataAddress(options.hostname) ? callback(addressRefused(), null) : connect(options, callback);
+    isMetadataAddress(options.hostname)
+      ? callback(addressRefused(), null)
+      : connect(options, (...[error, socket]) =>
+          error === null ? callback(null, endingWithAborts(socket)) : callback(error, null),
+        );
 }
+
+/**
+ * Undici ends an aborted request's connection for a reason that it takes for no failure, keeps the request as the next one, and
+ * connects anew before it looks at it. Without that reason the request ends with its connection.
+ */
+function endingWithAborts(socket: Socket): Socket {
+  const destroy = socket.destroy.bind(socket);
+  socket.destroy = (reason) => destroy(isAbort(reason) ? undefined : reason);
+  return socket;
+}
+
+const isAbort = (reason: Error | undefined): boolean =>
+  reason instanceof errors.InformationalError && reason.message === 'aborted';
 
 const addressRefused = (): Error =>
   Object.assign(new Error('link-local and metadata addresses are no upstreams'), { code: 'ADDRESS_REFUSED' });
