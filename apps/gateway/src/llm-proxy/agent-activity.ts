@@ -1,6 +1,7 @@
 /** What proxied agents are doing right now, and what they have spent: small counters, bounded, for people to look at. */
 import { type AgentPolicy, type AgentScope, type CallRefusal, splitAgentScope } from '#contracts';
 import type { BudgetSpend } from '#domain/alerts';
+import type { SpentHour } from '#domain/policy';
 import { type Clock, FairLru, HOUR_MS, MINUTE_MS } from '#kernel';
 
 type Budgets = Pick<AgentPolicy, 'budget_hour_usd' | 'budget_day_usd' | 'budget_month_usd'>;
@@ -212,7 +213,7 @@ export class AgentActivity {
   }
 
   /** What was spent, by the UTC hour. */
-  *hours(scope: AgentScope): Generator<{ hourMs: number; costMicroUsd: number }> {
+  *hours(scope: AgentScope): Generator<SpentHour> {
     for (const [hourMs, { costMicroUsd }] of this.#agents.peek(tenantOf(scope), scope)?.hours ?? [])
       if (costMicroUsd > 0) yield { hourMs, costMicroUsd };
   }

@@ -24,6 +24,7 @@ import { ChangeQueue, type Clock } from '#kernel';
 import type { Auditor, SettingsAudit } from '../auth/settings-audit.js';
 import { FairShare } from '../fair-share.js';
 import type { Timer } from '../hitl/timer.js';
+import { hasBudget } from './agent-activity.js';
 import { AgentPolicies } from './agent-policies.js';
 import { UnsavedStops } from './unsaved-stops.js';
 
@@ -127,6 +128,11 @@ export class AgentDirectory {
     if (open === undefined) return false;
     const { session_id } = open;
     return session_id === null || session_id === sessionId || this.killSwitch(scope).scope === 'agent';
+  }
+
+  /** Of all tenants. */
+  *withBudgets(): Generator<AgentScope> {
+    for (const scope of this.#policies.scopes()) if (hasBudget(this.policy(scope))) yield scope;
   }
 
   /** Agents with settings of their own. */

@@ -14,6 +14,11 @@ export interface LimiterLink {
   isShared: boolean;
   /** The shared store answers now. */
   isConnected(): boolean;
+  /**
+   * To be set. The shared store is there, for the first time or again: it heard of nothing that was spent without it, and may
+   * have lost what it had counted.
+   */
+  onReady: () => void;
   /** Never rejects. */
   close(): Promise<void>;
 }
@@ -25,6 +30,7 @@ export function openLimiter(redisUrls: readonly string[], clock: Clock, logger: 
       limiter: new MemoryRateLimiter({ clock }),
       isShared: false,
       isConnected: () => false,
+      onReady: () => {},
       close: async () => {},
     };
   let loggedMs = Number.NEGATIVE_INFINITY;
@@ -39,13 +45,18 @@ export function openLimiter(redisUrls: readonly string[], clock: Clock, logger: 
           : 'a node of the Redis Cluster cannot be reached; limits are not enforced where it is the one that counts',
       );
     },
-    onReady: () => logger.info({ event: 'redis_ready' }, 'connected to Redis'),
+    onReady: () => {
+      logger.info({ event: 'redis_ready' }, 'connected to Redis');
+      link.onReady();
+    },
   });
-  void connection.open();
-  return {
+  const link: LimiterLink = {
     limiter: new RedisRateLimiter({ client: connection.client }),
     isShared: true,
     isConnected: () => connection.isReady,
+    onReady: () => {},
     close: () => connection.quit(),
   };
+  void connection.open();
+  return link;
 }

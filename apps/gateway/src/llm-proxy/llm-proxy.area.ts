@@ -21,7 +21,13 @@ import {
 } from '#contracts';
 import type { AlertEvent, BudgetPeriod } from '#domain/alerts';
 import { KillSwitchWindows } from '#domain/kill-switch';
-import { budgetSeeds, MemoryRateLimiter, SessionCaps } from '#domain/policy';
+import {
+  budgetSeeds,
+  MemoryRateLimiter,
+  SessionCaps,
+  type SpentHour,
+  UNKNOWN_COST_MICRO_USD,
+} from '#domain/policy';
 import { type Clock, HOUR_MS, type IdSource, steadyClock } from '#kernel';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
 import type { Authenticator } from '../auth/authenticator.js';
@@ -60,6 +66,9 @@ import { isError } from './steps/record.step.js';
 import { UnsettledAnswers } from './unsettled-answers.js';
 import { UpstreamDirectory } from './upstream-directory.js';
 import { WaitingCalls } from './waiting-calls.js';
+
+/** Agents whose budgets the limiter's store is told at once. */
+const SEEDED_AT_ONCE = 100;
 
 export interface LlmProxyDependencies {
   clock: Clock;
@@ -105,6 +114,7 @@ export class LlmProxyArea {
   readonly #earlierUse: EarlierUse;
   readonly #parts: LlmProxyDependencies;
   #interceptor: SchemaInterceptor | null = null;
+  #route: ProxyRoute | null = null;
 
   constructor(parts: LlmProxyDependencies) {
     this.#parts = parts;
@@ -189,6 +199,7 @@ export class LlmProxyArea {
       max: config.upstreamCallsMax,
       onFull: () => events.noRoom('upstream_calls'),
     });
+    parts.limits.onReady = () => void this.#seedAll();
   }
 
   /** Brings back settings, open incidents and what was spent. Before the first call; rejects as the store does. */
@@ -229,10 +240,15 @@ export class LlmProxyArea {
    */
   async seedBudgets(scope: AgentScope): Promise<void> {
     const { tenantId, agentId } = splitAgentScope(scope);
-    if (hasBudget(this.agents.policy(scope)) && this.#activity.hasForgotten)
-      await this.#recall(scope).catch((error: unknown) => this.#events.failedOpen('rate_limiter', error));
+    if (hasBudget(this.agents.policy(scope))) await this.#recallForgotten(scope);
     this.#noteSpend(scope, { tenant_id: tenantId, agent_id: agentId, session_id: null });
     await this.#seedLimits(scope);
+  }
+
+  /** Never rejects. */
+  async #recallForgotten(scope: AgentScope): Promise<void> {
+    if (!this.#activity.hasForgotten) return;
+    await this.#recall(scope).catch((error: unknown) => this.#events.failedOpen('rate_limiter', error));
   }
 
   /** What the store knows of an agent that may be known no longer. Rejects as the store does. */
@@ -248,9 +264,37 @@ export class LlmProxyArea {
     for (const { key, ...line } of lines) this.#restore(scope, { hour_ms: Date.parse(key), ...line });
   }
 
-  /** What was spent before anybody counted. Never rejects. */
-  async #seedLimits(scope: AgentScope): Promise<void> {
-    const seeds = budgetSeeds(scope, this.#activity.hours(scope), this.#parts.clock.nowMs());
+  /** All budgets, as this gateway knows them. Never rejects. */
+  async #seedAll(): Promise<void> {
+    const scopes = [...this.agents.withBudgets()];
+    for (let at = 0; at < scopes.length; at += SEEDED_AT_ONCE) {
+      const some = scopes.slice(at, at + SEEDED_AT_ONCE);
+      await Promise.all(some.map((scope) => this.#recallForgotten(scope)));
+      // In the turn in which the rest is summed up: a call that ends in between would be missed, or count twice.
+      const taken = this.#takenFromBudgets();
+      await Promise.all(some.map((scope) => this.#seedLimits(scope, taken.get(scope))));
+    }
+  }
+
+  /** By calls under way, which will give back what they do not use. */
+  #takenFromBudgets(): Map<AgentScope, SpentHour[]> {
+    const byAgent = new Map<AgentScope, SpentHour[]>();
+    for (const { scope, taken } of this.#route?.running ?? []) {
+      if (taken === null || taken.takenAtMs === null || !hasBudget(taken.policy)) continue;
+      const hours = byAgent.get(scope) ?? [];
+      hours.push({
+        hourMs: taken.takenAtMs - (taken.takenAtMs % HOUR_MS),
+        costMicroUsd: taken.costMicroUsd ?? UNKNOWN_COST_MICRO_USD,
+      });
+      byAgent.set(scope, hours);
+    }
+    return byAgent;
+  }
+
+  /** What was spent before anybody counted. Never rejects. @param taken of budgets, and not spent yet */
+  async #seedLimits(scope: AgentScope, taken: readonly SpentHour[] = []): Promise<void> {
+    const spent = [...this.#activity.hours(scope), ...taken];
+    const seeds = budgetSeeds(scope, spent, this.#parts.clock.nowMs());
     if (seeds.length === 0) return;
     await this.#parts.limits.limiter
       .seed(seeds)
@@ -360,7 +404,8 @@ export class LlmProxyArea {
         ownOrigin: ownOriginOf(config),
       },
     });
-    return new ProxyRoute({ steps, clock, ids, events: this.#events, isDraining });
+    this.#route = new ProxyRoute({ steps, clock, ids, events: this.#events, isDraining });
+    return this.#route;
   }
 
   start(hub: LiveHub, interceptor: SchemaInterceptor): void {

@@ -40,6 +40,11 @@ export class ProxyRoute implements RawRoute {
     return this.#running.size;
   }
 
+  /** Calls under way, oldest first. */
+  get running(): Iterable<ProxyCall> {
+    return this.#running;
+  }
+
   handles(_method: string, url: string): boolean {
     return isProxyUrl(url);
   }

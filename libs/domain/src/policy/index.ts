@@ -20,7 +20,9 @@ export {
   limitWindows,
   type NamedWindow,
   type RealUsage,
+  type SpentHour,
   toMicroUsd,
+  UNKNOWN_COST_MICRO_USD,
 } from './limit-windows.js';
 export { MemoryRateLimiter, type MemoryRateLimiterOptions } from './memory-rate-limiter.js';
 export { rateLimitHeaders } from './rate-limit-headers.js';

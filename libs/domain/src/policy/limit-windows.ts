@@ -40,6 +40,12 @@ export interface RealUsage {
   costMicroUsd?: number | null;
 }
 
+/** One agent's money in one UTC hour. */
+export interface SpentHour {
+  hourMs: number;
+  costMicroUsd: number;
+}
+
 const MICRO = 1_000_000;
 
 /** Keys of agents kept ready, so that a call does not build and hash them anew; beyond it all are forgotten. */
@@ -108,11 +114,7 @@ export function corrections(
  * budget is set in the middle of its period. May be repeated. Requests and tokens of the last minute are not restored.
  * @param spent one agent's money by the UTC hour, micro-USD; hours that no window counts are ignored
  */
-export function budgetSeeds(
-  agent: AgentScope,
-  spent: Iterable<{ hourMs: number; costMicroUsd: number }>,
-  nowMs: number,
-): BucketChange[] {
+export function budgetSeeds(agent: AgentScope, spent: Iterable<SpentHour>, nowMs: number): BucketChange[] {
   const keys = keysOf(agent);
   const hourStartMs = bucketStart(nowMs, HOUR_MS);
   const dayMs = dayStartMs(nowMs);

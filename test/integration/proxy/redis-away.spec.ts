@@ -1,0 +1,128 @@
+/** A budget is a budget though the Redis that counts it dies, and comes back with nothing, in the middle of its period. */
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { respondJson, ScriptedUpstream } from '#testing';
+import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
+import { freePorts, type RedisServer, redisMissing, startRedis } from '../start-redis.js';
+
+const SOON = { timeout: 15_000, interval: 50 };
+/** Of 10,000 tokens at 0.6 dollars a million; what it is estimated at is a little more. */
+const CALL_USD = 0.006;
+
+describe.skipIf(redisMissing !== null)('a gateway whose Redis forgets', () => {
+  let redis: RedisServer;
+  let upstream: ScriptedUpstream;
+  let gateway: RunningGateway;
+  let env: Record<string, string>;
+  /** Answers of the upstream, told to go on one by one. */
+  let answers: (() => void)[];
+
+  beforeAll(async () => {
+    const [port] = await freePorts(1);
+    redis = await startRedis(['--port', String(port)]);
+    upstream = await new ScriptedUpstream().listen();
+    env = {
+      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
+      OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-test-upstream',
+      REDIS_URL: `redis://127.0.0.1:${port}`,
+    };
+    gateway = await startGateway({ env });
+    await vi.waitFor(async () => expect(await isConnected()).toBe(true), SOON);
+  });
+  afterAll(async () => {
+    await gateway?.stop();
+    await upstream?.close();
+    await redis?.stop();
+  });
+
+  const system = async () => (await gateway.operator('GET', '/v1/system')).body;
+  const isConnected = async () => (await system()).redis.connected;
+  const failedOpenCount = async () => (await system()).fail_open.rate_limiter ?? 0;
+  const setBudget = (agent: string, budget_month_usd: number) =>
+    gateway.operator('PATCH', `/v1/agents/${agent}/policy`, { budget_month_usd });
+  const spentBy = async (agent: string) =>
+    (await gateway.operator('GET', `/v1/agents/${agent}`)).body.spend.month.spent_usd;
+
+  const answerAtOnce = (completion_tokens = 10_000) =>
+    upstream.script((_call, response) => respondJson(response, 200, answerOf(completion_tokens)));
+  const answerWhenTold = (completion_tokens: number) => {
+    answers = [];
+    upstream.script((_call, response) => {
+      answers.push(() => respondJson(response, 200, answerOf(completion_tokens)));
+    });
+  };
+  const answerOf = (completion_tokens: number) => ({
+    model: 'gpt-4o-mini',
+    choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Done.' } }],
+    usage: { prompt_tokens: 0, completion_tokens },
+  });
+
+  let serial = 0;
+  const ask = async (agent: string): Promise<number> => {
+    serial += 1;
+    const { status } = await fetch(`${gateway.url}/agents/${agent}/proxy/openai/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${AGENT_KEY}`, 'x-observatory-session': `session-${serial}` },
+      body: JSON.stringify({
+        model: 'gpt-4o-mini',
+        max_tokens: 10_000,
+        messages: [{ role: 'user', content: `Question ${serial}` }],
+      }),
+    });
+    return status;
+  };
+  /** Of a call that was counted: one that Redis is too slow for goes on. */
+  const askCounted = async (agent: string): Promise<number> => {
+    const before = await failedOpenCount();
+    const status = await ask(agent);
+    return (await failedOpenCount()) === before ? status : askCounted(agent);
+  };
+  const dieAndComeBack = async () => {
+    await redis.kill();
+    await expect.poll(isConnected, SOON).toBe(false);
+    await redis.start();
+    await expect.poll(isConnected, SOON).toBe(true);
+  };
+
+  test('knows what was spent, also while nobody counted', async () => {
+    const agent = 'spender';
+    await setBudget(agent, 2.5 * CALL_USD);
+    answerAtOnce();
+    for (const status of [200, 200, 429]) expect(await askCounted(agent)).toBe(status);
+    await redis.kill();
+    await expect.poll(isConnected, SOON).toBe(false);
+    expect(await ask(agent)).toBe(200);
+    await redis.start();
+    await expect.poll(isConnected, SOON).toBe(true);
+    expect(await askCounted(agent)).toBe(429);
+  });
+
+  test('gives back of calls under way what they took, and no more', async () => {
+    const agent = 'busy';
+    await setBudget(agent, 4.5 * CALL_USD);
+    answerAtOnce();
+    for (const status of [200, 200]) expect(await askCounted(agent)).toBe(status);
+    answerWhenTold(0);
+    const asked = [ask(agent), ask(agent)];
+    await expect.poll(() => answers.length).toBe(2);
+    await dieAndComeBack();
+    expect(await askCounted(agent)).toBe(429);
+    for (const answer of answers) answer();
+    expect(await Promise.all(asked)).toEqual([200, 200]);
+    answerAtOnce();
+    await expect.poll(() => spentBy(agent)).toBeCloseTo(2 * CALL_USD, 9);
+    for (const status of [200, 200, 429]) expect(await askCounted(agent)).toBe(status);
+  });
+
+  test('knows it too where it was there before its Redis', async () => {
+    const agent = 'early';
+    await setBudget(agent, 1.5 * CALL_USD);
+    answerAtOnce();
+    expect(await askCounted(agent)).toBe(200);
+    await gateway.stop();
+    await redis.kill();
+    gateway = await startGateway({ dataDir: gateway.dataDir, env });
+    await redis.start();
+    await expect.poll(isConnected, SOON).toBe(true);
+    expect(await askCounted(agent)).toBe(429);
+  });
+});
