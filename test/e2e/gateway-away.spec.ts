@@ -61,3 +61,26 @@ test('who signs out while the gateway is away is told that the login is still th
   await page.goto(gateway.url);
   await page.waitForURL(({ pathname }) => pathname === '/login');
 });
+
+test('what a browser without a network is asked to do is refused at once, and not done later', async () => {
+  await gateway.operator('PATCH', '/v1/agents/roamer/policy', { budget_day_usd: 1 });
+  const page = await openAs(browser, gateway, 'ana', '/agents/roamer');
+  await page.getByRole('group', { name: 'Budgets', exact: true }).getByLabel('Per day').fill('12');
+  await page.context().setOffline(true);
+  await page.getByRole('button', { name: 'Save policy' }).click();
+  await page.getByText('Not saved: The gateway cannot be reached.').waitFor();
+
+  await page.context().setOffline(false);
+  await page.getByRole('link', { name: 'Agents', exact: true }).click();
+  await page.getByTestId('agent-row').waitFor();
+  const { body: policy } = await gateway.operator('GET', '/v1/agents/roamer/policy');
+  expect(policy.budget_day_usd).toBe(1);
+});
+
+test('a gateway on the own machine is asked although the browser has no network', async () => {
+  const page = await openAs(browser, gateway, 'ana', '/settings');
+  await page.getByText('Everything is saved.').waitFor();
+  await page.evaluate("window.dispatchEvent(new Event('offline'))");
+  await page.getByRole('link', { name: 'Prices' }).click();
+  await page.getByTestId('prices-save').waitFor();
+});
