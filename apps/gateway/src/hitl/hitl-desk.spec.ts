@@ -430,6 +430,25 @@ describe('expiry', () => {
     expect(h.audited().at(-1)).toBe('system resume expired>active ok');
   });
 
+  it('does not wait for the clock where a pause has expired and only its policy has not run', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    const commitControl = h.store.commitControl.bind(h.store);
+    h.store.commitControl = (write) => {
+      if (write.control?.state === 'active') h.store.refuses = 'store_busy';
+      return commitControl(write);
+    };
+    await h.time.pass(60_000);
+    expect(h.desk.view(key).state).toBe('expired');
+    h.store.commitControl = commitControl;
+    h.store.refuses = null;
+    h.time.setWallClock(-3_600_000);
+    await h.time.pass(5_000);
+    await h.desk.settled();
+    expect(h.desk.view(key).state).toBe('active');
+  });
+
   it('tries again when the store refuses', async () => {
     const h = await DeskHarness.start();
     const key = await h.session();

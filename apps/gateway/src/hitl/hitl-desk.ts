@@ -436,8 +436,9 @@ export class HitlDesk implements ControlDesk {
 
   *#expiring() {
     for (const { key, row } of this.#registry.pausedEntries()) {
-      if (row.state === 'expired') yield { key, atMs: row.expires_at_ms ?? 0 };
-      else if (row.expires_at_ms !== null) yield { key, atMs: row.expires_at_ms };
+      // Over already, whatever the clock says since: its policy has not run.
+      const atMs = row.state === 'expired' ? 0 : row.expires_at_ms;
+      if (atMs !== null) yield { key, atMs };
     }
   }
 
