@@ -35,6 +35,85 @@ describe('a proxied call that is held', () => {
     expect(await isSettled(held)).toBe(true);
     expect(await held).toMatchObject({ state: 'paused' });
   });
+
+  it('is let go, still paused, when its client leaves and when the gateway ends', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    const interrupt = new Interrupt();
+    const left = h.desk.holdCall(key, { waitMs: 50_000, interrupt });
+    const held = h.desk.holdCall(key, { waitMs: 50_000, interrupt: new Interrupt() });
+    await turn();
+    interrupt.raise();
+    expect(await left).toMatchObject({ state: 'paused' });
+    expect(h.desk.hangingPollCount).toBe(1);
+    await h.desk.drain();
+    expect(await held).toMatchObject({ state: 'paused' });
+    expect(h.desk.hangingPollCount).toBe(0);
+  });
+
+  it('obeys for a client that listens to nothing: pause and resume wait for nobody, guidance for the model', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    h.desk.noteProxied(key);
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    h.desk.noteProxied(key);
+    await h.desk.settled();
+    expect(h.desk.view(key).state).toBe('pause_requested');
+    const held = h.desk.holdCall(key, { waitMs: 50_000, interrupt: new Interrupt() });
+    await turn();
+    await h.desk.settled();
+    expect(h.desk.view(key).state).toBe('paused');
+    await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'Use staging.' });
+    await h.desk.execute(operator(), 's-1', 'resume', {});
+    expect((await held).directives).toMatchObject([{ type: 'inject' }, { type: 'resume' }]);
+    await h.desk.settled();
+    expect(h.store.rows.get(key)).toMatchObject({ cooperative: false, directives: [{ type: 'inject' }] });
+
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    await h.desk.execute(operator(), 's-1', 'resume', {});
+    h.desk.noteProxied(key);
+    await h.desk.settled();
+    expect(h.store.rows.get(key)?.directives).toMatchObject([{ type: 'inject' }]);
+  });
+
+  it('takes nothing for a client that listens by itself', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    h.desk.noteProxied(key);
+    await h.desk.poll(key, { isAgent: true, waitMs: 0 });
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    await h.desk.execute(operator(), 's-1', 'resume', {});
+    h.desk.noteProxied(key);
+    await h.desk.settled();
+    expect(h.desk.answerFor(key).directives).toMatchObject([{ type: 'resume' }]);
+  });
+});
+
+describe('an agent that shows how it listens', () => {
+  it('while a command is written is known as that afterwards', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    h.store.isManual = true;
+    const paused = h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    await turn();
+    h.desk.attachListener(key, () => {});
+    h.store.commit();
+    await paused;
+    expect(h.desk.view(key)).toMatchObject({ state: 'pause_requested', mode: 'cooperative' });
+  });
+
+  it('while its session is read from the store is known as that afterwards', async () => {
+    const before = await DeskHarness.start();
+    const key = await before.session();
+    await before.desk.execute(operator(), 's-1', 'inject', { prompt: 'hint' });
+    for (const trace of ['t-1', 't-2']) await before.step(key, trace);
+    await before.desk.settled();
+    const h = await before.restart();
+    h.desk.attachListener(key, () => {});
+    await turn();
+    expect(h.desk.view(key).mode).toBe('cooperative');
+  });
 });
 
 describe('guidance that ingest answers carried', () => {
@@ -358,6 +437,32 @@ describe('delivery', () => {
       directives: [{ prompt: 'hint' }],
     });
     expect(await isSettled(h.desk.poll(key, { ...AGENT, after: 1 }))).toBe(false);
+  });
+
+  it('gives a poll that is behind no word of a pause that is over', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    for (const trace of ['t-1', 't-2']) await h.step(key, trace);
+    await h.desk.execute(operator(), 's-1', 'resume', {});
+    const { directives } = await h.desk.poll(key, { isAgent: true, waitMs: 0, after: 0 });
+    expect(directives).toMatchObject([{ type: 'resume' }]);
+  });
+
+  it('writes behind what was taken with the next step where the store refused it once', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'one' });
+    await h.step(key, 't-1');
+    h.store.refuses = 'store_busy';
+    h.desk.noteStep(key);
+    await h.desk.settled();
+    h.store.refuses = null;
+    expect(h.store.rows.get(key)?.directives).toHaveLength(1);
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    for (const trace of ['t-2', 't-3']) await h.step(key, trace);
+    await h.desk.settled();
+    expect(h.store.rows.get(key)?.directives).toEqual([]);
   });
 
   it('keeps a directive that was issued while another was taken', async () => {

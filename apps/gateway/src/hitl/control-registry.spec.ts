@@ -279,6 +279,37 @@ describe('a pause that expired before its agent came back', () => {
   });
 });
 
+describe('a session that an operator let go on', () => {
+  it('has its resume waiting for an agent that is away for hours', async () => {
+    const h = await start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    await h.desk.execute(operator(), 's-1', 'resume', {});
+    await h.time.pass(12 * 3_600_000);
+    expect(h.desk.answerFor(key).directives).toMatchObject([{ type: 'resume' }]);
+  });
+
+  it('is paused by the command that came meanwhile, though a look into the store that began before it ends later', async () => {
+    const before = await start();
+    const key = await before.session();
+    const h = await before.restart(BOUNDS);
+    h.known.add(key);
+    const look = h.store.control.bind(h.store);
+    let answer = () => {};
+    h.store.control = () => {
+      h.store.control = look;
+      return new Promise((resolve) => {
+        answer = () => resolve(null);
+      });
+    };
+    const polled = h.desk.poll(key, { waitMs: 0, isAgent: true });
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    answer();
+    expect(await polled).toMatchObject({ state: 'paused' });
+    expect(h.desk.isHolding(key)).toBe(true);
+  });
+});
+
 describe('terminated sessions beyond those that memory keeps', () => {
   const states = async (h: DeskHarness, keys: SessionKey[]) => {
     const found: [string, string][] = [];

@@ -154,8 +154,14 @@ export class FakeStore {
     });
   }
 
-  async controls(): Promise<ControlRow[]> {
-    const rows = [...this.rows.values()].filter((row) => row.state !== 'active' || row.directives.length > 0);
+  async controls(endedMax = Number.POSITIVE_INFINITY): Promise<ControlRow[]> {
+    let endedCount = 0;
+    const rows = [...this.rows.values()].filter((row) => {
+      if (row.state === 'terminated') endedCount += 1;
+      return row.state === 'terminated'
+        ? endedCount <= endedMax
+        : row.state !== 'active' || row.directives.length > 0;
+    });
     return structuredClone(rows);
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS, type SessionKey, sessionKey } from '#contracts';
+import { type Command, LIMITS, ObservatoryError, type SessionKey, sessionKey } from '#contracts';
 import { ASKERS_PER_SESSION_MAX } from '#domain/hitl';
 import { DeskHarness, operator, TENANT } from './desk-harness.js';
 
@@ -89,6 +89,14 @@ describe('commands', () => {
     h.desk.noteProxied(call);
     expect(await h.desk.execute(operator(), 'llm-1', 'pause', PAUSE)).toEqual({ status: 'ok' });
     expect(h.desk.answerFor(call).state).toBe('paused');
+  });
+
+  it('knows a session that was commanded before, though retention took its steps', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'hint' });
+    h.known.delete(key);
+    expect(await h.desk.execute(operator(), 's-1', 'pause', PAUSE)).toEqual({ status: 'ok' });
   });
 
   it('answers 404 for a session this tenant never had, and audits nothing', async () => {
@@ -271,6 +279,59 @@ describe('two at once in a session that holds a message', () => {
     ]);
     expect([isDone(settled), isRewritten()]).toEqual([['ok', 'ok'], true]);
     expect(h.published).toEqual(['s-1-first', 't-1']);
+  });
+
+  const COMMANDS: [Command, unknown][] = [
+    ['pause', PAUSE],
+    ['resume', {}],
+    ['inject', { prompt: 'Use staging.' }],
+    ['rewrite', rewrite],
+    ['terminate', { reason: 'enough' }],
+  ];
+  const PAIRS = COMMANDS.flatMap((one) =>
+    COMMANDS.filter((other) => other !== one).map((other) => [one, other]),
+  );
+  type Given = [Command, unknown];
+  const settledBy = (h: DeskHarness, operatorId: string, [name, body]: Given) =>
+    h.desk.execute(operator(operatorId), 's-1', name, body).catch((error) => error.code as string);
+  /** All that anybody could tell apart. */
+  const left = async ({ h, key, isRewritten }: Awaited<ReturnType<typeof holding>>) => {
+    await h.desk.settled();
+    const told = h.desk.answerFor(key).directives.map(({ type, operator_id }) => [type, operator_id]);
+    const control = h.desk.view(key);
+    expect(h.views.get(key)).toEqual(control);
+    return { control, told, audit: h.audited(), published: h.published, isRewritten: isRewritten() };
+  };
+
+  it.each(PAIRS)('%j and %j come to what they come to one after the other', async (first, second) => {
+    const together = await holding();
+    const answers = await Promise.all([
+      settledBy(together.h, 'ada', first as Given),
+      settledBy(together.h, 'bob', second as Given),
+    ]);
+    const apart = await holding();
+    const expected = [
+      await settledBy(apart.h, 'ada', first as Given),
+      await settledBy(apart.h, 'bob', second as Given),
+    ];
+    expect(answers).toEqual(expected);
+    expect(await left(together)).toEqual(await left(apart));
+  });
+
+  it.each(PAIRS)('%j that the store refuses leaves %j as if it had never come', async (first, second) => {
+    const together = await holding();
+    const commitControl = together.h.store.commitControl.bind(together.h.store);
+    together.h.store.commitControl = () => {
+      together.h.store.commitControl = commitControl;
+      return Promise.reject(new ObservatoryError('store_busy'));
+    };
+    const answers = await Promise.all([
+      settledBy(together.h, 'ada', first as Given),
+      settledBy(together.h, 'bob', second as Given),
+    ]);
+    const alone = await holding();
+    expect(answers).toEqual(['store_busy', await settledBy(alone.h, 'bob', second as Given)]);
+    expect(await left(together)).toEqual(await left(alone));
   });
 
   it('a person asked for behind a resume is waited for, and behind a termination is not', async () => {
