@@ -299,7 +299,7 @@ describe('a session that an operator let go on', () => {
     h.store.control = () => {
       h.store.control = look;
       return new Promise((resolve) => {
-        answer = () => resolve(null);
+        answer = () => resolve(initialControl('default', 's-1'));
       });
     };
     const polled = h.desk.poll(key, { waitMs: 0, isAgent: true });

@@ -244,6 +244,8 @@ export class DeskHarness {
   readonly views = new Map<SessionKey, ControlView>();
   readonly known = new Set<SessionKey>();
   readonly logged: string[] = [];
+  /** What is released is shown once this has resolved. */
+  showing: Promise<void> = Promise.resolve();
   readonly desk: HitlDesk;
   #idCount = 0;
 
@@ -326,7 +328,10 @@ export class DeskHarness {
     return {
       find: async (key) => (this.known.has(key) ? ({} as SessionView) : null),
       setControl: (key, control) => void this.views.set(key, control),
-      publishReleased: (_key, steps) => void this.published.push(...steps.map((step) => step.trace_id)),
+      publishReleased: async (_key, steps) => {
+        await this.showing;
+        this.published.push(...steps.map((step) => step.trace_id));
+      },
     };
   }
 }

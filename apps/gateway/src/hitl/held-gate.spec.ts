@@ -189,7 +189,7 @@ describe('a resume while messages keep coming', () => {
     const h = await DeskHarness.start();
     const key = await h.session();
     await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
-    const heldCount = 2 * RELEASED_STEPS_MAX;
+    const heldCount = 4 * RELEASED_STEPS_MAX;
     for (let count = 1; count <= heldCount; count += 1) await h.step(key, `t-${count}`);
     h.store.isManual = true;
     const terminated = h.desk.execute(operator(), 's-1', 'terminate', { reason: 'enough' });
@@ -205,6 +205,34 @@ describe('a resume while messages keep coming', () => {
       ...Array.from({ length: heldCount }, (_, at) => `t-${at + 1}`),
       't-behind',
     ]);
+  });
+
+  it('is over only when its last piece has been shown', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    const heldCount = RELEASED_STEPS_MAX + 1;
+    for (let count = 1; count <= heldCount; count += 1) await h.step(key, `t-${count}`);
+    let show = () => {};
+    const commitControl = h.store.commitControl.bind(h.store);
+    h.store.commitControl = (write) => {
+      if (write.control === undefined)
+        h.showing = new Promise((resolve) => {
+          show = resolve;
+        });
+      return commitControl(write);
+    };
+    const resumed = h.desk.execute(operator(), 's-1', 'resume', {});
+    for (let turns = 0; turns < 10; turns += 1) await turn();
+    expect(h.store.steps.some((step) => step.held)).toBe(false);
+    expect(h.desk.isHolding(key)).toBe(true);
+    expect(h.published).toHaveLength(1 + RELEASED_STEPS_MAX);
+    h.store.commitControl = commitControl;
+    show();
+    expect(await resumed).toEqual({ status: 'ok', flushed_count: heldCount });
+    expect(h.published).toHaveLength(1 + heldCount);
+    await h.desk.settled();
+    expect(h.desk.isHolding(key)).toBe(false);
   });
 
   it('shows a message as held before it shows that it was released, though one commit did both', async () => {
