@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
+  type ControlState,
   type EntropyAlertEvent,
   ObservatoryError,
   type SessionKey,
@@ -8,7 +9,7 @@ import {
   sessionKey,
   TOPICS,
 } from '#contracts';
-import { initialControl } from '#domain/decision-log';
+import { applyStep, initialControl } from '#domain/decision-log';
 import { type Deferred, deferred } from '#kernel';
 import { buildDecisionLog, buildStepRow, FakeClock } from '#testing';
 import { FEED_INTERVAL_MS } from '../realtime/live-hub.js';
@@ -21,7 +22,11 @@ const SESSION_COUNT_MAX = 2;
 const keyOf = (sessionId: string) => sessionKey(TENANT, sessionId);
 
 /** A registry for two sessions, on a store that keeps rows and counts what it is asked. */
-function build({ sessionCountMax = SESSION_COUNT_MAX, live = { publish: () => {} } } = {}) {
+function build({
+  sessionCountMax = SESSION_COUNT_MAX,
+  live = { publish: () => {} },
+  state = 'pause_requested' as ControlState,
+} = {}) {
   const rows = new Map<SessionKey, SessionView>();
   const asked: string[] = [];
   const failures: unknown[] = [];
@@ -57,7 +62,7 @@ function build({ sessionCountMax = SESSION_COUNT_MAX, live = { publish: () => {}
       store: store as never,
       live,
       sessionCountMax,
-      controlOf: () => ({ ...initialControl(), state: 'pause_requested' }),
+      controlOf: () => ({ ...initialControl(), state }),
       heldKeys: () => held,
       onStoreFailed: (error) => failures.push(error),
     });
@@ -372,5 +377,30 @@ describe('a session that is held', () => {
     await sessions.recover();
     await sessions.save();
     expect(gateway.rows.get(keyOf('a'))?.control.state).toBe('pause_requested');
+  });
+});
+
+describe('a session that was terminated', () => {
+  const over = { ended: true, state: 'dead', control: { state: 'terminated' } };
+
+  test('is over also where the process died before its row said so', async () => {
+    const { registry, rows } = build({ state: 'terminated' });
+    rows.set(keyOf('s-1'), applyStep(undefined, step('s-1'), []));
+    const sessions = registry();
+    await sessions.recover();
+    expect(sessions.peek(keyOf('s-1'))).toMatchObject(over);
+    await sessions.save();
+    expect(rows.get(keyOf('s-1'))).toMatchObject(over);
+  });
+
+  test('is over also where its row had left memory by then', async () => {
+    const { registry, rows } = build({ state: 'terminated' });
+    const sessions = registry();
+    for (const id of ['s-1', 's-2', 's-3']) rows.set(keyOf(id), applyStep(undefined, step(id), []));
+    await sessions.recover();
+    expect(sessions.peek(keyOf('s-1'))).toBeUndefined();
+    expect(await sessions.find(keyOf('s-1'))).toMatchObject(over);
+    await sessions.bringBack(keyOf('s-1'));
+    expect(sessions.peek(keyOf('s-1'))).toMatchObject(over);
   });
 });

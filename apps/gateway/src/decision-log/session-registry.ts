@@ -120,7 +120,7 @@ export class SessionRegistry {
       const control = this.#options.controlOf(key);
       // The process died between the two, or an earlier version kept less: a list read from the store says what the row says.
       if (isOther(control, view.control)) this.#unsaved.set(key, view);
-      view.control = control;
+      showControl(view, control);
     }
     this.#unpublished.clear();
   }
@@ -194,7 +194,7 @@ export class SessionRegistry {
     const view = this.peek(key);
     if (view !== undefined || this.#isComplete) return view ?? null;
     const left = await this.#rowThatLeft(key);
-    if (left !== null) left.control = this.#options.controlOf(key);
+    if (left !== null) showControl(left, this.#options.controlOf(key));
     return left;
   }
 
@@ -215,11 +215,7 @@ export class SessionRegistry {
   setControl(key: SessionKey, control: ControlView): void {
     const view = this.peek(key);
     if (view === undefined) return;
-    view.control = control;
-    if (control.state === 'terminated') {
-      view.ended = true;
-      view.state = 'dead';
-    }
+    showControl(view, control);
     this.#changed(key, view);
   }
 
@@ -288,7 +284,7 @@ export class SessionRegistry {
   }
 
   #add(key: SessionKey, view: SessionView): void {
-    view.control = this.#options.controlOf(key);
+    showControl(view, this.#options.controlOf(key));
     this.#views.set(tenantOf(key), key, view);
     this.#newcomers.delete(tenantOf(key), key);
     this.#changed(key, view);
@@ -366,6 +362,14 @@ async function eachStep(
 }
 
 const tenantOf = (key: SessionKey): string => splitSessionKey(key).tenantId;
+
+/** Changes `view` in place. */
+function showControl(view: SessionView, control: ControlView): void {
+  view.control = control;
+  if (control.state !== 'terminated') return;
+  view.ended = true;
+  view.state = 'dead';
+}
 
 const isOther = (control: ControlView, before: ControlView): boolean =>
   control.state !== before.state || control.asked_by.join('\n') !== before.asked_by.join('\n');
