@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { io } from 'socket.io-client';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
 import { gateway, startAgain, startOneGateway } from './start-one-gateway.js';
 
@@ -215,6 +215,51 @@ describe('a paused session', () => {
     expect((await command('survivor', 'resume')).body).toEqual({ status: 'ok', flushed_count: 2 });
     expect((await logs('survivor')).map((item: any) => item.gateway.held)).toEqual([false, false, false]);
   });
+});
+
+test('the map and the alerts show after kill -9 what went round in circles, and nothing that was terminated', async () => {
+  const identity = (agent_id: string) => ({ identity: { agent_id } });
+  for (let count = 0; count < 5; count += 1) {
+    await post('circles', identity('circling'));
+    await post('was-ended', identity('ended'));
+  }
+  await post('at-work', identity('working'));
+  const saved = async () => (await gateway.operator('GET', '/v1/sessions?agent_id=ended')).body.items;
+  await expect.poll(saved).toMatchObject([{ step_count: 5, ended: false }]);
+  await command('was-ended', 'terminate', { reason: 'enough' });
+  await gateway.kill();
+  await startAgain();
+  const socket = io(`${gateway.url}/live`, {
+    auth: { token: gateway.operatorToken },
+    transports: ['websocket'],
+  });
+  onTestFinished(() => void socket.disconnect());
+  const shown = async (topic: string): Promise<any> =>
+    (await socket.emitWithAck('subscribe', { topic })).snapshot;
+  const ours = ['circles', 'was-ended', 'at-work'];
+  const alerts = await shown('gateway:entropy_alerts');
+  expect(alerts.map(({ session_id }: any) => session_id).filter((id: string) => ours.includes(id))).toEqual([
+    'circles',
+  ]);
+  const { nodes } = await shown('gateway:topology');
+  expect(
+    nodes
+      .filter(({ session_id }: any) => ours.includes(session_id))
+      .map(({ agent_id, session_id, state, step_count }: any) => [agent_id, session_id, state, step_count]),
+  ).toEqual([
+    ['circling', 'circles', 'alert_entropy', 0],
+    ['working', 'at-work', 'active', 0],
+  ]);
+  await post('circles', { ...identity('circling'), cognition: { intent: 'read it' } });
+  await post('circles', { ...identity('circling'), cognition: { intent: 'sum it up' } });
+  await expect
+    .poll(async () => {
+      const node = (await shown('gateway:topology')).nodes.find(
+        ({ session_id }: any) => session_id === 'circles',
+      );
+      return [node.state, node.step_count];
+    })
+    .toEqual(['active', 2]);
 });
 
 test('guidance is in every answer of a batch, and of one sent again because its answer was lost, until the next request', async () => {

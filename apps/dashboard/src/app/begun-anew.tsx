@@ -8,6 +8,9 @@ import { useTopic } from '../realtime';
 import { EmptyState } from '../ui';
 import { NextStep } from './next-step';
 
+/** In place of a number or a time that such a view has not. */
+export const NONE_SINCE_START = 'none since the gateway’s start';
+
 interface BegunAnewProps {
   icon: LucideIcon;
   title: string;

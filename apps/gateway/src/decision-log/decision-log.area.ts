@@ -154,10 +154,14 @@ export class DecisionLogArea {
     };
   }
 
-  /** Brings back rows, alerts and the memory of steps. Before the first message. */
+  /** Brings back rows, alerts, the map as far as the rows tell it, and the memory of steps. Before the first message. */
   async recover(): Promise<void> {
     await this.registry.recover();
     await this.#board.recover(this.#store, this.registry.entries());
+    for (const [key, view] of this.registry.entries()) {
+      // A step that is held shows nothing yet.
+      if (view.step_count > 0) this.#topology.restore(splitSessionKey(key).tenantId, view);
+    }
     /** One text for all steps of a session. */
     const keys = new Map<SessionKey, SessionKey>();
     for (const step of await this.#store.recentStepKeys(REMEMBERED_STEPS_MAX)) {

@@ -2,6 +2,7 @@
 import {
   type LivePublisher,
   type NodeState,
+  type SessionView,
   type StoredStep,
   TOPICS,
   type TopologyChange,
@@ -29,6 +30,11 @@ export class TopologyFeed {
 
   stop(): void {
     clearInterval(this.#timer);
+  }
+
+  /** Before the first step. */
+  restore(tenantId: string, row: SessionView): void {
+    this.#of(tenantId).restore(row);
   }
 
   recordStep(step: StoredStep): void {

@@ -5,5 +5,6 @@ export {
   Topology,
   type TopologyCounts,
   type TopologyLimits,
+  type TopologySession,
   type TopologyStep,
 } from './topology.js';

@@ -50,12 +50,17 @@ export class Node {
   }
 
   recordStep(agentType: string, intent: string, receivedAtMs: number): void {
+    this.describe(agentType, intent, receivedAtMs);
+    this.#stepCount += 1;
+    if (this.operational === 'idle') this.operational = 'active';
+  }
+
+  /** What was seen of it last; counts no step. */
+  describe(agentType: string, intent: string, seenAtMs: number): void {
     this.agentType = agentType;
     this.#lastIntent =
       intent.length > INTENT_CHARS_MAX ? `${intent.slice(0, INTENT_CHARS_MAX - 1)}…` : intent;
-    this.#stepCount += 1;
-    this.lastSeenMs = Math.max(this.lastSeenMs, receivedAtMs);
-    if (this.operational === 'idle') this.operational = 'active';
+    this.lastSeenMs = Math.max(this.lastSeenMs, seenAtMs);
   }
 
   view(): TopologyNode {

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NODE_STATES, topologyChangeSchema } from '#contracts';
 import { FakeClock, liveBytes } from '#testing';
-import { nodeIdOf, Topology, type TopologyLimits, type TopologyStep } from './index.js';
+import { nodeIdOf, Topology, type TopologyLimits, type TopologySession, type TopologyStep } from './index.js';
 
 const START_MS = 1_800_000_000_000;
 
@@ -173,6 +173,60 @@ describe('Topology', () => {
       expect(topology.snapshot().nodes.map(({ agent_id, state }) => [agent_id, state])).toEqual([
         ['b', 'dead'],
       ]);
+    });
+  });
+
+  describe('a session from before the start', () => {
+    const restore = (row: Partial<TopologySession> = {}) =>
+      topology.restore({
+        session_id: 's',
+        agent_id: 'a',
+        agent_type: 'researcher',
+        last_intent: 'search',
+        last_seen_ms: clock.nowMs() - 60_000,
+        state: 'alert_entropy',
+        ...row,
+      });
+
+    it('shows the agent of its latest step as it was, and counts what it does from then on', () => {
+      restore();
+      const before = {
+        state: 'alert_entropy',
+        agent_type: 'researcher',
+        last_intent: 'search',
+        step_count: 0,
+        last_seen_ms: START_MS - 60_000,
+      };
+      expect(node()).toMatchObject(before);
+      record({ intent: 'read' });
+      expect(topology.snapshot().nodes).toHaveLength(1);
+      expect(node()).toMatchObject({ ...before, last_intent: 'read', step_count: 1, last_seen_ms: START_MS });
+    });
+
+    it('links its agents as they step, and turns idle and leaves like any other', () => {
+      restore({ state: 'active' });
+      record({ agent_id: 'b', trace_id: 't1' });
+      record({ agent_id: 'a', trace_id: 't2', parent_step_id: 't1' });
+      expect(edge('b', 'a')).toBeDefined();
+      restore({ session_id: 's2', state: 'active' });
+      sweepAfter(0);
+      expect(state('a', 's2')).toBe('idle');
+      sweepAfter(29 * 60_000);
+      expect(node('a', 's2')).toBeUndefined();
+    });
+
+    it('is not shown where it has ended, or would have left the map', () => {
+      restore({ state: 'dead' });
+      restore({ last_seen_ms: START_MS - 30 * 60_000 });
+      expect(topology.snapshot().nodes).toEqual([]);
+      restore({ last_seen_ms: START_MS - 30 * 60_000 + 1 });
+      expect(topology.nodeCount).toBe(1);
+    });
+
+    it('takes no place beyond the bound', () => {
+      create({ nodeCountMax: 3 });
+      for (const session_id of ['s1', 's2', 's3', 's4']) restore({ session_id });
+      expect(topology.nodeCount).toBe(3);
     });
   });
 

@@ -3,11 +3,11 @@
  * state: someone tells it what happened and the time, and collects what changed. It renders nothing, stores nothing
  * and forgets what is old.
  *
- *     recordStep, setNodeState, recordViolation, endSession, sweep   ->   drainChanges, snapshot
+ *     restore, recordStep, setNodeState, recordViolation, endSession, sweep   ->   drainChanges, snapshot
  *
  * @see observatory.md, section 3
  */
-import type { NodeState, TopologyChange } from '#contracts';
+import type { NodeState, SessionView, TopologyChange } from '#contracts';
 import { type Clock, OldestEntry } from '#kernel';
 import { AgentNodes } from './agent-nodes.js';
 import { ChangeSet } from './change-set.js';
@@ -59,6 +59,12 @@ export interface TopologyStep {
   intent: string;
   status: string;
 }
+
+/** A session's row, as the map sees it. */
+export type TopologySession = Pick<
+  SessionView,
+  'session_id' | 'agent_id' | 'agent_type' | 'last_intent' | 'last_seen_ms' | 'state'
+>;
 
 /** How often a bound was reached, or an edge refused, since the start. */
 export interface TopologyCounts {
@@ -141,6 +147,19 @@ export class Topology {
     if (!isCycle) return null;
     this.counts.cyclesRefused += 1;
     return `meta.parent_step_id refused: step ${quote(input.trace_id)} would be its own ancestor`;
+  }
+
+  /**
+   * A session from before the start: the agent of its latest step, in the state that its row had. The session's other agents
+   * and its links come with their next steps, which are counted from then on. Nothing for one that has ended, or would have left
+   * the map. To be called before its first step.
+   */
+  restore({ session_id, agent_id, agent_type, last_intent, last_seen_ms, state }: TopologySession): void {
+    const isGone = this.#clock.nowMs() - last_seen_ms >= this.#limits.silentKeptMs;
+    if (isGone || state === 'dead' || state === 'schema_violation') return;
+    const node = this.#addNode(this.#sessionOf(session_id, last_seen_ms), agent_id);
+    node.describe(agent_type, last_intent, last_seen_ms);
+    node.operational = state;
   }
 
   /**

@@ -2,6 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { ArrowDownLeft, ArrowUpRight, ScanSearch, X } from 'lucide-react';
 import type { TopologyEdge } from '#contracts';
+import { NONE_SINCE_START } from '../../app/begun-anew';
 import { Badge, cx, formatCount, IconButton, Identifier, RelativeTime, StateDot } from '../../ui';
 import { dotOf, type FleetData, type FleetNode, fleetLabel } from './fleet-nodes';
 import { formatLatency } from './stats-series';
@@ -54,7 +55,11 @@ export function NodeDetails({ node, topology, onSelect, onClose }: NodeDetailsPr
           <span className="[overflow-wrap:anywhere]">{node.last_intent || 'None yet'}</span>
         </Row>
         <Row label="Steps">
-          <span className="nums">{formatCount(node.step_count)}</span>
+          {node.step_count === 0 && !node.ghost ? (
+            NONE_SINCE_START
+          ) : (
+            <span className="nums">{formatCount(node.step_count)}</span>
+          )}
         </Row>
         <Row label="Last seen">
           <RelativeTime atMs={node.last_seen_ms} />
