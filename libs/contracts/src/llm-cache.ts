@@ -43,7 +43,7 @@ export const TEXT_VETOES = [
   'quotes',
   'code',
   'entities',
-  /** Strict gate: one content word differs. */
+  /** Strict gate: one content word differs, or a preposition, duty or tense between the same words. */
   'one_word',
   /** Strict gate: the same words in another order. */
   'word_order',

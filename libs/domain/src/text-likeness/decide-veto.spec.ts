@@ -369,6 +369,40 @@ describe('the strict gate', () => {
   });
 });
 
+describe('the same words of content', () => {
+  it.each([
+    ['Increase the price to 20 percent.', 'Increase the price by 20 percent.'],
+    ['Is the transfer to Anna done?', 'Is the transfer by Anna done?'],
+    ['Is the letter for the bank?', 'Is the letter of the bank?'],
+    ['Who invited the speaker?', 'Who was invited by the speaker?'],
+    ['Which company bought Acme?', 'Which company was bought by Acme?'],
+    ['What can I eat before surgery?', 'What must I eat before surgery?'],
+    ['What should I do with the old key?', 'What could I do with the old key?'],
+    ['Could you tell me what I can deduct?', 'Could you tell me what I have to deduct?'],
+    ['What do we need to deduct?', 'What can we deduct?'],
+    ['What will the fee be?', 'What was the fee?'],
+    ['What do we earn?', 'What did we earn?'],
+    ['What did we earn? It is for my report.', 'What do we earn? It is for my report.'],
+  ])('ask for something else: "%s" is not "%s"', (one, other) => {
+    expect([strictVeto(one, other), strictVeto(other, one)]).toEqual(['one_word', 'one_word']);
+  });
+
+  it.each([
+    ['How do I reset my password?', 'How can I reset my password?'],
+    ['How should I reset my password?', 'How could I reset my password?'],
+    ['I want to reset my password', 'I need to reset my password'],
+    ['I have to reset my password', 'I would like to reset my password, please'],
+    ['Reset my password', 'Will you please reset my password for me?'],
+    ['What do I have to deduct?', 'What must I deduct?'],
+    ['Tell me what I could deduct', 'Could you tell me what I can deduct?'],
+    ['What is the balance on my account?', "What's the balance in my account"],
+    ['The weather in Berlin', 'weather Berlin'],
+    ['Explain the error to me', 'Explain the error for us'],
+  ])('ask for the same: "%s" may be "%s"', (one, other) => {
+    expect([strictVeto(one, other), strictVeto(other, one)]).toEqual([null, null]);
+  });
+});
+
 describe('texts past the bound', () => {
   const long = 'word '.repeat(VETO_TEXT_CHARS_MAX / 5 + 1);
 

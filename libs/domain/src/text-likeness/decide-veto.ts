@@ -6,7 +6,8 @@
  * It knows words, not meaning: opposites and names come from lists, English and Chinese; other languages are compared by
  * their numbers, quotations, code, capital letters, and the negations of the commoner ones in Europe. A reworded text
  * passes, but not a template filled in anew, whose likeness is that of the template; the strict gate also asks for more than one
- * word of difference, for the same order, and for the same capitals and pauses.
+ * word of difference, for the same order, for the same prepositions, duties and tenses between the same words, and for the same
+ * capitals and pauses.
  *
  * @see issue of the LLM cache; models/observatory-static-384/MODEL_CARD.md, "Thresholds"
  */
@@ -19,6 +20,7 @@ import { differsInSpelling } from './compare-spelling.js';
 import { readFacts } from './read-facts.js';
 import {
   exchangesPersons,
+  exchangesRoles,
   fillingWeight,
   isOneWordApart,
   isReordered,
@@ -53,6 +55,7 @@ export function decideVeto(earlier: string, later: string, { strict }: VetoOptio
   if (differsInLiterals(one, other, 'code') || differsInSigns(head, otherHead)) return 'code';
   if (contradictsNames(one, other)) return 'entities';
   if (isOtherFilling(one, other, strict) || (strict && isOneWordApart(one, other))) return 'one_word';
+  if (strict && exchangesRoles(one, other)) return 'one_word';
   if (isTurnedRound(one, other) || exchangesPersons(one, other)) return 'word_order';
   if ((strict || one.hasDirection || other.hasDirection) && isReordered(one, other)) return 'word_order';
   if (strict && differsInSpelling(one, other)) return 'spelling';

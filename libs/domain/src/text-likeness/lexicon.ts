@@ -1,6 +1,7 @@
 /** One look-up a word: everything that English words mean to the vetoes. Built once, when the module loads. */
 import { inflect, VERB_AXES, WEAK_AXES, WORD_AXES } from './opposites.js';
 import { NAMES } from './place-names.js';
+import type { Roles } from './text-facts.js';
 
 export interface WordEntry {
   /** Articles, auxiliaries, pronouns, politeness: no content. */
@@ -10,6 +11,8 @@ export interface WordEntry {
   person?: string;
   isName?: true;
   isDirection?: true;
+  /** What a word without content says about those around it. */
+  role?: { kind: keyof Roles; value: string };
   /** A count: twelve. */
   number?: number;
   /** What it multiplies by: hundred, million. */
@@ -43,6 +46,12 @@ const PERSONS: Readonly<Record<string, string>> = {
   they: 'they them their theirs',
 };
 const DIRECTIONS = 'from to into onto than instead over under before after until between via against';
+/** Words of no content; those of one value may stand for each other. */
+const ROLES: Readonly<Record<keyof Roles, Readonly<Record<string, string>>>> = {
+  places: { at: 'at in on', to: 'to', by: 'by', for: 'for', of: 'of', as: 'as' },
+  duties: { can: 'can could', might: 'might', must: 'must have has need needs', should: 'should shall' },
+  times: { now: 'is are am do does', past: 'was were did', future: 'will' },
+};
 const NUMBERS =
   'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen';
 const TENS = 'twenty thirty forty fifty sixty seventy eighty ninety';
@@ -133,6 +142,9 @@ function buildLexicon(): Map<string, WordEntry> {
   put(`${NEGATORS} ${NEGATORS_ELSEWHERE}`, { isNegator: true });
   for (const [person, words] of Object.entries(PERSONS)) put(`${person} ${words}`, { person });
   put(DIRECTIONS, { isDirection: true });
+  for (const [kind, values] of Object.entries(ROLES))
+    for (const [value, words] of Object.entries(values))
+      put(words, { role: { kind: kind as keyof Roles, value } });
   // Particles, which mean something behind some verbs.
   put('on off in out up down', {});
   for (const [at, word] of NUMBERS.split(' ').entries()) put(word, { number: at });

@@ -14,6 +14,11 @@ const NO_NEGATION_BEFORE = new Set(['only', 'forget', 'hesitate', 'worry', 'prob
 
 /** Verbs that open a question when they open a sentence; it weighs as a word of content. */
 const OPENING_VERBS = new Set('do does did is are am was were has have must should'.split(' '));
+const HAVE_OR_NEED = new Set('have has need needs'.split(' '));
+const MODALS = new Set('can could will'.split(' '));
+const WHO_WANTS = new Set(['i', 'we']);
+/** Behind `to`; `me` and `us` are those who ask. */
+const PERSONS_ASKED = new Set('you him her them whom'.split(' '));
 const GREETINGS = new Set('please hi hey hello so and ok okay well thanks'.split(' '));
 const QUESTION = '?';
 /** Common words that are names in capitals, and the keys of those names; no other word is spelled like the last two. */
@@ -66,6 +71,8 @@ function readWord(tokens: readonly Token[], at: number, token: Token, facts: Tex
     return at + 1;
   }
   if (entry.person !== undefined) facts.persons.push(entry.person);
+  if (entry.role !== undefined && !isIdleRole(tokens, at))
+    facts.roles[entry.role.kind].push(entry.role.value);
   const next = readMeaning(tokens, at, token, entry, facts);
   if (next > 0) return next;
   if (!entry.isStop) facts.content.push(single);
@@ -81,6 +88,28 @@ function readWord(tokens: readonly Token[], at: number, token: Token, facts: Tex
     for (const { axis, value, isWeak } of entry.signs) addSign(facts.signs, axis, value, isWeak);
   return at + 1;
 }
+
+/**
+ * "could you", "how can I", "explain it to me" and "I have to" are ways to ask; `to` before a verb is grammar, and `have` and
+ * `need` are duties in front of it alone.
+ */
+function isIdleRole(tokens: readonly Token[], at: number): boolean {
+  const [before, { text: word }, after] = [tokens[at - 1], tokens[at] as Token, tokens[at + 1]];
+  if (word === 'to') return !isThing(after) && !PERSONS_ASKED.has(after?.text ?? '');
+  if (word === 'for') return after?.text === 'me' || after?.text === 'us';
+  if (HAVE_OR_NEED.has(word)) return after?.text !== 'to' || isStatement(tokens, at);
+  return (
+    (MODALS.has(word) && after?.text === 'you') ||
+    (before?.text === 'how' && lookUp(word)?.role?.kind !== 'places')
+  );
+}
+
+/** A sentence that opens with "I need to" says what is wanted; "do I need to" and "what I need to" are about a duty. */
+const isStatement = (tokens: readonly Token[], at: number): boolean => {
+  const who = tokens[at - 1];
+  if (who === undefined || !WHO_WANTS.has(who.text)) return false;
+  return who.isOpening || GREETINGS.has(tokens[at - 2]?.text ?? '');
+};
 
 /** And not because all around it is. */
 function isInCapitals(tokens: readonly Token[], at: number): boolean {
@@ -149,15 +178,16 @@ function objectOf(tokens: readonly Token[], at: number): string {
 
 /** `to` before a verb is grammar; before a thing it is a direction. */
 function readTo(after: Token | undefined, facts: TextFacts): void {
-  if (after === undefined) return;
-  const isThing =
-    after.kind === 'number' ||
-    (after.kind === 'word' &&
-      (DETERMINERS.has(after.text) || isCapital(after) || lookUp(after.text)?.isName === true));
-  if (!isThing) return;
+  if (!isThing(after)) return;
   facts.hasDirection = true;
   addSign(facts.signs, 'direction', 'to', false);
 }
+
+const isThing = (token: Token | undefined): boolean =>
+  token !== undefined &&
+  (token.kind === 'number' ||
+    (token.kind === 'word' &&
+      (DETERMINERS.has(token.text) || isCapital(token) || lookUp(token.text)?.isName === true)));
 
 function readNegation(tokens: readonly Token[], at: number, token: Token, facts: TextFacts): void {
   const after = tokens[at + 1];

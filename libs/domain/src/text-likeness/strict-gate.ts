@@ -40,11 +40,25 @@ export function fillingWeight({ content: one }: TextFacts, { content: other }: T
  * The same content words, but I and you have changed places: "do I owe you" against "do you owe me". Politeness adds
  * persons ("could you", "tell me") and exchanges none, so those of one text may all be among the other's, in order.
  */
-export function exchangesPersons(one: TextFacts, other: TextFacts): boolean {
-  if (one.content.length !== other.content.length) return false;
-  if (one.content.some((word, at) => word !== other.content[at])) return false;
-  return !holdsInOrder(one.persons, other.persons) && !holdsInOrder(other.persons, one.persons);
-}
+export const exchangesPersons = (one: TextFacts, other: TextFacts): boolean =>
+  hasSameContent(one, other) && exchanges(one.persons, other.persons);
+
+/**
+ * The same content words, but "to 20 percent" and "by 20 percent", "may I" and "must I", "did it" and "will it". A shorter
+ * way to ask leaves such words out and exchanges none; `by` alone tells who did from who was done to.
+ */
+export const exchangesRoles = (one: TextFacts, other: TextFacts): boolean =>
+  hasSameContent(one, other) &&
+  (ROLE_KINDS.some((kind) => exchanges(one.roles[kind], other.roles[kind])) ||
+    one.roles.places.includes('by') !== other.roles.places.includes('by'));
+
+const ROLE_KINDS = ['places', 'duties', 'times'] as const;
+
+const hasSameContent = ({ content: one }: TextFacts, { content: other }: TextFacts): boolean =>
+  one.length === other.length && one.every((word, at) => word === other[at]);
+
+const exchanges = (one: readonly string[], other: readonly string[]): boolean =>
+  !holdsInOrder(one, other) && !holdsInOrder(other, one);
 
 function holdsInOrder(all: readonly string[], some: readonly string[]): boolean {
   let found = 0;
@@ -56,7 +70,7 @@ function holdsInOrder(all: readonly string[], some: readonly string[]): boolean 
 export function isReordered(one: TextFacts, other: TextFacts): boolean {
   const { length } = one.content;
   if (length !== other.content.length) return false;
-  if (one.content.every((word, at) => word === other.content[at])) return false;
+  if (hasSameContent(one, other)) return false;
   return weightApart(one.content, other.content) === 0;
 }
 

@@ -33,6 +33,13 @@ export interface CapitalWord {
   isOpening: boolean;
 }
 
+/** How things stand to each other, what may and what must be, and when. */
+export interface Roles {
+  places: string[];
+  duties: string[];
+  times: string[];
+}
+
 export interface TextFacts {
   /** After Unicode normalisation. */
   text: string;
@@ -58,6 +65,8 @@ export interface TextFacts {
   content: string[];
   /** Who is spoken of, as `i`, `you` and `they`, whatever the case. He and she are words of content. */
   persons: string[];
+  /** What words without content say, in order. */
+  roles: Roles;
   /** What stands behind `from` and `to`. */
   from: string[];
   to: string[];
@@ -80,6 +89,7 @@ export const emptyFacts = (text: string): TextFacts => ({
   prefixed: [],
   content: [],
   persons: [],
+  roles: { places: [], duties: [], times: [] },
   from: [],
   to: [],
   hasDirection: false,
