@@ -167,7 +167,8 @@ describe('the scope of a semantic match', () => {
     ['no text', { messages: [says('user')] }],
     ['blanks', { messages: [says('user', ' \n ')] }],
     ['what is no message', { messages: [{ role: null, parts: ['hi'], extra: null }] }],
-    ['an answer that the vendor keeps under its id', { dialect: 'openai-responses', rest: { store: true } }],
+    ['a response that the vendor keeps under its id', { dialect: 'openai-responses', rest: { store: true } }],
+    ['a completion that the vendor keeps under its id', { dialect: 'openai-chat', rest: { store: true } }],
     ['a rounded number', { rest: { seed: 2 ** 60 } }],
   ])('is none with %s', (_, more) => {
     expect(scope(more)).toBeNull();

@@ -14,7 +14,8 @@ export interface LastUserText {
 
 /**
  * Null unless the temperature is given and 0 and the last message is the user's and nothing but text, of which the last
- * part is the prompt and the parts before it belong to the scope. A Responses request needs `store: false`.
+ * part is the prompt and the parts before it belong to the scope. The vendor must not keep the answer: a Responses request
+ * needs `store: false`.
  */
 export function lastUserText(request: CanonicalRequest): LastUserText | null {
   if (request.temperature !== 0 || isKeptUnderItsQuestion(request)) return null;
@@ -25,9 +26,8 @@ export function lastUserText(request: CanonicalRequest): LastUserText | null {
   return { prompt, before: { ...last, parts: last.parts.slice(0, -1) } };
 }
 
-/** A later request may go on from such an answer by its id, and would go on from the other question. */
-const isKeptUnderItsQuestion = ({ dialect, rest }: CanonicalRequest): boolean =>
-  dialect === 'openai-responses' && rest.store === true;
+/** A later request may fetch such an answer by its id, or go on from it, and would have the other question. */
+const isKeptUnderItsQuestion = ({ rest }: CanonicalRequest): boolean => rest.store === true;
 
 const isText = (part: unknown): part is string => typeof part === 'string';
 

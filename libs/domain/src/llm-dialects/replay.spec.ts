@@ -162,6 +162,20 @@ describe('the openai SDK takes a replay, Chat Completions', () => {
     expect(final.choices[0]?.message.tool_calls ?? []).toMatchObject(calls);
   });
 
+  it('under the id at which the vendor keeps it, where the caller has it kept', () => {
+    const replay = (answer: CachedAnswer, more: object) =>
+      write('openai-chat', answer, {
+        body: { messages: [], store: true, ...more },
+        path: '/chat/completions',
+      });
+    const own = { ...cached('openai-chat', 'a text'), answer_id: 'chatcmpl-kept' };
+    expect(replay(own, {})?.body).toContain('"id":"chatcmpl-kept"');
+    expect(replay(own, { stream: true })?.body).not.toContain('chatcmpl-r1');
+    expect(replay(own, { store: false })?.body).toContain('"id":"chatcmpl-r1"');
+    expect(replay({ ...own, answer_id: null }, {})).toBeNull();
+    expect(replay(cached('anthropic', 'a text'), {})).toBeNull();
+  });
+
   it('with usage in a chunk of its own only where it was asked for', async () => {
     const streamed = client(cached('openai-chat', 'a text'), true, { include_usage: true });
     const chunks = await all(await streamed.create({ model: 'm', messages: [], stream: true }));

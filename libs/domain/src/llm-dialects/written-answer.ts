@@ -36,6 +36,10 @@ export const cachedUsage = (usage: Usage | null): Usage =>
     ? { ...NO_USAGE }
     : { ...usage, cached_input_tokens: usage.input_tokens, cache_write_tokens: 0 };
 
+/** Under which the vendor keeps the answer; null: it would know none. */
+export const idAtVendor = ({ dialect, answer_id }: CachedAnswer, vendor: DialectName): string | null =>
+  dialect === vendor ? answer_id : null;
+
 /** As it was made, under the id that its result will name; where it has none that fits, under one of ours. */
 export function writtenCalls(
   { dialect, tool_calls }: CachedAnswer,

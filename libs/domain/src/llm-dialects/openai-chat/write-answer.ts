@@ -5,6 +5,7 @@ import { JSON_TYPE, STREAM_TYPE, sseEvent } from '../sse-event.js';
 import {
   cachedUsage,
   deltasOf,
+  idAtVendor,
   NO_USAGE,
   type WrittenAnswer,
   type WrittenCall,
@@ -13,9 +14,13 @@ import {
 import { readChatRequest } from './read-request.js';
 
 export const writeChatAnswer = (answer: AnswerToWrite): OwnAnswer =>
-  writeChat({ ...answer, tool_calls: [], usage: NO_USAGE }, false);
+  writeChat({ ...answer, tool_calls: [], usage: NO_USAGE }, { id: ownId(answer), withUsage: false });
 
-export function writeChatReplay({ answer, body, id, atMs }: ReplayToWrite): OwnAnswer {
+/** Null where the caller may fetch the completion by its id (`store: true`) and the vendor would not know it. */
+export function writeChatReplay({ answer, body, id, atMs }: ReplayToWrite): OwnAnswer | null {
+  const fields = asRecord(body);
+  const keptId = fields?.store === true ? idAtVendor(answer, 'openai-chat') : ownId({ id });
+  if (keptId === null) return null;
   const request = readChatRequest(body);
   const written = {
     id,
@@ -26,13 +31,22 @@ export function writeChatReplay({ answer, body, id, atMs }: ReplayToWrite): OwnA
     stream: request.stream,
     atMs,
   };
-  return writeChat(written, asRecord(asRecord(body)?.stream_options)?.include_usage === true);
+  const withUsage = asRecord(fields?.stream_options)?.include_usage === true;
+  return writeChat(written, { id: keptId, withUsage });
 }
 
-/** @param withUsage in a stream, which has none unless asked for */
-function writeChat(answer: WrittenAnswer, withUsage: boolean): OwnAnswer {
-  const { id, model, text, tool_calls, atMs } = answer;
-  const head = { id: `chatcmpl-${id}`, created: Math.floor(atMs / 1_000), model };
+const ownId = ({ id }: { id: string }): string => `chatcmpl-${id}`;
+
+interface ChatAs {
+  /** Of the completion. */
+  id: string;
+  /** In a stream, which has none unless asked for. */
+  withUsage: boolean;
+}
+
+function writeChat(answer: WrittenAnswer, { id, withUsage }: ChatAs): OwnAnswer {
+  const { model, text, tool_calls, atMs } = answer;
+  const head = { id, created: Math.floor(atMs / 1_000), model };
   const content = text === '' && tool_calls.length > 0 ? null : text;
   const finish_reason = tool_calls.length > 0 ? 'tool_calls' : 'stop';
   const usage = chatUsage(answer);

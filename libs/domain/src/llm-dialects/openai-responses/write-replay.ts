@@ -1,7 +1,7 @@
 /** Writes an answer given before as the response to this request. */
 import type { OwnAnswer, ReplayToWrite } from '../dialect.js';
 import { asRecord, type JsonRecord } from '../read-json.js';
-import { cachedUsage, writtenCalls } from '../written-answer.js';
+import { cachedUsage, idAtVendor, writtenCalls } from '../written-answer.js';
 import { readResponsesRequest } from './read-request.js';
 import { writeResponses } from './write-answer.js';
 
@@ -20,7 +20,7 @@ export function writeResponsesReplay({ answer, body, id, atMs }: ReplayToWrite):
   const fields = asRecord(body) ?? {};
   if (fields.background || fields.conversation) return null;
   const isKept = fields.store !== false;
-  const keptId = answer.dialect === 'openai-responses' ? answer.answer_id : null;
+  const keptId = idAtVendor(answer, 'openai-responses');
   if (isKept && keptId === null) return null;
   const request = readResponsesRequest(body);
   const written = {
