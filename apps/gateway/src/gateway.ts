@@ -23,6 +23,7 @@ import { IngestRate } from './decision-log/ingest-rate.js';
 import { registerSecurityHeaders } from './errors/security-headers.js';
 import { createSendError } from './errors/send-error.js';
 import { FairShare } from './fair-share.js';
+import { type FastLane, openFastLane } from './fast-lane/fast-lane.js';
 import { DRAIN, type Drain } from './health/drain.js';
 import { watchUnusedConnections } from './health/unused-connections.js';
 import { CONTROL_DESK } from './hitl/control-desk.js';
@@ -31,7 +32,7 @@ import { LlmCacheArea } from './llm-cache/llm-cache.area.js';
 import { LlmProxyArea } from './llm-proxy/llm-proxy.area.js';
 import { lostCallRoute } from './llm-proxy/lost-call.route.js';
 import type { ProxyRoute } from './llm-proxy/proxy-route.js';
-import { createSendRawError, type RawRoute, serverFactory } from './raw-routes.js';
+import { createAnswerError, createSendRawError, type RawRoute, serverFactory } from './raw-routes.js';
 import { LiveHub } from './realtime/live-hub.js';
 import { PartialMessages } from './realtime/partial-messages.js';
 import { RealtimeEvents } from './realtime/realtime-events.js';
@@ -115,6 +116,7 @@ interface Parts {
   store: DecisionStore;
   sockets: Sockets;
   closeUnused: () => void;
+  lane: FastLane;
 }
 
 async function assemble(
@@ -143,22 +145,27 @@ async function assemble(
 
   // So are these. Who gets nothing is counted with all that is refused.
   const bodyBytes = new FairShare({ max: LIMITS.inflightBytesMax, onFull: () => {} });
-  const sendRawError = createSendRawError({ logger, ids: randomIds });
+  const answerError = createAnswerError({ logger, ids: randomIds });
+  const sendRawError = createSendRawError(answerError);
 
   registerSecurityHeaders(fastify);
   boundBodies(fastify, authenticator);
-  rawRoutes.push(
-    ingestRoute({
-      authenticate: (authorization, key) => authenticator.agent(authorization, key),
-      interceptor: area.interceptor,
-      refusal,
-      rate,
-      limits: config,
-      bodyBytes,
-      sendError: sendRawError,
-      events: area.events,
-    }),
-  );
+  const ingest = ingestRoute({
+    authenticate: (authorization, key) => authenticator.agent(authorization, key),
+    interceptor: area.interceptor,
+    refusal,
+    rate,
+    limits: config,
+    bodyBytes,
+    answerError,
+    events: area.events,
+  });
+  rawRoutes.push(ingest);
+  const lane = openFastLane(app.getHttpServer(), {
+    routes: [ingest],
+    idleMs: KEEP_ALIVE_TIMEOUT_MS,
+    firstRequestMs: REQUEST_TIMEOUT_MS,
+  });
   await serveDashboard(fastify);
 
   const proxy = app.get(LlmProxyArea);
@@ -202,9 +209,9 @@ async function assemble(
   const alerts = app.get(AlertsArea);
   const watch = () =>
     area.watch({
-      step: (step) => {
+      step: (key, step) => {
         alerts.noteStep(step);
-        proxy.feed.noteReported(step);
+        proxy.feed.noteReported(key, step);
       },
       control: (key, control) => alerts.noteControl(key, control),
     });
@@ -231,6 +238,7 @@ async function assemble(
     store,
     sockets,
     closeUnused,
+    lane,
   };
 }
 
@@ -242,6 +250,7 @@ function planDrain(app: NestFastifyApplication, drain: Drain, parts: Parts): voi
   drain.onDrain('sockets', () => parts.sockets.close());
   drain.onDrain('requests', () => {
     parts.closeUnused();
+    parts.lane.close();
     return app.close();
   });
   drain.onDrain('proxy', () => parts.proxy.stop());

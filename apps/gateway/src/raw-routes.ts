@@ -13,8 +13,9 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { FastifyServerFactory } from 'fastify';
-import { API_HEADERS } from './errors/security-headers.js';
+import { JSON_HEADERS } from './errors/security-headers.js';
 import { type ErrorParts, loggedRefusal } from './errors/send-error.js';
+import type { PlainAnswer } from './fast-lane/plain-message.js';
 import { refuseConnect } from './refuse-connect.js';
 
 export interface RawRoute {
@@ -65,13 +66,6 @@ function listenerOf(rawRoutes: readonly RawRoute[], toFastify: unknown): Request
   };
 }
 
-/** Names and values in turns, as `writeHead` takes them fastest. */
-const JSON_HEADERS: readonly string[] = [
-  'content-type',
-  'application/json; charset=utf-8',
-  ...Object.entries(API_HEADERS).flat(),
-];
-
 /** Status, security headers and a body of JSON text, in one write. Does nothing once the headers have left. */
 export function sendJson(
   response: ServerResponse,
@@ -115,21 +109,22 @@ export function endOnceRead(request: IncomingMessage, response: ServerResponse, 
 const isListening = (request: IncomingMessage): boolean =>
   (request.socket as { server?: Server }).server?.listening !== false;
 
-/** Answers in the catalogue's shape and logs, with a correlation id, what is our own fault. Never throws. */
-export type SendRawError = (response: ServerResponse, error: unknown) => void;
+/** The catalogue's answer to an error; what is our own fault is logged, with a correlation id. Never throws. */
+export type AnswerError = (error: unknown, request: { method?: string; url?: string }) => PlainAnswer;
 
-export function createSendRawError(parts: ErrorParts): SendRawError {
-  return (response, error) => {
-    const refusal = loggedRefusal(parts, error, response.req);
-    if (response.headersSent) {
-      response.destroy();
-      return;
-    }
-    sendJson(
-      response,
-      refusal.status,
-      JSON.stringify(refusal.answer),
-      Object.entries(refusal.headers).flat(),
-    );
+export function createAnswerError(parts: ErrorParts): AnswerError {
+  return (error, request) => {
+    const { status, answer, headers } = loggedRefusal(parts, error, request);
+    return { status, text: JSON.stringify(answer), headers: Object.entries(headers).flat() };
   };
 }
+
+export type SendRawError = (response: ServerResponse, error: unknown) => void;
+
+export const createSendRawError =
+  (answerError: AnswerError): SendRawError =>
+  (response, error) => {
+    const { status, text, headers } = answerError(error, response.req);
+    if (response.headersSent) response.destroy();
+    else sendJson(response, status, text, headers);
+  };

@@ -8,9 +8,18 @@ export type SessionKey = Brand<string, 'SessionKey'>;
 export const sessionKey = (tenantId: string, sessionId: string): SessionKey =>
   `${tenantId}\0${sessionId}` as SessionKey;
 
-export function splitSessionKey(key: SessionKey): { tenantId: string; sessionId: string } {
+/** The text that was cut from a key last: most keys in a row are of one tenant, and maps know a text again that they have seen. */
+let latestTenantId = '';
+
+export function tenantIdOf(key: SessionKey | AgentScope): string {
   const at = key.indexOf('\0');
-  return { tenantId: key.slice(0, at), sessionId: key.slice(at + 1) };
+  if (at !== latestTenantId.length || !key.startsWith(latestTenantId)) latestTenantId = key.slice(0, at);
+  return latestTenantId;
+}
+
+export function splitSessionKey(key: SessionKey): { tenantId: string; sessionId: string } {
+  const tenantId = tenantIdOf(key);
+  return { tenantId, sessionId: key.slice(tenantId.length + 1) };
 }
 
 /** An agent's id together with its tenant. */
@@ -20,8 +29,8 @@ export const agentScope = (tenantId: string, agentId: string): AgentScope =>
   `${tenantId}\0${agentId}` as AgentScope;
 
 export function splitAgentScope(scope: AgentScope): { tenantId: string; agentId: string } {
-  const at = scope.indexOf('\0');
-  return { tenantId: scope.slice(0, at), agentId: scope.slice(at + 1) };
+  const tenantId = tenantIdOf(scope);
+  return { tenantId, agentId: scope.slice(tenantId.length + 1) };
 }
 
 /** Operator id under which the gateway itself acts, in control and audit. */

@@ -40,7 +40,12 @@ export class FairLru<K, V> {
   /** The live value, marked as just used. O(1). */
   get(tenantId: string, key: K): V | undefined {
     const entries = this.#byTenant.get(tenantId);
-    return entries && this.#change(tenantId, entries, () => entries.get(key));
+    if (entries === undefined) return undefined;
+    const { size, weight } = entries;
+    const value = entries.get(key);
+    // It had been idle too long.
+    if (entries.size !== size) this.#account(tenantId, entries, size, weight);
+    return value;
   }
 
   /** Reads without touching. O(1). */
@@ -139,11 +144,16 @@ export class FairLru<K, V> {
   #change<Result>(tenantId: string, entries: TtlLru<K, V>, change: () => Result): Result {
     const { size, weight } = entries;
     const result = change();
+    this.#account(tenantId, entries, size, weight);
+    return result;
+  }
+
+  /** @param size before the change @param weight likewise */
+  #account(tenantId: string, entries: TtlLru<K, V>, size: number, weight: number): void {
     this.#size += entries.size - size;
     this.#weight += entries.weight - weight;
     if (entries.size !== size) this.#bySize.set(tenantId, entries.size);
     if (entries.weight !== weight) this.#byWeight.set(tenantId, entries.weight);
     if (entries.size === 0) this.#byTenant.delete(tenantId);
-    return result;
   }
 }

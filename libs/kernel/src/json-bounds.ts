@@ -66,6 +66,9 @@ function isName(bytes: Buffer, end: number): boolean {
 
 const isWhite = (byte = 0): boolean => byte === 0x20 || byte === 0x09 || byte === LINE_FEED || byte === 0x0d;
 
+/** Of a string: so many are looked at one by one, in about the time of the call that searches the rest. */
+const SHORT_BYTES_MAX = 48;
+
 /** Where the strings of a text end, asked for one after another. */
 export class JsonStrings {
   readonly #bytes: Buffer;
@@ -82,6 +85,12 @@ export class JsonStrings {
    */
   endOf(start: number): number {
     const bytes = this.#bytes;
+    // Most strings are names and words: over before a native search has begun.
+    for (let at = start + 1; at <= start + SHORT_BYTES_MAX; at += 1) {
+      const byte = bytes[at];
+      if (byte === QUOTE || byte === LINE_FEED) return at;
+      if (byte === BACKSLASH || byte === undefined) break;
+    }
     if (this.#lineEnd <= start) {
       const lineEnd = bytes.indexOf(LINE_FEED, start);
       this.#lineEnd = lineEnd < 0 ? bytes.length : lineEnd;

@@ -20,6 +20,7 @@ import {
   type StoredStep,
   splitSessionKey,
   TOPICS,
+  tenantIdOf,
 } from '#contracts';
 import { ChangeQueue, type Clock, type IdSource, type SteadyClock } from '#kernel';
 import { SettingsAudit } from '../auth/settings-audit.js';
@@ -308,7 +309,7 @@ export class AlertsArea {
 
 const sessionFact = (key: SessionKey, view: SessionView) => ({
   kind: 'severity' as const,
-  tenant_id: splitSessionKey(key).tenantId,
+  tenant_id: tenantIdOf(key),
   agent_id: view.agent_id,
   session_id: view.session_id,
   at_ms: view.last_seen_ms,

@@ -11,6 +11,7 @@ import {
   type SessionKey,
   type SessionView,
   splitSessionKey,
+  tenantIdOf,
 } from '#contracts';
 import { type Clock, FairLru } from '#kernel';
 
@@ -42,7 +43,7 @@ export class AlertBoard {
   }
 
   raise(key: SessionKey, event: EntropyAlertEvent): void {
-    const { tenantId } = splitSessionKey(key);
+    const tenantId = tenantIdOf(key);
     const group = this.#groups.get(tenantId, key);
     if (group === undefined) {
       const { session_id, agent_id, at_ms } = event;

@@ -17,6 +17,7 @@ import {
   sessionTopic,
   splitSessionKey,
   TOPICS,
+  tenantIdOf,
 } from '#contracts';
 import { EntropyTracker } from '#domain/entropy/writer';
 import { type Clock, type IdSource, steadyClock } from '#kernel';
@@ -160,7 +161,7 @@ export class DecisionLogArea {
     await this.#board.recover(this.#store, this.registry.entries());
     for (const [key, view] of this.registry.entries()) {
       // A step that is held shows nothing yet.
-      if (view.step_count > 0) this.#topology.restore(splitSessionKey(key).tenantId, view);
+      if (view.step_count > 0) this.#topology.restore(tenantIdOf(key), view);
     }
     /** One text for all steps of a session. */
     const keys = new Map<SessionKey, SessionKey>();
@@ -174,7 +175,7 @@ export class DecisionLogArea {
 
   /** Who else wants to know: of published steps, and of control. Never throw. */
   watch(watcher: {
-    step(step: StoredStep): void;
+    step(key: SessionKey, step: StoredStep): void;
     control(key: SessionKey, control: ControlView): void;
   }): void {
     this.#publisher.onStep = watcher.step;

@@ -7,6 +7,7 @@ import {
   type SessionKey,
   splitSessionKey,
   TOPICS,
+  tenantIdOf,
 } from '#contracts';
 import type { EntropyPublisher } from '#domain/entropy';
 import type { AlertBoard } from './alert-board.js';
@@ -23,7 +24,7 @@ export class EntropyFeed implements EntropyPublisher {
   ) {}
 
   publishAlert(key: SessionKey, event: EntropyAlertEvent): void {
-    const { tenantId } = splitSessionKey(key);
+    const tenantId = tenantIdOf(key);
     this.board.raise(key, event);
     this.live.publish(tenantId, TOPICS.entropyAlerts, event);
     this.events.alertRaised(event);

@@ -4,7 +4,7 @@
  * has them.
  */
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import {
   type AgentPrincipal,
   type ErrorAnswer,
@@ -15,10 +15,12 @@ import {
 } from '#contracts';
 import type { JsonBounds } from '#kernel';
 import type { FairShare } from '../fair-share.js';
+import type { LaneRoute } from '../fast-lane/lane-connection.js';
+import type { PlainAnswer } from '../fast-lane/plain-message.js';
 import { requireWithin } from '../json-bounds.js';
-import { type RawRoute, type SendRawError, sendJson } from '../raw-routes.js';
+import { type AnswerError, type RawRoute, sendJson } from '../raw-routes.js';
 import { requireBatchSize } from './batch-size.js';
-import { type BodyLimits, readBody } from './body-reader.js';
+import { type BodyLimits, noRoom, readBody, type TakeBytes } from './body-reader.js';
 import { findDuplicateKey } from './duplicate-key.js';
 import type { IngestEvents } from './ingest-events.js';
 import type { IngestRate } from './ingest-rate.js';
@@ -41,7 +43,7 @@ export interface IngestRouteParts {
   limits: BodyLimits;
   /** Of all bodies from their reading to their answers: a small one may inflate to many bytes, and then never end. */
   bodyBytes: FairShare;
-  sendError: SendRawError;
+  answerError: AnswerError;
   events: IngestEvents;
 }
 
@@ -62,28 +64,56 @@ const UNAUTHORIZED =
   'Send a valid agent key: Authorization: Bearer <agent key>. An operator token is none, nor is the key of a vendor.';
 const RETRY_AFTER_SECONDS: Record<IngestRefusal, number> = { store_busy: 1, store_full: 5, draining: 2 };
 
-export function ingestRoute(parts: IngestRouteParts): RawRoute {
+export function ingestRoute(parts: IngestRouteParts): RawRoute & LaneRoute {
+  const answer = (asked: Asked, read: ReadBody): Promise<PlainAnswer> =>
+    ingest(parts, asked, read).catch((error: unknown) => {
+      if (error instanceof ObservatoryError) parts.events.refused(error.code);
+      return parts.answerError(error, { method: 'POST', url: PATH });
+    });
   return {
     handles: (method, url) =>
       method === 'POST' && url.startsWith(PATH) && (url.length === PATH.length || url[PATH.length] === '?'),
     handle: (request, response) => {
-      handle(parts, request, response).catch((error: unknown) => {
-        if (error instanceof ObservatoryError) parts.events.refused(error.code);
-        parts.sendError(response, error);
-      });
+      const read: ReadBody = (take) => readBody(request, parts.limits, take);
+      answer(askedOf(request), read).then(({ status, text, headers }) =>
+        sendJson(response, status, text, headers),
+      );
     },
+    path: PATH,
+    bodyBytesMax: parts.limits.bodyBytesMax,
+    answer: (head, body) =>
+      answer({ ...head, isEmpty: head.byteCount === 0 }, (take) => {
+        if (!take(body.length)) throw noRoom();
+        return body;
+      }),
   };
 }
 
-async function handle(
-  parts: IngestRouteParts,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const { authorization, 'x-observatory-key': key } = request.headers;
-  const principal = parts.authenticate(authorization, typeof key === 'string' ? key : undefined);
+/** What a request says in its head. */
+interface Asked {
+  authorization: string | undefined;
+  observatoryKey: string | undefined;
+  contentType: string | undefined;
+  /** It has no body. */
+  isEmpty: boolean;
+}
+
+type ReadBody = (take: TakeBytes) => Buffer | Promise<Buffer>;
+
+function askedOf({ headers }: IncomingMessage): Asked {
+  const key = headers['x-observatory-key'];
+  return {
+    authorization: headers.authorization,
+    observatoryKey: typeof key === 'string' ? key : undefined,
+    contentType: headers['content-type'],
+    isEmpty: headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0,
+  };
+}
+
+async function ingest(parts: IngestRouteParts, asked: Asked, read: ReadBody): Promise<PlainAnswer> {
+  const principal = parts.authenticate(asked.authorization, asked.observatoryKey);
   if (principal === null) throw new ObservatoryError('unauthorized', UNAUTHORIZED);
-  const format = bodyFormat(request);
+  const format = bodyFormat(asked);
   const refusal = parts.refusal();
   if (refusal !== null) {
     throw new ObservatoryError(refusal, undefined, { retryAfterSeconds: RETRY_AFTER_SECONDS[refusal] });
@@ -97,40 +127,28 @@ async function handle(
     return true;
   };
   try {
-    await answerBody(
-      parts,
-      principal,
-      { format, body: await readBody(request, parts.limits, take) },
-      response,
-    );
+    const coming = read(take);
+    const body = coming instanceof Promise ? await coming : coming;
+    const startedMs = performance.now();
+    const { messages, isBatch } = messagesIn(body, format);
+    parts.rate.take(principal.key_id, messages.length);
+    const answers = await parts.interceptor.intercept(tenant_id, messages);
+    parts.events.answered(performance.now() - startedMs);
+    return isBatch ? batchAnswer(answers) : oneAnswer(answers[0] as IngestAnswer);
   } finally {
     parts.bodyBytes.giveBack(tenant_id, takenBytes);
   }
 }
 
-async function answerBody(
-  parts: IngestRouteParts,
-  principal: AgentPrincipal,
-  { format, body }: { format: BodyFormat; body: Buffer },
-  response: ServerResponse,
-): Promise<void> {
-  const startedMs = performance.now();
+function messagesIn(body: Buffer, format: BodyFormat): Parsed {
   if (!isUtf8(body)) throw new ObservatoryError('invalid_json', 'The body is not valid UTF-8.');
   requireWithin(body, JSON_BOUNDS);
-  const { messages, isBatch } = format === 'ndjson' ? parseLines(body) : parseJson(body);
-  parts.rate.take(principal.key_id, messages.length);
-  const answers = await parts.interceptor.intercept(principal.tenant_id, messages);
-  parts.events.answered(performance.now() - startedMs);
-  if (isBatch) answerBatch(response, answers);
-  else answerOne(response, answers[0] as IngestAnswer);
+  return format === 'ndjson' ? parseLines(body) : parseJson(body);
 }
 
 /** @throws ObservatoryError unsupported_media_type; a request without a body need not name its type */
-function bodyFormat({ headers }: IncomingMessage): BodyFormat {
-  const type = headers['content-type'];
+function bodyFormat({ contentType: type, isEmpty }: Asked): BodyFormat {
   if (type === undefined) {
-    const isEmpty =
-      headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
     if (isEmpty) return 'json';
     throw new ObservatoryError('unsupported_media_type');
   }
@@ -193,11 +211,16 @@ const JSON_BOUNDS: JsonBounds = {
   namesMax: LIMITS.jsonNamesMax,
 };
 
-function answerOne(response: ServerResponse, answer: IngestAnswer): void {
-  if (answer.status === 'accepted') sendJson(response, 202, JSON.stringify(answer));
-  else if (answer.reason === 'invalid_json') sendJson(response, 400, JSON.stringify(invalidJson(answer)));
-  else sendJson(response, 422, JSON.stringify(answer));
+function oneAnswer(answer: IngestAnswer): PlainAnswer {
+  if (answer.status === 'accepted') return jsonAnswer(202, answer);
+  return answer.reason === 'invalid_json' ? jsonAnswer(400, invalidJson(answer)) : jsonAnswer(422, answer);
 }
+
+const jsonAnswer = (status: number, value: unknown): PlainAnswer => ({
+  status,
+  text: JSON.stringify(value),
+  headers: [],
+});
 
 const invalidJson = ({ detail }: RejectedAnswer): ErrorAnswer => ({
   status: 'error',
@@ -205,8 +228,8 @@ const invalidJson = ({ detail }: RejectedAnswer): ErrorAnswer => ({
   detail,
 });
 
-function answerBatch(response: ServerResponse, results: IngestAnswer[]): void {
+function batchAnswer(results: IngestAnswer[]): PlainAnswer {
   const accepted = results.filter((answer) => answer.status === 'accepted').length;
   const status = accepted === results.length ? 202 : accepted > 0 ? 207 : 422;
-  sendJson(response, status, JSON.stringify({ results }));
+  return jsonAnswer(status, { results });
 }

@@ -16,6 +16,7 @@ import {
   sessionTopic,
   splitSessionKey,
   TOPICS,
+  tenantIdOf,
 } from '#contracts';
 import { applyStep } from '#domain/decision-log';
 import { tupleOf } from '#domain/entropy';
@@ -178,7 +179,7 @@ export class SessionRegistry {
   async bringBack(key: SessionKey): Promise<void> {
     const left = await this.#rowThatLeft(key);
     if (this.peek(key) !== undefined) return;
-    if (left === null) this.#newcomers.set(tenantOf(key), key, true);
+    if (left === null) this.#newcomers.set(tenantIdOf(key), key, true);
     else this.#add(key, left);
   }
 
@@ -187,7 +188,7 @@ export class SessionRegistry {
   }
 
   peek(key: SessionKey): SessionView | undefined {
-    return this.#views.peek(tenantOf(key), key);
+    return this.#views.peek(tenantIdOf(key), key);
   }
 
   async find(key: SessionKey): Promise<SessionView | null> {
@@ -208,7 +209,7 @@ export class SessionRegistry {
     return (
       !this.#isComplete &&
       this.peek(key) === undefined &&
-      this.#newcomers.peek(tenantOf(key), key) === undefined
+      this.#newcomers.peek(tenantIdOf(key), key) === undefined
     );
   }
 
@@ -231,7 +232,7 @@ export class SessionRegistry {
     const counts = new Map<string, number>();
     for (const [key, { ended }] of this.#views.entries()) {
       if (ended) continue;
-      const tenantId = tenantOf(key);
+      const tenantId = tenantIdOf(key);
       counts.set(tenantId, (counts.get(tenantId) ?? 0) + 1);
     }
     return counts;
@@ -242,7 +243,7 @@ export class SessionRegistry {
     if (this.#saving) return this.#saving;
     if (this.#unsaved.size === 0) return;
     const rows = [...this.#unsaved].map(([key, view]) => ({
-      tenant_id: tenantOf(key),
+      tenant_id: tenantIdOf(key),
       view,
     }));
     const taken = new Map(this.#unsaved);
@@ -285,8 +286,8 @@ export class SessionRegistry {
 
   #add(key: SessionKey, view: SessionView): void {
     showControl(view, this.#options.controlOf(key));
-    this.#views.set(tenantOf(key), key, view);
-    this.#newcomers.delete(tenantOf(key), key);
+    this.#views.set(tenantIdOf(key), key, view);
+    this.#newcomers.delete(tenantIdOf(key), key);
     this.#changed(key, view);
   }
 
@@ -319,7 +320,7 @@ export class SessionRegistry {
       for (const key of this.#options.heldKeys()) {
         if (room === 0) return;
         room -= 1;
-        if (this.#views.get(tenantOf(key), key) === undefined && this.mayHaveLeft(key))
+        if (this.#views.get(tenantIdOf(key), key) === undefined && this.mayHaveLeft(key))
           await this.bringBack(key);
       }
     } catch (error) {
@@ -360,8 +361,6 @@ async function eachStep(
     seq = (steps.at(-1) as StoredStep).seq;
   }
 }
-
-const tenantOf = (key: SessionKey): string => splitSessionKey(key).tenantId;
 
 /** Changes `view` in place. */
 function showControl(view: SessionView, control: ControlView): void {

@@ -7,7 +7,7 @@
  * the ring has come round, so that nothing is ever taken out of one.
  */
 import { randomBytes } from 'node:crypto';
-import { type SessionKey, splitSessionKey } from '#contracts';
+import { type SessionKey, splitSessionKey, tenantIdOf } from '#contracts';
 import { type Deferred, deferred } from '#kernel';
 
 export type Recognition =
@@ -150,7 +150,7 @@ export class StepMemory {
   #isOf(place: number, tenantId: string, traceId: string): boolean {
     if (this.#traceIds[place] !== traceId) return false;
     const key = this.#keys[place] as SessionKey | null;
-    return key !== null && splitSessionKey(key).tenantId === tenantId;
+    return key !== null && tenantIdOf(key) === tenantId;
   }
 
   /** Whether it has the body that was read last. */

@@ -15,7 +15,7 @@ import type { TopologyFeed } from './topology-feed.js';
 
 export class StepPublisher {
   /** Told of each step once it is published. Set once, before the first. */
-  onStep: (step: StoredStep) => void = () => {};
+  onStep: (key: SessionKey, step: StoredStep) => void = () => {};
 
   constructor(
     private readonly registry: SessionRegistry,
@@ -35,7 +35,7 @@ export class StepPublisher {
     this.live.publish(tenant_id, TOPICS.messages, view, body_chars);
     const event = { kind: 'step' as const, step: view, window: window as EntropyTuple[] };
     this.live.publish(tenant_id, sessionTopic(session_id), event, body_chars);
-    this.onStep(step);
+    this.onStep(key, step);
   }
 
   /** To those who look at its session, and to nobody else. Resolves once the session has a row; never rejects. */

@@ -26,6 +26,13 @@ export const API_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
+/** Of an answer in JSON that no framework sends: names and values in turns, as `writeHead` takes them fastest. */
+export const JSON_HEADERS: readonly string[] = [
+  'content-type',
+  'application/json; charset=utf-8',
+  ...Object.entries(API_HEADERS).flat(),
+];
+
 /**
  * Answers of the proxy are a stranger's bytes under our own origin, where the dashboard's login lives. Should a browser
  * show one as a page all the same, the page is of no origin, runs nothing and loads nothing; programs take no notice.

@@ -3,13 +3,7 @@
  * something changed, and wakes. Polls are bounded over all sessions, no tenant has more than half of the places; sockets
  * are bounded by who accepts them.
  */
-import {
-  type ControlPollAnswer,
-  LIMITS,
-  ObservatoryError,
-  type SessionKey,
-  splitSessionKey,
-} from '#contracts';
+import { type ControlPollAnswer, LIMITS, ObservatoryError, type SessionKey, tenantIdOf } from '#contracts';
 import type { Interrupt } from '#kernel';
 import { FairShare } from '../fair-share.js';
 import type { HitlEvents } from './hitl-events.js';
@@ -45,7 +39,7 @@ export class ControlDelivery {
    */
   hang(key: SessionKey, waitMs: number, interrupt: Interrupt | undefined): Promise<void> {
     if (this.#draining || interrupt?.isRaised) return Promise.resolve();
-    const { tenantId } = splitSessionKey(key);
+    const tenantId = tenantIdOf(key);
     if (!this.#places.take(tenantId, 1))
       throw new ObservatoryError('too_many_polls', undefined, { retryAfterSeconds: RETRY_AFTER_SECONDS });
     return new Promise((resolve) => {

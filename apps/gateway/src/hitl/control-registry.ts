@@ -19,6 +19,7 @@ import {
   SYSTEM_OPERATOR,
   sessionKey,
   splitSessionKey,
+  tenantIdOf,
 } from '#contracts';
 import { holdsMessages } from '#domain/hitl';
 import { type Clock, FairLru } from '#kernel';
@@ -110,7 +111,7 @@ export class ControlRegistry {
   peek(key: SessionKey): ControlEntry | undefined {
     const bound = this.#bound.get(key);
     if (bound !== undefined) return bound;
-    const { tenantId } = splitSessionKey(key);
+    const tenantId = tenantIdOf(key);
     return this.#ended.get(tenantId, key) ?? this.#resting.get(tenantId, key);
   }
 

@@ -2,7 +2,7 @@
  * Whether a call is its client SDK's own retry, as it says: then it is no new step, and no guard counts it. SDKs number
  * their attempts, so the same number again and again is no SDK at work; a header must not be a way around every guard.
  */
-import { type SessionKey, splitSessionKey } from '#contracts';
+import { type SessionKey, tenantIdOf } from '#contracts';
 import { type Clock, FairLru } from '#kernel';
 
 /** SDKs try twice more unless told otherwise; who tries this often counts as asking again. */
@@ -21,7 +21,7 @@ export class RetryClaims {
 
   /** Asked once for each call. @param attempt as its header says; 0: the first, and what every other client sends */
   isRetry(session: SessionKey, attempt: number): boolean {
-    const { tenantId } = splitSessionKey(session);
+    const tenantId = tenantIdOf(session);
     const earlier = this.#attempts.peek(tenantId, session) ?? 0;
     if (attempt === 0) {
       if (earlier > 0) this.#attempts.delete(tenantId, session);

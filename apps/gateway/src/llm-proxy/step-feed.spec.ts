@@ -68,7 +68,7 @@ function call(
 }
 
 const reported = ({ agent = 'a', session = 's', tenant = 'default' }: Who, source_app = 'agent'): void =>
-  feed.noteReported({
+  feed.noteReported(sessionKey(tenant, session), {
     tenant_id: tenant,
     agent_id: agent,
     session_id: session,

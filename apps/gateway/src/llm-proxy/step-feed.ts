@@ -23,7 +23,6 @@ import {
   PROXY_SOURCE,
   type SessionKey,
   type StoredStep,
-  sessionKey,
 } from '#contracts';
 import { canonicalArguments, redact } from '#domain/kill-switch';
 import { type Clock, FairLru, wholeEnd } from '#kernel';
@@ -110,10 +109,9 @@ export class StepFeed {
     this.flush();
   }
 
-  /** A step came in, from whomever. Cheap: asked of every DecisionLog. */
-  noteReported({ tenant_id, agent_id, session_id, log }: StoredStep): void {
+  /** A step came in, from whomever. Cheap: asked of every DecisionLog. @param key of its session */
+  noteReported(key: SessionKey, { tenant_id, agent_id, session_id, log }: StoredStep): void {
     if (log.meta.source_app === PROXY_SOURCE) return;
-    const key = sessionKey(tenant_id, session_id);
     const nowMs = this.#parts.clock.nowMs();
     const noted = this.#selfReportingSessions.peek(tenant_id, key);
     if (noted?.agentId === agent_id && nowMs - noted.notedMs < REPORT_NOTED_EVERY_MS) return;

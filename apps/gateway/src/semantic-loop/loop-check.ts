@@ -9,7 +9,7 @@ import {
   type LoopSimilarity,
   type SessionKey,
   SidecarFailure,
-  splitSessionKey,
+  tenantIdOf,
 } from '#contracts';
 import { PROMPT_CHARS_MAX } from '#domain/semantic-loop';
 import { type Clock, FairLru } from '#kernel';
@@ -107,7 +107,7 @@ export class LoopCheck {
       this.#requestId({ sessionKey, callId, prompt });
       return;
     }
-    const { tenantId } = splitSessionKey(sessionKey);
+    const tenantId = tenantIdOf(sessionKey);
     const prompts = this.#unanswered.get(tenantId, sessionKey);
     if (prompts?.delete(digestOf(prompt)) && prompts.size === 0)
       this.#unanswered.delete(tenantId, sessionKey);
@@ -118,7 +118,7 @@ export class LoopCheck {
    * several times at once, to take a vote, has asked once.
    */
   #requestId({ sessionKey, callId, prompt }: Pick<LoopQuestion, 'sessionKey' | 'callId' | 'prompt'>): string {
-    const { tenantId } = splitSessionKey(sessionKey);
+    const tenantId = tenantIdOf(sessionKey);
     const prompts: Unanswered = this.#unanswered.get(tenantId, sessionKey) ?? new Map();
     const digest = digestOf(prompt);
     const requestId = prompts.get(digest) ?? callId;

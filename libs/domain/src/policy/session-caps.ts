@@ -3,7 +3,7 @@
  * record in the same turn, so that calls in parallel see each other; settle once the call is over. In memory; what a session
  * used before this process began is brought back with `restore`.
  */
-import { type AgentLimits, type SessionKey, splitSessionKey } from '#contracts';
+import { type AgentLimits, type SessionKey, tenantIdOf } from '#contracts';
 import { type Clock, FairLru, MINUTE_MS } from '#kernel';
 import { toMicroUsd, UNKNOWN_COST_MICRO_USD } from './limit-windows.js';
 
@@ -74,7 +74,7 @@ export class SessionCaps {
   decide(session: SessionKey, limits: AgentLimits, costMicroUsd: number | null): SessionCapDecision {
     if (!hasSessionCap(limits)) return ALLOWED;
     const { session_calls_max, session_cost_usd_max, session_minutes_max } = limits;
-    const use = this.#sessions.peek(tenantOf(session), session);
+    const use = this.#sessions.peek(tenantIdOf(session), session);
     if (session_calls_max !== null && (use?.callCount ?? 0) >= session_calls_max)
       return { allowed: false, cap: 'session_calls_max' };
     if (
@@ -93,10 +93,10 @@ export class SessionCaps {
 
   /** Hot path: counts a call that is about to be made, with its estimate. */
   record(session: SessionKey, costMicroUsd: number | null): void {
-    const use = this.#sessions.get(tenantOf(session), session);
+    const use = this.#sessions.get(tenantIdOf(session), session);
     if (use === undefined) {
       const firstCallMs = this.#clock.nowMs();
-      this.#sessions.set(tenantOf(session), session, {
+      this.#sessions.set(tenantIdOf(session), session, {
         callCount: 1,
         costMicroUsd: costMicroUsd ?? 0,
         firstCallMs,
@@ -112,7 +112,7 @@ export class SessionCaps {
    * real cost leaves the estimate. Time is not given back. Nothing happens for a session that was forgotten meanwhile.
    */
   settle(session: SessionKey, estimatedMicroUsd: number | null, real: SessionCharge): void {
-    const use = this.#sessions.peek(tenantOf(session), session);
+    const use = this.#sessions.peek(tenantIdOf(session), session);
     if (use === undefined) return;
     use.callCount = Math.max(0, use.callCount + real.calls - 1);
     if (real.costMicroUsd !== null)
@@ -121,13 +121,11 @@ export class SessionCaps {
 
   /** Brings back what a session had used. Nothing happens for one that is known: it has been brought back, or has called since. */
   restore(session: SessionKey, use: SessionUse): void {
-    if (this.look(session) === null) this.#sessions.set(tenantOf(session), session, { ...use });
+    if (this.look(session) === null) this.#sessions.set(tenantIdOf(session), session, { ...use });
   }
 
   /** Null: unknown or forgotten. */
   look(session: SessionKey): Readonly<SessionUse> | null {
-    return this.#sessions.peek(tenantOf(session), session) ?? null;
+    return this.#sessions.peek(tenantIdOf(session), session) ?? null;
   }
 }
-
-const tenantOf = (session: SessionKey): string => splitSessionKey(session).tenantId;

@@ -8,12 +8,7 @@
  *
  * Counts loops, not prompts: a session that goes on for an hour without one starts at the first step again.
  */
-import {
-  type SemanticLoopAction,
-  type SemanticLoopPolicy,
-  type SessionKey,
-  splitSessionKey,
-} from '#contracts';
+import { type SemanticLoopAction, type SemanticLoopPolicy, type SessionKey, tenantIdOf } from '#contracts';
 import { type Clock, FairLru } from '#kernel';
 
 export const LADDER_SESSION_COUNT_MAX = 50_000;
@@ -62,7 +57,7 @@ export class LoopLadder {
 
   /** Counts one loop of this session and says what to do about it. Once for each loop; O(1). */
   decide(policy: Exclude<SemanticLoopPolicy, 'off'>, session: SessionKey): SemanticLoopAction {
-    const { tenantId } = splitSessionKey(session);
+    const tenantId = tenantIdOf(session);
     const count = (this.#counts.get(tenantId, session) ?? 0) + 1;
     this.#counts.set(tenantId, session, count);
     const steps = STEPS[policy];
@@ -71,6 +66,6 @@ export class LoopLadder {
 
   /** Loops counted in this session, the one just decided on included; 0 without one. */
   occurrences(session: SessionKey): number {
-    return this.#counts.peek(splitSessionKey(session).tenantId, session) ?? 0;
+    return this.#counts.peek(tenantIdOf(session), session) ?? 0;
   }
 }

@@ -23,6 +23,8 @@ export class Session {
   /** By trace id, oldest first; the latest step under a reused id. Bounded. */
   readonly steps = new Map<string, Step>();
   readonly #oldest = new OldestEntry(this.steps);
+  /** One of them, remembered last. */
+  #latestStep: Step | null = null;
   /** Parent's trace id -> its children that came first. Every one of them is in `steps` too. */
   readonly awaiting = new Map<string, Set<Step>>();
   /** Subset of the awaiting ones that may still become orphans, in order of arrival. */
@@ -36,18 +38,30 @@ export class Session {
 
   constructor(readonly sessionId: string) {}
 
-  /** Remembers a step, in place of an earlier one with its trace id. @returns by how many steps there are more now */
-  remember(step: Step, countMax: number): number {
+  /** A remembered step; the latest, which most steps follow, is found without a look among all. */
+  stepOf(traceId: string): Step | undefined {
+    return this.#latestStep?.traceId === traceId ? this.#latestStep : this.steps.get(traceId);
+  }
+
+  /**
+   * Remembers a step, in place of an earlier one with its trace id.
+   *
+   * @param isKnown there is such an earlier one
+   * @returns by how many steps there are more now
+   */
+  remember(step: Step, isKnown: boolean, countMax: number): number {
     const before = this.steps.size;
-    const replaced = this.steps.get(step.traceId);
+    const replaced = isKnown ? this.steps.get(step.traceId) : undefined;
     if (replaced) this.#forget(replaced);
     this.steps.set(step.traceId, step);
+    this.#latestStep = step;
     const oldest = this.steps.size > countMax ? this.#oldest.take() : undefined;
     if (oldest) this.#forget(oldest[1]);
     return this.steps.size - before;
   }
 
   #forget(step: Step): void {
+    if (this.#latestStep === step) this.#latestStep = null;
     this.steps.delete(step.traceId);
     this.#stopAwaiting(step);
     this.undecided.delete(step);
@@ -77,6 +91,7 @@ export class Session {
   }
 
   forgetSteps(): void {
+    this.#latestStep = null;
     this.steps.clear();
     this.awaiting.clear();
     this.undecided.clear();
@@ -85,11 +100,13 @@ export class Session {
   /**
    * True when `traceId`, were it a child of `parentTraceId`, would be among its own ancestors. Only a trace id that
    * is known or awaited can be, so that a long plain chain is not walked at every step.
+   *
+   * @param isKnown `traceId` is remembered
    */
-  wouldCycle(traceId: string, parentTraceId: string): boolean {
+  wouldCycle(traceId: string, parentTraceId: string, isKnown: boolean): boolean {
     if (traceId === parentTraceId) return true;
     const isAwaited = this.awaiting.size > 0 && this.awaiting.has(traceId);
-    if (!isAwaited && !this.steps.has(traceId)) return false;
+    if (!isAwaited && !isKnown) return false;
     let ancestor: string | null = parentTraceId;
     for (let hops = 0; ancestor !== null && hops <= this.steps.size; hops += 1) {
       if (ancestor === traceId) return true;

@@ -120,12 +120,13 @@ export class Topology {
     const session = this.#sessionOf(input.session_id, input.received_at_ms);
     const node = session.nodes.get(input.agent_id) ?? this.#addNode(session, input.agent_id);
     node.recordStep(input.agent_type, input.intent, input.received_at_ms);
-    this.#agents.get(input.agent_id)?.calmDown(node);
+    if (node.isViolating) this.#agents.get(input.agent_id)?.calmDown(node);
     this.#changes.changed(node);
 
     const named = input.parent_step_id || null;
-    const isCycle = named !== null && session.wouldCycle(input.trace_id, named);
-    const parent = named === null || isCycle ? undefined : session.steps.get(named);
+    const isKnown = session.steps.has(input.trace_id);
+    const isCycle = named !== null && session.wouldCycle(input.trace_id, named, isKnown);
+    const parent = named === null || isCycle ? undefined : session.stepOf(named);
     const step: Step = {
       traceId: input.trace_id,
       // The parent's own text, not a second one for each of its children.
@@ -138,7 +139,7 @@ export class Topology {
     };
     session.latest = { node, atMs: step.atMs };
     const children = session.takeAwaiting(step.traceId);
-    this.#remember(session, step);
+    this.#remember(session, step, isKnown);
     // Before its own place: that it caused the step before it must be known when it is asked what came before.
     for (const child of children) this.#attach(step, child);
     if (parent) this.#attach(parent, step);
@@ -372,8 +373,8 @@ export class Topology {
 
   // --- edges ---
 
-  #remember(session: Session, step: Step): void {
-    this.#stepCount += session.remember(step, this.#limits.sessionStepCountMax);
+  #remember(session: Session, step: Step, isKnown: boolean): void {
+    this.#stepCount += session.remember(step, isKnown, this.#limits.sessionStepCountMax);
     if (this.#stepCount <= this.#limits.stepCountMax) return;
     for (const other of this.#sessions.values()) {
       if (this.#stepCount <= this.#limits.stepCountMax * (1 - PRUNED_SHARE)) return;
@@ -408,8 +409,8 @@ export class Topology {
   }
 
   #recordEdge(from: Node, to: Node, isCausal: boolean, latencyMs: number, status: string): void {
-    const areShown = this.#nodes.get(from.nodeId) === from && this.#nodes.get(to.nodeId) === to;
-    if (from === to || !areShown) return;
+    // An agent that follows its own step needs no look at the map, and that is nearly every step.
+    if (from === to || this.#nodes.get(from.nodeId) !== from || this.#nodes.get(to.nodeId) !== to) return;
     let edge = from.outgoing.get(to.nodeId);
     if (edge === undefined) {
       if (this.#edgeCount >= this.#limits.edgeCountMax) {

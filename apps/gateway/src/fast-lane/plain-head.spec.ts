@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { endOfHead, HEAD_BYTES_MAX, parsePlainHead } from './plain-head.js';
+
+const head = (...lines: string[]): string =>
+  `${['POST /v1/decision-logs HTTP/1.1', ...lines].join('\r\n')}\r\n\r\n`;
+const plain = ['Host: localhost:4000', 'Content-Length: 12'];
+
+test('reads who sends what, and how much of it', () => {
+  expect(
+    parsePlainHead(
+      head(
+        ...plain,
+        'AUTHORIZATION:Bearer oak_1',
+        'content-type: \tapplication/json  ',
+        'X-Observatory-Key: oak_2',
+      ),
+    ),
+  ).toEqual({
+    path: '/v1/decision-logs',
+    authorization: 'Bearer oak_1',
+    observatoryKey: 'oak_2',
+    contentType: 'application/json',
+    byteCount: 12,
+  });
+});
+
+test('what clients send along changes nothing', () => {
+  const others = [
+    'User-Agent: undici',
+    'Accept: */*',
+    'Accept-Encoding: gzip, deflate',
+    'Connection: Keep-Alive',
+  ];
+  expect(parsePlainHead(head(...plain, ...others))).toMatchObject({ byteCount: 12 });
+});
+
+test.each<[string, string]>([
+  ['another method', head(...plain).replace('POST', 'PUT')],
+  ['another version', head(...plain).replace('HTTP/1.1', 'HTTP/1.0')],
+  ['a query', head(...plain).replace('-logs', '-logs?a=1')],
+  ['a way up', head(...plain).replace('/v1/', '/v1/../v1/')],
+  ['a whole URL', head(...plain).replace(' /v1', ' http://localhost/v1')],
+  ['two spaces', head(...plain).replace('POST ', 'POST  ')],
+  ['no host', head('Content-Length: 12')],
+  ['an empty host', head('Host:', 'Content-Length: 12')],
+  ['two hosts', head(...plain, 'Host: other')],
+  ['no length', head('Host: a')],
+  ['two lengths', head(...plain, 'content-length: 12')],
+  ['a length with a sign', head('Host: a', 'Content-Length: +12')],
+  ['a length in hexadecimals', head('Host: a', 'Content-Length: 0x12')],
+  ['a list of lengths', head('Host: a', 'Content-Length: 12, 12')],
+  ['a length with a zero ahead', head('Host: a', 'Content-Length: 012')],
+  ['chunks', head(...plain, 'Transfer-Encoding: chunked')],
+  ['a compressed body', head(...plain, 'Content-Encoding: gzip')],
+  ['a question before the body', head(...plain, 'Expect: 100-continue')],
+  ['an offer of another protocol', head(...plain, 'Upgrade: h2c')],
+  ['a connection that ends', head(...plain, 'Connection: close')],
+  ['a connection with options', head(...plain, 'Connection: keep-alive, Upgrade')],
+  ['two keys', head(...plain, 'Authorization: Bearer a', 'authorization: Bearer b')],
+  ['two types', head(...plain, 'Content-Type: application/json', 'Content-Type: text/plain')],
+  ['a space before the colon', head(...plain, 'Authorization : Bearer a')],
+  ['a line that goes on', head(...plain, 'X-A: 1', ' 2')],
+  ['a line feed alone', head(...plain, 'X-A: 1\nTransfer-Encoding: chunked')],
+  ['a carriage return alone', head(...plain, 'X-A: 1\rTransfer-Encoding: chunked')],
+  ['a NUL', head(...plain, 'X-A: \0')],
+  ['no name', head(...plain, ': 1')],
+  ['no colon', head(...plain, 'X-A')],
+  ['more headers than anybody sends', head(...plain, ...Array.from({ length: 40 }, (_, at) => `X-${at}: 1`))],
+])('%s is not plain', (_what, text) => {
+  expect(parsePlainHead(text)).toBeNull();
+});
+
+test('a head ends behind its empty line, within its bound', () => {
+  const bytes = Buffer.from(`${head(...plain)}{"a":"\r\n\r\n"}`);
+  expect(endOfHead(bytes)).toBe(head(...plain).length);
+  expect(endOfHead(Buffer.from('POST / HTTP/1.1\r\n'))).toBeNull();
+  expect(endOfHead(Buffer.from('x'.repeat(HEAD_BYTES_MAX - 4).concat('\r\n\r\n')))).toBe(HEAD_BYTES_MAX);
+  expect(endOfHead(Buffer.from('x'.repeat(HEAD_BYTES_MAX - 3).concat('\r\n\r\n')))).toBeNull();
+});

@@ -1,0 +1,92 @@
+/**
+ * The head of a plain request, recognised in the bytes of a connection: a POST with a short head, a length and no
+ * word about how it wants to be treated. Nothing is guessed and nothing repaired: what is not plain to the letter is
+ * nobody's here, and is read by Node's own parser from its first byte on. So there is still one reader of HTTP that
+ * refuses, and what is taken here, both read alike; a test compares them.
+ *
+ * @see RFC 9112, sections 2 to 6
+ */
+
+export interface PlainHead {
+  /** The path it was sent to, without a query. */
+  path: string;
+  authorization: string | undefined;
+  observatoryKey: string | undefined;
+  contentType: string | undefined;
+  /** Of the body. */
+  byteCount: number;
+}
+
+/** Of a head, its end included. Longer ones are rare, and a search for their end has an end. */
+export const HEAD_BYTES_MAX = 4_096;
+const HEADERS_MAX = 40;
+const HEAD_END = '\r\n\r\n';
+const METHOD = 'POST ';
+const VERSION = ' HTTP/1.1';
+
+/** Names as RFC 9110 has them; a value of visible characters, spaces and tabs, without the white space around it. */
+const FIELD =
+  /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*((?:[\x21-\x7e\x80-\xff](?:[\x20-\x7e\t\x80-\xff]*[\x21-\x7e\x80-\xff])?)?)[ \t]*$/;
+/** Without query or anything that would have to be decoded. */
+const PATH = /^(?:\/[A-Za-z0-9_-]+)+$/;
+const LENGTH = /^(?:0|[1-9]\d{0,8})$/;
+
+/** Said of the connection or of the body's form: for who knows all that they may say. */
+const NOT_PLAIN: ReadonlySet<string> = new Set([
+  'transfer-encoding',
+  'content-encoding',
+  'expect',
+  'upgrade',
+  'http2-settings',
+  'te',
+  'trailer',
+  'proxy-connection',
+  'keep-alive',
+]);
+/** What is read of a head, or says where it goes: a second one would make two readings possible. */
+const ONCE: ReadonlySet<string> = new Set([
+  'host',
+  'content-length',
+  'content-type',
+  'authorization',
+  'x-observatory-key',
+  'connection',
+]);
+
+/**
+ * Where the head ends that begins these bytes: the first byte of the body. Null: it is longer than it may be, or not all
+ * of it is there.
+ */
+export function endOfHead(bytes: Buffer): number | null {
+  const end = bytes.subarray(0, HEAD_BYTES_MAX).indexOf(HEAD_END, 0, 'latin1');
+  return end === -1 ? null : end + HEAD_END.length;
+}
+
+/**
+ * @param head with the empty line at its end, a character for each byte
+ * @returns null: not plain
+ */
+export function parsePlainHead(head: string): PlainHead | null {
+  const [first = '', ...lines] = head.slice(0, -HEAD_END.length).split('\r\n');
+  if (!first.startsWith(METHOD) || !first.endsWith(VERSION) || lines.length > HEADERS_MAX) return null;
+  const path = first.slice(METHOD.length, -VERSION.length);
+  if (!PATH.test(path)) return null;
+  const said = new Map<string, string>();
+  for (const line of lines) {
+    const field = FIELD.exec(line);
+    if (field === null) return null;
+    const name = (field[1] as string).toLowerCase();
+    if (NOT_PLAIN.has(name) || (ONCE.has(name) && said.has(name))) return null;
+    said.set(name, field[2] as string);
+  }
+  const length = said.get('content-length');
+  const isKept = (said.get('connection') ?? 'keep-alive').toLowerCase() === 'keep-alive';
+  if (!said.get('host') || length === undefined || !LENGTH.test(length) || !isKept) return null;
+  return {
+    path,
+    authorization: said.get('authorization'),
+    observatoryKey: said.get('x-observatory-key'),
+    contentType: said.get('content-type'),
+    byteCount: Number(length),
+  };
+}
