@@ -4,6 +4,7 @@
  * objects to whatever walks over them, of a text that is small in bytes; nobody needs any of it. Strings are skipped by a
  * native search, so a prompt costs next to nothing whatever its length.
  */
+import { countPunctuation } from './json-punctuation.js';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -26,6 +27,9 @@ export interface JsonBounds {
 export function passedBound(bytes: Buffer, bounds: JsonBounds): keyof JsonBounds | null {
   // It holds no more of anything than it has bytes.
   if (bytes.length <= Math.min(bounds.depthMax, bounds.valuesMax, bounds.namesMax)) return null;
+  const punctuation = countPunctuation(bytes);
+  const isWithin = punctuation.values <= Math.min(bounds.depthMax, bounds.valuesMax);
+  if (isWithin && punctuation.members <= bounds.namesMax) return null;
   const strings = new JsonStrings(bytes);
   let depth = 0;
   let values = 0;
@@ -66,9 +70,6 @@ function isName(bytes: Buffer, end: number): boolean {
 
 const isWhite = (byte = 0): boolean => byte === 0x20 || byte === 0x09 || byte === LINE_FEED || byte === 0x0d;
 
-/** Of a string: so many are looked at one by one, in about the time of the call that searches the rest. */
-const SHORT_BYTES_MAX = 48;
-
 /** Where the strings of a text end, asked for one after another. */
 export class JsonStrings {
   readonly #bytes: Buffer;
@@ -85,12 +86,6 @@ export class JsonStrings {
    */
   endOf(start: number): number {
     const bytes = this.#bytes;
-    // Most strings are names and words: over before a native search has begun.
-    for (let at = start + 1; at <= start + SHORT_BYTES_MAX; at += 1) {
-      const byte = bytes[at];
-      if (byte === QUOTE || byte === LINE_FEED) return at;
-      if (byte === BACKSLASH || byte === undefined) break;
-    }
     if (this.#lineEnd <= start) {
       const lineEnd = bytes.indexOf(LINE_FEED, start);
       this.#lineEnd = lineEnd < 0 ? bytes.length : lineEnd;

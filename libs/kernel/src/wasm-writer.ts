@@ -52,6 +52,7 @@ const simdLoad =
 export const i32 = {
   of: (value: number): Code => [0x41, ...signed(BigInt(value))],
   isZero: one(0x45),
+  countOnes: one(0x69),
   equal: two(0x46),
   lessSigned: two(0x48),
   less: two(0x49),
