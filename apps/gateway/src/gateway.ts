@@ -6,7 +6,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
-import type { DecisionStore, SpanSink } from '#contracts';
+import type { AgentPrincipal, DecisionStore, SpanSink } from '#contracts';
 import { LIMITS } from '#contracts';
 import { randomIds, steadyClock } from '#kernel';
 import { AlertsArea } from './alerts/alerts.area.js';
@@ -20,6 +20,7 @@ import { pageUrl, serveDashboard } from './dashboard.js';
 import { DecisionLogArea } from './decision-log/decision-log.area.js';
 import { type IngestRefusal, ingestRoute } from './decision-log/ingest.route.js';
 import { IngestRate } from './decision-log/ingest-rate.js';
+import { KnownSenders } from './decision-log/known-senders.js';
 import { registerSecurityHeaders } from './errors/security-headers.js';
 import { createSendError } from './errors/send-error.js';
 import { FairShare } from './fair-share.js';
@@ -150,8 +151,12 @@ async function assemble(
 
   registerSecurityHeaders(fastify);
   boundBodies(fastify, authenticator);
+  const authenticate = (authorization: string | undefined, key: string | undefined) =>
+    authenticator.agent(authorization, key);
+  const isInForce = (principal: AgentPrincipal) => authenticator.isInForce(principal);
   const ingest = ingestRoute({
-    authenticate: (authorization, key) => authenticator.agent(authorization, key),
+    authenticate,
+    senders: new KnownSenders({ authenticate, isInForce, clock: steadyClock }),
     interceptor: area.interceptor,
     refusal,
     rate,

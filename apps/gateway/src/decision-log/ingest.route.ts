@@ -16,6 +16,7 @@ import {
 import type { JsonBounds } from '#kernel';
 import type { FairShare } from '../fair-share.js';
 import type { LaneRoute } from '../fast-lane/lane-connection.js';
+import type { PlainHead } from '../fast-lane/plain-head.js';
 import type { PlainAnswer } from '../fast-lane/plain-message.js';
 import { requireWithin } from '../json-bounds.js';
 import { type AnswerError, type RawRoute, sendJson } from '../raw-routes.js';
@@ -25,6 +26,7 @@ import { findDuplicateKey } from './duplicate-key.js';
 import type { IngestEvents } from './ingest-events.js';
 import type { IngestRate } from './ingest-rate.js';
 import { parseJsonText } from './json-text.js';
+import type { KnownSenders, KnownSendersParts } from './known-senders.js';
 import { type Incoming, trimmed } from './read-message.js';
 import type { SchemaInterceptor } from './schema-interceptor.js';
 
@@ -32,10 +34,8 @@ import type { SchemaInterceptor } from './schema-interceptor.js';
 export type IngestRefusal = 'store_busy' | 'store_full' | 'draining';
 
 export interface IngestRouteParts {
-  authenticate: (
-    authorization: string | undefined,
-    observatoryKey: string | undefined,
-  ) => AgentPrincipal | null;
+  authenticate: KnownSendersParts['authenticate'];
+  senders: KnownSenders;
   interceptor: SchemaInterceptor;
   /** Why nothing can be stored right now, or null. */
   refusal: () => IngestRefusal | null;
@@ -75,14 +75,14 @@ export function ingestRoute(parts: IngestRouteParts): RawRoute & LaneRoute {
       method === 'POST' && url.startsWith(PATH) && (url.length === PATH.length || url[PATH.length] === '?'),
     handle: (request, response) => {
       const read: ReadBody = (take) => readBody(request, parts.limits, take);
-      answer(askedOf(request), read).then(({ status, text, headers }) =>
+      answer(askedOf(request, parts.authenticate), read).then(({ status, text, headers }) =>
         sendJson(response, status, text, headers),
       );
     },
     path: PATH,
     bodyBytesMax: parts.limits.bodyBytesMax,
     answer: (head, body) =>
-      answer({ ...head, isEmpty: head.byteCount === 0 }, (take) => {
+      answer(askedOfPlain(head, parts.senders), (take) => {
         if (!take(body.length)) throw noRoom();
         return body;
       }),
@@ -91,8 +91,8 @@ export function ingestRoute(parts: IngestRouteParts): RawRoute & LaneRoute {
 
 /** What a request says in its head. */
 interface Asked {
-  authorization: string | undefined;
-  observatoryKey: string | undefined;
+  /** Null: nobody who may send. */
+  sender: AgentPrincipal | null;
   contentType: string | undefined;
   /** It has no body. */
   isEmpty: boolean;
@@ -100,18 +100,23 @@ interface Asked {
 
 type ReadBody = (take: TakeBytes) => Buffer | Promise<Buffer>;
 
-function askedOf({ headers }: IncomingMessage): Asked {
+const askedOfPlain = (head: PlainHead, senders: KnownSenders): Asked => ({
+  sender: senders.of(head),
+  contentType: head.contentType,
+  isEmpty: head.byteCount === 0,
+});
+
+function askedOf({ headers }: IncomingMessage, authenticate: IngestRouteParts['authenticate']): Asked {
   const key = headers['x-observatory-key'];
   return {
-    authorization: headers.authorization,
-    observatoryKey: typeof key === 'string' ? key : undefined,
+    sender: authenticate(headers.authorization, typeof key === 'string' ? key : undefined),
     contentType: headers['content-type'],
     isEmpty: headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0,
   };
 }
 
 async function ingest(parts: IngestRouteParts, asked: Asked, read: ReadBody): Promise<PlainAnswer> {
-  const principal = parts.authenticate(asked.authorization, asked.observatoryKey);
+  const principal = asked.sender;
   if (principal === null) throw new ObservatoryError('unauthorized', UNAUTHORIZED);
   const format = bodyFormat(asked);
   const refusal = parts.refusal();

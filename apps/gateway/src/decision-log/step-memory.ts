@@ -17,19 +17,24 @@ export type Recognition =
   /** `key` of its session; `commit` settles when the step is durable, null once it is. */
   | { kind: 'duplicate'; key: SessionKey; commit: Promise<void> | null };
 
-/** Steps that become durable together, or not at all: one outcome for all, and nothing that waits for it per step. */
+/** Steps that become durable together, or not at all: one outcome for all, made for the first that waits for it. */
 export class OpenCommit {
   readonly #memory: StepMemory;
-  readonly #outcome: Deferred = deferred();
   readonly #steps: number[] = [];
+  #outcome: Deferred | null = null;
+  #end: { failure: unknown } | 'success' | null = null;
 
   constructor(memory: StepMemory) {
     this.#memory = memory;
-    // Only a copy that waits for it cares; otherwise the failure is its request's own answer.
-    this.#outcome.promise.catch(() => {});
   }
 
   get promise(): Promise<void> {
+    if (this.#outcome === null) {
+      this.#outcome = deferred();
+      // Only a copy that waits for it cares; otherwise the failure is its request's own answer.
+      this.#outcome.promise.catch(() => {});
+      this.#tell();
+    }
     return this.#outcome.promise;
   }
 
@@ -40,13 +45,20 @@ export class OpenCommit {
 
   succeed(): void {
     for (const step of this.#steps) this.#memory.noteDurable(step);
-    this.#outcome.resolve();
+    this.#end = 'success';
+    this.#tell();
   }
 
   /** Its steps were never seen: their sender will send them again. */
   fail(reason: unknown): void {
     for (const step of this.#steps) this.#memory.forget(step);
-    this.#outcome.reject(reason);
+    this.#end = { failure: reason };
+    this.#tell();
+  }
+
+  #tell(): void {
+    if (this.#end === 'success') this.#outcome?.resolve();
+    else if (this.#end !== null) this.#outcome?.reject(this.#end.failure);
   }
 }
 
@@ -67,7 +79,7 @@ export class StepMemory {
   readonly #traceIds: string[] = [];
   /** Of their sessions; null for a step that was forgotten. */
   readonly #keys: (SessionKey | null)[] = [];
-  readonly #commits: (Promise<void> | null)[] = [];
+  readonly #commits: (OpenCommit | null)[] = [];
   #latest = 0;
 
   constructor(stepsMax: number) {
@@ -88,7 +100,7 @@ export class StepMemory {
         return {
           kind: 'duplicate',
           key: this.#keys[place] as SessionKey,
-          commit: this.#commits[place] as Promise<void> | null,
+          commit: this.#commits[place]?.promise ?? null,
         };
       }
       step = this.#byBody.before(place);
@@ -116,7 +128,7 @@ export class StepMemory {
     this.#digests[place] = digest;
     this.#traceIds[place] = traceId;
     this.#keys[place] = key;
-    this.#commits[place] = commit?.promise ?? null;
+    this.#commits[place] = commit;
     this.#byBody.add(body[0] as number, step, place);
     this.#byTrace.add(digest, step, place);
     commit?.add(step);
