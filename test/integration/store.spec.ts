@@ -1,6 +1,7 @@
 /** The store on its real threads, built into dist, and what survives a kill -9. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SqliteStore, type StoreEvent } from '#adapters/sqlite';
 import { systemClock } from '#kernel';
-import { buildSessionView, buildStepRow } from '#testing';
+import { buildAuditDraft, buildSessionView, buildStepRow } from '#testing';
 import { describeDecisionStore } from '../../libs/testing/src/decision-store.conformance.js';
 
 const WORKER_URL = new URL('../../dist/libs/adapters/src/sqlite/sqlite-worker.js', import.meta.url);
@@ -95,6 +96,35 @@ describe('a store in its threads', () => {
     await expect.poll(overtaken, { timeout: 20_000 }).toBeLessThan(50);
     await store.close();
   });
+
+  it('keeps its log within a bound though reads never stop', async () => {
+    const store = await openStore(path);
+    const views = Array.from({ length: 10_000 }, (_, index) => ({
+      tenant_id: 'default',
+      view: buildSessionView({ session_id: `session-${index}`, last_seen_ms: index }),
+    }));
+    await store.saveSessions(views, 0);
+    const audit = Array.from({ length: 1_000 }, () => buildAuditDraft());
+    await store.commitControl({ audit });
+    let hasEnded = false;
+    const endlessly = async (read: () => Promise<unknown>) => {
+      while (!hasEnded) await read();
+    };
+    const reads = Array.from({ length: 3 }, () => [
+      endlessly(() => store.sessions({ tenant_id: 'default', q: 'nothing is called this', limit: 50 })),
+      endlessly(() => store.verifyAudit('default')),
+    ]);
+    const body = JSON.stringify('x'.repeat(100_000));
+    let logBytesMax = 0;
+    for (let written = 0; written < 300_000_000; written += 20 * body.length) {
+      await store.appendSteps(Array.from({ length: 20 }, () => buildStepRow({ body })));
+      logBytesMax = Math.max(logBytesMax, statSync(`${path}-wal`).size);
+    }
+    hasEnded = true;
+    await Promise.all(reads.flat());
+    await store.close();
+    expect(logBytesMax).toBeLessThan(130_000_000);
+  }, 60_000);
 
   it('keeps the order of batches that overlap in flight', async () => {
     const store = await openStore(path);

@@ -1,7 +1,9 @@
 /**
  * Has the write-ahead log folded into the database by a thread of its own, piece by piece as it grows: the writer would
- * stop for the copying and for an fsync of the database, and every commit would wait for both.
+ * stop for the copying and for an fsync of the database, and every commit would wait for both. The log begins anew only where
+ * nobody reads from it. Where reads follow each other without a gap it would grow for ever, so they are made to leave one.
  */
+import { LOG_PAGES_MAX } from './database-file.js';
 import type { ThreadLink } from './thread-link.js';
 
 /** Of the log, about. Each piece costs an fsync, and pages that are written again meanwhile are copied once more. */
@@ -11,11 +13,14 @@ const COMMIT_BYTES = 16 * 1024;
 
 export class Checkpoints {
   readonly #link: Pick<ThreadLink, 'ask' | 'close'>;
+  readonly #beginLogAnew: () => Promise<void>;
   #bytes = 0;
   #isUnderWay = false;
 
-  constructor(link: Pick<ThreadLink, 'ask' | 'close'>) {
+  /** @param beginLogAnew called where the log is longer than it should ever be */
+  constructor(link: Pick<ThreadLink, 'ask' | 'close'>, beginLogAnew: () => Promise<void>) {
     this.#link = link;
+    this.#beginLogAnew = beginLogAnew;
   }
 
   /** To be called after every commit. @param bytes of its rows, about */
@@ -33,7 +38,8 @@ export class Checkpoints {
     this.#bytes = 0;
     this.#isUnderWay = true;
     try {
-      await this.#link.ask({ kind: 'checkpoint' });
+      const { result: logPages } = await this.#link.ask({ kind: 'checkpoint' });
+      if ((logPages as number) > LOG_PAGES_MAX) await this.#beginLogAnew();
     } catch {
       // What stays in the log is folded in by the writer, which also tells what is wrong with the file.
     } finally {

@@ -21,6 +21,8 @@ const PAGE_BYTES = 4_096;
  * anew: under load the checkpointer never catches up, but leaves little to do.
  */
 const CHECKPOINT_PAGES = 8_000;
+/** The log goes on for as long as somebody reads from it. Beyond this many pages reads are made to wait until it begins anew. */
+export const LOG_PAGES_MAX = CHECKPOINT_PAGES * 2;
 const CACHE_KIB = 64 * 1024;
 const SYNCHRONOUS: Record<Durability, string> = { power_loss: 'FULL', process: 'NORMAL' };
 
@@ -102,13 +104,27 @@ export function openCheckpointConnection({ path, durability }: ThreadSettings): 
 /**
  * Folds the write-ahead log into the database. `PASSIVE` waits for nobody: as far as it gets beside who reads, writes or
  * does the same. `TRUNCATE` takes all of it and empties the log.
+ *
+ * @returns pages in the log, folded in or not; 0 on a full disk, where it cannot be folded in
  */
-export function checkpoint(database: Database, mode: 'PASSIVE' | 'TRUNCATE'): void {
+export function checkpoint(database: Database, mode: 'PASSIVE' | 'TRUNCATE'): number {
   try {
-    database.pragma(`wal_checkpoint(${mode})`);
+    const [{ log }] = database.pragma(`wal_checkpoint(${mode})`) as [{ log: number }];
+    return log;
   } catch (error) {
-    // On a full disk the log stays as it is, nothing of it is lost, and the next checkpoint takes it along.
+    // The log stays as it is, nothing of it is lost, and the next checkpoint takes it along.
     if (diskFullDetail(error) === null) throw error;
+    return 0;
+  }
+}
+
+/** Empties the log, unless somebody reads from it: every write would wait for who does, for hours if it is a backup. */
+export function beginLogAnew(writer: Database): void {
+  writer.pragma('busy_timeout = 0');
+  try {
+    checkpoint(writer, 'TRUNCATE');
+  } finally {
+    writer.pragma(`busy_timeout = ${FOREIGN_LOCK_WAIT_MS}`);
   }
 }
 
@@ -119,7 +135,7 @@ function prepareWriter(database: Database, settings: ThreadSettings): void {
   database.pragma('journal_mode = WAL');
   database.pragma(`synchronous = ${SYNCHRONOUS[settings.durability]}`);
   database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-  database.pragma(`journal_size_limit = ${CHECKPOINT_PAGES * PAGE_BYTES * 2}`);
+  database.pragma(`journal_size_limit = ${LOG_PAGES_MAX * PAGE_BYTES}`);
   database.pragma(`cache_size = -${CACHE_KIB}`);
   database.pragma('temp_store = MEMORY');
   database.pragma('foreign_keys = ON');

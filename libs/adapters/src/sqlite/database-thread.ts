@@ -41,6 +41,7 @@ function serveWrites(settings: ThreadSettings, onEvent: (event: StoreEvent) => v
   const writer = new SqliteWriter(settings, onEvent);
   return (request: ThreadRequest): unknown => {
     if (request.kind === 'write') return writer.write(request.operations);
+    if (request.kind === 'checkpoint') return writer.beginLogAnew();
     if (request.kind === 'close') return writer.close();
     throw new Error(`the writing thread takes no "${request.kind}"`);
   };

@@ -259,6 +259,7 @@ export const isSearch = (name: ReadCallName): boolean => SEARCHES.has(name);
 export type ThreadRequest =
   | { id: number; kind: 'write'; operations: WriteOperation[] }
   | { id: number; kind: 'read'; name: ReadCallName; args: unknown[] }
+  /** Of the checkpointer, a piece; of the writer, all of the log, which begins anew. */
   | { id: number; kind: 'checkpoint' }
   | { id: number; kind: 'close' };
 

@@ -2,6 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Deferred, deferred } from '#kernel';
+import { ReadQueue } from './read-queue.js';
 import { SqliteDatabase } from './sqlite-database.js';
 
 let folder: string;
@@ -80,4 +82,56 @@ it('answers what waits before it closes', async () => {
   await database.close();
   expect(countOf(await storm, 'fulfilled')).toBe(500);
   await expect(read('storm')).rejects.toMatchObject({ code: 'draining' });
+});
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Over a thread that answers when it is told to; `running`: what is with it. */
+function queueOver(runningMax: number) {
+  const running: Deferred[] = [];
+  const ask = async () => {
+    const answer = deferred();
+    running.push(answer);
+    await answer.promise;
+    return { result: null, durationMs: 0 };
+  };
+  const link = { ask, close: async () => {} };
+  return { queue: new ReadQueue({ link, runningMax, onRefused: () => {} }), running };
+}
+
+it('has nothing with its thread while work is done, and answers after it what came meanwhile', async () => {
+  const { queue, running } = queueOver(2);
+  const order: string[] = [];
+  const ask = (name: string) => queue.ask('control', [name, 's1']).then(() => order.push(name));
+  const asked = [ask('a'), ask('b'), ask('c')];
+  const work = deferred();
+  const held = queue.whileIdle(() => {
+    order.push('work');
+    return work.promise;
+  });
+  running.shift()?.resolve();
+  await nextTurn();
+  expect(order).toEqual(['a']);
+  running.shift()?.resolve();
+  await nextTurn();
+  asked.push(ask('d'), ask('e'));
+  expect(order).toEqual(['a', 'b', 'work']);
+  expect(running).toEqual([]);
+  work.resolve();
+  await held;
+  while (running.length > 0) {
+    expect(running.length).toBeLessThanOrEqual(2);
+    running.shift()?.resolve();
+    await nextTurn();
+  }
+  await Promise.all(asked);
+  expect(order).toEqual(['a', 'b', 'work', 'c', 'd', 'e']);
+});
+
+it('goes on after work that failed', async () => {
+  const { queue, running } = queueOver(1);
+  await expect(queue.whileIdle(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
+  const asked = queue.ask('settings', []);
+  running.shift()?.resolve();
+  await asked;
 });

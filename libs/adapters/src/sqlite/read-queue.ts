@@ -14,7 +14,7 @@ const READS_WAITING_MAX = 2_000;
 const NOBODY = '';
 
 export interface ReadQueueOptions {
-  link: ThreadLink;
+  link: Pick<ThreadLink, 'ask' | 'close'>;
   /** With the thread at once. */
   runningMax: number;
   /** A read was refused. Must not throw. */
@@ -27,6 +27,9 @@ export class ReadQueue {
   readonly #waiting = new Map<string, (() => void)[]>();
   #waitingCount = 0;
   #runningCount = 0;
+  /** All that come wait, though there is room for them with the thread. */
+  #isHeld = false;
+  #onIdle = () => {};
 
   constructor(options: ReadQueueOptions) {
     this.#options = options;
@@ -47,11 +50,23 @@ export class ReadQueue {
           reject(error instanceof ThreadError ? toError(error.failure) : error);
         }
         this.#runningCount -= 1;
-        this.#startNext();
+        this.#goOn();
       };
-      if (this.#runningCount < this.#options.runningMax) start();
+      if (this.#hasRoom()) start();
       else if (!this.#wait(tenantOf(args), start)) reject(this.#refuse());
     });
+  }
+
+  /** Does `work` while none of its reads is with the thread; for one at a time. Rejects as `work` does. */
+  async whileIdle(work: () => Promise<unknown>): Promise<void> {
+    this.#isHeld = true;
+    if (this.#runningCount > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
+    try {
+      await work();
+    } finally {
+      this.#isHeld = false;
+      while (this.#hasRoom() && this.#waitingCount > 0) this.#startNext();
+    }
   }
 
   /** Answers everything asked before; resolves when the thread is gone. */
@@ -69,6 +84,15 @@ export class ReadQueue {
     this.#waiting.set(tenantId, ofTenant);
     this.#waitingCount += 1;
     return true;
+  }
+
+  #hasRoom(): boolean {
+    return !this.#isHeld && this.#runningCount < this.#options.runningMax;
+  }
+
+  #goOn(): void {
+    if (!this.#isHeld) this.#startNext();
+    else if (this.#runningCount === 0) this.#onIdle();
   }
 
   #startNext(): void {

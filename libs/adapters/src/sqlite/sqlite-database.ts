@@ -97,17 +97,16 @@ export class SqliteDatabase {
     try {
       const writer = await start('writer');
       const [reader, searcher] = [await start('reader'), await start('searcher')];
-      const checkpoints = new Checkpoints(await start('checkpointer'));
+      const onRefused = () => onEvent({ kind: 'read_refused' });
+      const reads = new ReadQueue({ link: reader, runningMax: READS_RUNNING_MAX, onRefused });
+      const searches = new ReadQueue({ link: searcher, runningMax: SEARCHES_RUNNING_MAX, onRefused });
+      // Searches first: they take longer, and ingest waits for the others.
+      const beginLogAnew = () =>
+        searches.whileIdle(() => reads.whileIdle(() => writer.ask({ kind: 'checkpoint' })));
+      const checkpoints = new Checkpoints(await start('checkpointer'), beginLogAnew);
       const onCommitted = (bytes: number) => checkpoints.committed(bytes);
       pump = new WritePump({ link: writer, ...this.#options, onCommitted });
-      const onRefused = () => onEvent({ kind: 'read_refused' });
-      this.#open = {
-        writer,
-        reads: new ReadQueue({ link: reader, runningMax: READS_RUNNING_MAX, onRefused }),
-        searches: new ReadQueue({ link: searcher, runningMax: SEARCHES_RUNNING_MAX, onRefused }),
-        checkpoints,
-        pump,
-      };
+      this.#open = { writer, reads, searches, checkpoints, pump };
     } catch (error) {
       for (const link of links) await link.close();
       throw error;

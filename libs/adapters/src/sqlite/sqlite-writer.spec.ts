@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -128,6 +128,22 @@ describe('SqliteWriter', () => {
     expect(() => write('lost')).toThrow('put it back');
     renameSync(`${path}.away`, path);
     write('b');
+    expect(stored()).toEqual(['1 a', '2 b']);
+  });
+
+  it('empties its log, but for what somebody still reads in it, and waits for nobody', () => {
+    writer = new SqliteWriter(settings());
+    const logBytes = () => statSync(`${settings().path}-wal`).size;
+    const reader = new SQLite(settings().path);
+    writer.write([steps([buildStepRow({ trace_id: 'a' })])]);
+    reader.exec('BEGIN; SELECT count(*) FROM steps');
+    writer.write([steps([buildStepRow({ trace_id: 'b' })])]);
+    writer.beginLogAnew();
+    expect(logBytes()).toBeGreaterThan(0);
+    reader.exec('COMMIT');
+    writer.beginLogAnew();
+    expect(logBytes()).toBe(0);
+    reader.close();
     expect(stored()).toEqual(['1 a', '2 b']);
   });
 

@@ -6,7 +6,13 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
-import { cannotOpen, checkpoint, openWriterConnection, type WriterConnection } from './database-file.js';
+import {
+  beginLogAnew,
+  cannotOpen,
+  checkpoint,
+  openWriterConnection,
+  type WriterConnection,
+} from './database-file.js';
 import { diskFullDetail, isLocked, StoreFullError } from './disk-full.js';
 import {
   isFreeing,
@@ -104,6 +110,11 @@ export class SqliteWriter {
       refuseIfFull(error);
       throw error;
     }
+  }
+
+  /** Between two batches, while no reader of ours is at work. */
+  beginLogAnew(): void {
+    beginLogAnew(this.#database);
   }
 
   /** Indexes what is left, folds the write-ahead log into the database and lets the file go. */
