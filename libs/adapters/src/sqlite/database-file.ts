@@ -29,9 +29,10 @@ const SYNCHRONOUS: Record<Durability, string> = { power_loss: 'FULL', process: '
 export interface WriterConnection {
   database: Database;
   /**
-   * What is written to a file that has lost its name is lost when it is closed.
+   * What is written to a file that has lost its name, be it the log, is lost when the process dies; and without the lock by its name
+   * another process takes the database for its own.
    *
-   * @throws Error if the file was moved away, deleted or replaced since it was opened; costs some microseconds
+   * @throws Error if one of the three was moved away, deleted or replaced since it was opened; costs some microseconds
    */
   requireInPlace(): void;
   /** Lets the database and the hold on its folder go. */
@@ -49,7 +50,9 @@ export function openWriterConnection(settings: ThreadSettings): WriterConnection
     makeFolder(dirname(path));
     createPrivately(path);
     // Beside the file itself, as SQLite's log is: a link in another folder leads to the same database.
-    const hold = holdExclusively(`${realpathSync(path)}.lock`);
+    const realPath = realpathSync(path);
+    const lockPath = `${realPath}.lock`;
+    const hold = holdExclusively(lockPath);
     try {
       const database = new SQLite(path, { timeout: FOREIGN_LOCK_WAIT_MS });
       try {
@@ -58,14 +61,18 @@ export function openWriterConnection(settings: ThreadSettings): WriterConnection
         database.close();
         throw error;
       }
-      const opened = identityOf(path);
+      const opened = [path, `${realPath}-wal`, lockPath].map((file) => ({
+        file,
+        identity: identityOf(file),
+      }));
       return {
         database,
         requireInPlace: () => {
-          if (identityOf(path) === opened) return;
+          const lost = opened.find(({ file, identity }) => identityOf(file) !== identity);
+          if (lost === undefined) return;
           throw new Error(
-            `the store ${path} was moved away, deleted or replaced while it is in use: nothing is stored; ` +
-              'put it back, or start anew with what is there',
+            `the store cannot go on: ${lost.file} was moved away, deleted or replaced while it is in use: nothing is ` +
+              'stored; put it back, or start anew with what is there',
           );
         },
         close: () => {

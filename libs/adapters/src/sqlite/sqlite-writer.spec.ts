@@ -131,6 +131,27 @@ describe('SqliteWriter', () => {
     expect(stored()).toEqual(['1 a', '2 b']);
   });
 
+  it.each(['-wal', '.lock'])('takes nothing while the %s beside its file is away', (ending) => {
+    writer = new SqliteWriter(settings());
+    const beside = `${settings().path}${ending}`;
+    const write = (trace_id: string) => writer.write([steps([buildStepRow({ trace_id })])]);
+    write('a');
+    renameSync(beside, `${beside}.away`);
+    expect(() => write('lost')).toThrow(`o.db${ending} was moved away, deleted or replaced`);
+    renameSync(`${beside}.away`, beside);
+    write('b');
+    expect(stored()).toEqual(['1 a', '2 b']);
+  });
+
+  it('keeps what it took though its log was deleted, when it is closed in order', () => {
+    writer = new SqliteWriter(settings());
+    writer.write([steps([buildStepRow({ trace_id: 'a' })])]);
+    rmSync(`${settings().path}-wal`);
+    writer.close();
+    writer = new SqliteWriter(settings());
+    expect(stored()).toEqual(['1 a']);
+  });
+
   it('empties its log, but for what somebody still reads in it, and waits for nobody', () => {
     writer = new SqliteWriter(settings());
     const logBytes = () => statSync(`${settings().path}-wal`).size;
