@@ -224,6 +224,20 @@ describe('SqliteWriter', () => {
     expect(stored()).toEqual(['401 a']);
   });
 
+  it('gives back what its log takes before it refuses for want of space', () => {
+    const bytesOf = (ending: string) => statSync(settings().path + ending).size;
+    let diskBytes = Number.POSITIVE_INFINITY;
+    const freeBytes = () => diskBytes - bytesOf('') - bytesOf('-wal');
+    writer = new SqliteWriter(settings({ freeBytesMin: 500_000 }), undefined, freeBytes);
+    for (let serial = 0; serial < 100; serial += 1) writer.write([steps([buildStepRow()])]);
+    expect(bytesOf('-wal')).toBeGreaterThan(500_000);
+    diskBytes = bytesOf('') + bytesOf('-wal') + 400_000;
+    writer.write([steps([buildStepRow()])]);
+    expect(bytesOf('-wal')).toBeLessThan(100_000);
+    diskBytes = bytesOf('') + 499_000;
+    expect(() => writer.write([steps([buildStepRow()])])).toThrow(StoreFullError);
+  });
+
   it('never gives a sequence number again, though all steps were deleted and the store was opened anew', () => {
     writer = new SqliteWriter(settings());
     writer.write([steps([buildStepRow({ received_at_ms: 1 }), buildStepRow({ received_at_ms: 1 })])]);

@@ -224,10 +224,17 @@ export class SqliteWriter {
     const { freeBytesMin } = this.#settings;
     if (freeBytesMin === 0) return;
     if (operations.every(isFreeing)) return;
+    if (this.#hasFree(freeBytesMin)) return;
+    // What its log takes is the store's own, and may be folded in already.
+    this.beginLogAnew();
+    if (this.#hasFree(freeBytesMin)) return;
+    throw new StoreFullError(`${this.#readFreeBytes()} bytes are free; ${freeBytesMin} are kept free`);
+  }
+
+  #hasFree(bytes: number): boolean {
     const freeBytes = this.#readFreeBytes();
     // Free pages within the file are as good: they are filled before it grows.
-    if (freeBytes >= freeBytesMin || freeBytes + this.#freePageBytes() >= freeBytesMin) return;
-    throw new StoreFullError(`${freeBytes} bytes are free; ${freeBytesMin} are kept free`);
+    return freeBytes >= bytes || freeBytes + this.#freePageBytes() >= bytes;
   }
 
   #freePageBytes(): number {
