@@ -3,7 +3,7 @@
  * the store's own specs fill a bounded database everywhere else.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -12,6 +12,8 @@ import { startGateway } from './start-gateway.js';
 
 const DISK_BYTES = 48 * 1024 * 1024;
 const BALLAST_BYTES = 8 * 1024 * 1024;
+/** Less than the gateway keeps free for retention to work in. */
+const ROOM_BYTES = 8 * 1024 * 1024;
 
 const mountPoint = mkdtempSync(join(tmpdir(), 'observatory-disk-'));
 const isMounted = (() => {
@@ -80,6 +82,31 @@ test.skipIf(!isMounted)(
     expect(stored).toEqual(accepted);
     const scores = (await gateway.operator('GET', '/v1/sessions/disk')).body;
     expect(scores).toMatchObject({ step_count: accepted.length, severity: 'normal', entropy_score: 1 });
+    expect(await gateway.stop()).toBe(0);
+  },
+);
+
+test.skipIf(!isMounted)(
+  'a gateway killed on a full disk starts again, shows what is stored, and takes more once there is room',
+  async () => {
+    const dataDir = join(mountPoint, 'killed');
+    const before = await startGateway({ dataDir });
+    expect((await before.ingest(buildDecisionLog({ meta: { session_id: 'killed' } }))).status).toBe(202);
+    await before.kill();
+    const ballast = join(mountPoint, 'ballast');
+    const { bavail, bsize } = statfsSync(mountPoint);
+    writeFileSync(ballast, Buffer.alloc(bavail * bsize - ROOM_BYTES));
+
+    const gateway = await startGateway({ dataDir });
+    expect((await gateway.operator('GET', '/v1/sessions/killed')).body).toMatchObject({ step_count: 1 });
+    const next = buildDecisionLog({ meta: { session_id: 'killed' } });
+    expect((await gateway.ingest(next)).status).toBe(503);
+    expect((await fetch(`${gateway.url}/readyz`)).status).toBe(503);
+
+    rmSync(ballast);
+    await expect
+      .poll(async () => (await gateway.ingest(next)).status, { timeout: 20_000, interval: 250 })
+      .toBe(202);
     expect(await gateway.stop()).toBe(0);
   },
 );

@@ -143,16 +143,18 @@ export interface RetentionCalls {
   shrink(): boolean;
 }
 
-const FREEING_CALLS: ReadonlySet<string> = new Set<keyof RetentionCalls>([
+const FREEING_CALLS: ReadonlySet<string> = new Set<keyof RetentionCalls | 'reserveSequences'>([
   'deleteOlder',
   'deleteOldest',
   'deleteEmptySessions',
   'deleteAlertGroups',
   'sweepStepKeys',
   'shrink',
+  // Of a few bytes: without it there is no start, and nobody who makes room.
+  'reserveSequences',
 ]);
 
-/** It makes room: taken though the disk is too full for anything else, and no sign that it no longer is. */
+/** Room is made by it: taken though the disk is too full for anything else, and no sign that it no longer is. */
 export const isFreeingCall = (name: WriteCallName): boolean => FREEING_CALLS.has(name);
 
 export type WriteOperation =
