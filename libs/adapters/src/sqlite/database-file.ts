@@ -5,7 +5,7 @@
 import { chmodSync, closeSync, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import { diskFullDetail } from './disk-full.js';
+import { diskFullDetail, StoreFullError } from './disk-full.js';
 import { makeFolder } from './make-folder.js';
 import type { Durability, ThreadSettings } from './protocol.js';
 import { migrate } from './schema.js';
@@ -32,7 +32,7 @@ export interface WriterConnection {
    * What is written to a file that has lost its name, be it the log, is lost when the process dies; and without the lock by its name
    * another process takes the database for its own.
    *
-   * @throws Error if one of the three was moved away, deleted or replaced since it was opened; costs some microseconds
+   * @throws StoreFullError if one of the three was moved away, deleted or replaced since it was opened; costs some microseconds
    */
   requireInPlace(): void;
   /** Lets the database and the hold on its folder go. */
@@ -70,7 +70,7 @@ export function openWriterConnection(settings: ThreadSettings): WriterConnection
         requireInPlace: () => {
           const lost = opened.find(({ file, identity }) => identityOf(file) !== identity);
           if (lost === undefined) return;
-          throw new Error(
+          throw new StoreFullError(
             `the store cannot go on: ${lost.file} was moved away, deleted or replaced while it is in use: nothing is ` +
               'stored; put it back, or start anew with what is there',
           );

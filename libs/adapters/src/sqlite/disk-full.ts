@@ -1,6 +1,6 @@
 /** Telling a disk that takes no more from a defect: the one is waited out, the other is reported. */
 
-/** Nothing of the batch was written; it may be once there is room. */
+/** Nothing of the batch was written; it may be once there is room, or the store's file is back in its place. */
 export class StoreFullError extends Error {
   override readonly name = 'StoreFullError';
 }

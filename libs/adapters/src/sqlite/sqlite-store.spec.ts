@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -195,6 +195,18 @@ describe('a full disk', () => {
       }
     }
   };
+
+  it('refuses with store_full while its file is away, tells so once, and goes on when it is back', async () => {
+    await openStore();
+    const path = join(folder, 'o.db');
+    await rename(path, `${path}.away`);
+    await expect(store.appendSteps(steps(1))).rejects.toMatchObject(FULL);
+    await expect(store.appendSteps(steps(1))).rejects.toMatchObject(FULL);
+    expect(eventsOf('disk_full')).toMatchObject([{ detail: expect.stringContaining('o.db was moved away') }]);
+    await rename(`${path}.away`, path);
+    nowMs += 1_000;
+    expect(await store.appendSteps(steps(1))).toMatchObject([{ seq: 1 }]);
+  });
 
   it('refuses with store_full, keeps nothing of what it refused, and still reads', async () => {
     await openStore({ pageCountMax: 150 });

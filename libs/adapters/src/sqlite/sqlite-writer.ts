@@ -88,7 +88,7 @@ export class SqliteWriter {
    * Commits the operations in order.
    *
    * @returns one result per operation, in order; a faulty one is told in its own result
-   * @throws StoreFullError if the disk took nothing of it; Error if the file is no longer where it was opened
+   * @throws StoreFullError if the disk took nothing of it, or a file is no longer where it was opened
    */
   write(operations: WriteOperation[]): OperationResult[] {
     this.#connection.requireInPlace();
