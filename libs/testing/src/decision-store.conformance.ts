@@ -391,6 +391,16 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
         expect(await store.unfoldedReleases(0, 9)).toEqual(released.slice(1));
       });
 
+      it('reads no more than fits at once of what a crash left out of the saved rows', async () => {
+        const long = [1, 2, 3, 4].map((index) => longStepRow(index, { held: index < 4 ? 1 : 0 }));
+        await store.appendSteps(long);
+        expect(traces(await store.stepsAfter(0, 100))).toEqual(['long-1', 'long-2']);
+        expect(traces(await store.stepsAfter(2, 100))).toEqual(['long-3', 'long-4']);
+        while ((await store.commitControl({ release: SESSION })).has_more_held);
+        expect(traces(await store.unfoldedReleases(0, 100))).toEqual(['long-1', 'long-2']);
+        expect(traces(await store.unfoldedReleases(2, 100))).toEqual(['long-3']);
+      });
+
       it('releases no more than a piece at once, the oldest first', async () => {
         const count = RELEASED_STEPS_MAX + 1;
         await store.appendSteps(Array.from({ length: count }, () => buildStepRow({ held: 1 })));

@@ -31,7 +31,12 @@ test('what was taken after the last checkpoint that found room is there when the
   expect(second).toBeGreaterThan(0);
   const store = new SqliteStore({ path, clock: systemClock, workerUrl: null });
   await store.open();
-  const steps = await store.stepsAfter(0, 2 * (first + second));
+  let count = 0;
+  for (let seq: number | undefined = 0; seq !== undefined; ) {
+    const steps = await store.stepsAfter(seq, first + second);
+    count += steps.length;
+    seq = steps.at(-1)?.seq;
+  }
   await store.close();
-  expect(steps).toHaveLength(first + second);
+  expect(count).toBe(first + second);
 });

@@ -22,6 +22,11 @@ const SESSION_COUNT_MAX = 2;
 const keyOf = (sessionId: string) => sessionKey(TENANT, sessionId);
 
 /** A registry for two sessions, on a store that keeps rows and counts what it is asked. */
+/** Read at once of what was stored later. */
+const PIECE_STEPS = 2;
+/** Of the saved rows. */
+const CHECKPOINT_SEQ = 1_000;
+
 function build({
   sessionCountMax = SESSION_COUNT_MAX,
   live = { publish: () => {} },
@@ -39,10 +44,10 @@ function build({
   const later: StoredStep[] = [];
   const store = {
     recentSessions: async (limit: number) => ({
-      checkpointSeq: 1_000,
+      checkpointSeq: CHECKPOINT_SEQ,
       rows: [...rows.values()].slice(-limit).map((view) => ({ tenant_id: TENANT, view: { ...view } })),
     }),
-    stepsAfter: async () => later,
+    stepsAfter: async (seq: number) => later.filter((step) => step.seq > seq).slice(0, PIECE_STEPS),
     unfoldedReleases: async () => [],
     session: async (tenantId: string, sessionId: string) => {
       asked.push(sessionId);
@@ -232,10 +237,17 @@ describe('a session that left memory', () => {
       gateway.rows.delete(keyOf(sessionId));
       gateway.rows.set(keyOf(sessionId), view);
     }
-    gateway.later.push(step('early'));
+    gateway.later.push({ ...step('early'), seq: CHECKPOINT_SEQ + 1 });
     registry = gateway.registry();
     await registry.recover();
     expect(registry.peek(keyOf('early'))).toMatchObject({ step_count: 4 });
+  });
+
+  test('counts all steps after the rows, though fewer are read at once than were asked for', async () => {
+    for (let index = 1; index <= 5; index += 1)
+      gateway.later.push({ ...step('long'), seq: CHECKPOINT_SEQ + index });
+    await registry.recover();
+    expect(registry.peek(keyOf('long'))).toMatchObject({ step_count: 5 });
   });
 
   test('is looked for once if it never was there, and not at all while every session is in memory', async () => {

@@ -356,9 +356,10 @@ async function eachStep(
   let seq = afterSeq;
   for (;;) {
     const steps = await read(seq);
+    const last = steps.at(-1);
+    if (last === undefined) return;
     for (const step of steps) await visit(step);
-    if (steps.length < RECOVERY_PAGE_ROWS) return;
-    seq = (steps.at(-1) as StoredStep).seq;
+    seq = last.seq;
   }
 }
 

@@ -92,9 +92,7 @@ export class SqliteReader implements Omit<ReadCalls, keyof ProxyReadCalls> {
   }
 
   heldSteps(tenantId: string, sessionId: string, limit: number): RawStep[] {
-    const sql = `${STEPS} WHERE ${HELD} ORDER BY seq LIMIT ?`;
-    const held = takeSteps(this.#sql.each<RawStep>(sql, [tenantId, sessionId, limit]), limit);
-    return held.slice(0, countWithin(held));
+    return this.#firstSteps(HELD, [tenantId, sessionId], limit);
   }
 
   heldCounts(): HeldCount[] {
@@ -114,12 +112,11 @@ export class SqliteReader implements Omit<ReadCalls, keyof ProxyReadCalls> {
   }
 
   stepsAfter(seq: number, limit: number): RawStep[] {
-    return this.#sql.all(`${STEPS} WHERE seq > ? ORDER BY seq LIMIT ?`, [seq, limit]);
+    return this.#firstSteps('seq > ?', [seq], limit);
   }
 
   unfoldedReleases(afterSeq: number, limit: number): RawStep[] {
-    const sql = `${STEPS} WHERE seq IN (SELECT seq FROM unfolded_releases WHERE seq > ?) ORDER BY seq LIMIT ?`;
-    return this.#sql.all(sql, [afterSeq, limit]);
+    return this.#firstSteps('seq IN (SELECT seq FROM unfolded_releases WHERE seq > ?)', [afterSeq], limit);
   }
 
   recentStepKeys(limit: number) {
@@ -208,6 +205,13 @@ export class SqliteReader implements Omit<ReadCalls, keyof ProxyReadCalls> {
     return this.#sql
       .all<{ key: string; value: string }>('SELECT key, value FROM settings ORDER BY key', [])
       .map(({ key, value }) => [key, value]);
+  }
+
+  /** As many as are read at once, the oldest first. */
+  #firstSteps(where: string, values: unknown[], limit: number): RawStep[] {
+    const sql = `${STEPS} WHERE ${where} ORDER BY seq LIMIT ?`;
+    const steps = takeSteps(this.#sql.each<RawStep>(sql, [...values, limit]), limit);
+    return steps.slice(0, countWithin(steps));
   }
 
   #records<T>(table: 'agent_keys' | 'operators' | 'logins'): T[] {

@@ -204,9 +204,9 @@ export interface DecisionStore {
    * 10,000 steps, some step instead of the latest.
    */
   stepByTrace(tenantId: string, traceId: string, bodyHash?: string): Promise<StoredStep | null>;
-  /** Ascending by seq, over all tenants: for recovery. */
+  /** Ascending by seq, over all tenants, fewer for STEPS_READ_CHARS_MAX: for recovery. */
   stepsAfter(seq: number, limit: number): Promise<StoredStep[]>;
-  /** Released from a hold, and in no saved session row yet. Ascending by seq, over all tenants: for recovery. */
+  /** Released from a hold, and in no saved session row yet; in the order and number of `stepsAfter`. */
   unfoldedReleases(afterSeq: number, limit: number): Promise<StoredStep[]>;
   /** Keys of the newest `limit` steps over all tenants, oldest first: fills the duplicate filter at start. */
   recentStepKeys(
