@@ -125,3 +125,18 @@ test('a start within a day of what is stored last goes by its clock', async () =
   expect(await left()).toEqual(['young']);
   expect(warnings).toEqual([]);
 });
+
+test('a run that the end of the process cuts short is no failure, and the next start goes on with it', async () => {
+  await store.appendSteps(
+    Array.from({ length: 1_000 }, (_, index) =>
+      buildStepRow({ trace_id: `old-${index}`, received_at_ms: 1 }),
+    ),
+  );
+  const run = retention.enforce();
+  await store.close();
+  await run;
+  await start();
+  expect(await left()).not.toEqual([]);
+  await retention.enforce();
+  expect(await left()).toEqual([]);
+});

@@ -6,6 +6,7 @@
  */
 import {
   type DecisionStore,
+  ObservatoryError,
   RUNTIME_CONFIG_DEFAULTS,
   type RuntimeConfigKey,
   type RuntimeConfigSource,
@@ -51,7 +52,7 @@ export class Retention {
   }
 
   /**
-   * Never throws: a failure is logged, and the next minute tries again. One run at a time: a backlog takes many minutes,
+   * Never throws: a failure is logged, and the next minute tries again; the end of the process is none. One run at a time: a backlog takes many minutes,
    * and a second run would delete nothing but the time that agents wait for the store.
    */
   async enforce(): Promise<void> {
@@ -66,7 +67,7 @@ export class Retention {
         bytesMax: bytes > 0 ? bytes : null,
       });
     } catch (error) {
-      this.events.storeFailed('retention', error);
+      if (!isEnding(error)) this.events.storeFailed('retention', error);
     } finally {
       this.#isRunning = false;
     }
@@ -105,3 +106,5 @@ export class Retention {
     return parsed.success ? parsed.data : RUNTIME_CONFIG_DEFAULTS[key];
   }
 }
+
+const isEnding = (error: unknown): boolean => error instanceof ObservatoryError && error.code === 'draining';
