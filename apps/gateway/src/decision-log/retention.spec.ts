@@ -15,7 +15,10 @@ afterEach(() => {
 test('a run that takes longer than a minute is not joined by others', async () => {
   let finish = () => {};
   const enforceRetention = vi.fn(
-    () => new Promise<{ deleted_count: number }>((settle) => (finish = () => settle({ deleted_count: 0 }))),
+    () =>
+      new Promise<{ deleted_count: number; is_over_bytes: boolean }>(
+        (settle) => (finish = () => settle({ deleted_count: 0, is_over_bytes: false })),
+      ),
   );
   const events = { storeFailed: vi.fn(), warn: vi.fn() };
   const retention = new Retention(
@@ -35,4 +38,21 @@ test('a run that takes longer than a minute is not joined by others', async () =
   await vi.advanceTimersByTimeAsync(2 * 60_000);
   expect(events.storeFailed).toHaveBeenCalledTimes(2);
   retention.stop();
+});
+
+test('a bound that everything deletable is beyond is told of once, until it holds again', async () => {
+  const warnings: string[] = [];
+  const events = { storeFailed: vi.fn(), warn: (message: string) => void warnings.push(message) };
+  let is_over_bytes = true;
+  const store = { enforceRetention: async () => ({ deleted_count: 0, is_over_bytes }) };
+  const clock = { ...systemClock, ...steadyClock };
+  const retention = new Retention(clock, config as RuntimeConfigSource, store, events);
+  await retention.enforce();
+  await retention.enforce();
+  expect(warnings).toEqual([expect.stringContaining('raise retention_bytes')]);
+  is_over_bytes = false;
+  await retention.enforce();
+  is_over_bytes = true;
+  await retention.enforce();
+  expect(warnings).toHaveLength(2);
 });

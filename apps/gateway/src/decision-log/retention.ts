@@ -26,6 +26,8 @@ export const BELIEVED_AFTER_MS = 12 * HOUR_MS;
 export class Retention {
   #timer: NodeJS.Timeout | undefined;
   #isRunning = false;
+  /** All that may be deleted is gone, and it was not enough: told already. */
+  #isOverBytes = false;
   /** Wall clock less steady clock, as believed. */
   #offsetMs: number;
   /** Steady time at which the wall clock was found set forward; null: it is believed. */
@@ -62,10 +64,12 @@ export class Retention {
     const days = this.#number('retention_days');
     const bytes = this.#number('retention_bytes');
     try {
-      await this.store.enforceRetention({
+      const { is_over_bytes } = await this.store.enforceRetention({
         beforeMs: days > 0 ? nowMs - days * DAY_MS : null,
         bytesMax: bytes > 0 ? bytes : null,
       });
+      if (is_over_bytes && !this.#isOverBytes) this.#tellOverBytes();
+      this.#isOverBytes = is_over_bytes;
     } catch (error) {
       if (!isEnding(error)) this.events.storeFailed('retention', error);
     } finally {
@@ -97,6 +101,13 @@ export class Retention {
     this.events.warn(
       `the clock is ${(aheadMs / HOUR_MS).toFixed(1)} h ahead of the time that was known last; nothing is deleted for its ` +
         `age by it for ${BELIEVED_AFTER_MS / HOUR_MS} h: if it is wrong, set it right before`,
+    );
+  }
+
+  #tellOverBytes(): void {
+    this.events.warn(
+      'the database is larger than retention_bytes by what is never deleted (audit, sums of what was spent, what is held): ' +
+        'steps and calls go within a minute of their coming; raise retention_bytes',
     );
   }
 

@@ -93,6 +93,8 @@ export type SessionAge = [lastSeenMs: number, rowid: number];
 export interface EvictionPiece extends RetentionPiece {
   /** What is older is gone, but for what is held; null where nothing was looked at. */
   goneBeforeMs: number | null;
+  /** The database is too large, and what was left to delete was less than one piece. */
+  is_over_bytes: boolean;
 }
 
 /** Tables that retention may shorten, by age. */

@@ -24,35 +24,46 @@ const PIECES_OF_ROUND = 10;
 /** Before every session. */
 const LONGEST_UNSEEN: SessionAge = [0, 0];
 
-/** @returns how many rows of aged tables went; session rows left without steps go uncounted */
+/** @returns how many rows of aged tables went; session rows left without steps go uncounted. And whether that was all, and not enough */
 export async function enforceRetention(
   pump: WritePump,
   { beforeMs, bytesMax }: RetentionBounds,
-): Promise<{ deleted_count: number }> {
+): Promise<{ deleted_count: number; is_over_bytes: boolean }> {
   let deleted = 0;
+  let isOverBytes = false;
   if (beforeMs !== null) {
     for (const table of AGED_TABLES) deleted += await deleteOlder(pump, table, beforeMs);
     await deleteLeftBehind(pump, beforeMs);
   }
-  if (bytesMax !== null) deleted += await deleteOldest(pump, bytesMax);
+  if (bytesMax !== null) {
+    const evicted = await deleteOldest(pump, bytesMax);
+    deleted += evicted.deleted_count;
+    // Once more: what was left behind may have been enough.
+    isOverBytes = evicted.is_over_bytes && (await pump.call('deleteOldest', [bytesMax, 0])).is_over_bytes;
+  }
   while (await pump.call('shrink', []));
-  return { deleted_count: deleted };
+  return { deleted_count: deleted, is_over_bytes: isOverBytes };
 }
 
-async function deleteOldest(pump: WritePump, bytesMax: number): Promise<number> {
+async function deleteOldest(
+  pump: WritePump,
+  bytesMax: number,
+): Promise<Pick<EvictionPiece, 'deleted_count' | 'is_over_bytes'>> {
   let deleted = 0;
+  let isOverBytes = false;
   let goneBeforeMs: number | null = null;
   let afterSeq: number | null = 0;
   for (let count = 1; afterSeq !== null; count += 1) {
     const piece: EvictionPiece = await pump.call('deleteOldest', [bytesMax, afterSeq]);
     deleted += piece.deleted_count;
+    isOverBytes = piece.is_over_bytes;
     goneBeforeMs = piece.goneBeforeMs ?? goneBeforeMs;
     afterSeq = piece.nextSeq;
     if (goneBeforeMs === null || count % PIECES_OF_ROUND > 0) continue;
     await deleteEmptySessions(pump, goneBeforeMs);
   }
   if (goneBeforeMs !== null) await deleteLeftBehind(pump, goneBeforeMs);
-  return deleted;
+  return { deleted_count: deleted, is_over_bytes: isOverBytes };
 }
 
 async function deleteLeftBehind(pump: WritePump, beforeMs: number): Promise<void> {

@@ -50,20 +50,26 @@ describe('enforceRetention', () => {
     await store.appendAlert('default', buildAlertEvent({ at_ms: 10 }));
     await store.appendAlert('default', buildAlertEvent({ at_ms: 20 }));
     await store.appendViolation('default', violationAt(10));
-    expect(await store.enforceRetention({ beforeMs: 20, bytesMax: null })).toEqual({ deleted_count: 3 });
+    expect(await store.enforceRetention({ beforeMs: 20, bytesMax: null })).toMatchObject({
+      deleted_count: 3,
+    });
     expect(await traces()).toEqual(['at-20', 'at-30']);
     expect(
       (await store.alerts({ tenant_id: 'default', limit: 9 })).items.map((alert) => alert.at_ms),
     ).toEqual([20]);
     expect((await store.violations({ tenant_id: 'default', limit: 9 })).items).toEqual([]);
-    expect(await store.enforceRetention({ beforeMs: 20, bytesMax: null })).toEqual({ deleted_count: 0 });
+    expect(await store.enforceRetention({ beforeMs: 20, bytesMax: null })).toMatchObject({
+      deleted_count: 0,
+    });
   });
 
   it('never deletes held steps, the audit or controls, however many stand in the way', async () => {
     const held = Array.from({ length: 1_200 }, (_, index) => stepAt(index, { held: 1 }));
     await store.appendSteps([...held, stepAt(5_000), stepAt(9_000)]);
     await store.commitControl({ control: buildControlRow(), audit: [buildAuditDraft({ at_ms: 1 })] });
-    expect(await store.enforceRetention({ beforeMs: 9_000, bytesMax: 0 })).toEqual({ deleted_count: 2 });
+    expect(await store.enforceRetention({ beforeMs: 9_000, bytesMax: 0 })).toMatchObject({
+      deleted_count: 2,
+    });
     expect(await store.heldCounts()).toMatchObject([{ session_id: 'session-1', held_count: 1_200 }]);
     expect(await store.controls(1)).toHaveLength(1);
     expect(await store.verifyAudit('default')).toMatchObject({ ok: true, entry_count: 1 });
@@ -208,7 +214,7 @@ describe('enforceRetention', () => {
     await proxy.saveDelivery(buildAlertDelivery({ delivery_id: 'pending', created_at_ms: 1 }));
     await proxy.saveDelivery(buildAlertDelivery({ state: 'delivered', created_at_ms: 1 }));
     for (const at_ms of [1, 4_500]) await proxy.appendSemanticLoop('default', buildSemanticLoop({ at_ms }));
-    expect(await store.enforceRetention({ beforeMs: 1_000, bytesMax: null })).toEqual({
+    expect(await store.enforceRetention({ beforeMs: 1_000, bytesMax: null })).toMatchObject({
       deleted_count: 1_002,
     });
     expect(await proxy.call('default', 'call-of-999')).toBeNull();
@@ -232,6 +238,21 @@ describe('enforceRetention', () => {
     expect((await proxy.pendingDeliveries()).map((each) => each.delivery_id)).toEqual(['pending']);
     const spend = { tenant_id: 'default', group: 'agent', from_ms: 0, to_ms: 5_000 } as const;
     expect(await proxy.spend(spend)).toMatchObject([{ call_count: 4_000 }]);
+  });
+
+  it('says when all that may go is gone, and the database is larger than it may be still', async () => {
+    const detail = { note: 'x'.repeat(10_000) };
+    await store.commitControl({ audit: Array.from({ length: 200 }, () => buildAuditDraft({ detail })) });
+    await store.appendSteps(Array.from({ length: 300 }, (_, index) => stepAt(index)));
+    expect(await store.enforceRetention({ beforeMs: null, bytesMax: 1_000_000 })).toEqual({
+      deleted_count: 300,
+      is_over_bytes: true,
+    });
+    await store.appendSteps(Array.from({ length: 300 }, (_, index) => stepAt(index)));
+    expect(await store.enforceRetention({ beforeMs: null, bytesMax: 5_000_000 })).toEqual({
+      deleted_count: 0,
+      is_over_bytes: false,
+    });
   });
 
   it('leaves room for other writes between its pieces', async () => {

@@ -61,7 +61,7 @@ const LAST_OF_GROUPS = `SELECT max(rowid) FROM (
   SELECT rowid FROM alert_groups WHERE rowid > ? ORDER BY rowid LIMIT ?)`;
 const DELETE_ALERT_GROUPS = 'DELETE FROM alert_groups WHERE rowid > ? AND rowid <= ? AND last_at_ms < ?';
 
-const NOTHING_EVICTED: EvictionPiece = { deleted_count: 0, nextSeq: null, goneBeforeMs: null };
+const NOTHING_EVICTED = { deleted_count: 0, nextSeq: null, goneBeforeMs: null };
 
 interface AgedRow {
   seq: number;
@@ -95,14 +95,14 @@ export class Retention implements RetentionCalls {
 
   /** The oldest of all kinds, so that a flood of one does not push out the others. */
   deleteOldest(bytesMax: number, afterSeq: number): EvictionPiece {
-    if (this.#usedBytes() <= bytesMax) return NOTHING_EVICTED;
+    if (this.#usedBytes() <= bytesMax) return { ...NOTHING_EVICTED, is_over_bytes: false };
     const rows = AGED_TABLES.flatMap((table) =>
       this.#aged(table, this.#oldest(table, table === 'steps' ? afterSeq : 0)),
     )
       .sort((left, right) => left.atMs - right.atMs)
       .slice(0, PIECE_COUNT);
     const last = rows.at(-1);
-    if (last === undefined) return NOTHING_EVICTED;
+    if (last === undefined) return { ...NOTHING_EVICTED, is_over_bytes: true };
     let deleted = 0;
     let lastStepSeq = afterSeq;
     for (const table of AGED_TABLES) {
@@ -111,7 +111,12 @@ export class Retention implements RetentionCalls {
       if (table === 'steps')
         lastStepSeq = ofTable.reduce((last, { seq }) => Math.max(last, seq), lastStepSeq);
     }
-    return { deleted_count: deleted, nextSeq: lastStepSeq, goneBeforeMs: last.atMs };
+    return {
+      deleted_count: deleted,
+      nextSeq: lastStepSeq,
+      goneBeforeMs: last.atMs,
+      is_over_bytes: rows.length < PIECE_COUNT && this.#usedBytes() > bytesMax,
+    };
   }
 
   /** Sessions that an operator holds stay, so that someone can still let them go. */

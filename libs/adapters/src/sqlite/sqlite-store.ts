@@ -275,7 +275,7 @@ export class SqliteStore implements DecisionStore {
   async enforceRetention(bounds: {
     beforeMs: number | null;
     bytesMax: number | null;
-  }): Promise<{ deleted_count: number }> {
+  }): Promise<{ deleted_count: number; is_over_bytes: boolean }> {
     return enforceRetention(this.database.pump, bounds);
   }
 }

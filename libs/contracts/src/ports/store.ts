@@ -250,9 +250,12 @@ export interface DecisionStore {
 
   /** Reserves `count` live sequence numbers for this process; returns the first. Never returns a number twice, across restarts. */
   reserveSequences(count: number): Promise<number>;
-  /** Deletes steps, alerts, violations, LLM calls and finished alert deliveries beyond the bounds; returns how many rows went. */
+  /**
+   * Deletes steps, alerts, violations, LLM calls and finished alert deliveries beyond the bounds; returns how many rows went, and
+   * whether all of them did and the database still is larger than `bytesMax`.
+   */
   enforceRetention(bounds: {
     beforeMs: number | null;
     bytesMax: number | null;
-  }): Promise<{ deleted_count: number }>;
+  }): Promise<{ deleted_count: number; is_over_bytes: boolean }>;
 }
