@@ -1,7 +1,7 @@
 /**
  * Answers that send their caller on to an address of the upstream: a redirect, the place of an upload in pieces, the results
  * of a batch. Who goes there goes around the proxy, and takes along a key that the upstream must not see and would refuse. So
- * such an address is given as ours, and these are the only bytes of an answer that are ever changed.
+ * such an address is given as ours. But for our key (`key-mask.ts`) no other bytes of an answer are ever changed.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { HEADERS } from '#contracts';

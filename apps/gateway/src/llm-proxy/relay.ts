@@ -19,6 +19,7 @@ import { EndReader } from './end-reader.js';
 import { ErrorReader } from './error-reader.js';
 import { headerOf, isEventStream, responseHeaders } from './forwarded-headers.js';
 import { InflatedReader } from './inflated-reader.js';
+import { KeyMask, maskKeyInHeaders } from './key-mask.js';
 import { BatchAnswer, nameOwnAddresses, type OwnOrigin, redirectRefused } from './own-addresses.js';
 import { ownHeaders } from './own-reply.js';
 import type { ProxyCall, Verdict } from './proxy-call.js';
@@ -51,11 +52,13 @@ export class Relay implements UpstreamSink {
   #misfit: string | null = null;
   /** Null: nothing in the answer is ours to change, or no more. */
   #batches: BatchAnswer | null = null;
+  /** Null: the answer may say what it likes. */
+  #mask: KeyMask | null = null;
   /** Of an answer that is held back. */
   #head: string[] = [];
   /** The client is being given what the upstream says. */
   #isPassing = false;
-  /** NaN where the upstream did not say: the last chunk, known as such, leaves in one write with the end. */
+  /** NaN where the upstream did not say, or what came may be held back: the last chunk, known as such, leaves in one write with the end. */
   #bytesToCome = Number.NaN;
   #stopWaiting: (() => void) | null = null;
   /** The answer is a stream of events, to which one more can be added. */
@@ -126,18 +129,21 @@ export class Relay implements UpstreamSink {
       return;
     }
     const { ownOrigin } = this.#parts;
+    const { apiKey } = call.upstream;
     if (isGood) this.#batches = BatchAnswer.for(call, headers, ownOrigin);
+    else this.#mask = KeyMask.for(apiKey);
     // What we say of limits is about this agent; what the vendor says is about its whole account.
     const kept = responseHeaders(
       headers,
       this.#batches === null ? call.answerHeaders : { ...call.answerHeaders, ...NO_LENGTH },
     );
+    maskKeyInHeaders(kept, apiKey);
     nameOwnAddresses(call, kept, ownOrigin);
     kept.push(...ownHeaders(call));
     this.#head = kept;
     if (this.#batches !== null) return;
     this.#sendHead();
-    this.#bytesToCome = Number(headerOf(headers, 'content-length') ?? Number.NaN);
+    if (this.#mask === null) this.#bytesToCome = Number(headerOf(headers, 'content-length') ?? Number.NaN);
   }
 
   /** The client first: it need not wait for our reading. */
@@ -150,8 +156,9 @@ export class Relay implements UpstreamSink {
   }
 
   /** @returns false while the client has enough */
-  #pass(bytes: Buffer): boolean {
+  #pass(came: Buffer): boolean {
     const { outgoing } = this.#call;
+    const bytes = this.#mask === null ? came : this.#mask.push(came);
     this.#bytesToCome -= bytes.length;
     if (this.#takesEvents) this.#isWithinEvent = !endsEvent(bytes);
     if (this.#bytesToCome === 0) {
@@ -170,7 +177,7 @@ export class Relay implements UpstreamSink {
     else if (this.#batches !== null) {
       this.#endHeldBack(this.#batches.finish());
       return;
-    } else if (!this.#isEnding) outgoing.end();
+    } else if (!this.#isEnding) outgoing.end(this.#mask?.finish());
     this.#end(status >= 200 && status < 300);
   }
 

@@ -1,0 +1,97 @@
+/** A vendor's key never reaches an agent, though an upstream says it aloud: in a header, or in an error that quotes the request. */
+import { afterAll, describe, expect, test } from 'vitest';
+import { respondJson, type UpstreamScript } from '#testing';
+import { AGENT_KEY } from '../start-gateway.js';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
+
+const VENDOR_KEY = 'sk-upstream-canary-5e91c0d7';
+const STARS = '*'.repeat(VENDOR_KEY.length);
+
+startOneGateway((origin) => upstreamsAt(origin, VENDOR_KEY));
+afterAll(() => expect(gateway.output()).not.toContain(VENDOR_KEY));
+
+const ask = (script: UpstreamScript, path = '/proxy/openai/v1/models', init: RequestInit = {}) => {
+  upstream.script(script);
+  return fetch(gateway.url + path, {
+    headers: { authorization: `Bearer ${AGENT_KEY}` },
+    redirect: 'manual',
+    ...init,
+  });
+};
+
+/** What a client is given, all of it. */
+const allOf = async (response: Response) => JSON.stringify([...response.headers]) + (await response.text());
+
+describe('an upstream that says the key aloud', () => {
+  test.each([200, 401])('in a header of an answer with status %i is heard without it', async (status) => {
+    const response = await ask((call, reply) =>
+      respondJson(reply, status, {}, { 'x-echo': `a ${call.headers.authorization} b ${VENDOR_KEY}` }),
+    );
+    expect(response.headers.get('x-echo')).toBe(`a Bearer ${STARS} b ${STARS}`);
+  });
+
+  test('in an error is heard without it, and its length is that of the error', async () => {
+    const response = await ask((call, reply) => {
+      const text = JSON.stringify({ error: { message: `No such key: ${call.headers.authorization}!` } });
+      reply.writeHead(401, { 'content-length': Buffer.byteLength(text) }).end(text);
+    });
+    expect(response.status).toBe(401);
+    expect(await response.json()).toEqual({ error: { message: `No such key: Bearer ${STARS}!` } });
+  });
+
+  test('in an error that comes a byte at a time is heard without it', async () => {
+    const text = `${VENDOR_KEY}sk-upstream-${VENDOR_KEY} and sk-upstream-can`;
+    const response = await ask(async (_call, reply) => {
+      reply.writeHead(500);
+      for (const letter of text) await new Promise((done) => reply.write(letter, done));
+      reply.end();
+    });
+    expect(await response.text()).toBe(text.replaceAll(VENDOR_KEY, STARS));
+  });
+
+  test('in a long error is heard without it', async () => {
+    const text = `${'x'.repeat(100_000)}${VENDOR_KEY}`.repeat(20);
+    const response = await ask((_call, reply) => reply.writeHead(400).end(text));
+    expect((await response.text()) === text.replaceAll(VENDOR_KEY, STARS)).toBe(true);
+  });
+
+  test('where it sends its caller on is heard without it', async () => {
+    const elsewhere = `https://files.example/f?key=${VENDOR_KEY}`;
+    const response = await ask((_call, reply) =>
+      reply.writeHead(302, { location: elsewhere }).end(elsewhere),
+    );
+    expect(response.status).toBe(302);
+    expect(await allOf(response)).not.toContain(VENDOR_KEY);
+  });
+
+  test("in the address of one of Google's uploads is heard without it, and the upload goes on", async () => {
+    const start = await ask(
+      (_call, reply) =>
+        respondJson(
+          reply,
+          200,
+          {},
+          {
+            'x-goog-upload-url': `${upstream.origin}/upload/v1beta/files?key=${VENDOR_KEY}&upload_id=7`,
+          },
+        ),
+      '/proxy/gemini/upload/v1beta/files',
+      { method: 'POST', headers: { 'x-goog-api-key': AGENT_KEY } },
+    );
+    const address = start.headers.get('x-goog-upload-url') as string;
+    expect(address).not.toContain(VENDOR_KEY);
+    upstream.script((_call, reply) => reply.end());
+    await fetch(address, { method: 'POST', headers: { 'x-goog-api-key': AGENT_KEY } });
+    expect(upstream.calls.map(({ url }) => url)).toEqual(['/upload/v1beta/files?upload_id=7']);
+  });
+});
+
+test("the caller's own key, which it knows, comes back as the upstream said it", async () => {
+  await gateway.operator('PUT', '/v1/upstreams/own', { base_url: `${upstream.origin}/v1` });
+  const response = await ask(
+    (call, reply) => respondJson(reply, 401, { error: call.headers.authorization }),
+    '/proxy/own/v1/models',
+    { headers: { authorization: 'Bearer sk-of-the-caller', 'x-observatory-key': AGENT_KEY } },
+  );
+  expect(await response.json()).toEqual({ error: 'Bearer sk-of-the-caller' });
+});
