@@ -1,7 +1,7 @@
 /** What only a shared store must do: its own clock, expiry, several clients, and failing fast when it is away. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   type ConnectRedisOptions,
   connectRedis,
@@ -190,6 +190,28 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
     await ready(connection);
     expect((await limiterOf(connection, 5_000).take([hour(50)])).allowed).toBe(true);
   });
+
+  it.each(['stays', 'is given up'])(
+    'takes nothing for whom nobody waits any more, whether the connection %s',
+    async (fate) => {
+      const connection = open();
+      await connection.open();
+      const limiter = limiterOf(connection);
+      // From its replies it knows what time it is there.
+      await vi.waitFor(() => limiter.take([month(1)]));
+      server.freeze();
+      const closed = new Promise((settle) => connection.client.once('close', settle));
+      expect((await rejection(limiter.take([month(500)]))).failure.reason).toBe('timeout');
+      // Gone by with that: as long again.
+      await rejection(limiter.take([month(0)]));
+      if (fate === 'is given up') await closed;
+      server.thaw();
+      await ready(connection);
+      const patient = limiterOf(connection, 5_000);
+      expect((await patient.look([month(0)]))[0]?.used).toBe(1);
+      expect((await patient.take([month(999)])).allowed).toBe(true);
+    },
+  );
 
   it('takes a reply that lies there when this process was busy for longer than any wait, and stays connected', async () => {
     const connection = open();

@@ -113,6 +113,53 @@ describe.skipIf(redisMissing !== null)('a gateway whose Redis forgets', () => {
     for (const status of [200, 200, 429]) expect(await askCounted(agent)).toBe(status);
   });
 
+  describe('or stands still for a moment', () => {
+    /** Each goes on uncounted; the wait for its limits is over by then. */
+    const askFrozen = async (agent: string, count: number) => {
+      const before = await failedOpenCount();
+      redis.freeze();
+      for (let index = 0; index < count; index += 1) expect(await ask(agent)).toBe(200);
+      redis.thaw();
+      expect(await failedOpenCount()).toBe(before + count);
+    };
+
+    test('keeps nothing of what calls of that time were estimated at', async () => {
+      const agent = 'estimated';
+      await setBudget(agent, 2.5 * CALL_USD);
+      answerAtOnce(0);
+      expect(await askCounted(agent)).toBe(200);
+      await askFrozen(agent, 4);
+      expect(await askCounted(agent)).toBe(200);
+    });
+
+    test('knows what they spent', async () => {
+      const agent = 'uncounted';
+      await setBudget(agent, 4.5 * CALL_USD);
+      answerAtOnce();
+      expect(await askCounted(agent)).toBe(200);
+      await askFrozen(agent, 3);
+      expect(await askCounted(agent)).toBe(429);
+    });
+  });
+
+  test('knows what a call spent that was under way when it came back', async () => {
+    const agent = 'across';
+    await setBudget(agent, 2.5 * CALL_USD);
+    answerAtOnce();
+    expect(await askCounted(agent)).toBe(200);
+    await redis.kill();
+    await expect.poll(isConnected, SOON).toBe(false);
+    answerWhenTold(10_000);
+    const asked = ask(agent);
+    await expect.poll(() => answers.length).toBe(1);
+    await redis.start();
+    await expect.poll(isConnected, SOON).toBe(true);
+    answers[0]?.();
+    expect(await asked).toBe(200);
+    await expect.poll(() => spentBy(agent)).toBeCloseTo(2 * CALL_USD, 9);
+    expect(await askCounted(agent)).toBe(429);
+  });
+
   test('knows it too where it was there before its Redis', async () => {
     const agent = 'early';
     await setBudget(agent, 1.5 * CALL_USD);

@@ -12,6 +12,6 @@ export interface TakenLimits {
   costMicroUsd: number | null;
   /** Of the gateway's clock, when the windows were named. */
   nowMs: number;
-  /** `LimitDecision.atMs`; null: from no window, since none is set or the limiter's store was away. */
+  /** `LimitDecision.atMs`; null: from no window, since none is set, one refused, or the limiter's store was silent. */
   takenAtMs: number | null;
 }

@@ -85,10 +85,12 @@ end
 `;
 
 /**
- * Own arguments: limit, amount. Replies now, 1 or 0 for allowed, and for each key start, current, previous and whether
- * it refused.
+ * Own arguments: limit, amount. Behind those of the last key until when the reply is awaited, or empty; later nothing is taken, and
+ * the reply is now alone. Else it is now, 1 or 0 for allowed, and for each key start, current, previous and whether it refused.
  */
 export const TAKE = `${PRELUDE}
+local deadline = tonumber(ARGV[#KEYS * ${ARGUMENTS_PER_KEY} + 2])
+if deadline and now > deadline then return { now } end
 local isAllowed = 1
 local refused = {}
 for i = 1, #KEYS do

@@ -2,17 +2,18 @@
  * The limiter that several gateways share. One script and one round trip for each operation; the clock is that of
  * Redis. It rejects fast, with a RedisFailure, when Redis is away or hangs: the caller decides what that means.
  *
- * A take that timed out may still be counted when Redis wakes up. The call it stood for went on, so that is right as
- * far as it goes; its correction is lost, and the estimate stands.
+ * A take that timed out takes nothing when Redis wakes up: the call that it stood for went on, and whoever made it tells what it
+ * used once it is over.
  */
 import type { Cluster, Redis } from 'ioredis';
 import type { BucketChange, LimitDecision, LimitWindow, RateLimiter, WindowState } from '#contracts';
 import { type Buckets, checkAmount, checkWindow, describeDecision, stateOf } from '#domain/policy';
-import { type Clock, systemClock } from '#kernel';
+import { type Clock, steadyClock, systemClock } from '#kernel';
 import { limitKey } from './limit-key.js';
 import { CORRECT, LOOK, SEED, TAKE } from './limit-scripts.js';
 import { RedisFailure } from './redis-failure.js';
 import { ReplicaExit } from './replica-exit.js';
+import { ReplyDeadline } from './reply-deadline.js';
 import { replyInTime } from './reply-in-time.js';
 
 /** Most a call through the proxy waits for its limits. */
@@ -49,6 +50,7 @@ export class RedisRateLimiter implements RateLimiter {
   readonly #pendingCountMax: number;
   readonly #clock: Clock | undefined;
   readonly #replicaExit: ReplicaExit;
+  readonly #deadline: ReplyDeadline;
   #pendingCount = 0;
 
   constructor(options: RedisRateLimiterOptions) {
@@ -60,6 +62,7 @@ export class RedisRateLimiter implements RateLimiter {
     this.#pendingCountMax = options.pendingCountMax ?? PENDING_COUNT_MAX;
     this.#clock = options.clock;
     this.#replicaExit = new ReplicaExit(client, systemClock);
+    this.#deadline = new ReplyDeadline({ client, clock: steadyClock, timeoutMs: this.#replyTimeoutMs });
     client.defineCommand('observatoryLimitTake', { lua: TAKE });
     client.defineCommand('observatoryLimitLook', { lua: LOOK });
     client.defineCommand('observatoryLimitCorrect', { lua: CORRECT });
@@ -78,7 +81,10 @@ export class RedisRateLimiter implements RateLimiter {
    */
   async take(windows: readonly LimitWindow[]): Promise<LimitDecision> {
     for (const window of windows) checkAmount(window.amount, 0);
-    const reply = await this.#run('observatoryLimitTake', windows, ({ limit, amount }) => [limit, amount]);
+    const first = await this.#takeOnce(windows);
+    // In time, and yet too late: a clock was moved. Which way the reply has told.
+    const reply = wasTooLate(first) ? await this.#takeOnce(windows) : first;
+    if (wasTooLate(reply)) throw new RedisFailure('timeout');
     const buckets = windows.map((_, index) => bucketsAt(reply, index));
     const refused = windows.map((_, index) => reply[2 + index * 4 + 3] === 1);
     return describeDecision(windows, buckets, reply[1] === 1 ? null : refused, reply[0] as number);
@@ -97,6 +103,13 @@ export class RedisRateLimiter implements RateLimiter {
     return windows.map((window, index) => stateOf(window, bucketsAt(reply, index), 0, reply[0] as number));
   }
 
+  #takeOnce(windows: readonly LimitWindow[]): Promise<number[]> {
+    const [first] = windows;
+    return this.#deadline.asked(first === undefined ? '' : limitKey(this.#keyPrefix, first), (untilMs) =>
+      this.#run('observatoryLimitTake', windows, ({ limit, amount }) => [limit, amount], untilMs),
+    );
+  }
+
   async #change(command: keyof LimitCommands, changes: readonly BucketChange[]): Promise<void> {
     if (changes.length === 0) return;
     for (const { amount } of changes) checkAmount(amount, Number.MIN_SAFE_INTEGER);
@@ -108,6 +121,7 @@ export class RedisRateLimiter implements RateLimiter {
     command: keyof LimitCommands,
     places: readonly T[],
     own: (place: T) => [number | string, number],
+    ...further: (number | string)[]
   ): Promise<number[]> {
     const keys: string[] = [];
     const values: (string | number)[] = [this.#clock?.nowMs() ?? ''];
@@ -118,7 +132,7 @@ export class RedisRateLimiter implements RateLimiter {
     }
     if (this.#pendingCount >= this.#pendingCountMax) throw new RedisFailure('busy');
     this.#pendingCount += 1;
-    const reply = this.#commands[command](keys.length, ...keys, ...values);
+    const reply = this.#commands[command](keys.length, ...keys, ...values, ...further);
     const settled = (): void => {
       this.#pendingCount -= 1;
     };
@@ -129,6 +143,8 @@ export class RedisRateLimiter implements RateLimiter {
     });
   }
 }
+
+const wasTooLate = (reply: readonly number[]): boolean => reply.length === 1;
 
 function bucketsAt(reply: readonly number[], index: number): Buckets {
   const at = 2 + index * 4;

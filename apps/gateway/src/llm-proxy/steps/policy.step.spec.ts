@@ -5,6 +5,7 @@ import {
   agentScope,
   type LlmAnswer,
   type ModelPrice,
+  type RateLimiter,
   sessionKey,
   type Usage,
 } from '#contracts';
@@ -306,6 +307,38 @@ describe('what stays counted when a call ends without a whole answer', () => {
     expect(await countedAfter({ decision: 'upstream_failed', status: 502 })).toEqual(NOTHING);
     expect(await countedAfter({ decision: 'forwarded', status: 500 })).toEqual(NOTHING);
   });
+});
+
+test('a call that went on while the store of the limits was silent is told of whole once it is over', async () => {
+  const clock = new FakeClock();
+  const counters = new MemoryRateLimiter({ clock });
+  const silent = {
+    take: () => Promise.reject(new Error('silent')),
+    correct: (changes) => counters.correct(changes),
+    seed: (changes) => counters.seed(changes),
+    look: (windows) => counters.look(windows),
+  } satisfies RateLimiter as RateLimiter;
+  const failures: unknown[] = [];
+  const step = policyStep({
+    agents: { restriction: () => POLICY },
+    standing: () => undefined,
+    prices: { price: () => PRICE },
+    limiter: silent,
+    caps: new SessionCaps({ clock }),
+    unsettled: new UnsettledAnswers(clock),
+    earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
+    clock,
+    onOverBudget: () => expect.unreachable(),
+    onLimiterFailed: (error) => failures.push(error),
+    onCapsFailed: () => expect.unreachable(),
+  });
+  const call = newCall();
+  expect(await step.run?.(call)).toBeUndefined();
+  const said = answer({ text: 'done', finish: 'stop', usage: usage(20, 7) });
+  step.settle?.(Object.assign(call, { isAnswered: true, wasTakenUp: true, answer: said }));
+  const windows = limitWindows(SCOPE, POLICY, { requests: 0, tokens: 0, costMicroUsd: 0 }, clock.nowMs());
+  expect((await counters.look(windows)).map(({ used }) => used)).toEqual([1, 27, 27]);
+  expect(failures).toHaveLength(1);
 });
 
 test('to cancel an answer of the background tells what it took, like fetching it', () => {

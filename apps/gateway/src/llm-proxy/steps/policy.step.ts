@@ -92,7 +92,7 @@ const fetchedId = ({ incoming, path }: ProxyCall): string | null =>
   fetchedAnswerId(incoming.method as string, path);
 
 /** An answer that its vendor keeps and goes on with, or may: what it takes is told to whoever fetches it. */
-function noteUnsettled({ unsettled }: PolicyParts, call: ProxyCall, used: Used): void {
+function noteUnsettled({ unsettled, clock }: PolicyParts, call: ProxyCall, used: Used): void {
   const { answer, costMicroUsd, taken } = call;
   if (call.dialect?.name !== 'openai-responses' || !call.wasTakenUp || !answer?.answer_id) return;
   if (answer.usage !== null || answer.finish !== null || answer.failed) return;
@@ -102,6 +102,8 @@ function noteUnsettled({ unsettled }: PolicyParts, call: ProxyCall, used: Used):
     costMicroUsd,
     taken: taken && {
       ...taken,
+      // By now it is counted, if it was not at first.
+      takenAtMs: taken.takenAtMs ?? clock.nowMs(),
       tokens: tokensOf(used),
       costMicroUsd: costMicroUsd ?? taken.costMicroUsd ?? 0,
     },
@@ -217,8 +219,8 @@ function outputTokensMax({ summary, unread }: ProxyCall): number {
 
 const windowsOf = (
   { scope }: ProxyCall,
-  { policy, tokens, costMicroUsd, nowMs }: TakenLimits,
-): NamedWindow[] => limitWindows(scope, policy, { requests: 1, tokens, costMicroUsd }, nowMs);
+  { policy, requests = 1, tokens, costMicroUsd, nowMs }: TakenLimits & { requests?: number },
+): NamedWindow[] => limitWindows(scope, policy, { requests, tokens, costMicroUsd }, nowMs);
 
 interface Answer {
   windows: readonly NamedWindow[];
@@ -335,16 +337,23 @@ function giveBack(
   const cost = costOf(prices, call, used) ?? standardCostOf(prices, call, used);
   if (taken.cappedKey !== null)
     caps.settle(taken.cappedKey, taken.costMicroUsd, { calls: requests, costMicroUsd: cost });
-  if (taken.takenAtMs === null) return;
   const real = {
     requests,
     tokens: tokensOf(used),
     // Never known, it takes nothing; no longer known, what it was estimated at.
-    costMicroUsd: cost ?? (taken.costMicroUsd === null ? 0 : null),
+    costMicroUsd: cost ?? taken.costMicroUsd ?? 0,
   };
-  const changes = corrections(windowsOf(call, taken), real, taken.takenAtMs);
-  if (changes.length > 0) limiter.correct(changes).catch(onLimiterFailed);
+  // A call that went on because the limiter's store was silent is told of whole; one that the limiter refused has used nothing.
+  const isCounted = taken.takenAtMs !== null;
+  const windows = windowsOf(call, isCounted ? taken : { ...taken, ...NOTHING_TAKEN });
+  const changes = corrections(windows, real, taken.takenAtMs ?? undefined);
+  if (changes.length === 0) return;
+  limiter.correct(changes).catch((error: unknown) => {
+    // A store that is still away is told when it is back, with all that was spent without it.
+    if (isCounted) onLimiterFailed(error);
+  });
 }
+const NOTHING_TAKEN = { requests: 0, tokens: 0, costMicroUsd: 0 } as const;
 
 const BUDGET_PERIODS: Partial<Record<LimitName, BudgetPeriod>> = {
   budget_hour: 'hour',

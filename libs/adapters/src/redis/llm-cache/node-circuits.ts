@@ -2,12 +2,11 @@
  * A circuit for each node of a cluster: one that is away costs a few waits and what lies on it, and nothing of the
  * others. A single Redis has one.
  */
-import { Cluster, Command, type Redis } from 'ioredis';
+import { Cluster, type Redis } from 'ioredis';
 import { Circuit, type Clock } from '#kernel';
+import { nodeOf } from '../node-of.js';
 
 const PAUSES = { firstMs: 100, maxMs: 2_000 };
-/** Of a single Redis, and of a cluster as long as nobody knows what lies where. */
-const NO_NODE = '';
 
 export class NodeCircuits {
   readonly #client: Redis | Cluster;
@@ -28,7 +27,7 @@ export class NodeCircuits {
 
   /** @param name of a key of Redis */
   of(name: string): Circuit {
-    const node = this.#nodeOf(name);
+    const node = nodeOf(this.#client, name);
     const known = this.#circuits.get(node);
     if (known !== undefined) return known;
     for (const former of this.#circuits.keys())
@@ -36,12 +35,6 @@ export class NodeCircuits {
     const circuit = new Circuit(this.#clock, PAUSES);
     this.#circuits.set(node, circuit);
     return circuit;
-  }
-
-  /** The master of the slot that it falls in. */
-  #nodeOf(name: string): string {
-    if (!(this.#client instanceof Cluster)) return NO_NODE;
-    return this.#client.slots[new Command('get', [name]).getSlot()]?.[0] ?? NO_NODE;
   }
 
   #holdsAnything(node: string): boolean {
