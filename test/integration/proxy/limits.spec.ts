@@ -428,6 +428,22 @@ describe('an answer that is worked on in the background', () => {
     await client(agent).responses.create(bounded);
   });
 
+  test('costs what it took where the gateway was killed before anybody fetched it', async () => {
+    const agent = 'killed-researcher';
+    await limit(agent, policy);
+    scriptWork({ ...done, usage: { input_tokens: 100, output_tokens: 200 } });
+    const bounded = { ...asked, max_output_tokens: 4_000 };
+    const { id } = await client(agent).responses.create(bounded);
+    await expect.poll(() => callsOf(agent)).toHaveLength(1);
+    await gateway.kill();
+    await startAgain();
+    expect(await spentBy(agent)).toBeGreaterThan(0.04);
+    for (let time = 0; time < 2; time += 1) await client(agent).responses.retrieve(id);
+    await expect.poll(() => callsOf(agent)).toHaveLength(3);
+    expect(await spentBy(agent)).toBeCloseTo(0.00225, 6);
+    await client(agent).responses.create(bounded);
+  });
+
   test('is settled by the rest of its stream, too, and is none where another agent fetches it', async () => {
     const agent = 'stream-researcher';
     const event = (type: string, value: object) =>

@@ -112,6 +112,7 @@ export class LlmProxyArea {
   readonly #windows: KillSwitchWindows;
   readonly #caps: SessionCaps;
   readonly #earlierUse: EarlierUse;
+  readonly #unsettled: UnsettledAnswers;
   readonly #parts: LlmProxyDependencies;
   #interceptor: SchemaInterceptor | null = null;
   #route: ProxyRoute | null = null;
@@ -133,6 +134,11 @@ export class LlmProxyArea {
     this.#activity = new AgentActivity(clock);
     this.#caps = new SessionCaps({ clock });
     this.#earlierUse = new EarlierUse({ store: proxyStore, caps: this.#caps, clock });
+    this.#unsettled = new UnsettledAnswers({
+      clock,
+      store: proxyStore,
+      onSaveFailed: (error) => events.failedOpen('unsettled_answers', error),
+    });
     this.audit = new SettingsAudit(store, clock);
     this.agents = new AgentDirectory({
       store: proxyStore,
@@ -204,7 +210,12 @@ export class LlmProxyArea {
 
   /** Brings back settings, open incidents and what was spent. Before the first call; rejects as the store does. */
   async recover(): Promise<void> {
-    await Promise.all([this.agents.load(), this.upstreams.load(), this.prices.load()]);
+    await Promise.all([
+      this.agents.load(),
+      this.upstreams.load(),
+      this.prices.load(),
+      this.#unsettled.load(),
+    ]);
     const fromMs = this.#budgetsFromMs();
     const limited = new Map<AgentScope, AgentSpend[]>();
     for (const spend of await this.#parts.proxyStore.spendByAgent(fromMs)) {
@@ -367,7 +378,7 @@ export class LlmProxyArea {
         limiter: limits.limiter,
         caps: this.#caps,
         earlierUse: this.#earlierUse,
-        unsettled: new UnsettledAnswers(clock),
+        unsettled: this.#unsettled,
         clock,
         onOverBudget: (call, period) => this.#noteSpend(call.scope, subjectOf(call), period),
         onLimiterFailed: (error) => this.#events.failedOpen('rate_limiter', error),

@@ -1,6 +1,6 @@
 /**
- * Durable memory of the proxy: calls, spend, incidents, alert deliveries, and the documents people edit (policies,
- * kill-switch settings, upstreams, prices, alert rules and channels). Same promises as DecisionStore: a write settles
+ * Durable memory of the proxy: calls, spend, incidents, alert deliveries, answers whose cost is to come, and the documents people
+ * edit (policies, kill-switch settings, upstreams, prices, alert rules and channels). Same promises as DecisionStore: a write settles
  * after it is on disk, refusals are `store_busy` / `store_full`, pages are newest first unless said otherwise.
  */
 import type { AlertDelivery } from '../alerting.js';
@@ -17,6 +17,7 @@ export const DOCUMENT_KINDS = [
   'prices',
   'alert_rule',
   'alert_channel',
+  'unsettled_answer',
 ] as const;
 export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
 

@@ -20,7 +20,7 @@ import {
 import { BytePieces, HOUR_MS } from '#kernel';
 import { buildLlmAnswer, FakeClock } from '#testing';
 import { ProxyCall } from '../proxy-call.js';
-import { UnsettledAnswers } from '../unsettled-answers.js';
+import { newUnsettledAnswers } from '../unsettled-answers.fixture.js';
 import { policyStep } from './policy.step.js';
 
 const SCOPE = agentScope('default', 'agent-1');
@@ -79,7 +79,7 @@ async function countedAfter(
     prices: { price: (_tenantId, model, tier = '') => priceOf(model, tier) },
     limiter,
     caps,
-    unsettled: new UnsettledAnswers(clock),
+    unsettled: newUnsettledAnswers(clock),
     earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
     clock,
     onOverBudget: () => expect.unreachable(),
@@ -325,7 +325,7 @@ test('a call that went on while the store of the limits was silent is told of wh
     prices: { price: () => PRICE },
     limiter: silent,
     caps: new SessionCaps({ clock }),
-    unsettled: new UnsettledAnswers(clock),
+    unsettled: newUnsettledAnswers(clock),
     earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
     clock,
     onOverBudget: () => expect.unreachable(),
@@ -343,7 +343,7 @@ test('a call that went on while the store of the limits was silent is told of wh
 
 test('to cancel an answer of the background tells what it took, like fetching it', () => {
   const clock = new FakeClock();
-  const unsettled = new UnsettledAnswers(clock);
+  const unsettled = newUnsettledAnswers(clock);
   unsettled.note(SCOPE, 'resp_1', { model: 'm', startedAtMs: 5, costMicroUsd: 1_000, taken: null });
   const step = policyStep({
     agents: { restriction: () => null },
@@ -386,7 +386,7 @@ describe('a session that may have called before the start', () => {
       prices: { price: () => PRICE },
       limiter: new MemoryRateLimiter({ clock }),
       caps,
-      unsettled: new UnsettledAnswers(clock),
+      unsettled: newUnsettledAnswers(clock),
       earlierUse: { mayHave: (session) => caps.look(session) === null, restore: () => restore(caps) },
       clock,
       onOverBudget: () => expect.unreachable(),
