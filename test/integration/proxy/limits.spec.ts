@@ -343,6 +343,26 @@ test('an upload that is paid for in another way costs nobody knows what, and doe
   expect(upstream.calls).toHaveLength(5);
 });
 
+test('a picture inside a request takes what a picture may take, whatever its bytes are', async () => {
+  const agent = 'painter';
+  await limit(agent, { budget_day_usd: 0.1, tokens_per_minute: 20_000 });
+  const usage = { prompt_tokens: 1_100, completion_tokens: 5, total_tokens: 1_105 };
+  upstream.script((_call, response) =>
+    respondJson(response, 200, {
+      model: 'gpt-4o',
+      choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'A boat.' } }],
+      usage,
+    }),
+  );
+  const url = `data:image/png;base64,${'iVBORw0K'.repeat(250_000)}`;
+  for (let time = 0; time < 2; time += 1)
+    await client(agent).chat.completions.create({
+      model: 'gpt-4o',
+      messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
+    });
+  expect(upstream.calls).toHaveLength(2);
+});
+
 test('the caps of a session hold when the gateway was killed and started again', async () => {
   upstream.script((_call, response) =>
     respondJson(response, 200, { id: 'c', model: 'gpt-4o-mini', choices: [] }),

@@ -40,6 +40,7 @@ test('reads what it let go of anew, and knows the rest without', () => {
     choice_count: 1,
     asked: before?.newest.user_text,
     askedFirst: 'Where is it?',
+    mediaExcessBytes: 0,
   });
   expect(call.request).toEqual(before);
   expect(call.request).not.toBe(before);

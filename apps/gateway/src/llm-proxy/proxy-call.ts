@@ -14,7 +14,7 @@ import type {
   LlmRequest,
   SessionKey,
 } from '#contracts';
-import type { Dialect, OwnAnswer, UnreadRequest } from '#domain/llm-dialects';
+import { type Dialect, mediaExcessBytes, type OwnAnswer, type UnreadRequest } from '#domain/llm-dialects';
 import { type BytePieces, ownText } from '#kernel';
 import type { CacheTicket } from '../llm-cache/cache-ticket.js';
 import type { AnswerRoom } from './answer-room.js';
@@ -51,10 +51,14 @@ export interface RequestSummary
   /** How the newest question begins, "" if the turn is none; and the first one. */
   asked: string;
   askedFirst: string;
+  /** Of the body, what is no measure of its tokens. */
+  mediaExcessBytes: number;
 }
 
 /** More than a step's label takes. */
 const ASKED_CHARS_MAX = 512;
+/** In a shorter body a picture is as small as a text. */
+const MEDIA_BODY_BYTES_MIN = 16 * 1024;
 
 const NONE: Readonly<Record<string, string>> = {};
 const NO_STEPS: readonly CallStep[] = [];
@@ -163,7 +167,8 @@ export class ProxyCall {
   readAs(json: unknown): void {
     this.#json = json;
     this.#request = this.#readRequest();
-    this.summary = summaryOf(this.#request);
+    const isLong = this.bodyBytes >= MEDIA_BODY_BYTES_MIN;
+    this.summary = { ...summaryOf(this.#request), mediaExcessBytes: isLong ? mediaExcessBytes(json) : 0 };
   }
 
   /**
@@ -190,6 +195,11 @@ export class ProxyCall {
   parsedBody(): unknown {
     this.#json ??= this.body?.read((bytes) => JSON.parse(bytes.toString('utf8'))) ?? null;
     return this.#json;
+  }
+
+  /** What came, also of a body that was sent on since. */
+  get bodyBytes(): number {
+    return this.body?.byteCount ?? 0;
   }
 
   /** As the request names it; null where it names none, or nobody reads it. */
@@ -236,7 +246,7 @@ const summaryOf = ({
   choice_count = 1,
   newest,
   first_user_text,
-}: LlmRequest): RequestSummary => ({
+}: LlmRequest): Omit<RequestSummary, 'mediaExcessBytes'> => ({
   model,
   stream,
   output_tokens_max,

@@ -9,6 +9,7 @@ export type {
 } from './dialect.js';
 export { DIALECT_BY_NAME, defaultDialect, dialectFor } from './dialect-for.js';
 export { DIALECT_LIMITS } from './dialect-limits.js';
+export { mediaExcessBytes } from './media-excess.js';
 export { fetchedAnswerId } from './openai-responses/fetched-answer.js';
 export { routedPath } from './path-match.js';
 export { readsRemoteContent } from './remote-content.js';

@@ -90,9 +90,9 @@ const picoPerToken = (usdPerMillion: number): number => Math.round(usdPerMillion
 
 /**
  * Input and output tokens a request may use at most, roughly: its bytes by the rule of thumb, and the bound it sets on
- * its output. Too high for requests that carry images or files as base64, and for what the vendor has cached; what is
+ * its output. Too high for requests that carry files as base64, and for what the vendor has cached; what is
  * too much is given back when the real usage is known.
- * @param bodyBytes of the request, or of its text
+ * @param bodyBytes of the request, less what its pictures and recordings have beyond text of as many tokens
  * @param outputTokensMax null: the caller set no bound
  */
 export function estimateTokens(

@@ -280,7 +280,8 @@ const charsOf = (answer: LlmAnswer | null): number =>
 const isBrokenOff = ({ decision, status }: ProxyCall): boolean =>
   decision === 'upstream_failed' && status >= 200 && status < 300;
 
-const bytesOf = ({ body }: ProxyCall): number => body?.byteCount ?? 0;
+/** As many as a text has that takes what the request takes. */
+const bytesOf = ({ bodyBytes, summary }: ProxyCall): number => bodyBytes - (summary?.mediaExcessBytes ?? 0);
 
 /** Micro-USD; null: the model has no price, or what was used. */
 function costOf(prices: PolicyParts['prices'], call: ProxyCall, { usage, paid }: Used): number | null {
