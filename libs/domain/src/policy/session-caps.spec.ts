@@ -32,6 +32,13 @@ describe('the caps of a session', () => {
     expect(caps.decide(SESSION, COST, null)).toEqual({ allowed: false, cap: 'session_cost_usd_max' });
   });
 
+  it('hold nothing back that costs nothing, however far the money is overspent', () => {
+    const caps = new SessionCaps({ clock: new FakeClock() });
+    caps.record(SESSION, 20_000);
+    expect(caps.decide(SESSION, COST, 0)).toEqual({ allowed: true });
+    expect(caps.decide(SESSION, COST, 1)).toEqual({ allowed: false, cap: 'session_cost_usd_max' });
+  });
+
   it('count time from the first call, and to the last millisecond', () => {
     const clock = new FakeClock();
     const caps = new SessionCaps({ clock });

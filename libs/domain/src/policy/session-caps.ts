@@ -70,7 +70,7 @@ export class SessionCaps {
     return this.#sessions.evicted.capacity;
   }
 
-  /** Hot path; changes nothing. May one more call of this cost be made? */
+  /** Hot path; changes nothing. May one more call of this cost be made? One that costs nothing is held back by no cost. */
   decide(session: SessionKey, limits: AgentLimits, costMicroUsd: number | null): SessionCapDecision {
     if (!hasSessionCap(limits)) return ALLOWED;
     const { session_calls_max, session_cost_usd_max, session_minutes_max } = limits;
@@ -79,6 +79,7 @@ export class SessionCaps {
       return { allowed: false, cap: 'session_calls_max' };
     if (
       session_cost_usd_max !== null &&
+      costMicroUsd !== 0 &&
       (use?.costMicroUsd ?? 0) + (costMicroUsd ?? UNKNOWN_COST_MICRO_USD) > toMicroUsd(session_cost_usd_max)
     )
       return { allowed: false, cap: 'session_cost_usd_max' };

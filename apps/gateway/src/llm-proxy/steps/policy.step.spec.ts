@@ -341,6 +341,37 @@ test('a call that went on while the store of the limits was silent is told of wh
   expect(failures).toHaveLength(1);
 });
 
+test('what costs nothing is held back by no budget, however far it is overspent', () => {
+  const clock = new FakeClock();
+  const limiter = new MemoryRateLimiter({ clock });
+  const overspent = { requests: 0, tokens: 200_000, costMicroUsd: 2_000_000 };
+  limiter.correctNow(limitWindows(SCOPE, POLICY, overspent, clock.nowMs()));
+  const step = policyStep({
+    agents: { restriction: () => POLICY },
+    standing: () => undefined,
+    prices: { price: () => PRICE },
+    limiter,
+    caps: new SessionCaps({ clock }),
+    unsettled: newUnsettledAnswers(clock),
+    earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
+    clock,
+    onOverBudget: () => {},
+    onLimiterFailed: () => expect.unreachable(),
+    onCapsFailed: () => expect.unreachable(),
+  });
+  const target = { upstream: 'openai', agentId: null, path: '/responses/resp_1/cancel', query: '' };
+  const cancel = () => {
+    const call = newCall();
+    Object.assign(call, { target, path: target.path, dialect: null, summary: null, sessionKey: null });
+    call.unread = readUnreadRequest('POST', target.path, undefined);
+    return step.run?.(call);
+  };
+  expect(step.run?.(newCall())).toMatchObject({ code: 'budget_exceeded' });
+  expect([cancel(), cancel()]).toEqual([undefined, undefined]);
+  // A call it is all the same.
+  expect(cancel()).toMatchObject({ code: 'rate_limited' });
+});
+
 test('to cancel an answer of the background tells what it took, like fetching it', () => {
   const clock = new FakeClock();
   const unsettled = newUnsettledAnswers(clock);

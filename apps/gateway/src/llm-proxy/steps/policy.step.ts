@@ -170,7 +170,9 @@ function takeLimits(
     takenAtMs: null,
   };
   call.taken = taken;
-  const windows = windowsOf(call, taken);
+  const all = windowsOf(call, taken);
+  // An answer that is paid for can be fetched, and one that goes on be cancelled, however far a budget is overspent.
+  const windows = estimate.paid === 'nothing' ? all.filter(({ amount }) => amount > 0) : all;
   if (windows.length === 0) return undefined;
   const { limiter } = parts;
   const applyTo = (decision: LimitDecision) => apply(parts, call, { windows, decision, taken });
