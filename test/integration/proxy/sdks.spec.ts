@@ -244,6 +244,43 @@ test("Google's interactions are recorded with what they cost, whole and streamed
   }
 });
 
+test('an interaction that Google works on in the background costs what whoever fetches it is told, once', async () => {
+  const begun = {
+    id: 'v1_research',
+    model: 'gemini-2.5-flash',
+    object: 'interaction',
+    status: 'in_progress',
+  };
+  const usage = { total_input_tokens: 1_000_000, total_output_tokens: 100_000 };
+  let fetched: object = begun;
+  upstream.script(({ method }, response) => respondJson(response, 200, method === 'POST' ? begun : fetched));
+  const agent = 'researches';
+  const baseUrl = `${gateway.url}/agents/${agent}/proxy/gemini`;
+  const { interactions } = new GoogleGenAI({ apiKey: AGENT_KEY, httpOptions: { baseUrl } });
+  await gateway.operator('PATCH', `/v1/agents/${agent}/policy`, { budget_day_usd: 0.3 });
+  const asked = { model: 'gemini-2.5-flash', input: 'Look into it.', background: true };
+  const { id } = await interactions.create(asked);
+  await interactions.get(id as string);
+  fetched = { ...begun, status: 'completed', steps: [], usage };
+  for (let time = 0; time < 2; time += 1) await interactions.get(id as string);
+  const calls = async () =>
+    (await gateway.operator('GET', `/v1/calls?agent_id=${agent}`)).body.items.map(
+      ({ cost_usd }: { cost_usd: number }) => cost_usd,
+    );
+  await expect.poll(calls).toHaveLength(4);
+  const [again, told, waited, estimated] = await calls();
+  expect([again, waited]).toEqual([0, 0]);
+  // 0.3 and 2.5 dollars a million.
+  expect(estimated + told).toBeCloseTo(0.55, 6);
+  // The SDK would try four times, whatever it is told.
+  const refused = await fetch(`${baseUrl}/v1beta/interactions`, {
+    method: 'POST',
+    headers: { 'x-goog-api-key': AGENT_KEY },
+    body: JSON.stringify(asked),
+  });
+  expect(refused.status).toBe(429);
+});
+
 describe('bytes', () => {
   test('a request that no guard changes reaches the upstream byte for byte', async () => {
     upstream.script(always(openaiChat, { text: 'ok' }));

@@ -1,9 +1,10 @@
 /**
  * Of an answer that nobody reads, on a path that has no dialect or beyond what is read of one, the end alone: there vendors
- * say what it took, and no more of it is kept while it goes by.
+ * say what it took, and no more of it is kept while it goes by. One that has just begun, in the background, is as short as that: its id is
+ * read.
  */
 import type { LlmAnswer } from '#contracts';
-import { type Dialect, readUsageAtEnd, USAGE_END_CHARS_MAX } from '#domain/llm-dialects';
+import { begunAnswerId, type Dialect, readUsageAtEnd, USAGE_END_CHARS_MAX } from '#domain/llm-dialects';
 
 /** Beyond so many they are put together: each that came by itself takes hundreds of bytes of memory. */
 const PIECES_MAX = 64;
@@ -31,18 +32,22 @@ export class EndReader {
     }
   }
 
-  /** Null: it does not say. Never throws. */
+  /** Null: it says neither what it took nor that it is to come. Never throws. */
   finish(): LlmAnswer | null {
-    const usage = readUsageAtEnd(Buffer.concat(this.#chunks).toString('latin1'), this.#dialect);
-    return usage && { ...UNREAD, usage };
+    const end = Buffer.concat(this.#chunks).toString('latin1');
+    const usage = readUsageAtEnd(end, this.#dialect);
+    if (usage !== null) return { ...UNREAD, usage };
+    const answer_id = begunAnswerId(end);
+    return answer_id === null ? null : { ...UNREAD, answer_id };
   }
 }
 
-const UNREAD: Omit<LlmAnswer, 'usage'> = {
+const UNREAD: LlmAnswer = {
   model: null,
   text: '',
   tool_calls: [],
   finish: null,
+  usage: null,
   failed: false,
   answer_id: null,
   lossless: false,

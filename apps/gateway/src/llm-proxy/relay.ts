@@ -336,9 +336,9 @@ function plainReaderFor(
   room: AnswerRoom,
 ) {
   if (dialect !== null) return AnswerReader.for(dialect, headers, summary?.stream, room);
-  if (unsettled !== null)
-    return AnswerReader.for(DIALECT_BY_NAME['openai-responses'], headers, undefined, room);
-  return unread?.takes === 'tokens' ? new EndReader() : null;
+  if (unsettled?.dialect)
+    return AnswerReader.for(DIALECT_BY_NAME[unsettled.dialect], headers, undefined, room);
+  return unsettled !== null || unread?.takes === 'tokens' ? new EndReader() : null;
 }
 
 /** Overloaded vendors often say so behind a status of 200. What had begun by then costs. */

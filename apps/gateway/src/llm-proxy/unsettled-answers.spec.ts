@@ -6,7 +6,13 @@ import { newUnsettledAnswers } from './unsettled-answers.fixture.js';
 import { ANSWER_COUNT_MAX } from './unsettled-answers.js';
 
 const AGENT = agentScope('default', 'agent-1');
-const ANSWER = { model: 'm', startedAtMs: 5, costMicroUsd: 40, taken: null };
+const ANSWER = {
+  dialect: 'openai-responses',
+  model: 'm',
+  startedAtMs: 5,
+  costMicroUsd: 40,
+  taken: null,
+} as const;
 
 test('an answer is known after a restart, to the agent that asked for it alone, until it is settled', async () => {
   const documents = new Map<string, StoredDocument>();

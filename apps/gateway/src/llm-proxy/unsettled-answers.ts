@@ -3,7 +3,7 @@
  * that its client left. Whoever fetches such an answer later is told what it took; that is put in the estimate's place, once. They
  * are stored, for the estimate is, too: an answer may be fetched after a restart.
  */
-import { type AgentScope, type ProxyStore, splitAgentScope } from '#contracts';
+import { type AgentScope, type DialectName, type ProxyStore, splitAgentScope } from '#contracts';
 import { type Clock, FairLru } from '#kernel';
 import type { TakenLimits } from './taken-limits.js';
 
@@ -15,6 +15,8 @@ const ANSWER_IDLE_MS = 24 * 3_600_000;
 const ID_CHARS_MAX = 256;
 
 export interface UnsettledAnswer {
+  /** In which what is fetched is read; null: its end alone is. */
+  dialect: DialectName | null;
   /** As it was asked for. */
   model: string | null;
   /** When it was asked for, epoch ms: what it turns out to cost was spent then. */

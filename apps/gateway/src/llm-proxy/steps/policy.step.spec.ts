@@ -375,7 +375,13 @@ test('what costs nothing is held back by no budget, however far it is overspent'
 test('to cancel an answer of the background tells what it took, like fetching it', () => {
   const clock = new FakeClock();
   const unsettled = newUnsettledAnswers(clock);
-  unsettled.note(SCOPE, 'resp_1', { model: 'm', startedAtMs: 5, costMicroUsd: 1_000, taken: null });
+  unsettled.note(SCOPE, 'resp_1', {
+    dialect: 'openai-responses',
+    model: 'm',
+    startedAtMs: 5,
+    costMicroUsd: 1_000,
+    taken: null,
+  });
   const step = policyStep({
     agents: { restriction: () => null },
     standing: () => undefined,

@@ -14,7 +14,7 @@ import type {
   Usage,
 } from '#contracts';
 import type { BudgetPeriod } from '#domain/alerts';
-import { fetchedAnswerId } from '#domain/llm-dialects';
+import { fetchedAnswerId, isInteraction } from '#domain/llm-dialects';
 import {
   corrections,
   costMicroUsd,
@@ -94,9 +94,12 @@ const fetchedId = ({ incoming, path }: ProxyCall): string | null =>
 /** An answer that its vendor keeps and goes on with, or may: what it takes is told to whoever fetches it. */
 function noteUnsettled({ unsettled, clock }: PolicyParts, call: ProxyCall, used: Used): void {
   const { answer, costMicroUsd, taken } = call;
-  if (call.dialect?.name !== 'openai-responses' || !call.wasTakenUp || !answer?.answer_id) return;
+  const dialect = call.dialect?.name ?? null;
+  const isKept = dialect === 'openai-responses' || (dialect === null && isInteraction(call.path));
+  if (!isKept || !call.wasTakenUp || !answer?.answer_id) return;
   if (answer.usage !== null || answer.finish !== null || answer.failed) return;
   unsettled.note(call.scope, answer.answer_id, {
+    dialect,
     model: call.model,
     startedAtMs: call.startedAtMs,
     costMicroUsd,
