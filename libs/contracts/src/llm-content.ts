@@ -50,6 +50,8 @@ export interface LlmRequest {
   end_user?: string | null;
   /** Id of the vendor's earlier answer that this request goes on from; it brings no earlier messages itself. */
   continues?: string | null;
+  /** The vendor may keep the answer, so that a later request `continues` it. */
+  is_kept?: boolean;
   /** Id of the conversation that the vendor keeps, which the request adds to. */
   conversation?: string | null;
   newest: NewestTurn;

@@ -207,6 +207,57 @@ describe('an agent whose code nobody touches, by its environment alone', () => {
   });
 });
 
+test("Anthropic's tool runner goes on in the thread that the vendor keeps, and each of its threads is one session", async () => {
+  let count = 0;
+  upstream.script(({ json }, response) => {
+    const { thread } = json as { thread: { type: string } };
+    count += 1;
+    respondJson(response, 200, {
+      id: `msg_${count}`,
+      type: 'message',
+      role: 'assistant',
+      model: 'claude-sonnet-4-6',
+      content:
+        thread.type === 'create'
+          ? [{ type: 'tool_use', id: `toolu_${count}`, name: 'look', input: { at: count } }]
+          : [{ type: 'text', text: 'Bern' }],
+      stop_reason: thread.type === 'create' ? 'tool_use' : 'end_turn',
+      usage: { input_tokens: 10, output_tokens: 5 },
+    });
+  });
+  const client = new Anthropic({
+    baseURL: `${gateway.url}/agents/runs-tools/proxy/anthropic`,
+    apiKey: AGENT_KEY,
+  });
+  const look = {
+    type: 'custom' as const,
+    name: 'look',
+    input_schema: { type: 'object' as const },
+    run: () => 'Bern',
+    parse: (input: unknown) => input,
+  };
+  for (const content of ['The capital?', 'The capital?', 'Another capital?'])
+    await client.beta.messages
+      .toolRunner({
+        model: 'claude-sonnet-4-6',
+        max_tokens: 50,
+        messages: [{ role: 'user', content }],
+        tools: [look],
+      })
+      .runUntilDone();
+  const previous = upstream.calls.map(
+    ({ json }) => (json as { thread: { previous_message_id?: string } }).thread.previous_message_id,
+  );
+  expect(previous).toEqual([undefined, 'msg_1', undefined, 'msg_3', undefined, 'msg_5']);
+  const calls = async () => (await gateway.operator('GET', '/v1/calls?agent_id=runs-tools')).body.items;
+  await expect.poll(calls).toHaveLength(6);
+  const [sixth, fifth, fourth, third] = (await calls()).map(
+    ({ session_id }: { session_id: string }) => session_id,
+  );
+  expect([sixth, fourth]).toEqual([fifth, third]);
+  expect(fifth).not.toBe(third);
+});
+
 test("Google's interactions are recorded with what they cost, whole and streamed", async () => {
   const usage = { total_input_tokens: 100, total_cached_tokens: 40, total_output_tokens: 20 };
   const interaction = {

@@ -38,6 +38,7 @@ test('reads what it let go of anew, and knows the rest without', () => {
     stream: true,
     output_tokens_max: 7,
     choice_count: 1,
+    is_kept: false,
     asked: before?.newest.user_text,
     askedFirst: 'Where is it?',
     mediaExcessBytes: 0,

@@ -47,7 +47,7 @@ export interface BodyHolder {
 
 /** What is left of a request once its texts are let go. */
 export interface RequestSummary
-  extends Pick<LlmRequest, 'model' | 'stream' | 'output_tokens_max' | 'choice_count'> {
+  extends Pick<LlmRequest, 'model' | 'stream' | 'output_tokens_max' | 'choice_count' | 'is_kept'> {
   /** How the newest question begins, "" if the turn is none; and the first one. */
   asked: string;
   askedFirst: string;
@@ -244,6 +244,7 @@ const summaryOf = ({
   stream,
   output_tokens_max,
   choice_count = 1,
+  is_kept = false,
   newest,
   first_user_text,
 }: LlmRequest): Omit<RequestSummary, 'mediaExcessBytes'> => ({
@@ -251,6 +252,7 @@ const summaryOf = ({
   stream,
   output_tokens_max,
   choice_count,
+  is_kept,
   asked: beginningOf(newest.user_text),
   askedFirst: beginningOf(first_user_text),
 });

@@ -63,6 +63,7 @@ describe('what may be stored of an answer', () => {
     { 'openai-responses.background': true },
     { 'openai-responses.conversation': 'conv_1' },
     { 'openai-responses.prompt': { id: 'pmpt_1' } },
+    { 'anthropic.thread': { type: 'create' } },
     { 'openai-chat.web_search_options': {} },
     { 'openai-chat.enable_search': true },
     { 'openai-chat.search_parameters': { mode: 'on', return_citations: false } },

@@ -65,6 +65,8 @@ const STATEFUL_FIELDS = [
   'openai-responses.background',
   'openai-responses.conversation',
   'openai-responses.prompt',
+  // The vendor would know nothing of a turn that was answered from here, nor of its id.
+  'anthropic.thread',
   'openai-chat.web_search_options',
   // Qwen's and xAI's, whose answers need not say that anything was searched.
   'openai-chat.enable_search',

@@ -64,7 +64,7 @@ export const receiveStep = ({ limits, bodyBytes, retries, continued }: ReceivePa
     return undefined;
   },
   settle(call: ProxyCall): void {
-    const answerId = call.isAnswered && call.dialect?.name === 'openai-responses' && call.answer?.answer_id;
+    const answerId = call.isAnswered && call.summary?.is_kept && call.answer?.answer_id;
     const { scope, sessionId, asked } = call;
     if (answerId && sessionId !== null) continued.note(scope, answerId, { sessionId, asked });
     const giveBack = () => bodyBytes.giveBack(call.tenantId, call.bodyBytesTaken);

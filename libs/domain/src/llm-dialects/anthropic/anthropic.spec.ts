@@ -62,6 +62,17 @@ describe('Messages requests', () => {
     });
   });
 
+  it('goes on from the answer that its thread names, which the vendor keeps', () => {
+    const messages = [{ role: 'user', content: 'And now?' }];
+    const read = (thread?: object) => anthropic.readRequest({ messages, thread }, '/v1/messages');
+    expect(read({ type: 'continue', previous_message_id: 'msg_1' })).toMatchObject({
+      continues: 'msg_1',
+      is_kept: true,
+    });
+    expect(read({ type: 'create' })).toMatchObject({ continues: null, is_kept: true });
+    expect(read().is_kept).toBeUndefined();
+  });
+
   it('reads text beside tool results, and images and documents by digest', () => {
     const { newest } = read([
       { role: 'user', content: 'old' },

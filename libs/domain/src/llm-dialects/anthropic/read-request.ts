@@ -10,6 +10,7 @@ export function readMessagesRequest(body: unknown): LlmRequest {
   const request = asRecord(body) ?? {};
   const messages = asList(request.messages);
   const system = [textOf(request.system, readBlock)].filter((text) => text !== '');
+  const thread = asRecord(request.thread);
   let firstUser: string | null = null;
   for (const value of messages) {
     const message = asRecord(value);
@@ -23,6 +24,7 @@ export function readMessagesRequest(body: unknown): LlmRequest {
     system_text: system.join('\n'),
     first_user_text: firstUser ?? '',
     end_user: asName(asRecord(request.metadata)?.user_id),
+    ...(thread !== undefined && { continues: asName(thread.previous_message_id), is_kept: true }),
     newest: readNewest(messages),
     output_tokens_max: asBound(request.max_tokens),
     message_count: messages.length,

@@ -43,6 +43,7 @@ describe('Responses requests', () => {
       first_user_text: 'Two seats to Gdańsk.',
       end_user: null,
       continues: null,
+      is_kept: true,
       conversation: null,
       newest: {
         user_text: 'Hurry.',

@@ -27,6 +27,7 @@ export function readResponsesRequest(body: unknown): LlmRequest {
     first_user_text: firstUser ?? '',
     end_user: endUser(request),
     continues: asName(request.previous_response_id),
+    is_kept: true,
     conversation: asName(request.conversation) ?? asName(asRecord(request.conversation)?.id),
     newest: readNewest(input),
     output_tokens_max: asBound(request.max_output_tokens),
