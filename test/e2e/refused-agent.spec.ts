@@ -1,5 +1,6 @@
 /** An agent whose calls are refused: the Agents page and its own say so and why, and it comes before those that do well. */
 import { expect, test } from 'vitest';
+import { buildDecisionLog } from '#testing';
 import { always, openaiChat } from '../integration/proxy/vendors.js';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
 import { checkEveryLook } from './check-page.js';
@@ -9,10 +10,14 @@ import { openAs } from './log-in.js';
 startOneGateway(upstreamsAt);
 launchOneBrowser();
 
-async function call(agentId: string): Promise<number> {
+async function call(agentId: string, sessionId?: string): Promise<number> {
   const response = await fetch(`${gateway.url}/agents/${agentId}/proxy/openai/v1/chat/completions`, {
     method: 'POST',
-    headers: { 'x-observatory-key': gateway.agentKey, 'content-type': 'application/json' },
+    headers: {
+      'x-observatory-key': gateway.agentKey,
+      'content-type': 'application/json',
+      ...(sessionId === undefined ? {} : { 'x-observatory-session': sessionId }),
+    },
     body: JSON.stringify({
       model: 'gpt-4o-mini',
       messages: [{ role: 'user', content: 'Is 7 a number?' }],
@@ -59,4 +64,45 @@ test('an agent whose calls are refused says so and why, until they go through ag
   await page.getByText('75 %').waitFor();
   await page.goto(`${gateway.url}/agents/a-stopped`);
   await page.getByText('100 %').waitFor();
+});
+
+test('no page calls a session running whose agent is stopped, or that is over', async () => {
+  upstream.script(always(openaiChat, { text: 'Yes.' }));
+  expect(await call('b-stopped', 'stopped')).toBe(200);
+  await setPolicy('b-stopped', { active: false, reason: 'Maintenance' });
+  for (let turn = 0; turn < 6; turn += 1) await call('b-killed', 'killed');
+  await gateway.ingest(buildDecisionLog({ meta: { session_id: 'over' }, control: { is_terminal: true } }));
+
+  const page = await openAs(browser, gateway, 'ana');
+  const row = (sessionId: string) => page.locator(`[data-testid=session-row][data-session-id=${sessionId}]`);
+  await row('stopped').getByText('Agent off', { exact: true }).waitFor();
+  await row('killed').getByText('Agent killed', { exact: true }).waitFor();
+  await checkEveryLook(page, 'sessions-agent-stopped');
+
+  const open = async (sessionId: string) => {
+    await page.goto(`${gateway.url}/sessions/${sessionId}`);
+    await page.getByRole('tab', { name: 'Timeline' }).waitFor();
+  };
+  const runs = () => page.getByText('Running').count();
+  await open('stopped');
+  const why = page.getByTestId('agent-stopped');
+  await expect.poll(() => why.textContent()).toContain('Its agent was deactivated by');
+  expect(await why.textContent()).toContain('Maintenance');
+  expect(await runs()).toBe(0);
+  await checkEveryLook(page, 'inspect-agent-stopped');
+
+  await open('killed');
+  await expect.poll(() => why.textContent()).toContain('Its agent was stopped by the kill switch');
+  await why.getByRole('link', { name: 'See the evidence' }).waitFor();
+  expect(await runs()).toBe(0);
+
+  await open('over');
+  await page.getByTestId('control-state').getByText('Ended').waitFor();
+  await page.getByText('It is over: its agent said so.').waitFor();
+  expect(await runs()).toBe(0);
+  await checkEveryLook(page, 'inspect-ended');
+
+  await setPolicy('b-stopped', { active: true });
+  await open('stopped');
+  await page.getByTestId('control-state').getByText('Running').waitFor();
 });

@@ -21,6 +21,7 @@ import { LastCall } from './last-call';
 import { PolicyPanel } from './policy-panel';
 import { ReactivateButton } from './reactivate-button';
 import { isKilled, isRefused } from './select-agents';
+import { StoppedBy } from './stopped-by';
 import { useAgent } from './use-agent';
 
 const HIDDEN_COLUMNS = ['agent', 'session', 'first_byte'] as const;
@@ -83,7 +84,13 @@ function AgentHeader({ agent }: { agent: AgentView }) {
           )}
         </div>
       </div>
-      <StoppedBy agent={agent} />
+      {policy.active ? (
+        <p role="status" className="sr-only" />
+      ) : (
+        <p role="status" className={isKilled(agent) ? 'text-danger' : 'text-muted'}>
+          <StoppedBy agent={agent} />
+        </p>
+      )}
       <LatestRefusal agent={agent} />
       <dl className="flex flex-wrap gap-x-6 gap-y-1 text-xs">
         <Fact name="Calls/min">{formatCount(Math.round(agent.calls_per_minute))}</Fact>
@@ -119,38 +126,6 @@ function AgentHeader({ agent }: { agent: AgentView }) {
         </Fact>
       </dl>
     </header>
-  );
-}
-
-/** "Deactivated by ana, 12 s ago": for every operator who looks, at once. */
-function StoppedBy({ agent }: { agent: AgentView }) {
-  const { active, deactivated_by, deactivated_at_ms, deactivated_reason } = agent.policy;
-  if (active) return <p role="status" className="sr-only" />;
-  const killed = isKilled(agent);
-  return (
-    <p role="status" className={killed ? 'text-danger' : 'text-muted'}>
-      <span className="font-medium">
-        {killed ? 'Stopped by the kill switch' : `Deactivated by ${deactivated_by ?? 'somebody'}`}
-      </span>
-      {deactivated_at_ms === null ? null : (
-        <>
-          , <RelativeTime atMs={deactivated_at_ms} />
-        </>
-      )}
-      {deactivated_reason ? <span className="text-muted"> · {deactivated_reason}</span> : null}
-      {agent.open_incident_id === null ? null : (
-        <>
-          {' · '}
-          <Link
-            to="/incidents/$incidentId"
-            params={{ incidentId: agent.open_incident_id }}
-            className="font-medium text-accent underline underline-offset-2"
-          >
-            See the evidence
-          </Link>
-        </>
-      )}
-    </p>
   );
 }
 

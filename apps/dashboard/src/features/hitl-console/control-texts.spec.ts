@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { askText, expiryText, reasonText, waitsForPerson } from './control-texts';
+import type { ControlView } from '#contracts';
+import { askText, expiryText, reasonText, standingText, waitsForPerson } from './control-texts';
 
 describe('a pause that nobody ends', () => {
   it('says what becomes of the session, where that is known', () => {
@@ -40,5 +41,21 @@ describe('waiting for a person', () => {
     expect(askText({ reason: 'to look', asked_by: ['clerk', 'planner'] })).toBe('2 agents ask for a person');
     expect(askText({ reason: 'to look', asked_by: [] })).toBeNull();
     expect(askText({ reason: 'hitl_required', asked_by: ['clerk'] })).toBeNull();
+  });
+});
+
+describe('what is true of a session now', () => {
+  const standing = (state: string, ended: boolean, isAgentStopped: boolean) =>
+    standingText({ state, mode: 'enforced', held_count: 0 } as ControlView, { ended, isAgentStopped });
+
+  it('is that it runs only while it is not over and its agent may call', () => {
+    expect(standing('active', false, false)).toBe('Running. Nothing is held.');
+    expect(standing('active', true, false)).toBe('It is over: its agent said so. Nothing is held.');
+    expect(standing('active', false, true)).toBe('Its agent is stopped: its calls are refused.');
+  });
+
+  it('is a pause or a termination before either', () => {
+    expect(standing('paused', true, true)).toBe('The agent has stopped and waits for you.');
+    expect(standing('terminated', true, true)).toBe('Ended for good. This cannot be undone.');
   });
 });

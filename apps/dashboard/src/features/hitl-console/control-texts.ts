@@ -56,6 +56,20 @@ export function stateText({ state, mode, held_count }: ControlView): string {
   }
 }
 
+interface Standing {
+  /** Its agent said that it is over. */
+  ended: boolean;
+  /** The kill switch or an operator stopped its agent. */
+  isAgentStopped: boolean;
+}
+
+/** The same of a session that nobody holds, too: it need not run. */
+export function standingText(control: ControlView, { ended, isAgentStopped }: Standing): string {
+  if (control.state !== 'active') return stateText(control);
+  if (ended) return 'It is over: its agent said so. Nothing is held.';
+  return isAgentStopped ? 'Its agent is stopped: its calls are refused.' : stateText(control);
+}
+
 const EXPIRY_TEXTS: Record<ExpiryAction, string> = {
   resume: 'the session goes on',
   terminate: 'the session is terminated',

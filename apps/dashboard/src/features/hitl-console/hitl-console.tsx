@@ -2,8 +2,10 @@
 import { Eye } from 'lucide-react';
 import { useState } from 'react';
 import type { SessionDetail } from '#contracts';
+import { useTopic } from '../../realtime';
 import { Callout, Panel, useIsPhone } from '../../ui';
-import { isUnheardPause, MODE_TEXTS, stateText } from './control-texts';
+import { NO_POLICIES, stoppedAgentOf } from '../session-clusters/rest';
+import { isUnheardPause, MODE_TEXTS, standingText } from './control-texts';
 import { ExpiryNote } from './expiry-note';
 import { InjectForm } from './inject-form';
 import { MakeCooperative } from './make-cooperative';
@@ -24,13 +26,15 @@ export function HitlConsole({ detail }: { detail: SessionDetail }) {
   const commander = useCommand(session.session_id);
   const isPhone = useIsPhone();
   const draft = useState('');
+  const agents = useTopic('gateway:agents').data ?? NO_POLICIES;
+  const isAgentStopped = stoppedAgentOf(session, agents) !== null;
   const isTerminated = control.state === 'terminated';
   /** It has never asked for its control. */
   const isDeaf = control.mode === 'observe_only' && !isTerminated && !session.ended;
   return (
     <Panel title="Control" bodyClassName="flex flex-col gap-3 p-3">
       <p className="text-muted">
-        {stateText(control)} <ExpiryNote control={control} />
+        {standingText(control, { ended: session.ended, isAgentStopped })} <ExpiryNote control={control} />
       </p>
       {commander.failure ? (
         <Callout tone="danger" alert>

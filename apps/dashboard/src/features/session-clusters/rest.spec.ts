@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentPolicy, ControlMode, SessionView } from '#contracts';
-import { type Policies, restOf } from './rest';
+import { type Policies, restOf, stoppedAgentOf } from './rest';
 
 const STOPPED_AT_MS = 100;
 const agents: Policies = new Map(
@@ -59,5 +59,19 @@ describe('a looping session', () => {
   it('rests when the gateway calls it idle; one that never looped is not silent by that', () => {
     expect(restOf(looping('running', 'enforced', { state: 'idle' }), agents)).toBe('silent');
     expect(restOf(looping('running', 'enforced', { state: 'idle', severity: 'normal' }), agents)).toBeNull();
+  });
+});
+
+describe('the agent of a session', () => {
+  it('is stopped whether its session loops or not', () => {
+    const calm = { severity: 'normal', state: 'active' } as const;
+    expect(stoppedAgentOf(looping('killed', 'enforced', calm), agents)).toBe('agent_killed');
+    expect(stoppedAgentOf(looping('off', 'enforced', calm), agents)).toBe('agent_off');
+    expect(stoppedAgentOf(looping('running', 'enforced', calm), agents)).toBeNull();
+    expect(stoppedAgentOf(looping('unknown', 'enforced', calm), agents)).toBeNull();
+  });
+
+  it('is nobody who stops a session that is over', () => {
+    expect(stoppedAgentOf(looping('killed', 'enforced', { ended: true }), agents)).toBeNull();
   });
 });

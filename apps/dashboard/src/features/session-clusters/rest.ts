@@ -6,7 +6,8 @@ import { PAUSED, WAITING } from '../../ui/state-dot';
 import { isStoppedState, isUnheardPause, waitsForPerson } from '../hitl-console/control-texts';
 
 /** `held`: an operator stopped it, and it listens. `agent_*`: its agent's calls are refused. `silent`: it has made no step for a while. */
-export type Rest = 'held' | 'agent_killed' | 'agent_off' | 'silent';
+export type Rest = 'held' | StoppedAgent | 'silent';
+export type StoppedAgent = 'agent_killed' | 'agent_off';
 
 /** What a loop is called that rests. */
 export const LOOP_REST_LABELS: Record<Rest, string> = {
@@ -30,11 +31,20 @@ export const NO_POLICIES: Policies = new Map();
 export function restOf(session: SessionView | undefined, agents: Policies = NO_POLICIES): Rest | null {
   if (session === undefined) return null;
   if (isStoppedState(session.control.state) && !isUnheardPause(session.control)) return 'held';
-  const policy = agents.get(session.agent_id)?.policy;
-  if (policy && isRefused(session, policy))
-    return policy.deactivated_by === KILL_SWITCH_ACTOR ? 'agent_killed' : 'agent_off';
+  const stopped = stoppedAgent(session, agents);
+  if (stopped !== null) return stopped;
   // The gateway says so, by its own clock.
   return session.severity === 'loop' && session.state === 'idle' ? 'silent' : null;
+}
+
+/** Who stopped the agent of a session that is not over, whether it loops or not; null where nobody did. */
+export const stoppedAgentOf = (session: SessionView, agents: Policies): StoppedAgent | null =>
+  session.ended ? null : stoppedAgent(session, agents);
+
+function stoppedAgent(session: SessionView, agents: Policies): StoppedAgent | null {
+  const policy = agents.get(session.agent_id)?.policy;
+  if (!policy || !isRefused(session, policy)) return null;
+  return policy.deactivated_by === KILL_SWITCH_ACTOR ? 'agent_killed' : 'agent_off';
 }
 
 /** What an agent does by itself, which a loop in words or a pause outranks; a refused message and an end stay above. */

@@ -17,6 +17,7 @@ import {
 } from '../../ui';
 import { ControlBadge } from '../hitl-console/control-badge';
 import { dotState, LOOP_REST_LABELS, type Rest } from './rest';
+import { RestBadge } from './rest-badge';
 import { SeverityBadge } from './severity-badge';
 import { WindowDots } from './window-dots';
 
@@ -123,7 +124,7 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
         <RelativeTime atMs={session.last_seen_ms} short />
       </GridCell>
       <GridCell className="flex min-w-0">
-        <ControlBadge control={session.control} prefersMode />
+        <Hold session={session} rest={rest} />
       </GridCell>
     </GridRow>
   );
@@ -136,6 +137,16 @@ const Dot = ({ session, rest, isReworded }: Pick<SessionRowProps, 'session' | 'r
     rest={rest === null ? undefined : LOOP_REST_LABELS[rest]}
   />
 );
+
+/** Who has it in hand, or stopped its agent; of what nobody holds, which control it obeys. */
+function Hold({ session, rest }: Pick<SessionRowProps, 'session' | 'rest'>) {
+  const isAgentStopped = rest === 'agent_killed' || rest === 'agent_off';
+  return isAgentStopped && session.control.state === 'active' && !session.ended ? (
+    <RestBadge rest={rest} session={session} />
+  ) : (
+    <ControlBadge control={session.control} prefersMode />
+  );
+}
 
 /** Of a session without a step to show: what it sent may still be held. */
 const nothingShown = ({ control: { held_count } }: SessionView): string =>
@@ -214,7 +225,7 @@ export const SessionCard = memo(function SessionCard({
         </span>
         <RelativeTime atMs={session.last_seen_ms} short className="nums whitespace-nowrap" />
         <span className="ml-auto flex min-w-0">
-          <ControlBadge control={session.control} prefersMode />
+          <Hold session={session} rest={rest} />
         </span>
       </div>
     </article>

@@ -1,10 +1,11 @@
 /** What session this is, how it is, and who has it in hand: readable within a second. */
 import type { ReactNode } from 'react';
-import type { SessionView } from '#contracts';
+import type { AgentView, SessionView } from '#contracts';
 import { BackLink } from '../../app/back-link';
 import { useLoopsNow } from '../../app/looping';
 import { useTopic } from '../../realtime';
 import {
+  Badge,
   cx,
   formatCount,
   formatPartialCost,
@@ -14,6 +15,7 @@ import {
   StateDot,
   StepRate,
 } from '../../ui';
+import { StoppedBy } from '../agents/stopped-by';
 import { ControlBadge, ModeLabel } from '../hitl-console/control-badge';
 import {
   askText,
@@ -23,16 +25,19 @@ import {
   reasonText,
   STATE_LABELS,
 } from '../hitl-console/control-texts';
-import { dotState, LOOP_REST_LABELS, NO_POLICIES, restOf } from '../session-clusters/rest';
+import { dotState, LOOP_REST_LABELS, restOf, stoppedAgentOf } from '../session-clusters/rest';
 import { RestBadge } from '../session-clusters/rest-badge';
 import { SeverityBadge } from '../session-clusters/severity-badge';
 
+const NO_AGENTS: ReadonlyMap<string, AgentView> = new Map();
+
 export function InspectHeader({ session }: { session: SessionView }) {
   const { control } = session;
-  const agents = useTopic('gateway:agents').data ?? NO_POLICIES;
+  const agents = useTopic('gateway:agents').data ?? NO_AGENTS;
   const isReworded = useLoopsNow().get(session.session_id)?.kind === 'words';
   const rest = restOf(session, agents);
-  const isLoopAtRest = session.severity === 'loop' && rest !== null && !session.ended;
+  const agent = agents.get(session.agent_id);
+  const stopped = stoppedAgentOf(session, agents);
   return (
     <header
       className={cx(
@@ -49,23 +54,29 @@ export function InspectHeader({ session }: { session: SessionView }) {
         <StateDot
           state={isReworded ? 'alert_entropy' : dotState(session.state, rest, session.control)}
           rest={rest === null ? undefined : LOOP_REST_LABELS[rest]}
-          withLabel={session.severity === 'normal' && !isReworded && !session.ended && rest !== 'held'}
+          withLabel={session.severity === 'normal' && !isReworded && !session.ended && rest === null}
           className="text-muted"
         />
         <SeverityBadge
           severity={session.severity}
-          isEnded={session.ended}
           rests={session.ended || rest !== null}
           isReworded={isReworded}
         />
         {/* Who holds it says the badge of its control. */}
-        {isLoopAtRest && rest !== 'held' ? <RestBadge rest={rest} session={session} /> : null}
-        <ControlBadge control={control} data-testid="control-state" />
+        {rest !== null && rest !== 'held' && !session.ended ? (
+          <RestBadge rest={rest} session={session} />
+        ) : null}
+        <Standing session={session} isAgentStopped={stopped !== null} />
         <span title={MODE_TEXTS[control.mode]}>
           <ModeLabel mode={control.mode} />
         </span>
       </div>
-      <StoppedBy session={session} />
+      <HeldBy session={session} />
+      {stopped !== null && agent ? (
+        <p data-testid="agent-stopped" className={stopped === 'agent_killed' ? 'text-danger' : 'text-muted'}>
+          <StoppedBy agent={agent} namesAgent />
+        </p>
+      ) : null}
       <dl className="flex flex-wrap gap-x-6 gap-y-1 text-xs">
         <Fact name="Agent">
           <bdi>{session.agent_id}</bdi> <bdi className="text-muted">{session.agent_type}</bdi>
@@ -99,8 +110,16 @@ export function InspectHeader({ session }: { session: SessionView }) {
   );
 }
 
+/** Who has it in hand; of what nobody holds that it runs, unless it is over or, as the badge before says, its agent is stopped. */
+function Standing({ session, isAgentStopped }: { session: SessionView; isAgentStopped: boolean }) {
+  const isFree = session.control.state === 'active';
+  if (isFree && session.ended) return <Badge data-testid="control-state">Ended</Badge>;
+  if (isFree && isAgentStopped) return null;
+  return <ControlBadge control={session.control} data-testid="control-state" />;
+}
+
 /** "Paused by ana, 12 s ago": for every operator who looks, at once. */
-function StoppedBy({ session: { control } }: { session: SessionView }) {
+function HeldBy({ session: { control } }: { session: SessionView }) {
   if (control.state === 'active') return <p role="status" className="sr-only" />;
   const reason = reasonText(control.reason);
   const ask = askText(control);

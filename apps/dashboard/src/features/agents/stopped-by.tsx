@@ -1,0 +1,50 @@
+/** "Deactivated by ana, 12 s ago · Maintenance": for every operator who looks, at once, on the pages of agent and session. */
+import { Link } from '@tanstack/react-router';
+import type { AgentView } from '#contracts';
+import { RelativeTime } from '../../ui';
+import { isKilled } from './select-agents';
+
+const LINK = 'font-medium text-accent underline underline-offset-2';
+
+interface StoppedByProps {
+  /** One that may not call. */
+  agent: AgentView;
+  /** Begins with the agent, and leads to it where no incident does: of a page that is another thing's. */
+  namesAgent?: boolean;
+}
+
+export function StoppedBy({ agent, namesAgent = false }: StoppedByProps) {
+  const { deactivated_by, deactivated_at_ms, deactivated_reason } = agent.policy;
+  const killed = isKilled(agent);
+  const stopped = killed ? 'Stopped' : 'Deactivated';
+  return (
+    <>
+      <span className="font-medium">
+        {namesAgent ? `Its agent was ${stopped.toLowerCase()}` : stopped} by{' '}
+        {killed ? 'the kill switch' : (deactivated_by ?? 'somebody')}
+      </span>
+      {deactivated_at_ms === null ? null : (
+        <>
+          , <RelativeTime atMs={deactivated_at_ms} />
+        </>
+      )}
+      {deactivated_reason ? <span className="text-muted"> · {deactivated_reason}</span> : null}
+      {agent.open_incident_id === null ? null : (
+        <>
+          {' · '}
+          <Link to="/incidents/$incidentId" params={{ incidentId: agent.open_incident_id }} className={LINK}>
+            See the evidence
+          </Link>
+        </>
+      )}
+      {namesAgent && agent.open_incident_id === null ? (
+        <>
+          {' · '}
+          <Link to="/agents/$agentId" params={{ agentId: agent.agent_id }} className={LINK}>
+            Open the agent
+          </Link>
+        </>
+      ) : null}
+    </>
+  );
+}
