@@ -14,6 +14,7 @@ export type ControlState = (typeof CONTROL_STATES)[number];
 /**
  * Which control an agent really obeys. `enforced`: its LLM calls go through the proxy. `cooperative`:
  * its client polls, acknowledges or holds a socket. `observe_only`: it has done none of these.
+ * The one that holds most stands first.
  */
 export const CONTROL_MODES = ['enforced', 'cooperative', 'observe_only'] as const;
 export type ControlMode = (typeof CONTROL_MODES)[number];

@@ -139,9 +139,10 @@ export class DecisionLogArea {
     this.sessions = {
       find: (key) => this.registry.find(key),
       setControl: (key, control) => {
-        this.registry.setControl(key, control);
-        this.#onControl(key, control);
+        const shown = this.registry.setControl(key, control);
+        this.#onControl(key, shown);
         if (control.state === 'terminated') this.#endSession(key);
+        return shown;
       },
       publishReleased: async (key, steps) => {
         // They are released for good: better a row that starts anew than steps nobody sees.

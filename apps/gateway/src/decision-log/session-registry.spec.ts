@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   type ControlState,
+  type ControlView,
   type EntropyAlertEvent,
   ObservatoryError,
   type SessionKey,
@@ -414,5 +415,33 @@ describe('a session that was terminated', () => {
     expect(await sessions.find(keyOf('s-1'))).toMatchObject(over);
     await sessions.bringBack(keyOf('s-1'));
     expect(sessions.peek(keyOf('s-1'))).toMatchObject(over);
+  });
+});
+
+describe('the control that an agent obeys', () => {
+  const enforced = (): ControlView => ({ ...initialControl(), mode: 'enforced' });
+
+  test('is after a restart what it was, until a command says more, and then as well', async () => {
+    const gateway = build({ state: 'active' });
+    const before = gateway.registry();
+    before.apply(keyOf('proxied'), step('proxied'), []);
+    before.setControl(keyOf('proxied'), enforced());
+    await before.save();
+
+    const registry = gateway.registry();
+    await registry.recover();
+    expect(registry.peek(keyOf('proxied'))?.control).toEqual(enforced());
+    // Of a desk that has not seen the agent since.
+    const shown = registry.setControl(keyOf('proxied'), { ...initialControl(), state: 'pause_requested' });
+    expect(shown).toMatchObject({ state: 'pause_requested', mode: 'enforced' });
+    expect(registry.peek(keyOf('proxied'))?.control).toEqual(shown);
+  });
+
+  test('grows with what the agent shows, and is as told of a session without a row', () => {
+    const registry = build({ state: 'active' }).registry();
+    registry.apply(keyOf('polled'), step('polled'), []);
+    registry.setControl(keyOf('polled'), { ...initialControl(), mode: 'cooperative' });
+    expect(registry.setControl(keyOf('polled'), enforced()).mode).toBe('enforced');
+    expect(registry.setControl(keyOf('elsewhere'), enforced())).toEqual(enforced());
   });
 });

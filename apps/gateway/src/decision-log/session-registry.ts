@@ -4,6 +4,8 @@
  * hold since, is folded in again after a crash. Changed rows leave on `gateway:sessions`, one per session and 100 ms.
  */
 import {
+  CONTROL_MODES,
+  type ControlMode,
   type ControlView,
   type DecisionStore,
   type EntropyTuple,
@@ -213,11 +215,12 @@ export class SessionRegistry {
     );
   }
 
-  setControl(key: SessionKey, control: ControlView): void {
+  setControl(key: SessionKey, control: ControlView): ControlView {
     const view = this.peek(key);
-    if (view === undefined) return;
+    if (view === undefined) return control;
     showControl(view, control);
     this.#changed(key, view);
+    return view.control;
   }
 
   /** Most recently active first; of too many, what wants somebody stays. */
@@ -363,13 +366,20 @@ async function eachStep(
   }
 }
 
-/** Changes `view` in place. */
+/**
+ * Changes `view` in place. What its agent has once shown to obey stays: who commands forgets it with a restart and in a
+ * quiet hour, until the agent shows it again.
+ */
 function showControl(view: SessionView, control: ControlView): void {
-  view.control = control;
+  view.control = { ...control, mode: strongerMode(control.mode, view.control.mode) };
   if (control.state !== 'terminated') return;
   view.ended = true;
   view.state = 'dead';
 }
+
+/** They stand in the order of what a pause is worth. */
+const strongerMode = (a: ControlMode, b: ControlMode): ControlMode =>
+  CONTROL_MODES.indexOf(a) < CONTROL_MODES.indexOf(b) ? a : b;
 
 const isOther = (control: ControlView, before: ControlView): boolean =>
   control.state !== before.state || control.asked_by.join('\n') !== before.asked_by.join('\n');

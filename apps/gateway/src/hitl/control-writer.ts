@@ -118,8 +118,7 @@ export class ControlWriter {
 
   /** The session's row in every list, and its control on its own topic. */
   publishControl(entry: ControlEntry): void {
-    const control = controlView(entry);
-    this.sessions.setControl(entry.key, control);
+    const control = this.sessions.setControl(entry.key, controlView(entry));
     this.#publish(entry, { kind: 'control', control, directives: waiting(entry) });
   }
 

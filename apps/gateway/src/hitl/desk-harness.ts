@@ -327,7 +327,10 @@ export class DeskHarness {
   #directory(): SessionDirectory {
     return {
       find: async (key) => (this.known.has(key) ? ({} as SessionView) : null),
-      setControl: (key, control) => void this.views.set(key, control),
+      setControl: (key, control) => {
+        this.views.set(key, control);
+        return control;
+      },
       publishReleased: async (_key, steps) => {
         await this.showing;
         this.published.push(...steps.map((step) => step.trace_id));

@@ -49,7 +49,7 @@ async function startDesk(): Promise<HitlDesk> {
   await desk.load();
   desk.connect({
     find: async () => ({}) as SessionView,
-    setControl: () => {},
+    setControl: (_key, control) => control,
     publishReleased: (_key, steps) => void published.push(...steps.map((step) => step.trace_id)),
   });
   await desk.settled();
