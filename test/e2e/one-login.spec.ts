@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
+import { checkEveryLook, checkPage, SIZES } from './check-page.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { logIn, openAs } from './log-in.js';
 
@@ -50,17 +51,35 @@ test('an administrator of several tenants goes from one to the other, in every t
   const first = await openAs(browser, gateway, 'ana', '/?q=of-default');
   await row(first, 'of-default').waitFor();
   const second = await first.context().newPage();
-  await second.goto(`${gateway.url}/settings?section=about`);
+  await second.goto(`${gateway.url}/fleet`);
   const choice = second.getByRole('combobox', { name: 'Tenant', exact: true });
   await choice.click();
   await second.getByRole('option', { name: 'blue', exact: true }).click();
   for (const page of [first, second]) {
     await row(page, 'of-blue').waitFor();
-    await page.getByText('admin · blue').waitFor();
+    await page.getByRole('combobox', { name: 'Tenant' }).getByText('blue').waitFor();
     expect(await row(page, 'of-default').count()).toBe(0);
   }
-  await second.goto(`${gateway.url}/settings?section=about`);
-  await choice.click();
-  await second.getByRole('option', { name: 'default', exact: true }).click();
+  await checkEveryLook(second, 'tenant-choice');
+  // Without the mouse.
+  await second.keyboard.press('Control+k');
+  await second.keyboard.type('go to tenant');
+  await second.getByRole('option', { name: 'Go to tenant default' }).waitFor();
+  expect(await second.getByRole('option', { name: 'Go to tenant blue' }).count()).toBe(0);
+  await second.keyboard.press('Enter');
   await row(second, 'of-default').waitFor();
+  await row(first, 'of-default').waitFor();
+});
+
+test('on a phone it is behind More, and who has one tenant only is not asked to choose', async () => {
+  const page = await openAs(browser, gateway, 'ana');
+  await page.setViewportSize(SIZES.phone);
+  await page.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('dialog').getByRole('combobox', { name: 'Tenant' }).waitFor();
+  await checkPage(page, 'tenant-choice-more');
+
+  const other = await (await browser.newContext()).newPage();
+  await logIn(other, { ...gateway, operatorToken: tokenOfBlue }, 'bob');
+  await other.getByText('viewer · blue').waitFor();
+  expect(await other.getByRole('combobox', { name: 'Tenant' }).count()).toBe(0);
 });

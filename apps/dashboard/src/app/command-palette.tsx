@@ -5,15 +5,17 @@ import { Command } from 'cmdk';
 import { Bot } from 'lucide-react';
 import { type ReactNode, useMemo, useState } from 'react';
 import type { AgentView, SessionView } from '#contracts';
+import { useMe } from '../api';
 import { useStoredMatches } from '../features/session-clusters/use-stored-matches';
 import { useTopic } from '../realtime';
-import { Kbd, StateDot, truncateMiddle, useThrottled } from '../ui';
+import { Kbd, StateDot, toast, truncateMiddle, useThrottled } from '../ui';
 import { useLogout } from './auth';
 import { KEY_MAP } from './keyboard/key-map';
 import { useLoopsNow } from './looping';
 import type { LoopsNow } from './loops-now';
 import { PLACES } from './navigation';
 import { useOverlay } from './overlays';
+import { useGoToTenant, useTenantIds } from './tenants';
 import { THEME_CHOICES, useTheme } from './theme';
 
 /** Rows drawn at once; typing narrows them. */
@@ -50,6 +52,11 @@ function PaletteBody({ onDone }: { onDone: () => void }) {
   const sessions = useMatchingSessions(query, loops);
   const earlier = useEarlierMatches(query, sessions.length > 0);
   const agents = useMatchingAgents(query);
+  const hereId = useMe()?.tenant_id;
+  const tenantIds = useTenantIds().filter((tenantId) => tenantId !== hereId);
+  const { mutate: goToTenant } = useGoToTenant(({ message }) =>
+    toast({ title: 'Tenant not changed', description: message, tone: 'danger' }),
+  );
   const run = (action: () => unknown) => () => {
     onDone();
     action();
@@ -81,6 +88,10 @@ function PaletteBody({ onDone }: { onDone: () => void }) {
     { label: 'Show dead letters', act: () => navigate({ to: '/alerts', search: { tab: 'dead' } }) },
     { label: 'Edit prices', act: () => navigate({ to: '/settings', search: { section: 'prices' } }) },
     { label: 'Edit upstreams', act: () => navigate({ to: '/settings', search: { section: 'upstreams' } }) },
+    ...tenantIds.map((tenantId) => ({
+      label: `Go to tenant ${tenantId}`,
+      act: () => goToTenant(tenantId),
+    })),
     { label: 'Sign out', act: logout },
   ];
   return (

@@ -9,6 +9,8 @@ import { PLACE_GROUPS } from './navigation';
 import { useOverlay } from './overlays';
 import { PlaceCount } from './place-count';
 import { ReconnectChip } from './reconnect-chip';
+import { TenantChoice } from './tenant-choice';
+import { useTenantIds } from './tenants';
 import { THEME_CHOICES, useTheme } from './theme';
 
 export function Sidebar() {
@@ -87,17 +89,20 @@ function Account() {
 /** "ana admin · default"; nothing until it is known. A long name leaves the role and the tenant their room. */
 export function WhoAmI({ className }: { className?: string }) {
   const me = useMe();
+  const tenantIds = useTenantIds();
   if (!me) return null;
+  const maySwitch = tenantIds.length > 1;
   return (
-    <p
-      className={cx('flex min-w-0 gap-1 text-xs', className)}
-      title={`${me.operator_id}, ${me.role}, tenant ${me.tenant_id}`}
-    >
-      <bdi className="min-w-[3ch] shrink-[1000] truncate font-medium">{me.operator_id}</bdi>{' '}
-      <span className="truncate text-muted">
-        {me.role} · {me.tenant_id}
-      </span>
-    </p>
+    <div className={cx('flex min-w-0 flex-col gap-1', className)}>
+      <p
+        className="flex min-w-0 gap-1 text-xs"
+        title={`${me.operator_id}, ${me.role}, tenant ${me.tenant_id}`}
+      >
+        <bdi className="min-w-[3ch] shrink-[1000] truncate font-medium">{me.operator_id}</bdi>{' '}
+        <span className="truncate text-muted">{me.role} · {maySwitch ? 'tenant' : me.tenant_id}</span>
+      </p>
+      {maySwitch ? <TenantChoice tenantId={me.tenant_id} tenantIds={tenantIds} /> : null}
+    </div>
   );
 }
 

@@ -5,7 +5,6 @@ import type { ReactNode } from 'react';
 import { useMe } from '../../api';
 import { useConnection } from '../../realtime';
 import { Badge, Panel, Skeleton } from '../../ui';
-import { TenantChoice } from './tenant-choice';
 
 interface Health {
   isReady: boolean;
@@ -63,7 +62,7 @@ export function AboutSection() {
         <Facts>
           <Fact label="Name">{me?.operator_id}</Fact>
           <Fact label="Role">{me?.role}</Fact>
-          <Fact label="Tenant">{me ? <TenantChoice me={me} /> : null}</Fact>
+          <Fact label="Tenant">{me?.tenant_id}</Fact>
           <Fact label="May">{me?.permissions.join(', ').replaceAll('_', ' ')}</Fact>
         </Facts>
       </Panel>
