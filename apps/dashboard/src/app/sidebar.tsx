@@ -99,7 +99,9 @@ export function WhoAmI({ className }: { className?: string }) {
         title={`${me.operator_id}, ${me.role}, tenant ${me.tenant_id}`}
       >
         <bdi className="min-w-[3ch] shrink-[1000] truncate font-medium">{me.operator_id}</bdi>{' '}
-        <span className="truncate text-muted">{me.role} · {maySwitch ? 'tenant' : me.tenant_id}</span>
+        <span className="truncate text-muted">
+          {me.role} · {maySwitch ? 'tenant' : me.tenant_id}
+        </span>
       </p>
       {maySwitch ? <TenantChoice tenantId={me.tenant_id} tenantIds={tenantIds} /> : null}
     </div>

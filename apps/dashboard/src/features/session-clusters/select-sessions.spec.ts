@@ -121,6 +121,19 @@ describe('filterSessions', () => {
     expect(ids(filterSessions([...all, asks, held, both], { control: 'waiting' }))).toEqual(['asks', 'both']);
   });
 
+  it('calls running what nobody holds, is not over, and whose agent may call', () => {
+    const off = { active: false, deactivated_by: 'ana' } as AgentPolicy;
+    const rows = [
+      session('runs'),
+      session('over', { ended: true }),
+      session('held', { control: { state: 'paused' } }),
+      session('agent off', { agent_id: 'off' }),
+    ];
+    expect(ids(filterSessions(rows, { control: 'active' }, new Map([['off', { policy: off }]])))).toEqual([
+      'runs',
+    ]);
+  });
+
   it('filters by mode, severity and end', () => {
     expect(ids(filterSessions(all, { control: 'cooperative' }))).toEqual(['sess-2']);
     expect(ids(filterSessions(all, { severity: 'loop', ended: 'live' }))).toEqual(['sess-1']);

@@ -3,7 +3,7 @@ import { LIMITS, type SessionView } from '#contracts';
 import { type LoopsNow, NO_LOOPS_NOW } from '../../app/loops-now';
 import { isStoppedState, waitsForPerson } from '../hitl-console/control-texts';
 import type { ControlFilter, ListSearch, Sort } from './list-search';
-import { NO_POLICIES, type Policies, restOf } from './rest';
+import { NO_POLICIES, type Policies, restOf, stoppedAgentOf } from './rest';
 
 /** A person has it in hand. */
 const isStopped = ({ control }: SessionView): boolean => isStoppedState(control.state);
@@ -29,22 +29,31 @@ function matchesText(session: SessionView, needle: string): boolean {
   );
 }
 
-function matchesControl(session: SessionView, filter: ControlFilter): boolean {
+function matchesControl(session: SessionView, filter: ControlFilter, agents: Policies): boolean {
+  if (filter === 'active') return isRunning(session, agents);
   if (filter === 'paused') return isStopped(session);
   if (filter === 'waiting') return waitsForPerson(session.control);
-  if (filter === 'active' || filter === 'terminated') return session.control.state === filter;
+  if (filter === 'terminated') return session.control.state === filter;
   return session.control.mode === filter;
 }
 
+/** As its own page calls it. */
+const isRunning = (session: SessionView, agents: Policies): boolean =>
+  session.control.state === 'active' && !session.ended && stoppedAgentOf(session, agents) === null;
+
 /** Sessions that pass every filter of the address, unordered. */
-export function filterSessions(sessions: Iterable<SessionView>, search: ListSearch): SessionView[] {
+export function filterSessions(
+  sessions: Iterable<SessionView>,
+  search: ListSearch,
+  agents: Policies = NO_POLICIES,
+): SessionView[] {
   const needle = search.q?.trim().toLowerCase() ?? '';
   const found: SessionView[] = [];
   for (const session of sessions) {
     if (search.severity && session.severity !== search.severity) continue;
     if (search.agent && session.agent_id !== search.agent) continue;
     if (search.ended && session.ended !== (search.ended === 'ended')) continue;
-    if (search.control && !matchesControl(session, search.control)) continue;
+    if (search.control && !matchesControl(session, search.control, agents)) continue;
     if (needle && !matchesText(session, needle)) continue;
     found.push(session);
   }

@@ -101,7 +101,7 @@ function useTargetOrder(
 ): readonly string[] {
   const before = useRef<readonly string[]>([]);
   return useMemo(() => {
-    const now = orderSessions(filterSessions(sessions.values(), search), search.sort, agents, loops);
+    const now = orderSessions(filterSessions(sessions.values(), search, agents), search.sort, agents, loops);
     before.current = keepIfEqual(before.current, now);
     return before.current;
   }, [sessions, search, agents, loops]);
