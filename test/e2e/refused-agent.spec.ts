@@ -102,6 +102,14 @@ test('no page calls a session running whose agent is stopped, or that is over', 
   expect(await runs()).toBe(0);
   await checkEveryLook(page, 'inspect-ended');
 
+  await page.goto(`${gateway.url}/fleet`);
+  const card = (agentId: string) => page.locator(`[data-testid=fleet-node][data-agent-id=${agentId}]`);
+  await card('b-stopped').getByText('Agent off', { exact: true }).waitFor();
+  await card('b-killed').getByText('Loop, agent killed', { exact: true }).waitFor();
+  await checkEveryLook(page, 'fleet-agent-stopped');
+  await page.goto(`${gateway.url}/fleet?view=table`);
+  await page.getByRole('row', { name: 'b-stopped' }).getByText('Agent off').waitFor();
+
   await setPolicy('b-stopped', { active: true });
   await open('stopped');
   await page.getByTestId('control-state').getByText('Running').waitFor();

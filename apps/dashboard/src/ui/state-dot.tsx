@@ -34,12 +34,14 @@ interface StateDotProps {
   state: string;
   /** Why a loop burns no more, in words: it is a ring then, and does not flash. Other states take no notice. */
   rest?: string | undefined;
+  /** Instead of the state's name. */
+  label?: string;
   /** Shows the state's name beside the dot; otherwise it is the dot's accessible name. */
   withLabel?: boolean;
   className?: string;
 }
 
-export function StateDot({ state, rest, withLabel = false, className }: StateDotProps) {
+export function StateDot({ state, rest, label, withLabel = false, className }: StateDotProps) {
   const isLoop = state === 'alert_entropy';
   const rests = isLoop && rest !== undefined;
   const colour = nodeColour(state);
@@ -57,7 +59,7 @@ export function StateDot({ state, rest, withLabel = false, className }: StateDot
   return (
     <span className={cx('inline-flex items-center gap-1.5', className)}>
       {dot}
-      <span className={withLabel ? undefined : 'sr-only'}>{rests ? rest : nodeLabel(state)}</span>
+      <span className={withLabel ? undefined : 'sr-only'}>{rests ? rest : (label ?? nodeLabel(state))}</span>
     </span>
   );
 }

@@ -129,8 +129,11 @@ function CardText({ node, state, namesOnly }: { node: FleetNode; state: FleetSta
           , {name}, {node.ghost ? 'never sent a valid message, ' : ''}
         </span>
         {namesOnly ? null : (
-          <span aria-hidden={isCalm(state) ? undefined : true} className="block truncate text-2xs text-muted">
-            {isCalm(state) ? node.last_intent || name : name}
+          <span
+            aria-hidden={isCalm(state) && !node.stopped ? undefined : true}
+            className="block truncate text-2xs text-muted"
+          >
+            {isCalm(state) && !node.stopped ? node.last_intent || name : name}
           </span>
         )}
       </span>

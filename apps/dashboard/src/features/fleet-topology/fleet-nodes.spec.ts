@@ -217,3 +217,25 @@ describe('the numbers of the map', () => {
     expect(resumed.nodes.get('rewords/bot')).toBe(first.nodes.get('rewords/bot'));
   });
 });
+
+describe('an agent that somebody stopped', () => {
+  const calm = (agent_id: string, over: Partial<SessionView> = {}, control = {}) =>
+    fleetNode(
+      node('s', { agent_id, state: 'active' }),
+      known(session('s', { agent_id, severity: 'normal', state: 'active', ...over }, control)),
+    );
+
+  it('is not at work on the map, loop or none, and says who stopped it', () => {
+    expect(fleetLabel(calm('killed'))).toBe('Agent killed');
+    expect(fleetLabel(calm('off'))).toBe('Agent off');
+    expect(countStates([calm('killed'), calm('off'), calm('bot')])).toMatchObject({ idle: 2, active: 1 });
+    expect(matchesFleet(calm('off'), { q: '', states: ['active'] })).toBe(false);
+  });
+
+  it('is so for its own card alone, and not where its session is held or over', () => {
+    const rows = known(session('s', { agent_id: 'off', severity: 'normal', state: 'active' }));
+    expect(fleetLabel(fleetNode(node('s', { agent_id: 'bot', state: 'active' }), rows))).toBe('Active');
+    expect(fleetLabel(calm('off', {}, { state: 'paused' }))).toBe('Paused');
+    expect(fleetLabel(calm('off', { ended: true }))).toBe('Active');
+  });
+});

@@ -13,6 +13,9 @@ import {
   pauseState,
   type Rest,
   restOf,
+  STOPPED_LABELS,
+  type StoppedAgent,
+  stoppedAgentOf,
 } from '../session-clusters/rest';
 
 /** Its `state` is `alert_entropy` where its session loops now, and where `rest` says why that loop burns no more. */
@@ -20,6 +23,8 @@ export interface FleetNode extends TopologyNode {
   rest?: Rest;
   /** Its session, which does not loop, is held: by somebody, or because it waits for a person. */
   paused?: typeof PAUSED | typeof WAITING;
+  /** Its calls are refused, so that it is idle whatever it did last. */
+  stopped?: StoppedAgent;
 }
 
 export interface FleetData extends TopologyData {
@@ -43,11 +48,11 @@ export function fleetNode(topologyNode: TopologyNode, { sessions, agents, loops 
     const rest = restOf(session, agents);
     if (rest !== null && session.severity === 'loop' && !session.ended) return { ...node, rest };
     // Another agent of its session has gone on, or the session is over.
-    return pausedIfHeld({ ...node, state: session.state }, session, agents);
+    return inHand({ ...node, state: session.state }, session, agents);
   }
   if (loop?.kind === 'words' && loop.agent_id === node.agent_id && isOutranked(node.state))
     return { ...node, state: 'alert_entropy' };
-  return pausedIfHeld(node, session, agents);
+  return inHand(node, session, agents);
 }
 
 /**
@@ -60,9 +65,12 @@ const isAhead = ({ state, agent_id }: TopologyNode, session: SessionView): boole
   (isOutranked(state) || state === 'alert_entropy') &&
   (agent_id === session.agent_id || (state === 'blocked' && session.severity === 'normal'));
 
-function pausedIfHeld(node: TopologyNode, session: SessionView | undefined, agents: Policies): FleetNode {
-  if (!session || !isOutranked(node.state) || restOf(session, agents) !== 'held') return node;
-  return { ...node, paused: pauseState(session.control) };
+/** What outranks what an agent does by itself, where its session does not loop: a pause of it, or that the agent is stopped. */
+function inHand(node: TopologyNode, session: SessionView | undefined, agents: Policies): FleetNode {
+  if (!session || !isOutranked(node.state)) return node;
+  if (restOf(session, agents) === 'held') return { ...node, paused: pauseState(session.control) };
+  const stopped = session.agent_id === node.agent_id ? stoppedAgentOf(session, agents) : null;
+  return stopped === null ? node : { ...node, state: 'idle', stopped };
 }
 
 /** @param before what this gave last: a node that did not change is the same object as there, and so is all if none did */
@@ -83,14 +91,17 @@ const isSameNode = (a: FleetNode, b: FleetNode): boolean =>
   a.state === b.state &&
   a.rest === b.rest &&
   a.paused === b.paused &&
+  a.stopped === b.stopped &&
   a.last_seen_ms === b.last_seen_ms &&
   a.step_count === b.step_count &&
   a.last_intent === b.last_intent &&
   a.agent_type === b.agent_type;
 
-/** "Loop", "Loop, held", "Paused", "Waits for a person". */
-export const fleetLabel = (node: Pick<FleetNode, 'state' | 'rest' | 'paused'>): string =>
-  node.rest ? LOOP_REST_LABELS[node.rest] : nodeLabel(dotOf(node));
+/** "Loop", "Loop, held", "Paused", "Waits for a person", "Agent off". */
+export function fleetLabel(node: Pick<FleetNode, 'state' | 'rest' | 'paused' | 'stopped'>): string {
+  if (node.rest) return LOOP_REST_LABELS[node.rest];
+  return node.stopped ? STOPPED_LABELS[node.stopped] : nodeLabel(dotOf(node));
+}
 
 /** For its dot and its colour. */
 export const dotOf = ({ state, paused }: Pick<FleetNode, 'state' | 'paused'>): string => paused ?? state;

@@ -160,7 +160,12 @@ function Row({ node, rowIndex, isSelected, onSelect }: RowProps) {
         ) : null}
       </td>
       <td className={cell}>
-        <StateDot state={dotOf(node)} rest={node.rest && fleetLabel(node)} withLabel />
+        <StateDot
+          state={dotOf(node)}
+          rest={node.rest && fleetLabel(node)}
+          label={fleetLabel(node)}
+          withLabel
+        />
       </td>
       <td className={cx(cell, 'text-muted max-xl:hidden')}>{node.agent_type}</td>
       <td className={cx(cell, 'font-mono max-lg:hidden')}>

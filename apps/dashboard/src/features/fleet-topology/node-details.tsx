@@ -31,7 +31,12 @@ export function NodeDetails({ node, topology, onSelect, onClose }: NodeDetailsPr
         <div className="min-w-0 flex-1">
           <h2 className="font-semibold text-md [overflow-wrap:anywhere]">{node.agent_id}</h2>
           <div className="mt-0.5 flex flex-wrap items-center gap-2 text-muted text-xs">
-            <StateDot state={dotOf(node)} rest={node.rest && fleetLabel(node)} withLabel />
+            <StateDot
+              state={dotOf(node)}
+              rest={node.rest && fleetLabel(node)}
+              label={fleetLabel(node)}
+              withLabel
+            />
             {node.agent_type ? <span>{node.agent_type}</span> : null}
             {node.ghost ? <Badge tone="warning">Never valid</Badge> : null}
           </div>

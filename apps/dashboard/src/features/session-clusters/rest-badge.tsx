@@ -2,7 +2,7 @@
 import type { SessionView } from '#contracts';
 import { Badge, RelativeTime } from '../../ui';
 import { ControlBadge } from '../hitl-console/control-badge';
-import type { Rest } from './rest';
+import { type Rest, STOPPED_LABELS } from './rest';
 
 const REST_TITLES = {
   agent_killed: 'The kill switch stopped its agent: its calls are refused until somebody reactivates it.',
@@ -14,13 +14,13 @@ export function RestBadge({ rest, session }: { rest: Rest; session: SessionView 
   if (rest === 'held') return <ControlBadge control={session.control} className="max-w-40" />;
   return (
     <Badge title={REST_TITLES[rest]} data-testid="alert-rest" data-rest={rest}>
-      {rest === 'agent_killed' ? 'Agent killed' : null}
-      {rest === 'agent_off' ? 'Agent off' : null}
       {rest === 'silent' ? (
         <>
           Silent <RelativeTime atMs={session.last_seen_ms} short />
         </>
-      ) : null}
+      ) : (
+        STOPPED_LABELS[rest]
+      )}
     </Badge>
   );
 }

@@ -9,6 +9,11 @@ import { isStoppedState, isUnheardPause, waitsForPerson } from '../hitl-console/
 export type Rest = 'held' | StoppedAgent | 'silent';
 export type StoppedAgent = 'agent_killed' | 'agent_off';
 
+export const STOPPED_LABELS: Record<StoppedAgent, string> = {
+  agent_killed: 'Agent killed',
+  agent_off: 'Agent off',
+};
+
 /** What a loop is called that rests. */
 export const LOOP_REST_LABELS: Record<Rest, string> = {
   held: 'Loop, held',
