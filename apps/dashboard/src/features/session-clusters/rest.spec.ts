@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentPolicy, ControlMode, SessionView } from '#contracts';
-import { type Policies, restOf, stoppedAgentOf } from './rest';
+import { dotState, type Policies, restOf, stoppedAgentOf } from './rest';
 
 const STOPPED_AT_MS = 100;
 const agents: Policies = new Map(
@@ -74,4 +74,13 @@ describe('the agent of a session', () => {
   it('is nobody who stops a session that is over', () => {
     expect(stoppedAgentOf(looping('killed', 'enforced', { ended: true }), agents)).toBeNull();
   });
+});
+
+it('shows a stopped agent as idle in the list, as the map does, and a loop or an end as what it is', () => {
+  const { control } = looping('off');
+  expect(dotState('active', 'agent_off', control)).toBe('idle');
+  expect(dotState('blocked', 'agent_killed', control)).toBe('idle');
+  expect(dotState('alert_entropy', 'agent_killed', control)).toBe('alert_entropy');
+  expect(dotState('dead', 'agent_off', control)).toBe('dead');
+  expect(dotState('active', null, control)).toBe('active');
 });

@@ -55,9 +55,11 @@ function stoppedAgent(session: SessionView, agents: Policies): StoppedAgent | nu
 /** What an agent does by itself, which a loop in words or a pause outranks; a refused message and an end stay above. */
 export const isOutranked = (state: string): boolean => ['active', 'idle', 'blocked'].includes(state);
 
-/** What its dot shows: that somebody has it in hand before how it is. A held loop is a loop at rest. */
-export const dotState = (state: string, rest: Rest | null, control: SessionView['control']): string =>
-  rest === 'held' && isOutranked(state) ? pauseState(control) : state;
+/** What its dot shows: that somebody has it in hand, or stopped its agent, before how it is. A held loop is a loop at rest. */
+export function dotState(state: string, rest: Rest | null, control: SessionView['control']): string {
+  if (rest === null || !isOutranked(state)) return state;
+  return rest === 'held' ? pauseState(control) : 'idle';
+}
 
 /** Of a session that is held. */
 export const pauseState = (control: SessionView['control']): typeof PAUSED | typeof WAITING =>
