@@ -82,7 +82,7 @@ export function ingestRoute(parts: IngestRouteParts): RawRoute & LaneRoute {
     path: PATH,
     bodyBytesMax: parts.limits.bodyBytesMax,
     answer: (head, body) =>
-      answer(askedOfPlain(head, parts.senders), (take) => {
+      answer(askedOfPlain(head, body, parts.senders), (take) => {
         if (!take(body.length)) throw noRoom();
         return body;
       }),
@@ -100,10 +100,10 @@ interface Asked {
 
 type ReadBody = (take: TakeBytes) => Buffer | Promise<Buffer>;
 
-const askedOfPlain = (head: PlainHead, senders: KnownSenders): Asked => ({
+const askedOfPlain = (head: PlainHead, body: Buffer, senders: KnownSenders): Asked => ({
   sender: senders.of(head),
   contentType: head.contentType,
-  isEmpty: head.byteCount === 0,
+  isEmpty: body.length === 0,
 });
 
 function askedOf({ headers }: IncomingMessage, authenticate: IngestRouteParts['authenticate']): Asked {

@@ -8,7 +8,6 @@ const headOf = (authorization: string): PlainHead => ({
   authorization,
   observatoryKey: undefined,
   contentType: 'application/json',
-  byteCount: 2,
 });
 const ADA = { key_id: 'ada' } as AgentPrincipal;
 

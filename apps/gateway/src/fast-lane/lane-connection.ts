@@ -1,13 +1,13 @@
 /** One connection of the fast lane, as long as it sends what is plain. @see fast-lane.ts for its states */
 import type { Socket } from 'node:net';
-import { endOfHead, type PlainHead, parsePlainHead } from './plain-head.js';
+import { endOfHead, type PlainHead, PlainHeads } from './plain-head.js';
 import { type PlainAnswer, plainMessage } from './plain-message.js';
 
 export interface LaneRoute {
   path: string;
   /** Larger bodies are Node's to refuse. */
   bodyBytesMax: number;
-  /** Answers whatever happens; never rejects. Nobody else keeps `body`. */
+  /** Answers whatever happens; never rejects. @param head the same object where the connection says the same again @param body nobody else keeps it */
   answer(head: PlainHead, body: Buffer): Promise<PlainAnswer>;
 }
 
@@ -34,9 +34,7 @@ export class LaneConnection {
   #isLast = false;
   /** What came while a request was answered. */
   #early: Buffer[] = [];
-  /** A client's heads are mostly alike to the letter: what was read of the last need not be read again. */
-  #head = '';
-  #read: PlainHead | null = null;
+  readonly #heads = new PlainHeads();
 
   /** @param onLeft called once, when the connection is over or Node's */
   constructor(socket: Socket, options: LaneOptions, onLeft: (connection: LaneConnection) => void) {
@@ -86,24 +84,16 @@ export class LaneConnection {
   /** @param bytes of a request, from its first on */
   #begin(bytes: Buffer): void {
     const from = endOfHead(bytes);
-    const head = from === null ? null : this.#readHead(bytes.toString('latin1', 0, from));
-    const route = head && this.#options.routes.find(({ path }) => path === head.path);
+    const read = from === null ? null : this.#heads.read(bytes.toString('latin1', 0, from));
+    const route = read && this.#options.routes.find(({ path }) => path === read.head.path);
     // Whole and alone: who sends its body later may be slow, or be refused by its head.
-    const isPlain = from !== null && head && route && bytes.length === from + head.byteCount;
-    if (!isPlain || head.byteCount > route.bodyBytesMax) {
+    const isPlain = from !== null && read && route && bytes.length === from + read.byteCount;
+    if (!isPlain || read.byteCount > route.bodyBytesMax) {
       this.#handOver(bytes);
       return;
     }
     this.#waitsSinceMs = null;
-    route.answer(head, bytes.subarray(from)).then(this.#onAnswer);
-  }
-
-  #readHead(head: string): PlainHead | null {
-    if (head !== this.#head) {
-      this.#read = parsePlainHead(head);
-      this.#head = head;
-    }
-    return this.#read;
+    route.answer(read.head, bytes.subarray(from)).then(this.#onAnswer);
   }
 
   readonly #onAnswer = (answer: PlainAnswer): void => {

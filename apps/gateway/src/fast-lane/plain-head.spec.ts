@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { endOfHead, HEAD_BYTES_MAX, parsePlainHead } from './plain-head.js';
+import { endOfHead, HEAD_BYTES_MAX, PlainHeads } from './plain-head.js';
+
+const readHead = (text: string) => new PlainHeads().read(text);
 
 const head = (...lines: string[]): string =>
   `${['POST /v1/decision-logs HTTP/1.1', ...lines].join('\r\n')}\r\n\r\n`;
@@ -7,7 +9,7 @@ const plain = ['Host: localhost:4000', 'Content-Length: 12'];
 
 test('reads who sends what, and how much of it', () => {
   expect(
-    parsePlainHead(
+    readHead(
       head(
         ...plain,
         'AUTHORIZATION:Bearer oak_1',
@@ -16,10 +18,12 @@ test('reads who sends what, and how much of it', () => {
       ),
     ),
   ).toEqual({
-    path: '/v1/decision-logs',
-    authorization: 'Bearer oak_1',
-    observatoryKey: 'oak_2',
-    contentType: 'application/json',
+    head: {
+      path: '/v1/decision-logs',
+      authorization: 'Bearer oak_1',
+      observatoryKey: 'oak_2',
+      contentType: 'application/json',
+    },
     byteCount: 12,
   });
 });
@@ -31,7 +35,7 @@ test('what clients send along changes nothing', () => {
     'Accept-Encoding: gzip, deflate',
     'Connection: Keep-Alive',
   ];
-  expect(parsePlainHead(head(...plain, ...others))).toMatchObject({ byteCount: 12 });
+  expect(readHead(head(...plain, ...others))).toMatchObject({ byteCount: 12 });
 });
 
 test.each<[string, string]>([
@@ -67,7 +71,7 @@ test.each<[string, string]>([
   ['no colon', head(...plain, 'X-A')],
   ['more headers than anybody sends', head(...plain, ...Array.from({ length: 40 }, (_, at) => `X-${at}: 1`))],
 ])('%s is not plain', (_what, text) => {
-  expect(parsePlainHead(text)).toBeNull();
+  expect(readHead(text)).toBeNull();
 });
 
 test('a head ends behind its empty line, within its bound', () => {
@@ -76,4 +80,34 @@ test('a head ends behind its empty line, within its bound', () => {
   expect(endOfHead(Buffer.from('POST / HTTP/1.1\r\n'))).toBeNull();
   expect(endOfHead(Buffer.from('x'.repeat(HEAD_BYTES_MAX - 4).concat('\r\n\r\n')))).toBe(HEAD_BYTES_MAX);
   expect(endOfHead(Buffer.from('x'.repeat(HEAD_BYTES_MAX - 3).concat('\r\n\r\n')))).toBeNull();
+});
+
+test('a head that says the same of another length is the same head', () => {
+  const heads = new PlainHeads();
+  const of = (length: string, key = 'oak_1') =>
+    heads.read(head('Host: a', `Content-Length:  ${length}`, `Authorization: Bearer ${key}`));
+  const first = of('12');
+  expect(of('12')?.head).toBe(first?.head);
+  expect(of('9')).toEqual({ head: first?.head, byteCount: 9 });
+  expect(of('100000')?.head).toBe(first?.head);
+  const other = of('12', 'oak_2');
+  expect(other?.head.authorization).toBe('Bearer oak_2');
+  expect(of('9', 'oak_2')?.head).toBe(other?.head);
+});
+
+test.each(['', '012', '+1', '1 2', '1, 2', '0x1', '1\r\nTransfer-Encoding: chunked'])(
+  'a head that was read makes none plain whose length is %j',
+  (length) => {
+    const heads = new PlainHeads();
+    const text = (said: string) => head('Host: a', `Content-Length: ${said}`, 'Accept: */*');
+    expect(heads.read(text('12'))).not.toBeNull();
+    expect(heads.read(text(length))).toBeNull();
+  },
+);
+
+test('a length that also stands elsewhere is found in its own place', () => {
+  const heads = new PlainHeads();
+  const text = (said: string) => head('Host: a12', 'X-A: 12', `content-length: ${said}`, 'X-B: 12');
+  expect(heads.read(text('12'))?.byteCount).toBe(12);
+  expect(heads.read(text('345'))?.byteCount).toBe(345);
 });

@@ -7,12 +7,18 @@
  * @see RFC 9112, sections 2 to 6
  */
 
+/** All that is read of a head but its body's length. */
 export interface PlainHead {
   /** The path it was sent to, without a query. */
   path: string;
   authorization: string | undefined;
   observatoryKey: string | undefined;
   contentType: string | undefined;
+}
+
+export interface ReadHead {
+  /** The same object for each head of a connection that says the same. */
+  head: PlainHead;
   /** Of the body. */
   byteCount: number;
 }
@@ -20,6 +26,7 @@ export interface PlainHead {
 /** Of a head, its end included. Longer ones are rare, and a search for their end has an end. */
 export const HEAD_BYTES_MAX = 4_096;
 const HEADERS_MAX = 40;
+const LINE_END = '\r\n';
 const HEAD_END = '\r\n\r\n';
 const METHOD = 'POST ';
 const VERSION = ' HTTP/1.1';
@@ -58,35 +65,74 @@ const ONCE: ReadonlySet<string> = new Set([
  * of it is there.
  */
 export function endOfHead(bytes: Buffer): number | null {
-  const end = bytes.subarray(0, HEAD_BYTES_MAX).indexOf(HEAD_END, 0, 'latin1');
-  return end === -1 ? null : end + HEAD_END.length;
+  const end = bytes.indexOf(HEAD_END, 0, 'latin1') + HEAD_END.length;
+  return end < HEAD_END.length || end > HEAD_BYTES_MAX ? null : end;
 }
 
-/**
- * @param head with the empty line at its end, a character for each byte
- * @returns null: not plain
- */
-export function parsePlainHead(head: string): PlainHead | null {
-  const [first = '', ...lines] = head.slice(0, -HEAD_END.length).split('\r\n');
+/** The heads of one connection: they differ in their body's length alone, mostly, and are then not read anew. */
+export class PlainHeads {
+  /** What stands before and behind the length. */
+  #before = '';
+  #after = '';
+  #head: PlainHead | null = null;
+
+  /**
+   * @param text with the empty line at its end, a character for each byte
+   * @returns null: not plain
+   */
+  read(text: string): ReadHead | null {
+    return this.#readAgain(text) ?? this.#readAnew(text);
+  }
+
+  #readAgain(text: string): ReadHead | null {
+    if (this.#head === null || !text.startsWith(this.#before) || !text.endsWith(this.#after)) return null;
+    const length = text.slice(this.#before.length, text.length - this.#after.length);
+    return LENGTH.test(length) ? { head: this.#head, byteCount: Number(length) } : null;
+  }
+
+  #readAnew(text: string): ReadHead | null {
+    const plain = parsePlainHead(text);
+    if (plain === null) return null;
+    this.#head = plain.head;
+    this.#before = text.slice(0, plain.lengthAt);
+    this.#after = text.slice(plain.lengthAt + plain.length.length);
+    return { head: plain.head, byteCount: Number(plain.length) };
+  }
+}
+
+interface ParsedHead {
+  head: PlainHead;
+  /** Of the body, as it is written. */
+  length: string;
+  /** Where that stands. */
+  lengthAt: number;
+}
+
+function parsePlainHead(text: string): ParsedHead | null {
+  const [first = '', ...lines] = text.slice(0, -HEAD_END.length).split(LINE_END);
   if (!first.startsWith(METHOD) || !first.endsWith(VERSION) || lines.length > HEADERS_MAX) return null;
   const path = first.slice(METHOD.length, -VERSION.length);
   if (!PATH.test(path)) return null;
   const said = new Map<string, string>();
+  let lengthAt = 0;
+  let lineAt = first.length + LINE_END.length;
   for (const line of lines) {
     const field = FIELD.exec(line);
     if (field === null) return null;
     const name = (field[1] as string).toLowerCase();
     if (NOT_PLAIN.has(name) || (ONCE.has(name) && said.has(name))) return null;
     said.set(name, field[2] as string);
+    if (name === 'content-length') lengthAt = lineAt + line.indexOf(field[2] as string, name.length);
+    lineAt += line.length + LINE_END.length;
   }
   const length = said.get('content-length');
   const isKept = (said.get('connection') ?? 'keep-alive').toLowerCase() === 'keep-alive';
   if (!said.get('host') || length === undefined || !LENGTH.test(length) || !isKept) return null;
-  return {
+  const head = {
     path,
     authorization: said.get('authorization'),
     observatoryKey: said.get('x-observatory-key'),
     contentType: said.get('content-type'),
-    byteCount: Number(length),
   };
+  return { head, length, lengthAt };
 }

@@ -87,8 +87,8 @@ describe('group commit', () => {
 
   it('lets the thread begin while a tick with many writes goes on', async () => {
     await openStore();
-    await appendEach(65);
-    expect(committedRows()).toEqual([16, 16, 33]);
+    await appendEach(129);
+    expect(committedRows()).toEqual([32, 32, 65]);
   });
 
   it('sends a second batch ahead once it is as large as the first', async () => {

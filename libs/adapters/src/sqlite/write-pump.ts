@@ -24,7 +24,7 @@ import type { ThreadLink } from './thread-link.js';
 import { type WriteBatch, WriteQueue } from './write-queue.js';
 
 /** Rows that are worth a commit of their own. */
-const WORTHY_ROWS = 16;
+const WORTHY_ROWS = 32;
 /** Rows waiting that leave ahead, however many are in flight. */
 const AHEAD_ROWS = 250;
 const IN_FLIGHT_MAX = 2;
