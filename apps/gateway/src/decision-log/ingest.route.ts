@@ -92,7 +92,7 @@ export function ingestRoute(parts: IngestRouteParts): RawRoute & LaneRoute {
 /** What a request says in its head. */
 interface Asked {
   /** Null: nobody who may send. */
-  sender: AgentPrincipal | null;
+  sender: () => AgentPrincipal | null;
   contentType: string | undefined;
   /** It has no body. */
   isEmpty: boolean;
@@ -101,7 +101,7 @@ interface Asked {
 type ReadBody = (take: TakeBytes) => Buffer | Promise<Buffer>;
 
 const askedOfPlain = (head: PlainHead, body: Buffer, senders: KnownSenders): Asked => ({
-  sender: senders.of(head),
+  sender: () => senders.of(head),
   contentType: head.contentType,
   isEmpty: body.length === 0,
 });
@@ -109,14 +109,14 @@ const askedOfPlain = (head: PlainHead, body: Buffer, senders: KnownSenders): Ask
 function askedOf({ headers }: IncomingMessage, authenticate: IngestRouteParts['authenticate']): Asked {
   const key = headers['x-observatory-key'];
   return {
-    sender: authenticate(headers.authorization, typeof key === 'string' ? key : undefined),
+    sender: () => authenticate(headers.authorization, typeof key === 'string' ? key : undefined),
     contentType: headers['content-type'],
     isEmpty: headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0,
   };
 }
 
 async function ingest(parts: IngestRouteParts, asked: Asked, read: ReadBody): Promise<PlainAnswer> {
-  const principal = asked.sender;
+  const principal = asked.sender();
   if (principal === null) throw new ObservatoryError('unauthorized', UNAUTHORIZED);
   const format = bodyFormat(asked);
   const refusal = parts.refusal();

@@ -20,6 +20,7 @@ export class FastLane {
   readonly #options: LaneOptions;
   readonly #connections = new Set<LaneConnection>();
   #timer: NodeJS.Timeout | null = null;
+  #isClosed = false;
 
   constructor(options: LaneOptions) {
     this.#options = options;
@@ -27,14 +28,19 @@ export class FastLane {
 
   /** A connection on which nothing has been read. */
   take(socket: Socket): void {
+    if (this.#isClosed) {
+      this.#options.handOver(socket);
+      return;
+    }
     this.#timer ??= setInterval(() => this.#look(), LOOK_INTERVAL_MS).unref();
     this.#connections.add(
       new LaneConnection(socket, this.#options, (connection) => this.#connections.delete(connection)),
     );
   }
 
-  /** Those that wait for a request end now, those being answered with their answer. */
+  /** Those that wait for a request end now, those being answered with their answer; what still comes is Node's. */
   close(): void {
+    this.#isClosed = true;
     if (this.#timer !== null) clearInterval(this.#timer);
     for (const connection of this.#connections) connection.close();
   }

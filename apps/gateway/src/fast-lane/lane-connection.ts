@@ -7,7 +7,12 @@ export interface LaneRoute {
   path: string;
   /** Larger bodies are Node's to refuse. */
   bodyBytesMax: number;
-  /** Answers whatever happens; never rejects. @param head the same object where the connection says the same again @param body nobody else keeps it */
+  /**
+   * Answers whatever happens: neither throws nor rejects.
+   *
+   * @param head the same object where its connection says the same again
+   * @param body whole; nobody else keeps it
+   */
   answer(head: PlainHead, body: Buffer): Promise<PlainAnswer>;
 }
 

@@ -1,0 +1,122 @@
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { deferred } from '#kernel';
+import { FastLane } from './fast-lane.js';
+import type { PlainAnswer } from './plain-message.js';
+
+const REQUEST = 'POST /v1/decision-logs HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}';
+const TAKEN: PlainAnswer = { status: 202, text: '{"status":"accepted"}', headers: [] };
+const IDLE_MS = 72_000;
+const FIRST_REQUEST_MS = 60_000;
+
+let handedOver: Socket[];
+let readByNode: string;
+let asked: string[];
+let answer: () => Promise<PlainAnswer>;
+let lane: FastLane;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance', 'Date'] });
+  handedOver = [];
+  readByNode = '';
+  asked = [];
+  answer = async () => TAKEN;
+  lane = new FastLane({
+    routes: [
+      {
+        path: '/v1/decision-logs',
+        bodyBytesMax: 10,
+        answer: (_head, body) => {
+          asked.push(body.toString());
+          return answer();
+        },
+      },
+    ],
+    handOver: (socket) => {
+      handedOver.push(socket);
+      socket.on('data', (bytes) => (readByNode += bytes));
+    },
+    idleMs: IDLE_MS,
+    firstRequestMs: FIRST_REQUEST_MS,
+    isListening: () => true,
+  });
+  return () => vi.useRealTimers();
+});
+
+/** A connection in memory, and what was written to it. */
+function connection() {
+  const written: string[] = [];
+  const socket = new Duplex({
+    read() {},
+    write(chunk, _encoding, done) {
+      written.push(String(chunk));
+      done();
+    },
+  }) as Socket;
+  return { socket, written };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test('a connection that waits too long is closed: for its first request sooner than for its next', async () => {
+  const [fresh, used] = [connection(), connection()];
+  lane.take(fresh.socket);
+  lane.take(used.socket);
+  used.socket.push(REQUEST);
+  await turn();
+  expect(used.written).toEqual([expect.stringMatching(/^HTTP\/1\.1 202 Accepted\r\n/)]);
+  vi.advanceTimersByTime(FIRST_REQUEST_MS + 5_000);
+  expect([fresh.socket.destroyed, used.socket.destroyed]).toEqual([true, false]);
+  vi.advanceTimersByTime(IDLE_MS - FIRST_REQUEST_MS);
+  expect(used.socket.destroyed).toBe(true);
+});
+
+test('a request that takes its time is waited for', async () => {
+  const slow = deferred<PlainAnswer>();
+  answer = () => slow.promise;
+  const { socket, written } = connection();
+  lane.take(socket);
+  socket.push(REQUEST);
+  await turn();
+  vi.advanceTimersByTime(10 * IDLE_MS);
+  expect(socket.destroyed).toBe(false);
+  slow.resolve(TAKEN);
+  await turn();
+  expect(written).toHaveLength(1);
+});
+
+test('a body beyond the bound, and what is no request of the lane, is handed over with every byte', async () => {
+  const others = [
+    REQUEST.replace('Length: 2', 'Length: 11').replace('{}', '{"a":"bcd"}'),
+    'GET / HTTP/1.1\r\n\r\n',
+    '\0',
+  ];
+  for (const other of others) {
+    const { socket } = connection();
+    lane.take(socket);
+    socket.push(other);
+    await turn();
+    expect(handedOver.at(-1)).toBe(socket);
+  }
+  expect(readByNode).toBe(others.join(''));
+  expect(asked).toEqual([]);
+});
+
+test('once it is closed, those that wait end, the answer under way is the last, and newcomers are handed over', async () => {
+  const slow = deferred<PlainAnswer>();
+  answer = () => slow.promise;
+  const [waiting, answered, newcomer] = [connection(), connection(), connection()];
+  lane.take(waiting.socket);
+  lane.take(answered.socket);
+  answered.socket.push(REQUEST);
+  await turn();
+  lane.close();
+  expect([waiting.socket.destroyed, answered.socket.destroyed]).toEqual([true, false]);
+  slow.resolve(TAKEN);
+  await turn();
+  expect(answered.written[0]).toContain('Connection: close\r\n');
+  expect(answered.socket.writableEnded).toBe(true);
+  lane.take(newcomer.socket);
+  expect(handedOver).toEqual([newcomer.socket]);
+});
