@@ -32,7 +32,7 @@ export class LaneConnection {
   readonly #socket: Socket;
   readonly #options: LaneOptions;
   readonly #onLeft: (connection: LaneConnection) => void;
-  /** Null while a request is answered. */
+  /** Null while a request is answered; then counted from the answer, though its client may not have taken it. */
   #waitsSinceMs: number | null = performance.now();
   #hasAnswered = false;
   /** Its client sends no more, or the lane closes: the answer under way is the last. */
@@ -108,7 +108,8 @@ export class LaneConnection {
     const isLast = this.#isLast || !isListening();
     const isTaken = socket.write(plainMessage(answer, isLast ? null : idleMs));
     this.#hasAnswered = true;
-    if (isLast) socket.end();
+    // Its client may keep its own half open for ever.
+    if (isLast) socket.end(() => socket.destroy());
     else if (this.#early.length > 0) this.#handOver(...this.#early);
     else {
       this.#waitsSinceMs = performance.now();
