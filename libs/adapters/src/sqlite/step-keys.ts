@@ -1,7 +1,7 @@
 /**
  * The writer's side of `step_keys`. An index that is kept up with every insert costs a page of the log for each step,
  * twice: neighbours in time are no neighbours in it. So steps are gathered in memory, and a whole generation of them
- * is merged in the order of the table, a piece with every commit. Until it is, memory knows which steps are stored;
+ * is merged in the order of the table, a piece with a commit. Until it is, memory knows which steps are stored;
  * after a crash the table `steps` tells. Of what is merged, the filter of a segment tells.
  *
  * @see docs/decisions/0012-steps-are-indexed-in-bulk.md
@@ -19,6 +19,11 @@ import { StepSegments } from './step-segments.js';
 const GENERATION_STEPS = 16_384;
 /** Entries merged for a new step; there are two to each, so a generation is done long before the next is full. */
 const MERGED_PER_STEP = 6;
+/**
+ * A piece is 2,048 entries at least, 3 ms: the commit of a transaction that split pages of the
+ * index goes through the whole page cache, and small commits would pay that, 0.2 ms, for a few entries each.
+ */
+const PIECES_PER_GENERATION = 8;
 const ALL = Number.POSITIVE_INFINITY;
 /** Generations kept in memory where the disk has no room for them at the start; a crash leaves two at most. */
 const UNINDEXED_GENERATIONS_MAX = 16;
@@ -49,6 +54,7 @@ export class StepKeys {
   #indexedSeq: number;
   #young = new StepGeneration();
   #merge: Merge | null = null;
+  #entriesOwed = 0;
 
   /**
    * @param generationSteps how many are gathered before they are merged
@@ -90,7 +96,9 @@ export class StepKeys {
   /** Before every transaction. @param nextSeq seq of the next new step: all before it are committed */
   begin(nextSeq: number): void {
     this.#sweep.begin();
-    if (this.#merge === null && this.#young.count >= this.#generationSteps) this.#startMerge(nextSeq);
+    // What the last transaction merged is undone, if it was.
+    if (this.#merge !== null) this.#merge.positionThen = this.#merge.position;
+    else if (this.#young.count >= this.#generationSteps) this.#startMerge(nextSeq);
   }
 
   /** After every commit. */
@@ -108,18 +116,20 @@ export class StepKeys {
   /** @returns seq of the step if it is stored, else null, and it is known under `seq` from now on */
   findOrAdd(step: StepIdentity, seq: number): number | null {
     const { tenant_id, session_id, trace_id, body_hash } = step;
-    const identity = identityOf(step);
     const traceKey = traceKeyOf(tenant_id, trace_id);
     const part = partOf(body_hash);
-    const found = this.#findYoung(identity, step) ?? this.#findIndexed(traceKey, part, step);
-    if (found === null)
-      this.#young.add(seq, identity, this.#sessionKey(tenant_id, session_id), traceKey, part);
+    const found = this.#findYoung(traceKey, part, step) ?? this.#findIndexed(traceKey, part, step);
+    if (found === null) this.#young.add(seq, this.#sessionKey(tenant_id, session_id), traceKey, part);
     return found;
   }
 
-  /** A piece of the merge under way, if there is one: the last thing in every transaction. */
+  /** A piece of the merge under way, if one is due: the last thing in every transaction. */
   mergeFor(stepsCount: number): void {
-    this.#mergePiece(stepsCount * MERGED_PER_STEP);
+    if (this.#merge === null) return;
+    this.#entriesOwed += stepsCount * MERGED_PER_STEP;
+    if (this.#entriesOwed < this.#generationSteps / PIECES_PER_GENERATION) return;
+    this.#mergePiece(this.#entriesOwed);
+    this.#entriesOwed = 0;
   }
 
   /** Merges all steps there are, in transactions of its own. */
@@ -166,7 +176,7 @@ export class StepKeys {
         const { tenant_id, session_id, trace_id, body_hash } = step;
         const traceKey = traceKeyOf(tenant_id, trace_id);
         const sessionKey = this.#sessionKey(tenant_id, session_id);
-        this.#young.add(seq, identityOf(step), sessionKey, traceKey, partOf(body_hash));
+        this.#young.add(seq, sessionKey, traceKey, partOf(body_hash));
         afterSeq = seq;
       }
       full ??= this.#settleUnlessFull();
@@ -225,9 +235,15 @@ export class StepKeys {
     this.#segments.save(merge.lastSeq);
   }
 
-  #findYoung(identity: string, { tenant_id, trace_id, body_hash }: StepIdentity): number | null {
-    const seq = this.#young.find(identity) ?? this.#merge?.generation.find(identity) ?? null;
-    return seq !== null && this.#isRow.get(seq, tenant_id, trace_id, body_hash) === 1 ? seq : null;
+  #findYoung(
+    traceKey: number,
+    part: number,
+    { tenant_id, trace_id, body_hash }: StepIdentity,
+  ): number | null {
+    const isIt = (seq: number) => this.#isRow.get(seq, tenant_id, trace_id, body_hash) === 1;
+    return (
+      this.#young.find(traceKey, part, isIt) ?? this.#merge?.generation.find(traceKey, part, isIt) ?? null
+    );
   }
 
   #findIndexed(
@@ -253,7 +269,3 @@ export class StepKeys {
     return key;
   }
 }
-
-/** Of two steps with the same one, the second is a duplicate. */
-const identityOf = ({ tenant_id, trace_id, body_hash }: StepIdentity): string =>
-  `${tenant_id.length} ${tenant_id}${trace_id.length} ${trace_id}${body_hash}`;
