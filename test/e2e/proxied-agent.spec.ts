@@ -112,7 +112,7 @@ test('an agent that repeats itself is killed, its evidence read, and reactivated
   const row = cleo.getByTestId('alert-row').filter({ hasText: 'looper' });
   await row.getByText('Agent killed').waitFor({ timeout: WAIT_MS });
   expect(await cleo.getByText('looping now').count()).toBe(0);
-  await expect.poll(() => cleo.title()).toBe('Observatory');
+  await expect.poll(() => cleo.title()).toBe('Sessions · Observatory');
   // There is nothing left to pause: what helps is where it can be reactivated.
   expect(await row.getByRole('button', { name: /^Pause/ }).count()).toBe(0);
   await row.getByRole('button', { name: 'Open incident looper' }).click();

@@ -27,11 +27,11 @@ test('a session that asks for a person is counted on every page, leads the list 
   const page = await openAs(browser, gateway, 'ana', '/spend');
   const places = page.getByRole('navigation', { name: 'Main' });
   await places.getByRole('link', { name: 'Sessions', exact: true }).waitFor();
-  expect(await page.title()).toBe('Observatory');
+  expect(await page.title()).toBe('Spend · Observatory');
 
   await step(ASKING, true);
   await step('later-and-calm');
-  await expect.poll(() => page.title()).toBe('(1) Observatory');
+  await expect.poll(() => page.title()).toBe('(1) Spend · Observatory');
   await places.getByRole('link', { name: 'Sessions 1 waiting for a person' }).click();
 
   const rows = page.getByTestId('session-row');
@@ -49,7 +49,7 @@ test('a session that asks for a person is counted on every page, leads the list 
   // Whoever paused it may be gone: that its agent asks is counted like any other.
   await step('held-by-ana', true);
   await expect.poll(() => rows.count()).toBe(2);
-  await expect.poll(() => page.title()).toBe('(2) Observatory');
+  await expect.poll(() => page.title()).toBe('(2) Sessions · Observatory');
   await places.getByRole('link', { name: 'Sessions 2 waiting for a person' }).waitFor();
   await rows.filter({ hasText: 'held-by-ana' }).getByText('held-by-ana').click();
   await page.getByText('refund-clerk asks for a person').waitFor();
@@ -66,7 +66,7 @@ test('a session that asks for a person is counted on every page, leads the list 
   await page.getByTestId('control-state').filter({ hasText: 'Waits for a person' }).waitFor();
   await checkEveryLook(page, 'inspect-waits-for-person');
   await page.getByTestId('hitl-resume').first().click();
-  await expect.poll(() => page.title()).toBe('Observatory');
+  await expect.poll(() => page.title()).toBe(`${ASKING} · Observatory`);
 
   await page.getByTestId('hitl-terminate').click();
   await page.getByRole('dialog').getByText('never asked for control and may keep running').waitFor();

@@ -5,9 +5,9 @@ import { BottomBar } from './bottom-bar';
 import { CommandPalette } from './command-palette';
 import { GlobalShortcuts } from './global-shortcuts';
 import { ShortcutHelp } from './keyboard/shortcut-help';
+import { PageTitle } from './page-title';
 import { ReconnectChip, StaleNotice } from './reconnect-chip';
 import { Sidebar } from './sidebar';
-import { TitleBadge } from './title-badge';
 import { useAskAgain } from './use-ask-again';
 import { useFocusKept } from './use-focus-kept';
 import { usePageSupply } from './use-page-supply';
@@ -43,7 +43,7 @@ export function Shell() {
       <GlobalShortcuts />
       <CommandPalette />
       <ShortcutHelp />
-      <TitleBadge />
+      <PageTitle />
       <StaleNotice />
     </div>
   );
