@@ -134,6 +134,17 @@ describe('guidance that ingest answers carried', () => {
     expect(h.desk.answerForCall(key).directives).toEqual([]);
   });
 
+  it('is in no call once the agent itself has confirmed it', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'Use staging.' });
+    for (const trace of ['t-1', 't-2']) await h.step(key, trace);
+    const { directives } = h.desk.answerForCall(key);
+    expect(directives).toMatchObject([{ type: 'inject' }]);
+    await h.desk.acknowledge(key, directives[0]?.seq ?? 0);
+    expect(h.desk.answerForCall(key).directives).toEqual([]);
+  });
+
   it('acknowledges no pause of an agent that goes on, once a model has it', async () => {
     const h = await DeskHarness.start();
     const key = await h.session();
@@ -459,6 +470,9 @@ describe('delivery', () => {
     await h.desk.settled();
     h.store.refuses = null;
     expect(h.store.rows.get(key)?.directives).toHaveLength(1);
+    expect(h.logged.filter((line) => line.includes('confirmation of directives not written'))).toHaveLength(
+      1,
+    );
     await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
     for (const trace of ['t-2', 't-3']) await h.step(key, trace);
     await h.desk.settled();

@@ -420,6 +420,8 @@ describe('expiry', () => {
       'system hitl.expire pause_requested>expired ok',
       'system resume expired>active ok',
     ]);
+    expect(await h.metric('observatory_hitl_expired_total')).toBe(1);
+    expect(h.logged.filter((line) => line.includes('pause expired'))).toHaveLength(1);
   });
 
   it('terminates when the policy says so', async () => {
