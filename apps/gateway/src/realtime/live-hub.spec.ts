@@ -53,7 +53,8 @@ describe('LiveHub', () => {
     vi.useRealTimers();
   });
 
-  test('sends a feed in one frame every 100 ms', () => {
+  test('sends a feed in one frame every 100 ms', async () => {
+    await hub.subscribe('t', TOPICS.violations, undefined);
     hub.publish('t', TOPICS.violations, violation('one'));
     hub.publish('t', TOPICS.violations, violation('two'));
     expect(sent).toEqual([]);
@@ -61,12 +62,28 @@ describe('LiveHub', () => {
     expect(sent.map(({ frame }) => frame.events.length)).toEqual([2]);
   });
 
-  test('sends an alert at once', () => {
+  test('sends an alert at once', async () => {
+    await hub.subscribe('t', TOPICS.entropyAlerts, undefined);
     hub.publish('t', TOPICS.entropyAlerts, alert('s'));
     expect(sent.map(({ frame }) => frame.topic)).toEqual([TOPICS.entropyAlerts]);
   });
 
+  test('sends nothing where nobody watches, and keeps it for who comes back', async () => {
+    const first = await hub.subscribe('t', TOPICS.violations, undefined);
+    hub.publish('t', TOPICS.violations, violation('waits for its frame'));
+    hub.release('t', TOPICS.violations);
+    hub.publish('t', TOPICS.violations, violation('unseen'));
+    hub.flush();
+    expect(sent).toEqual([]);
+    const again = await hub.subscribe('t', TOPICS.violations, first?.ack.seq);
+    expect(again?.ack).toMatchObject({ kind: 'deltas', events: [{}, {}] });
+    hub.publish('t', TOPICS.violations, violation('seen'));
+    hub.flush();
+    expect(sent.map(({ frame }) => frame.from_seq)).toEqual([(again?.ack.seq ?? 0) + 1]);
+  });
+
   test('keeps tenants apart, each with its own numbers', async () => {
+    await hub.subscribe('red', TOPICS.violations, undefined);
     hub.publish('red', TOPICS.violations, violation('red only'));
     const blue = await hub.subscribe('blue', TOPICS.violations, undefined);
     expect(blue?.ack).toMatchObject({ kind: 'snapshot', snapshot: [] });
@@ -186,10 +203,12 @@ describe('LiveHub', () => {
   });
 
   test('numbers go on after a restart, never back', async () => {
+    await hub.subscribe('t', TOPICS.entropyAlerts, undefined);
     hub.publish('t', TOPICS.entropyAlerts, alert('s'));
     const before = sent.at(-1)?.frame.to_seq ?? 0;
     const restarted = newHub();
     await restarted.start((tenantId, frame) => sent.push({ tenantId, frame }));
+    await restarted.subscribe('t', TOPICS.entropyAlerts, undefined);
     restarted.publish('t', TOPICS.entropyAlerts, alert('s'));
     expect(sent.at(-1)?.frame.to_seq).toBeGreaterThan(before);
     restarted.stop();

@@ -65,8 +65,6 @@ export class LiveHub implements LivePublisher {
   readonly #snapshots = new Map<string, SnapshotSource>();
   /** Topics with pending events, and the tenant they belong to. */
   readonly #dirty = new Map<TopicLog, string>();
-  /** Subscriptions per session topic, including those still taking their snapshot. */
-  readonly #sessionRefs = new Map<TopicLog, number>();
   /** Of the snapshot that was asked for last. */
   #turn: Promise<void> = Promise.resolve();
   #count = 0;
@@ -111,6 +109,7 @@ export class LiveHub implements LivePublisher {
       : this.#log(tenantId, topic);
     if (log === undefined) return;
     log.append(payload, chars);
+    if (!log.isWatched) return;
     if (isUrgent(topic, payload)) this.#sendPending(tenantId, log);
     else this.#dirty.set(log, tenantId);
   }
@@ -137,7 +136,7 @@ export class LiveHub implements LivePublisher {
     topic: Topic,
     afterSeq: number | undefined,
   ): Promise<Subscription | null> {
-    const log = this.#retain(tenantId, topic);
+    const log = this.#watch(tenantId, topic);
     this.#sendPending(tenantId, log);
     if (afterSeq !== undefined) {
       const events = log.since(afterSeq);
@@ -169,16 +168,10 @@ export class LiveHub implements LivePublisher {
 
   /** A subscriber left, or its subscription came to nothing. */
   release(tenantId: string, topic: Topic): void {
-    if (!topic.startsWith(SESSION_PREFIX)) return;
     const log = this.#logs.get(tenantId)?.get(topic);
     if (log === undefined) return;
-    const refs = (this.#sessionRefs.get(log) ?? 1) - 1;
-    if (refs > 0) {
-      this.#sessionRefs.set(log, refs);
-      return;
-    }
-    this.#sessionRefs.delete(log);
-    this.#logs.get(tenantId)?.delete(topic);
+    log.unwatch();
+    if (!log.isWatched && topic.startsWith(SESSION_PREFIX)) this.#logs.get(tenantId)?.delete(topic);
   }
 
   /** A turn of the event loop for each snapshot and its encoding: after a restart all subscribers ask for all of them at once. */
@@ -192,9 +185,10 @@ export class LiveHub implements LivePublisher {
     return source ? source(tenantId, topic) : [];
   }
 
-  #retain(tenantId: string, topic: Topic): TopicLog {
+  /** Also while its snapshot is still being taken. */
+  #watch(tenantId: string, topic: Topic): TopicLog {
     const log = this.#log(tenantId, topic);
-    if (topic.startsWith(SESSION_PREFIX)) this.#sessionRefs.set(log, (this.#sessionRefs.get(log) ?? 0) + 1);
+    log.watch();
     return log;
   }
 

@@ -7,6 +7,7 @@ const log = () =>
 describe('TopicLog', () => {
   test('numbers events without a gap, from its start', () => {
     const topic = log();
+    topic.watch();
     topic.append('a');
     topic.append('b');
     expect(topic.takeFrame()).toEqual({
@@ -19,6 +20,20 @@ describe('TopicLog', () => {
       ],
     });
     expect(topic.takeFrame()).toBeNull();
+  });
+
+  test('has a frame for the last who watches, and then for nobody', () => {
+    const topic = log();
+    topic.append('before');
+    expect(topic.takeFrame()).toBeNull();
+    for (const _watcher of ['one', 'other']) topic.watch();
+    topic.unwatch();
+    topic.append('a');
+    expect(topic.takeFrame()).toMatchObject({ from_seq: 102, to_seq: 102 });
+    topic.append('b');
+    topic.unwatch();
+    expect(topic.takeFrame()).toBeNull();
+    expect(topic.newest(3)).toEqual(['before', 'a', 'b']);
   });
 
   test('gives back exactly what came after a number', () => {
@@ -38,6 +53,7 @@ describe('TopicLog', () => {
 
   test('keeps no more text than it may, and the newest event whatever its length', () => {
     const topic = log();
+    topic.watch();
     topic.append('a', 400);
     topic.append('b', 400);
     topic.append('c', 400);

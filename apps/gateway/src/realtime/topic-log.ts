@@ -3,7 +3,7 @@
  *
  *     |<---- recent (bounded) ---->|
  *     e7 e8 e9 e10 | e11 e12          seq = 12
- *        already sent  pending (leave with the next frame)
+ *        already sent  pending (leave with the next frame; none where nobody watches)
  *
  * Pure: sends nothing, reads no clock.
  */
@@ -22,6 +22,7 @@ export class TopicLog {
   readonly #recentCharsMax: number;
   #recentChars = 0;
   #pending: LiveEvent[] = [];
+  #watcherCount = 0;
 
   constructor(
     readonly topic: string,
@@ -39,7 +40,22 @@ export class TopicLog {
     this.#recentChars += chars - (this.#recent.push({ event, chars })?.chars ?? 0);
     while (this.#recentChars > this.#recentCharsMax && this.#recent.size > 1)
       this.#recentChars -= this.#recent.shift()?.chars ?? 0;
-    this.#pending.push(event);
+    if (this.#watcherCount > 0) this.#pending.push(event);
+  }
+
+  get isWatched(): boolean {
+    return this.#watcherCount > 0;
+  }
+
+  /** From here on what is appended waits for a frame. */
+  watch(): void {
+    this.#watcherCount += 1;
+  }
+
+  /** With the last watcher goes what waited for it. */
+  unwatch(): void {
+    this.#watcherCount = Math.max(0, this.#watcherCount - 1);
+    if (this.#watcherCount === 0) this.#pending = [];
   }
 
   /** The next frame, or null if nothing is pending. */
