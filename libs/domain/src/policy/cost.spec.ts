@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ModelPrice, PRICE_USD_MAX, type Usage } from '#contracts';
-import { costMicroUsd, estimateTokens, estimateUsage, OUTPUT_TOKENS_ESTIMATE } from './cost.js';
+import { costMicroUsd, estimateTokens, estimateUsage, OUTPUT_TOKENS_ESTIMATE, usageParts } from './cost.js';
 
 const SONNET: ModelPrice = {
   model: 'claude-sonnet-4-5',
@@ -67,6 +67,21 @@ describe('costMicroUsd', () => {
     expect(costMicroUsd(cheap, usage({ input_tokens: 3, output_tokens: 1 }))).toBe(1);
     expect(costMicroUsd(cheap, usage({ input_tokens: 5 }))).toBe(1);
     expect(costMicroUsd(cheap, usage({}))).toBe(0);
+  });
+});
+
+describe('usageParts', () => {
+  it('takes for cached the text first, and of what was heard the rest', () => {
+    const used = usage({ input_tokens: 1_000, cached_input_tokens: 900, output_tokens: 70 });
+    const [text, audio] = usageParts({ ...used, audio_input_tokens: 300, audio_output_tokens: 50 });
+    expect(text).toMatchObject({
+      name: '',
+      usage: { input_tokens: 700, cached_input_tokens: 700, output_tokens: 20 },
+    });
+    expect(audio).toMatchObject({
+      name: 'audio',
+      usage: { input_tokens: 300, cached_input_tokens: 200, output_tokens: 50 },
+    });
   });
 });
 

@@ -121,6 +121,7 @@ describe('budgetSeeds', () => {
       ],
       clock.nowMs(),
     );
+    expect(seeds.at(-1)).toMatchObject({ startMs: hour(1, 0), windowMs: 31 * 24 * 3_600_000 });
     await limiter.seed(seeds);
     const looks = await limiter.look(limitWindows(AGENT, LIMITS, ESTIMATE, clock.nowMs()));
     expect(looks.map(({ used }) => used)).toEqual([0, 0, 1 + 10, 321, 54_321]);
