@@ -298,6 +298,31 @@ describe('a writer whose disk was full when it crashed', () => {
   });
 });
 
+describe('a writer whose disk becomes full while it indexes', () => {
+  it('has nothing indexed by the deletions that make room, whatever was tried before', () => {
+    const generation = Array.from({ length: 17_000 }, (_, at) =>
+      buildStepRow({ trace_id: `${at}`, received_at_ms: 1 }),
+    );
+    writer = new SqliteWriter(settings({ path: join(folder, 'other.db') }));
+    writer.write([steps(generation)]);
+    const database = new SQLite(join(folder, 'other.db'));
+    const pageCountMax = (database.pragma('page_count', { simple: true }) as number) + 40;
+    database.close();
+    writer.close();
+
+    writer = new SqliteWriter(settings({ pageCountMax }));
+    writer.write([steps(generation)]);
+    for (let call = 0; call < 20; call += 1) {
+      const rows = Array.from({ length: 400 }, (_, at) => buildStepRow({ trace_id: `${call} ${at}` }));
+      expect(() => writer.write([steps(rows)])).toThrow(StoreFullError);
+    }
+    deleteOlderSteps(2);
+    expect(stored()).toEqual([]);
+    writer.write([steps([buildStepRow({ trace_id: 'a' })])]);
+    expect(stored()).toHaveLength(1);
+  });
+});
+
 describe('a database that the writer cannot go on with', () => {
   const otherPath = () => join(folder, 'other.db');
   const alter = (sql: string) => new SQLite(otherPath()).exec(sql).close();

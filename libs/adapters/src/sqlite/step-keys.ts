@@ -54,7 +54,10 @@ export class StepKeys {
   #indexedSeq: number;
   #young = new StepGeneration();
   #merge: Merge | null = null;
+  /** Entries that are due for the steps committed: fewer than a piece, so that a transaction without steps merges nothing. */
   #entriesOwed = 0;
+  /** The same when the transaction under way is committed. */
+  #entriesOwedThen = 0;
 
   /**
    * @param generationSteps how many are gathered before they are merged
@@ -96,6 +99,7 @@ export class StepKeys {
   /** Before every transaction. @param nextSeq seq of the next new step: all before it are committed */
   begin(nextSeq: number): void {
     this.#sweep.begin();
+    this.#entriesOwedThen = this.#entriesOwed;
     // What the last transaction merged is undone, if it was.
     if (this.#merge !== null) this.#merge.positionThen = this.#merge.position;
     else if (this.#young.count >= this.#generationSteps) this.#startMerge(nextSeq);
@@ -104,6 +108,7 @@ export class StepKeys {
   /** After every commit. */
   committed(): void {
     this.#sweep.committed();
+    this.#entriesOwed = this.#entriesOwedThen;
     const merge = this.#merge;
     if (merge === null) return;
     merge.position = merge.positionThen;
@@ -126,10 +131,10 @@ export class StepKeys {
   /** A piece of the merge under way, if one is due: the last thing in every transaction. */
   mergeFor(stepsCount: number): void {
     if (this.#merge === null) return;
-    this.#entriesOwed += stepsCount * MERGED_PER_STEP;
-    if (this.#entriesOwed < this.#generationSteps / PIECES_PER_GENERATION) return;
-    this.#mergePiece(this.#entriesOwed);
-    this.#entriesOwed = 0;
+    this.#entriesOwedThen += stepsCount * MERGED_PER_STEP;
+    if (this.#entriesOwedThen < this.#generationSteps / PIECES_PER_GENERATION) return;
+    this.#mergePiece(this.#entriesOwedThen);
+    this.#entriesOwedThen = 0;
   }
 
   /** Merges all steps there are, in transactions of its own. */
