@@ -238,6 +238,15 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
         place.advance(1);
         expect((await limiter.take([day(10, 10)])).allowed).toBe(true);
       });
+
+      it('is as full as it was when a clock that was set forward is set back', async () => {
+        await limiter.take([day(10, 10)]);
+        place.advance(DAY_MS);
+        expect((await limiter.take([day(10, 3)])).allowed).toBe(true);
+        place.advance(-DAY_MS);
+        expect(await usedOf(day(10, 0))).toBeGreaterThanOrEqual(10);
+        expect((await limiter.take([day(10, 1)])).allowed).toBe(false);
+      });
     });
 
     describe('a correction', () => {

@@ -72,7 +72,7 @@ export class MemoryRateLimiter implements RateLimiter {
     let isAllowed = true;
     for (let index = 0; index < windows.length; index += 1) {
       const window = windows[index] as LimitWindow;
-      const counter = this.#current(window, nowMs);
+      const counter = setBack(this.#current(window, nowMs), window, nowMs);
       const refuses = usedAt(counter, window, nowMs) + window.amount > window.limit;
       taken[index] = counter;
       refused[index] = refuses;
@@ -107,7 +107,7 @@ export class MemoryRateLimiter implements RateLimiter {
       const startMs = startOf(window, nowMs);
       const counter =
         known === undefined ? fresh(startMs, window.windowMs, 0) : rolled({ ...known }, window, startMs);
-      return stateOf(window, counter, 0, nowMs);
+      return stateOf(window, setBack(counter, window, nowMs), 0, nowMs);
     });
   }
 
@@ -161,6 +161,20 @@ function rolled(counter: Counter, { kind, windowMs }: Omit<Place, 'key'>, startM
   counter.previous = isNext ? counter.current : 0;
   counter.previousStartMs = isNext ? counter.startMs : startMs - windowMs;
   counter.current = 0;
+  counter.startMs = startMs;
+  return counter;
+}
+
+/**
+ * To a calendar bucket that had been left by a clock that was wrong: what was used by that clock was used in this bucket. A sliding
+ * one waits for the clock, and counts all of it until then.
+ */
+function setBack(counter: Counter, place: Omit<Place, 'key'>, nowMs: number): Counter {
+  const startMs = startOf(place, nowMs);
+  if (place.kind !== 'calendar' || startMs >= counter.startMs) return counter;
+  if (startMs === counter.previousStartMs) counter.current += counter.previous;
+  counter.previous = 0;
+  counter.previousStartMs = startMs - place.windowMs;
   counter.startMs = startMs;
   return counter;
 }
