@@ -1,5 +1,6 @@
 /** A budget is a budget though the Redis that counts it dies, and comes back with nothing, in the middle of its period. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { connectRedis } from '#adapters/redis';
 import { respondJson, ScriptedUpstream } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
 import { freePorts, type RedisServer, redisMissing, startRedis } from '../start-redis.js';
@@ -83,6 +84,14 @@ describe.skipIf(redisMissing !== null)('a gateway whose Redis forgets', () => {
     await expect.poll(isConnected, SOON).toBe(true);
   };
 
+  /** As an operator may, or an eviction. */
+  const empty = async () => {
+    const connection = connectRedis(redis.socketPath, { onError: (failure) => expect.fail(String(failure)) });
+    await connection.open();
+    await connection.client.flushall();
+    await connection.quit();
+  };
+
   test('knows what was spent, also while nobody counted', async () => {
     const agent = 'spender';
     await setBudget(agent, 2.5 * CALL_USD);
@@ -94,6 +103,15 @@ describe.skipIf(redisMissing !== null)('a gateway whose Redis forgets', () => {
     await redis.start();
     await expect.poll(isConnected, SOON).toBe(true);
     expect(await askCounted(agent)).toBe(429);
+  });
+
+  test('knows it after one more call where Redis was emptied and never went away', async () => {
+    const agent = 'flushed';
+    await setBudget(agent, 2.5 * CALL_USD);
+    answerAtOnce();
+    for (const status of [200, 200, 429]) expect(await askCounted(agent)).toBe(status);
+    await empty();
+    for (const status of [200, 429]) expect(await askCounted(agent)).toBe(status);
   });
 
   test('gives back of calls under way what they took, and no more', async () => {

@@ -287,6 +287,12 @@ export class LlmProxyArea {
     }
   }
 
+  /** A Redis may have been emptied, or have evicted it, and never have been away. Never rejects. */
+  async #seedIfLost(scope: AgentScope, period: BudgetPeriod): Promise<void> {
+    if (this.#activity.spent(scope)[period] > 0)
+      await this.#seedLimits(scope, this.#takenFromBudgets().get(scope));
+  }
+
   /** By calls under way, which will give back what they do not use. */
   #takenFromBudgets(): Map<AgentScope, SpentHour[]> {
     const byAgent = new Map<AgentScope, SpentHour[]>();
@@ -381,6 +387,7 @@ export class LlmProxyArea {
         unsettled: this.#unsettled,
         clock,
         onOverBudget: (call, period) => this.#noteSpend(call.scope, subjectOf(call), period),
+        onBudgetBegun: (call, period) => void this.#seedIfLost(call.scope, period),
         onLimiterFailed: (error) => this.#events.failedOpen('rate_limiter', error),
         onCapsFailed: (error) => this.#events.failedOpen('session_caps', error),
       },

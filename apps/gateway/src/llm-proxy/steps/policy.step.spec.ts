@@ -83,6 +83,7 @@ async function countedAfter(
     earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
     clock,
     onOverBudget: () => expect.unreachable(),
+    onBudgetBegun: () => {},
     onLimiterFailed: () => expect.unreachable(),
     onCapsFailed: () => expect.unreachable(),
   });
@@ -329,6 +330,7 @@ test('a call that went on while the store of the limits was silent is told of wh
     earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
     clock,
     onOverBudget: () => expect.unreachable(),
+    onBudgetBegun: () => {},
     onLimiterFailed: (error) => failures.push(error),
     onCapsFailed: () => expect.unreachable(),
   });
@@ -356,6 +358,7 @@ test('what costs nothing is held back by no budget, however far it is overspent'
     earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
     clock,
     onOverBudget: () => {},
+    onBudgetBegun: () => {},
     onLimiterFailed: () => expect.unreachable(),
     onCapsFailed: () => expect.unreachable(),
   });
@@ -392,6 +395,7 @@ test('to cancel an answer of the background tells what it took, like fetching it
     earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
     clock,
     onOverBudget: () => expect.unreachable(),
+    onBudgetBegun: () => {},
     onLimiterFailed: () => expect.unreachable(),
     onCapsFailed: () => expect.unreachable(),
   });
@@ -427,6 +431,7 @@ describe('a session that may have called before the start', () => {
       earlierUse: { mayHave: (session) => caps.look(session) === null, restore: () => restore(caps) },
       clock,
       onOverBudget: () => expect.unreachable(),
+      onBudgetBegun: () => {},
       onLimiterFailed: () => expect.unreachable(),
       onCapsFailed: () => {
         failedCount += 1;

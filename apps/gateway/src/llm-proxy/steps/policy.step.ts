@@ -51,6 +51,8 @@ export interface PolicyParts {
   clock: Clock;
   /** A budget's rest did not cover what the call might cost. */
   onOverBudget: (call: ProxyCall, period: BudgetPeriod) => void;
+  /** Nothing of a budget had been used before this call: it is new, or the limiter has lost it. */
+  onBudgetBegun: (call: ProxyCall, period: BudgetPeriod) => void;
   /** The limiter's store cannot be reached: the call goes on, counted. */
   onLimiterFailed: (error: unknown) => void;
   /** What the session used before the start cannot be read: this call goes on uncapped, counted. */
@@ -234,13 +236,18 @@ interface Answer {
 }
 
 function apply(
-  { onOverBudget }: PolicyParts,
+  { onOverBudget, onBudgetBegun }: PolicyParts,
   call: ProxyCall,
   { windows, decision, taken }: Answer,
 ): Verdict | undefined {
   call.answerHeaders = rateLimitHeaders(windows, decision);
   if (decision.refusedBy === null) {
     taken.takenAtMs = decision.atMs;
+    for (const [at, { name, amount }] of windows.entries()) {
+      const period = BUDGET_PERIODS[name];
+      if (period !== undefined && amount > 0 && decision.windows[at]?.used === amount)
+        onBudgetBegun(call, period);
+    }
     return undefined;
   }
   const { name } = windows[decision.refusedBy] as NamedWindow;
