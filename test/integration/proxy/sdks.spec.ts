@@ -295,6 +295,46 @@ test("Google's interactions are recorded with what they cost, whole and streamed
   }
 });
 
+test('an interaction whose stream its client leaves costs what whoever fetches the rest is told', async () => {
+  const interaction = { id: 'v1_left', model: 'gemini-2.5-flash', object: 'interaction' };
+  const usage = { total_input_tokens: 1_000_000, total_output_tokens: 100_000 };
+  const event = (event_type: string, further: object) =>
+    `event: ${event_type}\ndata: ${JSON.stringify({ event_type, ...further })}\n\n`;
+  const begun = event('interaction.created', { interaction: { ...interaction, status: 'in_progress' } });
+  const rest = event('interaction.completed', {
+    interaction: { ...interaction, status: 'completed', usage },
+  });
+  upstream.script(({ method }, response) => {
+    if (method === 'GET') return respondEvents(response, [rest]);
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(begun);
+    for (let at = 0; at < 100; at += 1)
+      response.write(event('step.delta', { index: 0, delta: { type: 'text', text: 'x'.repeat(100) } }));
+  });
+  const agent = 'leaves';
+  const baseUrl = `${gateway.url}/agents/${agent}/proxy/gemini`;
+  const { interactions } = new GoogleGenAI({ apiKey: AGENT_KEY, httpOptions: { baseUrl } });
+  const asked = {
+    model: 'gemini-2.5-flash',
+    input: 'Look into it.',
+    background: true,
+    stream: true as const,
+  };
+  let seenCount = 0;
+  for await (const _event of await interactions.create(asked)) {
+    seenCount += 1;
+    if (seenCount > 100) break;
+  }
+  const calls = async () => (await gateway.operator('GET', `/v1/calls?agent_id=${agent}`)).body.items;
+  await expect.poll(calls).toHaveLength(1);
+  for await (const _event of await interactions.get('v1_left', { stream: true })) seenCount += 1;
+  expect(seenCount).toBe(102);
+  await expect.poll(calls).toHaveLength(2);
+  const [told, estimated] = await calls();
+  // 0.3 and 2.5 dollars a million.
+  expect(estimated.cost_usd + told.cost_usd).toBeCloseTo(0.55, 6);
+});
+
 test('an interaction that Google works on in the background costs what whoever fetches it is told, once', async () => {
   const begun = {
     id: 'v1_research',

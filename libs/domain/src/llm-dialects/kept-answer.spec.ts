@@ -20,6 +20,12 @@ test.each([
   ['{"id":"v1_abc","status":"completed"}', null],
   ['{"id":7,"status":"queued"}', null],
   ['"status":"queued","id":"v1_abc"}', null],
+  [
+    'event: interaction.created\ndata: {"event_type":"interaction.created","interaction":{"id":"v1_abc"}}\n\nda',
+    'v1_abc',
+  ],
+  ['data: {"event_type":"interaction.completed","interaction":{"id":"v1_abc"}}\n\n', null],
+  ['data: {"event_type":"interaction.created","interaction":{"id":"v1_a', null],
   ['', null],
 ])('what is begun in %s is %s', (text, id) => {
   expect(begunAnswerId(text)).toBe(id);

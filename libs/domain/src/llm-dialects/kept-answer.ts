@@ -19,9 +19,12 @@ export function fetchedAnswerId(method: string, path: string): string | null {
 export const isInteraction = (path: string): boolean => /\/interactions$/i.test(routedPath(path));
 
 const UNDER_WAY = new Set(['queued', 'in_progress']);
+/** Of a stream's first event. */
+const DATA = /^data:(.*)$/m;
 
-/** Null: it has ended, or is none. @param text of a whole answer; what is cut is none */
+/** Null: it has ended, or is none. @param text of a whole answer, or of a stream at least its first event; what is cut is none */
 export function begunAnswerId(text: string): string | null {
-  const answer = asRecord(parseJson(text));
-  return UNDER_WAY.has(asText(answer?.status)) ? asName(answer?.id) : null;
+  const said = asRecord(parseJson(DATA.exec(text)?.[1] ?? text));
+  if (said?.event_type === 'interaction.created') return asName(asRecord(said.interaction)?.id);
+  return UNDER_WAY.has(asText(said?.status)) ? asName(said?.id) : null;
 }
