@@ -22,9 +22,15 @@ export function readTier(said: unknown): Tier {
   return STANDARD.has(tier) ? {} : { service_tier: tier.slice(0, TIER_CHARS_MAX) };
 }
 
-/** Anthropic's fast mode has a price like a tier, and is none. */
-export const readMessageTier = (usage: JsonRecord | undefined): Tier =>
-  readTier(usage?.speed === 'fast' ? 'fast' : usage?.service_tier);
+/** Where the answer was made: anywhere, or by a model that cannot be told where. */
+const ANYWHERE = new Set(['', 'global', 'not_available']);
+
+/** Anthropic's fast mode, and an answer that had to be made in one country, have a price like a tier, and are none. */
+export function readMessageTier(usage: JsonRecord | undefined): Tier {
+  const { service_tier: tier } = readTier(usage?.speed === 'fast' ? 'fast' : usage?.service_tier);
+  const geo = asText(usage?.inference_geo).toLowerCase();
+  return readTier(ANYWHERE.has(geo) ? tier : tier === undefined ? geo : `${tier} ${geo}`);
+}
 
 /** By the Gemini API, or by Vertex as a type of traffic. */
 export const readGeminiTier = (usage: JsonRecord | undefined): Tier =>

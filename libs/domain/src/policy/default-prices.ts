@@ -7,7 +7,8 @@
  * code interpreter is charged once, and no answer says whether it was new.
  *
  * Service tiers with prices of their own (flex, priority, fast) have none here: what is answered in them costs an unknown
- * amount until a line `<model> [<tier>]` says how much. The same goes for tokens of sound, `<model> [audio]`, but for
+ * amount until a line `<model> [<tier>]` says how much. What Anthropic had to answer in the United States costs a tenth more: the
+ * lines `<model> [us]`; with a tier it costs an unknown amount, too (`[fast us]`). The same goes for tokens of sound, `<model> [audio]`, but for
  * Gemini's, and of pictures that a model writes, `<model> [image]`; pictures that it reads cost as text.
  *
  * Names have no `*`: a model that is not listed costs an unknown amount, and not its predecessor's.
@@ -126,6 +127,23 @@ const soundLines = (): readonly Line[] => {
   return [...GEMINI_SOUND, ...asText.filter(([name]) => !own.has(name))];
 };
 
+/** Of Anthropic's models those that cannot be told where to answer. */
+const ANSWERS_ANYWHERE = /^claude-(?:3|(?:opus|sonnet|haiku)-4(?:-[0-5])?$)/;
+const IN_US_FACTOR = 1.1;
+
+const inUs = (usd: number): number => Number((usd * IN_US_FACTOR).toFixed(6));
+
+const usLines = (): readonly Line[] =>
+  ANTHROPIC.filter(([model]) => !ANSWERS_ANYWHERE.test(model)).map(
+    ([model, input, output, cached, write]): Line => [
+      `${model} [us]`,
+      inUs(input),
+      inUs(output),
+      inUs(cached ?? input),
+      inUs(write ?? input),
+    ],
+  );
+
 /** For a thousand. Of Gemini up to version 2 an answer with any, from 3 each query. OpenAI's previews charge no tokens for what they find. */
 const SEARCHES_USD = { openai: 10, openaiPreview: 25, anthropic: 10, gemini: 14, geminiByAnswer: 35 };
 
@@ -143,7 +161,7 @@ const FILE_SEARCHES_USD = 2.5;
 const NO_REASONING = /^gpt-(?:4|3\.5)/;
 
 /** Embeddings, what looks for harm, and lines that hold the price of a part. */
-const SEARCHES_NOTHING = /embedding|moderation|\[/;
+const SEARCHES_NOTHING = /embedding|moderation|\[audio\]/;
 
 const isOpenAi = (model: string): boolean => /^(?:gpt-|o\d)/.test(model);
 
@@ -167,5 +185,5 @@ export const DEFAULT_PRICES: PriceTable = {
   version: 0,
   updated_at_ms: null,
   updated_by: null,
-  models: [...OPENAI, ...ANTHROPIC, ...GEMINI, ...soundLines()].map(toPrice),
+  models: [...OPENAI, ...ANTHROPIC, ...usLines(), ...GEMINI, ...soundLines()].map(toPrice),
 };

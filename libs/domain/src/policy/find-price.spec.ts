@@ -141,6 +141,19 @@ describe('the prices it comes with', () => {
     expect(findPrice(DEFAULT_PRICES, model)?.file_search_usd).toBe(usd);
   });
 
+  it("know that what a model of Anthropic's had to answer in the United States costs a tenth more, but for searches", () => {
+    expect(findPrice(DEFAULT_PRICES, 'claude-opus-5', 'us')).toMatchObject({
+      input_usd: 5.5,
+      output_usd: 27.5,
+      cached_input_usd: 0.55,
+      cache_write_usd: 6.875,
+      cache_write_hour_usd: 11,
+      search_usd: 10,
+    });
+    for (const model of ['claude-sonnet-4-5', 'claude-opus-4', 'claude-3-haiku', 'gpt-5'])
+      expect(findPrice(DEFAULT_PRICES, model, 'us')).toBeNull();
+  });
+
   it('know that a moderation is free', () => {
     const price = findPrice(DEFAULT_PRICES, 'omni-moderation-latest');
     expect(price).toMatchObject({ input_usd: 0, output_usd: 0, search_usd: null });

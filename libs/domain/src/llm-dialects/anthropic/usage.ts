@@ -55,4 +55,5 @@ const OTHER_COUNTS = [
   'iterations',
   'service_tier',
   'speed',
+  'inference_geo',
 ];
