@@ -22,6 +22,11 @@ export const modelPriceSchema = z.object({
   cache_write_usd: perMillion.nullable(),
   /** Of what is written to stay for an hour. Null or absent: as `cache_write_usd`. */
   cache_write_hour_usd: perMillion.nullish(),
+  /**
+   * Of a prompt of more tokens, cached ones among them, each costs twice as much, and each of its answer one and a half times: so do
+   * OpenAI and Google charge for long ones. Null or absent: no prompt is long.
+   */
+  long_prompt_tokens: z.number().int().min(1).nullish(),
   /** USD for a thousand web searches that the vendor runs. Null or absent: they are not charged. */
   search_usd: z.number().min(0).max(PRICE_USD_MAX).nullish(),
   /** The same for those of OpenAI's preview tool (`web_search_preview`). Null or absent: as `search_usd`. */

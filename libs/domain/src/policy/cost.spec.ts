@@ -44,6 +44,20 @@ describe('costMicroUsd', () => {
       expect(costMicroUsd({ ...SONNET, cache_write_hour_usd }, used)).toBe(plain + 600 * 3.75);
   });
 
+  it('takes twice the price for all input of a long prompt, and one and a half times that of its answer', () => {
+    const price = { ...SONNET, search_usd: 10, long_prompt_tokens: 200_000 };
+    const cached = { cached_input_tokens: 40_000, cache_write_tokens: 10_000, output_tokens: 100 };
+    const used = (input_tokens: number) => usage({ input_tokens, ...cached, search_count: 1 });
+    const input = (plain: number) => plain * 3 + 40_000 * 0.3 + 10_000 * 3.75;
+    expect(costMicroUsd(price, used(200_000))).toBe(input(150_000) + 1_500 + 10_000);
+    expect(costMicroUsd(price, used(200_001))).toBe(2 * input(150_001) + 2_250 + 10_000);
+    expect(costMicroUsd({ ...price, long_prompt_tokens: null }, used(200_001))).toBe(
+      input(150_001) + 1_500 + 10_000,
+    );
+    // Of a part of the prompt, such as its sound.
+    expect(costMicroUsd(price, used(150_000), 200_001)).toBe(2 * input(100_000) + 2_250 + 10_000);
+  });
+
   it('adds the web searches that the vendor ran, where they have a price', () => {
     const used = usage({ output_tokens: 100, search_count: 3 });
     expect(costMicroUsd({ ...SONNET, search_usd: 10 }, used)).toBe(1_500 + 30_000);

@@ -6,6 +6,10 @@ const PICO_PER_MICRO = 1_000_000;
 /** A dollar for a thousand searches, in pico-dollars a search. */
 const PICO_PER_SEARCH = 1_000_000_000;
 
+/** Of a long prompt, and of the answer to it. */
+const LONG_INPUT_FACTOR = 2;
+const LONG_OUTPUT_FACTOR = 1.5;
+
 /** More than any model writes; what a caller asks for beyond it could no longer be summed up exactly. */
 const OUTPUT_TOKENS_MAX = 1_000_000_000;
 
@@ -19,8 +23,10 @@ export const OUTPUT_TOKENS_ESTIMATE = 1_000;
  * Micro-USD, to the nearest; never negative. Exact: counts times pico-dollars are whole numbers, summed as such and
  * rounded once. Of the input, cached tokens cost `cached_input_usd` and tokens written to the vendor's cache
  * `cache_write_usd`, for an hour `cache_write_hour_usd`; output includes reasoning. Parts that a vendor reports larger than their whole are cut to it.
+ *
+ * @param promptTokens of the whole call, where `usage` is a part of it
  */
-export function costMicroUsd(price: ModelPrice, usage: Usage): number {
+export function costMicroUsd(price: ModelPrice, usage: Usage, promptTokens = usage.input_tokens): number {
   const input = Math.max(0, usage.input_tokens);
   const cached = Math.min(Math.max(0, usage.cached_input_tokens), input);
   const written = Math.min(Math.max(0, usage.cache_write_tokens), input - cached);
@@ -28,12 +34,15 @@ export function costMicroUsd(price: ModelPrice, usage: Usage): number {
   const writeUsd = price.cache_write_usd ?? price.input_usd;
   const searches = usage.search_count ?? 0;
   const previews = Math.min(usage.search_preview_count ?? 0, searches);
+  const isLong = promptTokens > (price.long_prompt_tokens ?? Number.POSITIVE_INFINITY);
+  const inputFactor = isLong ? LONG_INPUT_FACTOR : 1;
+  const outputFactor = isLong ? LONG_OUTPUT_FACTOR : 1;
   const parts = [
-    [input - cached - written, picoPerToken(price.input_usd)],
-    [cached, picoPerToken(price.cached_input_usd ?? price.input_usd)],
-    [written - forAnHour, picoPerToken(writeUsd)],
-    [forAnHour, picoPerToken(price.cache_write_hour_usd ?? writeUsd)],
-    [Math.max(0, usage.output_tokens), picoPerToken(price.output_usd)],
+    [input - cached - written, picoPerToken(price.input_usd * inputFactor)],
+    [cached, picoPerToken((price.cached_input_usd ?? price.input_usd) * inputFactor)],
+    [written - forAnHour, picoPerToken(writeUsd * inputFactor)],
+    [forAnHour, picoPerToken((price.cache_write_hour_usd ?? writeUsd) * inputFactor)],
+    [Math.max(0, usage.output_tokens), picoPerToken(price.output_usd * outputFactor)],
     [searches - previews, picoPerSearch(price.search_usd)],
     [previews, picoPerSearch(price.search_preview_usd ?? price.search_usd)],
     [usage.file_search_count ?? 0, picoPerSearch(price.file_search_usd)],

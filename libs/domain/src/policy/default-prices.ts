@@ -1,9 +1,8 @@
 /**
  * The prices this program comes with: what OpenAI, Anthropic and Google publish for their text models, in USD for a
  * million tokens, as known in November 2026. They are list prices, change without notice, and are there to be edited
- * (`PUT /v1/prices`). One line holds one price, so these are not told apart: long prompts that cost more (above 200,000
- * or 272,000 tokens, by model), batches, an advisor of another model (at the rate of the one that asks it), storage of
- * caches, free daily searches, and what vendors charge for built-in tools other than their searches: a container of the
+ * (`PUT /v1/prices`). These are not told apart: batches, an advisor of another model
+ * (at the rate of the one that asks it), storage of caches, free daily searches, and what vendors charge for built-in tools other than their searches: a container of the
  * code interpreter is charged once, and no answer says whether it was new.
  *
  * Service tiers with prices of their own (flex, priority, fast) have none here: what is answered in them costs an unknown
@@ -165,20 +164,30 @@ const SEARCHES_NOTHING = /embedding|moderation|\[audio\]/;
 
 const isOpenAi = (model: string): boolean => /^(?:gpt-|o\d)/.test(model);
 
+/** From where on a prompt costs more. */
+const longPromptTokensOf = (model: string): number | null => {
+  if (/^gpt-(?:5\.[4-6]|6)/.test(model)) return 272_000;
+  return /^gemini-[\d.]+-pro/.test(model) ? 200_000 : null;
+};
+
 /** Of Anthropic's input price, for what is written to its cache for an hour; for five minutes it is 1.25. */
 const HOUR_WRITE_FACTOR = 2;
 
-const toPrice = ([model, input, output, cached, write]: Line): ModelPrice => ({
-  model,
-  input_usd: input,
-  output_usd: output,
-  cached_input_usd: cached ?? null,
-  cache_write_usd: write ?? null,
-  ...(model.startsWith('claude-') && { cache_write_hour_usd: input * HOUR_WRITE_FACTOR }),
-  search_usd: SEARCHES_NOTHING.test(model) ? null : searchPriceOf(model),
-  ...(isOpenAi(model) && { file_search_usd: FILE_SEARCHES_USD }),
-  ...(NO_REASONING.test(model) && { search_preview_usd: SEARCHES_USD.openaiPreview }),
-});
+const toPrice = ([model, input, output, cached, write]: Line): ModelPrice => {
+  const longPromptTokens = longPromptTokensOf(model);
+  return {
+    model,
+    input_usd: input,
+    output_usd: output,
+    cached_input_usd: cached ?? null,
+    cache_write_usd: write ?? null,
+    ...(model.startsWith('claude-') && { cache_write_hour_usd: input * HOUR_WRITE_FACTOR }),
+    search_usd: SEARCHES_NOTHING.test(model) ? null : searchPriceOf(model),
+    ...(isOpenAi(model) && { file_search_usd: FILE_SEARCHES_USD }),
+    ...(NO_REASONING.test(model) && { search_preview_usd: SEARCHES_USD.openaiPreview }),
+    ...(longPromptTokens !== null && { long_prompt_tokens: longPromptTokens }),
+  };
+};
 
 /** Version 0: nobody has edited it. */
 export const DEFAULT_PRICES: PriceTable = {

@@ -154,6 +154,18 @@ describe('the prices it comes with', () => {
       expect(findPrice(DEFAULT_PRICES, model, 'us')).toBeNull();
   });
 
+  it.each([
+    ['gpt-5.4', 272_000],
+    ['gpt-6-sol', 272_000],
+    ['gpt-5.2', undefined],
+    ['gemini-2.5-pro', 200_000],
+    ['gemini-3.1-pro-preview', 200_000],
+    ['gemini-2.5-flash', undefined],
+    ['claude-sonnet-5', undefined],
+  ])('know from where on a prompt of %s is a long one', (model, tokens) => {
+    expect(findPrice(DEFAULT_PRICES, model)?.long_prompt_tokens).toBe(tokens);
+  });
+
   it('know that a moderation is free', () => {
     const price = findPrice(DEFAULT_PRICES, 'omni-moderation-latest');
     expect(price).toMatchObject({ input_usd: 0, output_usd: 0, search_usd: null });

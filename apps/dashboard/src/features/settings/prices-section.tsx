@@ -163,7 +163,8 @@ function PriceForm({ table, draft, onDraft: setDraft }: PriceFormProps) {
         A name also stands for its dated versions; a trailing * for any ending; the longest match wins. A
         service tier has a line of its own, such as gpt-5 [flex], and so have sound and written pictures,
         [audio] and [image]; without one the cost is unknown. An empty cache price is as input, searches
-        without a price cost nothing, and those of OpenAI's preview tool cost as the others.
+        without a price cost nothing, and those of OpenAI's preview tool cost as the others. Where a vendor
+        takes twice as much for long prompts, so does this table.
       </p>
       <div className="sticky bottom-0 -mx-4 flex items-center gap-2 border-line border-t bg-canvas px-4 py-3">
         <p role="status" className="mr-auto text-muted text-xs">

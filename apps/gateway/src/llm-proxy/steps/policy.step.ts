@@ -303,7 +303,7 @@ function costOf(prices: PolicyParts['prices'], call: ProxyCall, { usage, paid }:
   for (const part of usageParts(usage)) {
     const price = priceOf(prices, call, lineOf(call, part.name));
     if (price === null) return null;
-    cost += costMicroUsd(price, part.usage);
+    cost += costMicroUsd(price, part.usage, usage.input_tokens);
   }
   return cost;
 }
