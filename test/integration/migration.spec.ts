@@ -115,7 +115,7 @@ it('brings an older database up to date without losing a row, killed in each ste
     ids.filter((_, index) => index % 9 === 0).sort(),
   );
   expect(await store.stepsAfter(0, SESSIONS + 1)).toHaveLength(SESSIONS);
-  expect(await store.lastSteps('default', 's-77', 9)).toHaveLength(1);
+  expect((await store.lastTuples('default', 's-77', 9, 'name'))?.tuples).toHaveLength(1);
 
   const spend = () =>
     proxyStore.spend({ tenant_id: 'default', group: 'agent', from_ms: 0, to_ms: 1_000 * DAY_MS });

@@ -62,10 +62,30 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
         const [second] = await store.appendSteps([buildStepRow()]);
         expect(second?.seq).toBeGreaterThan(first?.seq ?? 0);
         const { body, held: _held, ...columns } = row;
-        expect(await store.lastSteps('default', 'session-1', 2)).toMatchObject([
+        const { items } = await store.steps({ ...SESSION, limit: 2, order: 'asc' });
+        expect(items).toMatchObject([
           { ...columns, seq: first?.seq, held: false, rewritten_by: null, log: JSON.parse(body) },
           { seq: second?.seq },
         ]);
+      });
+
+      it('says what the last steps of a session repeat, however long they are', async () => {
+        const rows = [longStepRow(1), longStepRow(2), longStepRow(3)];
+        await store.appendSteps([...rows, buildStepRow({ agent_id: 'last' })]);
+        await store.appendSteps([buildStepRow({ session_id: 'another' })]);
+        const tupleOf = ({ body }: StepRow) => {
+          const { cognition, action } = JSON.parse(body);
+          return {
+            intent: cognition.intent,
+            tool_call: action.tool_call ?? '',
+            action_status: action.status,
+          };
+        };
+        const last = await store.lastTuples('default', 'session-1', 3, 'name');
+        expect(last?.agent_id).toBe('last');
+        expect(last?.tuples.slice(0, 2)).toEqual(rows.slice(1).map(tupleOf));
+        expect(last?.tuples).toHaveLength(3);
+        expect(await store.lastTuples('default', 'unheard', 3, 'name')).toBeNull();
       });
 
       it('stores a step sent again once, and answers with the first one', async () => {
@@ -132,7 +152,8 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
       it('keeps texts of any script, quotes and control characters', async () => {
         const row = buildStepRow({ trace_id: 'träce-猫-\u0000-"\'', session_id: 'сессия' });
         await store.appendSteps([row]);
-        expect(traces(await store.lastSteps('default', 'сессия', 1))).toEqual([row.trace_id]);
+        const { items } = await store.steps({ tenant_id: 'default', session_id: 'сессия', limit: 2 });
+        expect(traces(items)).toEqual([row.trace_id]);
         expect((await store.appendSteps([row]))[0]?.duplicate).toBe(true);
       });
 

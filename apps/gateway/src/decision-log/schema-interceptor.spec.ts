@@ -12,6 +12,7 @@ import {
   type StoredStep,
   sessionKey,
 } from '#contracts';
+import { tupleOf } from '#domain/entropy';
 import { EntropyTracker } from '#domain/entropy/writer';
 import { deferred } from '#kernel';
 import { buildDecisionLog } from '#testing';
@@ -85,12 +86,13 @@ function build(
       );
       return row ? asStored(row) : null;
     },
-    lastSteps: async (_tenant: string, sessionId: string, count: number) => {
+    lastTuples: async (_tenant: string, sessionId: string, count: number, toolKey: EntropyToolKey) => {
       control.onWindowRead();
-      return stored
-        .filter((row) => row.session_id === sessionId)
-        .slice(-count)
-        .map(asStored);
+      const last = stored.filter((row) => row.session_id === sessionId).slice(-count);
+      const agent_id = last.at(-1)?.agent_id;
+      return agent_id === undefined
+        ? null
+        : { agent_id, tuples: last.map(({ body }) => tupleOf(JSON.parse(body), toolKey)) };
     },
   } as unknown as DecisionStore;
   const desk = {

@@ -5,13 +5,13 @@
  */
 import {
   type DecisionStore,
+  type EntropyTuple,
   RUNTIME_CONFIG_DEFAULTS,
   type RuntimeConfigSource,
   runtimeConfigSchema,
   type SessionKey,
   splitSessionKey,
 } from '#contracts';
-import { tupleOf } from '#domain/entropy';
 import type { ControlDesk } from '../hitl/control-desk.js';
 import type { SessionRegistry } from './session-registry.js';
 import { toolKeySetting } from './tool-key-setting.js';
@@ -19,12 +19,12 @@ import { toolKeySetting } from './tool-key-setting.js';
 /** The two questions and the one act this needs of the tracker, whose writer stays the interceptor's. */
 interface RestorableWindows {
   has(key: SessionKey): boolean;
-  restore(key: SessionKey, agentId: string, tuples: ReturnType<typeof tupleOf>[]): boolean;
+  restore(key: SessionKey, agentId: string, tuples: EntropyTuple[]): boolean;
 }
 
 export interface WindowRestoreParts {
   tracker: RestorableWindows;
-  store: Pick<DecisionStore, 'lastSteps'>;
+  store: Pick<DecisionStore, 'lastTuples'>;
   config: RuntimeConfigSource;
   rows: Pick<SessionRegistry, 'mayBeStored' | 'mayHaveLeft' | 'bringBack'>;
   desk: Pick<ControlDesk, 'recall'>;
@@ -63,14 +63,7 @@ export class WindowRestore {
     const { tenantId, sessionId } = splitSessionKey(key);
     const size = runtimeConfigSchema.shape.entropy_window_size.safeParse(config.get('entropy_window_size'));
     const count = size.success ? size.data : RUNTIME_CONFIG_DEFAULTS.entropy_window_size;
-    const steps = await store.lastSteps(tenantId, sessionId, count);
-    const last = steps.at(-1);
-    if (last === undefined) return;
-    const toolKey = toolKeySetting(config);
-    tracker.restore(
-      key,
-      last.agent_id,
-      steps.map((step) => tupleOf(step.log, toolKey)),
-    );
+    const last = await store.lastTuples(tenantId, sessionId, count, toolKeySetting(config));
+    if (last !== null) tracker.restore(key, last.agent_id, last.tuples);
   }
 }

@@ -11,7 +11,9 @@ import type {
   ControlRow,
   ControlWrite,
   EntropyAlertEvent,
+  EntropyToolKey,
   HeldCount,
+  LastTuples,
   LoginRow,
   OperatorRow,
   Severity,
@@ -230,7 +232,7 @@ export interface AuditPiece extends AuditVerification {
 
 export interface ReadCalls extends ProxyReadCalls {
   steps(tenantId: string, sessionId: string, page: PageKeys): RawStep[];
-  lastSteps(tenantId: string, sessionId: string, count: number): RawStep[];
+  lastTuples(tenantId: string, sessionId: string, count: number, toolKey: EntropyToolKey): LastTuples | null;
   heldSteps(tenantId: string, sessionId: string, limit: number): RawStep[];
   heldCounts(): HeldCount[];
   heldStep(tenantId: string, sessionId: string, traceId: string): RawStep | null;

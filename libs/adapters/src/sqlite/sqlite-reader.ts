@@ -8,10 +8,14 @@ import type {
   AlertGroup,
   AuditEntry,
   ControlRow,
+  EntropyToolKey,
+  EntropyTuple,
   HeldCount,
+  LastTuples,
   LoginRow,
   OperatorRow,
 } from '#contracts';
+import { tupleOf } from '#domain/entropy';
 import type { AuditHead } from '#domain/hitl';
 import { AuditReader, type AuditRow, toAuditEntry } from './audit-log.js';
 import { openReaderConnection } from './database-file.js';
@@ -86,9 +90,19 @@ export class SqliteReader implements Omit<ReadCalls, keyof ProxyReadCalls> {
     return this.#finder.ofSession(tenantId, sessionId, page);
   }
 
-  lastSteps(tenantId: string, sessionId: string, count: number): RawStep[] {
+  /** Read here and one by one: senders decide how long a body is, and ingest waits for the thread that asks. */
+  lastTuples(tenantId: string, sessionId: string, count: number, toolKey: EntropyToolKey): LastTuples | null {
     const page: PageKeys = { limit: count, afterSeq: null, order: 'desc' };
-    return this.#finder.ofSession(tenantId, sessionId, page, Number.POSITIVE_INFINITY).reverse();
+    return this.#finder.inSession(tenantId, sessionId, page, (steps) => {
+      let agentId: string | null = null;
+      const tuples: EntropyTuple[] = [];
+      for (const { agent_id, body } of steps) {
+        agentId ??= agent_id;
+        tuples.push(tupleOf(JSON.parse(body), toolKey));
+        if (tuples.length === count) break;
+      }
+      return agentId === null ? null : { agent_id: agentId, tuples: tuples.reverse() };
+    });
   }
 
   heldSteps(tenantId: string, sessionId: string, limit: number): RawStep[] {

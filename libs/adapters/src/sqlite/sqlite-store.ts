@@ -12,7 +12,9 @@ import {
   type ControlWrite,
   type DecisionStore,
   type EntropyAlertEvent,
+  type EntropyToolKey,
   type HeldCount,
+  type LastTuples,
   type LoginRow,
   type OperatorRow,
   type Page,
@@ -114,8 +116,13 @@ export class SqliteStore implements DecisionStore {
     return seqPage('steps', rows, Math.min(query.limit, countWithin(rows)), toStoredStep);
   }
 
-  async lastSteps(tenantId: string, sessionId: string, count: number): Promise<StoredStep[]> {
-    return (await this.database.read('lastSteps', tenantId, sessionId, count)).map(toStoredStep);
+  lastTuples(
+    tenantId: string,
+    sessionId: string,
+    count: number,
+    toolKey: EntropyToolKey,
+  ): Promise<LastTuples | null> {
+    return this.database.read('lastTuples', tenantId, sessionId, count, toolKey);
   }
 
   async heldSteps(tenantId: string, sessionId: string, limit: number): Promise<StoredStep[]> {

@@ -43,17 +43,27 @@ export class StepFinder {
     this.#inOneView = <T>(find: () => T) => database.transaction(find)();
   }
 
-  /** @param charsMax of their bodies; one step beyond it is given out too. @see takeSteps */
-  ofSession(tenantId: string, sessionId: string, page: PageKeys, charsMax?: number): RawStep[] {
+  /** @see takeSteps */
+  ofSession(tenantId: string, sessionId: string, page: PageKeys): RawStep[] {
+    return this.inSession(tenantId, sessionId, page, (steps) => takeSteps(steps, page.limit));
+  }
+
+  /** @param take of its steps, which are read one by one as they are asked for; more than the limit where some are not indexed yet */
+  inSession<T>(
+    tenantId: string,
+    sessionId: string,
+    page: PageKeys,
+    take: (steps: Iterable<RawStep>) => T,
+  ): T {
     return this.#inOneView(() => {
       this.#catchUp();
-      const { limit, afterSeq, order } = page;
+      const { afterSeq, order } = page;
       const isBeyond = (seq: number) =>
         afterSeq === null || (order === 'asc' ? seq > afterSeq : seq < afterSeq);
       const young = this.#ofSessions.get(tenantId, sessionId).filter(isBeyond);
       const indexed = this.#indexedOfSession(tenantId, sessionId, page);
       const ordered = order === 'asc' ? [indexed, this.#read(young)] : [this.#read(young.reverse()), indexed];
-      return takeSteps(oneAfterAnother(ordered), limit, charsMax);
+      return take(oneAfterAnother(ordered));
     });
   }
 

@@ -6,19 +6,15 @@ import { STEPS_READ_CHARS_MAX } from '#contracts/store';
 import type { RawStep } from './protocol.js';
 
 /**
- * The first rows, at most `limit`, up to the one with which their bodies pass `charsMax`; and one more where there is
+ * The first rows, at most `limit`, up to the one with which their bodies pass STEPS_READ_CHARS_MAX; and one more where there is
  * one beyond these characters.
  */
-export function takeSteps(
-  rows: Iterable<RawStep>,
-  limit: number,
-  charsMax: number = STEPS_READ_CHARS_MAX,
-): RawStep[] {
+export function takeSteps(rows: Iterable<RawStep>, limit: number): RawStep[] {
   const taken: RawStep[] = [];
   let charCount = 0;
   for (const row of rows) {
     taken.push(row);
-    if (taken.length === limit || charCount >= charsMax) break;
+    if (taken.length === limit || charCount >= STEPS_READ_CHARS_MAX) break;
     charCount += row.body.length;
   }
   return taken;

@@ -9,10 +9,12 @@ import type {
   AlertGroup,
   DecisionLog,
   EntropyAlertEvent,
+  EntropyTuple,
   Severity,
   ViolationEvent,
 } from '../decision-log.js';
 import type { AuditEntry, ControlState, Directive } from '../hitl.js';
+import type { EntropyToolKey } from '../runtime-config.js';
 import type { SessionView } from '../session.js';
 
 /** One step as it is written. */
@@ -103,6 +105,11 @@ export interface ControlCommit {
   rewritten: StoredStep | null;
 }
 
+export interface LastTuples {
+  agent_id: string;
+  tuples: EntropyTuple[];
+}
+
 export interface HeldCount {
   tenant_id: string;
   session_id: string;
@@ -191,8 +198,13 @@ export interface DecisionStore {
   steps(
     query: PageQuery & { tenant_id: string; session_id: string; order?: 'asc' | 'desc' },
   ): Promise<Page<StoredStep>>;
-  /** The last `count` steps of a session, oldest first. */
-  lastSteps(tenantId: string, sessionId: string, count: number): Promise<StoredStep[]>;
+  /** What the last `count` steps of a session repeat, oldest first, and the agent of the last one; null where it has none. */
+  lastTuples(
+    tenantId: string,
+    sessionId: string,
+    count: number,
+    toolKey: EntropyToolKey,
+  ): Promise<LastTuples | null>;
   /** The oldest `limit` of what a session holds, oldest first; fewer for STEPS_READ_CHARS_MAX. */
   heldSteps(tenantId: string, sessionId: string, limit: number): Promise<StoredStep[]>;
   /** Of every session that holds steps, in no order. */
