@@ -40,6 +40,22 @@ test('a run that takes longer than a minute is not joined by others', async () =
   retention.stop();
 });
 
+test('a run that is at work for ten minutes is told of, once', async () => {
+  const warnings: string[] = [];
+  const events = { storeFailed: vi.fn(), warn: (message: string) => void warnings.push(message) };
+  const store = { enforceRetention: () => new Promise<never>(() => {}) };
+  const clock = { ...systemClock, ...steadyClock };
+  const retention = new Retention(clock, config as RuntimeConfigSource, store, events);
+  retention.start(null);
+  await vi.advanceTimersByTimeAsync(10 * 60_000);
+  expect(warnings).toEqual([]);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(warnings).toEqual([expect.stringContaining('10 minutes')]);
+  await vi.advanceTimersByTimeAsync(60 * 60_000);
+  expect(warnings).toHaveLength(1);
+  retention.stop();
+});
+
 test('a bound that everything deletable is beyond is told of once, until it holds again', async () => {
   const warnings: string[] = [];
   const events = { storeFailed: vi.fn(), warn: (message: string) => void warnings.push(message) };

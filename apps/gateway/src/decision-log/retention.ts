@@ -16,6 +16,8 @@ import { type Clock, DAY_MS, HOUR_MS, type SteadyClock } from '#kernel';
 import type { IngestEvents } from './ingest-events.js';
 
 const INTERVAL_MS = 60_000;
+/** A run that takes longer is told of. */
+const LONG_RUN_MINUTES = 10;
 /** Ahead of the steady clock by more than this since the last run, the wall clock has been set. */
 export const SET_FORWARD_MS = HOUR_MS;
 /** At a start, ahead of the newest that is stored: less is a night without agents. */
@@ -26,6 +28,8 @@ export const BELIEVED_AFTER_MS = 12 * HOUR_MS;
 export class Retention {
   #timer: NodeJS.Timeout | undefined;
   #isRunning = false;
+  /** Of the run under way, whole ones. */
+  #minutesRunning = 0;
   /** All that may be deleted is gone, and it was not enough: told already. */
   #isOverBytes = false;
   /** Wall clock less steady clock, as believed. */
@@ -58,8 +62,13 @@ export class Retention {
    * and a second run would delete nothing but the time that agents wait for the store.
    */
   async enforce(): Promise<void> {
-    if (this.#isRunning) return;
+    if (this.#isRunning) {
+      this.#minutesRunning += 1;
+      if (this.#minutesRunning === LONG_RUN_MINUTES) this.#tellLongRun();
+      return;
+    }
     this.#isRunning = true;
+    this.#minutesRunning = 0;
     const nowMs = this.#believedMs();
     const days = this.#number('retention_days');
     const bytes = this.#number('retention_bytes');
@@ -101,6 +110,13 @@ export class Retention {
     this.events.warn(
       `the clock is ${(aheadMs / HOUR_MS).toFixed(1)} h ahead of the time that was known last; nothing is deleted for its ` +
         `age by it for ${BELIEVED_AFTER_MS / HOUR_MS} h: if it is wrong, set it right before`,
+    );
+  }
+
+  #tellLongRun(): void {
+    this.events.warn(
+      `retention has been deleting for ${LONG_RUN_MINUTES} minutes and is not through: as much comes in as goes, or a bound was ` +
+        'lowered by much; until it is, the database holds more than retention_days and retention_bytes say',
     );
   }
 
