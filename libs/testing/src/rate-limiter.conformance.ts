@@ -223,6 +223,16 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
         await limiter.take([minute(2)]);
         expect((await limiter.take([minute(2)])).allowed).toBe(false);
       });
+
+      it('goes on with a clock that was an hour ahead, and is not full until it gets there again', async () => {
+        place.advance(HOUR_MS);
+        await limiter.take([minute(2)]);
+        place.advance(-HOUR_MS);
+        expect((await limiter.take([minute(2)])).allowed).toBe(true);
+        expect((await limiter.take([minute(2)])).allowed).toBe(false);
+        place.advance(2 * MINUTE_MS);
+        expect((await limiter.take([minute(2)])).allowed).toBe(true);
+      });
     });
 
     describe('a calendar window', () => {

@@ -43,6 +43,10 @@ local function counterOf(i)
       if start == counter.start + window then counter.p = counter.c else counter.p = 0 end
       counter.c = 0
       counter.start = start
+    elseif counter.start - start > window then
+      -- The clock was ahead, and is not awaited.
+      counter.p = 0
+      counter.start = start
     end
   end
   counters[KEYS[i]] = counter

@@ -166,12 +166,13 @@ function rolled(counter: Counter, { kind, windowMs }: Omit<Place, 'key'>, startM
 }
 
 /**
- * To a calendar bucket that had been left by a clock that was wrong: what was used by that clock was used in this bucket. A sliding
- * one waits for the clock, and counts all of it until then.
+ * To a bucket that had been left by a clock that was wrong: what was used by that clock was used in this bucket. A sliding one waits
+ * for a clock that gets there within a window, and counts all of it until then.
  */
 function setBack(counter: Counter, place: Omit<Place, 'key'>, nowMs: number): Counter {
   const startMs = startOf(place, nowMs);
-  if (place.kind !== 'calendar' || startMs >= counter.startMs) return counter;
+  const waitsFor = place.kind === 'sliding' ? place.windowMs : 0;
+  if (counter.startMs - startMs <= waitsFor) return counter;
   if (startMs === counter.previousStartMs) counter.current += counter.previous;
   counter.previous = 0;
   counter.previousStartMs = startMs - place.windowMs;
