@@ -1,14 +1,14 @@
 /**
  * The prices this program comes with: what OpenAI, Anthropic and Google publish for their text models, in USD for a
  * million tokens, as known in November 2026. They are list prices, change without notice, and are there to be edited
- * (`PUT /v1/prices`). These are not told apart: batches, an advisor of another model
- * (at the rate of the one that asks it), storage of caches, free daily searches, and what vendors charge for built-in tools other than their searches: a container of the
- * code interpreter is charged once, and no answer says whether it was new.
+ * (`PUT /v1/prices`). These are not told apart: batches, an advisor of another model (at the rate of the one that asks
+ * it), storage of caches, free daily searches, and what vendors charge for built-in tools other than their searches: a
+ * container of the code interpreter is charged once, and no answer says whether it was new.
  *
  * Service tiers with prices of their own (flex, priority, fast) have none here: what is answered in them costs an unknown
- * amount until a line `<model> [<tier>]` says how much. What Anthropic had to answer in the United States costs a tenth more: the
- * lines `<model> [us]`; with a tier it costs an unknown amount, too (`[fast us]`). The same goes for tokens of sound, `<model> [audio]`, but for
- * Gemini's, and of pictures that a model writes, `<model> [image]`; pictures that it reads cost as text.
+ * amount until a line `<model> [<tier>]` says how much. The same goes for tokens of sound, `<model> [audio]`, but for
+ * Gemini's, and of pictures that a model writes, `<model> [image]`; pictures that it reads cost as text. What Anthropic
+ * had to answer in the United States costs a tenth more, `<model> [us]`; in a tier as well (`[fast us]`) it is unknown.
  *
  * Names have no `*`: a model that is not listed costs an unknown amount, and not its predecessor's.
  */
