@@ -1,4 +1,6 @@
-/** A vendor's key never reaches an agent, though an upstream says it aloud: in a header, or in an error that quotes the request. */
+/** A vendor's key never reaches an agent, though an upstream says it aloud: in a header, or in an answer that quotes the request. */
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { respondJson, type UpstreamScript } from '#testing';
 import { AGENT_KEY } from '../start-gateway.js';
@@ -18,6 +20,16 @@ const ask = (script: UpstreamScript, path = '/proxy/openai/v1/models', init: Req
     ...init,
   });
 };
+
+/** Of a length it names. */
+function respondText(
+  reply: ServerResponse,
+  status: number,
+  text: string | Buffer,
+  headers: OutgoingHttpHeaders = {},
+): void {
+  reply.writeHead(status, { 'content-length': Buffer.byteLength(text), ...headers }).end(text);
+}
 
 /** What a client is given, all of it. */
 const allOf = async (response: Response) => JSON.stringify([...response.headers]) + (await response.text());
@@ -53,6 +65,93 @@ describe('an upstream that says the key aloud', () => {
     const text = `${'x'.repeat(100_000)}${VENDOR_KEY}`.repeat(20);
     const response = await ask((_call, reply) => reply.writeHead(400).end(text));
     expect((await response.text()) === text.replaceAll(VENDOR_KEY, STARS)).toBe(true);
+  });
+
+  test.each(['application/json', 'text/event-stream'])(
+    'in a good answer of %s is heard without it, also where a chunk ends within it',
+    async (type) => {
+      const text = `data: {"error":{"message":"No such key: ${VENDOR_KEY}"}}\n\n`;
+      const response = await ask(async (_call, reply) => {
+        reply.writeHead(200, { 'content-type': type });
+        const middle = text.indexOf(VENDOR_KEY) + 9;
+        await new Promise((done) => reply.write(text.slice(0, middle), done));
+        await new Promise((done) => setImmediate(done));
+        reply.end(text.slice(middle));
+      });
+      expect(await response.text()).toBe(text.replace(VENDOR_KEY, STARS));
+    },
+  );
+
+  test('in a good answer of a length it named is heard without it, at that length', async () => {
+    for (const text of [
+      `{"echo":"${VENDOR_KEY}"}`,
+      `${VENDOR_KEY}`,
+      `the end is ${VENDOR_KEY.slice(0, 9)}`,
+    ]) {
+      const response = await ask((_call, reply) => respondText(reply, 200, text));
+      expect(await response.text()).toBe(text.replace(VENDOR_KEY, STARS));
+      expect(response.headers.get('content-length')).toBe(String(text.length));
+    }
+  });
+
+  test('in a list of batches is heard without it', async () => {
+    const text = `{"data":[{"id":"${VENDOR_KEY}"}]}`;
+    const response = await ask(
+      (_call, reply) => respondText(reply, 200, text),
+      '/proxy/anthropic/v1/messages/batches',
+      { headers: { 'x-api-key': AGENT_KEY } },
+    );
+    expect(await response.text()).toBe(text.replace(VENDOR_KEY, STARS));
+  });
+
+  test.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+    ['deflate', deflateSync],
+    ['gzip, br', (text: string) => brotliCompressSync(gzipSync(text))],
+    [['identity', 'gzip'], gzipSync],
+  ])(
+    'in an error compressed as %s, which nobody asked for, is heard without it, and plain',
+    async (encoding, compress) => {
+      const error = { error: { type: 'authentication_error', message: `No such key: ${VENDOR_KEY}` } };
+      const response = await ask((_call, reply) => {
+        reply.setHeader('content-encoding', encoding);
+        respondText(reply, 401, compress(JSON.stringify(error)), { 'retry-after': '7' });
+      });
+      expect(response.status).toBe(401);
+      expect([response.headers.get('content-encoding'), response.headers.get('retry-after')]).toEqual([
+        null,
+        '7',
+      ]);
+      expect(await response.json()).toEqual(JSON.parse(JSON.stringify(error).replace(VENDOR_KEY, STARS)));
+    },
+  );
+
+  test.each([
+    ['zstd', 'anything', Buffer.from(`in what nobody here reads: ${VENDOR_KEY}`)],
+    ['gzip', 'what is none', Buffer.from(`no gzip: ${VENDOR_KEY}`)],
+    ['gzip', 'very much', gzipSync(' '.repeat(2_000_000) + VENDOR_KEY)],
+  ])(
+    'in an error said to be in %s, and %s, has its status told in our words',
+    async (encoding, _what, bytes) => {
+      const response = await ask((_call, reply) =>
+        respondText(reply, 529, bytes, { 'content-encoding': encoding, 'retry-after': '7' }),
+      );
+      expect(response.status).toBe(529);
+      expect(response.headers.get('retry-after')).toBe('7');
+      expect(response.headers.get('content-encoding')).toBeNull();
+      const { error } = (await response.json()) as { error: { message: string } };
+      expect(error.message).toContain('answered 529');
+    },
+  );
+
+  test('in a compressed error that breaks off is heard by nobody', async () => {
+    const response = await ask((_call, reply) => {
+      reply.writeHead(500, { 'content-encoding': 'gzip' });
+      reply.write(gzipSync(VENDOR_KEY).subarray(0, 12), () => reply.destroy());
+    });
+    expect(response.status).toBe(502);
+    await response.text();
   });
 
   test('where it sends its caller on is heard without it', async () => {

@@ -1,5 +1,6 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import type { LlmAnswer } from '#contracts';
 import { DIALECT_BY_NAME } from '#domain/llm-dialects';
 import { FairShare } from '../fair-share.js';
 import { AnswerReader } from './answer-reader.js';
@@ -43,7 +44,7 @@ const ANSWERS: Given[] = [
 const newShare = () => new FairShare({ max: 3 * MEBIBYTE, onFull: () => {} });
 
 /** In pieces, each in a turn of its own. */
-async function push(reader: AnswerReader | InflatedReader, bytes: Buffer): Promise<void> {
+async function push(reader: AnswerReader | InflatedReader<LlmAnswer>, bytes: Buffer): Promise<void> {
   for (let at = 0; at < bytes.length; at += 8_192) {
     reader.push(bytes.subarray(at, at + 8_192));
     await new Promise(setImmediate);
@@ -83,7 +84,7 @@ test.each([
   const answerBytes = newShare();
   const room = new AnswerRoom('default', answerBytes);
   const reader = AnswerReader.for(DIALECT_BY_NAME['openai-chat'], [], false, room);
-  const inflated = InflatedReader.for([encoding], reader, room) as InflatedReader;
+  const inflated = InflatedReader.for([encoding], reader, room) as InflatedReader<LlmAnswer>;
   await push(inflated, Buffer.from(compress(WHOLE.write('x'.repeat(8 * MEBIBYTE)))));
   await inflated.finish();
   expect(answerBytes.taken).toBeGreaterThan(MEBIBYTE);

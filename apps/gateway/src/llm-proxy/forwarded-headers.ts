@@ -112,6 +112,21 @@ export const isEventStream = (raw: readonly string[]): boolean =>
   EVENT_STREAM.test(headerOf(raw, 'content-type') ?? '');
 const EVENT_STREAM = /^text\/event-stream/i;
 
+/** Lower case, in the order in which they were applied; none: it is plain. */
+export function encodingsOf(raw: readonly string[]): string[] {
+  const encodings: string[] = [];
+  for (let at = 0; at < raw.length; at += 2) {
+    const one = raw[at] as string;
+    if (one.length !== ENCODING.length || one.toLowerCase() !== ENCODING) continue;
+    for (const named of (raw[at + 1] as string).toLowerCase().split(',')) {
+      const encoding = named.trim();
+      if (encoding !== '' && encoding !== 'identity') encodings.push(encoding);
+    }
+  }
+  return encodings;
+}
+const ENCODING = 'content-encoding';
+
 /** Of every such header: there may be more than one. */
 function namedByConnection(raw: readonly string[]): Set<string> | null {
   let named: Set<string> | null = null;

@@ -1,12 +1,9 @@
 /**
- * Reads an answer that its upstream compressed, although none was asked for: the client has its bytes as they came, and a copy is
- * inflated beside them, away from the event loop. What would take too much of that goes unread.
+ * Reads an answer that its upstream compressed, although none was asked for: of a good one the client has its bytes as they came,
+ * and a copy is inflated beside them, away from the event loop. What would take too much of that goes unread.
  */
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
-import type { LlmAnswer } from '#contracts';
-import type { AnswerReader } from './answer-reader.js';
 import type { AnswerRoom, MayKeep } from './answer-room.js';
-import type { EndReader } from './end-reader.js';
 
 type Decoder = ReturnType<typeof createGunzip>;
 /** @param first bytes of what is to be inflated */
@@ -39,8 +36,14 @@ const INFLATED_BYTES_MAX = 64 * 1024 * 1024;
 /** Compressed, and not inflated yet. */
 const WAITING_BYTES_MAX = 1024 * 1024;
 
-export class InflatedReader {
-  readonly #reader: AnswerReader | EndReader | InflatedReader;
+/** What takes plain bytes, and says at their end what it read. */
+interface Reader<Read> {
+  push(bytes: Buffer): void;
+  finish(): Read | null | Promise<Read | null>;
+}
+
+export class InflatedReader<Read> {
+  readonly #reader: Reader<Read>;
   readonly #encoding: Encoding;
   readonly #mayKeep: MayKeep;
   #decoder: Decoder | null = null;
@@ -48,23 +51,19 @@ export class InflatedReader {
   #byteCount = 0;
   #isGivenUp = false;
 
-  private constructor(
-    reader: AnswerReader | EndReader | InflatedReader,
-    encoding: Encoding,
-    room: AnswerRoom,
-  ) {
+  private constructor(reader: Reader<Read>, encoding: Encoding, room: AnswerRoom) {
     this.#reader = reader;
     this.#encoding = encoding;
     this.#mayKeep = room.keeper();
   }
 
   /** @param encodings in lower case, in the order in which they were applied. Null: nobody here knows one, or they are too many */
-  static for(
+  static for<Read>(
     encodings: readonly string[],
-    reader: AnswerReader | EndReader,
+    reader: Reader<Read>,
     room: AnswerRoom,
-  ): InflatedReader | null {
-    let outermost: InflatedReader | null = null;
+  ): InflatedReader<Read> | null {
+    let outermost: InflatedReader<Read> | null = null;
     for (const name of encodings) {
       const encoding = Object.hasOwn(ENCODINGS, name) ? ENCODINGS[name] : undefined;
       if (encoding === undefined || encodings.length > ENCODINGS_MAX) return null;
@@ -82,7 +81,7 @@ export class InflatedReader {
   }
 
   /** Null: nothing that could be read. Never throws. */
-  async finish(): Promise<LlmAnswer | null> {
+  async finish(): Promise<Read | null> {
     this.#decoder?.end();
     await this.#ended;
     return this.#isGivenUp ? null : this.#reader.finish();

@@ -1,7 +1,7 @@
 /**
- * The gateway's own key where an upstream says it to an agent: some quote it in an error, or give a request's headers back.
- * Each of its characters becomes a star, so that what was told of lengths holds. Not looked for in the body of a good answer, nor
- * in one that came compressed although that was not asked for.
+ * The gateway's own key where an upstream says it to an agent: some quote it in an error, which may come behind a status of 200, or
+ * give a request's headers back. Each of its characters becomes a star, so that what was told of lengths holds. Not looked for in a
+ * good answer that came compressed although that was not asked for.
  */
 
 /** A shorter one (`EMPTY`, `ollama`) is a word that local servers take from anybody, and may say. */
@@ -34,26 +34,34 @@ export class KeyMask {
     return isSecret(key) ? new KeyMask(key) : null;
   }
 
-  /** What may go on: a copy, without what is held back. */
+  /** What may go on, without what is held back. Hot path: the bytes themselves, where the key is not in them. */
   push(came: Buffer): Buffer {
-    const bytes = Buffer.concat([this.#held, came]);
-    const { length } = this.#key;
-    for (let at = bytes.indexOf(this.#key); at !== -1; at = bytes.indexOf(this.#key, at + length))
-      bytes.fill(STAR, at, at + length);
-    const end = bytes.length - this.#beginningAtEnd(bytes);
+    const bytes = this.#masked(this.#held.length === 0 ? came : Buffer.concat([this.#held, came]));
+    const end = this.#beginningAtEnd(bytes);
     this.#held = bytes.subarray(end);
-    return bytes.subarray(0, end);
+    return end === bytes.length ? bytes : bytes.subarray(0, end);
   }
 
-  /** What is left. */
+  /** What is left; to be asked once. */
   finish(): Buffer {
     return this.#held;
   }
 
-  /** How many bytes at the end are the key's first ones. */
+  #masked(bytes: Buffer): Buffer {
+    const { length } = this.#key;
+    let at = bytes.indexOf(this.#key);
+    if (at === -1) return bytes;
+    const masked = Buffer.from(bytes);
+    for (; at !== -1; at = masked.indexOf(this.#key, at + length)) masked.fill(STAR, at, at + length);
+    return masked;
+  }
+
+  /** From where on the bytes are the key's first ones: at their end, mostly. */
   #beginningAtEnd(bytes: Buffer): number {
-    let count = Math.min(this.#key.length - 1, bytes.length);
-    while (count > 0 && !bytes.subarray(-count).equals(this.#key.subarray(0, count))) count -= 1;
-    return count;
+    const [first] = this.#key as Buffer & [number];
+    let at = bytes.indexOf(first, Math.max(0, bytes.length - this.#key.length + 1));
+    while (at !== -1 && !bytes.subarray(at).equals(this.#key.subarray(0, bytes.length - at)))
+      at = bytes.indexOf(first, at + 1);
+    return at === -1 ? bytes.length : at;
   }
 }

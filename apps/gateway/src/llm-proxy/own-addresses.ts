@@ -9,7 +9,7 @@ import { BytePieces } from '#kernel';
 import type { GatewayConfig } from '../config/config.js';
 import { askedHost, saidByProxy } from '../forwarded-host.js';
 import { KEY_HEADERS } from './carried-keys.js';
-import { headerOf } from './forwarded-headers.js';
+import { encodingsOf, headerOf } from './forwarded-headers.js';
 import type { ProxyCall } from './proxy-call.js';
 import type { UpstreamTarget } from './upstream-directory.js';
 
@@ -93,7 +93,7 @@ export class BatchAnswer {
 
   /** @param headers of a good answer, name, value, name, value ... */
   static for(call: ProxyCall, headers: readonly string[], ownOrigin: OwnOrigin): BatchAnswer | null {
-    const isReadable = (headerOf(headers, 'content-encoding') ?? 'identity') === 'identity';
+    const isReadable = encodingsOf(headers).length === 0;
     return isReadable && call.dialect === null && BATCHES.test(call.path)
       ? new BatchAnswer(call, ownOrigin)
       : null;

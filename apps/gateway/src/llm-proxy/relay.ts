@@ -9,7 +9,7 @@ import {
   type UpstreamSink,
 } from '#adapters/upstream-http';
 import type { LlmAnswer } from '#contracts';
-import { DIALECT_BY_NAME } from '#domain/llm-dialects';
+import { DIALECT_BY_NAME, defaultDialect } from '#domain/llm-dialects';
 import { afterTurnEnd, connectionFailure } from '#kernel';
 import { AnswerReader } from './answer-reader.js';
 import type { AnswerRoom } from './answer-room.js';
@@ -17,11 +17,12 @@ import type { BodyRoom } from './body-room.js';
 import { awaitDrain, closeUnlessTaken } from './client-pace.js';
 import { EndReader } from './end-reader.js';
 import { ErrorReader } from './error-reader.js';
-import { headerOf, isEventStream, responseHeaders } from './forwarded-headers.js';
+import { encodingsOf, headerOf, isEventStream, responseHeaders } from './forwarded-headers.js';
 import { InflatedReader } from './inflated-reader.js';
 import { KeyMask, maskKeyInHeaders } from './key-mask.js';
 import { BatchAnswer, nameOwnAddresses, type OwnOrigin, redirectRefused } from './own-addresses.js';
 import { ownHeaders } from './own-reply.js';
+import { PackedError } from './packed-error.js';
 import type { ProxyCall, Verdict } from './proxy-call.js';
 import type { RunningCalls } from './running-calls.js';
 import { variableName } from './upstream-directory.js';
@@ -45,13 +46,15 @@ export class Relay implements UpstreamSink {
   readonly #parts: RelayParts;
   readonly #resolve: Resolve;
   #exchange: UpstreamExchange | null = null;
-  #reader: AnswerReader | EndReader | InflatedReader | null = null;
+  #reader: AnswerReader | EndReader | InflatedReader<LlmAnswer> | null = null;
   /** Null: no error. */
   #error: ErrorReader | null = null;
   /** The stream was begun while the call was held, and this is why the upstream's answer cannot go on in it: it becomes an event. */
   #misfit: string | null = null;
   /** Null: nothing in the answer is ours to change, or no more. */
   #batches: BatchAnswer | null = null;
+  /** Null: it is no error, or plain, or may say what it likes. */
+  #packed: PackedError | null = null;
   /** Null: the answer may say what it likes. */
   #mask: KeyMask | null = null;
   /** Of an answer that is held back. */
@@ -110,11 +113,13 @@ export class Relay implements UpstreamSink {
     const call = this.#call;
     call.status = status;
     call.firstByteMs = call.elapsedMs();
-    const isGood = status >= 200 && status < 300;
-    call.wasTakenUp = isGood;
-    if (isGood) this.#reader = readerFor(call, headers, this.#parts.answerRoom);
+    const isAnswer = isGood(status);
+    call.wasTakenUp = isAnswer;
+    if (isAnswer) this.#reader = readerFor(call, headers, this.#parts.answerRoom);
     else if (status >= 400) this.#error = new ErrorReader();
-    const takesEvents = isEventStream(headers) && encodingsOf(headers).length === 0;
+    const encodings = encodingsOf(headers);
+    const takesEvents = isEventStream(headers) && encodings.length === 0;
+    if (!isAnswer || encodings.length === 0) this.#mask = KeyMask.for(call.upstream.apiKey);
     if (call.outgoing.headersSent) {
       this.#takesEvents = takesEvents;
       this.#misfit = misfitOf(status, headers);
@@ -128,37 +133,38 @@ export class Relay implements UpstreamSink {
       this.#refuseRedirect(elsewhere);
       return;
     }
-    const { ownOrigin } = this.#parts;
-    const { apiKey } = call.upstream;
-    if (isGood) this.#batches = BatchAnswer.for(call, headers, ownOrigin);
-    else this.#mask = KeyMask.for(apiKey);
-    // What we say of limits is about this agent; what the vendor says is about its whole account.
-    const kept = responseHeaders(
-      headers,
-      this.#batches === null ? call.answerHeaders : { ...call.answerHeaders, ...NO_LENGTH },
-    );
-    maskKeyInHeaders(kept, apiKey);
-    nameOwnAddresses(call, kept, ownOrigin);
-    kept.push(...ownHeaders(call));
-    this.#head = kept;
+    const { ownOrigin, answerRoom } = this.#parts;
+    if (isAnswer) this.#batches = BatchAnswer.for(call, headers, ownOrigin);
+    else if (this.#mask !== null && encodings.length > 0) {
+      this.#packed = new PackedError({ headers, encodings, mask: this.#mask, room: answerRoom });
+      return;
+    }
+    this.#head = this.#headOf(headers, this.#batches === null ? null : NO_LENGTH);
     if (this.#batches !== null) return;
     this.#sendHead();
-    if (this.#mask === null) this.#bytesToCome = Number(headerOf(headers, 'content-length') ?? Number.NaN);
+    this.#bytesToCome = Number(headerOf(headers, 'content-length') ?? Number.NaN);
   }
 
-  /** The client first: it need not wait for our reading. */
   chunk(came: Buffer): boolean {
-    const bytes = this.#batches === null ? came : this.#holdBack(this.#batches, came);
+    if (this.#packed !== null) {
+      this.#packed.push(came);
+      return true;
+    }
+    return this.#take(this.#mask === null ? came : this.#mask.push(came));
+  }
+
+  /** The client first: it need not wait for our reading. @param said without a key of ours */
+  #take(said: Buffer): boolean {
+    const bytes = this.#batches === null ? said : this.#holdBack(this.#batches, said);
     const wantsMore = bytes === null || this.#misfit !== null || this.#pass(bytes);
-    this.#reader?.push(came);
-    this.#error?.push(came);
+    this.#reader?.push(said);
+    this.#error?.push(said);
     return wantsMore;
   }
 
   /** @returns false while the client has enough */
-  #pass(came: Buffer): boolean {
+  #pass(bytes: Buffer): boolean {
     const { outgoing } = this.#call;
-    const bytes = this.#mask === null ? came : this.#mask.push(came);
     this.#bytesToCome -= bytes.length;
     if (this.#takesEvents) this.#isWithinEvent = !endsEvent(bytes);
     if (this.#bytesToCome === 0) {
@@ -173,12 +179,20 @@ export class Relay implements UpstreamSink {
 
   end(): void {
     const { status, outgoing } = this.#call;
+    const packed = this.#packed;
+    if (packed !== null) {
+      packed.finish().then((error) => this.#endPacked(packed.headers, error));
+      return;
+    }
+    const held = this.#mask?.finish();
+    if (held?.length) this.#take(held);
+    if (this.#isOver) return;
     if (this.#misfit !== null) this.#endBegunStream(status, 'upstream_error', this.#misfit);
     else if (this.#batches !== null) {
       this.#endHeldBack(this.#batches.finish());
       return;
-    } else if (!this.#isEnding) outgoing.end(this.#mask?.finish());
-    this.#end(status >= 200 && status < 300);
+    } else if (!this.#isEnding) outgoing.end();
+    this.#end(isGood(status));
   }
 
   failed(failure: UpstreamFailure, code: string): void {
@@ -186,7 +200,7 @@ export class Relay implements UpstreamSink {
     const hadHead = call.firstByteMs !== null;
     call.decision = 'upstream_failed';
     call.detail = `${failure} (${code})`;
-    if (!hadHead || this.#batches !== null) {
+    if (!hadHead || this.#isHeldBack) {
       const isLate = failure === 'timeout';
       if (!isLate && !hadHead) call.wasTakenUp = false;
       this.#finish({
@@ -202,6 +216,23 @@ export class Relay implements UpstreamSink {
     // Too late for an error: a cut connection is the only honest way to say that the answer is not whole.
     call.outgoing.destroy();
     this.#end();
+  }
+
+  /** @param dropped headers that say what is no longer so */
+  #headOf(headers: string[], dropped: Readonly<Record<string, string>> | null): string[] {
+    const call = this.#call;
+    // What we say of limits is about this agent; what the vendor says is about its whole account.
+    const replaced = dropped === null ? call.answerHeaders : { ...call.answerHeaders, ...dropped };
+    const kept = responseHeaders(headers, replaced);
+    maskKeyInHeaders(kept, call.upstream.apiKey);
+    nameOwnAddresses(call, kept, this.#parts.ownOrigin);
+    kept.push(...ownHeaders(call));
+    return kept;
+  }
+
+  /** Head and all. */
+  get #isHeldBack(): boolean {
+    return this.#batches !== null || this.#packed !== null;
   }
 
   #sendHead(): void {
@@ -230,12 +261,31 @@ export class Relay implements UpstreamSink {
     const { outgoing } = this.#call;
     const end = () => {
       outgoing.end();
-      this.#end(true);
+      this.#end(isGood(this.#call.status));
     };
     this.#isEnding = true;
     this.#sendHead();
     if (outgoing.write(bytes)) end();
     else this.#awaitClient(end);
+  }
+
+  /** @param error null: nobody here can read it, and its status and headers are all that can be told */
+  #endPacked(headers: string[], error: Buffer | null): void {
+    if (this.#isOver) return;
+    if (error !== null) {
+      this.#error?.push(error);
+      this.#head = this.#headOf(headers, PLAIN);
+      this.#endHeldBack(error);
+      return;
+    }
+    const { dialect, status, upstream } = this.#call;
+    const { contentType, body } = (dialect ?? defaultDialect(upstream.kind)).writeError({
+      status,
+      code: 'upstream_error',
+      message: `The upstream ${upstream.name} answered ${status}. The rest came compressed, which it was not asked to, and cannot be read.`,
+    });
+    this.#head = [...this.#headOf(headers, OWN_WORDS), 'content-type', contentType];
+    this.#endHeldBack(Buffer.from(body));
   }
 
   #awaitClient(onDrain: () => void): void {
@@ -307,6 +357,8 @@ export class Relay implements UpstreamSink {
   }
 }
 
+const isGood = (status: number): boolean => status >= 200 && status < 300;
+
 /** Null: nobody reads it. */
 function readerFor(call: ProxyCall, headers: readonly string[], room: AnswerRoom) {
   const encodings = encodingsOf(headers);
@@ -314,16 +366,8 @@ function readerFor(call: ProxyCall, headers: readonly string[], room: AnswerRoom
   return encodings.length === 0 || reader === null ? reader : InflatedReader.for(encodings, reader, room);
 }
 
-/** In the order in which they were applied. */
-const encodingsOf = (headers: readonly string[]): string[] =>
-  (headerOf(headers, 'content-encoding') ?? '')
-    .toLowerCase()
-    .split(',')
-    .map((encoding) => encoding.trim())
-    .filter((encoding) => encoding !== '' && encoding !== 'identity');
-
 function misfitOf(status: number, headers: readonly string[]): string | null {
-  if (status < 200 || status >= 300) return `The upstream answered ${status}.`;
+  if (!isGood(status)) return `The upstream answered ${status}.`;
   if (!isEventStream(headers)) return `The upstream answered ${status} without the stream it was asked for.`;
   return encodingsOf(headers).length === 0
     ? null
@@ -370,6 +414,8 @@ const EVENT_END = '\n\n';
 
 /** Addresses of ours are longer or shorter than the upstream's. */
 const NO_LENGTH = { 'content-length': '' };
+const PLAIN = { ...NO_LENGTH, 'content-encoding': '' };
+const OWN_WORDS = { ...PLAIN, 'content-type': '' };
 const NO_BYTES: Verdict = {
   kind: 'refuse',
   decision: 'refused',
