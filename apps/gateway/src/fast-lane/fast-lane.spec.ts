@@ -1,8 +1,10 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { deferred } from '#kernel';
-import { FastLane } from './fast-lane.js';
+import { FastLane, openFastLane } from './fast-lane.js';
 import type { PlainAnswer } from './plain-message.js';
 
 const REQUEST = 'POST /v1/decision-logs HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}';
@@ -39,22 +41,34 @@ beforeEach(() => {
     },
     idleMs: IDLE_MS,
     firstRequestMs: FIRST_REQUEST_MS,
+    tellLate: (socket) => socket.destroy(),
     isListening: () => true,
   });
   return () => vi.useRealTimers();
 });
 
-/** A connection in memory, and what was written to it. */
-function connection() {
+/** A connection in memory, and what was written to it. @param take what is written last is taken when it calls back */
+function connection(take: (taken: () => void) => void = (taken) => taken()) {
   const written: string[] = [];
   const socket = new Duplex({
     read() {},
     write(chunk, _encoding, done) {
       written.push(String(chunk));
-      done();
+      take(done);
     },
   }) as Socket;
   return { socket, written };
+}
+
+/** With the lane in front. Says why it refuses somebody, and nothing else. */
+function nodeServer(options: ServerOptions = {}): Server {
+  const server = createServer(options);
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
+    socket.write(String(code));
+    socket.destroy();
+  });
+  openFastLane(server, { routes: [], idleMs: IDLE_MS, firstRequestMs: FIRST_REQUEST_MS });
+  return server;
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -120,4 +134,74 @@ test('once it is closed, those that wait end, the answer under way is the last, 
   expect(answered.socket.destroyed).toBe(true);
   lane.take(newcomer.socket);
   expect(handedOver).toEqual([newcomer.socket]);
+});
+
+test('who reads nothing of a large answer is asked nothing more, and is closed in the end', async () => {
+  answer = async () => ({ ...TAKEN, text: JSON.stringify('x'.repeat(1_000_000)) });
+  const { socket, written } = connection(() => {});
+  lane.take(socket);
+  for (let count = 0; count < 100; count += 1) {
+    socket.push(REQUEST);
+    await turn();
+  }
+  expect(asked).toHaveLength(1);
+  expect(written).toHaveLength(1);
+  vi.advanceTimersByTime(IDLE_MS + 5_000);
+  expect(socket.destroyed).toBe(true);
+});
+
+test('who reads a large answer late is asked on then', async () => {
+  answer = async () => ({ ...TAKEN, text: JSON.stringify('x'.repeat(1_000_000)) });
+  const taken: (() => void)[] = [];
+  const { socket } = connection((done) => taken.push(done));
+  lane.take(socket);
+  socket.push(REQUEST);
+  await turn();
+  socket.push(REQUEST);
+  await turn();
+  expect(asked).toHaveLength(1);
+  taken[0]?.();
+  await turn();
+  expect(asked).toHaveLength(2);
+});
+
+test('a request behind another is handed over after its answer, and so is the end of what its client sends', async () => {
+  const slow = deferred<PlainAnswer>();
+  answer = () => slow.promise;
+  const { socket, written } = connection();
+  lane.take(socket);
+  socket.push(REQUEST);
+  await turn();
+  socket.push(REQUEST);
+  socket.push(null);
+  await turn();
+  expect(handedOver).toEqual([]);
+  const ended = once(socket, 'end');
+  slow.resolve(TAKEN);
+  await ended;
+  expect(written).toEqual([expect.stringContaining('Connection: keep-alive\r\n')]);
+  expect([handedOver, readByNode]).toEqual([[socket], REQUEST]);
+});
+
+test('a connection on which nothing comes is refused as Node does it', async () => {
+  const { socket, written } = connection();
+  nodeServer().emit('connection', socket);
+  vi.advanceTimersByTime(FIRST_REQUEST_MS);
+  await turn();
+  expect(written).toEqual([]);
+  vi.advanceTimersByTime(5_000);
+  await turn();
+  expect(written).toEqual(['ERR_HTTP_REQUEST_TIMEOUT']);
+  expect(socket.destroyed).toBe(true);
+});
+
+test('half a head is waited for as long as Node does it', async () => {
+  const { socket, written } = connection();
+  const server = nodeServer({ headersTimeout: 20, requestTimeout: 30, connectionsCheckingInterval: 5 });
+  // From then on Node looks at its connections.
+  server.emit('listening');
+  server.emit('connection', socket);
+  socket.push(REQUEST.slice(0, 20));
+  await once(socket, 'close');
+  expect(written).toEqual(['ERR_HTTP_REQUEST_TIMEOUT']);
 });

@@ -51,6 +51,11 @@ export class FastLane {
   }
 }
 
+/** By its code, whoever answers what is no request knows it for Node's own. */
+class LateRequest extends Error {
+  readonly code = 'ERR_HTTP_REQUEST_TIMEOUT';
+}
+
 /** In front of Node's own handling of a connection: who listens for connections hears of each as before. */
 export function openFastLane(
   server: Server,
@@ -60,6 +65,7 @@ export function openFastLane(
   const lane = new FastLane({
     ...options,
     handOver: (socket) => toNode.call(server, socket),
+    tellLate: (socket) => server.emit('clientError', new LateRequest(), socket),
     isListening: () => server.listening,
   });
   server.off('connection', toNode).on('connection', (socket) => lane.take(socket));

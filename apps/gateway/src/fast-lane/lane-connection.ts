@@ -24,6 +24,8 @@ export interface LaneOptions {
   idleMs: number;
   /** A new one gets this long for its first. */
   firstRequestMs: number;
+  /** Answers a new one for which that was not enough, and closes it. */
+  tellLate(socket: Socket): void;
   /** False once the server closes: then every answer is its connection's last. */
   isListening(): boolean;
 }
@@ -55,9 +57,11 @@ export class LaneConnection {
 
   /** Ends a wait that has lasted too long. */
   look(nowMs: number): void {
-    const { idleMs, firstRequestMs } = this.#options;
-    const patienceMs = this.#hasAnswered ? idleMs : firstRequestMs;
-    if (this.#waitsSinceMs !== null && nowMs - this.#waitsSinceMs > patienceMs) this.#socket.destroy();
+    if (this.#waitsSinceMs === null) return;
+    const { idleMs, firstRequestMs, tellLate } = this.#options;
+    const waitedMs = nowMs - this.#waitsSinceMs;
+    if (!this.#hasAnswered && waitedMs > firstRequestMs) tellLate(this.#socket);
+    else if (waitedMs > idleMs) this.#socket.destroy();
   }
 
   close(): void {
