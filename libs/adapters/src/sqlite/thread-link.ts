@@ -27,7 +27,7 @@ interface Waiter {
 }
 
 export interface ThreadHooks {
-  /** Called once, if the thread ends unasked. */
+  /** Called once, if the thread ends unasked after it was opened. */
   onDeath: (reason: string) => void;
   /** What the thread says unasked. Must not throw. */
   onEvent: (event: StoreEvent) => void;
@@ -79,7 +79,15 @@ export class ThreadLink {
           'event' in message ? onEvent(message.event) : onAnswer(message);
         return hostInWorker(workerUrl, settings, onMessage, onEnd);
       }, onDeath);
-      link.#waiters.set(OPENED_ID, { resolve: () => resolve(), reject });
+      const opening = link;
+      opening.#waiters.set(OPENED_ID, {
+        resolve: () => resolve(),
+        reject(error) {
+          // In this very turn: its end may be told in the same one.
+          opening.#closing = true;
+          reject(error);
+        },
+      });
     }).catch(async (error) => {
       if (link) await link.#abandon();
       throw new Error(error instanceof Error ? error.message : String(error));
