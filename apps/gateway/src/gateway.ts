@@ -26,7 +26,7 @@ import { createSendError } from './errors/send-error.js';
 import { FairShare } from './fair-share.js';
 import { type FastLane, openFastLane } from './fast-lane/fast-lane.js';
 import { DRAIN, type Drain } from './health/drain.js';
-import { watchUnusedConnections } from './health/unused-connections.js';
+import { watchConnections } from './health/watched-connections.js';
 import { CONTROL_DESK } from './hitl/control-desk.js';
 import { HitlDesk } from './hitl/hitl-desk.js';
 import { LlmCacheArea } from './llm-cache/llm-cache.area.js';
@@ -230,7 +230,7 @@ async function assemble(
   const semanticLoop = app.get(SemanticLoopArea);
   semanticLoop.start(hub);
   const llmCache = app.get(LlmCacheArea);
-  const closeUnused = watchUnusedConnections(app.getHttpServer());
+  const closeUnused = watchConnections(app.getHttpServer(), config.upstreamIdleTimeoutMs);
   return {
     hub,
     alerts,

@@ -3,7 +3,7 @@
  * moves: one that is queued behind another of its connection cannot move, and a client that reads slowly is still there.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { takenBytes } from '../taken-bytes.js';
 
 export interface DrainWait {
   incoming: IncomingMessage;
@@ -39,10 +39,6 @@ export function awaitDrain({ incoming, outgoing, stallMs, onDrain, onStall }: Dr
   outgoing.once('drain', drained);
   return stop;
 }
-
-/** Bytes that left for the client; null: none wait, so that it is not the client who keeps anybody waiting. */
-const takenBytes = (socket: Socket): number | null =>
-  socket.writableLength === 0 ? null : socket.bytesWritten - socket.writableLength;
 
 /**
  * For an answer that ends though its client has not taken all of it, and for which no call waits any more: the connection
