@@ -71,12 +71,16 @@ test('no page calls a session running whose agent is stopped, or that is over', 
   expect(await call('b-stopped', 'stopped')).toBe(200);
   await setPolicy('b-stopped', { active: false, reason: 'Maintenance' });
   for (let turn = 0; turn < 6; turn += 1) await call('b-killed', 'killed');
+  expect(await call('b-spent', 'spent')).toBe(200);
+  await setPolicy('b-spent', { budget_day_usd: 0.000_001 });
+  expect(await call('b-spent', 'spent')).toBe(429);
   await gateway.ingest(buildDecisionLog({ meta: { session_id: 'over' }, control: { is_terminal: true } }));
 
   const page = await openAs(browser, gateway, 'ana');
   const row = (sessionId: string) => page.locator(`[data-testid=session-row][data-session-id=${sessionId}]`);
   await row('stopped').getByText('Agent off', { exact: true }).waitFor();
   await row('killed').getByText('Agent killed', { exact: true }).waitFor();
+  await row('spent').getByText('Over budget', { exact: true }).waitFor();
   await checkEveryLook(page, 'sessions-agent-stopped');
 
   const open = async (sessionId: string) => {
@@ -96,6 +100,13 @@ test('no page calls a session running whose agent is stopped, or that is over', 
   await why.getByRole('link', { name: 'See the evidence' }).waitFor();
   expect(await runs()).toBe(0);
 
+  await open('spent');
+  const refusal = page.getByTestId('latest-refusal');
+  await expect.poll(() => refusal.textContent()).toContain('This agent has used up the budget of a day.');
+  await page.getByText('The budget of its agent is used up: its calls are refused.').waitFor();
+  expect(await runs()).toBe(0);
+  await checkEveryLook(page, 'inspect-over-budget');
+
   await open('over');
   await page.getByTestId('control-state').getByText('Ended').waitFor();
   await page.getByText('It is over: its agent said so.').waitFor();
@@ -105,6 +116,7 @@ test('no page calls a session running whose agent is stopped, or that is over', 
   await page.goto(`${gateway.url}/fleet`);
   const card = (agentId: string) => page.locator(`[data-testid=fleet-node][data-agent-id=${agentId}]`);
   await card('b-stopped').getByText('Agent off', { exact: true }).waitFor();
+  await card('b-spent').getByText('Over budget', { exact: true }).waitFor();
   await card('b-killed').getByText('Loop, agent killed', { exact: true }).waitFor();
   await checkEveryLook(page, 'fleet-agent-stopped');
   await page.goto(`${gateway.url}/fleet?view=table`);
@@ -112,5 +124,8 @@ test('no page calls a session running whose agent is stopped, or that is over', 
 
   await setPolicy('b-stopped', { active: true });
   await open('stopped');
+  await page.getByTestId('control-state').getByText('Running').waitFor();
+  await setPolicy('b-spent', { budget_day_usd: 5 });
+  await open('spent');
   await page.getByTestId('control-state').getByText('Running').waitFor();
 });

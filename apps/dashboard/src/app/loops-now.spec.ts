@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentPolicy, AlertGroup, SemanticLoopEvent, SessionView } from '#contracts';
+import type { AlertGroup, SemanticLoopEvent, SessionView } from '#contracts';
+import { buildStoppedAgent } from '../features/agents/agent.fixture';
 import { orderAlertRows } from '../features/session-clusters/alert-rows';
 import { type Policies, restOf } from '../features/session-clusters/rest';
 import {
@@ -24,9 +25,7 @@ const reworded = (...ids: string[]) =>
         }) as SemanticLoopEvent,
     ),
   );
-const AGENTS: Policies = new Map([
-  ['off', { policy: { active: false, deactivated_at_ms: LOOPED_AT } as AgentPolicy }],
-]);
+const AGENTS: Policies = new Map([['off', buildStoppedAgent('off', 'ana', LOOPED_AT)]]);
 const NOBODY = reworded();
 
 describe('what loops now', () => {

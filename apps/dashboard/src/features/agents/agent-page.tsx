@@ -8,7 +8,6 @@ import { LoadingThing, MissingThing } from '../../app/thing-page';
 import { useBack } from '../../app/use-back';
 import { cx, formatCount, formatShare, Identifier, Panel, plural, RelativeTime, Skeleton } from '../../ui';
 import { CallsTable } from '../calls/calls-table';
-import { DECISIONS } from '../calls/decision-texts';
 import { NoCalls } from '../calls/no-calls';
 import { useCalls } from '../calls/use-calls';
 import { AgentIncidents } from '../incidents/agent-incidents';
@@ -18,9 +17,10 @@ import { AgentState, HeldBadge } from './agent-state';
 import { DeactivateButton } from './deactivate-button';
 import { KillSwitchPanel } from './kill-switch-panel';
 import { LastCall } from './last-call';
+import { LatestRefusal } from './latest-refusal';
 import { PolicyPanel } from './policy-panel';
 import { ReactivateButton } from './reactivate-button';
-import { isKilled, isRefused } from './select-agents';
+import { isKilled } from './select-agents';
 import { StoppedBy } from './stopped-by';
 import { useAgent } from './use-agent';
 
@@ -126,19 +126,6 @@ function AgentHeader({ agent }: { agent: AgentView }) {
         </Fact>
       </dl>
     </header>
-  );
-}
-
-/** Why an agent that nobody stopped gets no further. */
-function LatestRefusal({ agent }: { agent: AgentView }) {
-  const { latest_refusal: refusal, policy } = agent;
-  if (!policy.active || refusal === null || !isRefused(agent)) return null;
-  const { label, text } = DECISIONS[refusal.decision];
-  return (
-    <p data-testid="latest-refusal" className="text-muted">
-      <span className="font-medium text-warning">Its latest call was refused</span>,{' '}
-      <RelativeTime atMs={refusal.at_ms} /> · {label}: {refusal.detail ?? text}
-    </p>
   );
 }
 

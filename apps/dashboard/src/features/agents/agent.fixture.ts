@@ -44,3 +44,13 @@ export function buildAgent(agent_id: string, over: Partial<AgentView> = {}): Age
     ...over,
   };
 }
+
+/** One that may not call. */
+export const buildStoppedAgent = (
+  agent_id: string,
+  deactivated_by: string,
+  deactivated_at_ms = 0,
+): AgentView =>
+  buildAgent(agent_id, {
+    policy: { ...buildAgent(agent_id).policy, active: false, deactivated_by, deactivated_at_ms },
+  });

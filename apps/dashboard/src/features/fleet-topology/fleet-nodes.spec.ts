@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentPolicy, SessionView, TopologyEdge, TopologyNode } from '#contracts';
+import type { SessionView, TopologyEdge, TopologyNode } from '#contracts';
 import { loopsNow } from '../../app/loops-now';
+import { buildStoppedAgent } from '../agents/agent.fixture';
 import type { Policies } from '../session-clusters/rest';
 import { groupSemanticLoops } from '../session-clusters/semantic-alerts';
 import { fleetColour, fleetData, fleetLabel, fleetNode, type KnownLoops } from './fleet-nodes';
@@ -31,12 +32,9 @@ const session = (session_id: string, over: Partial<SessionView> = {}, control = 
     ...over,
   }) as SessionView;
 
-const policy = (by: string) => ({
-  policy: { active: false, deactivated_by: by, deactivated_at_ms: 5 } as AgentPolicy,
-});
 const AGENTS: Policies = new Map([
-  ['killed', policy('kill_switch')],
-  ['off', policy('ana')],
+  ['killed', buildStoppedAgent('killed', 'kill_switch', 5)],
+  ['off', buildStoppedAgent('off', 'ana', 5)],
 ]);
 
 function known(...rows: SessionView[]): KnownLoops {

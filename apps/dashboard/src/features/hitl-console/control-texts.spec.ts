@@ -45,17 +45,23 @@ describe('waiting for a person', () => {
 });
 
 describe('what is true of a session now', () => {
-  const standing = (state: string, ended: boolean, isAgentStopped: boolean) =>
-    standingText({ state, mode: 'enforced', held_count: 0 } as ControlView, { ended, isAgentStopped });
+  const standing = (state: string, ended: boolean, stoppedText: string | null) =>
+    standingText({ state, mode: 'enforced', held_count: 0 } as ControlView, { ended, stoppedText });
 
   it('is that it runs only while it is not over and its agent may call', () => {
-    expect(standing('active', false, false)).toBe('Running. Nothing is held.');
-    expect(standing('active', true, false)).toBe('It is over: its agent said so. Nothing is held.');
-    expect(standing('active', false, true)).toBe('Its agent is stopped: its calls are refused.');
+    expect(standing('active', false, null)).toBe('Running. Nothing is held.');
+    expect(standing('active', true, 'Its agent is stopped.')).toBe(
+      'It is over: its agent said so. Nothing is held.',
+    );
+    expect(standing('active', false, 'Its agent is stopped.')).toBe('Its agent is stopped.');
   });
 
   it('is a pause or a termination before either', () => {
-    expect(standing('paused', true, true)).toBe('The agent has stopped and waits for you.');
-    expect(standing('terminated', true, true)).toBe('Ended for good. This cannot be undone.');
+    expect(standing('paused', true, 'Its agent is stopped.')).toBe(
+      'The agent has stopped and waits for you.',
+    );
+    expect(standing('terminated', true, 'Its agent is stopped.')).toBe(
+      'Ended for good. This cannot be undone.',
+    );
   });
 });

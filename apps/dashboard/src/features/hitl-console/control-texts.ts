@@ -59,15 +59,15 @@ export function stateText({ state, mode, held_count }: ControlView): string {
 interface Standing {
   /** Its agent said that it is over. */
   ended: boolean;
-  /** The kill switch or an operator stopped its agent. */
-  isAgentStopped: boolean;
+  /** What is true while its agent is stopped; null while it is not. */
+  stoppedText: string | null;
 }
 
 /** The same of a session that nobody holds, too: it need not run. */
-export function standingText(control: ControlView, { ended, isAgentStopped }: Standing): string {
+export function standingText(control: ControlView, { ended, stoppedText }: Standing): string {
   if (control.state !== 'active') return stateText(control);
   if (ended) return 'It is over: its agent said so. Nothing is held.';
-  return isAgentStopped ? 'Its agent is stopped: its calls are refused.' : stateText(control);
+  return stoppedText ?? stateText(control);
 }
 
 const EXPIRY_TEXTS: Record<ExpiryAction, string> = {

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { SessionDetail } from '#contracts';
 import { useTopic } from '../../realtime';
 import { Callout, Panel, useIsPhone } from '../../ui';
-import { NO_POLICIES, stoppedAgentOf } from '../session-clusters/rest';
+import { NO_POLICIES, STOPPED_TEXTS, stoppedAgentOf } from '../session-clusters/rest';
 import { isUnheardPause, MODE_TEXTS, standingText } from './control-texts';
 import { ExpiryNote } from './expiry-note';
 import { InjectForm } from './inject-form';
@@ -27,14 +27,15 @@ export function HitlConsole({ detail }: { detail: SessionDetail }) {
   const isPhone = useIsPhone();
   const draft = useState('');
   const agents = useTopic('gateway:agents').data ?? NO_POLICIES;
-  const isAgentStopped = stoppedAgentOf(session, agents) !== null;
+  const stopped = stoppedAgentOf(session, agents);
+  const stoppedText = stopped && STOPPED_TEXTS[stopped];
   const isTerminated = control.state === 'terminated';
   /** It has never asked for its control. */
   const isDeaf = control.mode === 'observe_only' && !isTerminated && !session.ended;
   return (
     <Panel title="Control" bodyClassName="flex flex-col gap-3 p-3">
       <p className="text-muted">
-        {standingText(control, { ended: session.ended, isAgentStopped })} <ExpiryNote control={control} />
+        {standingText(control, { ended: session.ended, stoppedText })} <ExpiryNote control={control} />
       </p>
       {commander.failure ? (
         <Callout tone="danger" alert>

@@ -6,7 +6,7 @@ import type { SessionView } from '#contracts';
 import { Button, CutMiddle, cx, RelativeTime } from '../../ui';
 import { isStoppedState, MODE_TEXTS, stateText } from '../hitl-console/control-texts';
 import { usePauseAndInspect } from '../hitl-console/use-pause-and-inspect';
-import type { Rest } from './rest';
+import { isStoppedForGood, type Rest } from './rest';
 import { RestBadge } from './rest-badge';
 
 interface AlertRowFrameProps {
@@ -122,7 +122,7 @@ function NextStep(props: NextStepProps) {
   const { sessionId, session, rest, incidentId, isPaused, pausing, pauseReason } = props;
   const router = useRouter();
   const target = { to: '/sessions/$sessionId', params: { sessionId } } as const;
-  if (session && (rest === 'agent_killed' || rest === 'agent_off')) {
+  if (session && isStoppedForGood(rest)) {
     const agentId = session.agent_id;
     const agent = { to: '/agents/$agentId', params: { agentId } } as const;
     return incidentId === null ? (

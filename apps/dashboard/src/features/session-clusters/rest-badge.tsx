@@ -2,9 +2,10 @@
 import type { SessionView } from '#contracts';
 import { Badge, RelativeTime } from '../../ui';
 import { ControlBadge } from '../hitl-console/control-badge';
-import { type Rest, STOPPED_LABELS } from './rest';
+import { type Rest, STOPPED_LABELS, STOPPED_TEXTS } from './rest';
 
 const REST_TITLES = {
+  ...STOPPED_TEXTS,
   agent_killed: 'The kill switch stopped its agent: its calls are refused until somebody reactivates it.',
   agent_off: 'An operator deactivated its agent: its calls are refused until somebody reactivates it.',
   silent: 'It was looping when it fell silent. It counts again with its next step.',

@@ -1,17 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentPolicy, ControlMode, SessionView } from '#contracts';
+import type { CallDecision, ControlMode, SessionView } from '#contracts';
+import { buildAgent, buildStoppedAgent } from '../agents/agent.fixture';
 import { dotState, type Policies, restOf, stoppedAgentOf } from './rest';
 
 const STOPPED_AT_MS = 100;
+const refusedAs = (decision: CallDecision) => ({
+  last_call_ms: STOPPED_AT_MS,
+  latest_refusal: { decision, detail: null, at_ms: STOPPED_AT_MS },
+});
 const agents: Policies = new Map(
   [
-    ['running', true, null],
-    ['killed', false, 'kill_switch'],
-    ['off', false, 'ana'],
-  ].map(([id, active, deactivated_by]) => [
-    id as string,
-    { policy: { active, deactivated_by, deactivated_at_ms: active ? null : STOPPED_AT_MS } as AgentPolicy },
-  ]),
+    buildAgent('running'),
+    buildStoppedAgent('killed', 'kill_switch', STOPPED_AT_MS),
+    buildStoppedAgent('off', 'ana', STOPPED_AT_MS),
+    buildAgent('spent', refusedAs('over_budget')),
+    buildAgent('too-early', refusedAs('outside_hours')),
+    buildAgent('hasty', refusedAs('rate_limited')),
+    buildAgent('refilled', { ...refusedAs('over_budget'), last_call_ms: STOPPED_AT_MS + 1 }),
+  ].map((agent) => [agent.agent_id, agent]),
 );
 const looping = (agent_id: string, mode: ControlMode = 'enforced', more: Partial<SessionView> = {}) =>
   ({
@@ -69,6 +75,18 @@ describe('the agent of a session', () => {
     expect(stoppedAgentOf(looping('off', 'enforced', calm), agents)).toBe('agent_off');
     expect(stoppedAgentOf(looping('running', 'enforced', calm), agents)).toBeNull();
     expect(stoppedAgentOf(looping('unknown', 'enforced', calm), agents)).toBeNull();
+  });
+
+  it('may be out of budget or out of its hours, until a call of its goes through again', () => {
+    expect(stoppedAgentOf(looping('spent'), agents)).toBe('agent_over_budget');
+    expect(stoppedAgentOf(looping('too-early'), agents)).toBe('agent_out_of_hours');
+    expect(stoppedAgentOf(looping('refilled'), agents)).toBeNull();
+    expect(restOf(looping('spent'), agents)).toBe('agent_over_budget');
+  });
+
+  it('is at work where it only calls too often, or works without the proxy', () => {
+    expect(stoppedAgentOf(looping('hasty'), agents)).toBeNull();
+    expect(stoppedAgentOf(looping('spent', 'cooperative', { last_seen_ms: 0 }), agents)).toBeNull();
   });
 
   it('is nobody who stops a session that is over', () => {

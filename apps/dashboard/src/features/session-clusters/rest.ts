@@ -1,17 +1,29 @@
 /**
  * Why a session that has an alert burns no more, though it is not over. Pure. What cannot be told counts as burning.
  */
-import { type AgentView, KILL_SWITCH_ACTOR, type SessionView } from '#contracts';
+import type { AgentView, SessionView } from '#contracts';
 import { PAUSED, WAITING } from '../../ui/state-dot';
+import { isKilled, isRefused } from '../agents/select-agents';
 import { isStoppedState, isUnheardPause, waitsForPerson } from '../hitl-console/control-texts';
 
 /** `held`: an operator stopped it, and it listens. `agent_*`: its agent's calls are refused. `silent`: it has made no step for a while. */
 export type Rest = 'held' | StoppedAgent | 'silent';
-export type StoppedAgent = 'agent_killed' | 'agent_off';
+/** By the kill switch or an operator; or by a limit, which lets it call again in time. */
+export type StoppedAgent = 'agent_killed' | 'agent_off' | 'agent_over_budget' | 'agent_out_of_hours';
 
 export const STOPPED_LABELS: Record<StoppedAgent, string> = {
   agent_killed: 'Agent killed',
   agent_off: 'Agent off',
+  agent_over_budget: 'Over budget',
+  agent_out_of_hours: 'Out of hours',
+};
+
+/** What that means for the session, as one sentence. */
+export const STOPPED_TEXTS: Record<StoppedAgent, string> = {
+  agent_killed: 'Its agent is stopped: its calls are refused.',
+  agent_off: 'Its agent is stopped: its calls are refused.',
+  agent_over_budget: 'The budget of its agent is used up: its calls are refused.',
+  agent_out_of_hours: 'It is outside the hours of its agent: its calls are refused.',
 };
 
 /** What a loop is called that rests. */
@@ -19,10 +31,13 @@ export const LOOP_REST_LABELS: Record<Rest, string> = {
   held: 'Loop, held',
   agent_killed: 'Loop, agent killed',
   agent_off: 'Loop, agent off',
+  agent_over_budget: 'Loop, over budget',
+  agent_out_of_hours: 'Loop, out of hours',
   silent: 'Loop, silent',
 };
 
-export type Policies = ReadonlyMap<string, Pick<AgentView, 'policy'>>;
+type PolicyOf = Pick<AgentView, 'policy' | 'last_call_ms' | 'latest_refusal'>;
+export type Policies = ReadonlyMap<string, PolicyOf>;
 
 /** Until they are known. */
 export const NO_POLICIES: Policies = new Map();
@@ -42,14 +57,31 @@ export function restOf(session: SessionView | undefined, agents: Policies = NO_P
   return session.severity === 'loop' && session.state === 'idle' ? 'silent' : null;
 }
 
-/** Who stopped the agent of a session that is not over, whether it loops or not; null where nobody did. */
+/** What stopped the agent of a session that is not over, whether it loops or not; null where nothing did. */
 export const stoppedAgentOf = (session: SessionView, agents: Policies): StoppedAgent | null =>
   session.ended ? null : stoppedAgent(session, agents);
 
+export const isStoppedAgent = (rest: Rest | null): rest is StoppedAgent =>
+  rest !== null && rest in STOPPED_LABELS;
+
+/** Somebody stopped it, and it will not go on by itself. */
+export const isStoppedForGood = (rest: Rest | null): boolean =>
+  rest === 'agent_killed' || rest === 'agent_off';
+
 function stoppedAgent(session: SessionView, agents: Policies): StoppedAgent | null {
-  const policy = agents.get(session.agent_id)?.policy;
-  if (!policy || !isRefused(session, policy)) return null;
-  return policy.deactivated_by === KILL_SWITCH_ACTOR ? 'agent_killed' : 'agent_off';
+  const agent = agents.get(session.agent_id);
+  if (!agent) return null;
+  if (agent.policy.active) return refusedFor(session, agent);
+  if (!hasHeard(session, agent.policy)) return null;
+  return isKilled(agent) ? 'agent_killed' : 'agent_off';
+}
+
+/** A limit per minute is over in a moment, and does not count. */
+function refusedFor({ control }: SessionView, agent: PolicyOf): StoppedAgent | null {
+  if (control.mode !== 'enforced' || !isRefused(agent)) return null;
+  const decision = agent.latest_refusal?.decision;
+  if (decision === 'over_budget') return 'agent_over_budget';
+  return decision === 'outside_hours' ? 'agent_out_of_hours' : null;
 }
 
 /** What an agent does by itself, which a loop in words or a pause outranks; a refused message and an end stay above. */
@@ -65,6 +97,6 @@ export function dotState(state: string, rest: Rest | null, control: SessionView[
 export const pauseState = (control: SessionView['control']): typeof PAUSED | typeof WAITING =>
   waitsForPerson(control) ? WAITING : PAUSED;
 
-/** An agent that also works without the proxy may go on although its calls are refused: its next step says so. */
-const isRefused = ({ control, last_seen_ms }: SessionView, policy: AgentView['policy']): boolean =>
-  !policy.active && (control.mode === 'enforced' || last_seen_ms <= (policy.deactivated_at_ms ?? 0));
+/** That its agent was stopped: one that also works without the proxy may go on, and its next step says so. */
+const hasHeard = ({ control, last_seen_ms }: SessionView, policy: AgentView['policy']): boolean =>
+  control.mode === 'enforced' || last_seen_ms <= (policy.deactivated_at_ms ?? 0);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type AgentPolicy, LIMITS, type SessionView } from '#contracts';
+import { LIMITS, type SessionView } from '#contracts';
+import { buildStoppedAgent } from '../agents/agent.fixture';
 import { countLeftOut, filterSessions, keepIfEqual, orderSessions } from './select-sessions';
 
 const session = (session_id: string, over: Record<string, unknown> = {}): SessionView =>
@@ -62,9 +63,7 @@ describe('orderSessions', () => {
   });
 
   it('puts a loop behind those that go on once its agent is killed', () => {
-    const agents = new Map([
-      ['dead', { policy: { active: false, deactivated_by: 'kill_switch' } as AgentPolicy }],
-    ]);
+    const agents = new Map([['dead', buildStoppedAgent('dead', 'kill_switch')]]);
     const control = { state: 'active', mode: 'enforced' };
     const rows = [
       session('killed', { severity: 'loop', agent_id: 'dead', control, started_ms: 9 }),
@@ -122,16 +121,14 @@ describe('filterSessions', () => {
   });
 
   it('calls running what nobody holds, is not over, and whose agent may call', () => {
-    const off = { active: false, deactivated_by: 'ana' } as AgentPolicy;
+    const agents = new Map([['off', buildStoppedAgent('off', 'ana')]]);
     const rows = [
       session('runs'),
       session('over', { ended: true }),
       session('held', { control: { state: 'paused' } }),
       session('agent off', { agent_id: 'off' }),
     ];
-    expect(ids(filterSessions(rows, { control: 'active' }, new Map([['off', { policy: off }]])))).toEqual([
-      'runs',
-    ]);
+    expect(ids(filterSessions(rows, { control: 'active' }, agents))).toEqual(['runs']);
   });
 
   it('filters by mode, severity and end', () => {

@@ -16,7 +16,7 @@ import {
   StepRate,
 } from '../../ui';
 import { ControlBadge } from '../hitl-console/control-badge';
-import { dotState, LOOP_REST_LABELS, type Rest } from './rest';
+import { dotState, isStoppedAgent, LOOP_REST_LABELS, type Rest } from './rest';
 import { RestBadge } from './rest-badge';
 import { SeverityBadge } from './severity-badge';
 import { WindowDots } from './window-dots';
@@ -140,8 +140,8 @@ const Dot = ({ session, rest, isReworded }: Pick<SessionRowProps, 'session' | 'r
 
 /** Who has it in hand, or stopped its agent; of what nobody holds, which control it obeys. */
 function Hold({ session, rest }: Pick<SessionRowProps, 'session' | 'rest'>) {
-  const isAgentStopped = rest === 'agent_killed' || rest === 'agent_off';
-  return isAgentStopped && session.control.state === 'active' && !session.ended ? (
+  const { control, ended } = session;
+  return isStoppedAgent(rest) && control.state === 'active' && !ended ? (
     <RestBadge rest={rest} session={session} />
   ) : (
     <ControlBadge control={session.control} prefersMode />

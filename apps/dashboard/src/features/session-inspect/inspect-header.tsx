@@ -15,6 +15,8 @@ import {
   StateDot,
   StepRate,
 } from '../../ui';
+import { LatestRefusal } from '../agents/latest-refusal';
+import { isKilled } from '../agents/select-agents';
 import { StoppedBy } from '../agents/stopped-by';
 import { ControlBadge, ModeLabel } from '../hitl-console/control-badge';
 import {
@@ -72,11 +74,7 @@ export function InspectHeader({ session }: { session: SessionView }) {
         </span>
       </div>
       <HeldBy session={session} />
-      {stopped !== null && agent ? (
-        <p data-testid="agent-stopped" className={stopped === 'agent_killed' ? 'text-danger' : 'text-muted'}>
-          <StoppedBy agent={agent} namesAgent />
-        </p>
-      ) : null}
+      {stopped !== null && agent ? <WhyStopped agent={agent} /> : null}
       <dl className="flex flex-wrap gap-x-6 gap-y-1 text-xs">
         <Fact name="Agent">
           <bdi>{session.agent_id}</bdi> <bdi className="text-muted">{session.agent_type}</bdi>
@@ -116,6 +114,15 @@ function Standing({ session, isAgentStopped }: { session: SessionView; isAgentSt
   if (isFree && session.ended) return <Badge data-testid="control-state">Ended</Badge>;
   if (isFree && isAgentStopped) return null;
   return <ControlBadge control={session.control} data-testid="control-state" />;
+}
+
+function WhyStopped({ agent }: { agent: AgentView }) {
+  if (agent.policy.active) return <LatestRefusal agent={agent} namesAgent />;
+  return (
+    <p data-testid="agent-stopped" className={isKilled(agent) ? 'text-danger' : 'text-muted'}>
+      <StoppedBy agent={agent} namesAgent />
+    </p>
+  );
 }
 
 /** "Paused by ana, 12 s ago": for every operator who looks, at once. */
