@@ -81,6 +81,8 @@ test('no page calls a session running whose agent is stopped, or that is over', 
   await row('stopped').getByText('Agent off', { exact: true }).waitFor();
   await row('killed').getByText('Agent killed', { exact: true }).waitFor();
   await row('spent').getByText('Over budget', { exact: true }).waitFor();
+  await row('killed').getByText('Is 7 a number?', { exact: true }).waitFor();
+  await page.getByTestId('alert-row').getByText('Is 7 a number?', { exact: true }).waitFor();
   await checkEveryLook(page, 'sessions-agent-stopped');
 
   const open = async (sessionId: string) => {

@@ -45,11 +45,12 @@ function call(
     session = 's',
     tenant = 'default',
     costMicroUsd = 0,
-  }: Who & { costMicroUsd?: number | null },
+    content = `Question ${serial + 1}`,
+  }: Who & { costMicroUsd?: number | null; content?: string },
   ...toolNames: string[]
 ): void {
   serial += 1;
-  const body = { model: 'm', messages: [{ role: 'user', content: `Question ${serial}` }] };
+  const body = { model: 'm', messages: [{ role: 'user', content }] };
   const target = { upstream: 'openai', agentId: null, path: '/chat/completions', query: '' };
   const one = new ProxyCall(`call-${serial}`, 5, target, {} as IncomingMessage, {} as ServerResponse);
   one.principal = { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: tenant } as AgentPrincipal;
@@ -169,6 +170,16 @@ describe('steps made of calls', () => {
     feed.flush();
     const own = made.filter(({ meta }) => meta.session_id === 's');
     expect(own.map(({ state_delta }) => state_delta?.cumulative_session_cost)).toEqual([0.002, 0.003]);
+  });
+
+  test('say what was asked in the words it was asked in, on one line and cut', () => {
+    call({ content: ' Is 7\n a number? ' });
+    call({ content: 'Order 4711 '.repeat(100) });
+    feed.flush();
+    expect(made.map(({ cognition }) => cognition.intent)).toEqual([
+      'Is 7 a number?',
+      'Order 4711 '.repeat(22).slice(0, 240).trim(),
+    ]);
   });
 
   test('fit the schema, however many calls of tools an answer makes and however it names them', () => {

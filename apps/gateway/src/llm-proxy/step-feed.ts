@@ -3,7 +3,7 @@
  * by its base URL alone. What the model did is in its answer; how it went is in the next request, as the tools'
  * results: so a step with tool calls waits for that request, and one without leaves at once.
  *
- *     intent      a stable label of the newest thing a person or program asked of the agent
+ *     intent      the newest thing a person or program asked of the agent; compared without its numbers
  *     tool_call   name and argument hash of each call the model made, as far as a line takes them
  *     status      failure if a result says so or the upstream failed; success; pending if no result ever came
  *
@@ -38,7 +38,8 @@ const RESULT_WAIT_MS = 120_000;
 const FLUSH_INTERVAL_MS = 100;
 /** Steps made per second for all tenants, half of it for one alone; beyond it calls are recorded, but make no steps. */
 const STEPS_PER_SECOND_MAX = 400;
-const LABEL_CHARS_MAX = 120;
+/** Twice what is compared of it, since numbers count as one character there. */
+const INTENT_CHARS_MAX = 240;
 const INPUT_CHARS_MAX = 2_000;
 const OUTPUT_CHARS_MAX = 500;
 /** Agents, and as many sessions, that are known to report themselves. */
@@ -49,7 +50,8 @@ const SELF_REPORTING_MS = 3_600_000;
 const REPORT_NOTED_EVERY_MS = 60_000;
 
 interface Conversation {
-  label: string;
+  /** On one line. */
+  asked: string;
   lastCallId: string | null;
   costMicroUsd: number;
   /** Waits for the results of its tool calls. */
@@ -141,8 +143,8 @@ export class StepFeed {
     }
     const conversation = this.#conversations.get(tenantId, sessionKey) ?? fresh();
     if (conversation.open !== null) this.#close(sessionKey, conversation, []);
-    const asked = summary.asked || conversation.label || summary.askedFirst;
-    conversation.label = asked === conversation.label ? asked : labelOf(asked);
+    const asked = summary.asked || conversation.asked || summary.askedFirst;
+    conversation.asked = asked === conversation.asked ? asked : intentOf(asked);
     conversation.costMicroUsd += call.costMicroUsd ?? 0;
     const log = stepOf(call, conversation);
     conversation.lastCallId = call.id;
@@ -205,15 +207,15 @@ export class StepFeed {
   }
 }
 
-const fresh = (): Conversation => ({ label: '', lastCallId: null, costMicroUsd: 0, open: null });
+const fresh = (): Conversation => ({ asked: '', lastCallId: null, costMicroUsd: 0, open: null });
 
-/** The same for questions that differ in their numbers only. */
-const labelOf = (text: string): string =>
-  cut(text.slice(0, LABEL_CHARS_MAX * 4), LABEL_CHARS_MAX * 4)
+/** Cut far behind its end first: half a secret is not known for one. */
+function intentOf(text: string): string {
+  const line = cut(text, INTENT_CHARS_MAX * 2)
     .replace(/\s+/g, ' ')
-    .replace(/\d+/g, '#')
-    .trim()
-    .slice(0, LABEL_CHARS_MAX);
+    .trim();
+  return line.slice(0, wholeEnd(line, INTENT_CHARS_MAX)).trimEnd();
+}
 
 const cut = (text: string, charsMax: number): string => redact(text.slice(0, charsMax));
 
@@ -234,7 +236,7 @@ function stepOf(call: ProxyCall, conversation: Conversation): DecisionLog {
       capability_version: '1.0.0',
       model_name: answer?.model ?? call.summary?.model ?? '',
     },
-    cognition: { intent: conversation.label || 'continue' },
+    cognition: { intent: conversation.asked || 'continue' },
     action: {
       status: !call.wasHeard || answer?.failed ? 'failure' : toolCalls.length > 0 ? 'pending' : 'success',
       ...(toolCalls.length > 0 && { tool_call: labelOfAll(toolCalls), ...inputOf(toolCalls) }),

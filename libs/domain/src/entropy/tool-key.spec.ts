@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DecisionLog } from '#contracts';
+import { type DecisionLog, PROXY_SOURCE } from '#contracts';
 import { buildDecisionLog } from '#testing';
 import { toolKey, tupleOf } from './index.js';
 
@@ -50,6 +50,15 @@ describe('toolKey', () => {
 });
 
 describe('tupleOf', () => {
+  it('takes what a proxied call asked without its numbers, and what an agent says of itself as it is', () => {
+    const intentOf = (source_app: string, intent: string) =>
+      tupleOf(buildDecisionLog({ meta: { source_app }, cognition: { intent } }), 'name').intent;
+    expect(intentOf(PROXY_SOURCE, 'Where is order 4711?')).toBe(intentOf(PROXY_SOURCE, 'Where is order 12?'));
+    expect(intentOf('my-app', 'Where is order 4711?')).toBe('Where is order 4711?');
+    const long = (order: number) => intentOf(PROXY_SOURCE, `Where is ${order}? ${'please '.repeat(30)}`);
+    expect(long(9)).toBe(long(4711));
+  });
+
   it('[FR-9.2+] is intent, tool and status', () => {
     const log = buildDecisionLog({
       cognition: { intent: 'plan' },

@@ -5,7 +5,13 @@
  * @see FR-9.2, `entropy_tool_key` in the runtime configuration
  */
 import { hash } from 'node:crypto';
-import type { DecisionLog, EntropyToolKey, EntropyTuple } from '#contracts';
+import {
+  comparedIntent,
+  type DecisionLog,
+  type EntropyToolKey,
+  type EntropyTuple,
+  PROXY_SOURCE,
+} from '#contracts';
 import { canonicalJson } from '#kernel';
 
 /** Hex digits of the arguments' hash: 48 bits, compared only inside one session's window. */
@@ -25,7 +31,7 @@ export function toolKey(log: DecisionLog, mode: EntropyToolKey): string {
 
 /** The log's unit of repetition. */
 export const tupleOf = (log: DecisionLog, mode: EntropyToolKey): EntropyTuple => ({
-  intent: log.cognition.intent,
+  intent: log.meta.source_app === PROXY_SOURCE ? comparedIntent(log.cognition.intent) : log.cognition.intent,
   tool_call: toolKey(log, mode),
   action_status: log.action.status,
 });

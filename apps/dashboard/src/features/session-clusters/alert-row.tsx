@@ -3,6 +3,7 @@ import { memo, useEffect } from 'react';
 import type { AlertGroup, SessionView } from '#contracts';
 import { Badge, formatScore, plural } from '../../ui';
 import { AlertRowFrame } from './alert-row-frame';
+import { repeatedText } from './repeated-text';
 import type { Rest } from './rest';
 import { describeTuple } from './window-dots';
 
@@ -45,17 +46,17 @@ export const AlertRow = memo(function AlertRow({
       countText={plural(group.alert_count, 'alert')}
       pauseReason={pauseReason(group)}
     >
-      <Pattern group={group} isReworded={isReworded} />
+      <Pattern group={group} session={session} isReworded={isReworded} />
     </AlertRowFrame>
   );
 });
 
-function Pattern({ group, isReworded }: Pick<AlertRowProps, 'group' | 'isReworded'>) {
-  const { intent, tool_call, action_status } = group.latest.repeated_pattern;
+function Pattern({ group, session, isReworded }: Pick<AlertRowProps, 'group' | 'session' | 'isReworded'>) {
+  const { tool_call, action_status } = group.latest.repeated_pattern;
   return (
     <div className="flex min-w-0 items-center gap-2" title={describeTuple(group.latest.repeated_pattern)}>
       <span className="nums shrink-0 font-semibold">×{group.latest.occurrence_count}</span>
-      <span className="truncate">{intent}</span>
+      <span className="truncate">{repeatedText(group, session)}</span>
       {tool_call ? (
         <span className="truncate font-mono text-muted text-xs md:max-xl:hidden">{tool_call}</span>
       ) : null}

@@ -1,5 +1,5 @@
 /** Why the session was flagged: the pattern that fired, and the window as it is now. */
-import type { SessionDetail } from '#contracts';
+import { PROXY_SOURCE, type SessionDetail } from '#contracts';
 import { Badge, formatScore, Panel, plural, RelativeTime } from '../../ui';
 import { markTuples } from '../session-clusters/tuple-groups';
 import { TupleDot } from '../session-clusters/window-dots';
@@ -11,6 +11,7 @@ export function FiredWindow({ detail }: { detail: SessionDetail }) {
   const distinct = marks.filter(
     (mark, index) => marks.findIndex((other) => sameTuple(other, mark)) === index,
   );
+  const hasNumbers = session.source_app === PROXY_SOURCE && window.some(({ intent }) => intent.includes('#'));
   return (
     <Panel
       title={session.severity === 'loop' ? 'Window that fired' : 'Window'}
@@ -60,6 +61,11 @@ export function FiredWindow({ detail }: { detail: SessionDetail }) {
           </li>
         ))}
       </ol>
+      {hasNumbers ? (
+        <p className="border-line border-t px-3 py-2 text-muted text-xs">
+          # stands for a number: questions that differ in their numbers alone count as the same.
+        </p>
+      ) : null}
     </Panel>
   );
 }
