@@ -33,7 +33,7 @@ export type AlertEvent =
   | (Fact & { kind: 'severity'; severity: Severity })
   /** A session waits for a person its agent asked for, or no more: somebody came, or the wait is over. */
   | (Fact & { kind: 'person'; awaited: boolean })
-  /** A session asked again, in other words, what it had asked before; not the first time. */
+  /** A session asked again, in other words or the same, what it had asked before; not the first time. */
   | (Fact & {
       kind: 'semantic_loop';
       similarity: number;

@@ -50,10 +50,10 @@ export function personWords(agent: string, detail: NoticeDetail): Words {
 /** With the figures of the newest session; without any after a restart. @param agent as a sentence begins with it */
 export function semanticLoopWords(agent: string, detail: NoticeDetail): Words {
   const { occurrence, similarity, threshold, paused, loop_session_count } = detail;
-  const does = 'asks the same again in other words';
+  const does = 'asks the same again';
   const off = `${agent} has stopped asking the same again`;
   if (occurrence === undefined) return { on: `${agent} ${does}`, text: UNHEARD_SINCE_START, off };
-  const verbs = { agent: does, session: 'asks the same again', sessions: 'ask the same again' };
+  const verbs = { agent: does, session: does, sessions: 'ask the same again' };
   const { on, text } = sessionWords(agent, verbs, detail);
   const isOne = Number(loop_session_count) <= 1;
   const figures =

@@ -80,7 +80,7 @@ describe('a notice', () => {
     expect(keptBy('inactive').title).toMatch(/any more: an operator stopped it$/);
     expect(keptBy('outside_hours').title).toMatch(/any more: it is out of its hours$/);
     expect(noticeOf(due('semantic_loop'), context)).toMatchObject({
-      title: 'Agent "crawler" asks the same again in other words',
+      title: 'Agent "crawler" asks the same again',
       text: 'Loop 2 of this session: similarity 0.97, a loop above 0.95. The session goes on.',
     });
     const paused = { ...DETAILS.semantic_loop, paused: true };
@@ -139,7 +139,7 @@ describe('a notice', () => {
       newest_session_ids: ['s3', 's2', 's1'],
     };
     expect(noticeOf(due('semantic_loop', { detail: several }), context)).toMatchObject({
-      title: 'Agent "crawler" asks the same again in other words in 2 more sessions',
+      title: 'Agent "crawler" asks the same again in 2 more sessions',
       text:
         'Sessions "s3" and "s2" ask the same again. In all, 3 of its sessions do. ' +
         'Loop 2 of the newest: similarity 0.97, a loop above 0.95. The session goes on.',

@@ -86,7 +86,7 @@ export function PolicyPanel({ policy: live }: { policy: AgentPolicy }) {
         />
         <GuardChoice
           label="Semantic loop"
-          help="When a session asks the same in other words."
+          help="When a session asks the same again, in other words or the same."
           value={edits.semantic_loop ?? policy.semantic_loop}
           options={LOOP_POLICY_OPTIONS}
           texts={LOOP_POLICY_TEXTS}

@@ -4,10 +4,10 @@ import { SEMANTIC_LOOP_ACTIONS } from '#contracts';
 /** By step, then outcome; what is not here is shown as it came. */
 const OUTCOMES: Record<string, Record<string, string>> = {
   semantic_loop: {
-    noted: 'asked before in other words, without a place for a hint',
-    hinted: 'asked before in other words, so a hint was added',
-    alerted: 'asked before in other words, so an alert was raised',
-    paused: 'asked before in other words, so an alert was raised and the session paused',
+    noted: 'asked before, without a place for a hint',
+    hinted: 'asked before, so a hint was added',
+    alerted: 'asked before, so an alert was raised',
+    paused: 'asked before, so an alert was raised and the session paused',
     unavailable: 'not checked, the sidecar did not answer; the call went on without',
     timeout: 'not checked in time; the call went on without',
     busy: 'not checked, the sidecar was busy; the call went on without',

@@ -5,7 +5,14 @@ import type { SemanticLoopEvent } from '#contracts';
 import { rowFocus } from '../../app/keyboard/use-row-focus';
 import { Badge, cx, RelativeTime } from '../../ui';
 import { LoopEvidence } from './loop-evidence';
-import { ACTION_BADGES, actionText, againstThreshold, formatSimilarity } from './loop-texts';
+import {
+  ACTION_BADGES,
+  actionText,
+  againstThreshold,
+  formatSimilarity,
+  REPEAT_TEXTS,
+  repeatOf,
+} from './loop-texts';
 
 interface LoopRowProps {
   event: SemanticLoopEvent;
@@ -35,7 +42,7 @@ export const LoopRow = memo(function LoopRow({ event, isOpen, onToggle }: LoopRo
         />
         <Repeat2 size={13} aria-hidden="true" className="-mx-[2.5px] shrink-0 text-warning" />
         <span className="min-w-0 flex-1 truncate max-md:whitespace-normal">
-          <span className="font-medium">Asked the same in other words</span>
+          <span className="font-medium">{REPEAT_TEXTS[repeatOf(event)].asked}</span>
           <span className="ml-2 text-muted text-xs max-md:hidden">{event.prompt}</span>
         </span>
         <span

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SEMANTIC_LOOP_ACTIONS, SEMANTIC_LOOP_POLICIES } from '#contracts';
-import { actionText, againstThreshold, LOOP_POLICY_TEXTS, occurrenceText } from './loop-texts';
+import { actionText, againstThreshold, LOOP_POLICY_TEXTS, occurrenceText, repeatOf } from './loop-texts';
 
 describe('a semantic loop, in words', () => {
   it('does not round a similarity down to the threshold it is above', () => {
@@ -30,6 +30,16 @@ describe('a semantic loop, in words', () => {
       'The request had no place for a hint and went on as it came. An alert was raised, and the session was paused for a person to look.',
     );
     expect(actionText({ action: 'alerted' })).toBe('An alert was raised.');
+  });
+
+  it('is in the same words where both texts are equal, and in others where they are not or may not be', () => {
+    const repeat = (prompt: string, similar_prompt: string, similarity = 1) =>
+      repeatOf({ prompt, similar_prompt, similarity });
+    expect(repeat('Is 7 a number?', 'Is 7 a number?')).toBe('same_words');
+    expect(repeat('Is 7 a number?\n', ' Is 7 a number?')).toBe('same_words');
+    expect(repeat('Is seven a number?', 'Is 7 a number?', 0.96)).toBe('other_words');
+    // Equal as far as they are shown: what they mean tells that one goes on differently.
+    expect(repeat('x'.repeat(1_000), 'x'.repeat(1_000), 0.97)).toBe('other_words');
   });
 
   it('has words for every action and every policy', () => {

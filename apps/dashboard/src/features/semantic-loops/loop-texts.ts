@@ -50,6 +50,32 @@ export const againstThreshold = ({
 /** One line for somebody who sees the number for the first time. */
 export const SCALE_TEXT = '1 means the same, 0.5 means unrelated (1 − cosine distance ÷ 2).';
 
+export type Repeat = 'same_words' | 'other_words';
+
+/** What is asked once more, in words: as a sentence about now, as one about then, and as a badge. */
+export const REPEAT_TEXTS: Record<Repeat, { asks: string; asked: string; badge: string }> = {
+  same_words: {
+    asks: 'Asks the same in the same words',
+    asked: 'Asked the same in the same words',
+    badge: 'same words',
+  },
+  other_words: {
+    asks: 'Asks the same in other words',
+    asked: 'Asked the same in other words',
+    badge: 'reworded',
+  },
+};
+
+/** Both texts are cut: what is equal so far and less than equal in its meaning differs further on. */
+export const repeatOf = ({
+  prompt,
+  similar_prompt,
+  similarity,
+}: Pick<SemanticLoopEvent, 'prompt' | 'similar_prompt' | 'similarity'>): Repeat =>
+  prompt.trim() === similar_prompt.trim() && formatSimilarity(similarity) === '1.000'
+    ? 'same_words'
+    : 'other_words';
+
 /** "2nd time in this session". */
 export function occurrenceText(occurrence: number): string {
   const tens = occurrence % 100;

@@ -2,6 +2,7 @@
 import { memo, useEffect } from 'react';
 import type { AlertGroup, SessionView } from '#contracts';
 import { Badge, formatScore, plural } from '../../ui';
+import { REPEAT_TEXTS, type Repeat } from '../semantic-loops/loop-texts';
 import { AlertRowFrame } from './alert-row-frame';
 import { repeatedText } from './repeated-text';
 import type { Rest } from './rest';
@@ -13,21 +14,15 @@ interface AlertRowProps {
   session: SessionView | undefined;
   rest: Rest | null;
   incidentId: string | null;
-  /** Its prompts say the same in other words, too. */
-  isReworded: boolean;
+  /** How its prompts say the same, too; null: they do not. */
+  repeat: Repeat | null;
 }
 
 /** "Entropy loop: score 0.2, search · grep · failure": goes into the audit. */
 export const pauseReason = ({ latest }: AlertGroup): string =>
   `Entropy loop: score ${formatScore(latest.entropy_score)}, ${describeTuple(latest.repeated_pattern)}`;
 
-export const AlertRow = memo(function AlertRow({
-  group,
-  session,
-  rest,
-  incidentId,
-  isReworded,
-}: AlertRowProps) {
+export const AlertRow = memo(function AlertRow({ group, session, rest, incidentId, repeat }: AlertRowProps) {
   usePaintedMark(group.session_id);
   return (
     <AlertRowFrame
@@ -46,12 +41,12 @@ export const AlertRow = memo(function AlertRow({
       countText={plural(group.alert_count, 'alert')}
       pauseReason={pauseReason(group)}
     >
-      <Pattern group={group} session={session} isReworded={isReworded} />
+      <Pattern group={group} session={session} repeat={repeat} />
     </AlertRowFrame>
   );
 });
 
-function Pattern({ group, session, isReworded }: Pick<AlertRowProps, 'group' | 'session' | 'isReworded'>) {
+function Pattern({ group, session, repeat }: Pick<AlertRowProps, 'group' | 'session' | 'repeat'>) {
   const { tool_call, action_status } = group.latest.repeated_pattern;
   return (
     <div className="flex min-w-0 items-center gap-2" title={describeTuple(group.latest.repeated_pattern)}>
@@ -61,11 +56,11 @@ function Pattern({ group, session, isReworded }: Pick<AlertRowProps, 'group' | '
         <span className="truncate font-mono text-muted text-xs md:max-xl:hidden">{tool_call}</span>
       ) : null}
       <Badge tone={action_status === 'failure' ? 'danger' : 'neutral'}>{action_status}</Badge>
-      {isReworded ? (
-        <Badge tone="warning" title="It also asks the same in other words.">
-          reworded
+      {repeat === null ? null : (
+        <Badge tone="warning" title={`${REPEAT_TEXTS[repeat].asks}, too`}>
+          {REPEAT_TEXTS[repeat].badge}
         </Badge>
-      ) : null}
+      )}
     </div>
   );
 }

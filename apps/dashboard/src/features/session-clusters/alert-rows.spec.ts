@@ -5,7 +5,15 @@ import { groupSemanticLoops } from './semantic-alerts';
 
 const group = (session_id: string) => ({ session_id, first_at_ms: 1, last_at_ms: 1 }) as AlertGroup;
 const loop = (session_id: string) =>
-  ({ session_id, agent_id: 'a', action: 'alerted', at_ms: 50, occurrence: 2 }) as SemanticLoopEvent;
+  ({
+    session_id,
+    agent_id: 'a',
+    action: 'alerted',
+    at_ms: 50,
+    occurrence: 2,
+    prompt: 'Is seven a number?',
+    similar_prompt: 'Is 7 a number?',
+  }) as SemanticLoopEvent;
 const session = (state: string) =>
   ({ severity: 'loop', ended: false, last_seen_ms: 1, control: { state, since_ms: 60 } }) as SessionView;
 const AGENTS = new Map();
@@ -37,12 +45,12 @@ describe('orderAlertRows', () => {
     expect(kinds(rows).at(-1)).toBe('entropy silent');
   });
 
-  it('shows a session once, and says of an entropy alert that its prompts are reworded too', () => {
+  it('shows a session once, and says of an entropy alert how its prompts repeat, too', () => {
     const rows = orderAlertRows(groups, alerts, sessions, AGENTS, 70);
     expect(rows.filter(({ session_id }) => session_id === 'both')).toMatchObject([
-      { kind: 'entropy', isReworded: true },
+      { kind: 'entropy', repeat: 'other_words' },
     ]);
-    expect(rows.find(({ session_id }) => session_id === 'looping')).toMatchObject({ isReworded: false });
+    expect(rows.find(({ session_id }) => session_id === 'looping')).toMatchObject({ repeat: null });
   });
 });
 

@@ -1,11 +1,12 @@
 /** One row per session that has an alert, whichever detector raised it. Pure. */
 import type { AlertGroup, SessionView } from '#contracts';
+import { type Repeat, repeatOf } from '../semantic-loops/loop-texts';
 import { orderAlerts } from './open-alerts';
 import { type Policies, restOf } from './rest';
 import { orderSemanticAlerts, type SemanticAlert } from './semantic-alerts';
 
 export type AlertRowData =
-  | { session_id: string; kind: 'entropy'; group: AlertGroup; isReworded: boolean }
+  | { session_id: string; kind: 'entropy'; group: AlertGroup; repeat: Repeat | null }
   | { session_id: string; kind: 'semantic'; alert: SemanticAlert };
 
 type Groups = ReadonlyMap<string, AlertGroup>;
@@ -40,12 +41,15 @@ export function allAlertRows(
   return rows;
 }
 
-const entropyRow = (group: AlertGroup, alerts: Alerts): AlertRowData => ({
-  session_id: group.session_id,
-  kind: 'entropy',
-  group,
-  isReworded: alerts.has(group.session_id),
-});
+function entropyRow(group: AlertGroup, alerts: Alerts): AlertRowData {
+  const alert = alerts.get(group.session_id);
+  return {
+    session_id: group.session_id,
+    kind: 'entropy',
+    group,
+    repeat: alert ? repeatOf(alert.latest) : null,
+  };
+}
 
 const semanticRow = (alert: SemanticAlert): AlertRowData => ({
   session_id: alert.session_id,

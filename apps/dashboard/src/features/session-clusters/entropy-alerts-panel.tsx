@@ -83,7 +83,7 @@ export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAl
                 incidentId: agents.get(session?.agent_id ?? '')?.open_incident_id ?? null,
               };
               return row.kind === 'entropy' ? (
-                <AlertRow key={row.session_id} group={row.group} isReworded={row.isReworded} {...shown} />
+                <AlertRow key={row.session_id} group={row.group} repeat={row.repeat} {...shown} />
               ) : (
                 <SemanticAlertRow key={row.session_id} alert={row.alert} {...shown} />
               );

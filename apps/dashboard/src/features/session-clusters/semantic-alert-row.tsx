@@ -1,9 +1,9 @@
-/** One session that asks the same in other words: what it asks, how alike, and the button. */
+/** One session that asks the same again: what it asks, how alike, and the button. */
 import { Repeat2 } from 'lucide-react';
 import { memo } from 'react';
 import type { SessionView } from '#contracts';
 import { plural } from '../../ui';
-import { againstThreshold, SCALE_TEXT } from '../semantic-loops/loop-texts';
+import { againstThreshold, REPEAT_TEXTS, repeatOf, SCALE_TEXT } from '../semantic-loops/loop-texts';
 import { AlertRowFrame } from './alert-row-frame';
 import type { Rest } from './rest';
 import type { SemanticAlert } from './semantic-alerts';
@@ -45,7 +45,7 @@ export const SemanticAlertRow = memo(function SemanticAlertRow({
     >
       <div className="flex min-w-0 items-center gap-2 max-md:flex-wrap max-md:gap-y-0" title={latest.prompt}>
         <Repeat2 size={14} aria-hidden="true" className="shrink-0 text-warning" />
-        <span className="shrink-0 font-medium">Asks the same in other words</span>
+        <span className="shrink-0 font-medium">{REPEAT_TEXTS[repeatOf(latest)].asks}</span>
         <span className="truncate text-muted max-md:basis-full">{latest.prompt}</span>
       </div>
     </AlertRowFrame>

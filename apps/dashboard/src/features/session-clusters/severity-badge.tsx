@@ -8,7 +8,7 @@ interface SeverityBadgeProps {
   isEnded?: boolean;
   /** Ended, held or silent: nothing about it is urgent. */
   rests?: boolean;
-  /** It asks the same in other words now, whatever its steps. */
+  /** It asks the same again now, whatever its steps. */
   isReworded?: boolean;
 }
 
@@ -23,7 +23,7 @@ export function SeverityBadge({
       <Badge
         tone="danger"
         icon={<Repeat2 size={11} aria-hidden="true" className="flashes" />}
-        title="It asks the same in other words."
+        title="It asks the same again."
       >
         {SEVERITY_LABELS.loop}
       </Badge>

@@ -143,7 +143,7 @@ export const PROXY_ROUTES: readonly Route[] = [
     tag: 'Agents',
     summary: 'List semantic loops',
     description:
-      'Newest first: each prompt that asked again, in other words, what its session had asked before. Both prompts are redacted and cut. `similarity` is 1 - cosine_distance / 2, 0..1.',
+      'Newest first: each prompt that asked again, in other words or the same, what its session had asked before. Both prompts are redacted and cut. `similarity` is 1 - cosine_distance / 2, 0..1.',
     caller: 'observe',
     query: loopsQuery,
     answers: { 200: { description: 'One page.', schema: pages.semanticLoops } },
