@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
 import { always, openaiChat } from '../integration/proxy/vendors.js';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
-import { checkEveryLook } from './check-page.js';
+import { checkEveryLook, SIZES } from './check-page.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
 
@@ -66,6 +66,30 @@ test('an agent whose calls are refused says so and why, until they go through ag
   await page.getByText('100 %').waitFor();
 });
 
+test('guidance is offered as long as somebody may read it, and what is typed by then stays', async () => {
+  const step = (is_terminal: boolean) =>
+    gateway.ingest(
+      buildDecisionLog({
+        meta: { trace_id: `c-${is_terminal}`, session_id: 'ends' },
+        control: { is_terminal },
+      }),
+    );
+  await step(false);
+  const page = await openAs(browser, gateway, 'ana', '/sessions/ends');
+  const text = page.getByTestId('hitl-inject-text');
+  await text.fill('Stop here.');
+  await step(true);
+  await page.getByText('It is over: nobody reads this any more.').first().waitFor();
+  expect(await text.inputValue()).toBe('Stop here.');
+  expect(await page.getByTestId('hitl-inject').getAttribute('aria-disabled')).toBe('true');
+
+  await text.fill('');
+  await text.waitFor({ state: 'detached' });
+  await page.setViewportSize(SIZES.phone);
+  await page.getByTestId('hitl-terminate').waitFor();
+  expect(await page.getByRole('button', { name: 'Guide' }).count()).toBe(0);
+});
+
 test('no page calls a session running whose agent is stopped, or that is over', async () => {
   upstream.script(always(openaiChat, { text: 'Yes.' }));
   expect(await call('b-stopped', 'stopped')).toBe(200);
@@ -95,11 +119,13 @@ test('no page calls a session running whose agent is stopped, or that is over', 
   await expect.poll(() => why.textContent()).toContain('Its agent was deactivated by');
   expect(await why.textContent()).toContain('Maintenance');
   expect(await runs()).toBe(0);
+  await page.locator('button:has-text("Open agent") ~ [data-testid=hitl-pause]').waitFor();
   await checkEveryLook(page, 'inspect-agent-stopped');
 
   await open('killed');
   await expect.poll(() => why.textContent()).toContain('Its agent was stopped by the kill switch');
   await why.getByRole('link', { name: 'See the evidence' }).waitFor();
+  await page.locator('button:has-text("Open incident") ~ [data-testid=hitl-pause]').waitFor();
   expect(await runs()).toBe(0);
 
   await open('spent');

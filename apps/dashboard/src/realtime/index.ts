@@ -4,7 +4,7 @@ export type { ConnectionState } from './connection';
 export { type ListShape, splitNewer } from './live-over-history';
 export type { TopicData } from './topic-merges';
 export type { TopicState } from './topic-state';
-export type { AgentsData } from './topics/agents';
+export { type AgentsData, NO_AGENTS } from './topics/agents';
 export type { EntropyAlertsData } from './topics/entropy-alerts';
 export type { SessionsData } from './topics/sessions';
 export { edgeKey, type TopologyData } from './topics/topology';

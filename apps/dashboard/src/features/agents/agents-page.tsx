@@ -4,7 +4,7 @@ import { SearchX, X } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { SearchBox } from '../../app/search-box';
 import { useChangeSearch } from '../../app/use-change-search';
-import { type AgentsData, useTopic } from '../../realtime';
+import { NO_AGENTS, useTopic } from '../../realtime';
 import { Button, Callout, EmptyState, formatCount, plural, Select, Skeleton, useThrottled } from '../../ui';
 import { ProxyOnboarding } from '../onboarding/proxy-onboarding';
 import { AgentsList } from './agents-list';
@@ -18,7 +18,6 @@ import {
 import { selectAgents } from './select-agents';
 
 const route = getRouteApi('/shell/agents');
-const NO_AGENTS: AgentsData = new Map();
 /** Values change at once; the order follows at most this often. */
 const ORDER_EVERY_MS = 1_000;
 

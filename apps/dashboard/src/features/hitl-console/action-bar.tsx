@@ -1,7 +1,9 @@
 /** The commands that matter, under the thumb: sticks to the bottom of the inspect page. Drawn on a phone only. */
 import { useState } from 'react';
 import type { SessionView } from '#contracts';
+import { useTopic } from '../../realtime';
 import { Button, Callout, Dialog } from '../../ui';
+import { isStoppedForGood, NO_POLICIES, stoppedAgentOf } from '../session-clusters/rest';
 import { InjectForm } from './inject-form';
 import { PrimaryCommand } from './primary-command';
 import { TerminateButton } from './terminate-button';
@@ -9,6 +11,7 @@ import { useCommand } from './use-command';
 
 export function ActionBar({ session }: { session: SessionView }) {
   const commander = useCommand(session.session_id);
+  const agents = useTopic('gateway:agents').data ?? NO_POLICIES;
   const [isInjecting, setIsInjecting] = useState(false);
   const draft = useState('');
   if (session.control.state === 'terminated') return null;
@@ -22,12 +25,15 @@ export function ActionBar({ session }: { session: SessionView }) {
       {isInjecting ? null : failure}
       <div className="flex gap-2">
         <TerminateButton session={session} commander={commander} size="lg" className="px-3" />
-        <Button size="lg" className="flex-1" onClick={() => setIsInjecting(true)}>
-          Guide
-        </Button>
+        {session.ended ? null : (
+          <Button size="lg" className="flex-1" onClick={() => setIsInjecting(true)}>
+            Guide
+          </Button>
+        )}
         <PrimaryCommand
           session={session}
           commander={commander}
+          isAgentStopped={isStoppedForGood(stoppedAgentOf(session, agents))}
           size="lg"
           className="flex-[2] overflow-hidden"
         />
@@ -35,7 +41,7 @@ export function ActionBar({ session }: { session: SessionView }) {
       <Dialog open={isInjecting} onOpenChange={setIsInjecting} title="Inject guidance">
         {/* The bar is behind the dialog. */}
         {failure}
-        <InjectForm commander={commander} mode={session.control.mode} draft={draft} />
+        <InjectForm commander={commander} session={session} draft={draft} />
       </Dialog>
     </div>
   );

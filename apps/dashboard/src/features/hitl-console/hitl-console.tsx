@@ -2,9 +2,10 @@
 import { Eye } from 'lucide-react';
 import { useState } from 'react';
 import type { SessionDetail } from '#contracts';
-import { useTopic } from '../../realtime';
+import { NO_AGENTS, useTopic } from '../../realtime';
 import { Callout, Panel, useIsPhone } from '../../ui';
-import { NO_POLICIES, STOPPED_TEXTS, stoppedAgentOf } from '../session-clusters/rest';
+import { StoppedAgentButton } from '../agents/stopped-agent-button';
+import { isStoppedForGood, STOPPED_TEXTS, stoppedAgentOf } from '../session-clusters/rest';
 import { isUnheardPause, MODE_TEXTS, standingText } from './control-texts';
 import { ExpiryNote } from './expiry-note';
 import { InjectForm } from './inject-form';
@@ -26,9 +27,10 @@ export function HitlConsole({ detail }: { detail: SessionDetail }) {
   const commander = useCommand(session.session_id);
   const isPhone = useIsPhone();
   const draft = useState('');
-  const agents = useTopic('gateway:agents').data ?? NO_POLICIES;
+  const agents = useTopic('gateway:agents').data ?? NO_AGENTS;
   const stopped = stoppedAgentOf(session, agents);
   const stoppedText = stopped && STOPPED_TEXTS[stopped];
+  const isAgentStopped = isStoppedForGood(stopped);
   const isTerminated = control.state === 'terminated';
   /** It has never asked for its control. */
   const isDeaf = control.mode === 'observe_only' && !isTerminated && !session.ended;
@@ -49,14 +51,20 @@ export function HitlConsole({ detail }: { detail: SessionDetail }) {
         </Callout>
       ) : null}
       {isTerminated || isPhone ? null : (
-        <div className="flex flex-wrap items-center justify-between gap-2">
-          <PrimaryCommand session={session} commander={commander} />
-          <TerminateButton session={session} commander={commander} />
+        <div className="flex flex-wrap items-center gap-2">
+          {isAgentStopped ? (
+            <StoppedAgentButton
+              agentId={session.agent_id}
+              incidentId={agents.get(session.agent_id)?.open_incident_id ?? null}
+            />
+          ) : null}
+          <PrimaryCommand session={session} commander={commander} isAgentStopped={isAgentStopped} />
+          <TerminateButton session={session} commander={commander} className="ml-auto" />
         </div>
       )}
       {isDeaf ? <MakeCooperative sessionId={session.session_id} /> : null}
-      {isTerminated || isPhone ? null : (
-        <InjectForm commander={commander} mode={control.mode} draft={draft} />
+      {isTerminated || isPhone || (session.ended && draft[0] === '') ? null : (
+        <InjectForm commander={commander} session={session} draft={draft} />
       )}
       <PendingDirectives directives={directives} />
     </Panel>

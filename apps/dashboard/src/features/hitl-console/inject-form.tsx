@@ -1,7 +1,7 @@
 /** Guidance for the agent: it arrives as a directive, and through the proxy as a system message of its next call. */
 import { CornerDownLeft } from 'lucide-react';
 import { type Dispatch, type FormEvent, type SetStateAction, useRef, useState } from 'react';
-import type { ControlMode } from '#contracts';
+import type { ControlMode, SessionView } from '#contracts';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { Button, Field, Kbd, Textarea } from '../../ui';
 import type { Commander } from './use-command';
@@ -13,14 +13,17 @@ const hints: Record<ControlMode, string> = {
     'Goes with the answer to its next message. It never asked for control, so it may not read it.',
 };
 
+const OVER = 'It is over: nobody reads this any more.';
+
 interface InjectFormProps {
   commander: Commander;
-  mode: ControlMode;
+  session: Pick<SessionView, 'ended' | 'control'>;
   /** What is typed and not sent, kept by whoever outlives the form. */
   draft: [prompt: string, setPrompt: Dispatch<SetStateAction<string>>];
 }
 
-export function InjectForm({ commander, mode, draft }: InjectFormProps) {
+export function InjectForm({ commander, session, draft }: InjectFormProps) {
+  const denial = commander.denial ?? (session.ended ? OVER : null);
   const [prompt, setPrompt] = draft;
   const [sentCount, setSentCount] = useState(0);
   const textRef = useRef<HTMLTextAreaElement>(null);
@@ -28,7 +31,7 @@ export function InjectForm({ commander, mode, draft }: InjectFormProps) {
   useShortcut('guide', () => textRef.current?.focus());
   const submit = async (event?: FormEvent) => {
     event?.preventDefault();
-    if (!prompt.trim() || commander.busy || commander.denial) return;
+    if (!prompt.trim() || commander.busy || denial) return;
     const answer = await commander.send({ command: 'inject', prompt: prompt.trim() });
     if (!answer) return;
     // What was typed since is not sent.
@@ -37,7 +40,7 @@ export function InjectForm({ commander, mode, draft }: InjectFormProps) {
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-2">
-      <Field label="Guidance" hint={commander.denial ?? hints[mode]}>
+      <Field label="Guidance" hint={denial ?? hints[session.control.mode]}>
         <Textarea
           ref={textRef}
           data-testid="hitl-inject-text"
@@ -59,7 +62,7 @@ export function InjectForm({ commander, mode, draft }: InjectFormProps) {
           type="submit"
           icon={<CornerDownLeft size={14} aria-hidden="true" />}
           busy={commander.busy === 'inject'}
-          disabledReason={commander.denial}
+          disabledReason={denial}
           disabled={!prompt.trim()}
           className="max-md:h-11"
         >

@@ -23,11 +23,14 @@ const SETTLE_MS = 600;
 interface PrimaryCommandProps {
   session: SessionView;
   commander: Commander;
+  /** Somebody stopped its agent: a pause holds what it does once it is let go on, and is not the next thing to do. */
+  isAgentStopped: boolean;
   size?: ButtonSize;
   className?: string;
 }
 
-export function PrimaryCommand({ session, commander, size = 'md', className }: PrimaryCommandProps) {
+export function PrimaryCommand(props: PrimaryCommandProps) {
+  const { session, commander, isAgentStopped, size = 'md', className } = props;
   const { control, ended } = session;
   const isStopped = isStoppedState(control.state);
   const isSettled = useRested(isStopped, SETTLE_MS) === isStopped;
@@ -72,7 +75,7 @@ export function PrimaryCommand({ session, commander, size = 'md', className }: P
   return (
     <Button
       data-testid="hitl-pause"
-      variant="pause"
+      variant={isAgentStopped ? 'secondary' : 'pause'}
       size={size}
       className={className}
       icon={<Pause size={15} aria-hidden="true" />}

@@ -1,9 +1,11 @@
 /** What the rows of the alerts panel have in common: which session, since when, who has it in hand, and the button. */
-import { Link, type LinkProps, useRouter } from '@tanstack/react-router';
-import { ArrowRight, Pause } from 'lucide-react';
+import { Link, useRouter } from '@tanstack/react-router';
+import { Pause } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { SessionView } from '#contracts';
+import { GoButton } from '../../app/go-button';
 import { Button, CutMiddle, cx, RelativeTime } from '../../ui';
+import { StoppedAgentButton } from '../agents/stopped-agent-button';
 import { isStoppedState, MODE_TEXTS, stateText } from '../hitl-console/control-texts';
 import { usePauseAndInspect } from '../hitl-console/use-pause-and-inspect';
 import { isStoppedForGood, type Rest } from './rest';
@@ -122,21 +124,18 @@ function NextStep(props: NextStepProps) {
   const { sessionId, session, rest, incidentId, isPaused, pausing, pauseReason } = props;
   const router = useRouter();
   const target = { to: '/sessions/$sessionId', params: { sessionId } } as const;
-  if (session && isStoppedForGood(rest)) {
-    const agentId = session.agent_id;
-    const agent = { to: '/agents/$agentId', params: { agentId } } as const;
-    return incidentId === null ? (
-      <GoButton target={agent} label="Open agent" of={agentId} />
-    ) : (
+  if (session && isStoppedForGood(rest))
+    return <StoppedAgentButton className={buttonClass} agentId={session.agent_id} incidentId={incidentId} />;
+  if (isPaused || session?.ended)
+    return (
       <GoButton
-        target={{ to: '/incidents/$incidentId', params: { incidentId } }}
-        label="Open incident"
-        of={agentId}
+        className={buttonClass}
+        data-testid="pause-and-inspect"
+        target={target}
+        label="Inspect"
+        of={sessionId}
       />
     );
-  }
-  if (isPaused || session?.ended)
-    return <GoButton data-testid="pause-and-inspect" target={target} label="Inspect" of={sessionId} />;
   const preload = () => void router.preloadRoute(target);
   return (
     <Button
@@ -152,30 +151,6 @@ function NextStep(props: NextStepProps) {
       onClick={() => void pausing.pause(sessionId, pauseReason)}
     >
       Pause and Inspect
-    </Button>
-  );
-}
-
-interface GoButtonProps {
-  'data-testid'?: string;
-  target: LinkProps;
-  label: string;
-  /** Whose, for screen readers. */
-  of: string;
-}
-
-function GoButton({ target, label, of, ...rest }: GoButtonProps) {
-  const router = useRouter();
-  return (
-    <Button
-      {...rest}
-      className={buttonClass}
-      icon={<ArrowRight size={14} aria-hidden="true" />}
-      aria-label={`${label} ${of}`}
-      onPointerEnter={() => void router.preloadRoute(target)}
-      onClick={() => void router.navigate(target)}
-    >
-      {label}
     </Button>
   );
 }

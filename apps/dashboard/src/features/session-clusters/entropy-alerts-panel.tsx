@@ -8,7 +8,7 @@ import type { AlertGroup } from '#contracts';
 import { useLoopCount } from '../../app/looping';
 import { type NotificationState, useNotifications } from '../../app/notifications';
 import { useWaiting } from '../../app/waiting';
-import { type AgentsData, type SessionsData, useTopic } from '../../realtime';
+import { NO_AGENTS, type SessionsData, useTopic } from '../../realtime';
 import { Badge, cx, IconButton, Panel, Skeleton } from '../../ui';
 import { AlertAnnouncer } from './alert-announcer';
 import { AlertRow } from './alert-row';
@@ -23,7 +23,6 @@ import { WaitingFilter } from './waiting-filter';
 const ROWS_SHOWN_MAX = 4.5;
 const ROW_PX = 53;
 
-const NO_AGENTS: AgentsData = new Map();
 const NO_ALERTS: ReadonlyMap<string, AlertGroup> = new Map();
 
 interface EntropyAlertsPanelProps {

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { AgentView, SessionView } from '#contracts';
 import { BackLink } from '../../app/back-link';
 import { useLoopsNow } from '../../app/looping';
-import { useTopic } from '../../realtime';
+import { NO_AGENTS, useTopic } from '../../realtime';
 import {
   Badge,
   cx,
@@ -30,8 +30,6 @@ import {
 import { dotState, LOOP_REST_LABELS, restOf, stoppedAgentOf } from '../session-clusters/rest';
 import { RestBadge } from '../session-clusters/rest-badge';
 import { SeverityBadge } from '../session-clusters/severity-badge';
-
-const NO_AGENTS: ReadonlyMap<string, AgentView> = new Map();
 
 export function InspectHeader({ session }: { session: SessionView }) {
   const { control } = session;
