@@ -52,6 +52,7 @@ const VIEWS = {
 /** The same of a gateway that nothing has gone through, and that looks for no semantic loops. */
 const EMPTY_VIEWS = {
   'empty-cache': ['/cache', ':text("Nothing has been asked twice yet")'],
+  'empty-stream': ['/stream', '[data-testid=onboarding-curl]'],
   'empty-system': ['/system', '[data-testid=sidecar-state][data-state=off]'],
 } as const;
 

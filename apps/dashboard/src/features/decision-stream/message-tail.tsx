@@ -11,6 +11,7 @@ import { useRowFocus } from '../../app/keyboard/use-row-focus';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { useTopic } from '../../realtime';
 import { Button, Callout, EmptyState, formatCount, Skeleton, useIsPhone, useOverscan } from '../../ui';
+import { FirstLine } from './first-line';
 import { arrivedSince, type FrozenFeed, freeze, RUNNING } from './frozen-feed';
 import { isStreamFiltered, type StreamFilter, streamMatcher } from './stream-filter';
 import { StreamFilters } from './stream-filters';
@@ -166,10 +167,16 @@ function Rows({ rows, scroller, openKey, onToggle, onFilter }: RowsProps) {
 }
 
 function NothingHere({ isFiltered }: { isFiltered: boolean }) {
-  return isFiltered ? (
-    <EmptyState icon={<Filter size={26} aria-hidden="true" />} title="Nothing matches yet">
-      The stream keeps the latest 2,000 messages. One that matches appears here as it arrives.
-    </EmptyState>
+  const { data: sessions } = useTopic('gateway:sessions');
+  if (isFiltered) {
+    return (
+      <EmptyState icon={<Filter size={26} aria-hidden="true" />} title="Nothing matches yet">
+        The stream keeps the latest 2,000 messages. One that matches appears here as it arrives.
+      </EmptyState>
+    );
+  }
+  return sessions?.size === 0 ? (
+    <FirstLine />
   ) : (
     <BegunAnew icon={Activity} title="Nothing yet">
       Every DecisionLog appears here the moment it is stored.

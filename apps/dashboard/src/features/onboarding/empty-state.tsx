@@ -66,7 +66,8 @@ export function OnboardingEmptyState() {
   );
 }
 
-function FirstLog() {
+/** The request that sends it, in three languages, with a key. */
+export function FirstLog() {
   const { data, error, refetch } = useQuery({
     queryKey: ['onboarding'],
     queryFn: () => api.get<Onboarding>('/v1/onboarding'),
