@@ -188,6 +188,42 @@ test('a rewrite stays open while it is sent, and when somebody lets the message 
   await dialog().waitFor({ state: 'detached' });
 });
 
+test('what was typed when the login ended is there after the next, and what was asked for is said to be undone', async () => {
+  const mine = await openAs(browser, gateway, 'ben');
+  const signInAs = async (name: string) => {
+    await mine.getByText('what you asked for last was not done').waitFor();
+    await mine.getByTestId('operator-name').fill(name);
+    await mine.getByLabel('Operator token').fill(gateway.operatorToken);
+    await mine.getByTestId('login-submit').click();
+  };
+  const guidance = mine.getByTestId('hitl-inject-text');
+  await post('logged-out', 'logged-out-1');
+  await gateway.operator('POST', '/v1/sessions/logged-out/pause', { reason: 'to look' });
+  await post('logged-out', 'logged-out-2');
+  await mine.goto(`${gateway.url}/sessions/logged-out`);
+  await guidance.fill('Leave the tables alone.');
+  await mine.context().clearCookies();
+  await mine.getByTestId('hitl-inject').click();
+  await signInAs('ben');
+  await expect.poll(() => guidance.inputValue()).toBe('Leave the tables alone.');
+
+  await mine.getByTestId('hitl-rewrite').click();
+  await mine.getByTestId('hitl-rewrite-text').fill('{ "path": "/mine" }');
+  await mine.context().clearCookies();
+  await mine.getByTestId('hitl-rewrite-confirm').click();
+  await signInAs('cleo');
+  await expect.poll(() => guidance.inputValue()).toBe('');
+  await mine.context().clearCookies();
+  await mine.getByTestId('hitl-resume').click();
+  await signInAs('ben');
+  await mine.getByTestId('hitl-rewrite').click();
+  expect(await mine.getByTestId('hitl-rewrite-text').inputValue()).toBe('{ "path": "/mine" }');
+  await mine.getByTestId('hitl-rewrite-confirm').click();
+  await mine.getByText('rewritten by ben').waitFor();
+  await mine.getByTestId('hitl-inject').click();
+  await expect.poll(() => guidance.inputValue()).toBe('');
+});
+
 test('who goes elsewhere while a pause is on its way is left there, and told of it', async () => {
   await loopIn(gateway, 'left-behind');
   await open('/');

@@ -32,10 +32,10 @@ export class ApiError extends Error {
 
 type Query = Record<string, string | number | boolean | null | undefined>;
 
-let unauthorizedListener: () => void = () => {};
+let unauthorizedListener: (wasAsked: boolean) => void = () => {};
 
-/** Called after any 401 but that of a login; set once, by the router. */
-export function onApiUnauthorized(listener: () => void): void {
+/** Called after any 401 but that of a login, with whether something was to be done; set once, by the router. */
+export function onApiUnauthorized(listener: (wasAsked: boolean) => void): void {
   unauthorizedListener = listener;
 }
 
@@ -63,7 +63,7 @@ async function request<T>(method: string, path: string, body?: unknown, signal?:
   const answer: unknown = await response.json().catch(() => null);
   signal?.throwIfAborted();
   if (response.ok) return answer as T;
-  if (response.status === 401 && path !== '/v1/auth/login') unauthorizedListener();
+  if (response.status === 401 && path !== '/v1/auth/login') unauthorizedListener(method !== 'GET');
   throw toApiError(response.status, answer);
 }
 

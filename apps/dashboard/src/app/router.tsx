@@ -27,9 +27,13 @@ const rootRoute = createRootRoute({ component: Outlet, notFoundComponent: RouteN
 const loginRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/login',
-  /** `next`: where to go afterwards, a path of ours; `token`: from the ready link printed at first start. */
-  validateSearch: onlyParsed((search): { next?: string; token?: string } => ({
+  /**
+   * `next`: where to go afterwards, a path of ours; `undone`: something was asked for when the login had ended; `token`: from
+   * the ready link printed at first start.
+   */
+  validateSearch: onlyParsed((search): { next?: string; undone?: true; token?: string } => ({
     ...(typeof search.next === 'string' && /^\/(?![/\\])/.test(search.next) ? { next: search.next } : {}),
+    ...(search.undone ? { undone: true } : {}),
     ...(search.token === undefined ? {} : { token: String(search.token) }),
   })),
   component: lazyRouteComponent(() => import('../features/login/login-page'), 'LoginPage'),
@@ -194,8 +198,9 @@ declare module '@tanstack/react-router' {
   }
 }
 
-onApiUnauthorized(() => {
+onApiUnauthorized((wasAsked) => {
   forget();
   const { pathname, href } = router.state.location;
-  if (pathname !== '/login') void router.navigate({ to: '/login', search: { next: href } });
+  const undone = wasAsked ? ({ undone: true } as const) : {};
+  if (pathname !== '/login') void router.navigate({ to: '/login', search: { next: href, ...undone } });
 });

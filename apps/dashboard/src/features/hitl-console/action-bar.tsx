@@ -4,16 +4,17 @@ import type { SessionView } from '#contracts';
 import { useTopic } from '../../realtime';
 import { Button, Callout, Dialog } from '../../ui';
 import { isStoppedForGood, NO_POLICIES, stoppedAgentOf } from '../session-clusters/rest';
-import { InjectForm } from './inject-form';
+import { guidanceOf, InjectForm } from './inject-form';
 import { PrimaryCommand } from './primary-command';
 import { TerminateButton } from './terminate-button';
 import { useCommand } from './use-command';
+import { useDraft } from './use-draft';
 
 export function ActionBar({ session }: { session: SessionView }) {
   const commander = useCommand(session.session_id);
   const agents = useTopic('gateway:agents').data ?? NO_POLICIES;
   const [isInjecting, setIsInjecting] = useState(false);
-  const draft = useState('');
+  const draft = useDraft(guidanceOf(session.session_id));
   if (session.control.state === 'terminated') return null;
   const failure = commander.failure ? (
     <Callout tone="danger" alert className="mb-2">

@@ -1,6 +1,5 @@
 /** Everything an operator can do to one session, and what is true of it now. */
 import { Eye } from 'lucide-react';
-import { useState } from 'react';
 import type { SessionDetail } from '#contracts';
 import { NO_AGENTS, useTopic } from '../../realtime';
 import { Callout, Panel, useIsPhone } from '../../ui';
@@ -8,12 +7,13 @@ import { StoppedAgentButton } from '../agents/stopped-agent-button';
 import { isStoppedForGood, STOPPED_TEXTS, stoppedAgentOf } from '../session-clusters/rest';
 import { isUnheardPause, MODE_TEXTS, standingText } from './control-texts';
 import { ExpiryNote } from './expiry-note';
-import { InjectForm } from './inject-form';
+import { guidanceOf, InjectForm } from './inject-form';
 import { MakeCooperative } from './make-cooperative';
 import { PendingDirectives } from './pending-directives';
 import { PrimaryCommand } from './primary-command';
 import { TerminateButton } from './terminate-button';
 import { useCommand } from './use-command';
+import { useDraft } from './use-draft';
 
 const COMMAND_NAMES: Record<string, string> = {
   pause: 'Not paused',
@@ -26,7 +26,7 @@ export function HitlConsole({ detail }: { detail: SessionDetail }) {
   const { control } = session;
   const commander = useCommand(session.session_id);
   const isPhone = useIsPhone();
-  const draft = useState('');
+  const draft = useDraft(guidanceOf(session.session_id));
   const agents = useTopic('gateway:agents').data ?? NO_AGENTS;
   const stopped = stoppedAgentOf(session, agents);
   const stoppedText = stopped && STOPPED_TEXTS[stopped];
@@ -63,7 +63,7 @@ export function HitlConsole({ detail }: { detail: SessionDetail }) {
         </div>
       )}
       {isDeaf ? <MakeCooperative sessionId={session.session_id} /> : null}
-      {isTerminated || isPhone || (session.ended && draft[0] === '') ? null : (
+      {isTerminated || isPhone || (session.ended && !draft[0]) ? null : (
         <InjectForm commander={commander} session={session} draft={draft} />
       )}
       <PendingDirectives directives={directives} />

@@ -1,10 +1,11 @@
 /** Guidance for the agent: it arrives as a directive, and through the proxy as a system message of its next call. */
 import { CornerDownLeft } from 'lucide-react';
-import { type Dispatch, type FormEvent, type SetStateAction, useRef, useState } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
 import type { ControlMode, SessionView } from '#contracts';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { Button, Field, Kbd, Textarea } from '../../ui';
 import type { Commander } from './use-command';
+import type { Draft } from './use-draft';
 
 const hints: Record<ControlMode, string> = {
   enforced: 'Added to its next LLM call, and delivered as a directive.',
@@ -18,13 +19,16 @@ const OVER = 'It is over: nobody reads this any more.';
 interface InjectFormProps {
   commander: Commander;
   session: Pick<SessionView, 'ended' | 'control'>;
-  /** What is typed and not sent, kept by whoever outlives the form. */
-  draft: [prompt: string, setPrompt: Dispatch<SetStateAction<string>>];
+  draft: Draft;
 }
+
+/** What its draft is for. */
+export const guidanceOf = (sessionId: string): string => `guidance ${sessionId}`;
 
 export function InjectForm({ commander, session, draft }: InjectFormProps) {
   const denial = commander.denial ?? (session.ended ? OVER : null);
-  const [prompt, setPrompt] = draft;
+  const [typed, setTyped] = draft;
+  const prompt = typed ?? '';
   const [sentCount, setSentCount] = useState(0);
   const textRef = useRef<HTMLTextAreaElement>(null);
   // The steps of the timeline are a stop of the Tab key each, and stand before it.
@@ -35,7 +39,7 @@ export function InjectForm({ commander, session, draft }: InjectFormProps) {
     const answer = await commander.send({ command: 'inject', prompt: prompt.trim() });
     if (!answer) return;
     // What was typed since is not sent.
-    setPrompt((current) => (current === prompt ? '' : current));
+    setTyped((current) => (current === prompt ? null : current));
     setSentCount((count) => count + 1);
   };
   return (
@@ -50,7 +54,7 @@ export function InjectForm({ commander, session, draft }: InjectFormProps) {
           className="read-only:bg-sunken"
           value={prompt}
           placeholder="What should the agent do differently?"
-          onChange={(event) => setPrompt(event.target.value)}
+          onChange={(event) => setTyped(event.target.value || null)}
           onKeyDown={(event) => {
             if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void submit();
           }}

@@ -4,6 +4,7 @@ import type { StepView } from '#contracts';
 import { Button, Callout, Dialog, Field, Textarea, useFocusFirstError } from '../../ui';
 import { editableInput, parseInput } from './tool-input';
 import type { Commander } from './use-command';
+import { type Draft, useDraft } from './use-draft';
 
 const GONE = 'It is not held any more: it went out, or its session was ended.';
 
@@ -17,8 +18,13 @@ interface RewriteDialogProps {
 }
 
 export function RewriteDialog({ step, isHeld, commander, onClose }: RewriteDialogProps) {
+  const draft = useDraft(`rewrite ${step?.gateway.seq}`);
+  const discard = () => {
+    draft[1](null);
+    onClose();
+  };
   // Closed meanwhile, nobody would see that it was refused.
-  const close = () => commander.busy === 'rewrite' || onClose();
+  const close = () => commander.busy === 'rewrite' || discard();
   return (
     <Dialog
       open={step !== null}
@@ -33,7 +39,8 @@ export function RewriteDialog({ step, isHeld, commander, onClose }: RewriteDialo
           step={step}
           isHeld={isHeld}
           commander={commander}
-          onSaved={onClose}
+          draft={draft}
+          onSaved={discard}
           onCancel={close}
         />
       ) : null}
@@ -45,12 +52,14 @@ interface RewriteFormProps {
   step: StepView;
   isHeld: boolean;
   commander: Commander;
+  draft: Draft;
   onSaved: () => void;
   onCancel: () => void;
 }
 
-function RewriteForm({ step, isHeld, commander, onSaved, onCancel }: RewriteFormProps) {
-  const [text, setText] = useState(() => editableInput(step));
+function RewriteForm({ step, isHeld, commander, draft, onSaved, onCancel }: RewriteFormProps) {
+  const [typed, setTyped] = draft;
+  const text = typed ?? editableInput(step);
   const [problem, setProblem] = useState<string | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
   const element = useFocusFirstError({ text: problem });
@@ -83,7 +92,7 @@ function RewriteForm({ step, isHeld, commander, onSaved, onCancel }: RewriteForm
           rows={12}
           spellCheck={false}
           value={text}
-          onChange={(event) => setText(event.target.value)}
+          onChange={(event) => setTyped(event.target.value)}
           className="font-mono text-xs"
         />
       </Field>

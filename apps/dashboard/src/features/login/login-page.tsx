@@ -12,7 +12,7 @@ import { LoginBackdrop } from './login-backdrop';
 import { rememberedName, rememberName, type SignInFailure, signIn, tokenOfFragment } from './sign-in';
 
 export function LoginPage() {
-  const { next } = useSearch({ from: '/login' });
+  const { next, undone } = useSearch({ from: '/login' });
   return (
     <main className="relative grid h-full place-items-center overflow-y-auto overflow-x-hidden p-4">
       <LoginBackdrop />
@@ -22,10 +22,15 @@ export function LoginPage() {
           <div>
             <h1 className="font-semibold text-xl tracking-tight">Observatory</h1>
             <p className="mt-1 text-md text-muted">
-              {next && next !== '/'
+              {undone || (next && next !== '/')
                 ? 'You are signed out. Sign in to go on where you were.'
                 : 'See your AI agents, notice loops, stop them for real.'}
             </p>
+            {undone ? (
+              <p role="alert" className="mt-2 text-md text-warning">
+                Your login had ended: what you asked for last was not done.
+              </p>
+            ) : null}
           </div>
         </div>
         <LoginForm />
