@@ -188,6 +188,24 @@ test('a rewrite stays open while it is sent, and when somebody lets the message 
   await dialog().waitFor({ state: 'detached' });
 });
 
+test('a rewrite that somebody else makes meanwhile is shown before one of an older text replaces it', async () => {
+  await post('shared', 'shared-1');
+  await gateway.operator('POST', '/v1/sessions/shared/pause', { reason: 'to look' });
+  await post('shared', 'shared-2');
+  await open('/sessions/shared');
+  await button('Rewrite message 1').click();
+  await page.getByTestId('hitl-rewrite-text').fill('{ "path": "/mine" }');
+  const theirs = { trace_id: 'shared-2', new_content: { path: '/theirs' } };
+  expect((await gateway.operator('POST', '/v1/sessions/shared/rewrite', theirs)).status).toBe(200);
+  const warning = dialog().getByRole('alert').filter({ hasText: 'tester has rewritten it meanwhile' });
+  await warning.waitFor();
+  expect(await warning.textContent()).toContain('/theirs');
+  expect(await page.getByTestId('hitl-rewrite-text').inputValue()).toBe('{ "path": "/mine" }');
+  await page.getByTestId('hitl-rewrite-confirm').click();
+  await dialog().waitFor({ state: 'detached' });
+  await page.getByTestId('held-message').getByText('rewritten by ana').waitFor();
+});
+
 test('what was typed when the login ended is there after the next, and what was asked for is said to be undone', async () => {
   const mine = await openAs(browser, gateway, 'ben');
   const signInAs = async (name: string) => {

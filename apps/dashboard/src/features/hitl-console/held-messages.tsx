@@ -24,7 +24,7 @@ export function HeldMessages({ sessionId, held, heldCount }: HeldMessagesProps) 
       ) : null}
       <RewriteDialog
         step={edited}
-        isHeld={held.some((step) => step.gateway.seq === edited?.gateway.seq)}
+        now={held.find((step) => step.gateway.seq === edited?.gateway.seq) ?? null}
         commander={commander}
         onClose={() => setEdited(null)}
       />

@@ -11,13 +11,13 @@ const GONE = 'It is not held any more: it went out, or its session was ended.';
 interface RewriteDialogProps {
   /** As it was when it was opened; null = closed. */
   step: StepView | null;
-  /** False: somebody has let it go meanwhile. What was typed stays readable. */
-  isHeld: boolean;
+  /** Null: somebody has let it go meanwhile. What was typed stays readable. */
+  now: StepView | null;
   commander: Commander;
   onClose: () => void;
 }
 
-export function RewriteDialog({ step, isHeld, commander, onClose }: RewriteDialogProps) {
+export function RewriteDialog({ step, now, commander, onClose }: RewriteDialogProps) {
   const draft = useDraft(`rewrite ${step?.gateway.seq}`);
   const discard = () => {
     draft[1](null);
@@ -37,7 +37,7 @@ export function RewriteDialog({ step, isHeld, commander, onClose }: RewriteDialo
         <RewriteForm
           key={step.gateway.seq}
           step={step}
-          isHeld={isHeld}
+          now={now}
           commander={commander}
           draft={draft}
           onSaved={discard}
@@ -50,16 +50,18 @@ export function RewriteDialog({ step, isHeld, commander, onClose }: RewriteDialo
 
 interface RewriteFormProps {
   step: StepView;
-  isHeld: boolean;
+  now: StepView | null;
   commander: Commander;
   draft: Draft;
   onSaved: () => void;
   onCancel: () => void;
 }
 
-function RewriteForm({ step, isHeld, commander, draft, onSaved, onCancel }: RewriteFormProps) {
+function RewriteForm({ step, now, commander, draft, onSaved, onCancel }: RewriteFormProps) {
   const [typed, setTyped] = draft;
-  const text = typed ?? editableInput(step);
+  const original = editableInput(step);
+  const text = typed ?? original;
+  const isHeld = now !== null;
   const [problem, setProblem] = useState<string | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
   const element = useFocusFirstError({ text: problem });
@@ -99,6 +101,14 @@ function RewriteForm({ step, isHeld, commander, draft, onSaved, onCancel }: Rewr
       {isHeld || isSaving ? null : (
         <Callout tone="warning" alert>
           {GONE}
+        </Callout>
+      )}
+      {now === null || isSaving || editableInput(now) === original ? null : (
+        <Callout tone="warning" alert>
+          {now.gateway.rewritten_by} has rewritten it meanwhile. Yours would take the place of
+          <pre className="mt-1 max-h-24 overflow-auto whitespace-pre-wrap font-mono text-xs [overflow-wrap:anywhere]">
+            {editableInput(now)}
+          </pre>
         </Callout>
       )}
       {failure ? (
