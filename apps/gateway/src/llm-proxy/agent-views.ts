@@ -9,6 +9,7 @@ import {
   TOPICS,
 } from '#contracts';
 import { type KillSwitchWindows, presetOf } from '#domain/kill-switch';
+import { MINUTE_MS } from '#kernel';
 import type { AgentActivity } from './agent-activity.js';
 import type { AgentDirectory } from './agent-directory.js';
 import type { HeldCalls } from './held-calls.js';
@@ -16,7 +17,9 @@ import { agentOfWindow } from './window-key.js';
 
 /** One view per changed agent and interval. */
 const PUBLISH_INTERVAL_MS = 1_000;
-/** Agents in a listing. */
+/** How long an agent that calls no more is shown with the figures of when it did. */
+const FADE_INTERVAL_MS = MINUTE_MS;
+/** Agents in a listing, and of those that were shown how many are looked after while their figures fade; the first gives way. */
 const LIST_COUNT_MAX = 2_000;
 
 export interface AgentViewsParts {
@@ -30,24 +33,40 @@ export interface AgentViewsParts {
 export class AgentViews {
   readonly #parts: AgentViewsParts;
   readonly #changed = new Set<AgentScope>();
-  #timer: NodeJS.Timeout | undefined;
+  /** Figures that time alone changes, as they were shown last. */
+  readonly #shown = new Map<AgentScope, string>();
+  #timers: NodeJS.Timeout[] = [];
 
   constructor(parts: AgentViewsParts) {
     this.#parts = parts;
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.#publish(), PUBLISH_INTERVAL_MS);
-    this.#timer.unref();
+    this.#timers = [
+      setInterval(() => this.#publish(), PUBLISH_INTERVAL_MS),
+      setInterval(() => this.publishFaded(), FADE_INTERVAL_MS),
+    ];
+    for (const timer of this.#timers) timer.unref();
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    for (const timer of this.#timers) clearInterval(timer);
   }
 
   /** Published with the next interval. */
   touch(tenantId: string, agentId: string): void {
     this.#changed.add(agentScope(tenantId, agentId));
+  }
+
+  /** Those whose rates have sunk or whose hour, day or month is over since they were shown. */
+  publishFaded(): void {
+    if (this.#shown.size === 0) return;
+    const scores = this.#scores();
+    for (const [scope, figures] of [...this.#shown]) {
+      const { tenantId, agentId } = splitAgentScope(scope);
+      const view = this.#view(tenantId, agentId, scores);
+      if (fadingFigures(view) !== figures) this.#send(scope, view);
+    }
   }
 
   /** By agent id. */
@@ -58,7 +77,11 @@ export class AgentViews {
     return [...ids]
       .sort()
       .slice(0, LIST_COUNT_MAX)
-      .map((id) => this.#view(tenantId, id, scores));
+      .map((id) => {
+        const view = this.#view(tenantId, id, scores);
+        this.#noteShown(agentScope(tenantId, id), view, false);
+        return view;
+      });
   }
 
   /** Exactly those that are in `list`, whatever its bound. */
@@ -106,6 +129,20 @@ export class AgentViews {
     };
   }
 
+  /** @param isForAll everybody who looks has these figures now; else who looked before may have older ones */
+  #noteShown(scope: AgentScope, view: AgentView, isForAll: boolean): void {
+    if (!isForAll && this.#shown.has(scope)) return;
+    this.#shown.delete(scope);
+    if (hasFaded(view)) return;
+    this.#shown.set(scope, fadingFigures(view));
+    if (this.#shown.size > LIST_COUNT_MAX) this.#shown.delete(this.#shown.keys().next().value as AgentScope);
+  }
+
+  #send(scope: AgentScope, view: AgentView): void {
+    this.#parts.live.publish(splitAgentScope(scope).tenantId, TOPICS.agents, view);
+    this.#noteShown(scope, view, true);
+  }
+
   /** @param scores highest per agent, where many are asked for at once */
   killSwitch(scope: AgentScope, scores: ReadonlyMap<string, number> = this.#scores()): KillSwitchAnswer {
     const settings = this.#parts.agents.killSwitch(scope);
@@ -127,8 +164,18 @@ export class AgentViews {
     const scores = this.#scores();
     for (const scope of this.#changed) {
       const { tenantId, agentId } = splitAgentScope(scope);
-      this.#parts.live.publish(tenantId, TOPICS.agents, this.#view(tenantId, agentId, scores));
+      this.#send(scope, this.#view(tenantId, agentId, scores));
     }
     this.#changed.clear();
   }
 }
+
+const fadingFigures = ({ calls_per_minute, error_rate, refusal_rate, spend }: AgentView): string =>
+  JSON.stringify([calls_per_minute, error_rate, refusal_rate, spend]);
+
+/** What stands there of it stays as it is. */
+const hasFaded = ({ error_rate, spend }: AgentView): boolean =>
+  error_rate === null &&
+  [spend.hour, spend.month].every(
+    ({ spent_usd, unpriced_call_count }) => spent_usd === 0 && unpriced_call_count === 0,
+  );

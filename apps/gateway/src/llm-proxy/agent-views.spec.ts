@@ -1,0 +1,67 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type AgentPolicy, type AgentView, agentScope, KILL_SWITCH_DEFAULTS, NO_LIMITS } from '#contracts';
+import { HOUR_MS, MINUTE_MS } from '#kernel';
+import { FakeClock } from '#testing';
+import { AgentActivity } from './agent-activity.js';
+import { AgentViews, type AgentViewsParts } from './agent-views.js';
+
+const MIDNIGHT_MS = Date.UTC(2026, 0, 2);
+const SCOPE = agentScope('t', 'bot');
+
+let clock: FakeClock;
+let activity: AgentActivity;
+let views: AgentViews;
+let published: AgentView[];
+beforeEach(() => {
+  clock = new FakeClock(MIDNIGHT_MS - MINUTE_MS);
+  activity = new AgentActivity(clock);
+  published = [];
+  views = new AgentViews({
+    activity,
+    agents: {
+      known: () => [],
+      policy: () => ({ ...NO_LIMITS, active: true }) as AgentPolicy,
+      killSwitch: () => KILL_SWITCH_DEFAULTS,
+      openIncidentId: () => null,
+    },
+    windows: { highestScores: () => new Map() },
+    held: { of: () => [] },
+    live: { publish: (_tenant: string, _topic: string, view: AgentView) => published.push(view) },
+  } as unknown as AgentViewsParts);
+  activity.begin(SCOPE);
+  activity.end(SCOPE, { isError: false, refusal: null, costMicroUsd: 5e6, spentAtMs: clock.nowMs() });
+});
+
+describe('an agent that calls no more', () => {
+  test('is shown anew as its figures fade: its rate, the day that is over, the hour', () => {
+    expect(views.list('t')).toMatchObject([{ calls_per_minute: 1, spend: { day: { spent_usd: 5 } } }]);
+    views.publishFaded();
+    expect(published).toEqual([]);
+
+    clock.advance(2 * MINUTE_MS);
+    views.publishFaded();
+    expect(published).toMatchObject([
+      { calls_per_minute: 0, spend: { hour: { spent_usd: 5 }, day: { spent_usd: 0 } } },
+    ]);
+
+    clock.advance(2 * HOUR_MS);
+    views.publishFaded();
+    expect(published[1]).toMatchObject({ error_rate: null, spend: { hour: { spent_usd: 0 } } });
+    views.publishFaded();
+    expect(published).toHaveLength(2);
+  });
+
+  test('is so for those who looked first, too, whoever has looked since', () => {
+    views.list('t');
+    clock.advance(2 * MINUTE_MS);
+    views.list('t');
+    views.publishFaded();
+    expect(published).toMatchObject([{ calls_per_minute: 0 }]);
+  });
+
+  test('is no news while nobody was shown it', () => {
+    clock.advance(2 * MINUTE_MS);
+    views.publishFaded();
+    expect(published).toEqual([]);
+  });
+});
