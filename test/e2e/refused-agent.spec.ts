@@ -131,7 +131,7 @@ test('no page calls a session running whose agent is stopped, or that is over', 
   await open('spent');
   const refusal = page.getByTestId('latest-refusal');
   await expect.poll(() => refusal.textContent()).toContain('This agent has used up the budget of a day.');
-  await page.getByText('The budget of its agent is used up: its calls are refused.').waitFor();
+  await page.getByText('Its agent was over its budget at its latest call, which was refused.').waitFor();
   expect(await runs()).toBe(0);
   await checkEveryLook(page, 'inspect-over-budget');
 

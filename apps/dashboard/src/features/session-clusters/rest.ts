@@ -22,8 +22,8 @@ export const STOPPED_LABELS: Record<StoppedAgent, string> = {
 export const STOPPED_TEXTS: Record<StoppedAgent, string> = {
   agent_killed: 'Its agent is stopped: its calls are refused.',
   agent_off: 'Its agent is stopped: its calls are refused.',
-  agent_over_budget: 'The budget of its agent is used up: its calls are refused.',
-  agent_out_of_hours: 'It is outside the hours of its agent: its calls are refused.',
+  agent_over_budget: 'Its agent was over its budget at its latest call, which was refused.',
+  agent_out_of_hours: 'Its agent was outside its hours at its latest call, which was refused.',
 };
 
 /** What a loop is called that rests. */
