@@ -22,6 +22,8 @@ const reworded = (...ids: string[]) =>
           action: 'alerted',
           at_ms: LOOPED_AT,
           occurrence: 2,
+          prompt: 'Is seven a number?',
+          similar_prompt: 'Is 7 a number?',
         }) as SemanticLoopEvent,
     ),
   );
