@@ -24,6 +24,7 @@ export * from './ports/secret-box.js';
 export * from './ports/span-sink.js';
 export * from './ports/store.js';
 export * from './prices.js';
+export * from './proxied-step.js';
 export * from './runtime-config.js';
 export * from './semantic-loop.js';
 export * from './session.js';

@@ -2,3 +2,4 @@
 export * from './call-outcome.js';
 export * from './errors.js';
 export * from './ports/store.js';
+export * from './proxied-step.js';

@@ -15,7 +15,7 @@ import type {
   LoginRow,
   OperatorRow,
 } from '#contracts';
-import { tupleOf } from '#domain/entropy';
+import { tupleOf } from '#domain/entropy/tool-key';
 import type { AuditHead } from '#domain/hitl';
 import { AuditReader, type AuditRow, toAuditEntry } from './audit-log.js';
 import { openReaderConnection } from './database-file.js';

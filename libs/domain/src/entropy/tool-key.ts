@@ -5,13 +5,8 @@
  * @see FR-9.2, `entropy_tool_key` in the runtime configuration
  */
 import { hash } from 'node:crypto';
-import {
-  comparedIntent,
-  type DecisionLog,
-  type EntropyToolKey,
-  type EntropyTuple,
-  PROXY_SOURCE,
-} from '#contracts';
+import type { DecisionLog, EntropyToolKey, EntropyTuple } from '#contracts';
+import { comparedIntent, PROXY_SOURCE } from '#contracts/store';
 import { canonicalJson } from '#kernel';
 
 /** Hex digits of the arguments' hash: 48 bits, compared only inside one session's window. */
