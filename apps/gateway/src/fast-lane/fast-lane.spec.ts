@@ -86,13 +86,19 @@ test('a connection that waits too long is closed: for its first request sooner t
   expect(used.socket.destroyed).toBe(true);
 });
 
-test('a request that takes its time is waited for', async () => {
+/** On a connection of its own, not answered yet. */
+async function slowRequest() {
   const slow = deferred<PlainAnswer>();
   answer = () => slow.promise;
   const { socket, written } = connection();
   lane.take(socket);
   socket.push(REQUEST);
   await turn();
+  return { slow, socket, written };
+}
+
+test('a request that takes its time is waited for', async () => {
+  const { slow, socket, written } = await slowRequest();
   vi.advanceTimersByTime(10 * IDLE_MS);
   expect(socket.destroyed).toBe(false);
   slow.resolve(TAKEN);
@@ -166,12 +172,7 @@ test('who reads a large answer late is asked on then', async () => {
 });
 
 test('a request behind another is handed over after its answer, and so is the end of what its client sends', async () => {
-  const slow = deferred<PlainAnswer>();
-  answer = () => slow.promise;
-  const { socket, written } = connection();
-  lane.take(socket);
-  socket.push(REQUEST);
-  await turn();
+  const { slow, socket, written } = await slowRequest();
   socket.push(REQUEST);
   socket.push(null);
   await turn();
