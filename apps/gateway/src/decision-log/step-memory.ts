@@ -8,7 +8,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { type SessionKey, splitSessionKey, tenantIdOf } from '#contracts';
-import { type Deferred, deferred } from '#kernel';
+import { type Deferred, deferred, RingChains, textDigest } from '#kernel';
 
 export type Recognition =
   | { kind: 'new' }
@@ -67,35 +67,30 @@ const LOOKED_AT_MAX = 64;
 const NEW: Recognition = { kind: 'new' };
 const REUSED: Recognition = { kind: 'reused_trace_id' };
 
-/** Steps are numbered from 1 on, and lie at their number modulo the size of the ring. */
+/** A step's number is its row's in both chains. */
 export class StepMemory {
-  readonly #stepsMax: number;
+  /** Of this process's own. */
   readonly #seed = randomBytes(4).readInt32LE();
-  readonly #byBody: Chains;
-  readonly #byTrace: Chains;
+  readonly #byBody: RingChains;
+  readonly #byTrace: RingChains;
   readonly #bodies: Int32Array;
-  /** Of the trace ids, which are cache misses to look at. */
-  readonly #digests: Int32Array;
   readonly #traceIds: string[] = [];
   /** Of their sessions; null for a step that was forgotten. */
   readonly #keys: (SessionKey | null)[] = [];
   readonly #commits: (OpenCommit | null)[] = [];
-  #latest = 0;
 
   constructor(stepsMax: number) {
-    this.#stepsMax = stepsMax;
-    this.#byBody = new Chains(stepsMax);
-    this.#byTrace = new Chains(stepsMax);
+    this.#byBody = new RingChains(stepsMax);
+    this.#byTrace = new RingChains(stepsMax);
     this.#bodies = new Int32Array(stepsMax * BODY_NUMBERS);
-    this.#digests = new Int32Array(stepsMax);
   }
 
   /** @param bodyHash as `bodyHash` makes it: 120 of its bits are compared */
   recognise(tenantId: string, traceId: string, bodyHash: string): Recognition {
     readBody(bodyHash);
     let step = this.#byBody.latest(body[0] as number);
-    for (let looked = 0; looked < LOOKED_AT_MAX && this.#isKept(step); looked += 1) {
-      const place = step % this.#stepsMax;
+    for (let looked = 0; looked < LOOKED_AT_MAX && this.#byBody.isKept(step); looked += 1) {
+      const place = this.#byBody.placeOf(step);
       if (this.#hasBody(place) && this.#isOf(place, tenantId, traceId)) {
         return {
           kind: 'duplicate',
@@ -103,7 +98,7 @@ export class StepMemory {
           commit: this.#commits[place]?.promise ?? null,
         };
       }
-      step = this.#byBody.before(place);
+      step = this.#byBody.before(step);
     }
     return this.#keyOfTrace(tenantId, traceId) === null ? NEW : REUSED;
   }
@@ -119,42 +114,35 @@ export class StepMemory {
    * @param commit null for a step that is durable already
    */
   remember(key: SessionKey, traceId: string, bodyHash: string, commit: OpenCommit | null): void {
-    this.#latest += 1;
-    const step = this.#latest;
-    const place = step % this.#stepsMax;
     readBody(bodyHash);
+    const step = this.#byBody.add(body[0] as number);
+    this.#byTrace.add(textDigest(traceId, this.#seed));
+    const place = this.#byBody.placeOf(step);
     this.#bodies.set(body, place * BODY_NUMBERS);
-    const digest = this.#digestOf(traceId);
-    this.#digests[place] = digest;
     this.#traceIds[place] = traceId;
     this.#keys[place] = key;
     this.#commits[place] = commit;
-    this.#byBody.add(body[0] as number, step, place);
-    this.#byTrace.add(digest, step, place);
     commit?.add(step);
   }
 
   /** Nobody need wait for it any more. */
   noteDurable(step: number): void {
-    if (this.#isKept(step)) this.#commits[step % this.#stepsMax] = null;
+    if (this.#byBody.isKept(step)) this.#commits[this.#byBody.placeOf(step)] = null;
   }
 
   forget(step: number): void {
-    if (this.#isKept(step)) this.#keys[step % this.#stepsMax] = null;
-  }
-
-  #isKept(step: number): boolean {
-    return step > 0 && step > this.#latest - this.#stepsMax;
+    if (this.#byBody.isKept(step)) this.#keys[this.#byBody.placeOf(step)] = null;
   }
 
   #keyOfTrace(tenantId: string, traceId: string): SessionKey | null {
-    const digest = this.#digestOf(traceId);
+    const digest = textDigest(traceId, this.#seed);
     let step = this.#byTrace.latest(digest);
-    for (let looked = 0; looked < LOOKED_AT_MAX && this.#isKept(step); looked += 1) {
-      const place = step % this.#stepsMax;
-      if (this.#digests[place] === digest && this.#isOf(place, tenantId, traceId))
+    for (let looked = 0; looked < LOOKED_AT_MAX && this.#byTrace.isKept(step); looked += 1) {
+      const place = this.#byTrace.placeOf(step);
+      // The digest first: the trace ids are cache misses to look at.
+      if (this.#byTrace.digestOf(step) === digest && this.#isOf(place, tenantId, traceId))
         return this.#keys[place] as SessionKey;
-      step = this.#byTrace.before(place);
+      step = this.#byTrace.before(step);
     }
     return null;
   }
@@ -171,41 +159,6 @@ export class StepMemory {
     for (let index = 0; index < BODY_NUMBERS; index += 1)
       if (this.#bodies[at + index] !== body[index]) return false;
     return true;
-  }
-
-  /** FNV-1a from a start of this process's own. */
-  #digestOf(text: string): number {
-    let digest = this.#seed;
-    for (let at = 0; at < text.length; at += 1) digest = Math.imul(digest ^ text.charCodeAt(at), 0x01000193);
-    return digest ^ (digest >>> 15);
-  }
-}
-
-/** For each bucket its latest step; for each place of the ring the step that was the latest of its bucket before. */
-class Chains {
-  readonly #latest: Float64Array;
-  readonly #before: Float64Array;
-  readonly #mask: number;
-
-  constructor(stepsMax: number) {
-    const buckets = 2 ** Math.ceil(Math.log2(stepsMax));
-    this.#mask = buckets - 1;
-    this.#latest = new Float64Array(buckets);
-    this.#before = new Float64Array(stepsMax);
-  }
-
-  /** 0: none; or one whose place is another's by now. */
-  latest(digest: number): number {
-    return this.#latest[digest & this.#mask] as number;
-  }
-
-  before(place: number): number {
-    return this.#before[place] as number;
-  }
-
-  add(digest: number, step: number, place: number): void {
-    this.#before[place] = this.latest(digest);
-    this.#latest[digest & this.#mask] = step;
   }
 }
 

@@ -9,6 +9,9 @@ export class ChangeSet {
   readonly #removed = new Set<string>();
 
   changed(node: Node): void {
+    // Asked of the node, which is at hand, and not of the set: this runs for every message.
+    if (node.isListed) return;
+    node.isListed = true;
     this.#nodes.add(node);
   }
 
@@ -22,6 +25,7 @@ export class ChangeSet {
 
   removed(node: Node): void {
     this.#nodes.delete(node);
+    node.isListed = false;
     this.#removed.add(node.nodeId);
   }
 
@@ -36,6 +40,7 @@ export class ChangeSet {
     const waiting = new Set(this.#removed);
     const removed = takeFirst(this.#removed, countMax, () => true);
     const nodes = takeFirst(this.#nodes, countMax, ({ nodeId }) => !waiting.has(nodeId));
+    for (const node of nodes) node.isListed = false;
     for (const { nodeId } of this.#nodes) waiting.add(nodeId);
     const edges = takeFirst(this.#edges, countMax, ({ from, to }) => !waiting.has(from) && !waiting.has(to));
     return {

@@ -25,6 +25,8 @@ export class Node {
   readonly nodeId: string;
   operational: OperationalState = 'active';
   isViolating = false;
+  /** It is among the changes that nobody has asked for yet. For `ChangeSet` alone. */
+  isListed = false;
   lastSeenMs = 0;
   agentType = '';
   /** By the node_id at their other end. */

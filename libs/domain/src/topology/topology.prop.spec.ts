@@ -65,7 +65,6 @@ it('makes the snapshot out of the drained deltas, within all bounds, whatever ha
         nodeCountMax: 8,
         edgeCountMax: 6,
         ghostCountMax: 2,
-        sessionStepCountMax: 5,
         stepCountMax: 9,
         deltaCountMax,
       };

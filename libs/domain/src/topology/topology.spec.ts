@@ -385,7 +385,7 @@ describe('Topology', () => {
     });
 
     it('find a parent among the latest steps only', () => {
-      create({ sessionStepCountMax: 2 });
+      create({ stepCountMax: 2 });
       record({ agent_id: 'a', trace_id: 't1' });
       record({ agent_id: 'a', trace_id: 't2' });
       record({ agent_id: 'a', trace_id: 't3' });
@@ -394,12 +394,42 @@ describe('Topology', () => {
       expect(topology.snapshot().edges.map(({ from, to }) => [from, to])).toEqual([['s/b', 's/c']]);
     });
 
-    it('forget the steps of the sessions longest silent when there are too many in all', () => {
+    it('find the latest step of a session however many others came since', () => {
       create({ stepCountMax: 3 });
-      record({ session_id: 'old', agent_id: 'a', trace_id: 't1' });
-      for (const trace of ['t1', 't2', 't3']) record({ session_id: 'new', agent_id: 'a', trace_id: trace });
-      record({ session_id: 'old', agent_id: 'b', trace_id: 't9', parent_step_id: 't1' });
-      expect(edge('a', 'b', 'old')).toBeUndefined();
+      record({ session_id: 'quiet', agent_id: 'a', trace_id: 't1' });
+      record({ session_id: 'quiet', agent_id: 'b', trace_id: 't2' });
+      for (const trace of ['t1', 't2', 't3']) record({ session_id: 'busy', agent_id: 'a', trace_id: trace });
+      record({ session_id: 'quiet', agent_id: 'c', trace_id: 't8', parent_step_id: 't1' });
+      record({ session_id: 'quiet', agent_id: 'd', trace_id: 't9', parent_step_id: 't8' });
+      expect(edge('a', 'c', 'quiet')).toBeUndefined();
+      expect(edge('c', 'd', 'quiet')).toMatchObject({ traffic_volume: 1 });
+    });
+
+    it('find a parent in their own session only', () => {
+      record({ session_id: 's1', agent_id: 'a', trace_id: 't1' });
+      record({ session_id: 's1', agent_id: 'a', trace_id: 't2' });
+      record({ session_id: 's2', agent_id: 'b', trace_id: 't3' });
+      record({ session_id: 's2', agent_id: 'c', trace_id: 't4', parent_step_id: 't1' });
+      sweepAfter(5_000);
+      expect(topology.snapshot().edges.map(({ from, to }) => [from, to])).toEqual([['s2/b', 's2/c']]);
+    });
+
+    it('forget a step that waits for its parent when its place is taken', () => {
+      create({ stepCountMax: 2 });
+      record({ agent_id: 'b', trace_id: 't2', parent_step_id: 't1' });
+      record({ agent_id: 'b', trace_id: 't3', parent_step_id: 't2' });
+      record({ agent_id: 'b', trace_id: 't4', parent_step_id: 't3' });
+      record({ agent_id: 'a', trace_id: 't1' });
+      expect(edge('a', 'b')).toBeUndefined();
+    });
+
+    it('find the latest of two steps with one trace id', () => {
+      record({ agent_id: 'a', trace_id: 't1', at_ms: 1_000 });
+      record({ agent_id: 'b', trace_id: 't1', at_ms: 2_000 });
+      record({ agent_id: 'b', trace_id: 't2', at_ms: 3_000 });
+      record({ agent_id: 'c', trace_id: 't3', at_ms: 4_000, parent_step_id: 't1' });
+      expect(edge('a', 'c')).toBeUndefined();
+      expect(edge('b', 'c')).toMatchObject({ latency_ms: 2_000 });
     });
 
     it('leave nothing in memory of the steps that were forgotten', async () => {

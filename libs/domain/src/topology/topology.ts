@@ -13,7 +13,8 @@ import { AgentNodes } from './agent-nodes.js';
 import { ChangeSet } from './change-set.js';
 import { Edge } from './edge.js';
 import { Node, nodeIdOf, type OperationalState } from './node.js';
-import { Session, type Step } from './session.js';
+import { type Arrival, Session, type WaitingStep } from './session.js';
+import { StepRing } from './step-ring.js';
 
 export const TOPOLOGY_LIMITS = {
   /** Nodes, ghosts included; the oldest idle, dead or ghost ones make room. */
@@ -22,10 +23,10 @@ export const TOPOLOGY_LIMITS = {
   edgeCountMax: 50_000,
   /** Ghosts; the oldest makes room. */
   ghostCountMax: 500,
-  /** Steps remembered per session, to find a parent by its trace id. */
-  sessionStepCountMax: 1_000,
-  /** The same over all sessions; those longest silent forget theirs first. */
+  /** Steps remembered, of all sessions together, to find a parent by its trace id; and the latest of each session besides. */
   stepCountMax: 200_000,
+  /** Steps followed from child to parent, to find one that would be its own ancestor. */
+  ancestorCountMax: 1_000,
   /** States set for nodes that have no step yet. */
   earlyStateCountMax: 1_000,
   /** Nodes, edges and removals in one delta, of each; what there is more of leaves with the next. */
@@ -93,13 +94,13 @@ export class Topology {
   readonly #earlyStates = new Map<string, OperationalState>();
   readonly #oldestEarlyState = new OldestEntry(this.#earlyStates);
   readonly #changes = new ChangeSet();
+  #steps: StepRing;
   #edgeCount = 0;
-  /** Sum over `#sessions`. */
-  #stepCount = 0;
 
   constructor(options: { clock: Clock; limits?: Partial<TopologyLimits> }) {
     this.#clock = options.clock;
     this.#limits = { ...TOPOLOGY_LIMITS, ...options.limits };
+    this.#steps = new StepRing(this.#limits.stepCountMax);
   }
 
   get nodeCount(): number {
@@ -117,34 +118,36 @@ export class Topology {
    * @returns a warning where the step names itself or a descendant as its parent, else null
    */
   recordStep(input: TopologyStep): string | null {
+    const { trace_id: traceId, at_ms: atMs, status } = input;
     const session = this.#sessionOf(input.session_id, input.received_at_ms);
-    const node = session.nodes.get(input.agent_id) ?? this.#addNode(session, input.agent_id);
+    const node = session.nodeOf(input.agent_id) ?? this.#addNode(session, input.agent_id);
     node.recordStep(input.agent_type, input.intent, input.received_at_ms);
     if (node.isViolating) this.#agents.get(input.agent_id)?.calmDown(node);
     this.#changes.changed(node);
 
     const named = input.parent_step_id || null;
-    const isKnown = session.steps.has(input.trace_id);
-    const isCycle = named !== null && session.wouldCycle(input.trace_id, named, isKnown);
-    const parent = named === null || isCycle ? undefined : session.stepOf(named);
-    const step: Step = {
-      traceId: input.trace_id,
-      // The parent's own text, not a second one for each of its children.
-      parentTraceId: isCycle ? null : (parent?.traceId ?? named),
-      node,
-      atMs: input.at_ms,
-      receivedAtMs: input.received_at_ms,
-      status: input.status,
-      previous: session.latest,
-    };
-    session.latest = { node, atMs: step.atMs };
-    const children = session.takeAwaiting(step.traceId);
-    this.#remember(session, step, isKnown);
+    const earlier = this.#steps.find(session, traceId);
+    const isCycle = named !== null && this.#wouldCycle(session, traceId, named, earlier !== 0);
+    const parent = named === null || isCycle ? null : this.#parentOf(session, named);
+    // The parent's own text, not a second one for each of its children.
+    const parentTraceId = isCycle ? null : (parent?.traceId ?? named);
+    const previous = session.latest;
+    const waiting =
+      parent === null && parentTraceId !== null
+        ? { node, atMs, status, parentTraceId, previous, receivedAtMs: input.received_at_ms }
+        : null;
+    session.latestNode = node;
+    session.latestTraceId = traceId;
+    session.latestMs = atMs;
+    const children = session.takeAwaiting(traceId);
+    const replaced = earlier === 0 ? null : this.#steps.waitingOf(earlier);
+    if (replaced) session.stopAwaiting(replaced);
+    this.#steps.add({ session, node, traceId, parentTraceId, atMs, waiting });
     // Before its own place: that it caused the step before it must be known when it is asked what came before.
-    for (const child of children) this.#attach(step, child);
-    if (parent) this.#attach(parent, step);
-    else if (step.parentTraceId !== null) session.awaitParent(step);
-    else if (!isCycle) this.#handOver(step);
+    for (const child of children) this.#attach({ node, atMs }, child);
+    if (parent) this.#recordEdge(parent.node, node, true, atMs - parent.atMs, status);
+    else if (waiting) session.awaitParent(waiting);
+    else if (!isCycle) this.#handOver(previous, node, atMs, status);
     if (!isCycle) return null;
     this.counts.cyclesRefused += 1;
     return `meta.parent_step_id refused: step ${quote(input.trace_id)} would be its own ancestor`;
@@ -343,12 +346,15 @@ export class Topology {
     }
     if (node.isGhost) this.#ghosts.delete(node.agentId);
     const session = this.#sessions.get(node.sessionId);
-    session?.nodes.delete(node.agentId);
-    if (session?.nodes.size === 0) {
-      this.#stepCount -= session.steps.size;
-      session.forgetSteps();
-      this.#sessions.delete(session.sessionId);
-    }
+    session?.removeNode(node);
+    if (session?.nodes.size === 0) this.#forgetSession(session);
+  }
+
+  #forgetSession(session: Session): void {
+    this.#sessions.delete(session.sessionId);
+    session.forgetWaiting();
+    // The others' steps come round; where there is nobody, nothing does.
+    if (this.#sessions.size === 0) this.#steps = new StepRing(this.#limits.stepCountMax);
   }
 
   #age(node: Node, isSessionOver: boolean, nowMs: number): void {
@@ -373,38 +379,53 @@ export class Topology {
 
   // --- edges ---
 
-  #remember(session: Session, step: Step, isKnown: boolean): void {
-    this.#stepCount += session.remember(step, isKnown, this.#limits.sessionStepCountMax);
-    if (this.#stepCount <= this.#limits.stepCountMax) return;
-    for (const other of this.#sessions.values()) {
-      if (this.#stepCount <= this.#limits.stepCountMax * (1 - PRUNED_SHARE)) return;
-      if (other === session) continue;
-      this.#stepCount -= other.steps.size;
-      other.forgetSteps();
+  #parentOf(session: Session, traceId: string): (Arrival & { traceId: string }) | null {
+    const { latestNode, latestTraceId, latestMs } = session;
+    // Most steps follow the latest, which is found without a look among all.
+    if (latestNode && latestTraceId === traceId)
+      return { node: latestNode, atMs: latestMs, traceId: latestTraceId };
+    const row = this.#steps.find(session, traceId);
+    if (row === 0) return null;
+    const steps = this.#steps;
+    return { node: steps.nodeOf(row), atMs: steps.timeOf(row), traceId: steps.traceIdOf(row) };
+  }
+
+  /**
+   * True when `traceId`, were it a child of `parentTraceId`, would be among its own ancestors. Only a trace id that
+   * is known or awaited can be, so that a long plain chain is not walked at every step.
+   *
+   * @param isKnown `traceId` is remembered
+   */
+  #wouldCycle(session: Session, traceId: string, parentTraceId: string, isKnown: boolean): boolean {
+    if (traceId === parentTraceId) return true;
+    if (!isKnown && !session.isAwaited(traceId)) return false;
+    let ancestor: string | null = parentTraceId;
+    for (let hops = 0; ancestor !== null && hops <= this.#limits.ancestorCountMax; hops += 1) {
+      if (ancestor === traceId) return true;
+      const row: number = this.#steps.find(session, ancestor);
+      ancestor = row === 0 ? null : this.#steps.parentOf(row);
     }
+    return false;
   }
 
   /** The child's place is known: below a step of this or another agent. */
-  #attach(parent: Step, child: Step): void {
-    child.previous = null;
+  #attach(parent: Arrival, child: WaitingStep): void {
     this.#recordEdge(parent.node, child.node, true, child.atMs - parent.atMs, child.status);
   }
 
   /** A step without a parent, linked to what came before it unless the two agents' relation is known. */
-  #handOver(step: Step): void {
-    const { previous, node } = step;
-    step.previous = null;
+  #handOver(previous: Arrival | null, node: Node, atMs: number, status: string): void {
     if (previous === null) return;
     const isKnown =
       node.outgoing.get(previous.node.nodeId)?.isCausal || node.incoming.get(previous.node.nodeId)?.isCausal;
-    if (!isKnown) this.#recordEdge(previous.node, node, false, step.atMs - previous.atMs, step.status);
+    if (!isKnown) this.#recordEdge(previous.node, node, false, atMs - previous.atMs, status);
   }
 
   #placeOrphans(session: Session, nowMs: number): void {
     for (const step of session.undecided) {
       if (nowMs - step.receivedAtMs < this.#limits.orphanAfterMs) continue;
       session.undecided.delete(step);
-      this.#handOver(step);
+      this.#handOver(step.previous, step.node, step.atMs, step.status);
     }
   }
 

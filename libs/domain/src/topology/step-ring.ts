@@ -1,0 +1,88 @@
+/**
+ * The latest steps of all sessions, to find a parent by its trace id. A ring of columns, in which a step leaves no object of its own:
+ * one for each, an entry in its session's Map and what both had to be looked up in were half of what the map cost a message.
+ */
+import { RingChains, textDigest } from '#kernel';
+import type { Node } from './node.js';
+import type { Session, WaitingStep } from './session.js';
+
+/** Steps of a chain that are looked at: a tenant that makes digests meet loses parents of its own. */
+const LOOKED_AT_MAX = 64;
+const SEED = 0x811c9dc5;
+
+export interface RememberedStep {
+  readonly session: Session;
+  readonly node: Node;
+  readonly traceId: string;
+  /** Null for a root, and for a step whose parent was refused as a cycle. */
+  readonly parentTraceId: string | null;
+  /** The agent's own clock. */
+  readonly atMs: number;
+  /** It waits for its parent. */
+  readonly waiting: WaitingStep | null;
+}
+
+/** A row is a step's number, from 1 on; 0 is none. */
+export class StepRing {
+  readonly #chains: RingChains;
+  readonly #sessions: Session[] = [];
+  readonly #nodes: Node[] = [];
+  readonly #traceIds: string[] = [];
+  readonly #parents: (string | null)[] = [];
+  readonly #times: number[] = [];
+  readonly #waiting: (WaitingStep | null)[] = [];
+
+  constructor(stepCountMax: number) {
+    this.#chains = new RingChains(stepCountMax);
+  }
+
+  /** @returns the latest step with this trace id */
+  find(session: Session, traceId: string): number {
+    const digest = textDigest(traceId, SEED);
+    let row = this.#chains.latest(digest);
+    for (let looked = 0; looked < LOOKED_AT_MAX && this.#chains.isKept(row); looked += 1) {
+      if (this.#chains.digestOf(row) === digest && this.#isOf(row, session, traceId)) return row;
+      row = this.#chains.before(row);
+    }
+    return 0;
+  }
+
+  /** In place of the oldest, if the ring is full, which waits no more. */
+  add(step: RememberedStep): void {
+    const place = this.#chains.placeOf(this.#chains.add(textDigest(step.traceId, SEED)));
+    const gone = this.#waiting[place];
+    if (gone) (this.#sessions[place] as Session).stopAwaiting(gone);
+    this.#sessions[place] = step.session;
+    this.#nodes[place] = step.node;
+    this.#traceIds[place] = step.traceId;
+    this.#parents[place] = step.parentTraceId;
+    this.#times[place] = step.atMs;
+    this.#waiting[place] = step.waiting;
+  }
+
+  nodeOf(row: number): Node {
+    return this.#nodes[this.#chains.placeOf(row)] as Node;
+  }
+
+  traceIdOf(row: number): string {
+    return this.#traceIds[this.#chains.placeOf(row)] as string;
+  }
+
+  parentOf(row: number): string | null {
+    return this.#parents[this.#chains.placeOf(row)] as string | null;
+  }
+
+  timeOf(row: number): number {
+    return this.#times[this.#chains.placeOf(row)] as number;
+  }
+
+  /** It waited when it came; it may have found its parent since. */
+  waitingOf(row: number): WaitingStep | null {
+    return this.#waiting[this.#chains.placeOf(row)] as WaitingStep | null;
+  }
+
+  #isOf(row: number, session: Session, traceId: string): boolean {
+    const place = this.#chains.placeOf(row);
+    return this.#sessions[place] === session && this.#traceIds[place] === traceId;
+  }
+}

@@ -1,0 +1,11 @@
+/**
+ * FNV-1a over a text's UTF-16 code units, its high bits folded into its low ones. No secret: equal texts have equal digests,
+ * and who wants unequal ones to meet can make them.
+ *
+ * @returns 32 bits, signed
+ */
+export function textDigest(text: string, seed: number): number {
+  let digest = seed;
+  for (let at = 0; at < text.length; at += 1) digest = Math.imul(digest ^ text.charCodeAt(at), 0x01000193);
+  return digest ^ (digest >>> 15);
+}
