@@ -8,6 +8,7 @@ import type { Registry } from 'prom-client';
 import {
   type ControlView,
   type DecisionStore,
+  type LiveAudience,
   type LivePublisher,
   type ProxyStore,
   type RuntimeConfigSource,
@@ -52,7 +53,7 @@ export interface DecisionLogDependencies {
   config: RuntimeConfigSource;
   store: DecisionStore;
   proxyStore: Pick<ProxyStore, 'semanticLoops'>;
-  live: LivePublisher;
+  live: LivePublisher & LiveAudience;
   desk: ControlDesk;
   windowCountMax: number;
   windowIdleMs: number;

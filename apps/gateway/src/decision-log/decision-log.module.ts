@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import type { DecisionStore, LivePublisher, ProxyStore, RuntimeConfigSource } from '#contracts';
+import type { DecisionStore, LiveAudience, LivePublisher, ProxyStore, RuntimeConfigSource } from '#contracts';
 import type { Clock, IdSource } from '#kernel';
 import type { GatewayConfig } from '../config/config.js';
 import { CONTROL_DESK, type ControlDesk } from '../hitl/control-desk.js';
@@ -38,7 +38,7 @@ import { SessionsController } from './sessions.controller.js';
         config: RuntimeConfigSource,
         store: DecisionStore,
         proxyStore: ProxyStore,
-        live: LivePublisher,
+        live: LivePublisher & LiveAudience,
         desk: ControlDesk,
         { entropySessionsMax, entropySessionIdleMs }: GatewayConfig,
       ) => {

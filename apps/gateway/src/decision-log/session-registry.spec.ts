@@ -30,7 +30,7 @@ const CHECKPOINT_SEQ = 1_000;
 
 function build({
   sessionCountMax = SESSION_COUNT_MAX,
-  live = { publish: () => {} },
+  live = { publish: () => {}, isWatched: (_tenantId: string): boolean => true },
   state = 'pause_requested' as ControlState,
 } = {}) {
   const rows = new Map<SessionKey, SessionView>();
@@ -326,7 +326,7 @@ describe('sessions that fall silent together', () => {
 
   test('are called idle a few hundred with each frame, but for one that wakes meanwhile', async () => {
     const count = IDLE_PER_FRAME_MAX + 2;
-    const live = { publish: vi.fn() };
+    const live = { publish: vi.fn(), isWatched: () => true };
     const registry = build({ sessionCountMax: count, live }).registry();
     const take = (at: number, received_at_ms: number) =>
       registry.apply(keyOf(`s-${at}`), { ...step(`s-${at}`), received_at_ms }, []);
@@ -345,6 +345,32 @@ describe('sessions that fall silent together', () => {
     await vi.advanceTimersByTimeAsync(FEED_INTERVAL_MS);
     expect(sentIdle()).toBe(1);
     await registry.stop();
+  });
+});
+
+describe('rows that change with every step', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test('leave with each frame where somebody of the tenant watches, and once a second where nobody does', async () => {
+    const live = { publish: vi.fn(), isWatched: (tenantId: string) => tenantId === TENANT };
+    const registry = build({ live }).registry();
+    const apply = (at: number) => {
+      for (const tenant_id of [TENANT, 'quiet'])
+        registry.apply(sessionKey(tenant_id, 'a'), { ...step('a'), tenant_id, seq: at }, []);
+    };
+    const sentTo = (tenantId: string) =>
+      live.publish.mock.calls
+        .filter(([to, topic]) => to === tenantId && topic === TOPICS.sessions)
+        .map(([, , row]) => row.step_count);
+    registry.start();
+    for (let frame = 1; frame <= 10; frame += 1) {
+      apply(frame);
+      await vi.advanceTimersByTimeAsync(FEED_INTERVAL_MS);
+    }
+    await registry.stop();
+    expect(sentTo(TENANT)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(sentTo('quiet')).toEqual([10]);
   });
 });
 

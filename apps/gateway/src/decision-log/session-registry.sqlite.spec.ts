@@ -29,7 +29,7 @@ async function recovered(): Promise<SessionRegistry> {
   const registry = new SessionRegistry({
     clock: new FakeClock(),
     store,
-    live: { publish: () => {} },
+    live: { publish: () => {}, isWatched: () => true },
     sessionCountMax: 10,
     controlOf: initialControl,
     heldKeys: () => [],

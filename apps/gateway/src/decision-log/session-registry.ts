@@ -10,6 +10,7 @@ import {
   type DecisionStore,
   type EntropyTuple,
   LIMITS,
+  type LiveAudience,
   type LivePublisher,
   type SessionKey,
   type SessionView,
@@ -23,6 +24,7 @@ import {
 import { applyStep } from '#domain/decision-log';
 import { tupleOf } from '#domain/entropy';
 import { type Clock, FairLru } from '#kernel';
+import { FeedPace } from '../realtime/feed-pace.js';
 import { FEED_INTERVAL_MS } from '../realtime/live-hub.js';
 import { fallsSilent } from './falls-silent.js';
 import { rowsToShow } from './rows-to-show.js';
@@ -39,7 +41,7 @@ const HELD_SHARE = 0.5;
 export interface SessionRegistryOptions {
   clock: Clock;
   store: DecisionStore;
-  live: LivePublisher;
+  live: LivePublisher & LiveAudience;
   /** Sessions in memory at once; of the tenant that has most the least recently active leave, saved, those that hold messages last. */
   sessionCountMax: number;
   controlOf: (key: SessionKey) => ControlView;
@@ -51,6 +53,7 @@ export interface SessionRegistryOptions {
 
 export class SessionRegistry {
   readonly #options: SessionRegistryOptions;
+  readonly #pace: FeedPace;
   readonly #views: FairLru<SessionKey, SessionView>;
   /** Looked for in the store in vain: their first step is on its way, and need not look again. */
   readonly #newcomers: FairLru<SessionKey, true>;
@@ -73,6 +76,7 @@ export class SessionRegistry {
 
   constructor(options: SessionRegistryOptions) {
     this.#options = options;
+    this.#pace = new FeedPace(options.live);
     this.#views = new FairLru({
       countMax: options.sessionCountMax,
       idleMs: Number.POSITIVE_INFINITY,
@@ -300,15 +304,17 @@ export class SessionRegistry {
   }
 
   #publishChanged(): void {
+    this.#pace.nextFrame();
     for (const key of this.#unpublished) {
+      const { tenantId, sessionId } = splitSessionKey(key);
+      if (!this.#pace.isDue(tenantId)) continue;
+      this.#unpublished.delete(key);
       const view = this.peek(key);
       if (view === undefined) continue;
-      const { tenantId, sessionId } = splitSessionKey(key);
       const row = { ...view };
       this.#options.live.publish(tenantId, TOPICS.sessions, row);
       this.#options.live.publish(tenantId, sessionTopic(sessionId), { kind: 'session', session: row });
     }
-    this.#unpublished.clear();
   }
 
   /**

@@ -1,5 +1,6 @@
-/** One topology per tenant; its changes leave on `gateway:topology` every 100 ms. */
+/** One topology per tenant; its changes leave on `gateway:topology` every 100 ms, or a second where nobody watches. */
 import {
+  type LiveAudience,
   type LivePublisher,
   type NodeState,
   type SessionView,
@@ -11,17 +12,21 @@ import {
 import { timestampMsOf } from '#domain/decision-log';
 import { Topology } from '#domain/topology';
 import type { Clock } from '#kernel';
+import { FeedPace } from '../realtime/feed-pace.js';
 import { FEED_INTERVAL_MS } from '../realtime/live-hub.js';
 
 export class TopologyFeed {
   readonly #topologies = new Map<string, Topology>();
+  readonly #pace: FeedPace;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly clock: Clock,
-    private readonly live: LivePublisher,
+    private readonly live: LivePublisher & LiveAudience,
     private readonly onWarning: (warning: string) => void,
-  ) {}
+  ) {
+    this.#pace = new FeedPace(live);
+  }
 
   start(): void {
     this.#timer = setInterval(() => this.#publishChanges(), FEED_INTERVAL_MS);
@@ -70,10 +75,14 @@ export class TopologyFeed {
   }
 
   #publishChanges(): void {
+    this.#pace.nextFrame();
     for (const [tenantId, topology] of this.#topologies) {
+      if (!this.#pace.isDue(tenantId)) continue;
       topology.sweep(this.clock.nowMs());
-      const change = topology.drainChanges();
-      if (change) this.live.publish(tenantId, TOPICS.topology, change);
+      // Where nobody watches all leaves at once: a second's changes may be more than one delta holds.
+      const isWatched = this.live.isWatched(tenantId);
+      for (let change = topology.drainChanges(); change; change = isWatched ? null : topology.drainChanges())
+        this.live.publish(tenantId, TOPICS.topology, change);
     }
   }
 

@@ -53,6 +53,18 @@ describe('LiveHub', () => {
     vi.useRealTimers();
   });
 
+  test('knows whether somebody of a tenant watches anything, until the last has left', async () => {
+    expect(hub.isWatched('t')).toBe(false);
+    await hub.subscribe('t', TOPICS.violations, undefined);
+    await hub.subscribe('t', TOPICS.violations, undefined);
+    await hub.subscribe('t', sessionTopic('s'), undefined);
+    hub.release('t', TOPICS.violations);
+    hub.release('t', TOPICS.violations);
+    expect([hub.isWatched('t'), hub.isWatched('other')]).toEqual([true, false]);
+    hub.release('t', sessionTopic('s'));
+    expect(hub.isWatched('t')).toBe(false);
+  });
+
   test('sends a feed in one frame every 100 ms', async () => {
     await hub.subscribe('t', TOPICS.violations, undefined);
     hub.publish('t', TOPICS.violations, violation('one'));

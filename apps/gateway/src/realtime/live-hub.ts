@@ -8,6 +8,7 @@
 import { setImmediate } from 'node:timers/promises';
 import {
   type Frame,
+  type LiveAudience,
   type LivePublisher,
   type SubscribeAck,
   sessionTopic,
@@ -59,9 +60,11 @@ export interface Subscription {
   rest: Frame | null;
 }
 
-export class LiveHub implements LivePublisher {
+export class LiveHub implements LivePublisher, LiveAudience {
   readonly #options: LiveHubOptions;
   readonly #logs = new Map<string, Map<string, TopicLog>>();
+  /** By tenant, the topics that somebody watches; none is empty. */
+  readonly #watched = new Map<string, Set<TopicLog>>();
   readonly #snapshots = new Map<string, SnapshotSource>();
   /** Topics with pending events, and the tenant they belong to. */
   readonly #dirty = new Map<TopicLog, string>();
@@ -112,6 +115,10 @@ export class LiveHub implements LivePublisher {
     if (!log.isWatched) return;
     if (isUrgent(topic, payload)) this.#sendPending(tenantId, log);
     else this.#dirty.set(log, tenantId);
+  }
+
+  isWatched(tenantId: string): boolean {
+    return this.#watched.has(tenantId);
   }
 
   /** Sends what is pending on every feed. */
@@ -171,7 +178,10 @@ export class LiveHub implements LivePublisher {
     const log = this.#logs.get(tenantId)?.get(topic);
     if (log === undefined) return;
     log.unwatch();
-    if (!log.isWatched && topic.startsWith(SESSION_PREFIX)) this.#logs.get(tenantId)?.delete(topic);
+    if (log.isWatched) return;
+    const watched = this.#watched.get(tenantId);
+    if (watched?.delete(log) && watched.size === 0) this.#watched.delete(tenantId);
+    if (topic.startsWith(SESSION_PREFIX)) this.#logs.get(tenantId)?.delete(topic);
   }
 
   /** A turn of the event loop for each snapshot and its encoding: after a restart all subscribers ask for all of them at once. */
@@ -189,6 +199,8 @@ export class LiveHub implements LivePublisher {
   #watch(tenantId: string, topic: Topic): TopicLog {
     const log = this.#log(tenantId, topic);
     log.watch();
+    const watched = this.#watched.get(tenantId) ?? new Set();
+    this.#watched.set(tenantId, watched.add(log));
     return log;
   }
 

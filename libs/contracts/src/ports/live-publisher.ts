@@ -14,3 +14,9 @@ export interface LivePublisher {
     chars?: number,
   ): void;
 }
+
+/** Whether it is worth the work. */
+export interface LiveAudience {
+  /** Somebody of this tenant has subscribed to a topic, of whatever kind. */
+  isWatched(tenantId: string): boolean;
+}
