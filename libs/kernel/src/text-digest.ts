@@ -1,3 +1,8 @@
+/** Who looks for a text in vain mostly adds it next. */
+let lastText = '';
+let lastSeed = 0;
+let lastDigest = digestOf(lastText, lastSeed);
+
 /**
  * FNV-1a over a text's UTF-16 code units, its high bits folded into its low ones. No secret: equal texts have equal digests,
  * and who wants unequal ones to meet can make them.
@@ -5,6 +10,15 @@
  * @returns 32 bits, signed
  */
 export function textDigest(text: string, seed: number): number {
+  if (seed !== lastSeed || text !== lastText) {
+    lastDigest = digestOf(text, seed);
+    lastText = text;
+    lastSeed = seed;
+  }
+  return lastDigest;
+}
+
+function digestOf(text: string, seed: number): number {
   let digest = seed;
   for (let at = 0; at < text.length; at += 1) digest = Math.imul(digest ^ text.charCodeAt(at), 0x01000193);
   return digest ^ (digest >>> 15);

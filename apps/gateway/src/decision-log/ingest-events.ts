@@ -2,7 +2,7 @@
 
 import type { Logger } from 'pino';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { EntropyAlertEvent, Severity } from '#contracts';
+import { type EntropyAlertEvent, SEVERITIES, type Severity } from '#contracts';
 import { MINUTE_MS, type SteadyClock } from '#kernel';
 import { RecentLatencies } from '../telemetry/recent-latencies.js';
 
@@ -14,7 +14,6 @@ const GAVE_WAY_TOLD_EVERY_MS = MINUTE_MS;
 const VERSION_COUNT_MAX = 10_000;
 
 export class IngestEvents {
-  readonly #accepted: Counter<'severity'>;
   readonly #rejected: Counter;
   readonly #duplicates: Counter;
   readonly #alerts: Counter;
@@ -25,7 +24,8 @@ export class IngestEvents {
   readonly #storeFailures: Counter<'what'>;
   readonly #seconds: Histogram;
   readonly #latencies: RecentLatencies;
-  readonly #bySeverity: Record<Severity, { inc(): void }>;
+  /** Since the metrics were read last: a look among labels for every message is more than counting takes. */
+  readonly #accepted: Record<Severity, number> = { normal: 0, warning: 0, loop: 0 };
   readonly #versions = new Map<string, Set<string>>();
   #gaveWayCount = 0;
   #gaveWayToldMs = Number.NEGATIVE_INFINITY;
@@ -39,11 +39,18 @@ export class IngestEvents {
     this.#latencies = new RecentLatencies(clock, LATENCY_WINDOW_MS);
     const registers = [registry];
     const name = (suffix: string) => `observatory_${suffix}`;
-    this.#accepted = new Counter({
+    const accepted = this.#accepted;
+    new Counter({
       name: name('decision_logs_accepted_total'),
       help: 'DecisionLogs stored, by entropy severity.',
       labelNames: ['severity'],
       registers,
+      collect() {
+        for (const severity of SEVERITIES) {
+          if (accepted[severity] > 0) this.inc({ severity }, accepted[severity]);
+          accepted[severity] = 0;
+        }
+      },
     });
     this.#rejected = new Counter({
       name: name('schema_violations_total'),
@@ -106,15 +113,10 @@ export class IngestEvents {
     gauge('sessions_live', 'Sessions held in memory.', gauges.liveSessions);
     gauge('entropy_windows', 'Entropy windows held in memory.', gauges.windows);
     gauge('store_queue', 'Writes accepted and not yet committed.', gauges.storeQueue);
-    this.#bySeverity = {
-      normal: this.#accepted.labels('normal'),
-      warning: this.#accepted.labels('warning'),
-      loop: this.#accepted.labels('loop'),
-    };
   }
 
   accepted(severity: Severity): void {
-    this.#bySeverity[severity].inc();
+    this.#accepted[severity] += 1;
   }
 
   duplicate(): void {

@@ -20,6 +20,7 @@ import type { PlainHead } from '../fast-lane/plain-head.js';
 import type { PlainAnswer } from '../fast-lane/plain-message.js';
 import { requireWithin } from '../json-bounds.js';
 import { type AnswerError, type RawRoute, sendJson } from '../raw-routes.js';
+import { answersText, answerText } from './answer-text.js';
 import { requireBatchSize } from './batch-size.js';
 import { type BodyLimits, noRoom, readBody, type TakeBytes } from './body-reader.js';
 import { findDuplicateKey } from './duplicate-key.js';
@@ -217,15 +218,13 @@ const JSON_BOUNDS: JsonBounds = {
 };
 
 function oneAnswer(answer: IngestAnswer): PlainAnswer {
-  if (answer.status === 'accepted') return jsonAnswer(202, answer);
-  return answer.reason === 'invalid_json' ? jsonAnswer(400, invalidJson(answer)) : jsonAnswer(422, answer);
+  if (answer.status === 'accepted') return jsonAnswer(202, answerText(answer));
+  return answer.reason === 'invalid_json'
+    ? jsonAnswer(400, JSON.stringify(invalidJson(answer)))
+    : jsonAnswer(422, answerText(answer));
 }
 
-const jsonAnswer = (status: number, value: unknown): PlainAnswer => ({
-  status,
-  text: JSON.stringify(value),
-  headers: [],
-});
+const jsonAnswer = (status: number, text: string): PlainAnswer => ({ status, text, headers: [] });
 
 const invalidJson = ({ detail }: RejectedAnswer): ErrorAnswer => ({
   status: 'error',
@@ -236,5 +235,5 @@ const invalidJson = ({ detail }: RejectedAnswer): ErrorAnswer => ({
 function batchAnswer(results: IngestAnswer[]): PlainAnswer {
   const accepted = results.filter((answer) => answer.status === 'accepted').length;
   const status = accepted === results.length ? 202 : accepted > 0 ? 207 : 422;
-  return jsonAnswer(status, { results });
+  return jsonAnswer(status, answersText(results));
 }
