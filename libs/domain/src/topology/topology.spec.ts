@@ -447,6 +447,20 @@ describe('Topology', () => {
       expect(liveBytes() - before).toBeLessThan(3e6);
     });
 
+    it('leave nothing in memory once the last session has left', async () => {
+      const before = liveBytes();
+      for (let step = 0; step < 20_000; step += 1)
+        record({ session_id: `s${step % 10}`, trace_id: `${step}-${'x'.repeat(100)}` });
+      await setImmediate();
+      // About 5 MB.
+      expect(liveBytes() - before).toBeGreaterThan(3e6);
+      sweepAfter(30 * 60_000);
+      expect(topology.nodeCount).toBe(0);
+      while (topology.drainChanges() !== null);
+      await setImmediate();
+      expect(liveBytes() - before).toBeLessThan(1e6);
+    });
+
     it('are refused and counted beyond their bound', () => {
       create({ edgeCountMax: 1 });
       record({ agent_id: 'a', trace_id: 't1' });
