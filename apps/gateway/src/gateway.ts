@@ -226,7 +226,7 @@ async function assemble(
     policyBar: (tenantId: string, agentId: string) => proxy.policyBar(tenantId, agentId),
   };
   await alerts.start(hub, known, watch);
-  proxy.start(hub, area.interceptor);
+  proxy.start(hub, area.interceptor, area.registry);
   const semanticLoop = app.get(SemanticLoopArea);
   semanticLoop.start(hub);
   const llmCache = app.get(LlmCacheArea);

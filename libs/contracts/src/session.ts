@@ -8,6 +8,7 @@ import {
   stepViewSchema,
 } from './decision-log.js';
 import { auditEntrySchema, controlViewSchema, directiveSchema } from './hitl.js';
+import { CALL_DECISIONS } from './llm-call.js';
 import { semanticLoopEventSchema } from './semantic-loop.js';
 import { NODE_STATES } from './topology.js';
 
@@ -40,6 +41,8 @@ export const sessionViewSchema = z.object({
   tokens: z.number().int(),
   started_ms: z.number().int(),
   last_seen_ms: z.number().int(),
+  /** Why its latest proxied call was refused, and when; null where it was not, or none was made. */
+  refused_call: z.object({ decision: z.enum(CALL_DECISIONS), at_ms: z.number().int() }).nullable(),
   /** It sent `is_terminal` and has been in no loop since, or was terminated. */
   ended: z.boolean(),
   control: controlViewSchema,

@@ -58,6 +58,7 @@ export function buildSessionView(overrides: Partial<SessionView> = {}): SessionV
     tokens: 0,
     started_ms: 1_000,
     last_seen_ms: 1_000,
+    refused_call: null,
     ended: false,
     control: {
       state: 'active',

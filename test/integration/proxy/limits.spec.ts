@@ -377,10 +377,22 @@ test('the caps of a session hold when the gateway was killed and started again',
   await inSession('long');
   await inSession('long');
   await expect.poll(() => callsOf(agent)).toHaveLength(2);
+  await expect.poll(async () => (await gateway.operator('GET', '/v1/sessions/long')).status).toBe(200);
   await gateway.kill();
   await startAgain();
   await expect(inSession('long')).rejects.toMatchObject({ status: 403 });
+  const refusedIn = async (session: string) =>
+    (await gateway.operator('GET', `/v1/sessions/${session}`)).body.refused_call?.decision;
+  await expect.poll(() => refusedIn('long')).toBe('session_capped');
   await inSession('another');
+  await expect.poll(() => callsOf(agent)).toHaveLength(4);
+  expect(await refusedIn('long')).toBe('session_capped');
+  await gateway.stop();
+  await startAgain();
+  expect(await refusedIn('long')).toBe('session_capped');
+  await limit(agent, { session_calls_max: 10 });
+  await inSession('long');
+  await expect.poll(() => refusedIn('long')).toBeUndefined();
 });
 
 describe('an answer that is worked on in the background', () => {

@@ -348,6 +348,28 @@ describe('sessions that fall silent together', () => {
   });
 });
 
+describe('a session whose call was refused', () => {
+  const refused = { decision: 'session_capped' as const, at_ms: 7 };
+
+  test('says so until a call of its is not, also after a restart', async () => {
+    const gateway = build();
+    const first = gateway.registry();
+    first.noteCall(keyOf('a'), refused);
+    expect(first.peek(keyOf('a'))).toBeUndefined();
+    first.apply(keyOf('a'), step('a'), []);
+    first.noteCall(keyOf('a'), refused);
+    first.apply(keyOf('a'), { ...step('a'), seq: 2 }, []);
+    await first.save();
+    const sessions = gateway.registry();
+    await sessions.recover();
+    expect(sessions.peek(keyOf('a'))?.refused_call).toEqual(refused);
+    sessions.noteCall(keyOf('a'), null);
+    expect(sessions.peek(keyOf('a'))?.refused_call).toBeNull();
+    await sessions.save();
+    expect(gateway.rows.get(keyOf('a'))?.refused_call).toBeNull();
+  });
+});
+
 describe('rows that change with every step', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());

@@ -227,6 +227,18 @@ export class SessionRegistry {
     return view.control;
   }
 
+  /**
+   * A proxied call of this session ended. Hot path: a look-up, where calls are not refused.
+   *
+   * @param refused null: it was not refused
+   */
+  noteCall(key: SessionKey, refused: SessionView['refused_call']): void {
+    const view = this.peek(key);
+    if (view === undefined || view.refused_call === refused) return;
+    view.refused_call = refused;
+    this.#changed(key, view);
+  }
+
   /** Most recently active first; of too many, what wants somebody stays. */
   snapshot(tenantId: string): SessionView[] {
     const views: SessionView[] = [];

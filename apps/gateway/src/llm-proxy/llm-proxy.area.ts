@@ -18,6 +18,7 @@ import {
   type SystemView,
   splitAgentScope,
   TOPICS,
+  wasRefused,
 } from '#contracts';
 import type { AlertEvent, BudgetPeriod } from '#domain/alerts';
 import { KillSwitchWindows } from '#domain/kill-switch';
@@ -35,6 +36,7 @@ import { SettingsAudit } from '../auth/settings-audit.js';
 import type { GatewayConfig } from '../config/config.js';
 import type { EnvironmentUpstream } from '../config/upstreams.js';
 import type { SchemaInterceptor } from '../decision-log/schema-interceptor.js';
+import type { SessionRegistry } from '../decision-log/session-registry.js';
 import { FairShare } from '../fair-share.js';
 import type { ControlDesk } from '../hitl/control-desk.js';
 import { systemTimer } from '../hitl/timer.js';
@@ -115,6 +117,7 @@ export class LlmProxyArea {
   readonly #unsettled: UnsettledAnswers;
   readonly #parts: LlmProxyDependencies;
   #interceptor: SchemaInterceptor | null = null;
+  #sessions: Pick<SessionRegistry, 'noteCall'> | null = null;
   #route: ProxyRoute | null = null;
 
   constructor(parts: LlmProxyDependencies) {
@@ -426,8 +429,9 @@ export class LlmProxyArea {
     return this.#route;
   }
 
-  start(hub: LiveHub, interceptor: SchemaInterceptor): void {
+  start(hub: LiveHub, interceptor: SchemaInterceptor, sessions: Pick<SessionRegistry, 'noteCall'>): void {
     this.#interceptor = interceptor;
+    this.#sessions = sessions;
     hub.provideSnapshot(TOPICS.calls, (tenantId) => hub.newest(tenantId, TOPICS.calls, 200));
     hub.provideSnapshot(TOPICS.agents, (tenantId) => this.views.list(tenantId));
     hub.provideSnapshot(TOPICS.incidents, (tenantId) => this.incidents.snapshot(tenantId));
@@ -469,6 +473,11 @@ export class LlmProxyArea {
     const { alerts, clock, desk, spans } = this.#parts;
     spans?.export(spansOf(call, record));
     const subject = subjectOf(call);
+    if (call.sessionKey !== null)
+      this.#sessions?.noteCall(
+        call.sessionKey,
+        wasRefused(record) ? { decision: record.decision, at_ms: clock.nowMs() } : null,
+      );
     const terminated = call.sessionKey !== null && desk.answerFor(call.sessionKey).state === 'terminated';
     alerts.note({ kind: 'call', ...subject, at_ms: clock.nowMs(), failed: isError(call), terminated });
     const policy = this.agents.restriction(scope);

@@ -11,6 +11,7 @@ export function toSessionView(row: RawSession): SessionView {
   // Rows of earlier versions do not say: one at zero was told no cost, and who asked is said by the control's own row.
   view.cost_unknown ??= view.cost_usd === 0;
   view.control.asked_by ??= [];
+  view.refused_call ??= null;
   return view;
 }
 

@@ -60,6 +60,7 @@ describe('applyStep', () => {
       tokens: 0,
       started_ms: START_MS,
       last_seen_ms: START_MS,
+      refused_call: null,
       ended: false,
       control: initialControl(),
     });

@@ -106,6 +106,7 @@ function startOf(step: SummarisedStep): SessionView {
     tokens: 0,
     started_ms: step.received_at_ms,
     last_seen_ms: step.received_at_ms,
+    refused_call: null,
     ended: false,
     control: initialControl(),
   };

@@ -8,6 +8,10 @@ const refusedAs = (decision: CallDecision) => ({
   last_call_ms: STOPPED_AT_MS,
   latest_refusal: { decision, detail: null, at_ms: STOPPED_AT_MS },
 });
+const changedAt = (agentId: string, updated_at_ms: number) => {
+  const agent = buildAgent(agentId);
+  return { ...agent, policy: { ...agent.policy, updated_at_ms } };
+};
 const agents: Policies = new Map(
   [
     buildAgent('running'),
@@ -16,6 +20,8 @@ const agents: Policies = new Map(
     buildAgent('spent', refusedAs('over_budget')),
     buildAgent('too-early', refusedAs('outside_hours')),
     buildAgent('hasty', refusedAs('rate_limited')),
+    buildAgent('capped', refusedAs('session_capped')),
+    changedAt('raised', STOPPED_AT_MS + 1),
     buildAgent('refilled', { ...refusedAs('over_budget'), last_call_ms: STOPPED_AT_MS + 1 }),
   ].map((agent) => [agent.agent_id, agent]),
 );
@@ -25,6 +31,7 @@ const looping = (agent_id: string, mode: ControlMode = 'enforced', more: Partial
     severity: 'loop',
     state: 'alert_entropy',
     last_seen_ms: STOPPED_AT_MS + 1,
+    refused_call: null,
     control: { state: 'active', mode },
     ...more,
   }) as SessionView;
@@ -87,6 +94,23 @@ describe('the agent of a session', () => {
   it('is at work where it only calls too often, or works without the proxy', () => {
     expect(stoppedAgentOf(looping('hasty'), agents)).toBeNull();
     expect(stoppedAgentOf(looping('spent', 'cooperative', { last_seen_ms: 0 }), agents)).toBeNull();
+  });
+
+  it('may be known from the session alone, after a start of the gateway', () => {
+    const refused_call = { decision: 'over_budget', at_ms: STOPPED_AT_MS } as const;
+    expect(stoppedAgentOf(looping('running', 'enforced', { refused_call }), agents)).toBe(
+      'agent_over_budget',
+    );
+    expect(stoppedAgentOf(looping('refilled', 'enforced', { refused_call }), agents)).toBeNull();
+  });
+
+  it('goes on elsewhere where one of its sessions is capped, until its policy is changed', () => {
+    const refused_call = { decision: 'session_capped', at_ms: STOPPED_AT_MS } as const;
+    expect(stoppedAgentOf(looping('refilled', 'enforced', { refused_call }), agents)).toBe('session_capped');
+    expect(restOf(looping('hasty', 'enforced', { refused_call }), agents)).toBe('session_capped');
+    expect(stoppedAgentOf(looping('capped'), agents)).toBeNull();
+    expect(stoppedAgentOf(looping('raised', 'enforced', { refused_call }), agents)).toBeNull();
+    expect(stoppedAgentOf(looping('running', 'cooperative', { refused_call }), agents)).toBeNull();
   });
 
   it('is nobody who stops a session that is over', () => {

@@ -1,21 +1,27 @@
 /**
  * Why a session that has an alert burns no more, though it is not over. Pure. What cannot be told counts as burning.
  */
-import type { AgentView, SessionView } from '#contracts';
+import type { AgentView, CallDecision, SessionView } from '#contracts';
 import { PAUSED, WAITING } from '../../ui/state-dot';
 import { isKilled, isRefused } from '../agents/select-agents';
 import { isStoppedState, isUnheardPause, waitsForPerson } from '../hitl-console/control-texts';
 
-/** `held`: an operator stopped it, and it listens. `agent_*`: its agent's calls are refused. `silent`: it has made no step for a while. */
+/** `held`: an operator stopped it, and it listens. `agent_*`: its agent's calls are refused; `session_capped`: its own. `silent`: it has made no step for a while. */
 export type Rest = 'held' | StoppedAgent | 'silent';
-/** By the kill switch or an operator; or by a limit, which lets it call again in time. */
-export type StoppedAgent = 'agent_killed' | 'agent_off' | 'agent_over_budget' | 'agent_out_of_hours';
+/** By the kill switch or an operator; by a limit, which lets it call again in time; or by what the policy allows one session. */
+export type StoppedAgent =
+  | 'agent_killed'
+  | 'agent_off'
+  | 'agent_over_budget'
+  | 'agent_out_of_hours'
+  | 'session_capped';
 
 export const STOPPED_LABELS: Record<StoppedAgent, string> = {
   agent_killed: 'Agent killed',
   agent_off: 'Agent off',
   agent_over_budget: 'Over budget',
   agent_out_of_hours: 'Out of hours',
+  session_capped: 'Session capped',
 };
 
 /** What that means for the session, as one sentence. */
@@ -24,6 +30,8 @@ export const STOPPED_TEXTS: Record<StoppedAgent, string> = {
   agent_off: 'Its agent is stopped: its calls are refused.',
   agent_over_budget: 'Its agent was over its budget at its latest call, which was refused.',
   agent_out_of_hours: 'Its agent was outside its hours at its latest call, which was refused.',
+  session_capped:
+    'It has used up what the policy of its agent allows one session: its latest call was refused.',
 };
 
 /** What a loop is called that rests. */
@@ -33,6 +41,7 @@ export const LOOP_REST_LABELS: Record<Rest, string> = {
   agent_off: 'Loop, agent off',
   agent_over_budget: 'Loop, over budget',
   agent_out_of_hours: 'Loop, out of hours',
+  session_capped: 'Loop, session capped',
   silent: 'Loop, silent',
 };
 
@@ -77,11 +86,23 @@ function stoppedAgent(session: SessionView, agents: Policies): StoppedAgent | nu
 }
 
 /** A limit per minute is over in a moment, and does not count. */
-function refusedFor({ control }: SessionView, agent: PolicyOf): StoppedAgent | null {
-  if (control.mode !== 'enforced' || !isRefused(agent)) return null;
-  const decision = agent.latest_refusal?.decision;
-  if (decision === 'over_budget') return 'agent_over_budget';
-  return decision === 'outside_hours' ? 'agent_out_of_hours' : null;
+const STOPPED_BY: Partial<Record<CallDecision, StoppedAgent>> = {
+  over_budget: 'agent_over_budget',
+  outside_hours: 'agent_out_of_hours',
+  session_capped: 'session_capped',
+};
+
+function refusedFor({ control, refused_call }: SessionView, agent: PolicyOf): StoppedAgent | null {
+  if (control.mode !== 'enforced') return null;
+  // What was refused before the policy was changed says nothing of now.
+  const isOfNow = refused_call !== null && refused_call.at_ms >= (agent.policy.updated_at_ms ?? 0);
+  const own = isOfNow ? (STOPPED_BY[refused_call.decision] ?? null) : null;
+  // Of the session alone, whatever other sessions of its agent do.
+  if (own === 'session_capped') return own;
+  const decision = isRefused(agent) ? agent.latest_refusal?.decision : undefined;
+  if (decision !== undefined && decision !== 'session_capped') return STOPPED_BY[decision] ?? null;
+  // Since the gateway's start nobody heard of the agent: then what its session says still holds.
+  return agent.last_call_ms === null ? own : null;
 }
 
 /** What an agent does by itself, which a loop in words or a pause outranks; a refused message and an end stay above. */
