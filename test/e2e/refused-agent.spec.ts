@@ -90,6 +90,30 @@ test('guidance is offered as long as somebody may read it, and what is typed by 
   expect(await page.getByRole('button', { name: 'Guide' }).count()).toBe(0);
 });
 
+test('a session that has used up what it may says so, while its agent goes on in another', async () => {
+  upstream.script(always(openaiChat, { text: 'Yes.' }));
+  await setPolicy('c-capped', { session_calls_max: 3 });
+  for (let turn = 0; turn < 3; turn += 1) expect(await call('c-capped', 'capped')).toBe(200);
+  const page = await openAs(browser, gateway, 'ana', '/sessions/capped');
+  await page.getByTestId('control-state').getByText('Running').waitFor();
+  expect(await call('c-capped', 'capped')).toBe(403);
+  for (let turn = 0; turn < 2; turn += 1) expect(await call('c-capped', 'goes-on')).toBe(200);
+  await page.getByText('Session capped', { exact: true }).first().waitFor();
+  expect(await page.getByText('Running').count()).toBe(0);
+  await page.getByText('It has used up what the policy of its agent allows one session').waitFor();
+  await checkEveryLook(page, 'inspect-session-capped');
+
+  await page.goto(gateway.url);
+  const row = (sessionId: string) => page.locator(`[data-testid=session-row][data-session-id=${sessionId}]`);
+  await row('capped').getByText('Session capped', { exact: true }).waitFor();
+  await row('goes-on').waitFor();
+  expect(await page.getByText('Session capped', { exact: true }).count()).toBe(1);
+  await checkEveryLook(page, 'sessions-capped');
+
+  await setPolicy('c-capped', { session_calls_max: 30 });
+  await row('capped').getByText('Session capped', { exact: true }).waitFor({ state: 'detached' });
+});
+
 test('no page calls a session running whose agent is stopped, or that is over', async () => {
   upstream.script(always(openaiChat, { text: 'Yes.' }));
   expect(await call('b-stopped', 'stopped')).toBe(200);
