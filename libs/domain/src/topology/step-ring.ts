@@ -1,6 +1,6 @@
 /**
  * The latest steps of all sessions, to find a parent by its trace id. A ring of columns, in which a step leaves no object of its own:
- * one for each, an entry in its session's Map and what both had to be looked up in were half of what the map cost a message.
+ * one for each, and an entry in a Map of its session, were cache misses and garbage for every message.
  */
 import { RingChains, textDigest } from '#kernel';
 import type { Node } from './node.js';
