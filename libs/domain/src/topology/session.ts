@@ -1,4 +1,5 @@
 /** What the map remembers of one session: its nodes, its latest step, and the steps that wait for their parent. */
+import { textDigest } from '#kernel';
 import type { Node } from './node.js';
 
 /** A step as far as the next one asks what came before it. */
@@ -17,6 +18,7 @@ export interface WaitingStep extends Arrival {
   readonly previous: Arrival | null;
 }
 
+const SEED = 0x811c9dc5;
 const NO_STEPS: readonly WaitingStep[] = [];
 
 export class Session {
@@ -35,7 +37,12 @@ export class Session {
   isTerminated = false;
   endedAtMs = 0;
 
-  constructor(readonly sessionId: string) {}
+  /** For digests of its trace ids: other sessions may name their steps alike. */
+  readonly seed: number;
+
+  constructor(readonly sessionId: string) {
+    this.seed = textDigest(sessionId, SEED);
+  }
 
   nodeOf(agentId: string): Node | undefined {
     return this.latestNode?.agentId === agentId ? this.latestNode : this.nodes.get(agentId);

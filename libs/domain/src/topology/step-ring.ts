@@ -8,7 +8,6 @@ import type { Session, WaitingStep } from './session.js';
 
 /** Steps of a chain that are looked at: a tenant that makes digests meet loses parents of its own. */
 const LOOKED_AT_MAX = 64;
-const SEED = 0x811c9dc5;
 
 export interface RememberedStep {
   readonly session: Session;
@@ -38,7 +37,7 @@ export class StepRing {
 
   /** @returns the latest step with this trace id */
   find(session: Session, traceId: string): number {
-    const digest = textDigest(traceId, SEED);
+    const digest = textDigest(traceId, session.seed);
     let row = this.#chains.latest(digest);
     for (let looked = 0; looked < LOOKED_AT_MAX && this.#chains.isKept(row); looked += 1) {
       if (this.#chains.digestOf(row) === digest && this.#isOf(row, session, traceId)) return row;
@@ -49,7 +48,7 @@ export class StepRing {
 
   /** In place of the oldest, if the ring is full, which waits no more. */
   add(step: RememberedStep): void {
-    const place = this.#chains.placeOf(this.#chains.add(textDigest(step.traceId, SEED)));
+    const place = this.#chains.placeOf(this.#chains.add(textDigest(step.traceId, step.session.seed)));
     const gone = this.#waiting[place];
     if (gone) (this.#sessions[place] as Session).stopAwaiting(gone);
     this.#sessions[place] = step.session;

@@ -405,6 +405,15 @@ describe('Topology', () => {
       expect(edge('c', 'd', 'quiet')).toMatchObject({ traffic_volume: 1 });
     });
 
+    it('find a parent in their own session however many sessions name their steps alike', () => {
+      const sessions = Array.from({ length: 200 }, (_, at) => `s${at}`);
+      for (const [at, trace] of ['t1', 't2'].entries())
+        for (const session_id of sessions) record({ session_id, agent_id: 'ab'[at], trace_id: trace });
+      for (const session_id of sessions)
+        record({ session_id, agent_id: 'c', trace_id: 't3', parent_step_id: 't1' });
+      expect(sessions.filter((session) => edge('a', 'c', session) === undefined)).toEqual([]);
+    });
+
     it('find a parent in their own session only', () => {
       record({ session_id: 's1', agent_id: 'a', trace_id: 't1' });
       record({ session_id: 's1', agent_id: 'a', trace_id: 't2' });
