@@ -12,6 +12,7 @@ import type { AlertDelivery } from './alerting.js';
 import type { AlertGroup, EntropyAlertEvent, StepView, ViolationEvent } from './decision-log.js';
 import type { Incident } from './kill-switch.js';
 import type { LlmCall } from './llm-call.js';
+import type { StoredStep } from './ports/store.js';
 import type { SemanticLoopEvent } from './semantic-loop.js';
 import type { SessionDetail, SessionEvent, SessionView } from './session.js';
 import type { TopologyChange } from './topology.js';
@@ -59,8 +60,8 @@ export interface GatewayStats {
 
 /** Topic -> what its snapshot holds and what its events carry. */
 export interface TopicShapes {
-  /** Snapshot: newest last, at most 200. */
-  'gateway:messages': { snapshot: StepView[]; event: StepView };
+  /** Snapshot: newest last, at most 200. Published as the store has it: a view is made for those who look. */
+  'gateway:messages': { snapshot: StepView[]; event: StepView; published: StoredStep };
   'gateway:violations': { snapshot: ViolationEvent[]; event: ViolationEvent };
   'gateway:topology': { snapshot: TopologyChange; event: TopologyChange };
   /** Snapshot: one group per session that still is in `loop`, or is paused after an alert; newest alert first. */
@@ -81,6 +82,11 @@ export interface TopicShapes {
   'gateway:stats': { snapshot: GatewayStats[]; event: GatewayStats };
   [topic: SessionTopic]: { snapshot: SessionDetail; event: SessionEvent };
 }
+
+/** What a publisher hands over. */
+export type Published<T extends Topic> = TopicShapes[T] extends { published: infer P }
+  ? P
+  : TopicShapes[T]['event'];
 
 export const subscribeSchema = z.object({
   topic: z.string().min(1).max(300),

@@ -1,3 +1,5 @@
+import { unitAt } from './unit-at.js';
+
 /** Who looks for a text in vain mostly adds it next. */
 let lastText = '';
 let lastSeed = 0;
@@ -20,6 +22,7 @@ export function textDigest(text: string, seed: number): number {
 
 function digestOf(text: string, seed: number): number {
   let digest = seed;
-  for (let at = 0; at < text.length; at += 1) digest = Math.imul(digest ^ text.charCodeAt(at), 0x01000193);
+  const { length } = text;
+  for (let at = 0; at < length; at += 1) digest = Math.imul(digest ^ unitAt(text, at), 0x01000193);
   return digest ^ (digest >>> 15);
 }

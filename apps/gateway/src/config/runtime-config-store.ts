@@ -33,15 +33,16 @@ type ConfigStore = Pick<DecisionStore, 'settings' | 'saveSetting' | 'deleteSetti
 export class RuntimeConfigStore implements RuntimeConfigSource {
   readonly #store: ConfigStore;
   readonly #clock: Clock;
-  readonly #environment: Environment['runtime'];
   readonly #stored = new Map<RuntimeConfigKey, unknown>();
+  /** What the others are: of the environment, or the defaults. */
+  readonly #unstored: ReadonlyMap<RuntimeConfigKey, unknown>;
   /** All settings are one thing here: whether a value may be set depends on the others. */
   readonly #changes = new ChangeQueue<'settings'>();
 
   constructor(options: { store: ConfigStore; clock: Clock; environment: Environment['runtime'] }) {
     this.#store = options.store;
     this.#clock = options.clock;
-    this.#environment = options.environment;
+    this.#unstored = new Map(KEYS.map((key) => [key, unstoredOf(options.environment, key)]));
   }
 
   /** Reads the stored settings; until then the environment and the defaults are in force. */
@@ -52,10 +53,10 @@ export class RuntimeConfigStore implements RuntimeConfigSource {
     }
   }
 
+  /** Hot path: each message asks for several. */
   get(key: RuntimeConfigKey): unknown {
-    if (this.#stored.has(key)) return this.#stored.get(key);
-    const text = this.#environment[RUNTIME_VARIABLES[key]];
-    return text === undefined ? RUNTIME_CONFIG_DEFAULTS[key] : parseText(text);
+    const stored = this.#stored.get(key);
+    return stored !== undefined || this.#stored.has(key) ? stored : this.#unstored.get(key);
   }
 
   /** What is in force: unusable values replaced by their defaults, each with one line that says so. */
@@ -119,9 +120,7 @@ export class RuntimeConfigStore implements RuntimeConfigSource {
   #afterChange(key: RuntimeConfigKey, changes: RuntimeConfigPatch): unknown {
     const change = changes[key];
     if (change === undefined) return this.effective().values[key];
-    if (change !== null) return change;
-    const text = this.#environment[RUNTIME_VARIABLES[key]];
-    return text === undefined ? RUNTIME_CONFIG_DEFAULTS[key] : parseText(text);
+    return change ?? this.#unstored.get(key);
   }
 
   #requireOrderedThresholds(changes: RuntimeConfigPatch): void {
@@ -162,6 +161,11 @@ export class RuntimeConfigStore implements RuntimeConfigSource {
       detail: { before, after },
     };
   }
+}
+
+function unstoredOf(environment: Environment['runtime'], key: RuntimeConfigKey): unknown {
+  const text = environment[RUNTIME_VARIABLES[key]];
+  return text === undefined ? RUNTIME_CONFIG_DEFAULTS[key] : parseText(text);
 }
 
 /** A number where the text is one; else the text, so that whoever uses it can say what was given. */

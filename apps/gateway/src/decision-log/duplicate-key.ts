@@ -1,3 +1,5 @@
+import { unitAt } from '#kernel';
+
 /**
  * Finds an object that names one key twice. JSON.parse keeps the last and says nothing; for a record that
  * people are judged by, a message that says two things is a malformed message.
@@ -10,8 +12,9 @@ export function findDuplicateKey(text: string): string | null {
   /** Keys of the objects we are inside of; null for an array. */
   const open: (Set<string> | null)[] = [];
   let isKeyNext = false;
-  for (let index = 0; index < text.length; index += 1) {
-    switch (text.charCodeAt(index)) {
+  const { length } = text;
+  for (let index = 0; index < length; index += 1) {
+    switch (unitAt(text, index)) {
       case 0x22: {
         const end = endOfString(text, index);
         if (isKeyNext) {

@@ -41,7 +41,7 @@ const HELD_SHARE = 0.5;
 export interface SessionRegistryOptions {
   clock: Clock;
   store: DecisionStore;
-  live: LivePublisher & LiveAudience;
+  live: LivePublisher & Pick<LiveAudience, 'isWatched'>;
   /** Sessions in memory at once; of the tenant that has most the least recently active leave, saved, those that hold messages last. */
   sessionCountMax: number;
   controlOf: (key: SessionKey) => ControlView;

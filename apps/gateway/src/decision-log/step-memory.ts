@@ -8,7 +8,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { type SessionKey, splitSessionKey, tenantIdOf } from '#contracts';
-import { type Deferred, deferred, RingChains, textDigest } from '#kernel';
+import { type Deferred, deferred, RingChains, textDigest, unitAt } from '#kernel';
 
 export type Recognition =
   | { kind: 'new' }
@@ -178,7 +178,7 @@ function readBody(hash: string): void {
   for (let index = 0, at = 0; index < BODY_NUMBERS; index += 1) {
     let bits = 0;
     for (let char = 0; char < CHARS_PER_NUMBER; char += 1, at += 1)
-      bits = (bits << 6) | (bitsOfChar[hash.charCodeAt(at) & 127] as number);
+      bits = (bits << 6) | (bitsOfChar[unitAt(hash, at) & 127] as number);
     body[index] = bits;
   }
 }

@@ -1,6 +1,7 @@
 /** One stored step, shown everywhere it is due: its session's row, the feeds, the map. */
 import {
   type EntropyTuple,
+  type LiveAudience,
   type LivePublisher,
   type SessionKey,
   type StoredStep,
@@ -20,21 +21,23 @@ export class StepPublisher {
   constructor(
     private readonly registry: SessionRegistry,
     private readonly topology: TopologyFeed,
-    private readonly live: LivePublisher,
+    private readonly live: LivePublisher & LiveAudience,
     private readonly stats: StatsFeed,
   ) {}
 
   /** @param window the session's tuples with this step, oldest first; kept */
   publish(key: SessionKey, step: StoredStep, window: readonly EntropyTuple[]): void {
     const { tenant_id, session_id, body_chars } = step;
-    const view = stepViewOf(step);
     this.stats.countLog(tenant_id);
     this.registry.apply(key, step, window);
     this.topology.recordStep(step);
     if (step.log.control?.is_terminal) this.topology.endSession(tenant_id, session_id);
-    this.live.publish(tenant_id, TOPICS.messages, view, body_chars);
-    const event = { kind: 'step' as const, step: view, window: window as EntropyTuple[] };
-    this.live.publish(tenant_id, sessionTopic(session_id), event, body_chars);
+    this.live.publish(tenant_id, TOPICS.messages, step, body_chars);
+    // Counted by the feed of messages, too: who comes back to a session nobody watched is not told that nothing happened.
+    if (this.live.isSessionWatched(tenant_id, session_id)) {
+      const event = { kind: 'step' as const, step: stepViewOf(step), window: window as EntropyTuple[] };
+      this.live.publish(tenant_id, sessionTopic(session_id), event, body_chars);
+    }
     this.onStep(key, step);
   }
 

@@ -9,7 +9,7 @@ const UNWATCHED_FRAMES = 10;
 export class FeedPace {
   #frame = 0;
 
-  constructor(private readonly audience: LiveAudience) {}
+  constructor(private readonly audience: Pick<LiveAudience, 'isWatched'>) {}
 
   /** To be called once with each frame, before it asks. */
   nextFrame(): void {

@@ -10,13 +10,13 @@ import {
   type Frame,
   type LiveAudience,
   type LivePublisher,
+  type Published,
   type SubscribeAck,
   sessionTopic,
   TOPICS,
   type Topic,
-  type TopicShapes,
 } from '#contracts';
-import { TopicLog } from './topic-log.js';
+import { TopicLog, type ViewOf } from './topic-log.js';
 
 export const FEED_INTERVAL_MS = 100;
 /** Events a reconnecting subscriber can catch up on, per topic. */
@@ -51,6 +51,8 @@ export interface LiveHubOptions {
   /** Persisted, so that numbers never go back across restarts. */
   reserveSequences: (count: number) => Promise<number>;
   onReserveFailed: (error: unknown) => void;
+  /** What is made of what is published, of topics where that is not the same. */
+  views?: { readonly [topic: string]: ViewOf | undefined };
 }
 
 /** What a subscriber starts from: `ack` first, then `rest`, then it joins; nothing may come between. */
@@ -102,7 +104,7 @@ export class LiveHub implements LivePublisher, LiveAudience {
   publish<T extends Topic>(
     tenantId: string,
     topic: T,
-    payload: TopicShapes[T]['event'],
+    payload: Published<T>,
     chars?: number,
   ): void {
     // Counted even if nobody watches this session: who comes back must not be told that nothing happened.
@@ -119,6 +121,11 @@ export class LiveHub implements LivePublisher, LiveAudience {
 
   isWatched(tenantId: string): boolean {
     return this.#watched.has(tenantId);
+  }
+
+  /** Its log is there as long as somebody watches it. */
+  isSessionWatched(tenantId: string, sessionId: string): boolean {
+    return this.isWatched(tenantId) && this.#logs.get(tenantId)?.has(sessionTopic(sessionId)) === true;
   }
 
   /** Sends what is pending on every feed. */
@@ -217,6 +224,7 @@ export class LiveHub implements LivePublisher, LiveAudience {
         startSeq: this.#count,
         recentCountMax,
         recentCharsMax: RECENT_CHARS_MAX,
+        viewOf: this.#options.views?.[topic],
       });
       topics.set(topic, log);
     }

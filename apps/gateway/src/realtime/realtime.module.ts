@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import type { Logger } from 'pino';
-import type { DecisionStore } from '#contracts';
+import { type DecisionStore, type StoredStep, TOPICS } from '#contracts';
+import { stepViewOf } from '#domain/decision-log';
 import { LIVE, LOGGER, STORE } from '../tokens.js';
 import { LiveHub } from './live-hub.js';
 
@@ -18,6 +19,7 @@ import { LiveHub } from './live-hub.js';
               { event: 'sequence_reserve_failed', err: error },
               'live sequence numbers could not be reserved',
             ),
+          views: { [TOPICS.messages]: (step) => stepViewOf(step as StoredStep) },
         }),
     },
     { provide: LIVE, useExisting: LiveHub },

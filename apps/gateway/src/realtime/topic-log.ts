@@ -10,37 +10,45 @@
 import type { Frame, LiveEvent } from '#contracts';
 import { RingBuffer } from '#kernel';
 
-interface KeptEvent {
-  event: LiveEvent;
-  chars: number;
-}
+/** What was published, as a subscriber gets it. */
+export type ViewOf = (published: unknown) => unknown;
+
+const asPublished: ViewOf = (published) => published;
 
 export class TopicLog {
   /** Sequence number of the latest event; the number before the first while there is none. */
   seq: number;
-  readonly #recent: RingBuffer<KeptEvent>;
+  /** As they were published: most are never looked at. */
+  readonly #recent: RingBuffer<unknown>;
+  /** Of each of these. */
+  readonly #chars: RingBuffer<number>;
   readonly #recentCharsMax: number;
+  readonly #viewOf: ViewOf;
   #recentChars = 0;
   #pending: LiveEvent[] = [];
   #watcherCount = 0;
 
   constructor(
     readonly topic: string,
-    options: { startSeq: number; recentCountMax: number; recentCharsMax: number },
+    options: { startSeq: number; recentCountMax: number; recentCharsMax: number; viewOf?: ViewOf },
   ) {
     this.seq = options.startSeq;
     this.#recent = new RingBuffer(options.recentCountMax);
+    this.#chars = new RingBuffer(options.recentCountMax);
+    this.#viewOf = options.viewOf ?? asPublished;
     this.#recentCharsMax = options.recentCharsMax;
   }
 
   /** @param chars of the payload as JSON, about; 0 where it is short by its nature */
-  append(payload: unknown, chars = 0): void {
+  append(published: unknown, chars = 0): void {
     this.seq += 1;
-    const event = { seq: this.seq, payload };
-    this.#recentChars += chars - (this.#recent.push({ event, chars })?.chars ?? 0);
-    while (this.#recentChars > this.#recentCharsMax && this.#recent.size > 1)
-      this.#recentChars -= this.#recent.shift()?.chars ?? 0;
-    if (this.#watcherCount > 0) this.#pending.push(event);
+    this.#recent.push(published);
+    this.#recentChars += chars - (this.#chars.push(chars) ?? 0);
+    while (this.#recentChars > this.#recentCharsMax && this.#recent.size > 1) {
+      this.#recent.shift();
+      this.#recentChars -= this.#chars.shift() as number;
+    }
+    if (this.#watcherCount > 0) this.#pending.push({ seq: this.seq, payload: this.#viewOf(published) });
   }
 
   get isWatched(): boolean {
@@ -71,9 +79,8 @@ export class TopicLog {
     const missed = this.seq - afterSeq;
     if (missed < 0 || missed > this.#recent.size) return null;
     const events: LiveEvent[] = [];
-    for (let index = this.#recent.size - missed; index < this.#recent.size; index += 1) {
-      events.push((this.#recent.at(index) as KeptEvent).event);
-    }
+    for (let seq = afterSeq + 1; seq <= this.seq; seq += 1)
+      events.push({ seq, payload: this.#viewOf(this.#recent.at(this.#recent.size - 1 - (this.seq - seq))) });
     return events;
   }
 

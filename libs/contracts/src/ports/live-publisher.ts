@@ -1,5 +1,5 @@
 /** Where the gateway's parts publish what operators see. Scoped to a tenant; never blocks, never throws. */
-import type { Topic, TopicShapes } from '../live.js';
+import type { Published, Topic } from '../live.js';
 
 export interface LivePublisher {
   /**
@@ -7,16 +7,14 @@ export interface LivePublisher {
    *
    * @param chars of the payload as JSON, about, where a stranger decides how long it is: bounds what is kept of it
    */
-  publish<T extends Topic>(
-    tenantId: string,
-    topic: T,
-    payload: TopicShapes[T]['event'],
-    chars?: number,
-  ): void;
+  publish<T extends Topic>(tenantId: string, topic: T, payload: Published<T>, chars?: number): void;
 }
 
 /** Whether it is worth the work. */
 export interface LiveAudience {
   /** Somebody of this tenant has subscribed to a topic, of whatever kind. */
   isWatched(tenantId: string): boolean;
+
+  /** Somebody has subscribed to this session. */
+  isSessionWatched(tenantId: string, sessionId: string): boolean;
 }

@@ -61,7 +61,7 @@ export function applyStep(
   next.source_app = meta.source_app || next.source_app;
   next.severity = step.entropy_severity;
   next.entropy_score = step.entropy_score;
-  next.window = window.map(cutTuple);
+  next.window = cutTuples(window);
   next.last_intent = cutText(cognition.intent);
   next.last_tool = cutText(action.tool_call ?? '');
   next.last_status = action.status;
@@ -131,12 +131,15 @@ function rateAfter(view: SessionView, receivedAtMs: number): number {
   return view.steps_per_minute * Math.max(0, 1 - passedMs / RATE_WINDOW_MS) + 1;
 }
 
-/** The same tuple where nothing is to be cut. */
-function cutTuple(tuple: EntropyTuple): EntropyTuple {
-  const { intent, tool_call, action_status } = tuple;
-  if (intent.length <= TEXT_CHARS_MAX && tool_call.length <= TEXT_CHARS_MAX) return tuple;
-  return { intent: cutText(intent), tool_call: cutText(tool_call), action_status };
-}
+/** The same list where nothing is to be cut; nobody writes to either. */
+const cutTuples = (tuples: readonly EntropyTuple[]): EntropyTuple[] =>
+  tuples.some(({ intent, tool_call }) => intent.length > TEXT_CHARS_MAX || tool_call.length > TEXT_CHARS_MAX)
+    ? tuples.map(({ intent, tool_call, action_status }) => ({
+        intent: cutText(intent),
+        tool_call: cutText(tool_call),
+        action_status,
+      }))
+    : (tuples as EntropyTuple[]);
 
 /** At most 120 characters, no half of a surrogate pair at the end. */
 function cutText(text: string): string {

@@ -15,6 +15,7 @@ import {
   type SessionKey,
   type Severity,
 } from '#contracts';
+import { unitAt } from '#kernel';
 import {
   HEAD_NUMBERS,
   HEAD_TEXTS,
@@ -232,8 +233,9 @@ export class EntropyWindow {
 
   /** Oldest first. */
   toArray(): EntropyTuple[] {
-    const tuples: EntropyTuple[] = [];
-    for (let age = 0; age < this.size; age += 1) tuples.push(this.#tupleAt(this.#indexOf(age)));
+    const { size } = this;
+    const tuples = new Array<EntropyTuple>(size);
+    for (let age = 0; age < size; age += 1) tuples[age] = this.#tupleAt(this.#indexOf(age));
     return tuples;
   }
 
@@ -308,6 +310,6 @@ function mix(start: number, text: string): number {
   let digest = start;
   const step = Math.ceil(text.length / DIGEST_CHARS_MAX);
   for (let at = text.length - 1; at >= 0; at -= step)
-    digest = Math.imul(digest ^ text.charCodeAt(at), 0x01000193);
+    digest = Math.imul(digest ^ unitAt(text, at), 0x01000193);
   return digest;
 }

@@ -10,6 +10,7 @@
  */
 import { hash } from 'node:crypto';
 import type { CanonicalMessage, DialectName, VendorValue } from '#contracts';
+import { unitAt } from '#kernel';
 
 /** Requests nest a dozen deep; deeper than this is no request. */
 const DEPTH_MAX = 256;
@@ -190,7 +191,7 @@ function addShortAscii(text: string, length: number): boolean {
   const into = bytes;
   const start = at + 5;
   for (let index = 0; index < length; index++) {
-    const unit = text.charCodeAt(index);
+    const unit = unitAt(text, index);
     if (unit > 0x7f) return false;
     into[start + index] = unit;
   }
