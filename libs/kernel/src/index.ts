@@ -32,6 +32,7 @@ export * from './text-pieces.js';
 export * from './trace-context.js';
 export * from './ttl-lru.js';
 export * from './turn-end.js';
+export * from './turn-work.js';
 export * from './unit-at.js';
 export * from './unshown.js';
 export * from './variables.js';

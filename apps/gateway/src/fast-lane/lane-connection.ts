@@ -1,5 +1,6 @@
 /** One connection of the fast lane, as long as it sends what is plain. @see fast-lane.ts for its states */
 import type { Socket } from 'node:net';
+import { withThisTurn } from '#kernel';
 import { endOfHead, type PlainHead, PlainHeads } from './plain-head.js';
 import { type PlainAnswer, plainMessage } from './plain-message.js';
 
@@ -102,7 +103,7 @@ export class LaneConnection {
       return;
     }
     this.#waitsSinceMs = null;
-    route.answer(read.head, bytes.subarray(from)).then(this.#onAnswer);
+    withThisTurn(() => route.answer(read.head, bytes.subarray(from)).then(this.#onAnswer));
   }
 
   readonly #onAnswer = (answer: PlainAnswer): void => {
