@@ -5,7 +5,7 @@
  */
 
 /** What a piece of work holds stays in memory until then. */
-const PIECES_MAX = 64;
+export const PIECES_MAX = 64;
 
 let pieces: (() => void)[] = [];
 

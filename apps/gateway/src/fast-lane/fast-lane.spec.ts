@@ -71,7 +71,10 @@ function nodeServer(options: ServerOptions = {}): Server {
   return server;
 }
 
-const turn = () => new Promise((resolve) => setImmediate(resolve));
+/** Of the event loop, and the end of it, when what was read is worked on. */
+async function turn() {
+  for (const _part of ['reads', 'works']) await new Promise((resolve) => setImmediate(resolve));
+}
 
 test('a connection that waits too long is closed: for its first request sooner than for its next', async () => {
   const [fresh, used] = [connection(), connection()];

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ObservatoryError } from '#contracts';
-import { afterTurnEnd, type Clock, type IdSource, LinkedList } from '#kernel';
+import { afterTurnEnd, type Clock, type IdSource, type Link, LinkedList, withThisTurn } from '#kernel';
 import type { RawRoute } from '../raw-routes.js';
 import { sendVerdict } from './own-reply.js';
 import { ProxyCall, shownMs, type Verdict } from './proxy-call.js';
@@ -65,8 +65,10 @@ export class ProxyRoute implements RawRoute {
     });
     outgoing.on('error', () => call.leave());
     const refusal = target === null ? BAD_PATH : isDraining() ? DRAINING : null;
-    if (refusal === null) void this.#run(call);
-    else {
+    if (refusal === null) {
+      const running = this.#running.add(call);
+      withThisTurn(() => void this.#run(call, running));
+    } else {
       sendVerdict(call, refusal);
       dropUnread(incoming);
     }
@@ -94,8 +96,7 @@ export class ProxyRoute implements RawRoute {
   }
 
   /** Never rejects. One frame for the whole call: each that waits is held in memory for as long. */
-  async #run(call: ProxyCall): Promise<void> {
-    const running = this.#running.add(call);
+  async #run(call: ProxyCall, running: Link<ProxyCall>): Promise<void> {
     const unwatch = call.outgoing.socket === null ? watchQueued(call) : null;
     let reachedCount = 0;
     let verdict: Verdict | undefined;

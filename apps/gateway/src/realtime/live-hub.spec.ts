@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Frame, sessionTopic, TOPICS, type ViolationEvent } from '#contracts';
+import { type Frame, type StoredStep, sessionTopic, TOPICS, type ViolationEvent } from '#contracts';
 import { FEED_INTERVAL_MS, LiveHub, SEQUENCE_BLOCK, SNAPSHOT_TRIES_MAX } from './live-hub.js';
 
 const violation = (reason: string): ViolationEvent => ({
@@ -37,6 +37,7 @@ describe('LiveHub', () => {
         return reserved - count;
       },
       onReserveFailed: () => {},
+      views: { [TOPICS.messages]: (step) => ({ ...(step as StoredStep), isView: true }) },
     });
 
   beforeEach(async () => {
@@ -63,6 +64,37 @@ describe('LiveHub', () => {
     expect([hub.isWatched('t'), hub.isWatched('other')]).toEqual([true, false]);
     hub.release('t', sessionTopic('s'));
     expect(hub.isWatched('t')).toBe(false);
+  });
+
+  test('knows whether somebody watches a session, of this tenant and of this name', async () => {
+    await hub.subscribe('t', sessionTopic('s'), undefined);
+    await hub.subscribe('other', TOPICS.violations, undefined);
+    expect(hub.isSessionWatched('t', 's')).toBe(true);
+    expect(hub.isSessionWatched('t', 's2')).toBe(false);
+    expect(hub.isSessionWatched('other', 's')).toBe(false);
+    hub.release('t', sessionTopic('s'));
+    expect(hub.isSessionWatched('t', 's')).toBe(false);
+  });
+
+  test('who comes back to a session that nobody watched is not told that nothing happened in it', async () => {
+    const { ack } = (await hub.subscribe('t', sessionTopic('s'), undefined)) ?? {};
+    hub.release('t', sessionTopic('s'));
+    // As a step of it is published, whose event for the session nobody would get.
+    hub.publish('t', TOPICS.messages, { trace_id: 'step' } as StoredStep);
+    expect(await hub.subscribe('t', sessionTopic('s'), ack?.seq)).toMatchObject({ ack: { kind: 'reset' } });
+  });
+
+  test('makes views of what it has, for those who come, who come back, and who are there', async () => {
+    const view = (trace_id: string) => ({ trace_id, isView: true });
+    hub.publish('t', TOPICS.messages, { trace_id: 'a' } as StoredStep);
+    expect(hub.newest('t', TOPICS.messages, 5)).toEqual([view('a')]);
+    const { ack } = (await hub.subscribe('t', TOPICS.messages, undefined)) ?? {};
+    hub.publish('t', TOPICS.messages, { trace_id: 'b' } as StoredStep);
+    hub.flush();
+    expect(sent.at(-1)?.frame.events.map(({ payload }) => payload)).toEqual([view('b')]);
+    expect(await hub.subscribe('t', TOPICS.messages, ack?.seq)).toMatchObject({
+      ack: { kind: 'deltas', events: [{ payload: view('b') }] },
+    });
   });
 
   test('sends a feed in one frame every 100 ms', async () => {

@@ -101,12 +101,7 @@ export class LiveHub implements LivePublisher, LiveAudience {
     this.#snapshots.set(topic, source);
   }
 
-  publish<T extends Topic>(
-    tenantId: string,
-    topic: T,
-    payload: Published<T>,
-    chars?: number,
-  ): void {
+  publish<T extends Topic>(tenantId: string, topic: T, payload: Published<T>, chars?: number): void {
     // Counted even if nobody watches this session: who comes back must not be told that nothing happened.
     this.#countOne();
     const log = topic.startsWith(SESSION_PREFIX)
