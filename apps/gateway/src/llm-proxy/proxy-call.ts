@@ -247,15 +247,12 @@ const summaryOf = ({
   is_kept = false,
   newest,
   first_user_text,
-}: LlmRequest): Omit<RequestSummary, 'mediaExcessBytes'> => ({
-  model,
-  stream,
-  output_tokens_max,
-  choice_count,
-  is_kept,
-  asked: beginningOf(newest.user_text),
-  askedFirst: beginningOf(first_user_text),
-});
+}: LlmRequest): Omit<RequestSummary, 'mediaExcessBytes'> => {
+  const asked = beginningOf(newest.user_text);
+  // A first question is kept once.
+  const askedFirst = first_user_text === newest.user_text ? asked : beginningOf(first_user_text);
+  return { model, stream, output_tokens_max, choice_count, is_kept, asked, askedFirst };
+};
 
 /** A part of a text would keep the whole of it. */
 const beginningOf = (text: string): string =>
