@@ -44,7 +44,7 @@ function plainFingerprint(text: string): Fingerprint | null {
     const count = features.filter((feature) => (feature >> bit) & 1n).length;
     if (count > features.length / 2) bits |= 1n << bit;
   }
-  return { hi: Number(bits >> 32n), lo: Number(bits & 0xffffffffn) };
+  return { hi: Number(bits >> 32n) | 0, lo: Number(bits & 0xffffffffn) | 0 };
 }
 
 const uuid = fc.uuid();

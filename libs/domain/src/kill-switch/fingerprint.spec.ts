@@ -134,9 +134,9 @@ describe('rawFingerprint', () => {
 describe('hammingDistance', () => {
   it.each([
     [{ hi: 0, lo: 0 }, { hi: 0, lo: 0 }, 0],
-    [{ hi: 0xffffffff, lo: 0 }, { hi: 0, lo: 0 }, 32],
-    [{ hi: 0xffffffff, lo: 0xffffffff }, { hi: 0, lo: 0 }, 64],
-    [{ hi: 0x80000000, lo: 1 }, { hi: 0, lo: 0 }, 2],
+    [{ hi: -1, lo: 0 }, { hi: 0, lo: 0 }, 32],
+    [{ hi: -1, lo: -1 }, { hi: 0, lo: 0 }, 64],
+    [{ hi: -0x80000000, lo: 1 }, { hi: 0, lo: 0 }, 2],
     [{ hi: 5, lo: 0xf0 }, { hi: 6, lo: 0x0f }, 10],
   ])('of %j and %j is %d', (one, other, bits) => {
     expect(hammingDistance(one, other)).toBe(bits);

@@ -10,7 +10,7 @@
 import { LAYOUT } from './simhash/layout.js';
 import { Simhasher } from './simhash/simhasher.js';
 
-/** Unsigned 32-bit halves. */
+/** Signed 32-bit halves: unsigned ones would be an object each to V8, to be looked up at every comparison. */
 export interface Fingerprint {
   readonly hi: number;
   readonly lo: number;

@@ -67,9 +67,7 @@ export class KillSwitchWindow {
   decide(observed: ObservedRequest, sizeMax: number, threshold: number): KillSwitchDecision {
     this.#cutTo(sizeMax);
     const prompt = promptPrint(observed.request, this.#entries.at(-1)?.answer?.callKeys ?? []);
-    const underWay = this.#entries.findLast(
-      (one) => one.answer === null && isSimilarPrompt(one.prompt, prompt),
-    );
+    const underWay = this.#latest((one) => one.answer === null && isSimilarPrompt(one.prompt, prompt));
     const retried = observed.is_retry && underWay === undefined ? this.#retriedBy(prompt) : null;
     this.#failed = null;
     const earlier = retried === null ? this.#entries : this.#entries.slice(0, -1);
@@ -103,7 +101,7 @@ export class KillSwitchWindow {
 
   /** @returns false when the request has left the window, or was never in it */
   recordAnswer(callId: string, answer: LlmAnswer): boolean {
-    const entry = this.#entries.findLast((one) => one.callIds.includes(callId));
+    const entry = this.#latest((one) => one.callIds.includes(callId));
     if (entry === undefined) return false;
     const others = without(entry.callIds, callId);
     if (entry.answer !== null && others.length > 0) {
@@ -140,6 +138,15 @@ export class KillSwitchWindow {
     if (this.#failed !== null && isSimilarPrompt(this.#failed, prompt)) return null;
     const latest = this.#entries.at(-1);
     return latest !== undefined && isSimilarPrompt(latest.prompt, prompt) ? latest : null;
+  }
+
+  /** As `findLast`, which is called, and calls, for each request of every agent: V8 makes one piece of code of this. */
+  #latest(passes: (entry: Entry) => boolean): Entry | undefined {
+    for (let index = this.#entries.length - 1; index >= 0; index -= 1) {
+      const entry = this.#entries[index] as Entry;
+      if (passes(entry)) return entry;
+    }
+    return undefined;
   }
 
   #cutTo(sizeMax: number): void {

@@ -39,7 +39,9 @@ export function scoreRequest(
 ): { breakdown: ScoreBreakdown; matches: StepMatch[] } {
   const isRepeated = (step: Step) => step.answer !== null && isSimilarPrompt(step.prompt, prompt);
   const repeatedCalls = (step: Step) =>
-    step.answer === null ? 0 : repeatedCallCount(step.prompt.results, prompt.results);
+    prompt.results.length === 0 || step.answer === null
+      ? 0
+      : repeatedCallCount(step.prompt.results, prompt.results);
   if (!earlier.some((step) => isRepeated(step) || repeatedCalls(step) > 0))
     return { breakdown: breakdownOf([], crowd), matches: [] };
   const matches = earlier.map((step) => ({

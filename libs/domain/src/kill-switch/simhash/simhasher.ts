@@ -55,7 +55,7 @@ export class Simhasher {
     return this.#word(LAYOUT.tokenCount) !== 0;
   }
 
-  /** Bit k of the halves is set where more than half of the weight has it set. */
+  /** Signed. Bit k of the halves is set where more than half of the weight has it set. */
   get fingerprint(): { hi: number; lo: number } {
     const tokens = this.#word(LAYOUT.tokenCount);
     // Two features more than tokens for the borders, and the whole text two or three times: always an odd total.
@@ -93,7 +93,7 @@ export class Simhasher {
       // A higher bit that differs outweighs all lower ones.
       above = (half >>> k) & 1 ? sum & above : sum | above;
     }
-    return above >>> 0;
+    return above;
   }
 
   #word(address: number): number {
