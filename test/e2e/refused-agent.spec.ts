@@ -102,6 +102,9 @@ test('a session that has used up what it may says so, while its agent goes on in
   expect(await page.getByText('Running').count()).toBe(0);
   await page.getByText('It has used up what the policy of its agent allows one session').waitFor();
   await checkEveryLook(page, 'inspect-session-capped');
+  await page.getByRole('link', { name: 'See what its policy allows' }).click();
+  await page.waitForURL('**/agents/c-capped');
+  expect(await page.locator('input[name=session_calls_max]').inputValue()).toBe('3');
 
   await page.goto(gateway.url);
   const row = (sessionId: string) => page.locator(`[data-testid=session-row][data-session-id=${sessionId}]`);

@@ -27,6 +27,17 @@ test('connections on which nothing came yet do not delay it', async () => {
   expect(gateway.output()).not.toContain('drain step did not finish');
 });
 
+test('a thousand connections with half a head each do not delay it', async () => {
+  const gateway = await startGateway();
+  const halves = await Promise.all(Array.from({ length: 1_000 }, () => connectTo(gateway.url)));
+  for (const socket of halves) socket.write('POST /v1/decision-logs HTTP/1.1\r\nhost: loc');
+  await fetch(`${gateway.url}/healthz`);
+  const closed = Promise.all(halves.map((socket) => once(socket, 'close')));
+  expect(await gateway.stop()).toBe(0);
+  await closed;
+  expect(gateway.output()).not.toContain('drain step did not finish');
+});
+
 test('a request under way is answered', async () => {
   const gateway = await startGateway();
   const socket = await connectTo(gateway.url);

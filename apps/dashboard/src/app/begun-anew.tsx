@@ -6,7 +6,7 @@ import type { LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTopic } from '../realtime';
 import { EmptyState } from '../ui';
-import { NextStep } from './next-step';
+import { TextLink } from './text-link';
 
 /** In place of a number or a time that such a view has not. */
 export const NONE_SINCE_START = 'none since the gateway’s start';
@@ -28,7 +28,7 @@ export function BegunAnew({ icon: Icon, title, children, action, className }: Be
     <EmptyState
       icon={<Icon size={28} aria-hidden="true" />}
       title={hasEarlier ? `${title} since the gateway’s start` : title}
-      action={hasEarlier ? <NextStep to="/">See the sessions</NextStep> : action}
+      action={hasEarlier ? <TextLink to="/">See the sessions</TextLink> : action}
       {...(className && { className })}
     >
       {hasEarlier ? 'What came before is among the sessions. ' : null}

@@ -1,8 +1,10 @@
 /** What is shown when a page cannot be: the gateway is away, the address is wrong, or we made a mistake. */
-import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router';
+
+import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
 import { CloudOff, Compass } from 'lucide-react';
 import { ApiError } from '../api';
 import { Button, EmptyState } from '../ui';
+import { TextLink } from './text-link';
 
 export function RouteFailure({ error }: ErrorComponentProps) {
   const router = useRouter();
@@ -26,11 +28,7 @@ export function RouteNotFound() {
       <EmptyState
         icon={<Compass size={28} aria-hidden="true" />}
         title="There is nothing at this address"
-        action={
-          <Link to="/" className="font-medium text-accent underline underline-offset-2">
-            Go to sessions
-          </Link>
-        }
+        action={<TextLink to="/">Go to sessions</TextLink>}
       />
     </main>
   );

@@ -1,7 +1,9 @@
 /** A page about one thing, while it is not there: on its way, or not to be had. */
-import { Link, type LinkProps } from '@tanstack/react-router';
+
+import { type LinkProps } from '@tanstack/react-router';
 import { SearchX } from 'lucide-react';
 import { EmptyState, Skeleton } from '../ui';
+import { TextLink } from './text-link';
 
 interface MissingThingProps {
   /** As in "This agent cannot be shown". */
@@ -21,11 +23,7 @@ export function MissingThing({ noun, id, failure, to, listName }: MissingThingPr
       title={`This ${noun} cannot be shown`}
       isPage
       className="h-full"
-      action={
-        <Link to={to} className="font-medium text-accent underline underline-offset-2">
-          Back to {listName}
-        </Link>
-      }
+      action={<TextLink to={to}>Back to {listName}</TextLink>}
     >
       <span className="break-all font-mono text-xs">{id}</span>
       <br />

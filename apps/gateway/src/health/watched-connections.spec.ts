@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { watchConnections } from './watched-connections.js';
+import { HEAD_WAIT_MS, watchConnections } from './watched-connections.js';
 
 const STALL_MS = 1_000;
 
@@ -15,7 +15,7 @@ beforeEach(() => {
 function watched() {
   const server = new EventEmitter();
   const closeUnused = watchConnections(server as Server, STALL_MS);
-  const connect = (says: Partial<Socket>) => {
+  const connect = (says: Partial<Socket> & { parser?: object; _httpMessage?: object }) => {
     const socket = Object.assign(
       new EventEmitter(),
       { writableLength: 0, bytesWritten: 0, bytesRead: 1 },
@@ -63,4 +63,22 @@ test('those on which nothing has come are closed on request', () => {
   const unused = connect({ bytesRead: 0 });
   closeUnused();
   expect([used.destroy.mock.calls.length, unused.destroy.mock.calls.length]).toEqual([0, 1]);
+});
+
+test('those on which no request has come are closed a moment later, and no other', () => {
+  const { connect, closeUnused } = watched();
+  const ofNode = { parser: {} };
+  const halfHead = connect(ofNode);
+  const others = [
+    connect({ ...ofNode, _httpMessage: {} }),
+    connect({ ...ofNode, writableLength: 10 }),
+    // Of the fast lane, or taken for a WebSocket.
+    connect({}),
+  ];
+  closeUnused();
+  vi.advanceTimersByTime(HEAD_WAIT_MS - 1);
+  expect(halfHead.destroy).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(1);
+  expect(halfHead.destroy).toHaveBeenCalledOnce();
+  expect(others.flatMap(({ destroy }) => destroy.mock.calls)).toEqual([]);
 });

@@ -1,6 +1,7 @@
 /** Why an agent that nobody stopped gets no further: on its own page, and on that of a session of its. */
-import { Link } from '@tanstack/react-router';
+
 import type { AgentView } from '#contracts';
+import { TextLink } from '../../app/text-link';
 import { RelativeTime } from '../../ui';
 import { DECISIONS } from '../calls/decision-texts';
 import { isRefused } from './select-agents';
@@ -25,13 +26,9 @@ export function LatestRefusal({ agent, namesAgent = false }: LatestRefusalProps)
       {namesAgent ? (
         <>
           {' · '}
-          <Link
-            to="/agents/$agentId"
-            params={{ agentId }}
-            className="font-medium text-accent underline underline-offset-2"
-          >
+          <TextLink to="/agents/$agentId" params={{ agentId }}>
             Open the agent
-          </Link>
+          </TextLink>
         </>
       ) : null}
     </p>

@@ -1,10 +1,9 @@
 /** "Deactivated by ana, 12 s ago · Maintenance": for every operator who looks, at once, on the pages of agent and session. */
-import { Link } from '@tanstack/react-router';
+
 import type { AgentView } from '#contracts';
+import { TextLink } from '../../app/text-link';
 import { RelativeTime } from '../../ui';
 import { isKilled } from './select-agents';
-
-const LINK = 'font-medium text-accent underline underline-offset-2';
 
 interface StoppedByProps {
   /** One that may not call. */
@@ -32,17 +31,17 @@ export function StoppedBy({ agent, namesAgent = false }: StoppedByProps) {
       {agent.open_incident_id === null ? null : (
         <>
           {' · '}
-          <Link to="/incidents/$incidentId" params={{ incidentId: agent.open_incident_id }} className={LINK}>
+          <TextLink to="/incidents/$incidentId" params={{ incidentId: agent.open_incident_id }}>
             See the evidence
-          </Link>
+          </TextLink>
         </>
       )}
       {namesAgent && agent.open_incident_id === null ? (
         <>
           {' · '}
-          <Link to="/agents/$agentId" params={{ agentId: agent.agent_id }} className={LINK}>
+          <TextLink to="/agents/$agentId" params={{ agentId: agent.agent_id }}>
             Open the agent
-          </Link>
+          </TextLink>
         </>
       ) : null}
     </>

@@ -6,7 +6,7 @@ import { Filter, Inbox, MailX, RotateCcw } from 'lucide-react';
 import { memo, useMemo } from 'react';
 import { type AlertChannel, type AlertDelivery, type AlertNotice, DELIVERY_STATES } from '#contracts';
 import { api, useDenial } from '../../api';
-import { NextStep } from '../../app/next-step';
+import { TextLink } from '../../app/text-link';
 import {
   Badge,
   Button,
@@ -150,9 +150,9 @@ function NothingYet({ isDead }: { isDead: boolean }) {
       icon={<Inbox size={26} aria-hidden="true" />}
       title="Nothing was sent yet"
       action={
-        <NextStep to="/alerts" search={{ tab: 'channels' }}>
+        <TextLink to="/alerts" search={{ tab: 'channels' }}>
           See where notices go
-        </NextStep>
+        </TextLink>
       }
     >
       Notices appear here the moment a rule with a channel fires.

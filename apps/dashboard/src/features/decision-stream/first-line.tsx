@@ -1,5 +1,5 @@
 /** What the stream shows before anything ever came: what it is, and how its first line gets there. */
-import { NextStep } from '../../app/next-step';
+import { TextLink } from '../../app/text-link';
 import { FirstLog } from '../onboarding/empty-state';
 import { ListeningPulse } from '../onboarding/listening-pulse';
 
@@ -15,7 +15,7 @@ export const FirstLine = () => (
     </p>
     <FirstLog />
     <p className="mt-4 text-center">
-      <NextStep to="/agents">Or send LLM calls through the proxy, by one base URL</NextStep>
+      <TextLink to="/agents">Or send LLM calls through the proxy, by one base URL</TextLink>
     </p>
   </section>
 );

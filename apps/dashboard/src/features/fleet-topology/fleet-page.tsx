@@ -8,8 +8,8 @@ import { Map as MapIcon, Network, Table2 } from 'lucide-react';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { BegunAnew } from '../../app/begun-anew';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
-import { NextStep } from '../../app/next-step';
 import { SearchBox } from '../../app/search-box';
+import { TextLink } from '../../app/text-link';
 import { Button, Callout, Dialog, EmptyState, isPhoneNow, plural, Skeleton, useIsPhone } from '../../ui';
 import { Segmented } from '../../ui/segmented';
 import { FleetLayout } from './fleet-layout';
@@ -123,7 +123,7 @@ function FleetView({ topology, search, selectedId, onSelect, onClear }: FleetVie
         className="h-full"
         icon={Network}
         title="No agents in sight"
-        action={<NextStep to="/">Send a first DecisionLog</NextStep>}
+        action={<TextLink to="/">Send a first DecisionLog</TextLink>}
       >
         Agents appear here with their next DecisionLog, and are linked as soon as one causes another.
       </BegunAnew>

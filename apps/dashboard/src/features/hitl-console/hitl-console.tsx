@@ -1,6 +1,7 @@
 /** Everything an operator can do to one session, and what is true of it now. */
 import { Eye } from 'lucide-react';
 import type { SessionDetail } from '#contracts';
+import { TextLink } from '../../app/text-link';
 import { NO_AGENTS, useTopic } from '../../realtime';
 import { Callout, Panel, useIsPhone } from '../../ui';
 import { StoppedAgentButton } from '../agents/stopped-agent-button';
@@ -38,6 +39,14 @@ export function HitlConsole({ detail }: { detail: SessionDetail }) {
     <Panel title="Control" bodyClassName="flex flex-col gap-3 p-3">
       <p className="text-muted">
         {standingText(control, { ended: session.ended, stoppedText })} <ExpiryNote control={control} />
+        {stopped !== null && !isAgentStopped ? (
+          <>
+            {' '}
+            <TextLink to="/agents/$agentId" params={{ agentId: session.agent_id }}>
+              See what its policy allows
+            </TextLink>
+          </>
+        ) : null}
       </p>
       {commander.failure ? (
         <Callout tone="danger" alert>

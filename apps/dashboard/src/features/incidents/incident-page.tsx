@@ -1,9 +1,11 @@
 /** One incident: who was stopped and why, the evidence request by request, and the way back. */
+
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Incident } from '#contracts';
 import { BackLink } from '../../app/back-link';
 import { isOpenIncident } from '../../app/stopped-agents';
+import { TextLink } from '../../app/text-link';
 import { LoadingThing, MissingThing } from '../../app/thing-page';
 import { useBack } from '../../app/use-back';
 import { useChangeSearch } from '../../app/use-change-search';
@@ -117,13 +119,9 @@ function Reactivation({ incident }: { incident: Incident }) {
   }
   if (agent && !agent.policy.active) {
     return (
-      <Link
-        to="/agents/$agentId"
-        params={{ agentId: incident.agent_id }}
-        className="font-medium text-accent underline underline-offset-2"
-      >
+      <TextLink to="/agents/$agentId" params={{ agentId: incident.agent_id }}>
         The agent is stopped again
-      </Link>
+      </TextLink>
     );
   }
   return null;

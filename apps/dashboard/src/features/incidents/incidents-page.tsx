@@ -5,8 +5,8 @@ import { SearchX, ShieldCheck } from 'lucide-react';
 import { useRef, useState } from 'react';
 import type { Incident } from '#contracts';
 import { useRowFocus } from '../../app/keyboard/use-row-focus';
-import { NextStep } from '../../app/next-step';
 import { isOpenIncident } from '../../app/stopped-agents';
+import { TextLink } from '../../app/text-link';
 import { useChangeSearch } from '../../app/use-change-search';
 import { splitNewer } from '../../realtime';
 import { Button, Callout, EmptyState, FilterChip, NewPill, plural, Skeleton } from '../../ui';
@@ -129,7 +129,7 @@ function Nothing({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => 
     <EmptyState
       icon={<ShieldCheck size={26} aria-hidden="true" />}
       title="No agent was stopped"
-      action={<NextStep to="/agents">Set an agent’s kill switch</NextStep>}
+      action={<TextLink to="/agents">Set an agent’s kill switch</TextLink>}
     >
       When the kill switch fires, what the agent repeated is kept here as evidence.
     </EmptyState>

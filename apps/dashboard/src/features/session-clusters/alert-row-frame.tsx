@@ -83,7 +83,7 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
             </span>
           ) : null}
         </span>
-        <NextStep {...props} isPaused={isPaused} pausing={pausing} />
+        <TextLink {...props} isPaused={isPaused} pausing={pausing} />
       </div>
     </li>
   );
@@ -112,7 +112,7 @@ function cautionOf(session: SessionView | undefined): string | null {
   return isStoppedState(session.control.state) ? stateText(session.control) : MODE_TEXTS.observe_only;
 }
 
-interface NextStepProps extends AlertRowFrameProps {
+interface TextLinkProps extends AlertRowFrameProps {
   isPaused: boolean;
   pausing: ReturnType<typeof usePauseAndInspect>;
 }
@@ -120,7 +120,7 @@ interface NextStepProps extends AlertRowFrameProps {
 const buttonClass = 'w-40 max-md:order-2 max-md:h-11 max-md:w-full';
 
 /** The one thing to do: what is paused or over is left to look at, and a stopped agent's calls are refused already. */
-function NextStep(props: NextStepProps) {
+function TextLink(props: TextLinkProps) {
   const { sessionId, session, rest, incidentId, isPaused, pausing, pauseReason } = props;
   const router = useRouter();
   const target = { to: '/sessions/$sessionId', params: { sessionId } } as const;

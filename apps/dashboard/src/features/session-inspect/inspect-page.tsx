@@ -1,9 +1,11 @@
 /** One session, live: why it was flagged, what it did, and the controls. Loads from `session:{id}` alone. */
-import { getRouteApi, Link } from '@tanstack/react-router';
+
+import { getRouteApi } from '@tanstack/react-router';
 import { SearchX } from 'lucide-react';
 import { type RefObject, useCallback, useEffect, useRef, useState } from 'react';
 import { type SessionDetail, sessionTopic } from '#contracts';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
+import { TextLink } from '../../app/text-link';
 import { useBack } from '../../app/use-back';
 import { useTopic } from '../../realtime';
 import { EmptyState, Skeleton, Tabs, useIsPhone } from '../../ui';
@@ -23,8 +25,6 @@ import { Timeline } from './timeline';
 
 const route = getRouteApi('/shell/sessions/$sessionId');
 
-const LINK = 'font-medium text-accent underline underline-offset-2';
-
 export function InspectPage() {
   const { sessionId } = route.useParams();
   const { data, phase, refusal } = useTopic(sessionTopic(sessionId));
@@ -40,13 +40,11 @@ export function InspectPage() {
         className="h-full"
         action={
           <span className="flex gap-4">
-            <Link to="/" className={LINK}>
-              Back to sessions
-            </Link>
+            <TextLink to="/">Back to sessions</TextLink>
             {/* Of an agent that posts its own steps, a conversation through the proxy may have calls and no steps. */}
-            <Link to="/calls" search={{ session: sessionId }} className={LINK}>
+            <TextLink to="/calls" search={{ session: sessionId }}>
               Its calls through the proxy
-            </Link>
+            </TextLink>
           </span>
         }
       >

@@ -7,7 +7,7 @@ import { lazy, Suspense, useMemo } from 'react';
 import type { SpendGroup, SpendLine } from '#contracts';
 import { MINUTE_MS } from '#kernel/duration';
 import { api } from '../../api';
-import { NextStep } from '../../app/next-step';
+import { TextLink } from '../../app/text-link';
 import { useChangeSearch } from '../../app/use-change-search';
 import {
   Callout,
@@ -95,7 +95,7 @@ export function SpendPage() {
               <EmptyState
                 icon={<CircleDollarSign size={24} aria-hidden="true" />}
                 title="Nothing was spent through the proxy"
-                action={<NextStep to="/agents">See how agents call through it</NextStep>}
+                action={<TextLink to="/agents">See how agents call through it</TextLink>}
               >
                 No call through the proxy ended in this time. What agents report of their own cost stands with
                 their sessions.
