@@ -30,6 +30,14 @@ const open = (path: string) => page.goto(gateway.url + path);
 const post = async (session_id: string, trace_id: string) =>
   expect((await gateway.ingest(buildDecisionLog({ meta: { session_id, trace_id } }))).status).toBe(202);
 
+/** Once a login had ended when something was asked for. */
+async function signInAnewAs(name: string, where: Page) {
+  await where.getByText('what you asked for last was not done').waitFor();
+  await where.getByTestId('operator-name').fill(name);
+  await where.getByLabel('Operator token').fill(gateway.operatorToken);
+  await where.getByTestId('login-submit').click();
+}
+
 /** Requests of that method there wait, and then go where they are let. */
 async function holdRequests(path: string, method: string) {
   let letGo = (_lets: 'through' | 'fail') => {};
@@ -208,12 +216,7 @@ test('a rewrite that somebody else makes meanwhile is shown before one of an old
 
 test('what was typed when the login ended is there after the next, and what was asked for is said to be undone', async () => {
   const mine = await openAs(browser, gateway, 'ben');
-  const signInAs = async (name: string) => {
-    await mine.getByText('what you asked for last was not done').waitFor();
-    await mine.getByTestId('operator-name').fill(name);
-    await mine.getByLabel('Operator token').fill(gateway.operatorToken);
-    await mine.getByTestId('login-submit').click();
-  };
+  const signInAs = (name: string) => signInAnewAs(name, mine);
   const guidance = mine.getByTestId('hitl-inject-text');
   await post('logged-out', 'logged-out-1');
   await gateway.operator('POST', '/v1/sessions/logged-out/pause', { reason: 'to look' });
@@ -240,6 +243,44 @@ test('what was typed when the login ended is there after the next, and what was 
   await mine.getByText('rewritten by ben').waitFor();
   await mine.getByTestId('hitl-inject').click();
   await expect.poll(() => guidance.inputValue()).toBe('');
+});
+
+test('a form is as it was left after the next login, for who typed in it', async () => {
+  await gateway.operator('PATCH', '/v1/agents/expired/policy', { budget_day_usd: 1 });
+  const mine = await openAs(browser, gateway, 'dora', '/agents/expired');
+  const perDay = field('Per day', mine.getByRole('group', { name: 'Budgets', exact: true }));
+  const window = field('Window', mine);
+  const press = (name: string) => mine.getByRole('button', { name, exact: true }).click();
+  await perDay.fill('7');
+  await mine.getByText('Custom', { exact: true }).click();
+  await window.fill('33');
+  await mine.context().clearCookies();
+  await press('Save policy');
+  await signInAnewAs('dora', mine);
+  await expect.poll(() => perDay.inputValue()).toBe('7');
+  expect(await window.inputValue()).toBe('33');
+
+  await mine.context().clearCookies();
+  await press('Save kill switch');
+  await signInAnewAs('cleo', mine);
+  await expect.poll(() => perDay.inputValue()).toBe('1');
+  expect(await window.inputValue()).not.toBe('33');
+  await perDay.fill('2');
+  await mine.context().clearCookies();
+  await press('Save policy');
+  await signInAnewAs('dora', mine);
+  await expect.poll(() => perDay.inputValue()).toBe('7');
+
+  await mine.getByRole('link', { name: 'Settings', exact: true }).click();
+  await field('Window size', mine).fill('11');
+  await mine.getByRole('link', { name: 'Agents', exact: true }).click();
+  await mine.getByRole('link', { name: 'expired', exact: true }).click();
+  await press('Save policy');
+  await mine.getByText('Policy saved').waitFor();
+  await mine.getByRole('link', { name: 'Settings', exact: true }).click();
+  expect(await field('Window size', mine).inputValue()).toBe('11');
+  await press('Discard');
+  expect(await field('Window size', mine).inputValue()).not.toBe('11');
 });
 
 test('who goes elsewhere while a pause is on its way is left there, and told of it', async () => {

@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import type { KillSwitchAnswer, KillSwitchPatch } from '#contracts';
 import { patchKillSwitch, toRefusal, useDenial, withoutSent } from '../../api';
+import { useEdits } from '../../app/use-draft';
 import { useAnswerOverLive } from '../../realtime';
 import { Button, Callout, Field, formatScore, Meter, Panel, Switch, toast, UnitInput } from '../../ui';
 import { Segmented } from '../../ui/segmented';
@@ -15,6 +16,8 @@ import {
   toKillSwitchPatch,
 } from './kill-switch-form';
 import { LastChange } from './last-change';
+
+const NO_EDITS: KillSwitchEdits = {};
 
 const PRESETS: readonly { value: PresetChoice; label: string }[] = [
   { value: 'strict', label: 'Strict' },
@@ -102,7 +105,7 @@ interface KillSwitchFormProps {
 }
 
 function KillSwitchForm({ settings, denial, onMutate }: KillSwitchFormProps) {
-  const [edits, setEdits] = useState<KillSwitchEdits>({});
+  const [edits, setEdits] = useEdits(`kill switch ${settings.agent_id}`, NO_EDITS);
   const [isCustom, setIsCustom] = useState(settings.preset === null);
   const [typos, setTypos] = useState<Record<string, string>>({});
   const { mutate, isPending, error, reset } = useMutation({
@@ -197,7 +200,7 @@ function KillSwitchForm({ settings, denial, onMutate }: KillSwitchFormProps) {
           <Button
             disabled={isPending}
             onClick={() => {
-              setEdits({});
+              setEdits(NO_EDITS);
               setIsCustom(settings.preset === null);
               setTypos({});
               reset();

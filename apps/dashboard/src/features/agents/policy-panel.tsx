@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import type { AgentPolicy, AgentPolicyPatch } from '#contracts';
 import { patchPolicy, toRefusal, useDenial } from '../../api';
+import { useEdits } from '../../app/use-draft';
 import { useAnswerOverLive } from '../../realtime';
 import { Button, Callout, Field, Panel, toast, UnitInput, useFocusFirstError } from '../../ui';
 import { LOOP_POLICY_TEXTS } from '../semantic-loops/loop-texts';
@@ -25,7 +26,7 @@ import {
 export function PolicyPanel({ policy: live }: { policy: AgentPolicy }) {
   const [policy, onMutate] = useAnswerOverLive(live);
   const denial = useDenial('configure');
-  const [edits, setEdits] = useState<PolicyEdits>(NO_EDITS);
+  const [edits, setEdits] = useEdits<PolicyEdits>(`policy ${live.agent_id}`, NO_EDITS);
   const [typos, setTypos] = useState<Record<string, string>>({});
   const { mutate, isPending, error, reset } = useMutation({
     mutationFn: ({ patch }: Saving) => patchPolicy(policy.agent_id, patch),

@@ -1,6 +1,7 @@
 /** The commands that matter, under the thumb: sticks to the bottom of the inspect page. Drawn on a phone only. */
 import { useState } from 'react';
 import type { SessionView } from '#contracts';
+import { useDraft } from '../../app/use-draft';
 import { useTopic } from '../../realtime';
 import { Button, Callout, Dialog } from '../../ui';
 import { isStoppedForGood, NO_POLICIES, stoppedAgentOf } from '../session-clusters/rest';
@@ -8,7 +9,6 @@ import { guidanceOf, InjectForm } from './inject-form';
 import { PrimaryCommand } from './primary-command';
 import { TerminateButton } from './terminate-button';
 import { useCommand } from './use-command';
-import { useDraft } from './use-draft';
 
 export function ActionBar({ session }: { session: SessionView }) {
   const commander = useCommand(session.session_id);

@@ -2,6 +2,7 @@
 import { Eye } from 'lucide-react';
 import type { SessionDetail } from '#contracts';
 import { TextLink } from '../../app/text-link';
+import { useDraft } from '../../app/use-draft';
 import { NO_AGENTS, useTopic } from '../../realtime';
 import { Callout, Panel, useIsPhone } from '../../ui';
 import { StoppedAgentButton } from '../agents/stopped-agent-button';
@@ -14,7 +15,6 @@ import { PendingDirectives } from './pending-directives';
 import { PrimaryCommand } from './primary-command';
 import { TerminateButton } from './terminate-button';
 import { useCommand } from './use-command';
-import { useDraft } from './use-draft';
 
 const COMMAND_NAMES: Record<string, string> = {
   pause: 'Not paused',

@@ -3,9 +3,9 @@ import { CornerDownLeft } from 'lucide-react';
 import { type FormEvent, useRef, useState } from 'react';
 import type { ControlMode, SessionView } from '#contracts';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
+import type { Draft } from '../../app/use-draft';
 import { Button, Field, Kbd, Textarea } from '../../ui';
 import type { Commander } from './use-command';
-import type { Draft } from './use-draft';
 
 const hints: Record<ControlMode, string> = {
   enforced: 'Added to its next LLM call, and delivered as a directive.',

@@ -1,10 +1,10 @@
 /** Replaces the tool input of one held message before it goes out. */
 import { type FormEvent, useState } from 'react';
 import type { StepView } from '#contracts';
+import { type Draft, useDraft } from '../../app/use-draft';
 import { Button, Callout, Dialog, Field, Textarea, useFocusFirstError } from '../../ui';
 import { editableInput, parseInput } from './tool-input';
 import type { Commander } from './use-command';
-import { type Draft, useDraft } from './use-draft';
 
 const GONE = 'It is not held any more: it went out, or its session was ended.';
 

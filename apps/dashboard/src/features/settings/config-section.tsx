@@ -4,6 +4,7 @@ import { TriangleAlert } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import type { RuntimeConfigAnswer, RuntimeConfigPatch } from '#contracts';
 import { ApiError, api, configQuery, useDenialForAllTenants, withoutSent } from '../../api';
+import { useEdits } from '../../app/use-draft';
 import { Button, Callout, Panel, Skeleton, toast, useFocusFirstError } from '../../ui';
 import {
   type ConfigEdits,
@@ -14,6 +15,8 @@ import {
   toText,
 } from './config-form';
 import { SettingField } from './setting-field';
+
+const NO_EDITS: ConfigEdits = {};
 
 export function ConfigSection() {
   const { data, error } = useQuery(configQuery);
@@ -26,7 +29,7 @@ function ConfigForm({ answer }: { answer: RuntimeConfigAnswer }) {
   const { values, defaults, warnings } = answer;
   const queryClient = useQueryClient();
   const denial = useDenialForAllTenants();
-  const [edits, setEdits] = useState<ConfigEdits>({});
+  const [edits, setEdits] = useEdits('settings', NO_EDITS);
   const [errors, setErrors] = useState<FieldErrors>({});
   const form = useFocusFirstError(errors);
   const { patch, errors: typos } = toPatch(edits, values);
@@ -98,7 +101,7 @@ function ConfigForm({ answer }: { answer: RuntimeConfigAnswer }) {
           <Button
             disabled={isPending}
             onClick={() => {
-              setEdits({});
+              setEdits(NO_EDITS);
               setErrors({});
             }}
           >

@@ -5,6 +5,7 @@ import { type Dispatch, type FormEvent, type SetStateAction, useState } from 're
 import type { PriceTable } from '#contracts';
 import { ApiError, api, toRefusal, useDenial } from '../../api';
 import { SearchBox } from '../../app/search-box';
+import { useEdits } from '../../app/use-draft';
 import {
   Button,
   Callout,
@@ -44,7 +45,7 @@ const QUERY_KEY = ['prices'];
 const ROWS_SHOWN_MAX = 150;
 
 export function PricesSection() {
-  const [draft, setDraft] = useState(NO_CHANGES);
+  const [draft, setDraft] = useEdits('prices', NO_CHANGES);
   const { data, error } = useQuery({
     queryKey: QUERY_KEY,
     queryFn: () => api.get<PriceTable>('/v1/prices'),
