@@ -1,5 +1,4 @@
 /** What is shown when a page cannot be: the gateway is away, the address is wrong, or we made a mistake. */
-
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
 import { CloudOff, Compass } from 'lucide-react';
 import { ApiError } from '../api';

@@ -1,6 +1,5 @@
 /** A page about one thing, while it is not there: on its way, or not to be had. */
-
-import { type LinkProps } from '@tanstack/react-router';
+import type { LinkProps } from '@tanstack/react-router';
 import { SearchX } from 'lucide-react';
 import { EmptyState, Skeleton } from '../ui';
 import { TextLink } from './text-link';

@@ -36,7 +36,12 @@ export function useDraft<T = string>(purpose: string): Draft<T> {
 export function useEdits<T>(purpose: string, none: T): [edits: T, setEdits: Dispatch<SetStateAction<T>>] {
   const [edits, setDraft] = useDraft<T>(purpose);
   const setEdits = useCallback(
-    (next: SetStateAction<T>) => setDraft((before) => resolved(next, before ?? none)),
+    (next: SetStateAction<T>) =>
+      setDraft((before) => {
+        const after = resolved(next, before ?? none);
+        // Discarded: it takes no place from what somebody still means to send.
+        return after === none ? null : after;
+      }),
     [setDraft, none],
   );
   return [edits ?? none, setEdits];

@@ -1,5 +1,4 @@
 /** Why an agent that nobody stopped gets no further: on its own page, and on that of a session of its. */
-
 import type { AgentView } from '#contracts';
 import { TextLink } from '../../app/text-link';
 import { RelativeTime } from '../../ui';

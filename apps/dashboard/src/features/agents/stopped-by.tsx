@@ -1,5 +1,4 @@
 /** "Deactivated by ana, 12 s ago · Maintenance": for every operator who looks, at once, on the pages of agent and session. */
-
 import type { AgentView } from '#contracts';
 import { TextLink } from '../../app/text-link';
 import { RelativeTime } from '../../ui';

@@ -1,5 +1,4 @@
 /** Every notice and what became of it; those given up are dead letters, which can be sent once more. */
-
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Filter, Inbox, MailX, RotateCcw } from 'lucide-react';

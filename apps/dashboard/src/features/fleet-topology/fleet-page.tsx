@@ -2,7 +2,6 @@
  * Fleet Command: every agent and what it causes, how the gateway is doing, and what it refused. Reads topology, stats
  * and violations; entropy alerts belong to the Session Cluster Manager alone (FR-9.10).
  */
-
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Map as MapIcon, Network, Table2 } from 'lucide-react';
 import { lazy, Suspense, useMemo, useState } from 'react';

@@ -1,5 +1,4 @@
 /** One incident: who was stopped and why, the evidence request by request, and the way back. */
-
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Incident } from '#contracts';

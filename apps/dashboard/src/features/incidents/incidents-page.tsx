@@ -1,5 +1,4 @@
 /** Every time the kill switch fired, newest first. */
-
 import { getRouteApi } from '@tanstack/react-router';
 import { SearchX, ShieldCheck } from 'lucide-react';
 import { useRef, useState } from 'react';

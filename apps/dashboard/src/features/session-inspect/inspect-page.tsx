@@ -1,5 +1,4 @@
 /** One session, live: why it was flagged, what it did, and the controls. Loads from `session:{id}` alone. */
-
 import { getRouteApi } from '@tanstack/react-router';
 import { SearchX } from 'lucide-react';
 import { type RefObject, useCallback, useEffect, useRef, useState } from 'react';

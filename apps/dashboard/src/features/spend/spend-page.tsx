@@ -1,5 +1,4 @@
 /** What agents cost: over time, and by agent, model and day. Calls without a price are counted, never priced at zero. */
-
 import { matchQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { CircleDollarSign, TriangleAlert } from 'lucide-react';
