@@ -24,7 +24,7 @@ type Bounds = Required<Pick<EntropyTrackerOptions, 'sessionCountMax' | 'sessionI
 const tuple: fc.Arbitrary<EntropyTuple> = fc.oneof(
   fc.constant({ intent: 'again', tool_call: 'read', action_status: 'failure' as const }),
   fc.record({
-    // Some alike but for a character that no digest sees, one too long to be shared.
+    // Some alike but for a character that no digest sees.
     intent: fc.constantFrom(
       'a',
       'b',

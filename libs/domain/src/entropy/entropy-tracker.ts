@@ -23,6 +23,7 @@ import type { EntropyReader } from './entropy-reader.js';
 import { decideSeverity, mostFrequent, roundScore } from './entropy-score.js';
 import { EntropySettings } from './entropy-settings.js';
 import { EntropyWindow } from './entropy-window.js';
+import { TextPool } from './text-pool.js';
 import { WindowRows, type WindowSlot } from './window-rows.js';
 
 export const SESSION_COUNT_MAX = 1_000_000;
@@ -67,10 +68,11 @@ export class EntropyTracker implements EntropyReader {
   /** Order of eviction is by last use, to `#useNotedEveryMs`. */
   readonly #slots: TtlLru<SessionKey, WindowSlot>;
   readonly #rows = new WindowRows();
+  readonly #pool = new TextPool();
   /** Shows the window that is being written; what a publisher makes of it comes last, and may write another. */
-  readonly #window = new EntropyWindow(this.#rows);
+  readonly #window = new EntropyWindow(this.#rows, this.#pool);
   /** Shows what is looked at while that one is in use: bounds weigh other windows, and readers ask at any time. */
-  readonly #other = new EntropyWindow(this.#rows);
+  readonly #other = new EntropyWindow(this.#rows, this.#pool);
   /** Read once per call and lent to `#slots`. */
   #nowMs = 0;
   readonly #useNotedEveryMs: number;
@@ -91,7 +93,7 @@ export class EntropyTracker implements EntropyReader {
         of: (slot) => this.#other.at(slot).textChars,
       },
       onEvict: (key, slot, reason) => {
-        this.#rows.close(slot);
+        this.#close(slot);
         options.onEvicted?.(key, reason);
       },
     });
@@ -198,7 +200,7 @@ export class EntropyTracker implements EntropyReader {
     const slot = this.#slots.get(key);
     if (slot === undefined) return false;
     this.#slots.delete(key);
-    this.#rows.close(slot);
+    this.#close(slot);
     return true;
   }
 
@@ -246,8 +248,13 @@ export class EntropyTracker implements EntropyReader {
     const window = this.#window.at(moved);
     window.takeOver(old);
     this.#slots.set(window.key, moved);
-    this.#rows.close(slot);
+    this.#close(slot);
     return moved;
+  }
+
+  #close(slot: WindowSlot): void {
+    this.#other.at(slot).releaseTexts();
+    this.#rows.close(slot);
   }
 
   #severityOf(ratio: number): Severity {

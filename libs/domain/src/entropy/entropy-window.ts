@@ -1,10 +1,11 @@
 /**
  * One session's sliding window: the last N tuples in order of arrival, seen through a view that is pointed at one row
- * after another. A ring, flat in its row: two places a tuple among the numbers, two among the texts.
+ * after another. A ring, flat in its row: digests side by side, then of each tuple its length and the numbers of its texts.
  *
- * Tuples are told apart by their digests, which lie side by side and hold the status; the texts, each a cache miss of
- * its own, are looked at only where two digests agree, and then decide. Equal tuples share their texts, and the number of distinct tuples
- * is kept up to date by every push instead of being recounted. Neither scores nor knows thresholds.
+ * Tuples are told apart by their digests, which hold the status; texts are asked for only where two digests agree, and
+ * then decide. Of equal tuples only the latest keeps its digest as it is: so it alone is found, it alone counts as
+ * distinct, and the number of distinct ones follows from every push instead of being recounted. Neither scores nor knows
+ * thresholds.
  *
  * @see FR-9.2
  */
@@ -16,15 +17,14 @@ import {
   type Severity,
 } from '#contracts';
 import { unitAt } from '#kernel';
+import { EMPTY_TEXT, type TextId, type TextPool } from './text-pool.js';
 import {
   HEAD_NUMBERS,
-  HEAD_TEXTS,
   numbersOf,
+  ROW_TEXTS,
   type RowText,
   rowOf,
   TUPLE_NUMBERS,
-  TUPLE_TEXTS,
-  textsOf,
   type WindowRows,
   type WindowSlot,
 } from './window-rows.js';
@@ -36,28 +36,26 @@ const UNIQUE = 2;
 const CHARS = 3;
 const STATE = 4;
 const USED_PERIOD = 5;
-/** Of a tuple's numbers, after those. */
-const TUPLE_DIGEST = 0;
-const TUPLE_CHARS = 1;
-/** Of a window's texts, and of a tuple's after those. */
+const AGENT = 6;
+/** Of a tuple's numbers, those after its digest. */
+const REST_NUMBERS = TUPLE_NUMBERS - 1;
+const TUPLE_CHARS = 0;
+const INTENT = 1;
+const TOOL = 2;
+/** Of a window's texts. */
 const KEY = 0;
-const AGENT = 1;
-const FLAGGED = 2;
-const INTENT = 0;
-const TOOL = 1;
+const FLAGGED = 1;
 
-/** What `STATE` holds: the severity's place in this list, and two bits. */
+/** What `STATE` holds: the severity's place in this list, and a bit. */
 const SEVERITIES: readonly Severity[] = ['normal', 'warning', 'loop'];
 const SEVERITY_BITS = 3;
 const RESTORED_BIT = 4;
-/** An agent is known, which is asked at every step: the texts need not be touched for it. */
-const BOUND_BIT = 8;
-
 /** Agents whose nodes one session keeps coloured; a swarm has a few dozen. */
 export const FLAGGED_AGENTS_MAX = 100;
 
 export class EntropyWindow {
   readonly #rows: WindowRows;
+  readonly #pool: TextPool;
   #numbers: Int32Array = new Int32Array();
   #texts: RowText[] = [];
   #capacity = 0;
@@ -65,8 +63,9 @@ export class EntropyWindow {
   #number = 0;
   #text = 0;
 
-  constructor(rows: WindowRows) {
+  constructor(rows: WindowRows, pool: TextPool) {
     this.#rows = rows;
+    this.#pool = pool;
   }
 
   /** From now on the view shows this row, which is open. Returns the view. */
@@ -76,8 +75,9 @@ export class EntropyWindow {
     this.#numbers = numbers;
     this.#texts = texts;
     this.#capacity = capacity;
-    this.#number = row * numbersOf(capacity);
-    this.#text = row * textsOf(capacity);
+    // Whole numbers, which V8 would not know of a product.
+    this.#number = (row * numbersOf(capacity)) | 0;
+    this.#text = row * ROW_TEXTS;
     return this;
   }
 
@@ -91,17 +91,18 @@ export class EntropyWindow {
 
   /** Agent of the latest step; "" while unknown. */
   get agentId(): string {
-    return this.#texts[this.#text + AGENT] as string;
+    return this.#pool.of(this.#read(AGENT) as TextId);
   }
 
   set agentId(agentId: string) {
-    this.#texts[this.#text + AGENT] = agentId;
-    const rest = this.#read(STATE) & ~BOUND_BIT;
-    this.#write(STATE, agentId === '' ? rest : rest | BOUND_BIT);
+    const known = this.#read(AGENT) as TextId;
+    if (this.#pool.of(known) === agentId) return;
+    this.#write(AGENT, this.#pool.hold(agentId, mix(agentId.length, agentId)));
+    this.#pool.release(known);
   }
 
   get isBound(): boolean {
-    return (this.#read(STATE) & BOUND_BIT) !== 0;
+    return this.#read(AGENT) !== EMPTY_TEXT;
   }
 
   /** Of the latest score. */
@@ -180,55 +181,58 @@ export class EntropyWindow {
 
   /** Becomes what `old` is, with as many of its newest tuples as there is room for. This one is empty until now. */
   takeOver(old: EntropyWindow): void {
-    for (let place = 0; place < HEAD_TEXTS; place += 1)
+    for (const place of [KEY, FLAGGED])
       this.#texts[this.#text + place] = old.#texts[old.#text + place] as RowText;
     for (const place of [STATE, USED_PERIOD]) this.#write(place, old.#read(place));
+    this.agentId = old.agentId;
     for (const tuple of old.toArray().slice(-this.#capacity)) this.push(tuple);
   }
 
-  /** Appends; the oldest leaves a full window. Two passes over the digests at most, nothing allocated. */
+  /** Lets go of its texts, before its row is closed. */
+  releaseTexts(): void {
+    this.#pool.release(this.#read(AGENT) as TextId);
+    for (let index = 0; index < this.size; index += 1) {
+      const rest = this.#restOf(index);
+      this.#pool.release(this.#numbers[rest + INTENT] as TextId);
+      this.#pool.release(this.#numbers[rest + TOOL] as TextId);
+    }
+  }
+
+  /** Appends; the oldest leaves a full window. One pass over the digests, nothing allocated. */
   push(tuple: EntropyTuple): void {
     const numbers = this.#numbers;
-    const texts = this.#texts;
-    const shared = this.#rows.sharedTexts;
+    const pool = this.#pool;
     const toolDigest = mix(tuple.tool_call.length, tuple.tool_call);
     const intentDigest = mix(tuple.intent.length, tuple.intent);
-    const tool_call = shared.share(tuple.tool_call, toolDigest);
-    const intent = shared.share(tuple.intent, intentDigest);
+    let tool = pool.hold(tuple.tool_call, toolDigest);
+    let intent = pool.hold(tuple.intent, intentDigest);
     const digest = digestOf(intentDigest, toolDigest, tuple.action_status);
-    const equal = this.#find(digest, intent, tool_call);
+    const equal = this.#findLatest(digest, intent, tool);
+    if (equal >= 0) {
+      // The same number for each of them, where the pool had lost it out of sight.
+      const held = this.#restOf(equal);
+      tool = this.#instead(tool, numbers[held + TOOL] as TextId);
+      intent = this.#instead(intent, numbers[held + INTENT] as TextId);
+      numbers[this.#digestAt(equal)] = digest | REPEATED_BIT;
+    }
 
     const size = this.size;
     const isFull = size === this.#capacity;
     const index = isFull ? this.#read(OLDEST) : size;
-    const number = this.#numberOf(index);
-    const text = this.#textOf(index);
-    const oldDigest = numbers[number + TUPLE_DIGEST] as number;
-    const oldChars = numbers[number + TUPLE_CHARS] as number;
-    const oldIntent = texts[text + INTENT] as string;
-    const oldTool = texts[text + TOOL] as string;
-    const chars = intent.length + tool_call.length;
-    numbers[number + TUPLE_DIGEST] = digest;
-    numbers[number + TUPLE_CHARS] = chars;
-    if (equal < 0) {
-      texts[text + INTENT] = intent;
-      texts[text + TOOL] = tool_call;
-      this.#write(UNIQUE, this.uniqueCount + 1);
-      this.#write(CHARS, this.textChars + chars);
-    } else {
-      const held = this.#textOf(equal);
-      texts[text + INTENT] = texts[held + INTENT] as string;
-      texts[text + TOOL] = texts[held + TOOL] as string;
-    }
-    if (!isFull) {
-      this.#write(SIZE, size + 1);
-      return;
-    }
-    this.#write(OLDEST, index + 1 === size ? 0 : index + 1);
-    // Asked with the new tuple in place, so that one that replaces its equal takes nothing away.
-    if (this.#find(oldDigest, oldIntent, oldTool) >= 0) return;
-    this.#write(UNIQUE, this.uniqueCount - 1);
-    this.#write(CHARS, this.textChars - oldChars);
+    const rest = this.#restOf(index);
+    const chars = tuple.intent.length + tuple.tool_call.length;
+    if (isFull) {
+      this.#write(OLDEST, index + 1 === size ? 0 : index + 1);
+      if (!isRepeated(numbers[this.#digestAt(index)] as number))
+        this.#count(-1, numbers[rest + TUPLE_CHARS] as number);
+      pool.release(numbers[rest + INTENT] as TextId);
+      pool.release(numbers[rest + TOOL] as TextId);
+    } else this.#write(SIZE, size + 1);
+    if (equal < 0) this.#count(1, chars);
+    numbers[this.#digestAt(index)] = digest;
+    numbers[rest + TUPLE_CHARS] = chars;
+    numbers[rest + INTENT] = intent;
+    numbers[rest + TOOL] = tool;
   }
 
   /** Oldest first. */
@@ -239,18 +243,38 @@ export class EntropyWindow {
     return tuples;
   }
 
-  /** Index of a tuple with these parts, -1 if there is none. */
-  #find(digest: number, intent: string, tool: string): number {
+  /** Index of the latest tuple with these parts, -1 if there is none. */
+  #findLatest(digest: number, intent: TextId, tool: TextId): number {
     const numbers = this.#numbers;
-    const size = this.size;
-    let number = this.#number + HEAD_NUMBERS + TUPLE_DIGEST;
-    for (let index = 0; index < size; index += 1, number += TUPLE_NUMBERS) {
-      if (numbers[number] !== digest) continue;
-      const text = this.#textOf(index);
-      // The tool first, which is mostly the very same text.
-      if (this.#texts[text + TOOL] === tool && this.#texts[text + INTENT] === intent) return index;
+    const first = this.#digestAt(0);
+    for (let index = 0; index < this.size; index += 1) {
+      if (numbers[first + index] !== digest) continue;
+      const rest = this.#restOf(index);
+      // The tool first, which is mostly the same.
+      if (
+        this.#isSame(numbers[rest + TOOL] as TextId, tool) &&
+        this.#isSame(numbers[rest + INTENT] as TextId, intent)
+      )
+        return index;
     }
     return -1;
+  }
+
+  #isSame(one: TextId, other: TextId): boolean {
+    return one === other || this.#pool.of(one) === this.#pool.of(other);
+  }
+
+  /** Holds `better`, which names the same text, in place of `id`. */
+  #instead(id: TextId, better: TextId): TextId {
+    if (id === better) return id;
+    this.#pool.release(id);
+    return this.#pool.holdAgain(better);
+  }
+
+  /** One distinct tuple more or less. */
+  #count(sign: 1 | -1, chars: number): void {
+    this.#write(UNIQUE, this.uniqueCount + sign);
+    this.#write(CHARS, this.textChars + sign * chars);
   }
 
   /** @param age 0 is the oldest tuple */
@@ -259,11 +283,11 @@ export class EntropyWindow {
   }
 
   #tupleAt(index: number): EntropyTuple {
-    const text = this.#textOf(index);
+    const rest = this.#restOf(index);
     return {
-      intent: this.#texts[text + INTENT] as string,
-      tool_call: this.#texts[text + TOOL] as string,
-      action_status: statusOf(this.#numbers[this.#numberOf(index) + TUPLE_DIGEST] as number),
+      intent: this.#pool.of(this.#numbers[rest + INTENT] as TextId),
+      tool_call: this.#pool.of(this.#numbers[rest + TOOL] as TextId),
+      action_status: statusOf(this.#numbers[this.#digestAt(index)] as number),
     };
   }
 
@@ -275,12 +299,14 @@ export class EntropyWindow {
     this.#numbers[this.#number + place] = value;
   }
 
-  #numberOf(index: number): number {
-    return this.#number + HEAD_NUMBERS + index * TUPLE_NUMBERS;
+  /** Where a tuple's digest lies. */
+  #digestAt(index: number): number {
+    return this.#number + HEAD_NUMBERS + index;
   }
 
-  #textOf(index: number): number {
-    return this.#text + HEAD_TEXTS + index * TUPLE_TEXTS;
+  /** Where the rest of its numbers begins. */
+  #restOf(index: number): number {
+    return this.#number + HEAD_NUMBERS + this.#capacity + index * REST_NUMBERS;
   }
 }
 
@@ -288,17 +314,22 @@ export class EntropyWindow {
  * Characters of a text that go into its digest, spread over it: most texts whole. With a dozen, texts that differ in one
  * number met so often that comparing them took a third of the time.
  */
-const DIGEST_CHARS_MAX = 64;
+const DIGEST_CHARS_BITS = 6;
+const DIGEST_CHARS_MAX = 1 << DIGEST_CHARS_BITS;
 
 /** Where a digest holds the status: its place in this list. */
 const STATUSES: readonly string[] = ['', ...ACTION_STATUSES];
 const STATUS_BITS = 7;
+/** An equal tuple came later, so that this one counts no more: neither when it is looked for nor when it leaves. */
+const REPEATED_BIT = 8;
+
+const isRepeated = (digest: number) => (digest & REPEATED_BIT) !== 0;
 
 const statusOf = (digest: number) => STATUSES[digest & STATUS_BITS] as ActionStatus;
 
 /** 32 bits, signed. Equal tuples have equal digests; unequal ones usually not, and never where the status differs. */
 const digestOf = (intentDigest: number, toolDigest: number, status: ActionStatus): number =>
-  ((Math.imul(intentDigest, 31) + toolDigest) & ~STATUS_BITS) | placeOf(status);
+  ((Math.imul(intentDigest, 31) + toolDigest) & ~(STATUS_BITS | REPEATED_BIT)) | placeOf(status);
 
 function placeOf(status: ActionStatus): number {
   for (let place = STATUSES.length - 1; place > 0; place -= 1) if (STATUSES[place] === status) return place;
@@ -308,7 +339,7 @@ function placeOf(status: ActionStatus): number {
 /** FNV-1a over some of the text's characters, its last among them. */
 function mix(start: number, text: string): number {
   let digest = start;
-  const step = Math.ceil(text.length / DIGEST_CHARS_MAX);
+  const step = (text.length + DIGEST_CHARS_MAX - 1) >>> DIGEST_CHARS_BITS;
   for (let at = text.length - 1; at >= 0; at -= step)
     digest = Math.imul(digest ^ unitAt(text, at), 0x01000193);
   return digest;

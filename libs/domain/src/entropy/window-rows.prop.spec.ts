@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { numbersOf, rowOf, textsOf, WindowRows, type WindowSlot } from './window-rows.js';
+import { numbersOf, ROW_TEXTS, rowOf, WindowRows, type WindowSlot } from './window-rows.js';
 
 const operation = fc.oneof(
   {
@@ -23,7 +23,7 @@ describe('WindowRows', () => {
           return {
             capacity,
             numbers: numbers.subarray(row * numbersOf(capacity), (row + 1) * numbersOf(capacity)),
-            texts: texts.slice(row * textsOf(capacity), (row + 1) * textsOf(capacity)),
+            texts: texts.slice(row * ROW_TEXTS, (row + 1) * ROW_TEXTS),
           };
         };
         const openOne = (capacity: number) => {
@@ -36,7 +36,7 @@ describe('WindowRows', () => {
           marks += 1;
           row.numbers.fill(marks);
           const { texts } = rows.pageOf(slot);
-          texts.fill(`${marks}`, rowOf(slot) * textsOf(capacity), (rowOf(slot) + 1) * textsOf(capacity));
+          texts.fill(`${marks}`, rowOf(slot) * ROW_TEXTS, (rowOf(slot) + 1) * ROW_TEXTS);
           open.set(slot, { capacity, mark: marks });
         };
         for (const operation of operations) {

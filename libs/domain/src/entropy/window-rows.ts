@@ -1,14 +1,15 @@
 /**
  * Where the windows of all sessions lie. With many sessions every object followed is a cache miss, so a window is no
- * object: it is a row of numbers and a row of texts, side by side with other windows' rows in pages of their own.
+ * object: it is a row of numbers, side by side with other windows' rows in pages of their own, and two texts that only
+ * an unusual step looks at.
  *
- *     numbers   ... | size oldest unique chars state period | digest chars | digest chars | ...    64 bytes of five tuples
- *     texts     ... | key agent flagged | intent tool | intent tool | ...
+ *     numbers   ... | size oldest unique chars state period agent | digest digest ... | chars intent tool | chars ...
+ *     texts     ... | key flagged | key flagged | ...
  *
  * Hands out rows and takes them back; what is written into them is `EntropyWindow`'s business.
  */
 import type { Brand } from '#kernel';
-import { SharedTexts } from './shared-texts.js';
+import { pageLength } from './page-length.js';
 
 /** Names a row: valid until it is closed, after which another session may get the same. */
 export type WindowSlot = Brand<number, 'WindowSlot'>;
@@ -17,20 +18,20 @@ export type WindowSlot = Brand<number, 'WindowSlot'>;
 export type RowText = string | string[];
 
 /** Numbers of a row before its tuples', and those of each tuple. */
-export const HEAD_NUMBERS = 6;
-export const TUPLE_NUMBERS = 2;
-/** Texts, likewise. */
-export const HEAD_TEXTS = 3;
-export const TUPLE_TEXTS = 2;
+export const HEAD_NUMBERS = 7;
+export const TUPLE_NUMBERS = 4;
+/** Texts of a row. */
+export const ROW_TEXTS = 2;
 
-/** Rows of a page are this many, a power of two: few enough to allocate at once, so many that the pages stay in cache. */
-const ROW_BITS = 10;
+/** Rows of a page are this many at most. */
+const ROW_BITS = 13;
 const PAGE_ROWS = 1 << ROW_BITS;
 
 export interface WindowPage {
   readonly index: number;
   /** Tuples to a row. */
   readonly capacity: number;
+  readonly rows: number;
   readonly numbers: Int32Array;
   readonly texts: RowText[];
   /** Rows given back. */
@@ -40,8 +41,6 @@ export interface WindowPage {
 }
 
 export class WindowRows {
-  /** Of all windows. */
-  readonly sharedTexts = new SharedTexts();
   readonly #pages: (WindowPage | undefined)[] = [];
   /** Places in `#pages` that are empty. */
   readonly #gaps: number[] = [];
@@ -66,9 +65,8 @@ export class WindowRows {
     const page = this.pageOf(slot);
     const row = rowOf(slot);
     const roomy = this.#roomyOf(page.capacity);
-    const texts = textsOf(page.capacity);
     const numbers = numbersOf(page.capacity);
-    page.texts.fill('', row * texts, (row + 1) * texts);
+    page.texts.fill('', row * ROW_TEXTS, (row + 1) * ROW_TEXTS);
     page.numbers.fill(0, row * numbers, (row + 1) * numbers);
     page.free.push(row);
     roomy.add(page);
@@ -93,11 +91,14 @@ export class WindowRows {
   }
 
   #addPage(capacity: number, roomy: Set<WindowPage>): WindowPage {
+    const index = this.#gaps.pop() ?? this.#pages.length;
+    const rows = pageLength(index, PAGE_ROWS);
     const page: WindowPage = {
-      index: this.#gaps.pop() ?? this.#pages.length,
+      index,
       capacity,
-      numbers: new Int32Array(PAGE_ROWS * numbersOf(capacity)),
-      texts: new Array(PAGE_ROWS * textsOf(capacity)).fill(''),
+      rows,
+      numbers: new Int32Array(rows * numbersOf(capacity)),
+      texts: new Array(rows * ROW_TEXTS).fill(''),
       free: [],
       untouchedFrom: 0,
     };
@@ -107,13 +108,10 @@ export class WindowRows {
   }
 }
 
-const isFull = (page: WindowPage) => page.free.length === 0 && page.untouchedFrom === PAGE_ROWS;
+const isFull = (page: WindowPage) => page.free.length === 0 && page.untouchedFrom === page.rows;
 
 /** Of a slot, inside its page. */
 export const rowOf = (slot: WindowSlot): number => slot & (PAGE_ROWS - 1);
 
-/** Length of a row of numbers. */
+/** Numbers of a row. */
 export const numbersOf = (capacity: number): number => HEAD_NUMBERS + capacity * TUPLE_NUMBERS;
-
-/** Length of a row of texts. */
-export const textsOf = (capacity: number): number => HEAD_TEXTS + capacity * TUPLE_TEXTS;
