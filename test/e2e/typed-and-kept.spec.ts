@@ -283,6 +283,35 @@ test('a form is as it was left after the next login, for who typed in it', async
   expect(await field('Window size', mine).inputValue()).not.toBe('11');
 });
 
+test('a form in a dialog is as it was left after the next login, but for its secrets, until it is closed', async () => {
+  const mine = await openAs(browser, gateway, 'emil', '/alerts?tab=channels');
+  const form = mine.getByRole('dialog');
+  const press = (name: string) => mine.getByRole('button', { name, exact: true }).click();
+  await press('New channel');
+  await field('Name', form).fill('on call');
+  await field('URL', form).fill('https://hooks.example.org/secret-path');
+  await field('Signing secret', form).fill('whsec-typed-at-night');
+  await mine.context().clearCookies();
+  await press('Create channel');
+  await signInAnewAs('emil', mine);
+  await press('New channel');
+  expect(await field('Name', form).inputValue()).toBe('on call');
+  expect(await field('URL', form).inputValue()).toBe('');
+  expect(await field('Signing secret', form).inputValue()).toBe('');
+
+  await press('Cancel');
+  await press('New channel');
+  expect(await field('Name', form).inputValue()).toBe('');
+  await field('Name', form).fill('by day');
+  await field('URL', form).fill('https://hooks.example.org/path');
+  await press('Create channel');
+  await form
+    .getByText('shown once')
+    .or(mine.getByText('by day', { exact: true }))
+    .first()
+    .waitFor();
+});
+
 test('who goes elsewhere while a pause is on its way is left there, and told of it', async () => {
   await loopIn(gateway, 'left-behind');
   await open('/');

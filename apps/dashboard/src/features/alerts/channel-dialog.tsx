@@ -42,6 +42,8 @@ interface ChannelDialogProps {
 
 export function ChannelDialog({ channel, onClose, onSecret }: ChannelDialogProps) {
   const form = useDialogForm({
+    purpose: `alert channel ${channel?.channel_id ?? 'new'}`,
+    secrets: ['url', 'secret', 'smtpPassword'],
     initial: () => (channel ? draftOfChannel(channel) : newChannel('webhook')),
     check: channel ? toChannelPatch : toChannelBody,
     save: (body: object): Promise<{ secret?: string | null }> =>

@@ -37,6 +37,7 @@ interface RuleDialogProps {
 
 export function RuleDialog({ rule, channels, onClose }: RuleDialogProps) {
   const form = useDialogForm({
+    purpose: `alert rule ${rule?.rule_id ?? 'new'}`,
     initial: () =>
       rule
         ? draftOfRule(rule)

@@ -26,6 +26,8 @@ interface UpstreamDialogProps {
 
 export function UpstreamDialog({ upstream, takenNames, onClose }: UpstreamDialogProps) {
   const form = useDialogForm({
+    purpose: `upstream ${upstream?.name ?? ''}`,
+    secrets: ['key'],
     initial: {
       name: upstream?.name ?? '',
       kind: upstream?.kind ?? 'openai',
