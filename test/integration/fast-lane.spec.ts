@@ -158,6 +158,23 @@ test('a client that is gone before its answer takes nobody along', async () => {
   expect(statuses(await answers(1))).toEqual(['202']);
 });
 
+test('those that are gone while what came with theirs is worked on take nobody along', async () => {
+  const clients = await Promise.all(Array.from({ length: 90 }, () => open()));
+  const staying = clients.filter(({ socket }, at) => {
+    const isStaying = at % 3 === 0;
+    socket.write(post(), () => {
+      if (at % 3 === 1) socket.resetAndDestroy();
+      if (at % 3 === 2) socket.destroy();
+    });
+    return isStaying;
+  });
+  const came = await Promise.all(staying.map(({ answers }) => answers(1)));
+  expect(came.flatMap(statuses)).toEqual(staying.map(() => '202'));
+  for (const { socket } of staying) socket.write(post());
+  const then = await Promise.all(staying.map(({ answers }) => answers(2)));
+  expect(then.flatMap(statuses)).toEqual(staying.flatMap(() => ['202', '202']));
+});
+
 test('who wants the connection closed has it closed', async () => {
   const { socket, answers } = await open();
   const ended = once(socket, 'end');

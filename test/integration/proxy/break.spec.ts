@@ -516,3 +516,40 @@ test('a vanishing client in mid-stream leaves nothing behind', async () => {
     .poll(async () => (await gateway.operator('GET', '/v1/agents/vanisher')).body.running_call_count)
     .toBe(0);
 });
+
+test('clients that are gone as soon as they have asked leave nothing behind, and take nobody along', async () => {
+  upstream.script(always(openaiChat, { text: 'still here' }));
+  const { port, hostname } = new URL(gateway.url);
+  const clients = await Promise.all(
+    Array.from({ length: 60 }, async () => {
+      const socket = connect(Number(port), hostname);
+      await once(socket, 'connect');
+      return { socket, answer: '' };
+    }),
+  );
+  const staying = clients.filter((client, at) => {
+    const text = body(`gone ${at * 7919}`);
+    const head = [
+      'POST /agents/gone-at-once/proxy/openai/v1/chat/completions HTTP/1.1',
+      'Host: localhost',
+      `Authorization: Bearer ${AGENT_KEY}`,
+      'Content-Type: application/json',
+      `Content-Length: ${Buffer.byteLength(text)}`,
+    ];
+    client.socket.on('data', (chunk) => {
+      client.answer += chunk;
+    });
+    client.socket.write(`${head.join('\r\n')}\r\n\r\n${text}`, () => {
+      if (at % 3 === 1) client.socket.resetAndDestroy();
+      if (at % 3 === 2) client.socket.destroy();
+    });
+    return at % 3 === 0;
+  });
+  await expect
+    .poll(() => staying.filter(({ answer }) => /^HTTP\/1\.1 200 [\s\S]*still here/.test(answer)).length)
+    .toBe(staying.length);
+  await expect
+    .poll(async () => (await gateway.operator('GET', '/v1/agents/gone-at-once')).body.running_call_count)
+    .toBe(0);
+  for (const { socket } of staying) socket.destroy();
+});
