@@ -9,15 +9,9 @@
  *
  * @see FR-9.2
  */
-import {
-  ACTION_STATUSES,
-  type ActionStatus,
-  type EntropyTuple,
-  type SessionKey,
-  type Severity,
-} from '#contracts';
-import { unitAt } from '#kernel';
+import { type EntropyTuple, type SessionKey, type Severity } from '#contracts';
 import { EMPTY_TEXT, type TextId, type TextPool } from './text-pool.js';
+import { asRepeated, isRepeated, sampleDigest, statusOf, tupleDigest } from './tuple-digest.js';
 import {
   HEAD_NUMBERS,
   numbersOf,
@@ -50,6 +44,7 @@ const FLAGGED = 1;
 const SEVERITIES: readonly Severity[] = ['normal', 'warning', 'loop'];
 const SEVERITY_BITS = 3;
 const RESTORED_BIT = 4;
+
 /** Agents whose nodes one session keeps coloured; a swarm has a few dozen. */
 export const FLAGGED_AGENTS_MAX = 100;
 
@@ -97,7 +92,7 @@ export class EntropyWindow {
   set agentId(agentId: string) {
     const known = this.#read(AGENT) as TextId;
     if (this.#pool.of(known) === agentId) return;
-    this.#write(AGENT, this.#pool.hold(agentId, mix(agentId.length, agentId)));
+    this.#write(AGENT, this.#pool.hold(agentId, sampleDigest(agentId)));
     this.#pool.release(known);
   }
 
@@ -202,18 +197,18 @@ export class EntropyWindow {
   push(tuple: EntropyTuple): void {
     const numbers = this.#numbers;
     const pool = this.#pool;
-    const toolDigest = mix(tuple.tool_call.length, tuple.tool_call);
-    const intentDigest = mix(tuple.intent.length, tuple.intent);
+    const toolDigest = sampleDigest(tuple.tool_call);
+    const intentDigest = sampleDigest(tuple.intent);
     let tool = pool.hold(tuple.tool_call, toolDigest);
     let intent = pool.hold(tuple.intent, intentDigest);
-    const digest = digestOf(intentDigest, toolDigest, tuple.action_status);
+    const digest = tupleDigest(intentDigest, toolDigest, tuple.action_status);
     const equal = this.#findLatest(digest, intent, tool);
     if (equal >= 0) {
       // The same number for each of them, where the pool had lost it out of sight.
       const held = this.#restOf(equal);
       tool = this.#instead(tool, numbers[held + TOOL] as TextId);
       intent = this.#instead(intent, numbers[held + INTENT] as TextId);
-      numbers[this.#digestAt(equal)] = digest | REPEATED_BIT;
+      numbers[this.#digestAt(equal)] = asRepeated(digest);
     }
 
     const size = this.size;
@@ -308,39 +303,4 @@ export class EntropyWindow {
   #restOf(index: number): number {
     return this.#number + HEAD_NUMBERS + this.#capacity + index * REST_NUMBERS;
   }
-}
-
-/**
- * Characters of a text that go into its digest, spread over it: most texts whole. With a dozen, texts that differ in one
- * number met so often that comparing them took a third of the time.
- */
-const DIGEST_CHARS_BITS = 6;
-const DIGEST_CHARS_MAX = 1 << DIGEST_CHARS_BITS;
-
-/** Where a digest holds the status: its place in this list. */
-const STATUSES: readonly string[] = ['', ...ACTION_STATUSES];
-const STATUS_BITS = 7;
-/** An equal tuple came later, so that this one counts no more: neither when it is looked for nor when it leaves. */
-const REPEATED_BIT = 8;
-
-const isRepeated = (digest: number) => (digest & REPEATED_BIT) !== 0;
-
-const statusOf = (digest: number) => STATUSES[digest & STATUS_BITS] as ActionStatus;
-
-/** 32 bits, signed. Equal tuples have equal digests; unequal ones usually not, and never where the status differs. */
-const digestOf = (intentDigest: number, toolDigest: number, status: ActionStatus): number =>
-  ((Math.imul(intentDigest, 31) + toolDigest) & ~(STATUS_BITS | REPEATED_BIT)) | placeOf(status);
-
-function placeOf(status: ActionStatus): number {
-  for (let place = STATUSES.length - 1; place > 0; place -= 1) if (STATUSES[place] === status) return place;
-  return 0;
-}
-
-/** FNV-1a over some of the text's characters, its last among them. */
-function mix(start: number, text: string): number {
-  let digest = start;
-  const step = (text.length + DIGEST_CHARS_MAX - 1) >>> DIGEST_CHARS_BITS;
-  for (let at = text.length - 1; at >= 0; at -= step)
-    digest = Math.imul(digest ^ unitAt(text, at), 0x01000193);
-  return digest;
 }
