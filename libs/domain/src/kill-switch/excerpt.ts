@@ -34,8 +34,11 @@ export const excerptOfRequest = ({ newest }: LlmRequest): Excerpt => ({
 export function excerptOfAnswer({ text, tool_calls }: LlmAnswer): string {
   const calls = tool_calls
     .slice(0, CALL_COUNT_MAX)
-    .map((call) => `-> ${cut(call.name, CALL_CHARS_MAX)}(${cut(call.arguments, CALL_CHARS_MAX)})`);
-  return cut([cut(text, EXCERPT_CHARS_MAX), ...calls].filter(Boolean).join('\n'), EXCERPT_CHARS_MAX);
+    .map(
+      ({ name, arguments: args }) => `-> ${name.slice(0, CALL_CHARS_MAX)}(${args.slice(0, CALL_CHARS_MAX)})`,
+    );
+  // Copied once, all of it.
+  return cut([text.slice(0, EXCERPT_CHARS_MAX), ...calls].filter(Boolean).join('\n'), EXCERPT_CHARS_MAX);
 }
 
 export const redactedExcerpt = ({ prompt, response, toolCalls }: Excerpt) => ({
