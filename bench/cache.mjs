@@ -80,9 +80,10 @@ async function redisFigures() {
     `p50 ${formatNumber(1_000 * median(ms))} us, p99 ${formatNumber(1_000 * percentile(ms, 99))} us; a bare PING ${formatNumber(1_000 * ping)} us`;
   const figure = (/** @type {string} */ kind, /** @type {number} */ trips, /** @type {number[]} */ ms) => ({
     title: `${kind} hit in Redis, round trips (against a PING over a line that is slow on purpose)`,
-    measured: formatNumber(trips),
+    // By time, so that what is done at both ends counts as part of one.
+    measured: `${Math.round(trips)} (${formatNumber(trips)} by time)`,
     aim: `at most ${tripsAim}`,
-    ok: trips < tripsAim + 0.5,
+    ok: Math.round(trips) <= tripsAim,
     absolutes: spread(ms),
   });
   return [figure('exact', exactTrips, exactMs), figure('semantic', semanticTrips, semanticMs)];
