@@ -43,6 +43,8 @@ export class TextPool {
    * @param digest of the text, 32 bits, signed: texts whose digests meet take the place from each other
    */
   hold(text: string, digest: number): TextId {
+    // A number that is free has this text, and must not be found by it.
+    if (text === '') return EMPTY_TEXT;
     const place = (digest & (PLACES - 1)) * 2;
     const known = this.#places[place + 1] as TextId;
     // Another text's is mostly told by its digest, without being touched.
@@ -61,7 +63,7 @@ export class TextPool {
 
   /** A text that is held gets one holder more. */
   holdAgain(id: TextId): TextId {
-    (this.#pageOf(id).holders[placeIn(id)] as number) += 1;
+    if (id !== EMPTY_TEXT) (this.#pageOf(id).holders[placeIn(id)] as number) += 1;
     return id;
   }
 
