@@ -72,11 +72,11 @@ function time(chars, mark) {
     const began = performance.now();
     const canonical = dialect.canonicalRequest(request, '/chat/completions');
     const formed = performance.now();
-    const identity = cacheIdentity(canonical, where);
+    const scope = cacheIdentity(canonical, where)?.scope();
     const keyed = performance.now();
     hash('sha256', /** @type {string} */ (texts[Math.abs(round) % poolCount]));
     const hashed = performance.now();
-    if (!identity?.scope) throw new Error('the request has no key');
+    if (!scope) throw new Error('the request has no key');
     if (round < 0) continue;
     times.keyUs.push((keyed - began) * 1_000);
     times.formUs.push((formed - began) * 1_000);

@@ -77,10 +77,13 @@ export class CacheDesk {
     const startedMs = performance.now();
     const identified = identify(call, call.parsedBody());
     if (identified === null) return control === 'only' ? NOT_CACHED : undefined;
-    const { dialect, model, rest } = identified.canonical;
+    const { canonical, identity } = identified;
+    const { dialect, model, rest } = canonical;
+    const { key } = identity;
     const ticket: CacheTicket = {
       request: { dialect, model, rest },
-      identity: identified.identity,
+      key,
+      scope: null,
       lookUp: null,
       vector: null,
       land: undefined,
@@ -88,8 +91,8 @@ export class CacheDesk {
     };
     call.cacheTicket = ticket;
     const { cache, freshness } = this.#parts;
-    const { key } = ticket.identity;
     if (control === 'refresh') {
+      ticket.scope = identity.scope();
       ticket.lookUp = freshness.begin(call.tenantId, key);
       return this.#refresh(call, ticket, { policy, lookUp: ticket.lookUp });
     }
@@ -102,6 +105,7 @@ export class CacheDesk {
         return verdict;
       }
     }
+    ticket.scope = identity.scope();
     const lookUp = freshness.begin(call.tenantId, key);
     ticket.lookUp = lookUp;
     if (cache instanceof MemoryLlmCache) lookUp.epoch = cache.epochNow(call.tenantId);
@@ -207,7 +211,7 @@ export class CacheDesk {
     { policy, lookUp }: { policy: CachePolicy; lookUp: LookUp },
   ): Promise<undefined> {
     const { mode, embedder, cache } = this.#parts;
-    const { scope } = ticket.identity;
+    const { scope } = ticket;
     lookUp.epoch = await cache.epoch(call.tenantId);
     if (mode !== 'off' && policy === 'on' && scope !== null)
       ticket.vector = await embedder.embed(scope.prompt, call);
@@ -222,7 +226,7 @@ export class CacheDesk {
   /** Null also in shadow mode, where a match is noted and never served. */
   async #nearest(call: ProxyCall, ticket: CacheTicket): Promise<CacheHit | null> {
     const { mode, cache, embedder, gate, tally } = this.#parts;
-    const { scope } = ticket.identity;
+    const { scope } = ticket;
     if (mode === 'off' || scope === null) return null;
     const vector = await embedder.embed(scope.prompt, call);
     const { model } = embedder;
@@ -259,7 +263,7 @@ export class CacheDesk {
     const { tally, matches } = this.#parts;
     const saved = { microUsd: entry.cost_micro_usd, ms: entry.duration_ms - call.elapsedMs() };
     tally.hit(call.tenantId, match, saved);
-    const asked = call.cacheTicket?.identity.scope?.prompt;
+    const asked = call.cacheTicket?.scope?.prompt;
     if (cosine !== null && asked !== undefined)
       matches.served(call, { key: entry.key, matched: entry.prompt, prompt: asked, cosine });
     return verdict;

@@ -62,7 +62,8 @@ const ticketOf = (overrides: Partial<CacheTicket> = {}): CacheTicket => {
   lookUp.epoch = cache.epochNow(TENANT);
   return {
     request: { dialect: 'openai-chat', model: 'm', rest: {} },
-    identity: { key: KEY, scope: { scope: 'c'.repeat(64), prompt: 'Which city?' } },
+    key: KEY,
+    scope: { scope: 'c'.repeat(64), prompt: 'Which city?' },
     lookUp,
     vector: null,
     land: undefined,

@@ -56,14 +56,14 @@ export class CacheKeeper {
       ticket.land?.({ answer: result.answer, cost_micro_usd, duration_ms });
       await stored;
     }
-    const prompt = ticket.identity.scope?.prompt;
+    const prompt = ticket.scope?.prompt;
     if (ticket.shadow !== null && prompt !== undefined && call.isAnswered && call.answer !== null)
       await matches.compare(call, prompt, ticket.shadow, call.answer);
   }
 
   async #store(call: ProxyCall, ticket: CacheTicket, answer: CachedAnswer): Promise<void> {
     const { cache, freshness, tally, clock } = this.#parts;
-    const { key, scope } = ticket.identity;
+    const { key, scope } = ticket;
     if (ticket.lookUp === null || !freshness.claim(ticket.lookUp)) {
       tally.notStored(call.tenantId, 'outdated');
       return;

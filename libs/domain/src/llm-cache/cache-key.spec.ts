@@ -26,7 +26,7 @@ const request = (more: Partial<CanonicalRequest> = {}): CanonicalRequest => ({
 const key = (more: Partial<CanonicalRequest>, where: CacheWhere = WHERE) =>
   cacheIdentity(request(more), where)?.key ?? null;
 const scope = (more: Partial<CanonicalRequest>, where: CacheWhere = WHERE) =>
-  cacheIdentity(request(more), where)?.scope ?? null;
+  cacheIdentity(request(more), where)?.scope() ?? null;
 const asks = (text: string) => scope({ messages: [says('user', text)] });
 
 describe('the cache key', () => {
@@ -179,6 +179,17 @@ describe('the scope of a semantic match', () => {
     expect(asks('word '.repeat(SCOPE_PROMPT_WORDS_MAX + 1))).toBeNull();
     expect(asks('语'.repeat(SCOPE_PROMPT_WORDS_MAX))).not.toBeNull();
     expect(asks('语'.repeat(SCOPE_PROMPT_WORDS_MAX + 1))).toBeNull();
+    // Whatever parts them, and whether or not all of it is ASCII.
+    const parted = (count: number) =>
+      Array.from(
+        { length: count },
+        (_, at) => `w\x1f${'\t\n\v\f\r '.repeat(2).slice(at % 6, (at % 6) + 1 + (at % 3))}`,
+      );
+    for (const before of ['', '\n', 'é', 'é ']) {
+      const more = before === 'é ' ? 1 : 0;
+      expect(asks(before + parted(SCOPE_PROMPT_WORDS_MAX - more).join(''))).not.toBeNull();
+      expect(asks(before + parted(SCOPE_PROMPT_WORDS_MAX - more + 1).join(''))).toBeNull();
+    }
     expect(asks('w'.repeat(SCOPE_PROMPT_CHARS_MAX))).not.toBeNull();
     expect(asks('w'.repeat(SCOPE_PROMPT_CHARS_MAX + 1))).toBeNull();
   });

@@ -23,8 +23,11 @@ export interface CacheScope {
 export interface CacheIdentity {
   /** 64 hex digits. */
   key: string;
-  /** Null: no semantic match may answer this request, and it may answer none. */
-  scope: CacheScope | null;
+  /**
+   * Null: no semantic match may answer this request, and it may answer none. Worked out by whoever asks, since an exact hit
+   * has no use for it; until then the whole request is held.
+   */
+  scope(): CacheScope | null;
 }
 
 /**
@@ -36,7 +39,7 @@ export function cacheIdentity(request: CanonicalRequest, where: CacheWhere): Cac
   const context = digestsOf(request, where);
   const last = messagesHash(messages.slice(-1));
   if (context === null || last === null) return null;
-  return { key: sha256(KEY_VERSION + context + last), scope: scopeOf(request, context) };
+  return { key: sha256(KEY_VERSION + context + last), scope: () => scopeOf(request, context) };
 }
 
 function scopeOf(request: CanonicalRequest, context: string): CacheScope | null {

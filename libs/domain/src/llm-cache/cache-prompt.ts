@@ -1,5 +1,6 @@
 /** The text of a request that a semantic match may differ in. */
 import type { CanonicalMessage, CanonicalRequest } from '#contracts';
+import { unitAt } from '#kernel';
 
 /** An embedder reads about as much; of a longer text only the beginning would be compared. */
 export const SCOPE_PROMPT_WORDS_MAX = 256;
@@ -37,12 +38,31 @@ function isPrompt(text: unknown): text is string {
   return count > 0 && count <= SCOPE_PROMPT_WORDS_MAX;
 }
 
+const ASCII_MAX = 0x7f;
+const SPACE = 0x20;
+/** The other blanks of ASCII lie between these two. */
+const TAB = 0x09;
+const CARRIAGE_RETURN = 0x0d;
+
 /** Where words are written without blanks between them, each sign counts. */
 const WORDS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]+/gu;
 
-/** Stops counting above the bound. */
+/** Stops counting above the bound. ASCII alone, as most prompts are, takes a fraction of what the expression does. */
 function countWords(text: string): number {
+  let count = 0;
+  let wasBlank = true;
+  for (let at = 0; at < text.length && count <= SCOPE_PROMPT_WORDS_MAX; at += 1) {
+    const unit = unitAt(text, at);
+    if (unit > ASCII_MAX) return countAnyWords(text);
+    const isBlank = unit === SPACE || (unit >= TAB && unit <= CARRIAGE_RETURN);
+    if (wasBlank && !isBlank) count += 1;
+    wasBlank = isBlank;
+  }
+  return count;
+}
+
+function countAnyWords(text: string): number {
   let count = 0;
   for (const _ of text.matchAll(WORDS)) {
     count += 1;

@@ -27,6 +27,9 @@ const HEAD_BYTES = 9;
 /** Hex, of a text as it is. */
 export const sha256 = (text: string): string => hash('sha256', text);
 
+/** Of no messages: most requests have no conversation before their question. */
+const HASH_OF_NONE = sha256('');
+
 /**
  * 64 hex digits; null where equal values need not have been equal requests: whole numbers beyond 2^53, which JSON.parse
  * has rounded, or nesting beyond all sense. Takes no longer than hashing the bytes, about.
@@ -65,6 +68,7 @@ function smallForm(value: unknown): unknown {
 
 /** The same of messages, whose members need no names. */
 export function messagesHash(messages: readonly CanonicalMessage[]): string | null {
+  if (messages.length === 0) return HASH_OF_NONE;
   at = 0;
   return digest(messages.every(addMessage));
 }

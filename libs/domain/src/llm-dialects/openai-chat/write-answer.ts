@@ -46,14 +46,16 @@ interface ChatAs {
 
 function writeChat(answer: WrittenAnswer, { id, withUsage }: ChatAs): OwnAnswer {
   const { model, text, tool_calls, atMs } = answer;
-  const head = { id, created: Math.floor(atMs / 1_000), model };
+  const created = Math.floor(atMs / 1_000);
   const content = text === '' && tool_calls.length > 0 ? null : text;
   const finish_reason = tool_calls.length > 0 ? 'tool_calls' : 'stop';
   const usage = chatUsage(answer);
   if (!answer.stream) {
     const message = { role: 'assistant', content, refusal: null, ...callsOf(tool_calls) };
     const body = {
-      ...head,
+      id,
+      created,
+      model,
       object: 'chat.completion',
       choices: [{ index: 0, message, logprobs: null, finish_reason }],
       usage,
@@ -61,7 +63,14 @@ function writeChat(answer: WrittenAnswer, { id, withUsage }: ChatAs): OwnAnswer 
     return { contentType: JSON_TYPE, body: JSON.stringify(body) };
   }
   const event = (choices: object[], usage: object | null) =>
-    sseEvent(null, { ...head, object: 'chat.completion.chunk', choices, ...(withUsage ? { usage } : {}) });
+    sseEvent(null, {
+      id,
+      created,
+      model,
+      object: 'chat.completion.chunk',
+      choices,
+      ...(withUsage ? { usage } : {}),
+    });
   const chunk = (delta: object, finish_reason: string | null = null) =>
     event([{ index: 0, delta, logprobs: null, finish_reason }], null);
   const body = [
