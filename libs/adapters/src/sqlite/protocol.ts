@@ -82,6 +82,9 @@ export interface RawControlCommit {
   rewritten: RawStep | null;
 }
 
+/** Where the first piece of a retention run begins. */
+export const BEFORE_ALL = -1;
+
 /** One bounded piece of a retention run. */
 export interface RetentionPiece {
   deleted_count: number;

@@ -5,6 +5,7 @@
 import {
   AGED_TABLES,
   type AgedTable,
+  BEFORE_ALL,
   type EvictionPiece,
   type RetentionPiece,
   type SessionAge,
@@ -18,8 +19,8 @@ export interface RetentionBounds {
   bytesMax: number | null;
 }
 
-/** Pieces after which what they left behind goes: what that frees need not be freed by further steps. */
-const PIECES_OF_ROUND = 10;
+/** Rows after which what they left behind goes: what that frees need not be freed by further steps. */
+const ROWS_OF_ROUND = 1_000;
 
 /** Before every session. */
 const LONGEST_UNSEEN: SessionAge = [0, 0];
@@ -39,7 +40,8 @@ export async function enforceRetention(
     const evicted = await deleteOldest(pump, bytesMax);
     deleted += evicted.deleted_count;
     // Once more: what was left behind may have been enough.
-    isOverBytes = evicted.is_over_bytes && (await pump.call('deleteOldest', [bytesMax, 0])).is_over_bytes;
+    isOverBytes =
+      evicted.is_over_bytes && (await pump.call('deleteOldest', [bytesMax, BEFORE_ALL])).is_over_bytes;
   }
   while (await pump.call('shrink', []));
   return { deleted_count: deleted, is_over_bytes: isOverBytes };
@@ -52,15 +54,16 @@ async function deleteOldest(
   let deleted = 0;
   let isOverBytes = false;
   let goneBeforeMs: number | null = null;
-  let afterSeq: number | null = 0;
-  for (let count = 1; afterSeq !== null; count += 1) {
+  let roundEndsAt = ROWS_OF_ROUND;
+  for (let afterSeq: number | null = BEFORE_ALL; afterSeq !== null; ) {
     const piece: EvictionPiece = await pump.call('deleteOldest', [bytesMax, afterSeq]);
     deleted += piece.deleted_count;
     isOverBytes = piece.is_over_bytes;
     goneBeforeMs = piece.goneBeforeMs ?? goneBeforeMs;
     afterSeq = piece.nextSeq;
-    if (goneBeforeMs === null || count % PIECES_OF_ROUND > 0) continue;
+    if (goneBeforeMs === null || deleted < roundEndsAt) continue;
     await deleteEmptySessions(pump, goneBeforeMs);
+    roundEndsAt = deleted + ROWS_OF_ROUND;
   }
   if (goneBeforeMs !== null) await deleteLeftBehind(pump, goneBeforeMs);
   return { deleted_count: deleted, is_over_bytes: isOverBytes };
@@ -84,7 +87,7 @@ const deleteOlder = (pump: WritePump, table: AgedTable, beforeMs: number): Promi
 
 async function everyPiece(work: (afterSeq: number) => Promise<RetentionPiece>): Promise<number> {
   let deleted = 0;
-  let afterSeq = 0;
+  let afterSeq = BEFORE_ALL;
   while (true) {
     const piece = await work(afterSeq);
     deleted += piece.deleted_count;

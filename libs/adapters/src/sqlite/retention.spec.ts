@@ -165,6 +165,24 @@ describe('enforceRetention', () => {
     expect((await store.violations({ tenant_id: 'default', limit: 9 })).items).toHaveLength(1);
   });
 
+  it('is not outrun by steps that come all the while, and comes to its end among them', async () => {
+    let written = 0;
+    const flood = () => {
+      written += 1_000;
+      return store.appendSteps(Array.from({ length: 1_000 }, (_, at) => stepAt(written + at)));
+    };
+    for (let count = 0; count < 10; count += 1) await flood();
+    let isOver = false;
+    const run = store.enforceRetention({ beforeMs: null, bytesMax: 2_000_000 }).finally(() => {
+      isOver = true;
+    });
+    let floods = 0;
+    for (; !isOver && floods < 60; floods += 1) await flood();
+    expect(isOver).toBe(true);
+    // More than there was at its beginning.
+    expect((await run).deleted_count).toBeGreaterThan(10_000);
+  });
+
   it('counts on the room of sessions that it leaves without steps: no more steps go than must', async () => {
     const count = 3_000;
     await store.appendSteps(

@@ -8,6 +8,7 @@ import type { Database } from 'better-sqlite3';
 import {
   AGED_TABLES,
   type AgedTable,
+  BEFORE_ALL,
   type EvictionPiece,
   type RetentionCalls,
   type RetentionPiece,
@@ -17,9 +18,17 @@ import type { CallTable } from './proxy/call-table.js';
 import { NO_PART } from './step-key.js';
 import type { StepTable } from './step-table.js';
 
-/** Rows looked at in one piece: agents wait for them. */
+/** Rows looked at in one piece, at least: agents wait for them. */
 const PIECE_COUNT = 100;
-/** Session rows looked at in one piece, which begins with some 10 ms of work for all of them. */
+/** As many times as many as were written since the piece before: what comes must not outrun what goes. */
+const PIECE_PER_WRITTEN = 2;
+/** At most, for a piece may come long after the one before: some 40 ms. */
+const PIECE_COUNT_MAX = 4_000;
+/** A large piece looks at the size so many times, so that it takes no more than must go. */
+const LOOKS = 8;
+/** Entries of the index looked at take as long together as one row does. */
+const ENTRIES_PER_ROW = 10;
+/** Session rows looked at in one piece, at least; it begins with some 10 ms of work for all of them. */
 const SESSION_PIECE_COUNT = 500;
 /** Alert groups looked at in one piece: some 5 ms where all of them go, less than one where none does. */
 const ALERT_GROUP_PIECE_COUNT = 500;
@@ -32,18 +41,23 @@ const FREE_SHARE_MIN = 0.2;
 
 /** The start of a query for each, up to the condition on `seq`. Whatever waits to be delivered is not old yet. */
 const OLDEST = {
-  steps: 'SELECT seq, received_at_ms AS at_ms, held FROM steps WHERE',
-  alerts: 'SELECT seq, at_ms, 0 AS held FROM alerts WHERE',
-  violations: 'SELECT seq, at_ms, 0 AS held FROM violations WHERE',
-  llm_calls: 'SELECT seq, started_at_ms AS at_ms, 0 AS held FROM llm_calls WHERE',
-  alert_deliveries: `SELECT seq, created_at_ms AS at_ms, 0 AS held FROM alert_deliveries WHERE state <> 'pending' AND`,
-  semantic_loops: 'SELECT seq, at_ms, 0 AS held FROM semantic_loops WHERE',
+  steps: 'SELECT seq, received_at_ms AS at_ms FROM steps WHERE',
+  alerts: 'SELECT seq, at_ms FROM alerts WHERE',
+  violations: 'SELECT seq, at_ms FROM violations WHERE',
+  llm_calls: 'SELECT seq, started_at_ms AS at_ms FROM llm_calls WHERE',
+  alert_deliveries: `SELECT seq, created_at_ms AS at_ms FROM alert_deliveries WHERE state <> 'pending' AND`,
+  semantic_loops: 'SELECT seq, at_ms FROM semantic_loops WHERE',
 } as const satisfies Record<AgedTable, string>;
+/** What of a kind goes, whatever its age. */
+const MAY_GO: Partial<Record<AgedTable, string>> = {
+  steps: 'held = 0',
+  alert_deliveries: `state <> 'pending'`,
+};
 
 /** No row where fewer are left. */
 const LAST_OF_SESSIONS = `SELECT last_seen_ms, rowid FROM sessions
   WHERE (last_seen_ms, rowid) > (?, ?) AND last_seen_ms < ?
-  ORDER BY last_seen_ms, rowid LIMIT 1 OFFSET ${SESSION_PIECE_COUNT - 1}`;
+  ORDER BY last_seen_ms, rowid LIMIT 1 OFFSET ?`;
 
 /** Of the sessions after one place up to another. A piece never reads the steps that are not indexed yet. */
 export const DELETE_EMPTY_SESSIONS = `DELETE FROM sessions WHERE rowid IN (
@@ -66,13 +80,14 @@ const NOTHING_EVICTED = { deleted_count: 0, nextSeq: null, goneBeforeMs: null };
 interface AgedRow {
   seq: number;
   at_ms: number;
-  held: 0 | 1;
 }
 
 export class Retention implements RetentionCalls {
   readonly #database: Database;
   readonly #steps: StepTable;
   readonly #calls: CallTable;
+  /** Since the last piece of rows. */
+  #writtenCount = 0;
   /** Keys of sessions whose steps memory alone can find; filled for the statement that asks. */
   #youngSessionKeys: ReadonlySet<number> = new Set();
 
@@ -83,24 +98,49 @@ export class Retention implements RetentionCalls {
     database.function('has_young_step', (key) => Number(this.#youngSessionKeys.has(key as number)));
   }
 
+  /** So many rows were written beside. */
+  noteWritten(count: number): void {
+    this.#writtenCount += count;
+  }
+
   deleteOlder(table: AgedTable, beforeMs: number, afterSeq: number): RetentionPiece {
-    const rows = this.#oldest(table, afterSeq);
+    const count = this.#takePieceCount(afterSeq);
+    const rows = this.#oldest(table, afterSeq, count);
     const young = rows.findIndex((row) => row.at_ms >= beforeMs);
     const old = young === -1 ? rows : rows.slice(0, young);
     return {
       deleted_count: this.#delete(table, old),
-      nextSeq: young === -1 && rows.length === PIECE_COUNT ? (rows.at(-1) as AgedRow).seq : null,
+      nextSeq: young === -1 && rows.length === count ? (rows.at(-1) as AgedRow).seq : null,
     };
   }
 
-  /** The oldest of all kinds, so that a flood of one does not push out the others. */
   deleteOldest(bytesMax: number, afterSeq: number): EvictionPiece {
+    const count = this.#takePieceCount(afterSeq);
+    const countBetweenLooks = Math.max(PIECE_COUNT, Math.ceil(count / LOOKS));
+    const whole: EvictionPiece = {
+      deleted_count: 0,
+      nextSeq: Math.max(afterSeq, 0),
+      goneBeforeMs: null,
+      is_over_bytes: false,
+    };
+    for (let looked = 0; looked < count && whole.nextSeq !== null; looked += countBetweenLooks) {
+      const some = this.#deleteSomeOldest(bytesMax, whole.nextSeq, countBetweenLooks);
+      whole.deleted_count += some.deleted_count;
+      whole.nextSeq = some.nextSeq;
+      whole.goneBeforeMs = some.goneBeforeMs ?? whole.goneBeforeMs;
+      whole.is_over_bytes = some.is_over_bytes;
+    }
+    return whole;
+  }
+
+  /** The oldest of all kinds, so that a flood of one does not push out the others. */
+  #deleteSomeOldest(bytesMax: number, afterSeq: number, count: number): EvictionPiece {
     if (this.#usedBytes() <= bytesMax) return { ...NOTHING_EVICTED, is_over_bytes: false };
     const rows = AGED_TABLES.flatMap((table) =>
-      this.#aged(table, this.#oldest(table, table === 'steps' ? afterSeq : 0)),
+      this.#aged(table, this.#oldest(table, table === 'steps' ? afterSeq : 0, count)),
     )
       .sort((left, right) => left.atMs - right.atMs)
-      .slice(0, PIECE_COUNT);
+      .slice(0, count);
     const last = rows.at(-1);
     if (last === undefined) return { ...NOTHING_EVICTED, is_over_bytes: true };
     let deleted = 0;
@@ -108,23 +148,23 @@ export class Retention implements RetentionCalls {
     for (const table of AGED_TABLES) {
       const ofTable = rows.filter((each) => each.table === table).map((each) => each.row);
       deleted += this.#delete(table, ofTable);
-      if (table === 'steps')
-        lastStepSeq = ofTable.reduce((last, { seq }) => Math.max(last, seq), lastStepSeq);
+      if (table === 'steps') lastStepSeq = ofTable.at(-1)?.seq ?? lastStepSeq;
     }
     return {
       deleted_count: deleted,
       nextSeq: lastStepSeq,
       goneBeforeMs: last.atMs,
-      is_over_bytes: rows.length < PIECE_COUNT && this.#usedBytes() > bytesMax,
+      is_over_bytes: rows.length < count && this.#usedBytes() > bytesMax,
     };
   }
 
   /** Sessions that an operator holds stay, so that someone can still let them go. */
   deleteEmptySessions(beforeMs: number, after: SessionAge): SessionAge | null {
+    const offset = Math.max(SESSION_PIECE_COUNT, this.#pieceCount()) - 1;
     const next = this.#database
       .prepare(LAST_OF_SESSIONS)
       .raw()
-      .get(...after, beforeMs) as SessionAge | undefined;
+      .get(...after, beforeMs, offset) as SessionAge | undefined;
     const last = next ?? [beforeMs, 0];
     this.#youngSessionKeys = this.#steps.youngSessionKeys();
     this.#database.prepare(DELETE_EMPTY_SESSIONS).run(...after, ...last);
@@ -142,7 +182,7 @@ export class Retention implements RetentionCalls {
 
   /** True while there is more. */
   sweepStepKeys(): boolean {
-    return this.#steps.sweepKeys();
+    return this.#steps.sweepKeys(this.#pieceCount() * ENTRIES_PER_ROW);
   }
 
   /** True while there is more to give back. */
@@ -153,10 +193,21 @@ export class Retention implements RetentionCalls {
     return this.#pragma('freelist_count') < free;
   }
 
-  #oldest(table: AgedTable, afterSeq: number): AgedRow[] {
+  /** The first piece of a run makes good for nothing that came before the run. */
+  #takePieceCount(afterSeq: number): number {
+    const count = afterSeq === BEFORE_ALL ? PIECE_COUNT : this.#pieceCount();
+    this.#writtenCount = 0;
+    return count;
+  }
+
+  #pieceCount(): number {
+    return Math.min(Math.max(this.#writtenCount * PIECE_PER_WRITTEN, PIECE_COUNT), PIECE_COUNT_MAX);
+  }
+
+  #oldest(table: AgedTable, afterSeq: number, count: number): AgedRow[] {
     return this.#database
       .prepare(`${OLDEST[table]} seq > ? ORDER BY seq LIMIT ?`)
-      .all(afterSeq, PIECE_COUNT) as AgedRow[];
+      .all(afterSeq, count) as AgedRow[];
   }
 
   /**
@@ -180,14 +231,15 @@ export class Retention implements RetentionCalls {
       .reverse();
   }
 
+  /** @param rows one after the other, as `#oldest` gave them */
   #delete(table: AgedTable, rows: AgedRow[]): number {
-    const remove = this.#database.prepare(`DELETE FROM ${table} WHERE seq = ?`);
-    let deleted = 0;
-    for (const row of rows) if (row.held === 0) deleted += remove.run(row.seq).changes;
+    const [first, last] = [rows[0], rows.at(-1)];
+    if (first === undefined || last === undefined) return 0;
+    const deleted = this.#database
+      .prepare(`DELETE FROM ${table} WHERE seq BETWEEN ? AND ? AND ${MAY_GO[table] ?? 'TRUE'}`)
+      .run(first.seq, last.seq).changes;
     if (table === 'steps' && deleted > 0) this.#steps.keepSeqFloor();
-    if (table === 'llm_calls' && deleted > 0) {
-      this.#calls.noteDeleted(rows.reduce((last, { seq }) => Math.max(last, seq), 0));
-    }
+    if (table === 'llm_calls' && deleted > 0) this.#calls.noteDeleted(last.seq);
     return deleted;
   }
 

@@ -39,6 +39,7 @@ export class SqliteWriter {
   readonly #steps: StepTable;
   readonly #llmCalls: CallTable;
   readonly #calls: WriteCallTable;
+  readonly #retention: Retention;
   readonly #readFreeBytes: () => number;
   readonly #begin: Statement;
   readonly #commit: Statement;
@@ -65,8 +66,8 @@ export class SqliteWriter {
       if (stepCountMax > 0) onEvent({ kind: 'indexing', stepCountMax });
       this.#steps = new StepTable(database);
       this.#llmCalls = new CallTable(database);
-      const retention = new Retention(database, this.#steps, this.#llmCalls);
-      this.#calls = new WriteCallTable(database, this.#steps, retention);
+      this.#retention = new Retention(database, this.#steps, this.#llmCalls);
+      this.#calls = new WriteCallTable(database, this.#steps, this.#retention);
       this.#begin = database.prepare('BEGIN IMMEDIATE');
       this.#commit = database.prepare('COMMIT');
       this.#saveSession = database.prepare(
@@ -163,14 +164,17 @@ export class SqliteWriter {
         const firstSeq = this.#steps.nextSeq;
         const rowCount = operation.rowCounts.reduce((sum, count) => sum + count, 0);
         const duplicates = this.#steps.append(operation.values, 0, rowCount);
+        this.#retention.noteWritten(rowCount);
         return { kind: 'steps', steps: { firstSeq, duplicates, failures: null } };
       }
       case 'sessions':
         this.#saveSessions(operation);
         return { kind: 'done', value: null };
       case 'calls':
+        this.#retention.noteWritten(operation.batch.rowCount);
         return { kind: 'done', value: this.#llmCalls.append(operation.batch) };
       case 'call':
+        this.#retention.noteWritten(1);
         return { kind: 'done', value: this.#calls.run(operation.name, operation.args) };
     }
   }

@@ -7,6 +7,7 @@
  */
 import type { Database, Statement } from 'better-sqlite3';
 import type { KeyEntry } from './step-generation.js';
+import { SEGMENT_STEPS } from './step-key.js';
 import { INDEXED_SEQ } from './step-key-table.js';
 import type { StepSegments } from './step-segments.js';
 
@@ -14,9 +15,9 @@ import type { StepSegments } from './step-segments.js';
 export const SWEPT_SEQ = 'step_keys_swept_seq';
 
 /** Deleted steps whose entries go together; fewer in a small database, where they are as large a share of it. */
-const SWEPT_TOGETHER = 65_536;
+const SWEPT_TOGETHER = SEGMENT_STEPS;
 const SWEPT_SHARE = 1 / 4;
-/** Entries looked at in one piece: a few ms. */
+/** Entries looked at in one piece, at least: a few ms. */
 const PIECE_ENTRIES = 4_096;
 /** Before every entry. */
 const START: KeyEntry = [-1, 0, 0];
@@ -59,7 +60,7 @@ export class StepKeySweep {
     this.#entryAfter = database
       .prepare(
         `SELECT key, part, seq FROM step_keys WHERE segment = ? AND (key, part, seq) > (?, ?, ?)
-         ORDER BY key, part, seq LIMIT 1 OFFSET ${PIECE_ENTRIES - 1}`,
+         ORDER BY key, part, seq LIMIT 1 OFFSET ?`,
       )
       .raw();
     this.#delete = database.prepare(
@@ -79,12 +80,18 @@ export class StepKeySweep {
     this.#underWay = this.#underWayThen;
   }
 
-  /** The next piece, inside the writer's transaction. @returns true while there is more */
-  piece(): boolean {
+  /**
+   * The next piece, inside the writer's transaction.
+   *
+   * @param entryCount to be looked at, `PIECE_ENTRIES` if that is more
+   * @returns true while there is more
+   */
+  piece(entryCount: number): boolean {
     const sweep = this.#underWayThen ?? this.#due();
     if (sweep === null) return false;
     const { segment, after, lastSeq } = sweep;
-    const last = (this.#entryAfter.get(segment, ...after) as KeyEntry | undefined) ?? END;
+    const offset = Math.max(entryCount, PIECE_ENTRIES) - 1;
+    const last = (this.#entryAfter.get(segment, ...after, offset) as KeyEntry | undefined) ?? END;
     this.#delete.run(segment, ...after, ...last, lastSeq);
     this.#underWayThen = last === END ? this.#inNextSegment(segment, lastSeq) : { ...sweep, after: last };
     if (this.#underWayThen === null) this.#saveCounter.run(SWEPT_SEQ, lastSeq);

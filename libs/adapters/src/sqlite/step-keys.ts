@@ -147,8 +147,8 @@ export class StepKeys {
   }
 
   /** Takes out entries of deleted steps, a piece of them. @returns true while there is more */
-  sweep(): boolean {
-    return this.#sweep.piece();
+  sweep(entryCount: number): boolean {
+    return this.#sweep.piece(entryCount);
   }
 
   /**

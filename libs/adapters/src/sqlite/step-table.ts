@@ -105,8 +105,8 @@ export class StepTable {
   }
 
   /** @see StepKeySweep.piece */
-  sweepKeys(): boolean {
-    return this.#keys.sweep();
+  sweepKeys(entryCount = 0): boolean {
+    return this.#keys.sweep(entryCount);
   }
 
   /** @returns the step as rewritten; null if no such step is held */
