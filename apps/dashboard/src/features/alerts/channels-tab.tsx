@@ -4,6 +4,7 @@ import { Mail, MessageSquare, Send, Webhook } from 'lucide-react';
 import { useState } from 'react';
 import type { AlertChannel, ChannelTest } from '#contracts';
 import { api, useDenial } from '../../api';
+import { useDraft } from '../../app/use-draft';
 import { Badge, Button, formatDuration, formatExact, useNow } from '../../ui';
 import { OneTimeSecret } from '../settings/one-time-secret';
 import { ChannelDialog } from './channel-dialog';
@@ -18,7 +19,7 @@ const ICONS = { webhook: Webhook, slack: MessageSquare, email: Mail } as const;
 export function ChannelsTab() {
   const { data, error, isPending } = useChannels();
   const denial = useDenial('configure');
-  const [edited, setEdited] = useState<AlertChannel | 'new' | null>(null);
+  const [edited, setEdited] = useDraft<AlertChannel | 'new'>('channel in the dialog');
   const [secret, setSecret] = useState<string | null>(null);
   return (
     <EditableList

@@ -2,9 +2,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { BellRing } from 'lucide-react';
-import { Fragment, useState } from 'react';
+import { Fragment } from 'react';
 import type { AlertChannel, AlertRule } from '#contracts';
 import { api, useDenial } from '../../api';
+import { useDraft } from '../../app/use-draft';
 import { Badge, formatCount, plural, RelativeTime, Switch } from '../../ui';
 import { EditableList } from './editable-list';
 import { MuteMenu, MuteNote } from './mute-menu';
@@ -19,9 +20,9 @@ const NO_CHANNELS: readonly AlertChannel[] = [];
 
 export function RulesTab() {
   const rules = useRules();
-  const channels = useChannels().data ?? NO_CHANNELS;
+  const { data: channels = NO_CHANNELS, isPending: channelsArePending } = useChannels();
   const denial = useDenial('configure');
-  const [edited, setEdited] = useState<AlertRule | 'new' | null>(null);
+  const [edited, setEdited] = useDraft<AlertRule | 'new'>('rule in the dialog');
   return (
     <EditableList
       lead="A rule says when somebody is told, and how often."
@@ -41,7 +42,8 @@ export function RulesTab() {
         text: 'Be told when the kill switch fires, a budget runs out, calls fail or an agent falls silent.',
       }}
     >
-      {edited === null ? null : (
+      {/* A new rule begins with all channels. */}
+      {edited === null || channelsArePending ? null : (
         <RuleDialog
           rule={edited === 'new' ? null : edited}
           channels={channels}

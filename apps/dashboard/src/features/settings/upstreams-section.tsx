@@ -4,13 +4,14 @@ import { KeyRound, Lock, Plus } from 'lucide-react';
 import { useState } from 'react';
 import type { Upstream } from '#contracts';
 import { api, useDenial } from '../../api';
+import { useDraft } from '../../app/use-draft';
 import { Badge, Button, Callout, ConfirmDialog, CopyButton, Panel, Skeleton } from '../../ui';
 import { UpstreamDialog } from './upstream-dialog';
 import { envName, KIND_LABELS, proxyPathOf, UPSTREAMS_KEY, upstreamPath } from './upstream-names';
 
 export function UpstreamsSection() {
   const denial = useDenial('configure');
-  const [edited, setEdited] = useState<Upstream | 'new' | null>(null);
+  const [edited, setEdited] = useDraft<Upstream | 'new'>('upstream in the dialog');
   const { data, error } = useQuery({
     queryKey: UPSTREAMS_KEY,
     queryFn: async () => (await api.get<{ items: Upstream[] }>('/v1/upstreams')).items,
