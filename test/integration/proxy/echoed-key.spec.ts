@@ -145,6 +145,28 @@ describe('an upstream that says the key aloud', () => {
     },
   );
 
+  test.each([
+    ['gzip', 'very much', gzipSync(' '.repeat(2_000_000))],
+    ['gzip', 'no gzip', Buffer.from('x'.repeat(1_000))],
+    ['zstd', 'what nobody here reads', Buffer.from('x'.repeat(1_000))],
+  ])(
+    'an error in %s that says %s and never ends is told all the same, and cut off',
+    async (encoding, _what, bytes) => {
+      let isCut = false;
+      const response = await ask((_call, reply) => {
+        reply.writeHead(529, { 'content-encoding': encoding });
+        const timer = setInterval(() => reply.write(bytes), 5);
+        reply.on('close', () => {
+          clearInterval(timer);
+          isCut = true;
+        });
+      });
+      expect(response.status).toBe(529);
+      expect(await response.text()).toContain('answered 529');
+      await expect.poll(() => isCut).toBe(true);
+    },
+  );
+
   test('in a compressed error that breaks off is heard by nobody', async () => {
     const response = await ask((_call, reply) => {
       reply.writeHead(500, { 'content-encoding': 'gzip' });

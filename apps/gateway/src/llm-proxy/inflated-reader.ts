@@ -72,6 +72,11 @@ export class InflatedReader<Read> {
     return outermost;
   }
 
+  /** False: nothing more of it will be read. */
+  get takesMore(): boolean {
+    return !this.#isGivenUp && this.#decoder?.destroyed !== true;
+  }
+
   push(bytes: Buffer): void {
     this.#decoder ??= this.#begin(bytes);
     const { destroyed, writableLength } = this.#decoder;

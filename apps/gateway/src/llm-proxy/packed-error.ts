@@ -22,18 +22,22 @@ export interface PackedErrorParts {
 export class PackedError {
   readonly headers: string[];
   readonly #mask: KeyMask;
+  readonly #whole: WholeReader;
   readonly #inflated: InflatedReader<Buffer> | null;
   #isEmpty = true;
 
   constructor({ headers, encodings, mask, room }: PackedErrorParts) {
     this.headers = headers;
     this.#mask = mask;
-    this.#inflated = InflatedReader.for(encodings, new WholeReader(room.keeper()), room);
+    this.#whole = new WholeReader(room.keeper());
+    this.#inflated = InflatedReader.for(encodings, this.#whole, room);
   }
 
-  push(bytes: Buffer): void {
+  /** False: it need not come to its end, nothing more of it will be read. */
+  push(bytes: Buffer): boolean {
     this.#isEmpty = false;
     this.#inflated?.push(bytes);
+    return this.#inflated?.takesMore === true && this.#whole.takesMore;
   }
 
   /** Plain, and without the key. Null: it is too long, or in nothing that is read here. Never throws. */
@@ -51,6 +55,10 @@ class WholeReader {
 
   constructor(mayKeep: MayKeep) {
     this.#mayKeep = mayKeep;
+  }
+
+  get takesMore(): boolean {
+    return !this.#isGivenUp;
   }
 
   push(bytes: Buffer): void {

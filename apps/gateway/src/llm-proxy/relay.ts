@@ -147,7 +147,7 @@ export class Relay implements UpstreamSink {
 
   chunk(came: Buffer): boolean {
     if (this.#packed !== null) {
-      this.#packed.push(came);
+      if (!this.#packed.push(came)) this.#endHere();
       return true;
     }
     return this.#take(this.#mask === null ? came : this.#mask.push(came));
@@ -193,6 +193,12 @@ export class Relay implements UpstreamSink {
       return;
     } else if (!this.#isEnding) outgoing.end();
     this.#end(isGood(status));
+  }
+
+  /** The upstream need not go on, which it might do for ever. */
+  #endHere(): void {
+    this.#exchange?.abort();
+    this.end();
   }
 
   failed(failure: UpstreamFailure, code: string): void {
