@@ -8,7 +8,7 @@ import { CallCacheFacts } from './call-cache';
 import { CallLoop, isLoopingCall } from './call-loop';
 import { CallCost } from './call-row';
 import { isFailedCall } from './calls-search';
-import { DECISIONS } from './decision-texts';
+import { whatBecameOf } from './decision-texts';
 import { WaterfallChart } from './waterfall-chart';
 
 const linkClass =
@@ -19,7 +19,7 @@ export function CallDetails({ call }: { call: LlmCall }) {
     <div data-testid="call-details" data-call-id={call.call_id} className="flex flex-col gap-4">
       {(call.detail || call.decision !== 'forwarded') && !call.cache ? (
         <Callout tone={isFailedCall(call) || call.decision === 'killed' ? 'danger' : 'neutral'}>
-          {DECISIONS[call.decision]?.text} {call.detail}
+          {whatBecameOf(call)}
         </Callout>
       ) : null}
       <div className="flex flex-wrap gap-2">
@@ -123,7 +123,7 @@ function UsageTable({ call }: { call: LlmCall }) {
     return (
       <p className="text-muted text-xs">
         {reachedUpstream(call)
-          ? 'The upstream reported no usage.'
+          ? `The upstream reported no usage${call.cost_usd ? ': the cost is an estimate' : ''}.`
           : call.cache
             ? 'None: the answer came from the cache.'
             : 'None: it never reached the upstream.'}

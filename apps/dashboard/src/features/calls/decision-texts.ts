@@ -1,6 +1,7 @@
 /** What became of a call, in the words an operator reads. */
 import { CALL_DECISIONS, type CallDecision, isCostUnknown, type LlmCall } from '#contracts';
-import { formatCost, type Tone } from '../../ui';
+import type { Tone } from '../../ui/badge';
+import { formatCost } from '../../ui/format';
 
 interface DecisionText {
   label: string;
@@ -37,6 +38,12 @@ export const DECISIONS: Record<CallDecision, DecisionText> = {
   },
   upstream_failed: { label: 'No answer', tone: 'danger', text: 'The upstream gave no answer.' },
 };
+
+/** Why a client got no whole answer is told by the detail alone: it may be the gateway that left. */
+export const whatBecameOf = ({ decision, detail }: Pick<LlmCall, 'decision' | 'detail'>): string =>
+  decision === 'aborted' && detail !== null
+    ? detail
+    : [DECISIONS[decision]?.text, detail].filter(Boolean).join(' ');
 
 export const DECISION_OPTIONS = CALL_DECISIONS.map((value) => ({ value, label: DECISIONS[value].label }));
 
