@@ -14,7 +14,7 @@ interface IdentifierProps {
 
 export function Identifier({ id, charsMax = 20, kind = 'id', copyable = true, className }: IdentifierProps) {
   return (
-    <span className={cx('inline-flex min-w-0 items-center gap-0.5 font-mono text-xs', className)}>
+    <span className={cx('inline-flex min-w-0 max-w-full items-center gap-0.5 font-mono text-xs', className)}>
       <span title={id} className="min-w-0">
         <CutMiddle text={id} charsMax={charsMax} />
       </span>
