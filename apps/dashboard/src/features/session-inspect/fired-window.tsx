@@ -17,7 +17,8 @@ export function FiredWindow({ detail }: { detail: SessionDetail }) {
       title={session.severity === 'loop' ? 'Window that fired' : 'Window'}
       aside={
         <span className="nums text-muted text-xs">
-          score {formatScore(session.entropy_score)} · {distinct.length} of {window.length} distinct
+          score {formatScore(session.entropy_score)}
+          {window.length > 0 ? ` · ${distinct.length} of ${window.length} distinct` : null}
         </span>
       }
       bodyClassName="flex flex-col"
