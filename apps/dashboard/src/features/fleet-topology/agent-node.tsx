@@ -6,8 +6,9 @@
 import type { NodeProps } from '@xyflow/react';
 import { Ghost } from 'lucide-react';
 import { memo, useContext } from 'react';
+import { NONE_SINCE_START } from '../../app/begun-anew';
 import { cx, formatCount, plural, truncateMiddle } from '../../ui';
-import { type FleetNode, fleetColour, fleetLabel } from './fleet-nodes';
+import { type FleetNode, fleetColour, fleetLabel, isFromBefore } from './fleet-nodes';
 import { type FleetState, fleetState } from './fleet-search';
 import { loopName } from './loop-names';
 import { type MapDetail, MapDetailContext } from './map-detail';
@@ -101,7 +102,7 @@ function borderClass(state: FleetState, detail: MapDetail): string {
 const isCalm = (state: FleetState): boolean => state === 'active' || state === 'idle' || state === 'dead';
 
 const describe = (node: FleetNode): string =>
-  `${node.agent_id}, ${fleetLabel(node)}, ${plural(node.step_count, 'step')}${node.ghost ? ', never sent a valid message' : ''}`;
+  `${node.agent_id}, ${fleetLabel(node)}, ${isFromBefore(node) ? `steps: ${NONE_SINCE_START}` : plural(node.step_count, 'step')}${node.ghost ? ', never sent a valid message' : ''}`;
 
 function CardText({ node, state, namesOnly }: { node: FleetNode; state: FleetState; namesOnly: boolean }) {
   const name = fleetLabel(node);
@@ -139,7 +140,7 @@ function CardText({ node, state, namesOnly }: { node: FleetNode; state: FleetSta
       </span>
       {namesOnly ? null : (
         <span className="nums shrink-0 self-start pt-2 font-mono text-2xs text-muted">
-          {formatCount(node.step_count)}
+          {isFromBefore(node) ? '–' : formatCount(node.step_count)}
           <span className="sr-only"> steps</span>
         </span>
       )}

@@ -4,7 +4,7 @@ import { loopsNow } from '../../app/loops-now';
 import { buildStoppedAgent } from '../agents/agent.fixture';
 import type { Policies } from '../session-clusters/rest';
 import { groupSemanticLoops } from '../session-clusters/semantic-alerts';
-import { fleetColour, fleetData, fleetLabel, fleetNode, type KnownLoops } from './fleet-nodes';
+import { fleetColour, fleetData, fleetLabel, fleetNode, isFromBefore, type KnownLoops } from './fleet-nodes';
 import { countAgents, countSessions, countStates, matchesFleet } from './fleet-search';
 
 const NOW_MS = 60;
@@ -36,6 +36,12 @@ const AGENTS: Policies = new Map([
   ['killed', buildStoppedAgent('killed', 'kill_switch', 5)],
   ['off', buildStoppedAgent('off', 'ana', 5)],
 ]);
+
+it('tells an agent whose steps came before the start from one that never sent a valid one', () => {
+  expect(isFromBefore(node('s', { step_count: 0 }))).toBe(true);
+  expect(isFromBefore(node('s', { step_count: 1 }))).toBe(false);
+  expect(isFromBefore(node('', { step_count: 0 }))).toBe(false);
+});
 
 function known(...rows: SessionView[]): KnownLoops {
   const sessions = new Map(rows.map((row) => [row.session_id, row]));

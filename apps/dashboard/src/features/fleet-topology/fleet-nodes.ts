@@ -103,6 +103,10 @@ export function fleetLabel(node: Pick<FleetNode, 'state' | 'rest' | 'paused' | '
   return node.stopped ? STOPPED_LABELS[node.stopped] : nodeLabel(dotOf(node));
 }
 
+/** Its steps are counted since the gateway's start, and all of its own came before. */
+export const isFromBefore = ({ step_count, ghost }: Pick<FleetNode, 'step_count' | 'ghost'>): boolean =>
+  step_count === 0 && !ghost;
+
 /** For its dot and its colour. */
 export const dotOf = ({ state, paused }: Pick<FleetNode, 'state' | 'paused'>): string => paused ?? state;
 

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { useMemo, useRef, useState } from 'react';
+import { NONE_SINCE_START } from '../../app/begun-anew';
 import { rowFocus, useRowFocus } from '../../app/keyboard/use-row-focus';
 import {
   Badge,
@@ -14,7 +15,7 @@ import {
   truncateMiddle,
   useOverscan,
 } from '../../ui';
-import { dotOf, type FleetNode, fleetLabel } from './fleet-nodes';
+import { dotOf, type FleetNode, fleetLabel, isFromBefore } from './fleet-nodes';
 import { type FleetSort, orderFleet } from './fleet-order';
 
 const ROW_PX = 40;
@@ -185,7 +186,13 @@ function Row({ node, rowIndex, isSelected, onSelect }: RowProps) {
       <td className={cx(cell, 'text-muted max-xl:hidden')} title={node.last_intent}>
         {node.last_intent}
       </td>
-      <td className={cx(cell, 'nums text-right')}>{formatCount(node.step_count)}</td>
+      <td className={cx(cell, 'nums text-right')}>
+        {isFromBefore(node) ? (
+          <span title={`Steps: ${NONE_SINCE_START}`}>–</span>
+        ) : (
+          formatCount(node.step_count)
+        )}
+      </td>
       <td className={cx(cell, 'nums text-right text-muted')}>
         <RelativeTime atMs={node.last_seen_ms} short />
       </td>

@@ -4,7 +4,7 @@ import { ArrowDownLeft, ArrowUpRight, ScanSearch, X } from 'lucide-react';
 import type { TopologyEdge } from '#contracts';
 import { NONE_SINCE_START } from '../../app/begun-anew';
 import { Badge, cx, formatCount, IconButton, Identifier, RelativeTime, StateDot } from '../../ui';
-import { dotOf, type FleetData, type FleetNode, fleetLabel } from './fleet-nodes';
+import { dotOf, type FleetData, type FleetNode, fleetLabel, isFromBefore } from './fleet-nodes';
 import { formatLatency } from './stats-series';
 
 interface NodeDetailsProps {
@@ -60,7 +60,7 @@ export function NodeDetails({ node, topology, onSelect, onClose }: NodeDetailsPr
           <span className="[overflow-wrap:anywhere]">{node.last_intent || 'None yet'}</span>
         </Row>
         <Row label="Steps">
-          {node.step_count === 0 && !node.ghost ? (
+          {isFromBefore(node) ? (
             NONE_SINCE_START
           ) : (
             <span className="nums">{formatCount(node.step_count)}</span>
