@@ -77,11 +77,11 @@ function EntriesTable({ entries, onInvalidate }: EntriesPanelProps & { entries: 
             </Td>
             <Td className="text-right font-medium">{formatCount(entry.hit_count)}</Td>
             <Td className="text-right">
-              {entry.cost_usd === null ? (
+              {entry.cost_usd === null && entry.hit_count > 0 ? (
                 <span className="text-warning">{formatCost(null)}</span>
               ) : (
                 <span title={`${formatCost(entry.cost_usd)} each`}>
-                  {formatCost(entry.cost_usd * entry.hit_count)}
+                  {formatCost((entry.cost_usd ?? 0) * entry.hit_count)}
                 </span>
               )}
             </Td>
