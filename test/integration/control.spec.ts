@@ -29,6 +29,16 @@ const poll = async (session: string, query = '') =>
 const logs = async (session: string) =>
   (await gateway.operator('GET', `/v1/sessions/${session}/decision-logs`)).body.items;
 
+/** What a page of this gateway's is shown of a topic. */
+function watch(): (topic: string) => Promise<any> {
+  const socket = io(`${gateway.url}/live`, {
+    auth: { token: gateway.operatorToken },
+    transports: ['websocket'],
+  });
+  onTestFinished(() => void socket.disconnect());
+  return async (topic) => (await socket.emitWithAck('subscribe', { topic })).snapshot;
+}
+
 describe('commands', () => {
   test('answer exactly as the contract has it', async () => {
     await post('contract');
@@ -217,6 +227,24 @@ describe('a paused session', () => {
   });
 });
 
+test('what is let go after kill -9 stands in the window, and on the map, as it would have without', async () => {
+  for (let count = 0; count < 4; count += 1) await post('let-go');
+  await command('let-go', 'pause', { reason: 'overnight' });
+  expect((await post('let-go')).entropy.severity).toBe('loop');
+  await gateway.kill();
+  await startAgain();
+  const shown = watch();
+  expect((await command('let-go', 'resume')).body).toEqual({ status: 'ok', flushed_count: 1 });
+  const { body } = await gateway.operator('GET', '/v1/sessions/let-go');
+  expect(body).toMatchObject({ severity: 'loop', step_count: 5 });
+  expect(body.window).toHaveLength(5);
+  const { nodes } = await shown('gateway:topology');
+  expect(nodes.find(({ session_id }: any) => session_id === 'let-go')).toMatchObject({
+    state: 'alert_entropy',
+    step_count: 1,
+  });
+});
+
 test('the map and the alerts show after kill -9 what went round in circles, and nothing that was terminated', async () => {
   const identity = (agent_id: string) => ({ identity: { agent_id } });
   for (let count = 0; count < 5; count += 1) {
@@ -229,13 +257,7 @@ test('the map and the alerts show after kill -9 what went round in circles, and 
   await command('was-ended', 'terminate', { reason: 'enough' });
   await gateway.kill();
   await startAgain();
-  const socket = io(`${gateway.url}/live`, {
-    auth: { token: gateway.operatorToken },
-    transports: ['websocket'],
-  });
-  onTestFinished(() => void socket.disconnect());
-  const shown = async (topic: string): Promise<any> =>
-    (await socket.emitWithAck('subscribe', { topic })).snapshot;
+  const shown = watch();
   const ours = ['circles', 'was-ended', 'at-work'];
   const alerts = await shown('gateway:entropy_alerts');
   expect(alerts.map(({ session_id }: any) => session_id).filter((id: string) => ours.includes(id))).toEqual([

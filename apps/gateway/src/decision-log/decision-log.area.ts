@@ -149,10 +149,16 @@ export class DecisionLogArea {
         // They are released for good: better a row that starts anew than steps nobody sees.
         if (this.registry.mayHaveLeft(key))
           await this.registry.bringBack(key).catch((error) => events.storeFailed('sessions', error));
+        const isTracked = tracker.has(key);
         for (const step of steps) {
-          publisher.publish(key, step, tracker.snapshot(key));
+          publisher.publish(
+            key,
+            step,
+            isTracked ? tracker.snapshot(key) : this.registry.windowWith(key, step),
+          );
           this.registry.noteReleased(step);
         }
+        if (!isTracked) this.#showRowOnMap(key);
       },
     };
   }
@@ -173,6 +179,13 @@ export class DecisionLogArea {
       keys.set(known, known);
       this.#memory.remember(known, step.trace_id, step.body_hash, null);
     }
+  }
+
+  /** Whose window has left, with a restart or by its bound, is told of to the map by its row: the tracker did so when it scored. */
+  #showRowOnMap(key: SessionKey): void {
+    const row = this.registry.peek(key);
+    if (row === undefined || row.ended) return;
+    this.#topology.setNodeState(tenantIdOf(key), row.session_id, row.agent_id, row.state);
   }
 
   /** Who else wants to know: of published steps, and of control. Never throw. */

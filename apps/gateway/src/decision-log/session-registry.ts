@@ -160,6 +160,12 @@ export class SessionRegistry {
     if (step.seq > this.#foldedSeq) this.#foldedSeq = step.seq;
   }
 
+  /** What its row shows of the session's window, with this step: for whom the tracker has none, as after a restart. */
+  windowWith(key: SessionKey, step: StoredStep): EntropyTuple[] {
+    const window = [...(this.peek(key)?.window ?? []), tupleOf(step.log, 'name')];
+    return window.slice(-step.window_size);
+  }
+
   /** This step came out of a hold, and was applied in this turn. */
   noteReleased({ seq }: StoredStep): void {
     this.#releasedSeqs.push(seq);
@@ -299,8 +305,7 @@ export class SessionRegistry {
   async #foldAgain(step: StoredStep): Promise<void> {
     const key = sessionKey(step.tenant_id, step.session_id);
     if (this.mayHaveLeft(key)) await this.bringBack(key);
-    const window = [...(this.peek(key)?.window ?? []), tupleOf(step.log, 'name')];
-    this.apply(key, step, window.slice(-step.window_size));
+    this.apply(key, step, this.windowWith(key, step));
   }
 
   #add(key: SessionKey, view: SessionView): void {
