@@ -97,7 +97,7 @@ describe('parseDecisionLog', () => {
         set('meta', 'trace_id', ''),
         'invalid value for meta.trace_id: expected text of at least 1 character, got empty text',
       ],
-      [set('meta', 'trace_id', 17), 'invalid value for meta.trace_id: expected text, got another number'],
+      [set('meta', 'trace_id', 17), 'invalid value for meta.trace_id: expected text, got a number'],
       [
         set('meta', 'trace_id', 'x'.repeat(257)),
         'invalid value for meta.trace_id: expected text of at most 256 characters, got 257 characters',
@@ -117,11 +117,11 @@ describe('parseDecisionLog', () => {
       ],
       [
         set('cognition', 'confidence_score', '0.5'),
-        'invalid value for cognition.confidence_score: expected a number, got other text',
+        'invalid value for cognition.confidence_score: expected a number, got text',
       ],
       [
         set('cognition', 'reasoning_chain', ['a', 2]),
-        'invalid value for cognition.reasoning_chain[1]: expected text, got another number',
+        'invalid value for cognition.reasoning_chain[1]: expected text, got a number',
       ],
       [
         set('cognition', 'reasoning_chain', new Array(1_001).fill('')),
@@ -129,7 +129,7 @@ describe('parseDecisionLog', () => {
       ],
       [
         set('action', 'tool_input', 5),
-        'invalid value for action.tool_input: expected an object or text, got another number',
+        'invalid value for action.tool_input: expected an object or text, got a number',
       ],
       [
         set('action', 'duration_ms', -1),
@@ -141,9 +141,9 @@ describe('parseDecisionLog', () => {
       ],
       [
         set('control', 'is_terminal', 'yes'),
-        'invalid value for control.is_terminal: expected true or false, got other text',
+        'invalid value for control.is_terminal: expected true or false, got text',
       ],
-      [{ ...message(), meta: 'text' }, 'invalid value for meta: expected an object, got other text'],
+      [{ ...message(), meta: 'text' }, 'invalid value for meta: expected an object, got text'],
       [{ ...message(), meta: [] }, 'invalid value for meta: expected an object, got an array'],
     ])('says what was expected (%#)', (value, detail) => {
       expect(detailOf(value)).toBe(detail);
@@ -180,7 +180,7 @@ describe('parseDecisionLog', () => {
         const detail = detailOf(set(section, member, value)).replace(`${section}.${member}.hunter2`, '');
         expect(detail).not.toContain('hunter2');
       }
-      expect(detailOf('hunter2')).toBe('expected a JSON object, got other text');
+      expect(detailOf('hunter2')).toBe('expected a JSON object, got text');
     });
 
     it('says what the sender called itself, as far as it can be read', () => {
@@ -208,8 +208,8 @@ describe('parseDecisionLog', () => {
       [undefined, 'nothing'],
       [[], 'an array'],
       [[message()], 'an array'],
-      ['text', 'other text'],
-      [5, 'another number'],
+      ['text', 'text'],
+      [5, 'a number'],
       [true, 'a boolean'],
       [() => 1, 'function'],
       [Symbol('x'), 'symbol'],

@@ -36,14 +36,17 @@ const KNOWN_MEMBERS = new Map<string, ReadonlySet<string>>(
 /** Costs a few microseconds for an ordinary log; linear in the size of the message. */
 export function parseDecisionLog(value: unknown): ParsedLog | RefusedLog {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return refuse(`expected a JSON object, got ${kindOf(value)}`, null);
+    return refuse(`expected a JSON object, got ${kindOf(value, 'a JSON object')}`, null);
   }
   const { defect, hasUnsafeKeys } = inspectJson(value);
   if (defect?.kind === 'too_deep') return refuse(`nesting deeper than ${LIMITS.jsonDepthMax}`, value);
   if (defect) {
     const where = defect.path === '' ? 'the message' : defect.path;
     const expected = typeof defect.value === 'number' ? 'a finite number' : 'a JSON value';
-    return refuse(`invalid value for ${where}: expected ${expected}, got ${kindOf(defect.value)}`, value);
+    return refuse(
+      `invalid value for ${where}: expected ${expected}, got ${kindOf(defect.value, expected)}`,
+      value,
+    );
   }
   const cleaned = hasUnsafeKeys ? withoutUnsafeKeys(value, WARNING_COUNT_MAX) : { copy: value, removed: [] };
   const parsed = decisionLogSchema.safeParse(cleaned.copy);

@@ -38,7 +38,8 @@ function describeIssue(issue: SchemaIssue, message: object): string[] {
     const members = REQUIRED_MEMBERS.get(path)?.map((member) => joinPath(path, member)) ?? [path];
     return members.map((member) => `missing required field: ${member}`);
   }
-  return [`invalid value for ${path}: expected ${expectationOf(issue)}, got ${gotOf(issue, value)}`];
+  const expected = expectationOf(issue);
+  return [`invalid value for ${path}: expected ${expected}, got ${gotOf(issue, value, expected)}`];
 }
 
 function valueAt(message: object, path: readonly PropertyKey[]): unknown {
@@ -89,22 +90,28 @@ const unionExpectationOf = (alternatives: readonly (readonly SchemaIssue[])[]): 
   alternatives.flatMap((issues) => (issues[0] ? [expectationOf(issues[0])] : [])).join(' or ');
 
 /** A text or list that is too long is told by its length. */
-function gotOf(issue: SchemaIssue, value: unknown): string {
+function gotOf(issue: SchemaIssue, value: unknown, expected: string): string {
   if (issue.code === 'too_big' && Array.isArray(value)) return `${value.length} elements`;
   if (issue.code === 'too_big' && typeof value === 'string') return `${value.length} characters`;
-  return value === '' ? 'empty text' : kindOf(value);
+  return value === '' ? 'empty text' : kindOf(value, expected);
 }
 
 const KIND_WORDS: Partial<Record<string, string>> = {
-  string: 'other text',
-  number: 'another number',
+  string: 'text',
+  number: 'a number',
   boolean: 'a boolean',
   object: 'an object',
 };
+/** Where its kind is the expected one it is another of them. */
+const OTHER_WORDS: Partial<Record<string, string>> = { string: 'other text', number: 'another number' };
+const NUMBER_EXPECTED = /^a (whole |finite )?number/;
+const NO_TEXT_EXPECTED = /^(a (whole |finite )?number|an object$|an array|a JSON |true or false)/;
 
 /** What a value is, not what it says. */
-export function kindOf(value: unknown): string {
+export function kindOf(value: unknown, expected: string): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'an array';
-  return KIND_WORDS[typeof value] ?? typeof value;
+  const isOther =
+    typeof value === 'string' ? !NO_TEXT_EXPECTED.test(expected) : NUMBER_EXPECTED.test(expected);
+  return (isOther ? OTHER_WORDS[typeof value] : undefined) ?? KIND_WORDS[typeof value] ?? typeof value;
 }
