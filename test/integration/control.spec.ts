@@ -81,6 +81,26 @@ describe('commands', () => {
     expect((await command('nobody', 'pause', { reason: 'x' })).status).toBe(404);
   });
 
+  test("of a confirmation say what it may name, and to an operator that it is an agent's", async () => {
+    await post('confirmed');
+    const confirm = async (key: string | null) => {
+      const response = await fetch(`${gateway.url}/v1/sessions/confirmed/control/ack`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: '{}',
+      });
+      return { status: response.status, body: await response.json() };
+    };
+    expect(await confirm(gateway.agentKey)).toMatchObject({
+      status: 422,
+      body: { fields: ['seq', 'directive_ids'], detail: 'Give seq, or directive_ids.' },
+    });
+    expect(await confirm(gateway.operatorToken)).toMatchObject({
+      status: 401,
+      body: { detail: expect.stringContaining('An operator token is none') },
+    });
+  });
+
   test('refuse a field that they do not have, by its name, and do nothing', async () => {
     await post('strict');
     expect(await command('strict', 'pause', { reason: 'x', until: 'noon' })).toMatchObject({

@@ -8,7 +8,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { HEADERS, mayRole, ObservatoryError, type Permission } from '#contracts';
 import { ACCESS, type Access, type AuthenticatedRequest } from './access.js';
-import type { Authenticator, OperatorCall } from './authenticator.js';
+import { AGENT_KEY_WANTED, type Authenticator, type OperatorCall } from './authenticator.js';
 
 /** Agents that send their vendor's key in `Authorization` send ours here. */
 export const AGENT_KEY_HEADER = 'x-observatory-key';
@@ -56,7 +56,7 @@ export class AccessGuard implements CanActivate {
         request.principal = agent;
         return;
       }
-      if (access.caller === 'agent') throw new ObservatoryError('unauthorized');
+      if (access.caller === 'agent') throw new ObservatoryError('unauthorized', AGENT_KEY_WANTED);
     }
     this.#admitOperator(request, access.permission);
   }

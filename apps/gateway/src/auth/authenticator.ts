@@ -55,6 +55,10 @@ interface Caller {
   credential: OperatorCredential;
 }
 
+/** Said where only agents come in: of a request without a key, and of one with a wrong key. */
+export const AGENT_KEY_WANTED =
+  'Send a valid agent key: Authorization: Bearer <agent key>. An operator token is none, nor is the key of a vendor.';
+
 const UNAUTHORIZED = { ok: false, code: 'unauthorized' } as const;
 const AGENT_KEY_ON_OPERATOR_ROUTE = {
   ok: false,

@@ -14,6 +14,7 @@ import {
   type RejectedAnswer,
 } from '#contracts';
 import type { JsonBounds } from '#kernel';
+import { AGENT_KEY_WANTED } from '../auth/authenticator.js';
 import type { FairShare } from '../fair-share.js';
 import type { LaneRoute } from '../fast-lane/lane-connection.js';
 import type { PlainHead } from '../fast-lane/plain-head.js';
@@ -60,9 +61,6 @@ const FORMATS = new Map<string, BodyFormat>([
   ['application/jsonl', 'ndjson'],
   ['application/x-jsonlines', 'ndjson'],
 ]);
-/** True of a request without a key, and of one with a wrong key. */
-const UNAUTHORIZED =
-  'Send a valid agent key: Authorization: Bearer <agent key>. An operator token is none, nor is the key of a vendor.';
 const RETRY_AFTER_SECONDS: Record<IngestRefusal, number> = { store_busy: 1, store_full: 5, draining: 2 };
 
 export function ingestRoute(parts: IngestRouteParts): RawRoute & LaneRoute {
@@ -118,7 +116,7 @@ function askedOf({ headers }: IncomingMessage, authenticate: IngestRouteParts['a
 
 async function ingest(parts: IngestRouteParts, asked: Asked, read: ReadBody): Promise<PlainAnswer> {
   const principal = asked.sender();
-  if (principal === null) throw new ObservatoryError('unauthorized', UNAUTHORIZED);
+  if (principal === null) throw new ObservatoryError('unauthorized', AGENT_KEY_WANTED);
   const format = bodyFormat(asked);
   const refusal = parts.refusal();
   if (refusal !== null) {

@@ -91,7 +91,12 @@ export class AgentControlController {
     @Body() body: unknown,
   ): Promise<{ status: 'ok' }> {
     const key = sessionKey(principal.tenant_id, parseSessionId(sessionId));
-    const namesIds = typeof body === 'object' && body !== null && 'directive_ids' in body;
+    const names = (field: string): boolean => typeof body === 'object' && body !== null && field in body;
+    const namesIds = names('directive_ids');
+    if (!namesIds && !names('seq'))
+      throw new ObservatoryError('invalid_fields', 'Give seq, or directive_ids.', {
+        fields: ['seq', 'directive_ids'],
+      });
     const confirmed = namesIds
       ? {
           kind: 'taken_ids' as const,

@@ -168,7 +168,7 @@ describe('the endpoints', () => {
     const poll = await app.inject({ url: '/v1/sessions/s-1/control?wait_s=56&after=x' });
     expect([poll.statusCode, poll.json().fields]).toEqual([422, ['wait_s', 'after']]);
     const ack = await app.inject({ method: 'POST', url: '/v1/sessions/s-1/control/ack', payload: {} });
-    expect([ack.statusCode, ack.json().fields]).toEqual([422, ['seq']]);
+    expect([ack.statusCode, ack.json().fields]).toEqual([422, ['seq', 'directive_ids']]);
     const audit = await app.inject({ url: '/v1/audit?limit=501', headers: AS_OPERATOR });
     expect([audit.statusCode, audit.json().fields]).toEqual([422, ['limit']]);
   });
