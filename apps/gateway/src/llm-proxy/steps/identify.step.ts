@@ -3,7 +3,15 @@
  * refused before a byte of the body is read.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { AGENT_ID, AGENT_ID_WORDS, type AgentPrincipal, agentScope, HEADERS, LIMITS } from '#contracts';
+import {
+  AGENT_ID,
+  AGENT_ID_WORDS,
+  type AgentPrincipal,
+  agentScope,
+  HEADERS,
+  LIMITS,
+  upstreamNameSchema,
+} from '#contracts';
 import { textOfHeader } from '#domain/auth';
 import { carriedKeys, queryKey } from '../carried-keys.js';
 import { grantsKey } from '../key-grants.js';
@@ -170,7 +178,8 @@ const NO_VENDOR_KEY = {
 } as const satisfies Verdict;
 
 const unknownUpstream = (name: string): string =>
-  `No upstream is named ${JSON.stringify(name.slice(0, 63))}; set OBSERVATORY_UPSTREAM_<NAME>_URL or add it in the settings.`;
+  `No upstream is named ${JSON.stringify(name.slice(0, 63))}; ` +
+  `set OBSERVATORY_UPSTREAM_${upstreamNameSchema.safeParse(name).success ? variableName(name) : '<NAME>'}_URL or add it in the settings.`;
 const noVendorKey = (name: string): string =>
   `The upstream ${name} has no key here. Send your own vendor key as the API key and the agent key in x-observatory-key, ` +
   `or give the gateway a key: OBSERVATORY_UPSTREAM_${variableName(name)}_KEY, or in the settings.`;
