@@ -126,6 +126,24 @@ describe('the configuration', () => {
     expect(read({}, ['--reset-operator-token']).isOperatorTokenReset).toBe(true);
   });
 
+  it.each(['--help', '--port', '--reset-operator-tokens', '4001'])(
+    'refuses the argument %s, and says how to set what',
+    (arg) => {
+      expect(() => read({}, ['--reset-operator-token', arg])).toThrow(
+        expect.objectContaining({
+          name: 'ConfigError',
+          message: expect.stringMatching(
+            `^${arg} cannot be used: .*PORT=4001 npm start.*--reset-operator-token.$`,
+          ),
+        }),
+      );
+    },
+  );
+
+  it('repeats nothing of what an unknown argument says', () => {
+    expect(() => read({}, ['--token=hunter2'])).toThrow(/^--token cannot be used: (?!.*hunter2)/);
+  });
+
   it('knows which addresses only this machine can reach', () => {
     const hosts = [
       'localhost',

@@ -87,11 +87,18 @@ const INTERVENTION_CHARS_MAX = 4_000;
 /** Asks for a new bootstrap operator token, as OBSERVATORY_RESET_OPERATOR_TOKEN=1 does. */
 export const RESET_ARGUMENT = '--reset-operator-token';
 
+const ARGUMENT_WORDS =
+  'settings are environment variables, as in PORT=4001 npm start; docs/settings.md lists them. ' +
+  `The one argument there is: ${RESET_ARGUMENT}.`;
+
 type Variables = Environment['config'];
 type Variable = keyof Variables;
 
-/** @param args of the command line @throws ConfigError for the first variable that cannot be used */
+/** @param args of the command line @throws ConfigError for the first argument or variable that cannot be used */
 export function parseConfig(variables: Variables, args: readonly string[] = []): GatewayConfig {
+  const unknown = args.find((arg) => arg !== RESET_ARGUMENT);
+  // What stands behind = may be a secret.
+  if (unknown !== undefined) throw new ConfigError(unknown.replace(/=.*/s, ''), null, ARGUMENT_WORDS);
   const host = withoutBrackets(variables[CONFIG_VARIABLES.host] ?? '127.0.0.1');
   if (/[\s/]/.test(host))
     throw new ConfigError('HOST', host, 'give a host name or an address, such as 127.0.0.1 or 0.0.0.0.');
