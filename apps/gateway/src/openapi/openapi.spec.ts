@@ -80,6 +80,17 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  it('says of what reads the store that it may be busy, and of what an operator changes that the disk may be full', () => {
+    const reasons = (path: string, method: 'get' | 'patch'): unknown => {
+      const route = document.paths[path] as Record<string, { responses: Record<string, Json> }>;
+      return route[method]?.responses['503']?.description;
+    };
+    expect(reasons('/v1/calls', 'get')).toMatch(/^store_busy: /);
+    expect(reasons('/v1/audit/export', 'get')).toMatch(/^store_busy: /);
+    expect(reasons('/v1/config', 'patch')).toContain('store_full: ');
+    expect(reasons('/v1/config', 'get')).toBeUndefined();
+  });
+
   it('carries the version of package.json', () => {
     const manifest = JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8'));
     expect(VERSION).toBe(manifest.version);

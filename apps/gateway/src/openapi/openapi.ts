@@ -179,6 +179,9 @@ const isPaged = ({ query }: Route): boolean => query !== undefined && 'cursor' i
 
 function errorsOf(route: Route): ErrorCode[] {
   const codes: ErrorCode[] = [...(route.errors ?? [])];
+  if (route.readsStore) codes.push('store_busy');
+  // Each leaves an entry in the audit.
+  if (takesOperatorId(route)) codes.push('store_busy', 'store_full');
   if (route.body) codes.push('invalid_json', 'payload_too_large', 'unsupported_media_type');
   if (refusesUnknownParameters(route)) codes.push('invalid_fields');
   if (route.params || isPaged(route)) codes.push('invalid_request');

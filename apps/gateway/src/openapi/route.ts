@@ -34,6 +34,8 @@ export interface Route {
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: Body;
+  /** It looks into the store each time, which has a bound on looks that wait. */
+  readsStore?: true;
   /** By status. */
   answers: Record<number, Answer>;
   /** Beside those that follow from `caller` and `body`. */

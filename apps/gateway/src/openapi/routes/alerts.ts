@@ -157,6 +157,7 @@ export const ALERT_ROUTES: readonly Route[] = [
       'Newest first. The dead ones are those nobody got: refused, given up after ten attempts, or too old.',
     caller: 'observe',
     query: deliveriesQuery,
+    readsStore: true,
     answers: { 200: { description: 'One page.', schema: pages.alertDeliveries } },
   },
   {

@@ -11,6 +11,7 @@ export const AUDIT_ROUTES: readonly Route[] = [
     description: 'Newest first. Nothing in it is ever changed or deleted.',
     caller: 'observe',
     query: auditQuery,
+    readsStore: true,
     answers: { 200: { description: 'One page.', schema: pages.audit } },
   },
   {
@@ -21,6 +22,7 @@ export const AUDIT_ROUTES: readonly Route[] = [
     description: 'All entries of the tenant, oldest first, one AuditEntry as JSON per line.',
     caller: 'observe',
     query: auditExportQuery,
+    readsStore: true,
     answers: { 200: { description: 'JSON lines.', mediaType: 'application/x-ndjson' } },
   },
   {
@@ -30,6 +32,7 @@ export const AUDIT_ROUTES: readonly Route[] = [
     summary: 'Verify the audit',
     description: 'Recomputes the chain of hashes.',
     caller: 'observe',
+    readsStore: true,
     answers: {
       200: {
         description: 'Whether the chain holds.',

@@ -125,6 +125,7 @@ export const PROXY_ROUTES: readonly Route[] = [
     description: 'Newest first, with their evidence; texts are redacted and cut.',
     caller: 'observe',
     query: incidentsQuery,
+    readsStore: true,
     answers: { 200: { description: 'One page.', schema: pages.incidents } },
   },
   {
@@ -134,6 +135,7 @@ export const PROXY_ROUTES: readonly Route[] = [
     summary: 'Look at one incident',
     caller: 'observe',
     params: z.object({ incident_id: id }),
+    readsStore: true,
     answers: { 200: { description: 'The incident.', schema: incidentSchema } },
     errors: ['incident_not_found'],
   },
@@ -146,6 +148,7 @@ export const PROXY_ROUTES: readonly Route[] = [
       'Newest first: each prompt that asked again, in other words or the same, what its session had asked before. Both prompts are redacted and cut. `similarity` is 1 - cosine_distance / 2, 0..1.',
     caller: 'observe',
     query: loopsQuery,
+    readsStore: true,
     answers: { 200: { description: 'One page.', schema: pages.semanticLoops } },
   },
   {
@@ -156,6 +159,7 @@ export const PROXY_ROUTES: readonly Route[] = [
     description: 'Newest first. A call holds no prompt, no answer and no key.',
     caller: 'observe',
     query: callsQuery,
+    readsStore: true,
     answers: { 200: { description: 'One page.', schema: pages.calls } },
   },
   {
@@ -166,6 +170,7 @@ export const PROXY_ROUTES: readonly Route[] = [
     description: 'The id is in the header x-observatory-call of its answer.',
     caller: 'observe',
     params: z.object({ call_id: id }),
+    readsStore: true,
     answers: { 200: { description: 'The call.', schema: llmCallSchema } },
     errors: ['call_not_found'],
   },
@@ -188,6 +193,7 @@ export const PROXY_ROUTES: readonly Route[] = [
       'By agent, model, day or hour; calls whose model has no price are counted apart. Default: the last 30 days.',
     caller: 'observe',
     query: spendQuery,
+    readsStore: true,
     answers: { 200: { description: 'At most 1,000 lines.', schema: lists.spend } },
   },
   {

@@ -14,6 +14,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     description: 'Most recently seen first.',
     caller: 'agent_or_observe',
     query: sessionsQuery,
+    readsStore: true,
     answers: { 200: { description: 'One page.', schema: pages.sessions } },
   },
   {
@@ -24,6 +25,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     description: 'Its row as in the list, and the entropy alerts it raised; null for none.',
     caller: 'agent_or_observe',
     params: sessionParams,
+    readsStore: true,
     answers: { 200: { description: 'The session.', schema: sessionAnswerSchema } },
     errors: ['session_not_found'],
   },
@@ -36,6 +38,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     caller: 'agent_or_observe',
     params: sessionParams,
     query: stepsQuery,
+    readsStore: true,
     answers: { 200: { description: 'One page.', schema: pages.steps } },
     errors: ['session_not_found'],
   },
@@ -47,6 +50,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     description: 'Newest first: every step at which a session was found going round in circles.',
     caller: 'observe',
     query: alertsQuery,
+    readsStore: true,
     answers: {
       200: {
         description: 'One page.',
@@ -82,6 +86,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     description: 'Newest first. The message itself is never kept, only its hash.',
     caller: 'observe',
     query: pageQuery,
+    readsStore: true,
     answers: { 200: { description: 'One page.', schema: pages.violations } },
   },
 ];
