@@ -119,6 +119,17 @@ describe('a method that a path does not take', () => {
   });
 });
 
+it('tells a slash at the end of a path as the mistake that it is', async () => {
+  const answered = async (path: string) => {
+    const response = await fetch(`${gateway.url}${path}`, { method: 'POST' });
+    return [response.status, ((await response.json()) as { detail: string }).detail];
+  };
+  const detail = 'There is nothing here; leave out the slash at the end.';
+  for (const path of ['/v1/decision-logs/', '/v1/sessions/a/pause/?x=1'])
+    expect(await answered(path), path).toEqual([404, detail]);
+  expect(await answered('/v1/decision-logs//')).not.toContain(detail);
+});
+
 const SOURCES = resolve(import.meta.dirname, '../../apps/gateway/src');
 
 /** What the controllers say they serve, as the documentation writes it. */
