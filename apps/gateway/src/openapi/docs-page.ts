@@ -176,7 +176,8 @@ const table = (heads: string[], rows: Html[][]): Html => html`<div class="table"
 /** A line to paste into a shell; the secrets come from variables. */
 function curlLine({ method, path, operation }: Listed, serverUrl: string): string {
   const caller = operation['x-caller'];
-  const parts = [`curl -sS ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}'${serverUrl}${path}'`];
+  const url = `${serverUrl}${path}${requiredQuery(operation.parameters)}`;
+  const parts = [`curl -sS ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}'${url}'`];
   if (caller === 'agent') parts.push('-H "Authorization: Bearer $OBSERVATORY_AGENT_KEY"');
   else if (caller !== 'anybody') parts.push('-H "Authorization: Bearer $OBSERVATORY_OPERATOR_TOKEN"');
   if (operation.parameters.some((parameter) => parameter.in === 'header')) {
@@ -190,4 +191,12 @@ function curlLine({ method, path, operation }: Listed, serverUrl: string): strin
     );
   }
   return parts.join(' \\\n  ');
+}
+
+/** Without these it would be refused: of a choice the first, else the parameter's name in braces, as in a path. */
+function requiredQuery(parameters: readonly Parameter[]): string {
+  const given = parameters
+    .filter((parameter) => parameter.in === 'query' && parameter.required)
+    .map(({ name, schema }) => `${name}=${(schema.enum as string[] | undefined)?.[0] ?? `{${name}}`}`);
+  return given.length === 0 ? '' : `?${given.join('&')}`;
 }

@@ -114,6 +114,7 @@ describe('the page', () => {
   it('shows every route with a line for the shell', () => {
     for (const { path } of ROUTES) expect(page).toContain(path);
     expect(page.match(/curl -sS/g)).toHaveLength(ROUTES.length);
+    expect(page, 'with what it may not lack').toContain('/v1/spend?group=agent&#39;');
     expect(page).toContain('-X PATCH');
   });
 
