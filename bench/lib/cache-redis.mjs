@@ -102,6 +102,7 @@ export async function measureRedis({ rounds, entries, perScope, dimension }) {
       scope: scopeOf(round % entries),
       vector: { model_id: 'bench', values: vectors.row(round % entries) },
       hitWhenCosineAtLeast: /** @type {Cosine} */ (0.92),
+      serves: true,
       accept: () => true,
     });
   const [client, lateClient] = [direct.connection.client, late.connection.client];

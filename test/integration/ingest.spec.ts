@@ -237,6 +237,12 @@ describe('refusals', () => {
     await expectRefusal(await gateway.ingest(body), 400, 'invalid_json');
   });
 
+  test('lines that are not said to be lines are told how to say it', async () => {
+    const lines = [1, 2].map((at) => JSON.stringify(buildDecisionLog({ meta: { trace_id: `line-${at}` } })));
+    const answer = await expectRefusal(await gateway.ingest(lines.join('\n')), 400, 'invalid_json');
+    expect(answer.detail).toContain('application/x-ndjson');
+  });
+
   test('a key named twice is invalid_json and names the key', async () => {
     const text = JSON.stringify(logOf(uniqueId('session'))).replace(
       '"meta":{',

@@ -302,6 +302,9 @@ describe('an agent on /agents', () => {
     expect(await socket.emitWithAck('decision_log', { nonsense: true })).toMatchObject({
       status: 'rejected',
     });
+    expect(await socket.timeout(5_000).emitWithAck('decision_log')).toMatchObject({
+      detail: 'expected a JSON object, got nothing',
+    });
     expect(await socket.emitWithAck('decision_log', [step('by-socket'), 7])).toMatchObject({
       results: [{ status: 'accepted' }, { status: 'rejected' }],
     });

@@ -100,6 +100,7 @@ describe.each([2, 3] as const)('with a query engine that speaks RESP%i', (protoc
       vector: vectorAt(cosine),
       hitWhenCosineAtLeast: 0.92 as Cosine,
       accept: () => true,
+      serves: true,
     });
   /** The first search finds out whether there is an engine, and does without. */
   const prepared = async (): Promise<void> => {
@@ -240,6 +241,7 @@ describe.each([2, 3] as const)('with a query engine that speaks RESP%i', (protoc
         vector: vectorAt(1),
         hitWhenCosineAtLeast: 0.92 as Cosine,
         accept: () => expect.fail('nothing to offer'),
+        serves: true,
       }),
     ).toBeNull();
     expect(performance.now() - startMs).toBeLessThan(900);

@@ -42,6 +42,7 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
       vector: vectorAt(cosine),
       hitWhenCosineAtLeast: 0.92 as Cosine,
       accept: () => true,
+      serves: true,
     });
   const nameOf = async (pattern: string): Promise<string> => {
     const [name] = await redis().keys(`observatory:llm_cache${pattern}`);

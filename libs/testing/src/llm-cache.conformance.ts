@@ -110,6 +110,7 @@ export function llmCacheConformance(name: string, make: (bounds: CacheBounds) =>
         vector,
         hitWhenCosineAtLeast: 0.92 as Cosine,
         accept: () => true,
+        serves: true,
         ...changes,
       });
     const textOf = async (tenant: string, key: string): Promise<string | null> =>
@@ -636,6 +637,12 @@ export function llmCacheConformance(name: string, make: (bounds: CacheBounds) =>
         await search(vectorAt(0.95), { accept: () => false });
         place.advance(HOUR_MS);
         await cache.get(TENANT, entry().key);
+        expect((await allEntries(TENANT))[0]).toMatchObject({ hit_count: 0, last_hit_at_ms: null });
+      });
+
+      it('counts no hit for a match that is compared and not served', async () => {
+        await cache.put(entry());
+        expect(await search(vectorAt(0.95), { serves: false })).not.toBeNull();
         expect((await allEntries(TENANT))[0]).toMatchObject({ hit_count: 0, last_hit_at_ms: null });
       });
 

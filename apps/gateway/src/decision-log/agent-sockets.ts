@@ -73,12 +73,12 @@ export class AgentSockets {
 
   #onConnection(socket: Socket): void {
     const heard = new HeardSessions();
-    socket.on(LIVE_EVENTS.decisionLog, (body: unknown, acknowledge: unknown) => {
-      const answer = typeof acknowledge === 'function' ? (acknowledge as Acknowledge) : () => {};
+    socket.on(LIVE_EVENTS.decisionLog, (...said: unknown[]) => {
+      const { body, answer } = saidIn(said);
       this.#ingest(socket, heard, body).then(answer, (error: unknown) => answer(this.#failure(error)));
     });
-    socket.on(LIVE_EVENTS.watchControl, (body: unknown, acknowledge: unknown) => {
-      const answer = typeof acknowledge === 'function' ? (acknowledge as Acknowledge) : () => {};
+    socket.on(LIVE_EVENTS.watchControl, (...said: unknown[]) => {
+      const { body, answer } = saidIn(said);
       try {
         this.#watch(socket, heard, parseFields(watchControlBody, body).session_id);
         answer({ status: 'ok' });
@@ -156,4 +156,12 @@ export class AgentSockets {
     this.#parts.onFailed(error);
     return new ObservatoryError('internal_error').toAnswer();
   }
+}
+
+/** The acknowledgement that a client asks for comes last, behind what it sends, if it sends anything. */
+function saidIn(said: readonly unknown[]): { body: unknown; answer: Acknowledge } {
+  const last = said.at(-1);
+  return typeof last === 'function'
+    ? { body: said.length > 1 ? said[0] : undefined, answer: last as Acknowledge }
+    : { body: said[0], answer: () => {} };
 }

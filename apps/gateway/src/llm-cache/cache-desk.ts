@@ -243,6 +243,7 @@ export class CacheDesk {
         if (veto !== null) tally.vetoed(call.tenantId, veto);
         return veto === null;
       },
+      serves: mode === 'on',
     });
     if (hit === null || call.isGone) return null;
     if (mode === 'on') return hit;

@@ -54,6 +54,8 @@ export interface SemanticQuery {
    * accepted. Must be cheap and must not throw.
    */
   accept: (candidate: { key: string; prompt: string; cosine: Cosine }) => boolean;
+  /** A match counts and is marked as just used. False where it is only compared with a fresh answer. */
+  serves: boolean;
 }
 
 export const CACHE_CANDIDATES_MAX = 8;

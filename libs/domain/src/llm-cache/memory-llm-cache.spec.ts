@@ -26,6 +26,7 @@ describe('MemoryLlmCache', () => {
       scope: hex('scope'),
       vector: vectorAt(0.95),
       hitWhenCosineAtLeast: 0.92 as Cosine,
+      serves: true,
       accept: () => true,
     };
     expect(cache.semanticSearchNow(query)?.cosine).toBeCloseTo(0.95, 6);

@@ -109,7 +109,9 @@ export class MemoryLlmCache implements LlmCache {
       this.#remove(kept);
       return null;
     }
-    return ageMs < this.#options.exactTtlMs ? this.#hit(kept, ageMs, null) : null;
+    if (ageMs >= this.#options.exactTtlMs) return null;
+    this.#markUsed(kept);
+    return { entry: kept.entry, age_ms: ageMs, cosine: null };
   }
 
   async semanticSearch(query: SemanticQuery): Promise<CacheHit | null> {
@@ -124,9 +126,12 @@ export class MemoryLlmCache implements LlmCache {
     if (vectors === undefined || vectors === null) return null;
     const isYoung = (kept: KeptEntry): boolean => this.#ageOf(kept) < this.#options.semanticTtlMs;
     const lowest = lowestHit(query.hitWhenCosineAtLeast);
-    for (const { owner, cosine } of vectors.set.search(values, lowest, CACHE_CANDIDATES_MAX, isYoung))
-      if (query.accept({ key: owner.entry.key, prompt: owner.entry.prompt, cosine }))
-        return this.#hit(owner, this.#ageOf(owner), cosine);
+    for (const { owner, cosine } of vectors.set.search(values, lowest, CACHE_CANDIDATES_MAX, isYoung)) {
+      const { entry } = owner;
+      if (!query.accept({ key: entry.key, prompt: entry.prompt, cosine })) continue;
+      if (query.serves) this.#markUsed(owner);
+      return { entry, age_ms: this.#ageOf(owner), cosine };
+    }
     return null;
   }
 
@@ -244,11 +249,10 @@ export class MemoryLlmCache implements LlmCache {
     for (const { entries } of this.#tenants.values()) for (const kept of entries.values()) this.#remove(kept);
   }
 
-  #hit(kept: KeptEntry, ageMs: number, cosine: CacheHit['cosine']): CacheHit {
+  #markUsed(kept: KeptEntry): void {
     kept.hitCount += 1;
     kept.lastHitAtMs = this.#clockMs;
     kept.shelf.order.touch(kept);
-    return { entry: kept.entry, age_ms: ageMs, cosine };
   }
 
   /** The tenant's, without what has expired, which leaves on the way. Those given may be removed meanwhile. */

@@ -239,7 +239,7 @@ export class RedisLlmCache implements LlmCache {
       }
       if (found.ageMs >= this.#options.semanticTtlMs) continue;
       if (!query.accept({ key, prompt: found.stored.prompt, cosine })) continue;
-      void this.#index.touch(tenant, key);
+      if (query.serves) void this.#index.touch(tenant, key);
       return { entry: toEntry(tenant, key, found.stored), age_ms: found.ageMs, cosine };
     }
     return null;
