@@ -1,8 +1,10 @@
 /** An agent's limits hold whatever its client does with its calls. */
+import type { ServerResponse } from 'node:http';
 import OpenAI, { toFile } from 'openai';
 import { io } from 'socket.io-client';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Frame } from '#contracts';
+import { deferred } from '#kernel';
 import { respondEvents, respondJson } from '#testing';
 import { AGENT_KEY } from '../start-gateway.js';
 import { gateway, startAgain, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
@@ -281,6 +283,23 @@ test('what a vendor tells of usage on a path that nobody reads is what the call 
   ]);
   expect(estimated.usage).toBeNull();
   expect(estimated.cost_usd).toBeGreaterThan(0.003);
+});
+
+test('a budget that is set while a call is under way counts what that call costs', async () => {
+  const agent = 'already-at-work';
+  const usageOf = (completion_tokens: number) => ({ prompt_tokens: 10, completion_tokens });
+  const answerWith = (response: ServerResponse, completion_tokens: number) =>
+    respondJson(response, 200, { id: 'c', model: 'gpt-4o', choices: [], usage: usageOf(completion_tokens) });
+  upstream.script((_call, response) => answerWith(response, 1));
+  await ask(client(agent), 'first');
+  const end = deferred();
+  upstream.script((_call, response) => end.promise.then(() => answerWith(response, 1_000_000)));
+  const costly = ask(client(agent), 'second');
+  await expect.poll(() => upstream.calls).toHaveLength(1);
+  await limit(agent, { budget_day_usd: 5 });
+  end.resolve();
+  await costly;
+  await expect(ask(client(agent), 'third')).rejects.toMatchObject({ status: 429, code: 'budget_exceeded' });
 });
 
 test('searches that the vendor ran, in the web and in files, are spent, and an agent that searches on and on runs out of its budget', async () => {

@@ -13,6 +13,7 @@ export { DEFAULT_PRICES } from './default-prices.js';
 export { findPrice } from './find-price.js';
 export {
   budgetSeeds,
+  budgetsSetSince,
   corrections,
   LIMIT_NAMES,
   type LimitEstimate,

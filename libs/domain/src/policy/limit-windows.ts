@@ -2,7 +2,13 @@
  * A policy's limits as the windows a limiter counts: requests and tokens of the last minute, money of the last hour,
  * of this UTC day and of this UTC month. Money is in micro-USD, so that every sum is a whole number.
  */
-import type { AgentLimits, AgentScope, BucketChange, LimitWindow } from '#contracts';
+import {
+  type AgentLimits,
+  type AgentScope,
+  type BucketChange,
+  type LimitWindow,
+  NO_LIMITS,
+} from '#contracts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#kernel';
 import { bucketStart } from './bucket-arithmetic.js';
 
@@ -137,6 +143,18 @@ export function budgetSeeds(agent: AgentScope, spent: Iterable<SpentHour>, nowMs
     { key: keys.budget_month, kind: 'calendar', startMs: monthMs, windowMs: endMs - monthMs, amount: month },
   ];
   return seeds.filter(({ amount }) => amount > 0);
+}
+
+/** The budgets alone that are there now and were not before. Another amount makes no other budget. */
+export function budgetsSetSince(before: AgentLimits, now: AgentLimits): AgentLimits {
+  const ifNew = (name: 'budget_hour_usd' | 'budget_day_usd' | 'budget_month_usd') =>
+    before[name] === null ? now[name] : null;
+  return {
+    ...NO_LIMITS,
+    budget_hour_usd: ifNew('budget_hour_usd'),
+    budget_day_usd: ifNew('budget_day_usd'),
+    budget_month_usd: ifNew('budget_month_usd'),
+  };
 }
 
 /** Whole micro-USD, to the nearest. */

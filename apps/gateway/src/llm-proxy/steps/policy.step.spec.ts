@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import {
+  type AgentPolicy,
   type AgentPrincipal,
   agentScope,
   type LlmAnswer,
@@ -341,6 +342,36 @@ test('a call that went on while the store of the limits was silent is told of wh
   const windows = limitWindows(SCOPE, POLICY, { requests: 0, tokens: 0, costMicroUsd: 0 }, clock.nowMs());
   expect((await counters.look(windows)).map(({ used }) => used)).toEqual([1, 27, 27]);
   expect(failures).toHaveLength(1);
+});
+
+test('a budget that is set while a call is under way counts what that call cost, and what it had taken of others once', async () => {
+  const monthly = { ...defaultPolicy('agent-1'), budget_month_usd: 1 };
+  for (const before of [null, monthly]) {
+    const clock = new FakeClock();
+    const limiter = new MemoryRateLimiter({ clock });
+    let policy: AgentPolicy | null = before;
+    const step = policyStep({
+      agents: { restriction: () => policy },
+      standing: () => undefined,
+      prices: { price: () => PRICE },
+      limiter,
+      caps: new SessionCaps({ clock }),
+      unsettled: newUnsettledAnswers(clock),
+      earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
+      clock,
+      onOverBudget: () => expect.unreachable(),
+      onBudgetBegun: () => {},
+      onLimiterFailed: () => expect.unreachable(),
+      onCapsFailed: () => expect.unreachable(),
+    });
+    const call = Object.assign(newCall(), { startedAtMs: clock.nowMs() });
+    expect(step.run?.(call)).toBeUndefined();
+    policy = { ...monthly, tokens_per_minute: 1_000, budget_hour_usd: 1, budget_day_usd: 1 };
+    const said = answer({ text: 'done', finish: 'stop', usage: usage(20, 7) });
+    step.settle?.(Object.assign(call, { isAnswered: true, wasTakenUp: true, answer: said }));
+    const windows = limitWindows(SCOPE, policy, { requests: 0, tokens: 0, costMicroUsd: 0 }, clock.nowMs());
+    expect((await limiter.look(windows)).map(({ used }) => used)).toEqual([0, 27, 27, 27]);
+  }
 });
 
 test('what costs nothing is held back by no budget, however far it is overspent', () => {

@@ -4,18 +4,20 @@
  * all back, one whose answer the upstream, or the gateway's end, breaks off all but its prompt and what went by. Who hangs up
  * on an upstream at work has used what was estimated: leaving early must not be a way around a limit.
  */
-import type {
-  AgentPolicy,
-  LimitDecision,
-  LlmAnswer,
-  ModelPrice,
-  RateLimiter,
-  SessionKey,
-  Usage,
+import {
+  type AgentPolicy,
+  type LimitDecision,
+  type LlmAnswer,
+  type ModelPrice,
+  NO_LIMITS,
+  type RateLimiter,
+  type SessionKey,
+  type Usage,
 } from '#contracts';
 import type { BudgetPeriod } from '#domain/alerts';
 import { fetchedAnswerId, isInteraction } from '#domain/llm-dialects';
 import {
+  budgetsSetSince,
   corrections,
   costMicroUsd,
   estimateUsage,
@@ -87,6 +89,7 @@ export const policyStep = (parts: PolicyParts): Step => ({
       noteUnpriced(call, call.costMicroUsd);
       noteUnsettled(parts, call, used);
     }
+    chargeNewBudgets(parts, call);
   },
 });
 
@@ -367,6 +370,17 @@ function giveBack(
   });
 }
 const NOTHING_TAKEN = { requests: 0, tokens: 0, costMicroUsd: 0 } as const;
+
+/** A budget that was set while the call was under way began with what had been spent by then: the call's own cost comes on top. */
+function chargeNewBudgets({ agents, limiter, onLimiterFailed }: PolicyParts, call: ProxyCall): void {
+  const policy = agents.restriction(call.scope);
+  const { taken, startedAtMs } = call.unsettled ?? call;
+  if (policy === null || policy === taken?.policy || !call.costMicroUsd) return;
+  const limits = budgetsSetSince(taken?.policy ?? NO_LIMITS, policy);
+  const windows = limitWindows(call.scope, limits, NOTHING_TAKEN, startedAtMs);
+  const changes = corrections(windows, { costMicroUsd: call.costMicroUsd }, startedAtMs);
+  if (changes.length > 0) limiter.correct(changes).catch(onLimiterFailed);
+}
 
 const BUDGET_PERIODS: Partial<Record<LimitName, BudgetPeriod>> = {
   budget_hour: 'hour',
