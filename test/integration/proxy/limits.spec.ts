@@ -414,6 +414,27 @@ test('the caps of a session hold when the gateway was killed and started again',
   await expect.poll(() => refusedIn('long')).toBeUndefined();
 });
 
+test('the caps of a session that is under way when they are set count what it did before', async () => {
+  upstream.script((_call, response) =>
+    respondJson(response, 200, { id: 'c', model: 'gpt-4o-mini', choices: [] }),
+  );
+  const agent = 'capped-late';
+  const next = (content: string) =>
+    client(agent).chat.completions.create(
+      { model: 'gpt-4o-mini', messages: [{ role: 'user', content }] },
+      { headers: { 'x-observatory-session': 'under-way' } },
+    );
+  await next('first');
+  await limit(agent, { requests_per_minute: 100 });
+  await next('second');
+  await next('third');
+  await limit(agent, { session_calls_max: 3 });
+  await expect(next('fourth')).rejects.toMatchObject({ status: 403, code: 'session_capped' });
+  await limit(agent, { session_calls_max: 4 });
+  await next('fourth');
+  await expect(next('fifth')).rejects.toMatchObject({ status: 403, code: 'session_capped' });
+});
+
 describe('an answer that is worked on in the background', () => {
   const policy = { budget_day_usd: 0.05 };
   const response = { id: 'resp_1', object: 'response', model: 'gpt-4o', status: 'queued', output: [] };

@@ -1,4 +1,4 @@
-/** What the caps of a session know after a restart. */
+/** What the caps of a session know after a restart, and of a session that is under way when they are set. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,7 @@ import { EarlierUse } from './earlier-use.js';
 const SESSION = sessionKey('default', 'session-1');
 const CAPPED = { ...defaultPolicy('agent-1'), session_calls_max: 3 };
 const BEGAN_MS = Date.UTC(2026, 0, 31, 12);
+const ALL_STORED = { flush: async () => {} };
 
 let folder: string;
 let clock: FakeClock;
@@ -38,7 +39,7 @@ const REFUSED: Partial<LlmCall> = { decision: 'session_capped', status: 429, usa
 /** The caps of a gateway that starts now, once the session has called. */
 async function capsAfterStart(): Promise<SessionCaps> {
   const caps = new SessionCaps({ clock });
-  const earlier = new EarlierUse({ store: calls, caps, clock });
+  const earlier = new EarlierUse({ store: calls, log: ALL_STORED, caps, clock });
   expect(earlier.mayHave(SESSION, CAPPED)).toBe(true);
   await earlier.restore(SESSION);
   return caps;
@@ -94,9 +95,21 @@ test('a session that goes on for days counts from its first call', async () => {
   });
 });
 
+test('a session that is under way when its caps are set has used what it had before, to the call that ended last', async () => {
+  const caps = new SessionCaps({ clock });
+  const ended = [called(-3 * HOUR_MS), called(-4 * HOUR_MS), called(-5 * HOUR_MS)];
+  const log = { flush: async () => void (await calls.appendCalls(ended)) };
+  const earlier = new EarlierUse({ store: calls, log, caps, clock });
+  clock.advance(SESSION_IDLE_MS);
+  expect(earlier.mayHave(SESSION, CAPPED)).toBe(false);
+  expect(earlier.mayHave(SESSION, { ...CAPPED, updated_at_ms: clock.nowMs() })).toBe(true);
+  await earlier.restore(SESSION);
+  expect(caps.look(SESSION)).toMatchObject({ callCount: 3, firstCallMs: BEGAN_MS + 3 * HOUR_MS });
+});
+
 test('nothing is read for a session without caps, one that is known, or once all that came before is forgotten', () => {
   const caps = new SessionCaps({ clock });
-  const earlier = new EarlierUse({ store: calls, caps, clock });
+  const earlier = new EarlierUse({ store: calls, log: ALL_STORED, caps, clock });
   expect(earlier.mayHave(SESSION, defaultPolicy('agent-1'))).toBe(false);
   clock.advance(SESSION_IDLE_MS - 1);
   expect(earlier.mayHave(SESSION, CAPPED)).toBe(true);

@@ -1,6 +1,7 @@
 /**
- * What sessions had used of their caps before this process began: caps hold over a restart. It is read in the stored calls when
- * such a session calls for the first time, and no more once every session of then would have been forgotten as idle.
+ * What sessions had used of their caps before anybody counted: caps hold over a restart, and for a session that is under way when
+ * they are set. It is read in the stored calls when such a session calls for the first time, and no more once every session of then
+ * would have been forgotten as idle.
  */
 import {
   type AgentPolicy,
@@ -19,6 +20,7 @@ import {
   toMicroUsd,
 } from '#domain/policy';
 import type { Clock } from '#kernel';
+import type { CallLog } from './call-log.js';
 
 /** Calls read at once. */
 const PAGE_CALLS = 200;
@@ -27,6 +29,8 @@ const PAGES_MAX = 100;
 
 export interface EarlierUseParts {
   store: Pick<ProxyStore, 'calls'>;
+  /** Calls that have ended and are not stored yet. */
+  log: Pick<CallLog, 'flush'>;
   caps: Pick<SessionCaps, 'look' | 'restore'>;
   clock: Clock;
 }
@@ -40,16 +44,17 @@ export class EarlierUse {
     this.#beganMs = parts.clock.nowMs();
   }
 
-  /** Hot path. The session has caps, and may have called before this process did anything. */
+  /** Hot path. The session has caps, and may have called before this process did anything, or before they were set. */
   mayHave(session: SessionKey, policy: AgentPolicy): boolean {
+    if (!hasSessionCap(policy)) return false;
     const { caps, clock } = this.#parts;
-    return (
-      hasSessionCap(policy) && clock.nowMs() - this.#beganMs < SESSION_IDLE_MS && caps.look(session) === null
-    );
+    const countedFromMs = Math.max(this.#beganMs, policy.updated_at_ms ?? 0);
+    return clock.nowMs() - countedFromMs < SESSION_IDLE_MS && caps.look(session) === null;
   }
 
   /** Rejects as the store does. */
   async restore(session: SessionKey): Promise<void> {
+    await this.#parts.log.flush();
     const use = await this.#read(session);
     if (use !== null) this.#parts.caps.restore(session, use);
   }
@@ -59,8 +64,8 @@ export class EarlierUse {
     const { store, clock } = this.#parts;
     const { tenantId, sessionId } = splitSessionKey(session);
     let use: SessionUse | null = null;
-    let fromMs = clock.nowMs() - SESSION_IDLE_MS;
-    let toMs = this.#beganMs;
+    let toMs = clock.nowMs() + 1;
+    let fromMs = toMs - SESSION_IDLE_MS;
     let cursor: string | undefined;
     for (let page = 0; page < PAGES_MAX; page += 1) {
       const { items, next_cursor } = await store.calls({

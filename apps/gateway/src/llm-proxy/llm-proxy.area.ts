@@ -136,7 +136,6 @@ export class LlmProxyArea {
     this.#windows = new KillSwitchWindows({ clock });
     this.#activity = new AgentActivity(clock);
     this.#caps = new SessionCaps({ clock });
-    this.#earlierUse = new EarlierUse({ store: proxyStore, caps: this.#caps, clock });
     this.#unsettled = new UnsettledAnswers({
       clock,
       store: proxyStore,
@@ -178,6 +177,7 @@ export class LlmProxyArea {
       live,
       onDropped: (count, error) => events.rowsDropped(count, error),
     });
+    this.#earlierUse = new EarlierUse({ store: proxyStore, log: this.log, caps: this.#caps, clock });
     this.views = new AgentViews({
       agents: this.agents,
       activity: this.#activity,

@@ -146,7 +146,7 @@ function guards(waits: Waits, embedder: unknown = { embed: async () => VECTOR, m
       standing,
       prices: { price: () => null },
       limiter: { take: () => waits.limiter?.() ?? Promise.resolve(WITHIN) },
-      caps: { decide: () => ({ allowed: true }), record: () => {} },
+      caps: { look: () => null },
       earlierUse: { mayHave: () => false },
       clock,
     },

@@ -446,7 +446,7 @@ test('to cancel an answer of the background tells what it took, like fetching it
   expect(unsettled.find(SCOPE, 'resp_1')).toBeNull();
 });
 
-describe('a session that may have called before the start', () => {
+describe('a session that may have called before anybody counted', () => {
   /** Two calls of it, the second once the first is under way. */
   async function twoCalls(restore: (caps: SessionCaps) => Promise<void>) {
     const clock = new FakeClock();
@@ -480,6 +480,31 @@ describe('a session that may have called before the start', () => {
       failedCount: 0,
       sessionCalls: 3,
     });
+  });
+
+  test('is counted once it has a cap, and not before: the store knows the whole of it', async () => {
+    const clock = new FakeClock();
+    const caps = new SessionCaps({ clock });
+    let policy = { ...POLICY, session_calls_max: null as number | null };
+    const step = policyStep({
+      agents: { restriction: () => policy },
+      standing: () => undefined,
+      prices: { price: () => PRICE },
+      limiter: new MemoryRateLimiter({ clock }),
+      caps,
+      unsettled: newUnsettledAnswers(clock),
+      earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
+      clock,
+      onOverBudget: () => expect.unreachable(),
+      onBudgetBegun: () => {},
+      onLimiterFailed: () => expect.unreachable(),
+      onCapsFailed: () => expect.unreachable(),
+    });
+    step.run?.(newCall());
+    expect(caps.look(SESSION)).toBeNull();
+    policy = POLICY;
+    step.run?.(newCall());
+    expect(caps.look(SESSION)).toMatchObject({ callCount: 1 });
   });
 
   test('fails open when that cannot be read, and is asked for with each call', async () => {

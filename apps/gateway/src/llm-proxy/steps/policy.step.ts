@@ -21,6 +21,7 @@ import {
   corrections,
   costMicroUsd,
   estimateUsage,
+  hasSessionCap,
   type LimitName,
   limitWindows,
   MemoryRateLimiter,
@@ -164,14 +165,16 @@ function takeLimits(
 ): Verdict | undefined | Promise<Verdict | undefined> {
   const estimate = estimateOf(call);
   const cost = costOf(parts.prices, call, estimate);
-  if (cappedKey !== null) {
+  // What no cap has counted from its beginning is read from the store, whole, once there is a cap.
+  const isCounted = cappedKey !== null && (hasSessionCap(policy) || parts.caps.look(cappedKey) !== null);
+  if (isCounted) {
     const decision = parts.caps.decide(cappedKey, policy, cost);
     if (!decision.allowed) return capped(decision.cap);
     parts.caps.record(cappedKey, cost);
   }
   const taken: TakenLimits = {
     policy,
-    cappedKey,
+    cappedKey: isCounted ? cappedKey : null,
     tokens: tokensOf(estimate),
     costMicroUsd: cost,
     nowMs: parts.clock.nowMs(),
