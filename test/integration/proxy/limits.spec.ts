@@ -435,6 +435,28 @@ test('the caps of a session that is under way when they are set count what it di
   await expect(next('fifth')).rejects.toMatchObject({ status: 403, code: 'session_capped' });
 });
 
+test('what a session cost goes on over a restart', async () => {
+  const usage = { prompt_tokens: 1_000, completion_tokens: 1_000, total_tokens: 2_000 };
+  const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Done.' } }];
+  upstream.script((_call, response) =>
+    respondJson(response, 200, { id: 'c', model: 'gpt-4o', choices, usage }),
+  );
+  const next = (content: string) =>
+    client('spender').chat.completions.create(
+      { model: 'gpt-4o', messages: [{ role: 'user', content }] },
+      { headers: { 'x-observatory-session': 'spends-on' } },
+    );
+  const shown = async () => (await gateway.operator('GET', '/v1/sessions/spends-on')).body;
+  await next('Read the first page.');
+  await next('Now write to Ada.');
+  await expect.poll(async () => (await shown()).step_count).toBe(2);
+  await gateway.stop();
+  await startAgain();
+  await next('And call Grace.');
+  await expect.poll(async () => (await shown()).step_count).toBe(3);
+  expect((await shown()).cost_usd).toBeCloseTo(3 * 0.0125, 6);
+});
+
 describe('an answer that is worked on in the background', () => {
   const policy = { budget_day_usd: 0.05 };
   const response = { id: 'resp_1', object: 'response', model: 'gpt-4o', status: 'queued', output: [] };

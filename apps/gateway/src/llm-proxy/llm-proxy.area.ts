@@ -117,7 +117,7 @@ export class LlmProxyArea {
   readonly #unsettled: UnsettledAnswers;
   readonly #parts: LlmProxyDependencies;
   #interceptor: SchemaInterceptor | null = null;
-  #sessions: Pick<SessionRegistry, 'noteCall'> | null = null;
+  #sessions: Pick<SessionRegistry, 'noteCall' | 'peek'> | null = null;
   #route: ProxyRoute | null = null;
 
   constructor(parts: LlmProxyDependencies) {
@@ -188,6 +188,7 @@ export class LlmProxyArea {
     this.feed = new StepFeed({
       clock,
       deliver: (tenantId, logs) => this.#deliver(tenantId, logs),
+      costOf: (key) => this.#sessions?.peek(key)?.cost_usd ?? 0,
       onSkipped: () => events.stepSkipped(),
     });
     this.#client = new UpstreamClient({
@@ -429,7 +430,11 @@ export class LlmProxyArea {
     return this.#route;
   }
 
-  start(hub: LiveHub, interceptor: SchemaInterceptor, sessions: Pick<SessionRegistry, 'noteCall'>): void {
+  start(
+    hub: LiveHub,
+    interceptor: SchemaInterceptor,
+    sessions: Pick<SessionRegistry, 'noteCall' | 'peek'>,
+  ): void {
     this.#interceptor = interceptor;
     this.#sessions = sessions;
     hub.provideSnapshot(TOPICS.calls, (tenantId) => hub.newest(tenantId, TOPICS.calls, 200));

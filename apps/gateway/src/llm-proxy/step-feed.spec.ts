@@ -20,13 +20,16 @@ let clock: FakeClock;
 let made: DecisionLog[];
 let feed: StepFeed;
 let skippedCount: number;
+let shownCostUsd: number;
 beforeEach(() => {
   clock = new FakeClock();
   made = [];
   skippedCount = 0;
+  shownCostUsd = 0;
   feed = new StepFeed({
     clock,
     deliver: (_tenantId, logs) => made.push(...logs),
+    costOf: (key) => (key === sessionKey('default', 's') ? shownCostUsd : 0),
     onSkipped: () => (skippedCount += 1),
   });
 });
@@ -97,6 +100,19 @@ describe('steps made of calls', () => {
       0.002,
       undefined,
       0.003,
+    ]);
+  });
+
+  test('go on from what the session had cost before a start, or a quiet hour ago', () => {
+    shownCostUsd = 0.030075;
+    call({ costMicroUsd: 10_025 });
+    clock.advance(HOUR_MS + 1);
+    shownCostUsd = 0.0401;
+    call({ costMicroUsd: 10_025 });
+    call({ session: 'another', costMicroUsd: 10_025 });
+    feed.flush();
+    expect(made.map(({ state_delta }) => state_delta?.cumulative_session_cost)).toEqual([
+      0.0401, 0.050125, 0.010025,
     ]);
   });
 

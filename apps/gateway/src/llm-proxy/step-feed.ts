@@ -68,6 +68,8 @@ export interface StepFeedParts {
   clock: Clock;
   /** Takes a tenant's steps. Must not throw; a refusal is its own to report. */
   deliver: (tenantId: string, logs: DecisionLog[]) => void;
+  /** What a session has cost by its row, in USD: 0 where it has none in memory. */
+  costOf: (key: SessionKey) => number;
   onSkipped: () => void;
 }
 
@@ -141,7 +143,7 @@ export class StepFeed {
       this.#parts.onSkipped();
       return;
     }
-    const conversation = this.#conversations.get(tenantId, sessionKey) ?? fresh();
+    const conversation = this.#conversations.get(tenantId, sessionKey) ?? this.#fresh(sessionKey);
     if (conversation.open !== null) this.#close(sessionKey, conversation, []);
     const asked = summary.asked || conversation.asked || summary.askedFirst;
     conversation.asked = asked === conversation.asked ? asked : intentOf(asked);
@@ -161,6 +163,16 @@ export class StepFeed {
     const ready = this.#ready;
     this.#ready = new Map();
     for (const [tenantId, logs] of ready) this.#parts.deliver(tenantId, logs);
+  }
+
+  /** Of a session that was here before a start, or a quiet hour ago, the cost goes on from there: its steps say a sum. */
+  #fresh(key: SessionKey): Conversation {
+    return {
+      asked: '',
+      lastCallId: null,
+      costMicroUsd: Math.round(this.#parts.costOf(key) * 1e6),
+      open: null,
+    };
   }
 
   #close(key: SessionKey, conversation: Conversation, results: readonly LlmToolResult[]): void {
@@ -206,8 +218,6 @@ export class StepFeed {
     else logs.push(log);
   }
 }
-
-const fresh = (): Conversation => ({ asked: '', lastCallId: null, costMicroUsd: 0, open: null });
 
 /** Cut far behind its end first: half a secret is not known for one. */
 function intentOf(text: string): string {
