@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import OpenAI, { toFile } from 'openai';
 import { io } from 'socket.io-client';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Frame } from '#contracts';
+import type { Frame, LlmCall } from '#contracts';
 import { deferred } from '#kernel';
 import { respondEvents, respondJson } from '#testing';
 import { AGENT_KEY } from '../start-gateway.js';
@@ -34,10 +34,10 @@ const callsOf = async (agent: string) =>
   (await gateway.operator('GET', `/v1/calls?agent_id=${agent}`)).body.items;
 
 /** Asks, and hangs up as soon as the upstream has the question. */
-async function askAndLeave(agent: string, content: string): Promise<void> {
+async function askAndLeave(agent: string, content: string, headers = {}): Promise<void> {
   const abort = new AbortController();
   const before = upstream.calls.length;
-  const asked = ask(client(agent), content, abort.signal);
+  const asked = ask(client(agent).withOptions({ defaultHeaders: headers }), content, abort.signal);
   asked.catch(() => {});
   await expect.poll(() => upstream.calls.length).toBe(before + 1);
   abort.abort();
@@ -433,6 +433,33 @@ test('the caps of a session that is under way when they are set count what it di
   await limit(agent, { session_calls_max: 4 });
   await next('fourth');
   await expect(next('fifth')).rejects.toMatchObject({ status: 403, code: 'session_capped' });
+});
+
+test('a session cost what its calls did, also a retry and one that its client left', async () => {
+  const session = { 'x-observatory-session': 'all-its-calls' };
+  const agent = 'spends-in-vain';
+  const openai = client(agent).withOptions({ defaultHeaders: session });
+  const usage = { prompt_tokens: 1_000, completion_tokens: 1_000, total_tokens: 2_000 };
+  upstream.script((_call, response, index) =>
+    index === 0
+      ? response.writeHead(500).end()
+      : respondJson(response, 200, { id: 'c', model: 'gpt-4o', choices: [], usage }),
+  );
+  await ask(openai.withOptions({ maxRetries: 1 }), 'Read the first page.');
+  upstream.script(() => {});
+  await askAndLeave(agent, 'Read the second page.', session);
+  upstream.script((_call, response) =>
+    respondJson(response, 200, { id: 'c', model: 'gpt-4o', choices: [], usage }),
+  );
+  await ask(openai, 'Now write to Ada.');
+  await expect.poll(() => callsOf(agent)).toHaveLength(4);
+  const cost = (await callsOf(agent)).reduce(
+    (sum: number, { cost_usd }: LlmCall) => sum + (cost_usd ?? 0),
+    0,
+  );
+  expect(cost).toBeGreaterThan(2 * 0.0125);
+  const shown = async () => (await gateway.operator('GET', '/v1/sessions/all-its-calls')).body.cost_usd;
+  await expect.poll(shown).toBeCloseTo(cost, 6);
 });
 
 test('what a session cost goes on over a restart', async () => {

@@ -49,7 +49,8 @@ function call(
     tenant = 'default',
     costMicroUsd = 0,
     content = `Question ${serial + 1}`,
-  }: Who & { costMicroUsd?: number | null; content?: string },
+    isRetry = false,
+  }: Who & { costMicroUsd?: number | null; content?: string; isRetry?: boolean },
   ...toolNames: string[]
 ): void {
   serial += 1;
@@ -67,7 +68,9 @@ function call(
   one.costMicroUsd = costMicroUsd;
   const tool_calls = toolNames.map((name) => ({ name, arguments: '{}' }));
   one.answer = { model: 'm', text: 'ok', tool_calls, usage: null, failed: false } as unknown as LlmAnswer;
+  one.isRetry = isRetry;
   feed.noteRequest(one);
+  feed.noteCost(one);
   feed.noteAnswer(one);
 }
 
@@ -114,6 +117,16 @@ describe('steps made of calls', () => {
     expect(made.map(({ state_delta }) => state_delta?.cumulative_session_cost)).toEqual([
       0.0401, 0.050125, 0.010025,
     ]);
+  });
+
+  test('say with what the session cost what calls that make none cost, and no less than nothing', () => {
+    call({ costMicroUsd: 10_000 });
+    call({ costMicroUsd: 20_000, isRetry: true });
+    call({ costMicroUsd: 10_000 });
+    call({ costMicroUsd: -50_000, isRetry: true });
+    call({ costMicroUsd: 10_000 });
+    feed.flush();
+    expect(made.map(({ state_delta }) => state_delta?.cumulative_session_cost)).toEqual([0.01, 0.04, 0.01]);
   });
 
   test('are made neither under the name of an agent that reports itself nor in a session it reports', () => {

@@ -133,12 +133,20 @@ export class StepFeed {
     if (conversation.open !== null) this.#close(call.sessionKey, conversation, results);
   }
 
-  /** A call has ended at the upstream, well or badly. */
+  /** What any call cost is in the sum that the session's next step says: a retry, or what its client left, makes none itself. */
+  noteCost({ sessionKey, tenantId, scope, costMicroUsd }: ProxyCall): void {
+    if (sessionKey === null || !costMicroUsd || this.#isReported(tenantId, sessionKey, scope)) return;
+    const conversation = this.#conversations.get(tenantId, sessionKey) ?? this.#fresh(sessionKey);
+    // Whoever fetches an answer of the background may be told that it took less.
+    conversation.costMicroUsd = Math.max(0, conversation.costMicroUsd + costMicroUsd);
+    this.#conversations.set(tenantId, sessionKey, conversation);
+  }
+
+  /** A call has ended at the upstream, well or badly. After `noteCost`. */
   noteAnswer(call: ProxyCall): void {
     const { sessionKey, summary, tenantId } = call;
     if (sessionKey === null || summary === null || call.isRetry) return;
-    if (this.#selfReportingSessions.peek(tenantId, sessionKey)) return;
-    if (this.#selfReportingAgents.peek(tenantId, call.scope)) return;
+    if (this.#isReported(tenantId, sessionKey, call.scope)) return;
     if (!this.#rate.take(tenantId)) {
       this.#parts.onSkipped();
       return;
@@ -147,7 +155,6 @@ export class StepFeed {
     if (conversation.open !== null) this.#close(sessionKey, conversation, []);
     const asked = summary.asked || conversation.asked || summary.askedFirst;
     conversation.asked = asked === conversation.asked ? asked : intentOf(asked);
-    conversation.costMicroUsd += call.costMicroUsd ?? 0;
     const log = stepOf(call, conversation);
     conversation.lastCallId = call.id;
     this.#conversations.set(tenantId, sessionKey, conversation);
@@ -163,6 +170,13 @@ export class StepFeed {
     const ready = this.#ready;
     this.#ready = new Map();
     for (const [tenantId, logs] of ready) this.#parts.deliver(tenantId, logs);
+  }
+
+  #isReported(tenantId: string, key: SessionKey, scope: AgentScope): boolean {
+    return (
+      this.#selfReportingSessions.peek(tenantId, key) !== undefined ||
+      this.#selfReportingAgents.peek(tenantId, scope) !== undefined
+    );
   }
 
   /** Of a session that was here before a start, or a quiet hour ago, the cost goes on from there: its steps say a sum. */

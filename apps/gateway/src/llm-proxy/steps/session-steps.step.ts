@@ -3,13 +3,14 @@ import type { ProxyCall } from '../proxy-call.js';
 import type { Step } from '../step.js';
 import type { StepFeed } from '../step-feed.js';
 
-export const sessionStepsStep = (feed: Pick<StepFeed, 'noteRequest' | 'noteAnswer'>): Step => ({
+export const sessionStepsStep = (feed: Pick<StepFeed, 'noteRequest' | 'noteCost' | 'noteAnswer'>): Step => ({
   name: 'session_steps',
   onFailure: 'open',
   run(call: ProxyCall): undefined {
     feed.noteRequest(call);
   },
   settle(call: ProxyCall): void {
+    feed.noteCost(call);
     if (call.wasSent || call.wasHeard || call.decision === 'cached' || call.decision === 'upstream_failed')
       feed.noteAnswer(call);
   },
