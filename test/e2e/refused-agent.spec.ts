@@ -55,7 +55,9 @@ test('an agent whose calls are refused says so and why, until they go through ag
   await page.goto(`${gateway.url}/agents/a-spent`);
   const notice = page.getByTestId('latest-refusal');
   await expect.poll(() => notice.textContent()).toContain('Over budget');
-  expect(await notice.textContent()).toContain('This agent has used up');
+  expect(await notice.textContent()).toContain(
+    'This call may cost more than is left of the budget of an hour.',
+  );
   await checkEveryLook(page, 'agent-refused');
 
   await setPolicy('a-spent', { budget_hour_usd: 5 });

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import {
+  type AgentLimits,
   type AgentPolicy,
   type AgentPrincipal,
   agentScope,
@@ -404,6 +405,36 @@ test('what costs nothing is held back by no budget, however far it is overspent'
   expect([cancel(), cancel()]).toEqual([undefined, undefined]);
   // A call it is all the same.
   expect(cancel()).toMatchObject({ code: 'rate_limited' });
+});
+
+test('a call that is refused for what it may take is not told that all is used up', () => {
+  const clock = new FakeClock();
+  const refusal = (limits: Partial<AgentLimits>, usedMicroUsd = 0) => {
+    const policy = { ...defaultPolicy('agent-1'), ...limits };
+    const limiter = new MemoryRateLimiter({ clock });
+    const spent = { requests: 0, tokens: 0, costMicroUsd: usedMicroUsd };
+    limiter.takeNow(limitWindows(SCOPE, policy, spent, clock.nowMs()));
+    const step = policyStep({
+      agents: { restriction: () => policy },
+      standing: () => undefined,
+      prices: { price: () => PRICE },
+      limiter,
+      caps: new SessionCaps({ clock }),
+      unsettled: newUnsettledAnswers(clock),
+      earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
+      clock,
+      onOverBudget: () => {},
+      onBudgetBegun: () => expect.unreachable(),
+      onLimiterFailed: () => expect.unreachable(),
+      onCapsFailed: () => expect.unreachable(),
+    });
+    const verdict = step.run?.(newCall());
+    return verdict && 'detail' in verdict ? verdict.detail : undefined;
+  };
+  expect(refusal({ tokens_per_minute: 100 })).toContain('may take more than');
+  expect(refusal({ budget_day_usd: 0.000_1 })).toContain('may cost more than is left of the budget of a day');
+  expect(refusal({ budget_day_usd: 0.01 }, 9_999)).toContain('may cost more than is left');
+  expect(refusal({ budget_day_usd: 0.01 }, 10_000)).toBe('This agent has used up the budget of a day.');
 });
 
 test('to cancel an answer of the background tells what it took, like fetching it', () => {

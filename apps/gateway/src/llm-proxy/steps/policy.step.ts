@@ -13,6 +13,7 @@ import {
   type RateLimiter,
   type SessionKey,
   type Usage,
+  type WindowState,
 } from '#contracts';
 import type { BudgetPeriod } from '#domain/alerts';
 import { fetchedAnswerId, isInteraction } from '#domain/llm-dialects';
@@ -259,7 +260,8 @@ function apply(
   const { name } = windows[decision.refusedBy] as NamedWindow;
   const period = BUDGET_PERIODS[name];
   if (period !== undefined) onOverBudget(call, period);
-  return limited(name, decision.retryAfterMs);
+  const { used, limit } = decision.windows[decision.refusedBy] as WindowState;
+  return limited(name, decision.retryAfterMs, used >= limit);
 }
 
 function usedBy(call: ProxyCall): Used {
@@ -411,17 +413,23 @@ const LIMITS_TEXT: Record<LimitName, string> = {
   budget_day: 'the budget of a day',
   budget_month: 'the budget of a month',
 };
-const limited = (name: LimitName, retryAfterMs: number | null): Verdict =>
+/** @param isUsedUp nothing is left; else the call may take more than is left, or, where no waiting helps, than there is at all */
+const limited = (name: LimitName, retryAfterMs: number | null, isUsedUp: boolean): Verdict =>
   name === 'requests_per_minute' || name === 'tokens_per_minute'
     ? policyRefusal(
         'rate_limited',
         'rate_limited',
-        `This agent has reached its limit of ${LIMITS_TEXT[name]}.`,
+        retryAfterMs === null
+          ? `This call may take more than this agent's limit of ${LIMITS_TEXT[name]}. ${BOUND_IT}`
+          : `This agent has reached its limit of ${LIMITS_TEXT[name]}.`,
         retryAfterMs,
       )
     : policyRefusal(
         'over_budget',
         'budget_exceeded',
-        `This agent has used up ${LIMITS_TEXT[name]}.`,
+        isUsedUp
+          ? `This agent has used up ${LIMITS_TEXT[name]}.`
+          : `This call may cost more than is left of ${LIMITS_TEXT[name]}. ${BOUND_IT}`,
         retryAfterMs,
       );
+const BOUND_IT = 'It may fit with a lower bound on its output.';
