@@ -12,10 +12,14 @@ const INCIDENT = { incident_id: 'i', agent_id: 'a', breakdown: { score: 13 }, th
 type Write = 'closeIncidents' | 'saveDocument';
 
 /** A stopped agent, whose kill switch fires again while the given write is the `nth` of its kind. */
-async function stoppedAgent(write: Write, nth: number) {
+const stoppedAgent = (write: Write, nth: number) =>
+  stopped(write, nth, (agents) => agents.deactivateByKillSwitch(AGENT, INCIDENT));
+
+/** @param then done while the given write is the `nth` of its kind */
+async function stopped(write: Write, nth: number, then: (agents: AgentDirectory) => void) {
   let seen = 0;
   const onWrite = async (kind: Write): Promise<void> => {
-    if (kind === write && ++seen === nth) agents.deactivateByKillSwitch(AGENT, INCIDENT);
+    if (kind === write && ++seen === nth) then(agents);
   };
   const agents = new AgentDirectory({
     store: { closeIncidents: () => onWrite('closeIncidents'), saveDocument: () => onWrite('saveDocument') },
@@ -63,11 +67,11 @@ describe('an agent that the kill switch stops while it is reactivated', () => {
     await expect(controller.reactivate(ANN, 'a')).rejects.toMatchObject(STOPPED_AGAIN);
   });
 
-  // The first save is the stop, the second the reactivation, the third what else the change holds.
+  // The first save is the stop, the second what else the change holds, the third the reactivation.
   test.each([
+    ['while the rest is written', 'saveDocument', 2],
     ['before it may call', 'closeIncidents', 1],
-    ['as it may', 'saveDocument', 2],
-    ['while the rest is written', 'saveDocument', 3],
+    ['as it may', 'saveDocument', 3],
   ] as const)('is told so by a change of its policy, %s; the rest of it stands', async (_, write, nth) => {
     const { agents, controller } = await stoppedAgent(write, nth);
     const change = controller.changePolicy(ANN, 'a', { active: true, requests_per_minute: 5 });
@@ -82,4 +86,12 @@ describe('an agent that the kill switch stops while it is reactivated', () => {
     });
     expect([active, requests_per_minute]).toEqual([false, 5]);
   });
+});
+
+test('an agent that is reactivated with other limits may call under these alone', async () => {
+  const seen: unknown[] = [];
+  const { agents, controller } = await stopped('saveDocument', 3, () => seen.push(agents.policy(AGENT)));
+  const after = await controller.changePolicy(ANN, 'a', { active: true, requests_per_minute: 5 });
+  expect(seen).toMatchObject([{ active: false, requests_per_minute: 5 }]);
+  expect(after).toMatchObject({ active: true, requests_per_minute: 5 });
 });

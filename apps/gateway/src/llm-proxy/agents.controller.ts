@@ -53,17 +53,17 @@ export class AgentsController {
   ): Promise<AgentPolicy> {
     const scope = this.scopeOf(operator.tenant_id, agentId);
     const { active, ...patch } = parseFields(agentPolicyPatchSchema, body);
-    if (active === true) await this.proxy.incidents.reactivate(operator, agentId);
-    const policy = await this.proxy.agents.patchPolicy(
-      scope,
-      active === false ? { ...patch, active } : patch,
-      operator,
-    );
+    const { agents, incidents, views } = this.proxy;
+    const asked = agents.openIncidentId(scope);
+    await agents.patchPolicy(scope, active === false ? { ...patch, active } : patch, operator);
     await this.proxy.seedBudgets(scope);
-    this.proxy.views.touch(operator.tenant_id, agentId);
-    if (active === true && this.proxy.agents.openIncidentId(scope) !== null)
+    // Last: it may call under its new limits, and never without them.
+    if (active === true && agents.openIncidentId(scope) === asked)
+      await incidents.reactivate(operator, agentId);
+    views.touch(operator.tenant_id, agentId);
+    if (active === true && agents.openIncidentId(scope) !== null)
       throw new ObservatoryError('agent_stopped_again');
-    return policy;
+    return agents.policy(scope);
   }
 
   @Get(':agent_id/kill-switch')
