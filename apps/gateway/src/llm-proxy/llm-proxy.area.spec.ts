@@ -51,7 +51,7 @@ async function startArea(policies: AgentPolicy[], spenders: string[]) {
     alerts: { note: () => {} },
   } as never);
   await area.recover();
-  return { area, seeded };
+  return { area, clock, seeded };
 }
 
 const others = Array.from({ length: OTHERS }, (_, at) => `other ${at}`);
@@ -69,4 +69,17 @@ it('an agent that is given a budget has spent what it had, though others have ta
   await area.agents.patchPolicy(scope, { budget_day_usd: 2 }, OPERATOR);
   await area.seedBudgets(scope);
   expect(seeded).toContain(DAY_OF_CAPPED);
+});
+
+it('a budget that a call has taken of before it was told what had been spent knows of both', async () => {
+  const { area, clock, seeded } = await startArea([], ['capped']);
+  const scope = agentScope('default', 'capped');
+  const before = area.agents.policy(scope);
+  const route = area.route({ onRevoked: () => {} } as never, () => false);
+  const policy = await area.agents.patchPolicy(scope, { budget_day_usd: 2 }, OPERATOR);
+  const taken = { tokens: 1, costMicroUsd: 500_000, nowMs: clock.nowMs(), takenAtMs: clock.nowMs() };
+  const running = [policy, before].map((under) => ({ scope, taken: { ...taken, policy: under } }));
+  Object.defineProperty(route, 'running', { value: running });
+  await area.seedBudgets(scope);
+  expect(seeded).toContain(`${scope}\0budget_day 2500000`);
 });

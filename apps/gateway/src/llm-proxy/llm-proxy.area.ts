@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { UpstreamClient } from '#adapters/upstream-http';
 import {
+  type AgentPolicy,
   type AgentPrincipal,
   type AgentScope,
   type AgentSpend,
@@ -24,6 +25,7 @@ import type { AlertEvent, BudgetPeriod } from '#domain/alerts';
 import { KillSwitchWindows } from '#domain/kill-switch';
 import {
   budgetSeeds,
+  budgetsSetSince,
   MemoryRateLimiter,
   SessionCaps,
   type SpentHour,
@@ -257,7 +259,10 @@ export class LlmProxyArea {
     const { tenantId, agentId } = splitAgentScope(scope);
     if (hasBudget(this.agents.policy(scope))) await this.#recallForgotten(scope);
     this.#noteSpend(scope, { tenant_id: tenantId, agent_id: agentId, session_id: null });
-    await this.#seedLimits(scope);
+    // Calls may have taken of a new budget already, before it knew what had been spent: what they took is theirs to give back.
+    const policy = this.agents.policy(scope);
+    const hasAll = (before: AgentPolicy) => !hasBudget(budgetsSetSince(before, policy));
+    await this.#seedLimits(scope, this.#takenFromBudgets(hasAll).get(scope));
   }
 
   /** Never rejects. */
@@ -297,11 +302,11 @@ export class LlmProxyArea {
       await this.#seedLimits(scope, this.#takenFromBudgets().get(scope));
   }
 
-  /** By calls under way, which will give back what they do not use. */
-  #takenFromBudgets(): Map<AgentScope, SpentHour[]> {
+  /** By calls under way, which will give back what they do not use. @param isMeant asked of the policy that they began under */
+  #takenFromBudgets(isMeant: (policy: AgentPolicy) => boolean = hasBudget): Map<AgentScope, SpentHour[]> {
     const byAgent = new Map<AgentScope, SpentHour[]>();
     for (const { scope, taken } of this.#route?.running ?? []) {
-      if (taken === null || taken.takenAtMs === null || !hasBudget(taken.policy)) continue;
+      if (taken === null || taken.takenAtMs === null || !isMeant(taken.policy)) continue;
       const hours = byAgent.get(scope) ?? [];
       hours.push({
         hourMs: taken.takenAtMs - (taken.takenAtMs % HOUR_MS),
@@ -315,7 +320,7 @@ export class LlmProxyArea {
   /** What was spent before anybody counted. Never rejects. @param taken of budgets, and not spent yet */
   async #seedLimits(scope: AgentScope, taken: readonly SpentHour[] = []): Promise<void> {
     const spent = [...this.#activity.hours(scope), ...taken];
-    const seeds = budgetSeeds(scope, spent, this.#parts.clock.nowMs());
+    const seeds = budgetSeeds(scope, this.agents.policy(scope), spent, this.#parts.clock.nowMs());
     if (seeds.length === 0) return;
     await this.#parts.limits.limiter
       .seed(seeds)

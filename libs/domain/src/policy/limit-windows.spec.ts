@@ -111,6 +111,7 @@ describe('budgetSeeds', () => {
     const hour = (day: number, at: number): number => Date.UTC(2026, 0, day, at);
     const seeds = budgetSeeds(
       AGENT,
+      LIMITS,
       [
         { hourMs: hour(31, 12), costMicroUsd: 1 },
         { hourMs: hour(31, 11), costMicroUsd: 20 },
@@ -128,6 +129,15 @@ describe('budgetSeeds', () => {
   });
 
   it('have nothing to say of an agent that spent nothing', () => {
-    expect(budgetSeeds(AGENT, [], LEAP_NOON)).toEqual([]);
+    expect(budgetSeeds(AGENT, LIMITS, [], LEAP_NOON)).toEqual([]);
+  });
+
+  it('say of each budget what was spent of it, and of what is none nothing', () => {
+    const spent = [{ hourMs: LEAP_NOON, costMicroUsd: 1 }];
+    const daily = { ...NO_LIMITS, budget_day_usd: 2 };
+    expect(budgetSeeds(AGENT, daily, spent, LEAP_NOON).map(({ key }) => key)).toEqual([
+      `${AGENT}\0budget_day`,
+    ]);
+    expect(budgetSeeds(AGENT, NO_LIMITS, spent, LEAP_NOON)).toEqual([]);
   });
 });

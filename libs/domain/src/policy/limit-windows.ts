@@ -118,9 +118,15 @@ export function corrections(
 /**
  * Budgets as they stand by stored sums: after a restart of a limiter in memory, after Redis lost its data, and when a
  * budget is set in the middle of its period. May be repeated. Requests and tokens of the last minute are not restored.
+ * Of what is no budget nothing is said: calls under way, which may be among the sums, would give nothing of it back.
  * @param spent one agent's money by the UTC hour, micro-USD; hours that no window counts are ignored
  */
-export function budgetSeeds(agent: AgentScope, spent: Iterable<SpentHour>, nowMs: number): BucketChange[] {
+export function budgetSeeds(
+  agent: AgentScope,
+  limits: AgentLimits,
+  spent: Iterable<SpentHour>,
+  nowMs: number,
+): BucketChange[] {
   const keys = keysOf(agent);
   const hourStartMs = bucketStart(nowMs, HOUR_MS);
   const dayMs = dayStartMs(nowMs);
@@ -135,6 +141,9 @@ export function budgetSeeds(agent: AgentScope, spent: Iterable<SpentHour>, nowMs
     if (hourMs >= dayMs && hourMs < dayMs + DAY_MS) day += costMicroUsd;
     if (hourMs >= monthMs && hourMs < endMs) month += costMicroUsd;
   }
+  if (limits.budget_hour_usd === null) hour = hourBefore = 0;
+  if (limits.budget_day_usd === null) day = 0;
+  if (limits.budget_month_usd === null) month = 0;
   const slidingHour = { key: keys.budget_hour, kind: 'sliding', windowMs: HOUR_MS } as const;
   const seeds: BucketChange[] = [
     { ...slidingHour, takenAtMs: hourStartMs, amount: hour },
