@@ -727,6 +727,21 @@ describe('an error_rate rule', () => {
     expect(phases(rules.tick(T0 + 62_000))).toEqual(['recovered']);
   });
 
+  it('is over a window after a restart, or after its window was changed, when nothing more was heard', () => {
+    const before = watch(rule('error_rate', { window_s: 60 }));
+    failing(before.rules, 0, 10);
+    expect(before.rules.tick(T0 + 50_000)).toEqual([]);
+    before.kept.rules = [rule('error_rate', { window_s: 120 })];
+    expect(before.rules.refresh('default', T0 + 50_000)).toEqual([]);
+    expect(before.rules.tick(T0 + 169_000)).toEqual([]);
+    expect(phases(before.rules.tick(T0 + 170_000))).toEqual(['recovered']);
+
+    const { rules } = watch(rule('error_rate', { window_s: 60 }));
+    rules.restore('default', 'rule-error_rate', [kept()]);
+    expect(rules.tick(T0 + 59_000)).toEqual([]);
+    expect(phases(rules.tick(T0 + 60_000))).toEqual(['recovered']);
+  });
+
   it('counts each agent for itself', () => {
     const { rules } = watch(rule('error_rate'));
     failing(rules, 0, 9);

@@ -231,7 +231,8 @@ export class AlertRules {
       const { agent_id, since_ms, notice_count, last_notice_ms, refusals } = kept;
       const state = { sinceMs: since_ms, noticeCount: notice_count, lastNoticeMs: last_notice_ms };
       const toldSessionIds = new Set(kept.told_session_ids);
-      one?.subjects.set(agent_id, { state, tally: null, sessionId: null, toldSessionIds });
+      const tally = one?.rule.type === 'error_rate' ? newTally(one.rule, this.#options.clock.nowMs()) : null;
+      one?.subjects.set(agent_id, { state, tally, sessionId: null, toldSessionIds });
       if (one?.rule.type === 'entropy_loop') this.#recallLoops(tenantId, tenant, kept);
       if (one?.rule.type === 'semantic_loop')
         this.#facts(tenant, agent_id).recallLoop(kept.told_session_ids, last_notice_ms ?? since_ms);
@@ -276,7 +277,7 @@ export class AlertRules {
       if (rule.type === 'error_rate' && event.kind === 'call') {
         const subject = this.#subject(one, event.agent_id, event.at_ms);
         if (subject === null) continue;
-        subject.tally ??= new CallTally((rule.window_s ?? RULE_WINDOW_S_DEFAULT.error_rate) * 1_000);
+        subject.tally ??= newTally(rule);
         subject.tally.add(event.at_ms, event.failed);
       }
       this.#evaluate(event.tenant_id, one, event.agent_id, facts, event.at_ms, due);
@@ -443,7 +444,8 @@ export class AlertRules {
       for (const [agentId, subject] of known.subjects) {
         if (!concerns(rule, agentId)) this.#forget(tenantId, known, agentId);
         // Counts of one window say nothing about another.
-        if (rule.window_s !== known.rule.window_s) subject.tally = null;
+        if (rule.window_s !== known.rule.window_s && subject.tally !== null)
+          subject.tally = newTally(rule, this.#options.clock.nowMs());
       }
       if (rule.agent_id !== known.rule.agent_id) widened.push(known);
       known.rule = rule;
@@ -461,6 +463,10 @@ export class AlertRules {
 }
 
 const NO_SESSIONS: ReadonlySet<string> = new Set();
+
+/** @param sinceMs as `CallTally` has it */
+const newTally = (rule: RuleSettings, sinceMs?: number): CallTally =>
+  new CallTally((rule.window_s ?? RULE_WINDOW_S_DEFAULT.error_rate) * 1_000, sinceMs);
 
 const concerns = (rule: RuleSettings, agentId: string): boolean =>
   rule.agent_id === null || rule.agent_id === agentId;

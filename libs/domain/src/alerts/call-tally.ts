@@ -8,6 +8,8 @@
 export const TALLY_BUCKETS = 30;
 
 export class CallTally {
+  readonly #windowMs: number;
+  readonly #sinceMs: number;
   readonly #bucketMs: number;
   readonly #calls = new Uint32Array(TALLY_BUCKETS);
   readonly #failures = new Uint32Array(TALLY_BUCKETS);
@@ -16,7 +18,10 @@ export class CallTally {
   #callCount = 0;
   #failureCount = 0;
 
-  constructor(windowMs: number) {
+  /** @param sinceMs what came before nobody counted; absent: nothing did */
+  constructor(windowMs: number, sinceMs = Number.NEGATIVE_INFINITY) {
+    this.#windowMs = windowMs;
+    this.#sinceMs = sinceMs;
     this.#bucketMs = Math.max(1, windowMs / TALLY_BUCKETS);
   }
 
@@ -29,6 +34,11 @@ export class CallTally {
     if (!failed) return;
     this.#failures[slot] = (this.#failures[slot] ?? 0) + 1;
     this.#failureCount += 1;
+  }
+
+  /** Nothing that came before anybody counted is in the window any more. */
+  isWhole(nowMs: number): boolean {
+    return nowMs - this.#sinceMs >= this.#windowMs;
   }
 
   /** As of `nowMs`; O(1) unless time has moved on by a bucket. */
