@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { type AgentPolicy, agentScope, type OperatorPrincipal, type SpendQuery } from '#contracts';
+import type { AlertEvent } from '#domain/alerts';
 import { defaultPolicy, MemoryRateLimiter } from '#domain/policy';
 import { HOUR_MS } from '#kernel';
 import { FakeClock } from '#testing';
@@ -23,6 +24,7 @@ async function startArea(policies: AgentPolicy[], spenders: string[]) {
   const spend = { cost_usd: 2, unpriced_call_count: 0 };
   const limiter = new MemoryRateLimiter({ clock });
   const seeded: string[] = [];
+  const told: AlertEvent[] = [];
   limiter.seed = async (seeds) => {
     seeded.push(...seeds.map(({ key, amount }) => `${key} ${amount}`));
   };
@@ -48,10 +50,10 @@ async function startArea(policies: AgentPolicy[], spenders: string[]) {
     limits: { limiter },
     llmCache: {},
     semanticLoop: { events: {} },
-    alerts: { note: () => {} },
+    alerts: { note: (event: AlertEvent) => told.push(event) },
   } as never);
   await area.recover();
-  return { area, clock, seeded };
+  return { area, clock, seeded, told };
 }
 
 const others = Array.from({ length: OTHERS }, (_, at) => `other ${at}`);
@@ -82,4 +84,15 @@ it('a budget that a call has taken of before it was told what had been spent kno
   Object.defineProperty(route, 'running', { value: running });
   await area.seedBudgets(scope);
   expect(seeded).toContain(`${scope}\0budget_day 2500000`);
+});
+
+it('the alerts hear at a start what was spent of each budget, though its agent may never call again', async () => {
+  const policy = { ...defaultPolicy('capped'), budget_day_usd: 2 };
+  const { area, told } = await startArea([policy], ['capped', 'free']);
+  expect(told).toEqual([]);
+  area.start({ provideSnapshot: () => {} } as never, {} as never, {} as never);
+  area.views.stop();
+  area.feed.stop();
+  const budgets = [{ period: 'day', spent_usd: 2, budget_usd: 2 }];
+  expect(told).toMatchObject([{ kind: 'spend', agent_id: 'capped', budgets, refused: null }]);
 });

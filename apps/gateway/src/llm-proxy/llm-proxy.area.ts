@@ -256,9 +256,8 @@ export class LlmProxyArea {
    * which budgets there are now. Never rejects.
    */
   async seedBudgets(scope: AgentScope): Promise<void> {
-    const { tenantId, agentId } = splitAgentScope(scope);
     if (hasBudget(this.agents.policy(scope))) await this.#recallForgotten(scope);
-    this.#noteSpend(scope, { tenant_id: tenantId, agent_id: agentId, session_id: null });
+    this.#noteSpend(scope, agentAlone(scope));
     // Calls may have taken of a new budget already, before it knew what had been spent: what they took is theirs to give back.
     const policy = this.agents.policy(scope);
     const hasAll = (before: AgentPolicy) => !hasBudget(budgetsSetSince(before, policy));
@@ -447,6 +446,8 @@ export class LlmProxyArea {
     hub.provideSnapshot(TOPICS.incidents, (tenantId) => this.incidents.snapshot(tenantId));
     this.views.start();
     this.feed.start();
+    // What an alert of budgets knew ended with the last process: one of an agent that calls no more would never be over.
+    for (const scope of this.agents.withBudgets()) this.#noteSpend(scope, agentAlone(scope));
   }
 
   /** After the last call: what was recorded is written. A call that the client still has ends with it. Never rejects. */
@@ -502,6 +503,12 @@ export class LlmProxyArea {
 }
 
 type AlertSubject = Pick<AlertEvent, 'tenant_id' | 'agent_id' | 'session_id'>;
+
+/** In no session. */
+function agentAlone(scope: AgentScope): AlertSubject {
+  const { tenantId, agentId } = splitAgentScope(scope);
+  return { tenant_id: tenantId, agent_id: agentId, session_id: null };
+}
 
 const subjectOf = ({ tenantId, agentId, sessionId }: ProxyCall): AlertSubject => ({
   tenant_id: tenantId,
