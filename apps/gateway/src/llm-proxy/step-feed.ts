@@ -136,10 +136,11 @@ export class StepFeed {
   /** What any call cost is in the sum that the session's next step says: a retry, or what its client left, makes none itself. */
   noteCost({ sessionKey, tenantId, scope, costMicroUsd }: ProxyCall): void {
     if (sessionKey === null || !costMicroUsd || this.#isReported(tenantId, sessionKey, scope)) return;
-    const conversation = this.#conversations.get(tenantId, sessionKey) ?? this.#fresh(sessionKey);
+    const known = this.#conversations.get(tenantId, sessionKey);
+    const conversation = known ?? this.#fresh(sessionKey);
     // Whoever fetches an answer of the background may be told that it took less.
     conversation.costMicroUsd = Math.max(0, conversation.costMicroUsd + costMicroUsd);
-    this.#conversations.set(tenantId, sessionKey, conversation);
+    if (known === undefined) this.#conversations.set(tenantId, sessionKey, conversation);
   }
 
   /** A call has ended at the upstream, well or badly. After `noteCost`. */
