@@ -4,7 +4,7 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildDecisionLog, respondEvents, respondJson } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
-import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
+import { gateway, startAgain, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 import { always, openaiChat, VENDORS, type Vendor } from './vendors.js';
 
 /** For the tests that wait for its end; the others give it up long before, however busy the machine. */
@@ -176,6 +176,23 @@ describe('a conversation that the vendor keeps', () => {
     await create({ previous_response_id: 'resp_unknown', input: result('14 rows') });
     await expect.poll(sessionsOf).toHaveLength(4);
     expect((await sessionsOf())[0]).not.toBe(session);
+  });
+
+  test('has ended for good once it was terminated, also after a restart, whoever goes on from an answer of it', async () => {
+    answers();
+    const before = (await sessionsOf()).length;
+    const first = await create({ input: `Write another report, ${++serial}` });
+    await expect.poll(sessionsOf).toHaveLength(before + 1);
+    const [session] = await sessionsOf();
+    await expect
+      .poll(async () => (await gateway.operator('GET', `/v1/sessions/${session}`)).status)
+      .toBe(200);
+    await command(session as string, 'terminate', { reason: 'enough' });
+    const goOn = () => create({ previous_response_id: first.id, input: result('12 rows') });
+    await expect(goOn()).rejects.toMatchObject({ status: 403 });
+    await gateway.stop();
+    await startAgain();
+    await expect(goOn()).rejects.toMatchObject({ status: 403 });
   });
 
   test('is one session by the name it has there', async () => {

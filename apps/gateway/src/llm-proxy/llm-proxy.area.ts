@@ -67,7 +67,7 @@ import { RetryClaims } from './retry-claims.js';
 import { RunningCalls } from './running-calls.js';
 import { StepFeed } from './step-feed.js';
 import { isError } from './steps/record.step.js';
-import { UnsettledAnswers } from './unsettled-answers.js';
+import { newUnsettledAnswers, type UnsettledAnswers } from './unsettled-answers.js';
 import { UpstreamDirectory } from './upstream-directory.js';
 import { WaitingCalls } from './waiting-calls.js';
 
@@ -117,6 +117,7 @@ export class LlmProxyArea {
   readonly #caps: SessionCaps;
   readonly #earlierUse: EarlierUse;
   readonly #unsettled: UnsettledAnswers;
+  readonly #continued: ContinuedSessions;
   readonly #parts: LlmProxyDependencies;
   #interceptor: SchemaInterceptor | null = null;
   #sessions: Pick<SessionRegistry, 'noteCall' | 'peek'> | null = null;
@@ -138,10 +139,14 @@ export class LlmProxyArea {
     this.#windows = new KillSwitchWindows({ clock });
     this.#activity = new AgentActivity(clock);
     this.#caps = new SessionCaps({ clock });
-    this.#unsettled = new UnsettledAnswers({
-      clock,
-      store: proxyStore,
+    const answerStore = { clock, store: proxyStore };
+    this.#unsettled = newUnsettledAnswers({
+      ...answerStore,
       onSaveFailed: (error) => events.failedOpen('unsettled_answers', error),
+    });
+    this.#continued = new ContinuedSessions({
+      ...answerStore,
+      onSaveFailed: (error) => events.failedOpen('continued_sessions', error),
     });
     this.audit = new SettingsAudit(store, clock);
     this.agents = new AgentDirectory({
@@ -221,6 +226,7 @@ export class LlmProxyArea {
       this.upstreams.load(),
       this.prices.load(),
       this.#unsettled.load(),
+      this.#continued.load(),
     ]);
     const fromMs = this.#budgetsFromMs();
     const limited = new Map<AgentScope, AgentSpend[]>();
@@ -375,7 +381,7 @@ export class LlmProxyArea {
         limits: { bodyBytesMax: config.proxyBodyBytesMax, bodyTimeoutMs: config.proxyBodyTimeoutMs },
         bodyBytes: this.#bodyBytes,
         retries: new RetryClaims(clock),
-        continued: new ContinuedSessions(clock),
+        continued: this.#continued,
       },
       record: {
         log: this.log,

@@ -18,6 +18,7 @@ export const DOCUMENT_KINDS = [
   'alert_rule',
   'alert_channel',
   'unsettled_answer',
+  'continued_answer',
 ] as const;
 export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
 

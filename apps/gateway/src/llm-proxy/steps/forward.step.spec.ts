@@ -12,6 +12,7 @@ import { ProxyRoute } from '../proxy-route.js';
 import { RetryClaims } from '../retry-claims.js';
 import { RunningCalls } from '../running-calls.js';
 import type { Step } from '../step.js';
+import { answerStore } from '../stored-answers.fixture.js';
 import type { UpstreamTarget } from '../upstream-directory.js';
 import { WaitingCalls } from '../waiting-calls.js';
 import { forwardStep } from './forward.step.js';
@@ -253,7 +254,7 @@ describe('a call that ends before it has a connection', () => {
       limits: { bodyBytesMax: BODY_BYTES, bodyTimeoutMs: 1_000 },
       bodyBytes,
       retries: new RetryClaims(new FakeClock()),
-      continued: new ContinuedSessions(new FakeClock()),
+      continued: new ContinuedSessions(answerStore(new FakeClock())),
     });
     let exchange!: UpstreamExchange;
     const forward = forwardStep({

@@ -22,7 +22,8 @@ import {
 import { BytePieces, HOUR_MS } from '#kernel';
 import { buildLlmAnswer, FakeClock } from '#testing';
 import { ProxyCall } from '../proxy-call.js';
-import { newUnsettledAnswers } from '../unsettled-answers.fixture.js';
+import { answerStore } from '../stored-answers.fixture.js';
+import { newUnsettledAnswers } from '../unsettled-answers.js';
 import { policyStep } from './policy.step.js';
 
 const SCOPE = agentScope('default', 'agent-1');
@@ -81,7 +82,7 @@ async function countedAfter(
     prices: { price: (_tenantId, model, tier = '') => priceOf(model, tier) },
     limiter,
     caps,
-    unsettled: newUnsettledAnswers(clock),
+    unsettled: newUnsettledAnswers(answerStore(clock)),
     earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
     clock,
     onOverBudget: () => expect.unreachable(),
@@ -328,7 +329,7 @@ test('a call that went on while the store of the limits was silent is told of wh
     prices: { price: () => PRICE },
     limiter: silent,
     caps: new SessionCaps({ clock }),
-    unsettled: newUnsettledAnswers(clock),
+    unsettled: newUnsettledAnswers(answerStore(clock)),
     earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
     clock,
     onOverBudget: () => expect.unreachable(),
@@ -357,7 +358,7 @@ test('a budget that is set while a call is under way counts what that call cost,
       prices: { price: () => PRICE },
       limiter,
       caps: new SessionCaps({ clock }),
-      unsettled: newUnsettledAnswers(clock),
+      unsettled: newUnsettledAnswers(answerStore(clock)),
       earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
       clock,
       onOverBudget: () => expect.unreachable(),
@@ -386,7 +387,7 @@ test('what costs nothing is held back by no budget, however far it is overspent'
     prices: { price: () => PRICE },
     limiter,
     caps: new SessionCaps({ clock }),
-    unsettled: newUnsettledAnswers(clock),
+    unsettled: newUnsettledAnswers(answerStore(clock)),
     earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
     clock,
     onOverBudget: () => {},
@@ -420,7 +421,7 @@ test('a call that is refused for what it may take is not told that all is used u
       prices: { price: () => PRICE },
       limiter,
       caps: new SessionCaps({ clock }),
-      unsettled: newUnsettledAnswers(clock),
+      unsettled: newUnsettledAnswers(answerStore(clock)),
       earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
       clock,
       onOverBudget: () => {},
@@ -439,7 +440,7 @@ test('a call that is refused for what it may take is not told that all is used u
 
 test('to cancel an answer of the background tells what it took, like fetching it', () => {
   const clock = new FakeClock();
-  const unsettled = newUnsettledAnswers(clock);
+  const unsettled = newUnsettledAnswers(answerStore(clock));
   unsettled.note(SCOPE, 'resp_1', {
     dialect: 'openai-responses',
     model: 'm',
@@ -489,7 +490,7 @@ describe('a session that may have called before anybody counted', () => {
       prices: { price: () => PRICE },
       limiter: new MemoryRateLimiter({ clock }),
       caps,
-      unsettled: newUnsettledAnswers(clock),
+      unsettled: newUnsettledAnswers(answerStore(clock)),
       earlierUse: { mayHave: (session) => caps.look(session) === null, restore: () => restore(caps) },
       clock,
       onOverBudget: () => expect.unreachable(),
@@ -523,7 +524,7 @@ describe('a session that may have called before anybody counted', () => {
       prices: { price: () => PRICE },
       limiter: new MemoryRateLimiter({ clock }),
       caps,
-      unsettled: newUnsettledAnswers(clock),
+      unsettled: newUnsettledAnswers(answerStore(clock)),
       earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
       clock,
       onOverBudget: () => expect.unreachable(),

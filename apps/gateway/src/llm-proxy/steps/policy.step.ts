@@ -130,7 +130,7 @@ function settleFetched(
   { costMicroUsd: counted, taken }: UnsettledAnswer,
 ): void {
   const usage = call.answer?.usage;
-  if (!usage || !parts.unsettled.settle(call.scope, fetchedId(call) as string)) {
+  if (!usage || !parts.unsettled.remove(call.scope, fetchedId(call) as string)) {
     // Neither usage nor calls of it are this fetch's, but of one before it, or to come.
     call.answer = null;
     return;
