@@ -13,6 +13,10 @@ const ACTIONS: Record<string, string> = {
   'hitl.expire': 'let the pause expire',
 };
 
+/** The gateway writes down, and the agent, or the proxy for it, is who has done it. */
+const actorOf = ({ action, operator_id, detail }: AuditEntry): string =>
+  action !== 'hitl.acknowledge' ? operator_id : detail.via === 'proxy' ? 'The proxy' : 'The agent';
+
 /** The argument worth reading at a glance. */
 function gist({ detail }: AuditEntry): string | null {
   for (const name of ['reason', 'prompt', 'trace_id']) {
@@ -56,7 +60,7 @@ function AuditLine({ entry }: { entry: AuditEntry }) {
       className="border-line border-b px-3 py-2 last:border-b-0"
     >
       <div className="flex items-baseline gap-1.5">
-        <span className="font-medium">{entry.operator_id}</span>
+        <span className="font-medium">{actorOf(entry)}</span>
         <span className="truncate text-muted">{ACTIONS[entry.action] ?? entry.action}</span>
         {isOk ? null : <Badge tone="warning">{entry.outcome.replaceAll('_', ' ')}</Badge>}
         <span className="ml-auto shrink-0 text-faint text-xs">

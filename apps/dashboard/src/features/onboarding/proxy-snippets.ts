@@ -66,8 +66,9 @@ type Headers = readonly (readonly [string, string])[];
 /** @param apiKey null: the caller's own, from where it always was */
 type Writer = (origin: string, apiKey: string | null, headers: Headers) => string;
 
-const object = (headers: Headers): string =>
-  `{${headers.map(([name, value]) => ` "${name}": "${value}"`).join(',')} }`;
+/** A line each: a key is long. @param indent of the line that it begins in */
+const object = (headers: Headers, indent = '  '): string =>
+  `{\n${headers.map(([name, value]) => `${indent}  "${name}": "${value}",\n`).join('')}${indent}}`;
 
 const line = (name: string, apiKey: string | null, join: string): string =>
   apiKey === null ? '' : `\n  ${name}${join}"${apiKey}",`;
@@ -97,7 +98,7 @@ const client = new GoogleGenAI({
   apiKey: ${apiKey === null ? 'process.env.GEMINI_API_KEY' : `"${apiKey}"`},
   httpOptions: {
     baseUrl: "${origin}/proxy/gemini",
-    headers: ${object(headers)},
+    headers: ${object(headers, '    ')},
   },
 });`,
   curl: (origin, apiKey, headers) =>

@@ -2,7 +2,7 @@
 import { Repeat2 } from 'lucide-react';
 import { memo } from 'react';
 import type { SessionView } from '#contracts';
-import { plural } from '../../ui';
+import { formatShare, plural } from '../../ui';
 import { againstThreshold, REPEAT_TEXTS, repeatOf, SCALE_TEXT } from '../semantic-loops/loop-texts';
 import { AlertRowFrame } from './alert-row-frame';
 import type { Rest } from './rest';
@@ -36,7 +36,8 @@ export const SemanticAlertRow = memo(function SemanticAlertRow({
       incidentId={incidentId}
       figure={{
         name: 'Similarity',
-        value: latest.similarity.toFixed(2),
+        // Not as entropy is written in the same place, where little is bad.
+        value: formatShare(latest.similarity),
         title: `Similarity ${againstThreshold(latest)}. ${SCALE_TEXT}`,
       }}
       firstAtMs={alert.first_at_ms}
