@@ -24,7 +24,7 @@ import { buildLlmAnswer, FakeClock } from '#testing';
 import { ProxyCall } from '../proxy-call.js';
 import { answerStore } from '../stored-answers.fixture.js';
 import { newUnsettledAnswers } from '../unsettled-answers.js';
-import { policyStep } from './policy.step.js';
+import { type PolicyParts, policyStep } from './policy.step.js';
 
 const SCOPE = agentScope('default', 'agent-1');
 const SESSION = sessionKey('default', 's1');
@@ -64,6 +64,22 @@ function newCall(body = BODY): ProxyCall {
   return call;
 }
 
+/** Of an agent with limits of every kind and a model with a price; what a test is not about fails it. */
+const usualParts = (clock: FakeClock): PolicyParts => ({
+  agents: { restriction: () => POLICY },
+  standing: () => undefined,
+  prices: { price: () => PRICE },
+  limiter: new MemoryRateLimiter({ clock }),
+  caps: new SessionCaps({ clock }),
+  unsettled: newUnsettledAnswers(answerStore(clock)),
+  earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
+  clock,
+  onOverBudget: () => expect.unreachable(),
+  onBudgetBegun: () => {},
+  onLimiterFailed: () => expect.unreachable(),
+  onCapsFailed: () => expect.unreachable(),
+});
+
 type PriceOf = (model: string | null, tier: string) => ModelPrice | null;
 
 /** What is counted against the agent once a call has ended like this, so many milliseconds after it began. */
@@ -77,18 +93,10 @@ async function countedAfter(
   const limiter = new MemoryRateLimiter({ clock });
   const caps = new SessionCaps({ clock });
   const step = policyStep({
-    agents: { restriction: () => POLICY },
-    standing: () => undefined,
+    ...usualParts(clock),
     prices: { price: (_tenantId, model, tier = '') => priceOf(model, tier) },
     limiter,
     caps,
-    unsettled: newUnsettledAnswers(answerStore(clock)),
-    earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
-    clock,
-    onOverBudget: () => expect.unreachable(),
-    onBudgetBegun: () => {},
-    onLimiterFailed: () => expect.unreachable(),
-    onCapsFailed: () => expect.unreachable(),
   });
   const call = newCall(body);
   expect(step.run?.(call)).toBeUndefined();
@@ -324,18 +332,9 @@ test('a call that went on while the store of the limits was silent is told of wh
   } satisfies RateLimiter as RateLimiter;
   const failures: unknown[] = [];
   const step = policyStep({
-    agents: { restriction: () => POLICY },
-    standing: () => undefined,
-    prices: { price: () => PRICE },
+    ...usualParts(clock),
     limiter: silent,
-    caps: new SessionCaps({ clock }),
-    unsettled: newUnsettledAnswers(answerStore(clock)),
-    earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
-    clock,
-    onOverBudget: () => expect.unreachable(),
-    onBudgetBegun: () => {},
     onLimiterFailed: (error) => failures.push(error),
-    onCapsFailed: () => expect.unreachable(),
   });
   const call = newCall();
   expect(await step.run?.(call)).toBeUndefined();
@@ -353,18 +352,9 @@ test('a budget that is set while a call is under way counts what that call cost,
     const limiter = new MemoryRateLimiter({ clock });
     let policy: AgentPolicy | null = before;
     const step = policyStep({
+      ...usualParts(clock),
       agents: { restriction: () => policy },
-      standing: () => undefined,
-      prices: { price: () => PRICE },
       limiter,
-      caps: new SessionCaps({ clock }),
-      unsettled: newUnsettledAnswers(answerStore(clock)),
-      earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
-      clock,
-      onOverBudget: () => expect.unreachable(),
-      onBudgetBegun: () => {},
-      onLimiterFailed: () => expect.unreachable(),
-      onCapsFailed: () => expect.unreachable(),
     });
     const call = Object.assign(newCall(), { startedAtMs: clock.nowMs() });
     expect(step.run?.(call)).toBeUndefined();
@@ -382,18 +372,9 @@ test('what costs nothing is held back by no budget, however far it is overspent'
   const overspent = { requests: 0, tokens: 200_000, costMicroUsd: 2_000_000 };
   limiter.correctNow(limitWindows(SCOPE, POLICY, overspent, clock.nowMs()));
   const step = policyStep({
-    agents: { restriction: () => POLICY },
-    standing: () => undefined,
-    prices: { price: () => PRICE },
+    ...usualParts(clock),
     limiter,
-    caps: new SessionCaps({ clock }),
-    unsettled: newUnsettledAnswers(answerStore(clock)),
-    earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
-    clock,
     onOverBudget: () => {},
-    onBudgetBegun: () => {},
-    onLimiterFailed: () => expect.unreachable(),
-    onCapsFailed: () => expect.unreachable(),
   });
   const target = { upstream: 'openai', agentId: null, path: '/responses/resp_1/cancel', query: '' };
   const cancel = () => {
@@ -416,18 +397,11 @@ test('a call that is refused for what it may take is not told that all is used u
     const spent = { requests: 0, tokens: 0, costMicroUsd: usedMicroUsd };
     limiter.takeNow(limitWindows(SCOPE, policy, spent, clock.nowMs()));
     const step = policyStep({
+      ...usualParts(clock),
       agents: { restriction: () => policy },
-      standing: () => undefined,
-      prices: { price: () => PRICE },
       limiter,
-      caps: new SessionCaps({ clock }),
-      unsettled: newUnsettledAnswers(answerStore(clock)),
-      earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
-      clock,
       onOverBudget: () => {},
       onBudgetBegun: () => expect.unreachable(),
-      onLimiterFailed: () => expect.unreachable(),
-      onCapsFailed: () => expect.unreachable(),
     });
     const verdict = step.run?.(newCall());
     return verdict && 'detail' in verdict ? verdict.detail : undefined;
@@ -449,18 +423,9 @@ test('to cancel an answer of the background tells what it took, like fetching it
     taken: null,
   });
   const step = policyStep({
+    ...usualParts(clock),
     agents: { restriction: () => null },
-    standing: () => undefined,
-    prices: { price: () => PRICE },
-    limiter: new MemoryRateLimiter({ clock }),
-    caps: new SessionCaps({ clock }),
     unsettled,
-    earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
-    clock,
-    onOverBudget: () => expect.unreachable(),
-    onBudgetBegun: () => {},
-    onLimiterFailed: () => expect.unreachable(),
-    onCapsFailed: () => expect.unreachable(),
   });
   const path = '/responses/resp_1/cancel';
   const target = { upstream: 'openai', agentId: null, path, query: '' };
@@ -485,17 +450,9 @@ describe('a session that may have called before anybody counted', () => {
     const caps = new SessionCaps({ clock });
     let failedCount = 0;
     const step = policyStep({
-      agents: { restriction: () => POLICY },
-      standing: () => undefined,
-      prices: { price: () => PRICE },
-      limiter: new MemoryRateLimiter({ clock }),
+      ...usualParts(clock),
       caps,
-      unsettled: newUnsettledAnswers(answerStore(clock)),
       earlierUse: { mayHave: (session) => caps.look(session) === null, restore: () => restore(caps) },
-      clock,
-      onOverBudget: () => expect.unreachable(),
-      onBudgetBegun: () => {},
-      onLimiterFailed: () => expect.unreachable(),
       onCapsFailed: () => {
         failedCount += 1;
       },
@@ -519,18 +476,9 @@ describe('a session that may have called before anybody counted', () => {
     const caps = new SessionCaps({ clock });
     let policy = { ...POLICY, session_calls_max: null as number | null };
     const step = policyStep({
+      ...usualParts(clock),
       agents: { restriction: () => policy },
-      standing: () => undefined,
-      prices: { price: () => PRICE },
-      limiter: new MemoryRateLimiter({ clock }),
       caps,
-      unsettled: newUnsettledAnswers(answerStore(clock)),
-      earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
-      clock,
-      onOverBudget: () => expect.unreachable(),
-      onBudgetBegun: () => {},
-      onLimiterFailed: () => expect.unreachable(),
-      onCapsFailed: () => expect.unreachable(),
     });
     step.run?.(newCall());
     expect(caps.look(SESSION)).toBeNull();
