@@ -119,7 +119,7 @@ describe('changes of one agent at once', () => {
     await settle(agents.patchPolicy(AGENT, { active: false }, ANN));
     const both = settle(agents.reactivate(AGENT, ANN, nothing), agents.reactivate(AGENT, BEN, nothing));
     expect(await both).toEqual(['reactivated', 'already_active']);
-    expect(audited).toEqual(['agent.policy', 'agent.reactivate']);
+    expect(audited).toEqual(['agent.deactivate', 'agent.reactivate']);
   });
 });
 
@@ -198,7 +198,7 @@ describe('a kill switch that fires while another change is being written', () =>
     expect(agents.policy(AGENT)).toMatchObject({ active: false, deactivated_by: 'ann' });
     expect(onDisk).toMatchObject({ active: false });
     expect(agents.openIncidentId(AGENT)).toBe('inc-2');
-    expect(audited).toEqual(['agent.policy', 'agent.reactivate stopped_again inc-2']);
+    expect(audited).toEqual(['agent.deactivate', 'agent.reactivate stopped_again inc-2']);
   });
 
   test('is not undone by a reactivation that was asked for before and waits for its turn', async () => {
@@ -222,7 +222,7 @@ describe('a kill switch that fires while another change is being written', () =>
     await letWrite();
     expect(seen).toEqual([true]);
     expect(onDisk).toMatchObject({ active: false, deactivated_by: KILL_SWITCH_ACTOR });
-    expect(audited).toEqual(['agent.policy', 'agent.reactivate', 'agent.deactivate']);
+    expect(audited).toEqual(['agent.deactivate', 'agent.reactivate', 'agent.deactivate']);
   });
 });
 

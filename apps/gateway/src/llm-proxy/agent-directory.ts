@@ -160,7 +160,8 @@ export class AgentDirectory {
       await this.#save(scope, 'agent_policy', after);
       if (patch.active === false) this.#widenKill(scope);
       const inForce = this.#putInForce(scope, after);
-      await this.#audit(scope, by, 'agent.policy', { ...patch });
+      const { active, ...changed } = patch;
+      await this.#audit(scope, by, active === false ? 'agent.deactivate' : 'agent.policy', changed);
       return inForce;
     });
   }

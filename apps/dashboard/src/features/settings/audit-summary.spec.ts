@@ -12,7 +12,11 @@ describe("an audit entry's summary", () => {
     expect(auditSummary({ action: 'agent_key.revoke', detail: { name: 'fleet' } })).toBe('fleet');
     expect(
       auditSummary({ action: 'agent.deactivate', detail: { agent_id: 'order-bot', incident_id: 'i' } }),
-    ).toBe('order-bot');
+    ).toBe('order-bot: incident_id = "i"');
+    expect(
+      auditSummary({ action: 'agent.policy', detail: { agent_id: 'order-bot', requests_per_minute: 5 } }),
+    ).toBe('order-bot: requests_per_minute = 5');
+    expect(auditSummary({ action: 'agent.reactivate', detail: { agent_id: 'order-bot' } })).toBe('order-bot');
     expect(auditSummary({ action: 'hitl.expire', detail: {} })).toBe('');
   });
 });
