@@ -26,7 +26,12 @@ export class BytePieces {
   push(piece: Buffer): void {
     const isFirst = this.byteCount === 0;
     this.byteCount += piece.length;
-    if (isFirst || piece.length >= SMALL_BYTES) {
+    if (isFirst) {
+      // Not pushed: that would make room for sixteen more, which mostly never come.
+      this.#pieces = [piece];
+      return;
+    }
+    if (piece.length >= SMALL_BYTES) {
       this.#seal();
       this.#pieces.push(piece);
       return;

@@ -117,10 +117,12 @@ export class ProxyRoute implements RawRoute {
       endMs = call.durationMs || call.elapsedMs();
       const durationMs = endMs - startMs;
       if (durationMs >= WATERFALL_MS_MIN || outcome !== 'passed')
-        call.waterfall = [
-          ...call.waterfall,
-          { name: step.name, start_ms: shownMs(startMs), duration_ms: shownMs(durationMs), outcome },
-        ];
+        call.waterfall = call.waterfall.concat({
+          name: step.name,
+          start_ms: shownMs(startMs),
+          duration_ms: shownMs(durationMs),
+          outcome,
+        });
       if (verdict !== undefined || call.isGone) break;
     }
     if (verdict !== undefined) sendVerdict(call, verdict);
