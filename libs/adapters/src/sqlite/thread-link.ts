@@ -107,7 +107,8 @@ export class ThreadLink {
     this.#nextId += 1;
     return new Promise((resolve, reject) => {
       this.#waiters.set(id, { resolve, reject });
-      this.#host.post({ ...question, id } as ThreadRequest);
+      // The other way round each request would get a hidden class of its own, which takes microseconds.
+      this.#host.post({ id, ...question } as ThreadRequest);
     });
   }
 
