@@ -4,7 +4,7 @@
  *
  * @see https://opentelemetry.io/docs/specs/otel/protocol/exporter/
  */
-import { OTLP_PROTOCOLS, type OtlpProtocol } from '#adapters/otel';
+import type { OtlpProtocol } from '#adapters/otel';
 import { readBaseUrl, readChoice, readFlag, readShare, type Variables } from '#kernel';
 
 export interface TracesConfig {
@@ -28,10 +28,11 @@ export const TRACES_VARIABLES = {
 type Variable = (typeof TRACES_VARIABLES)[keyof typeof TRACES_VARIABLES];
 
 const TRACES_PATH = '/v1/traces';
+const PROTOCOLS = ['http/protobuf', 'http/json'] as const satisfies readonly OtlpProtocol[];
 const EXPORTERS = ['otlp', 'none'] as const;
 const SAMPLERS = ['parentbased_always_on', 'parentbased_traceidratio', 'parentbased_always_off'] as const;
 
-const OFF: TracesConfig = { url: null, protocol: OTLP_PROTOCOLS[0], startedShare: 0 };
+const OFF: TracesConfig = { url: null, protocol: PROTOCOLS[0], startedShare: 0 };
 
 /**
  * Without a collector nothing else is looked at: a machine's variables may be meant for others.
@@ -44,9 +45,9 @@ export function parseTracesConfig(variables: Variables<Variable>): TracesConfig 
   const url = collectorUrl(variables);
   if (url === null || readChoice(variables, names.exporter, EXPORTERS) === 'none') return OFF;
   const protocol =
-    readChoice(variables, names.tracesProtocol, OTLP_PROTOCOLS) ??
-    readChoice(variables, names.protocol, OTLP_PROTOCOLS) ??
-    OTLP_PROTOCOLS[0];
+    readChoice(variables, names.tracesProtocol, PROTOCOLS) ??
+    readChoice(variables, names.protocol, PROTOCOLS) ??
+    PROTOCOLS[0];
   return { url, protocol, startedShare: startedShare(variables) };
 }
 

@@ -1,6 +1,6 @@
 /** What the backend of the cache has to tell Prometheus: how full it is, and what it gave up. */
 import { Gauge, type Registry } from 'prom-client';
-import { RedisLlmCache } from '#adapters/redis';
+import type { RedisLlmCache } from '#adapters/redis';
 import type { LlmCache } from '#contracts';
 import { MemoryLlmCache } from '#domain/llm-cache';
 import { METRIC_PREFIX } from '../telemetry/metrics.js';
@@ -23,7 +23,7 @@ export function registerCacheGauges(cache: LlmCache, metrics: Registry): void {
     gauge('bytes', 'Memory they take, as accounted.', () => cache.byteCount);
     gauge('evicted', 'Answers that left to make room, since the start.', () => cache.evictedCount);
     gauge('refused', 'Answers too large to be kept, since the start.', () => cache.refusedCount);
-  } else if (cache instanceof RedisLlmCache) {
+  } else if (isInRedis(cache)) {
     gauge(
       'backend_failures',
       'Commands that Redis failed or did not answer in time.',
@@ -37,3 +37,6 @@ export function registerCacheGauges(cache: LlmCache, metrics: Registry): void {
     gauge('refused', 'Answers too large to be kept, since the start.', () => cache.refusedCount);
   }
 }
+
+/** By its word: the class itself is loaded by those alone who have a Redis. */
+const isInRedis = (cache: LlmCache): cache is RedisLlmCache => cache.kind === 'redis';

@@ -31,7 +31,7 @@ import { openLlmCache } from './open-llm-cache.js';
     {
       provide: LlmCacheArea,
       inject: [CLOCK, IDS, LOGGER, METRICS, CONFIG, LLM_CACHE_CONFIG, SECRETS, STORE, EMBEDDING_SERVICE],
-      useFactory: (
+      useFactory: async (
         clock: Clock,
         ids: IdSource,
         logger: Logger,
@@ -48,7 +48,7 @@ import { openLlmCache } from './open-llm-cache.js';
           metrics,
           config,
           embeddingApiKey: secrets.cacheEmbeddingKey,
-          cache: openLlmCache(config, secrets, { clock, logger }),
+          cache: await openLlmCache(config, secrets, { clock, logger }),
           sidecar,
           sidecarTimeoutMs,
           audit: new SettingsAudit(store, clock),

@@ -1,6 +1,5 @@
 /** The store of limits: in this process, or in Redis where several gateways share one. */
 import type { Logger } from 'pino';
-import { connectRedisAt, RedisRateLimiter } from '#adapters/redis';
 import type { RateLimiter } from '#contracts';
 import { MemoryRateLimiter } from '#domain/policy';
 import { type Clock, steadyClock } from '#kernel';
@@ -24,7 +23,11 @@ export interface LimiterLink {
 }
 
 /** @param redisUrls none: in this process. A Redis that is not there yet is waited for in the background. */
-export function openLimiter(redisUrls: readonly string[], clock: Clock, logger: Logger): LimiterLink {
+export async function openLimiter(
+  redisUrls: readonly string[],
+  clock: Clock,
+  logger: Logger,
+): Promise<LimiterLink> {
   if (redisUrls.length === 0)
     return {
       limiter: new MemoryRateLimiter({ clock }),
@@ -33,6 +36,7 @@ export function openLimiter(redisUrls: readonly string[], clock: Clock, logger: 
       onReady: () => {},
       close: async () => {},
     };
+  const { connectRedisAt, RedisRateLimiter } = await import('#adapters/redis');
   let loggedMs = Number.NEGATIVE_INFINITY;
   const connection = connectRedisAt(redisUrls, {
     onError: (failure) => {

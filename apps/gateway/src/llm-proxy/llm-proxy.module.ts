@@ -58,7 +58,7 @@ import { UpstreamsController } from './upstreams.controller.js';
         SPANS,
         TRACES_CONFIG,
       ],
-      useFactory: (
+      useFactory: async (
         clock: Clock,
         ids: IdSource,
         logger: Logger,
@@ -89,7 +89,7 @@ import { UpstreamsController } from './upstreams.controller.js';
           live,
           desk,
           alerts,
-          limits: openLimiter(redisUrls, clock, logger),
+          limits: await openLimiter(redisUrls, clock, logger),
           semanticLoop,
           llmCache,
           spans,

@@ -1,7 +1,6 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import { OtlpSpanSink } from '#adapters/otel';
 import type { SpanSink } from '#contracts';
 import type { TracesConfig } from '../config/traces-config.js';
 import { VERSION } from '../openapi/documentation.js';
@@ -25,16 +24,18 @@ export const telemetryModule = (logger: Logger): DynamicModule => ({
     {
       provide: SPANS,
       inject: [TRACES_CONFIG, METRICS],
-      useFactory: ({ url, protocol }: TracesConfig, metrics: Registry): SpanSink | null =>
-        url === null
-          ? null
-          : new OtlpSpanSink({
-              url,
-              protocol,
-              serviceName: SERVICE_NAME,
-              serviceVersion: VERSION,
-              onEvent: spanTelemetry(logger, metrics),
-            }),
+      useFactory: async ({ url, protocol }: TracesConfig, metrics: Registry): Promise<SpanSink | null> => {
+        if (url === null) return null;
+        // A seventh of all the files of a start, for those alone who have a collector.
+        const { OtlpSpanSink } = await import('#adapters/otel');
+        return new OtlpSpanSink({
+          url,
+          protocol,
+          serviceName: SERVICE_NAME,
+          serviceVersion: VERSION,
+          onEvent: spanTelemetry(logger, metrics),
+        });
+      },
     },
   ],
   exports: [LOGGER, METRICS, SPANS],

@@ -18,8 +18,7 @@ import {
 import { BatchSpanProcessor, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace';
 import type { FinishedSpan, SpanSink } from '#contracts';
 
-export const OTLP_PROTOCOLS = ['http/protobuf', 'http/json'] as const;
-export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
+export type OtlpProtocol = 'http/protobuf' | 'http/json';
 
 /** Spans that wait for the collector, those on their way included; more are dropped. */
 export const WAITING_SPANS_MAX = 8_192;

@@ -5,7 +5,6 @@ export {
   connectRedisCluster,
   type RedisConnection,
 } from './connect-redis.js';
-export { createLlmCache, type LlmCacheSettings } from './llm-cache/create-llm-cache.js';
 export {
   RedisLlmCache,
   type RedisLlmCacheOptions,
