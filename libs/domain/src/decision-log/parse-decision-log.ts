@@ -4,7 +4,7 @@
  */
 import { type DecisionLog, decisionLogSchema, LIMITS } from '#contracts';
 import { inspectJson, joinPath, withoutUnsafeKeys } from './json-guard.js';
-import { describeIssues, kindOf } from './violation-detail.js';
+import { describeIssues, describeKind } from './violation-detail.js';
 
 export interface ParsedLog {
   ok: true;
@@ -36,17 +36,15 @@ const KNOWN_MEMBERS = new Map<string, ReadonlySet<string>>(
 /** Costs a few microseconds for an ordinary log; linear in the size of the message. */
 export function parseDecisionLog(value: unknown): ParsedLog | RefusedLog {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return refuse(`expected a JSON object, got ${kindOf(value, 'a JSON object')}`, null);
+    return refuse(`expected a JSON object, got ${describeKind(value, 'object')}`, null);
   }
   const { defect, hasUnsafeKeys } = inspectJson(value);
   if (defect?.kind === 'too_deep') return refuse(`nesting deeper than ${LIMITS.jsonDepthMax}`, value);
   if (defect) {
     const where = defect.path === '' ? 'the message' : defect.path;
     const expected = typeof defect.value === 'number' ? 'a finite number' : 'a JSON value';
-    return refuse(
-      `invalid value for ${where}: expected ${expected}, got ${kindOf(defect.value, expected)}`,
-      value,
-    );
+    const got = describeKind(defect.value, 'number');
+    return refuse(`invalid value for ${where}: expected ${expected}, got ${got}`, value);
   }
   const cleaned = hasUnsafeKeys ? withoutUnsafeKeys(value, WARNING_COUNT_MAX) : { copy: value, removed: [] };
   const parsed = decisionLogSchema.safeParse(cleaned.copy);

@@ -38,8 +38,8 @@ function describeIssue(issue: SchemaIssue, message: object): string[] {
     const members = REQUIRED_MEMBERS.get(path)?.map((member) => joinPath(path, member)) ?? [path];
     return members.map((member) => `missing required field: ${member}`);
   }
-  const expected = expectationOf(issue);
-  return [`invalid value for ${path}: expected ${expected}, got ${gotOf(issue, value, expected)}`];
+  const { words, kind } = expectationOf(issue);
+  return [`invalid value for ${path}: expected ${words}, got ${gotOf(issue, value, kind)}`];
 }
 
 function valueAt(message: object, path: readonly PropertyKey[]): unknown {
@@ -48,70 +48,80 @@ function valueAt(message: object, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-const TYPE_WORDS: Record<string, string> = {
-  string: 'text',
-  number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
-  object: 'an object',
-  array: 'an array',
-  record: 'an object',
+/** What a value is, whatever it says. */
+type Kind = 'text' | 'number' | 'boolean' | 'object' | 'array';
+
+interface Expectation {
+  /** As they follow "expected". */
+  words: string;
+  /** Null: several would do, or it is not known. */
+  kind: Kind | null;
+}
+
+const TYPES: Partial<Record<string, Expectation>> = {
+  string: { words: 'text', kind: 'text' },
+  number: { words: 'a number', kind: 'number' },
+  int: { words: 'a whole number', kind: 'number' },
+  boolean: { words: 'true or false', kind: 'boolean' },
+  object: { words: 'an object', kind: 'object' },
+  array: { words: 'an array', kind: 'array' },
+  record: { words: 'an object', kind: 'object' },
 };
 
-function expectationOf(issue: SchemaIssue): string {
+function expectationOf(issue: SchemaIssue): Expectation {
   switch (issue.code) {
     case 'invalid_type':
-      return TYPE_WORDS[issue.expected] ?? issue.expected;
+      return TYPES[issue.expected] ?? { words: issue.expected, kind: null };
     case 'invalid_value':
-      return `one of ${issue.values.join(', ')}`;
+      return { words: `one of ${issue.values.join(', ')}`, kind: 'text' };
     case 'invalid_format':
       // A pattern of the schema's own says what it is for.
-      return issue.format === 'regex' ? issue.message : issue.format;
+      return { words: issue.format === 'regex' ? issue.message : issue.format, kind: 'text' };
     case 'too_small':
       return boundOf(issue, 'at least', issue.minimum);
     case 'too_big':
       return boundOf(issue, 'at most', issue.maximum);
     case 'invalid_union':
-      return unionExpectationOf(issue.errors);
+      return { words: alternativesOf(issue.errors), kind: null };
     default:
-      return issue.message;
+      return { words: issue.message, kind: null };
   }
 }
 
-function boundOf(issue: { origin: string }, word: string, bound: number | bigint): string {
-  if (issue.origin === 'string')
-    return `text of ${word} ${bound} ${bound === 1 ? 'character' : 'characters'}`;
-  if (issue.origin === 'array') return `an array of ${word} ${bound} elements`;
-  return `a number of ${word} ${bound}`;
+function boundOf(issue: { origin: string }, word: string, bound: number | bigint): Expectation {
+  if (issue.origin === 'string') {
+    const unit = bound === 1 ? 'character' : 'characters';
+    return { words: `text of ${word} ${bound} ${unit}`, kind: 'text' };
+  }
+  if (issue.origin === 'array') return { words: `an array of ${word} ${bound} elements`, kind: 'array' };
+  return { words: `a number of ${word} ${bound}`, kind: 'number' };
 }
 
-/** What each of the alternatives would have taken. */
-const unionExpectationOf = (alternatives: readonly (readonly SchemaIssue[])[]): string =>
-  alternatives.flatMap((issues) => (issues[0] ? [expectationOf(issues[0])] : [])).join(' or ');
+/** What each of a union's alternatives would have taken. */
+const alternativesOf = (alternatives: readonly (readonly SchemaIssue[])[]): string =>
+  alternatives.flatMap((issues) => (issues[0] ? [expectationOf(issues[0]).words] : [])).join(' or ');
 
 /** A text or list that is too long is told by its length. */
-function gotOf(issue: SchemaIssue, value: unknown, expected: string): string {
+function gotOf(issue: SchemaIssue, value: unknown, expected: Kind | null): string {
   if (issue.code === 'too_big' && Array.isArray(value)) return `${value.length} elements`;
   if (issue.code === 'too_big' && typeof value === 'string') return `${value.length} characters`;
-  return value === '' ? 'empty text' : kindOf(value, expected);
+  return value === '' ? 'empty text' : describeKind(value, expected);
 }
 
-const KIND_WORDS: Partial<Record<string, string>> = {
-  string: 'text',
-  number: 'a number',
-  boolean: 'a boolean',
-  object: 'an object',
-};
-/** Where its kind is the expected one it is another of them. */
-const OTHER_WORDS: Partial<Record<string, string>> = { string: 'other text', number: 'another number' };
-const NUMBER_EXPECTED = /^a (whole |finite )?number/;
-const NO_TEXT_EXPECTED = /^(a (whole |finite )?number|an object$|an array|a JSON |true or false)/;
-
-/** What a value is, not what it says. */
-export function kindOf(value: unknown, expected: string): string {
+/** What a value is, not what it says. @param expected a value of that kind is "other text", "another number" */
+export function describeKind(value: unknown, expected: Kind | null): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'an array';
-  const isOther =
-    typeof value === 'string' ? !NO_TEXT_EXPECTED.test(expected) : NUMBER_EXPECTED.test(expected);
-  return (isOther ? OTHER_WORDS[typeof value] : undefined) ?? KIND_WORDS[typeof value] ?? typeof value;
+  switch (typeof value) {
+    case 'string':
+      return expected === 'text' ? 'other text' : 'text';
+    case 'number':
+      return expected === 'number' ? 'another number' : 'a number';
+    case 'boolean':
+      return 'a boolean';
+    case 'object':
+      return 'an object';
+    default:
+      return typeof value;
+  }
 }
