@@ -9,6 +9,8 @@
  * @type {import('dependency-cruiser').IConfiguration}
  */
 const SPEC = '\\.spec\\.tsx?$';
+/** What specs of one folder share, beside them. */
+const FIXTURE = '\\.fixture\\.ts$';
 
 module.exports = {
   forbidden: [
@@ -96,10 +98,17 @@ module.exports = {
     },
     {
       name: 'only-tests-import-testing',
-      comment: 'Only *.spec.ts, test/ and bench/ may import libs/testing.',
+      comment: 'Only *.spec.ts and their fixtures, test/ and bench/ may import libs/testing.',
       severity: 'error',
-      from: { pathNot: [SPEC, '^(test|bench|libs/testing)/'] },
+      from: { pathNot: [SPEC, FIXTURE, '^(test|bench|libs/testing)/'] },
       to: { path: '^(dist/)?libs/testing/' },
+    },
+    {
+      name: 'only-tests-import-fixtures',
+      comment: 'The build leaves them out.',
+      severity: 'error',
+      from: { pathNot: [SPEC, FIXTURE, '^test/'] },
+      to: { path: FIXTURE },
     },
     {
       name: 'nest-stays-at-the-rim',

@@ -16,7 +16,7 @@ const fingerprintFile = join(repository, 'dist', '.sources');
 /** Not in dist, which a build removes. */
 const lockFile = join(repository, '.cache', 'build.lock');
 
-/** What a build reads; everything below a folder counts, except specs. */
+/** What a build reads; everything below a folder counts, except specs and their fixtures. */
 const sources = [
   'apps',
   'libs',
@@ -46,7 +46,7 @@ function fingerprintSources() {
     if (!stat) continue;
     const files = stat.isDirectory()
       ? readdirSync(join(repository, source), { recursive: true, withFileTypes: true })
-          .filter((entry) => entry.isFile() && !/\.spec\.tsx?$/.test(entry.name))
+          .filter((entry) => entry.isFile() && !/\.(spec|fixture)\.tsx?$/.test(entry.name))
           .map((entry) => join(entry.parentPath, entry.name))
           .sort()
       : [join(repository, source)];

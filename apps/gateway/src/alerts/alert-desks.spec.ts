@@ -12,7 +12,7 @@ import {
 import type { AlertEvent } from '#domain/alerts';
 import { deferred } from '#kernel';
 import { buildSessionView } from '#testing';
-import { FakeTime } from '../hitl/desk-harness.js';
+import { FakeTime } from '../hitl/desk.fixture.js';
 import type { AlertsArea } from './alerts.area.js';
 import {
   ADMIN,
@@ -22,7 +22,7 @@ import {
   settle,
   startAlerts,
   WEBHOOK,
-} from './alerts-harness.js';
+} from './alerts.fixture.js';
 
 const OTHER = { ...ADMIN, tenant_id: 'other' };
 const MAIL = alertChannelBodySchema.parse({

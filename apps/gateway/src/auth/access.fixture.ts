@@ -8,7 +8,8 @@ import type {
   OperatorPrincipal,
   OperatorRow,
 } from '#contracts';
-import type { Clock, IdSource, SteadyClock } from '#kernel';
+import type { IdSource } from '#kernel';
+import { FakeClock } from '#testing';
 import { AccessDesk } from './access-desk.js';
 import { Authenticator } from './authenticator.js';
 import { type Bootstrap, bootstrapAccess } from './bootstrap.js';
@@ -60,23 +61,6 @@ export class FakeAccessStore {
   async probe(): Promise<void> {}
 }
 
-/** Moves only when told. */
-export class ManualClock implements Clock, SteadyClock {
-  constructor(private ms = 1_760_000_000_000) {}
-
-  nowMs(): number {
-    return this.ms;
-  }
-
-  steadyMs(): number {
-    return this.ms;
-  }
-
-  advance(ms: number): void {
-    this.ms += ms;
-  }
-}
-
 /** Distinct texts as long as real ones. */
 export function countingIds(): IdSource {
   let count = 0;
@@ -93,7 +77,7 @@ export const ADMIN: OperatorPrincipal = {
 
 export interface AccessFixture {
   store: FakeAccessStore;
-  clock: ManualClock;
+  clock: FakeClock;
   ids: IdSource;
   directory: CredentialDirectory;
   desk: AccessDesk;
@@ -105,14 +89,14 @@ export interface AccessFixture {
 export async function startAccess(
   options: {
     store?: FakeAccessStore;
-    clock?: ManualClock;
+    clock?: FakeClock;
     ids?: IdSource;
     secrets?: Partial<Bootstrap>;
     isOperatorTokenReset?: boolean;
     allowedOrigins?: string[];
   } = {},
 ): Promise<AccessFixture> {
-  const { store = new FakeAccessStore(), clock = new ManualClock(), ids = countingIds() } = options;
+  const { store = new FakeAccessStore(), clock = new FakeClock(), ids = countingIds() } = options;
   const directory = new CredentialDirectory({ store, clock });
   await directory.load();
   const desk = new AccessDesk({ directory, store, clock, ids });

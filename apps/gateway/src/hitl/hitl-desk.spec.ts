@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Command, LIMITS, ObservatoryError, type SessionKey, sessionKey } from '#contracts';
 import { ASKERS_PER_SESSION_MAX } from '#domain/hitl';
-import { DeskHarness, operator, TENANT } from './desk-harness.js';
+import { DeskHarness, operator, TENANT } from './desk.fixture.js';
 
 const PAUSE = { reason: 'let me look' };
 

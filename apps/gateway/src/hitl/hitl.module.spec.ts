@@ -11,7 +11,7 @@ import { AUTHENTICATOR } from '../auth/authenticator.js';
 import { ErrorsModule } from '../errors/errors.module.js';
 import { CLOCK, IDS, LIVE, LOGGER, METRICS, RUNTIME_CONFIG, STORE } from '../tokens.js';
 import { CONTROL_DESK } from './control-desk.js';
-import { FakeStore, FakeTime, operator, TENANT } from './desk-harness.js';
+import { FakeStore, FakeTime, operator, TENANT } from './desk.fixture.js';
 import { HitlModule } from './hitl.module.js';
 import type { HitlDesk } from './hitl-desk.js';
 

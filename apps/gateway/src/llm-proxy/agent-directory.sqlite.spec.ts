@@ -7,7 +7,7 @@ import { SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
 import { agentScope, type OperatorPrincipal } from '#contracts';
 import { buildIncident, buildStepRow } from '#testing';
 import { SettingsAudit } from '../auth/settings-audit.js';
-import { FakeTime } from '../hitl/desk-harness.js';
+import { FakeTime } from '../hitl/desk.fixture.js';
 import { AgentDirectory } from './agent-directory.js';
 
 /** Two places for a tenant's stops. */

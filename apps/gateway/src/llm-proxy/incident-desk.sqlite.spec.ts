@@ -7,7 +7,7 @@ import { SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
 import type { Incident, OperatorPrincipal } from '#contracts';
 import { buildIncident, buildStepRow } from '#testing';
 import { SettingsAudit } from '../auth/settings-audit.js';
-import { FakeTime } from '../hitl/desk-harness.js';
+import { FakeTime } from '../hitl/desk.fixture.js';
 import { AgentDirectory } from './agent-directory.js';
 import { IncidentDesk, UNSAVED_INCIDENTS_MAX } from './incident-desk.js';
 

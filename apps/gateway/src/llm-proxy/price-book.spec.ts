@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
-import { ADMIN, FakeAccessStore, ManualClock } from '../auth/access.fixture.js';
+import { FakeClock } from '#testing';
+import { ADMIN, FakeAccessStore } from '../auth/access.fixture.js';
 import { SettingsAudit } from '../auth/settings-audit.js';
 import { PriceBook } from './price-book.js';
 
 /** @param refused the writes that the store refuses, in their order */
 function start(refused: readonly boolean[]) {
-  const clock = new ManualClock();
+  const clock = new FakeClock();
   const saved: unknown[] = [];
   let writeCount = 0;
   const book = new PriceBook({
