@@ -5,6 +5,7 @@ export * from './build-store-rows.js';
 export * from './counting-ids.js';
 export * from './documented-settings.js';
 export * from './fake-clock.js';
+export * from './fake-time.js';
 export * from './live-bytes.js';
 export * from './scripted-redis.js';
 export * from './scripted-upstream.js';

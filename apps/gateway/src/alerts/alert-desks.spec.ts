@@ -11,8 +11,7 @@ import {
 } from '#contracts';
 import type { AlertEvent } from '#domain/alerts';
 import { deferred } from '#kernel';
-import { buildSessionView } from '#testing';
-import { FakeTime } from '../hitl/desk.fixture.js';
+import { buildSessionView, FakeTime } from '#testing';
 import type { AlertsArea } from './alerts.area.js';
 import {
   ADMIN,

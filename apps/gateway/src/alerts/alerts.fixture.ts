@@ -19,7 +19,7 @@ import type {
 } from '#contracts';
 import { sessionKey } from '#contracts';
 import type { AlertEvent, SendOutcome } from '#domain/alerts';
-import { FakeTime, turn } from '../hitl/desk.fixture.js';
+import { FakeTime, turn } from '#testing';
 import type { LiveHub } from '../realtime/live-hub.js';
 import { AlertsArea } from './alerts.area.js';
 

@@ -8,7 +8,7 @@ import {
   type SendOutcome,
   verifySignature,
 } from '#domain/alerts';
-import { FakeTime } from '../hitl/desk.fixture.js';
+import { FakeTime } from '#testing';
 import { ADMIN, failed, fakeBox, incidentOf, settle, startAlerts, WEBHOOK } from './alerts.fixture.js';
 import { PENDING_PER_CHANNEL_MAX, REFUSED_PER_CHANNEL_MAX } from './delivery-queue.js';
 import { RUNNING_PER_TENANT_MAX } from './lane-rota.js';

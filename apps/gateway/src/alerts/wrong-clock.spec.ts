@@ -1,7 +1,7 @@
 /** Somebody sets the wall clock while alerts fire: nobody is flooded, and nobody waits for the time that was. */
 import { describe, expect, it } from 'vitest';
 import { alertRuleBodySchema } from '#contracts';
-import type { FakeTime } from '../hitl/desk.fixture.js';
+import type { FakeTime } from '#testing';
 import { ADMIN, failed, incidentOf, settle, startAlerts, WEBHOOK } from './alerts.fixture.js';
 
 const HOUR_MS = 3_600_000;

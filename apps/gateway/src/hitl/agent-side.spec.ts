@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { LIMITS, sessionKey } from '#contracts';
 import { Interrupt } from '#kernel';
-import { DeskHarness, operator, TENANT, turn } from './desk.fixture.js';
+import { turn } from '#testing';
+import { DeskHarness, operator, TENANT } from './desk.fixture.js';
 
 const PAUSE = { reason: 'let me look' };
 const AGENT = { isAgent: true, waitMs: 55_000 };

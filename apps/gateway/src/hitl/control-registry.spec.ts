@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { RELEASED_STEPS_MAX, type SessionKey, sessionKey, splitSessionKey } from '#contracts';
 import { initialControl } from '#domain/hitl';
-import { DeskHarness, FakeStore, FakeTime, operator, turn } from './desk.fixture.js';
+import { FakeTime, turn } from '#testing';
+import { DeskHarness, FakeStore, operator } from './desk.fixture.js';
 
 const PAUSE = { reason: 'let me look' };
 /** Of seven places, agents of all tenants may take five, those of one tenant three; a tenant has five at most. */

@@ -25,63 +25,11 @@ import {
   sessionKey,
   splitSessionKey,
 } from '#contracts';
+import { FakeTime } from '#testing';
 import type { SessionDirectory } from '../decision-log/session-directory.js';
 import type { ControlBounds } from './control-bounds.js';
 import { HitlDesk } from './hitl-desk.js';
 import { HitlEvents } from './hitl-events.js';
-import type { Timer } from './timer.js';
-
-/** One turn of the event loop: everything that can go on without time, a store or a client has gone on. */
-export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-/** Clocks and timers, moved by hand. */
-export class FakeTime implements Timer {
-  #nowMs = 1_700_000_000_000;
-  /** By how much somebody has set the wall clock. */
-  #setByMs = 0;
-  readonly #waiting = new Set<{ atMs: number; run: () => void }>();
-
-  nowMs(): number {
-    return this.#nowMs + this.#setByMs;
-  }
-
-  steadyMs(): number {
-    return this.#nowMs;
-  }
-
-  /** Somebody sets the wall clock; timers go on as they were. */
-  setWallClock(byMs: number): void {
-    this.#setByMs += byMs;
-  }
-
-  get timerCount(): number {
-    return this.#waiting.size;
-  }
-
-  after(delayMs: number, run: () => void): () => void {
-    const waiting = { atMs: this.#nowMs + Math.max(0, delayMs), run };
-    this.#waiting.add(waiting);
-    return () => {
-      this.#waiting.delete(waiting);
-    };
-  }
-
-  /** Moves the clock and fires what is due, earliest first. */
-  async pass(ms: number): Promise<void> {
-    const untilMs = this.#nowMs + ms;
-    for (;;) {
-      const due = [...this.#waiting].filter(({ atMs }) => atMs <= untilMs).sort((a, b) => a.atMs - b.atMs)[0];
-      if (due === undefined) break;
-      this.#waiting.delete(due);
-      this.#nowMs = Math.max(this.#nowMs, due.atMs);
-      due.run();
-      await turn();
-      await turn();
-    }
-    this.#nowMs = untilMs;
-    await turn();
-  }
-}
 
 /** The part of DecisionStore the desk uses. Writes commit in order: each turn by themselves, or by hand. */
 export class FakeStore {

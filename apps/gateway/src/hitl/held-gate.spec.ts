@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RELEASED_STEPS_MAX, sessionKey } from '#contracts';
-import { DeskHarness, operator, TENANT, turn } from './desk.fixture.js';
+import { turn } from '#testing';
+import { DeskHarness, operator, TENANT } from './desk.fixture.js';
 
 const PAUSE = { reason: 'let me look' };
 

@@ -8,7 +8,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { SqliteStore } from '#adapters/sqlite';
 import { type SessionKey, type SessionView, type StepRow, sessionKey } from '#contracts';
 import { randomIds } from '#kernel';
-import { FakeTime, operator, TENANT } from './desk.fixture.js';
+import { FakeTime } from '#testing';
+import { operator, TENANT } from './desk.fixture.js';
 import { HitlDesk } from './hitl-desk.js';
 import { HitlEvents } from './hitl-events.js';
 

@@ -7,11 +7,12 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { sessionKey } from '#contracts';
+import { FakeTime } from '#testing';
 import { AUTHENTICATOR } from '../auth/authenticator.js';
 import { ErrorsModule } from '../errors/errors.module.js';
 import { CLOCK, IDS, LIVE, LOGGER, METRICS, RUNTIME_CONFIG, STORE } from '../tokens.js';
 import { CONTROL_DESK } from './control-desk.js';
-import { FakeStore, FakeTime, operator, TENANT } from './desk.fixture.js';
+import { FakeStore, operator, TENANT } from './desk.fixture.js';
 import { HitlModule } from './hitl.module.js';
 import type { HitlDesk } from './hitl-desk.js';
 
@@ -180,7 +181,7 @@ describe('the endpoints', () => {
     const exported = await app.inject({ url: '/v1/audit/export', headers: AS_OPERATOR });
     expect(exported.headers['content-type']).toBe('application/x-ndjson');
     expect(exported.headers['content-disposition']).toBe(
-      'attachment; filename="observatory-audit-default-2023-11-14.jsonl"',
+      'attachment; filename="observatory-audit-default-2026-01-31.jsonl"',
     );
     expect(exported.body).toBe('{"seq":1}\n{"seq":2}\n');
     const verified = await app.inject({ url: '/v1/audit/verify', headers: AS_OPERATOR });

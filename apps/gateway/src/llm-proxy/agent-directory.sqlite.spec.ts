@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
 import { agentScope, type OperatorPrincipal } from '#contracts';
-import { buildIncident, buildStepRow } from '#testing';
+import { buildIncident, buildStepRow, FakeTime } from '#testing';
 import { SettingsAudit } from '../auth/settings-audit.js';
-import { FakeTime } from '../hitl/desk.fixture.js';
 import { AgentDirectory } from './agent-directory.js';
 
 /** Two places for a tenant's stops. */

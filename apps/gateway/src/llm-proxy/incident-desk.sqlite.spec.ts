@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
 import type { Incident, OperatorPrincipal } from '#contracts';
-import { buildIncident, buildStepRow } from '#testing';
+import { buildIncident, buildStepRow, FakeTime } from '#testing';
 import { SettingsAudit } from '../auth/settings-audit.js';
-import { FakeTime } from '../hitl/desk.fixture.js';
 import { AgentDirectory } from './agent-directory.js';
 import { IncidentDesk, UNSAVED_INCIDENTS_MAX } from './incident-desk.js';
 
