@@ -12,16 +12,9 @@ import {
 import type { AlertEvent } from '#domain/alerts';
 import { deferred } from '#kernel';
 import { buildSessionView, FakeTime } from '#testing';
+import { ADMIN } from '../auth/access.fixture.js';
 import type { AlertsArea } from './alerts.area.js';
-import {
-  ADMIN,
-  failed,
-  incidentOf,
-  MemoryAlertStore,
-  settle,
-  startAlerts,
-  WEBHOOK,
-} from './alerts.fixture.js';
+import { failed, incidentOf, MemoryAlertStore, settle, startAlerts, WEBHOOK } from './alerts.fixture.js';
 
 const OTHER = { ...ADMIN, tenant_id: 'other' };
 const MAIL = alertChannelBodySchema.parse({

@@ -11,7 +11,6 @@ import type {
   DocumentKind,
   Incident,
   LivePublisher,
-  OperatorPrincipal,
   SecretBox,
   SessionKey,
   SessionView,
@@ -81,14 +80,6 @@ export const fakeBox = (key = 'k'): SecretBox => ({
     return Buffer.from(hex, 'hex').toString();
   },
 });
-
-export const ADMIN: OperatorPrincipal = {
-  kind: 'operator',
-  operator_id: 'ada',
-  role: 'admin',
-  tenant_id: 'default',
-  tenant_ids: ['*'],
-};
 
 export const WEBHOOK = {
   kind: 'webhook',

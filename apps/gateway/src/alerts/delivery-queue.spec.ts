@@ -9,7 +9,8 @@ import {
   verifySignature,
 } from '#domain/alerts';
 import { FakeTime } from '#testing';
-import { ADMIN, failed, fakeBox, incidentOf, settle, startAlerts, WEBHOOK } from './alerts.fixture.js';
+import { ADMIN } from '../auth/access.fixture.js';
+import { failed, fakeBox, incidentOf, settle, startAlerts, WEBHOOK } from './alerts.fixture.js';
 import { PENDING_PER_CHANNEL_MAX, REFUSED_PER_CHANNEL_MAX } from './delivery-queue.js';
 import { RUNNING_PER_TENANT_MAX } from './lane-rota.js';
 

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { alertRuleBodySchema } from '#contracts';
 import type { FakeTime } from '#testing';
-import { ADMIN, failed, incidentOf, settle, startAlerts, WEBHOOK } from './alerts.fixture.js';
+import { ADMIN } from '../auth/access.fixture.js';
+import { failed, incidentOf, settle, startAlerts, WEBHOOK } from './alerts.fixture.js';
 
 const HOUR_MS = 3_600_000;
 const REPEAT_S = 600;

@@ -4,21 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
-import { agentScope, type OperatorPrincipal } from '#contracts';
+import { agentScope } from '#contracts';
 import { buildIncident, buildStepRow, FakeTime } from '#testing';
+import { ADMIN } from '../auth/access.fixture.js';
 import { SettingsAudit } from '../auth/settings-audit.js';
 import { AgentDirectory } from './agent-directory.js';
 
 /** Two places for a tenant's stops. */
 const SETTINGS_COUNT_MAX = 4;
 const PAGES = 400;
-const ANN: OperatorPrincipal = {
-  kind: 'operator',
-  operator_id: 'ann',
-  role: 'admin',
-  tenant_id: 'default',
-  tenant_ids: ['default'],
-};
 
 let folder: string;
 let time: FakeTime;
@@ -113,7 +107,7 @@ test('an agent that an operator lets in while its stop waits to be written is no
   await store.enforceRetention({ beforeMs: Number.MAX_SAFE_INTEGER, bytesMax: null });
   await time.pass(1_000);
   const scope = agentScope('default', 'a');
-  expect(await agents.reactivate(scope, ANN, () => {})).toBe('reactivated');
+  expect(await agents.reactivate(scope, ADMIN, () => {})).toBe('reactivated');
   await time.pass(60_000);
   expect(mayCall('a')).toBe(true);
   await startAgain();

@@ -4,20 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
-import type { Incident, OperatorPrincipal } from '#contracts';
+import type { Incident } from '#contracts';
 import { buildIncident, buildStepRow, FakeTime } from '#testing';
+import { ADMIN } from '../auth/access.fixture.js';
 import { SettingsAudit } from '../auth/settings-audit.js';
 import { AgentDirectory } from './agent-directory.js';
 import { IncidentDesk, UNSAVED_INCIDENTS_MAX } from './incident-desk.js';
 
 const PAGES = 400;
-const ANN: OperatorPrincipal = {
-  kind: 'operator',
-  operator_id: 'ann',
-  role: 'admin',
-  tenant_id: 'default',
-  tenant_ids: ['default'],
-};
 
 let folder: string;
 let time: FakeTime;
@@ -107,12 +101,12 @@ test('what an operator closes before it is written stays closed', async () => {
   open('inc-1');
   await desk.settled();
   expect(unsaved).toEqual(['inc-1']);
-  await expect(desk.reactivate(ANN, 'crawler')).rejects.toThrow();
+  await expect(desk.reactivate(ADMIN, 'crawler')).rejects.toThrow();
   await makeRoom();
   await time.pass(1_000);
-  expect(await desk.reactivate(ANN, 'crawler')).toBe('reactivated');
+  expect(await desk.reactivate(ADMIN, 'crawler')).toBe('reactivated');
   await time.pass(60_000);
-  expect(await kept()).toMatchObject([{ incident_id: 'inc-1', reactivated_by: 'ann' }]);
+  expect(await kept()).toMatchObject([{ incident_id: 'inc-1', reactivated_by: ADMIN.operator_id }]);
   expect(await proxyStore.openIncidents()).toEqual([]);
 });
 

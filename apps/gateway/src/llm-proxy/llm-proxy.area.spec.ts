@@ -1,21 +1,15 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { type AgentPolicy, agentScope, type OperatorPrincipal, type SpendQuery } from '#contracts';
+import { type AgentPolicy, agentScope, type SpendQuery } from '#contracts';
 import type { AlertEvent } from '#domain/alerts';
 import { defaultPolicy, MemoryRateLimiter } from '#domain/policy';
 import { HOUR_MS } from '#kernel';
 import { FakeClock } from '#testing';
+import { ADMIN } from '../auth/access.fixture.js';
 import { LlmProxyArea } from './llm-proxy.area.js';
 
 /** More agents than live numbers are kept of. */
 const OTHERS = 20_000;
-const OPERATOR: OperatorPrincipal = {
-  kind: 'operator',
-  operator_id: 'ann',
-  role: 'admin',
-  tenant_id: 'default',
-  tenant_ids: ['default'],
-};
 
 /** An area after its start, on a store that knows what agents have spent this hour. */
 async function startArea(policies: AgentPolicy[], spenders: string[]) {
@@ -68,7 +62,7 @@ it('an agent with a budget has spent after a restart what it had before, however
 it('an agent that is given a budget has spent what it had, though others have taken its place in memory', async () => {
   const { area, seeded } = await startArea([], ['capped', ...others]);
   const scope = agentScope('default', 'capped');
-  await area.agents.patchPolicy(scope, { budget_day_usd: 2 }, OPERATOR);
+  await area.agents.patchPolicy(scope, { budget_day_usd: 2 }, ADMIN);
   await area.seedBudgets(scope);
   expect(seeded).toContain(DAY_OF_CAPPED);
 });
@@ -78,7 +72,7 @@ it('a budget that a call has taken of before it was told what had been spent kno
   const scope = agentScope('default', 'capped');
   const before = area.agents.policy(scope);
   const route = area.route({ onRevoked: () => {} } as never, () => false);
-  const policy = await area.agents.patchPolicy(scope, { budget_day_usd: 2 }, OPERATOR);
+  const policy = await area.agents.patchPolicy(scope, { budget_day_usd: 2 }, ADMIN);
   const taken = { tokens: 1, costMicroUsd: 500_000, nowMs: clock.nowMs(), takenAtMs: clock.nowMs() };
   const running = [policy, before].map((under) => ({ scope, taken: { ...taken, policy: under } }));
   Object.defineProperty(route, 'running', { value: running });
