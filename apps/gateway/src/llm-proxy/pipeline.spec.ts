@@ -1,22 +1,17 @@
 /** Commands that come while a call waits for something else than its operator. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Registry } from 'prom-client';
 import { describe, expect, test, vi } from 'vitest';
 import {
   type AgentControl,
-  type AgentPrincipal,
-  agentScope,
   type CachedAnswer,
   type CacheHit,
   type CacheVector,
   type Cosine,
   type EmbeddingService,
   type LimitDecision,
-  sessionKey,
 } from '#contracts';
-import { type Dialect, dialectFor } from '#domain/llm-dialects';
 import { defaultPolicy } from '#domain/policy';
-import { BytePieces, deferred } from '#kernel';
+import { deferred } from '#kernel';
 import { FakeClock } from '#testing';
 import { CacheDesk } from '../llm-cache/cache-desk.js';
 import { SidecarCacheEmbedder } from '../llm-cache/cache-embedder.js';
@@ -26,7 +21,8 @@ import { CacheTally } from '../llm-cache/cache-tally.js';
 import type { LoopVerdict } from '../semantic-loop/loop-check.js';
 import { HeldCalls } from './held-calls.js';
 import { pipeline } from './pipeline.js';
-import { ProxyCall, type Verdict } from './proxy-call.js';
+import { buildProxyCall } from './proxy-call.fixture.js';
+import type { ProxyCall, Verdict } from './proxy-call.js';
 import { WaitingCalls } from './waiting-calls.js';
 
 const BODY = { model: 'm', temperature: 0, messages: [{ role: 'user', content: 'Where is order 12?' }] };
@@ -62,23 +58,7 @@ const guidance = (id: string, prompt: string): AgentControl => ({
   directives: [{ type: 'inject', directive_id: id, prompt } as AgentControl['directives'][number]],
 });
 
-function newCall(): ProxyCall {
-  const target = { upstream: 'openai', agentId: null, path: '/chat/completions', query: '' };
-  const incoming = { method: 'POST', headers: {}, rawHeaders: [] as string[] } as IncomingMessage;
-  const call = new ProxyCall('call-1', 5, target, incoming, {} as ServerResponse);
-  call.principal = { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: 'default' } as AgentPrincipal;
-  call.agentId = 'a';
-  call.scope = agentScope('default', 'a');
-  call.sessionId = 's1';
-  call.sessionKey = sessionKey('default', 's1');
-  call.upstream = { name: 'openai', origin: 'http://up', basePath: '', apiKey: 'k' } as ProxyCall['upstream'];
-  call.path = '/chat/completions';
-  call.dialect = dialectFor('openai', 'POST', '/chat/completions') as Dialect;
-  call.body = new BytePieces();
-  call.body.push(Buffer.from(JSON.stringify(BODY)));
-  call.readAs(BODY);
-  return call;
-}
+const newCall = (): ProxyCall => buildProxyCall({ agentId: 'a', body: BODY });
 
 /** What a call waits for; whatever is not named here is there at once. */
 interface Waits {

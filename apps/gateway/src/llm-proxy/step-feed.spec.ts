@@ -1,8 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
-  type AgentPrincipal,
-  agentScope,
   type DecisionLog,
   decisionLogSchema,
   type LlmAnswer,
@@ -10,10 +7,9 @@ import {
   type StoredStep,
   sessionKey,
 } from '#contracts';
-import { dialectFor } from '#domain/llm-dialects';
 import { HOUR_MS } from '#kernel';
 import { buildDecisionLog, FakeClock } from '#testing';
-import { ProxyCall } from './proxy-call.js';
+import { buildProxyCall } from './proxy-call.fixture.js';
 import { StepFeed } from './step-feed.js';
 
 let clock: FakeClock;
@@ -54,16 +50,13 @@ function call(
   ...toolNames: string[]
 ): void {
   serial += 1;
-  const body = { model: 'm', messages: [{ role: 'user', content }] };
-  const target = { upstream: 'openai', agentId: null, path: '/chat/completions', query: '' };
-  const one = new ProxyCall(`call-${serial}`, 5, target, {} as IncomingMessage, {} as ServerResponse);
-  one.principal = { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: tenant } as AgentPrincipal;
-  one.agentId = agent;
-  one.scope = agentScope(tenant, agent);
-  one.sessionId = session;
-  one.sessionKey = sessionKey(tenant, session);
-  one.dialect = dialectFor('openai', 'POST', '/chat/completions');
-  one.readAs(body);
+  const one = buildProxyCall({
+    id: `call-${serial}`,
+    tenantId: tenant,
+    agentId: agent,
+    sessionId: session,
+    body: { model: 'm', messages: [{ role: 'user', content }] },
+  });
   one.isAnswered = true;
   one.costMicroUsd = costMicroUsd;
   const tool_calls = toolNames.map((name) => ({ name, arguments: '{}' }));

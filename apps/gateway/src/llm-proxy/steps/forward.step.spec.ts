@@ -2,18 +2,17 @@ import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { UpstreamExchange } from '#adapters/upstream-http';
-import type { AgentPrincipal } from '#contracts';
 import { dialectFor } from '#domain/llm-dialects';
 import { countingIds, FakeClock } from '#testing';
 import { FairShare } from '../../fair-share.js';
 import { ContinuedSessions } from '../continued-sessions.js';
-import { ProxyCall } from '../proxy-call.js';
+import { buildProxyCall } from '../proxy-call.fixture.js';
+import type { ProxyCall } from '../proxy-call.js';
 import { ProxyRoute } from '../proxy-route.js';
 import { RetryClaims } from '../retry-claims.js';
 import { RunningCalls } from '../running-calls.js';
 import type { Step } from '../step.js';
 import { answerStore } from '../stored-answers.fixture.js';
-import type { UpstreamTarget } from '../upstream-directory.js';
 import { WaitingCalls } from '../waiting-calls.js';
 import { forwardStep } from './forward.step.js';
 import { receiveStep } from './receive.step.js';
@@ -21,17 +20,8 @@ import { receiveStep } from './receive.step.js';
 const ORIGIN = 'http://upstream.test';
 
 function callOf(): ProxyCall {
-  const target = { upstream: 'openai', agentId: null, path: '/models', query: '' };
-  const incoming = { method: 'GET', rawHeaders: [] as string[] } as IncomingMessage;
-  const call = new ProxyCall('call-1', 5, target, incoming, {} as ServerResponse);
-  call.principal = { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: 'default' } as AgentPrincipal;
-  call.upstream = {
-    name: 'openai',
-    kind: 'openai',
-    origin: ORIGIN,
-    basePath: '',
-    apiKey: null,
-  } as UpstreamTarget;
+  const call = buildProxyCall({ method: 'GET', path: '/models' });
+  call.upstream = { ...call.upstream, origin: ORIGIN, apiKey: null };
   return call;
 }
 

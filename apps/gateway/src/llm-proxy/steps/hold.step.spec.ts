@@ -1,9 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { type AgentControl, type AgentPrincipal, agentScope, sessionKey } from '#contracts';
-import { type Dialect, dialectFor } from '#domain/llm-dialects';
+import { type AgentControl, agentScope } from '#contracts';
+import type { Dialect } from '#domain/llm-dialects';
 import { HeldCalls } from '../held-calls.js';
-import { ProxyCall, type Verdict } from '../proxy-call.js';
+import { buildProxyCall } from '../proxy-call.fixture.js';
+import type { ProxyCall, Verdict } from '../proxy-call.js';
 import { WaitingCalls } from '../waiting-calls.js';
 import { type HoldParts, holdStep } from './hold.step.js';
 
@@ -12,24 +12,12 @@ const ACTIVE: AgentControl = { state: 'active', directives: [] };
 const STOPPED: Verdict = { kind: 'refuse', decision: 'inactive', code: 'agent_inactive' };
 
 /** Of agent `a` in session `s1`, streaming. */
-function streamingCall(outgoing: object = {}): ProxyCall {
-  const target = { upstream: 'openai', agentId: null, path: '/chat/completions', query: '' };
-  const body = { model: 'm', stream: true, messages: [{ role: 'user', content: 'Go on' }] };
-  const dialect = dialectFor('openai', 'POST', '/chat/completions') as Dialect;
-  const call = Object.assign(
-    new ProxyCall('call-1', 5, target, {} as IncomingMessage, outgoing as ServerResponse),
-    {
-      principal: { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: 'default' } as AgentPrincipal,
-      agentId: 'a',
-      scope: agentScope('default', 'a'),
-      sessionId: 's1',
-      sessionKey: sessionKey('default', 's1'),
-      dialect,
-    },
-  );
-  call.readAs(body);
-  return call;
-}
+const streamingCall = (outgoing: object = {}): ProxyCall =>
+  buildProxyCall({
+    agentId: 'a',
+    body: { model: 'm', stream: true, messages: [{ role: 'user', content: 'Go on' }] },
+    outgoing,
+  });
 
 /** A desk whose pause lasts until the waiting is broken off. */
 const pausedDesk: HoldParts['desk'] = {

@@ -1,10 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { type AgentPrincipal, agentScope, type CallCache, type Incident, sessionKey } from '#contracts';
+import type { CallCache, Incident } from '#contracts';
 import { DEFAULT_KILL_SWITCH, KillSwitchWindows } from '#domain/kill-switch';
-import { type Dialect, dialectFor } from '#domain/llm-dialects';
 import { buildLlmAnswer, FakeClock } from '#testing';
-import { ProxyCall } from '../proxy-call.js';
+import { buildProxyCall } from '../proxy-call.fixture.js';
+import type { ProxyCall } from '../proxy-call.js';
 import { killSwitchStep } from './kill-switch.step.js';
 
 const EXACT: CallCache = { match: 'exact', age_s: 1, cosine: null, saved_usd: null };
@@ -25,7 +24,7 @@ function setUp() {
     messages = QUESTION,
     ending: Partial<ProxyCall> = { isAnswered: true },
   ): string => {
-    const call = callOf(`call-${serial++}`, messages);
+    const call = buildProxyCall({ id: `call-${serial++}`, body: { model: 'm', messages } });
     call.isSessionInferred = of.isSessionInferred;
     const verdict = step.run?.(call);
     if (verdict !== undefined) return (verdict as { decision: string }).decision;
@@ -39,24 +38,6 @@ function setUp() {
 const ANSWER = buildLlmAnswer({ text: 'On Saturday from nine to five.' });
 
 const QUESTION: object[] = [{ role: 'user', content: 'When are you open on Saturday, please?' }];
-
-function callOf(id: string, messages: object[]): ProxyCall {
-  const target = { upstream: 'openai', agentId: null, path: '/chat/completions', query: '' };
-  const call = new ProxyCall(id, 5, target, {} as IncomingMessage, {} as ServerResponse);
-  const body = { model: 'm', messages };
-  const dialect = dialectFor('openai', 'POST', '/chat/completions') as Dialect;
-  Object.assign(call, {
-    principal: { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: 'default' } as AgentPrincipal,
-    agentId: 'desk',
-    scope: agentScope('default', 'desk'),
-    sessionId: 's1',
-    sessionKey: sessionKey('default', 's1'),
-    upstream: { name: 'openai' } as ProxyCall['upstream'],
-    dialect,
-  });
-  call.readAs(body);
-  return call;
-}
 
 const repeated = (count: number, one: string): string[] => Array(count).fill(one);
 

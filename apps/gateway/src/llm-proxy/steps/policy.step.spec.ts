@@ -1,9 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import {
   type AgentLimits,
   type AgentPolicy,
-  type AgentPrincipal,
   agentScope,
   type LlmAnswer,
   type ModelPrice,
@@ -11,7 +9,7 @@ import {
   sessionKey,
   type Usage,
 } from '#contracts';
-import { DIALECT_BY_NAME, dialectFor, readUnreadRequest } from '#domain/llm-dialects';
+import { DIALECT_BY_NAME, readUnreadRequest } from '#domain/llm-dialects';
 import {
   defaultPolicy,
   limitWindows,
@@ -19,9 +17,10 @@ import {
   OUTPUT_TOKENS_ESTIMATE,
   SessionCaps,
 } from '#domain/policy';
-import { BytePieces, HOUR_MS } from '#kernel';
+import { HOUR_MS } from '#kernel';
 import { buildLlmAnswer, FakeClock } from '#testing';
-import { ProxyCall } from '../proxy-call.js';
+import { buildProxyCall } from '../proxy-call.fixture.js';
+import type { ProxyCall } from '../proxy-call.js';
 import { answerStore } from '../stored-answers.fixture.js';
 import { newUnsettledAnswers } from '../unsettled-answers.js';
 import { type PolicyParts, policyStep } from './policy.step.js';
@@ -50,19 +49,7 @@ const usage = (input_tokens: number, output_tokens: number): Usage => ({
   reasoning_tokens: 0,
 });
 
-function newCall(body = BODY): ProxyCall {
-  const target = { upstream: 'openai', agentId: null, path: '/chat/completions', query: '' };
-  const incoming = { method: 'POST' } as IncomingMessage;
-  const call = new ProxyCall('call-1', 5, target, incoming, {} as ServerResponse);
-  call.principal = { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: 'default' } as AgentPrincipal;
-  call.scope = SCOPE;
-  call.sessionKey = SESSION;
-  call.dialect = dialectFor('openai', 'POST', '/chat/completions');
-  call.body = new BytePieces();
-  call.body.push(Buffer.from(body));
-  call.readAs(JSON.parse(body));
-  return call;
-}
+const newCall = (body = BODY): ProxyCall => buildProxyCall({ body });
 
 /** Of an agent with limits of every kind and a model with a price; what a test is not about fails it. */
 const usualParts = (clock: FakeClock): PolicyParts => ({
@@ -428,12 +415,7 @@ test('to cancel an answer of the background tells what it took, like fetching it
     unsettled,
   });
   const path = '/responses/resp_1/cancel';
-  const target = { upstream: 'openai', agentId: null, path, query: '' };
-  const call = new ProxyCall('call', 5, target, { method: 'POST' } as IncomingMessage, {} as ServerResponse);
-  call.principal = { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: 'default' } as AgentPrincipal;
-  call.scope = SCOPE;
-  call.sessionKey = SESSION;
-  call.path = path;
+  const call = buildProxyCall({ path, dialect: null });
   call.unread = readUnreadRequest('POST', path, {});
   step.run?.(call);
   const said = answer({ finish: 'other', usage: usage(20, 7) });

@@ -1,8 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, test, vi } from 'vitest';
 import {
   type AgentPolicy,
-  type AgentPrincipal,
   type LlmRequest,
   type LoopAnswer,
   type LoopSimilarity,
@@ -11,9 +9,9 @@ import {
 } from '#contracts';
 import { type Dialect, dialectFor } from '#domain/llm-dialects';
 import { defaultPolicy } from '#domain/policy';
-import { BytePieces } from '#kernel';
 import { excerptOf, type LoopQuestion, type LoopVerdict } from '../../semantic-loop/loop-check.js';
-import { ProxyCall } from '../proxy-call.js';
+import { buildProxyCall } from '../proxy-call.fixture.js';
+import type { ProxyCall } from '../proxy-call.js';
 import { semanticLoopStep } from './semantic-loop.step.js';
 
 const ANSWER: LoopAnswer = {
@@ -30,25 +28,8 @@ const ANSWER: LoopAnswer = {
 };
 const LOOP: LoopVerdict = { kind: 'loop', answer: ANSWER };
 
-function bytesOf(body: object): BytePieces {
-  const bytes = new BytePieces();
-  bytes.push(Buffer.from(JSON.stringify(body)));
-  return bytes;
-}
-
-function callOf(body: object, changes: Partial<ProxyCall> = {}): ProxyCall {
-  const target = { upstream: 'openai', agentId: null, path: '/chat/completions', query: '' };
-  const call = new ProxyCall('call-1', 5, target, {} as IncomingMessage, {} as ServerResponse);
-  call.principal = { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: 'default' } as AgentPrincipal;
-  call.agentId = 'agent-1';
-  call.sessionId = 's1';
-  call.sessionKey = sessionKey('default', 's1');
-  call.dialect = dialectFor('openai', 'POST', '/chat/completions') as Dialect;
-  call.body = bytesOf(body);
-  if (changes.dialect !== undefined) call.dialect = changes.dialect;
-  if (call.dialect !== null) call.readAs(body);
-  return Object.assign(call, changes);
-}
+const callOf = (body: object, { dialect, ...changes }: Partial<ProxyCall> = {}): ProxyCall =>
+  Object.assign(buildProxyCall({ body, dialect }), changes);
 
 const chat = (...messages: object[]) => ({ model: 'm', messages });
 const user = (content: unknown) => ({ role: 'user', content });
@@ -195,11 +176,7 @@ describe('the semantic-loop step', () => {
       const turns = [user('Where is it now?'), answer, user(long), answer, user('How do I pay for it?')];
       const dialect = dialectFor(upstream as 'openai', 'POST', path) as Dialect;
       const body = bodyOf(...turns);
-      const changes = {
-        body: bytesOf(body),
-        isSessionInferred: true,
-      };
-      await step.run?.(callOf(body, { ...changes, dialect }));
+      await step.run?.(callOf(body, { dialect, isSessionInferred: true }));
       const counts = asked[0]?.counts;
       expect(counts?.('Where is it now?')).toBe(true);
       expect(counts?.(excerptOf(long))).toBe(true);
