@@ -16,6 +16,8 @@ import { sessionKey } from '#contracts';
 import { EntropyTracker } from '#domain/entropy/writer';
 import { systemClock } from '#kernel';
 import { liveBytes } from '#testing';
+import { seededIndex } from '../scripts/lib/seeded-random.mjs';
+import { median } from './lib/statistics.mjs';
 
 /** @import { ActionStatus, EntropyTuple, SessionKey } from '#contracts' */
 
@@ -41,17 +43,6 @@ const TOOLS = [
 ];
 /** @type {ActionStatus[]} */
 const STATUSES = ['success', 'failure', 'pending', 'skipped'];
-
-/** Small, fast and seeded, so that two runs see the same messages. */
-function randomFrom(/** @type {number} */ seed) {
-  let state = seed >>> 0;
-  return (/** @type {number} */ below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
 
 const idOf = (/** @type {number} */ session) => `sess-${String(session).padStart(8, '0')}-4f1c-9a7e`;
 const keyOf = (/** @type {number} */ session) => sessionKey('default', idOf(session));
@@ -88,15 +79,13 @@ function messageOf(session, step, random, allDistinct) {
   };
 }
 
-const median = (/** @type {number[]} */ values) => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
-
 /**
  * @param {number} sessionCount
  * @param {{ allDistinct?: boolean }} [options] `allDistinct`: no two tuples equal, in no session, so that nothing is shared
  */
 function measure(sessionCount, { allDistinct = false } = {}) {
   let published = 0;
-  const random = randomFrom(sessionCount);
+  const random = seededIndex(sessionCount);
   const agentOf = (/** @type {number} */ session) => TOOLS[session % TOOLS.length] ?? '';
   const fill = () => {
     const tracker = new EntropyTracker({

@@ -1,16 +1,6 @@
 /** Clustered unit vectors, as questions about a few dozen subjects have them, and the two ways to search them. */
 import { VectorArena, VectorSet } from '#domain/llm-cache';
-
-/** Small, fast and seeded, so that two runs see the same vectors. @param {number} seed */
-export function randomFrom(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
+import { seededRandom } from '../../scripts/lib/seeded-random.mjs';
 
 /** @param {Float32Array} values */
 function normalised(values) {
@@ -37,7 +27,7 @@ export function near(centre, cosine, random) {
  * @param {number} common cosine of the clusters' centres with one another's origin: 0 for subjects that share nothing
  */
 export function makeVectors(count, dimension, common) {
-  const random = randomFrom(count + dimension);
+  const random = seededRandom(count + dimension);
   const origin = anyVector(dimension, random);
   const centres = Array.from({ length: Math.ceil(count / 100) }, () => near(origin, common, random));
   const rows = new Float32Array(count * dimension);

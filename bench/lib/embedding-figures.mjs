@@ -14,6 +14,7 @@ import { Tokenizer } from '@huggingface/tokenizers';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { openOnnxEmbedder } from '#adapters/onnx';
 import { StaticFeaturiser } from '#domain/embedding';
+import { seededIndex } from '../../scripts/lib/seeded-random.mjs';
 import { openHelper } from './helper.mjs';
 import { formatNumber, percentile } from './statistics.mjs';
 
@@ -44,11 +45,8 @@ const prose = readFileSync(join(repository, 'README.md'), 'utf8').match(/[A-Za-z
  * @returns {string} another text every round, however few the words: one that came before would be remembered
  */
 function textOf(words, count, round) {
-  let state = Math.imul(round + 1, 2_654_435_761) >>> 0;
-  return Array.from({ length: count }, () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return words[(state >>> 8) % words.length];
-  }).join(' ');
+  const index = seededIndex(round);
+  return Array.from({ length: count }, () => words[index(words.length)]).join(' ');
 }
 
 /** @param {ArrayLike<number>} ids */

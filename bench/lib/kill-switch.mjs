@@ -4,6 +4,7 @@ import { KILL_SWITCH_DEFAULTS } from '#contracts';
 import { KillSwitchWindows } from '#domain/kill-switch';
 import { systemClock } from '#kernel';
 import { liveBytes } from '#testing';
+import { seededIndex } from '../../scripts/lib/seeded-random.mjs';
 
 /** @typedef {'prose' | 'log' | 'json' | 'cyrillic'} TextKind */
 
@@ -18,15 +19,6 @@ const words =
   );
 const cyrillicWords =
   'агент читает файл и пишет другой прежде чем спросить какой шаг этой задачи будет следующим'.split(' ');
-
-/** Small, fast and seeded, so that two runs see the same texts. @param {number} seed */
-export function randomFrom(seed) {
-  let state = seed >>> 0;
-  return (/** @type {number} */ below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
 
 /** @type {Record<TextKind, (random: (below: number) => number) => string>} a piece of text to be repeated in variation */
 const pieces = {
@@ -84,7 +76,7 @@ const answerOf = (text) => ({
  * @returns {{ decisionUs: number[], hashUs: number[] }} one entry a round
  */
 export function timeDecisions(kind, chars, rounds) {
-  const random = randomFrom(chars);
+  const random = seededIndex(chars);
   const pool = Array.from({ length: poolCount }, () => textOf(kind, chars, random));
   const windows = new KillSwitchWindows({ clock: systemClock });
   let id = 0;
@@ -123,7 +115,7 @@ export function timeDecisions(kind, chars, rounds) {
  * @param {number} answerChars
  */
 export function bytesPerEntry(promptChars, answerChars) {
-  const random = randomFrom(7);
+  const random = seededIndex(7);
   const windowCount = 200;
   const windows = new KillSwitchWindows({ clock: systemClock });
   const before = liveBytes();

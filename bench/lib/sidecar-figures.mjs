@@ -10,6 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { credentials, loadPackageDefinition } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { SidecarClient } from '#adapters/grpc';
+import { seededIndex } from '../../scripts/lib/seeded-random.mjs';
 import { readUsage } from './machine.mjs';
 import { startSidecar } from './sidecar-process.mjs';
 import { formatNumber, percentile } from './statistics.mjs';
@@ -26,11 +27,8 @@ const words = (
 
 /** A sentence of `wordCount` words that no other call has. @param {number} serial @param {number} wordCount */
 export function sentenceOf(serial, wordCount) {
-  let state = (serial + 1) * 2_654_435_761;
-  const picked = Array.from({ length: wordCount - 1 }, () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return words[state % words.length];
-  });
+  const index = seededIndex(serial);
+  const picked = Array.from({ length: wordCount - 1 }, () => words[index(words.length)]);
   return `${picked.join(' ')} ${serial}`;
 }
 

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { roles } from './demo-scenarios.mjs';
 import { ObservatoryAgent } from './observatory-agent.mjs';
+import { seededRandom } from './seeded-random.mjs';
 
 /** @typedef {import('./demo-scenarios.mjs').Role} Role */
 /** @typedef {import('./demo-scenarios.mjs').ScenarioStep} ScenarioStep */
@@ -17,16 +18,10 @@ const afterTerminationSeconds = 15;
 
 /**
  * @param {number} seed
- * @returns {import('./demo-scenarios.mjs').Dice} mulberry32: the same demo for the same seed
+ * @returns {import('./demo-scenarios.mjs').Dice} the same demo for the same seed
  */
 export function makeDice(seed) {
-  let state = seed >>> 0;
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const next = seededRandom(seed);
   return {
     number: (min, max) => Math.floor(min + next() * (max - min + 1)),
     pick: (from) => /** @type {any} */ (from[Math.floor(next() * from.length)]),
