@@ -4,14 +4,13 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { request } from 'undici';
 import { startGateway } from '../scripts/lib/gateway-process.mjs';
 import { launchBrowser } from '../test/e2e/browser.mjs';
-import { formatTable } from './lib/figures.mjs';
 import { openHelper } from './lib/helper.mjs';
 import { readUsage } from './lib/machine.mjs';
 import { isQuick } from './lib/quick.mjs';
+import { runAlone } from './lib/run-alone.mjs';
 import { formatNumber, percentile } from './lib/statistics.mjs';
 
 /** @typedef {import('../scripts/lib/gateway-process.mjs').GatewayProcess} GatewayProcess */
@@ -165,7 +164,4 @@ function report(delays, { perSecond, statuses, cpu }) {
   };
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const { figures, notes = [] } = await run();
-  process.stdout.write(`${formatTable(figures)}\n${notes.map((note) => `\n${note}\n`).join('')}`);
-}
+await runAlone(import.meta.url, run);

@@ -2,14 +2,13 @@
  * The LLM cache: semantic search in memory against plain JavaScript over the same vectors, what an entry and a key cost,
  * hits in Redis, and exact hits through the whole gateway. Reads the built libraries.
  */
-import { pathToFileURL } from 'node:url';
 import { exactHitFigures } from './lib/cache-exact-figures.mjs';
 import { cacheKeyFigures } from './lib/cache-key-figures.mjs';
 import { measureMemory } from './lib/cache-memory.mjs';
 import { hasRedis, measureRedis } from './lib/cache-redis.mjs';
 import { timeSearches } from './lib/cache-vectors.mjs';
-import { formatTable } from './lib/figures.mjs';
 import { isQuick } from './lib/quick.mjs';
+import { runAlone } from './lib/run-alone.mjs';
 import { formatNumber, median, percentile } from './lib/statistics.mjs';
 
 /** @typedef {import('./lib/figures.mjs').Figure} Figure */
@@ -97,7 +96,4 @@ export async function run() {
   return { figures: [...figures, ...exact.figures], notes: [...notes, ...(exact.notes ?? [])] };
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const { figures, notes = [] } = await run();
-  process.stdout.write(`${formatTable(figures)}\n${notes.join('\n')}\n`);
-}
+await runAlone(import.meta.url, run);

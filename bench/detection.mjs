@@ -6,15 +6,14 @@
  *     node bench/detection.mjs --list     also every false kill and every loop that was missed, for reading by hand
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { startGateway } from '../scripts/lib/gateway-process.mjs';
 import { share } from '../scripts/lib/replay-summary.mjs';
 import { contextCharsMax } from './lib/detection-chat.mjs';
 import { DetectionReplay } from './lib/detection-replay.mjs';
 import { equalResults, isIn, literalRepeats, onsetOf, readTraces } from './lib/detection-traces.mjs';
-import { formatTable } from './lib/figures.mjs';
 import { openHelper } from './lib/helper.mjs';
 import { isQuick } from './lib/quick.mjs';
+import { runAlone } from './lib/run-alone.mjs';
 import { formatNumber, median } from './lib/statistics.mjs';
 
 /** @typedef {import('./lib/detection-replay.mjs').Outcome} Outcome */
@@ -268,7 +267,4 @@ async function listMistakes(replay, outcomes, labels) {
   }
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const { figures, notes = [] } = await run();
-  process.stdout.write(`${formatTable(figures)}\n${notes.map((note) => `\n${note}\n`).join('')}`);
-}
+await runAlone(import.meta.url, run);

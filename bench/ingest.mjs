@@ -4,12 +4,11 @@
  * slows both; the figure is the median of the ratios of neighbours. Short ones, since a shared machine changes its speed
  * within seconds: five windows of four had ratios of 0.47 to 0.79 in one run.
  */
-import { pathToFileURL } from 'node:url';
 import { startGateway } from '../scripts/lib/gateway-process.mjs';
-import { formatTable } from './lib/figures.mjs';
 import { openHelper } from './lib/helper.mjs';
 import { readUsage } from './lib/machine.mjs';
 import { isQuick } from './lib/quick.mjs';
+import { runAlone } from './lib/run-alone.mjs';
 import { formatNumber, median, medianRatio } from './lib/statistics.mjs';
 import { sessionCount, stepBytes } from './lib/traffic.mjs';
 
@@ -141,7 +140,4 @@ async function compareBatches(load, limit) {
   };
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const { figures, notes = [] } = await run();
-  process.stdout.write(`${formatTable(figures)}\n${notes.map((note) => `\n${note}\n`).join('')}`);
-}
+await runAlone(import.meta.url, run);

@@ -3,10 +3,10 @@
  * keeps. Reads the built libraries. The peer is a SHA-256 of the same text in the same run: what it costs merely to
  * read every byte with good code.
  */
-import { pathToFileURL } from 'node:url';
-import { formatTable } from './lib/figures.mjs';
+
 import { bytesPerEntry, timeDecisions } from './lib/kill-switch.mjs';
 import { isQuick } from './lib/quick.mjs';
+import { runAlone } from './lib/run-alone.mjs';
 import { formatNumber, median, medianRatio, percentile } from './lib/statistics.mjs';
 
 const medianAimUs = 200;
@@ -64,7 +64,4 @@ export async function run() {
   };
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const { figures, notes = [] } = await run();
-  process.stdout.write(`${formatTable(figures)}\n${notes.map((note) => `\n${note}\n`).join('')}`);
-}
+await runAlone(import.meta.url, run);

@@ -3,16 +3,15 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { request } from 'undici';
 import { findFreePort, startGateway } from '../scripts/lib/gateway-process.mjs';
 import { LatencyHistogram } from '../scripts/lib/latency-histogram.mjs';
-import { formatTable } from './lib/figures.mjs';
 import { FrozenSubscriber } from './lib/frozen-subscriber.mjs';
 import { openHelper } from './lib/helper.mjs';
 import { Inspector } from './lib/inspector.mjs';
 import { readUsage } from './lib/machine.mjs';
 import { isQuick } from './lib/quick.mjs';
+import { runAlone } from './lib/run-alone.mjs';
 import { formatMegabytes, formatNumber, median } from './lib/statistics.mjs';
 import { stepBytes } from './lib/traffic.mjs';
 
@@ -251,7 +250,4 @@ async function measureFrozen() {
   };
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const { figures, notes = [] } = await run();
-  process.stdout.write(`${formatTable(figures)}\n${notes.map((note) => `\n${note}\n`).join('')}`);
-}
+await runAlone(import.meta.url, run);

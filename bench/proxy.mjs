@@ -10,12 +10,11 @@ import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { findFreePort, startGateway } from '../scripts/lib/gateway-process.mjs';
 import { compareTargets, rounds, windowSeconds } from './lib/compare-targets.mjs';
-import { formatTable } from './lib/figures.mjs';
 import { openHelper } from './lib/helper.mjs';
 import { Inspector } from './lib/inspector.mjs';
+import { runAlone } from './lib/run-alone.mjs';
 import { formatNumber, median } from './lib/statistics.mjs';
 
 const path = '/v1/chat/completions';
@@ -282,7 +281,4 @@ function report({ small, large, single, stream, heldBytes }) {
   };
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const { figures, notes = [] } = await run();
-  process.stdout.write(`${formatTable(figures)}\n${notes.map((note) => `\n${note}\n`).join('')}`);
-}
+await runAlone(import.meta.url, run);

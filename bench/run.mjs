@@ -13,7 +13,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildIfStale } from '../scripts/build-if-stale.mjs';
 import { figuresOfEntropy, figuresOfStore } from './lib/component-figures.mjs';
-import { formatTable, replaceMeasured, sectionOf } from './lib/figures.mjs';
+import { formatResult, replaceMeasured, sectionOf } from './lib/figures.mjs';
 import { describeMachine, loadPerCore } from './lib/machine.mjs';
 import { isQuick } from './lib/quick.mjs';
 
@@ -93,8 +93,7 @@ async function main(args) {
     try {
       const { result: found, printed } = await runBench(name);
       const result = benches[name]?.(found, printed) ?? { figures: [] };
-      const notes = (result.notes ?? []).map((note) => `\n${note}\n`).join('');
-      process.stdout.write(`\n${formatTable(result.figures)}\n${notes}\n`);
+      process.stdout.write(`\n${formatResult(result)}\n`);
       const command = `node bench/run.mjs ${name}`;
       page = replaceMeasured(page, name, sectionOf(name, result, { command, machine, date: new Date() }));
     } catch (error) {

@@ -3,13 +3,12 @@
  * check on and off. The sidecar's memory over as many checks as four hours bring. Random weights have the cost of real
  * ones; what they say means nothing.
  */
-import { pathToFileURL } from 'node:url';
 import { startGateway } from '../scripts/lib/gateway-process.mjs';
 import { compareTargets } from './lib/compare-targets.mjs';
 import { measureEmbedding, measureMinilmThrough } from './lib/embedding-figures.mjs';
-import { formatTable } from './lib/figures.mjs';
 import { openHelper } from './lib/helper.mjs';
 import { isQuick } from './lib/quick.mjs';
+import { runAlone } from './lib/run-alone.mjs';
 import { connectSidecar, measureMemory, measureSidecar } from './lib/sidecar-figures.mjs';
 import { startSidecar } from './lib/sidecar-process.mjs';
 import { formatNumber, median } from './lib/statistics.mjs';
@@ -141,7 +140,4 @@ async function measureGateway() {
   }
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const { figures, notes = [] } = await run();
-  process.stdout.write(`${formatTable(figures)}\n${notes.map((note) => `\n${note}\n`).join('')}`);
-}
+await runAlone(import.meta.url, run);

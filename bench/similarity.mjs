@@ -7,11 +7,10 @@
  *     node bench/similarity.mjs --list                                also every swap that the default setting serves
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
 import { cosineOfSimilarity } from '#contracts';
 import { readTraces } from './lib/detection-traces.mjs';
-import { formatTable } from './lib/figures.mjs';
 import { isQuick } from './lib/quick.mjs';
+import { runAlone } from './lib/run-alone.mjs';
 import { openEmbedders } from './lib/similarity-embedders.mjs';
 import {
   askAgain,
@@ -481,8 +480,5 @@ export async function run({ isListing = false } = {}) {
   return { figures, notes: [...notes, ...leftOut] };
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const { figures, notes = [] } = await run({ isListing: process.argv.includes('--list') });
-  process.stdout.write(`${formatTable(figures)}\n\n${notes.join('\n\n')}\n`);
-  process.exit(0);
-}
+const runListed = () => run({ isListing: process.argv.includes('--list') });
+if (await runAlone(import.meta.url, runListed)) process.exit(0);

@@ -35,6 +35,10 @@ export function formatTable(figures) {
   return lines.join('\n');
 }
 
+/** As a bench prints it. @param {BenchResult} result @returns {string} */
+export const formatResult = ({ figures, notes = [] }) =>
+  `${formatTable(figures)}\n${notes.map((note) => `\n${note}\n`).join('')}`;
+
 /** @param {string} name */
 const beginOf = (name) => `<!-- measured:${name}:begin (written by bench/run.mjs) -->`;
 /** @param {string} name */
