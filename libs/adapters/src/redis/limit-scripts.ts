@@ -4,21 +4,14 @@
  *
  * A counter is a hash: `s` start of its current bucket, `c` current, `p` previous. A calendar counter's key names its
  * bucket, so it has `c` alone. All numbers are whole and below 2^53, where Lua's doubles are exact; they are written
- * with `%.0f`, since Lua's own conversion keeps 14 digits.
- *
- * ARGV[1] is the time: empty for the clock of Redis, which all gateways share; a number only in tests.
+ * with `%.0f`, since Lua's own conversion keeps 14 digits. ARGV[1] is the time.
  */
+import { NOW } from './script-clock.js';
 
 /** Arguments for each key: kind (0 sliding, 1 calendar), windowMs, startMs (calendar), and two of the operation's own. */
 export const ARGUMENTS_PER_KEY = 5;
 
-const PRELUDE = `
-local now = tonumber(ARGV[1])
-if not now then
-  local time = redis.call('TIME')
-  now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-end
-
+const PRELUDE = `${NOW}
 local counters = {}
 
 -- The counter of KEYS[i], moved on to the bucket of now. Equal keys share one.

@@ -1,19 +1,13 @@
 /**
  * The cache's operations as Lua, each atomic and one round trip. Those of a tenant take its six keys, in the order of
- * `TenantNames`. ARGV[1] is the time: empty for the clock of Redis, which all gateways share; a number only in tests.
- * Expiry of keys always runs on the clock of Redis.
+ * `TenantNames`. ARGV[1] is the time. Expiry of keys always runs on the clock of Redis.
  */
+import { NOW } from '../script-clock.js';
 
-const NOW = `
-local now = tonumber(ARGV[1])
-if not now then
-  local time = redis.call('TIME')
-  now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-end
-local function whole(number) return string.format('%.0f', number) end
+const PRELUDE = `${NOW}local function whole(number) return string.format('%.0f', number) end
 `;
 
-const TENANT = `${NOW}
+const TENANT = `${PRELUDE}
 local INDEX, META, HITS, USED, BYTES, EPOCH = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 
 -- What is known of a key begins with its bytes.
@@ -191,7 +185,7 @@ return reply
 `;
 
 /** KEYS scope, vector. ARGV now, key, ttl, ttl of the scope, scope's tag, field, vector: the last two empty for none. */
-export const PUT_VECTOR = `${NOW}
+export const PUT_VECTOR = `${PRELUDE}
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', whole(now))
 redis.call('DEL', KEYS[2])
 if ARGV[6] == '' then
@@ -209,7 +203,7 @@ return 1
  * KEYS scope. ARGV now, name of its vectors without the key, field, most vectors, most bytes. Replies key and vector, one
  * after another, newest first. The vectors' names are not in KEYS: they share the scope's hash tag.
  */
-export const READ_VECTORS = `${NOW}
+export const READ_VECTORS = `${PRELUDE}
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', whole(now))
 local reply, bytes, bytesMax = {}, 0, tonumber(ARGV[5])
 for _, key in ipairs(redis.call('ZREVRANGE', KEYS[1], 0, tonumber(ARGV[4]) - 1)) do
