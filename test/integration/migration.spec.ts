@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { SQLite, SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
 import { systemClock } from '#kernel';
-import { buildCallRow, buildSessionView, buildStepRow } from '#testing';
+import { buildCallRow, buildSessionView, buildStepRow, everyPage } from '#testing';
 import {
   type Primitive,
   SESSION_COLUMNS,
@@ -88,14 +88,10 @@ function storedVersion(): unknown {
 }
 
 async function everySession(store: SqliteStore, filter: object): Promise<string[]> {
-  const ids: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await store.sessions({ tenant_id: 'default', limit: 400, cursor, ...filter });
-    ids.push(...page.items.map((view) => view.session_id));
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
-  return ids;
+  const views = await everyPage((query) =>
+    store.sessions({ ...query, tenant_id: 'default', limit: 400, ...filter }),
+  );
+  return views.map((view) => view.session_id);
 }
 
 it('brings an older database up to date without losing a row, killed in each step on the way', async () => {

@@ -3,14 +3,7 @@
  * index, since it needs vitest.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  type DecisionStore,
-  type Page,
-  type PageQuery,
-  RELEASED_STEPS_MAX,
-  STEPS_READ_CHARS_MAX,
-  type StepRow,
-} from '#contracts';
+import { type DecisionStore, RELEASED_STEPS_MAX, STEPS_READ_CHARS_MAX, type StepRow } from '#contracts';
 import {
   buildAlertEvent,
   buildAuditDraft,
@@ -19,6 +12,7 @@ import {
   buildStepRow,
   buildViolationEvent,
 } from './build-store-rows.js';
+import { everyPage } from './every-page.js';
 
 /** A place for one store; `open` may be called again after the store was closed, and finds what was kept. */
 export interface StorePlace {
@@ -179,21 +173,6 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
     });
 
     describe('paging', () => {
-      const everyPage = async <T>(
-        read: (query: PageQuery) => Promise<Page<T>>,
-        between: () => Promise<unknown> = async () => {},
-      ): Promise<T[]> => {
-        const items: T[] = [];
-        let cursor: string | undefined;
-        do {
-          const page = await read({ limit: 3, cursor });
-          items.push(...page.items);
-          cursor = page.next_cursor ?? undefined;
-          await between();
-        } while (cursor !== undefined);
-        return items;
-      };
-
       it('pages through steps in both directions, each once, and ends with a null cursor', async () => {
         const rows = Array.from({ length: 7 }, () => buildStepRow());
         await store.appendSteps(rows);

@@ -4,6 +4,7 @@ export * from './build-llm-call.js';
 export * from './build-store-rows.js';
 export * from './counting-ids.js';
 export * from './documented-settings.js';
+export * from './every-page.js';
 export * from './fake-clock.js';
 export * from './fake-time.js';
 export * from './live-bytes.js';

@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CacheEntry, CacheEpoch, CacheVector, Cosine, LlmCache, SemanticQuery } from '#contracts';
 import { HOUR_MS } from '#kernel';
+import { everyPage } from './every-page.js';
 
 export interface CacheBounds {
   entriesMax: number;
@@ -115,17 +116,12 @@ export function llmCacheConformance(name: string, make: (bounds: CacheBounds) =>
       });
     const textOf = async (tenant: string, key: string): Promise<string | null> =>
       (await cache.get(tenant, key))?.entry.answer.text ?? null;
-    const allEntries = async (tenant: string, limit = 3) => {
-      const items = [];
-      let cursor: string | undefined;
-      do {
-        const page = await cache.entries({ tenant_id: tenant, limit, cursor });
-        expect(page.items.length).toBeLessThanOrEqual(limit);
-        items.push(...page.items);
-        cursor = page.next_cursor ?? undefined;
-      } while (cursor !== undefined);
-      return items;
-    };
+    const allEntries = (tenant: string) =>
+      everyPage(async (query) => {
+        const page = await cache.entries({ tenant_id: tenant, ...query });
+        expect(page.items.length).toBeLessThanOrEqual(query.limit);
+        return page;
+      });
 
     /** A store with a clock of its own may say a little more. */
     const expectAge = (ageMs: number | undefined, expectedMs: number): void => {

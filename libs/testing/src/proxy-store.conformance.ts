@@ -3,7 +3,7 @@
  * index, since it needs vitest.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { CallFilter, Page, PageQuery, ProxyStore, SpendQuery, StoredDocument } from '#contracts';
+import type { CallFilter, ProxyStore, SpendQuery, StoredDocument } from '#contracts';
 import { DAY_MS, HOUR_MS } from '#kernel';
 import {
   buildAlertDelivery,
@@ -13,6 +13,7 @@ import {
   buildSemanticLoop,
   buildUsage,
 } from './build-llm-call.js';
+import { everyPage } from './every-page.js';
 
 /** A place for one store; `open` may be called again after `close`, and finds what was kept. */
 export interface ProxyStorePlace {
@@ -24,22 +25,6 @@ export interface ProxyStorePlace {
 }
 
 const NOON_MS = Date.UTC(2026, 0, 31, 12);
-
-/** Reads to the last page. */
-async function everyPage<T>(
-  read: (query: PageQuery) => Promise<Page<T>>,
-  between: () => Promise<unknown> = async () => {},
-): Promise<T[]> {
-  const items: T[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await read({ limit: 3, cursor });
-    items.push(...page.items);
-    cursor = page.next_cursor ?? undefined;
-    await between();
-  } while (cursor !== undefined);
-  return items;
-}
 
 export function describeProxyStore(name: string, makePlace: () => Promise<ProxyStorePlace>): void {
   describe(`ProxyStore: ${name}`, () => {
