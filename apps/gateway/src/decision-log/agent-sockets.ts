@@ -6,7 +6,7 @@
  *     client: emit('watch_control', {session_id}, ack)    to hear control of a session before its first log
  *     server: emit('control', {session_id, state, directives, cursor}, ack)   the ack acknowledges a pause
  */
-import type { Namespace, Socket } from 'socket.io';
+import type { DefaultEventsMap, Namespace, Socket } from 'socket.io';
 import { z } from 'zod';
 import { type AgentPrincipal, LIMITS, LIVE_EVENTS, ObservatoryError, sessionKey } from '#contracts';
 import { parseFields } from '../errors/field-errors.js';
@@ -27,10 +27,16 @@ import type { SchemaInterceptor } from './schema-interceptor.js';
 const SESSIONS_PER_SOCKET_MAX = 1_000;
 const ACKNOWLEDGE_TIMEOUT_MS = 10_000;
 
+interface AgentData {
+  /** Whom the namespace let in. */
+  principal: AgentPrincipal;
+}
+type AgentSocket = Socket<DefaultEventsMap, DefaultEventsMap, DefaultEventsMap, AgentData>;
+
 export interface AgentSocketsParts {
-  namespace: Namespace;
+  namespace: Namespace<DefaultEventsMap, DefaultEventsMap, DefaultEventsMap, AgentData>;
   /** Reads the handshake; null = refuse. */
-  authenticate: (socket: Socket) => AgentPrincipal | null;
+  authenticate: (socket: AgentSocket) => AgentPrincipal | null;
   /** Asked again of who was let in, whenever a key is revoked. */
   isInForce: (principal: AgentPrincipal) => boolean;
   interceptor: SchemaInterceptor;
@@ -71,7 +77,7 @@ export class AgentSockets {
     }
   }
 
-  #onConnection(socket: Socket): void {
+  #onConnection(socket: AgentSocket): void {
     const heard = new HeardSessions();
     socket.on(LIVE_EVENTS.decisionLog, (...said: unknown[]) => {
       const { body, answer } = saidIn(said);
@@ -90,10 +96,10 @@ export class AgentSockets {
     socket.on('disconnect', () => heard.clear());
   }
 
-  async #ingest(socket: Socket, heard: HeardSessions, body: unknown): Promise<unknown> {
+  async #ingest(socket: AgentSocket, heard: HeardSessions, body: unknown): Promise<unknown> {
     const refusal = this.#parts.refusal();
     if (refusal !== null) throw new ObservatoryError(refusal);
-    const { tenant_id, key_id } = socket.data.principal as AgentPrincipal;
+    const { tenant_id, key_id } = socket.data.principal;
     this.#parts.rate.check(key_id);
     const values: unknown[] = Array.isArray(body) ? body : [body];
     requireBatchSize(values.length);
@@ -113,11 +119,11 @@ export class AgentSockets {
   }
 
   async #answer(
-    socket: Socket,
+    socket: AgentSocket,
     heard: HeardSessions,
     { values, isBatch }: { values: readonly unknown[]; isBatch: boolean },
   ): Promise<unknown> {
-    const { tenant_id } = socket.data.principal as AgentPrincipal;
+    const { tenant_id } = socket.data.principal;
     const results = await this.#parts.interceptor.intercept(
       tenant_id,
       values.map((value) => ({ value, text: null })),
@@ -127,8 +133,8 @@ export class AgentSockets {
     return isBatch ? { results } : results[0];
   }
 
-  #watch(socket: Socket, heard: HeardSessions, sessionId: string): void {
-    const { tenant_id } = socket.data.principal as AgentPrincipal;
+  #watch(socket: AgentSocket, heard: HeardSessions, sessionId: string): void {
+    const { tenant_id } = socket.data.principal;
     const key = sessionKey(tenant_id, sessionId);
     if (!socket.connected) return;
     if (heard.touch(key)) return;

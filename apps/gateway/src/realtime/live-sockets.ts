@@ -2,7 +2,7 @@
  * The `/live` namespace: operators subscribe to topics. Authenticated before `connection`, scoped to the
  * operator's tenant. Knows nothing of what the topics carry.
  */
-import type { Namespace, Socket } from 'socket.io';
+import type { DefaultEventsMap, Namespace, Socket } from 'socket.io';
 import {
   type Frame,
   LIVE_EVENTS,
@@ -27,11 +27,19 @@ export interface LiveSocketsEvents {
   subscribeFailed(error: unknown): void;
 }
 
+interface LiveData {
+  /** Whom the namespace let in. */
+  principal: OperatorPrincipal;
+  /** Topics it follows; absent until the first. */
+  joined?: Set<string>;
+}
+type LiveSocket = Socket<DefaultEventsMap, DefaultEventsMap, DefaultEventsMap, LiveData>;
+
 interface LiveSocketsOptions {
-  namespace: Namespace;
+  namespace: Namespace<DefaultEventsMap, DefaultEventsMap, DefaultEventsMap, LiveData>;
   hub: LiveHub;
   /** Reads the handshake; null = refuse. */
-  authenticate: (socket: Socket) => OperatorPrincipal | null;
+  authenticate: (socket: LiveSocket) => OperatorPrincipal | null;
   events: LiveSocketsEvents;
 }
 
@@ -49,8 +57,7 @@ const refusal = (reason: string, detail: string): SubscribeAck => ({ status: 'er
 
 const TOO_MANY_SUBSCRIBING = `At most ${SUBSCRIBING_PER_SOCKET_MAX} subscriptions per socket at once; wait for an answer first.`;
 
-const isJoined = (socket: Socket, topic: string): boolean =>
-  (socket.data.joined as Set<string> | undefined)?.has(topic) ?? false;
+const isJoined = (socket: LiveSocket, topic: string): boolean => socket.data.joined?.has(topic) ?? false;
 
 export class LiveSockets {
   readonly #options: LiveSocketsOptions;
@@ -89,7 +96,7 @@ export class LiveSockets {
     }
   }
 
-  #onConnection(socket: Socket): void {
+  #onConnection(socket: LiveSocket): void {
     /** The value tells one subscription from its successor. */
     const topics: Subscriptions = new Map();
     let subscribingCount = 0;
@@ -128,12 +135,12 @@ export class LiveSockets {
   }
 
   async #subscribe(
-    socket: Socket,
+    socket: LiveSocket,
     topics: Subscriptions,
     body: unknown,
     acknowledge: Acknowledge,
   ): Promise<void> {
-    const { tenant_id } = socket.data.principal as OperatorPrincipal;
+    const { tenant_id } = socket.data.principal;
     const request = subscribeSchema.safeParse(body);
     if (!request.success) {
       acknowledge(refusal('invalid_fields', 'Send {topic: string, after_seq?: non-negative integer}.'));
@@ -174,13 +181,13 @@ export class LiveSockets {
   }
 
   #join(
-    socket: Socket,
+    socket: LiveSocket,
     topic: Topic,
     { ack, rest }: Subscription,
     isWanted: boolean,
     acknowledge: Acknowledge,
   ): void {
-    const { tenant_id } = socket.data.principal as OperatorPrincipal;
+    const { tenant_id } = socket.data.principal;
     if (!isWanted) {
       this.#options.hub.release(tenant_id, topic);
       acknowledge(refusal('unsubscribed', 'The topic was unsubscribed from before its snapshot was read.'));
@@ -193,14 +200,13 @@ export class LiveSockets {
       return;
     }
     socket.join(room(tenant_id, topic));
-    socket.data.joined ??= new Set<string>();
-    (socket.data.joined as Set<string>).add(topic);
+    socket.data.joined ??= new Set();
+    socket.data.joined.add(topic);
   }
 
-  #leave(socket: Socket, topic: string): void {
-    const { tenant_id } = socket.data.principal as OperatorPrincipal;
-    const joined = socket.data.joined as Set<string> | undefined;
-    if (!joined?.delete(topic)) return;
+  #leave(socket: LiveSocket, topic: string): void {
+    const { tenant_id } = socket.data.principal;
+    if (!socket.data.joined?.delete(topic)) return;
     socket.leave(room(tenant_id, topic));
     if (isTopic(topic)) this.#options.hub.release(tenant_id, topic);
   }
