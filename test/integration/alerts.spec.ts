@@ -3,13 +3,13 @@
  * or another network is in the specs of the parts.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SMTPServer } from 'smtp-server';
 import { io } from 'socket.io-client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { verifySignature } from '#domain/alerts';
+import { freePort } from './free-ports.js';
 import { type Received, type Receiver, startReceiver, status } from './http-receiver.js';
 import { type RunningGateway, startGateway } from './start-gateway.js';
 
@@ -685,12 +685,3 @@ describe('who may', () => {
     expect(channel).toMatchObject({ status: 422, body: { fields: ['url'] } });
   });
 });
-
-/** Free a moment ago, and nobody listens there now. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

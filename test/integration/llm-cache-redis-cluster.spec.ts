@@ -11,7 +11,8 @@ import {
   hex,
   llmCacheConformance,
 } from '../../libs/testing/src/llm-cache.conformance.js';
-import { freePorts, type RedisServer } from './start-redis.js';
+import { freePorts } from './free-ports.js';
+import { type RedisServer } from './start-redis.js';
 import {
   clusterMissing,
   type RedisCluster,

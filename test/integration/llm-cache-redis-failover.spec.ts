@@ -5,7 +5,8 @@ import { connectRedis, type RedisConnection, RedisLlmCache, RedisRateLimiter } f
 import type { CachePut } from '#contracts';
 import { systemClock } from '#kernel';
 import { buildCacheEntry, CACHE_BOUNDS, hex } from '../../libs/testing/src/llm-cache.conformance.js';
-import { freePorts, type RedisServer, redisMissing, startRedis } from './start-redis.js';
+import { freePort } from './free-ports.js';
+import { type RedisServer, redisMissing, startRedis } from './start-redis.js';
 
 const TENANT = 'tenant-1';
 const PATIENT = { timeout: 20_000, interval: 20 };
@@ -41,7 +42,7 @@ describe.skipIf(redisMissing !== null)('when the Redis of several gateways becom
 
   beforeEach(async () => {
     connections = [];
-    [nextPort] = (await freePorts(1)) as [number];
+    nextPort = await freePort();
     old = await startRedis();
     next = await startRedis(['--port', String(nextPort)]);
     address = await movingAddress(old.socketPath);

@@ -1,6 +1,7 @@
 /** A Redis Cluster of three real nodes, each on ports of its own. Where no cluster can be made, its tests are skipped; in CI they must run. */
 import { spawnSync } from 'node:child_process';
-import { freePorts, type RedisServer, redisMissing, startRedis } from './start-redis.js';
+import { freePorts } from './free-ports.js';
+import { type RedisServer, redisMissing, startRedis } from './start-redis.js';
 
 const NODE_COUNT = 3;
 

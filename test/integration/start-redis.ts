@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { endWithFile } from './end-with-file.js';
@@ -103,14 +103,3 @@ const canConnect = (socketPath: string): Promise<boolean> =>
     });
     socket.once('error', () => settle(false));
   });
-
-/** Nobody listens on them now; for servers that cannot be told to choose one. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  await Promise.all(
-    servers.map((server) => new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle))),
-  );
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((settle) => server.close(settle))));
-  return ports;
-}

@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectRedis } from '#adapters/redis';
 import { ScriptedUpstream } from '#testing';
+import { freePort } from '../free-ports.js';
 import { type RunningGateway, startGateway } from '../start-gateway.js';
 import { upstreamsAt } from '../start-one-gateway.js';
-import { freePorts, type RedisServer, redisMissing, startRedis } from '../start-redis.js';
+import { type RedisServer, redisMissing, startRedis } from '../start-redis.js';
 import { type AskOptions, always, VENDORS, type Vendor } from './vendors.js';
 
 const SOON = { timeout: 15_000, interval: 50 };
@@ -14,7 +15,7 @@ describe.skipIf(redisMissing !== null)('two gateways on one Redis', () => {
   let upstream: ScriptedUpstream;
   let gateways: [RunningGateway, RunningGateway];
   beforeAll(async () => {
-    const [port] = await freePorts(1);
+    const port = await freePort();
     redis = await startRedis(['--port', String(port), '--bind', '127.0.0.1']);
     upstream = await new ScriptedUpstream().listen();
     const start = () =>

@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { connectRedis } from '#adapters/redis';
 import { respondJson, ScriptedUpstream } from '#testing';
+import { freePort } from '../free-ports.js';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
-import { freePorts, type RedisServer, redisMissing, startRedis } from '../start-redis.js';
+import { type RedisServer, redisMissing, startRedis } from '../start-redis.js';
 
 const SOON = { timeout: 15_000, interval: 50 };
 /** Of 10,000 tokens at 0.6 dollars a million; what it is estimated at is a little more. */
@@ -18,7 +19,7 @@ describe.skipIf(redisMissing !== null)('a gateway whose Redis forgets', () => {
   let answers: (() => void)[];
 
   beforeAll(async () => {
-    const [port] = await freePorts(1);
+    const port = await freePort();
     redis = await startRedis(['--port', String(port)]);
     upstream = await new ScriptedUpstream().listen();
     env = {

@@ -1,43 +1,29 @@
-/** Upstreams that nobody gets to: what their callers, and the operators who look at the calls, are told. Takes openssl. */
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+/** Upstreams that nobody gets to: what their callers, and the operators who look at the calls, are told. */
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../free-ports.js';
+import { isOpensslMissing, type SelfSigned, selfSigned } from '../self-signed.js';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
 
 const servers: Server[] = [];
-let folder: string;
-let certificate: string;
+let tls: SelfSigned;
 let securePort: number;
 let plainPort: number;
 let gateway: RunningGateway;
 
-const listen = async (server: Server, host?: string): Promise<number> => {
+const listen = async (server: Server): Promise<number> => {
   servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  await new Promise<void>((resolve) => server.listen(0, resolve));
   return (server.address() as AddressInfo).port;
 };
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'observatory-unreachable-'));
-  certificate = join(folder, 'certificate.pem');
-  const key = join(folder, 'key.pem');
-  const made = spawnSync('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
-    ...['-keyout', key, '-out', certificate, '-days', '1', '-subj', '/CN=localhost'],
-    ...['-addext', 'subjectAltName=DNS:localhost'],
-  ]);
-  if (made.status !== 0) throw new Error(`no certificate: ${made.stderr}`);
-  const tls = { key: readFileSync(key), cert: readFileSync(certificate) };
+  tls = selfSigned('DNS:localhost');
   securePort = await listen(createHttpsServer(tls, (_, response) => response.end('{}')));
   plainPort = await listen(createHttpServer((_, response) => response.end('{}')));
-  const closed = createHttpServer();
-  const closedPort = await listen(closed, '127.0.0.1');
-  await new Promise((resolve) => closed.close(resolve));
+  const closedPort = await freePort();
   gateway = await startGateway({
     env: {
       OBSERVATORY_UPSTREAM_MY_VLLM_URL: `http://127.0.0.1:${closedPort}/v1`,
@@ -50,7 +36,6 @@ beforeAll(async () => {
 afterAll(async () => {
   expect(await gateway.stop()).toBe(0);
   for (const server of servers) server.close();
-  rmSync(folder, { recursive: true });
 });
 
 const ask = (name: string, url = gateway.url) =>
@@ -58,7 +43,7 @@ const ask = (name: string, url = gateway.url) =>
     headers: { authorization: 'Bearer callers-own', 'x-observatory-key': AGENT_KEY },
   });
 
-test.each([
+test.skipIf(isOpensslMissing).each([
   ['my-vllm', 'the connection was refused', 'OBSERVATORY_UPSTREAM_MY_VLLM_URL'],
   ['added', 'the connection was refused', 'Settings > Upstreams'],
   ['secure', 'its TLS certificate is self-signed', 'NODE_EXTRA_CA_CERTS'],
@@ -76,13 +61,16 @@ test.each([
   expect((await gateway.operator('GET', `/v1/calls/${id}`)).body).toMatchObject({ detail: message });
 });
 
-test('an upstream behind an authority of its own is reached once NODE_EXTRA_CA_CERTS names it', async () => {
-  const trusting = await startGateway({
-    env: {
-      OBSERVATORY_UPSTREAM_SECURE_URL: `https://localhost:${securePort}/v1`,
-      NODE_EXTRA_CA_CERTS: certificate,
-    },
-  });
-  expect((await ask('secure', trusting.url)).status).toBe(200);
-  expect(await trusting.stop()).toBe(0);
-});
+test.skipIf(isOpensslMissing)(
+  'an upstream behind an authority of its own is reached once NODE_EXTRA_CA_CERTS names it',
+  async () => {
+    const trusting = await startGateway({
+      env: {
+        OBSERVATORY_UPSTREAM_SECURE_URL: `https://localhost:${securePort}/v1`,
+        NODE_EXTRA_CA_CERTS: tls.file,
+      },
+    });
+    expect((await ask('secure', trusting.url)).status).toBe(200);
+    expect(await trusting.stop()).toBe(0);
+  },
+);

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { copyFileSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createRequire } from 'node:module';
-import { type AddressInfo, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { promisify } from 'node:util';
@@ -16,6 +16,7 @@ import {
   makeFolder,
   makeToyMinilm,
 } from '../embedding/model-folders.js';
+import { freePort } from '../free-ports.js';
 import { openRawClient } from './raw-client.js';
 import { makePlace, patient, query, type SidecarPlace } from './sidecar-place.js';
 import { HEALTH_CHECK, type StartedSidecar, startSidecar } from './start-sidecar.js';
@@ -47,14 +48,6 @@ async function connected(): Promise<SidecarClient> {
   clients.push(client);
   await expect.poll(() => client.isReady, { timeout: 20_000 }).toBe(true);
   return client;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 describe('the start', () => {
