@@ -8,7 +8,7 @@ import {
 } from '#adapters/redis';
 import type { CacheEntry, CacheHit, Cosine } from '#contracts';
 import { systemClock } from '#kernel';
-import { FakeClock } from '#testing';
+import { FakeClock, turn } from '#testing';
 import {
   buildCacheEntry,
   CACHE_BOUNDS,
@@ -67,8 +67,6 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
         interval: 20,
       })
       .toBe(key);
-  /** Lets replies in: what is refused at once takes no turn of the loop. */
-  const turn = (): Promise<void> => new Promise((settle) => setImmediate(settle));
 
   beforeEach(async () => {
     connections = [];

@@ -8,7 +8,7 @@ import {
   type OperatorPrincipal,
 } from '#contracts';
 import { type Deferred, deferred } from '#kernel';
-import { FakeClock } from '#testing';
+import { FakeClock, turn } from '#testing';
 import { AgentDirectory } from './agent-directory.js';
 
 const AGENT = agentScope('default', 'a');
@@ -71,8 +71,6 @@ beforeEach(() => {
   } as unknown as ConstructorParameters<typeof AgentDirectory>[0]);
 });
 
-/** All that can go on without a write has gone on. */
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 /** For a reactivation of whose moment a test says nothing. */
 const nothing = (): void => undefined;
 /** Lets the one write through that waits, and what follows go on. */
