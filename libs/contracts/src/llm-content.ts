@@ -63,8 +63,7 @@ export interface LlmRequest {
   message_count: number;
 }
 
-export const FINISH_REASONS = ['stop', 'length', 'tool_calls', 'filtered', 'other'] as const;
-export type FinishReason = (typeof FINISH_REASONS)[number];
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'filtered' | 'other';
 
 export interface LlmAnswer {
   model: string | null;

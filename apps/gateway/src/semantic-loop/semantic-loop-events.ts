@@ -7,24 +7,21 @@ import { METRIC_PREFIX } from '../telemetry/metrics.js';
 import { RecentLatencies } from '../telemetry/recent-latencies.js';
 
 /** `vetoed`: near enough, but a number, a name or the like differs. `unfit`: nothing a model could compare. */
-export const CHECK_RESULTS = ['clear', 'loop', 'vetoed', 'unfit', 'failed_open', 'left'] as const;
-export type CheckResult = (typeof CHECK_RESULTS)[number];
+export type CheckResult = 'clear' | 'loop' | 'vetoed' | 'unfit' | 'failed_open' | 'left';
 
 /**
  * Why a call went on without the check or without what should follow it. The first five are the sidecar's;
  * `modification`: the hint does not fit into the request; `storage` and `pause`: what follows could not be written.
  */
-export const LOOP_FAILURES = [
-  'unavailable',
-  'timeout',
-  'busy',
-  'invalid',
-  'error',
-  'modification',
-  'storage',
-  'pause',
-] as const;
-export type LoopFailure = (typeof LOOP_FAILURES)[number];
+export type LoopFailure =
+  | 'unavailable'
+  | 'timeout'
+  | 'busy'
+  | 'invalid'
+  | 'error'
+  | 'modification'
+  | 'storage'
+  | 'pause';
 
 /** What passes by itself, or by bringing the sidecar back; the others are faults. @see seed 000, error handling */
 const PASSING: ReadonlySet<LoopFailure> = new Set(['unavailable', 'timeout', 'busy']);

@@ -2,7 +2,6 @@ export { DimensionChanged } from './dimension-changed.js';
 export { embeddingsUrl } from './embeddings-url.js';
 export * from './http-embedder.js';
 export {
-  HTTP_EMBEDDER_DEFAULTS,
   HTTP_EMBEDDER_LIMITS,
   type HttpEmbedderCounts,
   type HttpEmbedderSettings,

@@ -29,7 +29,7 @@ export interface HttpEmbedderSettings {
   onDimensionChanged?: ((detail: string) => void) | undefined;
 }
 
-export const HTTP_EMBEDDER_DEFAULTS = {
+const HTTP_EMBEDDER_DEFAULTS = {
   tokensMax: 8_192,
   loopWhenSimilarityAbove: 0.95 as LoopSimilarity,
   hitWhenCosineAtLeast: 0.92 as Cosine,

@@ -8,7 +8,6 @@ export {
 export {
   RedisLlmCache,
   type RedisLlmCacheOptions,
-  SCOPE_VECTORS_MAX,
 } from './llm-cache/redis-llm-cache.js';
 export { RedisFailure, type RedisFailureReason } from './redis-failure.js';
 export { RedisRateLimiter, type RedisRateLimiterOptions } from './redis-rate-limiter.js';

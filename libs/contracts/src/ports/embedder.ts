@@ -23,9 +23,8 @@ export type Embedding =
   /** `empty`: nothing the model has a feature for. `unknown_tokens`: mostly words it does not know. */
   | { fitness: 'empty' | 'unknown_tokens'; vector: null };
 
-export const EMBEDDING_FAILURES = ['busy', 'expired', 'failed', 'unavailable'] as const;
 /** `busy`: the queue is full. `expired`: the caller's time was up. `unavailable`: closed, or not to be reached. */
-export type EmbeddingFailureReason = (typeof EMBEDDING_FAILURES)[number];
+export type EmbeddingFailureReason = 'busy' | 'expired' | 'failed' | 'unavailable';
 
 /** Never holds the text. */
 export class EmbeddingFailure extends Error {

@@ -10,17 +10,15 @@ import type { SpendGroup, SpendLine } from '../prices.js';
 import type { SemanticLoopEvent } from '../semantic-loop.js';
 import type { Page, PageQuery } from './store.js';
 
-export const DOCUMENT_KINDS = [
-  'agent_policy',
-  'kill_switch',
-  'upstream',
-  'prices',
-  'alert_rule',
-  'alert_channel',
-  'unsettled_answer',
-  'continued_answer',
-] as const;
-export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
+export type DocumentKind =
+  | 'agent_policy'
+  | 'kill_switch'
+  | 'upstream'
+  | 'prices'
+  | 'alert_rule'
+  | 'alert_channel'
+  | 'unsettled_answer'
+  | 'continued_answer';
 
 /** A JSON document. What is secret in it is sealed by its owner before it comes here. */
 export interface StoredDocument {

@@ -29,9 +29,8 @@ export const STATIC_DESCRIPTION: EmbedderDescription = {
   needsStrictGate: true,
 };
 
-export const MINILM_VARIANTS = ['int8', 'fp32'] as const;
 /** The two give vectors that are near each other but not equal, so they have different ids. */
-export type MinilmVariant = (typeof MINILM_VARIANTS)[number];
+export type MinilmVariant = 'int8' | 'fp32';
 
 /** all-MiniLM-L6-v2: meaning, in English. */
 export const minilmDescription = (variant: MinilmVariant): EmbedderDescription => ({

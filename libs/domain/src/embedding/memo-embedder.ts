@@ -24,8 +24,7 @@ export interface MemoEmbedderOptions {
   onText?: ((outcome: MemoOutcome) => void) | undefined;
 }
 
-export const MEMO_OUTCOMES = ['remembered', 'shared', 'computed', 'too_long'] as const;
-export type MemoOutcome = (typeof MEMO_OUTCOMES)[number];
+export type MemoOutcome = 'remembered' | 'shared' | 'computed' | 'too_long';
 
 const TEXT_CHARS_MAX = 65_536;
 

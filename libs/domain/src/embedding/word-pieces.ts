@@ -6,7 +6,7 @@
 import type { Fitness } from '#contracts/embedding';
 
 /** Above this share of unknown tokens a vector says more about what is missing than about the text. */
-export const UNKNOWN_SHARE_MAX = 0.1;
+const UNKNOWN_SHARE_MAX = 0.1;
 
 /**
  * Cuts in front of the closing [SEP], so that both marks stay.

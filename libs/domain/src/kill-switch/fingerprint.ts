@@ -24,7 +24,7 @@ export interface RawFingerprint extends Fingerprint {
 }
 
 /** Strictly below is similar. @see seed 001, decision 1 */
-export const SIMILAR_WHEN_DISTANCE_BELOW = 3;
+const SIMILAR_WHEN_DISTANCE_BELOW = 3;
 
 /** One program for all texts but the longest, which get one of their own that is then dropped. */
 const kept = new Simhasher();

@@ -6,16 +6,12 @@ export {
   isSimilar,
   type RawFingerprint,
   rawFingerprint,
-  SIMILAR_WHEN_DISTANCE_BELOW,
 } from './fingerprint.js';
 export type { KillSwitchDecision, ObservedRequest } from './kill-switch-window.js';
 export {
   type KillSwitchCounts,
   KillSwitchWindows,
   type KillSwitchWindowsOptions,
-  WINDOW_CHARS_MAX,
-  WINDOW_COUNT_MAX,
-  WINDOW_IDLE_MS,
 } from './kill-switch-windows.js';
 export { normalise } from './normalise.js';
 export { redact } from './redact.js';

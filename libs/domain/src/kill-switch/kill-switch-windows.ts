@@ -16,10 +16,10 @@ import type { KillSwitchSettings, LlmAnswer, ScoreBreakdown } from '#contracts';
 import { type Clock, FairLru } from '#kernel';
 import { type KillSwitchDecision, KillSwitchWindow, type ObservedRequest } from './kill-switch-window.js';
 
-export const WINDOW_COUNT_MAX = 20_000;
-export const WINDOW_IDLE_MS = 6 * 3_600_000;
+const WINDOW_COUNT_MAX = 20_000;
+const WINDOW_IDLE_MS = 6 * 3_600_000;
 /** Characters of prompts and answers kept for evidence, over all windows: 64 MB of ASCII, twice that of other text. */
-export const WINDOW_CHARS_MAX = 64 * 1024 * 1024;
+const WINDOW_CHARS_MAX = 64 * 1024 * 1024;
 
 export interface KillSwitchWindowsOptions {
   clock: Clock;

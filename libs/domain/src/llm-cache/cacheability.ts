@@ -2,22 +2,20 @@
 import type { CachedAnswer, CanonicalRequest, FinishReason, LlmAnswer } from '#contracts';
 
 /** Why an answer is not kept, as it is counted. */
-export const NOT_STORED_REASONS = [
+export type NotStoredReason =
   /** The vendor sent an error. */
-  'failed',
+  | 'failed'
   /** It never ended: the vendor broke off, or the client left. */
-  'unfinished',
+  | 'unfinished'
   /** Cut off at a limit on its length. */
-  'length',
-  'filtered',
+  | 'length'
+  | 'filtered'
   /** Ended in a way that we don't know, or that asks for more. */
-  'other_finish',
+  | 'other_finish'
   /** It holds more than text and tool calls, or something of it was not read. */
-  'lossy',
+  | 'lossy'
   /** The call does more than answer (a conversation kept at the vendor), or answers from what may change there. */
-  'stateful',
-] as const;
-export type NotStoredReason = (typeof NOT_STORED_REASONS)[number];
+  | 'stateful';
 
 export type Cacheability = { store: true; answer: CachedAnswer } | { store: false; reason: NotStoredReason };
 

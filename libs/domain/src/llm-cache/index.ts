@@ -6,7 +6,6 @@ export {
   type Cacheability,
   cacheability,
   isStateful,
-  NOT_STORED_REASONS,
   type NotStoredReason,
 } from './cacheability.js';
 export { compileEntryPattern, compileGlob, type NamedEntry } from './entry-names.js';
@@ -19,11 +18,10 @@ export {
   toEntryView,
 } from './entry-page.js';
 export { encodeMatchCursor, type MatchQuery, readMatchQuery } from './match-page.js';
-export { ENTRY_BYTES_SHARE_MAX, entryBytes, entryBytesMax, stringBytes } from './memory-bytes.js';
+export { entryBytes, entryBytesMax } from './memory-bytes.js';
 export { MemoryLlmCache, type MemoryLlmCacheOptions } from './memory-llm-cache.js';
 export { VectorArena } from './vector-arena.js';
 export {
-  COSINE_TOLERANCE,
   cosineOf,
   dot,
   isUsableVector,

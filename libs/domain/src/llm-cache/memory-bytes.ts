@@ -15,17 +15,17 @@ const VECTOR_SLOT_BYTES = 24;
 export const VECTOR_SET_BYTES = 900;
 
 /** An entry may take this share of the bytes; a larger one is refused, since it would push out too many others. */
-export const ENTRY_BYTES_SHARE_MAX = 1 / 16;
+const ENTRY_BYTES_SHARE_MAX = 1 / 16;
 
 export const entryBytesMax = (bytesMax: number): number => Math.floor(bytesMax * ENTRY_BYTES_SHARE_MAX);
 
 const WIDE = /[\u0100-\uffff]/;
 
-export const stringBytes = (text: string): number =>
+const stringBytes = (text: string): number =>
   // Aligned to eight.
   (STRING_HEADER_BYTES + text.length * (WIDE.test(text) ? 2 : 1) + 7) & ~7;
 
-export const vectorBytes = (dimension: number): number =>
+const vectorBytes = (dimension: number): number =>
   Math.ceil(4 * dimension * VECTOR_SHARE) + VECTOR_SLOT_BYTES;
 
 /** @param dimension of the vector that is kept for it; 0: none */

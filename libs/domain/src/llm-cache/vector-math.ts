@@ -9,7 +9,7 @@ const LENGTH_TOLERANCE = 1e-3;
  * A cosine this little below a threshold counts as at it: that is what storing unit vectors as Float32 may change.
  * Thresholds have two or three decimals.
  */
-export const COSINE_TOLERANCE = 1e-6;
+const COSINE_TOLERANCE = 1e-6;
 
 /** In double precision; the vectors are of one length. */
 export function dot(one: Float32Array, other: Float32Array, otherFrom = 0): number {

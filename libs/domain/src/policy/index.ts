@@ -29,7 +29,6 @@ export { MemoryRateLimiter, type MemoryRateLimiterOptions } from './memory-rate-
 export { rateLimitHeaders } from './rate-limit-headers.js';
 export {
   hasSessionCap,
-  SESSION_CAPS,
   SESSION_IDLE_MS,
   type SessionCap,
   type SessionCapDecision,

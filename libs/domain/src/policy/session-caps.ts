@@ -18,8 +18,7 @@ export interface SessionUse {
   firstCallMs: number;
 }
 
-export const SESSION_CAPS = ['session_calls_max', 'session_cost_usd_max', 'session_minutes_max'] as const;
-export type SessionCap = (typeof SESSION_CAPS)[number];
+export type SessionCap = 'session_calls_max' | 'session_cost_usd_max' | 'session_minutes_max';
 
 /** Final for the session: no waiting helps. */
 export type SessionCapDecision = { allowed: true } | { allowed: false; cap: SessionCap };

@@ -6,13 +6,10 @@ export { checkUnitVector } from './check-unit-vector.js';
 export { HISTORY_COUNT_MAX, HISTORY_TTL_MS } from './history-defaults.js';
 export {
   LADDER_IDLE_MS,
-  LADDER_SESSION_COUNT_MAX,
   LoopLadder,
   type LoopLadderOptions,
 } from './loop-ladder.js';
 export {
-  HISTORY_BYTES_MAX,
-  HISTORY_SCOPE_COUNT_MAX,
   MemoryPromptHistory,
   type MemoryPromptHistoryOptions,
   type PromptHistoryCounts,

@@ -11,7 +11,7 @@
 import { type SemanticLoopAction, type SemanticLoopPolicy, type SessionKey, tenantIdOf } from '#contracts';
 import { type Clock, FairLru } from '#kernel';
 
-export const LADDER_SESSION_COUNT_MAX = 50_000;
+const LADDER_SESSION_COUNT_MAX = 50_000;
 export const LADDER_IDLE_MS = 3_600_000;
 
 const STEPS: Record<

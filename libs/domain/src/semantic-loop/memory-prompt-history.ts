@@ -16,9 +16,9 @@ import { checkUnitVector } from './check-unit-vector.js';
 import { HISTORY_COUNT_MAX, HISTORY_TTL_MS } from './history-defaults.js';
 import { cutPrompt } from './prompt-chars.js';
 
-export const HISTORY_SCOPE_COUNT_MAX = 50_000;
+const HISTORY_SCOPE_COUNT_MAX = 50_000;
 /** Of vectors, texts and ids; 384 dimensions and short prompts come to about 9 kB for a full scope. */
-export const HISTORY_BYTES_MAX = 256 * 1024 * 1024;
+const HISTORY_BYTES_MAX = 256 * 1024 * 1024;
 /** What an entry or a scope costs besides its content, roughly. */
 const OVERHEAD_BYTES = 200;
 

@@ -1,7 +1,6 @@
 /** The live map of agents and what led to what. */
 export { nodeIdOf } from './node.js';
 export {
-  TOPOLOGY_LIMITS,
   Topology,
   type TopologyCounts,
   type TopologyLimits,

@@ -16,7 +16,7 @@ import { Node, nodeIdOf, type OperationalState } from './node.js';
 import { type Arrival, Session, type WaitingStep } from './session.js';
 import { StepRing } from './step-ring.js';
 
-export const TOPOLOGY_LIMITS = {
+const TOPOLOGY_LIMITS = {
   /** Nodes, ghosts included; the oldest idle, dead or ghost ones make room. */
   nodeCountMax: 20_000,
   /** A new edge beyond it is refused and counted. */

@@ -46,7 +46,7 @@ import { type FoundVector, QueryEngine } from './query-engine.js';
 
 const KEY_PREFIX = 'observatory:llm_cache';
 /** Of one scope read without a query engine, the newest: more could not be read in time. */
-export const SCOPE_VECTORS_MAX = 1_000;
+const SCOPE_VECTORS_MAX = 1_000;
 const SCOPE_BYTES_MAX = 4_194_304;
 
 export interface RedisLlmCacheOptions {
