@@ -6,6 +6,7 @@
  * bucket, so it has `c` alone. All numbers are whole and below 2^53, where Lua's doubles are exact; they are written
  * with `%.0f`, since Lua's own conversion keeps 14 digits. ARGV[1] is the time.
  */
+import { CALENDAR_GRACE_MS } from '#domain/policy';
 import { NOW } from './script-clock.js';
 
 /** Arguments for each key: kind (0 sliding, 1 calendar), windowMs, startMs (calendar), and two of the operation's own. */
@@ -60,7 +61,7 @@ local function whole(number) return string.format('%.0f', number) end
 local function save(counter)
   if counter.isCalendar then
     redis.call('HSET', counter.key, 'c', whole(counter.c))
-    redis.call('PEXPIRE', counter.key, whole(math.max(0, counter.start + counter.window - now) + 3600000))
+    redis.call('PEXPIRE', counter.key, whole(math.max(0, counter.start + counter.window - now) + ${CALENDAR_GRACE_MS}))
   else
     redis.call('HSET', counter.key, 's', whole(counter.start), 'c', whole(counter.c), 'p', whole(counter.p))
     redis.call('PEXPIRE', counter.key, whole(2 * counter.window))
@@ -123,7 +124,7 @@ for i = 1, #KEYS do
   local counter, at = counterOf(i)
   local taken = tonumber(ARGV[at + 4]) or now
   local amount = tonumber(ARGV[at + 5])
-  local isOver = counter.isCalendar and counter.start + counter.window + 3600000 <= now
+  local isOver = counter.isCalendar and counter.start + counter.window + ${CALENDAR_GRACE_MS} <= now
   if (counter.isStored or amount > 0) and not isOver then
     if counter.isCalendar or taken - taken % counter.window >= counter.start then
       counter.c = apply(counter.c, amount)

@@ -12,9 +12,12 @@
  * sliding window is at most 24 hours: no intermediate product leaves the safe integers.
  */
 import type { LimitDecision, LimitWindow, WindowState } from '#contracts';
+import { DAY_MS, HOUR_MS } from '#kernel';
 
 /** (24 h in ms)^2 is below 2^53. */
-export const SLIDING_WINDOW_MS_MAX = 86_400_000;
+export const SLIDING_WINDOW_MS_MAX = DAY_MS;
+/** A calendar bucket is kept this long after its end, for corrections of calls that ran across it. */
+export const CALENDAR_GRACE_MS = HOUR_MS;
 
 /** A counter as of some instant. Calendar windows leave `previous` at 0. */
 export interface Buckets {

@@ -3,6 +3,7 @@ export { isWithinAllowedHours, nextAllowedMs } from './allowed-hours.js';
 export {
   type Buckets,
   bucketStart,
+  CALENDAR_GRACE_MS,
   checkAmount,
   checkWindow,
   describeDecision,

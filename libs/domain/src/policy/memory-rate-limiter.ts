@@ -8,6 +8,7 @@ import type { Clock } from '#kernel';
 import {
   type Buckets,
   bucketStart,
+  CALENDAR_GRACE_MS,
   checkAmount,
   checkWindow,
   describeDecision,
@@ -18,8 +19,6 @@ import { FairCounters } from './fair-counters.js';
 
 /** Five for each of 100,000 agents. */
 const COUNTER_COUNT_MAX = 500_000;
-/** A calendar bucket is kept this long after its end, for corrections of calls that ran across it. */
-const CALENDAR_GRACE_MS = 3_600_000;
 
 interface Counter extends Buckets {
   /** Calendar: start of the bucket in `previous`, which is kept for late corrections only and never counted. */
