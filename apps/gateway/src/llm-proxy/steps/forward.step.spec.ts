@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { UpstreamExchange } from '#adapters/upstream-http';
 import { dialectFor } from '#domain/llm-dialects';
-import { countingIds, FakeClock } from '#testing';
+import { countingIds, FakeClock, turn } from '#testing';
 import { FairShare } from '../../fair-share.js';
 import { ContinuedSessions } from '../continued-sessions.js';
 import { buildProxyCall } from '../proxy-call.fixture.js';
@@ -25,34 +25,43 @@ function callOf(): ProxyCall {
   return call;
 }
 
-const NOBODY_COMMANDS: Parameters<typeof forwardStep>[0]['control'] = {
-  answerFor: () => ({ state: 'active', directives: [] }),
-  onChanged: () => () => {},
-};
+/** Of OpenAI's chat, to a client that takes all it is given. */
+const chatCall = (): ProxyCall =>
+  Object.assign(callOf(), {
+    dialect: dialectFor('openai', 'POST', '/chat/completions'),
+    outgoing: { writeHead() {}, write: () => true, end() {}, headersSent: false },
+  });
 
-type Client = Parameters<typeof forwardStep>[0]['client'];
+type ForwardParts = Parameters<typeof forwardStep>[0];
+type Client = ForwardParts['client'];
 type Sink = Parameters<Client['send']>[1];
 
-const sendingThrough = (running: RunningCalls, send: (sink: Sink) => ReturnType<Client['send']>): Step =>
+/** Of a call that nobody commands and nothing bars. */
+const sendingThrough = (
+  send: (sink: Sink) => ReturnType<Client['send']>,
+  more: Partial<ForwardParts> = {},
+): Step =>
   forwardStep({
-    running,
+    running: new RunningCalls({ max: 4, onFull: () => {} }),
     bodyBytes: new FairShare({ max: 1, onFull: () => {} }),
     answerBytes: new FairShare({ max: 1, onFull: () => {} }),
     clientStallMs: 1_000,
     ownOrigin: () => ORIGIN,
-    control: NOBODY_COMMANDS,
+    control: { answerFor: () => ({ state: 'active', directives: [] }), onChanged: () => () => {} },
     waiting: new WaitingCalls(),
     standing: () => undefined,
     client: { send: (_request, sink) => send(sink) },
+    ...more,
   });
 
 test('a call whose upstream fails while it is sent gives its place back once, though its client leaves too', async () => {
   const running = new RunningCalls({ max: 4, onFull: () => {} });
-  const step = sendingThrough(running, (sink) => {
+  const send = (sink: Sink) => {
     const exchange = new UpstreamExchange(sink, 1_000);
     exchange.onError(new Error('no such header'));
     return exchange;
-  });
+  };
+  const step = sendingThrough(send, { running });
   running.enter('default', ORIGIN);
   const call = callOf();
   expect(await step.run?.(call)).toMatchObject({ code: 'upstream_unreachable' });
@@ -66,28 +75,14 @@ test.each([
   ['had begun to think has been taken up', { reasoning_content: 'Let me see.' }, true],
   ['had begun nothing has not', {}, false],
 ])('an answer that ends with an error and %s', async (_, delta, wasTakenUp) => {
-  const call = callOf();
-  call.dialect = dialectFor('openai', 'POST', '/chat/completions');
-  Object.assign(call, { outgoing: { writeHead() {}, write: () => true, end() {}, headersSent: false } });
-  const step = forwardStep({
-    running: new RunningCalls({ max: 4, onFull: () => {} }),
-    bodyBytes: new FairShare({ max: 1, onFull: () => {} }),
-    answerBytes: new FairShare({ max: 1, onFull: () => {} }),
-    clientStallMs: 1_000,
-    ownOrigin: () => ORIGIN,
-    control: NOBODY_COMMANDS,
-    waiting: new WaitingCalls(),
-    standing: () => undefined,
-    client: {
-      send(_request, sink) {
-        sink.sent();
-        sink.head(200, ['content-type', 'text/event-stream']);
-        for (const event of [{ choices: [{ index: 0, delta }] }, { error: { message: 'overloaded' } }])
-          sink.chunk(Buffer.from(`data: ${JSON.stringify(event)}\n\n`));
-        sink.end();
-        return new UpstreamExchange(sink, 1_000);
-      },
-    },
+  const call = chatCall();
+  const step = sendingThrough((sink) => {
+    sink.sent();
+    sink.head(200, ['content-type', 'text/event-stream']);
+    for (const event of [{ choices: [{ index: 0, delta }] }, { error: { message: 'overloaded' } }])
+      sink.chunk(Buffer.from(`data: ${JSON.stringify(event)}\n\n`));
+    sink.end();
+    return new UpstreamExchange(sink, 1_000);
   });
   await step.run?.(call);
   expect(call).toMatchObject({ decision: 'upstream_failed', isAnswered: false, wasTakenUp });
@@ -117,11 +112,12 @@ describe('a client that leaves between the last byte of its answer and the end o
     });
     let reported!: Sink;
     let exchange!: UpstreamExchange;
-    const forward = sendingThrough(running, (sink) => {
+    const send = (sink: Sink) => {
       reported = sink;
       exchange = new UpstreamExchange(sink, 1_000);
       return exchange;
-    });
+    };
+    const forward = sendingThrough(send, { running });
     const settled: ProxyCall[] = [];
     const identified: Step = {
       name: 'identify',
@@ -150,7 +146,7 @@ describe('a client that leaves between the last byte of its answer and the end o
     };
     route.handle(incoming as unknown as IncomingMessage, outgoing as unknown as ServerResponse);
     await vi.waitFor(() => expect(reported).toBeDefined());
-    await new Promise(setImmediate);
+    await turn();
 
     reported.sent();
     reported.head(200, ['content-length', String(ANSWER.length)]);
@@ -162,7 +158,7 @@ describe('a client that leaves between the last byte of its answer and the end o
       outgoing.emit('close');
     }
     await vi.waitFor(() => expect(route.runningCount).toBe(0));
-    await new Promise(setImmediate);
+    await turn();
 
     // It was not told all of it; what it took is known, and is spent.
     expect(settled).toHaveLength(1);
@@ -181,31 +177,18 @@ describe('a client that leaves between the last byte of its answer and the end o
 });
 
 test('what a long answer takes while it is read, it gives back with its call', async () => {
-  const call = callOf();
-  call.dialect = dialectFor('openai', 'POST', '/chat/completions');
-  Object.assign(call, { outgoing: { writeHead() {}, write: () => true, end() {}, headersSent: false } });
+  const call = chatCall();
   const answerBytes = new FairShare({ max: 1024 ** 2, onFull: () => {} });
   let takenWhole = 0;
-  const step = forwardStep({
-    running: new RunningCalls({ max: 4, onFull: () => {} }),
-    bodyBytes: new FairShare({ max: 1, onFull: () => {} }),
-    answerBytes,
-    clientStallMs: 1_000,
-    ownOrigin: () => ORIGIN,
-    control: NOBODY_COMMANDS,
-    waiting: new WaitingCalls(),
-    standing: () => undefined,
-    client: {
-      send(_request, sink) {
-        sink.sent();
-        sink.head(200, ['content-type', 'application/json']);
-        sink.chunk(Buffer.from(JSON.stringify({ choices: [], padding: 'x'.repeat(100_000) })));
-        takenWhole = answerBytes.taken;
-        sink.end();
-        return new UpstreamExchange(sink, 1_000);
-      },
-    },
-  });
+  const send = (sink: Sink) => {
+    sink.sent();
+    sink.head(200, ['content-type', 'application/json']);
+    sink.chunk(Buffer.from(JSON.stringify({ choices: [], padding: 'x'.repeat(100_000) })));
+    takenWhole = answerBytes.taken;
+    sink.end();
+    return new UpstreamExchange(sink, 1_000);
+  };
+  const step = sendingThrough(send, { answerBytes });
   await step.run?.(call);
   expect(takenWhole).toBeGreaterThan(0);
   step.settle?.(call);
@@ -223,8 +206,6 @@ describe('a call that ends before it has a connection', () => {
   });
 
   const clientLeaves = (call: ProxyCall) => call.leave();
-  /** Before the turn's end, at which the request is sent. */
-  const leavesUnsent = (call: ProxyCall) => call.leave();
   const upstreamIsLate = () => vi.advanceTimersByTime(HEADERS_TIMEOUT_MS);
   /** As undici does when told to abort in the turn of the connection. */
   const connects = (exchange: UpstreamExchange) =>
@@ -232,56 +213,49 @@ describe('a call that ends before it has a connection', () => {
   const fails = (exchange: UpstreamExchange) => exchange.onError(new Error('connect timeout'));
 
   test.each([
-    ['its client leaves', 'connects', clientLeaves, connects],
-    ['its client leaves', 'fails to', clientLeaves, fails],
-    ['its client leaves at once', 'connects', leavesUnsent, connects],
-    ['its upstream is late', 'connects', upstreamIsLate, connects],
-    ['its upstream is late', 'fails to', upstreamIsLate, fails],
-  ])('as %s keeps its place and its bytes until the socket %s', async (_, __, endCall, endSocket) => {
-    const running = new RunningCalls({ max: 4, onFull: () => {} });
-    const bodyBytes = new FairShare({ max: 4 * BODY_BYTES, onFull: () => {} });
-    const receive = receiveStep({
-      limits: { bodyBytesMax: BODY_BYTES, bodyTimeoutMs: 1_000 },
-      bodyBytes,
-      retries: new RetryClaims(new FakeClock()),
-      continued: new ContinuedSessions(answerStore(new FakeClock())),
-    });
-    let exchange!: UpstreamExchange;
-    const forward = forwardStep({
-      running,
-      bodyBytes,
-      answerBytes: new FairShare({ max: 1, onFull: () => {} }),
-      clientStallMs: 1_000,
-      ownOrigin: () => ORIGIN,
-      control: NOBODY_COMMANDS,
-      waiting: new WaitingCalls(),
-      standing: () => undefined,
-      client: {
-        send(_request, sink) {
-          exchange = new UpstreamExchange(sink, HEADERS_TIMEOUT_MS);
-          return exchange;
-        },
-      },
-    });
-    // One of the tenant's two places is another call's, and so are its bytes.
-    running.enter('default', ORIGIN);
-    bodyBytes.take('default', BODY_BYTES);
-    const call = callOf();
-    bodyBytes.take('default', BODY_BYTES);
-    call.bodyBytesTaken = BODY_BYTES;
-    const ended = forward.run?.(call);
-    if (endCall === leavesUnsent) endCall(call);
-    await new Promise(setImmediate);
-    endCall(call);
-    await ended;
-    receive.settle?.(call);
-    expect([running.enter('default', ORIGIN), bodyBytes.taken]).toEqual([false, 2 * BODY_BYTES]);
+    ['its client leaves', 'connects', clientLeaves, connects, 'sent'],
+    ['its client leaves', 'fails to', clientLeaves, fails, 'sent'],
+    ['its client leaves at once', 'connects', clientLeaves, connects, 'unsent'],
+    ['its upstream is late', 'connects', upstreamIsLate, connects, 'sent'],
+    ['its upstream is late', 'fails to', upstreamIsLate, fails, 'sent'],
+  ])(
+    'as %s keeps its place and its bytes until the socket %s',
+    async (_, __, endCall, endSocket, request) => {
+      const running = new RunningCalls({ max: 4, onFull: () => {} });
+      const bodyBytes = new FairShare({ max: 4 * BODY_BYTES, onFull: () => {} });
+      const receive = receiveStep({
+        limits: { bodyBytesMax: BODY_BYTES, bodyTimeoutMs: 1_000 },
+        bodyBytes,
+        retries: new RetryClaims(new FakeClock()),
+        continued: new ContinuedSessions(answerStore(new FakeClock())),
+      });
+      let exchange!: UpstreamExchange;
+      const send = (sink: Sink) => {
+        exchange = new UpstreamExchange(sink, HEADERS_TIMEOUT_MS);
+        return exchange;
+      };
+      const forward = sendingThrough(send, { running, bodyBytes });
+      // One of the tenant's two places is another call's, and so are its bytes.
+      running.enter('default', ORIGIN);
+      bodyBytes.take('default', BODY_BYTES);
+      const call = callOf();
+      bodyBytes.take('default', BODY_BYTES);
+      call.bodyBytesTaken = BODY_BYTES;
+      const ended = forward.run?.(call);
+      // It is sent at the end of the turn.
+      if (request === 'unsent') endCall(call);
+      await turn();
+      endCall(call);
+      await ended;
+      receive.settle?.(call);
+      expect([running.enter('default', ORIGIN), bodyBytes.taken]).toEqual([false, 2 * BODY_BYTES]);
 
-    endSocket(exchange);
-    // Whatever else may be said of it, nothing is given back twice.
-    fails(exchange);
-    call.leave();
-    expect([running.enter('default', ORIGIN), running.enter('default', ORIGIN)]).toEqual([true, false]);
-    expect(bodyBytes.taken).toBe(BODY_BYTES);
-  });
+      endSocket(exchange);
+      // Whatever else may be said of it, nothing is given back twice.
+      fails(exchange);
+      call.leave();
+      expect([running.enter('default', ORIGIN), running.enter('default', ORIGIN)]).toEqual([true, false]);
+      expect(bodyBytes.taken).toBe(BODY_BYTES);
+    },
+  );
 });
