@@ -23,7 +23,7 @@ import {
   retryDelayMsMax,
   type SendOutcome,
 } from '#domain/alerts';
-import type { Clock, IdSource, SteadyClock } from '#kernel';
+import { type Clock, DAY_MS, type IdSource, type SteadyClock } from '#kernel';
 import type { Timer } from '../hitl/timer.js';
 import type { AlertTelemetry } from './alert-telemetry.js';
 import type { DeliveryLane, Entry } from './delivery-lane.js';
@@ -37,7 +37,7 @@ export const PENDING_PER_CHANNEL_MAX = 1_000;
 /** Of those that are dead at once, as many per channel wait for a store that refuses them; a further one is lost. */
 export const REFUSED_PER_CHANNEL_MAX = 100;
 /** However few attempts it had. */
-export const DELIVERY_AGE_MS_MAX = 24 * 3_600_000;
+export const DELIVERY_AGE_MS_MAX = DAY_MS;
 /** A shutdown waits this long for writes and for attempts under way; what is later is sent again by the next process. */
 const DRAIN_MS = 3_000;
 

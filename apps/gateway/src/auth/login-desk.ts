@@ -19,14 +19,14 @@ import {
   mayActFor,
   parseOperatorId,
 } from '#domain/auth';
-import type { Clock, IdSource } from '#kernel';
+import { type Clock, DAY_MS, type IdSource } from '#kernel';
 import type { OperatorCredential } from './access.js';
 import type { CredentialDirectory } from './credential-directory.js';
 
 export const LOGIN_DESK = Symbol('LoginDesk');
 
 const LOGIN_DAYS = 30;
-const LOGIN_MS = LOGIN_DAYS * 24 * 3_600_000;
+const LOGIN_MS = LOGIN_DAYS * DAY_MS;
 
 /** `GET /v1/auth/me` for a principal. */
 export const describe = (principal: OperatorPrincipal): Me => ({

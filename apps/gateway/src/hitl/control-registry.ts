@@ -22,7 +22,7 @@ import {
   tenantIdOf,
 } from '#contracts';
 import { holdsMessages } from '#domain/hitl';
-import { type Clock, FairLru } from '#kernel';
+import { type Clock, FairLru, HOUR_MS } from '#kernel';
 import { CONTROL_BOUNDS, type ControlBound, type ControlBounds } from './control-bounds.js';
 import {
   asShown,
@@ -35,7 +35,7 @@ import {
 import type { HitlEvents } from './hitl-events.js';
 
 const RESTING_COUNT_MAX = 50_000;
-const RESTING_IDLE_MS = 3_600_000;
+const RESTING_IDLE_MS = HOUR_MS;
 
 export interface ControlRegistryOptions {
   store: Pick<DecisionStore, 'controls' | 'control' | 'heldCounts'>;

@@ -2,7 +2,7 @@
 import { type AgentPolicy, type AgentScope, type CallRefusal, splitAgentScope } from '#contracts';
 import type { BudgetSpend } from '#domain/alerts';
 import type { SpentHour } from '#domain/policy';
-import { type Clock, FairLru, HOUR_MS, MINUTE_MS } from '#kernel';
+import { type Clock, DAY_MS, FairLru, HOUR_MS, MINUTE_MS } from '#kernel';
 
 type Budgets = Pick<AgentPolicy, 'budget_hour_usd' | 'budget_day_usd' | 'budget_month_usd'>;
 
@@ -11,7 +11,7 @@ export const hasBudget = (policy: Budgets): boolean =>
 
 /** Over all tenants; the one that has most gives way. */
 const AGENT_COUNT_MAX = 20_000;
-const AGENT_IDLE_MS = 32 * 86_400_000;
+const AGENT_IDLE_MS = 32 * DAY_MS;
 const BUCKET_MS = 10_000;
 /** Five minutes. */
 const BUCKET_COUNT = 30;
@@ -180,7 +180,7 @@ export class AgentActivity {
     const { hours, minutes } = this.#agents.peek(tenantOf(scope), scope) ?? {};
     const nowMs = this.#clock.nowMs();
     const thisHour = nowMs - (nowMs % HOUR_MS);
-    const dayStart = nowMs - (nowMs % (24 * HOUR_MS));
+    const dayStart = nowMs - (nowMs % DAY_MS);
     const monthStart = monthStartMs(nowMs);
     const share = 1 - (nowMs - thisHour) / HOUR_MS;
     let day = 0;

@@ -25,13 +25,13 @@ import {
   type StoredStep,
 } from '#contracts';
 import { canonicalArguments, redact } from '#domain/kill-switch';
-import { type Clock, FairLru, wholeEnd } from '#kernel';
+import { type Clock, FairLru, HOUR_MS, wholeEnd } from '#kernel';
 import { FairRate } from './fair-rate.js';
 import type { ProxyCall } from './proxy-call.js';
 
 /** Of this and all else that is remembered here over all tenants, the one that has most gives way. */
 const SESSION_COUNT_MAX = 50_000;
-const SESSION_IDLE_MS = 3_600_000;
+const SESSION_IDLE_MS = HOUR_MS;
 /** A result that has not come by then will not come: the step leaves as `pending`. */
 const RESULT_WAIT_MS = 120_000;
 /** Steps of a moment share one way through the interceptor and one write. */
@@ -45,7 +45,7 @@ const OUTPUT_CHARS_MAX = 500;
 /** Agents, and as many sessions, that are known to report themselves. */
 const SELF_REPORTING_COUNT_MAX = 20_000;
 /** Since its latest DecisionLog, to the minute; then its calls make steps again. */
-const SELF_REPORTING_MS = 3_600_000;
+const SELF_REPORTING_MS = HOUR_MS;
 /** An agent that goes on reporting in the same session is noted at most this often. */
 const REPORT_NOTED_EVERY_MS = 60_000;
 

@@ -1,4 +1,5 @@
 /** When a failed delivery is tried again: a blip is over in a second, an outage in hours. */
+import { HOUR_MS } from '#kernel';
 
 /** Waits after the first, second, ... failed attempt; after the last one a delivery is dead. About eight hours in all. */
 export const RETRY_DELAYS_MS: readonly number[] = [
@@ -8,7 +9,7 @@ export const ATTEMPTS_MAX = RETRY_DELAYS_MS.length + 1;
 /** A wait is longer or shorter by up to this share, so that what failed together does not return together. */
 export const RETRY_JITTER = 0.2;
 /** A receiver may ask for a longer wait (`Retry-After`), up to this. */
-export const RETRY_AFTER_MS_MAX = 3_600_000;
+export const RETRY_AFTER_MS_MAX = HOUR_MS;
 
 /** No wait after so many attempts is longer; 0 before the first. */
 export const retryDelayMsMax = (attemptCount: number): number =>

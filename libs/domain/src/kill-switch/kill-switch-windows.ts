@@ -13,11 +13,11 @@
  * @see seed 001, decisions 2 to 4
  */
 import type { KillSwitchSettings, LlmAnswer, ScoreBreakdown } from '#contracts';
-import { type Clock, FairLru } from '#kernel';
+import { type Clock, FairLru, HOUR_MS } from '#kernel';
 import { type KillSwitchDecision, KillSwitchWindow, type ObservedRequest } from './kill-switch-window.js';
 
 const WINDOW_COUNT_MAX = 20_000;
-const WINDOW_IDLE_MS = 6 * 3_600_000;
+const WINDOW_IDLE_MS = 6 * HOUR_MS;
 /** Characters of prompts and answers kept for evidence, over all windows: 64 MB of ASCII, twice that of other text. */
 const WINDOW_CHARS_MAX = 64 * 1024 * 1024;
 

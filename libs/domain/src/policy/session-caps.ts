@@ -4,12 +4,12 @@
  * used before this process began is brought back with `restore`.
  */
 import { type AgentLimits, type SessionKey, tenantIdOf } from '#contracts';
-import { type Clock, FairLru, MINUTE_MS } from '#kernel';
+import { type Clock, DAY_MS, FairLru, MINUTE_MS } from '#kernel';
 import { toMicroUsd, UNKNOWN_COST_MICRO_USD } from './limit-windows.js';
 
 const SESSION_COUNT_MAX = 100_000;
 /** A session without calls for this long is forgotten. */
-export const SESSION_IDLE_MS = 86_400_000;
+export const SESSION_IDLE_MS = DAY_MS;
 
 export interface SessionUse {
   callCount: number;
