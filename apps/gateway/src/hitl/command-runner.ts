@@ -12,6 +12,7 @@ import {
   type ErrorCode,
   type HitlCommand,
   ObservatoryError,
+  type Role,
   RUNTIME_CONFIG_DEFAULTS,
   type RuntimeConfig,
   type RuntimeConfigSource,
@@ -36,7 +37,7 @@ import type { HitlEvents } from './hitl-events.js';
 /** Who acts: an operator, or the gateway itself. */
 export interface Actor {
   operator_id: string;
-  role: string;
+  role: Role | 'system';
 }
 
 export const SYSTEM_ACTOR: Actor = { operator_id: SYSTEM_OPERATOR, role: 'system' };

@@ -5,7 +5,7 @@
  */
 import type { AlertDelivery } from '../alerting.js';
 import type { Incident } from '../kill-switch.js';
-import type { LlmCall } from '../llm-call.js';
+import type { CallDecision, LlmCall } from '../llm-call.js';
 import type { SpendGroup, SpendLine } from '../prices.js';
 import type { SemanticLoopEvent } from '../semantic-loop.js';
 import type { Page, PageQuery } from './store.js';
@@ -34,9 +34,9 @@ export interface CallFilter extends PageQuery {
   agent_id?: string | undefined;
   session_id?: string | undefined;
   model?: string | undefined;
-  decision?: string | undefined;
+  decision?: CallDecision | undefined;
   /** One of these. */
-  decisions?: readonly string[] | undefined;
+  decisions?: readonly CallDecision[] | undefined;
   /** True: status 400 and above, or no answer. */
   failed?: boolean | undefined;
   /** Started at or after, before. */

@@ -1,5 +1,5 @@
 /** One arrow of the map: how often one agent's steps led to another's, how fast, how it went last. */
-import type { TopologyEdge } from '#contracts';
+import type { ActionStatus, TopologyEdge } from '#contracts';
 
 /** Latencies the median is taken over: the latest ones. */
 const SAMPLE_COUNT_MAX = 31;
@@ -11,7 +11,7 @@ export class Edge {
    */
   isCausal: boolean;
   #traffic = 0;
-  #status = '';
+  #status: ActionStatus | '' = '';
   /** Written round once it is full. */
   readonly #latenciesMs: number[] = [];
   #next = 0;
@@ -26,7 +26,7 @@ export class Edge {
   }
 
   /** @param latencyMs below 0, when two agents' clocks disagree, counts as 0 */
-  record(latencyMs: number, status: string): void {
+  record(latencyMs: number, status: ActionStatus): void {
     this.#traffic += 1;
     this.#status = status;
     if (!Number.isFinite(latencyMs)) return;

@@ -1,4 +1,5 @@
 /** What the map remembers of one session: its nodes, its latest step, and the steps that wait for their parent. */
+import type { ActionStatus } from '#contracts';
 import { textDigest } from '#kernel';
 import type { Node } from './node.js';
 
@@ -13,7 +14,7 @@ export interface Arrival {
 export interface WaitingStep extends Arrival {
   readonly parentTraceId: string;
   readonly receivedAtMs: number;
-  readonly status: string;
+  readonly status: ActionStatus;
   /** The session's step before this one, in order of arrival. */
   readonly previous: Arrival | null;
 }

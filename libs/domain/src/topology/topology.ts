@@ -7,7 +7,7 @@
  *
  * @see observatory.md, section 3
  */
-import type { NodeState, SessionView, TopologyChange } from '#contracts';
+import type { ActionStatus, NodeState, SessionView, TopologyChange } from '#contracts';
 import { type Clock, OldestEntry } from '#kernel';
 import { AgentNodes } from './agent-nodes.js';
 import { ChangeSet } from './change-set.js';
@@ -58,7 +58,7 @@ export interface TopologyStep {
   at_ms: number;
   received_at_ms: number;
   intent: string;
-  status: string;
+  status: ActionStatus;
 }
 
 /** A session's row, as the map sees it. */
@@ -414,7 +414,7 @@ export class Topology {
   }
 
   /** A step without a parent, linked to what came before it unless the two agents' relation is known. */
-  #handOver(previous: Arrival | null, node: Node, atMs: number, status: string): void {
+  #handOver(previous: Arrival | null, node: Node, atMs: number, status: ActionStatus): void {
     if (previous === null) return;
     const isKnown =
       node.outgoing.get(previous.node.nodeId)?.isCausal || node.incoming.get(previous.node.nodeId)?.isCausal;
@@ -429,7 +429,7 @@ export class Topology {
     }
   }
 
-  #recordEdge(from: Node, to: Node, isCausal: boolean, latencyMs: number, status: string): void {
+  #recordEdge(from: Node, to: Node, isCausal: boolean, latencyMs: number, status: ActionStatus): void {
     // An agent that follows its own step needs no look at the map, and that is nearly every step.
     if (from === to || this.#nodes.get(from.nodeId) !== from || this.#nodes.get(to.nodeId) !== to) return;
     let edge = from.outgoing.get(to.nodeId);

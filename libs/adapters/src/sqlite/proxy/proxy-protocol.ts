@@ -1,6 +1,7 @@
 /** What SqliteProxyStore says to the database's threads and what they answer; a part of ../protocol.ts. */
 import type {
   AlertDelivery,
+  CallDecision,
   DocumentKind,
   Incident,
   LlmCall,
@@ -61,8 +62,8 @@ export interface CallKeys {
   agentId?: string | undefined;
   sessionId?: string | undefined;
   model?: string | undefined;
-  decision?: string | undefined;
-  decisions?: readonly string[] | undefined;
+  decision?: CallDecision | undefined;
+  decisions?: readonly CallDecision[] | undefined;
   failed?: boolean | undefined;
   fromMs?: number | undefined;
   toMs?: number | undefined;
