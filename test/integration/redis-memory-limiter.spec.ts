@@ -1,11 +1,12 @@
 /** Both limiters are one: whatever is asked of them, at whatever time, they answer alike. */
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectRedis, type RedisConnection, RedisRateLimiter } from '#adapters/redis';
+import { describe, expect, it } from 'vitest';
+import { RedisRateLimiter } from '#adapters/redis';
 import type { LimitWindow, RateLimiter } from '#contracts';
 import { MemoryRateLimiter } from '#domain/policy';
 import { FakeClock } from '#testing';
-import { type RedisServer, redisMissing, startRedis } from './start-redis.js';
+import { connection, startOneRedis } from './start-one-redis.js';
+import { redisMissing } from './start-redis.js';
 
 const DAY_MS = 86_400_000;
 
@@ -65,18 +66,7 @@ const step = fc.record({
 });
 
 describe.skipIf(redisMissing !== null)('the limiters in memory and in Redis', () => {
-  let server: RedisServer;
-  let connection: RedisConnection;
-
-  beforeAll(async () => {
-    server = await startRedis();
-    connection = connectRedis(server.socketPath, { onError: (failure) => console.error(failure) });
-    await connection.open();
-  });
-  afterAll(async () => {
-    await connection?.quit();
-    await server?.stop();
-  });
+  startOneRedis();
 
   it('decide alike, wait alike and hold alike after any calls at any times', async () => {
     const looks = (nowMs: number): LimitWindow[] =>

@@ -1,22 +1,12 @@
-import { afterAll, beforeAll, describe } from 'vitest';
-import { connectRedis, type RedisConnection, RedisRateLimiter } from '#adapters/redis';
+import { describe } from 'vitest';
+import { RedisRateLimiter } from '#adapters/redis';
 import { FakeClock } from '#testing';
 import { rateLimiterConformance } from '../../libs/testing/src/rate-limiter.conformance.js';
-import { type RedisServer, redisMissing, startRedis } from './start-redis.js';
+import { connection, startOneRedis } from './start-one-redis.js';
+import { redisMissing } from './start-redis.js';
 
 describe.skipIf(redisMissing !== null)('over a real Redis', () => {
-  let server: RedisServer;
-  let connection: RedisConnection;
-
-  beforeAll(async () => {
-    server = await startRedis();
-    connection = connectRedis(server.socketPath, { onError: (failure) => console.error(failure) });
-    await connection.open();
-  });
-  afterAll(async () => {
-    await connection?.quit();
-    await server?.stop();
-  });
+  startOneRedis();
 
   rateLimiterConformance('Redis', async () => {
     await connection.client.flushall();
