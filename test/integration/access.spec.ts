@@ -192,7 +192,14 @@ describe('of two tenants, one', () => {
       await response.text();
     }
     await asBlue('POST', `/v1/sessions/${CANARY}/pause`, { reason: CANARY });
-    await asBlue('PUT', `/v1/upstreams/${CANARY}`, { kind: 'openai', base_url: 'https://blue.example/v1' });
+    await asBlue('PUT', `/v1/upstreams/${CANARY}`, {
+      kind: 'openai',
+      base_url: `${upstream.origin}/blue`,
+      api_key: 'sk-of-blue',
+    });
+    const models = await fetch(`${gateway.url}/proxy/${CANARY}/v1/models`, { headers: key });
+    expect(models.status).toBe(200);
+    await models.text();
     const channel = await asBlue('POST', '/v1/alert-channels', {
       kind: 'webhook',
       name: CANARY,

@@ -3,8 +3,13 @@ import type { Logger } from 'pino';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { CallDecision, Incident } from '#contracts';
 import { MINUTE_MS, type SteadyClock } from '#kernel';
+import { VENDOR_UPSTREAMS } from '../config/upstreams.js';
 import { METRIC_PREFIX } from '../telemetry/metrics.js';
 import type { ProxyCall } from './proxy-call.js';
+import type { UpstreamTarget } from './upstream-directory.js';
+
+/** Of what tenants have added, all together: no upstream can have this name. */
+const OF_SETTINGS = '(settings)';
 
 /** A reason for failing open is logged at most this often; the counter has them all. */
 const FAIL_OPEN_LOG_INTERVAL_MS = MINUTE_MS;
@@ -120,8 +125,8 @@ export class ProxyEvents {
     );
   }
 
-  /** @param upstream a configured name: bounded by the configuration */
-  ended(call: ProxyCall, upstream: string, decision: CallDecision): void {
+  ended(call: ProxyCall, decision: CallDecision): void {
+    const upstream = labelOf(call.upstream);
     this.#calls.inc({ upstream, decision });
     this.#seconds.observe({ upstream }, call.durationMs / 1_000);
     if (call.firstByteMs !== null) this.#firstByte.observe({ upstream }, call.firstByteMs / 1_000);
@@ -236,3 +241,10 @@ export class ProxyEvents {
     );
   }
 }
+
+/**
+ * Its name, where every tenant has it. One that a tenant has made up is that tenant's: whoever reads metrics may act for
+ * another, and a series once begun stays, whatever is removed from the settings.
+ */
+const labelOf = ({ name, source }: UpstreamTarget): string =>
+  source === 'settings' && !Object.hasOwn(VENDOR_UPSTREAMS, name) ? OF_SETTINGS : name;

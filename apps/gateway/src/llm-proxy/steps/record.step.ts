@@ -37,7 +37,7 @@ export const recordStep = (parts: RecordParts): Step => ({
       spentAtMs,
     });
     parts.log.add(call.tenantId, record, spentAtMs);
-    parts.events.ended(call, call.upstream.name, call.decision);
+    parts.events.ended(call, call.decision);
     parts.onEnded(call, record);
   },
 });
