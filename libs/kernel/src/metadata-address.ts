@@ -5,12 +5,23 @@
  */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
+/** Outside the link-local networks: Alibaba's, Azure's, Oracle's; and Google's, Oracle's, Akamai's, Scaleway's, Alibaba's. */
+const ELSEWHERE_IPV4 = ['100.100.100.200', '168.63.129.16', '192.0.0.192'];
+const ELSEWHERE_IPV6 = [
+  'fd20:ce::254',
+  'fd00:c1::a9fe:a9fe',
+  'fd00:a9fe:a9fe::1',
+  'fd00:42::42',
+  'fd00:100::100:200',
+];
+
 /** An IPv4 address that is mapped into IPv6 is found by its own rule. */
 const blocks = new BlockList();
 blocks.addSubnet('169.254.0.0', 16, 'ipv4');
-blocks.addAddress('100.100.100.200', 'ipv4');
-blocks.addAddress('168.63.129.16', 'ipv4');
 blocks.addSubnet('fe80::', 10, 'ipv6');
+for (const address of ELSEWHERE_IPV4) blocks.addAddress(address, 'ipv4');
+for (const address of ELSEWHERE_IPV6) blocks.addAddress(address, 'ipv6');
+// Amazon's: several services, so all of what it is.
 blocks.addSubnet('fd00:ec2::', 32, 'ipv6');
 // The first of these networks behind NAT64.
 blocks.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
