@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sameAnswer } from './same-answer.js';
+import { COMPARED_CHARS_MAX, sameAnswer } from './same-answer.js';
 
 const likeness = { cosine: async () => 0.95, differs: () => false };
 const say = (text: string, calls: { name: string; arguments: string }[] = []) => ({
@@ -60,10 +60,27 @@ describe('sameAnswer', () => {
   test.each([' ', '-', '*', '. ', '"', 'a - ', '\n\t', '(a'])(
     'reads a long answer of “%s” to its end',
     async (unit) => {
-      const long = unit.repeat(200_000);
+      const long = unit.repeat((COMPARED_CHARS_MAX - 1) / unit.length);
       expect(await sameAnswer(say(long), say(`${long}x`), likeness)).not.toBeNull();
     },
   );
+
+  test('puts no answer side by side that would keep everybody waiting: equal ones are the same, of others nobody can tell', async () => {
+    const untold = {
+      cosine: () => Promise.reject(new Error('asked')),
+      differs: () => {
+        throw new Error('asked');
+      },
+    };
+    const longest = 'x'.repeat(COMPARED_CHARS_MAX);
+    expect(await sameAnswer(say(longest), say(`${longest.slice(1)}.`), likeness)).toBe(true);
+    const longer = `${longest}x`;
+    expect(await sameAnswer(say(longer), say(longer), untold)).toBe(true);
+    expect(await sameAnswer(say(longer), say(`${longer}.`), untold)).toBeNull();
+    expect(await sameAnswer(say(longer), say('x'), untold)).toBeNull();
+    const calls = [{ name: 'read', arguments: '{}' }];
+    expect(await sameAnswer(say(longer), say(longer, calls), untold)).toBe(false);
+  });
 
   test('takes other tool calls for another answer, whatever the text', async () => {
     const one = say('ok', [{ name: 'read', arguments: '{"path":"a"}' }]);
