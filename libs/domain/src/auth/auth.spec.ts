@@ -74,10 +74,19 @@ describe('credential headers', () => {
       'sys\u2060tem',
       'ｓｙｓｔｅｍ',
       'Kill_Switch\u00ad',
+      'system\ufe0f',
+      'system\u{e0100}',
+      'sys\u034ftem',
+      'system\u3164',
+      '\u115fsystem',
+      'system\u2800',
+      'system \u200b',
+      'kill\u17b4_switch',
     ])
       expect(parseOperatorId(name), JSON.stringify(name)).toBeNull();
     expect(parseOperatorId('system admin')).toBe('system admin');
     expect(parseOperatorId('ada \u{1f600}')).toBe('ada \u{1f600}');
+    expect(parseOperatorId('ada \u2764\ufe0f')).toBe('ada \u2764\ufe0f');
     expect(parseOperatorId('می\u200cخواهم')).toBe('می\u200cخواهم');
   });
 

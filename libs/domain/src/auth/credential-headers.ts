@@ -38,12 +38,11 @@ export function parseOperatorId(text: string): string | null {
   return RESERVED.has(asSeen(parsed.data)) ? null : parsed.data;
 }
 
+/** What leaves no mark: format characters, variation selectors, fillers, and the blank of Braille. */
+const UNSEEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+
 /** In one spelling of each letter, without case and without what nobody sees. */
-const asSeen = (name: string): string =>
-  name
-    .normalize('NFKC')
-    .replaceAll(/\p{Cf}/gu, '')
-    .toLowerCase();
+const asSeen = (name: string): string => name.normalize('NFKC').replaceAll(UNSEEN, '').trim().toLowerCase();
 
 /**
  * The text of a header. Node reads header bytes as Latin-1, while clients send UTF-8: where the bytes are valid UTF-8
