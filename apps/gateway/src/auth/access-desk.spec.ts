@@ -135,4 +135,36 @@ describe('keys and tokens', () => {
     const tokens = [1, 2].map(() => desk.createOperator(ADMIN, { name: 'x', role: 'viewer' }));
     expect(await Promise.allSettled(tokens)).toMatchObject([{ status: 'fulfilled' }, refused]);
   });
+
+  it('of one tenant are half of that at most: the others have their places, and who may act for all has the rest', async () => {
+    const { directory, desk } = access;
+    const [key] = directory.agentKeys();
+    const [operator] = directory.operators();
+    if (key === undefined || operator === undefined) throw new Error('expected those of the first start');
+    const red = RED_ADMIN;
+    const blue = { ...ADMIN, tenant_id: 'blue', tenant_ids: ['blue'] };
+    for (let at = 1; at < CREDENTIAL_LIMITS.agentKeysMax / 2; at += 1)
+      await directory.putAgentKey({ ...key, tenant_id: 'red', key_id: `key_${at}`, secret_hash: `${at}` });
+    for (let at = 1; at < CREDENTIAL_LIMITS.operatorsMax / 2; at += 1)
+      await directory.putOperator({
+        ...operator,
+        tenant_ids: ['red'],
+        token_id: `op_${at}`,
+        secret_hash: `${at}`,
+      });
+    const token = { name: 'x', role: 'viewer' } as const;
+    const { key: last } = await desk.createAgentKey(red, { name: 'x' });
+    const { operator: lastToken } = await desk.createOperator(red, token);
+    const refused = { code: 'forbidden', message: expect.stringContaining('revoke some') };
+    await expect(desk.createAgentKey(red, { name: 'x' })).rejects.toMatchObject(refused);
+    await expect(desk.createOperator(red, token)).rejects.toMatchObject(refused);
+    for (const other of [blue, ADMIN]) {
+      await desk.createAgentKey(other, { name: 'x' });
+      await desk.createOperator(other, token);
+    }
+    await desk.revokeAgentKey(red, last.key_id);
+    await desk.revokeOperator(red, lastToken.token_id);
+    await desk.createAgentKey(red, { name: 'x' });
+    await desk.createOperator(red, token);
+  });
 });

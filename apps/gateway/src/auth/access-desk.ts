@@ -40,6 +40,26 @@ const tenantsOf = ({ tenant_id, tenant_ids = [] }: Readonly<AgentKeyRow>): strin
 const reachOver = (operator: OperatorPrincipal, row: Readonly<AgentKeyRow>): boolean =>
   coversTenants(operator.tenant_ids, tenantsOf(row));
 
+/**
+ * The places are those of all tenants, so who may not act for all of them fills half at most.
+ *
+ * @param own rows that lie wholly inside its tenants, revoked ones among them
+ */
+function requireShare(
+  { tenant_ids }: OperatorPrincipal,
+  own: readonly { revoked_at_ms: number | null }[],
+  countMax: number,
+  what: string,
+): void {
+  if (hasAllTenants(tenant_ids)) return;
+  const liveCount = own.filter((row) => row.revoked_at_ms === null).length;
+  if (liveCount >= countMax / 2)
+    throw new ObservatoryError(
+      'forbidden',
+      `Your tenants have ${liveCount} ${what} already, half of what this server keeps for all; revoke some first.`,
+    );
+}
+
 interface GivenKey {
   name: string;
   tenantId: string;
@@ -80,7 +100,7 @@ export class AccessDesk {
     return own.map(withoutHash).sort((a, b) => b.created_at_ms - a.created_at_ms);
   }
 
-  /** @throws ObservatoryError forbidden for a tenant it may not act for, or when there are too many keys */
+  /** @throws ObservatoryError forbidden for a tenant it may not act for, or when there are too many keys, its own or of all */
   async createAgentKey(
     principal: OperatorPrincipal,
     body: { name: string; tenant_id?: string | undefined; tenant_ids?: string[] | undefined },
@@ -91,7 +111,11 @@ export class AccessDesk {
     if (beyond !== undefined) {
       throw new ObservatoryError('forbidden', `You may not create keys for the tenant ${beyond}.`);
     }
-    return this.issueAgentKey(principal, { name: body.name, tenantId, tenantIds });
+    return this.#creations.run('agent_key', () => {
+      const own = this.#directory.agentKeys().filter((row) => reachOver(principal, row));
+      requireShare(principal, own, CREDENTIAL_LIMITS.agentKeysMax, 'agent keys');
+      return this.#issueAgentKey(principal, { name: body.name, tenantId, tenantIds });
+    });
   }
 
   /** Creates a key without asking whether somebody may. */
@@ -161,10 +185,13 @@ export class AccessDesk {
     if (!coversTenants(principal.tenant_ids, tenantIds)) {
       throw new ObservatoryError('forbidden', 'You may grant only tenants that you may act for.');
     }
-    return this.issueOperator(principal, principal.tenant_id, {
-      name: body.name,
-      role: body.role,
-      tenantIds,
+    const given = { name: body.name, role: body.role, tenantIds };
+    return this.#creations.run('operator', () => {
+      const own = this.#directory
+        .operators()
+        .filter((row) => coversTenants(principal.tenant_ids, row.tenant_ids));
+      requireShare(principal, own, CREDENTIAL_LIMITS.operatorsMax, 'operators');
+      return this.#issueOperator(principal, principal.tenant_id, given);
     });
   }
 
