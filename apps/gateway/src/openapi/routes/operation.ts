@@ -32,7 +32,8 @@ export const OPERATION_ROUTES: readonly Route[] = [
     path: '/metrics',
     tag: 'Operation',
     summary: 'Metrics for Prometheus',
-    description: 'Open to this machine itself; anybody else sends an operator token.',
+    description:
+      'Open to this machine itself, asked by an address or a name without a dot; anybody else sends an operator token.',
     caller: 'loopback_or_observe',
     answers: { 200: { description: 'Prometheus text.', mediaType: 'text/plain' } },
   },
