@@ -1,5 +1,6 @@
 /** The ingest contract over HTTP, against a real gateway: every answer and every refusal of the design's section 2. */
 
+import { once } from 'node:events';
 import http from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -259,6 +260,28 @@ describe('refusals', () => {
       expect(detail, 'tells who sent another secret what is wrong with it').toContain('valid agent key');
       expect(detail).toContain('An operator token is none');
     }
+  });
+
+  test('a key that is revoked while the body comes is 401, and nothing is stored', async () => {
+    const made = (await gateway.operator('POST', '/v1/agent-keys', { name: 'leaked' })).body;
+    const session = uniqueId('revoked');
+    const body = Buffer.from(JSON.stringify(logOf(session)));
+    const request = http.request(`${gateway.url}/v1/decision-logs`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${made.secret}`,
+        'content-type': 'application/json',
+        'content-length': body.length,
+      },
+    });
+    const answered = once(request, 'response');
+    await new Promise<void>((sent) => request.write(body.subarray(0, 20), () => sent()));
+    // The head has been read once a request that was sent later is answered.
+    await gateway.operator('DELETE', `/v1/agent-keys/${made.key.key_id}`);
+    request.end(body.subarray(20));
+    const [response] = await answered;
+    expect(response.resume().statusCode).toBe(401);
+    expect((await gateway.operator('GET', `/v1/sessions/${session}`)).status).toBe(404);
   });
 
   test('another content type or encoding is 415', async () => {

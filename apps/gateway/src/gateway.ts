@@ -156,6 +156,7 @@ async function assemble(
   const isInForce = (principal: AgentPrincipal) => authenticator.isInForce(principal);
   const ingest = ingestRoute({
     authenticate,
+    isInForce,
     senders: new KnownSenders({ authenticate, isInForce, clock: steadyClock }),
     interceptor: area.interceptor,
     refusal,

@@ -37,6 +37,7 @@ export type IngestRefusal = 'store_busy' | 'store_full' | 'draining';
 
 export interface IngestRouteParts {
   authenticate: KnownSendersParts['authenticate'];
+  isInForce: KnownSendersParts['isInForce'];
   senders: KnownSenders;
   interceptor: SchemaInterceptor;
   /** Why nothing can be stored right now, or null. */
@@ -133,6 +134,8 @@ async function ingest(parts: IngestRouteParts, asked: Asked, read: ReadBody): Pr
   try {
     const coming = read(take);
     const body = coming instanceof Promise ? await coming : coming;
+    // The key may have been revoked while the body came.
+    if (!parts.isInForce(principal)) throw new ObservatoryError('unauthorized', AGENT_KEY_WANTED);
     const startedMs = performance.now();
     const { messages, isBatch } = messagesIn(body, format);
     parts.rate.take(principal.key_id, messages.length);
