@@ -27,10 +27,12 @@ function pagedStore(entryCount: number) {
   return { audit };
 }
 
+const always = () => true;
+
 it('writes one JSON object a line, oldest first, over all pages', async () => {
   const store = pagedStore(3);
   const chunks: Buffer[] = [];
-  for await (const chunk of await exportAudit(store, { tenant_id: 'default', session_id: 's-1' })) {
+  for await (const chunk of await exportAudit(store, { tenant_id: 'default', session_id: 's-1' }, always)) {
     chunks.push(chunk);
   }
   const lines = Buffer.concat(chunks).toString().split('\n');
@@ -49,7 +51,8 @@ it('leaves nothing raw that some reader takes for the end of a line', async () =
   const odd = { ...entry(1), session_id: 's\u2028\u2029', detail: { reason: '\u0085' } };
   const audit = vi.fn().mockResolvedValue({ items: [odd], next_cursor: null });
   const chunks: Buffer[] = [];
-  for await (const chunk of await exportAudit({ audit }, { tenant_id: 'default' })) chunks.push(chunk);
+  for await (const chunk of await exportAudit({ audit }, { tenant_id: 'default' }, always))
+    chunks.push(chunk);
   const text = Buffer.concat(chunks).toString();
   expect(text).not.toMatch(/[\u0085\p{Zl}\p{Zp}]/u);
   expect(JSON.parse(text)).toEqual(odd);
@@ -57,7 +60,7 @@ it('leaves nothing raw that some reader takes for the end of a line', async () =
 
 it('reads no further page than a client that stopped reading needs', async () => {
   const store = pagedStore(1_000_000);
-  const stream = await exportAudit(store, { tenant_id: 'default' });
+  const stream = await exportAudit(store, { tenant_id: 'default' }, always);
   await stream[Symbol.asyncIterator]().next();
   stream.destroy();
   await new Promise((resolve) => stream.once('close', resolve));
@@ -66,7 +69,7 @@ it('reads no further page than a client that stopped reading needs', async () =>
 
 it('rejects with the code of the store before a byte was sent', async () => {
   const audit = vi.fn().mockRejectedValue(new ObservatoryError('store_busy'));
-  await expect(exportAudit({ audit }, { tenant_id: 'default' })).rejects.toMatchObject({
+  await expect(exportAudit({ audit }, { tenant_id: 'default' }, always)).rejects.toMatchObject({
     code: 'store_busy',
   });
 });
@@ -74,6 +77,20 @@ it('rejects with the code of the store before a byte was sent', async () => {
 it('is an empty stream for an empty audit', async () => {
   const audit = vi.fn().mockResolvedValue({ items: [], next_cursor: null });
   const chunks: Buffer[] = [];
-  for await (const chunk of await exportAudit({ audit }, { tenant_id: 'default' })) chunks.push(chunk);
+  for await (const chunk of await exportAudit({ audit }, { tenant_id: 'default' }, always))
+    chunks.push(chunk);
   expect(chunks).toEqual([]);
+});
+
+it('breaks off for a reader whose token or login has ended', async () => {
+  let isLive = true;
+  const lines: Buffer[] = [];
+  const reading = async () => {
+    for await (const line of await exportAudit(pagedStore(100), { tenant_id: 'default' }, () => isLive)) {
+      lines.push(line);
+      isLive = lines.length < 3;
+    }
+  };
+  await expect(reading()).rejects.toMatchObject({ code: 'unauthorized' });
+  expect(lines.length).toBeLessThan(100);
 });

@@ -1,6 +1,6 @@
 /** The audit as JSON lines, oldest first, read page by page as the client takes them: nothing is held in memory. */
 import { Readable } from 'node:stream';
-import { type AuditEntry, type DecisionStore, LIMITS, type Page } from '#contracts';
+import { type AuditEntry, type DecisionStore, LIMITS, ObservatoryError, type Page } from '#contracts';
 import { plainLine } from '#kernel';
 
 export interface AuditExportQuery {
@@ -11,15 +11,23 @@ export interface AuditExportQuery {
 /**
  * Resolves once the first page was read, so that a store that refuses still answers with its code; a failure later
  * breaks the stream off, and the client sees an incomplete transfer.
+ *
+ * @param isLive whoever asked still may: a client that takes its time would read on after its token or login has ended
  */
 export async function exportAudit(
   store: Pick<DecisionStore, 'audit'>,
   query: AuditExportQuery,
+  isLive: () => boolean,
 ): Promise<Readable> {
   const read = (cursor?: string) =>
     store.audit({ ...query, order: 'asc', limit: LIMITS.pageRowsMax, cursor });
   const first = await read();
-  return Readable.from(pages(first, read), { objectMode: false });
+  const readOn = async (cursor: string): Promise<Page<AuditEntry>> => {
+    const page = await read(cursor);
+    if (!isLive()) throw new ObservatoryError('unauthorized');
+    return page;
+  };
+  return Readable.from(pages(first, readOn), { objectMode: false });
 }
 
 async function* pages(

@@ -10,7 +10,8 @@ import {
   type Page,
 } from '#contracts';
 import type { Clock } from '#kernel';
-import { Principal, Requires } from '../auth/access.js';
+import { Credential, type OperatorCredential, Principal, Requires } from '../auth/access.js';
+import { AUTHENTICATOR, type Authenticator } from '../auth/authenticator.js';
 import { parseFields } from '../errors/field-errors.js';
 import { pageQuery } from '../page-query.js';
 import { CLOCK, STORE } from '../tokens.js';
@@ -31,6 +32,7 @@ export class AuditController {
   constructor(
     @Inject(STORE) private readonly store: Pick<DecisionStore, 'audit' | 'verifyAudit'>,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
   ) {}
 
   /** Newest first. */
@@ -45,9 +47,11 @@ export class AuditController {
   @Requires('observe')
   async export(
     @Principal() { tenant_id }: OperatorPrincipal,
+    @Credential() credential: OperatorCredential,
     @Query() query: unknown,
   ): Promise<StreamableFile> {
-    const lines = await exportAudit(this.store, { tenant_id, ...parseFields(auditExportQuery, query) });
+    const asked = { tenant_id, ...parseFields(auditExportQuery, query) };
+    const lines = await exportAudit(this.store, asked, () => this.authenticator.isLive(credential));
     const day = new Date(this.clock.nowMs()).toISOString().slice(0, 10);
     return new StreamableFile(lines, {
       type: 'application/x-ndjson',
