@@ -656,6 +656,64 @@ describe('where a request goes, and with what', () => {
   });
 });
 
+describe('an answer that its vendor keeps', () => {
+  const agent = 'keeps-answers';
+  const create = async (body: object, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${gateway.url}/agents/${agent}/proxy/openai/v1/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ model: 'gpt-4o-mini', ...body }),
+    });
+    const { id } = (await response.json()) as { id: string };
+    const calls = async () => (await gateway.operator('GET', `/v1/calls?agent_id=${agent}`)).body.items;
+    const callId = response.headers.get('x-observatory-call');
+    const own = (items: { call_id: string }[]) => items.find(({ call_id }) => call_id === callId);
+    await expect.poll(async () => own(await calls()), RETRY_SAFE).toBeDefined();
+    return { id, session: (own(await calls()) as unknown as { session_id: string }).session_id };
+  };
+  const answers = () =>
+    upstream.script((_call, response, index) =>
+      respondJson(response, 200, {
+        id: `resp_kept_${index}`,
+        object: 'response',
+        status: 'completed',
+        model: 'gpt-4o-mini',
+        output: [
+          {
+            type: 'message',
+            id: 'msg_1',
+            role: 'assistant',
+            status: 'completed',
+            content: [{ type: 'output_text', text: 'On Saturday.', annotations: [] }],
+          },
+        ],
+      }),
+    );
+
+  test('is nobody else’s to go on from: each end user stays in a conversation of their own', async () => {
+    answers();
+    const input = 'When do you open, on what day?';
+    const ann = await create({ input, user: 'ann' });
+    const bob = await create({ input, user: 'bob' });
+    expect(bob.session).not.toBe(ann.session);
+    const goesOn = (user: string, { id }: { id: string }) =>
+      create({ input: `And when do you close, asks ${user}?`, user, previous_response_id: id });
+    expect((await goesOn('ann', ann)).session).toBe(ann.session);
+    expect((await goesOn('bob', bob)).session).toBe(bob.session);
+    expect((await create({ input, user: 'ann' })).id).toBe(ann.id);
+  });
+
+  test('stays in the session that it was made in, whoever is given it again', async () => {
+    answers();
+    const input = 'When do you open, and at what hour?';
+    const first = await create({ input });
+    const named = await create({ input }, { 'x-observatory-session': 'named-elsewhere' });
+    expect(named).toEqual({ id: first.id, session: 'named-elsewhere' });
+    const next = await create({ input: 'And when do you close?', previous_response_id: first.id });
+    expect(next.session).toBe(first.session);
+  });
+});
+
 describe('beside the semantic loop', () => {
   test('equal questions that nobody put into a session are answered from the cache, and are no loop', async () => {
     upstream.script(always(openaiChat, { text: 'every time' }));

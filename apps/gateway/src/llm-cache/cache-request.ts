@@ -49,6 +49,8 @@ export function identify(call: ProxyCall, body: unknown): IdentifiedRequest | nu
   const withCredentials = upstream.apiKey === null;
   const headers = answerHeaders(incoming.rawHeaders, { withCredentials });
   if (withCredentials) headers['?key'] = queryKeys(target.query);
+  // Whoever goes on from an answer that its vendor keeps is in its session: two users with one of the same id would share theirs.
+  if (canonical.rest.store === true) headers['?user'] = call.request?.end_user ?? '';
   const identity = cacheIdentity(canonical, {
     tenantId: call.tenantId,
     // A name can be pointed elsewhere.

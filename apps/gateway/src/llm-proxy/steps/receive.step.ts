@@ -66,7 +66,9 @@ export const receiveStep = ({ limits, bodyBytes, retries, continued }: ReceivePa
   settle(call: ProxyCall): void {
     const answerId = call.isAnswered && call.summary?.is_kept && call.answer?.answer_id;
     const { scope, sessionId, asked } = call;
-    if (answerId && sessionId !== null) continued.note(scope, answerId, { sessionId, asked });
+    // One that is given again from the cache stays in the session that it was made in.
+    const isAnothers = answerId && call.cache !== null && continued.find(scope, answerId) !== null;
+    if (answerId && sessionId !== null && !isAnothers) continued.note(scope, answerId, { sessionId, asked });
     const giveBack = () => bodyBytes.giveBack(call.tenantId, call.bodyBytesTaken);
     if (call.bodyHolder === null) giveBack();
     else call.bodyHolder.whenLetGo(giveBack);
