@@ -112,8 +112,10 @@ describe('a check', () => {
 
   it.each([
     ['another session', { session_id: 'other' }],
+    ['another agent of the session', { agent_id: 'other' }],
     ['another tenant', { tenant_id: 'other' }],
     ['ids that look alike when glued', { tenant_id: 'tenantsess', session_id: 'ion' }],
+    ['an agent that looks like a piece of the session', { session_id: 'sess', agent_id: 'ion' }],
   ])('keeps to its scope: %s', async (_, over) => {
     const check = open();
     await check.run(query('1', 'a b'));

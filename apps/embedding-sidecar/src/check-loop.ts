@@ -16,9 +16,9 @@ import type { Clock, IdSource } from '#kernel';
 import { decideLoop } from './decide-loop.js';
 import { ScopeLanes, type Turn } from './scope-lanes.js';
 
-/** Tenant, session and request ids. */
+/** Tenant, session, agent and request ids. */
 const ID_CHARS_MAX = 1_024;
-/** Checks of one session under way; a session asks one thing after another. */
+/** Checks of one agent in one session under way: it asks one thing after another. */
 const SCOPE_CHECKS_MAX = 64;
 
 /** Durations in milliseconds. */
@@ -70,14 +70,15 @@ export class CheckLoop {
    */
   async run(query: LoopQuery, timeoutMs?: number): Promise<LoopAnswer> {
     requireValid(query);
+    const scope = scopeOf(query);
     if (this.#underWayCount >= this.#parts.checksMax)
       throw new SidecarFailure('busy', 'too many checks under way');
-    const turn = this.#lanes.enter(JSON.stringify([query.tenant_id, query.session_id]));
+    const turn = this.#lanes.enter(JSON.stringify([scope.tenant_id, scope.session_id]));
     if (turn === null) throw new SidecarFailure('busy', 'too many checks of one session under way');
     this.#underWayCount += 1;
     const remembered: { done: Promise<void> | null } = { done: null };
     try {
-      return await this.#check(query, turn, timeoutMs, remembered);
+      return await this.#check({ ...query, ...scope }, turn, timeoutMs, remembered);
     } finally {
       void this.#leave(turn, remembered.done);
     }
@@ -143,13 +144,19 @@ export class CheckLoop {
   }
 }
 
+/** What an agent is asked is no repetition of what another one of its session was asked. */
+const scopeOf = ({ tenant_id, session_id, agent_id = '' }: LoopQuery): PromptScope => ({
+  tenant_id,
+  session_id: JSON.stringify([session_id, agent_id]),
+});
+
 /** A session may be nameless, as in the design's own messages: then it is the tenant's one session. */
-function requireValid({ tenant_id, session_id, request_id, threshold }: LoopQuery): void {
+function requireValid({ tenant_id, session_id, agent_id = '', request_id, threshold }: LoopQuery): void {
   const refuse = (message: string): never => {
     throw new SidecarFailure('invalid', message);
   };
   if (tenant_id === '') refuse('tenant_id is missing');
-  for (const [name, id] of Object.entries({ tenant_id, session_id, request_id }))
+  for (const [name, id] of Object.entries({ tenant_id, session_id, agent_id, request_id }))
     if (id.length > ID_CHARS_MAX) refuse(`${name} has more than ${ID_CHARS_MAX} characters`);
   if (threshold !== null && !(threshold >= 0 && threshold <= 1)) refuse('threshold must be from 0 to 1');
 }

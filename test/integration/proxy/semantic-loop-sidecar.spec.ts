@@ -160,6 +160,16 @@ test('other questions, another file or number, and the same question elsewhere a
     expect(await decisions(session, ['Where is my parcel right now?'])).toEqual(['forwarded']);
 });
 
+test('several agents of one session that are asked the same do not repeat each other, but each itself', async () => {
+  upstream.script(always(openaiChat, { text: 'Lisbon, I should say.' }));
+  const session = fresh();
+  const ask = (agent: string, text: string) => decisions(session, [text], `${session}-${agent}`);
+  for (const agent of ['planner', 'critic', 'judge'])
+    expect(await ask(agent, 'Which city has the cheaper hotels, Zurich or Lisbon?')).toEqual(['forwarded']);
+  const reworded = 'Please, which city has the cheaper hotels, Zurich or Lisbon?';
+  for (const agent of ['planner', 'critic']) expect(await ask(agent, reworded)).toEqual(['hinted']);
+});
+
 test('a conversation of sixty turns under a long system prompt is no loop', async () => {
   upstream.script(always(openaiChat, { text: 'ok' }));
   const session = fresh();

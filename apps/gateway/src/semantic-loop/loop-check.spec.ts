@@ -56,6 +56,7 @@ const question = (changes: Partial<LoopQuestion> = {}): LoopQuestion => ({
   tenantId: 'default',
   sessionId: 's1',
   sessionKey: sessionKey('default', 's1'),
+  agentId: 'agent-1',
   callId: 'call-1',
   prompt: 'Where is my parcel?',
   counts: () => true,
@@ -72,6 +73,7 @@ test('a loop is handed on with what the sidecar says of it', async () => {
     {
       tenant_id: 'default',
       session_id: 's1',
+      agent_id: 'agent-1',
       request_id: 'call-1',
       prompt: 'Where is my parcel?',
       threshold: null,
@@ -126,13 +128,12 @@ test('a client that leaves ends the wait, and what is found afterwards is nobody
 
 test('a prompt that got no answer may be asked again under its first id, as often as it takes', async () => {
   const { check, asked } = setUp();
-  const key = sessionKey('default', 's1');
   await check.ask(question());
-  check.noteEnded(key, 'call-1', 'Where is my parcel?', false);
+  check.noteEnded(question(), false);
   await check.ask(question({ callId: 'call-2' }));
-  check.noteEnded(key, 'call-2', 'Where is my parcel?', false);
+  check.noteEnded(question({ callId: 'call-2' }), false);
   await check.ask(question({ callId: 'call-3' }));
-  check.noteEnded(key, 'call-3', 'Where is my parcel?', true);
+  check.noteEnded(question({ callId: 'call-3' }), true);
   await check.ask(question({ callId: 'call-4' }));
   expect(asked.map((query) => query.request_id)).toEqual(['call-1', 'call-1', 'call-1', 'call-4']);
 });
@@ -148,16 +149,28 @@ test('a prompt without an answer keeps its first id, however many another tenant
 
 test('a prompt that is asked several times at once is asked under its first id, until one of them is answered', async () => {
   const { check, asked } = setUp();
-  const key = sessionKey('default', 's1');
   for (const callId of ['call-1', 'call-2', 'call-3']) await check.ask(question({ callId }));
-  check.noteEnded(key, 'call-2', 'Where is my parcel?', true);
+  check.noteEnded(question({ callId: 'call-2' }), true);
   await check.ask(question({ callId: 'call-4' }));
   expect(asked.map((query) => query.request_id)).toEqual(['call-1', 'call-1', 'call-1', 'call-4']);
 });
 
+test('what a session’s other agent is asked is a prompt of its own, and so is its answer', async () => {
+  const { check, asked } = setUp();
+  const other = { agentId: 'agent-2', callId: 'call-2' };
+  check.noteEnded(question(), false);
+  await check.ask(question(other));
+  check.noteEnded(question(other), true);
+  await check.ask(question({ callId: 'call-3' }));
+  expect(asked.map((query) => [query.agent_id, query.request_id])).toEqual([
+    ['agent-2', 'call-2'],
+    ['agent-1', 'call-1'],
+  ]);
+});
+
 test('another prompt, and another session, after an unanswered one is a prompt of its own', async () => {
   const { check, asked, clock } = setUp();
-  check.noteEnded(sessionKey('default', 's1'), 'call-1', 'Where is my parcel?', false);
+  check.noteEnded(question(), false);
   await check.ask(question({ callId: 'call-2', prompt: 'Where is my parcel now?' }));
   await check.ask(question({ callId: 'call-3', sessionKey: sessionKey('other', 's1') }));
   clock.advance(11 * 60_000);
@@ -167,11 +180,10 @@ test('another prompt, and another session, after an unanswered one is a prompt o
 
 test('each of several prompts that got no answer is asked again under its own first id', async () => {
   const { check, asked } = setUp();
-  const key = sessionKey('default', 's1');
-  check.noteEnded(key, 'call-1', 'Where is my parcel?', false);
-  check.noteEnded(key, 'call-2', 'When does the shop open?', false);
+  check.noteEnded(question(), false);
+  check.noteEnded(question({ callId: 'call-2', prompt: 'When does the shop open?' }), false);
   await check.ask(question({ callId: 'call-3' }));
-  check.noteEnded(key, 'call-3', 'Where is my parcel?', true);
+  check.noteEnded(question({ callId: 'call-3' }), true);
   await check.ask(question({ callId: 'call-4', prompt: 'When does the shop open?' }));
   await check.ask(question({ callId: 'call-5' }));
   expect(asked.map((query) => query.request_id)).toEqual(['call-1', 'call-2', 'call-5']);
@@ -180,7 +192,7 @@ test('each of several prompts that got no answer is asked again under its own fi
 test('of the prompts of a session that got no answer the last eight are known', async () => {
   const { check, asked } = setUp();
   for (let at = 0; at < 9; at += 1)
-    check.noteEnded(sessionKey('default', 's1'), `call-${at}`, `Where is parcel ${at}?`, false);
+    check.noteEnded(question({ callId: `call-${at}`, prompt: `Where is parcel ${at}?` }), false);
   for (const at of [8, 1, 0])
     await check.ask(question({ callId: 'again', prompt: `Where is parcel ${at}?` }));
   expect(asked.map((query) => query.request_id)).toEqual(['call-8', 'call-1', 'again']);

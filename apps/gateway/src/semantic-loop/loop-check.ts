@@ -1,5 +1,5 @@
 /**
- * One question to the sidecar about one call: has this session asked the same before? Never throws and never waits
+ * One question to the sidecar about one call: has this agent asked the same in this session before? Never throws and never waits
  * longer than it may; whatever goes wrong is counted, and the call goes on as if it had not been asked.
  */
 import { createHash } from 'node:crypto';
@@ -15,9 +15,9 @@ import { PROMPT_CHARS_MAX } from '#domain/semantic-loop';
 import { type Clock, FairLru } from '#kernel';
 import type { CheckResult, LoopFailure, SemanticLoopEvents } from './semantic-loop-events.js';
 
-/** Sessions with prompts that have no answer, over all tenants; the one that has most gives way. */
+/** Agents of sessions with prompts that have no answer, over all tenants; the one that has most gives way. */
 const UNANSWERED_COUNT_MAX = 10_000;
-/** Of one session; the oldest is forgotten, and would count as asked again. */
+/** Of one of them; the oldest is forgotten, and would count as asked again. */
 const UNANSWERED_PROMPTS_MAX = 8;
 const UNANSWERED_IDLE_MS = 10 * 60_000;
 
@@ -25,6 +25,7 @@ export interface LoopQuestion {
   tenantId: string;
   sessionId: string;
   sessionKey: SessionKey;
+  agentId: string;
   callId: string;
   prompt: string;
   /** Whether an earlier prompt of the session, as `excerptOf` sent it, is one that this one repeats. */
@@ -33,6 +34,9 @@ export interface LoopQuestion {
   /** Resolves when nobody waits for the call any more. */
   gone: Promise<unknown>;
 }
+
+/** Who asked what, with which call. */
+export type Asked = Pick<LoopQuestion, 'sessionKey' | 'agentId' | 'callId' | 'prompt'>;
 
 export interface LoopCheckParts {
   service: Pick<EmbeddingService, 'checkLoop' | 'isReady'>;
@@ -43,7 +47,7 @@ export interface LoopCheckParts {
   events: Pick<SemanticLoopEvents, 'checked' | 'failedOpen'>;
 }
 
-/** Request ids by the digest of their prompt, oldest first: prompts of one session may be under way together. */
+/** Request ids by the digest of their prompt, oldest first: prompts of one agent may be under way together. */
 type Unanswered = Map<string, string>;
 
 export type LoopVerdict =
@@ -57,7 +61,8 @@ const LEFT = Symbol('left');
 
 export class LoopCheck {
   readonly #parts: LoopCheckParts;
-  readonly #unanswered: FairLru<SessionKey, Unanswered>;
+  /** By session and agent. */
+  readonly #unanswered: FairLru<string, Unanswered>;
 
   constructor(parts: LoopCheckParts) {
     this.#parts = parts;
@@ -76,6 +81,7 @@ export class LoopCheck {
       const query = {
         tenant_id: question.tenantId,
         session_id: question.sessionId,
+        agent_id: question.agentId,
         request_id: this.#requestId(question),
         prompt: excerptOf(question.prompt),
         threshold: loopWhenSimilarityAbove,
@@ -102,31 +108,31 @@ export class LoopCheck {
    * The call of this prompt ended. One that got no answer may be asked again, by whatever means its client retries: that
    * is the same request, and no loop.
    */
-  noteEnded(sessionKey: SessionKey, callId: string, prompt: string, isAnswered: boolean): void {
+  noteEnded(asked: Asked, isAnswered: boolean): void {
     if (!isAnswered) {
-      this.#requestId({ sessionKey, callId, prompt });
+      this.#requestId(asked);
       return;
     }
-    const tenantId = tenantIdOf(sessionKey);
-    const prompts = this.#unanswered.get(tenantId, sessionKey);
-    if (prompts?.delete(digestOf(prompt)) && prompts.size === 0)
-      this.#unanswered.delete(tenantId, sessionKey);
+    const [tenantId, asker] = [tenantIdOf(asked.sessionKey), askerOf(asked)];
+    const prompts = this.#unanswered.get(tenantId, asker);
+    if (prompts?.delete(digestOf(asked.prompt)) && prompts.size === 0)
+      this.#unanswered.delete(tenantId, asker);
   }
 
   /**
    * That of the first call with this prompt, if none was answered: nobody asks again before there is an answer, and who asks
    * several times at once, to take a vote, has asked once.
    */
-  #requestId({ sessionKey, callId, prompt }: Pick<LoopQuestion, 'sessionKey' | 'callId' | 'prompt'>): string {
-    const tenantId = tenantIdOf(sessionKey);
-    const prompts: Unanswered = this.#unanswered.get(tenantId, sessionKey) ?? new Map();
-    const digest = digestOf(prompt);
-    const requestId = prompts.get(digest) ?? callId;
+  #requestId(asked: Asked): string {
+    const [tenantId, asker] = [tenantIdOf(asked.sessionKey), askerOf(asked)];
+    const prompts: Unanswered = this.#unanswered.get(tenantId, asker) ?? new Map();
+    const digest = digestOf(asked.prompt);
+    const requestId = prompts.get(digest) ?? asked.callId;
     prompts.delete(digest);
     prompts.set(digest, requestId);
     const [oldest] = prompts.keys();
     if (oldest !== undefined && prompts.size > UNANSWERED_PROMPTS_MAX) prompts.delete(oldest);
-    this.#unanswered.set(tenantId, sessionKey, prompts);
+    this.#unanswered.set(tenantId, asker, prompts);
     return requestId;
   }
 
@@ -137,6 +143,9 @@ export class LoopCheck {
     return { kind: 'failed_open', reason };
   }
 }
+
+/** NUL occurs in no id. */
+const askerOf = ({ sessionKey, agentId }: Asked): string => `${sessionKey}\0${agentId}`;
 
 function resultOf({ loop_detected, fitness, vetoed_by }: LoopAnswer): CheckResult {
   if (loop_detected) return 'loop';

@@ -25,6 +25,7 @@ export interface CheckLoopRequest {
   session_id: string;
   request_id: string;
   threshold?: number;
+  agent_id?: string;
 }
 
 export interface CheckLoopResponse {

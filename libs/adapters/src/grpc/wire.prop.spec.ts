@@ -23,13 +23,17 @@ const similarity = fc.double({ min: 0, max: 1, noNaN: true }) as fc.Arbitrary<Lo
 
 describe('over the wire and back', () => {
   it('a query is the same, whatever its ids hold, with a threshold or without', () => {
-    const query: fc.Arbitrary<LoopQuery> = fc.record({
-      tenant_id: text,
-      session_id: text,
-      request_id: text,
-      prompt: text,
-      threshold: fc.option(similarity, { nil: null }),
-    });
+    const query: fc.Arbitrary<LoopQuery> = fc.record(
+      {
+        tenant_id: text,
+        session_id: text,
+        agent_id: text.filter((id) => id !== ''),
+        request_id: text,
+        prompt: text,
+        threshold: fc.option(similarity, { nil: null }),
+      },
+      { requiredKeys: ['tenant_id', 'session_id', 'request_id', 'prompt', 'threshold'] },
+    );
     fc.assert(
       fc.property(query, fc.nat(), (given, timeout_ms) => {
         const frame = overTheWire({

@@ -34,14 +34,15 @@ export function requireTextFits(text: string): void {
 }
 
 export function toCheckLoopRequest(query: LoopQuery): CheckLoopRequest {
-  const { tenant_id, prompt, session_id, request_id, threshold } = query;
-  return { tenant_id, prompt, session_id, request_id, ...(threshold === null ? {} : { threshold }) };
+  const { threshold, ...request } = query;
+  return { ...request, ...(threshold === null ? {} : { threshold }) };
 }
 
 export function toLoopQuery({ threshold, ...request }: CheckLoopRequest): LoopQuery {
   return {
     tenant_id: request.tenant_id,
     session_id: request.session_id,
+    ...(request.agent_id ? { agent_id: request.agent_id } : {}),
     request_id: request.request_id,
     prompt: request.prompt,
     threshold: (threshold as LoopSimilarity | undefined) ?? null,

@@ -5,6 +5,8 @@ import type { EmbedderDescription, Embedding, Fitness } from './embedder.js';
 export interface LoopQuery {
   tenant_id: string;
   session_id: string;
+  /** Whose prompt it is; absent: the session has one agent. */
+  agent_id?: string;
   /** Of the call; its own retries carry the first one's. */
   request_id: string;
   prompt: string;

@@ -272,6 +272,7 @@ describe('the semantic-loop step', () => {
     await step.run?.(call);
     call.isAnswered = true;
     step.settle?.(call);
-    expect(ended).toEqual([[sessionKey('default', 's1'), 'call-1', 'Where is it now?', true]]);
+    const asked = { agentId: 'agent-1', callId: 'call-1', prompt: 'Where is it now?' };
+    expect(ended).toEqual([[{ sessionKey: sessionKey('default', 's1'), ...asked }, true]]);
   });
 });

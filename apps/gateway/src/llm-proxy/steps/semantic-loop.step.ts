@@ -36,8 +36,9 @@ export const semanticLoopStep = (parts: SemanticLoopParts): Step => ({
     return prompt === null ? undefined : checkPrompt(parts, call, prompt, policy);
   },
   settle(call: ProxyCall): void {
-    if (call.checkedPrompt === null) return;
-    parts.check.noteEnded(call.sessionKey as SessionKey, call.id, call.checkedPrompt, call.wasHeard);
+    const { sessionKey, agentId, id: callId, checkedPrompt: prompt } = call;
+    if (sessionKey !== null && prompt !== null)
+      parts.check.noteEnded({ sessionKey, agentId, callId, prompt }, call.wasHeard);
   },
 });
 
@@ -83,6 +84,7 @@ async function checkPrompt(
     tenantId,
     sessionId,
     sessionKey,
+    agentId,
     callId,
     prompt,
     counts,
