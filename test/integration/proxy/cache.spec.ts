@@ -285,6 +285,7 @@ describe('what is never kept', () => {
     ['an error', (_call, response) => respondJson(response, 500, { error: { message: 'no' } })],
     ['an answer cut off at its length', chat('length', { content: 'half' })],
     ['a filtered answer', chat('content_filter', { content: '' })],
+    ['an answer that says nothing', chat('stop', { content: '' })],
     [
       'an answer that holds more than text and tool calls',
       chat('stop', { content: 'x', audio: { id: 'a', data: 'AAAA' } }),

@@ -20,7 +20,7 @@ const stored = (more: Partial<LlmAnswer>, rest: CanonicalRequest['rest'] = {}) =
   cacheability({ ...REQUEST, rest }, { ...ANSWER, ...more });
 
 describe('what may be stored of an answer', () => {
-  it('is all of one that is text, tool calls, both or neither', () => {
+  it('is all of one that is text, tool calls, or both', () => {
     expect(stored({})).toEqual({
       store: true,
       answer: {
@@ -38,7 +38,6 @@ describe('what may be stored of an answer', () => {
       answer: { text: 'hi', tool_calls: [CALL], finish: 'tool_calls' },
     });
     expect(stored({ text: '', tool_calls: [CALL], finish: 'tool_calls' })).toMatchObject({ store: true });
-    expect(stored({ text: '' })).toMatchObject({ store: true });
   });
 
   it.each<[string, Partial<LlmAnswer>]>([
@@ -51,6 +50,8 @@ describe('what may be stored of an answer', () => {
     ['lossy', { lossless: false }],
     ['lossy', { finish: 'tool_calls' }],
     ['lossy', { tool_calls: [CALL] }],
+    ['empty', { text: '' }],
+    ['empty', { text: ' \n' }],
   ])('is nothing, for the reason “%s”, of %j', (reason, more) => {
     expect(stored(more)).toEqual({ store: false, reason });
   });

@@ -14,6 +14,8 @@ export type NotStoredReason =
   | 'other_finish'
   /** It holds more than text and tool calls, or something of it was not read. */
   | 'lossy'
+  /** Neither text nor tool call. A vendor's hiccup ends so, too, and who asks again wants another. */
+  | 'empty'
   /** The call does more than answer (a conversation kept at the vendor), or answers from what may change there. */
   | 'stateful';
 
@@ -55,7 +57,8 @@ function reasonAgainst(
   if (answer.failed) return 'failed';
   if (answer.finish === null) return 'unfinished';
   if (answer.finish !== 'stop' && answer.finish !== 'tool_calls') return BY_FINISH[answer.finish];
-  return answer.lossless ? null : 'lossy';
+  if (!answer.lossless) return 'lossy';
+  return answer.tool_calls.length === 0 && !/\S/.test(answer.text) ? 'empty' : null;
 }
 
 /** Fields of `rest`. A stored prompt can be edited at the vendor's, and the web is never the same. */

@@ -114,6 +114,7 @@ const NOT_STORED: Record<string, Omit<CountLine, 'key' | 'count'>> = {
   filtered: { label: 'Filtered', note: 'By the vendor.' },
   other_finish: { label: 'Ended some other way' },
   lossy: { label: 'More than text and tools', note: 'A replay would lose something.' },
+  empty: { label: 'Empty', note: 'Neither text nor a tool call.' },
   stateful: { label: 'Not a plain question', note: 'It depends on what the vendor keeps or looks up.' },
   hinted: { label: 'Carried our words', note: 'A hint or guidance was added to the call.' },
   too_large: { label: 'Too large' },
