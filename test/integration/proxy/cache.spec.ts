@@ -600,6 +600,20 @@ describe('an answer that was under way', () => {
 });
 
 describe('a request for a cached answer or none', () => {
+  test('that finds nothing is a miss, and no failure of an upstream that nobody asked', async () => {
+    const { text, options } = fresh({ headers: { 'x-observatory-cache': 'only' } });
+    const missed = async () => {
+      const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+      return Number(/^observatory_cache_lookups_total\{outcome="miss"\} (\d+)$/m.exec(metrics)?.[1]);
+    };
+    const [before, missedBefore] = [await stats(), await missed()];
+    await expect(openaiChat.ask(gateway.url, text, options)).rejects.toMatchObject({ status: 504 });
+    const { total_misses, not_stored } = await stats();
+    expect(total_misses).toBe(before.total_misses + 1);
+    expect(not_stored).toEqual(before.not_stored);
+    expect(await missed()).toBe(missedBefore + 1);
+  });
+
   test('never reaches the upstream, whatever keeps the cache from answering', async () => {
     upstream.script(always(openaiChat, { text: 'paid for' }));
     const only = { 'x-observatory-cache': 'only' };

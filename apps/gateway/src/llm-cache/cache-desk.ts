@@ -76,7 +76,7 @@ export class CacheDesk {
     const { policy, control } = wish;
     const startedMs = performance.now();
     const identified = identify(call, call.parsedBody());
-    if (identified === null) return control === 'only' ? NOT_CACHED : undefined;
+    if (identified === null) return notFound(control);
     const { canonical, identity } = identified;
     const { dialect, model, rest } = canonical;
     const { key } = identity;
@@ -154,13 +154,13 @@ export class CacheDesk {
       const stopped = await passAgain(call, landed);
       waitedMs += performance.now() - fromMs;
       if (stopped || call.isGone) return { outcome: stopped };
-      if (call.injections.length > 0) return { outcome: control === 'only' ? NOT_CACHED : undefined };
+      if (call.injections.length > 0) return { outcome: notFound(control) };
       if (call.heldMs === heldMs) return null;
       // Found or brought before an operator looked, who may have thrown it out meanwhile.
       const epoch = await this.#parts.cache.epoch(call.tenantId);
       if (epoch !== null && epoch === lookUp.epoch) return endedBehind(LANDED);
       lookUp.epoch = epoch;
-      return { outcome: control === 'only' ? NOT_CACHED : this.#missed(call) };
+      return { outcome: this.#missed(call, control) };
     };
     try {
       const hit = found instanceof Promise ? await found : null;
@@ -201,7 +201,7 @@ export class CacheDesk {
       // An equal call's upstream is no work of ours, nor is an operator's pause.
       tally.lookedUp(call.tenantId, performance.now() - startedMs - waitedMs);
     }
-    return control === 'only' ? NOT_CACHED : this.#missed(call);
+    return this.#missed(call, control);
   }
 
   /** Asks anew, and keeps what comes in place of what is there, its vector included. */
@@ -209,18 +209,19 @@ export class CacheDesk {
     call: ProxyCall,
     ticket: CacheTicket,
     { policy, lookUp }: { policy: CachePolicy; lookUp: LookUp },
-  ): Promise<undefined> {
+  ): Promise<Outcome> {
     const { mode, embedder, cache } = this.#parts;
     const { scope } = ticket;
     lookUp.epoch = await cache.epoch(call.tenantId);
     if (mode !== 'off' && policy === 'on' && scope !== null)
       ticket.vector = await embedder.embed(scope.prompt, call);
-    this.#missed(call);
+    return this.#missed(call, 'refresh');
   }
 
-  #missed(call: ProxyCall): undefined {
+  #missed(call: ProxyCall, control: CacheWish['control']): Outcome {
     this.#parts.tally.miss(call.tenantId);
     call.answerHeaders = { ...call.answerHeaders, [HEADERS.cache]: 'miss' };
+    return notFound(control);
   }
 
   /** Null also in shadow mode, where a match is noted and never served. */
@@ -328,3 +329,5 @@ export const NOT_CACHED: Verdict = {
   code: 'cache_miss',
   shouldRetry: false,
 };
+
+const notFound = (control: CacheWish['control']): Outcome => (control === 'only' ? NOT_CACHED : undefined);

@@ -116,7 +116,7 @@ test('keeps a whole answer, and lets those who wait share it', async () => {
 test.each<[string, Partial<ProxyCall>, string]>([
   ['with another status than 200', { status: 206 }, 'failed'],
   ['that was not whole, or held an error', { isAnswered: false }, 'failed'],
-  ['that no upstream gave', { wasSent: false }, 'failed'],
+  ['that the upstream failed to give', { wasSent: false, decision: 'upstream_failed' }, 'failed'],
   ['whose client left', { decision: 'aborted' }, 'unfinished'],
   ['cut off when its session was terminated', { decision: 'cut_off' }, 'unfinished'],
   ['to a call that carries words of ours', { injections: ['Look elsewhere.'] }, 'hinted'],
@@ -126,6 +126,11 @@ test.each<[string, Partial<ProxyCall>, string]>([
   expect(await kept(callOf(overrides))).toBeNull();
   expect(textKept()).toBeUndefined();
   expect(notStored()).toEqual({ [reason]: 1 });
+});
+
+test('has no answer to miss of a call that no upstream was asked for', async () => {
+  expect(await kept(callOf({ wasSent: false, isAnswered: false, decision: 'refused' }))).toBeNull();
+  expect(notStored()).toEqual({});
 });
 
 test('leaves alone what came from the cache itself', async () => {

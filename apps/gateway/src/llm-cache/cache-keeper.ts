@@ -41,8 +41,8 @@ export class CacheKeeper {
 
   async #keep(call: ProxyCall, ticket: CacheTicket): Promise<void> {
     const { matches, tally } = this.#parts;
-    // From the cache itself.
-    if (call.cache !== null) return;
+    // From the cache itself, or refused here: there is no answer.
+    if (call.cache !== null || wasTurnedAway(call)) return;
     const result = outcomeOf(call, ticket);
     if (!result.store) {
       tally.notStored(call.tenantId, result.reason);
@@ -88,6 +88,10 @@ export class CacheKeeper {
       tally.notStored(call.tenantId, put === 'outdated' ? 'outdated' : 'refused_by_backend');
   }
 }
+
+/** No upstream was asked, and nobody left. */
+const wasTurnedAway = ({ wasSent, decision }: ProxyCall): boolean =>
+  !wasSent && decision !== 'upstream_failed' && decision !== 'aborted' && decision !== 'cut_off';
 
 type Outcome = Cacheability | { store: false; reason: 'hinted' };
 
