@@ -170,6 +170,24 @@ test('several agents of one session that are asked the same do not repeat each o
   for (const agent of ['planner', 'critic']) expect(await ask(agent, reworded)).toEqual(['hinted']);
 });
 
+test('one question that an agent puts to several prompts of its own, one after another, is no loop until it comes again', async () => {
+  upstream.script(always(openaiChat, { text: 'ok' }));
+  const session = fresh();
+  const stages = ['Classify the message of the customer.', 'You are the help desk. It is 09:41.'];
+  const turn = async (text: string, time = '09:41') => {
+    const seen: (string | null)[] = [];
+    for (const stage of stages) {
+      const system = { role: 'system', content: stage.replace('09:41', time) };
+      const messages = [system, { role: 'user', content: text }];
+      seen.push((await ask(session, text, { messages })).decision);
+    }
+    return seen;
+  };
+  expect(await turn('Where can I return the lamp that I bought?')).toEqual(['forwarded', 'forwarded']);
+  expect(await turn('How long does a refund take with a gift card?')).toEqual(['forwarded', 'forwarded']);
+  expect(await turn('How long does a refund take with a gift card?', '09:42')).toEqual(['hinted', 'hinted']);
+});
+
 test('a conversation of sixty turns under a long system prompt is no loop', async () => {
   upstream.script(always(openaiChat, { text: 'ok' }));
   const session = fresh();

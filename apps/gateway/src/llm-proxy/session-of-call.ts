@@ -23,9 +23,11 @@ export function sessionOf({ tenantId, agentId, request }: ProxyCall): string | n
 /** A conversation that the vendor keeps begins elsewhere, and has a name. */
 function beginningOf({ conversation, system_text, first_user_text, end_user }: LlmRequest): string[] {
   if (conversation) return [conversation];
-  // A system prompt that tells the time is the same prompt a minute later.
-  return [excerpt(system_text).replace(/\d+/g, '#'), first_user_text, end_user ?? ''];
+  return [systemOf(system_text), first_user_text, end_user ?? ''];
 }
+
+/** One that tells the time is the same prompt a minute later. */
+export const systemOf = (systemText: string): string => excerpt(systemText).replace(/\d+/g, '#');
 
 const excerpt = (text: string): string =>
   text.length <= TEXT_CHARS_HASHED

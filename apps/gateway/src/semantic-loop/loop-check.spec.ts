@@ -59,6 +59,7 @@ const question = (changes: Partial<LoopQuestion> = {}): LoopQuestion => ({
   agentId: 'agent-1',
   callId: 'call-1',
   prompt: 'Where is my parcel?',
+  task: 'answer',
   counts: () => true,
   traceParent: '00-trace',
   gone: new Promise(() => {}),
@@ -87,6 +88,28 @@ test('what another conversation of the same session asked is no loop of this one
   expect((await ask('Where was it?')).kind).toBe('clear');
   expect((await ask('Where is it?')).kind).toBe('loop');
   expect(told).toEqual(['clear', 'loop']);
+});
+
+test('the very words that an agent puts to one task after another are no loop, until one of them has them again', async () => {
+  const { check, told } = setUp(async () => ({ ...LOOP, similar_prompt: 'Where is my parcel?' }));
+  const ask = async (task: string, changes: Partial<LoopQuestion> = {}) =>
+    (await check.ask(question({ task, ...changes }))).kind;
+  expect(await ask('classify')).toBe('loop');
+  expect([await ask('answer'), await ask('translate')]).toEqual(['clear', 'clear']);
+  expect([await ask('classify'), await ask('answer')]).toEqual(['loop', 'loop']);
+  // In other words it is asked again, whatever for; and what is not known of another agent is no excuse.
+  expect(await ask('rate', { prompt: 'Where has my parcel got to?' })).toBe('loop');
+  expect(await ask('rate', { agentId: 'agent-2' })).toBe('loop');
+  expect(told.filter((result) => result === 'clear')).toHaveLength(2);
+});
+
+test('of the prompts of an agent the tasks of the last eight are known', async () => {
+  const { check } = setUp(async () => ({ ...LOOP, similar_prompt: 'Where is my parcel?' }));
+  await check.ask(question({ task: 'classify' }));
+  for (let at = 0; at < 7; at += 1) await check.ask(question({ prompt: `Where is parcel ${at}?` }));
+  expect((await check.ask(question({ task: 'answer' }))).kind).toBe('clear');
+  for (let at = 0; at < 8; at += 1) await check.ask(question({ prompt: `Where is parcel ${at}?` }));
+  expect((await check.ask(question({ task: 'translate' }))).kind).toBe('loop');
 });
 
 test.each([

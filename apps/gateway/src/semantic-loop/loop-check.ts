@@ -11,7 +11,7 @@ import {
   SidecarFailure,
   tenantIdOf,
 } from '#contracts';
-import { PROMPT_CHARS_MAX } from '#domain/semantic-loop';
+import { cutPrompt, PROMPT_CHARS_MAX } from '#domain/semantic-loop';
 import { type Clock, FairLru } from '#kernel';
 import type { CheckResult, LoopFailure, SemanticLoopEvents } from './semantic-loop-events.js';
 
@@ -20,6 +20,13 @@ const UNANSWERED_COUNT_MAX = 10_000;
 /** Of one of them; the oldest is forgotten, and would count as asked again. */
 const UNANSWERED_PROMPTS_MAX = 8;
 const UNANSWERED_IDLE_MS = 10 * 60_000;
+/** Agents of sessions whose tasks are known, over all tenants; the one that has most gives way. */
+const TASKED_COUNT_MAX = 10_000;
+/** As long as histories keep a prompt. */
+const TASKED_IDLE_MS = 60 * 60_000;
+/** Of one agent; more than histories keep unless told otherwise. */
+const TASKED_PROMPTS_MAX = 8;
+const TASKS_PER_PROMPT_MAX = 8;
 
 export interface LoopQuestion {
   tenantId: string;
@@ -28,6 +35,8 @@ export interface LoopQuestion {
   agentId: string;
   callId: string;
   prompt: string;
+  /** What the words are put to: model and system prompt, or a name of both. */
+  task: string;
   /** Whether an earlier prompt of the session, as `excerptOf` sent it, is one that this one repeats. */
   counts: (similarPrompt: string) => boolean;
   traceParent: string | null;
@@ -50,6 +59,9 @@ export interface LoopCheckParts {
 /** Request ids by the digest of their prompt, oldest first: prompts of one agent may be under way together. */
 type Unanswered = Map<string, string>;
 
+/** Tasks by the digest of their prompt; of both the latest last. */
+type Tasked = Map<string, string[]>;
+
 export type LoopVerdict =
   | { kind: 'loop'; answer: LoopAnswer }
   /** No loop, nothing to compare, or nobody waits any more. */
@@ -63,6 +75,7 @@ export class LoopCheck {
   readonly #parts: LoopCheckParts;
   /** By session and agent. */
   readonly #unanswered: FairLru<string, Unanswered>;
+  readonly #tasked: FairLru<string, Tasked>;
 
   constructor(parts: LoopCheckParts) {
     this.#parts = parts;
@@ -71,12 +84,18 @@ export class LoopCheck {
       idleMs: UNANSWERED_IDLE_MS,
       clock: parts.clock,
     });
+    this.#tasked = new FairLru({
+      countMax: TASKED_COUNT_MAX,
+      idleMs: TASKED_IDLE_MS,
+      clock: parts.clock,
+    });
   }
 
   async ask(question: LoopQuestion): Promise<LoopVerdict> {
     const { service, timeoutMs, loopWhenSimilarityAbove, events } = this.#parts;
     if (!service.isReady) return this.#failOpen('unavailable', null);
     const startedMs = performance.now();
+    const isNewTask = this.#noteTask(question);
     try {
       const query = {
         tenant_id: question.tenantId,
@@ -95,7 +114,10 @@ export class LoopCheck {
         events.checked('left', null);
         return CLEAR;
       }
-      const isAnothers = answer.loop_detected && !question.counts(answer.similar_prompt);
+      const isAnothers =
+        answer.loop_detected &&
+        (!question.counts(answer.similar_prompt) ||
+          (isNewTask && answer.similar_prompt === cutPrompt(query.prompt)));
       events.checked(isAnothers ? 'clear' : resultOf(answer), tookMs);
       return answer.loop_detected && !isAnothers ? { kind: 'loop', answer } : CLEAR;
     } catch (error) {
@@ -117,6 +139,24 @@ export class LoopCheck {
     const prompts = this.#unanswered.get(tenantId, asker);
     if (prompts?.delete(digestOf(asked.prompt)) && prompts.size === 0)
       this.#unanswered.delete(tenantId, asker);
+  }
+
+  /**
+   * Whether these very words were put to other tasks only: one message that goes to a classifier, and then to whoever
+   * answers it, is asked once.
+   */
+  #noteTask(question: LoopQuestion): boolean {
+    const [tenantId, asker] = [tenantIdOf(question.sessionKey), askerOf(question)];
+    const prompts: Tasked = this.#tasked.get(tenantId, asker) ?? new Map();
+    const digest = digestOf(question.prompt);
+    const tasks = prompts.get(digest) ?? [];
+    const others = tasks.filter((task) => task !== question.task);
+    prompts.delete(digest);
+    prompts.set(digest, [...others, question.task].slice(-TASKS_PER_PROMPT_MAX));
+    const [oldest] = prompts.keys();
+    if (oldest !== undefined && prompts.size > TASKED_PROMPTS_MAX) prompts.delete(oldest);
+    this.#tasked.set(tenantId, asker, prompts);
+    return tasks.length > 0 && others.length === tasks.length;
   }
 
   /**

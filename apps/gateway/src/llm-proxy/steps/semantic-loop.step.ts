@@ -10,6 +10,7 @@ import type { LoopDesk } from '../../semantic-loop/loop-desk.js';
 import type { SemanticLoopEvents } from '../../semantic-loop/semantic-loop-events.js';
 import type { AgentDirectory } from '../agent-directory.js';
 import type { ProxyCall } from '../proxy-call.js';
+import { systemOf } from '../session-of-call.js';
 import type { Step } from '../step.js';
 import { takesWords } from '../takes-words.js';
 
@@ -73,7 +74,9 @@ async function checkPrompt(
   const gone = deferred();
   call.onGone = () => gone.resolve();
   // Read now: the call lets go of it.
-  const isMoreThanWords = bringsMoreThanWords(call.request as LlmRequest);
+  const request = call.request as LlmRequest;
+  const isMoreThanWords = bringsMoreThanWords(request);
+  const task = digestOf(JSON.stringify([request.model, systemOf(request.system_text)]));
   const asSent = cutPrompt(excerptOf(prompt));
   const before = call.asked;
   call.asked = [...before, digestOf(asSent)];
@@ -87,6 +90,7 @@ async function checkPrompt(
     agentId,
     callId,
     prompt,
+    task,
     counts,
     traceParent,
     gone: gone.promise,
