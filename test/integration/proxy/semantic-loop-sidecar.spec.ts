@@ -8,7 +8,7 @@ import { LOOP_INTERVENTION_DEFAULT } from '#contracts';
 import { deferred } from '#kernel';
 import { startReceiver } from '../http-receiver.js';
 import { AGENT_KEY } from '../start-gateway.js';
-import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
+import { gateway, startAgain, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 import { always, openaiChat } from './vendors.js';
 
 /** Starting takes as long as the machine is busy with other tests. */
@@ -250,6 +250,24 @@ test('the page of the system says what it leans on', async () => {
   const counted = latency.reduce((sum: number, { count }: { count: number }) => sum + count, 0);
   expect(counted).toBeGreaterThanOrEqual(checks.loop + checks.clear);
   expect(latency.at(-1).below_ms).toBeNull();
+});
+
+test('a session goes on up the ladder where it was before a restart', async () => {
+  upstream.script(always(openaiChat, { text: 'ok' }));
+  const session = fresh();
+  const asks = ['Where is my parcel 4712?', 'Please, where is my parcel 4712?', 'So where is my parcel 4712'];
+  expect(await decisions(session, asks)).toEqual(['forwarded', 'hinted', 'hinted']);
+  await gateway.stop();
+  await startAgain();
+  await serving();
+  // Its prompts were the sidecar's, and are gone.
+  expect(await decisions(session, asks.slice(0, 2))).toEqual(['forwarded', 'hinted']);
+  const { body } = await gateway.operator('GET', `/v1/semantic-loops?session_id=${session}`);
+  expect(body.items.map((loop: any) => [loop.occurrence, loop.action])).toEqual([
+    [3, 'alerted'],
+    [2, 'alerted'],
+    [1, 'hinted'],
+  ]);
 });
 
 /** The only child of a process. */

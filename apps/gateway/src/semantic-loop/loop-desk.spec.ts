@@ -8,7 +8,7 @@ import {
   TOPICS,
 } from '#contracts';
 import type { AlertEvent } from '#domain/alerts';
-import { LoopLadder } from '#domain/semantic-loop';
+import { LADDER_IDLE_MS, LoopLadder } from '#domain/semantic-loop';
 import { deferred } from '#kernel';
 import { countingIds, FakeClock } from '#testing';
 import { LoopDesk } from './loop-desk.js';
@@ -44,6 +44,8 @@ describe('LoopDesk', () => {
   let pauses: { key: string; reason: string }[];
   let failures: string[];
   let append: (event: SemanticLoopEvent) => Promise<number>;
+  /** Of sessions, newest first: what the store has of them. */
+  let stored: () => Promise<Pick<SemanticLoopEvent, 'at_ms' | 'occurrence'>[]>;
   let pause: () => Promise<void>;
   let desk: LoopDesk;
 
@@ -54,10 +56,17 @@ describe('LoopDesk', () => {
     pauses = [];
     failures = [];
     append = async (event) => kept.push(event);
+    stored = async () => [];
     pause = async () => {};
     desk = new LoopDesk({
       ladder: new LoopLadder({ clock: new FakeClock() }),
-      store: { appendSemanticLoop: (_tenantId, event) => append(event) },
+      store: {
+        appendSemanticLoop: (_tenantId, event) => append(event),
+        semanticLoops: async (query) => {
+          expect(query).toEqual({ tenant_id: 'default', session_id: 's1', limit: 1 });
+          return { items: (await stored()) as SemanticLoopEvent[], next_cursor: null };
+        },
+      },
       live: { publish: (_tenantId, topic, payload) => published.push({ topic, payload }) },
       alerts: { note: (event) => alerts.push(event) },
       desk: {
@@ -107,6 +116,34 @@ describe('LoopDesk', () => {
       { key: sessionKey('default', 's1'), reason: 'semantic loop 3 of this session: similarity 0.973' },
     ]);
   });
+
+  it('goes on from the last loop that the store has of a session, unless that was more than an hour ago', async () => {
+    stored = async () => [{ at_ms: 0, occurrence: 2 }];
+    await desk.recall(call({ atMs: LADDER_IDLE_MS + 1 }));
+    expect(desk.note(call(), 'pause', ANSWER)).toMatchObject({ action: 'hinted', occurrence: 1 });
+    stored = () => Promise.reject(new Error('it knows already'));
+    await desk.recall(call());
+    expect(failures).toEqual([]);
+  });
+
+  it('has the third loop of a session for its third after a restart', async () => {
+    stored = async () => [{ at_ms: 0, occurrence: 2 }];
+    await desk.recall(call({ atMs: LADDER_IDLE_MS }));
+    expect(desk.note(call(), 'pause', ANSWER)).toMatchObject({ action: 'paused', occurrence: 3 });
+  });
+
+  it.each<[string, () => Promise<never>]>([
+    ['refuses', () => Promise.reject(new Error('busy'))],
+    ['hangs', () => new Promise(() => {})],
+  ])(
+    'fails open when a store that %s cannot say what went before: the session begins anew',
+    async (_, reads) => {
+      stored = reads;
+      await desk.recall(call());
+      expect(failures).toEqual(['storage']);
+      expect(desk.note(call(), 'pause', ANSWER)).toMatchObject({ action: 'hinted', occurrence: 1 });
+    },
+  );
 
   it('counts sessions apart, and goes no further than the policy', () => {
     for (let at = 0; at < 4; at += 1) desk.note(call(), 'hint', ANSWER);

@@ -14,14 +14,16 @@ import {
   TOPICS,
 } from '#contracts';
 import { redact } from '#domain/kill-switch';
-import type { LoopLadder } from '#domain/semantic-loop';
-import type { IdSource } from '#kernel';
+import { LADDER_IDLE_MS, type LoopLadder } from '#domain/semantic-loop';
+import { type IdSource, inTime } from '#kernel';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
 import type { ControlDesk } from '../hitl/control-desk.js';
 import type { SemanticLoopEvents } from './semantic-loop-events.js';
 
 /** Events on their way to the store; further ones are shown, and not kept. */
 const WRITING_COUNT_MAX = 1_000;
+/** A call waits no longer for what went before; a store at work answers in a few milliseconds. */
+const RECALL_WAIT_MS = 100;
 /** Read past the cut of a prompt, so that a secret which lies across it is known for one. */
 const REDACTED_BEYOND_CHARS = 1_000;
 
@@ -38,8 +40,8 @@ export interface LoopingCall {
 }
 
 export interface LoopDeskParts {
-  ladder: Pick<LoopLadder, 'decide' | 'occurrences'>;
-  store: Pick<ProxyStore, 'appendSemanticLoop'>;
+  ladder: Pick<LoopLadder, 'decide' | 'occurrences' | 'restore'>;
+  store: Pick<ProxyStore, 'appendSemanticLoop' | 'semanticLoops'>;
   live: LivePublisher;
   alerts: Pick<AlertMonitor, 'note'>;
   desk: Pick<ControlDesk, 'pauseBySystem'>;
@@ -53,6 +55,25 @@ export class LoopDesk {
 
   constructor(parts: LoopDeskParts) {
     this.#parts = parts;
+  }
+
+  /** Before its first loop in this process: a session goes on up the ladder where it was before a restart. Never rejects. */
+  async recall({
+    tenantId: tenant_id,
+    sessionId: session_id,
+    sessionKey,
+    atMs,
+  }: Pick<LoopingCall, 'tenantId' | 'sessionId' | 'sessionKey' | 'atMs'>): Promise<void> {
+    const { ladder, store, events } = this.#parts;
+    if (ladder.occurrences(sessionKey) > 0) return;
+    try {
+      const reading = store.semanticLoops({ tenant_id, session_id, limit: 1 });
+      const [last] = (await inTime(reading, RECALL_WAIT_MS, tooLate)).items;
+      if (last !== undefined && atMs - last.at_ms <= LADDER_IDLE_MS)
+        ladder.restore(sessionKey, last.occurrence);
+    } catch (error) {
+      events.failedOpen('storage', error);
+    }
   }
 
   /** Counts the loop and sets going what the policy says. Never throws. */
@@ -137,6 +158,8 @@ export class LoopDesk {
     this.#working.add(settled);
   }
 }
+
+const tooLate = (): Error => new Error(`the store did not answer within ${RECALL_WAIT_MS} ms`);
 
 /** Not the whole of a megabyte is searched for secrets; what is kept is cut after, for masks differ in length. */
 const redactedExcerpt = (text: string): string =>

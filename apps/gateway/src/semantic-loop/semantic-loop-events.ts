@@ -11,7 +11,8 @@ export type CheckResult = 'clear' | 'loop' | 'vetoed' | 'unfit' | 'failed_open' 
 
 /**
  * Why a call went on without the check or without what should follow it. The first five are the sidecar's;
- * `modification`: the hint does not fit into the request; `storage` and `pause`: what follows could not be written.
+ * `modification`: the hint does not fit into the request; `storage` and `pause`: what follows could not be written,
+ * or what went before not read.
  */
 export type LoopFailure =
   | 'unavailable'

@@ -46,6 +46,15 @@ describe('LoopLadder', () => {
     expect(ladder.decide('alert', SESSION)).toBe('hinted');
   });
 
+  it('goes on from where an earlier process left it, unless it has begun already', () => {
+    const ladder = new LoopLadder({ clock: new FakeClock() });
+    ladder.restore(SESSION, 2);
+    expect(ladder.occurrences(SESSION)).toBe(2);
+    expect(ladder.decide('pause', SESSION)).toBe('paused');
+    ladder.restore(SESSION, 1);
+    expect(ladder.occurrences(SESSION)).toBe(3);
+  });
+
   it('of one tenant stays, however many sessions of another loop', () => {
     const ladder = new LoopLadder({ clock: new FakeClock(), sessionCountMax: 100 });
     for (let count = 0; count < 2; count += 1) ladder.decide('pause', SESSION);

@@ -6,7 +6,8 @@
  *     alert    hinted   alerted   alerted
  *     pause    hinted   alerted   paused
  *
- * Counts loops, not prompts: a session that goes on for an hour without one starts at the first step again.
+ * Counts loops, not prompts: a session that goes on for an hour without one starts at the first step again. Not so one that
+ * went on over a restart, where somebody knows how far it was.
  */
 import { type SemanticLoopAction, type SemanticLoopPolicy, type SessionKey, tenantIdOf } from '#contracts';
 import { type Clock, FairLru } from '#kernel';
@@ -62,6 +63,11 @@ export class LoopLadder {
     this.#counts.set(tenantId, session, count);
     const steps = STEPS[policy];
     return steps[Math.min(count, steps.length) - 1] ?? steps[0];
+  }
+
+  /** How far a session was that is not known here; without effect where it is. */
+  restore(session: SessionKey, count: number): void {
+    if (this.occurrences(session) === 0) this.#counts.set(tenantIdOf(session), session, count);
   }
 
   /** Loops counted in this session, the one just decided on included; 0 without one. */

@@ -52,6 +52,7 @@ function setUp(options: { verdict?: LoopVerdict; isEnabled?: boolean; policy?: P
       noteEnded: (...how) => ended.push(how),
     },
     desk: {
+      recall: async () => {},
       note: (call, policy) => {
         noted.push(`${call.callId} ${policy}${call.isHinted ? '' : ' without the hint'}`);
         return { action: 'hinted' as SemanticLoopAction } as never;

@@ -18,7 +18,7 @@ export interface SemanticLoopParts {
   isEnabled: boolean;
   agents: Pick<AgentDirectory, 'restriction'>;
   check: Pick<LoopCheck, 'ask' | 'noteEnded'>;
-  desk: Pick<LoopDesk, 'note'>;
+  desk: Pick<LoopDesk, 'recall' | 'note'>;
   events: Pick<SemanticLoopEvents, 'failedOpen'>;
   /** Words for a model whose agent repeats itself. */
   hint: string;
@@ -103,6 +103,7 @@ async function checkPrompt(
     call.isSidecarLate = verdict.reason === 'timeout';
   }
   if (verdict.kind !== 'loop') return;
+  await parts.desk.recall({ tenantId, sessionId, sessionKey, atMs });
   const isHinted = takesWords(call, parts.hint);
   const { action } = parts.desk.note(
     { callId, tenantId, agentId, sessionId, sessionKey, atMs, prompt, isHinted },
