@@ -687,9 +687,9 @@ describe('an answer that its vendor keeps', () => {
     return { id, session: (own(await calls()) as unknown as { session_id: string }).session_id };
   };
   const answers = () =>
-    upstream.script((_call, response, index) =>
+    upstream.script((_call, response) =>
       respondJson(response, 200, {
-        id: `resp_kept_${index}`,
+        id: `resp_kept_${++serial}`,
         object: 'response',
         status: 'completed',
         model: 'gpt-4o-mini',
@@ -716,6 +716,22 @@ describe('an answer that its vendor keeps', () => {
     expect((await goesOn('ann', ann)).session).toBe(ann.session);
     expect((await goesOn('bob', bob)).session).toBe(bob.session);
     expect((await create({ input, user: 'ann' })).id).toBe(ann.id);
+  });
+
+  test('is given to nobody any more once it was deleted there', async () => {
+    answers();
+    const input = 'When do you open, and for how long?';
+    const first = await create({ input });
+    expect((await create({ input })).id).toBe(first.id);
+    const remove = (id: string) =>
+      fetch(`${gateway.url}/agents/${agent}/proxy/openai/v1/responses/${id}`, {
+        method: 'DELETE',
+        headers: { authorization: `Bearer ${AGENT_KEY}` },
+      });
+    expect((await remove(first.id)).status).toBe(200);
+    const second = await create({ input });
+    expect(second.id).not.toBe(first.id);
+    expect((await create({ input })).id).toBe(second.id);
   });
 
   test('stays in the session that it was made in, whoever is given it again', async () => {

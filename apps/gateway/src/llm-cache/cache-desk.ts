@@ -22,7 +22,7 @@ import {
   type LlmCache,
 } from '#contracts';
 import { MemoryLlmCache } from '#domain/llm-cache';
-import { type Clock, deferred } from '#kernel';
+import { type Clock, deferred, FairLru, HOUR_MS } from '#kernel';
 import type { ProxyCall, Verdict } from '../llm-proxy/proxy-call.js';
 import type { CacheEmbedder } from './cache-embedder.js';
 import type { CacheFlights, Landing } from './cache-flights.js';
@@ -51,6 +51,11 @@ export interface CacheDeskParts {
   clock: Clock;
 }
 
+/** Answers that their vendor has deleted, over all tenants; the one that has most gives way. */
+const DELETED_COUNT_MAX = 10_000;
+/** Longer than most entries live. */
+const DELETED_IDLE_MS = 24 * HOUR_MS;
+
 /** How a call wants to be looked up. */
 export interface CacheWish {
   policy: Exclude<CachePolicy, 'off'>;
@@ -67,9 +72,13 @@ type Outcome = Verdict | undefined;
 
 export class CacheDesk {
   readonly #parts: CacheDeskParts;
+  /** By the vendor's ids. */
+  readonly #deleted: FairLru<string, true>;
 
   constructor(parts: CacheDeskParts) {
     this.#parts = parts;
+    const { clock } = parts;
+    this.#deleted = new FairLru({ countMax: DELETED_COUNT_MAX, idleMs: DELETED_IDLE_MS, clock });
   }
 
   answer(call: ProxyCall, wish: CacheWish): Outcome | Promise<Outcome> {
@@ -115,6 +124,11 @@ export class CacheDesk {
   /** A call that carries words of ours has nothing to do with the cache. */
   noteHinted(call: ProxyCall): void {
     this.#parts.tally.notStored(call.tenantId, 'hinted');
+  }
+
+  /** Nobody could go on from it any more, and somebody wanted it gone. */
+  noteDeleted(tenantId: string, answerId: string): void {
+    this.#deleted.set(tenantId, answerId, true);
   }
 
   noteFailed(error: unknown): void {
@@ -279,6 +293,7 @@ export class CacheDesk {
   }
 
   #give(call: ProxyCall, answer: CachedAnswer, cache: NonNullable<ProxyCall['cache']>): Verdict | null {
+    if (answer.answer_id !== null && this.#deleted.get(call.tenantId, answer.answer_id)) return null;
     const own = call.dialect?.writeReplay({
       answer,
       body: call.parsedBody(),

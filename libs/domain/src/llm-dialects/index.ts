@@ -9,7 +9,7 @@ export type {
 } from './dialect.js';
 export { DIALECT_BY_NAME, defaultDialect, dialectFor } from './dialect-for.js';
 export { DIALECT_LIMITS } from './dialect-limits.js';
-export { begunAnswerId, fetchedAnswerId, isInteraction } from './kept-answer.js';
+export { begunAnswerId, deletedAnswerId, fetchedAnswerId, isInteraction } from './kept-answer.js';
 export { mediaExcessBytes } from './media-excess.js';
 export { routedPath } from './path-match.js';
 export { readsRemoteContent } from './remote-content.js';

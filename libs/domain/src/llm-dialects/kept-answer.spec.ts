@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { begunAnswerId, fetchedAnswerId, isInteraction } from './kept-answer.js';
+import { begunAnswerId, deletedAnswerId, fetchedAnswerId, isInteraction } from './kept-answer.js';
 
 test.each([
   ['GET', '/v1/responses/resp_1', 'resp_1'],
@@ -12,6 +12,16 @@ test.each([
   ['DELETE', '/responses/resp_1', null],
 ])('%s %s fetches %s', (method, path, id) => {
   expect(fetchedAnswerId(method, path)).toBe(id);
+});
+
+test.each([
+  ['DELETE', '/v1/responses/resp_1', 'resp_1'],
+  ['delete', '/chat/completions/chatcmpl-1/', 'chatcmpl-1'],
+  ['GET', '/responses/resp_1', null],
+  ['DELETE', '/responses', null],
+  ['DELETE', '/files/file_1', null],
+])('%s %s deletes %s', (method, path, id) => {
+  expect(deletedAnswerId(method, path)).toBe(id);
 });
 
 test.each([

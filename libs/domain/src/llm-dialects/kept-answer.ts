@@ -6,6 +6,7 @@ import { routedPath } from './path-match.js';
 import { asName, asRecord, asText, parseJson } from './read-json.js';
 
 const FETCHED = /\/(?:responses|interactions)\/([^/]+)$/i;
+const DELETED = /\/(?:responses|chat\/completions)\/([^/]+)$/i;
 /** Answered with the answer as it is by then. */
 const CANCELLED = /\/(?:responses|interactions)\/([^/]+)\/cancel$/i;
 
@@ -15,6 +16,10 @@ export function fetchedAnswerId(method: string, path: string): string | null {
   if (verb !== 'GET' && verb !== 'POST') return null;
   return (verb === 'GET' ? FETCHED : CANCELLED).exec(routedPath(path))?.[1] ?? null;
 }
+
+/** Id of the answer that a request has its vendor delete; null: it deletes none. */
+export const deletedAnswerId = (method: string, path: string): string | null =>
+  method.toUpperCase() === 'DELETE' ? (DELETED.exec(routedPath(path))?.[1] ?? null) : null;
 
 export const isInteraction = (path: string): boolean => /\/interactions$/i.test(routedPath(path));
 

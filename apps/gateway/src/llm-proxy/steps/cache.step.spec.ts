@@ -29,6 +29,7 @@ function waitingCall(begin: { standing?: Verdict; state?: AgentControl['state'] 
           answer: (waits: ProxyCall, { passAgain }: CacheWish) => passAgain(waits, landed),
           settle: () => {},
           noteHinted: () => {},
+          noteDeleted: () => {},
           noteFailed: () => {},
         },
         agents: { restriction: () => null },

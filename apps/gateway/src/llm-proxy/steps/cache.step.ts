@@ -5,6 +5,7 @@
  * key revoked, or its session paused or terminated meanwhile.
  */
 import { CACHE_POLICY_DEFAULT, HEADERS } from '#contracts';
+import { deletedAnswerId } from '#domain/llm-dialects';
 import { deferred } from '#kernel';
 import type { ControlDesk } from '../../hitl/control-desk.js';
 import { type CacheDesk, type CacheWish, NOT_CACHED } from '../../llm-cache/cache-desk.js';
@@ -17,7 +18,7 @@ import type { WaitingCalls } from '../waiting-calls.js';
 
 export interface CacheParts {
   /** Null: switched off. */
-  desk: Pick<CacheDesk, 'answer' | 'settle' | 'noteHinted' | 'noteFailed'> | null;
+  desk: Pick<CacheDesk, 'answer' | 'settle' | 'noteHinted' | 'noteDeleted' | 'noteFailed'> | null;
   agents: Pick<AgentDirectory, 'restriction'>;
   control: Pick<ControlDesk, 'answerFor' | 'onChanged'>;
   waiting: WaitingCalls;
@@ -51,6 +52,9 @@ const caching = ({ desk, agents }: CacheParts, passAgain: CacheWish['passAgain']
   },
   settle(call: ProxyCall): void {
     if (call.cacheTicket !== null) desk?.settle(call, call.cacheTicket);
+    if (call.dialect !== null || !call.isAnswered) return;
+    const deleted = deletedAnswerId(call.incoming.method as string, call.path);
+    if (deleted !== null) desk?.noteDeleted(call.tenantId, deleted);
   },
 });
 
