@@ -84,6 +84,43 @@ test('an id in a narrow column keeps its last letters, by which sessions differ'
   expect(overhangPx).toBeLessThanOrEqual(0);
 });
 
+/** As it is read, from the left: letters where they are drawn, each with a place of its own. */
+const drawnText = (cell: Locator): Promise<string> =>
+  cell.evaluate((it: any) => {
+    const { ownerDocument: document } = it;
+    const letters = document.createTreeWalker(it, 4);
+    const drawn: { letter: string; left: number }[] = [];
+    for (let text = letters.nextNode(); text; text = letters.nextNode())
+      for (let at = 0; at < text.length; at += 1) {
+        const range = document.createRange();
+        range.setStart(text, at);
+        range.setEnd(text, at + 1);
+        drawn.push({ letter: text.data[at], left: range.getBoundingClientRect().left });
+      }
+    return drawn
+      .sort((a, b) => a.left - b.left)
+      .filter(({ left }, at) => at === drawn.length - 1 || Number(drawn[at + 1]?.left) - left > 1)
+      .map(({ letter }) => letter)
+      .join('');
+  });
+
+test.each([
+  ['Nightly run 12', 'Nightly run 12'],
+  // Letters that do not join, so that each has a place of its own; read from the right.
+  [
+    '\u05d0\u05d1\u05d2-\u05d3\u05d4\u05d5-\u05d6\u05d7\u05d8',
+    '\u05d8\u05d7\u05d6-\u05d5\u05d4\u05d3-\u05d2\u05d1\u05d0',
+  ],
+])('the id %s stands in the list and among the alerts as it is', async (session, drawn) => {
+  await loopIn(gateway, session);
+  const page = await openAs(browser, gateway, 'ana');
+  for (const row of ['session-row', 'alert-row']) {
+    const link = page.locator(`[data-testid=${row}][data-session-id="${session}"] a[title]`).first();
+    expect(await drawnText(link), row).toBe(drawn);
+  }
+  await page.context().close();
+});
+
 test('in a window of any width a price or a limit in its field is read to its last digit', async () => {
   const agent = 'well-funded';
   await gateway.operator('PATCH', `/v1/agents/${agent}/policy`, {

@@ -1,15 +1,25 @@
-/** An id in a column: where it has no room it loses its middle, since ids often differ in their last letters alone. */
+/**
+ * An id or a name in a column: where it has no room it loses its middle, since they often differ in their last letters alone.
+ * Both parts keep the spaces at their seam, and stand in the order in which the whole is read.
+ */
 import { truncateMiddle } from './format';
 
 /** Letters of the end that stay, however narrow the column. */
 const TAIL_CHARS = 6;
 
-export function CutMiddle({ text, charsMax }: { text: string; charsMax: number }) {
-  const letters = [...truncateMiddle(text, charsMax)];
+interface CutMiddleProps {
+  text: string;
+  /** Absent: as many as there is room for. */
+  charsMax?: number;
+}
+
+export function CutMiddle({ text, charsMax = Number.POSITIVE_INFINITY }: CutMiddleProps) {
+  // In one line, whatever it holds.
+  const letters = [...truncateMiddle(text, charsMax).replaceAll(/\s/g, ' ')];
   return (
-    <span className="flex min-w-0">
-      <span className="truncate">{letters.slice(0, -TAIL_CHARS).join('')}</span>
-      <span className="shrink-0">{letters.slice(-TAIL_CHARS).join('')}</span>
+    <span dir="auto" className="flex min-w-0 rtl:justify-end">
+      <span className="truncate whitespace-pre">{letters.slice(0, -TAIL_CHARS).join('')}</span>
+      <span className="shrink-0 whitespace-pre">{letters.slice(-TAIL_CHARS).join('')}</span>
     </span>
   );
 }
