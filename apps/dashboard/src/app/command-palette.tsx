@@ -8,7 +8,7 @@ import type { AgentView, SessionView } from '#contracts';
 import { useMe } from '../api';
 import { useStoredMatches } from '../features/session-clusters/use-stored-matches';
 import { useTopic } from '../realtime';
-import { Kbd, StateDot, toast, truncateMiddle, useThrottled } from '../ui';
+import { CutMiddle, Kbd, StateDot, toast, truncateMiddle, useThrottled } from '../ui';
 import { useLogout } from './auth';
 import { KEY_MAP } from './keyboard/key-map';
 import { useLoopsNow } from './looping';
@@ -145,7 +145,7 @@ function PaletteBody({ onDone }: { onDone: () => void }) {
               className={itemClass}
             >
               <Bot size={14} aria-hidden="true" className="shrink-0 text-muted" />
-              <span className="truncate">{agent_id}</span>
+              <CutMiddle text={agent_id} />
               {policy.active ? null : <span className="ml-auto shrink-0 text-danger text-xs">Stopped</span>}
             </Command.Item>
           ))}
@@ -181,8 +181,10 @@ function SessionItem({ session, isLooping, onSelect }: SessionItemProps) {
         state={isLooping ? 'alert_entropy' : session.state}
         rest={isLooping ? undefined : 'Loop at rest'}
       />
-      <span className="font-mono text-xs">{truncateMiddle(session.session_id, 28)}</span>
-      <span className="ml-auto truncate text-muted">{session.agent_id}</span>
+      <span className="shrink-0 font-mono text-xs">{truncateMiddle(session.session_id, 28)}</span>
+      <span className="ml-auto min-w-0 text-muted">
+        <CutMiddle text={session.agent_id} />
+      </span>
     </Command.Item>
   );
 }

@@ -16,9 +16,10 @@ interface CutMiddleProps {
 export function CutMiddle({ text, charsMax = Number.POSITIVE_INFINITY }: CutMiddleProps) {
   // In one line, whatever it holds.
   const letters = [...truncateMiddle(text, charsMax).replaceAll(/\s/g, ' ')];
+  const head = letters.slice(0, -TAIL_CHARS).join('');
   return (
-    <span dir="auto" className="flex min-w-0 rtl:justify-end">
-      <span className="truncate whitespace-pre">{letters.slice(0, -TAIL_CHARS).join('')}</span>
+    <span dir="auto" className="flex w-fit min-w-0 max-w-full">
+      {head === '' ? null : <span className="truncate whitespace-pre">{head}</span>}
       <span className="shrink-0 whitespace-pre">{letters.slice(-TAIL_CHARS).join('')}</span>
     </span>
   );

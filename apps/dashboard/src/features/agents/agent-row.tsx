@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import type { AgentView } from '#contracts';
 import { rowFocus } from '../../app/keyboard/use-row-focus';
-import { Badge, cx, formatCount, formatShare } from '../../ui';
+import { Badge, CutMiddle, cx, formatCount, formatShare } from '../../ui';
 import { BUDGET_SPANS, type BudgetSpan, KillMeter, SpendBar } from './agent-meters';
 import { AgentState, HeldBadge } from './agent-state';
 import { LastCall } from './last-call';
@@ -41,9 +41,10 @@ export const AgentRow = memo(function AgentRow({ agent, rowIndex, heightPx }: Ag
             to="/agents/$agentId"
             params={{ agentId: agent.agent_id }}
             title={agent.agent_id}
-            className="focus-inset min-w-0 truncate font-medium text-base after:absolute after:inset-0"
+            aria-label={agent.agent_id}
+            className="focus-inset min-w-0 font-medium text-base after:absolute after:inset-0"
           >
-            {agent.agent_id}
+            <CutMiddle text={agent.agent_id} />
           </Link>
           <HeldBadge agent={agent} />
           <IncidentLink agent={agent} />
@@ -91,9 +92,10 @@ export const AgentCard = memo(function AgentCard({ agent }: { agent: AgentView }
         <Link
           to="/agents/$agentId"
           params={{ agentId: agent.agent_id }}
-          className="min-w-0 truncate font-medium text-md after:absolute after:inset-0"
+          aria-label={agent.agent_id}
+          className="min-w-0 font-medium text-md after:absolute after:inset-0"
         >
-          {agent.agent_id}
+          <CutMiddle text={agent.agent_id} />
         </Link>
         <span className="ml-auto flex shrink-0 items-center gap-1.5">
           <IncidentLink agent={agent} />

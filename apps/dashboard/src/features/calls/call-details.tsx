@@ -3,7 +3,16 @@ import { Link } from '@tanstack/react-router';
 import { Bot, ScanSearch } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { type LlmCall, reachedUpstream } from '#contracts';
-import { Callout, cx, formatCount, formatDuration, formatScore, Identifier, RelativeTime } from '../../ui';
+import {
+  Callout,
+  CutMiddle,
+  cx,
+  formatCount,
+  formatDuration,
+  formatScore,
+  Identifier,
+  RelativeTime,
+} from '../../ui';
 import { CallCacheFacts } from './call-cache';
 import { CallLoop, isLoopingCall } from './call-loop';
 import { CallCost } from './call-row';
@@ -29,7 +38,7 @@ export function CallDetails({ call }: { call: LlmCall }) {
         </Link>
         <Link to="/agents/$agentId" params={{ agentId: call.agent_id }} className={linkClass}>
           <Bot size={13} aria-hidden="true" className="shrink-0" />
-          <span className="truncate">{call.agent_id}</span>
+          <CutMiddle text={call.agent_id} />
         </Link>
       </div>
       {call.cache ? (

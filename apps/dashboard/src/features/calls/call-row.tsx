@@ -3,6 +3,7 @@ import { memo } from 'react';
 import type { LlmCall } from '#contracts';
 import { rowFocus } from '../../app/keyboard/use-row-focus';
 import {
+  CutMiddle,
   cx,
   formatClock,
   formatCost,
@@ -10,7 +11,6 @@ import {
   formatExact,
   formatTokens,
   RelativeTime,
-  truncateMiddle,
   useNow,
 } from '../../ui';
 import { DecisionBadge } from './decision-badge';
@@ -64,7 +64,7 @@ export const CallRow = memo(function CallRow(props: CallRowProps) {
       </td>
       {hides.includes('agent') ? null : (
         <td className={cx(cell, 'font-medium text-base')} title={call.agent_id}>
-          {call.agent_id}
+          <CutMiddle text={call.agent_id} />
         </td>
       )}
       <td className={cx(cell, 'text-muted', modelPlace(hides))} title={call.model ?? call.path}>
@@ -73,7 +73,7 @@ export const CallRow = memo(function CallRow(props: CallRowProps) {
       </td>
       {hides.includes('session') ? null : (
         <td className={cx(cell, 'font-mono text-2xs text-muted max-xl:hidden')} title={call.session_id}>
-          {truncateMiddle(call.session_id, 20)}
+          <CutMiddle text={call.session_id} charsMax={20} />
         </td>
       )}
       <td className={cx(cell, 'nums text-right @max-xl:hidden')}>
@@ -114,7 +114,9 @@ export const CallCard = memo(function CallCard({
     >
       <span className="flex w-full items-center gap-2">
         <DecisionBadge call={call} />
-        <span className="min-w-0 truncate font-medium">{title}</span>
+        <span className="min-w-0 font-medium">
+          <CutMiddle text={title} />
+        </span>
         <span className="ml-auto shrink-0 text-muted text-xs">
           <RelativeTime atMs={endedAtMs(call)} short />
         </span>

@@ -8,6 +8,7 @@ import {
   Badge,
   Button,
   CodeBlock,
+  CutMiddle,
   cx,
   formatClock,
   formatDuration,
@@ -71,8 +72,11 @@ export const StreamRow = memo(function StreamRow({ step, isOpen, onToggle, onFil
         >
           {received}
         </time>
-        <span className="w-36 shrink-0 truncate font-medium max-md:w-auto max-md:max-w-[45%]">
-          {step.identity.agent_id}
+        <span
+          title={step.identity.agent_id}
+          className="w-36 shrink-0 font-medium max-md:w-auto max-md:max-w-[45%]"
+        >
+          <CutMiddle text={step.identity.agent_id} />
         </span>
         <span
           className={cx('w-14 shrink-0 max-md:ml-auto max-md:w-auto', STATUS_CLASSES[step.action.status])}

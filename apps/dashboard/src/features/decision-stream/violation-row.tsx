@@ -1,6 +1,6 @@
 /** One refused message. Its payload is never kept: the hash is all there is to tell two of them apart. */
 import type { ViolationEvent } from '#contracts';
-import { cx, Identifier, nodeColour, RelativeTime } from '../../ui';
+import { CutMiddle, cx, Identifier, nodeColour, RelativeTime } from '../../ui';
 
 interface ViolationRowProps {
   event: ViolationEvent;
@@ -27,8 +27,8 @@ export function ViolationRow({ event, wide = false }: ViolationRowProps) {
         style={{ backgroundColor: nodeColour('schema_violation') }}
       />
       <div className={cx('flex min-w-0 items-baseline gap-2', wide && 'md:w-52 md:shrink-0')}>
-        <span className="truncate font-medium text-base" title={event.agent_id}>
-          {event.agent_id}
+        <span className="min-w-0 font-medium text-base" title={event.agent_id}>
+          <CutMiddle text={event.agent_id} />
         </span>
         <span className="shrink-0 font-mono text-2xs text-muted">
           {versionText(event.capability_version)}

@@ -7,7 +7,7 @@ import type { NodeProps } from '@xyflow/react';
 import { Ghost } from 'lucide-react';
 import { memo, useContext } from 'react';
 import { NONE_SINCE_START } from '../../app/begun-anew';
-import { cx, formatCount, plural, truncateMiddle } from '../../ui';
+import { CutMiddle, cx, formatCount, plural, truncateMiddle } from '../../ui';
 import { type FleetNode, fleetColour, fleetLabel, isFromBefore } from './fleet-nodes';
 import { type FleetState, fleetState } from './fleet-search';
 import { loopName } from './loop-names';
@@ -122,9 +122,11 @@ function CardText({ node, state, namesOnly }: { node: FleetNode; state: FleetSta
           {node.ghost ? (
             <Ghost size={namesOnly ? 18 : 12} className="shrink-0 text-warning" aria-hidden="true" />
           ) : null}
-          <span className={namesOnly ? 'line-clamp-2 [overflow-wrap:anywhere]' : 'truncate'}>
-            {node.agent_id}
-          </span>
+          {namesOnly ? (
+            <span className="line-clamp-2 [overflow-wrap:anywhere]">{node.agent_id}</span>
+          ) : (
+            <CutMiddle text={node.agent_id} />
+          )}
         </span>
         <span className="sr-only">
           , {name}, {node.ghost ? 'never sent a valid message, ' : ''}

@@ -5,16 +5,7 @@ import { ArrowDown } from 'lucide-react';
 import { useMemo, useRef, useState } from 'react';
 import { NONE_SINCE_START } from '../../app/begun-anew';
 import { rowFocus, useRowFocus } from '../../app/keyboard/use-row-focus';
-import {
-  Badge,
-  cx,
-  formatCount,
-  RelativeTime,
-  RowSpacer,
-  StateDot,
-  truncateMiddle,
-  useOverscan,
-} from '../../ui';
+import { Badge, CutMiddle, cx, formatCount, RelativeTime, RowSpacer, StateDot, useOverscan } from '../../ui';
 import { dotOf, type FleetNode, fleetLabel, isFromBefore } from './fleet-nodes';
 import { type FleetSort, orderFleet } from './fleet-order';
 
@@ -146,17 +137,18 @@ function Row({ node, rowIndex, isSelected, onSelect }: RowProps) {
             {...rowFocus}
             onClick={() => onSelect(node.node_id)}
             aria-pressed={isSelected}
-            className="truncate text-left font-medium text-base hover:text-accent"
+            aria-label={node.agent_id}
+            className="min-w-0 text-left font-medium text-base hover:text-accent"
             title={node.agent_id}
           >
-            {node.agent_id}
+            <CutMiddle text={node.agent_id} />
           </button>
           {node.ghost ? <Badge tone="warning">Ghost</Badge> : null}
         </span>
         {/* Where its column has no room: an agent has a row for each of its sessions. */}
         {node.session_id ? (
           <span className="block truncate font-mono text-2xs text-muted leading-3 lg:hidden">
-            {truncateMiddle(node.session_id, 12)}
+            <CutMiddle text={node.session_id} charsMax={12} />
           </span>
         ) : null}
       </td>
@@ -177,7 +169,7 @@ function Row({ node, rowIndex, isSelected, onSelect }: RowProps) {
             className="text-accent hover:underline"
             title={node.session_id}
           >
-            {truncateMiddle(node.session_id, 18)}
+            <CutMiddle text={node.session_id} charsMax={18} />
           </Link>
         ) : (
           <span className="text-muted">none</span>

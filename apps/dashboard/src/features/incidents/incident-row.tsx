@@ -4,7 +4,7 @@ import { memo } from 'react';
 import type { Incident } from '#contracts';
 import { rowFocus } from '../../app/keyboard/use-row-focus';
 import { isOpenIncident } from '../../app/stopped-agents';
-import { Badge, cx, formatScore, RelativeTime } from '../../ui';
+import { Badge, CutMiddle, cx, formatScore, RelativeTime } from '../../ui';
 import { signalsText } from './signals-text';
 
 export const IncidentRow = memo(function IncidentRow({
@@ -39,9 +39,10 @@ export const IncidentRow = memo(function IncidentRow({
           {...rowFocus}
           to="/incidents/$incidentId"
           params={{ incidentId: incident.incident_id }}
-          className="focus-inset truncate font-medium after:absolute after:inset-0"
+          title={hidesAgent ? undefined : incident.agent_id}
+          className="focus-inset font-medium after:absolute after:inset-0"
         >
-          {hidesAgent ? 'Stopped by the kill switch' : incident.agent_id}
+          {hidesAgent ? 'Stopped by the kill switch' : <CutMiddle text={incident.agent_id} />}
         </Link>
         <span className="truncate text-muted text-xs">{signalsText(breakdown)}</span>
       </div>

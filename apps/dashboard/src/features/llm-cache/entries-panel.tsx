@@ -5,6 +5,7 @@ import type { CacheEntryView } from '#contracts';
 import { useDenial } from '../../api';
 import {
   Button,
+  CutMiddle,
   formatBytes,
   formatCost,
   formatCount,
@@ -61,9 +62,11 @@ function EntriesTable({ entries, onInvalidate }: EntriesPanelProps & { entries: 
               <Link
                 to="/agents/$agentId"
                 params={{ agentId: entry.agent_id }}
-                className="block truncate font-medium hover:underline"
+                title={entry.agent_id}
+                aria-label={entry.agent_id}
+                className="block font-medium hover:underline"
               >
-                {entry.agent_id}
+                <CutMiddle text={entry.agent_id} />
               </Link>
               <span className="block truncate text-muted" title={`${entry.upstream}, ${entry.dialect}`}>
                 {entry.model ?? entry.upstream}

@@ -58,11 +58,14 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
             to="/sessions/$sessionId"
             params={{ sessionId }}
             title={sessionId}
+            aria-label={sessionId}
             className="min-w-0 font-medium font-mono text-xs hover:underline"
           >
             <CutMiddle text={sessionId} charsMax={24} />
           </Link>
-          <span className="truncate text-muted text-xs">{props.agentId}</span>
+          <span title={props.agentId} className="text-muted text-xs">
+            <CutMiddle text={props.agentId} />
+          </span>
         </div>
         <div className="min-w-0 flex-1 max-md:order-1 max-md:basis-full">
           {props.children}

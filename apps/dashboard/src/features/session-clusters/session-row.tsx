@@ -94,6 +94,7 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
           href={`/sessions/${encodeURIComponent(session_id)}`}
           tabIndex={-1}
           title={session_id}
+          aria-label={session_id}
           onClick={(event) => {
             // Other clicks (new tab, new window) are the browser's. The router's own Link costs too much per row.
             if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
@@ -105,7 +106,9 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
           <CutMiddle text={session_id} charsMax={22} />
         </a>
       </GridCell>
-      <Cell text={session.agent_id} className="text-muted" />
+      <GridCell title={session.agent_id} className="min-w-0 text-muted">
+        <CutMiddle text={session.agent_id} />
+      </GridCell>
       <Cell text={session.last_intent} otherwise={nothingShown(session)} />
       <Cell text={session.last_tool} className={cx('font-mono text-muted text-xs', WIDE_ONLY)} />
       <GridCell>

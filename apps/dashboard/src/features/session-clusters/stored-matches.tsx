@@ -1,6 +1,6 @@
 /** Sessions that match and are not in the list. Draws nothing while nothing is found. */
 import { Link } from '@tanstack/react-router';
-import { RelativeTime, truncateMiddle } from '../../ui';
+import { CutMiddle, RelativeTime, truncateMiddle } from '../../ui';
 import { type StoredFilter, useStoredMatches } from './use-stored-matches';
 
 export function StoredMatches(filter: StoredFilter) {
@@ -19,7 +19,9 @@ export function StoredMatches(filter: StoredFilter) {
               className="focus-inset flex min-h-9 items-center gap-2 px-3 hover:bg-hover max-md:min-h-11"
             >
               <bdi className="truncate font-mono text-fg text-xs">{truncateMiddle(session_id, 24)}</bdi>
-              <bdi className="min-w-0 flex-1 truncate text-xs">{agent_id}</bdi>
+              <span className="min-w-0 flex-1 text-xs">
+                <CutMiddle text={agent_id} />
+              </span>
               <span className="shrink-0 text-xs">
                 <RelativeTime atMs={last_seen_ms} />
               </span>

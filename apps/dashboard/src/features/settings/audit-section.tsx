@@ -10,6 +10,7 @@ import {
   Button,
   Callout,
   CodeBlock,
+  CutMiddle,
   EmptyState,
   Panel,
   plural,
@@ -18,7 +19,6 @@ import {
   Table,
   Td,
   Th,
-  truncateMiddle,
 } from '../../ui';
 import { auditSummary } from './audit-summary';
 
@@ -162,7 +162,7 @@ function AuditTable({ entries }: { entries: readonly AuditEntry[] }) {
                     title={entry.session_id}
                     className="font-mono hover:text-accent hover:underline"
                   >
-                    {truncateMiddle(entry.session_id, 24)}
+                    <CutMiddle text={entry.session_id} charsMax={24} />
                   </Link>
                 ) : (
                   auditSummary(entry)

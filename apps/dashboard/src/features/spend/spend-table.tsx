@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { ListFilter } from 'lucide-react';
 import type { SpendLine } from '#contracts';
 import {
+  CutMiddle,
   cx,
   formatCount,
   formatPartialCost,
@@ -112,13 +113,14 @@ function Key({
           to="/agents/$agentId"
           params={{ agentId: line.key }}
           title={name}
-          className="truncate font-medium hover:underline"
+          aria-label={name}
+          className="min-w-0 font-medium hover:underline"
         >
-          {name}
+          <CutMiddle text={name} />
         </Link>
       ) : (
-        <span className="truncate font-medium" title={name}>
-          {name}
+        <span className="min-w-0 font-medium" title={name}>
+          <CutMiddle text={name} />
         </span>
       )}
       {line.key ? (
