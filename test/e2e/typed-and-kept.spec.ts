@@ -171,6 +171,27 @@ test('guidance typed while another goes out stays, and on a phone a failure is t
   await page.setViewportSize(SIZES.desktop);
 });
 
+test('guidance that is typed while somebody else ends the session stays readable, and cannot be sent', async () => {
+  await post('ended-by-another', 'ended-1');
+  await open('/sessions/ended-by-another');
+  const text = page.getByTestId('hitl-inject-text');
+  await text.fill('Look in the archive.');
+  await page.setViewportSize(SIZES.phone);
+  await button('Guide').click();
+  await dialog().waitFor();
+  await gateway.operator('POST', '/v1/sessions/ended-by-another/terminate', { reason: 'it deletes orders' });
+  await page.getByTestId('control-state').getByText('Terminated').first().waitFor();
+  for (const size of [SIZES.phone, SIZES.desktop]) {
+    await page.setViewportSize(size);
+    await page.getByText('nobody reads this any more').first().waitFor();
+    expect(await text.inputValue()).toBe('Look in the archive.');
+    expect(await page.getByTestId('hitl-inject').getAttribute('aria-disabled')).toBe('true');
+  }
+  await page.reload();
+  await page.getByText('Ended for good').waitFor();
+  expect(await text.count()).toBe(0);
+});
+
 test('a rewrite stays open while it is sent, and when somebody lets the message go', async () => {
   await post('held', 'held-1');
   await gateway.operator('POST', '/v1/sessions/held/pause', { reason: 'to look' });

@@ -15,13 +15,13 @@ export function ActionBar({ session }: { session: SessionView }) {
   const agents = useTopic('gateway:agents').data ?? NO_POLICIES;
   const [isInjecting, setIsInjecting] = useState(false);
   const draft = useDraft(guidanceOf(session.session_id));
-  if (session.control.state === 'terminated') return null;
+  const isTerminated = session.control.state === 'terminated';
   const failure = commander.failure ? (
     <Callout tone="danger" alert className="mb-2">
       {commander.failure.message}
     </Callout>
   ) : null;
-  return (
+  const buttons = (
     <div className="sticky bottom-0 z-20 border-line border-t bg-surface p-3">
       {isInjecting ? null : failure}
       <div className="flex gap-2">
@@ -39,11 +39,16 @@ export function ActionBar({ session }: { session: SessionView }) {
           className="flex-[2] overflow-hidden"
         />
       </div>
+    </div>
+  );
+  return (
+    <>
+      {isTerminated ? null : buttons}
       <Dialog open={isInjecting} onOpenChange={setIsInjecting} title="Inject guidance">
         {/* The bar is behind the dialog. */}
         {failure}
         <InjectForm commander={commander} session={session} draft={draft} />
       </Dialog>
-    </div>
+    </>
   );
 }

@@ -4,6 +4,7 @@ import {
   type ControlState,
   type ControlView,
   type ExpiryAction,
+  type SessionView,
   SYSTEM_OPERATOR,
 } from '#contracts';
 
@@ -105,6 +106,10 @@ export function askText({ reason, asked_by }: Pick<ControlView, 'reason' | 'aske
 /** An operator paused it: it stops, or its messages alone are held. */
 export const isStoppedState = (state: ControlState): boolean =>
   state === 'pause_requested' || state === 'paused' || state === 'expired';
+
+/** Its agent said so, or somebody ended it: nobody reads what is sent to it. */
+export const isOver = ({ ended, control }: Pick<SessionView, 'ended' | 'control'>): boolean =>
+  ended || control.state === 'terminated';
 
 /** Paused, but nothing proves that its agent heard of it: an acknowledgement would have made it cooperative. */
 export const isUnheardPause = ({ state, mode }: Pick<ControlView, 'state' | 'mode'>): boolean =>

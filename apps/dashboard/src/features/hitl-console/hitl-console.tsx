@@ -7,7 +7,7 @@ import { NO_AGENTS, useTopic } from '../../realtime';
 import { Callout, Panel, useIsPhone } from '../../ui';
 import { StoppedAgentButton } from '../agents/stopped-agent-button';
 import { isStoppedForGood, STOPPED_TEXTS, stoppedAgentOf } from '../session-clusters/rest';
-import { isUnheardPause, MODE_TEXTS, standingText } from './control-texts';
+import { isOver, isUnheardPause, MODE_TEXTS, standingText } from './control-texts';
 import { ExpiryNote } from './expiry-note';
 import { guidanceOf, InjectForm } from './inject-form';
 import { MakeCooperative } from './make-cooperative';
@@ -34,7 +34,7 @@ export function HitlConsole({ detail }: { detail: SessionDetail }) {
   const isAgentStopped = isStoppedForGood(stopped);
   const isTerminated = control.state === 'terminated';
   /** It has never asked for its control. */
-  const isDeaf = control.mode === 'observe_only' && !isTerminated && !session.ended;
+  const isDeaf = control.mode === 'observe_only' && !isOver(session);
   return (
     <Panel title="Control" bodyClassName="flex flex-col gap-3 p-3">
       <p className="text-muted">
@@ -72,7 +72,8 @@ export function HitlConsole({ detail }: { detail: SessionDetail }) {
         </div>
       )}
       {isDeaf ? <MakeCooperative sessionId={session.session_id} /> : null}
-      {isTerminated || isPhone || (session.ended && !draft[0]) ? null : (
+      {/* What was typed when somebody else ended it stays readable. */}
+      {isPhone || (isOver(session) && !draft[0]) ? null : (
         <InjectForm commander={commander} session={session} draft={draft} />
       )}
       <PendingDirectives directives={directives} />

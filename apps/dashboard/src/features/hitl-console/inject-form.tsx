@@ -5,6 +5,7 @@ import type { ControlMode, SessionView } from '#contracts';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import type { Draft } from '../../app/use-draft';
 import { Button, Field, Kbd, Textarea } from '../../ui';
+import { isOver } from './control-texts';
 import type { Commander } from './use-command';
 
 const hints: Record<ControlMode, string> = {
@@ -26,7 +27,7 @@ interface InjectFormProps {
 export const guidanceOf = (sessionId: string): string => `guidance ${sessionId}`;
 
 export function InjectForm({ commander, session, draft }: InjectFormProps) {
-  const denial = commander.denial ?? (session.ended ? OVER : null);
+  const denial = commander.denial ?? (isOver(session) ? OVER : null);
   const [typed, setTyped] = draft;
   const prompt = typed ?? '';
   const [sentCount, setSentCount] = useState(0);
