@@ -503,6 +503,12 @@ test('j and k go from row to row of every list, and Enter opens what they reache
   // Back to the list as it was.
   await page.keyboard.press('Escape');
   await page.waitForURL(({ pathname, search }) => pathname + search === '/incidents?state=open');
+  await page.getByTestId('incident-row').first().getByRole('link').click();
+  await page.getByRole('link', { name: 'Back to incidents' }).click();
+  await page.waitForURL(({ pathname, search }) => pathname + search === '/incidents?state=open');
+  // It is one step back, and none on.
+  await page.goForward();
+  await page.getByRole('region', { name: 'Evidence' }).waitFor({ timeout: SETTLE_MS });
   await page.context().close();
 });
 

@@ -1,18 +1,26 @@
-/** The way back to the list a page about one thing was reached from. */
-import { Link, type LinkProps } from '@tanstack/react-router';
+/** The way back to the list a page about one thing was reached from: as one left it, filters and all. */
+import { Link, type LinkProps, useRouter } from '@tanstack/react-router';
 import { ChevronLeft } from 'lucide-react';
+import { cameFrom } from './came-from';
 
 interface BackLinkProps {
-  to: LinkProps['to'];
+  to: LinkProps['to'] & string;
   /** As in "Back to agents". */
   listName: string;
 }
 
 export function BackLink({ to, listName }: BackLinkProps) {
+  const router = useRouter();
   return (
     <Link
       to={to}
       aria-label={`Back to ${listName}`}
+      onClick={(event) => {
+        // Other clicks (new tab, new window) are the browser's.
+        if (event.metaKey || event.ctrlKey || event.shiftKey || !cameFrom(router, to)) return;
+        event.preventDefault();
+        router.history.back();
+      }}
       className="-ml-1.5 inline-flex size-8 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-fg max-md:size-10"
     >
       <ChevronLeft size={18} aria-hidden="true" />

@@ -17,6 +17,7 @@ import { SessionClustersPage } from '../features/session-clusters/session-cluste
 import { parseInspectSearch } from '../features/session-inspect/inspect-search';
 import { parseSpendSearch } from '../features/spend/spend-search';
 import { enter, forget } from './auth';
+import { rememberPaths } from './came-from';
 import { RouteFailure, RouteNotFound } from './route-failure';
 import { RoutePending } from './route-pending';
 import { onlyParsed } from './search-values';
@@ -197,6 +198,8 @@ declare module '@tanstack/react-router' {
     router: typeof router;
   }
 }
+
+rememberPaths(router);
 
 onApiUnauthorized((wasAsked) => {
   forget();
