@@ -2,6 +2,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef } from 'react';
 import { useRowFocus } from '../../app/keyboard/use-row-focus';
+import { useScrollPlace } from '../../app/use-scroll-place';
 import type { AgentsData } from '../../realtime';
 import { cx, NewPill, RowSpacer, useIsPhone, useOverscan } from '../../ui';
 import { useShownOrder } from '../session-clusters/shown-order';
@@ -33,6 +34,7 @@ export function AgentsList({ agents, target, isHeld, onHold, resetKey }: AgentsL
     overscan,
     getItemKey: (index) => order[index] ?? index,
   });
+  useScrollPlace(scroller, target.length > 0);
   const drawn = virtualizer.getVirtualItems();
   return (
     // The pill lies within: on its way there the pointer must not let the list go.

@@ -6,6 +6,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef, useState } from 'react';
 import type { LlmCall } from '#contracts';
 import { useRowFocus } from '../../app/keyboard/use-row-focus';
+import { useScrollPlace } from '../../app/use-scroll-place';
 import { Button, cx, NewPill, RowSpacer, useIsPhone, useOverscan } from '../../ui';
 import { CallCard, type CallColumn, CallRow, modelPlace } from './call-row';
 import { type Calls, useHeldCalls } from './use-calls';
@@ -50,6 +51,7 @@ export function CallsTable(props: CallsTableProps) {
     overscan,
     getItemKey: (index) => shown[index]?.call_id ?? index,
   });
+  useScrollPlace(scroller, source.calls.length > 0);
   const drawn = virtualizer.getVirtualItems();
   const rows = drawn.map(({ key, index }) => ({ key, index, call: shown[index] as LlmCall }));
   return (

@@ -5,6 +5,7 @@ import { ArrowDown } from 'lucide-react';
 import { useMemo, useRef, useState } from 'react';
 import { NONE_SINCE_START } from '../../app/begun-anew';
 import { rowFocus, useRowFocus } from '../../app/keyboard/use-row-focus';
+import { useScrollPlace } from '../../app/use-scroll-place';
 import { Badge, CutMiddle, cx, formatCount, RelativeTime, RowSpacer, StateDot, useOverscan } from '../../ui';
 import { dotOf, type FleetNode, fleetLabel, isFromBefore } from './fleet-nodes';
 import { type FleetSort, orderFleet } from './fleet-order';
@@ -29,6 +30,7 @@ export function FleetTable({ nodes, selectedId, onSelect }: FleetTableProps) {
     overscan,
     getItemKey: (index) => rows[index]?.node_id ?? index,
   });
+  useScrollPlace(scroller, rows.length > 0);
   const drawn = virtualizer.getVirtualItems();
   const above = drawn[0]?.start ?? 0;
   const below = virtualizer.getTotalSize() - (drawn.at(-1)?.end ?? 0);

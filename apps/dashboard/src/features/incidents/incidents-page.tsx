@@ -7,6 +7,7 @@ import { useRowFocus } from '../../app/keyboard/use-row-focus';
 import { isOpenIncident } from '../../app/stopped-agents';
 import { TextLink } from '../../app/text-link';
 import { useChangeSearch } from '../../app/use-change-search';
+import { useScrollPlace } from '../../app/use-scroll-place';
 import { splitNewer } from '../../realtime';
 import { Button, Callout, EmptyState, FilterChip, NewPill, plural, Skeleton } from '../../ui';
 import { Segmented } from '../../ui/segmented';
@@ -28,6 +29,7 @@ export function IncidentsPage() {
   const source = useIncidents(search.agent);
   const list = useRef<HTMLElement>(null);
   useRowFocus(list);
+  useScrollPlace(list, source.incidents.length > 0);
   const matching = source.incidents.filter(
     (incident) => !search.state || isOpenIncident(incident) === (search.state === 'open'),
   );

@@ -6,6 +6,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { LoopsNow } from '../../app/loops-now';
+import { useScrollPlace } from '../../app/use-scroll-place';
 import type { SessionsData } from '../../realtime';
 import { FloatingPill, Grid, GridRowGroup, plural, useOverscan } from '../../ui';
 import { ClusterHeading } from './cluster-heading';
@@ -63,6 +64,7 @@ export function SessionList(props: SessionListProps) {
     useFlushSync: false,
     scrollMargin: margin,
   });
+  useScrollPlace(isPhone ? pageRef : ownRef, rows.length > 0);
   const open = useCallback(
     (sessionId: string) => void navigate({ to: '/sessions/$sessionId', params: { sessionId } }),
     [navigate],
