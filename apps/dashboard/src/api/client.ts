@@ -39,6 +39,13 @@ export function onApiUnauthorized(listener: (wasAsked: boolean) => void): void {
   unauthorizedListener = listener;
 }
 
+let doneListener: () => void = () => {};
+
+/** Called after anything but a question was answered with success: the gateway is there, and has changed. Set once. */
+export function onApiDone(listener: () => void): void {
+  doneListener = listener;
+}
+
 export const api = {
   /** Members of `query` that are undefined, null or "" are left out. Aborted, it rejects with the signal's reason. */
   get: <T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> =>
@@ -62,7 +69,10 @@ async function request<T>(method: string, path: string, body?: unknown, signal?:
   const response = await send(method, path, body, signal);
   const answer: unknown = await response.json().catch(() => null);
   signal?.throwIfAborted();
-  if (response.ok) return answer as T;
+  if (response.ok) {
+    if (method !== 'GET') doneListener();
+    return answer as T;
+  }
   if (response.status === 401 && path !== '/v1/auth/login') unauthorizedListener(method !== 'GET');
   throw toApiError(response.status, answer);
 }

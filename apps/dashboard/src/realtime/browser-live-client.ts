@@ -1,6 +1,6 @@
 /** The page's live client: Socket.IO on the same origin, authenticated by the login cookie. */
 import { io } from 'socket.io-client';
-import { api, gatewayNowMs } from '../api';
+import { api, gatewayNowMs, onApiDone } from '../api';
 import { LiveClient, type LiveSocket } from './live-client';
 
 /** Longest wait for a merge while the tab is hidden and no animation frame comes. */
@@ -27,6 +27,8 @@ export const liveClient = new LiveClient({
 });
 
 socket.io.on('ping', () => liveClient.hear());
+// Whoever has done something looks for what came of it, and finds what was before while the page is not live.
+onApiDone(() => liveClient.retryNow());
 window.addEventListener('online', () => liveClient.retryNow());
 document.addEventListener('visibilitychange', () => {
   if (document.visibilityState === 'visible') liveClient.retryNow();
