@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
+import { CARD, CELL } from '../../apps/dashboard/src/features/fleet-topology/fleet-layout.js';
 import { startGateway } from '../integration/start-gateway.js';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
 import { checkEveryLook, SIZES } from './check-page.js';
@@ -13,6 +14,8 @@ import { loopIn } from './loop-in.js';
 const WAIT_MS = 20_000;
 /** On the way from the search to an agent, with the states and a few links between. */
 const TABS_MAX = 12;
+/** More than are drawn as elements of their own. */
+const MANY_COUNT = 1_600;
 /** Of the page, while which somebody watches whether anything flashes. */
 const BEATS = 4;
 const BEAT_MS = 550;
@@ -227,4 +230,48 @@ test('what loops flashes, but not for who asked for less motion, and then nothin
   const running = 'document.getAnimations().filter(({ playState }) => playState === "running").length';
   expect(await calm.evaluate(running)).toBe(0);
   await calm.context().close();
+});
+
+test('of thousands of agents one sees at once who loops, and reaches each by pointer and by keyboard', async () => {
+  const crowded = await startGateway();
+  const step = (session: string, agent_id: string) =>
+    buildDecisionLog({
+      meta: { trace_id: `${session}-${agent_id}`, session_id: session, timestamp: new Date().toISOString() },
+      identity: { agent_id },
+    });
+  for (let first = 0; first < MANY_COUNT; first += 400)
+    await crowded.ingest(
+      Array.from({ length: 400 }, (_, at) => step(`task-${first + at}`, `agent-${first + at}`)),
+    );
+  await loopIn(crowded, 'task-700', 'agent-700');
+  const page = await openAs(browser, crowded, 'ana', '/fleet');
+  const drawn = page.getByTestId('fleet-node');
+  const looping = page.locator('[data-testid=fleet-node][data-agent-id=agent-700]');
+  await looping.waitFor();
+  await page.getByText('1,600 agents in 1,600 sessions', { exact: true }).waitFor();
+  // The others are painted.
+  expect(await drawn.count()).toBeLessThan(5);
+  await page.getByTestId('fleet-crowd').waitFor();
+
+  const card = await looping.boundingBox();
+  const zoom = Number(card?.width) / CARD.width;
+  await page.mouse.click(
+    Number(card?.x) + (CARD.width / 2 + CELL.width) * zoom,
+    Number(card?.y) + (CARD.height / 2) * zoom,
+  );
+  const details = page.getByLabel(/^Agent agent-/);
+  await details.waitFor();
+  expect(await details.getAttribute('aria-label')).not.toBe('Agent agent-700');
+  await tabToAgent(page);
+  expect(await go(page, 'ArrowRight')).toBe(true);
+  expect(await isFocusInView(page)).toBe(true);
+
+  // From near, too, only what is in and around the view is there.
+  for (let press = 0; press < 8; press += 1) await page.getByRole('button', { name: 'Zoom In' }).click();
+  await page.getByTestId('fleet-crowd').waitFor({ state: 'detached' });
+  expect(await drawn.count()).toBeLessThan(MANY_COUNT / 2);
+  await page.getByRole('button', { name: 'Fit View' }).click();
+  await page.getByTestId('fleet-crowd').waitFor();
+  await page.context().close();
+  await crowded.stop();
 });

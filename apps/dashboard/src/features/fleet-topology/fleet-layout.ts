@@ -20,14 +20,15 @@ export interface Point {
   readonly y: number;
 }
 
-/** The frame around agents of one session. A session that outgrew its first frame has several. */
-export interface Cluster {
-  readonly key: string;
-  readonly session_id: string;
-  readonly x: number;
-  readonly y: number;
+export interface Area extends Point {
   readonly width: number;
   readonly height: number;
+}
+
+/** The frame around agents of one session. A session that outgrew its first frame has several. */
+export interface Cluster extends Area {
+  readonly key: string;
+  readonly session_id: string;
   readonly agentCount: number;
 }
 
@@ -36,6 +37,16 @@ export interface PlacedFleet {
   readonly points: ReadonlyMap<string, Point>;
   /** Of sessions with more than one agent. */
   readonly clusters: readonly Cluster[];
+}
+
+/** Of the area that the fleet covers, in map pixels. */
+export function extentOf({ points }: PlacedFleet): { width: number; height: number } {
+  const extent = { width: 0, height: 0 };
+  for (const { x, y } of points.values()) {
+    extent.width = Math.max(extent.width, x + CARD.width);
+    extent.height = Math.max(extent.height, y + CARD.height);
+  }
+  return extent;
 }
 
 type LayoutNode = Pick<TopologyNode, 'node_id' | 'session_id'>;

@@ -18,7 +18,9 @@ import './fleet-map.css';
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react';
 import { useTheme } from '../../app/theme';
 import { AgentNode, ClusterNode } from './agent-node';
-import { CARD, type PlacedFleet } from './fleet-layout';
+import { CrowdCanvas } from './crowd-canvas';
+import { nodeAt } from './crowd-spots';
+import { type Area, CARD, type PlacedFleet } from './fleet-layout';
 import { type FleetData, type FleetNode, fleetColour } from './fleet-nodes';
 import { fleetState } from './fleet-search';
 import { LinkEdge } from './link-edge';
@@ -35,6 +37,13 @@ const EDGE_TYPES = { link: LinkEdge };
 const OVERVIEW_ABOVE = 60;
 /** With more nodes than this, those outside the view are not in the page. */
 const DRAW_ALL_MAX = 400;
+/**
+ * With more nodes than this, they are painted where they are mere colours, and elements in and around the view elsewhere: React
+ * Flow draws for a moment all that it was given. They have no overview beside them.
+ */
+const ELEMENTS_MAX = 1_500;
+
+const hasOverview = (nodeCount: number): boolean => nodeCount > OVERVIEW_ABOVE && nodeCount <= ELEMENTS_MAX;
 
 const NO_NAMES: ReadonlySet<string> = new Set();
 
@@ -65,6 +74,7 @@ function MapCanvas({ topology, placed, matches, selectedId, onSelect, onInspect 
   useZoomVariable(host);
   const detail = useStore((state) => detailAt(state.transform[2]));
   const autoFit = useAutoFit(placed);
+  const flow = useReactFlow();
   const focusNode = useFocusNode(host, placed, setLastFocusedId);
 
   const tabStopId = useMemo(
@@ -80,7 +90,16 @@ function MapCanvas({ topology, placed, matches, selectedId, onSelect, onInspect 
     () => ({ selectedId, tabStopId, matches, named }),
     [selectedId, tabStopId, matches, named],
   );
-  const nodes = useMemo(() => elements.nodes(topology, placed, focus), [elements, topology, placed, focus]);
+  const hasElements = topology.nodes.size <= ELEMENTS_MAX;
+  const isPainted = !hasElements && (detail === 'colours' || !autoFit.isFitted);
+  const area = useAreaInView(!hasElements && !isPainted);
+  const nodes = useMemo(
+    () =>
+      hasElements
+        ? elements.nodes(topology, placed, focus)
+        : elements.crowdNodes(topology, placed, focus, area),
+    [hasElements, area, elements, topology, placed, focus],
+  );
   const links = useMemo(() => elements.links(topology, placed, focus), [elements, topology, placed, focus]);
 
   const isAllInView = useIsAllInView(placed);
@@ -143,7 +162,7 @@ function MapCanvas({ topology, placed, matches, selectedId, onSelect, onInspect 
           disableKeyboardA11y
           zoomOnDoubleClick={false}
           onlyRenderVisibleElements={isCrowd}
-          minZoom={0.04}
+          minZoom={0.01}
           maxZoom={1.6}
           deleteKeyCode={null}
           selectionKeyCode={null}
@@ -156,12 +175,14 @@ function MapCanvas({ topology, placed, matches, selectedId, onSelect, onInspect 
           onEdgeClick={(_event, link) => setPinnedId(link.id)}
           onEdgeMouseEnter={(_event, link) => setHoveredId(link.id)}
           onEdgeMouseLeave={() => setHoveredId(null)}
-          onPaneClick={() => {
+          onPaneClick={({ clientX, clientY }) => {
             setPinnedId(null);
-            onSelect(null);
+            const at = flow.screenToFlowPosition({ x: clientX, y: clientY });
+            onSelect(isPainted ? nodeAt(placed, at) : null);
           }}
           aria-label="Map of agents and what they cause"
         >
+          {isPainted ? <CrowdCanvas topology={topology} placed={placed} matches={matches} /> : null}
           <Background variant={BackgroundVariant.Dots} gap={28} size={1} />
           <Controls
             showInteractive={false}
@@ -170,7 +191,7 @@ function MapCanvas({ topology, placed, matches, selectedId, onSelect, onInspect 
             onZoomOut={autoFit.onZoom}
             onFitView={autoFit.onFitView}
           />
-          {topology.nodes.size > OVERVIEW_ABOVE && !isAllInView ? (
+          {hasOverview(topology.nodes.size) && !isAllInView ? (
             <MiniMap<AgentElement | ClusterElement>
               pannable
               zoomable
@@ -226,6 +247,19 @@ function visiblePoints(placed: PlacedFleet, { nodes }: FleetData, matches: (node
       return node !== undefined && matches(node);
     }),
   );
+}
+
+/** What is in view and as much around it, in steps of that size, so that a movement changes it now and then; null: not asked. */
+function useAreaInView(isAsked: boolean): Area | null {
+  const key = useStore(({ transform: [x, y, zoom], width, height }) => {
+    const [stepX, stepY] = [width / zoom, height / zoom];
+    return isAsked ? [Math.round(-x / zoom / stepX), Math.round(-y / zoom / stepY), stepX, stepY].join() : '';
+  });
+  return useMemo(() => {
+    if (key === '') return null;
+    const [column = 0, row = 0, width = 0, height = 0] = key.split(',').map(Number);
+    return { x: (column - 1) * width, y: (row - 1) * height, width: 3 * width, height: 3 * height };
+  }, [key]);
 }
 
 /** Focus rings keep their width at any zoom: the zoom is a CSS variable, so that no node re-renders for it. */

@@ -5,7 +5,7 @@
 import { type Edge, MarkerType, type Node, Position } from '@xyflow/react';
 import type { TopologyEdge } from '#contracts';
 import { edgeKey } from '../../realtime';
-import { CARD, type Cluster, type PlacedFleet, type Point } from './fleet-layout';
+import { type Area, CARD, type Cluster, extentOf, type PlacedFleet, type Point } from './fleet-layout';
 import { type FleetData, type FleetNode, fleetLabel } from './fleet-nodes';
 import { type LinkPath, linkPath } from './link-path';
 
@@ -34,6 +34,9 @@ export interface MapFocus {
   /** Looping agents with a name above their card. */
   named: ReadonlySet<string>;
 }
+
+/** Of a crowd from afar; what loops beyond them is painted as others are, and does not flash. */
+const LOOPS_DRAWN_MAX = 400;
 
 /** Links of one agent in the tab order; its details list them all. Those of other agents are never in it. */
 const FOCUSABLE_LINKS_MAX = 20;
@@ -74,6 +77,37 @@ export class MapElements {
     }
     this.#agents = new Map(agents.map((element) => [element.id, element]));
     return [...clusters, ...agents];
+  }
+
+  /**
+   * Of a crowd: what lies in that area, flashes, is selected with what it is linked to, or is reached by keyboard; and an
+   * element that nobody sees, as large as all of it, so that all of it can be brought into view.
+   *
+   * @param area in map pixels; null from afar, where all else is painted
+   */
+  crowdNodes(
+    topology: FleetData,
+    placed: PlacedFleet,
+    focus: MapFocus,
+    area: Area | null,
+  ): (AgentElement | ClusterElement)[] {
+    const wanted = wantedNodes(topology, focus);
+    const agents: AgentElement[] = [];
+    for (const node of topology.nodes.values()) {
+      const point = placed.points.get(node.node_id);
+      if (point && (wanted.has(node.node_id) || (area && overlaps(area, { ...point, ...CARD }))))
+        agents.push(this.#agent(node, point, focus));
+    }
+    this.#agents = new Map(agents.map((element) => [element.id, element]));
+    const frames = area ? placed.clusters.filter((cluster) => overlaps(area, cluster)) : [];
+    const clusters = frames.map((cluster) => this.#cluster(cluster));
+    this.#clusters = new Map(clusters.map((element) => [element.id, element]));
+    const whole = { key: 'whole', session_id: '', x: 0, y: 0, ...extentOf(placed), agentCount: 0 };
+    const unseen = {
+      ...this.#cluster(whole),
+      style: { pointerEvents: 'none', visibility: 'hidden' } as const,
+    };
+    return [unseen, ...clusters, ...agents];
   }
 
   links(topology: FleetData, placed: PlacedFleet, focus: MapFocus): LinkElement[] {
@@ -180,6 +214,26 @@ export class MapElements {
     };
   }
 }
+
+/** Wherever they lie. */
+function wantedNodes({ nodes, edges }: FleetData, { selectedId, tabStopId }: MapFocus): ReadonlySet<string> {
+  const wanted = new Set<string>();
+  for (const { node_id, state, rest } of nodes.values()) {
+    if (wanted.size >= LOOPS_DRAWN_MAX) break;
+    if (state === 'alert_entropy' && !rest) wanted.add(node_id);
+  }
+  if (tabStopId !== null) wanted.add(tabStopId);
+  if (selectedId === null) return wanted;
+  wanted.add(selectedId);
+  for (const { from, to } of edges.values()) {
+    if (from === selectedId) wanted.add(to);
+    if (to === selectedId) wanted.add(from);
+  }
+  return wanted;
+}
+
+const overlaps = (a: Area, b: Area): boolean =>
+  a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 
 /** In map pixels, whatever the width of the link. */
 const HEAD = { width: 34, height: 34, markerUnits: 'userSpaceOnUse' } as const;

@@ -1,13 +1,15 @@
 /** Keeps the whole fleet in view until somebody moves the map; from then on the view is theirs. */
 import { useReactFlow, useStore } from '@xyflow/react';
-import { useEffect, useMemo, useRef } from 'react';
-import { CARD, type PlacedFleet } from './fleet-layout';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { extentOf, type PlacedFleet } from './fleet-layout';
 
 /** Room at the edges for the name of a looping agent, from afar wider than its card; at the left for the controls, too. */
 const FIT = { padding: { left: '60px', right: '32px', y: '32px' }, maxZoom: 1 } as const;
 const GLIDE_MS = 300;
 
 export interface AutoFit {
+  /** Until it was, nobody knows how much of a card can be read. */
+  isFitted: boolean;
   onInit: () => void;
   onMoveStart: (event: MouseEvent | TouchEvent | null) => void;
   /** By a button. */
@@ -20,6 +22,7 @@ export function useAutoFit(placed: PlacedFleet): AutoFit {
   const flow = useReactFlow();
   const isTheirs = useRef(false);
   const hasFitted = useRef(false);
+  const [isFitted, setIsFitted] = useState(false);
   const width = useStore((state) => state.width);
   const height = useStore((state) => state.height);
   const { width: right, height: bottom } = useMemo(() => extentOf(placed), [placed]);
@@ -33,7 +36,8 @@ export function useAutoFit(placed: PlacedFleet): AutoFit {
   }, [right, bottom, width, height, flow]);
 
   return {
-    onInit: () => void flow.fitView(FIT),
+    isFitted,
+    onInit: () => void flow.fitView(FIT).finally(() => setIsFitted(true)),
     /** React Flow gives no event for movements of our own. */
     onMoveStart: (event) => {
       if (event) isTheirs.current = true;
@@ -54,14 +58,4 @@ export function useIsAllInView(placed: PlacedFleet): boolean {
     ({ transform: [x, y, zoom], width, height }) =>
       x >= 0 && y >= 0 && x + extent.width * zoom <= width && y + extent.height * zoom <= height,
   );
-}
-
-/** Of the area that the fleet covers, in map pixels. */
-function extentOf({ points }: PlacedFleet): { width: number; height: number } {
-  const extent = { width: 0, height: 0 };
-  for (const { x, y } of points.values()) {
-    extent.width = Math.max(extent.width, x + CARD.width);
-    extent.height = Math.max(extent.height, y + CARD.height);
-  }
-  return extent;
 }
