@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { whatBecameOf } from './decision-texts';
+import { DECISIONS, whatBecameOf } from './decision-texts';
 
 it('tells once that a client left, and who left where it was the gateway', () => {
   const left = 'The client left before its answer was complete.';
@@ -8,6 +8,13 @@ it('tells once that a client left, and who left where it was the gateway', () =>
   expect(whatBecameOf({ decision: 'aborted', detail: shutDown })).toBe(shutDown);
   expect(whatBecameOf({ decision: 'aborted', detail: null })).toContain('hung up');
 });
+
+it.each(['terminated', 'session_capped'] as const)(
+  'says of %s, an agent’s badge too, that a session was',
+  (decision) => {
+    expect(DECISIONS[decision].label).toMatch(/^Session /);
+  },
+);
 
 it('adds what is known besides', () => {
   const detail = 'Kill switch: score 13 is above 10.';

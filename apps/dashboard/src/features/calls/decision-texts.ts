@@ -29,7 +29,7 @@ export const DECISIONS: Record<CallDecision, DecisionText> = {
     tone: 'paused',
     text: 'Held for an operator until the hold ran out.',
   },
-  terminated: { label: 'Terminated', tone: 'danger', text: 'Refused: an operator ended the session.' },
+  terminated: { label: 'Session ended', tone: 'danger', text: 'Refused: an operator ended the session.' },
   aborted: { label: 'Client left', tone: 'neutral', text: 'The client hung up before the answer was whole.' },
   cut_off: {
     label: 'Cut off',
