@@ -21,6 +21,10 @@ describe('the counts of the System page', () => {
     expect(lines.map(({ label }) => label)).toEqual(['Clear', 'Loop', 'Failed open']);
   });
 
+  it('calls no loop reworded: what is asked again word for word is counted among them', () => {
+    expect(checkLines({ loop: 1 })[0]?.note).toBe('The same was asked again, in these words or others.');
+  });
+
   it('lists reasons and sites by how often they came, and what it does not know as it came', () => {
     expect(reasonLines({ timeout: 2, brand_new: 5 }).map(({ label }) => label)).toEqual([
       'brand new',

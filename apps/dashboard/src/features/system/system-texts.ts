@@ -52,7 +52,7 @@ export function sidecarText({ state, is_supervised }: Pick<Sidecar, 'state' | 'i
 /** In the order in which they are read; others follow as they come. */
 const CHECKS: Record<string, Omit<CountLine, 'key' | 'count'>> = {
   clear: { label: 'Clear', note: 'Nothing like it was asked before.' },
-  loop: { label: 'Loop', note: 'The same was asked in other words.', tone: 'warning' },
+  loop: { label: 'Loop', note: 'The same was asked again, in these words or others.', tone: 'warning' },
   vetoed: { label: 'Vetoed', note: 'Alike, but a number, a name or a “not” differs.' },
   unfit: { label: 'Not comparable', note: 'Too few words, or words the model does not know.' },
   left: { label: 'Client left', note: 'Nobody waited for the answer any more.' },
