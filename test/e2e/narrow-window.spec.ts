@@ -2,6 +2,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
+import { checkPage } from './check-page.js';
 import { CROWD_COUNT, sendCrowd } from './crowd.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
@@ -99,6 +100,9 @@ test('an id in a narrow column keeps its last letters, by which sessions and age
     await ids.first().waitFor();
     for (const id of await ids.all()) expect(await overhangPx(id), row).toBeLessThanOrEqual(0);
   }
+  await page.goto(gateway.url);
+  await page.locator(`[data-testid=alert-row][data-session-id=${session}]`).waitFor();
+  await checkPage(page, 'long-ids');
 });
 
 /** As it is read, from the left: letters where they are drawn, each with a place of its own. */

@@ -4,7 +4,7 @@ import { Pause } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { SessionView } from '#contracts';
 import { GoButton } from '../../app/go-button';
-import { Button, CutMiddle, cx, RelativeTime } from '../../ui';
+import { Button, CutMiddle, cx, RelativeTime, truncateMiddle } from '../../ui';
 import { StoppedAgentButton } from '../agents/stopped-agent-button';
 import { isStoppedState, MODE_TEXTS, stateText } from '../hitl-console/control-texts';
 import { usePauseAndInspect } from '../hitl-console/use-pause-and-inspect';
@@ -35,6 +35,7 @@ interface AlertRowFrameProps {
 export function AlertRowFrame(props: AlertRowFrameProps) {
   const { sessionId, session, rest, figure } = props;
   const pausing = usePauseAndInspect();
+  const shownId = truncateMiddle(sessionId, 24);
   const isPaused = session !== undefined && isStoppedState(session.control.state);
   return (
     <li
@@ -58,10 +59,10 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
             to="/sessions/$sessionId"
             params={{ sessionId }}
             title={sessionId}
-            aria-label={sessionId}
+            aria-label={shownId}
             className="min-w-0 font-medium font-mono text-xs hover:underline"
           >
-            <CutMiddle text={sessionId} charsMax={24} />
+            <CutMiddle text={shownId} />
           </Link>
           <span title={props.agentId} className="text-muted text-xs">
             <CutMiddle text={props.agentId} />

@@ -14,6 +14,7 @@ import {
   RelativeTime,
   StateDot,
   StepRate,
+  truncateMiddle,
 } from '../../ui';
 import { ControlBadge } from '../hitl-console/control-badge';
 import { dotState, isStoppedAgent, LOOP_REST_LABELS, type Rest } from './rest';
@@ -57,6 +58,7 @@ const stripe = ({
 export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
   const { session, rest, isReworded, isActive, isTabStop, rowIndex, onOpen, onFocusRow } = props;
   const { session_id } = session;
+  const shownId = truncateMiddle(session_id, 22);
   return (
     <GridRow
       aria-rowindex={rowIndex}
@@ -94,7 +96,7 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
           href={`/sessions/${encodeURIComponent(session_id)}`}
           tabIndex={-1}
           title={session_id}
-          aria-label={session_id}
+          aria-label={shownId}
           onClick={(event) => {
             // Other clicks (new tab, new window) are the browser's. The router's own Link costs too much per row.
             if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
@@ -103,7 +105,7 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
           }}
           className="min-w-0 font-mono text-xs hover:underline"
         >
-          <CutMiddle text={session_id} charsMax={22} />
+          <CutMiddle text={shownId} />
         </a>
       </GridCell>
       <GridCell title={session.agent_id} className="min-w-0 text-muted">
