@@ -34,6 +34,7 @@ export * from './kbd';
 export * from './meter';
 export * from './new-pill';
 export * from './now';
+export * from './offered-options';
 export * from './panel';
 export * from './partial-cost';
 export * from './relative-time';

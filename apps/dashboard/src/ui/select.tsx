@@ -7,6 +7,8 @@ import { cx } from './cx';
 export interface SelectOption<V extends string> {
   value: V;
   label: ReactNode;
+  /** It is a note, and cannot be chosen. */
+  disabled?: boolean;
 }
 
 interface SelectProps<V extends string> {
@@ -54,7 +56,8 @@ export function Select<V extends string>(props: SelectProps<V>) {
               <Base.Item
                 key={option.value}
                 value={option.value}
-                className="flex h-8 cursor-pointer select-none items-center gap-2 rounded px-2 text-base outline-none data-[highlighted]:bg-hover max-md:h-10"
+                disabled={option.disabled ?? false}
+                className="flex h-8 cursor-pointer select-none items-center gap-2 rounded px-2 text-base outline-none data-[disabled]:cursor-default data-[disabled]:text-muted data-[highlighted]:bg-hover max-md:h-10"
               >
                 <Base.ItemText className="flex-1">{option.label}</Base.ItemText>
                 <Base.ItemIndicator>

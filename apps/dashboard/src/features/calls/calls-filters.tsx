@@ -2,7 +2,7 @@
 import { X } from 'lucide-react';
 import { useMemo } from 'react';
 import type { CallDecision, LlmCall } from '#contracts';
-import { Button, FilterChip, Select, Switch } from '../../ui';
+import { Button, FilterChip, offeredOptions, Select, Switch } from '../../ui';
 import { type CallFilter, isCallFiltered, NO_CALL_FILTER } from './calls-search';
 import { DECISION_OPTIONS } from './decision-texts';
 
@@ -31,7 +31,13 @@ export function CallsFilters({ filter, calls, agentIds, onChange }: CallsFilters
       <Select
         label="Agent"
         value={filter.agent ?? ''}
-        options={offer('Any agent', agents, filter.agent)}
+        options={offeredOptions({
+          any: { value: '', label: 'Any agent' },
+          values: agents,
+          chosen: filter.agent,
+          countMax: OFFERED_MAX,
+          elsewhere: 'each with its calls on its own page',
+        })}
         highlighted={filter.agent !== undefined}
         onChange={(agent) => onChange({ agent: agent || undefined })}
         className="max-w-48 *:truncate"
@@ -39,7 +45,13 @@ export function CallsFilters({ filter, calls, agentIds, onChange }: CallsFilters
       <Select
         label="Model"
         value={filter.model ?? ''}
-        options={offer('Any model', models, filter.model)}
+        options={offeredOptions({
+          any: { value: '', label: 'Any model' },
+          values: models,
+          chosen: filter.model,
+          countMax: OFFERED_MAX,
+          elsewhere: 'named by Spend',
+        })}
         highlighted={filter.model !== undefined}
         onChange={(model) => onChange({ model: model || undefined })}
         className="max-w-48 *:truncate"
@@ -71,9 +83,4 @@ export function CallsFilters({ filter, calls, agentIds, onChange }: CallsFilters
       ) : null}
     </>
   );
-}
-
-function offer(any: string, values: readonly string[], chosen: string | undefined) {
-  const offered = new Set([...(chosen === undefined ? [] : [chosen]), ...values.slice(0, OFFERED_MAX)]);
-  return [{ value: '', label: any }, ...[...offered].map((value) => ({ value, label: value }))];
 }

@@ -1,5 +1,5 @@
 /** What narrows the session list, each as a choice of one. */
-import { SEVERITY_LABELS, Select, type SelectOption } from '../../ui';
+import { offeredOptions, SEVERITY_LABELS, Select, type SelectOption } from '../../ui';
 import type { ControlFilter, EndedFilter, ListSearch } from './list-search';
 import { useSetListSearch } from './use-set-list-search';
 
@@ -36,11 +36,13 @@ export function FilterSelects({ search, agentIds }: FilterSelectsProps) {
   const set = useSetListSearch();
   const orAbsent = <V extends string>(value: V | typeof ALL): V | undefined =>
     value === ALL ? undefined : value;
-  const offered = new Set([...(search.agent ? [search.agent] : []), ...agentIds.slice(0, AGENTS_SHOWN_MAX)]);
-  const agents = [
-    { value: ALL, label: 'Any agent' },
-    ...[...offered].map((id) => ({ value: id, label: id })),
-  ];
+  const agents = offeredOptions({
+    any: { value: ALL, label: 'Any agent' },
+    values: agentIds,
+    chosen: search.agent,
+    countMax: AGENTS_SHOWN_MAX,
+    elsewhere: 'found by the search',
+  });
   return (
     <>
       <Select
