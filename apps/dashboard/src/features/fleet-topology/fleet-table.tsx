@@ -139,7 +139,6 @@ function Row({ node, rowIndex, isSelected, onSelect }: RowProps) {
             {...rowFocus}
             onClick={() => onSelect(node.node_id)}
             aria-pressed={isSelected}
-            aria-label={node.agent_id}
             className="min-w-0 text-left font-medium text-base hover:text-accent"
             title={node.agent_id}
           >
