@@ -21,6 +21,8 @@ export default defineConfig({
     passWithNoTests: true,
     // What is waited for comes when it comes; the default of a second is too short for a busy machine.
     expect: { poll: { timeout: 5_000 } },
+    // On all cores: most tests of processes wait more than they work. The default leaves one of two idle.
+    maxWorkers: '100%',
     projects: [
       {
         extends: true,
@@ -28,7 +30,7 @@ export default defineConfig({
           name: 'unit',
           include: ['libs/**/*.spec.ts', 'apps/**/*.spec.ts', 'scripts/**/*.spec.ts'],
           exclude: never,
-          testTimeout: 10_000,
+          testTimeout: 30_000,
         },
       },
       {
@@ -37,8 +39,8 @@ export default defineConfig({
           name: 'integration',
           include: ['test/integration/**/*.spec.ts'],
           exclude: never,
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {
