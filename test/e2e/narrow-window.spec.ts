@@ -142,6 +142,17 @@ test.each([
   await page.context().close();
 });
 
+test('no letter of an id stands apart from the others, however few there are before its end', async () => {
+  await loopIn(gateway, 'looping');
+  const page = await openAs(browser, gateway, 'ana');
+  const link = page.locator('[data-testid=session-row][data-session-id="looping"] a[title]').first();
+  const [head, tail] = await link.evaluate((it: any) =>
+    [...it.querySelectorAll('span > span')].map((part) => part.getBoundingClientRect().width),
+  );
+  expect(head).toBeCloseTo(tail / 'ooping'.length, 0);
+  await page.context().close();
+});
+
 test('in a window of any width a price or a limit in its field is read to its last digit', async () => {
   const agent = 'well-funded';
   await gateway.operator('PATCH', `/v1/agents/${agent}/policy`, {

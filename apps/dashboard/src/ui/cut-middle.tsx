@@ -19,7 +19,7 @@ export function CutMiddle({ text, charsMax = Number.POSITIVE_INFINITY }: CutMidd
   const head = letters.slice(0, -TAIL_CHARS).join('');
   return (
     <span dir="auto" className="flex w-fit min-w-0 max-w-full">
-      {head === '' ? null : <span className="min-w-[2ch] truncate whitespace-pre">{head}</span>}
+      {head === '' ? null : <span className="truncate whitespace-pre">{head}</span>}
       <span className="shrink-0 whitespace-pre">{letters.slice(-TAIL_CHARS).join('')}</span>
     </span>
   );

@@ -133,7 +133,8 @@ function Row({ node, rowIndex, isSelected, onSelect }: RowProps) {
       className={isSelected ? 'bg-selected' : 'hover:bg-hover'}
     >
       <td className={cell}>
-        <span className="flex min-w-0 items-center gap-2 leading-4 max-md:gap-1">
+        {/* A ghost has no session, whose line its badge takes where the name has no room for both. */}
+        <span className="flex min-w-0 items-center gap-x-2 leading-4 max-md:flex-wrap">
           <button
             type="button"
             {...rowFocus}
