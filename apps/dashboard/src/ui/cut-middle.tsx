@@ -18,9 +18,17 @@ export function CutMiddle({ text, charsMax = Number.POSITIVE_INFINITY }: CutMidd
   const letters = [...truncateMiddle(text, charsMax).replaceAll(/\s/g, ' ')];
   const head = letters.slice(0, -TAIL_CHARS).join('');
   return (
-    <span dir="auto" className="flex w-fit min-w-0 max-w-full">
-      {head === '' ? null : <span className="truncate whitespace-pre">{head}</span>}
-      <span className="shrink-0 whitespace-pre">{letters.slice(-TAIL_CHARS).join('')}</span>
+    <span dir="auto" className="relative flex w-fit min-w-0 max-w-full">
+      {/* Read out, found and copied whole: two parts are two words. */}
+      <span className="sr-only">{text}</span>
+      {head === '' ? null : (
+        <span aria-hidden="true" className="select-none truncate whitespace-pre">
+          {head}
+        </span>
+      )}
+      <span aria-hidden="true" className="shrink-0 select-none whitespace-pre">
+        {letters.slice(-TAIL_CHARS).join('')}
+      </span>
     </span>
   );
 }

@@ -41,7 +41,6 @@ export const AgentRow = memo(function AgentRow({ agent, rowIndex, heightPx }: Ag
             to="/agents/$agentId"
             params={{ agentId: agent.agent_id }}
             title={agent.agent_id}
-            aria-label={agent.agent_id}
             className="focus-inset min-w-0 font-medium text-base after:absolute after:inset-0"
           >
             <CutMiddle text={agent.agent_id} />
@@ -92,7 +91,6 @@ export const AgentCard = memo(function AgentCard({ agent }: { agent: AgentView }
         <Link
           to="/agents/$agentId"
           params={{ agentId: agent.agent_id }}
-          aria-label={agent.agent_id}
           className="min-w-0 font-medium text-md after:absolute after:inset-0"
         >
           <CutMiddle text={agent.agent_id} />

@@ -63,7 +63,6 @@ function EntriesTable({ entries, onInvalidate }: EntriesPanelProps & { entries: 
                 to="/agents/$agentId"
                 params={{ agentId: entry.agent_id }}
                 title={entry.agent_id}
-                aria-label={entry.agent_id}
                 className="block font-medium hover:underline"
               >
                 <CutMiddle text={entry.agent_id} />

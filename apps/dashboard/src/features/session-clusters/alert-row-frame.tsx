@@ -59,7 +59,6 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
             to="/sessions/$sessionId"
             params={{ sessionId }}
             title={sessionId}
-            aria-label={shownId}
             className="min-w-0 font-medium font-mono text-xs hover:underline"
           >
             <CutMiddle text={shownId} />

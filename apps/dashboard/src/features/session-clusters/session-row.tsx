@@ -96,7 +96,6 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
           href={`/sessions/${encodeURIComponent(session_id)}`}
           tabIndex={-1}
           title={session_id}
-          aria-label={shownId}
           onClick={(event) => {
             // Other clicks (new tab, new window) are the browser's. The router's own Link costs too much per row.
             if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;

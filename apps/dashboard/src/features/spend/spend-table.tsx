@@ -113,7 +113,6 @@ function Key({
           to="/agents/$agentId"
           params={{ agentId: line.key }}
           title={name}
-          aria-label={name}
           className="min-w-0 font-medium hover:underline"
         >
           <CutMiddle text={name} />
