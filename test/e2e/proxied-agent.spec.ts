@@ -64,7 +64,11 @@ test('a conversation is paused, guided and let go on, with the real client waiti
   await turn();
 
   const page = await openAs('ana');
-  await page.getByText('migrator').first().click({ timeout: WAIT_MS });
+  await page
+    .getByTestId('session-row')
+    .filter({ hasText: 'migrator' })
+    .getByRole('link')
+    .click({ timeout: WAIT_MS });
   await page.waitForURL('**/sessions/**', { timeout: WAIT_MS });
   await page.getByText('Enforced').first().waitFor({ timeout: WAIT_MS });
   await page.getByTestId('hitl-pause').first().click();
