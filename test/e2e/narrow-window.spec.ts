@@ -101,7 +101,16 @@ test('an id in a narrow column keeps its last letters, by which sessions and age
     for (const id of await ids.all()) expect(await overhangPx(id), row).toBeLessThanOrEqual(0);
   }
   await page.goto(gateway.url);
-  await page.locator(`[data-testid=alert-row][data-session-id=${session}]`).waitFor();
+  // Read out whole, and copied in one line.
+  for (const row of ['session-row', 'alert-row']) {
+    const link = page.getByTestId(row).getByRole('link', { name: session, exact: true });
+    await link.waitFor();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await link.selectText();
+    await page.keyboard.press('Control+c');
+    const copied = () => page.evaluate(() => (globalThis as any).navigator.clipboard.readText());
+    await expect.poll(copied, { message: row }).toBe(session);
+  }
   await checkPage(page, 'long-ids');
 });
 

@@ -4,7 +4,7 @@ import { Pause } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { SessionView } from '#contracts';
 import { GoButton } from '../../app/go-button';
-import { Button, CutMiddle, cx, RelativeTime, truncateMiddle } from '../../ui';
+import { Button, CutMiddle, cx, RelativeTime } from '../../ui';
 import { StoppedAgentButton } from '../agents/stopped-agent-button';
 import { isStoppedState, MODE_TEXTS, stateText } from '../hitl-console/control-texts';
 import { usePauseAndInspect } from '../hitl-console/use-pause-and-inspect';
@@ -35,7 +35,6 @@ interface AlertRowFrameProps {
 export function AlertRowFrame(props: AlertRowFrameProps) {
   const { sessionId, session, rest, figure } = props;
   const pausing = usePauseAndInspect();
-  const shownId = truncateMiddle(sessionId, 24);
   const isPaused = session !== undefined && isStoppedState(session.control.state);
   return (
     <li
@@ -61,7 +60,7 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
             title={sessionId}
             className="min-w-0 font-medium font-mono text-xs hover:underline"
           >
-            <CutMiddle text={shownId} />
+            <CutMiddle text={sessionId} charsMax={24} />
           </Link>
           <span title={props.agentId} className="text-muted text-xs">
             <CutMiddle text={props.agentId} />

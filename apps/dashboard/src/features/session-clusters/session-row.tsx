@@ -14,7 +14,6 @@ import {
   RelativeTime,
   StateDot,
   StepRate,
-  truncateMiddle,
 } from '../../ui';
 import { ControlBadge } from '../hitl-console/control-badge';
 import { dotState, isStoppedAgent, LOOP_REST_LABELS, type Rest } from './rest';
@@ -58,7 +57,6 @@ const stripe = ({
 export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
   const { session, rest, isReworded, isActive, isTabStop, rowIndex, onOpen, onFocusRow } = props;
   const { session_id } = session;
-  const shownId = truncateMiddle(session_id, 22);
   return (
     <GridRow
       aria-rowindex={rowIndex}
@@ -104,7 +102,7 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
           }}
           className="min-w-0 font-mono text-xs hover:underline"
         >
-          <CutMiddle text={shownId} />
+          <CutMiddle text={session_id} charsMax={22} />
         </a>
       </GridCell>
       <GridCell title={session.agent_id} className="min-w-0 text-muted">
