@@ -17,16 +17,17 @@ import type { CheckResult, LoopFailure, SemanticLoopEvents } from './semantic-lo
 
 /** Agents of sessions with prompts that have no answer, over all tenants; the one that has most gives way. */
 const UNANSWERED_COUNT_MAX = 10_000;
-/** Of one of them; the oldest is forgotten, and would count as asked again. */
-const UNANSWERED_PROMPTS_MAX = 8;
 const UNANSWERED_IDLE_MS = 10 * 60_000;
 /** Agents of sessions whose tasks are known, over all tenants; the one that has most gives way. */
 const TASKED_COUNT_MAX = 10_000;
 /** As long as histories keep a prompt. */
 const TASKED_IDLE_MS = 60 * 60_000;
-/** Of one agent; more than histories keep unless told otherwise. */
-const TASKED_PROMPTS_MAX = 8;
 const TASKS_PER_PROMPT_MAX = 8;
+/**
+ * Of one agent, in either; more than histories keep unless told otherwise. The oldest is forgotten, and would count as asked
+ * again.
+ */
+const PROMPTS_MAX = 8;
 
 export interface LoopQuestion {
   tenantId: string;
@@ -146,17 +147,11 @@ export class LoopCheck {
    * answers it, is asked once.
    */
   #noteTask(question: LoopQuestion): boolean {
-    const [tenantId, asker] = [tenantIdOf(question.sessionKey), askerOf(question)];
-    const prompts: Tasked = this.#tasked.get(tenantId, asker) ?? new Map();
-    const digest = digestOf(question.prompt);
-    const tasks = prompts.get(digest) ?? [];
-    const others = tasks.filter((task) => task !== question.task);
-    prompts.delete(digest);
-    prompts.set(digest, [...others, question.task].slice(-TASKS_PER_PROMPT_MAX));
-    const [oldest] = prompts.keys();
-    if (oldest !== undefined && prompts.size > TASKED_PROMPTS_MAX) prompts.delete(oldest);
-    this.#tasked.set(tenantId, asker, prompts);
-    return tasks.length > 0 && others.length === tasks.length;
+    const { task } = question;
+    const tasks = noteLatest(this.#tasked, question, (before = []) =>
+      [...before.filter((other) => other !== task), task].slice(-TASKS_PER_PROMPT_MAX),
+    );
+    return tasks !== undefined && !tasks.includes(task);
   }
 
   /**
@@ -164,16 +159,7 @@ export class LoopCheck {
    * several times at once, to take a vote, has asked once.
    */
   #requestId(asked: Asked): string {
-    const [tenantId, asker] = [tenantIdOf(asked.sessionKey), askerOf(asked)];
-    const prompts: Unanswered = this.#unanswered.get(tenantId, asker) ?? new Map();
-    const digest = digestOf(asked.prompt);
-    const requestId = prompts.get(digest) ?? asked.callId;
-    prompts.delete(digest);
-    prompts.set(digest, requestId);
-    const [oldest] = prompts.keys();
-    if (oldest !== undefined && prompts.size > UNANSWERED_PROMPTS_MAX) prompts.delete(oldest);
-    this.#unanswered.set(tenantId, asker, prompts);
-    return requestId;
+    return noteLatest(this.#unanswered, asked, (before = asked.callId) => before) ?? asked.callId;
   }
 
   #failOpen(reason: LoopFailure, tookMs: number | null): LoopVerdict {
@@ -182,6 +168,29 @@ export class LoopCheck {
     events.failedOpen(reason);
     return { kind: 'failed_open', reason };
   }
+}
+
+/**
+ * Makes the prompt the latest of its agent's, of which so many are known.
+ *
+ * @param next what is known of it from now on, by what was
+ * @returns what was known of it; undefined: nothing
+ */
+function noteLatest<Known>(
+  latest: FairLru<string, Map<string, Known>>,
+  asked: Asked,
+  next: (before: Known | undefined) => Known,
+): Known | undefined {
+  const [tenantId, asker] = [tenantIdOf(asked.sessionKey), askerOf(asked)];
+  const prompts = latest.get(tenantId, asker) ?? new Map<string, Known>();
+  const digest = digestOf(asked.prompt);
+  const before = prompts.get(digest);
+  prompts.delete(digest);
+  prompts.set(digest, next(before));
+  const [oldest] = prompts.keys();
+  if (oldest !== undefined && prompts.size > PROMPTS_MAX) prompts.delete(oldest);
+  latest.set(tenantId, asker, prompts);
+  return before;
 }
 
 /** NUL occurs in no id. */
