@@ -28,33 +28,21 @@ export function CallsFilters({ filter, calls, agentIds, onChange }: CallsFilters
   );
   return (
     <>
-      <Select
+      <NameSelect
         label="Agent"
-        value={filter.agent ?? ''}
-        options={offeredOptions({
-          any: { value: '', label: 'Any agent' },
-          values: agents,
-          chosen: filter.agent,
-          countMax: OFFERED_MAX,
-          elsewhere: 'each with its calls on its own page',
-        })}
-        highlighted={filter.agent !== undefined}
-        onChange={(agent) => onChange({ agent: agent || undefined })}
-        className="max-w-48 *:truncate"
+        any="Any agent"
+        names={agents}
+        chosen={filter.agent}
+        elsewhere="each with its calls on its own page"
+        onChange={(agent) => onChange({ agent })}
       />
-      <Select
+      <NameSelect
         label="Model"
-        value={filter.model ?? ''}
-        options={offeredOptions({
-          any: { value: '', label: 'Any model' },
-          values: models,
-          chosen: filter.model,
-          countMax: OFFERED_MAX,
-          elsewhere: 'named by Spend',
-        })}
-        highlighted={filter.model !== undefined}
-        onChange={(model) => onChange({ model: model || undefined })}
-        className="max-w-48 *:truncate"
+        any="Any model"
+        names={models}
+        chosen={filter.model}
+        elsewhere="named by Spend"
+        onChange={(model) => onChange({ model })}
       />
       <Select<CallDecision | ''>
         label="Decision"
@@ -82,5 +70,35 @@ export function CallsFilters({ filter, calls, agentIds, onChange }: CallsFilters
         </Button>
       ) : null}
     </>
+  );
+}
+
+interface NameSelectProps {
+  label: string;
+  /** Of the choice of none. */
+  any: string;
+  names: readonly string[];
+  chosen: string | undefined;
+  /** @see offeredOptions */
+  elsewhere: string;
+  onChange: (name: string | undefined) => void;
+}
+
+function NameSelect({ label, any, names, chosen, elsewhere, onChange }: NameSelectProps) {
+  return (
+    <Select
+      label={label}
+      value={chosen ?? ''}
+      options={offeredOptions({
+        any: { value: '', label: any },
+        values: names,
+        chosen,
+        countMax: OFFERED_MAX,
+        elsewhere,
+      })}
+      highlighted={chosen !== undefined}
+      onChange={(name) => onChange(name || undefined)}
+      className="max-w-48 *:truncate"
+    />
   );
 }
