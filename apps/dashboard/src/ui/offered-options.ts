@@ -1,4 +1,5 @@
 /** Choices of what there is, as many as are read in a list; what is left out is said. Pure. */
+import { formatCount } from './format';
 import type { SelectOption } from './select';
 
 /** No name that somebody could choose. */
@@ -22,7 +23,7 @@ export function offeredOptions({ any, values, chosen, countMax, elsewhere }: Off
     any,
     ...[...offered].map((value) => ({ value, label: value })),
     ...(leftOutCount > 0
-      ? [{ value: REST, label: `and ${leftOutCount} more, ${elsewhere}`, disabled: true }]
+      ? [{ value: REST, label: `and ${formatCount(leftOutCount)} more, ${elsewhere}`, disabled: true }]
       : []),
   ];
 }
