@@ -194,5 +194,8 @@ describe.skipIf(redisMissing !== null)('two gateways on one Redis', () => {
     await expect.poll(async () => (await stats(gateways[0])).exact_hits, SOON).toBeGreaterThan(hits);
     isOver = true;
     await Promise.all(lanes);
+    // What failed meanwhile is told to Prometheus, too.
+    const metrics = await (await fetch(`${gateways[0].url}/metrics`)).text();
+    expect(Number(/^observatory_cache_backend_failures (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(0);
   });
 });
