@@ -1,13 +1,16 @@
 /**
- * `npm run demo`: a gateway with its dashboard and six simulated agents, one of them going in circles. All of them
- * obey what an operator does in the dashboard. Nothing leaves this machine; the data is thrown away at the end.
+ * `npm run demo`: a gateway with its dashboard, six simulated agents that post their steps, one of them going in circles, and
+ * three that only call a model through the proxy, one of which is stopped by the kill switch. All of them obey what an operator
+ * does in the dashboard. Nothing leaves this machine; the data is thrown away at the end.
  */
 import { setMaxListeners } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildIfStale } from './build-if-stale.mjs';
+import { callers, runCallers } from './lib/demo-callers.mjs';
 import { runCrew } from './lib/demo-crew.mjs';
+import { openModel } from './lib/demo-model.mjs';
 import { startGateway } from './lib/gateway-process.mjs';
 import { isHttpUrl } from './lib/http-url.mjs';
 import { requireNode } from './lib/node-version.mjs';
@@ -16,14 +19,15 @@ import { shownText } from './lib/shown-text.mjs';
 
 requireNode();
 
-const help = `Observatory with simulated agents, one of them going in circles.
+const help = `Observatory with simulated agents, one of them going in circles, and three more that call a simulated model.
 
   npm run demo -- [options]
 
-  --agents N    how many agents (default 6: coder, planner, researcher, support, analyst, deployer), at most 600
+  --agents N    how many post their steps (default 6: coder, planner, researcher, support, analyst, deployer), at most 600
   --rate N      N times human speed (default 1: a step every 0.5 to 3 s), at most 100
   --data DIR    keep the data in DIR (default: a temporary folder, removed at the end)
-  --url URL     send the agents to a gateway that runs already, with --key or OBSERVATORY_AGENT_KEY
+  --url URL     send the agents to a gateway that runs already, with --key or OBSERVATORY_AGENT_KEY; without those that
+                call a model, which is this demo's own
   --key KEY
   --help
 
@@ -61,22 +65,35 @@ function parseOptions() {
 }
 
 /** @param {ReturnType<typeof parseOptions>} options */
-async function openGateway({ url, key, data, port }) {
+async function openGateway({ url, key, data, port, rate }) {
   if (url !== undefined) {
     await send({ url, key, attemptsMax: 2 }, { method: 'GET', path: '/healthz', timeoutMs: 5_000 });
-    return { url, agentKey: key, login: url, exited: new Promise(() => {}), stop: async () => {} };
+    return {
+      url,
+      agentKey: key,
+      login: url,
+      hasModel: false,
+      exited: new Promise(() => {}),
+      stop: async () => {},
+    };
   }
   await buildIfStale();
   if (data !== undefined) mkdirSync(data, { recursive: true });
+  const model = await openModel({ rate });
   const gateway = await startGateway({
     port,
+    env: { OBSERVATORY_UPSTREAM_OPENAI_URL: model.url, OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-demo' },
     ...(data === undefined ? {} : { dataDir: resolve(data) }),
     ...(key ? { agentKey: key } : {}),
     ...(process.env.OBSERVATORY_OPERATOR_TOKEN
       ? { operatorToken: process.env.OBSERVATORY_OPERATOR_TOKEN }
       : {}),
   });
-  return { ...gateway, login: `${gateway.url}/login#token=${gateway.operatorToken}` };
+  const stop = async () => {
+    await gateway.stop();
+    model.close();
+  };
+  return { ...gateway, stop, hasModel: true, login: `${gateway.url}/login#token=${gateway.operatorToken}` };
 }
 
 /** @param {ReturnType<typeof parseOptions>} options @returns {Promise<number>} exit status */
@@ -92,7 +109,7 @@ async function main(options) {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
   const gateway = await openGateway(options);
-  const counts = { steps: 0, loops: 0 };
+  const counts = { steps: 0, loops: 0, calls: 0 };
   const say = (/** @type {string} */ text) =>
     process.stdout.write(`${new Date().toTimeString().slice(0, 8)}  ${shownText(text)}\n`);
   let exitStatus = 0;
@@ -102,23 +119,31 @@ async function main(options) {
     exitStatus = 1;
     stop.abort(new Error('the gateway has ended'));
   });
+  const callerCount = gateway.hasModel ? callers.length : 0;
   process.stdout.write(
-    `\n  Observatory demo, ${options.agents} agents\n\n  Open  ${gateway.login}\n\n` +
+    `\n  Observatory demo, ${options.agents + callerCount} agents\n\n  Open  ${gateway.login}\n\n` +
       '  In a moment coder-1 goes in circles: pause it, inject a hint, resume, and watch it leave the loop.\n' +
+      (gateway.hasModel
+        ? '  price-watch calls a model through the proxy, asks the same again and again, and is stopped: see Incidents.\n'
+        : '') +
       '  Ctrl-C stops everything.\n\n',
   );
+  const stage = {
+    url: gateway.url,
+    key: gateway.agentKey,
+    rate: options.rate,
+    signal: stop.signal,
+    say,
+    onStep: (/** @type {string} */ severity) => {
+      counts.steps++;
+      if (severity === 'loop') counts.loops++;
+    },
+    onCall: () => {
+      counts.calls++;
+    },
+  };
   try {
-    await runCrew(options.agents, {
-      url: gateway.url,
-      key: gateway.agentKey,
-      rate: options.rate,
-      signal: stop.signal,
-      say,
-      onStep: (severity) => {
-        counts.steps++;
-        if (severity === 'loop') counts.loops++;
-      },
-    });
+    await Promise.all([runCrew(options.agents, stage), ...(gateway.hasModel ? [runCallers(stage)] : [])]);
   } catch (error) {
     process.stderr.write(`demo: ${error instanceof Error ? error.message : error}\n`);
     exitStatus = 1;
@@ -128,7 +153,9 @@ async function main(options) {
   process.removeListener('SIGINT', onSignal);
   process.removeListener('SIGTERM', onSignal);
   process.removeListener('SIGHUP', onSignal);
-  process.stdout.write(`\nStopped after ${counts.steps} steps, ${counts.loops} of them in a loop.\n`);
+  process.stdout.write(
+    `\nStopped after ${counts.steps} steps, ${counts.loops} of them in a loop, and ${counts.calls} calls of a model.\n`,
+  );
   return exitStatus;
 }
 

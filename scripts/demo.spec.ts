@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { decisionLogSchema } from '#contracts';
 import { makeDice } from './lib/demo-crew.mjs';
+import { answerTo, changedFiles, faq } from './lib/demo-model.mjs';
 import { roles } from './lib/demo-scenarios.mjs';
 import { retryWaitMs } from './lib/observatory-agent.mjs';
 
@@ -72,6 +73,38 @@ describe('the demo', () => {
     const deployer = roles.find(({ kind }) => kind === 'deployer') as Role;
     const asks = (run: number) => play(deployer, run).some(({ control }) => control?.hitl_required);
     expect([1, 2, 3, 4].map(asks)).toEqual([true, false, true, false]);
+  });
+});
+
+describe("the demo's model", () => {
+  const role = { role: 'system', content: 'You are a careful reviewer.' };
+  const ask = (content: string) => ({ role: 'user', content });
+  const request = (...messages: object[]) => ({ model: 'm', messages: messages as { role: string }[] });
+
+  it("answers what customers ask, politely or not, and is at its wit's end with all else", () => {
+    for (const [question, content] of faq) {
+      expect(answerTo(request(role, ask(question)))).toEqual({ content });
+      expect(answerTo(request(role, ask(question.replace('?', ', please?'))))).toEqual({ content });
+    }
+    const stuck = answerTo(request(role, ask('What does it cost?')));
+    expect(answerTo(request(role, ask('Anything else?')))).toEqual(stuck);
+  });
+
+  it('reads each changed file once, then says what it found', () => {
+    const read = [];
+    for (const messages: object[] = [role, ask('Review it.')]; ; messages.push({ role: 'tool' })) {
+      const said = answerTo({ ...request(...messages), tools: [{}] });
+      if ('content' in said) break;
+      read.push(said.path);
+    }
+    expect(read).toEqual(changedFiles);
+  });
+
+  it("heeds an operator's guidance, and no hint", () => {
+    const question = ask('What does it cost?');
+    const told = (content: string) => answerTo(request({ role: 'system', content }, role, question));
+    expect(told('Ask the shop by telephone.')).toEqual({ content: 'Understood: Ask the shop by telephone.' });
+    expect(told('You seem to be repeating similar requests.')).toEqual(answerTo(request(role, question)));
   });
 });
 

@@ -1,0 +1,45 @@
+/** The demo as a newcomer starts it, faster than life: every page has something to show, and it ends when it is told to. */
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import type { LlmCall } from '#contracts';
+import { startOnOutput } from './start-on-output.js';
+
+const DEMO = join(import.meta.dirname, '../../scripts/demo.mjs');
+const OPERATOR_TOKEN = 'demo-operator-token-of-a-test-0123456789';
+const OPERATOR = { authorization: `Bearer ${OPERATOR_TOKEN}`, 'x-observatory-operator-id': 'ada' };
+const WAIT = { timeout: 60_000, interval: 200 };
+
+it('has a caller stopped by the kill switch, one that the cache answers, and one that streams', async () => {
+  const demo = startOnOutput(DEMO, 'pipe', { PORT: '0', OBSERVATORY_OPERATOR_TOKEN: OPERATOR_TOKEN }, [
+    '--agents=1',
+    '--rate=40',
+  ]);
+  let output = '';
+  demo.process.stdout?.on('data', (text) => {
+    output += text;
+  });
+  const urlOf = () => /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0];
+  await expect.poll(urlOf, WAIT).toBeDefined();
+  const itemsOf = async (path: string) => {
+    const answer = await fetch(`${urlOf()}/v1/${path}`, { headers: OPERATOR });
+    return ((await answer.json()) as { items: LlmCall[] }).items;
+  };
+  const stoppedAgents = async () => (await itemsOf('incidents')).map(({ agent_id }) => agent_id);
+  await expect.poll(stoppedAgents, WAIT).toEqual(['price-watch']);
+  const decisions = async (agent: string) =>
+    new Set((await itemsOf(`calls?limit=200&agent_id=${agent}`)).map(({ decision }) => decision));
+  await expect.poll(() => decisions('help-desk'), WAIT).toEqual(new Set(['forwarded', 'cached']));
+  await expect.poll(() => decisions('price-watch'), WAIT).toContain('inactive');
+  const reviewed = await itemsOf('calls?agent_id=reviewer');
+  expect(reviewed.some(({ stream, tool_calls }) => stream && tool_calls[0]?.name === 'read_file')).toBe(true);
+  expect(reviewed.every(({ usage }) => (usage?.input_tokens ?? 0) > 0)).toBe(true);
+
+  await fetch(`${urlOf()}/v1/agents/price-watch/reactivate`, { method: 'POST', headers: OPERATOR });
+  await expect.poll(stoppedAgents, WAIT).toEqual(['price-watch', 'price-watch']);
+
+  demo.process.kill('SIGINT');
+  expect(await demo.ended).toEqual([0, null]);
+  expect(output).toMatch(
+    /price-watch asked the same six times[^]*Stopped after .* and \d+ calls of a model\./,
+  );
+});
