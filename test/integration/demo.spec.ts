@@ -39,7 +39,6 @@ it('has a caller stopped by the kill switch, one that the cache answers, and one
 
   demo.process.kill('SIGINT');
   expect(await demo.ended).toEqual([0, null]);
-  expect(output).toMatch(
-    /price-watch asked the same six times[^]*Stopped after .* and \d+ calls of a model\./,
-  );
+  expect(output).toContain('price-watch asked the same six times');
+  expect(output).toMatch(/Stopped after .* and \d+ calls of a model\./);
 });
