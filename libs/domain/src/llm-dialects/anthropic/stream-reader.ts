@@ -1,8 +1,7 @@
 /** Gathers the events of a streamed message. */
 import type { LlmAnswer } from '#contracts';
-import { AnswerGatherer } from '../answer-gatherer.js';
-import type { StreamReader } from '../dialect.js';
 import { DIALECT_LIMITS } from '../dialect-limits.js';
+import { GatheringReader } from '../gathering-reader.js';
 import { isNothing } from '../lossless.js';
 import { asCount, asName, asRecord, asText, type JsonRecord, tellsError } from '../read-json.js';
 import { readMessageTier } from '../service-tier.js';
@@ -22,9 +21,8 @@ import { mergeUsage, readMessageUsage } from './usage.js';
 /** Named so, an event holds nothing for us and is not parsed. */
 const IDLE_EVENTS = new Set(['ping', 'content_block_stop']);
 
-export class MessageStreamReader implements StreamReader {
-  readonly #gatherer = new AnswerGatherer();
-  readonly #sse = new SseReader((data, name) => this.#readEvent(data, name));
+export class MessageStreamReader extends GatheringReader {
+  protected readonly cutter = new SseReader((data, name) => this.#readEvent(data, name));
   #usage: JsonRecord = {};
   #isStarted = false;
   /** Arguments given whole when their block began; pieces, if any come, take their place. */
@@ -33,38 +31,22 @@ export class MessageStreamReader implements StreamReader {
   readonly #blocks = new Map<number, PlainBlock>();
   isComplete = false;
 
-  push(chunk: Uint8Array): void {
-    this.#sse.push(chunk);
-  }
-
-  end(): void {
-    this.#sse.end();
-  }
-
-  answer(): LlmAnswer {
-    const answer = this.#gatherer.toAnswer();
+  override answer(): LlmAnswer {
+    const answer = super.answer();
     return {
       ...answer,
       usage: readMessageUsage(this.#usage),
       ...readMessageTier(this.#usage),
-      lossless: answer.lossless && this.#isStarted && this.isComplete && !this.isTruncated,
+      lossless: answer.lossless && this.#isStarted,
     };
-  }
-
-  get keptCount(): number {
-    return this.#gatherer.keptCount + this.#sse.keptCount;
-  }
-
-  get isTruncated(): boolean {
-    return this.#gatherer.isTruncated || this.#sse.skippedCount > 0;
   }
 
   #readEvent(data: string, name: string): void {
     if (this.isComplete || IDLE_EVENTS.has(name)) return;
-    const event = this.#gatherer.parseEvent(data);
+    const event = this.gatherer.parseEvent(data);
     if (!event) return;
-    this.#gatherer.isLossy ||= !isPlainEvent(event);
-    if (tellsError(event)) this.#gatherer.failed = true;
+    this.gatherer.isLossy ||= !isPlainEvent(event);
+    if (tellsError(event)) this.gatherer.failed = true;
     switch (event.type) {
       case 'message_start':
         this.#readStart(asRecord(event.message));
@@ -76,32 +58,32 @@ export class MessageStreamReader implements StreamReader {
         this.#readDelta(asCount(event.index) ?? 0, asRecord(event.delta));
         break;
       case 'message_delta':
-        if (!isPlainStop(asRecord(event.delta))) this.#gatherer.isLossy = true;
-        this.#gatherer.finish = messageFinish(asRecord(event.delta)?.stop_reason) ?? this.#gatherer.finish;
+        if (!isPlainStop(asRecord(event.delta))) this.gatherer.isLossy = true;
+        this.gatherer.finish = messageFinish(asRecord(event.delta)?.stop_reason) ?? this.gatherer.finish;
         this.#usage = mergeUsage(this.#usage, event.usage);
         break;
       case 'message_stop':
         this.isComplete = true;
         break;
       case 'error':
-        this.#gatherer.failed = true;
+        this.gatherer.failed = true;
         break;
       case 'ping':
       case 'content_block_stop':
         break;
       default:
-        this.#gatherer.isLossy = true;
+        this.gatherer.isLossy = true;
     }
   }
 
   #readStart(message: JsonRecord | undefined): void {
     if (!message || this.#isStarted || !isPlainEnvelope(message) || !isNothing(message.content)) {
-      this.#gatherer.isLossy = true;
+      this.gatherer.isLossy = true;
     }
     if (!message || this.#isStarted) return;
     this.#isStarted = true;
-    this.#gatherer.answerId = asName(message.id);
-    this.#gatherer.model = asName(message.model);
+    this.gatherer.answerId = asName(message.id);
+    this.gatherer.model = asName(message.model);
     this.#usage = mergeUsage({}, message.usage);
   }
 
@@ -109,37 +91,37 @@ export class MessageStreamReader implements StreamReader {
     const index = asCount(event.index) ?? 0;
     const block = asRecord(event.content_block);
     this.#noteBlock(index, plainBlock(block));
-    if (!block || this.#gatherer.findCall(index)) return;
+    if (!block || this.gatherer.findCall(index)) return;
     if (block.type === 'text') {
-      this.#gatherer.addText(asText(block.text));
+      this.gatherer.addText(asText(block.text));
       return;
     }
     const read = readToolUse(block);
-    const call = read && this.#gatherer.openCall(index);
+    const call = read && this.gatherer.openCall(index);
     if (!call) return;
-    this.#gatherer.nameCall(call, read);
-    this.#gatherer.addArguments(call, read.arguments);
+    this.gatherer.nameCall(call, read);
+    this.gatherer.addArguments(call, read.arguments);
     this.#initialArguments.add(index);
   }
 
   #noteBlock(index: number, kind: PlainBlock | null): void {
     const isNext = index === this.#blocks.size && index <= DIALECT_LIMITS.toolCallsMax;
     if (kind === null || !isNext || (kind === 'text' && index > 0)) {
-      this.#gatherer.isLossy = true;
+      this.gatherer.isLossy = true;
     } else this.#blocks.set(index, kind);
   }
 
   #readDelta(index: number, delta: JsonRecord | undefined): void {
-    this.#gatherer.isLossy ||= !delta || !isPlainDelta(delta, this.#blocks.get(index));
-    if (delta?.type === 'text_delta') this.#gatherer.addText(asText(delta.text));
+    this.gatherer.isLossy ||= !delta || !isPlainDelta(delta, this.#blocks.get(index));
+    if (delta?.type === 'text_delta') this.gatherer.addText(asText(delta.text));
     else if (delta?.type === 'input_json_delta') this.#readArguments(index, asText(delta.partial_json));
-    else if (delta?.type === 'thinking_delta') this.#gatherer.charsBeside += asText(delta.thinking).length;
+    else if (delta?.type === 'thinking_delta') this.gatherer.charsBeside += asText(delta.thinking).length;
   }
 
   #readArguments(index: number, piece: string): void {
-    const call = this.#gatherer.findCall(index);
+    const call = this.gatherer.findCall(index);
     if (!call || piece === '') return;
-    if (this.#initialArguments.delete(index)) this.#gatherer.setArguments(call, piece);
-    else this.#gatherer.addArguments(call, piece);
+    if (this.#initialArguments.delete(index)) this.gatherer.setArguments(call, piece);
+    else this.gatherer.addArguments(call, piece);
   }
 }

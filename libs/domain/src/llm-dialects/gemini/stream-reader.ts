@@ -2,9 +2,7 @@
  * Gathers streamed responses, as events or as a JSON array: the first byte that is no blank tells which, and blanks
  * before it say nothing.
  */
-import type { LlmAnswer } from '#contracts';
-import { AnswerGatherer } from '../answer-gatherer.js';
-import type { StreamReader } from '../dialect.js';
+import { GatheringReader } from '../gathering-reader.js';
 import { SseReader } from '../sse.js';
 import { JsonValuesReader } from './json-values.js';
 import { takeResponse } from './take-response.js';
@@ -13,43 +11,27 @@ const JSON_STARTS = new Set([0x5b, 0x7b]);
 /** Space, tab, line ends and the bytes of a byte order mark. */
 const BLANKS = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
 
-export class GeminiStreamReader implements StreamReader {
-  readonly #gatherer = new AnswerGatherer();
-  #format: SseReader | JsonValuesReader | undefined;
+export class GeminiStreamReader extends GatheringReader {
+  readonly #take = (json: string): void => {
+    const response = this.gatherer.parseEvent(json);
+    if (response !== undefined) takeResponse(this.gatherer, response);
+  };
+  protected cutter: SseReader | JsonValuesReader = new SseReader(this.#take);
+  #isBegun = false;
 
-  push(chunk: Uint8Array): void {
-    if (this.#format) {
-      this.#format.push(chunk);
+  override push(chunk: Uint8Array): void {
+    if (this.#isBegun) {
+      super.push(chunk);
       return;
     }
     const start = chunk.findIndex((byte) => !BLANKS.has(byte));
     if (start === -1) return;
-    const take = (json: string) => {
-      const response = this.#gatherer.parseEvent(json);
-      if (response !== undefined) takeResponse(this.#gatherer, response);
-    };
-    this.#format = JSON_STARTS.has(chunk[start] as number) ? new JsonValuesReader(take) : new SseReader(take);
-    this.#format.push(chunk.subarray(start));
-  }
-
-  end(): void {
-    this.#format?.end();
-  }
-
-  answer(): LlmAnswer {
-    const answer = this.#gatherer.toAnswer();
-    return { ...answer, lossless: answer.lossless && this.isComplete && !this.isTruncated };
+    this.#isBegun = true;
+    if (JSON_STARTS.has(chunk[start] as number)) this.cutter = new JsonValuesReader(this.#take);
+    super.push(chunk.subarray(start));
   }
 
   get isComplete(): boolean {
-    return this.#gatherer.finish !== null;
-  }
-
-  get keptCount(): number {
-    return this.#gatherer.keptCount + (this.#format?.keptCount ?? 0);
-  }
-
-  get isTruncated(): boolean {
-    return this.#gatherer.isTruncated || (this.#format?.skippedCount ?? 0) > 0;
+    return this.gatherer.finish !== null;
   }
 }

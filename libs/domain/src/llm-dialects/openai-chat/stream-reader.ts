@@ -1,8 +1,7 @@
 /** Gathers `chat.completion.chunk`s. */
 import type { LlmAnswer } from '#contracts';
-import { AnswerGatherer } from '../answer-gatherer.js';
 import { textOf } from '../content-parts.js';
-import type { StreamReader } from '../dialect.js';
+import { GatheringReader } from '../gathering-reader.js';
 import {
   asCount,
   asJsonText,
@@ -24,38 +23,18 @@ const END = '[DONE]';
 /** Key of the older `function_call`, of which there is one. */
 const LEGACY_CALL = 'function_call';
 
-export class ChatStreamReader implements StreamReader {
-  readonly #gatherer = new AnswerGatherer();
-  readonly #sse = new SseReader((data) => this.#readEvent(data));
+export class ChatStreamReader extends GatheringReader {
+  protected readonly cutter = new SseReader((data) => this.#readEvent(data));
   isComplete = false;
   #finishReason: unknown = null;
   /** Key of the latest call under an index that several have. */
   readonly #latestAt = new Map<number | string, number>();
 
-  push(chunk: Uint8Array): void {
-    this.#sse.push(chunk);
-  }
-
-  end(): void {
-    this.#sse.end();
-  }
-
-  answer(): LlmAnswer {
-    this.#gatherer.searchCount = searchesBy(this.#gatherer.model);
-    const answer = this.#gatherer.toAnswer();
-    return {
-      ...answer,
-      finish: chatFinish(this.#finishReason, answer.tool_calls.length > 0),
-      lossless: answer.lossless && this.isComplete && !this.isTruncated,
-    };
-  }
-
-  get keptCount(): number {
-    return this.#gatherer.keptCount + this.#sse.keptCount;
-  }
-
-  get isTruncated(): boolean {
-    return this.#gatherer.isTruncated || this.#sse.skippedCount > 0;
+  override answer(): LlmAnswer {
+    this.gatherer.searchCount = searchesBy(this.gatherer.model);
+    const answer = super.answer();
+    answer.finish = chatFinish(this.#finishReason, answer.tool_calls.length > 0);
+    return answer;
   }
 
   #readEvent(data: string): void {
@@ -64,20 +43,20 @@ export class ChatStreamReader implements StreamReader {
       this.isComplete = true;
       return;
     }
-    const chunk = this.#gatherer.parseEvent(data);
+    const chunk = this.gatherer.parseEvent(data);
     if (!chunk) return;
-    this.#gatherer.isLossy ||= !isPlainEnvelope(chunk);
-    if (tellsError(chunk)) this.#gatherer.failed = true;
-    this.#gatherer.model ??= asName(chunk.model);
-    this.#gatherer.answerId ??= asName(chunk.id);
-    this.#gatherer.usage = readChunkUsage(chunk) ?? this.#gatherer.usage;
-    this.#gatherer.tier = { ...this.#gatherer.tier, ...readTier(chunk.service_tier) };
+    this.gatherer.isLossy ||= !isPlainEnvelope(chunk);
+    if (tellsError(chunk)) this.gatherer.failed = true;
+    this.gatherer.model ??= asName(chunk.model);
+    this.gatherer.answerId ??= asName(chunk.id);
+    this.gatherer.usage = readChunkUsage(chunk) ?? this.gatherer.usage;
+    this.gatherer.tier = { ...this.gatherer.tier, ...readTier(chunk.service_tier) };
     for (const value of asList(chunk.choices)) {
       const choice = asRecord(value);
-      this.#gatherer.isLossy ||= !isPlainChoice(choice, choice?.delta ?? {});
+      this.gatherer.isLossy ||= !isPlainChoice(choice, choice?.delta ?? {});
       if (!choice) continue;
       if (isFirstChoice(choice)) this.#readChoice(choice);
-      else this.#gatherer.charsBeside += writtenChars(asRecord(choice.delta) ?? {});
+      else this.gatherer.charsBeside += writtenChars(asRecord(choice.delta) ?? {});
     }
   }
 
@@ -85,15 +64,15 @@ export class ChatStreamReader implements StreamReader {
     this.#finishReason = asName(choice.finish_reason) ?? this.#finishReason;
     const delta = asRecord(choice.delta);
     if (!delta) return;
-    this.#gatherer.charsBeside += reasoningChars(delta);
-    if (delta.content) this.#gatherer.addText(textOf(delta.content, readChatPart, ''));
-    if (delta.refusal) this.#gatherer.addText(asText(delta.refusal));
+    this.gatherer.charsBeside += reasoningChars(delta);
+    if (delta.content) this.gatherer.addText(textOf(delta.content, readChatPart, ''));
+    if (delta.refusal) this.gatherer.addText(asText(delta.refusal));
     const audio = asRecord(delta.audio);
-    if (audio) this.#gatherer.addText(asText(audio.transcript));
+    if (audio) this.gatherer.addText(asText(audio.transcript));
     const calls = asList(delta.tool_calls);
     for (const [position, value] of calls.entries()) {
       const call = asRecord(value);
-      if (asCount(call?.index) === undefined) this.#gatherer.isLossy = true;
+      if (asCount(call?.index) === undefined) this.gatherer.isLossy = true;
       if (call) this.#readCall(asCount(call.index) ?? position, call.id, call.function ?? call.custom);
     }
     if (delta.function_call) this.#readCall(LEGACY_CALL, null, delta.function_call);
@@ -105,11 +84,11 @@ export class ChatStreamReader implements StreamReader {
     const name = asName(fields?.name);
     const call = this.#callAt(index, asName(id), name);
     if (!call) return;
-    this.#gatherer.nameCall(call, { id: call.id ?? asName(id), name: call.name || (name ?? '') });
-    if (name !== null && call.name !== '' && call.name !== name) this.#gatherer.isLossy = true;
+    this.gatherer.nameCall(call, { id: call.id ?? asName(id), name: call.name || (name ?? '') });
+    if (name !== null && call.name !== '' && call.name !== name) this.gatherer.isLossy = true;
     if (!fields) return;
     const fragment = fields.arguments ?? fields.input;
-    if (fragment) this.#gatherer.addArguments(call, asJsonText(fragment));
+    if (fragment) this.gatherer.addArguments(call, asJsonText(fragment));
   }
 
   /**
@@ -118,13 +97,13 @@ export class ChatStreamReader implements StreamReader {
    */
   #callAt(index: number | string, id: string | null, name: string | null) {
     const key = this.#latestAt.get(index) ?? index;
-    const known = this.#gatherer.findCall(key)?.id ?? null;
-    if (id === null || known === null || known === id) return this.#gatherer.openCall(key);
-    this.#gatherer.isLossy = true;
-    if (name === null) return this.#gatherer.openCall(key);
+    const known = this.gatherer.findCall(key)?.id ?? null;
+    if (id === null || known === null || known === id) return this.gatherer.openCall(key);
+    this.gatherer.isLossy = true;
+    if (name === null) return this.gatherer.openCall(key);
     // No index is below 0.
-    const own = -1 - this.#gatherer.callCount;
+    const own = -1 - this.gatherer.callCount;
     this.#latestAt.set(index, own);
-    return this.#gatherer.openCall(own);
+    return this.gatherer.openCall(own);
   }
 }

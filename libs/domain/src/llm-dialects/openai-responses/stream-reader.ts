@@ -2,9 +2,8 @@
  * Gathers the events of a streamed response. The pieces serve an answer that breaks off; one that ends is taken
  * from its last event, which holds all of it.
  */
-import type { LlmAnswer } from '#contracts';
-import { AnswerGatherer } from '../answer-gatherer.js';
-import type { StreamReader } from '../dialect.js';
+import type { AnswerGatherer } from '../answer-gatherer.js';
+import { GatheringReader } from '../gathering-reader.js';
 import { asCount, asJsonText, asName, asRecord, asText, type JsonRecord, tellsError } from '../read-json.js';
 import { readTier } from '../service-tier.js';
 import { SseReader } from '../sse.js';
@@ -42,46 +41,24 @@ const IDLE_EVENTS = new Set([
 
 const ENDS = new Set(['response.completed', 'response.incomplete', 'response.failed']);
 
-export class ResponsesStreamReader implements StreamReader {
-  readonly #gatherer = new AnswerGatherer();
-  readonly #sse = new SseReader((data, name) => this.#readEvent(data, name));
+export class ResponsesStreamReader extends GatheringReader {
+  protected readonly cutter = new SseReader((data, name) => this.#readEvent(data, name));
   #lastSequence = 0;
   isComplete = false;
-
-  push(chunk: Uint8Array): void {
-    this.#sse.push(chunk);
-  }
-
-  end(): void {
-    this.#sse.end();
-  }
-
-  answer(): LlmAnswer {
-    const answer = this.#gatherer.toAnswer();
-    return { ...answer, lossless: answer.lossless && this.isComplete && !this.isTruncated };
-  }
-
-  get keptCount(): number {
-    return this.#gatherer.keptCount + this.#sse.keptCount;
-  }
-
-  get isTruncated(): boolean {
-    return this.#gatherer.isTruncated || this.#sse.skippedCount > 0;
-  }
 
   #readEvent(data: string, name: string): void {
     if (this.isComplete || IDLE_EVENTS.has(name)) return;
     if (name !== '' && !EVENTS.has(name)) {
-      this.#gatherer.isLossy = true;
+      this.gatherer.isLossy = true;
       return;
     }
-    const event = this.#gatherer.parseEvent(data);
+    const event = this.gatherer.parseEvent(data);
     if (!event || this.#isRepeated(event)) return;
     const type = asText(event.type) || name;
     // The shape of an error in place of an answer, without a type.
-    if (type === '' && tellsError(event)) readError(this.#gatherer);
-    if (!EVENTS.has(type) && !IDLE_EVENTS.has(type)) this.#gatherer.isLossy = true;
-    EVENTS.get(type)?.(this.#gatherer, event);
+    if (type === '' && tellsError(event)) readError(this.gatherer);
+    if (!EVENTS.has(type) && !IDLE_EVENTS.has(type)) this.gatherer.isLossy = true;
+    EVENTS.get(type)?.(this.gatherer, event);
     this.isComplete = ENDS.has(type);
   }
 
