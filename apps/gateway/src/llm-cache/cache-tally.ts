@@ -6,6 +6,7 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import type { CacheMatch, CacheStats, SemanticMatch, TextVeto } from '#contracts';
 import { type Clock, RingBuffer, TtlLru } from '#kernel';
 import { METRIC_PREFIX } from '../telemetry/metrics.js';
+import { quantiles } from '../telemetry/quantiles.js';
 
 const TENANTS_MAX = 1_000;
 /** Look-ups that the percentiles are taken over. */
@@ -112,11 +113,9 @@ export class CacheTally {
     const tally = this.#of(tenantId);
     if (match === 'exact') tally.exactHits += 1;
     else tally.semanticHits += 1;
-    tally.savedMicroUsd += saved.microUsd ?? 0;
-    if (saved.microUsd === null) tally.unpricedHits += 1;
     tally.savedMs += Math.max(0, saved.ms);
     this.#lookups.inc({ outcome: match });
-    this.#savedUsd.inc((saved.microUsd ?? 0) / 1e6);
+    this.#saved(tally, saved.microUsd);
   }
 
   miss(tenantId: string): void {
@@ -134,10 +133,8 @@ export class CacheTally {
     const tally = this.#of(tenantId);
     tally.coalesced += 1;
     tally.exactHits += 1;
-    tally.savedMicroUsd += savedMicroUsd ?? 0;
-    if (savedMicroUsd === null) tally.unpricedHits += 1;
     this.#lookups.inc({ outcome: 'coalesced' });
-    this.#savedUsd.inc((savedMicroUsd ?? 0) / 1e6);
+    this.#saved(tally, savedMicroUsd);
   }
 
   embeddingLeftOut(): void {
@@ -198,9 +195,7 @@ export class CacheTally {
   counts(tenantId: string): CacheCounts {
     const tally = this.#of(tenantId);
     const known = tally.knownRight + tally.knownWrong;
-    const latencies = tally.latenciesMs.toArray().sort((a, b) => a - b);
-    const percentile = (share: number) =>
-      latencies.at(Math.min(latencies.length - 1, Math.floor(latencies.length * share))) ?? null;
+    const [lookup_p50_ms, lookup_p99_ms] = quantiles(tally.latenciesMs.toArray(), 0.5, 0.99);
     return {
       total_hits: tally.exactHits + tally.semanticHits,
       total_misses: tally.misses,
@@ -218,9 +213,15 @@ export class CacheTally {
       saved_usd: tally.savedMicroUsd / 1e6,
       unpriced_hit_count: tally.unpricedHits,
       saved_ms: Math.round(tally.savedMs),
-      lookup_p50_ms: percentile(0.5),
-      lookup_p99_ms: percentile(0.99),
+      lookup_p50_ms,
+      lookup_p99_ms,
     };
+  }
+
+  #saved(tally: TenantTally, microUsd: number | null): void {
+    tally.savedMicroUsd += microUsd ?? 0;
+    if (microUsd === null) tally.unpricedHits += 1;
+    this.#savedUsd.inc((microUsd ?? 0) / 1e6);
   }
 
   #of(tenantId: string): TenantTally {

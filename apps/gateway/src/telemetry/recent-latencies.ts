@@ -1,5 +1,6 @@
 /** How long something took lately, for percentiles that people look at; Prometheus has histograms of its own. */
 import { RingBuffer, type SteadyClock } from '#kernel';
+import { quantiles } from './quantiles.js';
 
 /** The latest; under load they cover less than the window. */
 const SAMPLES_MAX = 4_096;
@@ -29,9 +30,6 @@ export class RecentLatencies {
     const fromMs = this.#clock.steadyMs() - this.#windowMs;
     const recent: number[] = [];
     for (const { atMs, tookMs } of this.#samples) if (atMs >= fromMs) recent.push(tookMs);
-    recent.sort((a, b) => a - b);
-    const quantile = (share: number) =>
-      recent[Math.min(recent.length - 1, Math.floor(recent.length * share))] ?? null;
-    return shares.map(quantile) as { [at in keyof Shares]: number | null };
+    return quantiles(recent, ...shares);
   }
 }
