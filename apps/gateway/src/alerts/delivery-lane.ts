@@ -1,6 +1,6 @@
 /** The deliveries of one channel that are not finished, and the channel's circuit. */
 import type { AlertChannel, AlertDelivery } from '#contracts';
-import { type Circuit, CLOSED_CIRCUIT, decideSending } from '#domain/alerts';
+import { type ChannelCircuit, CLOSED_CIRCUIT, decideSending } from '#domain/alerts';
 
 /** At once through one channel, so that a slow one does not take every place. */
 export const RUNNING_PER_CHANNEL_MAX = 2;
@@ -29,7 +29,7 @@ const isDue = ({ dueMs, dueSaidMs }: Entry, nowMs: number): boolean => dueMs <= 
 export class DeliveryLane {
   readonly tenantId: string;
   readonly entries = new Map<string, Entry>();
-  circuit: Readonly<Circuit> = CLOSED_CIRCUIT;
+  circuit: Readonly<ChannelCircuit> = CLOSED_CIRCUIT;
   #runningCount = 0;
 
   constructor(tenantId: string) {

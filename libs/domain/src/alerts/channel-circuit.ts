@@ -11,7 +11,7 @@ export const CIRCUIT_FAILURES_MAX = 5;
 export const CIRCUIT_OPEN_MS = 60_000;
 export const CIRCUIT_OPEN_MS_MAX = 15 * 60_000;
 
-export interface Circuit {
+export interface ChannelCircuit {
   /** In a row, up to now. */
   failureCount: number;
   /** Null: closed. */
@@ -22,7 +22,7 @@ export interface Circuit {
   openMs: number;
 }
 
-export const CLOSED_CIRCUIT: Readonly<Circuit> = {
+export const CLOSED_CIRCUIT: Readonly<ChannelCircuit> = {
   failureCount: 0,
   retryAtMs: null,
   isAsked: false,
@@ -30,7 +30,7 @@ export const CLOSED_CIRCUIT: Readonly<Circuit> = {
 };
 
 /** `go`: send. `trial`: send this one and wait for its outcome. `wait`: nothing before `retryAtMs`. */
-export function decideSending(circuit: Readonly<Circuit>, nowMs: number): 'go' | 'trial' | 'wait' {
+export function decideSending(circuit: Readonly<ChannelCircuit>, nowMs: number): 'go' | 'trial' | 'wait' {
   if (circuit.retryAtMs === null) return 'go';
   const restMs = circuit.retryAtMs - nowMs;
   // Of a rest that is longer than any, the clock was set back since it began.
@@ -39,10 +39,10 @@ export function decideSending(circuit: Readonly<Circuit>, nowMs: number): 'go' |
 
 /** @param restMs what the receiver asked for; taken up to `CIRCUIT_OPEN_MS_MAX` */
 export function afterFailure(
-  circuit: Readonly<Circuit>,
+  circuit: Readonly<ChannelCircuit>,
   nowMs: number,
   restMs: number | null = null,
-): Circuit {
+): ChannelCircuit {
   const isAsked = circuit.isAsked && nowMs < (circuit.retryAtMs ?? 0);
   const failed = opened({ ...circuit, isAsked, failureCount: circuit.failureCount + 1 }, nowMs);
   if (restMs === null) return failed;
@@ -50,7 +50,7 @@ export function afterFailure(
   return restedMs < (failed.retryAtMs ?? 0) ? failed : { ...failed, retryAtMs: restedMs, isAsked: true };
 }
 
-function opened(failed: Circuit, nowMs: number): Circuit {
+function opened(failed: ChannelCircuit, nowMs: number): ChannelCircuit {
   if (failed.failureCount < CIRCUIT_FAILURES_MAX) return failed;
   // Those that were under way when it opened say nothing new.
   if (failed.retryAtMs !== null && nowMs < failed.retryAtMs) return failed;

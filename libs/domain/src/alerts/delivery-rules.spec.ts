@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import {
   afterFailure,
+  type ChannelCircuit,
   CIRCUIT_FAILURES_MAX,
   CIRCUIT_OPEN_MS,
   CIRCUIT_OPEN_MS_MAX,
-  type Circuit,
   CLOSED_CIRCUIT,
   decideSending,
-} from './circuit.js';
+} from './channel-circuit.js';
 import { ATTEMPTS_MAX, RETRY_AFTER_MS_MAX, RETRY_DELAYS_MS, retryDelayMs } from './retry-schedule.js';
 import { signBody, verifySignature } from './webhook-signature.js';
 
@@ -32,7 +32,7 @@ describe('the retry schedule', () => {
 });
 
 describe('the circuit', () => {
-  const failed = (count: number, nowMs = 0, from: Circuit = CLOSED_CIRCUIT): Circuit => {
+  const failed = (count: number, nowMs = 0, from: ChannelCircuit = CLOSED_CIRCUIT): ChannelCircuit => {
     let circuit = from;
     for (let n = 0; n < count; n += 1) circuit = afterFailure(circuit, nowMs);
     return circuit;

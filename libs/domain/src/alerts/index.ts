@@ -1,6 +1,6 @@
 export * from './alert-event.js';
 export * from './alert-rules.js';
-export * from './circuit.js';
+export * from './channel-circuit.js';
 export * from './firing-after.js';
 export * from './message-bodies.js';
 export * from './notice.js';
