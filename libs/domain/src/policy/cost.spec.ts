@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ModelPrice, PRICE_USD_MAX, type Usage } from '#contracts';
-import { costMicroUsd, estimateTokens, estimateUsage, OUTPUT_TOKENS_ESTIMATE, usageParts } from './cost.js';
+import { costMicroUsd, estimateUsage, usageParts } from './cost.js';
 
 const SONNET: ModelPrice = {
   model: 'claude-sonnet-4-5',
@@ -99,21 +99,19 @@ describe('usageParts', () => {
   });
 });
 
-describe('estimateTokens', () => {
+describe('estimateUsage', () => {
   it('takes four bytes for a token and the bound the caller set on its output', () => {
-    expect(estimateTokens(4_001, 512)).toEqual({ input: 1_001, output: 512 });
-    expect(estimateUsage(4_000, 512)).toEqual(usage({ input_tokens: 1_000, output_tokens: 512 }));
+    expect(estimateUsage(4_001, 512)).toEqual(usage({ input_tokens: 1_001, output_tokens: 512 }));
   });
 
-  it('has a named guess without a bound, and whole numbers for odd ones', () => {
-    expect(estimateTokens(0, null)).toEqual({ input: 1, output: OUTPUT_TOKENS_ESTIMATE });
-    expect(estimateTokens(10, 0.5)).toEqual({ input: 3, output: 1 });
-    expect(estimateTokens(10, -5)).toEqual({ input: 3, output: 0 });
+  it('has at least a token of input, and whole numbers for odd bounds', () => {
+    expect(estimateUsage(0, 0.5)).toEqual(usage({ input_tokens: 1, output_tokens: 1 }));
+    expect(estimateUsage(10, -5)).toEqual(usage({ input_tokens: 3, output_tokens: 0 }));
   });
 
   it('can be summed up, priced and counted exactly whatever bound the caller sets', () => {
-    const { input, output } = estimateTokens(64 * 1024 * 1024, Number.MAX_SAFE_INTEGER);
-    expect(Number.isSafeInteger(input + output)).toBe(true);
+    const { input_tokens, output_tokens } = estimateUsage(64 * 1024 * 1024, Number.MAX_SAFE_INTEGER);
+    expect(Number.isSafeInteger(input_tokens + output_tokens)).toBe(true);
     const dearest = { ...SONNET, output_usd: PRICE_USD_MAX };
     const cost = costMicroUsd(dearest, estimateUsage(0, Number.MAX_SAFE_INTEGER));
     expect(Number.isSafeInteger(2 * cost)).toBe(true);

@@ -98,33 +98,15 @@ const picoPerSearch = (usdPerThousand: number | null | undefined): number =>
 const picoPerToken = (usdPerMillion: number): number => Math.round(usdPerMillion * PICO_PER_MICRO);
 
 /**
- * Input and output tokens a request may use at most, roughly: its bytes by the rule of thumb, and the bound it sets on
+ * Input and output tokens a request may use at most, roughly: its bytes by the rule of thumb, and a bound on
  * its output. Too high for requests that carry files as base64, and for what the vendor has cached; what is
  * too much is given back when the real usage is known.
  * @param bodyBytes of the request, less what its pictures and recordings have beyond text of as many tokens
- * @param outputTokensMax null: the caller set no bound
  */
-export function estimateTokens(
-  bodyBytes: number,
-  outputTokensMax: number | null,
-): { input: number; output: number } {
-  return {
-    input: Math.max(1, Math.ceil(bodyBytes / BYTES_PER_TOKEN)),
-    output:
-      outputTokensMax === null
-        ? OUTPUT_TOKENS_ESTIMATE
-        : Math.min(Math.max(0, Math.ceil(outputTokensMax)), OUTPUT_TOKENS_MAX),
-  };
-}
-
-/** The same as a Usage, to be priced. */
-export function estimateUsage(bodyBytes: number, outputTokensMax: number | null): Usage {
-  const { input, output } = estimateTokens(bodyBytes, outputTokensMax);
-  return {
-    input_tokens: input,
-    cached_input_tokens: 0,
-    cache_write_tokens: 0,
-    output_tokens: output,
-    reasoning_tokens: 0,
-  };
-}
+export const estimateUsage = (bodyBytes: number, outputTokensMax: number): Usage => ({
+  input_tokens: Math.max(1, Math.ceil(bodyBytes / BYTES_PER_TOKEN)),
+  cached_input_tokens: 0,
+  cache_write_tokens: 0,
+  output_tokens: Math.min(Math.max(0, Math.ceil(outputTokensMax)), OUTPUT_TOKENS_MAX),
+  reasoning_tokens: 0,
+});

@@ -9,7 +9,7 @@ export {
   describeDecision,
   stateOf,
 } from './bucket-arithmetic.js';
-export { costMicroUsd, estimateTokens, estimateUsage, OUTPUT_TOKENS_ESTIMATE, usageParts } from './cost.js';
+export { costMicroUsd, estimateUsage, OUTPUT_TOKENS_ESTIMATE, usageParts } from './cost.js';
 export { DEFAULT_PRICES } from './default-prices.js';
 export { findPrice } from './find-price.js';
 export {

@@ -7,12 +7,9 @@
 import {
   type AgentPolicy,
   type LimitDecision,
-  type LlmAnswer,
-  type ModelPrice,
   NO_LIMITS,
   type RateLimiter,
   type SessionKey,
-  type Usage,
   type WindowState,
 } from '#contracts';
 import type { BudgetPeriod } from '#domain/alerts';
@@ -20,29 +17,26 @@ import { fetchedAnswerId, isInteraction } from '#domain/llm-dialects';
 import {
   budgetsSetSince,
   corrections,
-  costMicroUsd,
-  estimateUsage,
   hasSessionCap,
   type LimitName,
   limitWindows,
   MemoryRateLimiter,
   type NamedWindow,
-  OUTPUT_TOKENS_ESTIMATE,
   rateLimitHeaders,
-  type SessionCap,
   type SessionCaps,
-  usageParts,
 } from '#domain/policy';
 import type { Clock } from '#kernel';
 import type { AgentDirectory } from '../agent-directory.js';
 import type { AgentStanding } from '../agent-standing.js';
+import { costOf, noteUnpriced, standardCostOf } from '../cost-of-call.js';
 import type { EarlierUse } from '../earlier-use.js';
-import { policyRefusal } from '../policy-refusal.js';
+import { capped, limited } from '../limit-refusals.js';
 import type { PriceBook } from '../price-book.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
 import type { TakenLimits } from '../taken-limits.js';
 import type { UnsettledAnswer, UnsettledAnswers } from '../unsettled-answers.js';
+import { byToken, estimateOf, tokensOf, type Used, usedBy } from '../used-by-call.js';
 
 export interface PolicyParts {
   agents: Pick<AgentDirectory, 'restriction'>;
@@ -195,42 +189,6 @@ function takeLimits(
   });
 }
 
-/** What a call has used, or may use. */
-interface Used {
-  /** 0: no upstream had it, or one failed it before an answer. */
-  requests: 0 | 1;
-  usage: Readonly<Usage>;
-  /** `unknown`: for something else than tokens, so that no price here says how much. */
-  paid: 'nothing' | 'by_token' | 'unknown';
-}
-
-const NO_TOKENS: Readonly<Usage> = {
-  input_tokens: 0,
-  cached_input_tokens: 0,
-  cache_write_tokens: 0,
-  output_tokens: 0,
-  reasoning_tokens: 0,
-};
-const NOT_USED: Used = { requests: 0, usage: NO_TOKENS, paid: 'nothing' };
-/** Answered from the cache, or for a list: it was a call, and took no tokens from anybody. */
-const FREE: Used = { requests: 1, usage: NO_TOKENS, paid: 'nothing' };
-const UNKNOWN: Used = { requests: 1, usage: NO_TOKENS, paid: 'unknown' };
-const byToken = (usage: Usage): Used => ({ requests: 1, usage, paid: 'by_token' });
-
-const tokensOf = ({ usage }: Used): number => usage.input_tokens + usage.output_tokens;
-
-function estimateOf(call: ProxyCall): Used {
-  if (call.unread?.takes === 'nothing') return FREE;
-  if (call.unread?.takes === 'unknown') return UNKNOWN;
-  return byToken(estimateUsage(bytesOf(call), outputTokensMax(call)));
-}
-
-/** Of a request that sets no bound a guess, for each of the answers that it asks for. */
-function outputTokensMax({ summary, unread }: ProxyCall): number {
-  const request = summary ?? unread;
-  return request?.output_tokens_max ?? OUTPUT_TOKENS_ESTIMATE * (request?.choice_count ?? 1);
-}
-
 const windowsOf = (
   { scope }: ProxyCall,
   { policy, requests = 1, tokens, costMicroUsd, nowMs }: TakenLimits & { requests?: number },
@@ -262,89 +220,6 @@ function apply(
   if (period !== undefined) onOverBudget(call, period);
   const { used, limit } = decision.windows[decision.refusedBy] as WindowState;
   return limited(name, decision.retryAfterMs, used >= limit);
-}
-
-function usedBy(call: ProxyCall): Used {
-  if (call.decision === 'cached') return FREE;
-  const { summary, answer } = call;
-  if (!call.wasTakenUp) return NOT_USED;
-  if (summary === null)
-    return call.isAnswered && answer?.usage && !call.unsettled ? byToken(answer.usage) : estimateOf(call);
-  const tokensSeen = Math.ceil(charsOf(answer) / 4);
-  // The end of one of several choices is not the answer's.
-  const hasEnd = answer !== null && answer.finish !== null && (summary.choice_count ?? 1) === 1;
-  if (call.isAnswered || hasEnd) {
-    if (answer?.usage)
-      return byToken(summary.stream ? soFar(answer, answer.usage, tokensSeen) : answer.usage);
-    // An answer that says nothing at all, such as one of OpenAI's background mode, is no sign of what was used.
-    if (hasEnd || tokensSeen > 0) return byToken(estimateUsage(bytesOf(call), tokensSeen));
-  }
-  // What the vendor said of usage so far, if anything, is not what it will charge.
-  if (isBrokenOff(call) || (call.wasShutDown && tokensSeen > 0))
-    return byToken(estimateUsage(bytesOf(call), tokensSeen));
-  return byToken(estimateUsage(bytesOf(call), Math.max(tokensSeen, outputTokensMax(call))));
-}
-
-/** A stream that ends in the middle of its answer may have told of its output at the beginning alone: then what went by counts. */
-const soFar = ({ finish }: LlmAnswer, usage: Usage, tokensSeen: number): Usage =>
-  finish === null && usage.output_tokens < tokensSeen ? { ...usage, output_tokens: tokensSeen } : usage;
-
-/** As far as it could be read. */
-const charsOf = (answer: LlmAnswer | null): number =>
-  (answer?.tool_calls ?? []).reduce(
-    (chars, { name, arguments: json }) => chars + name.length + json.length,
-    (answer?.text.length ?? 0) + (answer?.chars_beside ?? 0),
-  );
-
-/** By the upstream, in mid-answer, in which the agent has no part. Where no answer had begun, the status is our refusal's. */
-const isBrokenOff = ({ decision, status }: ProxyCall): boolean =>
-  decision === 'upstream_failed' && status >= 200 && status < 300;
-
-/** As many as a text has that takes what the request takes. */
-const bytesOf = ({ bodyBytes, summary }: ProxyCall): number => bodyBytes - (summary?.mediaExcessBytes ?? 0);
-
-/** Micro-USD; null: the model has no price, or what was used. */
-function costOf(prices: PolicyParts['prices'], call: ProxyCall, { usage, paid }: Used): number | null {
-  if (paid === 'nothing') return 0;
-  if (paid === 'unknown') return null;
-  let cost = 0;
-  for (const part of usageParts(usage)) {
-    const price = priceOf(prices, call, lineOf(call, part.name));
-    if (price === null) return null;
-    cost += costMicroUsd(price, part.usage, usage.input_tokens);
-  }
-  return cost;
-}
-
-/** The same at the rate of text in the standard tier. */
-function standardCostOf(
-  prices: PolicyParts['prices'],
-  call: ProxyCall,
-  { usage, paid }: Used,
-): number | null {
-  const price = paid === 'by_token' ? priceOf(prices, call, '') : null;
-  return price === null ? null : costMicroUsd(price, usage);
-}
-
-/** What came back names the model most exactly. */
-const priceOf = (prices: PolicyParts['prices'], call: ProxyCall, line: string): ModelPrice | null =>
-  prices.price(call.tenantId, call.answer?.model ?? null, line) ??
-  prices.price(call.tenantId, call.model, line);
-
-/** What stands in brackets behind the model's name: its tier, and what it is that it takes. */
-const lineOf = ({ answer }: ProxyCall, part: string): string =>
-  [answer?.service_tier ?? '', part].filter((word) => word !== '').join(' ');
-
-/** Why nobody knows what it cost. */
-function noteUnpriced(call: ProxyCall, cost: number | null): void {
-  const { service_tier: tier, usage } = call.answer ?? {};
-  if (cost !== null) return;
-  const names = usage ? usageParts(usage).map(({ name }) => name) : [''];
-  const lines = names.map((name) => lineOf(call, name)).filter((line) => line !== '');
-  if (lines.length === 0) return;
-  const what =
-    tier === undefined ? 'Took tokens of sound or pictures' : `Answered in the service tier ${tier}`;
-  call.detail ??= `${what}: its price is that of the model with ${lines.map((line) => `[${line}]`).join(', and with ')} behind its name.`;
 }
 
 /** Limits count what text in the standard tier costs where nobody knows the call's own price: a burst must not overrun them. */
@@ -392,44 +267,3 @@ const BUDGET_PERIODS: Partial<Record<LimitName, BudgetPeriod>> = {
   budget_day: 'day',
   budget_month: 'month',
 };
-
-const CAPS: Record<SessionCap, string> = {
-  session_calls_max: 'calls',
-  session_cost_usd_max: 'cost',
-  session_minutes_max: 'time',
-};
-const capped = (cap: SessionCap): Verdict =>
-  policyRefusal(
-    'session_capped',
-    'session_capped',
-    `This session has reached its cap on ${CAPS[cap]} (${cap}).`,
-    null,
-  );
-
-const LIMITS_TEXT: Record<LimitName, string> = {
-  requests_per_minute: 'requests per minute',
-  tokens_per_minute: 'tokens per minute',
-  budget_hour: 'the budget of an hour',
-  budget_day: 'the budget of a day',
-  budget_month: 'the budget of a month',
-};
-/** @param isUsedUp nothing is left; else the call may take more than is left, or, where no waiting helps, than there is at all */
-const limited = (name: LimitName, retryAfterMs: number | null, isUsedUp: boolean): Verdict =>
-  name === 'requests_per_minute' || name === 'tokens_per_minute'
-    ? policyRefusal(
-        'rate_limited',
-        'rate_limited',
-        retryAfterMs === null
-          ? `This call may take more than this agent's limit of ${LIMITS_TEXT[name]}. ${BOUND_IT}`
-          : `This agent has reached its limit of ${LIMITS_TEXT[name]}.`,
-        retryAfterMs,
-      )
-    : policyRefusal(
-        'over_budget',
-        'budget_exceeded',
-        isUsedUp
-          ? `This agent has used up ${LIMITS_TEXT[name]}.`
-          : `This call may cost more than is left of ${LIMITS_TEXT[name]}. ${BOUND_IT}`,
-        retryAfterMs,
-      );
-const BOUND_IT = 'It may fit with a lower bound on its output.';
