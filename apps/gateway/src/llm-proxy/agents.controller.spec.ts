@@ -40,7 +40,7 @@ async function stopped(write: Write, nth: number, then: (agents: AgentDirectory)
     agents,
     incidents,
     views,
-    seedBudgets: async () => {},
+    budgets: { policyChanged: async () => {} },
   } as never);
   await controller.deactivate(ANN, 'a', { reason: 'stop' });
   return { agents, controller };

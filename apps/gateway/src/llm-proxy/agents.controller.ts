@@ -53,10 +53,10 @@ export class AgentsController {
   ): Promise<AgentPolicy> {
     const scope = this.scopeOf(operator.tenant_id, agentId);
     const { active, ...patch } = parseFields(agentPolicyPatchSchema, body);
-    const { agents, incidents, views } = this.proxy;
+    const { agents, budgets, incidents, views } = this.proxy;
     const asked = agents.openIncidentId(scope);
     await agents.patchPolicy(scope, active === false ? { ...patch, active } : patch, operator);
-    await this.proxy.seedBudgets(scope);
+    await budgets.policyChanged(scope);
     // Last: it may call under its new limits, and never without them.
     if (active === true && agents.openIncidentId(scope) === asked)
       await incidents.reactivate(operator, agentId);

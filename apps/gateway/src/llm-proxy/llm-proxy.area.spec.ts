@@ -63,7 +63,7 @@ it('an agent that is given a budget has spent what it had, though others have ta
   const { area, seeded } = await startArea([], ['capped', ...others]);
   const scope = agentScope('default', 'capped');
   await area.agents.patchPolicy(scope, { budget_day_usd: 2 }, ADMIN);
-  await area.seedBudgets(scope);
+  await area.budgets.policyChanged(scope);
   expect(seeded).toContain(DAY_OF_CAPPED);
 });
 
@@ -76,7 +76,7 @@ it('a budget that a call has taken of before it was told what had been spent kno
   const taken = { tokens: 1, costMicroUsd: 500_000, nowMs: clock.nowMs(), takenAtMs: clock.nowMs() };
   const running = [policy, before].map((under) => ({ scope, taken: { ...taken, policy: under } }));
   Object.defineProperty(route, 'running', { value: running });
-  await area.seedBudgets(scope);
+  await area.budgets.policyChanged(scope);
   expect(seeded).toContain(`${scope}\0budget_day 2500000`);
 });
 

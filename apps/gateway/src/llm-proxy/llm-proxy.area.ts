@@ -3,10 +3,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { UpstreamClient } from '#adapters/upstream-http';
 import {
-  type AgentPolicy,
   type AgentPrincipal,
-  type AgentScope,
-  type AgentSpend,
   agentScope,
   type DecisionLog,
   type DecisionStore,
@@ -17,21 +14,12 @@ import {
   type SecretBox,
   type SpanSink,
   type SystemView,
-  splitAgentScope,
   TOPICS,
   wasRefused,
 } from '#contracts';
-import type { AlertEvent, BudgetPeriod } from '#domain/alerts';
 import { KillSwitchWindows } from '#domain/kill-switch';
-import {
-  budgetSeeds,
-  budgetsSetSince,
-  MemoryRateLimiter,
-  SessionCaps,
-  type SpentHour,
-  UNKNOWN_COST_MICRO_USD,
-} from '#domain/policy';
-import { type Clock, HOUR_MS, type IdSource, steadyClock } from '#kernel';
+import { MemoryRateLimiter, SessionCaps } from '#domain/policy';
+import { type Clock, type IdSource, steadyClock } from '#kernel';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { SettingsAudit } from '../auth/settings-audit.js';
@@ -45,10 +33,12 @@ import { systemTimer } from '../hitl/timer.js';
 import type { LlmCacheArea } from '../llm-cache/llm-cache.area.js';
 import type { LiveHub } from '../realtime/live-hub.js';
 import type { SemanticLoopArea } from '../semantic-loop/semantic-loop.area.js';
-import { AgentActivity, hasBudget, monthStartMs } from './agent-activity.js';
+import { AgentActivity, hasBudget } from './agent-activity.js';
+import { AgentBudgets } from './agent-budgets.js';
 import { AgentDirectory } from './agent-directory.js';
 import { agentStanding, policyBar, upstreamStanding } from './agent-standing.js';
 import { AgentViews } from './agent-views.js';
+import { subjectOf } from './alert-subject.js';
 import { ANSWER_BYTES_MAX } from './answer-room.js';
 import { CallLog } from './call-log.js';
 import { spansOf } from './call-spans.js';
@@ -70,9 +60,6 @@ import { isError } from './steps/record.step.js';
 import { newUnsettledAnswers, type UnsettledAnswers } from './unsettled-answers.js';
 import { UpstreamDirectory } from './upstream-directory.js';
 import { WaitingCalls } from './waiting-calls.js';
-
-/** Agents whose budgets the limiter's store is told at once. */
-const SEEDED_AT_ONCE = 100;
 
 export interface LlmProxyDependencies {
   clock: Clock;
@@ -101,6 +88,7 @@ export class LlmProxyArea {
   readonly agents: AgentDirectory;
   readonly upstreams: UpstreamDirectory;
   readonly prices: PriceBook;
+  readonly budgets: AgentBudgets;
   readonly incidents: IncidentDesk;
   readonly views: AgentViews;
   readonly held = new HeldCalls();
@@ -169,6 +157,16 @@ export class LlmProxyArea {
       onKeyLost: (name) => events.keyLost(name),
     });
     this.prices = new PriceBook({ store: proxyStore, audit: this.audit, clock });
+    this.budgets = new AgentBudgets({
+      store: proxyStore,
+      agents: this.agents,
+      activity: this.#activity,
+      limits: parts.limits,
+      alerts,
+      clock,
+      running: () => this.#route?.running ?? [],
+      onLimiterFailed: (error) => events.failedOpen('rate_limiter', error),
+    });
     this.incidents = new IncidentDesk({
       agents: this.agents,
       windows: this.#windows,
@@ -216,7 +214,7 @@ export class LlmProxyArea {
       max: config.upstreamCallsMax,
       onFull: () => events.noRoom('upstream_calls'),
     });
-    parts.limits.onReady = () => void this.#seedAll();
+    parts.limits.onReady = () => void this.budgets.seedAll();
   }
 
   /** Brings back settings, open incidents and what was spent. Before the first call; rejects as the store does. */
@@ -228,108 +226,7 @@ export class LlmProxyArea {
       this.#unsettled.load(),
       this.#continued.load(),
     ]);
-    const fromMs = this.#budgetsFromMs();
-    const limited = new Map<AgentScope, AgentSpend[]>();
-    for (const spend of await this.#parts.proxyStore.spendByAgent(fromMs)) {
-      const scope = agentScope(spend.tenant_id, spend.agent_id);
-      const known = limited.get(scope);
-      if (known !== undefined) known.push(spend);
-      else if (this.agents.restriction(scope) !== null) limited.set(scope, [spend]);
-      else this.#restore(scope, spend);
-    }
-    // Last, and seeded at once: of more agents than are remembered these would be forgotten, and their budgets begin anew.
-    for (const [scope, spends] of limited) {
-      for (const spend of spends) this.#restore(scope, spend);
-      await this.#seedLimits(scope);
-    }
-  }
-
-  /** Where the longest budget begins. */
-  #budgetsFromMs(): number {
-    const nowMs = this.#parts.clock.nowMs();
-    return Math.min(monthStartMs(nowMs), nowMs - HOUR_MS);
-  }
-
-  #restore(
-    scope: AgentScope,
-    { hour_ms, cost_usd, unpriced_call_count }: Omit<AgentSpend, 'tenant_id' | 'agent_id'>,
-  ): void {
-    this.#activity.restore(scope, hour_ms, Math.round(cost_usd * 1e6), unpriced_call_count);
-  }
-
-  /**
-   * After a change of policy: a budget set in the middle of its period counts what was spent before, and the alerts hear
-   * which budgets there are now. Never rejects.
-   */
-  async seedBudgets(scope: AgentScope): Promise<void> {
-    if (hasBudget(this.agents.policy(scope))) await this.#recallForgotten(scope);
-    this.#noteSpend(scope, agentAlone(scope));
-    // Calls may have taken of a new budget already, before it knew what had been spent: what they took is theirs to give back.
-    const policy = this.agents.policy(scope);
-    const hasAll = (before: AgentPolicy) => !hasBudget(budgetsSetSince(before, policy));
-    await this.#seedLimits(scope, this.#takenFromBudgets(hasAll).get(scope));
-  }
-
-  /** Never rejects. */
-  async #recallForgotten(scope: AgentScope): Promise<void> {
-    if (!this.#activity.hasForgotten) return;
-    await this.#recall(scope).catch((error: unknown) => this.#events.failedOpen('rate_limiter', error));
-  }
-
-  /** What the store knows of an agent that may be known no longer. Rejects as the store does. */
-  async #recall(scope: AgentScope): Promise<void> {
-    const { tenantId, agentId } = splitAgentScope(scope);
-    const lines = await this.#parts.proxyStore.spend({
-      tenant_id: tenantId,
-      agent_id: agentId,
-      group: 'hour',
-      from_ms: this.#budgetsFromMs(),
-      to_ms: this.#parts.clock.nowMs() + 1,
-    });
-    for (const { key, ...line } of lines) this.#restore(scope, { hour_ms: Date.parse(key), ...line });
-  }
-
-  /** All budgets, as this gateway knows them. Never rejects. */
-  async #seedAll(): Promise<void> {
-    const scopes = [...this.agents.withBudgets()];
-    for (let at = 0; at < scopes.length; at += SEEDED_AT_ONCE) {
-      const some = scopes.slice(at, at + SEEDED_AT_ONCE);
-      await Promise.all(some.map((scope) => this.#recallForgotten(scope)));
-      // In the turn in which the rest is summed up: a call that ends in between would be missed, or count twice.
-      const taken = this.#takenFromBudgets();
-      await Promise.all(some.map((scope) => this.#seedLimits(scope, taken.get(scope))));
-    }
-  }
-
-  /** A Redis may have been emptied, or have evicted it, and never have been away. Never rejects. */
-  async #seedIfLost(scope: AgentScope, period: BudgetPeriod): Promise<void> {
-    if (this.#activity.spent(scope)[period] > 0)
-      await this.#seedLimits(scope, this.#takenFromBudgets().get(scope));
-  }
-
-  /** By calls under way, which will give back what they do not use. @param isMeant asked of the policy that they began under */
-  #takenFromBudgets(isMeant: (policy: AgentPolicy) => boolean = hasBudget): Map<AgentScope, SpentHour[]> {
-    const byAgent = new Map<AgentScope, SpentHour[]>();
-    for (const { scope, taken } of this.#route?.running ?? []) {
-      if (taken === null || taken.takenAtMs === null || !isMeant(taken.policy)) continue;
-      const hours = byAgent.get(scope) ?? [];
-      hours.push({
-        hourMs: taken.takenAtMs - (taken.takenAtMs % HOUR_MS),
-        costMicroUsd: taken.costMicroUsd ?? UNKNOWN_COST_MICRO_USD,
-      });
-      byAgent.set(scope, hours);
-    }
-    return byAgent;
-  }
-
-  /** What was spent before anybody counted. Never rejects. @param taken of budgets, and not spent yet */
-  async #seedLimits(scope: AgentScope, taken: readonly SpentHour[] = []): Promise<void> {
-    const spent = [...this.#activity.hours(scope), ...taken];
-    const seeds = budgetSeeds(scope, this.agents.policy(scope), spent, this.#parts.clock.nowMs());
-    if (seeds.length === 0) return;
-    await this.#parts.limits.limiter
-      .seed(seeds)
-      .catch((error: unknown) => this.#events.failedOpen('rate_limiter', error));
+    await this.budgets.recover();
   }
 
   /** Why the agent's policy does not let it call now; null: it does. */
@@ -400,8 +297,8 @@ export class LlmProxyArea {
         earlierUse: this.#earlierUse,
         unsettled: this.#unsettled,
         clock,
-        onOverBudget: (call, period) => this.#noteSpend(call.scope, subjectOf(call), period),
-        onBudgetBegun: (call, period) => void this.#seedIfLost(call.scope, period),
+        onOverBudget: (call, period) => this.budgets.note(call.scope, subjectOf(call), period),
+        onBudgetBegun: (call, period) => void this.budgets.seedIfLost(call.scope, period),
         onLimiterFailed: (error) => this.#events.failedOpen('rate_limiter', error),
         onCapsFailed: (error) => this.#events.failedOpen('session_caps', error),
       },
@@ -452,8 +349,7 @@ export class LlmProxyArea {
     hub.provideSnapshot(TOPICS.incidents, (tenantId) => this.incidents.snapshot(tenantId));
     this.views.start();
     this.feed.start();
-    // What an alert of budgets knew ended with the last process: one of an agent that calls no more would never be over.
-    for (const scope of this.agents.withBudgets()) this.#noteSpend(scope, agentAlone(scope));
+    this.budgets.noteAll();
   }
 
   /** After the last call: what was recorded is written. A call that the client still has ends with it. Never rejects. */
@@ -498,26 +394,6 @@ export class LlmProxyArea {
     const terminated = call.sessionKey !== null && desk.answerFor(call.sessionKey).state === 'terminated';
     alerts.note({ kind: 'call', ...subject, at_ms: clock.nowMs(), failed: isError(call), terminated });
     const policy = this.agents.restriction(scope);
-    if (record.cost_usd !== null && policy !== null && hasBudget(policy)) this.#noteSpend(scope, subject);
-  }
-
-  #noteSpend(scope: AgentScope, subject: AlertSubject, refused: BudgetPeriod | null = null): void {
-    const { alerts, clock } = this.#parts;
-    const budgets = this.#activity.budgets(scope, this.agents.policy(scope));
-    alerts.note({ kind: 'spend', ...subject, at_ms: clock.nowMs(), budgets, refused });
+    if (record.cost_usd !== null && policy !== null && hasBudget(policy)) this.budgets.note(scope, subject);
   }
 }
-
-type AlertSubject = Pick<AlertEvent, 'tenant_id' | 'agent_id' | 'session_id'>;
-
-/** In no session. */
-function agentAlone(scope: AgentScope): AlertSubject {
-  const { tenantId, agentId } = splitAgentScope(scope);
-  return { tenant_id: tenantId, agent_id: agentId, session_id: null };
-}
-
-const subjectOf = ({ tenantId, agentId, sessionId }: ProxyCall): AlertSubject => ({
-  tenant_id: tenantId,
-  agent_id: agentId,
-  session_id: sessionId,
-});
