@@ -23,10 +23,11 @@ import {
   type SessionKey,
   sessionKey,
 } from '#contracts';
-import { agentStateOf, type Confirmation, decideAcknowledge } from '#domain/hitl';
-import { ChangeQueue, type Clock, type IdSource, type Interrupt, type SteadyClock } from '#kernel';
+import { agentStateOf, type Confirmation } from '#domain/hitl';
+import type { Clock, IdSource, Interrupt, SteadyClock } from '#kernel';
 import type { SessionDirectory } from '../decision-log/session-directory.js';
 import { CommandRunner, SYSTEM_ACTOR } from './command-runner.js';
+import { Confirmations, type ConfirmedVia } from './confirmations.js';
 import type { ControlBounds } from './control-bounds.js';
 import { ControlDelivery, type ControlListener } from './control-delivery.js';
 import type { ControlDesk } from './control-desk.js';
@@ -34,14 +35,9 @@ import {
   agentControl,
   type ControlEntry,
   callControl,
-  confirmUpTo,
   controlView,
-  hearsOnlyOfExpiry,
-  informUpTo,
-  isClosed,
   newEntry,
   pollAnswer,
-  prunedRow,
   waiting,
 } from './control-entry.js';
 import { ControlRegistry } from './control-registry.js';
@@ -49,6 +45,7 @@ import { ControlWriter } from './control-writer.js';
 import { ExpiryTimer } from './expiry-timer.js';
 import { HeldGate } from './held-gate.js';
 import type { HitlEvents } from './hitl-events.js';
+import { SessionTurns } from './session-turns.js';
 import type { Timer } from './timer.js';
 
 export interface HitlPorts {
@@ -75,22 +72,18 @@ export interface ControlPoll {
   interrupt?: Interrupt | undefined;
 }
 
-/** How an agent confirmed: written to the audit. */
-export type ConfirmedVia = 'poll' | 'ack' | 'socket' | 'proxy';
-
-/** The rest of a release that the store refused is tried again after this. */
-const RELEASE_RETRY_MS = 1_000;
 /** A listener that could not be told of what the store knows is told after this. */
 const LOOK_RETRY_MS = 1_000;
 
 export class HitlDesk implements ControlDesk {
   readonly #ports: HitlPorts;
-  readonly #queue = new ChangeQueue<SessionKey>();
   readonly #registry: ControlRegistry;
   readonly #delivery: ControlDelivery;
   readonly #writer: ControlWriter;
   readonly #gate: HeldGate;
   readonly #runner: CommandRunner;
+  readonly #turns: SessionTurns;
+  readonly #confirmations: Confirmations;
   readonly #expiry: ExpiryTimer;
   #isDraining = false;
 
@@ -98,18 +91,24 @@ export class HitlDesk implements ControlDesk {
     this.#ports = ports;
     this.#registry = new ControlRegistry(ports);
     this.#delivery = new ControlDelivery(ports);
-    const shared = { ...ports, registry: this.#registry, delivery: this.#delivery };
-    this.#writer = new ControlWriter(shared);
-    this.#gate = new HeldGate(this.#registry, this.#writer);
-    this.#runner = new CommandRunner({ ...shared, writer: this.#writer });
+    const registry = this.#registry;
+    const writer = new ControlWriter({ ...ports, registry, delivery: this.#delivery });
+    const gate = new HeldGate(registry, writer);
+    const runner = new CommandRunner({ ...ports, registry, writer });
+    const turns = new SessionTurns({ ...ports, registry, gate, writer });
+    this.#writer = writer;
+    this.#gate = gate;
+    this.#runner = runner;
+    this.#turns = turns;
+    this.#confirmations = new Confirmations({ ...ports, registry, runner, turns, writer });
     this.#expiry = new ExpiryTimer({
       ...ports,
       expiring: () => this.#expiring(),
       expire: (key) =>
-        this.#alone(key, async (entry) => {
-          await this.#runner.expire(entry);
-          await this.#drainOrDefer(entry);
-          await this.#shelve(entry);
+        turns.alone(key, async (entry) => {
+          await runner.expire(entry);
+          await turns.drainOrDefer(entry);
+          await turns.shelve(entry);
         }),
     });
   }
@@ -122,7 +121,7 @@ export class HitlDesk implements ControlDesk {
   /** Ties the session directory in, finishes releases a crash cut short, and starts the clock on pauses. After `load`. */
   connect(sessions: SessionDirectory): void {
     this.#writer.connect(sessions);
-    for (const entry of [...this.#registry.boundEntries()]) if (entry.draining) this.#drainLater(entry, 0);
+    for (const entry of [...this.#registry.boundEntries()]) if (entry.draining) this.#turns.drainLater(entry);
     this.#expiry.start();
   }
 
@@ -130,13 +129,14 @@ export class HitlDesk implements ControlDesk {
   async drain(): Promise<void> {
     this.#isDraining = true;
     this.#expiry.stop();
+    this.#turns.stop();
     this.#delivery.drain();
     await this.settled();
   }
 
   /** Resolves when no command, acknowledgement or release is under way. */
   settled(): Promise<void> {
-    return this.#queue.idle();
+    return this.#turns.settled();
   }
 
   get hangingPollCount(): number {
@@ -154,27 +154,29 @@ export class HitlDesk implements ControlDesk {
   ): Promise<CommandAnswer> {
     const key = sessionKey(operator.tenant_id, sessionId);
     const beginTurn = this.#gate.standAside(key);
-    return this.#alone(key, async (entry) => {
-      beginTurn();
-      const answer = await this.#runner.execute(entry, operator, command, body);
-      this.#watch(entry);
-      // Nobody waits for what another command lets go: it follows.
-      if (answer.flushed_count === undefined) return answer;
-      const flushedCount = await this.#drainOrDefer(entry);
-      return { ...answer, flushed_count: answer.flushed_count + flushedCount };
-    }).finally(beginTurn);
+    return this.#turns
+      .alone(key, async (entry) => {
+        beginTurn();
+        const answer = await this.#runner.execute(entry, operator, command, body);
+        this.#watch(entry);
+        // Nobody waits for what another command lets go: it follows.
+        if (answer.flushed_count === undefined) return answer;
+        const flushedCount = await this.#turns.drainOrDefer(entry);
+        return { ...answer, flushed_count: answer.flushed_count + flushedCount };
+      })
+      .finally(beginTurn);
   }
 
   async pauseBySystem(key: SessionKey, reason: string): Promise<void> {
     if (this.#pausedAtRest(key) !== undefined) return;
-    await this.#alone(key, async (entry) => {
+    await this.#turns.alone(key, async (entry) => {
       if (!isPaused(entry)) await this.#pauseAsSystem(entry, reason);
     });
   }
 
   async askForPerson(key: SessionKey, agentId: string): Promise<void> {
     if (this.#pausedAtRest(key)?.row.asked_by.includes(agentId)) return;
-    await this.#alone(key, async (entry) => {
+    await this.#turns.alone(key, async (entry) => {
       if (isPaused(entry)) await this.#runner.noteAsker(entry, agentId);
       else await this.#pauseAsSystem(entry, 'hitl_required', agentId);
     });
@@ -183,7 +185,7 @@ export class HitlDesk implements ControlDesk {
   /** Already durable, and nothing under way that could end it: the ingest path need not queue. */
   #pausedAtRest(key: SessionKey): ControlEntry | undefined {
     const entry = this.#registry.bound(key);
-    return entry !== undefined && isPaused(entry) && !this.#queue.isBusy(key) ? entry : undefined;
+    return entry !== undefined && isPaused(entry) && !this.#turns.isBusy(key) ? entry : undefined;
   }
 
   async #pauseAsSystem(entry: ControlEntry, reason: string, askedBy?: string): Promise<void> {
@@ -211,7 +213,7 @@ export class HitlDesk implements ControlDesk {
   }
 
   noteHeld(key: SessionKey): void {
-    if (this.#gate.noteHeld(key)) this.#drainLater(this.#registry.open(key), 0);
+    if (this.#gate.noteHeld(key)) this.#turns.drainLater(this.#registry.open(key));
     else this.#writer.sessions.setControl(key, this.view(key));
   }
 
@@ -227,9 +229,7 @@ export class HitlDesk implements ControlDesk {
 
   noteStep(key: SessionKey): void {
     const entry = this.#registry.peek(key);
-    if (entry === undefined) return;
-    if (informUpTo(entry, entry.offeredSeq)) this.#pruneSoon(entry);
-    entry.offeredSeq = entry.row.directive_seq;
+    if (entry !== undefined) this.#confirmations.noteStep(entry);
   }
 
   // ---- agents that listen
@@ -241,8 +241,8 @@ export class HitlDesk implements ControlDesk {
   ): Promise<ControlPollAnswer> {
     const entry = await this.#registry.load(key);
     if (isAgent) {
-      this.#show(entry, 'cooperative');
-      if (after !== undefined && after <= entry.row.directive_seq) this.#take(entry, after);
+      this.#confirmations.show(entry, 'cooperative');
+      if (after !== undefined && after <= entry.row.directive_seq) this.#confirmations.take(entry, after);
     }
     const { state, directive_seq } = entry.row;
     const isNews =
@@ -254,15 +254,13 @@ export class HitlDesk implements ControlDesk {
   /** A poll's answer left for an agent that was still connected: a pause it carries is acknowledged. Never throws. */
   noteDelivered(key: SessionKey, answer: ControlPollAnswer): void {
     if (answer.state !== 'paused' || this.#registry.bound(key)?.row.state !== 'pause_requested') return;
-    this.confirm(key, { kind: 'shown', upToSeq: answer.cursor }, 'poll').catch((error: unknown) =>
-      this.#ports.events.confirmationDeferred(key, error),
-    );
+    this.#confirmations.confirmSoon(key, { kind: 'shown', upToSeq: answer.cursor }, 'poll');
   }
 
   /** @param push called at once if the session was ever commanded, then at every change; must not block. */
   attachListener(key: SessionKey, push: ControlListener): () => void {
     const entry = this.#registry.open(key);
-    this.#show(entry, 'cooperative');
+    this.#confirmations.show(entry, 'cooperative');
     const detach = this.#delivery.listen(key, push);
     // Also where all is taken: a pause may have ended while this one was away, and another one heard of it.
     if (entry.row.directive_seq > 0) this.#delivery.push(key, push, pollAnswer(entry));
@@ -296,37 +294,13 @@ export class HitlDesk implements ControlDesk {
     };
   }
 
-  async acknowledge(key: SessionKey, seq: number): Promise<void> {
-    await this.confirm(key, { kind: 'taken', upToSeq: seq }, 'socket');
+  /** @see Confirmations */
+  confirm(key: SessionKey, confirmed: Confirmation, via: ConfirmedVia): Promise<void> {
+    return this.#confirmations.confirm(key, confirmed, via);
   }
 
-  /** Durable when it resolves; rejects as the store does. Confirming twice does nothing. */
-  async confirm(key: SessionKey, confirmed: Confirmation, via: ConfirmedVia): Promise<void> {
-    await this.#alone(key, async (entry) => {
-      const isClient = via !== 'proxy';
-      if (isClient) this.#show(entry, 'cooperative');
-      // A number never issued here belongs to another life of this session: it confirms nothing.
-      if (confirmed.kind !== 'taken_ids' && confirmed.upToSeq > entry.row.directive_seq) return;
-      const requestedMs = entry.row.since_ms;
-      const decision = decideAcknowledge(prunedRow(entry), confirmed);
-      if (decision.kind === 'apply') {
-        const { next, acknowledged } = decision;
-        const audit = this.#runner.draft(entry, SYSTEM_ACTOR, 'hitl.acknowledge', { via });
-        await this.#writer.commit(entry, {
-          next: isClient ? next : { ...next, cooperative: entry.row.cooperative },
-          audit: acknowledged ? [{ ...audit, after_state: next.state }] : [],
-        });
-        if (acknowledged) {
-          this.#ports.events.acknowledged(key, via, audit.at_ms - (requestedMs ?? audit.at_ms));
-        }
-      }
-      if (confirmed.kind === 'taken') confirmUpTo(entry, confirmed.upToSeq);
-      if (confirmed.kind === 'taken_ids') {
-        entry.informed = entry.informed.filter(
-          (directive) => !confirmed.directiveIds.includes(directive.directive_id),
-        );
-      }
-    });
+  acknowledge(key: SessionKey, seq: number): Promise<void> {
+    return this.confirm(key, { kind: 'taken', upToSeq: seq }, 'socket');
   }
 
   // ---- the proxy
@@ -334,8 +308,8 @@ export class HitlDesk implements ControlDesk {
   noteProxied(key: SessionKey): void {
     const entry = this.#registry.open(key);
     // Not held: with this call its agent does what a resume says.
-    if (entry.row.state === 'active') this.#takeObeyed(entry);
-    this.#show(entry, 'proxied');
+    if (entry.row.state === 'active') this.#confirmations.takeObeyed(entry);
+    this.#confirmations.show(entry, 'proxied');
   }
 
   async holdCall(
@@ -345,10 +319,8 @@ export class HitlDesk implements ControlDesk {
     const untilMs = this.#ports.steadyClock.steadyMs() + waitMs;
     const entry = await this.#registry.load(key);
     if (entry.row.state === 'pause_requested') {
-      const shown: Confirmation = { kind: 'shown', upToSeq: entry.row.directive_seq };
-      this.confirm(key, shown, 'proxy').catch((error: unknown) =>
-        this.#ports.events.confirmationDeferred(key, error),
-      );
+      const shown = { kind: 'shown', upToSeq: entry.row.directive_seq } as const;
+      this.#confirmations.confirmSoon(key, shown, 'proxy');
     }
     for (;;) {
       const now = this.#registry.open(key);
@@ -356,25 +328,11 @@ export class HitlDesk implements ControlDesk {
       const isWaiting = agentStateOf(now.row.state) === 'paused' && !interrupt.isRaised && !this.#isDraining;
       if (!isWaiting || remainingMs <= 0) {
         const control = callControl(now);
-        this.#takeObeyed(now);
+        this.#confirmations.takeObeyed(now);
         return control;
       }
       await this.#delivery.hang(key, remainingMs, interrupt);
     }
-  }
-
-  /**
-   * Of a session whose client listens to nothing, the proxy is the one who obeys: what it has carried out waits for
-   * nobody any more. Guidance stays until a model has it.
-   */
-  #takeObeyed(entry: ControlEntry): void {
-    if (entry.row.cooperative) return;
-    const obeyed = waiting(entry).filter(({ type }) => type === 'pause' || type === 'resume');
-    if (obeyed.length === 0) return;
-    const directiveIds = obeyed.map(({ directive_id }) => directive_id);
-    this.confirm(entry.key, { kind: 'taken_ids', directiveIds }, 'proxy').catch((error: unknown) =>
-      this.#ports.events.confirmationDeferred(entry.key, error),
-    );
   }
 
   onChanged(key: SessionKey, changed: () => void): () => void {
@@ -387,49 +345,6 @@ export class HitlDesk implements ControlDesk {
 
   // ---- inside
 
-  /** Runs `task` alone in its session, on the durable row; an unfinished release goes on before it and after it. */
-  #alone<T>(key: SessionKey, task: (entry: ControlEntry) => Promise<T>): Promise<T> {
-    return this.#queue.run(key, async () => {
-      const entry = await this.#registry.load(key);
-      await this.#gate.drain(entry);
-      try {
-        return await task(entry);
-      } finally {
-        if (entry.draining) this.#drainLater(entry, 0);
-      }
-    });
-  }
-
-  #take(entry: ControlEntry, seq: number): void {
-    const before = prunedRow(entry).directives.length;
-    confirmUpTo(entry, seq);
-    if (prunedRow(entry).directives.length < before) this.#pruneSoon(entry);
-  }
-
-  /** What was taken is written behind: a crash before that only delivers it again. One write at a time per session. */
-  #pruneSoon(entry: ControlEntry): void {
-    if (entry.pruneQueued) return;
-    entry.pruneQueued = true;
-    this.#alone(entry.key, async () => {
-      entry.pruneQueued = false;
-      // A waiting directive makes `load` look at this session again, should the process die before it is drained.
-      if (entry.draining) return;
-      const next = prunedRow(entry);
-      if (next.directives.length < entry.row.directives.length) await this.#writer.commit(entry, { next });
-    }).catch((error: unknown) => {
-      entry.pruneQueued = false;
-      this.#ports.events.confirmationDeferred(entry.key, error);
-    });
-  }
-
-  /** In memory, and written with the next command; an agent shows it again after a restart. */
-  #show(entry: ControlEntry, what: 'cooperative' | 'proxied'): void {
-    if (entry.row[what]) return;
-    entry.row = { ...entry.row, [what]: true };
-    this.#registry.settle(entry);
-    this.#writer.publishControl(entry);
-  }
-
   #watch(entry: ControlEntry): void {
     if (isPaused(entry) && entry.row.expires_at_ms !== null) this.#expiry.note(entry.row.expires_at_ms);
   }
@@ -440,48 +355,6 @@ export class HitlDesk implements ControlDesk {
       const atMs = row.state === 'expired' ? 0 : row.expires_at_ms;
       if (atMs !== null) yield { key, atMs };
     }
-  }
-
-  /** The command is durable already: what is left of its release must not turn its answer into a failure. */
-  async #drainOrDefer(entry: ControlEntry): Promise<number> {
-    try {
-      return await this.#gate.drain(entry);
-    } catch (error) {
-      this.#ports.events.releaseDeferred(entry.key, error);
-      this.#drainLater(entry, RELEASE_RETRY_MS);
-      return 0;
-    }
-  }
-
-  /**
-   * Word of an expired pause is durable only until what was held is out, since a start finds an unfinished release by
-   * it; for agents that never come back it would make every start longer. `state: active` says the same.
-   */
-  async #shelve(entry: ControlEntry): Promise<void> {
-    if (isClosed(entry) || entry.row.directives.length === 0 || !hearsOnlyOfExpiry(entry)) return;
-    try {
-      await this.#writer.shelve(entry);
-    } catch (error) {
-      this.#ports.events.shelveDeferred(entry.key, error);
-    }
-  }
-
-  #drainLater(entry: ControlEntry, delayMs: number): void {
-    if (entry.drainQueued) return;
-    entry.drainQueued = true;
-    const attempt = async () => {
-      entry.drainQueued = false;
-      // What is left is found by `load` at the next start.
-      if (this.#isDraining) return;
-      try {
-        await this.#alone(entry.key, (drained) => this.#shelve(drained));
-      } catch (error) {
-        this.#ports.events.releaseDeferred(entry.key, error);
-        this.#drainLater(entry, RELEASE_RETRY_MS);
-      }
-    };
-    if (delayMs === 0) void attempt();
-    else this.#ports.timer.after(delayMs, () => void attempt());
   }
 }
 
