@@ -1,6 +1,7 @@
-/** `GET /metrics` for Prometheus, on loopback only: whoever reads it is on this machine. */
+/** `GET /metrics` for Prometheus, on loopback only: whoever reads it is on this machine, and no page in a browser there. */
 import { createServer, type Server } from 'node:http';
 import type { Registry } from 'prom-client';
+import { isInternetName } from '#domain/auth';
 
 export interface MetricsEndpoint {
   readonly port: number;
@@ -12,6 +13,10 @@ export async function openMetricsEndpoint(port: number, metrics: Registry): Prom
   const server: Server = createServer((request, response) => {
     if (request.method !== 'GET' || request.url?.split('?', 1)[0] !== '/metrics') {
       response.writeHead(404).end();
+      return;
+    }
+    if (isInternetName(request.headers.host)) {
+      response.writeHead(403).end();
       return;
     }
     metrics.metrics().then(

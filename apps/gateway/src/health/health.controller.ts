@@ -1,10 +1,8 @@
-import { isIP } from 'node:net';
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import { HEADERS, mayRole, ObservatoryError } from '#contracts';
-import { isLoopback } from '#domain/auth';
-import { bareAddress } from '#kernel';
+import { isInternetName, isLoopback } from '#domain/auth';
 import { Public } from '../auth/access.js';
 import { AUTHENTICATOR, type Authenticator } from '../auth/authenticator.js';
 import { METRICS } from '../tokens.js';
@@ -76,17 +74,4 @@ export class HealthController {
 function isDirectLoopback({ socket, headers }: FastifyRequest): boolean {
   const isForwarded = FORWARDING_HEADERS.some((name) => headers[name] !== undefined);
   return !isForwarded && isLoopback(socket.remoteAddress ?? '') && !isInternetName(headers.host);
-}
-
-/**
- * A name that others can give out: whose page has it lead to this machine reads here what it likes, in a browser that runs
- * here; and a proxy that says nothing of itself may pass it on.
- */
-function isInternetName(host: string | undefined): boolean {
-  // No browser leaves it out.
-  if (host === undefined) return false;
-  const address = `http://${host}`;
-  if (!URL.canParse(address)) return true;
-  const name = bareAddress(new URL(address).hostname);
-  return isIP(name) === 0 && name.includes('.') && !name.endsWith('.localhost');
 }
