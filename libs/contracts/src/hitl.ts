@@ -51,6 +51,13 @@ export const ackBodySchemas = {
   }),
 } as const;
 
+export const ackAnswerSchema = z.object({
+  status: z.literal('ok'),
+  /** Present when nothing changed: what was named was confirmed before, or never given. */
+  note: z.literal('nothing_waiting').optional(),
+});
+export type AckAnswer = z.infer<typeof ackAnswerSchema>;
+
 export type HitlCommand =
   | { readonly command: 'pause'; readonly reason: string }
   | { readonly command: 'resume'; readonly reason?: string | undefined }

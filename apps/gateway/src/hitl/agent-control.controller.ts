@@ -3,6 +3,7 @@ import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Res } from
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import {
+  type AckAnswer,
   type AgentPrincipal,
   ackBodySchemas,
   type ControlPollAnswer,
@@ -89,7 +90,7 @@ export class AgentControlController {
     @Principal() principal: AgentPrincipal,
     @Param('session_id') sessionId: string,
     @Body() body: unknown,
-  ): Promise<{ status: 'ok' }> {
+  ): Promise<AckAnswer> {
     const key = sessionKey(principal.tenant_id, parseSessionId(sessionId));
     const names = (field: string): boolean => typeof body === 'object' && body !== null && field in body;
     const namesIds = names('directive_ids');
@@ -103,7 +104,7 @@ export class AgentControlController {
           directiveIds: parseFields(ackBodySchemas.directiveIds, body).directive_ids,
         }
       : { kind: 'taken' as const, upToSeq: parseFields(ackBodySchemas.seq, body).seq };
-    await this.desk.confirm(key, confirmed, 'ack');
-    return { status: 'ok' };
+    const wasWaiting = await this.desk.confirm(key, confirmed, 'ack');
+    return wasWaiting ? { status: 'ok' } : { status: 'ok', note: 'nothing_waiting' };
   }
 }

@@ -29,14 +29,18 @@ export class Confirmations {
     this.#parts = parts;
   }
 
-  /** Durable when it resolves; rejects as the store does. Confirming twice does nothing. */
-  async confirm(key: SessionKey, confirmed: Confirmation, via: ConfirmedVia): Promise<void> {
-    await this.#parts.turns.alone(key, async (entry) => {
+  /**
+   * Durable when it resolves; rejects as the store does. Confirming twice does nothing.
+   * @returns false where nothing of it was waiting: it was confirmed before, or never given
+   */
+  confirm(key: SessionKey, confirmed: Confirmation, via: ConfirmedVia): Promise<boolean> {
+    return this.#parts.turns.alone(key, async (entry) => {
       const isClient = via !== 'proxy';
       if (isClient) this.show(entry, 'cooperative');
       // A number never issued here belongs to another life of this session: it confirms nothing.
-      if (confirmed.kind !== 'taken_ids' && confirmed.upToSeq > entry.row.directive_seq) return;
+      if (confirmed.kind !== 'taken_ids' && confirmed.upToSeq > entry.row.directive_seq) return false;
       const requestedMs = entry.row.since_ms;
+      const informedCount = entry.informed.length;
       const decision = decideAcknowledge(prunedRow(entry), confirmed);
       if (decision.kind === 'apply') {
         const { next, acknowledged } = decision;
@@ -55,6 +59,7 @@ export class Confirmations {
           (directive) => !confirmed.directiveIds.includes(directive.directive_id),
         );
       }
+      return decision.kind === 'apply' || entry.informed.length < informedCount;
     });
   }
 

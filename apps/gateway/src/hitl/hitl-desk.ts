@@ -295,12 +295,12 @@ export class HitlDesk implements ControlDesk {
   }
 
   /** @see Confirmations */
-  confirm(key: SessionKey, confirmed: Confirmation, via: ConfirmedVia): Promise<void> {
+  confirm(key: SessionKey, confirmed: Confirmation, via: ConfirmedVia): Promise<boolean> {
     return this.#confirmations.confirm(key, confirmed, via);
   }
 
-  acknowledge(key: SessionKey, seq: number): Promise<void> {
-    return this.confirm(key, { kind: 'taken', upToSeq: seq }, 'socket');
+  async acknowledge(key: SessionKey, seq: number): Promise<void> {
+    await this.confirm(key, { kind: 'taken', upToSeq: seq }, 'socket');
   }
 
   // ---- the proxy
@@ -339,8 +339,8 @@ export class HitlDesk implements ControlDesk {
     return this.#delivery.listen(key, changed);
   }
 
-  takeInjections(key: SessionKey, directiveIds: readonly string[]): Promise<void> {
-    return this.confirm(key, { kind: 'taken_ids', directiveIds: [...directiveIds] }, 'proxy');
+  async takeInjections(key: SessionKey, directiveIds: readonly string[]): Promise<void> {
+    await this.confirm(key, { kind: 'taken_ids', directiveIds: [...directiveIds] }, 'proxy');
   }
 
   // ---- inside

@@ -128,6 +128,21 @@ describe('the endpoints', () => {
     expect(desk.view(sessionKey(TENANT, 's/1')).pending_directive_count).toBe(0);
   });
 
+  it.each([
+    ['a number that was never given', { seq: 99 }],
+    ['a name that was never given', { directive_ids: ['never'] }],
+    ['what was confirmed before', { seq: 1 }],
+  ])('say that an acknowledgement of %s changes nothing', async (_, payload) => {
+    const { app, desk } = await start();
+    const key = sessionKey(TENANT, 's-1');
+    await desk.execute(operator(), 's-1', 'inject', { prompt: 'hint' });
+    await desk.acknowledge(key, 1);
+    await desk.execute(operator(), 's-1', 'pause', { reason: 'look' });
+    const answer = await app.inject({ method: 'POST', url: '/v1/sessions/s-1/control/ack', payload });
+    expect([answer.statusCode, answer.json()]).toEqual([200, { status: 'ok', note: 'nothing_waiting' }]);
+    expect(desk.view(key).state).toBe('pause_requested');
+  });
+
   it('do not acknowledge for an operator who looks', async () => {
     const { app, desk } = await start();
     await desk.execute(operator(), 's-1', 'pause', { reason: 'look' });

@@ -123,6 +123,7 @@ export const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   RewriteBody: contracts.commandBodySchemas.rewrite,
   TerminateBody: contracts.commandBodySchemas.terminate,
   CommandAnswer: contracts.commandAnswerSchema,
+  AckAnswer: contracts.ackAnswerSchema,
   AuditEntry: contracts.auditEntrySchema,
   AuditPage: pages.audit,
   AuditVerification: auditVerificationSchema,

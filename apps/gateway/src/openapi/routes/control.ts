@@ -1,8 +1,13 @@
-import { commandAnswerSchema, commandBodySchemas, controlPollAnswerSchema } from '#contracts';
+import {
+  ackAnswerSchema,
+  commandAnswerSchema,
+  commandBodySchemas,
+  controlPollAnswerSchema,
+} from '#contracts';
 import { pollQuery } from '../../hitl/agent-control.controller.js';
 import type { Route } from '../route.js';
 import { acknowledgeBodySchema, sampleLoopAnswerSchema } from '../schemas.js';
-import { EXAMPLE, ok, sessionParams } from './parameters.js';
+import { EXAMPLE, sessionParams } from './parameters.js';
 
 /** What the five commands have in common. */
 const command = {
@@ -129,11 +134,17 @@ export const CONTROL_ROUTES: readonly Route[] = [
     tag: 'Control',
     summary: 'Confirm directives',
     description:
-      'For agents: what was obeyed, up to a seq or one by one. Confirming a pause makes it acknowledged; confirming twice does nothing.',
+      'For agents: what was obeyed, up to a seq or one by one. Confirming a pause makes it acknowledged; confirming twice, or what was never given, does nothing.',
     caller: 'agent',
     params: sessionParams,
     body: { content: { 'application/json': acknowledgeBodySchema }, example: { seq: 4 } },
-    answers: { 200: ok('Noted.') },
+    answers: {
+      200: {
+        description: 'Noted; or nothing of it was waiting.',
+        schema: ackAnswerSchema,
+        example: { status: 'ok' },
+      },
+    },
     errors: ['session_not_found', 'invalid_fields'],
   },
   {
