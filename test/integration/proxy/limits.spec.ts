@@ -462,6 +462,19 @@ test('a session cost what its calls did, also a retry and one that its client le
   await expect.poll(shown).toBeCloseTo(cost, 6);
 });
 
+test('a session tells at once what a retry cost, though no step of its comes after it', async () => {
+  const usage = { prompt_tokens: 1_000, completion_tokens: 1_000, total_tokens: 2_000 };
+  upstream.script((_call, response, index) =>
+    index === 0
+      ? response.writeHead(500).end()
+      : respondJson(response, 200, { id: 'c', model: 'gpt-4o', choices: [], usage }),
+  );
+  const defaultHeaders = { 'x-observatory-session': 'retried-and-done' };
+  await ask(client('tries-twice').withOptions({ defaultHeaders, maxRetries: 1 }), 'Read the page.');
+  const shown = async () => (await gateway.operator('GET', '/v1/sessions/retried-and-done')).body;
+  await expect.poll(shown).toMatchObject({ step_count: 1, cost_usd: 0.0125, tokens: 2_000 });
+});
+
 test('what a session cost goes on over a restart', async () => {
   const usage = { prompt_tokens: 1_000, completion_tokens: 1_000, total_tokens: 2_000 };
   const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Done.' } }];

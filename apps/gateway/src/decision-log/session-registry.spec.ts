@@ -370,6 +370,24 @@ describe('a session whose call was refused', () => {
   });
 });
 
+describe('what a call took that makes no step', () => {
+  const use = { key: keyOf('a'), costUsd: 0.25, sessionCostUsd: 1.25, tokens: 40 };
+
+  test('is in the row at once, and what is taken back no longer', () => {
+    const sessions = build().registry();
+    sessions.noteStepless(use);
+    expect(sessions.peek(keyOf('a'))).toBeUndefined();
+    sessions.apply(keyOf('a'), step('a'), []);
+    const { tokens } = sessions.peek(keyOf('a')) as SessionView;
+    sessions.noteStepless(use);
+    expect(sessions.peek(keyOf('a'))).toMatchObject({ cost_usd: 1.25, tokens: tokens + 40 });
+    sessions.noteStepless({ ...use, costUsd: -0.5, sessionCostUsd: 0.75, tokens: 0 });
+    expect(sessions.peek(keyOf('a'))?.cost_usd).toBe(0.75);
+    sessions.noteStepless({ ...use, costUsd: null });
+    expect(sessions.peek(keyOf('a'))).toMatchObject({ cost_usd: 0.75, cost_unknown: true });
+  });
+});
+
 describe('rows that change with every step', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());

@@ -51,6 +51,16 @@ export interface SessionRegistryOptions {
   onStoreFailed: (error: unknown) => void;
 }
 
+/** What a call took that makes no step. */
+export interface SteplessUse {
+  key: SessionKey;
+  /** Of the call, in USD; below 0 where so much of what was counted is taken back. Null: unknown. */
+  costUsd: number | null;
+  /** Of the session so far, known costs only. */
+  sessionCostUsd: number;
+  tokens: number;
+}
+
 export class SessionRegistry {
   readonly #options: SessionRegistryOptions;
   readonly #pace: FeedPace;
@@ -242,6 +252,18 @@ export class SessionRegistry {
     const view = this.peek(key);
     if (view === undefined || view.refused_call === refused) return;
     view.refused_call = refused;
+    this.#changed(key, view);
+  }
+
+  /** A proxied call of this session took something, and no step tells of it. */
+  noteStepless({ key, costUsd, sessionCostUsd, tokens }: SteplessUse): void {
+    const view = this.peek(key);
+    if (view === undefined) return;
+    view.tokens += tokens;
+    if (costUsd === null) view.cost_unknown = true;
+    // As with steps the largest sum is the latest; but what is taken back makes it smaller.
+    else if (costUsd < 0) view.cost_usd = Math.max(0, view.cost_usd + costUsd);
+    else view.cost_usd = Math.max(view.cost_usd, sessionCostUsd);
     this.#changed(key, view);
   }
 

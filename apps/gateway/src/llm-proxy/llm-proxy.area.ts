@@ -26,7 +26,7 @@ import { SettingsAudit } from '../auth/settings-audit.js';
 import type { GatewayConfig } from '../config/config.js';
 import type { EnvironmentUpstream } from '../config/upstreams.js';
 import type { SchemaInterceptor } from '../decision-log/schema-interceptor.js';
-import type { SessionRegistry } from '../decision-log/session-registry.js';
+import type { SessionRegistry, SteplessUse } from '../decision-log/session-registry.js';
 import { FairShare } from '../fair-share.js';
 import type { ControlDesk } from '../hitl/control-desk.js';
 import { systemTimer } from '../hitl/timer.js';
@@ -108,7 +108,7 @@ export class LlmProxyArea {
   readonly #continued: ContinuedSessions;
   readonly #parts: LlmProxyDependencies;
   #interceptor: SchemaInterceptor | null = null;
-  #sessions: Pick<SessionRegistry, 'noteCall' | 'peek'> | null = null;
+  #sessions: Pick<SessionRegistry, 'noteCall' | 'noteStepless' | 'peek'> | null = null;
   #route: ProxyRoute | null = null;
 
   constructor(parts: LlmProxyDependencies) {
@@ -193,6 +193,7 @@ export class LlmProxyArea {
     this.feed = new StepFeed({
       clock,
       deliver: (tenantId, logs) => this.#deliver(tenantId, logs),
+      onStepless: (uses) => this.#noteStepless(uses),
       costOf: (key) => this.#sessions?.peek(key)?.cost_usd ?? 0,
       onSkipped: () => events.stepSkipped(),
     });
@@ -340,7 +341,7 @@ export class LlmProxyArea {
   start(
     hub: LiveHub,
     interceptor: SchemaInterceptor,
-    sessions: Pick<SessionRegistry, 'noteCall' | 'peek'>,
+    sessions: Pick<SessionRegistry, 'noteCall' | 'noteStepless' | 'peek'>,
   ): void {
     this.#interceptor = interceptor;
     this.#sessions = sessions;
@@ -372,6 +373,16 @@ export class LlmProxyArea {
       .catch((error: unknown) => this.#events.stepsRefused(logs.length, error))
       .finally(() => this.#delivering.delete(settled));
     this.#delivering.add(settled);
+  }
+
+  /** Once what was delivered before has come in: it may begin their sessions. */
+  #noteStepless(uses: readonly SteplessUse[]): void {
+    const noted: Promise<unknown> = Promise.all(this.#delivering)
+      .then(() => {
+        for (const use of uses) this.#sessions?.noteStepless(use);
+      })
+      .finally(() => this.#delivering.delete(noted));
+    this.#delivering.add(noted);
   }
 
   #began(call: ProxyCall): void {

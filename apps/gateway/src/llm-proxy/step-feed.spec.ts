@@ -9,23 +9,27 @@ import {
 } from '#contracts';
 import { HOUR_MS } from '#kernel';
 import { buildDecisionLog, FakeClock } from '#testing';
+import type { SteplessUse } from '../decision-log/session-registry.js';
 import { buildProxyCall } from './proxy-call.fixture.js';
 import { StepFeed } from './step-feed.js';
 
 let clock: FakeClock;
 let made: DecisionLog[];
 let feed: StepFeed;
+let stepless: SteplessUse[];
 let skippedCount: number;
 let shownCostUsd: number;
 beforeEach(() => {
   clock = new FakeClock();
   made = [];
+  stepless = [];
   skippedCount = 0;
   shownCostUsd = 0;
   feed = new StepFeed({
     clock,
     deliver: (_tenantId, logs) => made.push(...logs),
     costOf: (key) => (key === sessionKey('default', 's') ? shownCostUsd : 0),
+    onStepless: (uses) => stepless.push(...uses),
     onSkipped: () => (skippedCount += 1),
   });
 });
@@ -64,7 +68,7 @@ function call(
   one.isRetry = isRetry;
   feed.noteRequest(one);
   feed.noteCost(one);
-  feed.noteAnswer(one);
+  if (!feed.noteAnswer(one)) feed.noteStepless(one);
 }
 
 const reported = ({ agent = 'a', session = 's', tenant = 'default' }: Who, source_app = 'agent'): void =>
@@ -120,6 +124,25 @@ describe('steps made of calls', () => {
     call({ costMicroUsd: 10_000 });
     feed.flush();
     expect(made.map(({ state_delta }) => state_delta?.cumulative_session_cost)).toEqual([0.01, 0.04, 0.01]);
+  });
+
+  test('are not waited for where a call makes none: what it took is told by itself', () => {
+    call({ costMicroUsd: 10_000 });
+    call({ costMicroUsd: 20_000, isRetry: true });
+    call({ costMicroUsd: null, isRetry: true });
+    call({ costMicroUsd: 0, isRetry: true });
+    call({ costMicroUsd: -5_000, isRetry: true });
+    expect(stepless).toEqual([]);
+    feed.flush();
+    expect(stepless.map(({ costUsd, sessionCostUsd }) => [costUsd, sessionCostUsd])).toEqual([
+      [0.02, 0.03],
+      [null, 0.03],
+      [-0.005, 0.025],
+    ]);
+    reported({});
+    call({ costMicroUsd: 20_000, isRetry: true });
+    feed.flush();
+    expect(stepless).toHaveLength(3);
   });
 
   test('are made neither under the name of an agent that reports itself nor in a session it reports', () => {

@@ -16,6 +16,7 @@ import {
   type AgentScope,
   agentScope,
   type DecisionLog,
+  isCostUnknown,
   LIMITS,
   type LlmAnswer,
   type LlmToolCall,
@@ -26,6 +27,7 @@ import {
 } from '#contracts';
 import { canonicalArguments, redact } from '#domain/kill-switch';
 import { type Clock, FairLru, HOUR_MS, wholeEnd } from '#kernel';
+import type { SteplessUse } from '../decision-log/session-registry.js';
 import { FairRate } from './fair-rate.js';
 import type { ProxyCall } from './proxy-call.js';
 
@@ -68,6 +70,8 @@ export interface StepFeedParts {
   clock: Clock;
   /** Takes a tenant's steps. Must not throw; a refusal is its own to report. */
   deliver: (tenantId: string, logs: DecisionLog[]) => void;
+  /** After the steps that were delivered before. Must not throw. */
+  onStepless: (uses: SteplessUse[]) => void;
   /** What a session has cost by its row, in USD: 0 where it has none in memory. */
   costOf: (key: SessionKey) => number;
   onSkipped: () => void;
@@ -82,6 +86,7 @@ export class StepFeed {
   /** Conversations with an open step, oldest first. */
   readonly #open = new Map<SessionKey, Conversation>();
   #ready = new Map<string, DecisionLog[]>();
+  #stepless: SteplessUse[] = [];
   #timers: NodeJS.Timeout[] = [];
 
   constructor(parts: StepFeedParts) {
@@ -133,7 +138,7 @@ export class StepFeed {
     if (conversation.open !== null) this.#close(call.sessionKey, conversation, results);
   }
 
-  /** What any call cost is in the sum that the session's next step says: a retry, or what its client left, makes none itself. */
+  /** What any call cost is in the sum that the session's next step says. */
   noteCost({ sessionKey, tenantId, scope, costMicroUsd }: ProxyCall): void {
     if (sessionKey === null || !costMicroUsd || this.#isReported(tenantId, sessionKey, scope)) return;
     const known = this.#conversations.get(tenantId, sessionKey);
@@ -143,14 +148,14 @@ export class StepFeed {
     if (known === undefined) this.#conversations.set(tenantId, sessionKey, conversation);
   }
 
-  /** A call has ended at the upstream, well or badly. After `noteCost`. */
-  noteAnswer(call: ProxyCall): void {
+  /** A call has ended at the upstream, well or badly. After `noteCost`. @returns false: it makes no step */
+  noteAnswer(call: ProxyCall): boolean {
     const { sessionKey, summary, tenantId } = call;
-    if (sessionKey === null || summary === null || call.isRetry) return;
-    if (this.#isReported(tenantId, sessionKey, call.scope)) return;
+    if (sessionKey === null || summary === null || call.isRetry) return false;
+    if (this.#isReported(tenantId, sessionKey, call.scope)) return false;
     if (!this.#rate.take(tenantId)) {
       this.#parts.onSkipped();
-      return;
+      return false;
     }
     const conversation = this.#conversations.get(tenantId, sessionKey) ?? this.#fresh(sessionKey);
     if (conversation.open !== null) this.#close(sessionKey, conversation, []);
@@ -163,14 +168,30 @@ export class StepFeed {
       conversation.open = { tenantId, log, sinceMs: this.#parts.clock.nowMs() };
       this.#open.set(sessionKey, conversation);
     } else this.#push(tenantId, log);
+    return true;
+  }
+
+  /** A call that makes no step has ended: its session may have no further step to say what it took. After `noteCost`. */
+  noteStepless({ sessionKey, tenantId, scope, decision, costMicroUsd, answer }: ProxyCall): void {
+    if (sessionKey === null || this.#isReported(tenantId, sessionKey, scope)) return;
+    const tokens = tokensOf(answer);
+    const isUnknown = isCostUnknown({ decision, cost_usd: costMicroUsd, usage: answer?.usage ?? null });
+    if (!costMicroUsd && tokens === 0 && !isUnknown) return;
+    const known = this.#conversations.peek(tenantId, sessionKey);
+    this.#stepless.push({
+      key: sessionKey,
+      costUsd: isUnknown ? null : (costMicroUsd ?? 0) / 1e6,
+      sessionCostUsd: (known?.costMicroUsd ?? 0) / 1e6,
+      tokens,
+    });
   }
 
   /** Hands on what is ready. */
   flush(): void {
-    if (this.#ready.size === 0) return;
     const ready = this.#ready;
-    this.#ready = new Map();
+    if (ready.size > 0) this.#ready = new Map();
     for (const [tenantId, logs] of ready) this.#parts.deliver(tenantId, logs);
+    if (this.#stepless.length > 0) this.#parts.onStepless(this.#stepless.splice(0));
   }
 
   #isReported(tenantId: string, key: SessionKey, scope: AgentScope): boolean {

@@ -3,7 +3,9 @@ import type { ProxyCall } from '../proxy-call.js';
 import type { Step } from '../step.js';
 import type { StepFeed } from '../step-feed.js';
 
-export const sessionStepsStep = (feed: Pick<StepFeed, 'noteRequest' | 'noteCost' | 'noteAnswer'>): Step => ({
+type Feed = Pick<StepFeed, 'noteRequest' | 'noteCost' | 'noteAnswer' | 'noteStepless'>;
+
+export const sessionStepsStep = (feed: Feed): Step => ({
   name: 'session_steps',
   onFailure: 'open',
   run(call: ProxyCall): undefined {
@@ -11,7 +13,8 @@ export const sessionStepsStep = (feed: Pick<StepFeed, 'noteRequest' | 'noteCost'
   },
   settle(call: ProxyCall): void {
     feed.noteCost(call);
-    if (call.wasSent || call.wasHeard || call.decision === 'cached' || call.decision === 'upstream_failed')
-      feed.noteAnswer(call);
+    const hasEnded =
+      call.wasSent || call.wasHeard || call.decision === 'cached' || call.decision === 'upstream_failed';
+    if (!hasEnded || !feed.noteAnswer(call)) feed.noteStepless(call);
   },
 });
