@@ -1,4 +1,7 @@
-/** The deliveries of one channel that are not finished, and the channel's circuit. */
+/**
+ * The deliveries of one channel that are not finished, and the channel's circuit. Those of one alert go one after another, in
+ * their order: whoever is told that it is over was told that it began.
+ */
 import type { AlertChannel, AlertDelivery } from '#contracts';
 import { type ChannelCircuit, CLOSED_CIRCUIT, decideSending } from '#domain/alerts';
 
@@ -21,19 +24,57 @@ export interface Entry {
   isSaved: boolean;
 }
 
-const isToBeSent = ({ isRunning, isSaved, delivery }: Entry): boolean =>
-  !isRunning && isSaved && delivery.state === 'pending';
+const isToBeSent = ({ isRunning, isSaved }: Entry): boolean => !isRunning && isSaved;
+
+/** What is firing, or over: a rule's condition at an agent. */
+const alertOf = ({ delivery: { notice } }: Entry): string => `${notice.rule_id} ${notice.agent_id}`;
+
+/** What has arrived, or is dead, stands in nobody's way while that is written. */
+function firstOf(waiting: Iterable<Entry>): Entry | null {
+  for (const entry of waiting) if (entry.delivery.state === 'pending') return entry;
+  return null;
+}
 
 const isDue = ({ dueMs, dueSaidMs }: Entry, nowMs: number): boolean => dueMs <= nowMs || nowMs < dueSaidMs;
 
 export class DeliveryLane {
   readonly tenantId: string;
-  readonly entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, Entry>();
+  /** By alert, the oldest first. */
+  readonly #alerts = new Map<string, Set<Entry>>();
   circuit: Readonly<ChannelCircuit> = CLOSED_CIRCUIT;
   #runningCount = 0;
 
   constructor(tenantId: string) {
     this.tenantId = tenantId;
+  }
+
+  /** By delivery id. */
+  get entries(): ReadonlyMap<string, Entry> {
+    return this.#entries;
+  }
+
+  /** Behind those of its alert that are here. */
+  add(entry: Entry): void {
+    this.#entries.set(entry.delivery.delivery_id, entry);
+    const alert = alertOf(entry);
+    const waiting = this.#alerts.get(alert);
+    if (waiting === undefined) this.#alerts.set(alert, new Set([entry]));
+    else waiting.add(entry);
+  }
+
+  /** What it waits for is tried now, and not in hours. */
+  hasten(entry: Entry, nowMs: number): void {
+    const first = firstOf(this.#alerts.get(alertOf(entry)) ?? []);
+    if (first !== null && !isDue(first, nowMs)) Object.assign(first, { dueMs: nowMs, dueSaidMs: nowMs });
+  }
+
+  remove(entry: Entry): void {
+    this.#entries.delete(entry.delivery.delivery_id);
+    const alert = alertOf(entry);
+    const waiting = this.#alerts.get(alert);
+    waiting?.delete(entry);
+    if (waiting?.size === 0) this.#alerts.delete(alert);
   }
 
   /** The next entry to send now, marked as running; null for none. Longest due first. O(entries) where there is a place. */
@@ -42,8 +83,9 @@ export class DeliveryLane {
     const placeCount = decision === 'trial' ? 1 : RUNNING_PER_CHANNEL_MAX;
     if (decision === 'wait' || this.#runningCount >= placeCount) return null;
     let next: Entry | null = null;
-    for (const entry of this.entries.values()) {
-      if (!isToBeSent(entry) || !isDue(entry, nowMs)) continue;
+    for (const waiting of this.#alerts.values()) {
+      const entry = firstOf(waiting);
+      if (entry === null || !isToBeSent(entry) || !isDue(entry, nowMs)) continue;
       if (next === null || entry.dueMs < next.dueMs) next = entry;
     }
     if (next === null) return null;
@@ -61,8 +103,9 @@ export class DeliveryLane {
   nextDueMs(): number | null {
     if (this.#runningCount >= RUNNING_PER_CHANNEL_MAX) return null;
     let earliestMs: number | null = null;
-    for (const entry of this.entries.values()) {
-      if (!isToBeSent(entry)) continue;
+    for (const waiting of this.#alerts.values()) {
+      const entry = firstOf(waiting);
+      if (entry === null || !isToBeSent(entry)) continue;
       const atMs = Math.max(entry.dueMs, this.circuit.retryAtMs ?? 0);
       if (earliestMs === null || atMs < earliestMs) earliestMs = atMs;
     }

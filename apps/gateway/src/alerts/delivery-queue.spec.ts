@@ -429,6 +429,53 @@ describe('a channel that fails', () => {
   });
 });
 
+describe('what is told of one alert', () => {
+  const isOver = ({ area, time }: Alerts) => {
+    const subject = { tenant_id: 'default', agent_id: 'crawler', session_id: null, at_ms: time.nowMs() };
+    area.monitor.note({ kind: 'reactivated', ...subject });
+  };
+  const phases = ({ sent }: Alerts) => sent.map(({ body }) => JSON.parse(body).phase);
+
+  it('arrives in its order: that it is over brings forward that it began', async () => {
+    const alerts = await withChannel();
+    alerts.script.answer = async () => failed();
+    fire(alerts);
+    await settle();
+    alerts.script.answer = async () => ({ ok: true });
+    isOver(alerts);
+    await settle();
+    expect(phases(alerts)).toEqual(['firing', 'firing', 'recovered']);
+    expect(alerts.states()).toEqual(['delivered', 'delivered']);
+  });
+
+  it('waits for its beginning while that finds no way, and for that of no other agent', async () => {
+    const alerts = await withChannel();
+    alerts.script.answer = async () => failed();
+    fire(alerts);
+    await settle();
+    isOver(alerts);
+    await settle();
+    expect(phases(alerts)).toEqual(['firing', 'firing']);
+    alerts.script.answer = async () => ({ ok: true });
+    fire(alerts, 'another');
+    await settle();
+    expect(alerts.states()).toEqual(['pending', 'pending', 'delivered']);
+    await alerts.time.pass(5_000);
+    await settle();
+    expect(phases(alerts)).toEqual(['firing', 'firing', 'firing', 'firing', 'recovered']);
+  });
+
+  it('goes on where its beginning is refused for good', async () => {
+    const alerts = await withChannel();
+    alerts.script.answer = async () => failed('it answers 404', false);
+    fire(alerts);
+    isOver(alerts);
+    await settle();
+    expect(phases(alerts)).toEqual(['firing', 'recovered']);
+    expect(alerts.states()).toEqual(['dead', 'dead']);
+  });
+});
+
 describe('many slow channels', () => {
   const hostsOf = ({ sent }: Alerts) => sent.map(({ url }) => new URL(url).host.split('.')[0]);
 

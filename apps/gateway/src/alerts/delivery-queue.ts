@@ -1,7 +1,8 @@
 /**
  * Carries notices to channels, at least once. A delivery is in the store as pending before its first attempt, and a
  * process that finds pending ones at its start goes on with them; its id travels with each attempt, so that a receiver
- * can drop what it has seen. Writing waits for no attempt, and attempts of one tenant leave room for those of others.
+ * can drop what it has seen. What is told of one alert arrives in its order. Writing waits for no attempt, and attempts of one
+ * tenant leave room for those of others.
  *
  *     pending --2xx--> delivered
  *        |  ^--wait, longer each time-- failed, worth another try
@@ -131,6 +132,7 @@ export class DeliveryQueue {
     }
     const times = { dueMs: nowMs, dueSaidMs: nowMs, sinceSteadyMs: clock.steadyMs() };
     const entry = this.#add({ delivery, ...times, isSaved: false });
+    this.#lanes.get(channelId)?.hasten(entry, nowMs);
     void this.#writer.write(entry);
   }
 
@@ -154,6 +156,7 @@ export class DeliveryQueue {
     const entry =
       known === undefined ? this.#add({ delivery, ...times, isSaved: false }) : Object.assign(known, times);
     const lane = this.#lanes.open(tenantId, stored.channel_id);
+    lane.hasten(entry, nowMs);
     if (lane.circuit.retryAtMs !== null) lane.circuit = { ...lane.circuit, retryAtMs: nowMs };
     void this.#writer.write(entry);
     return structuredClone(delivery);
@@ -200,8 +203,8 @@ export class DeliveryQueue {
 
   #add(given: Omit<Entry, 'isRunning' | 'isWriting'>): Entry {
     const entry: Entry = { ...given, isRunning: false, isWriting: false };
-    const { delivery_id, channel_id, notice } = entry.delivery;
-    this.#lanes.open(notice.tenant_id, channel_id).entries.set(delivery_id, entry);
+    const { channel_id, notice } = entry.delivery;
+    this.#lanes.open(notice.tenant_id, channel_id).add(entry);
     return entry;
   }
 
@@ -258,11 +261,12 @@ export class DeliveryQueue {
     await this.#writer.write(entry);
   }
 
-  #noteWritten({ delivery: { delivery_id, channel_id, state, seq } }: Entry): void {
+  #noteWritten(entry: Entry): void {
+    const { channel_id, state, seq } = entry.delivery;
     this.#lastSeq = Math.max(this.#lastSeq, seq);
     const lane = this.#lanes.get(channel_id);
     if (state !== 'pending' && lane !== undefined) {
-      lane.entries.delete(delivery_id);
+      lane.remove(entry);
       if (lane.entries.size === 0 && lane.circuit === CLOSED_CIRCUIT) this.#lanes.close(channel_id);
     }
     this.#pump();

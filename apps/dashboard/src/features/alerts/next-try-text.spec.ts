@@ -12,8 +12,8 @@ test('a delivery says when it is tried next, itself or through its channel, whic
   expect(nextTryText(0, open(240_000), 500)).toBe('its channel rests, next try in 4 min 0 s');
 });
 
-test('one that is due is being sent, unless its channel lets one try before the others', () => {
-  expect(nextTryText(0, CLOSED, 500)).toBe('being sent');
-  expect(nextTryText(null, undefined, 500)).toBe('being sent');
+test('one that is due says so, unless its channel lets one try before the others', () => {
+  expect(nextTryText(0, CLOSED, 500)).toBe('due now');
+  expect(nextTryText(null, undefined, 500)).toBe('due now');
   expect(nextTryText(0, open(60_000), 60_000)).toBe('waits for its channel');
 });

@@ -18,6 +18,6 @@ export function nextTryText(
     return channelMs !== null && channelMs > dueMs
       ? `its channel rests, next try in ${formatWait(waitMs)}`
       : `next try in ${formatWait(waitMs)}`;
-  // One delivery tries, the others wait for how it ends.
-  return channelMs === null ? 'being sent' : 'waits for its channel';
+  // One delivery tries, the others wait for how it ends. Without a rest two are sent at once, of one alert the oldest first.
+  return channelMs === null ? 'due now' : 'waits for its channel';
 }
