@@ -56,6 +56,14 @@ describe('what may be stored of an answer', () => {
     expect(stored(more)).toEqual({ store: false, reason });
   });
 
+  it('is all of a call that ended with `stop`, as forced ones of Chat Completions do', () => {
+    const forced = { ...ANSWER, tool_calls: [CALL], finish: 'stop' as const };
+    expect(cacheability({ ...REQUEST, dialect: 'openai-chat' }, forced)).toMatchObject({
+      store: true,
+      answer: { tool_calls: [CALL], finish: 'stop' },
+    });
+  });
+
   it('is nothing of one that could not be read', () => {
     expect(cacheability(REQUEST, null)).toEqual({ store: false, reason: 'lossy' });
   });

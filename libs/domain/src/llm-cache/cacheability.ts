@@ -40,8 +40,10 @@ export function cacheability(
   if (reason !== null || answer === null) return { store: false, reason: reason ?? 'lossy' };
   const { answer_id, model, text, tool_calls, finish, usage } = answer;
   if (finish !== 'stop' && finish !== 'tool_calls') return { store: false, reason: 'other_finish' };
-  // Elsewhere than at the vendor's own word for it, a replay would end the answer differently.
-  if ((finish === 'tool_calls') !== tool_calls.length > 0) return { store: false, reason: 'lossy' };
+  // A replay would end the answer differently. Of Chat Completions a call that the request forced ends with `stop`.
+  const isForcedCall = finish === 'stop' && request.dialect === 'openai-chat';
+  if ((finish === 'tool_calls') !== tool_calls.length > 0 && !isForcedCall)
+    return { store: false, reason: 'lossy' };
   return {
     store: true,
     answer: { dialect: request.dialect, answer_id, model, text, tool_calls, finish, usage },

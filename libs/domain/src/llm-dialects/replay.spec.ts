@@ -162,6 +162,17 @@ describe('the openai SDK takes a replay, Chat Completions', () => {
     expect(final.choices[0]?.message.tool_calls ?? []).toMatchObject(calls);
   });
 
+  it.each([true, false])(
+    'ending a call that was forced with `stop`, as the vendor did (streamed: %s)',
+    (stream) => {
+      const forced = { ...cached('openai-chat', 'tool calls'), finish: 'stop' as const };
+      const own = write('openai-chat', forced, CALLER['openai-chat'](stream));
+      expect(own?.body).toContain('"finish_reason":"stop"');
+      expect(own?.body).not.toContain('"finish_reason":"tool_calls"');
+      expect(read('openai-chat', own as OwnAnswer, stream)).toMatchObject({ finish: 'stop', lossless: true });
+    },
+  );
+
   it('under the id at which the vendor keeps it, where the caller has it kept', () => {
     const replay = (answer: CachedAnswer, more: object) =>
       write('openai-chat', answer, {

@@ -23,7 +23,7 @@ export function readChatAnswer(body: unknown): LlmAnswer {
     text: messageText(message),
     tool_calls,
     ...(charsBeside > 0 && { chars_beside: charsBeside }),
-    finish: chatFinish(choice?.finish_reason, tool_calls.length > 0),
+    finish: chatFinish(choice?.finish_reason),
     usage: readChatUsage(answer.usage, searchesBy(model)),
     ...readTier(answer.service_tier),
     failed: tellsError(answer),
@@ -42,11 +42,11 @@ function messageText(message: JsonRecord): string {
   return written === '' ? asText(asRecord(message.audio)?.transcript) : written;
 }
 
-/** A call forced by the request ends with `stop`; it is a tool call all the same. */
-export function chatFinish(reason: unknown, hasCalls: boolean): FinishReason | null {
+/** A call that the request forced ends with `stop`. */
+export function chatFinish(reason: unknown): FinishReason | null {
   switch (reason) {
     case 'stop':
-      return hasCalls ? 'tool_calls' : 'stop';
+      return 'stop';
     case 'length':
       return 'length';
     case 'tool_calls':

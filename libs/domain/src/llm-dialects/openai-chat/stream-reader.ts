@@ -33,7 +33,7 @@ export class ChatStreamReader extends GatheringReader {
   override answer(): LlmAnswer {
     this.gatherer.searchCount = searchesBy(this.gatherer.model);
     const answer = super.answer();
-    answer.finish = chatFinish(this.#finishReason, answer.tool_calls.length > 0);
+    answer.finish = chatFinish(this.#finishReason);
     return answer;
   }
 

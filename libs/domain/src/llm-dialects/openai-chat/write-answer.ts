@@ -1,4 +1,5 @@
 /** Writes a finished `chat.completion`, or the chunks of one. */
+import type { CachedAnswer } from '#contracts';
 import type { AnswerToWrite, OwnAnswer, ReplayToWrite } from '../dialect.js';
 import { asRecord } from '../read-json.js';
 import { JSON_TYPE, STREAM_TYPE, sseEvent } from '../sse-event.js';
@@ -14,7 +15,14 @@ import {
 import { readChatRequest } from './read-request.js';
 
 export const writeChatAnswer = (answer: AnswerToWrite): OwnAnswer =>
-  writeChat({ ...answer, tool_calls: [], usage: NO_USAGE }, { id: ownId(answer), withUsage: false });
+  writeChat(
+    { ...answer, tool_calls: [], usage: NO_USAGE },
+    {
+      id: ownId(answer),
+      finish: 'stop',
+      withUsage: false,
+    },
+  );
 
 /** Null where the caller may fetch the completion by its id (`store: true`) and the vendor would not know it. */
 export function writeChatReplay({ answer, body, id, atMs }: ReplayToWrite): OwnAnswer | null {
@@ -32,7 +40,7 @@ export function writeChatReplay({ answer, body, id, atMs }: ReplayToWrite): OwnA
     atMs,
   };
   const withUsage = asRecord(fields?.stream_options)?.include_usage === true;
-  return writeChat(written, { id: keptId, withUsage });
+  return writeChat(written, { id: keptId, finish: answer.finish, withUsage });
 }
 
 const ownId = ({ id }: { id: string }): string => `chatcmpl-${id}`;
@@ -40,15 +48,16 @@ const ownId = ({ id }: { id: string }): string => `chatcmpl-${id}`;
 interface ChatAs {
   /** Of the completion. */
   id: string;
+  /** A call that the request forced ends with `stop`. */
+  finish: CachedAnswer['finish'];
   /** In a stream, which has none unless asked for. */
   withUsage: boolean;
 }
 
-function writeChat(answer: WrittenAnswer, { id, withUsage }: ChatAs): OwnAnswer {
+function writeChat(answer: WrittenAnswer, { id, finish: finish_reason, withUsage }: ChatAs): OwnAnswer {
   const { model, text, tool_calls, atMs } = answer;
   const created = Math.floor(atMs / 1_000);
   const content = text === '' && tool_calls.length > 0 ? null : text;
-  const finish_reason = tool_calls.length > 0 ? 'tool_calls' : 'stop';
   const usage = chatUsage(answer);
   if (!answer.stream) {
     const message = { role: 'assistant', content, refusal: null, ...callsOf(tool_calls) };
