@@ -144,5 +144,5 @@ export const cacheInvalidateSchema = z.strictObject({
 });
 export type CacheInvalidate = z.infer<typeof cacheInvalidateSchema>;
 
-/** `POST /v1/cache/matches/{id}/verdict`: `wrong` also evicts the entry. */
+/** `POST /v1/cache/matches/{id}/verdict`: `wrong` also evicts the entry, and the two questions match no more. */
 export const cacheVerdictSchema = z.strictObject({ verdict: z.enum(['right', 'wrong']) });

@@ -829,9 +829,13 @@ describe('an operator', () => {
     const after = again(scope);
     await openaiChat.ask(gateway.url, 'Please, where is the canary-question-7731 kept?', after);
     expect((await lastCall(after)).decision).toBe('forwarded');
+    // Nor does the pair come back by the answers that were given since, in either direction.
+    const other = again(scope);
+    await openaiChat.ask(gateway.url, 'where is the canary-question-7731 kept', other);
+    expect((await lastCall(other)).decision).toBe('forwarded');
 
     const removed = await gateway.operator('POST', '/v1/cache/invalidate', { pattern: `agent:${agent}` });
-    expect(removed.body.count).toBe(1);
+    expect(removed.body.count).toBe(2);
     const audit = (await gateway.operator('GET', '/v1/audit?limit=20')).body.items;
     expect(audit.map((entry: { action: string }) => entry.action)).toEqual(
       expect.arrayContaining(['invalidate_cache', 'judge_cache_match']),

@@ -240,7 +240,7 @@ export class CacheDesk {
 
   /** Null also in shadow mode, where a match is noted and never served. */
   async #nearest(call: ProxyCall, ticket: CacheTicket): Promise<CacheHit | null> {
-    const { mode, cache, embedder, gate, tally } = this.#parts;
+    const { mode, cache, embedder, gate, tally, matches } = this.#parts;
     const { scope } = ticket;
     if (mode === 'off' || scope === null) return null;
     const vector = await embedder.embed(scope.prompt, call);
@@ -252,7 +252,8 @@ export class CacheDesk {
       scope: scope.scope,
       vector,
       hitWhenCosineAtLeast: this.#parts.hitWhenCosineAtLeast ?? model.hitWhenCosineAtLeast,
-      accept: ({ prompt }) => {
+      accept: ({ key, prompt }) => {
+        if (matches.areDifferent(call.tenantId, key, ticket.key)) return false;
         // Strict whatever the embedder: one exchanged word is the likeliest way to a confident wrong answer.
         const veto = gate(prompt, scope.prompt, { strict: true });
         if (veto !== null) tally.vetoed(call.tenantId, veto);
@@ -279,9 +280,11 @@ export class CacheDesk {
     const { tally, matches } = this.#parts;
     const saved = { microUsd: entry.cost_micro_usd, ms: entry.duration_ms - call.elapsedMs() };
     tally.hit(call.tenantId, match, saved);
-    const asked = call.cacheTicket?.scope?.prompt;
-    if (cosine !== null && asked !== undefined)
-      matches.served(call, { key: entry.key, matched: entry.prompt, prompt: asked, cosine });
+    const ticket = call.cacheTicket;
+    if (cosine !== null && ticket?.scope) {
+      const { key: askedKey, scope } = ticket;
+      matches.served(call, { key: entry.key, askedKey, matched: entry.prompt, prompt: scope.prompt, cosine });
+    }
     return verdict;
   }
 

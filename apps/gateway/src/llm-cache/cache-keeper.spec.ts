@@ -90,7 +90,7 @@ async function kept(
       },
     },
     tally,
-    matches: { compare: async (_call, prompt) => void compared.push(prompt) },
+    matches: { compare: async (_call, { prompt }) => void compared.push(prompt) },
     clock,
     onFailed: (error) => failures.push(error),
   });

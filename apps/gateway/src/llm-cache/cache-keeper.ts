@@ -58,7 +58,7 @@ export class CacheKeeper {
     }
     const prompt = ticket.scope?.prompt;
     if (ticket.shadow !== null && prompt !== undefined && call.isAnswered && call.answer !== null)
-      await matches.compare(call, prompt, ticket.shadow, call.answer);
+      await matches.compare(call, { key: ticket.key, prompt }, ticket.shadow, call.answer);
   }
 
   async #store(call: ProxyCall, ticket: CacheTicket, answer: CachedAnswer): Promise<void> {

@@ -1,7 +1,50 @@
-import { expect, it } from 'vitest';
+import { Registry } from 'prom-client';
+import { describe, expect, it } from 'vitest';
+import type { Cosine } from '#contracts';
 import { readMatchQuery } from '#domain/llm-cache';
 import { countingIds, FakeClock } from '#testing';
+import type { ProxyCall } from '../llm-proxy/proxy-call.js';
+import { CacheTally } from './cache-tally.js';
 import { SemanticMatches, type SemanticMatchesParts } from './semantic-matches.js';
+
+const CALL = { tenantId: 'default', agentId: 'a', id: 'c', summary: null } as ProxyCall;
+const COSINE = 0.95 as Cosine;
+
+function matchesWith(more: Partial<SemanticMatchesParts> = {}) {
+  const clock = new FakeClock();
+  const matches = new SemanticMatches({
+    clock,
+    ids: countingIds(),
+    tally: new CacheTally(clock, new Registry()),
+    embedder: {} as SemanticMatchesParts['embedder'],
+    gate: () => 'numbers',
+    cache: { evict: async () => true },
+    redact: (text) => text,
+    ...more,
+  });
+  return { matches };
+}
+
+describe('two questions that somebody called different', () => {
+  it('are so in either direction, for their tenant, until somebody says otherwise', async () => {
+    const { matches } = matchesWith();
+    matches.served(CALL, { key: 'one', askedKey: 'other', matched: 'm', prompt: 'p', cosine: COSINE });
+    const [match] = matches.list('default', readMatchQuery({ limit: 10 })).items;
+    const judge = (verdict: 'right' | 'wrong') =>
+      matches.judge('default', match?.match_id ?? '', verdict, 'ada');
+    const areDifferent = () => [
+      matches.areDifferent('default', 'one', 'other'),
+      matches.areDifferent('default', 'other', 'one'),
+      matches.areDifferent('default', 'one', 'third'),
+      matches.areDifferent('tenant-2', 'one', 'other'),
+    ];
+    expect(areDifferent()).toEqual([false, false, false, false]);
+    await judge('wrong');
+    expect(areDifferent()).toEqual([true, true, false, false]);
+    await judge('right');
+    expect(areDifferent()).toEqual([false, false, false, false]);
+  });
+});
 
 it('pages to the end though new matches push out the one that a page ended with', () => {
   const matches = new SemanticMatches({
@@ -13,9 +56,10 @@ it('pages to the end though new matches push out the one that a page ended with'
     for (let index = 0; index < count; index += 1)
       matches.served({ tenantId: 'default', agentId: 'a', id: 'c', summary: null } as never, {
         key: 'k',
+        askedKey: 'own',
         prompt: 'p',
         matched: 'm',
-        cosine: 0.9 as never,
+        cosine: COSINE,
       });
   };
   add(150);

@@ -11,7 +11,7 @@ import {
   type SemanticMatch,
 } from '#contracts';
 import { encodeMatchCursor, type MatchQuery } from '#domain/llm-cache';
-import { type Clock, type IdSource, RingBuffer, TtlLru } from '#kernel';
+import { type Clock, FairLru, type IdSource, RingBuffer, TtlLru } from '#kernel';
 import type { ProxyCall } from '../llm-proxy/proxy-call.js';
 import type { CacheEmbedder } from './cache-embedder.js';
 import type { CacheTally } from './cache-tally.js';
@@ -21,6 +21,8 @@ import type { TextGate } from './text-gate.js';
 const MATCHES_PER_TENANT_MAX = 200;
 const TENANTS_MAX = 1_000;
 const TEXT_CHARS_MAX = 1_000;
+/** Pairs of questions, over all tenants; the one that has most gives way. */
+const DIFFERENT_COUNT_MAX = 10_000;
 
 export interface SemanticMatchesParts {
   clock: Clock;
@@ -32,16 +34,32 @@ export interface SemanticMatchesParts {
   redact: (text: string) => string;
 }
 
-interface Matched {
+/** A question as it is kept: its key and its text. */
+interface Asked {
   key: string;
+  prompt: string;
+}
+
+interface Matched {
+  /** Of the entry. */
+  key: string;
+  /** Under which the question asked now would be kept. */
+  askedKey: string;
   prompt: string;
   matched: string;
   cosine: Cosine;
 }
 
+interface Kept {
+  match: SemanticMatch;
+  askedKey: string;
+}
+
 export class SemanticMatches {
   readonly #parts: SemanticMatchesParts;
-  readonly #tenants: TtlLru<string, RingBuffer<SemanticMatch>>;
+  readonly #tenants: TtlLru<string, RingBuffer<Kept>>;
+  /** By both keys. The entry that goes is no end of it: either question is answered, and kept, anew. */
+  readonly #different: FairLru<string, true>;
 
   constructor(parts: SemanticMatchesParts) {
     this.#parts = parts;
@@ -50,6 +68,16 @@ export class SemanticMatches {
       idleMs: Number.POSITIVE_INFINITY,
       clock: parts.clock,
     });
+    this.#different = new FairLru({
+      countMax: DIFFERENT_COUNT_MAX,
+      idleMs: Number.POSITIVE_INFINITY,
+      clock: parts.clock,
+    });
+  }
+
+  /** Somebody said of these two questions that one's answer is none to the other. */
+  areDifferent(tenantId: string, oneKey: string, otherKey: string): boolean {
+    return this.#different.get(tenantId, pairOf(oneKey, otherKey)) ?? false;
   }
 
   served(call: ProxyCall, matched: Matched): void {
@@ -57,23 +85,30 @@ export class SemanticMatches {
   }
 
   /** Shadow mode: the real answer against the one that would have been served. */
-  async compare(call: ProxyCall, prompt: string, hit: CacheHit, answer: LlmAnswer): Promise<void> {
+  async compare(call: ProxyCall, asked: Asked, hit: CacheHit, answer: LlmAnswer): Promise<void> {
     const { embedder, gate, tally } = this.#parts;
-    const cosine = async (one: string, other: string) => {
+    const cosineOf = async (one: string, other: string) => {
       const [first, second] = await Promise.all([embedder.embed(one, null), embedder.embed(other, null)]);
       if (first === null || second === null || first.model_id !== second.model_id) return null;
       return first.values.reduce((sum, value, at) => sum + value * (second.values[at] as number), 0);
     };
     const differs = (one: string, other: string) => gate(one, other, { strict: false }) !== null;
-    const agreed = await sameAnswer(answer, hit.entry.answer, { cosine, differs });
+    const agreed = await sameAnswer(answer, hit.entry.answer, { cosine: cosineOf, differs });
     if (agreed !== null) tally.compared(call.tenantId, agreed);
     const { key, prompt: matched } = hit.entry;
-    this.#add(call, { key, prompt, matched, cosine: hit.cosine as Cosine }, { served: false, agreed });
+    const cosine = hit.cosine as Cosine;
+    this.#add(
+      call,
+      { key, askedKey: asked.key, prompt: asked.prompt, matched, cosine },
+      { served: false, agreed },
+    );
   }
 
   /** Newest first. Where the last match of the page before has left, those after it left before. */
   list(tenantId: string, { limit, behind }: MatchQuery): Page<SemanticMatch> {
-    const newestFirst = this.#all(tenantId).reverse();
+    const newestFirst = this.#all(tenantId)
+      .map(({ match }) => match)
+      .reverse();
     const last = newestFirst.findIndex(({ match_id }) => match_id === behind);
     if (behind !== null && last === -1) return { items: [], next_cursor: null };
     const from = last + 1;
@@ -86,7 +121,7 @@ export class SemanticMatches {
   }
 
   /**
-   * A wrong one also loses its entry, and is not taken for judged before that.
+   * A wrong one also loses its entry, and is not taken for judged before that; nor do its questions match again.
    * @throws ObservatoryError cache_unavailable
    * @returns the match as judged; null: not among those that are kept
    */
@@ -96,10 +131,16 @@ export class SemanticMatches {
     verdict: 'right' | 'wrong',
     operatorId: string,
   ): Promise<SemanticMatch | null> {
-    const match = this.#all(tenantId).find(({ match_id }) => match_id === matchId);
-    if (match === undefined) return null;
+    const kept = this.#all(tenantId).find(({ match }) => match.match_id === matchId);
+    if (kept === undefined) return null;
+    const { match, askedKey } = kept;
     const { cache, tally } = this.#parts;
-    if (verdict === 'wrong') await cache.evict(tenantId, match.key);
+    const pair = pairOf(match.key, askedKey);
+    if (verdict === 'right') this.#different.delete(tenantId, pair);
+    else {
+      await cache.evict(tenantId, match.key);
+      this.#different.set(tenantId, pair, true);
+    }
     tally.judged(tenantId, verdict, match);
     match.verdict = verdict;
     match.verdict_by = operatorId;
@@ -109,7 +150,7 @@ export class SemanticMatches {
   #add(call: ProxyCall, matched: Matched, how: Pick<SemanticMatch, 'served' | 'agreed'>): void {
     const { ids, clock, redact } = this.#parts;
     const cut = (text: string) => redact(text).slice(0, TEXT_CHARS_MAX);
-    this.#of(call.tenantId).push({
+    const match: SemanticMatch = {
       match_id: ids.next(),
       at_ms: clock.nowMs(),
       agent_id: call.agentId,
@@ -122,14 +163,15 @@ export class SemanticMatches {
       ...how,
       verdict: null,
       verdict_by: null,
-    });
+    };
+    this.#of(call.tenantId).push({ match, askedKey: matched.askedKey });
   }
 
-  #all(tenantId: string): SemanticMatch[] {
+  #all(tenantId: string): Kept[] {
     return this.#tenants.get(tenantId)?.toArray() ?? [];
   }
 
-  #of(tenantId: string): RingBuffer<SemanticMatch> {
+  #of(tenantId: string): RingBuffer<Kept> {
     let matches = this.#tenants.get(tenantId);
     if (matches === undefined) {
       matches = new RingBuffer(MATCHES_PER_TENANT_MAX);
@@ -138,3 +180,5 @@ export class SemanticMatches {
     return matches;
   }
 }
+
+const pairOf = (one: string, other: string): string => (one < other ? `${one} ${other}` : `${other} ${one}`);
