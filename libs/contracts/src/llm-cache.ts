@@ -126,7 +126,7 @@ export const semanticMatchSchema = z.object({
   prompt: z.string(),
   matched_prompt: z.string(),
   served: z.boolean(),
-  /** Shadow mode: whether the real answer said the same. Null: served, or not yet known. */
+  /** Shadow mode: whether the real answer said the same. Null: served, or nobody can tell, as where the real one was cut off. */
   agreed: z.boolean().nullable(),
   verdict: z.enum(['right', 'wrong']).nullable(),
   verdict_by: z.string().nullable(),

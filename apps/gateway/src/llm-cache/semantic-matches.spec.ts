@@ -1,8 +1,8 @@
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import type { Cosine } from '#contracts';
+import type { CacheHit, Cosine } from '#contracts';
 import { readMatchQuery } from '#domain/llm-cache';
-import { countingIds, FakeClock } from '#testing';
+import { buildLlmAnswer, countingIds, FakeClock } from '#testing';
 import type { ProxyCall } from '../llm-proxy/proxy-call.js';
 import { CacheTally } from './cache-tally.js';
 import { SemanticMatches, type SemanticMatchesParts } from './semantic-matches.js';
@@ -12,18 +12,36 @@ const COSINE = 0.95 as Cosine;
 
 function matchesWith(more: Partial<SemanticMatchesParts> = {}) {
   const clock = new FakeClock();
+  const tally = new CacheTally(clock, new Registry());
   const matches = new SemanticMatches({
     clock,
     ids: countingIds(),
-    tally: new CacheTally(clock, new Registry()),
+    tally,
     embedder: {} as SemanticMatchesParts['embedder'],
     gate: () => 'numbers',
     cache: { evict: async () => true },
     redact: (text) => text,
     ...more,
   });
-  return { matches };
+  return { matches, tally };
 }
+
+it.each(['length', 'filtered', 'other', null] as const)(
+  'says nothing of a match whose real answer did not end by itself (%s)',
+  async (finish) => {
+    const { matches, tally } = matchesWith();
+    const entry = { key: 'k', prompt: 'Which town?', answer: buildLlmAnswer() };
+    const hit = { entry, age_ms: 1, cosine: COSINE } as unknown as CacheHit;
+    await matches.compare(
+      CALL,
+      { key: 'own', prompt: 'Which city?' },
+      hit,
+      buildLlmAnswer({ text: 'Be', finish }),
+    );
+    expect(matches.list('default', readMatchQuery({ limit: 10 })).items).toMatchObject([{ agreed: null }]);
+    expect(tally.counts('default')).toMatchObject({ shadow_agreed: 0, shadow_differed: 0 });
+  },
+);
 
 describe('two questions that somebody called different', () => {
   it('are so in either direction, for their tenant, until somebody says otherwise', async () => {

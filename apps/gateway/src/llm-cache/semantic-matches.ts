@@ -93,7 +93,9 @@ export class SemanticMatches {
       return first.values.reduce((sum, value, at) => sum + value * (second.values[at] as number), 0);
     };
     const differs = (one: string, other: string) => gate(one, other, { strict: false }) !== null;
-    const agreed = await sameAnswer(answer, hit.entry.answer, { cosine: cosineOf, differs });
+    const agreed = endedByItself(answer)
+      ? await sameAnswer(answer, hit.entry.answer, { cosine: cosineOf, differs })
+      : null;
     if (agreed !== null) tally.compared(call.tenantId, agreed);
     const { key, prompt: matched } = hit.entry;
     const cosine = hit.cosine as Cosine;
@@ -180,5 +182,8 @@ export class SemanticMatches {
     return matches;
   }
 }
+
+/** What was cut off, by its length or a filter, says nothing of what it would have come to. */
+const endedByItself = ({ finish }: LlmAnswer): boolean => finish === 'stop' || finish === 'tool_calls';
 
 const pairOf = (one: string, other: string): string => (one < other ? `${one} ${other}` : `${other} ${one}`);
