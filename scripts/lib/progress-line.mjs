@@ -3,6 +3,7 @@ import { shownText } from './shown-text.mjs';
 
 const redrawMs = 200;
 const plainLineMs = 5_000;
+const barChars = 20;
 
 export class ProgressLine {
   #stream;
@@ -56,11 +57,8 @@ export class ProgressLine {
   }
 }
 
-/**
- * @param {number} fraction 0..1
- * @param {number} [width] characters
- */
-export function bar(fraction, width = 20) {
-  const filled = Math.round(Math.min(Math.max(fraction, 0), 1) * width);
-  return `[${'#'.repeat(filled)}${'.'.repeat(width - filled)}]`;
+/** @param {number} fraction 0..1 */
+export function bar(fraction) {
+  const filled = Math.round(Math.min(Math.max(fraction, 0), 1) * barChars);
+  return `[${'#'.repeat(filled)}${'.'.repeat(barChars - filled)}]`;
 }

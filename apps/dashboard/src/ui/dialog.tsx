@@ -14,8 +14,6 @@ interface DialogProps {
   title: ReactNode;
   description?: ReactNode;
   children?: ReactNode;
-  /** Buttons, right-aligned; the safe one first. */
-  footer?: ReactNode;
   /** Nothing in it takes the focus: the body does, so that it can be scrolled by keyboard. Its accessible name. */
   textLabel?: string;
   className?: string;
@@ -26,7 +24,7 @@ const FIELD =
   'input:not([aria-hidden=true], [type=radio]:not(:checked)):enabled, textarea:enabled, [role=combobox]:enabled';
 
 export function Dialog(props: DialogProps) {
-  const { open, onOpenChange, title, description, children, footer, textLabel, className } = props;
+  const { open, onOpenChange, title, description, children, textLabel, className } = props;
   const body = useRef<HTMLDivElement>(null);
   return (
     <Base.Root open={open} onOpenChange={(next) => onOpenChange(next)}>
@@ -68,9 +66,6 @@ export function Dialog(props: DialogProps) {
             >
               {children}
             </div>
-          ) : null}
-          {footer ? (
-            <footer className="flex justify-end gap-2 border-line border-t px-4 py-3">{footer}</footer>
           ) : null}
         </Base.Popup>
       </Base.Portal>

@@ -6,16 +6,12 @@ import { formatCount } from './format';
 interface NewPillProps {
   count: number;
   onRelease: () => void;
-  /** What kind of things wait, for their number alone: "new" unless given. */
-  noun?: string;
 }
 
 /** Its parent is positioned; the pill floats over the first rows and moves nothing. */
-export function NewPill({ count, onRelease, noun = 'new' }: NewPillProps) {
+export function NewPill({ count, onRelease }: NewPillProps) {
   if (count === 0) return null;
-  return (
-    <FloatingPill text={`${formatCount(count)} ${noun}`} className="absolute top-2" onClick={onRelease} />
-  );
+  return <FloatingPill text={`${formatCount(count)} new`} className="absolute top-2" onClick={onRelease} />;
 }
 
 interface FloatingPillProps {

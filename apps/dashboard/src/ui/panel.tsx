@@ -8,25 +8,14 @@ interface PanelProps {
   aside?: ReactNode;
   /** At the right end of the header. */
   actions?: ReactNode;
-  /** Heading level; 2 unless nested. */
-  level?: 2 | 3;
   className?: string;
   /** Of the part below the header; "p-3" unless given. */
   bodyClassName?: string;
   children: ReactNode;
 }
 
-export function Panel({
-  title,
-  aside,
-  actions,
-  level = 2,
-  className,
-  bodyClassName = 'p-3',
-  children,
-}: PanelProps) {
+export function Panel({ title, aside, actions, className, bodyClassName = 'p-3', children }: PanelProps) {
   const headingId = useId();
-  const Heading = level === 2 ? 'h2' : 'h3';
   return (
     <section
       aria-labelledby={title ? headingId : undefined}
@@ -34,9 +23,9 @@ export function Panel({
     >
       {title ? (
         <header className="flex min-h-10 shrink-0 items-center gap-2 border-line border-b px-3 py-1.5">
-          <Heading id={headingId} className="font-semibold text-base">
+          <h2 id={headingId} className="font-semibold text-base">
             {title}
-          </Heading>
+          </h2>
           {aside}
           {actions ? <div className="ml-auto flex items-center gap-1.5">{actions}</div> : null}
         </header>

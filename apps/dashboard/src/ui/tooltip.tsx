@@ -12,16 +12,15 @@ interface TooltipProps {
   content: ReactNode;
   /** Keys as in the key map, such as "g s". */
   shortcut?: string | undefined;
-  side?: 'top' | 'bottom' | 'left' | 'right';
   children: ReactElement<Record<string, unknown>>;
 }
 
-export function Tooltip({ content, shortcut, side = 'top', children }: TooltipProps) {
+export function Tooltip({ content, shortcut, children }: TooltipProps) {
   return (
     <Base.Root>
       <Base.Trigger render={children} />
       <Base.Portal>
-        <Base.Positioner side={side} sideOffset={6} className="z-50">
+        <Base.Positioner side="top" sideOffset={6} className="z-50">
           <Base.Popup className={tooltipPopupClass}>
             <span className="flex items-center gap-2">
               {content}

@@ -22,8 +22,6 @@ export interface OnnxEmbedderOptions {
   model: OnnxModel;
   /** Texts accepted at once; the next one is refused as `busy`. Absent: 256. */
   queueCountMax?: number | undefined;
-  /** Absent: 60 s. */
-  openMsMax?: number | undefined;
   onEvent?: ((event: EmbedderEvent) => void) | undefined;
   /** The compiled onnx-worker.js, for a thread of the model's own; null: the caller's thread. Absent: what suits the model. */
   workerUrl?: URL | null | undefined;
@@ -38,7 +36,7 @@ const OPEN_MS_MAX = 60_000;
  * @throws Error that names the path and says what to do, if a file is missing or damaged, or the model is another one
  */
 export async function openOnnxEmbedder(options: OnnxEmbedderOptions): Promise<OnnxEmbedder> {
-  const { model, queueCountMax = QUEUE_COUNT_MAX, openMsMax = OPEN_MS_MAX, workerUrl } = options;
+  const { model, queueCountMax = QUEUE_COUNT_MAX, workerUrl } = options;
   const onEvent = options.onEvent ?? (() => {});
   // The static model takes some 30 us for a question and a millisecond for the longest text; a thread and back takes 100 us.
   const isHere = workerUrl === null || (workerUrl === undefined && model.kind === 'static');
@@ -47,7 +45,7 @@ export async function openOnnxEmbedder(options: OnnxEmbedderOptions): Promise<On
     model.kind === 'static' ? { kind: 'static', directory: model.directory ?? bundledDirectory() } : model;
   const cut = (text: string) =>
     model.kind === 'static' ? cutToEnds(text, STATIC_TEXT_CHARS_MAX) : cutToHead(text, MINILM_TEXT_CHARS_MAX);
-  return QueuedEmbedder.open(settings, start, { queueCountMax, onEvent, cut }, openMsMax);
+  return QueuedEmbedder.open(settings, start, { queueCountMax, onEvent, cut }, OPEN_MS_MAX);
 }
 
 function bundledDirectory(): string {

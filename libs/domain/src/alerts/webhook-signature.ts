@@ -6,7 +6,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export const SIGNATURE_HEADER = 'x-observatory-signature';
 /** Older or newer than this is refused: somebody replays it, or a clock is wrong. */
-export const SIGNATURE_TOLERANCE_S = 300;
+const SIGNATURE_TOLERANCE_S = 300;
 
 const digest = (secret: string, seconds: string, body: string | Uint8Array): Buffer =>
   createHmac('sha256', secret).update(`${seconds}.`).update(body).digest();
@@ -23,20 +23,14 @@ export interface SignedDelivery {
   header: string | undefined;
   body: string | Uint8Array;
   nowMs: number;
-  toleranceS?: number;
 }
 
 /** What a receiver does. True if one of the header's `v1` is ours and its time is near. Never throws. */
-export function verifySignature({
-  secret,
-  header,
-  body,
-  nowMs,
-  toleranceS = SIGNATURE_TOLERANCE_S,
-}: SignedDelivery): boolean {
+export function verifySignature({ secret, header, body, nowMs }: SignedDelivery): boolean {
   const parts = (header ?? '').split(',').map((part) => part.trim());
   const seconds = parts.find((part) => /^t=\d{1,12}$/.test(part))?.slice(2);
-  if (seconds === undefined || Math.abs(nowMs / 1_000 - Number(seconds)) > toleranceS) return false;
+  if (seconds === undefined || Math.abs(nowMs / 1_000 - Number(seconds)) > SIGNATURE_TOLERANCE_S)
+    return false;
   const expected = digest(secret, seconds, body);
   return parts
     .filter((part) => /^v1=[0-9a-f]{64}$/.test(part))

@@ -12,10 +12,9 @@ interface ReactivateButtonProps {
   agentId: string;
   /** A page about the agent asks first; one that has just shown the evidence need not. */
   asksFirst?: boolean;
-  className?: string;
 }
 
-export function ReactivateButton({ agentId, asksFirst = false, className }: ReactivateButtonProps) {
+export function ReactivateButton({ agentId, asksFirst = false }: ReactivateButtonProps) {
   const denial = useDenial('command');
   const [isAsking, setIsAsking] = useState(false);
   const { mutate, mutateAsync, isPending, error } = useMutation({
@@ -40,7 +39,7 @@ export function ReactivateButton({ agentId, asksFirst = false, className }: Reac
         busy={isPending}
         disabledReason={denial}
         onClick={() => (asksFirst ? setIsAsking(true) : mutate())}
-        className={className ?? 'max-md:h-11 max-md:w-full'}
+        className="max-md:h-11 max-md:w-full"
       >
         Reactivate
       </Button>

@@ -12,12 +12,7 @@ const ICONS: Partial<Record<CallDecision, ReactNode>> = {
   cached: <Zap size={11} aria-hidden="true" />,
 };
 
-interface DecisionBadgeProps {
-  call: Pick<LlmCall, 'decision' | 'status' | 'cache'>;
-  className?: string;
-}
-
-export function DecisionBadge({ call, className }: DecisionBadgeProps) {
+export function DecisionBadge({ call }: { call: Pick<LlmCall, 'decision' | 'status' | 'cache'> }) {
   const { label, tone, text } = DECISIONS[call.decision] ?? DECISIONS.forwarded;
   const { cache } = call;
   const isError = call.decision === 'forwarded' && call.status >= 400;
@@ -27,7 +22,6 @@ export function DecisionBadge({ call, className }: DecisionBadgeProps) {
       icon={ICONS[call.decision]}
       title={isError ? `The upstream answered with status ${call.status}.` : cache ? cachedText(cache) : text}
       data-decision={call.decision}
-      className={className}
     >
       {isError ? `Error ${call.status}` : label}
       {cache?.match === 'semantic' ? (

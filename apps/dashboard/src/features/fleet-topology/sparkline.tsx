@@ -6,18 +6,16 @@ import { useTheme } from '../../app/theme';
 
 /** Seconds shown, whether or not there is data for all of them. */
 const SPAN_SECONDS = 120;
+const HEIGHT_PX = 28;
 
 interface SparklineProps {
   /** Epoch seconds, ascending. */
   times: readonly number[];
   /** Null = no value then; a gap in the line. */
   values: readonly (number | null)[];
-  /** CSS variable of the line's colour. */
-  colour?: string;
-  height?: number;
 }
 
-export function Sparkline({ times, values, colour = '--accent', height = 28 }: SparklineProps) {
+export function Sparkline({ times, values }: SparklineProps) {
   const host = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
   const theme = useTheme((state) => state.theme);
@@ -26,30 +24,32 @@ export function Sparkline({ times, values, colour = '--accent', height = 28 }: S
   useEffect(() => {
     const element = host.current;
     if (!element) return;
-    const stroke = getComputedStyle(element).getPropertyValue(colour).trim() || '#888';
-    const plot = new uPlot(options(element.clientWidth, height, stroke), [[], []], element);
+    const stroke = getComputedStyle(element).getPropertyValue('--accent').trim() || '#888';
+    const plot = new uPlot(options(element.clientWidth, stroke), [[], []], element);
     chart.current = plot;
-    const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
+    const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT_PX }));
     resize.observe(element);
     return () => {
       resize.disconnect();
       plot.destroy();
       chart.current = null;
     };
-  }, [colour, height, theme]);
+  }, [theme]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a chart made anew needs its data again.
   useEffect(() => {
     chart.current?.setData([[...times], [...values]]);
-  }, [times, values, colour, height, theme]);
+  }, [times, values, theme]);
 
-  return <div ref={host} aria-hidden="true" className="w-full overflow-hidden" style={{ height }} />;
+  return (
+    <div ref={host} aria-hidden="true" className="w-full overflow-hidden" style={{ height: HEIGHT_PX }} />
+  );
 }
 
-function options(width: number, height: number, stroke: string): uPlot.Options {
+function options(width: number, stroke: string): uPlot.Options {
   return {
     width: Math.max(1, width),
-    height,
+    height: HEIGHT_PX,
     padding: [3, 0, 1, 0],
     cursor: { show: false },
     legend: { show: false },

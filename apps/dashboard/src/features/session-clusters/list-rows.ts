@@ -1,6 +1,6 @@
 /** The lines of the list: sessions, or headings of clusters with their sessions below. Pure. */
 import type { SessionView } from '#contracts';
-import { type LoopsNow, NO_LOOPS_NOW } from '../../app/loops-now';
+import type { LoopsNow } from '../../app/loops-now';
 
 export type ListRow =
   | { kind: 'session'; id: string }
@@ -14,7 +14,7 @@ export type ListRow =
 export function listRows(
   order: readonly string[],
   sessions: ReadonlyMap<string, SessionView> | null,
-  loops: LoopsNow = NO_LOOPS_NOW,
+  loops: LoopsNow,
 ): ListRow[] {
   if (!sessions) return order.map((id) => ({ kind: 'session', id }));
   const clusters = new Map<string, string[]>();

@@ -55,9 +55,9 @@ export const NO_POLICIES: Policies = new Map();
  * Null: it burns.
  *
  * @param session undefined when its alert arrived before its row
- * @param agents by id; without them a session of a stopped agent burns until it is silent
+ * @param agents by id; before they are known a session of a stopped agent burns until it is silent
  */
-export function restOf(session: SessionView | undefined, agents: Policies = NO_POLICIES): Rest | null {
+export function restOf(session: SessionView | undefined, agents: Policies): Rest | null {
   if (session === undefined) return null;
   if (isStoppedState(session.control.state) && !isUnheardPause(session.control)) return 'held';
   const stopped = stoppedAgent(session, agents);

@@ -34,8 +34,6 @@ export interface HoldParts {
   standing: AgentStanding;
   holdMs: number;
   streamHoldMs: number;
-  /** Pauses between comments, and before the first. */
-  quietMs?: number;
   /** A call was held, or is no longer. */
   onChanged: (call: ProxyCall) => void;
   onTakeFailed: (error: unknown) => void;
@@ -124,13 +122,13 @@ function waitOut(parts: HoldParts, call: ProxyCall, interrupt: Interrupt): Promi
 }
 
 async function waitOutStream(
-  { desk, holdMs, streamHoldMs, quietMs = STREAM_QUIET_MS }: HoldParts,
+  { desk, holdMs, streamHoldMs }: HoldParts,
   call: ProxyCall,
   comment: string,
   interrupt: Interrupt,
 ): Promise<AgentControl> {
   const key = call.sessionKey as SessionKey;
-  const control = await desk.holdCall(key, { waitMs: Math.min(quietMs, holdMs), interrupt });
+  const control = await desk.holdCall(key, { waitMs: Math.min(STREAM_QUIET_MS, holdMs), interrupt });
   if (control.state !== 'paused' || interrupt.isRaised) return control;
   beginStream(call, comment);
   const timer = setInterval(() => call.outgoing.write(comment), KEEP_ALIVE_INTERVAL_MS);
