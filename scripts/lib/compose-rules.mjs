@@ -48,7 +48,7 @@ const composeSchema = z.looseObject({
 /** @typedef {{ source: string, target: string, isNamed: boolean }} Mount */
 
 /** A member that this page does not know is refused: what nobody checks should not be there. @param {string} text @returns {{ compose: Compose | null, faults: string[] }} */
-export function parseCompose(text) {
+function parseCompose(text) {
   const document = parseDocument(text, { merge: true, uniqueKeys: true });
   if (document.errors.length > 0)
     return { compose: null, faults: document.errors.map(({ message }) => message) };

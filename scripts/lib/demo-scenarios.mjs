@@ -10,7 +10,7 @@
 /** @typedef {{ kind: string, title: string, identity: Identity, play: (dice: Dice, run: number, identity: Identity) => Scenario }} Role */
 
 /** Attempts after which the looping coder gives up by itself, so that an unattended demo goes on. */
-export const coderAttemptsMax = 150;
+const coderAttemptsMax = 150;
 
 /**
  * @param {string} intent

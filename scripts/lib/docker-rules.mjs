@@ -27,7 +27,7 @@ export function imageFault(image) {
  *
  * @param {string} path
  */
-export const sourceOfBuilt = (path) =>
+const sourceOfBuilt = (path) =>
   /^dist\/(apps|libs)\/.*\.js$/.test(path) ? path.replace(/^dist\//, '').replace(/\.js$/, '.ts') : path;
 
 /**

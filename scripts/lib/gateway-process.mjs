@@ -43,7 +43,7 @@ export function findFreePort(wanted = 0) {
 }
 
 /** @param {string} prefix @returns {string} long enough for any listener */
-export const makeSecret = (prefix) => `${prefix}_${randomBytes(24).toString('base64url')}`;
+const makeSecret = (prefix) => `${prefix}_${randomBytes(24).toString('base64url')}`;
 
 /**
  * @param {{ port?: number, dataDir?: string, agentKey?: string, operatorToken?: string, nodeArgs?: string[],

@@ -5,7 +5,7 @@
 import { createReadStream } from 'node:fs';
 
 /** Longest line that is read; the longest trace recorded so far is a tenth of that. */
-export const lineBytesMax = 64 * 1024 * 1024;
+const lineBytesMax = 64 * 1024 * 1024;
 
 const newline = 10;
 

@@ -61,7 +61,7 @@ export function readManifest(path) {
 }
 
 /** @param {ModelManifest} manifest @returns {string[]} in their order; empty: there are none */
-export const variantsOf = ({ files }) => [...new Set(files.flatMap(({ variant }) => variant ?? []))];
+const variantsOf = ({ files }) => [...new Set(files.flatMap(({ variant }) => variant ?? []))];
 
 /**
  * @param {ModelManifest} manifest

@@ -24,7 +24,7 @@ import { Slots } from './slots.mjs';
 /** @typedef {{ trace: RecordedTrace, agent: ObservatoryAgent, at: number, accepted: number, alerted: boolean }} Session */
 
 /** A recording has no times: this is what one step is taken to last at speed 1. */
-export const stepSeconds = 2;
+const stepSeconds = 2;
 /** Paused sessions that wait without a slot; beyond it a waiting one keeps its own. */
 const waitingWithoutSlotMax = 1_000;
 const batchLinesMax = 500;

@@ -10,7 +10,7 @@ import { shownText } from './shown-text.mjs';
 /** @typedef {{ humanYes: boolean, humanNo: boolean, success: boolean, stagnated: boolean }} Labels */
 
 /** BASELINES.md, row "S1 entropy LOOP <.25 (intent class, tool name, status)", measured on the whole of dev.jsonl. */
-export const baseline = {
+const baseline = {
   row: 'S1 entropy LOOP <.25 (intent class, tool name, status)',
   humanYes: { alerted: 8, sessions: 11 },
   humanNo: { alerted: 2, sessions: 29 },
@@ -105,7 +105,7 @@ function percent(ratio) {
 }
 
 /** @param {number | null} ms */
-export function formatMs(ms) {
+function formatMs(ms) {
   if (ms === null) return '-';
   return ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`;
 }

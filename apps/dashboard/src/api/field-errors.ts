@@ -10,7 +10,7 @@ export interface Refusal {
   general: string | null;
 }
 
-export const NO_REFUSAL: Refusal = { fields: {}, general: null };
+const NO_REFUSAL: Refusal = { fields: {}, general: null };
 
 /**
  * The gateway's detail holds one sentence per field, each led by the field's path; a field without one gets the whole

@@ -110,7 +110,7 @@ export function WhoAmI({ className }: { className?: string }) {
 
 const themeIcons = { system: Monitor, light: Sun, dark: Moon } as const;
 
-export function ThemeButton() {
+function ThemeButton() {
   const { choice, setChoice } = useTheme();
   const next = THEME_CHOICES[(THEME_CHOICES.indexOf(choice) + 1) % THEME_CHOICES.length] ?? 'system';
   const Icon = themeIcons[choice];

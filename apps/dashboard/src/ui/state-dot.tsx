@@ -12,7 +12,7 @@ const PAUSE_LABELS = new Map([
   [WAITING, 'Waits for a person'],
 ]);
 
-export const NODE_STATE_LABELS: Record<NodeState, string> = {
+const NODE_STATE_LABELS: Record<NodeState, string> = {
   idle: 'Idle',
   active: 'Active',
   blocked: 'Warning',

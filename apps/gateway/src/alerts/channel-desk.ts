@@ -22,7 +22,7 @@ import { type ChannelRecord, openChannel, sealChannel } from './channel-record.j
 import type { ChannelSender } from './channel-sender.js';
 import type { DeliveryQueue } from './delivery-queue.js';
 
-export const CHANNELS_PER_TENANT_MAX = 100;
+const CHANNELS_PER_TENANT_MAX = 100;
 /** Tests under way at once, of one tenant half of them. */
 const TESTS_RUNNING_MAX = 8;
 const SIGNING_SECRET_BYTES = 32;

@@ -6,7 +6,7 @@ import { mailOf, type SendOutcome, SIGNATURE_HEADER, signBody, slackBody } from 
 import type { Clock } from '#kernel';
 
 /** The same for every attempt of one delivery: a receiver that has seen it may drop it. */
-export const DELIVERY_HEADER = 'x-observatory-delivery';
+const DELIVERY_HEADER = 'x-observatory-delivery';
 
 export class ChannelSender {
   constructor(

@@ -6,7 +6,7 @@ import type { AlertChannel, AlertDelivery } from '#contracts';
 import { type ChannelCircuit, CLOSED_CIRCUIT, decideSending } from '#domain/alerts';
 
 /** At once through one channel, so that a slow one does not take every place. */
-export const RUNNING_PER_CHANNEL_MAX = 2;
+const RUNNING_PER_CHANNEL_MAX = 2;
 
 export interface Entry {
   delivery: AlertDelivery;

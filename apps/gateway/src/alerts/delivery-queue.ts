@@ -32,13 +32,13 @@ import { DeliveryWriter } from './delivery-writer.js';
 import { LaneRota } from './lane-rota.js';
 
 /** At once, over all channels. */
-export const RUNNING_MAX = 32;
+const RUNNING_MAX = 32;
 /** Unfinished per channel; a further one is dead at once, and can be put back. */
 export const PENDING_PER_CHANNEL_MAX = 1_000;
 /** Of those that are dead at once, as many per channel wait for a store that refuses them; a further one is lost. */
 export const REFUSED_PER_CHANNEL_MAX = 100;
 /** However few attempts it had. */
-export const DELIVERY_AGE_MS_MAX = DAY_MS;
+const DELIVERY_AGE_MS_MAX = DAY_MS;
 /** A shutdown waits this long for writes and for attempts under way; what is later is sent again by the next process. */
 const DRAIN_MS = 3_000;
 

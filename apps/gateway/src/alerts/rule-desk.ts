@@ -12,7 +12,7 @@ import type { ChangeQueue, Clock, IdSource } from '#kernel';
 import type { SettingsAudit } from '../auth/settings-audit.js';
 import type { AlertDocuments } from './alert-documents.js';
 
-export const RULES_PER_TENANT_MAX = 100;
+const RULES_PER_TENANT_MAX = 100;
 
 export interface RuleDeskParts {
   documents: AlertDocuments;

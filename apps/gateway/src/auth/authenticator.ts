@@ -67,7 +67,7 @@ const AGENT_KEY_ON_OPERATOR_ROUTE = {
 } as const;
 
 /** Methods that change nothing. */
-export const isReading = (method: string): boolean => method === 'GET' || method === 'HEAD';
+const isReading = (method: string): boolean => method === 'GET' || method === 'HEAD';
 
 export class Authenticator {
   readonly #directory: CredentialDirectory;

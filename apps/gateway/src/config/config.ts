@@ -79,7 +79,7 @@ export interface GatewayConfig {
 }
 
 /** The first is the default. */
-export const KILL_RESPONSES = ['message', 'error'] as const;
+const KILL_RESPONSES = ['message', 'error'] as const;
 
 const MEBIBYTE = 1024 ** 2;
 const INTERVENTION_CHARS_MAX = 4_000;

@@ -17,7 +17,7 @@ import {
   type Variables,
 } from '#kernel';
 
-export const CACHE_EMBEDDING_PROVIDERS = ['local', 'xinference', 'openai'] as const;
+const CACHE_EMBEDDING_PROVIDERS = ['local', 'xinference', 'openai'] as const;
 
 export interface CacheEmbeddingConfig {
   /** `local`: the sidecar, and with it the model that the semantic loop uses. */

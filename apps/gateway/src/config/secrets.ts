@@ -7,10 +7,10 @@ import { type Environment, SECRET_VARIABLES } from './env.js';
 import { type EnvironmentUpstream, parseUpstreams } from './upstreams.js';
 
 /** Shorter ones are refused everywhere. */
-export const SECRET_CHARS_MIN = 8;
+const SECRET_CHARS_MIN = 8;
 /** Shorter ones are refused where others than this machine can connect. */
-export const PUBLIC_SECRET_CHARS_MIN = 24;
-export const SECRET_CHARS_MAX = 256;
+const PUBLIC_SECRET_CHARS_MIN = 24;
+const SECRET_CHARS_MAX = 256;
 
 /** Found in documentation and in everybody's first guess; compared without case, digits and separators. */
 const WELL_KNOWN =

@@ -312,7 +312,7 @@ function labelOfAll(toolCalls: readonly LlmToolCall[]): string {
   return `${label.slice(0, wholeEnd(label, LIMITS.lineCharsMax / 2))}... #${digest}`;
 }
 
-export const toolLabel = (call: LlmToolCall): string => `${call.name}#${argumentsHash(call)}`;
+const toolLabel = (call: LlmToolCall): string => `${call.name}#${argumentsHash(call)}`;
 
 /** Eight hex digits over the canonical arguments. */
 export const argumentsHash = ({ arguments: text }: LlmToolCall): string =>

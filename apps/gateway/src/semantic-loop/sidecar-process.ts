@@ -18,9 +18,7 @@ import { mergeSidecarLog } from './sidecar-log.js';
 import { placeSidecarSocket, type SidecarSocket } from './sidecar-socket.js';
 
 /** The built sidecar beside the built gateway. */
-export const SIDECAR_MAIN_FILE = fileURLToPath(
-  new URL('../../../embedding-sidecar/src/main.js', import.meta.url),
-);
+const SIDECAR_MAIN_FILE = fileURLToPath(new URL('../../../embedding-sidecar/src/main.js', import.meta.url));
 
 const RESTART_FIRST_MS = 50;
 const RESTART_MAX_MS = 30_000;

@@ -8,7 +8,7 @@ import type { ReplyFrame, RequestFrame } from './embedding-proto.js';
 import { statusOfReason, toSidecarFailure } from './failure-status.js';
 
 /** Requests of one stream being worked on. */
-export const STREAM_PENDING_MAX = 4_096;
+const STREAM_PENDING_MAX = 4_096;
 /** Replies of one stream that its peer has not read yet. */
 const STREAM_REPLIES_MAX = 4_096;
 

@@ -10,7 +10,7 @@ import { CALENDAR_GRACE_MS } from '#domain/policy';
 import { NOW } from './script-clock.js';
 
 /** Arguments for each key: kind (0 sliding, 1 calendar), windowMs, startMs (calendar), and two of the operation's own. */
-export const ARGUMENTS_PER_KEY = 5;
+const ARGUMENTS_PER_KEY = 5;
 
 const PRELUDE = `${NOW}
 local counters = {}

@@ -8,7 +8,7 @@ import { createTransport } from 'nodemailer';
 import { isPublicAddress, type Mail, type SendOutcome, sendFailed } from '#domain/alerts';
 import { isMetadataAddress, withDeadline } from '#kernel';
 
-export const SMTP_LIMITS = {
+const SMTP_LIMITS = {
   /** Addresses of one name that are tried. */
   addressesMax: 3,
   connectTimeoutMs: 8_000,

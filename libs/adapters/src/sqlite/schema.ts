@@ -15,7 +15,7 @@ import { stepKeySegments, stepKeyTable } from './step-key-table.js';
 import { unfoldedReleases } from './unfolded-releases.js';
 
 /** `PRAGMA application_id` of our files ("OBSV"): a database of another program is refused, not migrated. */
-export const APPLICATION_ID = 0x4f425356;
+const APPLICATION_ID = 0x4f425356;
 
 /** Name in `counters` of the step up to which the session rows are folded. */
 export const SESSION_CHECKPOINT = 'session_checkpoint_seq';

@@ -8,7 +8,7 @@ import { isPublicAddress, type SendOutcome, sendFailed } from '#domain/alerts';
 import { allowedAddresses, type IsPublic, type Resolve } from './checked-lookup.js';
 import { failureOf } from './failure-reason.js';
 
-export const WEBHOOK_LIMITS = {
+const WEBHOOK_LIMITS = {
   redirectsMax: 3,
   /** Read and thrown away, so that a receiver can end its answer in peace. */
   answerBytesMax: 16 * 1_024,

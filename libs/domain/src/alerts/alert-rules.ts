@@ -25,7 +25,7 @@ import type { RuleSettings } from './rule-defaults.js';
 /** Agents remembered per tenant; the one unheard of longest is forgotten, with what it made fire. */
 export const AGENTS_PER_TENANT_MAX = 5_000;
 /** Agents a rule keeps a state for; further ones do not fire until there is room. */
-export const SUBJECTS_PER_RULE_MAX = 5_000;
+const SUBJECTS_PER_RULE_MAX = 5_000;
 /** A tick looks at agents for so long, each tenant having an equal part of it, and the next one goes on where it stopped. */
 export const TICK_WORK_MS_MAX = 100;
 

@@ -7,7 +7,7 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 ];
 export const ATTEMPTS_MAX = RETRY_DELAYS_MS.length + 1;
 /** A wait is longer or shorter by up to this share, so that what failed together does not return together. */
-export const RETRY_JITTER = 0.2;
+const RETRY_JITTER = 0.2;
 /** A receiver may ask for a longer wait (`Retry-After`), up to this. */
 export const RETRY_AFTER_MS_MAX = HOUR_MS;
 

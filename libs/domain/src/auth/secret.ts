@@ -8,7 +8,7 @@ import { hash } from 'node:crypto';
 import type { IdSource } from '#kernel';
 
 /** What a generated secret begins with, so that scanners and people recognise a leaked one. */
-export const SECRET_PREFIXES = { agent: 'obs_agent_', operator: 'obs_op_' } as const;
+const SECRET_PREFIXES = { agent: 'obs_agent_', operator: 'obs_op_' } as const;
 export type SecretKind = keyof typeof SECRET_PREFIXES;
 
 const SECRET_BYTES = 24;

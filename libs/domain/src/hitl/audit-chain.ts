@@ -11,7 +11,7 @@ import type { AuditEntry, AuditVerification } from '#contracts';
 import { canonicalJson } from '#kernel';
 
 /** `prev_hash` of a tenant's first entry. */
-export const AUDIT_GENESIS_HASH = '0'.repeat(64);
+const AUDIT_GENESIS_HASH = '0'.repeat(64);
 
 /** Where a chain stands: what the next entry must follow. */
 export interface AuditHead {

@@ -6,7 +6,7 @@
 import type { IncidentEvidence, LlmAnswer, LlmRequest } from '#contracts';
 import { redact } from './redact.js';
 
-export const EXCERPT_CHARS_MAX = 1_000;
+const EXCERPT_CHARS_MAX = 1_000;
 /** Of a tool call's arguments, and of its result. */
 const CALL_CHARS_MAX = 300;
 const CALL_COUNT_MAX = 5;

@@ -77,7 +77,7 @@ function keysOfCalls(): (result: LlmToolResult) => string | null {
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
 /** Nothing to compare: no text, no attachment, no result with anything in it. */
-export const isEmptyPrompt = ({ text, results, attachments }: PromptPrint): boolean =>
+const isEmptyPrompt = ({ text, results, attachments }: PromptPrint): boolean =>
   text === null && attachments === '' && results.every(({ result }) => result === null);
 
 /** The same step again. An empty prompt is similar to nothing, itself included. */

@@ -46,7 +46,7 @@ export const BLOCK_BYTES = 65_536;
 const SURVIVOR_BYTES = 8;
 
 /** Pages ahead of the blocks. */
-export const PROGRAM_PAGES = 3;
+const PROGRAM_PAGES = 3;
 export const PROGRAM_LAYOUT = {
   /** Of the query, Float32: its numbers, filled up to whole parts with zeros. */
   query: 0,

@@ -42,7 +42,7 @@ export const wholeItem = (value: unknown, vendor: DialectName): CanonicalMessage
   extra: null,
 });
 
-export function canonicalParts(
+function canonicalParts(
   content: unknown,
   { vendor, plainText }: Pick<MessageShape, 'vendor' | 'plainText'>,
 ): CanonicalPart[] {

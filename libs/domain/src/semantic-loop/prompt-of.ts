@@ -2,9 +2,9 @@
 import type { LlmRequest } from '#contracts';
 
 /** Fewer say too little to be a question: "yes please" and "continue" come again and again where all goes well. */
-export const PROMPT_WORDS_MIN = 3;
+const PROMPT_WORDS_MIN = 3;
 /** So many letters say enough whatever their words: not every script puts spaces between them. */
-export const PROMPT_LETTERS_MIN = 20;
+const PROMPT_LETTERS_MIN = 20;
 
 /**
  * Newly delivered user text, or that in front of the model's words with which the request ends; null for a turn that brings none, such as one with tool results alone, or too little to

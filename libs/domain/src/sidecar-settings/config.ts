@@ -16,7 +16,7 @@ import {
 } from '#kernel';
 import { CONFIG_VARIABLES, type Environment } from './env.js';
 
-export const EMBEDDER_KINDS = ['static', 'minilm', 'openai'] as const;
+const EMBEDDER_KINDS = ['static', 'minilm', 'openai'] as const;
 export type EmbedderKind = (typeof EMBEDDER_KINDS)[number];
 
 export interface SidecarConfig {

@@ -28,7 +28,7 @@ const id = (key: string, isDate = false): NumberRun => ({ digits: key, unit: '',
 export const spelledUnit = (unit: string): string => (TOLD_BY_CASE.test(unit) ? unit : unit.toLowerCase());
 
 /** Without signs of grouping, and zeros that say nothing: 1,000 and 007. */
-export function canonicalDigits(digits: string): string {
+function canonicalDigits(digits: string): string {
   const plain = digits.replaceAll(',', '').replace(/^\+/, '');
   return /^-?0+\d/.test(plain) ? plain.replace(/^(-?)0+(?=\d)/, '$1') : plain;
 }

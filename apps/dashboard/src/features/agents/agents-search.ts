@@ -1,10 +1,10 @@
 /** What the Agents page shows, in the address. */
 import { dropAbsent, oneOf, textOf } from '../../app/search-values';
 
-export const AGENT_STATES = ['active', 'inactive', 'held', 'refused', 'near_limit'] as const;
+const AGENT_STATES = ['active', 'inactive', 'held', 'refused', 'near_limit'] as const;
 export type AgentStateFilter = (typeof AGENT_STATES)[number];
 
-export const AGENT_SORTS = ['attention', 'name', 'spend', 'rate', 'last_call'] as const;
+const AGENT_SORTS = ['attention', 'name', 'spend', 'rate', 'last_call'] as const;
 export type AgentSort = (typeof AGENT_SORTS)[number];
 
 export interface AgentsSearch {

@@ -36,14 +36,14 @@ const isNearLimit = (agent: AgentView): boolean =>
   agent.policy.active && Math.max(budgetShare(agent), killShare(agent)) >= METER_WARNS_AT;
 
 /** 0 wants somebody most. */
-export function attentionRank(agent: AgentView): number {
+function attentionRank(agent: AgentView): number {
   if (isKilled(agent) && agent.open_incident_id !== null) return 0;
   if (agent.held_call_count > 0) return 1;
   if (isNearLimit(agent) || (agent.policy.active && isRefused(agent))) return 2;
   return agent.policy.active ? 3 : 4;
 }
 
-export function matchesAgent(agent: AgentView, { q, state }: AgentsSearch): boolean {
+function matchesAgent(agent: AgentView, { q, state }: AgentsSearch): boolean {
   if (q && !agent.agent_id.toLowerCase().includes(q.trim().toLowerCase())) return false;
   if (state === 'active') return agent.policy.active;
   if (state === 'inactive') return !agent.policy.active;

@@ -2,7 +2,7 @@
 import { DELIVERY_STATES } from '#contracts';
 import { dropAbsent, oneOf, textOf } from '../../app/search-values';
 
-export const ALERT_TABS = ['rules', 'channels', 'history', 'dead'] as const;
+const ALERT_TABS = ['rules', 'channels', 'history', 'dead'] as const;
 export type AlertTab = (typeof ALERT_TABS)[number];
 
 export interface AlertsSearch {

@@ -4,7 +4,7 @@
  */
 import { ACTION_STATUSES, type ActionStatus, SEVERITIES, type Severity, type StepView } from '#contracts';
 
-export const STREAM_TABS = ['messages', 'violations'] as const;
+const STREAM_TABS = ['messages', 'violations'] as const;
 export type StreamTab = (typeof STREAM_TABS)[number];
 
 export interface StreamSearch {

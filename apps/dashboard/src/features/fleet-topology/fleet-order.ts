@@ -2,7 +2,7 @@
 import type { FleetNode } from './fleet-nodes';
 import { fleetState } from './fleet-search';
 
-export const FLEET_SORTS = ['state', 'agent', 'steps', 'seen'] as const;
+const FLEET_SORTS = ['state', 'agent', 'steps', 'seen'] as const;
 export type FleetSort = (typeof FLEET_SORTS)[number];
 
 const GRAVITY = {

@@ -2,11 +2,11 @@
 import { NODE_STATES, type NodeState } from '#contracts';
 import type { FleetNode } from './fleet-nodes';
 
-export const FLEET_VIEWS = ['map', 'table'] as const;
+const FLEET_VIEWS = ['map', 'table'] as const;
 export type FleetView = (typeof FLEET_VIEWS)[number];
 
 /** What an agent can be filtered by: a loop at rest has the colour of a loop, but is none that runs now; `paused` waits for a person. */
-export const FLEET_STATES = [...NODE_STATES, 'loop_rests', 'paused'] as const;
+const FLEET_STATES = [...NODE_STATES, 'loop_rests', 'paused'] as const;
 export type FleetState = (typeof FLEET_STATES)[number];
 
 export interface FleetSearch {
@@ -39,8 +39,7 @@ export function writeFleetSearch({ view, q, states }: FleetSearch): Record<strin
 export const isNarrowed = ({ q, states }: FleetSearch): boolean => q.trim() !== '' || states.length > 0;
 
 /** A state this page does not know counts, and shows, as idle. */
-export const knownState = (state: string): NodeState =>
-  NODE_STATES.find((known) => known === state) ?? 'idle';
+const knownState = (state: string): NodeState => NODE_STATES.find((known) => known === state) ?? 'idle';
 
 export const fleetState = ({
   state,

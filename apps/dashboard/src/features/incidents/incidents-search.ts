@@ -1,7 +1,7 @@
 /** What the Incidents pages show, in the address. */
 import { dropAbsent, flagOf, oneOf, textOf } from '../../app/search-values';
 
-export const INCIDENT_STATES = ['open', 'closed'] as const;
+const INCIDENT_STATES = ['open', 'closed'] as const;
 export type IncidentState = (typeof INCIDENT_STATES)[number];
 
 export interface IncidentsSearch {

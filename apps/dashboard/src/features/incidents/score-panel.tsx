@@ -4,7 +4,7 @@ import { cx, formatCount, formatScore, Panel } from '../../ui';
 import { type ScoreSignal, scoreTerms } from './score';
 
 /** One hue per signal, the same in the bar, the terms and the evidence. */
-export const SIGNAL_FILLS: Record<ScoreSignal, string> = {
+const SIGNAL_FILLS: Record<ScoreSignal, string> = {
   similar_prompts: 'bg-accent-solid',
   similar_responses: 'bg-paused-solid',
   repeated_tool_calls: 'bg-[#d97706]',

@@ -27,13 +27,13 @@ export function hitRates(
 }
 
 /** From this share on semantic matches do more harm than they save. */
-export const WRONG_HITS_WARN_ABOVE = 0.01;
+const WRONG_HITS_WARN_ABOVE = 0.01;
 
 /** Too many are wrong; not so while nothing is known. */
 export const isWrongHitRate = (rate: number | null): boolean => rate !== null && rate > WRONG_HITS_WARN_ABOVE;
 
 /** Below this many, none wrong may still be luck. */
-export const KNOWN_MATCHES_ENOUGH = 100;
+const KNOWN_MATCHES_ENOUGH = 100;
 
 type KnownMatches = Pick<CacheStats, 'marked_right' | 'marked_wrong' | 'shadow_agreed' | 'shadow_differed'>;
 

@@ -4,7 +4,7 @@ import { SEVERITIES, type Severity } from '#contracts';
 export const SORTS = ['severity', 'last_seen', 'started', 'steps_per_minute', 'cost'] as const;
 export type Sort = (typeof SORTS)[number];
 
-export const CONTROL_FILTERS = [
+const CONTROL_FILTERS = [
   'active',
   'paused',
   'waiting',
@@ -15,7 +15,7 @@ export const CONTROL_FILTERS = [
 ] as const;
 export type ControlFilter = (typeof CONTROL_FILTERS)[number];
 
-export const ENDED_FILTERS = ['live', 'ended'] as const;
+const ENDED_FILTERS = ['live', 'ended'] as const;
 export type EndedFilter = (typeof ENDED_FILTERS)[number];
 
 export interface ListSearch {

@@ -35,7 +35,7 @@ export function TupleDot({ mark }: { mark: TupleMark }) {
 const handle = Base.createHandle<readonly EntropyTuple[]>();
 
 /** Spoken and in the tooltip: "5 of 5 equal: search files · grep · failure". */
-export function describeWindow(window: readonly EntropyTuple[]): string {
+function describeWindow(window: readonly EntropyTuple[]): string {
   const marks = markTuples(window);
   const top = marks.reduce<TupleMark | null>(
     (most, mark) => (mark.occurrenceCount > (most?.occurrenceCount ?? 1) ? mark : most),

@@ -1,5 +1,5 @@
 /** The inspect page's state in the address. */
-export const INSPECT_TABS = ['timeline', 'causes', 'scratchpad', 'calls'] as const;
+const INSPECT_TABS = ['timeline', 'causes', 'scratchpad', 'calls'] as const;
 export type InspectTab = (typeof INSPECT_TABS)[number];
 
 export interface InspectSearch {

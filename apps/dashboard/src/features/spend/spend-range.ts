@@ -31,7 +31,7 @@ export function spanOf({ range = '7d', from, to }: SpendSearch, nowMs: number): 
   return { from_ms: to_ms - days * DAY_MS, to_ms, bucket: 'day' };
 }
 
-export const bucketMs = (bucket: Span['bucket']): number => (bucket === 'hour' ? HOUR_MS : DAY_MS);
+const bucketMs = (bucket: Span['bucket']): number => (bucket === 'hour' ? HOUR_MS : DAY_MS);
 
 export interface Series {
   /** Starts of the buckets, epoch seconds, ascending, without a gap. */

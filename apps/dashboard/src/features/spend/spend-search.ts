@@ -4,7 +4,7 @@ import { dropAbsent, oneOf, textOf } from '../../app/search-values';
 export const SPEND_RANGES = ['24h', '7d', '30d', '90d'] as const;
 export type SpendRange = (typeof SPEND_RANGES)[number];
 
-export const SPEND_TABLES = ['agent', 'model', 'day'] as const;
+const SPEND_TABLES = ['agent', 'model', 'day'] as const;
 export type SpendTable = (typeof SPEND_TABLES)[number];
 
 export interface SpendSearch {

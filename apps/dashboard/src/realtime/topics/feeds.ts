@@ -3,9 +3,9 @@ import type { GatewayStats, LlmCall, StepView, ViolationEvent } from '#contracts
 import type { TopicMerge } from '../topic-merge';
 
 /** Events of one feed kept in memory. */
-export const FEED_COUNT_MAX = 2_000;
+const FEED_COUNT_MAX = 2_000;
 /** Seconds of gateway statistics kept. */
-export const STATS_COUNT_MAX = 120;
+const STATS_COUNT_MAX = 120;
 
 function feedMerge<E>(countMax: number): TopicMerge<readonly E[], E[], E> {
   return {

@@ -18,7 +18,7 @@ export const code = (character: string): Code => i32.of(character.charCodeAt(0))
 export const byteAt = (position: Code, offset = 0): Code => i32.loadByte(position, LAYOUT.text + offset);
 export const isByte = (position: Code, character: string, offset = 0): Code =>
   i32.equal(byteAt(position, offset), code(character));
-export const isInRange = (byte: Code, first: string, last: string): Code =>
+const isInRange = (byte: Code, first: string, last: string): Code =>
   i32.less(i32.sub(byte, code(first)), i32.of(last.charCodeAt(0) - first.charCodeAt(0) + 1));
 export const isDigit = (position: Code, offset = 0): Code => isInRange(byteAt(position, offset), '0', '9');
 export const isDigits = (position: Code, count: number, offset = 0): Code =>

@@ -52,7 +52,7 @@ const reasoningChars = ({ summary, content }: JsonRecord): number =>
     0,
   );
 
-export function responsesFinish(response: JsonRecord, hasCalls: boolean): FinishReason | null {
+function responsesFinish(response: JsonRecord, hasCalls: boolean): FinishReason | null {
   switch (response.status) {
     case 'completed':
       return hasCalls ? 'tool_calls' : 'stop';
