@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { LlmCall } from '#contracts';
+import { endWithFile } from './end-with-file.js';
 import { startOnOutput } from './start-on-output.js';
 
 const DEMO = join(import.meta.dirname, '../../scripts/demo.mjs');
@@ -14,6 +15,8 @@ it('has a caller stopped by the kill switch, one that the cache answers, and one
     '--agents=1',
     '--rate=40',
   ]);
+  // Told to end, it takes its gateway with it.
+  endWithFile(() => demo.process.kill('SIGTERM') && demo.ended);
   let output = '';
   demo.process.stdout?.on('data', (text) => {
     output += text;

@@ -67,7 +67,11 @@ describe.skipIf(clusterMissing !== null)('over a Redis Cluster of three nodes', 
   });
 
   it('lets the limiter share the connection', async () => {
-    const limiter = new RedisRateLimiter({ client: connection.client, replyTimeoutMs: 5_000 });
+    const limiter = new RedisRateLimiter({
+      client: connection.client,
+      gatewayId: 'gateway-1',
+      replyTimeoutMs: 5_000,
+    });
     const window = {
       key: 'default\0agent-1\0r',
       kind: 'sliding' as const,

@@ -71,7 +71,7 @@ describe.skipIf(redisMissing !== null)('when the Redis of several gateways becom
 
   it('the limiter leaves it as well', async () => {
     const { client } = await open(address.url);
-    const limiter = new RedisRateLimiter({ client, replyTimeoutMs: 5_000 });
+    const limiter = new RedisRateLimiter({ client, gatewayId: 'gateway-1', replyTimeoutMs: 5_000 });
     const hour = { key: 'tenant\0agent\0hour', kind: 'sliding', windowMs: 3_600_000 } as const;
     const take = () => limiter.take([{ ...hour, limit: 5, amount: 1 }]);
     await take();

@@ -50,8 +50,12 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
     connections.push(connection);
     return connection;
   };
-  const limiterOf = ({ client }: RedisConnection, replyTimeoutMs?: number): RedisRateLimiter =>
-    new RedisRateLimiter({ client, ...(replyTimeoutMs !== undefined && { replyTimeoutMs }) });
+  const limiterOf = (
+    { client }: RedisConnection,
+    replyTimeoutMs?: number,
+    gatewayId = 'gateway-1',
+  ): RedisRateLimiter =>
+    new RedisRateLimiter({ client, gatewayId, ...(replyTimeoutMs !== undefined && { replyTimeoutMs }) });
   /** Milliseconds until it rejected, and with what. */
   const rejection = async (work: Promise<unknown>): Promise<{ failure: RedisFailure; afterMs: number }> => {
     const startMs = performance.now();
@@ -87,7 +91,7 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
     const keys = await connection.client.keys('*');
     expect(keys).toHaveLength(2);
     for (const key of keys) {
-      expect(key).toMatch(/^observatory:limit:\{default%0agent-1\}:/);
+      expect(key).toMatch(/^observatory:limits:\{default%0agent-1\}:/);
       const ttlMs = await connection.client.pttl(key);
       expect(ttlMs).toBeGreaterThan(3_600_000);
       expect(ttlMs).toBeLessThanOrEqual(32 * 86_400_000);
@@ -114,6 +118,49 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
     const stats = await connection.client.info('commandstats');
     expect(stats).toMatch(/cmdstat_evalsha:calls=3,/);
     expect(stats).not.toMatch(/cmdstat_eval:/);
+  });
+
+  describe('keeps a part for each gateway', () => {
+    const seed = (window: LimitWindow, amount: number) => ({ ...window, amount });
+    const usedOf = async (limiter: RedisRateLimiter, window: LimitWindow) =>
+      (await limiter.look([window]))[0]?.used;
+    let one: RedisRateLimiter;
+    let two: RedisRateLimiter;
+    beforeEach(async () => {
+      const connection = open();
+      await connection.open();
+      one = limiterOf(connection, 5_000, 'gateway-1');
+      two = limiterOf(connection, 5_000, 'gateway-2');
+    });
+
+    it('so that what each of them seeds adds up, however often they do', async () => {
+      const place = month(0);
+      for (let time = 0; time < 2; time += 1) {
+        await one.seed([seed(place, 300)]);
+        await two.seed([seed(place, 200)]);
+      }
+      expect(await usedOf(one, place)).toBe(500);
+      await two.take([month(50)]);
+      await one.seed([seed(place, 310)]);
+      await two.seed([seed(place, 250)]);
+      expect(await usedOf(two, place)).toBe(560);
+    });
+
+    it('and gives back no more than its own', async () => {
+      const place = month(0);
+      await one.take([month(70)]);
+      await two.correct([seed(place, -50)]);
+      await two.take([month(20)]);
+      await two.correct([seed(place, -50)]);
+      expect(await usedOf(one, place)).toBe(70);
+    });
+
+    it('and says to each when it has forgotten what that one took', async () => {
+      expect((await one.take([hour(5), month(3)])).begun).toEqual([true, true]);
+      expect((await two.take([hour(5), month(3)])).begun).toEqual([true, true]);
+      expect((await one.take([hour(5), month(3)])).begun).toEqual([false, false]);
+      expect((await two.take([hour(2)])).allowed).toBe(false);
+    });
   });
 
   it('goes on when Redis has forgotten the script', async () => {
@@ -242,7 +289,11 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
   it('bounds what waits for a Redis that hangs', async () => {
     const connection = open();
     await connection.open();
-    const limiter = new RedisRateLimiter({ client: connection.client, pendingCountMax: 3 });
+    const limiter = new RedisRateLimiter({
+      client: connection.client,
+      gatewayId: 'gateway-1',
+      pendingCountMax: 3,
+    });
     server.freeze();
     const rejections = await Promise.all(Array.from({ length: 5 }, () => rejection(limiter.take([hour(5)]))));
     expect(rejections.map(({ failure }) => failure.reason)).toEqual([

@@ -76,7 +76,12 @@ describe.skipIf(redisMissing !== null)('the limiters in memory and in Redis', ()
         await connection.client.flushall();
         const clock = new FakeClock();
         const memory = new MemoryRateLimiter({ clock });
-        const redis = new RedisRateLimiter({ client: connection.client, clock, replyTimeoutMs: 5_000 });
+        const redis = new RedisRateLimiter({
+          client: connection.client,
+          gatewayId: 'gateway-1',
+          clock,
+          replyTimeoutMs: 5_000,
+        });
         for (const { operation: ask, passMs } of steps) {
           clock.advance(passMs);
           const nowMs = clock.nowMs();

@@ -12,7 +12,12 @@ describe.skipIf(redisMissing !== null)('over a real Redis', () => {
     await connection.client.flushall();
     const clock = new FakeClock();
     // Generous: two hundred takes at once on a busy machine are no failure of the limiter.
-    const limiter = new RedisRateLimiter({ client: connection.client, clock, replyTimeoutMs: 5_000 });
+    const limiter = new RedisRateLimiter({
+      client: connection.client,
+      gatewayId: 'gateway-1',
+      clock,
+      replyTimeoutMs: 5_000,
+    });
     return {
       limiter,
       advance: (ms) => void clock.advance(ms),

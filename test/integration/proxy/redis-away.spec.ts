@@ -36,11 +36,11 @@ describe.skipIf(redisMissing !== null)('a gateway whose Redis forgets', () => {
     await redis?.stop();
   });
 
-  const system = async () => (await gateway.operator('GET', '/v1/system')).body;
-  const isConnected = async () => (await system()).redis.connected;
-  const failedOpenCount = async () => (await system()).fail_open.rate_limiter ?? 0;
-  const setBudget = (agent: string, budget_month_usd: number) =>
-    gateway.operator('PATCH', `/v1/agents/${agent}/policy`, { budget_month_usd });
+  const system = async (at = gateway) => (await at.operator('GET', '/v1/system')).body;
+  const isConnected = async (at = gateway) => (await system(at)).redis.connected;
+  const failedOpenCount = async (at = gateway) => (await system(at)).fail_open.rate_limiter ?? 0;
+  const setBudget = (agent: string, budget_month_usd: number, at = gateway) =>
+    at.operator('PATCH', `/v1/agents/${agent}/policy`, { budget_month_usd });
   const spentBy = async (agent: string) =>
     (await gateway.operator('GET', `/v1/agents/${agent}`)).body.spend.month.spent_usd;
 
@@ -59,9 +59,9 @@ describe.skipIf(redisMissing !== null)('a gateway whose Redis forgets', () => {
   });
 
   let serial = 0;
-  const ask = async (agent: string): Promise<number> => {
+  const ask = async (agent: string, at = gateway): Promise<number> => {
     serial += 1;
-    const { status } = await fetch(`${gateway.url}/agents/${agent}/proxy/openai/v1/chat/completions`, {
+    const { status } = await fetch(`${at.url}/agents/${agent}/proxy/openai/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${AGENT_KEY}`, 'x-observatory-session': `session-${serial}` },
       body: JSON.stringify({
@@ -73,10 +73,10 @@ describe.skipIf(redisMissing !== null)('a gateway whose Redis forgets', () => {
     return status;
   };
   /** Of a call that was counted: one that Redis is too slow for goes on. */
-  const askCounted = async (agent: string): Promise<number> => {
-    const before = await failedOpenCount();
-    const status = await ask(agent);
-    return (await failedOpenCount()) === before ? status : askCounted(agent);
+  const askCounted = async (agent: string, at = gateway): Promise<number> => {
+    const before = await failedOpenCount(at);
+    const status = await ask(agent, at);
+    return (await failedOpenCount(at)) === before ? status : askCounted(agent, at);
   };
   const dieAndComeBack = async () => {
     await redis.kill();
@@ -113,6 +113,45 @@ describe.skipIf(redisMissing !== null)('a gateway whose Redis forgets', () => {
     for (const status of [200, 200, 429]) expect(await askCounted(agent)).toBe(status);
     await empty();
     for (const status of [200, 429]) expect(await askCounted(agent)).toBe(status);
+  });
+
+  describe('and which is not the only one', () => {
+    let other: RunningGateway;
+    const connected = (at: RunningGateway) =>
+      vi.waitFor(async () => expect(await isConnected(at)).toBe(true), SOON);
+
+    beforeAll(async () => {
+      other = await startGateway({ env });
+      await connected(other);
+    });
+    afterAll(() => other?.stop());
+
+    const spendThroughBoth = async (agent: string, callsThroughEach: number, callsMax: number) => {
+      answerAtOnce();
+      for (const at of [gateway, other]) await setBudget(agent, (callsMax + 0.5) * CALL_USD, at);
+      for (let call = 0; call < callsThroughEach; call += 1)
+        for (const at of [gateway, other]) expect(await askCounted(agent, at)).toBe(200);
+    };
+
+    test('knows after one more call through each what all of them have spent', async () => {
+      const agent = 'flushed-of-both';
+      await spendThroughBoth(agent, 3, 6);
+      await empty();
+      for (const at of [gateway, other]) expect(await askCounted(agent, at)).toBe(200);
+      for (const at of [gateway, other]) expect(await askCounted(agent, at)).toBe(429);
+    });
+
+    test('knows it where all of them begin anew', async () => {
+      const agent = 'restarted';
+      await spendThroughBoth(agent, 2, 4);
+      for (const at of [gateway, other]) await at.stop();
+      await empty();
+      gateway = await startGateway({ env, dataDir: gateway.dataDir });
+      await connected(gateway);
+      other = await startGateway({ env, dataDir: other.dataDir });
+      await connected(other);
+      for (const at of [gateway, other]) expect(await askCounted(agent, at)).toBe(429);
+    });
   });
 
   test('gives back of calls under way what they took, and no more', async () => {

@@ -22,9 +22,13 @@ export interface LimiterLink {
   close(): Promise<void>;
 }
 
-/** @param redisUrls none: in this process. A Redis that is not there yet is waited for in the background. */
+/**
+ * @param redisUrls none: in this process. A Redis that is not there yet is waited for in the background.
+ * @param gatewayId asked for where there is one. Rejects as that does.
+ */
 export async function openLimiter(
   redisUrls: readonly string[],
+  gatewayId: () => Promise<string>,
   clock: Clock,
   logger: Logger,
 ): Promise<LimiterLink> {
@@ -55,7 +59,7 @@ export async function openLimiter(
     },
   });
   const link: LimiterLink = {
-    limiter: new RedisRateLimiter({ client: connection.client }),
+    limiter: new RedisRateLimiter({ client: connection.client, gatewayId: await gatewayId() }),
     isShared: true,
     isConnected: () => connection.isReady,
     onReady: () => {},

@@ -30,6 +30,7 @@ import {
 } from '../tokens.js';
 import { AgentsController } from './agents.controller.js';
 import { CallsController } from './calls.controller.js';
+import { gatewayIdOf } from './gateway-id.js';
 import { openLimiter } from './limiter.js';
 import { LlmProxyArea } from './llm-proxy.area.js';
 import { UpstreamsController } from './upstreams.controller.js';
@@ -89,7 +90,7 @@ import { UpstreamsController } from './upstreams.controller.js';
           live,
           desk,
           alerts,
-          limits: await openLimiter(redisUrls, clock, logger),
+          limits: await openLimiter(redisUrls, () => gatewayIdOf(store, ids), clock, logger),
           semanticLoop,
           llmCache,
           spans,

@@ -45,6 +45,7 @@ const WITHIN: LimitDecision = {
   allowed: true,
   atMs: 1,
   windows: [{ key: 'requests', limit: 9, used: 1, resetMs: 1 }],
+  begun: [false],
   refusedBy: null,
   retryAfterMs: 0,
 };

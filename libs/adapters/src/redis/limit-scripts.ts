@@ -2,45 +2,61 @@
  * The limiter's operations as Lua, each atomic and one round trip. They hold the decision and nothing else: how long
  * to wait is computed from their reply, by the same functions that the limiter in memory uses.
  *
- * A counter is a hash: `s` start of its current bucket, `c` current, `p` previous. A calendar counter's key names its
- * bucket, so it has `c` alone. All numbers are whole and below 2^53, where Lua's doubles are exact; they are written
- * with `%.0f`, since Lua's own conversion keeps 14 digits. ARGV[1] is the time.
+ * A counter is a hash with a part for each gateway, `<start of its current bucket> <current> <previous>`, and says their sum. A
+ * gateway writes its own part alone: what it seeds or gives back is its own, so that the sum is right again once each gateway has
+ * said what it knows, whatever Redis has lost. A calendar counter's key names its bucket. All numbers are whole and below 2^53,
+ * where Lua's doubles are exact; they are written with `%.0f`, since Lua's own conversion keeps 14 digits. ARGV[1] is the time,
+ * ARGV[2] the gateway.
  */
 import { CALENDAR_GRACE_MS } from '#domain/policy';
 import { NOW } from './script-clock.js';
 
 /** Arguments for each key: kind (0 sliding, 1 calendar), windowMs, startMs (calendar), and two of the operation's own. */
 const ARGUMENTS_PER_KEY = 5;
+/** Numbers of a reply for each key: start, current, previous, whether it refused, and of the gateway's own part current, previous. */
+export const NUMBERS_PER_KEY = 6;
 
 const PRELUDE = `${NOW}
+local gateway = ARGV[2]
 local counters = {}
+
+local function moveOn(part, start, window)
+  if part.start == start then return end
+  if part.start == start - window then part.p = part.c else part.p = 0 end
+  -- Else its clock was ahead, and is not awaited.
+  if part.start < start then part.c = 0 end
+  part.start = start
+end
 
 -- The counter of KEYS[i], moved on to the bucket of now. Equal keys share one.
 local function counterOf(i)
-  local at = (i - 1) * ${ARGUMENTS_PER_KEY} + 1
+  local at = (i - 1) * ${ARGUMENTS_PER_KEY} + 2
   local known = counters[KEYS[i]]
   if known then return known, at end
   local isCalendar = ARGV[at + 1] == '1'
   local window = tonumber(ARGV[at + 2])
-  local stored = redis.call('HMGET', KEYS[i], 's', 'c', 'p')
+  local first = isCalendar and tonumber(ARGV[at + 3]) or now - now % window
   local counter = {
-    key = KEYS[i], isCalendar = isCalendar, window = window, isStored = stored[2] ~= false,
-    start = tonumber(stored[1] or nil), c = tonumber(stored[2] or 0), p = tonumber(stored[3] or 0),
+    key = KEYS[i], isCalendar = isCalendar, window = window, start = first,
+    own = { c = 0, p = 0 }, othersC = 0, othersP = 0, isStored = false, past = {},
   }
-  if isCalendar then
-    counter.start = tonumber(ARGV[at + 3])
-  else
-    local start = now - now % window
-    if not counter.start then
-      counter.start = start
-    elseif start > counter.start then
-      if start == counter.start + window then counter.p = counter.c else counter.p = 0 end
-      counter.c = 0
-      counter.start = start
-    elseif counter.start - start > window then
-      -- The clock was ahead, and is not awaited.
-      counter.p = 0
-      counter.start = start
+  local parts = {}
+  local stored = redis.call('HGETALL', KEYS[i])
+  for field = 1, #stored, 2 do
+    local start, c, p = string.match(stored[field + 1], '^(%d+) (%d+) (%d+)$')
+    local part = { of = stored[field], start = tonumber(start), c = tonumber(c), p = tonumber(p) }
+    parts[#parts + 1] = part
+    if part.start - first <= window then counter.start = math.max(counter.start, part.start) end
+  end
+  for _, part in ipairs(parts) do
+    moveOn(part, counter.start, window)
+    if part.of == gateway then
+      counter.own = part
+      counter.isStored = true
+    else
+      counter.othersC = counter.othersC + part.c
+      counter.othersP = counter.othersP + part.p
+      if part.c + part.p == 0 then counter.past[#counter.past + 1] = part.of end
     end
   end
   counters[KEYS[i]] = counter
@@ -48,10 +64,12 @@ local function counterOf(i)
 end
 
 local function used(counter)
-  if counter.isCalendar or counter.p == 0 then return counter.c end
+  local c = counter.othersC + counter.own.c
+  local p = counter.othersP + counter.own.p
+  if counter.isCalendar or p == 0 then return c end
   local left = counter.start + counter.window - math.max(now, counter.start)
-  local whole = math.floor(counter.p / counter.window)
-  return counter.c + whole * left + math.ceil((counter.p - whole * counter.window) * left / counter.window)
+  local whole = math.floor(p / counter.window)
+  return c + whole * left + math.ceil((p - whole * counter.window) * left / counter.window)
 end
 
 local function whole(number) return string.format('%.0f', number) end
@@ -59,24 +77,26 @@ local function whole(number) return string.format('%.0f', number) end
 -- Every key expires: a sliding counter once both its buckets are past, a calendar one an hour after its end, for
 -- corrections of calls that ran across it.
 local function save(counter)
-  if counter.isCalendar then
-    redis.call('HSET', counter.key, 'c', whole(counter.c))
-    redis.call('PEXPIRE', counter.key, whole(math.max(0, counter.start + counter.window - now) + ${CALENDAR_GRACE_MS}))
-  else
-    redis.call('HSET', counter.key, 's', whole(counter.start), 'c', whole(counter.c), 'p', whole(counter.p))
-    redis.call('PEXPIRE', counter.key, whole(2 * counter.window))
-  end
+  local own = counter.own
+  redis.call('HSET', counter.key, gateway, whole(counter.start) .. ' ' .. whole(own.c) .. ' ' .. whole(own.p))
+  if #counter.past > 0 then redis.call('HDEL', counter.key, unpack(counter.past)) end
+  local ttl = 2 * counter.window
+  if counter.isCalendar then ttl = math.max(0, counter.start + counter.window - now) + ${CALENDAR_GRACE_MS} end
+  redis.call('PEXPIRE', counter.key, whole(ttl))
 end
 
 local function told(isAllowed, refused)
   local reply = { now, isAllowed }
   for i = 1, #KEYS do
     local counter = counterOf(i)
+    local own = counter.own
     local to = #reply
     reply[to + 1] = counter.start
-    reply[to + 2] = counter.c
-    reply[to + 3] = counter.p
+    reply[to + 2] = counter.othersC + own.c
+    reply[to + 3] = counter.othersP + own.p
     reply[to + 4] = refused[i] or 0
+    reply[to + 5] = own.c
+    reply[to + 6] = own.p
   end
   return reply
 end
@@ -84,10 +104,10 @@ end
 
 /**
  * Own arguments: limit, amount. Behind those of the last key until when the reply is awaited, or empty; later nothing is taken, and
- * the reply is now alone. Else it is now, 1 or 0 for allowed, and for each key start, current, previous and whether it refused.
+ * the reply is now alone. Else it is now, 1 or 0 for allowed, and `NUMBERS_PER_KEY` for each key.
  */
 export const TAKE = `${PRELUDE}
-local deadline = tonumber(ARGV[#KEYS * ${ARGUMENTS_PER_KEY} + 2])
+local deadline = tonumber(ARGV[#KEYS * ${ARGUMENTS_PER_KEY} + 3])
 if deadline and now > deadline then return { now } end
 local isAllowed = 1
 local refused = {}
@@ -99,7 +119,7 @@ for i = 1, #KEYS do
     isAllowed = 0
   else
     refused[i] = 0
-    counter.c = counter.c + amount
+    counter.own.c = counter.own.c + amount
   end
 end
 if isAllowed == 1 then
@@ -107,7 +127,7 @@ if isAllowed == 1 then
 else
   for i = 1, #KEYS do
     local counter, at = counterOf(i)
-    if refused[i] == 0 then counter.c = counter.c - tonumber(ARGV[at + 5]) end
+    if refused[i] == 0 then counter.own.c = counter.own.c - tonumber(ARGV[at + 5]) end
   end
 end
 return told(isAllowed, refused)
@@ -127,9 +147,9 @@ for i = 1, #KEYS do
   local isOver = counter.isCalendar and counter.start + counter.window + ${CALENDAR_GRACE_MS} <= now
   if (counter.isStored or amount > 0) and not isOver then
     if counter.isCalendar or taken - taken % counter.window >= counter.start then
-      counter.c = apply(counter.c, amount)
+      counter.own.c = apply(counter.own.c, amount)
     elseif taken - taken % counter.window == counter.start - counter.window then
-      counter.p = apply(counter.p, amount)
+      counter.own.p = apply(counter.own.p, amount)
     end
     counter.isStored = true
     counter.isChanged = true

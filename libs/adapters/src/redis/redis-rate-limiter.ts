@@ -10,7 +10,7 @@ import type { BucketChange, LimitDecision, LimitWindow, RateLimiter, WindowState
 import { type Buckets, checkAmount, checkWindow, describeDecision, stateOf } from '#domain/policy';
 import { type Clock, steadyClock, systemClock } from '#kernel';
 import { limitKey } from './limit-key.js';
-import { CORRECT, LOOK, SEED, TAKE } from './limit-scripts.js';
+import { CORRECT, LOOK, NUMBERS_PER_KEY, SEED, TAKE } from './limit-scripts.js';
 import { RedisFailure } from './redis-failure.js';
 import { ReplicaExit } from './replica-exit.js';
 import { ReplyDeadline } from './reply-deadline.js';
@@ -20,11 +20,14 @@ import { replyInTime } from './reply-in-time.js';
 const REPLY_TIMEOUT_MS = 50;
 /** Replies awaited at once; beyond it operations are rejected unsent, so that a hanging Redis costs bounded memory. */
 const PENDING_COUNT_MAX = 10_000;
-const KEY_PREFIX = 'observatory:limit:';
+/** Not `observatory:limit:`, under which earlier builds have counters without parts. */
+const KEY_PREFIX = 'observatory:limits:';
 
 export interface RedisRateLimiterOptions {
   /** Of `connectRedis`, or a cluster's. It stays the caller's to close. */
   client: Redis | Cluster;
+  /** Whose part of each counter it writes: the same after a restart, and no other gateway's. */
+  gatewayId: string;
   /** Before every key; without braces. */
   keyPrefix?: string;
   replyTimeoutMs?: number;
@@ -45,6 +48,7 @@ interface LimitCommands {
 
 export class RedisRateLimiter implements RateLimiter {
   readonly #commands: LimitCommands;
+  readonly #gatewayId: string;
   readonly #keyPrefix: string;
   readonly #replyTimeoutMs: number;
   readonly #pendingCountMax: number;
@@ -57,6 +61,7 @@ export class RedisRateLimiter implements RateLimiter {
     const { client, keyPrefix = KEY_PREFIX } = options;
     if (/[{}]/.test(keyPrefix))
       throw new RangeError('keyPrefix must not hold braces: they mark the hash tag');
+    this.#gatewayId = options.gatewayId;
     this.#keyPrefix = keyPrefix;
     this.#replyTimeoutMs = options.replyTimeoutMs ?? REPLY_TIMEOUT_MS;
     this.#pendingCountMax = options.pendingCountMax ?? PENDING_COUNT_MAX;
@@ -86,8 +91,9 @@ export class RedisRateLimiter implements RateLimiter {
     const reply = wasTooLate(first) ? await this.#takeOnce(windows) : first;
     if (wasTooLate(reply)) throw new RedisFailure('timeout');
     const buckets = windows.map((_, index) => bucketsAt(reply, index));
-    const refused = windows.map((_, index) => reply[2 + index * 4 + 3] === 1);
-    return describeDecision(windows, buckets, reply[1] === 1 ? null : refused, reply[0] as number);
+    const refused = windows.map((_, index) => reply[2 + index * NUMBERS_PER_KEY + 3] === 1);
+    const own = windows.map((_, index) => ownBucketsAt(reply, index));
+    return describeDecision(windows, buckets, reply[1] === 1 ? null : refused, reply[0] as number, own);
   }
 
   async correct(changes: readonly BucketChange[]): Promise<void> {
@@ -124,7 +130,7 @@ export class RedisRateLimiter implements RateLimiter {
     ...further: (number | string)[]
   ): Promise<number[]> {
     const keys: string[] = [];
-    const values: (string | number)[] = [this.#clock?.nowMs() ?? ''];
+    const values: (string | number)[] = [this.#clock?.nowMs() ?? '', this.#gatewayId];
     for (const place of places) {
       checkWindow(place);
       keys.push(limitKey(this.#keyPrefix, place));
@@ -146,11 +152,15 @@ export class RedisRateLimiter implements RateLimiter {
 
 const wasTooLate = (reply: readonly number[]): boolean => reply.length === 1;
 
-function bucketsAt(reply: readonly number[], index: number): Buckets {
-  const at = 2 + index * 4;
+const bucketsAt = (reply: readonly number[], index: number): Buckets => buckets(reply, index, 1);
+
+const ownBucketsAt = (reply: readonly number[], index: number): Buckets => buckets(reply, index, 4);
+
+function buckets(reply: readonly number[], index: number, from: number): Buckets {
+  const at = 2 + index * NUMBERS_PER_KEY;
   return {
     startMs: reply[at] as number,
-    current: reply[at + 1] as number,
-    previous: reply[at + 2] as number,
+    current: reply[at + from] as number,
+    previous: reply[at + from + 1] as number,
   };
 }

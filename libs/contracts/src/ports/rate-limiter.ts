@@ -48,6 +48,11 @@ export interface LimitDecision {
   atMs: number;
   /** In the order asked. */
   windows: WindowState[];
+  /**
+   * Where it is allowed: in which windows this gateway had taken nothing before, as far as the limiter knows; a shared store may
+   * have lost it. In the order asked.
+   */
+  begun: boolean[];
   /** Index of the window that refused, and of several the one that refuses longest; null when allowed. */
   refusedBy: number | null;
   /** How long until the refusing window would allow it; 0 when allowed, null when never (amount > limit). */
@@ -62,7 +67,9 @@ export interface RateLimiter {
    * counts any more stays as it is.
    */
   correct(changes: readonly BucketChange[]): Promise<void>;
-  /** Raises buckets to at least `amount`: restores from stored sums what a restart forgot, and may be repeated. */
+  /**
+   * Raises what this gateway has taken to at least `amount`: restores from stored sums what a restart forgot, and may be repeated.
+   */
   seed(changes: readonly BucketChange[]): Promise<void>;
   /** Reads without taking: states in the order asked. */
   look(windows: readonly Omit<LimitWindow, 'amount'>[]): Promise<WindowState[]>;

@@ -49,7 +49,7 @@ export interface PolicyParts {
   clock: Clock;
   /** A budget's rest did not cover what the call might cost. */
   onOverBudget: (call: ProxyCall, period: BudgetPeriod) => void;
-  /** Nothing of a budget had been used before this call: it is new, or the limiter has lost it. */
+  /** Nothing of a budget had been used here before this call: it is new, or the limiter has lost it. */
   onBudgetBegun: (call: ProxyCall, period: BudgetPeriod) => void;
   /** The limiter's store cannot be reached: the call goes on, counted. */
   onLimiterFailed: (error: unknown) => void;
@@ -210,8 +210,7 @@ function apply(
     taken.takenAtMs = decision.atMs;
     for (const [at, { name, amount }] of windows.entries()) {
       const period = BUDGET_PERIODS[name];
-      if (period !== undefined && amount > 0 && decision.windows[at]?.used === amount)
-        onBudgetBegun(call, period);
+      if (period !== undefined && amount > 0 && decision.begun[at]) onBudgetBegun(call, period);
     }
     return undefined;
   }
