@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildDecisionLog, respondEvents, respondJson } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
 import { gateway, startAgain, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
-import { always, openaiChat, VENDORS, type Vendor } from './vendors.js';
+import { always, anthropic, openaiChat, VENDORS, type Vendor } from './vendors.js';
 
 /** For the tests that wait for its end; the others give it up long before, however busy the machine. */
 const SHORT_HOLD_MS = 2_000;
@@ -103,6 +103,23 @@ test('guidance that an upstream answered with an error in its stream is said aga
   upstream.script(always(openaiChat, { text: 'understood' }));
   await openaiChat.askStreaming(gateway.url, 'Go on', { headers });
   expect(openaiChat.textOf(upstream.calls[0]?.json)).toContain('staging database');
+});
+
+test('guidance goes into a request whose numbers stay as they were written', async () => {
+  const { session, headers } = await begun(anthropic);
+  await command(session, 'inject', { prompt: 'Use the staging database.' });
+  const input = '{"order":12345678901234567890,"share":1.0,"limit":1E+2,"text":"0.10, \\"1.0\\" \\u00e9"}';
+  const messages = `[{"role":"user","content":"Go on"},{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"get","input":${input}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"-0.0"}]}]`;
+  const answer = await fetch(`${gateway.url}/proxy/anthropic/v1/messages`, {
+    method: 'POST',
+    headers: { ...headers, 'x-api-key': AGENT_KEY, 'content-type': 'application/json' },
+    body: `{"model":"claude-sonnet-4-5","max_tokens":256,"temperature":0.0,"messages":${messages}}`,
+  });
+  expect(answer.status).toBe(200);
+  const arrived = upstream.calls[0]?.body.toString() ?? '';
+  expect(anthropic.textOf(JSON.parse(arrived))).toContain('Use the staging database.');
+  expect(arrived).toContain('"order":12345678901234567890,"share":1.0,"limit":1E+2,');
+  expect(arrived).toContain('"temperature":0.0');
 });
 
 test('guidance outlives the steps of calls that its model never had', async () => {

@@ -12,6 +12,7 @@ import type { AgentStanding } from '../agent-standing.js';
 import { AnswerRoom } from '../answer-room.js';
 import { roomFor } from '../body-room.js';
 import { withoutQueryKey } from '../carried-keys.js';
+import { changeJson } from '../change-json.js';
 import { requestHeaders } from '../forwarded-headers.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import { Relay, type RelayParts } from '../relay.js';
@@ -101,15 +102,17 @@ const requestOf = (call: ProxyCall): UpstreamRequest => ({
 
 /** Of which nothing is kept: nobody asks for it again, and what waits for an upstream may be much. */
 function bodyOf(call: ProxyCall): Buffer[] {
-  if (call.injections.length === 0 || call.dialect === null) return call.body?.giveAway() ?? [];
+  const { body, dialect, injections } = call;
+  if (body === null) return [];
+  if (injections.length === 0 || dialect === null) return body.giveAway();
   call.decision = 'hinted';
-  const { dialect } = call;
-  const told = call.injections.reduce<unknown>(
-    (body, text) => dialect.injectSystem(body, text),
-    call.parsedBody(),
+  const told = body.read((json) =>
+    changeJson(json, call.id, (request) =>
+      injections.reduce<unknown>((told, words) => dialect.injectSystem(told, words), request),
+    ),
   );
-  call.body?.giveAway();
-  return [Buffer.from(JSON.stringify(told))];
+  body.giveAway();
+  return [Buffer.from(told)];
 }
 
 function headersOf({ incoming, upstream, traceParent }: ProxyCall): string[] {
