@@ -75,7 +75,7 @@ const SITES: Record<string, Omit<CountLine, 'key' | 'count'>> = {
   cache: { label: 'Cache', note: 'Treated as a miss.' },
   kill_switch: { label: 'Kill switch', note: 'Calls were not scored.' },
   policy: { label: 'Policy' },
-  rate_limiter: { label: 'Rate limiter', note: 'Redis did not answer; limits held per process.' },
+  rate_limiter: { label: 'Rate limiter', note: 'Redis did not answer: rates and budgets were not enforced.' },
   session_steps: { label: 'Session steps', note: 'Calls that are missing in their session.' },
   record: { label: 'Record', note: 'Calls that are missing in the list.' },
 };

@@ -1,0 +1,26 @@
+/** Redis is configured and away: what System says of limits is what happens to calls. */
+import { expect, test } from 'vitest';
+import { respondJson } from '#testing';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
+import { browser, launchOneBrowser } from './launch-one-browser.js';
+import { openAs } from './log-in.js';
+
+// Nobody listens on the port of discarded packets.
+startOneGateway((origin) => ({ ...upstreamsAt(origin), REDIS_URL: 'redis://127.0.0.1:9' }));
+launchOneBrowser();
+
+test('calls go on without rates and budgets, and System says that these are not enforced', async () => {
+  upstream.script((_call, response) => respondJson(response, 200, { id: 'c', model: 'gpt-4o', choices: [] }));
+  await gateway.operator('PATCH', '/v1/agents/eager/policy', { requests_per_minute: 1 });
+  for (const content of ['Read the first page.', 'Write to Ada.']) {
+    const call = await fetch(`${gateway.url}/agents/eager/proxy/openai/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'x-observatory-key': gateway.agentKey, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content }] }),
+    });
+    expect(call.status).toBe(200);
+  }
+  const page = await openAs(browser, gateway, 'ana', '/system');
+  await page.getByText('Calls go on: rates and budgets are not enforced').waitFor();
+  await page.getByText('Redis did not answer: rates and budgets were not enforced.').waitFor();
+});
