@@ -1,4 +1,4 @@
-/** What Spend says while it asks: figures stand under the question that they answer. */
+/** What Spend says while it asks: figures stand under the question that they answer; and of which day they are. */
 import { expect, test } from 'vitest';
 import { respondJson } from '#testing';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
@@ -40,4 +40,14 @@ test('another question is not answered with the figures of the last one', async 
   expect(await row('buyer').count()).toBe(0);
   answer();
   await row('gpt-4o-mini').waitFor();
+});
+
+test('the day and the month of a budget are said to be those of UTC', async () => {
+  await gateway.operator('PATCH', '/v1/agents/saver/policy', { budget_day_usd: 1, budget_month_usd: 9 });
+  const page = await openAs(browser, gateway, 'ana', '/agents');
+  for (const name of ['Today, UTC', 'This month, UTC'])
+    await page.getByRole('columnheader', { name, exact: true }).waitFor();
+  await page.goto(`${gateway.url}/agents/saver`);
+  for (const name of ['Today, UTC', 'This month, UTC']) await page.getByText(name, { exact: true }).waitFor();
+  await page.getByText('Days and months are those of UTC.').waitFor();
 });

@@ -5,7 +5,11 @@ import { cx, formatCost, formatPartialCost, formatScore, Meter, meterLevel, plur
 export const BUDGET_SPANS = ['hour', 'day', 'month'] as const;
 export type BudgetSpan = (typeof BUDGET_SPANS)[number];
 
-const SPAN_LABELS: Record<BudgetSpan, string> = { hour: 'Last hour', day: 'Today', month: 'This month' };
+export const SPAN_LABELS: Readonly<Record<BudgetSpan, string>> = {
+  hour: 'Last hour',
+  day: 'Today, UTC',
+  month: 'This month, UTC',
+};
 
 interface SpendBarProps {
   agent: Pick<AgentView, 'spend'>;
@@ -39,7 +43,7 @@ export function SpendBar({ agent, span, withName = false }: SpendBarProps) {
         ) : null}
       </span>
       <Meter
-        label={`Spent, ${SPAN_LABELS[span].toLowerCase()}`}
+        label={`Spent: ${SPAN_LABELS[span]}`}
         value={spent_usd}
         limit={budget_usd}
         text={text}

@@ -6,6 +6,7 @@ import { useScrollPlace } from '../../app/use-scroll-place';
 import type { AgentsData } from '../../realtime';
 import { cx, NewPill, RowSpacer, useIsPhone, useOverscan } from '../../ui';
 import { useShownOrder } from '../session-clusters/shown-order';
+import { SPAN_LABELS } from './agent-meters';
 import { AgentCard, AgentRow } from './agent-row';
 
 const ROW_PX = 52;
@@ -92,9 +93,9 @@ export function AgentsList({ agents, target, isHeld, onHold, resetKey }: AgentsL
 const HEADINGS: readonly { label: string; className?: string }[] = [
   { label: 'Agent' },
   { label: 'State', className: 'w-32 max-xl:w-28' },
-  { label: 'Last hour', className: 'w-32 text-right max-xl:hidden' },
-  { label: 'Today', className: 'w-32 text-right max-xl:w-28' },
-  { label: 'This month', className: 'w-32 text-right max-xl:w-28 max-lg:hidden' },
+  { label: SPAN_LABELS.hour, className: 'w-32 text-right max-xl:hidden' },
+  { label: SPAN_LABELS.day, className: 'w-32 text-right max-xl:w-28' },
+  { label: SPAN_LABELS.month, className: 'w-32 text-right max-xl:w-28 max-lg:hidden' },
   { label: 'Kill switch', className: 'w-28' },
   { label: 'Calls/min', className: 'w-24 text-right max-lg:hidden' },
   { label: 'Errors', className: 'w-28 text-right' },

@@ -26,7 +26,7 @@ export interface LimitField {
 export const LIMIT_GROUPS: readonly { title: string; help: string; fields: readonly LimitField[] }[] = [
   {
     title: 'Budgets',
-    help: 'Estimated before a call, corrected by what it really used. A call that does not fit is refused.',
+    help: 'Estimated before a call, corrected by what it really used. A call that does not fit is refused. Days and months are those of UTC.',
     fields: [
       { key: 'budget_hour_usd', label: 'Per hour', unit: 'USD', isWhole: false },
       { key: 'budget_day_usd', label: 'Per day', unit: 'USD', isWhole: false },
