@@ -1,35 +1,27 @@
 /**
  * Makes steps of a session out of proxied calls, so that an agent that reports nothing itself shows up, loops and all,
  * by its base URL alone. What the model did is in its answer; how it went is in the next request, as the tools'
- * results: so a step with tool calls waits for that request, and one without leaves at once.
- *
- *     intent      the newest thing a person or program asked of the agent; compared without its numbers
- *     tool_call   name and argument hash of each call the model made, as far as a line takes them
- *     status      failure if a result says so or the upstream failed; success; pending if no result ever came
+ * results: so a step with tool calls waits for that request, which says whether they failed, and one without leaves at once.
  *
  * An agent that posts DecisionLogs tells its own steps, and two tellings of one step would break up the repetition a
  * loop is known by. So its calls make none: neither under its name, whatever session they are in, nor in the session it
  * posts to, under whatever name they come. Only a call that was over before its first DecisionLog came is told twice.
  */
-import { createHash } from 'node:crypto';
 import {
   type AgentScope,
   agentScope,
   type DecisionLog,
   isCostUnknown,
-  LIMITS,
-  type LlmAnswer,
-  type LlmToolCall,
   type LlmToolResult,
   PROXY_SOURCE,
   type SessionKey,
   type StoredStep,
 } from '#contracts';
-import { canonicalArguments, redact } from '#domain/kill-switch';
-import { type Clock, FairLru, HOUR_MS, wholeEnd } from '#kernel';
+import { type Clock, FairLru, HOUR_MS } from '#kernel';
 import type { SteplessUse } from '../decision-log/session-registry.js';
 import { FairRate } from './fair-rate.js';
 import type { ProxyCall } from './proxy-call.js';
+import { intentOf, outputOf, type SoFar, stepOf, tokensOf } from './step-of-call.js';
 
 /** Of this and all else that is remembered here over all tenants, the one that has most gives way. */
 const SESSION_COUNT_MAX = 50_000;
@@ -40,10 +32,6 @@ const RESULT_WAIT_MS = 120_000;
 const FLUSH_INTERVAL_MS = 100;
 /** Steps made per second for all tenants, half of it for one alone; beyond it calls are recorded, but make no steps. */
 const STEPS_PER_SECOND_MAX = 400;
-/** Twice what is compared of it, since numbers count as one character there. */
-const INTENT_CHARS_MAX = 240;
-const INPUT_CHARS_MAX = 2_000;
-const OUTPUT_CHARS_MAX = 500;
 /** Agents, and as many sessions, that are known to report themselves. */
 const SELF_REPORTING_COUNT_MAX = 20_000;
 /** Since its latest DecisionLog, to the minute; then its calls make steps again. */
@@ -51,11 +39,7 @@ const SELF_REPORTING_MS = HOUR_MS;
 /** An agent that goes on reporting in the same session is noted at most this often. */
 const REPORT_NOTED_EVERY_MS = 60_000;
 
-interface Conversation {
-  /** On one line. */
-  asked: string;
-  lastCallId: string | null;
-  costMicroUsd: number;
+interface Conversation extends SoFar {
   /** Waits for the results of its tool calls. */
   open: { tenantId: string; log: DecisionLog; sinceMs: number } | null;
 }
@@ -218,10 +202,7 @@ export class StepFeed {
     this.#open.delete(key);
     if (results.length > 0) {
       open.log.action.status = results.some((result) => result.failed) ? 'failure' : 'success';
-      open.log.action.tool_output_summary = cut(
-        results.map((result) => result.text).join('\n'),
-        OUTPUT_CHARS_MAX,
-      );
+      open.log.action.tool_output_summary = outputOf(results.map((result) => result.text).join('\n'));
     }
     this.#push(open.tenantId, open.log);
   }
@@ -253,75 +234,4 @@ export class StepFeed {
     if (logs === undefined) this.#ready.set(tenantId, [log]);
     else logs.push(log);
   }
-}
-
-/** Cut far behind its end first: half a secret is not known for one. */
-function intentOf(text: string): string {
-  const line = cut(text, INTENT_CHARS_MAX * 2)
-    .replace(/\s+/g, ' ')
-    .trim();
-  return line.slice(0, wholeEnd(line, INTENT_CHARS_MAX)).trimEnd();
-}
-
-const cut = (text: string, charsMax: number): string => redact(text.slice(0, charsMax));
-
-function stepOf(call: ProxyCall, conversation: Conversation): DecisionLog {
-  const { answer, agentId, sessionId } = call;
-  const toolCalls = answer?.tool_calls ?? [];
-  return {
-    meta: {
-      trace_id: call.id,
-      timestamp: new Date(call.startedAtMs).toISOString(),
-      session_id: sessionId as string,
-      parent_step_id: conversation.lastCallId,
-      source_app: PROXY_SOURCE,
-    },
-    identity: {
-      agent_id: agentId,
-      agent_type: 'proxied',
-      capability_version: '1.0.0',
-      model_name: answer?.model ?? call.summary?.model ?? '',
-    },
-    cognition: { intent: conversation.asked || 'continue' },
-    action: {
-      status: !call.wasHeard || answer?.failed ? 'failure' : toolCalls.length > 0 ? 'pending' : 'success',
-      ...(toolCalls.length > 0 && { tool_call: labelOfAll(toolCalls), ...inputOf(toolCalls) }),
-      ...(toolCalls.length === 0 &&
-        answer !== null && { tool_output_summary: cut(answer.text, OUTPUT_CHARS_MAX) }),
-      duration_ms: Math.round(call.durationMs),
-    },
-    state_delta: {
-      tokens_consumed: tokensOf(answer),
-      // A call of unknown cost says none, so that its session's is known to be more than the sum.
-      ...(call.costMicroUsd !== null && {
-        cumulative_session_cost: conversation.costMicroUsd / 1_000_000,
-      }),
-    },
-    control: { is_terminal: false },
-  } as DecisionLog;
-}
-
-const tokensOf = (answer: LlmAnswer | null): number =>
-  (answer?.usage?.input_tokens ?? 0) + (answer?.usage?.output_tokens ?? 0);
-
-/** Of calls too many for a line, or too long, the first and a digest of all: what is the same again has the same label. */
-function labelOfAll(toolCalls: readonly LlmToolCall[]): string {
-  const label = toolCalls.map(toolLabel).join(' + ');
-  if (label.length <= LIMITS.lineCharsMax) return label;
-  const digest = createHash('sha256').update(label).digest('hex');
-  return `${label.slice(0, wholeEnd(label, LIMITS.lineCharsMax / 2))}... #${digest}`;
-}
-
-const toolLabel = (call: LlmToolCall): string => `${call.name}#${argumentsHash(call)}`;
-
-/** Eight hex digits over the canonical arguments. */
-export const argumentsHash = ({ arguments: text }: LlmToolCall): string =>
-  createHash('sha256').update(canonicalArguments(text)).digest('hex').slice(0, 8);
-
-function inputOf(toolCalls: readonly LlmToolCall[]): { tool_input: string } {
-  const input =
-    toolCalls.length === 1
-      ? (toolCalls[0] as LlmToolCall).arguments
-      : JSON.stringify(toolCalls.map((call) => call.arguments));
-  return { tool_input: JSON.stringify({ arguments: cut(input, INPUT_CHARS_MAX) }) };
 }

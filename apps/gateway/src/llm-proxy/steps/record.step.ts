@@ -8,7 +8,7 @@ import type { CallLog } from '../call-log.js';
 import { type ProxyCall, shownMs } from '../proxy-call.js';
 import type { ProxyEvents } from '../proxy-events.js';
 import type { Step } from '../step.js';
-import { argumentsHash } from '../step-feed.js';
+import { argumentsHash } from '../step-of-call.js';
 
 export interface RecordParts {
   log: Pick<CallLog, 'add'>;
