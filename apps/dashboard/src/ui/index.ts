@@ -38,6 +38,7 @@ export * from './offered-options';
 export * from './panel';
 export * from './partial-cost';
 export * from './relative-time';
+export * from './save-bar';
 export * from './select';
 export * from './severity-labels';
 export * from './skeleton';

@@ -5,7 +5,7 @@ import type { AgentPolicy, AgentPolicyPatch } from '#contracts';
 import { patchPolicy, toRefusal, useDenial } from '../../api';
 import { useEdits } from '../../app/use-draft';
 import { useAnswerOverLive } from '../../realtime';
-import { Button, Callout, Field, Panel, toast, UnitInput, useFocusFirstError } from '../../ui';
+import { Callout, Field, Panel, SaveBar, toast, UnitInput, useFocusFirstError } from '../../ui';
 import { LOOP_POLICY_TEXTS } from '../semantic-loops/loop-texts';
 import { GuardChoice } from './guard-choice';
 import { HoursField } from './hours-field';
@@ -110,26 +110,16 @@ export function PolicyPanel({ policy: live }: { policy: AgentPolicy }) {
             Not saved: {refusal.general}
           </Callout>
         ) : null}
-        <div className="flex items-center gap-2 px-3 py-2.5">
-          <p role="status" className="mr-auto text-muted text-xs">
-            {changeCount === 0 ? 'An empty field does not limit.' : `${changeCount} unsaved`}
-          </p>
-          {changeCount > 0 ? (
-            <Button disabled={isPending} onClick={() => edit(NO_EDITS)}>
-              Discard
-            </Button>
-          ) : null}
-          <Button
-            type="submit"
-            variant="primary"
-            data-testid="policy-save"
-            busy={isPending}
-            disabled={changeCount === 0}
-            disabledReason={denial}
-          >
-            Save policy
-          </Button>
-        </div>
+        <SaveBar
+          changeCount={changeCount}
+          idleText="An empty field does not limit."
+          label="Save policy"
+          testId="policy-save"
+          isPending={isPending}
+          denial={denial}
+          onDiscard={() => edit(NO_EDITS)}
+          className="px-3 py-2.5"
+        />
       </form>
     </Panel>
   );

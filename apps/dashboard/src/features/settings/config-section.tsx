@@ -5,7 +5,7 @@ import { type FormEvent, useState } from 'react';
 import type { RuntimeConfigAnswer, RuntimeConfigPatch } from '#contracts';
 import { ApiError, api, configQuery, useDenialForAllTenants, withoutSent } from '../../api';
 import { useEdits } from '../../app/use-draft';
-import { Button, Callout, Panel, Skeleton, toast, useFocusFirstError } from '../../ui';
+import { Callout, Panel, SaveBar, Skeleton, toast, useFocusFirstError } from '../../ui';
 import {
   type ConfigEdits,
   type FieldErrors,
@@ -93,32 +93,17 @@ function ConfigForm({ answer }: { answer: RuntimeConfigAnswer }) {
           {error.message}
         </Callout>
       ) : null}
-      <div className="sticky bottom-0 -mx-4 flex items-center gap-2 border-line border-t bg-canvas px-4 py-3">
-        <p role="status" className="mr-auto text-muted text-xs">
-          {changeCount === 0 ? 'Everything is saved.' : `${changeCount} unsaved`}
-        </p>
-        {changeCount > 0 ? (
-          <Button
-            disabled={isPending}
-            onClick={() => {
-              setEdits(NO_EDITS);
-              setErrors({});
-            }}
-          >
-            Discard
-          </Button>
-        ) : null}
-        <Button
-          type="submit"
-          variant="primary"
-          data-testid="config-save"
-          busy={isPending}
-          disabled={changeCount === 0}
-          disabledReason={denial}
-        >
-          Save changes
-        </Button>
-      </div>
+      <SaveBar
+        changeCount={changeCount}
+        label="Save changes"
+        testId="config-save"
+        isPending={isPending}
+        denial={denial}
+        onDiscard={() => {
+          setEdits(NO_EDITS);
+          setErrors({});
+        }}
+      />
     </form>
   );
 }

@@ -1,6 +1,6 @@
 /** What models cost. Saved whole, under a version: when somebody else was faster, nobody's edits are lost. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Plus, Trash2, Undo2 } from 'lucide-react';
+import { Plus, Undo2 } from 'lucide-react';
 import { type Dispatch, type FormEvent, type SetStateAction, useState } from 'react';
 import type { PriceTable } from '#contracts';
 import { ApiError, api, toRefusal, useDenial } from '../../api';
@@ -9,17 +9,12 @@ import { useEdits } from '../../app/use-draft';
 import {
   Button,
   Callout,
-  cx,
   EmptyState,
-  IconButton,
-  Input,
   Panel,
   plural,
   RelativeTime,
+  SaveBar,
   Skeleton,
-  Table,
-  Td,
-  Th,
   toast,
   useFocusFirstError,
 } from '../../ui';
@@ -27,18 +22,15 @@ import {
   addPrice,
   changeCountOf,
   draftSince,
-  EMPTY_MEANS,
   editPrice,
   NO_CHANGES,
-  PRICE_FIELDS,
-  PRICE_LABELS,
   type PriceDraft,
-  type PriceField,
   type PriceRow,
   priceRows,
   removePrice,
   toModels,
 } from './price-draft';
+import { PriceTableView } from './price-table-view';
 
 const QUERY_KEY = ['prices'];
 /** Rows drawn at once, besides those that were refused; the search finds the others. */
@@ -167,37 +159,26 @@ function PriceForm({ table, draft, onDraft: setDraft }: PriceFormProps) {
         without a price cost nothing, and those of OpenAI's preview tool cost as the others. Where a vendor
         takes twice as much for long prompts, so does this table.
       </p>
-      <div className="sticky bottom-0 -mx-4 flex items-center gap-2 border-line border-t bg-canvas px-4 py-3">
-        <p role="status" className="mr-auto text-muted text-xs">
-          {changeCount === 0 ? 'Everything is saved.' : `${changeCount} unsaved`}
-          {draft.removed.length > 0 ? (
-            <button
-              type="button"
-              className="ml-2 inline-flex items-center gap-1 text-accent hover:underline"
-              disabled={isPending}
-              onClick={() => change({ ...draft, removed: [] })}
-            >
-              <Undo2 size={12} aria-hidden="true" />
-              Bring back {plural(draft.removed.length, 'removed model')}
-            </button>
-          ) : null}
-        </p>
-        {changeCount > 0 ? (
-          <Button disabled={isPending} onClick={() => change(NO_CHANGES)}>
-            Discard
-          </Button>
+      <SaveBar
+        changeCount={changeCount}
+        label="Save prices"
+        testId="prices-save"
+        isPending={isPending}
+        denial={denial}
+        onDiscard={() => change(NO_CHANGES)}
+      >
+        {draft.removed.length > 0 ? (
+          <button
+            type="button"
+            className="ml-2 inline-flex items-center gap-1 text-accent hover:underline"
+            disabled={isPending}
+            onClick={() => change({ ...draft, removed: [] })}
+          >
+            <Undo2 size={12} aria-hidden="true" />
+            Bring back {plural(draft.removed.length, 'removed model')}
+          </button>
         ) : null}
-        <Button
-          type="submit"
-          variant="primary"
-          data-testid="prices-save"
-          busy={isPending}
-          disabled={changeCount === 0}
-          disabledReason={denial}
-        >
-          Save prices
-        </Button>
-      </div>
+      </SaveBar>
     </form>
   );
 }
@@ -234,109 +215,5 @@ function Conflict({ onLoad }: { onLoad: (keepsEdits: boolean) => Promise<void> }
       </div>
       {error ? <p className="mt-2 text-danger">Theirs could not be read: {error.message}</p> : null}
     </Callout>
-  );
-}
-
-interface PriceTableViewProps {
-  rows: readonly PriceRow[];
-  errors: Readonly<Record<string, string>>;
-  isReadOnly: boolean;
-  onEdit: (row: PriceRow, field: PriceField | 'model', text: string) => void;
-  onRemove: (row: PriceRow) => void;
-}
-
-function PriceTableView({ rows, errors, isReadOnly, onEdit, onRemove }: PriceTableViewProps) {
-  return (
-    <Table className="min-w-[59rem]">
-      <thead>
-        <tr>
-          <Th>Model</Th>
-          {PRICE_FIELDS.map((field) => (
-            <Th key={field} className="w-28 !px-2">
-              {PRICE_LABELS[field]}
-            </Th>
-          ))}
-          <Th className="w-12">
-            <span className="sr-only">Actions</span>
-          </Th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={row.key} data-testid="price-row" className={cx(row.isChanged && 'bg-accent-soft/40')}>
-            <Td className="!py-1">
-              {row.addedId === null ? (
-                <span className="whitespace-nowrap font-mono text-xs">{row.model}</span>
-              ) : (
-                <PriceInput
-                  label="Model"
-                  text={row.model}
-                  error={errors[`${row.key} model`]}
-                  isReadOnly={isReadOnly}
-                  placeholder="gpt-5-mini or my-model-*"
-                  onChange={(text) => onEdit(row, 'model', text)}
-                />
-              )}
-            </Td>
-            {PRICE_FIELDS.map((field) => (
-              <Td key={field} className="!px-1 !py-1">
-                <PriceInput
-                  label={`${PRICE_LABELS[field]} price of ${row.model || 'the new model'}`}
-                  text={row.texts[field]}
-                  error={errors[`${row.key} ${field}`]}
-                  isReadOnly={isReadOnly}
-                  placeholder={EMPTY_MEANS[field] ?? ''}
-                  onChange={(text) => onEdit(row, field, text)}
-                />
-              </Td>
-            ))}
-            <Td className="!px-1.5 !py-1 text-right">
-              {isReadOnly ? null : (
-                <IconButton
-                  label={`Remove ${row.model || 'the new model'}`}
-                  icon={<Trash2 size={14} aria-hidden="true" />}
-                  onClick={() => onRemove(row)}
-                />
-              )}
-            </Td>
-          </tr>
-        ))}
-      </tbody>
-    </Table>
-  );
-}
-
-interface PriceInputProps {
-  label: string;
-  text: string;
-  error: string | undefined;
-  isReadOnly: boolean;
-  placeholder: string;
-  onChange: (text: string) => void;
-}
-
-function PriceInput({ label, text, error, isReadOnly, placeholder, onChange }: PriceInputProps) {
-  return (
-    <>
-      <Input
-        aria-label={label}
-        aria-invalid={error ? true : undefined}
-        title={error}
-        value={text}
-        readOnly={isReadOnly}
-        placeholder={placeholder}
-        autoComplete="off"
-        onChange={(event) => onChange(event.target.value)}
-        className={cx(
-          'nums !h-7 !min-w-[9.5ch] !px-2 text-xs',
-          isReadOnly && '!border-transparent !bg-transparent',
-        )}
-      />
-      {error ? (
-        <p role="alert" className="text-danger text-xs">
-          {error}
-        </p>
-      ) : null}
-    </>
   );
 }
