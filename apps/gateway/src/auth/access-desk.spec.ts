@@ -1,5 +1,5 @@
-import { beforeEach, describe, expect, it } from 'vitest';
-import type { AgentPrincipal, OperatorPrincipal } from '#contracts';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { type AgentPrincipal, ObservatoryError, type OperatorPrincipal } from '#contracts';
 import { type AccessFixture, ADMIN, startAccess } from './access.fixture.js';
 import { CREDENTIAL_LIMITS } from './credential-directory.js';
 
@@ -166,5 +166,54 @@ describe('keys and tokens', () => {
     await desk.revokeOperator(red, lastToken.token_id);
     await desk.createAgentKey(red, { name: 'x' });
     await desk.createOperator(red, token);
+  });
+});
+
+describe('a revocation that the store refuses', () => {
+  const refusal = new ObservatoryError('store_full');
+  const OF_ADA = { tenant_id: 'default', operator_id: 'ada' };
+
+  it('of a key holds at once, is written as soon as it is taken, and holds after a restart', async () => {
+    const { desk, store, clock, authenticator } = await startAccess();
+    const { key, secret } = await desk.createAgentKey(ADMIN, { name: 'leaked' });
+    const save = vi.spyOn(store, 'saveAgentKey').mockRejectedValue(refusal);
+    await expect(desk.revokeAgentKey(ADMIN, key.key_id)).rejects.toBe(refusal);
+    expect(authenticator.agent(`Bearer ${secret}`)).toBeNull();
+    await clock.pass(5_000);
+    save.mockRestore();
+    await clock.pass(5_000);
+    const { authenticator: restarted } = await startAccess({ store });
+    expect(restarted.agent(`Bearer ${secret}`)).toBeNull();
+  });
+
+  it('of a token, too', async () => {
+    const { desk, directory, store, clock } = await startAccess();
+    const { operator } = await desk.createOperator(ADMIN, { name: 'ada', role: 'viewer' });
+    vi.spyOn(store, 'saveOperator').mockRejectedValueOnce(refusal);
+    await expect(desk.revokeOperator(ADMIN, operator.token_id)).rejects.toBe(refusal);
+    await clock.pass(5_000);
+    expect((await startAccess({ store })).directory.operator(operator.token_id)).toMatchObject({
+      revoked_at_ms: directory.operator(operator.token_id)?.revoked_at_ms,
+    });
+  });
+
+  it('and a login that ended while its end could not be written', async () => {
+    const { directory, store, clock } = await startAccess();
+    const times = { created_at_ms: 1, expires_at_ms: clock.nowMs() + 60_000 };
+    await directory.putLogin({ cookie_hash: 'c-1', token_id: 't-1', ...OF_ADA, ...times });
+    vi.spyOn(store, 'deleteLogin').mockRejectedValueOnce(refusal);
+    await expect(directory.endLogin('c-1')).rejects.toBe(refusal);
+    await clock.pass(5_000);
+    expect(store.loginRows.size).toBe(0);
+  });
+
+  it('keeps no gateway from its start: a login that has expired meanwhile is deleted later', async () => {
+    const { directory, store, clock } = await startAccess();
+    const times = { created_at_ms: 1, expires_at_ms: clock.nowMs() };
+    await directory.putLogin({ cookie_hash: 'c-1', token_id: 't-1', ...OF_ADA, ...times });
+    vi.spyOn(store, 'deleteLogin').mockRejectedValueOnce(refusal);
+    await startAccess({ store, clock });
+    await clock.pass(5_000);
+    expect(store.loginRows.size).toBe(0);
   });
 });

@@ -9,7 +9,7 @@ import type {
   OperatorRow,
 } from '#contracts';
 import type { IdSource } from '#kernel';
-import { FakeClock } from '#testing';
+import { FakeTime } from '#testing';
 import { AccessDesk } from './access-desk.js';
 import { Authenticator } from './authenticator.js';
 import { type Bootstrap, bootstrapAccess } from './bootstrap.js';
@@ -77,7 +77,7 @@ export const ADMIN: OperatorPrincipal = {
 
 export interface AccessFixture {
   store: FakeAccessStore;
-  clock: FakeClock;
+  clock: FakeTime;
   ids: IdSource;
   directory: CredentialDirectory;
   desk: AccessDesk;
@@ -89,15 +89,15 @@ export interface AccessFixture {
 export async function startAccess(
   options: {
     store?: FakeAccessStore;
-    clock?: FakeClock;
+    clock?: FakeTime;
     ids?: IdSource;
     secrets?: Partial<Bootstrap>;
     isOperatorTokenReset?: boolean;
     allowedOrigins?: string[];
   } = {},
 ): Promise<AccessFixture> {
-  const { store = new FakeAccessStore(), clock = new FakeClock(), ids = countingIds() } = options;
-  const directory = new CredentialDirectory({ store, clock });
+  const { store = new FakeAccessStore(), clock = new FakeTime(), ids = countingIds() } = options;
+  const directory = new CredentialDirectory({ store, clock, timer: clock });
   await directory.load();
   const desk = new AccessDesk({ directory, store, clock, ids });
   const bootstrap = await bootstrapAccess({

@@ -8,6 +8,7 @@ import { LoginThrottle } from '#domain/auth';
 import { type Clock, type IdSource, steadyClock } from '#kernel';
 import type { GatewayConfig } from '../config/config.js';
 import type { GatewaySecrets } from '../config/secrets.js';
+import { systemTimer } from '../hitl/timer.js';
 import { METRIC_PREFIX } from '../telemetry/metrics.js';
 import { CLOCK, CONFIG, IDS, LOGGER, METRICS, SECRETS, STORE } from '../tokens.js';
 import { AccessController } from './access.controller.js';
@@ -29,7 +30,7 @@ import { LOGIN_DESK, LoginDesk } from './login-desk.js';
       useFactory: async (store: DecisionStore, clock: Clock, logger: Logger) => {
         const onSaveFailed = (err: unknown) =>
           logger.warn({ err }, 'the last use of a credential was not saved');
-        const directory = new CredentialDirectory({ store, clock, onSaveFailed });
+        const directory = new CredentialDirectory({ store, clock, timer: systemTimer, onSaveFailed });
         await directory.load();
         return directory;
       },

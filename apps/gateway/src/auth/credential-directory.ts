@@ -5,6 +5,8 @@
 import type { AgentKeyRow, AgentPrincipal, DecisionStore, LoginRow, OperatorRow } from '#contracts';
 import { mayActFor } from '#domain/auth';
 import type { Clock } from '#kernel';
+import type { Timer } from '../hitl/timer.js';
+import { UnsavedWrites } from '../unsaved-writes.js';
 import type { OperatorCredential } from './access.js';
 
 export const CREDENTIALS = Symbol('CredentialDirectory');
@@ -53,22 +55,30 @@ export class CredentialDirectory {
   /** Not revoked only. */
   readonly #operatorsByHash = new Map<string, Kept<OperatorRow>>();
   readonly #logins = new Map<string, LoginRow>();
+  /** What has ended in memory, by its id. */
+  readonly #unsaved: UnsavedWrites<string>;
   readonly #listeners = new Set<(revocation: Revocation) => void>();
 
   /** @param options.onSaveFailed the time of a last use could not be written; nothing else is lost */
-  constructor(options: { store: CredentialStore; clock: Clock; onSaveFailed?: (error: unknown) => void }) {
+  constructor(options: {
+    store: CredentialStore;
+    clock: Clock;
+    timer: Timer;
+    onSaveFailed?: (error: unknown) => void;
+  }) {
     this.#store = options.store;
+    this.#unsaved = new UnsavedWrites(options.timer);
     this.#clock = options.clock;
     this.#onSaveFailed = options.onSaveFailed ?? (() => {});
   }
 
-  /** Reads everything from the store; logins that expired meanwhile are deleted there. */
+  /** Reads everything from the store; logins that expired meanwhile are deleted there, on a full disk once it takes that. */
   async load(): Promise<void> {
     for (const row of await this.#store.agentKeys()) this.#rememberAgentKey(row);
     for (const row of await this.#store.operators()) this.#rememberOperator(row);
     for (const login of await this.#store.logins()) {
       this.#logins.set(login.cookie_hash, login);
-      if (this.login(login.cookie_hash) === null) await this.endLogin(login.cookie_hash);
+      if (this.login(login.cookie_hash) === null) await this.endLogin(login.cookie_hash).catch(() => {});
     }
   }
 
@@ -156,24 +166,24 @@ export class CredentialDirectory {
     }
   }
 
-  /** Ends a key in memory at once, then in the store. Repeating it repeats the write. */
+  /** Ends a key in memory at once, then in the store. Rejects where that refuses it for now; repeating it repeats the write. */
   async revokeAgentKey(keyId: string): Promise<void> {
     const row = this.#agentKeys.get(keyId);
     if (row === undefined) return;
     const revoked = { ...row, revoked_at_ms: row.revoked_at_ms ?? this.#clock.nowMs() };
     this.#rememberAgentKey(revoked);
     this.#announce({ kind: 'agent_key', key_id: keyId });
-    await this.#store.saveAgentKey({ ...revoked });
+    await this.#writeEnd(keyId, () => this.#store.saveAgentKey({ ...revoked }));
   }
 
-  /** Ends a token and its logins in memory at once, then in the store. Repeating it repeats the write. */
+  /** Ends a token and its logins in memory at once, then in the store; else as of a key. */
   async revokeOperator(tokenId: string): Promise<void> {
     const row = this.#operators.get(tokenId);
     if (row === undefined) return;
     const revoked = { ...row, revoked_at_ms: row.revoked_at_ms ?? this.#clock.nowMs() };
     this.#rememberOperator(revoked);
     this.#announce({ kind: 'operator', token_id: tokenId });
-    await this.#store.saveOperator({ ...revoked });
+    await this.#writeEnd(tokenId, () => this.#store.saveOperator({ ...revoked }));
     await this.#endLoginsOf(tokenId);
   }
 
@@ -199,7 +209,7 @@ export class CredentialDirectory {
 
   async endLogin(cookieHash: string): Promise<void> {
     if (this.#logins.delete(cookieHash)) this.#announce({ kind: 'login', login_id: cookieHash });
-    await this.#store.deleteLogin(cookieHash);
+    await this.#deleteLogin(cookieHash);
   }
 
   onRevoked(listener: (revocation: Revocation) => void): () => void {
@@ -210,7 +220,23 @@ export class CredentialDirectory {
   async #endLoginsOf(tokenId: string): Promise<void> {
     const ending = [...this.#logins.values()].filter((login) => login.token_id === tokenId);
     for (const login of ending) this.#logins.delete(login.cookie_hash);
-    for (const login of ending) await this.#store.deleteLogin(login.cookie_hash);
+    for (const login of ending) await this.#deleteLogin(login.cookie_hash);
+  }
+
+  #deleteLogin(cookieHash: string): Promise<void> {
+    return this.#writeEnd(cookieHash, () => this.#store.deleteLogin(cookieHash));
+  }
+
+  /** Rejects as the first attempt does; it is not the last. */
+  async #writeEnd(id: string, write: () => Promise<void>): Promise<void> {
+    const attempt = async () => {
+      await write();
+      this.#unsaved.delete(id);
+    };
+    await attempt().catch((error: unknown) => {
+      this.#unsaved.add(id, attempt);
+      throw error;
+    });
   }
 
   #announce(revocation: Revocation): void {

@@ -24,9 +24,9 @@ import { ChangeQueue, type Clock } from '#kernel';
 import type { Auditor, SettingsAudit } from '../auth/settings-audit.js';
 import { FairShare } from '../fair-share.js';
 import type { Timer } from '../hitl/timer.js';
+import { UnsavedWrites } from '../unsaved-writes.js';
 import { hasBudget } from './agent-activity.js';
 import { AgentPolicies } from './agent-policies.js';
-import { UnsavedStops } from './unsaved-stops.js';
 
 /** Agents that may have a policy of their own, and as many a kill switch; half of them of one tenant. */
 const SETTINGS_COUNT_MAX = 100_000;
@@ -66,12 +66,12 @@ export class AgentDirectory {
   /** Stops by the kill switch whose write is not over: what is written meanwhile does not undo them. */
   readonly #unwritten = new Map<AgentScope, AgentPolicy>();
   /** Those whose write was refused. */
-  readonly #unsaved: UnsavedStops<AgentScope>;
+  readonly #unsaved: UnsavedWrites<AgentScope>;
   readonly #killSwitchPlaces: FairShare;
 
   constructor(parts: AgentDirectoryParts) {
     this.#parts = parts;
-    this.#unsaved = new UnsavedStops(parts.timer);
+    this.#unsaved = new UnsavedWrites(parts.timer);
     const { settingsCountMax: countMax = SETTINGS_COUNT_MAX, onClosed } = parts;
     this.#killSwitchPlaces = new FairShare({ max: countMax, onFull: () => {} });
     this.#policies = new AgentPolicies({

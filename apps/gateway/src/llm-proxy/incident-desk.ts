@@ -15,9 +15,9 @@ import type { KillSwitchWindows } from '#domain/kill-switch';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
 import { FairShare } from '../fair-share.js';
 import type { Timer } from '../hitl/timer.js';
+import { UnsavedWrites } from '../unsaved-writes.js';
 import type { AgentDirectory, Reactivation } from './agent-directory.js';
 import type { ProxyEvents } from './proxy-events.js';
-import { UnsavedStops } from './unsaved-stops.js';
 import { windowPrefix } from './window-key.js';
 
 export interface IncidentDeskParts {
@@ -46,12 +46,12 @@ export class IncidentDesk {
   /** Incidents on their way to the store. */
   readonly #writing = new Set<Promise<unknown>>();
   /** Under `incidentKey`. */
-  readonly #unsaved: UnsavedStops<string>;
+  readonly #unsaved: UnsavedWrites<string>;
   readonly #places: FairShare;
 
   constructor(parts: IncidentDeskParts) {
     this.#parts = parts;
-    this.#unsaved = new UnsavedStops(parts.timer);
+    this.#unsaved = new UnsavedWrites(parts.timer);
     this.#places = new FairShare({ max: UNSAVED_INCIDENTS_MAX, onFull: () => parts.events.incidentLost() });
   }
 

@@ -1,13 +1,14 @@
 /**
- * Stops by the kill switch, or the evidence for them, that the store refused, such as on a full disk: written again until it
- * takes them, for an agent whose stop nobody wrote down would run again after the next start. Whoever adds bounds them: stops
- * by their places, see `AgentPolicies`, as who is not told apart any longer is stopped already; evidence by `IncidentDesk`.
+ * Ends that the store refused, such as on a full disk: stops by the kill switch, the evidence for them, revocations. They are
+ * written again until it takes them, for what nobody wrote down would be let in again after the next start. Whoever adds bounds
+ * them: stops by their places, see `AgentPolicies`, as who is not told apart any longer is stopped already; evidence by
+ * `IncidentDesk`; revocations by the credentials there are.
  */
-import type { Timer } from '../hitl/timer.js';
+import type { Timer } from './hitl/timer.js';
 
 const WRITE_AGAIN_MS = 5_000;
 
-export class UnsavedStops<Key extends string> {
+export class UnsavedWrites<Key extends string> {
   readonly #timer: Timer;
   readonly #writes = new Map<Key, () => Promise<void>>();
   #isArmed = false;
