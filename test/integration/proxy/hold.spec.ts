@@ -226,16 +226,19 @@ describe('a conversation that the vendor keeps', () => {
   });
 });
 
-test('a held call that expires is told to try again, and vendor SDKs do', async () => {
-  const { session, headers } = await begun(openaiChat, hasty);
-  await command(session, 'pause', { reason: 'a long look' }, hasty);
-  const asked = openaiChat.ask(hasty.url, 'Patience', { headers, maxRetries: 3 });
-  const lastDecision = async () =>
-    (await hasty.operator('GET', `/v1/calls?session_id=${session}`)).body.items[0]?.decision;
-  await expect.poll(lastDecision, { timeout: SHORT_HOLD_MS * 3 }).toBe('hold_expired');
-  await command(session, 'resume', {}, hasty);
-  expect((await asked).text).toBe('after the pause');
-});
+test.each(VENDORS)(
+  'a held call that expires is told to try again, and the SDK does: $name',
+  async (vendor) => {
+    const { session, headers } = await begun(vendor, hasty);
+    await command(session, 'pause', { reason: 'a long look' }, hasty);
+    const asked = vendor.ask(hasty.url, 'Patience', { headers, maxRetries: 3 });
+    const lastDecision = async () =>
+      (await hasty.operator('GET', `/v1/calls?session_id=${session}`)).body.items[0]?.decision;
+    await expect.poll(lastDecision, { timeout: SHORT_HOLD_MS * 3 }).toBe('hold_expired');
+    await command(session, 'resume', {}, hasty);
+    expect((await asked).text).toBe('after the pause');
+  },
+);
 
 /** Of a session that is paused at the hasty gateway: resolves once the stream has begun, which it does while it is held. */
 async function begunStream(headers: Record<string, string>): Promise<Response> {

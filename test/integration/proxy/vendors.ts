@@ -364,10 +364,14 @@ export const anthropic: Vendor = {
     JSON.stringify([(json as { system?: unknown }).system, (json as { messages: unknown }).messages]),
 };
 
-const geminiClient = (url: string, { headers, agent }: AskOptions) =>
+const geminiClient = (url: string, { headers, maxRetries = 0, agent }: AskOptions) =>
   new GoogleGenAI({
     apiKey: AGENT_KEY,
-    httpOptions: { baseUrl: `${url}${prefix(agent)}/proxy/gemini`, headers: headers ?? {} },
+    httpOptions: {
+      baseUrl: `${url}${prefix(agent)}/proxy/gemini`,
+      headers: headers ?? {},
+      ...(maxRetries > 0 && { retryOptions: { attempts: maxRetries + 1 } }),
+    },
   });
 
 export const gemini: Vendor = {

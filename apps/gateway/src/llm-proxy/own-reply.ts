@@ -6,6 +6,8 @@ import { PROXY_HEADERS } from '../errors/security-headers.js';
 import { endOnceRead } from '../raw-routes.js';
 import type { ProxyCall, Verdict } from './proxy-call.js';
 
+type Refusal = Extract<Verdict, { kind: 'refuse' }>;
+
 /** Ends the call with the verdict. A client that has left gets nothing. */
 export function sendVerdict(call: ProxyCall, verdict: Verdict): void {
   call.decision = verdict.decision;
@@ -30,9 +32,10 @@ export function sendVerdict(call: ProxyCall, verdict: Verdict): void {
   }
 }
 
-function refuse(call: ProxyCall, dialect: Dialect, verdict: Extract<Verdict, { kind: 'refuse' }>): void {
+function refuse(call: ProxyCall, dialect: Dialect, verdict: Refusal): void {
   const { code, shouldRetry, retryAfterSeconds } = verdict;
-  const { status, text } = ERRORS[code];
+  const { text } = ERRORS[code];
+  const status = statusOf(call, verdict);
   call.status = status;
   const error = { status, code: code satisfies ErrorCode, message: verdict.detail ?? text };
   if (call.outgoing.headersSent) {
@@ -46,6 +49,14 @@ function refuse(call: ProxyCall, dialect: Dialect, verdict: Extract<Verdict, { k
     headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterSeconds)));
   send(call, { status, contentType, body, headers });
 }
+
+/** Google's SDKs know no `x-should-retry`: they go by the status alone, and never try a conflict again, as the others do when told to. */
+function statusOf({ upstream }: ProxyCall, { code, shouldRetry }: Refusal): number {
+  const { status } = ERRORS[code];
+  return upstream.kind === 'gemini' && shouldRetry && status === CONFLICT ? UNAVAILABLE : status;
+}
+const CONFLICT = 409;
+const UNAVAILABLE = 503;
 
 function send(
   call: ProxyCall,
