@@ -41,7 +41,8 @@ export const CACHE_ROUTES: readonly Route[] = [
     path: '/v1/cache/matches/{match_id}/verdict',
     tag: 'Cache',
     summary: 'Judge a semantic match',
-    description: '`wrong` also evicts the entry it came from, and the two questions match no more until the gateway starts anew, unless one of them is judged `right`.',
+    description:
+      '`wrong` also evicts the entry it came from, and the two questions match no more until the gateway starts anew or the match is judged `right`.',
     caller: 'command',
     params: z.object({ match_id: z.string().describe('As in the list of matches.') }),
     body: { content: { 'application/json': cacheVerdictSchema }, example: { verdict: 'wrong' } },
