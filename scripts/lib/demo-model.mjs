@@ -74,6 +74,8 @@ export async function openModel({ rate }) {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  // A demo whose gateway does not start ends all the same.
+  server.unref();
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
   const close = () => {
     server.close();
