@@ -4,7 +4,7 @@ import type { Command, CommandAnswer, HitlCommand } from '#contracts';
 import { sendCommand, useDenial } from '../../api';
 
 export interface Commander {
-  /** The command on its way; null = none. */
+  /** The latest command, while it is on its way; null = none. */
   busy: Command | null;
   failure: { command: Command; message: string } | null;
   /** Null when allowed; else why not. */
@@ -27,7 +27,7 @@ export function useCommand(sessionId: string): Commander {
       try {
         return await sendCommand(sessionId, command);
       } finally {
-        setBusy(null);
+        setBusy((current) => (current === command.command ? null : current));
       }
     },
     [sessionId],
