@@ -1,4 +1,4 @@
-/** Control commands, and with them each change of what an agent is told or does. */
+/** The operator's commands to a session. */
 import type { Command, CommandAnswer, HitlCommand } from '#contracts';
 import { api } from './client';
 
