@@ -23,8 +23,11 @@ function nearest(name: string, known: readonly string[]): string | null {
   let meant: string | null = null;
   let fewest = Number.POSITIVE_INFINITY;
   for (const one of known) {
+    const allowed = Math.floor(one.length / LETTERS_PER_SLIP);
+    // A letter more or less is a slip each: most names need no closer look.
+    if (Math.abs(one.length - name.length) > allowed) continue;
     const count = slips(name, one);
-    if (count >= fewest || count > Math.floor(one.length / LETTERS_PER_SLIP)) continue;
+    if (count >= fewest || count > allowed) continue;
     meant = one;
     fewest = count;
   }
