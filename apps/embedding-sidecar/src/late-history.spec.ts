@@ -29,11 +29,13 @@ function late(reasons: (PromptHistoryFailure['reason'] | null)[]): LateHistory {
   return new LateHistory({
     history,
     onState: (failure) => states.push(failure?.reason ?? null),
-    after: (_delayMs, run) => {
-      dues.push(run);
-      return () => {
-        dues = [];
-      };
+    timer: {
+      after: (_delayMs, run) => {
+        dues.push(run);
+        return () => {
+          dues = [];
+        };
+      },
     },
   });
 }

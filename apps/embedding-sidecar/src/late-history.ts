@@ -9,6 +9,7 @@ import {
   type PromptMatch,
   type PromptScope,
 } from '#contracts/embedding';
+import type { Timer } from '#kernel';
 
 const REOPEN_EVERY_MS = 1_000;
 const NOT_YET = { reason: 'unavailable', message: 'The store of prompts has not been reached yet' } as const;
@@ -17,24 +18,23 @@ export interface LateHistoryOptions {
   history: PromptHistory;
   /** Told of every new reason why it does not open, and when it is open at last. */
   onState: (failure: PromptHistoryFailure | null) => void;
-  /** Calls once, later; returns how to call it off. */
-  after?: (delayMs: number, run: () => void) => () => void;
+  timer: Timer;
 }
 
 export class LateHistory implements PromptHistory {
   readonly #history: PromptHistory;
   readonly #onState: (failure: PromptHistoryFailure | null) => void;
-  readonly #after: (delayMs: number, run: () => void) => () => void;
+  readonly #timer: Timer;
   #isOpen = false;
   #isClosed = false;
   #callOff: (() => void) | null = null;
   /** Why it is not open. */
   #failure: PromptHistoryFailure | null = null;
 
-  constructor({ history, onState, after = afterUnref }: LateHistoryOptions) {
+  constructor({ history, onState, timer }: LateHistoryOptions) {
     this.#history = history;
     this.#onState = onState;
-    this.#after = after;
+    this.#timer = timer;
   }
 
   get kind(): PromptHistory['kind'] {
@@ -84,7 +84,7 @@ export class LateHistory implements PromptHistory {
 
   #retryLater(): void {
     if (this.#isClosed) return;
-    this.#callOff = this.#after(REOPEN_EVERY_MS, () => {
+    this.#callOff = this.#timer.after(REOPEN_EVERY_MS, () => {
       void this.#tryOpen().then(
         (failure) => (failure === null ? this.#onState(null) : this.#missing(failure)),
         () => this.#retryLater(),
@@ -103,10 +103,4 @@ export class LateHistory implements PromptHistory {
     const { reason, message } = this.#failure ?? NOT_YET;
     throw new PromptHistoryFailure(reason, message);
   }
-}
-
-function afterUnref(delayMs: number, run: () => void): () => void {
-  const timer = setTimeout(run, delayMs);
-  timer.unref();
-  return () => clearTimeout(timer);
 }

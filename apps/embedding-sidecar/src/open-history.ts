@@ -2,7 +2,7 @@
 import type { EmbedderDescription, PromptHistory } from '#contracts/embedding';
 import { MemoryPromptHistory } from '#domain/semantic-loop';
 import type { SidecarConfig, SidecarSecrets } from '#domain/sidecar-settings';
-import { systemClock } from '#kernel';
+import { systemClock, systemTimer } from '#kernel';
 import { LateHistory } from './late-history.js';
 import type { SidecarTelemetry } from './telemetry.js';
 
@@ -57,6 +57,7 @@ async function inRedis(
   });
   return new LateHistory({
     history,
+    timer: systemTimer,
     onState: (failure) =>
       failure === null
         ? telemetry.said('info', 'store_opened', 'the store of prompts is there')

@@ -4,7 +4,7 @@
  * them: stops by their places, see `AgentPolicies`, as who is not told apart any longer is stopped already; evidence by
  * `IncidentDesk`; revocations by the credentials there are.
  */
-import type { Timer } from './hitl/timer.js';
+import type { Timer } from '#kernel';
 
 const WRITE_AGAIN_MS = 5_000;
 

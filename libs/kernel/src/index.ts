@@ -29,6 +29,7 @@ export * from './ring-chains.js';
 export * from './round.js';
 export * from './text-digest.js';
 export * from './text-pieces.js';
+export * from './timer.js';
 export * from './trace-context.js';
 export * from './ttl-lru.js';
 export * from './turn-end.js';

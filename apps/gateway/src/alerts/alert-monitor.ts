@@ -12,8 +12,7 @@ import {
   noticeOf,
   type StoredNotice,
 } from '#domain/alerts';
-import type { Clock, IdSource, SteadyClock } from '#kernel';
-import type { Timer } from '../hitl/timer.js';
+import type { Clock, IdSource, SteadyClock, Timer } from '#kernel';
 import type { AlertDocuments } from './alert-documents.js';
 import type { AlertTelemetry } from './alert-telemetry.js';
 import { ruleKey } from './delivery-queue.js';

@@ -22,10 +22,9 @@ import {
   TOPICS,
   tenantIdOf,
 } from '#contracts';
-import { ChangeQueue, type Clock, type IdSource, type SteadyClock } from '#kernel';
+import { ChangeQueue, type Clock, type IdSource, type SteadyClock, type Timer } from '#kernel';
 import { SettingsAudit } from '../auth/settings-audit.js';
 import type { SessionRegistry } from '../decision-log/session-registry.js';
-import type { Timer } from '../hitl/timer.js';
 import type { LiveHub } from '../realtime/live-hub.js';
 import { AlertDocuments } from './alert-documents.js';
 import { AlertMonitor } from './alert-monitor.js';

@@ -24,8 +24,7 @@ import {
   retryDelayMsMax,
   type SendOutcome,
 } from '#domain/alerts';
-import { type Clock, DAY_MS, type IdSource, type SteadyClock } from '#kernel';
-import type { Timer } from '../hitl/timer.js';
+import { type Clock, DAY_MS, type IdSource, type SteadyClock, type Timer } from '#kernel';
 import type { AlertTelemetry } from './alert-telemetry.js';
 import type { DeliveryLane, Entry } from './delivery-lane.js';
 import { DeliveryWriter } from './delivery-writer.js';

@@ -4,8 +4,7 @@
  */
 import type { AgentKeyRow, AgentPrincipal, DecisionStore, LoginRow, OperatorRow } from '#contracts';
 import { mayActFor } from '#domain/auth';
-import type { Clock } from '#kernel';
-import type { Timer } from '../hitl/timer.js';
+import type { Clock, Timer } from '#kernel';
 import { UnsavedWrites } from '../unsaved-writes.js';
 import type { OperatorCredential } from './access.js';
 

@@ -4,10 +4,9 @@
  * are bounded by who accepts them.
  */
 import { type ControlPollAnswer, LIMITS, ObservatoryError, type SessionKey, tenantIdOf } from '#contracts';
-import type { Interrupt } from '#kernel';
+import type { Interrupt, Timer } from '#kernel';
 import { FairShare } from '../fair-share.js';
 import type { HitlEvents } from './hitl-events.js';
-import type { Timer } from './timer.js';
 
 export type ControlListener = (control: ControlPollAnswer) => void;
 

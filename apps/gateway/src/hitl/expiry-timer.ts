@@ -1,7 +1,6 @@
 /** Abandoned pauses: one timer, set to the earliest; whatever is due when it fires is expired. */
 import type { SessionKey } from '#contracts';
-import type { Clock } from '#kernel';
-import type { Timer } from './timer.js';
+import type { Clock, Timer } from '#kernel';
 
 export interface Expiring {
   key: SessionKey;

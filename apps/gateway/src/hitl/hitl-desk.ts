@@ -24,7 +24,7 @@ import {
   sessionKey,
 } from '#contracts';
 import { agentStateOf, type Confirmation } from '#domain/hitl';
-import type { Clock, IdSource, Interrupt, SteadyClock } from '#kernel';
+import type { Clock, IdSource, Interrupt, SteadyClock, Timer } from '#kernel';
 import type { SessionDirectory } from '../decision-log/session-directory.js';
 import { CommandRunner, SYSTEM_ACTOR } from './command-runner.js';
 import { Confirmations, type ConfirmedVia } from './confirmations.js';
@@ -46,7 +46,6 @@ import { ExpiryTimer } from './expiry-timer.js';
 import { HeldGate } from './held-gate.js';
 import type { HitlEvents } from './hitl-events.js';
 import { SessionTurns } from './session-turns.js';
-import type { Timer } from './timer.js';
 
 export interface HitlPorts {
   store: Pick<DecisionStore, 'controls' | 'control' | 'heldCounts' | 'heldStep' | 'commitControl'>;

@@ -8,7 +8,7 @@ import { Module } from '@nestjs/common';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { DecisionStore, LivePublisher, RuntimeConfigSource } from '#contracts';
-import { type Clock, type IdSource, steadyClock } from '#kernel';
+import { type Clock, type IdSource, steadyClock, systemTimer } from '#kernel';
 import { CLOCK, IDS, LIVE, LOGGER, METRICS, RUNTIME_CONFIG, STORE } from '../tokens.js';
 import { AgentControlController } from './agent-control.controller.js';
 import { AuditController } from './audit.controller.js';
@@ -16,7 +16,6 @@ import { CommandController } from './command.controller.js';
 import { CONTROL_DESK } from './control-desk.js';
 import { HitlDesk } from './hitl-desk.js';
 import { HitlEvents } from './hitl-events.js';
-import { systemTimer } from './timer.js';
 
 @Module({
   controllers: [CommandController, AgentControlController, AuditController],

@@ -3,13 +3,12 @@
  * before each and after it; what the store refuses of it is tried again.
  */
 import type { SessionKey } from '#contracts';
-import { ChangeQueue } from '#kernel';
+import { ChangeQueue, type Timer } from '#kernel';
 import { type ControlEntry, hearsOnlyOfExpiry, isClosed } from './control-entry.js';
 import type { ControlRegistry } from './control-registry.js';
 import type { ControlWriter } from './control-writer.js';
 import type { HeldGate } from './held-gate.js';
 import type { HitlEvents } from './hitl-events.js';
-import type { Timer } from './timer.js';
 
 /** The rest of a release that the store refused is tried again after this. */
 const RELEASE_RETRY_MS = 1_000;

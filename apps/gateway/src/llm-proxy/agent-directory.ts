@@ -20,10 +20,9 @@ import {
 } from '#contracts';
 import { applyKillSwitchPatch, DEFAULT_KILL_SWITCH } from '#domain/kill-switch';
 import { applyPolicyPatch, defaultPolicy } from '#domain/policy';
-import { ChangeQueue, type Clock } from '#kernel';
+import { ChangeQueue, type Clock, type Timer } from '#kernel';
 import type { Auditor, SettingsAudit } from '../auth/settings-audit.js';
 import { FairShare } from '../fair-share.js';
-import type { Timer } from '../hitl/timer.js';
 import { UnsavedWrites } from '../unsaved-writes.js';
 import { hasBudget } from './agent-activity.js';
 import { AgentPolicies } from './agent-policies.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Incident, OperatorPrincipal } from '#contracts';
-import { systemTimer } from '../hitl/timer.js';
+import { systemTimer } from '#kernel';
 import type { Reactivation } from './agent-directory.js';
 import { AgentsController } from './agents.controller.js';
 import { IncidentDesk, type IncidentDeskParts } from './incident-desk.js';

@@ -2,6 +2,7 @@
  * The life of an incident: the agent is deactivated, the evidence kept, people told; and its end, when an operator
  * reactivates the agent, which forgets the windows so that it starts afresh.
  */
+
 import {
   type AgentScope,
   agentScope,
@@ -12,9 +13,9 @@ import {
   TOPICS,
 } from '#contracts';
 import type { KillSwitchWindows } from '#domain/kill-switch';
+import type { Timer } from '#kernel';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
 import { FairShare } from '../fair-share.js';
-import type { Timer } from '../hitl/timer.js';
 import { UnsavedWrites } from '../unsaved-writes.js';
 import type { AgentDirectory, Reactivation } from './agent-directory.js';
 import type { ProxyEvents } from './proxy-events.js';

@@ -19,7 +19,7 @@ import {
 } from '#contracts';
 import { KillSwitchWindows } from '#domain/kill-switch';
 import { MemoryRateLimiter, SessionCaps } from '#domain/policy';
-import { type Clock, type IdSource, steadyClock } from '#kernel';
+import { type Clock, type IdSource, steadyClock, systemTimer } from '#kernel';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { SettingsAudit } from '../auth/settings-audit.js';
@@ -29,7 +29,6 @@ import type { SchemaInterceptor } from '../decision-log/schema-interceptor.js';
 import type { SessionRegistry, SteplessUse } from '../decision-log/session-registry.js';
 import { FairShare } from '../fair-share.js';
 import type { ControlDesk } from '../hitl/control-desk.js';
-import { systemTimer } from '../hitl/timer.js';
 import type { LlmCacheArea } from '../llm-cache/llm-cache.area.js';
 import type { LiveHub } from '../realtime/live-hub.js';
 import type { SemanticLoopArea } from '../semantic-loop/semantic-loop.area.js';

@@ -1,4 +1,4 @@
-/** The only way the desk waits, so that tests can let time pass. */
+/** The way to wait where tests let the time pass. */
 export interface Timer {
   /** Calls `run` once, `delayMs` from now (clamped to what a Node timer can do). Returns how to call it off. */
   after(delayMs: number, run: () => void): () => void;
