@@ -2,17 +2,16 @@
  * The sidecar's log: one JSON object a line on stdout, the gateway's way of writing, so that a gateway which started
  * it can merge the lines. Never a prompt; what the environment gave as a secret is taken out wherever it turns up.
  */
-import { type DestinationStream, type Logger, pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { openLogOutput } from '#adapters/standard-output';
 import { hideSecrets, type LogLevel, plainLine } from '#kernel';
 
 export interface LoggerOptions {
   level: LogLevel;
   secrets: readonly string[];
-  destination?: DestinationStream;
 }
 
-export function createLogger({ level, secrets, destination }: LoggerOptions): Logger {
+export function createLogger({ level, secrets }: LoggerOptions): Logger {
   const hide = hideSecrets(secrets);
   return pino(
     {
@@ -23,7 +22,7 @@ export function createLogger({ level, secrets, destination }: LoggerOptions): Lo
       serializers: { err: describeError },
       hooks: { streamWrite: (line) => plainLine(hide(line)) },
     },
-    destination ?? openLogOutput({ isSync: true }),
+    openLogOutput({ isSync: true }),
   );
 }
 

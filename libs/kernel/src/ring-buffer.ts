@@ -23,10 +23,6 @@ export class RingBuffer<T> {
     return this.#size;
   }
 
-  get capacity(): number {
-    return this.#slots.length;
-  }
-
   /** Appends, and returns the element that had to leave, if any. O(1). */
   push(value: T): T | undefined {
     const capacity = this.#slots.length;

@@ -1,13 +1,10 @@
 /** A button that opens a short list of actions. Keyboard and screen-reader behaviour are Base UI's. */
 import { Menu as Base } from '@base-ui/react/menu';
 import type { ReactElement, ReactNode } from 'react';
-import { cx } from './cx';
 
 export interface MenuItem {
   label: ReactNode;
-  icon?: ReactNode;
   onSelect: () => void;
-  tone?: 'neutral' | 'danger';
 }
 
 interface MenuProps {
@@ -28,12 +25,8 @@ export function Menu({ trigger, items }: MenuProps) {
                 // biome-ignore lint/suspicious/noArrayIndexKey: a fixed list.
                 key={index}
                 onClick={item.onSelect}
-                className={cx(
-                  'flex h-8 cursor-pointer select-none items-center gap-2 rounded px-2 text-base outline-none data-[highlighted]:bg-hover max-md:h-11',
-                  item.tone === 'danger' && 'text-danger',
-                )}
+                className="flex h-8 cursor-pointer select-none items-center rounded px-2 text-base outline-none data-[highlighted]:bg-hover max-md:h-11"
               >
-                {item.icon}
                 {item.label}
               </Base.Item>
             ))}

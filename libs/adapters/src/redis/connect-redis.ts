@@ -23,11 +23,8 @@ export interface ConnectRedisOptions {
   onReady?: () => void;
   /** Shown by `CLIENT LIST`. */
   connectionName?: string;
-  connectTimeoutMs?: number;
   /** Longest pause between two attempts. */
   reconnectMaxMs?: number;
-  /** Spreads the attempts of several gateways. In [0, 1). */
-  random?: () => number;
 }
 
 export interface RedisConnection<Client extends Redis | Cluster = Redis> {
@@ -72,7 +69,7 @@ export function connectRedisCluster(
     {
       lazyConnect: true,
       enableOfflineQueue: false,
-      slotsRefreshTimeout: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+      slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
       clusterRetryStrategy: growingPauses(options),
       retryDelayOnFailover: RECONNECT_FIRST_MS,
       retryDelayOnClusterDown: RECONNECT_FIRST_MS,
@@ -96,7 +93,7 @@ export const connectRedisAt = (
 ): RedisConnection<Redis | Cluster> =>
   urls.length > 1 ? connectRedisCluster(urls, options) : connectRedis(urls[0] ?? '', options);
 
-const failFast = ({ connectionName = 'observatory', ...options }: ConnectRedisOptions) =>
+const failFast = ({ connectionName = 'observatory' }: ConnectRedisOptions) =>
   ({
     lazyConnect: true,
     connectionName,
@@ -106,14 +103,15 @@ const failFast = ({ connectionName = 'observatory', ...options }: ConnectRedisOp
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
     // No `commandTimeout` or `socketTimeout`: whoever asks has a wait of its own, and see `leaveWhenSilent`.
-    connectTimeout: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+    connectTimeout: CONNECT_TIMEOUT_MS,
     disconnectTimeout: CLOSE_TIMEOUT_MS,
   }) satisfies RedisOptions;
 
-function growingPauses({ reconnectMaxMs = RECONNECT_MAX_MS, random = Math.random }: ConnectRedisOptions) {
+function growingPauses({ reconnectMaxMs = RECONNECT_MAX_MS }: ConnectRedisOptions) {
   return (attempt: number): number => {
     const pauseMs = Math.min(RECONNECT_FIRST_MS * 2 ** Math.min(attempt - 1, 20), reconnectMaxMs);
-    return Math.ceil(pauseMs * (0.75 + random() / 4));
+    // Several gateways do not come back together.
+    return Math.ceil(pauseMs * (0.75 + Math.random() / 4));
   };
 }
 

@@ -2,14 +2,16 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { limitKey } from './limit-key.js';
 
-const sliding = (key: string): string => limitKey('p:', { key, kind: 'sliding' });
+const sliding = (key: string): string => limitKey({ key, kind: 'sliding' });
 
 it('puts all counters of an owner under one hash tag, and a calendar bucket under its start', () => {
-  expect(sliding('default\0agent-1\0requests_per_minute')).toBe('p:{default%0agent-1}:requests_per_minute');
-  expect(limitKey('p:', { key: 'default\0agent-1\0budget_day', kind: 'calendar', startMs: 86_400_000 })).toBe(
-    'p:{default%0agent-1}:budget_day:86400000',
+  expect(sliding('default\0agent-1\0requests_per_minute')).toBe(
+    'observatory:limits:{default%0agent-1}:requests_per_minute',
   );
-  expect(sliding('alone')).toBe('p:{alone}:');
+  expect(limitKey({ key: 'default\0agent-1\0budget_day', kind: 'calendar', startMs: 86_400_000 })).toBe(
+    'observatory:limits:{default%0agent-1}:budget_day:86400000',
+  );
+  expect(sliding('alone')).toBe('observatory:limits:{alone}:');
 });
 
 it('never gives two counters one key, nor an owner a tag that ends early', () => {

@@ -3,16 +3,19 @@ import type { LimitWindow } from '#contracts';
 
 type Place = Pick<LimitWindow, 'key' | 'kind' | 'startMs'>;
 
+/** Not `observatory:limit:`, under which earlier builds have counters without parts. */
+const PREFIX = 'observatory:limits:';
+
 /**
- * `<prefix>{<owner>}:<name>`, and for a calendar bucket `:<startMs>`. The braces are a hash tag: a cluster keeps all
+ * `observatory:limits:{<owner>}:<name>`, and for a calendar bucket `:<startMs>`. The braces are a hash tag: a cluster keeps all
  * counters of an owner in one slot, so one script may touch them together. The owner is what stands before the key's
  * last NUL (tenant and agent); without a NUL, the whole key.
  */
-export function limitKey(prefix: string, { key, kind, startMs }: Place): string {
+export function limitKey({ key, kind, startMs }: Place): string {
   const end = key.lastIndexOf('\0');
   const owner = end === -1 ? key : key.slice(0, end);
   const name = end === -1 ? '' : key.slice(end + 1);
-  const place = `${prefix}{${escaped(owner)}}:${escaped(name)}`;
+  const place = `${PREFIX}{${escaped(owner)}}:${escaped(name)}`;
   return kind === 'calendar' ? `${place}:${startMs}` : place;
 }
 

@@ -20,16 +20,12 @@ import { replyInTime } from './reply-in-time.js';
 const REPLY_TIMEOUT_MS = 50;
 /** Replies awaited at once; beyond it operations are rejected unsent, so that a hanging Redis costs bounded memory. */
 const PENDING_COUNT_MAX = 10_000;
-/** Not `observatory:limit:`, under which earlier builds have counters without parts. */
-const KEY_PREFIX = 'observatory:limits:';
 
 export interface RedisRateLimiterOptions {
   /** Of `connectRedis`, or a cluster's. It stays the caller's to close. */
   client: Redis | Cluster;
   /** Whose part of each counter it writes: the same after a restart, and no other gateway's. */
   gatewayId: string;
-  /** Before every key; without braces. */
-  keyPrefix?: string;
   replyTimeoutMs?: number;
   pendingCountMax?: number;
   /** Tests only: instead of the clock of Redis. Expiry stays real. */
@@ -49,7 +45,6 @@ interface LimitCommands {
 export class RedisRateLimiter implements RateLimiter {
   readonly #commands: LimitCommands;
   readonly #gatewayId: string;
-  readonly #keyPrefix: string;
   readonly #replyTimeoutMs: number;
   readonly #pendingCountMax: number;
   readonly #clock: Clock | undefined;
@@ -58,11 +53,8 @@ export class RedisRateLimiter implements RateLimiter {
   #pendingCount = 0;
 
   constructor(options: RedisRateLimiterOptions) {
-    const { client, keyPrefix = KEY_PREFIX } = options;
-    if (/[{}]/.test(keyPrefix))
-      throw new RangeError('keyPrefix must not hold braces: they mark the hash tag');
+    const { client } = options;
     this.#gatewayId = options.gatewayId;
-    this.#keyPrefix = keyPrefix;
     this.#replyTimeoutMs = options.replyTimeoutMs ?? REPLY_TIMEOUT_MS;
     this.#pendingCountMax = options.pendingCountMax ?? PENDING_COUNT_MAX;
     this.#clock = options.clock;
@@ -111,7 +103,7 @@ export class RedisRateLimiter implements RateLimiter {
 
   #takeOnce(windows: readonly LimitWindow[]): Promise<number[]> {
     const [first] = windows;
-    return this.#deadline.asked(first === undefined ? '' : limitKey(this.#keyPrefix, first), (untilMs) =>
+    return this.#deadline.asked(first === undefined ? '' : limitKey(first), (untilMs) =>
       this.#run('observatoryLimitTake', windows, ({ limit, amount }) => [limit, amount], untilMs),
     );
   }
@@ -133,7 +125,7 @@ export class RedisRateLimiter implements RateLimiter {
     const values: (string | number)[] = [this.#clock?.nowMs() ?? '', this.#gatewayId];
     for (const place of places) {
       checkWindow(place);
-      keys.push(limitKey(this.#keyPrefix, place));
+      keys.push(limitKey(place));
       values.push(place.kind === 'calendar' ? 1 : 0, place.windowMs, place.startMs ?? 0, ...own(place));
     }
     if (this.#pendingCount >= this.#pendingCountMax) throw new RedisFailure('busy');

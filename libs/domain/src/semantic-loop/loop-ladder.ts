@@ -13,6 +13,7 @@ import { type SemanticLoopAction, type SemanticLoopPolicy, type SessionKey, tena
 import { type Clock, FairLru } from '#kernel';
 
 const LADDER_SESSION_COUNT_MAX = 50_000;
+/** A session without a loop for longer than this is forgotten. */
 export const LADDER_IDLE_MS = 3_600_000;
 
 const STEPS: Record<
@@ -28,23 +29,13 @@ export interface LoopLadderOptions {
   clock: Clock;
   /** Sessions with loops remembered; beyond it the least recent of the tenant that has most is forgotten and starts again. */
   sessionCountMax?: number;
-  /** A session without a loop for longer than this is forgotten. */
-  idleMs?: number;
 }
 
 export class LoopLadder {
   readonly #counts: FairLru<SessionKey, number>;
 
-  constructor({
-    clock,
-    sessionCountMax = LADDER_SESSION_COUNT_MAX,
-    idleMs = LADDER_IDLE_MS,
-  }: LoopLadderOptions) {
-    this.#counts = new FairLru({
-      countMax: sessionCountMax,
-      idleMs,
-      clock,
-    });
+  constructor({ clock, sessionCountMax = LADDER_SESSION_COUNT_MAX }: LoopLadderOptions) {
+    this.#counts = new FairLru({ countMax: sessionCountMax, idleMs: LADDER_IDLE_MS, clock });
   }
 
   get sessionCount(): number {

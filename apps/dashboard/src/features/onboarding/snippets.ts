@@ -23,11 +23,11 @@ const firstLog = ({ suffix, timestamp }: SnippetInput) => ({
 });
 
 /** Each section of the log on a line of its own: short enough to read, complete enough to send. */
-function compactJson(input: SnippetInput, indent: string): string {
+function compactJson(input: SnippetInput): string {
   const lines = Object.entries(firstLog(input)).map(
-    ([section, members]) => `${indent}  "${section}": ${spaced(JSON.stringify(members))}`,
+    ([section, members]) => `  "${section}": ${spaced(JSON.stringify(members))}`,
   );
-  return `{\n${lines.join(',\n')}\n${indent}}`;
+  return `{\n${lines.join(',\n')}\n}`;
 }
 
 /** The members hold no `":"` and no `","` of their own. */
@@ -35,7 +35,7 @@ const spaced = (json: string): string => json.replaceAll('":"', '": "').replaceA
 
 export function snippet(language: SnippetLanguage, input: SnippetInput): string {
   const key = input.agentKey ?? KEY_PLACEHOLDER;
-  if (language === 'curl') return curlSnippet(input.ingestUrl, key, compactJson(input, ''));
+  if (language === 'curl') return curlSnippet(input.ingestUrl, key, compactJson(input));
   return language === 'python' ? pythonSnippet(input, key) : typescriptSnippet(input, key);
 }
 
@@ -50,7 +50,7 @@ const curlSnippet = (ingestUrl: string, key: string, body: string): string =>
 function pythonSnippet(input: SnippetInput, key: string): string {
   return `import json, urllib.request
 
-log = ${compactJson(input, '')}
+log = ${compactJson(input)}
 
 request = urllib.request.Request(
     "${input.ingestUrl}",
@@ -61,7 +61,7 @@ print(urllib.request.urlopen(request).read().decode())`;
 }
 
 function typescriptSnippet(input: SnippetInput, key: string): string {
-  return `const log = ${compactJson(input, '')};
+  return `const log = ${compactJson(input)};
 
 const response = await fetch("${input.ingestUrl}", {
   method: "POST",

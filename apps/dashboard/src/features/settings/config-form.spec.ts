@@ -1,17 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { RUNTIME_CONFIG_DEFAULTS as DEFAULTS, type RuntimeConfigKey } from '#contracts';
 import { withoutSent } from '../../api/without-sent';
-import { fieldErrorsOf, SETTING_GROUPS, settingOf, toPatch, toText } from './config-form';
+import { fieldErrorsOf, SETTING_GROUPS, toPatch, toText } from './config-form';
+
+const SETTINGS = SETTING_GROUPS.flatMap(({ settings }) => settings);
 
 describe('the settings form', () => {
   it('has a field for every setting there is', () => {
-    const keys = SETTING_GROUPS.flatMap(({ settings }) => settings.map(({ key }) => key));
-    expect(keys.toSorted()).toEqual((Object.keys(DEFAULTS) as RuntimeConfigKey[]).toSorted());
+    expect(SETTINGS.map(({ key }) => key).toSorted()).toEqual(
+      (Object.keys(DEFAULTS) as RuntimeConfigKey[]).toSorted(),
+    );
   });
 
   it('shows units that people think in', () => {
-    expect(toText(settingOf('hitl_pause_ttl_ms'), DEFAULTS.hitl_pause_ttl_ms)).toBe('30');
-    expect(toText(settingOf('retention_bytes'), DEFAULTS.retention_bytes)).toBe('10');
+    const textOf = Object.fromEntries(
+      SETTINGS.map((setting) => [setting.key, toText(setting, DEFAULTS[setting.key])]),
+    );
+    expect(textOf).toMatchObject({ hitl_pause_ttl_ms: '30', retention_bytes: '10' });
   });
 
   it('sends only what was changed, in the wire’s units', () => {

@@ -123,8 +123,6 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
 ];
 
 const SETTINGS = SETTING_GROUPS.flatMap(({ settings }) => settings);
-export const settingOf = (key: RuntimeConfigKey): Setting =>
-  SETTINGS.find((one) => one.key === key) as Setting;
 
 /** Setting -> the text typed over its value. */
 export type ConfigEdits = Partial<Record<RuntimeConfigKey, string>>;

@@ -12,14 +12,13 @@ export interface TraceParts {
   startedShare: number;
 }
 
-/** @param random from 0 to below 1 */
-export const traceStep = ({ startedShare }: TraceParts, random: () => number = Math.random): Step => ({
+export const traceStep = ({ startedShare }: TraceParts): Step => ({
   name: 'trace',
   onFailure: 'open',
   run(call: ProxyCall): undefined {
     const header = call.incoming.headers.traceparent;
     const given = typeof header === 'string' ? parseTraceParent(header) : null;
-    if (given === null && random() >= startedShare) return;
+    if (given === null && Math.random() >= startedShare) return;
     call.parentSpanId = given?.spanId ?? null;
     call.traceParent = formatTraceParent({
       traceId: given?.traceId ?? newTraceId(),

@@ -40,7 +40,6 @@ type Command = keyof typeof COMMANDS;
 export interface CacheLinkOptions {
   connection: RedisConnection<Redis | Cluster>;
   clock: Clock;
-  pendingCountMax?: number;
   /** Told of each request that failed or was not answered in time; safe to log. @see the cache's design, 6.4 and 11 */
   onFailure?: (failure: RedisFailure) => void;
   /** Tests only: instead of the clock of Redis. */
@@ -52,7 +51,6 @@ export class CacheLink {
   readonly #connection: CacheLinkOptions['connection'];
   readonly #circuits: NodeCircuits;
   readonly #replicaExit: ReplicaExit;
-  readonly #pendingCountMax: number;
   readonly #onFailure: (failure: RedisFailure) => void;
   readonly #redisClock: Clock | undefined;
   #opening: Promise<boolean> | null = null;
@@ -60,18 +58,11 @@ export class CacheLink {
   #pendingCount = 0;
   #failureCount = 0;
 
-  constructor({
-    connection,
-    clock,
-    pendingCountMax = PENDING_COUNT_MAX,
-    onFailure = () => {},
-    redisClock,
-  }: CacheLinkOptions) {
+  constructor({ connection, clock, onFailure = () => {}, redisClock }: CacheLinkOptions) {
     this.client = connection.client;
     this.#connection = connection;
     this.#circuits = new NodeCircuits(connection.client, clock);
     this.#replicaExit = new ReplicaExit(connection.client, clock);
-    this.#pendingCountMax = pendingCountMax;
     this.#onFailure = onFailure;
     this.#redisClock = redisClock;
     for (const [name, command] of Object.entries(COMMANDS))
@@ -112,7 +103,7 @@ export class CacheLink {
   async ask<T>(name: string, timeoutMs: number, send: () => Promise<T>): Promise<T> {
     const circuit = this.#circuits.of(name);
     if (!circuit.mayAsk()) throw new RedisFailure('disconnected');
-    if (this.#pendingCount >= this.#pendingCountMax) {
+    if (this.#pendingCount >= PENDING_COUNT_MAX) {
       circuit.failed();
       throw new RedisFailure('busy');
     }
