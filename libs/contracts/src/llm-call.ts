@@ -56,6 +56,10 @@ export const usageSchema = z.object({
 });
 export type Usage = z.infer<typeof usageSchema>;
 
+/** In and out. */
+export const tokensOf = ({ input_tokens, output_tokens }: Readonly<Usage>): number =>
+  input_tokens + output_tokens;
+
 /** One bar of a call's waterfall. */
 export const callStepSchema = z.object({
   /** Name of the pipeline step, such as `policy` or `forward`. */

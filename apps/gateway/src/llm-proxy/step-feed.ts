@@ -16,12 +16,13 @@ import {
   PROXY_SOURCE,
   type SessionKey,
   type StoredStep,
+  tokensOf,
 } from '#contracts';
 import { type Clock, FairLru, HOUR_MS } from '#kernel';
 import type { SteplessUse } from '../decision-log/session-registry.js';
 import { FairRate } from './fair-rate.js';
 import type { ProxyCall } from './proxy-call.js';
-import { intentOf, outputOf, type SoFar, stepOf, tokensOf } from './step-of-call.js';
+import { intentOf, outputOf, type SoFar, stepOf } from './step-of-call.js';
 
 /** Of this and all else that is remembered here over all tenants, the one that has most gives way. */
 const SESSION_COUNT_MAX = 50_000;
@@ -158,7 +159,7 @@ export class StepFeed {
   /** A call that makes no step has ended: its session may have no further step to say what it took. After `noteCost`. */
   noteStepless({ sessionKey, tenantId, scope, decision, costMicroUsd, answer }: ProxyCall): void {
     if (sessionKey === null || this.#isReported(tenantId, sessionKey, scope)) return;
-    const tokens = tokensOf(answer);
+    const tokens = answer?.usage ? tokensOf(answer.usage) : 0;
     const isUnknown = isCostUnknown({ decision, cost_usd: costMicroUsd, usage: answer?.usage ?? null });
     if (!costMicroUsd && tokens === 0 && !isUnknown) return;
     const known = this.#conversations.peek(tenantId, sessionKey);

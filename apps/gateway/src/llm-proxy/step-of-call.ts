@@ -6,7 +6,7 @@
  *     status      failure if the upstream failed; success; pending where tool calls wait for their results
  */
 import { createHash } from 'node:crypto';
-import { type DecisionLog, LIMITS, type LlmAnswer, type LlmToolCall, PROXY_SOURCE } from '#contracts';
+import { type DecisionLog, LIMITS, type LlmToolCall, PROXY_SOURCE, tokensOf } from '#contracts';
 import { canonicalArguments, redact } from '#domain/kill-switch';
 import { wholeEnd } from '#kernel';
 import type { ProxyCall } from './proxy-call.js';
@@ -63,7 +63,7 @@ export function stepOf(call: ProxyCall, conversation: SoFar): DecisionLog {
       duration_ms: Math.round(call.durationMs),
     },
     state_delta: {
-      tokens_consumed: tokensOf(answer),
+      tokens_consumed: answer?.usage ? tokensOf(answer.usage) : 0,
       // A call of unknown cost says none, so that its session's is known to be more than the sum.
       ...(call.costMicroUsd !== null && {
         cumulative_session_cost: conversation.costMicroUsd / 1_000_000,
@@ -72,9 +72,6 @@ export function stepOf(call: ProxyCall, conversation: SoFar): DecisionLog {
     control: { is_terminal: false },
   } as DecisionLog;
 }
-
-export const tokensOf = (answer: LlmAnswer | null): number =>
-  (answer?.usage?.input_tokens ?? 0) + (answer?.usage?.output_tokens ?? 0);
 
 /** Of calls too many for a line, or too long, the first and a digest of all: what is the same again has the same label. */
 function labelOfAll(toolCalls: readonly LlmToolCall[]): string {

@@ -25,8 +25,6 @@ const FREE: Used = { requests: 1, usage: NO_TOKENS, paid: 'nothing' };
 const UNKNOWN: Used = { requests: 1, usage: NO_TOKENS, paid: 'unknown' };
 export const byToken = (usage: Usage): Used => ({ requests: 1, usage, paid: 'by_token' });
 
-export const tokensOf = ({ usage }: Used): number => usage.input_tokens + usage.output_tokens;
-
 export function estimateOf(call: ProxyCall): Used {
   if (call.unread?.takes === 'nothing') return FREE;
   if (call.unread?.takes === 'unknown') return UNKNOWN;

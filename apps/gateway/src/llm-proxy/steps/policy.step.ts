@@ -10,6 +10,7 @@ import {
   NO_LIMITS,
   type RateLimiter,
   type SessionKey,
+  tokensOf,
   type WindowState,
 } from '#contracts';
 import type { BudgetPeriod } from '#domain/alerts';
@@ -36,7 +37,7 @@ import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
 import type { TakenLimits } from '../taken-limits.js';
 import type { UnsettledAnswer, UnsettledAnswers } from '../unsettled-answers.js';
-import { byToken, estimateOf, tokensOf, type Used, usedBy } from '../used-by-call.js';
+import { byToken, estimateOf, type Used, usedBy } from '../used-by-call.js';
 
 export interface PolicyParts {
   agents: Pick<AgentDirectory, 'restriction'>;
@@ -108,7 +109,7 @@ function noteUnsettled({ unsettled, clock }: PolicyParts, call: ProxyCall, used:
       ...taken,
       // By now it is counted, if it was not at first.
       takenAtMs: taken.takenAtMs ?? clock.nowMs(),
-      tokens: tokensOf(used),
+      tokens: tokensOf(used.usage),
       costMicroUsd: costMicroUsd ?? taken.costMicroUsd ?? 0,
     },
   });
@@ -170,7 +171,7 @@ function takeLimits(
   const taken: TakenLimits = {
     policy,
     cappedKey: isCounted ? cappedKey : null,
-    tokens: tokensOf(estimate),
+    tokens: tokensOf(estimate.usage),
     costMicroUsd: cost,
     nowMs: parts.clock.nowMs(),
     takenAtMs: null,
@@ -234,7 +235,7 @@ function giveBack(
     caps.settle(taken.cappedKey, taken.costMicroUsd, { calls: requests, costMicroUsd: cost });
   const real = {
     requests,
-    tokens: tokensOf(used),
+    tokens: tokensOf(used.usage),
     // Never known, it takes nothing; no longer known, what it was estimated at.
     costMicroUsd: cost ?? taken.costMicroUsd ?? 0,
   };

@@ -1,5 +1,5 @@
 /** Writes a finished `chat.completion`, or the chunks of one. */
-import type { CachedAnswer } from '#contracts';
+import { type CachedAnswer, tokensOf } from '#contracts';
 import type { AnswerToWrite, OwnAnswer, ReplayToWrite } from '../dialect.js';
 import { asRecord } from '../read-json.js';
 import { JSON_TYPE, STREAM_TYPE, sseEvent } from '../sse-event.js';
@@ -114,7 +114,7 @@ const callDeltas = (call: WrittenCall, index: number): object[] => [
 const chatUsage = ({ usage }: WrittenAnswer) => ({
   prompt_tokens: usage.input_tokens,
   completion_tokens: usage.output_tokens,
-  total_tokens: usage.input_tokens + usage.output_tokens,
+  total_tokens: tokensOf(usage),
   prompt_tokens_details: { cached_tokens: usage.cached_input_tokens, audio_tokens: 0 },
   completion_tokens_details: { reasoning_tokens: usage.reasoning_tokens, audio_tokens: 0 },
 });

@@ -1,4 +1,5 @@
 /** Writes a completed `response`, or all events of its stream. */
+import { tokensOf } from '#contracts';
 import type { AnswerToWrite, OwnAnswer } from '../dialect.js';
 import type { JsonRecord } from '../read-json.js';
 import { JSON_TYPE, STREAM_TYPE, sseEvent } from '../sse-event.js';
@@ -105,7 +106,7 @@ const responsesUsage = ({ usage }: WrittenAnswer) => ({
   input_tokens_details: { cached_tokens: usage.cached_input_tokens, cache_write_tokens: 0 },
   output_tokens: usage.output_tokens,
   output_tokens_details: { reasoning_tokens: usage.reasoning_tokens },
-  total_tokens: usage.input_tokens + usage.output_tokens,
+  total_tokens: tokensOf(usage),
 });
 
 /** What is the same in every state of the response. */
