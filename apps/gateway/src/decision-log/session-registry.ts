@@ -1,11 +1,8 @@
 /**
- * The sessions in memory, as rows of the list. Each is a fold over its published steps; rows are saved
- * about once a second together with the step they are up to date with, and what came later, or was released from a
- * hold since, is folded in again after a crash. Changed rows leave on `gateway:sessions`, one per session and 100 ms.
+ * The sessions in memory, as rows of the list. Each is a fold over its published steps, saved about once a second; what the
+ * store does not have after a crash is folded in again. Changed rows leave on `gateway:sessions`, one per session and 100 ms.
  */
 import {
-  CONTROL_MODES,
-  type ControlMode,
   type ControlView,
   type DecisionStore,
   type EntropyTuple,
@@ -28,6 +25,8 @@ import { FeedPace } from '../realtime/feed-pace.js';
 import { FEED_INTERVAL_MS } from '../realtime/live-hub.js';
 import { fallsSilent } from './falls-silent.js';
 import { rowsToShow } from './rows-to-show.js';
+import { isOtherControl, rowShowingNothing, showControl } from './session-row.js';
+import { SessionWriter } from './session-writer.js';
 
 const SAVE_INTERVAL_MS = 1_000;
 const IDLE_CHECK_INTERVAL_MS = 5_000;
@@ -67,19 +66,13 @@ export class SessionRegistry {
   readonly #views: FairLru<SessionKey, SessionView>;
   /** Looked for in the store in vain: their first step is on its way, and need not look again. */
   readonly #newcomers: FairLru<SessionKey, true>;
-  /** Changed since they were last saved. */
-  readonly #unsaved = new Map<SessionKey, SessionView>();
+  readonly #writer: SessionWriter;
   /** Changed since they were last published. */
   readonly #unpublished = new Set<SessionKey>();
   /** Were silent when it was last looked for, and are not called idle yet. */
   #silent: SessionKey[] = [];
-  /** Highest step folded in. */
-  #foldedSeq = 0;
-  /** Steps released from a hold and folded in since the last save; their numbers may lie below the checkpoint. */
-  #releasedSeqs: number[] = [];
   /** False once a session may be in the store and not here. */
   #isComplete = true;
-  #saving: Promise<void> | null = null;
   /** A slow store may take longer than the pause until the next time. */
   #isKeepingHeld = false;
   #timers: NodeJS.Timeout[] = [];
@@ -87,6 +80,7 @@ export class SessionRegistry {
   constructor(options: SessionRegistryOptions) {
     this.#options = options;
     this.#pace = new FeedPace(options.live);
+    this.#writer = new SessionWriter(options);
     this.#views = new FairLru({
       countMax: options.sessionCountMax,
       idleMs: Number.POSITIVE_INFINITY,
@@ -113,7 +107,7 @@ export class SessionRegistry {
     this.#isComplete = rows.length < sessionCountMax;
     for (const { tenant_id, view } of rows.reverse())
       this.#views.set(tenant_id, sessionKey(tenant_id, view.session_id), view);
-    this.#foldedSeq = checkpointSeq;
+    this.#writer.folded(checkpointSeq);
     await eachStep(
       (afterSeq) => store.unfoldedReleases(afterSeq, RECOVERY_PAGE_ROWS),
       0,
@@ -129,14 +123,14 @@ export class SessionRegistry {
       async (step) => {
         if (step.held) await this.introduce(sessionKey(step.tenant_id, step.session_id), step);
         else await this.#foldAgain(step);
-        this.#foldedSeq = step.seq;
+        this.#writer.folded(step.seq);
       },
     );
     await this.#keepHeld();
     for (const [key, view] of this.#views.entries()) {
       const control = this.#options.controlOf(key);
       // The process died between the two, or an earlier version kept less: a list read from the store says what the row says.
-      if (isOther(control, view.control)) this.#unsaved.set(key, view);
+      if (isOtherControl(control, view.control)) this.#writer.changed(key, view);
       showControl(view, control);
     }
     this.#unpublished.clear();
@@ -157,8 +151,7 @@ export class SessionRegistry {
 
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
-    await this.#saving;
-    await this.save();
+    await this.#writer.stop();
   }
 
   /** One published step. Whoever calls this for a session that may have left has it brought back first. */
@@ -167,7 +160,7 @@ export class SessionRegistry {
     const view = applyStep(known, step, window);
     if (view === known) this.#changed(key, view);
     else this.#add(key, view);
-    if (step.seq > this.#foldedSeq) this.#foldedSeq = step.seq;
+    this.#writer.folded(step.seq);
   }
 
   /** What its row shows of the session's window, with this step: for whom the tracker has none, as after a restart. */
@@ -177,8 +170,8 @@ export class SessionRegistry {
   }
 
   /** This step came out of a hold, and was applied in this turn. */
-  noteReleased({ seq }: StoredStep): void {
-    this.#releasedSeqs.push(seq);
+  noteReleased(step: StoredStep): void {
+    this.#writer.released(step);
   }
 
   /**
@@ -199,7 +192,7 @@ export class SessionRegistry {
    * Rejects as the store does.
    */
   async bringBack(key: SessionKey): Promise<void> {
-    const left = await this.#rowThatLeft(key);
+    const left = await this.#writer.latest(key);
     if (this.peek(key) !== undefined) return;
     if (left === null) this.#newcomers.set(tenantIdOf(key), key, true);
     else this.#add(key, left);
@@ -216,7 +209,7 @@ export class SessionRegistry {
   async find(key: SessionKey): Promise<SessionView | null> {
     const view = this.peek(key);
     if (view !== undefined || this.#isComplete) return view ?? null;
-    const left = await this.#rowThatLeft(key);
+    const left = await this.#writer.latest(key);
     if (left !== null) showControl(left, this.#options.controlOf(key));
     return left;
   }
@@ -285,43 +278,9 @@ export class SessionRegistry {
     return counts;
   }
 
-  /** Saves what changed; concurrent calls share one save. Never throws: what failed stays unsaved. */
-  async save(): Promise<void> {
-    if (this.#saving) return this.#saving;
-    if (this.#unsaved.size === 0) return;
-    const rows = [...this.#unsaved].map(([key, view]) => ({
-      tenant_id: tenantIdOf(key),
-      view,
-    }));
-    const taken = new Map(this.#unsaved);
-    this.#unsaved.clear();
-    const releasedSeqs = this.#releasedSeqs;
-    this.#releasedSeqs = [];
-    this.#saving = this.#options.store
-      .saveSessions(rows, this.#foldedSeq, releasedSeqs)
-      .catch((error) => {
-        this.#releasedSeqs = releasedSeqs.concat(this.#releasedSeqs);
-        for (const [key, view] of taken) if (!this.#unsaved.has(key)) this.#unsaved.set(key, view);
-        this.#options.onStoreFailed(error);
-      })
-      .finally(() => {
-        this.#saving = null;
-      });
-    return this.#saving;
-  }
-
-  /** The row of a session that left memory; null if there never was one. Rejects as the store does. */
-  async #rowThatLeft(key: SessionKey): Promise<SessionView | null> {
-    for (;;) {
-      // It may have left before it was saved: then the store has an older one, or none.
-      const unsaved = this.#unsaved.get(key);
-      if (unsaved !== undefined) return unsaved;
-      if (this.#saving === null) break;
-      // It may be among these, and is unsaved again if they fail.
-      await this.#saving;
-    }
-    const { tenantId, sessionId } = splitSessionKey(key);
-    return this.#options.store.session(tenantId, sessionId);
+  /** Saves what changed. Never throws: what failed stays unsaved. */
+  save(): Promise<void> {
+    return this.#writer.save();
   }
 
   async #foldAgain(step: StoredStep): Promise<void> {
@@ -338,7 +297,7 @@ export class SessionRegistry {
   }
 
   #changed(key: SessionKey, view: SessionView): void {
-    this.#unsaved.set(key, view);
+    this.#writer.changed(key, view);
     this.#unpublished.add(key);
   }
 
@@ -409,35 +368,4 @@ async function eachStep(
     for (const step of steps) await visit(step);
     seq = last.seq;
   }
-}
-
-/**
- * Changes `view` in place. What its agent has once shown to obey stays: who commands forgets it with a restart and in a
- * quiet hour, until the agent shows it again.
- */
-function showControl(view: SessionView, control: ControlView): void {
-  view.control = { ...control, mode: strongerMode(control.mode, view.control.mode) };
-  if (control.state !== 'terminated') return;
-  view.ended = true;
-  view.state = 'dead';
-}
-
-/** They stand in the order of what a pause is worth. */
-const strongerMode = (a: ControlMode, b: ControlMode): ControlMode =>
-  CONTROL_MODES.indexOf(a) < CONTROL_MODES.indexOf(b) ? a : b;
-
-const isOther = (control: ControlView, before: ControlView): boolean =>
-  control.state !== before.state || control.asked_by.join('\n') !== before.asked_by.join('\n');
-
-function rowShowingNothing(step: StoredStep): SessionView {
-  return {
-    ...applyStep(undefined, step, []),
-    last_intent: '',
-    last_tool: '',
-    step_count: 0,
-    failure_count: 0,
-    cost_usd: 0,
-    cost_unknown: true,
-    tokens: 0,
-  };
 }

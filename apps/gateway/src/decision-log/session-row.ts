@@ -1,0 +1,42 @@
+/** What a session's row shows beyond its published steps: who controls it, and that it is there before any is. */
+import {
+  CONTROL_MODES,
+  type ControlMode,
+  type ControlView,
+  type SessionView,
+  type StoredStep,
+} from '#contracts';
+import { applyStep } from '#domain/decision-log';
+
+/**
+ * Changes `view` in place. What its agent has once shown to obey stays: who commands forgets it with a restart and in a
+ * quiet hour, until the agent shows it again.
+ */
+export function showControl(view: SessionView, control: ControlView): void {
+  view.control = { ...control, mode: strongerMode(control.mode, view.control.mode) };
+  if (control.state !== 'terminated') return;
+  view.ended = true;
+  view.state = 'dead';
+}
+
+/** They stand in the order of what a pause is worth. */
+const strongerMode = (a: ControlMode, b: ControlMode): ControlMode =>
+  CONTROL_MODES.indexOf(a) < CONTROL_MODES.indexOf(b) ? a : b;
+
+/** In more than its mode. */
+export const isOtherControl = (control: ControlView, before: ControlView): boolean =>
+  control.state !== before.state || control.asked_by.join('\n') !== before.asked_by.join('\n');
+
+/** Of a session that holds its first step. */
+export function rowShowingNothing(step: StoredStep): SessionView {
+  return {
+    ...applyStep(undefined, step, []),
+    last_intent: '',
+    last_tool: '',
+    step_count: 0,
+    failure_count: 0,
+    cost_usd: 0,
+    cost_unknown: true,
+    tokens: 0,
+  };
+}
