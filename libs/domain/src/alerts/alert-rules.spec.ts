@@ -2,17 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { PolicyBar } from '#contracts';
 import { FakeClock } from '#testing';
 import type { AlertEvent } from './alert-event.js';
-import {
-  AGENTS_PER_TENANT_MAX,
-  AlertRules,
-  type AlertRulesOptions,
-  type DueNotice,
-  type FiringState,
-  TICK_WORK_MS_MAX,
-} from './alert-rules.js';
+import { AlertRules, type AlertRulesOptions, TICK_WORK_MS_MAX } from './alert-rules.js';
 import { LOOPING_SESSIONS_PER_AGENT_MAX } from './looping-sessions.js';
 import { NEWS_GAP_MS } from './notice-plan.js';
 import { defaultRules, type RuleSettings } from './rule-defaults.js';
+import { AGENTS_PER_TENANT_MAX, type DueNotice } from './tenant-rules.js';
+import type { FiringState } from './watched-rule.js';
 
 const T0 = Date.UTC(2026, 0, 15, 12);
 const MINUTE = 60_000;

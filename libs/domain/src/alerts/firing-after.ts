@@ -4,7 +4,7 @@
  */
 import type { AlertDelivery, AlertNotice } from '#contracts';
 import type { BudgetPeriod } from './alert-event.js';
-import type { FiringState } from './alert-rules.js';
+import type { FiringState } from './watched-rule.js';
 
 /** What fires of one rule, as it was kept. */
 export interface KeptFiring {

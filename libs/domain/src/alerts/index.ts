@@ -8,4 +8,6 @@ export * from './public-address.js';
 export * from './retry-schedule.js';
 export * from './rule-defaults.js';
 export * from './send-outcome.js';
+export type { DueNotice } from './tenant-rules.js';
+export type { FiringState } from './watched-rule.js';
 export * from './webhook-signature.js';

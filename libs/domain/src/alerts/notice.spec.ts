@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { ALERT_TYPES, type AlertType, alertNoticeSchema } from '#contracts';
-import type { DueNotice } from './alert-rules.js';
 import { LOOPING_SESSIONS_PER_AGENT_MAX } from './looping-sessions.js';
 import { mailOf, slackBody } from './message-bodies.js';
 import { noticeOf, spokenDuration, testNotice } from './notice.js';
 import { oneLine } from './one-line.js';
 import { defaultRules, type RuleSettings } from './rule-defaults.js';
+import type { DueNotice } from './tenant-rules.js';
 
 const AT = Date.UTC(2026, 0, 15, 12);
 const DETAILS: Record<AlertType, DueNotice['detail']> = {

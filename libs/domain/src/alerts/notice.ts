@@ -1,9 +1,9 @@
 /** A due notice in words: one line, a few sentences, and where to look. Ids of agents are strangers' text: cleaned. */
 import type { AlertNotice, AlertType } from '#contracts';
-import type { DueNotice } from './alert-rules.js';
 import { loopWords, personWords, semanticLoopWords, UNHEARD_SINCE_START } from './loop-words.js';
 import { oneLine } from './one-line.js';
 import type { Hush } from './rule-condition.js';
+import type { DueNotice } from './tenant-rules.js';
 
 const percent = (share: unknown): string => `${Math.round(Number(share) * 100)} %`;
 const usd = (amount: unknown): string => `$${Number(amount).toFixed(2)}`;

@@ -1,0 +1,301 @@
+/** The rules of one tenant, what is known of its agents, and what of both is firing. */
+import type { AlertType, NOTICE_PHASES, PolicyBar } from '#contracts';
+import { type Clock, type SteadyClock, TtlLru } from '#kernel';
+import { AgentFacts } from './agent-facts.js';
+import type { AlertEvent } from './alert-event.js';
+import { LoopCarriers } from './loop-carriers.js';
+import { planNotice } from './notice-plan.js';
+import { type Hush, type NoticeDetail, readCondition } from './rule-condition.js';
+import type { RuleSettings } from './rule-defaults.js';
+import { type FiringState, NO_SESSIONS, WatchedRule } from './watched-rule.js';
+
+/** Agents remembered per tenant; the one unheard of longest is forgotten, with what it made fire. */
+export const AGENTS_PER_TENANT_MAX = 5_000;
+
+/** A notice whose time has come. */
+export interface DueNotice {
+  rule: RuleSettings;
+  phase: Exclude<(typeof NOTICE_PHASES)[number], 'test'>;
+  tenant_id: string;
+  agent_id: string;
+  session_id: string | null;
+  at_ms: number;
+  /** When it began. */
+  since_ms: number;
+  detail: NoticeDetail;
+}
+
+export interface TenantRulesParts {
+  tenantId: string;
+  clock: Clock & SteadyClock;
+  /** Every rule there is. Asked at once, and at `refresh`. */
+  rules(): readonly RuleSettings[];
+  policyBar(agentId: string): PolicyBar | null;
+  /** What of this rule fires is other than before. */
+  onChanged(ruleId: string): void;
+  /** A bound was reached: an agent was forgotten, could not be watched, or is looked at later than a second after. */
+  onBound(bound: 'agents' | 'subjects' | 'tick'): void;
+}
+
+/** Which events can change a rule's condition. Silence is broken by events, and begun by the tick. */
+const ABOUT: Record<AlertType, ReadonlySet<AlertEvent['kind']>> = {
+  kill_switch: new Set(['incident', 'reactivated']),
+  entropy_loop: new Set(['step', 'severity']),
+  semantic_loop: new Set(['semantic_loop']),
+  hitl_required: new Set(['person']),
+  budget: new Set(['spend']),
+  error_rate: new Set(['call']),
+  agent_silent: new Set(['call', 'step']),
+};
+
+/** What still holds after a restart is known then, and may be news. */
+const TOLD_ON_START: ReadonlySet<AlertType> = new Set(['entropy_loop', 'hitl_required']);
+
+export class TenantRules {
+  readonly #parts: TenantRulesParts;
+  readonly #rules = new Map<string, WatchedRule>();
+  readonly #agents: TtlLru<string, AgentFacts>;
+  readonly #loopCarriers: LoopCarriers;
+  /** No more than there are sessions under control. */
+  readonly #pausedSessionIds = new Set<string>();
+  /** What a tick has still to look at; null: it begins anew. */
+  #round: Iterator<{ one: WatchedRule; agentId: string }> | null = null;
+
+  constructor(parts: TenantRulesParts) {
+    this.#parts = parts;
+    this.#loopCarriers = new LoopCarriers(parts.clock);
+    this.#agents = new TtlLru({
+      countMax: AGENTS_PER_TENANT_MAX,
+      idleMs: Number.POSITIVE_INFINITY,
+      clock: parts.clock,
+      onEvict: (agentId) => {
+        for (const one of this.#rules.values())
+          if (one.forget(agentId)) parts.onChanged(one.settings.rule_id);
+        parts.onBound('agents');
+      },
+    });
+    this.#applyRules();
+  }
+
+  observe(event: AlertEvent): DueNotice[] {
+    const due: DueNotice[] = [];
+    for (const one of this.#spread(event)) this.#observe(one, due);
+    return due;
+  }
+
+  /** Ends after `workMs`, and goes on there the next time. */
+  tick(nowMs: number, workMs: number): DueNotice[] {
+    const { clock, onBound } = this.#parts;
+    const due: DueNotice[] = [];
+    const startMs = clock.steadyMs();
+    this.#round ??= this.#watched();
+    for (let next = this.#round.next(); next.done !== true; next = this.#round.next()) {
+      const { one, agentId } = next.value;
+      this.#evaluate(one, agentId, this.#agents.peek(agentId) ?? new AgentFacts(), nowMs, due);
+      one.forgetQuiet(agentId, nowMs);
+      if (clock.steadyMs() - startMs < workMs) continue;
+      onBound('tick');
+      return due;
+    }
+    this.#round = null;
+    return due;
+  }
+
+  prime(event: AlertEvent): void {
+    for (const one of this.#spread(event)) {
+      const facts = this.#facts(one.agent_id);
+      facts.apply(one, this.#steadyOf(one.at_ms));
+      facts.watchedSteadyMs = this.#parts.clock.steadyMs();
+    }
+  }
+
+  notePause(sessionId: string, isPaused: boolean): void {
+    if (isPaused) this.#pausedSessionIds.add(sessionId);
+    else this.#pausedSessionIds.delete(sessionId);
+  }
+
+  noteTerminated(sessionIds: ReadonlySet<string>, at_ms: number): DueNotice[] {
+    const { tenantId: tenant_id } = this.#parts;
+    for (const [, facts] of this.#agents.entries())
+      if (facts.seenInSessionId !== null && sessionIds.has(facts.seenInSessionId)) facts.isDismissed = true;
+    return [...sessionIds].flatMap((session_id) => {
+      const agent_id = this.#loopCarriers.anyOf(session_id);
+      const label = { kind: 'severity', tenant_id, session_id, at_ms, severity: 'normal' } as const;
+      return agent_id === null ? [] : this.observe({ ...label, agent_id });
+    });
+  }
+
+  untold(nowMs: number): DueNotice[] {
+    const rules = [...this.#rules.values()].filter(({ settings }) => TOLD_ON_START.has(settings.type));
+    return this.#evaluateKnown(rules, nowMs);
+  }
+
+  refresh(nowMs: number): DueNotice[] {
+    return this.#evaluateKnown(this.#applyRules(), nowMs);
+  }
+
+  states(ruleId: string): FiringState[] {
+    return this.#rules.get(ruleId)?.firing((agentId) => this.#agents.peek(agentId)?.refusals ?? []) ?? [];
+  }
+
+  restore(ruleId: string, states: readonly FiringState[]): void {
+    const one = this.#rules.get(ruleId);
+    one?.restore(states, this.#parts.clock.nowMs());
+    for (const kept of states) {
+      const { agent_id, since_ms, last_notice_ms, told_session_ids, refusals } = kept;
+      if (one?.settings.type === 'entropy_loop') this.#recallLoops(kept);
+      if (one?.settings.type === 'semantic_loop')
+        this.#facts(agent_id).recallLoop(told_session_ids, last_notice_ms ?? since_ms);
+      if (refusals.length > 0) this.#facts(agent_id).recallRefusals(refusals);
+    }
+  }
+
+  /** Of a session in a loop `prime` knows the agent that was seen last; it is the loop of each of which people heard in it. */
+  #recallLoops({ agent_id, told_session_ids }: FiringState): void {
+    const { tenantId: tenant_id } = this.#parts;
+    for (const session_id of told_session_ids) {
+      const at_ms = this.#loopCarriers.heardMs(session_id);
+      if (at_ms !== null)
+        this.prime({ kind: 'severity', tenant_id, agent_id, session_id, at_ms, severity: 'loop' });
+    }
+  }
+
+  #observe(event: AlertEvent, due: DueNotice[]): void {
+    const facts = this.#facts(event.agent_id);
+    const isNews = facts.apply(event, this.#steadyOf(event.at_ms));
+    for (const one of this.#rules.values()) {
+      const { rule_id, type } = one.settings;
+      if (!ABOUT[type].has(event.kind) || !one.isAbout(event.agent_id)) continue;
+      // The common case, ten thousand times a second: a step that changes nothing.
+      if (type === 'entropy_loop' && !isNews) continue;
+      if (type === 'agent_silent' && one.peek(event.agent_id) === undefined) continue;
+      if (type === 'error_rate' && event.kind === 'call') {
+        const subject = one.subject(event.agent_id, event.at_ms);
+        if (subject === null) continue;
+        one.countCall(subject, event.at_ms, event.failed);
+      }
+      this.#evaluate(one, event.agent_id, facts, event.at_ms, due);
+      if (type === 'budget' && isNews) this.#parts.onChanged(rule_id);
+      // An operator looked and decided: what stops the agent after that is news, whatever the cooldown.
+      if (event.kind === 'reactivated') one.forget(event.agent_id);
+    }
+  }
+
+  #evaluate(one: WatchedRule, agentId: string, facts: AgentFacts, nowMs: number, due: DueNotice[]): void {
+    const rule = one.settings;
+    const known = one.peek(agentId);
+    const isFiring = known !== undefined && known.state.sinceMs !== null;
+    const tally = known?.tally ?? null;
+    const toldSessionIds = known?.toldSessionIds ?? NO_SESSIONS;
+    const hush = rule.type === 'agent_silent' ? this.#hushOf(agentId, facts) : null;
+    const steadyMs = this.#parts.clock.steadyMs();
+    if (hush !== null) facts.hushedSteadyMs = steadyMs;
+    const reading = readCondition({ rule, facts, tally, toldSessionIds, hush, isFiring, nowMs, steadyMs });
+    const { holds, session_id, detail, sessions = { told: [], untold: [] } } = reading;
+    const isOn = holds === 'unknown' ? isFiring : holds;
+    if (!isOn && !isFiring) return;
+    const subject = known ?? one.subject(agentId, nowMs);
+    if (subject === null) return;
+    const sinceMs = subject.state.sinceMs ?? nowMs;
+    const isNews = sessions.untold.length > 0;
+    const { state, say } = planNotice(subject.state, { holds: isOn, isNews }, rule, nowMs);
+    // One that has left its loop is forgotten: when it comes back, it is news.
+    const told = say === null ? sessions.told : [...sessions.told, ...sessions.untold];
+    subject.toldSessionIds = told.length === 0 ? NO_SESSIONS : new Set(told);
+    if (state !== subject.state) this.#parts.onChanged(rule.rule_id);
+    subject.state = state;
+    if (isOn && session_id !== null) subject.sessionId = session_id;
+    if (say !== null) {
+      due.push({
+        rule,
+        phase: say,
+        tenant_id: this.#parts.tenantId,
+        agent_id: agentId,
+        session_id: subject.sessionId,
+        at_ms: nowMs,
+        since_ms: sinceMs,
+        detail,
+      });
+    }
+    if (!isOn) subject.sessionId = null;
+  }
+
+  /** Every agent that the rules are about. */
+  #evaluateKnown(rules: readonly WatchedRule[], nowMs: number): DueNotice[] {
+    const due: DueNotice[] = [];
+    for (const one of rules)
+      for (const [agentId, facts] of this.#agents.entries())
+        if (one.isAbout(agentId)) this.#evaluate(one, agentId, facts, nowMs, due);
+    return due;
+  }
+
+  /** Somebody's decision before a call that is held for it. */
+  #hushOf(agentId: string, facts: AgentFacts): Hush | null {
+    const { incident, runningCallCount, isDismissed, seenInSessionId } = facts;
+    if (incident !== null) return 'killed';
+    if (isDismissed) return 'terminated';
+    const bar = this.#parts.policyBar(agentId);
+    if (bar !== null) return bar;
+    if (seenInSessionId !== null && this.#pausedSessionIds.has(seenInSessionId)) return 'paused';
+    return runningCallCount > 0 ? 'busy' : null;
+  }
+
+  /** When that was, by the steady clock. Before this process only the wall clock tells; what is to come counts as now. */
+  #steadyOf(atMs: number): number {
+    const { clock } = this.#parts;
+    return clock.steadyMs() - Math.max(0, clock.nowMs() - atMs);
+  }
+
+  #facts(agentId: string): AgentFacts {
+    let facts = this.#agents.get(agentId);
+    if (facts === undefined) {
+      facts = new AgentFacts();
+      this.#agents.set(agentId, facts);
+    }
+    return facts;
+  }
+
+  /** @returns those that are about agents they were not about before */
+  #applyRules(): WatchedRule[] {
+    const { clock, rules, onBound, onChanged } = this.#parts;
+    const settings = rules().filter((rule) => rule.enabled);
+    const kept = new Set(settings.map((rule) => rule.rule_id));
+    const widened: WatchedRule[] = [];
+    for (const ruleId of this.#rules.keys()) {
+      if (kept.has(ruleId)) continue;
+      this.#rules.delete(ruleId);
+      onChanged(ruleId);
+    }
+    for (const rule of settings) {
+      const known = this.#rules.get(rule.rule_id);
+      const one = known ?? new WatchedRule(rule, () => onBound('subjects'));
+      if (known === undefined || rule.agent_id !== known.settings.agent_id) widened.push(one);
+      if (known === undefined) this.#rules.set(rule.rule_id, one);
+      else if (known.change(rule, clock.nowMs())) onChanged(rule.rule_id);
+    }
+    return widened;
+  }
+
+  /** Each agent that time may change something about, for each rule. It may take several ticks: what is gone meanwhile is left out. */
+  *#watched(): Generator<{ one: WatchedRule; agentId: string }> {
+    for (const [ruleId, one] of this.#rules) {
+      const isSilence = one.settings.type === 'agent_silent';
+      const agentIds = isSilence ? [...this.#agents.entries()].map(([agentId]) => agentId) : one.agentIds();
+      for (const agentId of agentIds) {
+        if (this.#rules.get(ruleId) !== one) break;
+        const isThere =
+          one.peek(agentId) !== undefined || (isSilence && this.#agents.peek(agentId) !== undefined);
+        if (isThere && one.isAbout(agentId)) yield { one, agentId };
+      }
+    }
+  }
+
+  /** The event itself, and before it what it means to other agents: those from whose session it takes the loop label. */
+  #spread(event: AlertEvent): readonly AlertEvent[] {
+    const relieved = this.#loopCarriers.apply(event);
+    if (relieved.length === 0) return [event];
+    const { tenant_id, session_id, at_ms } = event;
+    const label = { kind: 'severity', tenant_id, session_id, at_ms, severity: 'normal' } as const;
+    return [...relieved.map((agent_id) => ({ ...label, agent_id })), event];
+  }
+}

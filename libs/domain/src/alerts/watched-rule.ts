@@ -1,0 +1,137 @@
+/** A rule, and what is known of each agent that it has something to say of, or had. */
+import { RULE_WINDOW_S_DEFAULT } from '#contracts';
+import type { BudgetUse } from './budget-share.js';
+import { CallTally } from './call-tally.js';
+import { asOf, isForgettable, QUIET, type SubjectState } from './notice-plan.js';
+import type { RuleSettings } from './rule-defaults.js';
+
+/** Agents a rule keeps a state for; further ones do not fire until there is room. */
+const SUBJECTS_PER_RULE_MAX = 5_000;
+
+export const NO_SESSIONS: ReadonlySet<string> = new Set();
+
+export interface Subject {
+  state: SubjectState;
+  tally: CallTally | null;
+  /** Of the latest reading that held: a recovery names the session it was about. */
+  sessionId: string | null;
+  /** Looping sessions of which people heard. */
+  toldSessionIds: ReadonlySet<string>;
+}
+
+/** What is firing, as it survives a restart. */
+export interface FiringState {
+  agent_id: string;
+  since_ms: number;
+  notice_count: number;
+  last_notice_ms: number | null;
+  /** Sessions of which people heard; some may be over. */
+  told_session_ids: string[];
+  /** `budget` only: those that have refused a call. */
+  refusals: readonly BudgetUse[];
+}
+
+export class WatchedRule {
+  readonly #subjects = new Map<string, Subject>();
+
+  /** @param onFull somebody could not be watched, or only after somebody else was forgotten */
+  constructor(
+    public settings: RuleSettings,
+    private readonly onFull: () => void,
+  ) {}
+
+  isAbout(agentId: string): boolean {
+    return this.settings.agent_id === null || this.settings.agent_id === agentId;
+  }
+
+  agentIds(): string[] {
+    return [...this.#subjects.keys()];
+  }
+
+  peek(agentId: string): Subject | undefined {
+    return this.#subjects.get(agentId);
+  }
+
+  /** Null when every place is taken by something that fires. */
+  subject(agentId: string, nowMs: number): Subject | null {
+    const known = this.#subjects.get(agentId);
+    if (known !== undefined) return known;
+    if (this.#subjects.size >= SUBJECTS_PER_RULE_MAX && !this.#makeRoom(nowMs)) return null;
+    const subject: Subject = { state: QUIET, tally: null, sessionId: null, toldSessionIds: NO_SESSIONS };
+    this.#subjects.set(agentId, subject);
+    return subject;
+  }
+
+  countCall(subject: Subject, atMs: number, failed: boolean): void {
+    subject.tally ??= this.#newTally();
+    subject.tally.add(atMs, failed);
+  }
+
+  /** Silently. @returns whether it fired */
+  forget(agentId: string): boolean {
+    const isFiring = (this.#subjects.get(agentId)?.state.sinceMs ?? null) !== null;
+    this.#subjects.delete(agentId);
+    return isFiring;
+  }
+
+  /** Of whom nothing would be lost. */
+  forgetQuiet(agentId: string, nowMs: number): void {
+    const subject = this.#subjects.get(agentId);
+    if (subject === undefined) return;
+    subject.state = asOf(nowMs, subject.state);
+    if (!isForgettable(subject.state, this.settings.cooldown_s, nowMs)) return;
+    if ((subject.tally?.read(nowMs).callCount ?? 0) === 0) this.#subjects.delete(agentId);
+  }
+
+  /** @returns whether somebody whom it is not about any more had made it fire */
+  change(settings: RuleSettings, nowMs: number): boolean {
+    const isOtherWindow = settings.window_s !== this.settings.window_s;
+    this.settings = settings;
+    let hasEnded = false;
+    for (const [agentId, subject] of this.#subjects) {
+      if (!this.isAbout(agentId)) hasEnded = this.forget(agentId) || hasEnded;
+      // Counts of one window say nothing about another.
+      if (isOtherWindow && subject.tally !== null) subject.tally = this.#newTally(nowMs);
+    }
+    return hasEnded;
+  }
+
+  /** @param refusalsOf an agent's budgets that have refused a call */
+  firing(refusalsOf: (agentId: string) => readonly BudgetUse[]): FiringState[] {
+    const firing: FiringState[] = [];
+    for (const [agent_id, { state, toldSessionIds }] of this.#subjects) {
+      if (state.sinceMs === null) continue;
+      firing.push({
+        agent_id,
+        since_ms: state.sinceMs,
+        notice_count: state.noticeCount,
+        last_notice_ms: state.lastNoticeMs,
+        told_session_ids: [...toldSessionIds],
+        refusals: this.settings.type === 'budget' ? refusalsOf(agent_id) : [],
+      });
+    }
+    return firing;
+  }
+
+  restore(firing: readonly FiringState[], nowMs: number): void {
+    for (const { agent_id, told_session_ids, ...kept } of firing.slice(0, SUBJECTS_PER_RULE_MAX))
+      this.#subjects.set(agent_id, {
+        state: { sinceMs: kept.since_ms, noticeCount: kept.notice_count, lastNoticeMs: kept.last_notice_ms },
+        tally: this.settings.type === 'error_rate' ? this.#newTally(nowMs) : null,
+        sessionId: null,
+        toldSessionIds: new Set(told_session_ids),
+      });
+  }
+
+  #makeRoom(nowMs: number): boolean {
+    this.onFull();
+    for (const [agentId, { state }] of this.#subjects)
+      if (isForgettable(state, this.settings.cooldown_s, nowMs)) return this.#subjects.delete(agentId);
+    return false;
+  }
+
+  /** @param sinceMs as `CallTally` has it */
+  #newTally(sinceMs?: number): CallTally {
+    return new CallTally((this.settings.window_s ?? RULE_WINDOW_S_DEFAULT.error_rate) * 1_000, sinceMs);
+  }
+}
