@@ -13,7 +13,7 @@ import { AgentNodes } from './agent-nodes.js';
 import { ChangeSet } from './change-set.js';
 import { Edge } from './edge.js';
 import { Node, nodeIdOf, type OperationalState } from './node.js';
-import { type Arrival, Session, type WaitingStep } from './session.js';
+import { type Arrival, Session } from './session.js';
 import { StepRing } from './step-ring.js';
 
 const TOPOLOGY_LIMITS = {
@@ -144,7 +144,7 @@ export class Topology {
     if (replaced) session.stopAwaiting(replaced);
     this.#steps.add({ session, node, traceId, parentTraceId, atMs, waiting });
     // Before its own place: that it caused the step before it must be known when it is asked what came before.
-    for (const child of children) this.#attach({ node, atMs }, child);
+    for (const child of children) this.#recordEdge(node, child.node, true, child.atMs - atMs, child.status);
     if (parent) this.#recordEdge(parent.node, node, true, atMs - parent.atMs, status);
     else if (waiting) session.awaitParent(waiting);
     else if (!isCycle) this.#handOver(previous, node, atMs, status);
@@ -406,11 +406,6 @@ export class Topology {
       ancestor = row === 0 ? null : this.#steps.parentOf(row);
     }
     return false;
-  }
-
-  /** The child's place is known: below a step of this or another agent. */
-  #attach(parent: Arrival, child: WaitingStep): void {
-    this.#recordEdge(parent.node, child.node, true, child.atMs - parent.atMs, child.status);
   }
 
   /** A step without a parent, linked to what came before it unless the two agents' relation is known. */
