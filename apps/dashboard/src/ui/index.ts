@@ -31,6 +31,7 @@ export * from './format';
 export * from './grid';
 export * from './identifier';
 export * from './kbd';
+export * from './list-foot';
 export * from './meter';
 export * from './new-pill';
 export * from './now';

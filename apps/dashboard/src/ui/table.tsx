@@ -27,6 +27,13 @@ export function Th({ className, ...rest }: ComponentProps<'th'>) {
   );
 }
 
+/** Over buttons: a heading for who does not see them. */
+export const ActionsTh = ({ className }: { className?: string }) => (
+  <Th className={className}>
+    <span className="sr-only">Actions</span>
+  </Th>
+);
+
 export function Td({ className, ...rest }: ComponentProps<'td'>) {
   return <td {...rest} className={cx('border-line border-b px-3 py-2 align-middle', className)} />;
 }

@@ -11,6 +11,7 @@ import {
   Button,
   Callout,
   EmptyState,
+  ListFoot,
   Panel,
   plural,
   RelativeTime,
@@ -123,13 +124,7 @@ export function DeliveriesTab({ search, onSearch, isDead = false }: DeliveriesTa
               </li>
             ))}
           </ul>
-          {source.hasOlder ? (
-            <div className="flex justify-center p-3">
-              <Button size="sm" busy={source.isLoadingOlder} onClick={source.loadOlder}>
-                Load older
-              </Button>
-            </div>
-          ) : null}
+          <ListFoot hasMore={source.hasOlder} isLoading={source.isLoadingOlder} onLoad={source.loadOlder} />
         </Panel>
       ) : null}
     </TabBody>

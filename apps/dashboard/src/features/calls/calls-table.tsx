@@ -7,7 +7,7 @@ import { useRef, useState } from 'react';
 import type { LlmCall } from '#contracts';
 import { useRowFocus } from '../../app/keyboard/use-row-focus';
 import { useScrollPlace } from '../../app/use-scroll-place';
-import { Button, cx, NewPill, RowSpacer, useIsPhone, useOverscan } from '../../ui';
+import { cx, ListFoot, NewPill, RowSpacer, useIsPhone, useOverscan } from '../../ui';
 import { CallCard, type CallColumn, CallRow, modelPlace } from './call-row';
 import { type Calls, useHeldCalls } from './use-calls';
 
@@ -120,13 +120,12 @@ export function CallsTable(props: CallsTableProps) {
             </tbody>
           </table>
         ) : null}
-        {source.hasOlder ? (
-          <div className="flex justify-center p-3">
-            <Button size="sm" busy={source.isLoadingOlder} onClick={source.loadOlder}>
-              Load older calls
-            </Button>
-          </div>
-        ) : null}
+        <ListFoot
+          hasMore={source.hasOlder}
+          isLoading={source.isLoadingOlder}
+          onLoad={source.loadOlder}
+          label="Load older calls"
+        />
       </section>
     </div>
   );

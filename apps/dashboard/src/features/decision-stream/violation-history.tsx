@@ -5,7 +5,7 @@ import { useMemo } from 'react';
 import type { Page, StoredViolation } from '#contracts';
 import { api } from '../../api';
 import { useTopic } from '../../realtime';
-import { Button, Callout, EmptyState, formatCount, plural, Skeleton } from '../../ui';
+import { Button, Callout, EmptyState, formatCount, ListFoot, plural, Skeleton } from '../../ui';
 import { ViolationRow } from './violation-row';
 
 const QUERY_KEY = ['violations'];
@@ -72,14 +72,12 @@ export function ViolationHistory() {
               </li>
             ))}
           </ul>
-          <div className="flex items-center justify-center gap-3 p-3 text-muted text-xs">
-            {plural(rows.length, 'violation')} shown
-            {hasNextPage ? (
-              <Button size="sm" busy={isFetchingNextPage} onClick={() => fetchNextPage()}>
-                Load older
-              </Button>
-            ) : null}
-          </div>
+          <ListFoot
+            text={`${plural(rows.length, 'violation')} shown`}
+            hasMore={hasNextPage}
+            isLoading={isFetchingNextPage}
+            onLoad={fetchNextPage}
+          />
         </>
       )}
     </section>

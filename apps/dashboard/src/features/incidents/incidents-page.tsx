@@ -9,7 +9,7 @@ import { TextLink } from '../../app/text-link';
 import { useChangeSearch } from '../../app/use-change-search';
 import { useScrollPlace } from '../../app/use-scroll-place';
 import { splitNewer } from '../../realtime';
-import { Button, Callout, EmptyState, FilterChip, NewPill, plural, Skeleton } from '../../ui';
+import { Button, Callout, EmptyState, FilterChip, ListFoot, NewPill, plural, Skeleton } from '../../ui';
 import { Segmented } from '../../ui/segmented';
 import { IncidentRow } from './incident-row';
 import type { IncidentState, IncidentsSearch } from './incidents-search';
@@ -92,13 +92,12 @@ export function IncidentsPage() {
               </li>
             ))}
           </ul>
-          {source.hasOlder ? (
-            <div className="flex justify-center p-3">
-              <Button size="sm" busy={source.isLoadingOlder} onClick={source.loadOlder}>
-                Load older incidents
-              </Button>
-            </div>
-          ) : null}
+          <ListFoot
+            hasMore={source.hasOlder}
+            isLoading={source.isLoadingOlder}
+            onLoad={source.loadOlder}
+            label="Load older incidents"
+          />
         </section>
       </div>
     </div>

@@ -4,6 +4,7 @@ import { Eraser } from 'lucide-react';
 import type { CacheEntryView } from '#contracts';
 import { useDenial } from '../../api';
 import {
+  ActionsTh,
   Button,
   CutMiddle,
   formatBytes,
@@ -50,9 +51,7 @@ function EntriesTable({ entries, onInvalidate }: EntriesPanelProps & { entries: 
           <Th className="max-md:hidden">Kept</Th>
           <Th className="max-md:hidden">Last hit</Th>
           <Th className="max-lg:hidden">Key</Th>
-          <Th className="w-10">
-            <span className="sr-only">Actions</span>
-          </Th>
+          <ActionsTh className="w-10" />
         </tr>
       </thead>
       <tbody>

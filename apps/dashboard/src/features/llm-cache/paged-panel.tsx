@@ -1,6 +1,6 @@
 /** A panel around a list that comes page by page: why it is not there, that it is on its way, none yet, or more of it. */
 import type { ReactNode } from 'react';
-import { Button, Callout, Panel, Skeleton } from '../../ui';
+import { Callout, ListFoot, Panel, Skeleton } from '../../ui';
 import type { Pages } from './use-cache';
 
 interface PagedPanelProps<Item> {
@@ -32,13 +32,13 @@ export function PagedPanel<Item>(props: PagedPanelProps<Item>) {
       {items === undefined && !failure ? <Skeleton className="m-3 h-24" /> : null}
       {items?.length === 0 ? empty : null}
       {items && items.length > 0 ? children(items) : null}
-      {hasMore ? (
-        <div className="flex justify-center border-line border-t p-3">
-          <Button size="sm" busy={isLoadingMore} onClick={loadMore}>
-            {moreLabel}
-          </Button>
-        </div>
-      ) : null}
+      <ListFoot
+        hasMore={hasMore}
+        isLoading={isLoadingMore}
+        onLoad={loadMore}
+        label={moreLabel}
+        className="border-line border-t"
+      />
     </Panel>
   );
 }

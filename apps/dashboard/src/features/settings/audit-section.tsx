@@ -12,6 +12,7 @@ import {
   CodeBlock,
   CutMiddle,
   EmptyState,
+  ListFoot,
   Panel,
   plural,
   RelativeTime,
@@ -48,14 +49,12 @@ export function AuditSection() {
           ) : (
             <>
               <AuditTable entries={entries} />
-              <div className="flex items-center justify-center gap-3 p-3 text-muted text-xs">
-                {plural(entries.length, 'entry', 'entries')} shown
-                {hasNextPage ? (
-                  <Button size="sm" busy={isFetchingNextPage} onClick={() => fetchNextPage()}>
-                    Load older
-                  </Button>
-                ) : null}
-              </div>
+              <ListFoot
+                text={`${plural(entries.length, 'entry', 'entries')} shown`}
+                hasMore={hasNextPage}
+                isLoading={isFetchingNextPage}
+                onLoad={fetchNextPage}
+              />
             </>
           )}
         </Panel>

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { type AgentKey, ENVIRONMENT_ID, HEADERS } from '#contracts';
 import { useMe } from '../../api';
-import { CodeBlock, EmptyState, Field, Input, Panel, Table, Td, Th } from '../../ui';
+import { ActionsTh, CodeBlock, EmptyState, Field, Input, Panel, Table, Td, Th } from '../../ui';
 import { proxyBaseUrls } from '../onboarding/proxy-snippets';
 import { snippet } from '../onboarding/snippets';
 import { AccessSection } from './access-section';
@@ -109,9 +109,7 @@ function KeyTable({ keys }: { keys: readonly AgentKey[] }) {
               <Th className="max-md:hidden">Created by</Th>
               <Th className="max-md:hidden">Last used</Th>
               <Th>Status</Th>
-              <Th>
-                <span className="sr-only">Actions</span>
-              </Th>
+              <ActionsTh />
             </tr>
           </thead>
           <tbody>

@@ -1,7 +1,7 @@
 /** Operators: people, and what they may do. */
 import { useState } from 'react';
 import { ENVIRONMENT_ID, type OperatorToken, ROLES, type Role } from '#contracts';
-import { Badge, CodeBlock, Panel, SelectField, Table, Td, Th } from '../../ui';
+import { ActionsTh, Badge, CodeBlock, Panel, SelectField, Table, Td, Th } from '../../ui';
 import { AccessSection } from './access-section';
 import { AccessStatus, LastUsed } from './access-status';
 import { CreateAccess } from './create-access';
@@ -78,9 +78,7 @@ function OperatorTable({ operators }: { operators: readonly OperatorToken[] }) {
             <Th className="max-md:hidden">Token</Th>
             <Th className="max-md:hidden">Last used</Th>
             <Th>Status</Th>
-            <Th>
-              <span className="sr-only">Actions</span>
-            </Th>
+            <ActionsTh />
           </tr>
         </thead>
         <tbody>

@@ -1,6 +1,6 @@
 /** The prices as a table to type in. */
 import { Trash2 } from 'lucide-react';
-import { cx, IconButton, Input, Table, Td, Th } from '../../ui';
+import { ActionsTh, cx, IconButton, Input, Table, Td, Th } from '../../ui';
 import { EMPTY_MEANS, PRICE_FIELDS, PRICE_LABELS, type PriceField, type PriceRow } from './price-draft';
 
 interface PriceTableViewProps {
@@ -22,9 +22,7 @@ export function PriceTableView({ rows, errors, isReadOnly, onEdit, onRemove }: P
               {PRICE_LABELS[field]}
             </Th>
           ))}
-          <Th className="w-12">
-            <span className="sr-only">Actions</span>
-          </Th>
+          <ActionsTh className="w-12" />
         </tr>
       </thead>
       <tbody>
