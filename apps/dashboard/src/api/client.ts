@@ -5,8 +5,8 @@
  *     await api.post<CommandAnswer>(`/v1/sessions/${encodeURIComponent(id)}/pause`, { reason });
  *
  * Every failure is an ApiError whose `message` can be shown to people as it stands; `reason` is the code of contracts'
- * ERRORS, or `network` / `timeout` when no answer came. A 401 also tells `onUnauthorized` (the router shows /login).
- * Queries shared between features are in queries.ts, the operator's own permissions in me.ts.
+ * ERRORS, or `network` / `timeout` when no answer came. A 401 also tells `onApiUnauthorized` (the router shows /login).
+ * What several features ask or change is beside it: agents.ts, commands.ts, config.ts; the operator's own permissions are in me.ts.
  */
 import type { ErrorAnswer, ErrorCode } from '#contracts';
 import { gatewayClock } from './gateway-clock';

@@ -2,7 +2,6 @@
  * Writes deliveries down, at once and in as many writes as it takes: none waits for an attempt to end. What the store
  * refuses is written again until it is taken; each is published once it is on disk.
  */
-
 import { type AlertDelivery, type LivePublisher, type ProxyStore, TOPICS } from '#contracts';
 import type { Timer } from '#kernel';
 import type { AlertTelemetry } from './alert-telemetry.js';

@@ -2,7 +2,6 @@
  * The life of an incident: the agent is deactivated, the evidence kept, people told; and its end, when an operator
  * reactivates the agent, which forgets the windows so that it starts afresh.
  */
-
 import {
   type AgentScope,
   agentScope,
