@@ -9,6 +9,7 @@ import type { Clock } from '#kernel';
 import type { AgentDirectory } from './agent-directory.js';
 import { policyRefusal } from './policy-refusal.js';
 import type { ProxyCall, Verdict } from './proxy-call.js';
+import { refused } from './refusals.js';
 
 /** Undefined: it may. Synchronous, and two look-ups in maps for an agent without settings. */
 export type AgentStanding = (
@@ -55,13 +56,7 @@ export function policyBar(policy: AgentPolicy, nowMs: number): PolicyBar | null 
   return allowed_hours === null || isWithinAllowedHours(allowed_hours, nowMs) ? null : 'outside_hours';
 }
 
-const KEY_REVOKED: Verdict = {
-  kind: 'refuse',
-  decision: 'refused',
-  code: 'unauthorized',
-  detail: 'The agent key of this call was revoked.',
-  shouldRetry: false,
-};
+const KEY_REVOKED = refused('unauthorized', 'The agent key of this call was revoked.');
 
 const inactive = (policy: AgentPolicy): Verdict =>
   policyRefusal('inactive', 'agent_inactive', stopWords(policy), null);

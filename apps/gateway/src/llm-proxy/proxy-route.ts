@@ -10,6 +10,7 @@ import { sendVerdict } from './own-reply.js';
 import { ProxyCall, shownMs, type Verdict } from './proxy-call.js';
 import type { ProxyEvents } from './proxy-events.js';
 import { isProxyUrl, parseProxyUrl } from './proxy-path.js';
+import { refused, refusedForNow } from './refusals.js';
 import type { Step } from './step.js';
 import { unknownUpstreamTarget } from './upstream-directory.js';
 
@@ -187,18 +188,8 @@ function watchQueued(call: ProxyCall): () => void {
   return () => socket.off('close', leave);
 }
 
-const BAD_PATH: Verdict = {
-  kind: 'refuse',
-  decision: 'refused',
-  code: 'invalid_request',
-  detail:
-    'Not a path of the proxy. Base URLs: /proxy/openai/v1, /proxy/anthropic, /proxy/gemini, /proxy/<name>/v1.',
-  shouldRetry: false,
-};
-const DRAINING: Verdict = {
-  kind: 'refuse',
-  decision: 'refused',
-  code: 'draining',
-  shouldRetry: true,
-  retryAfterSeconds: 2,
-};
+const BAD_PATH = refused(
+  'invalid_request',
+  'Not a path of the proxy. Base URLs: /proxy/openai/v1, /proxy/anthropic, /proxy/gemini, /proxy/<name>/v1.',
+);
+const DRAINING = refusedForNow('draining');

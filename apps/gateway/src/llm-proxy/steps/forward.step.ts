@@ -15,6 +15,7 @@ import { withoutQueryKey } from '../carried-keys.js';
 import { changeJson } from '../change-json.js';
 import { requestHeaders } from '../forwarded-headers.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
+import { refusedForNow } from '../refusals.js';
 import { Relay, type RelayParts } from '../relay.js';
 import type { RunningCalls } from '../running-calls.js';
 import type { Step } from '../step.js';
@@ -138,10 +139,4 @@ function credential({ kind }: UpstreamTarget, key: string, asked: IncomingHttpHe
 const queryOf = ({ upstream, target: { query } }: ProxyCall): string =>
   upstream.apiKey === null ? query : withoutQueryKey(query);
 
-const NO_ROOM: Verdict = {
-  kind: 'refuse',
-  decision: 'refused',
-  code: 'too_many_calls',
-  shouldRetry: true,
-  retryAfterSeconds: 2,
-};
+const NO_ROOM = refusedForNow('too_many_calls');

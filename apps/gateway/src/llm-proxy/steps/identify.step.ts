@@ -16,6 +16,7 @@ import { textOfHeader } from '#domain/auth';
 import { carriedKeys, queryKey } from '../carried-keys.js';
 import { grantsKey } from '../key-grants.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
+import { refused } from '../refusals.js';
 import type { Step } from '../step.js';
 import { type UpstreamDirectory, type UpstreamTarget, variableName } from '../upstream-directory.js';
 
@@ -57,7 +58,7 @@ export const identifyStep = ({ authenticate, agentFor, upstreams }: IdentifyPart
     call.scope = agentScope(principal.tenant_id, agentId);
 
     const upstream = upstreams.find(principal.tenant_id, call.target.upstream);
-    if (upstream === null) return { ...UNKNOWN_UPSTREAM, detail: unknownUpstream(call.target.upstream) };
+    if (upstream === null) return unknownUpstream(call.target.upstream);
     call.upstream = upstream;
     // Only Gemini's clients put their key there; anywhere else a mere link would do to make a call.
     if (keyInQuery !== undefined && upstream.kind !== 'gemini') return UNKNOWN_KEY;
@@ -65,7 +66,7 @@ export const identifyStep = ({ authenticate, agentFor, upstreams }: IdentifyPart
     // An agent key arrived where the vendor's belongs, and we have none to put in its place.
     const isAgentKey = (key: string) => authenticate(undefined, key) !== null;
     if (upstream.apiKey === null && (ownKey === undefined || keysOf(call).some(isAgentKey)))
-      return { ...NO_VENDOR_KEY, detail: noVendorKey(upstream.name) };
+      return noVendorKey(upstream.name);
     if (upstream.apiKey !== null && grantsKey(upstream.kind, call.incoming.method as string, call.path))
       return KEY_GRANT;
     return undefined;
@@ -105,81 +106,42 @@ function vendorKey(headers: IncomingHttpHeaders): string | undefined {
 const text = (value: string | string[] | undefined): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
-const UNKNOWN_KEY: Verdict = {
-  kind: 'refuse',
-  decision: 'refused',
-  code: 'unauthorized',
-  detail:
-    'Send a valid agent key as the API key, or in the header x-observatory-key. An operator token is none, nor is the key of a vendor.',
-  shouldRetry: false,
-};
-const NAVIGATION: Verdict = {
-  kind: 'refuse',
-  decision: 'refused',
-  code: 'navigation_refused',
-  shouldRetry: false,
-};
-const PREFLIGHT: Verdict = {
-  kind: 'refuse',
-  decision: 'refused',
-  code: 'origin_refused',
-  detail:
-    'No page of another origin may call the proxy: whoever opens it could read its agent key. Call the proxy from a server, or from a page of its own origin.',
-  shouldRetry: false,
-};
-const WEBSOCKET: Verdict = {
-  kind: 'refuse',
-  decision: 'refused',
-  code: 'invalid_request',
-  detail: 'The proxy carries no WebSockets, since no guard could read them. Use the HTTP API.',
-  shouldRetry: false,
-};
-const TRACE: Verdict = {
-  kind: 'refuse',
-  decision: 'refused',
-  code: 'invalid_request',
-  detail:
-    "The proxy passes no TRACE on: the answer is the request as it arrived, with the gateway's key in it.",
-  shouldRetry: false,
-};
-const KEY_GRANT: Verdict = {
-  kind: 'refuse',
-  decision: 'refused',
-  code: 'forbidden',
-  detail:
-    "The proxy asks no vendor for a short-lived key with the gateway's own: whoever has one goes around every guard and budget. Use the HTTP API, or an upstream that passes your own key on.",
-  shouldRetry: false,
-};
-const OTHER_TENANT: Verdict = {
-  kind: 'refuse',
-  decision: 'refused',
-  code: 'forbidden',
-  detail: 'This agent key may not act for the tenant named in x-tenant-id.',
-  shouldRetry: false,
-};
-const BAD_AGENT: Verdict = {
-  kind: 'refuse',
-  decision: 'refused',
-  code: 'invalid_request',
-  detail: `x-observatory-agent: give, in 1 to ${LIMITS.idCharsMax} characters, ${AGENT_ID_WORDS}.`,
-  shouldRetry: false,
-};
-const UNKNOWN_UPSTREAM = {
-  kind: 'refuse',
-  decision: 'refused',
-  code: 'upstream_not_found',
-  shouldRetry: false,
-} as const satisfies Verdict;
-const NO_VENDOR_KEY = {
-  kind: 'refuse',
-  decision: 'refused',
-  code: 'unauthorized',
-  shouldRetry: false,
-} as const satisfies Verdict;
+const UNKNOWN_KEY = refused(
+  'unauthorized',
+  'Send a valid agent key as the API key, or in the header x-observatory-key. An operator token is none, nor is the key of a vendor.',
+);
+const NAVIGATION = refused('navigation_refused');
+const PREFLIGHT = refused(
+  'origin_refused',
+  'No page of another origin may call the proxy: whoever opens it could read its agent key. Call the proxy from a server, or from a page of its own origin.',
+);
+const WEBSOCKET = refused(
+  'invalid_request',
+  'The proxy carries no WebSockets, since no guard could read them. Use the HTTP API.',
+);
+const TRACE = refused(
+  'invalid_request',
+  "The proxy passes no TRACE on: the answer is the request as it arrived, with the gateway's key in it.",
+);
+const KEY_GRANT = refused(
+  'forbidden',
+  "The proxy asks no vendor for a short-lived key with the gateway's own: whoever has one goes around every guard and budget. Use the HTTP API, or an upstream that passes your own key on.",
+);
+const OTHER_TENANT = refused('forbidden', 'This agent key may not act for the tenant named in x-tenant-id.');
+const BAD_AGENT = refused(
+  'invalid_request',
+  `x-observatory-agent: give, in 1 to ${LIMITS.idCharsMax} characters, ${AGENT_ID_WORDS}.`,
+);
 
-const unknownUpstream = (name: string): string =>
-  `No upstream is named ${JSON.stringify(name.slice(0, 63))}; ` +
-  `set OBSERVATORY_UPSTREAM_${upstreamNameSchema.safeParse(name).success ? variableName(name) : '<NAME>'}_URL or add it in the settings.`;
-const noVendorKey = (name: string): string =>
-  `The upstream ${name} has no key here. Send your own vendor key as the API key and the agent key in x-observatory-key, ` +
-  `or give the gateway a key: OBSERVATORY_UPSTREAM_${variableName(name)}_KEY, or in the settings.`;
+const unknownUpstream = (name: string): Verdict =>
+  refused(
+    'upstream_not_found',
+    `No upstream is named ${JSON.stringify(name.slice(0, 63))}; ` +
+      `set OBSERVATORY_UPSTREAM_${upstreamNameSchema.safeParse(name).success ? variableName(name) : '<NAME>'}_URL or add it in the settings.`,
+  );
+const noVendorKey = (name: string): Verdict =>
+  refused(
+    'unauthorized',
+    `The upstream ${name} has no key here. Send your own vendor key as the API key and the agent key in x-observatory-key, ` +
+      `or give the gateway a key: OBSERVATORY_UPSTREAM_${variableName(name)}_KEY, or in the settings.`,
+  );

@@ -12,6 +12,7 @@ import { requireWithin } from '../../json-bounds.js';
 import { roomFor } from '../body-room.js';
 import type { ContinuedSession, ContinuedSessions } from '../continued-sessions.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
+import { refused } from '../refusals.js';
 import { type RequestBodyLimits, readRequestBody } from '../request-body.js';
 import type { RetryClaims } from '../retry-claims.js';
 import { sessionOf } from '../session-of-call.js';
@@ -113,17 +114,8 @@ function jsonIfAny({ incoming, body }: ProxyCall): unknown {
   });
 }
 
-const ENCODED: Verdict = {
-  kind: 'refuse',
-  decision: 'refused',
-  code: 'unsupported_media_type',
-  detail: 'Send the request without content-encoding.',
-  shouldRetry: false,
-};
-const BAD_SESSION: Verdict = {
-  kind: 'refuse',
-  decision: 'refused',
-  code: 'invalid_request',
-  detail: `x-observatory-session: give an id of at most ${LIMITS.idCharsMax} characters that a URL can name, so neither "." nor "..".`,
-  shouldRetry: false,
-};
+const ENCODED = refused('unsupported_media_type', 'Send the request without content-encoding.');
+const BAD_SESSION = refused(
+  'invalid_request',
+  `x-observatory-session: give an id of at most ${LIMITS.idCharsMax} characters that a URL can name, so neither "." nor "..".`,
+);
