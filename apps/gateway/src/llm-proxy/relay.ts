@@ -2,30 +2,24 @@
  * An upstream's answer on its way to the client: chunk by chunk, at the pace the client reads, and read along. A client that
  * leaves takes the upstream's connection with it, and so does one that reads no more.
  */
-import {
-  UNASKED_CONTINUE,
-  type UpstreamExchange,
-  type UpstreamFailure,
-  type UpstreamSink,
-} from '#adapters/upstream-http';
+import type { UpstreamExchange, UpstreamFailure, UpstreamSink } from '#adapters/upstream-http';
 import type { LlmAnswer } from '#contracts';
-import { DIALECT_BY_NAME, defaultDialect } from '#domain/llm-dialects';
-import { afterTurnEnd, connectionFailure } from '#kernel';
-import { AnswerReader } from './answer-reader.js';
+import { defaultDialect } from '#domain/llm-dialects';
+import { afterTurnEnd } from '#kernel';
 import type { AnswerRoom } from './answer-room.js';
 import type { BodyRoom } from './body-room.js';
 import { awaitDrain, closeUnlessTaken } from './client-pace.js';
-import { EndReader } from './end-reader.js';
 import { ErrorReader } from './error-reader.js';
 import { encodingsOf, headerOf, isEventStream, responseHeaders } from './forwarded-headers.js';
-import { InflatedReader } from './inflated-reader.js';
 import { KeyMask, maskKeyInHeaders } from './key-mask.js';
 import { BatchAnswer, nameOwnAddresses, type OwnOrigin, redirectRefused } from './own-addresses.js';
 import { ownHeaders } from './own-reply.js';
 import { PackedError } from './packed-error.js';
 import type { ProxyCall, Verdict } from './proxy-call.js';
+import { readerOf } from './reader-of-answer.js';
+import { refusedForNow } from './refusals.js';
 import type { RunningCalls } from './running-calls.js';
-import { variableName } from './upstream-directory.js';
+import { misfitOf, redirected, unreachable, unreadable } from './upstream-words.js';
 
 export interface RelayParts {
   /** For what is held back. */
@@ -46,7 +40,7 @@ export class Relay implements UpstreamSink {
   readonly #parts: RelayParts;
   readonly #resolve: Resolve;
   #exchange: UpstreamExchange | null = null;
-  #reader: AnswerReader | EndReader | InflatedReader<LlmAnswer> | null = null;
+  #reader: ReturnType<typeof readerOf> = null;
   /** Null: no error. */
   #error: ErrorReader | null = null;
   /** The stream was begun while the call was held, and this is why the upstream's answer cannot go on in it: it becomes an event. */
@@ -115,7 +109,7 @@ export class Relay implements UpstreamSink {
     call.firstByteMs = call.elapsedMs();
     const isAnswer = isGood(status);
     call.wasTakenUp = isAnswer;
-    if (isAnswer) this.#reader = readerFor(call, headers, this.#parts.answerRoom);
+    if (isAnswer) this.#reader = readerOf(call, headers, this.#parts.answerRoom);
     else if (status >= 400) this.#error = new ErrorReader();
     const encodings = encodingsOf(headers);
     const takesEvents = isEventStream(headers) && encodings.length === 0;
@@ -178,7 +172,7 @@ export class Relay implements UpstreamSink {
   }
 
   end(): void {
-    const { status, outgoing } = this.#call;
+    const { dialect, status, outgoing } = this.#call;
     const packed = this.#packed;
     if (packed !== null) {
       packed.finish().then((error) => this.#endPacked(packed.headers, error));
@@ -187,7 +181,8 @@ export class Relay implements UpstreamSink {
     const held = this.#mask?.finish();
     if (held?.length) this.#take(held);
     if (this.#isOver) return;
-    if (this.#misfit !== null) this.#endBegunStream(status, 'upstream_error', this.#misfit);
+    if (this.#misfit !== null)
+      outgoing.end(dialect?.writeStreamError({ status, code: 'upstream_error', message: this.#misfit }));
     else if (this.#batches !== null) {
       this.#endHeldBack(this.#batches.finish());
       return;
@@ -215,7 +210,7 @@ export class Relay implements UpstreamSink {
         code: isLate ? 'upstream_timeout' : 'upstream_unreachable',
         detail: isLate
           ? `The upstream ${call.upstream.name} did not answer in time.`
-          : unreachable(call, failure, code),
+          : unreachable(call.upstream, failure, code),
       });
       return;
     }
@@ -288,7 +283,7 @@ export class Relay implements UpstreamSink {
     const { contentType, body } = (dialect ?? defaultDialect(upstream.kind)).writeError({
       status,
       code: 'upstream_error',
-      message: `The upstream ${upstream.name} answered ${status}. The rest came compressed, which it was not asked to, and cannot be read.`,
+      message: unreadable(upstream, status),
     });
     this.#head = [...this.#headOf(headers, OWN_WORDS), 'content-type', contentType];
     this.#endHeldBack(Buffer.from(body));
@@ -306,12 +301,11 @@ export class Relay implements UpstreamSink {
   }
 
   #refuseRedirect(elsewhere: string): void {
-    const { name } = this.#call.upstream;
     this.#refuse({
       kind: 'refuse',
       decision: 'upstream_failed',
       code: 'upstream_unreachable',
-      detail: `The upstream ${name} redirects to ${elsewhere}, outside its base URL, where no agent key may go. Set the base URL of ${name} to where the API is.`,
+      detail: redirected(this.#call.upstream, elsewhere),
       shouldRetry: false,
     });
   }
@@ -321,11 +315,6 @@ export class Relay implements UpstreamSink {
     this.#call.detail = `The client read nothing for ${this.#parts.clientStallMs / 1_000} s.`;
     this.#call.incoming.socket.destroy();
     this.#call.leave();
-  }
-
-  #endBegunStream(status: number, code: string, message: string): void {
-    const { dialect, outgoing } = this.#call;
-    outgoing.end(dialect?.writeStreamError({ status, code, message }));
   }
 
   /** What went by is read when its last bytes have left: the client need not wait for our reading. */
@@ -365,51 +354,11 @@ export class Relay implements UpstreamSink {
 
 const isGood = (status: number): boolean => status >= 200 && status < 300;
 
-/** Null: nobody reads it. */
-function readerFor(call: ProxyCall, headers: readonly string[], room: AnswerRoom) {
-  const encodings = encodingsOf(headers);
-  const reader = plainReaderFor(call, headers, room);
-  return encodings.length === 0 || reader === null ? reader : InflatedReader.for(encodings, reader, room);
-}
-
-function misfitOf(status: number, headers: readonly string[]): string | null {
-  if (!isGood(status)) return `The upstream answered ${status}.`;
-  if (!isEventStream(headers)) return `The upstream answered ${status} without the stream it was asked for.`;
-  return encodingsOf(headers).length === 0
-    ? null
-    : 'The upstream compressed its stream, which it was not asked to, after this one had begun without.';
-}
-
-function plainReaderFor(
-  { dialect, summary, unread, unsettled }: ProxyCall,
-  headers: readonly string[],
-  room: AnswerRoom,
-) {
-  if (dialect !== null) return AnswerReader.for(dialect, headers, summary?.stream, room);
-  if (unsettled?.dialect)
-    return AnswerReader.for(DIALECT_BY_NAME[unsettled.dialect], headers, undefined, room);
-  return unsettled !== null || unread?.takes === 'tokens' ? new EndReader() : null;
-}
-
 /** Overloaded vendors often say so behind a status of 200. What had begun by then costs. */
 function noteFailedAnswer(call: ProxyCall, { text, tool_calls, chars_beside, usage }: LlmAnswer): void {
   call.decision = 'upstream_failed';
   call.detail ??= 'The upstream sent an error as its answer, or in the middle of it.';
   if (text === '' && tool_calls.length === 0 && !chars_beside && usage === null) call.wasTakenUp = false;
-}
-
-/** Never an address: agents know their upstreams by name alone. */
-function unreachable({ upstream }: ProxyCall, failure: UpstreamFailure, code: string): string {
-  const { name, source } = upstream;
-  if (code === UNASKED_CONTINUE)
-    return `The upstream ${name} said "100 Continue" to a request that had not asked for it, which the gateway cannot take. Have it leave that out.`;
-  if (failure === 'broken')
-    return `The upstream ${name} gave no answer: it closed the connection, or what it said is no HTTP.`;
-  const words = connectionFailure({ code }).words ?? code;
-  const setting =
-    source === 'environment' ? `OBSERVATORY_UPSTREAM_${variableName(name)}_URL` : 'Settings > Upstreams';
-  const trust = words.includes('certificate') ? ', or name its authority in NODE_EXTRA_CA_CERTS' : '';
-  return `The upstream ${name} could not be reached: ${words}. Look at its base URL in ${setting}${trust}.`;
 }
 
 /** A blank line. Cheap: asked of every chunk. */
@@ -422,10 +371,4 @@ const EVENT_END = '\n\n';
 const NO_LENGTH = { 'content-length': '' };
 const PLAIN = { ...NO_LENGTH, 'content-encoding': '' };
 const OWN_WORDS = { ...PLAIN, 'content-type': '' };
-const NO_BYTES: Verdict = {
-  kind: 'refuse',
-  decision: 'refused',
-  code: 'too_many_bytes',
-  shouldRetry: true,
-  retryAfterSeconds: 2,
-};
+const NO_BYTES = refusedForNow('too_many_bytes');
