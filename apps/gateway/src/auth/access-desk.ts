@@ -40,6 +40,21 @@ const tenantsOf = ({ tenant_id, tenant_ids = [] }: Readonly<AgentKeyRow>): strin
 const reachOver = (operator: OperatorPrincipal, row: Readonly<AgentKeyRow>): boolean =>
   coversTenants(operator.tenant_ids, tenantsOf(row));
 
+type Revocable = Readonly<Pick<AgentKeyRow | OperatorRow, 'revoked_at_ms'>>;
+
+const liveCount = (rows: readonly Revocable[]): number =>
+  rows.filter(({ revoked_at_ms }) => revoked_at_ms === null).length;
+
+/** @param all rows of all tenants, revoked ones among them */
+function requireRoom(all: readonly Revocable[], countMax: number, what: string): void {
+  const count = liveCount(all);
+  if (count >= countMax)
+    throw new ObservatoryError(
+      'forbidden',
+      `There are ${count} ${what} already, the most this server keeps; revoke some first.`,
+    );
+}
+
 /**
  * The places are those of all tenants, so who may not act for all of them fills half at most.
  *
@@ -47,16 +62,16 @@ const reachOver = (operator: OperatorPrincipal, row: Readonly<AgentKeyRow>): boo
  */
 function requireShare(
   { tenant_ids }: OperatorPrincipal,
-  own: readonly { revoked_at_ms: number | null }[],
+  own: readonly Revocable[],
   countMax: number,
   what: string,
 ): void {
   if (hasAllTenants(tenant_ids)) return;
-  const liveCount = own.filter((row) => row.revoked_at_ms === null).length;
-  if (liveCount >= countMax / 2)
+  const count = liveCount(own);
+  if (count >= countMax / 2)
     throw new ObservatoryError(
       'forbidden',
-      `Your tenants have ${liveCount} ${what} already, half of what this server keeps for all; revoke some first.`,
+      `Your tenants have ${count} ${what} already, half of what this server keeps for all; revoke some first.`,
     );
 }
 
@@ -127,13 +142,7 @@ export class AccessDesk {
     by: Auditor,
     { name, tenantId, tenantIds = [] }: GivenKey,
   ): Promise<{ key: AgentKey; secret: string }> {
-    const liveCount = this.#directory.agentKeys().filter((row) => row.revoked_at_ms === null).length;
-    if (liveCount >= CREDENTIAL_LIMITS.agentKeysMax) {
-      throw new ObservatoryError(
-        'forbidden',
-        `There are ${liveCount} agent keys already, the most this server keeps; revoke some first.`,
-      );
-    }
+    requireRoom(this.#directory.agentKeys(), CREDENTIAL_LIMITS.agentKeysMax, 'agent keys');
     const secret = createSecret('agent', this.#ids);
     const several = tenantIds.length > 1 ? { tenant_ids: tenantIds } : {};
     const row: AgentKeyRow = {
@@ -170,10 +179,9 @@ export class AccessDesk {
 
   /** Tokens whose tenants are all its own, revoked ones included; newest first. */
   operators(principal: OperatorPrincipal): OperatorToken[] {
-    const own = this.#directory
-      .operators()
-      .filter((row) => coversTenants(principal.tenant_ids, row.tenant_ids));
-    return own.map(withoutHash).sort((a, b) => b.created_at_ms - a.created_at_ms);
+    return this.#ownOperators(principal)
+      .map(withoutHash)
+      .sort((a, b) => b.created_at_ms - a.created_at_ms);
   }
 
   /** Tenants default to the one acted for. @throws ObservatoryError forbidden beyond its own tenants */
@@ -187,10 +195,7 @@ export class AccessDesk {
     }
     const given = { name: body.name, role: body.role, tenantIds };
     return this.#creations.run('operator', () => {
-      const own = this.#directory
-        .operators()
-        .filter((row) => coversTenants(principal.tenant_ids, row.tenant_ids));
-      requireShare(principal, own, CREDENTIAL_LIMITS.operatorsMax, 'operators');
+      requireShare(principal, this.#ownOperators(principal), CREDENTIAL_LIMITS.operatorsMax, 'operators');
       return this.#issueOperator(principal, principal.tenant_id, given);
     });
   }
@@ -209,13 +214,7 @@ export class AccessDesk {
     auditTenantId: string,
     { name, role, tenantIds }: GivenOperator,
   ): Promise<{ operator: OperatorToken; secret: string }> {
-    const liveCount = this.#directory.operators().filter((row) => row.revoked_at_ms === null).length;
-    if (liveCount >= CREDENTIAL_LIMITS.operatorsMax) {
-      throw new ObservatoryError(
-        'forbidden',
-        `There are ${liveCount} operators already, the most this server keeps; revoke some first.`,
-      );
-    }
+    requireRoom(this.#directory.operators(), CREDENTIAL_LIMITS.operatorsMax, 'operators');
     const secret = createSecret('operator', this.#ids);
     const row: OperatorRow = {
       token_id: `op_${this.#ids.next()}`,
@@ -269,6 +268,10 @@ export class AccessDesk {
     const known = this.#directory.agentKeys().flatMap(tenantsOf);
     const own = known.filter((tenantId) => mayActFor(principal.tenant_ids, tenantId));
     return [...new Set([...own, principal.tenant_id])].sort();
+  }
+
+  #ownOperators({ tenant_ids }: OperatorPrincipal): Readonly<OperatorRow>[] {
+    return this.#directory.operators().filter((row) => coversTenants(tenant_ids, row.tenant_ids));
   }
 
   #isLastAdmin(row: Readonly<OperatorRow>): boolean {
