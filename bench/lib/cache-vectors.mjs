@@ -15,7 +15,7 @@ const anyVector = (dimension, random) =>
   normalised(Float32Array.from({ length: dimension }, () => random() + random() + random() + random() - 2));
 
 /** A vector at about that cosine. @param {Float32Array} centre @param {number} cosine @param {() => number} random */
-export function near(centre, cosine, random) {
+function near(centre, cosine, random) {
   const aside = anyVector(centre.length, random);
   const share = Math.sqrt(1 - cosine * cosine);
   return normalised(centre.map((value, at) => cosine * value + share * (aside[at] ?? 0)));
@@ -53,7 +53,7 @@ const number = (of, at) => /** @type {number} */ (of[at]);
  * @param {Float32Array} query
  * @returns {{ at: number, product: number }}
  */
-export function searchPlainly(rows, query) {
+function searchPlainly(rows, query) {
   const dimension = query.length;
   let best = -2;
   let bestAt = -1;

@@ -11,7 +11,7 @@ const SAMPLE_LOG = {
   action: { status: 'success', tool_call: 'greet' },
 };
 
-export function curlLine(url: string, agentKey: string): string {
+function curlLine(url: string, agentKey: string): string {
   return [
     `curl -sS ${url}/v1/decision-logs`,
     `-H "Authorization: Bearer ${agentKey}"`,

@@ -24,7 +24,7 @@ export class ThreadError extends Error {
 }
 
 /** A page cannot be read. Strangers are told so, and the log where the file is and what to do. */
-export class StoreDamagedError extends ObservatoryError {
+class StoreDamagedError extends ObservatoryError {
   constructor(detail: string) {
     super('store_damaged');
     this.message = detail;

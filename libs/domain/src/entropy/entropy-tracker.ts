@@ -26,10 +26,10 @@ import { EntropyWindow } from './entropy-window.js';
 import { TextPool } from './text-pool.js';
 import { WindowRows, type WindowSlot } from './window-rows.js';
 
-export const SESSION_COUNT_MAX = 1_000_000;
-export const SESSION_IDLE_MS = 6 * 3_600_000;
+const SESSION_COUNT_MAX = 1_000_000;
+const SESSION_IDLE_MS = 6 * 3_600_000;
 /** Of all windows: a million sessions of five different lines of a hundred characters. */
-export const TEXT_CHARS_MAX = 512 * 1024 * 1024;
+const TEXT_CHARS_MAX = 512 * 1024 * 1024;
 
 export interface EntropyTrackerOptions {
   clock: Clock;

@@ -19,7 +19,7 @@ interface AlertRowProps {
 }
 
 /** "Entropy loop: score 0.2, search · grep · failure": goes into the audit. */
-export const pauseReason = ({ latest }: AlertGroup): string =>
+const pauseReason = ({ latest }: AlertGroup): string =>
   `Entropy loop: score ${formatScore(latest.entropy_score)}, ${describeTuple(latest.repeated_pattern)}`;
 
 export const AlertRow = memo(function AlertRow({ group, session, rest, incidentId, repeat }: AlertRowProps) {

@@ -1,7 +1,7 @@
 /** The session list's state in the address: a link shows a colleague exactly what you see. Unknown values fall away. */
 import { SEVERITIES, type Severity } from '#contracts';
 
-export const SORTS = ['severity', 'last_seen', 'started', 'steps_per_minute', 'cost'] as const;
+const SORTS = ['severity', 'last_seen', 'started', 'steps_per_minute', 'cost'] as const;
 export type Sort = (typeof SORTS)[number];
 
 const CONTROL_FILTERS = [

@@ -61,7 +61,7 @@ export interface PriceRow {
 
 const textOf = (value: number | null | undefined): string => String(value ?? '');
 
-export const textsOf = (price: ModelPrice): PriceTexts => ({
+const textsOf = (price: ModelPrice): PriceTexts => ({
   input_usd: textOf(price.input_usd),
   output_usd: textOf(price.output_usd),
   cached_input_usd: textOf(price.cached_input_usd),

@@ -118,7 +118,7 @@ export class QueryEngine {
  * Of the reply's shapes, RESP2 (`[total, name, [field, value], ...]`) and RESP3 (a map with `results`, each with an `id` and
  * `extra_attributes`), whatever it holds that is a vector of ours.
  */
-export function readSearchReply(reply: unknown, field: string, prefix: string): FoundVector[] {
+function readSearchReply(reply: unknown, field: string, prefix: string): FoundVector[] {
   const documents: [unknown, unknown][] = [];
   if (Array.isArray(reply) && typeof reply[0] === 'number')
     for (let at = 1; at + 1 < reply.length; at += 2) documents.push([reply[at], reply[at + 1]]);
