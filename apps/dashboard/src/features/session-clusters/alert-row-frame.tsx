@@ -85,7 +85,7 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
             </span>
           ) : null}
         </span>
-        <TextLink {...props} isPaused={isPaused} pausing={pausing} />
+        <PauseOrInspect {...props} isPaused={isPaused} pausing={pausing} />
       </div>
     </li>
   );
@@ -114,7 +114,7 @@ function cautionOf(session: SessionView | undefined): string | null {
   return isStoppedState(session.control.state) ? stateText(session.control) : MODE_TEXTS.observe_only;
 }
 
-interface TextLinkProps extends AlertRowFrameProps {
+interface PauseOrInspectProps extends AlertRowFrameProps {
   isPaused: boolean;
   pausing: ReturnType<typeof usePauseAndInspect>;
 }
@@ -122,7 +122,7 @@ interface TextLinkProps extends AlertRowFrameProps {
 const buttonClass = 'w-40 max-md:order-2 max-md:h-11 max-md:w-full';
 
 /** The one thing to do: what is paused or over is left to look at, and a stopped agent's calls are refused already. */
-function TextLink(props: TextLinkProps) {
+function PauseOrInspect(props: PauseOrInspectProps) {
   const { sessionId, session, rest, incidentId, isPaused, pausing, pauseReason } = props;
   const router = useRouter();
   const target = { to: '/sessions/$sessionId', params: { sessionId } } as const;
