@@ -38,6 +38,20 @@ async function signInAnewAs(name: string, where: Page) {
   await where.getByTestId('login-submit').click();
 }
 
+/**
+ * The login ends on the way of what is asked for next, and no sooner: a page asks by itself, too, and one that is at the login
+ * by then can be asked for nothing.
+ */
+async function endLoginAtNext(where: Page) {
+  let isOver = false;
+  await where.route('**/v1/**', async (route) => {
+    if (isOver || route.request().method() === 'GET') return route.fallback();
+    isOver = true;
+    await where.context().clearCookies();
+    await route.continue();
+  });
+}
+
 /** Requests of that method there wait, and then go where they are let. */
 async function holdRequests(path: string, method: string) {
   let letGo = (_lets: 'through' | 'fail') => {};
@@ -244,18 +258,18 @@ test('what was typed when the login ended is there after the next, and what was 
   await post('logged-out', 'logged-out-2');
   await mine.goto(`${gateway.url}/sessions/logged-out`);
   await guidance.fill('Leave the tables alone.');
-  await mine.context().clearCookies();
+  await endLoginAtNext(mine);
   await mine.getByTestId('hitl-inject').click();
   await signInAs('ben');
   await expect.poll(() => guidance.inputValue()).toBe('Leave the tables alone.');
 
   await mine.getByTestId('hitl-rewrite').click();
   await mine.getByTestId('hitl-rewrite-text').fill('{ "path": "/mine" }');
-  await mine.context().clearCookies();
+  await endLoginAtNext(mine);
   await mine.getByTestId('hitl-rewrite-confirm').click();
   await signInAs('cleo');
   await expect.poll(() => guidance.inputValue()).toBe('');
-  await mine.context().clearCookies();
+  await endLoginAtNext(mine);
   await mine.getByTestId('hitl-resume').click();
   await signInAs('ben');
   await mine.getByTestId('hitl-rewrite').click();
@@ -264,6 +278,24 @@ test('what was typed when the login ended is there after the next, and what was 
   await mine.getByText('rewritten by ben').waitFor();
   await mine.getByTestId('hitl-inject').click();
   await expect.poll(() => guidance.inputValue()).toBe('');
+});
+
+test('what is refused for want of a login is told, though the page, which asks by itself, too, was at the login before', async () => {
+  await post('overtaken', 'overtaken-1');
+  // Whether its calls hang is asked every other second.
+  await gateway.operator('POST', '/v1/sessions/overtaken/pause', { reason: 'to look' });
+  await open('/sessions/overtaken');
+  const guidance = page.getByTestId('hitl-inject-text');
+  await guidance.fill('Leave the tables alone.');
+  const sending = await holdRequests('**/v1/sessions/overtaken/inject', 'POST');
+  await page.getByTestId('hitl-inject').click();
+  await sending.asked;
+  await page.context().clearCookies();
+  await page.waitForURL('**/login**');
+  sending.letGo('through');
+  await signInAnewAs('ana', page);
+  await expect.poll(() => guidance.inputValue()).toBe('Leave the tables alone.');
+  await sending.stop();
 });
 
 test('a form is as it was left after the next login, for who typed in it', async () => {
@@ -275,19 +307,19 @@ test('a form is as it was left after the next login, for who typed in it', async
   await perDay.fill('7');
   await mine.getByText('Custom', { exact: true }).click();
   await window.fill('33');
-  await mine.context().clearCookies();
+  await endLoginAtNext(mine);
   await press('Save policy');
   await signInAnewAs('dora', mine);
   await expect.poll(() => perDay.inputValue()).toBe('7');
   expect(await window.inputValue()).toBe('33');
 
-  await mine.context().clearCookies();
+  await endLoginAtNext(mine);
   await press('Save kill switch');
   await signInAnewAs('cleo', mine);
   await expect.poll(() => perDay.inputValue()).toBe('1');
   expect(await window.inputValue()).not.toBe('33');
   await perDay.fill('2');
-  await mine.context().clearCookies();
+  await endLoginAtNext(mine);
   await press('Save policy');
   await signInAnewAs('dora', mine);
   await expect.poll(() => perDay.inputValue()).toBe('7');
@@ -312,7 +344,7 @@ test('a form in a dialog is open and as it was left after the next login, but fo
   await field('Name', form).fill('on call');
   await field('URL', form).fill('https://hooks.example.org/secret-path');
   await field('Signing secret', form).fill('whsec-typed-at-night');
-  await mine.context().clearCookies();
+  await endLoginAtNext(mine);
   await press('Create channel');
   await signInAnewAs('emil', mine);
   expect(await field('Name', form).inputValue()).toBe('on call');

@@ -206,4 +206,7 @@ onApiUnauthorized((wasAsked) => {
   const { pathname, href } = router.state.location;
   const undone = wasAsked ? ({ undone: true } as const) : {};
   if (pathname !== '/login') void router.navigate({ to: '/login', search: { next: href, ...undone } });
+  // What a page asks by itself may have been refused before what somebody asked for.
+  else if (wasAsked)
+    void router.navigate({ to: '/login', search: (now) => ({ ...now, ...undone }), replace: true });
 });
