@@ -1,5 +1,9 @@
 /** The demo as a newcomer starts it, faster than life: every page has something to show, and it ends when it is told to. */
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import type { LlmCall } from '#contracts';
 import { endWithFile } from './end-with-file.js';
@@ -44,4 +48,20 @@ it('has a caller stopped by the kill switch, one that the cache answers, and one
   expect(await demo.ended).toEqual([0, null]);
   expect(output).toContain('price-watch asked the same six times');
   expect(output).toMatch(/Stopped after .* and \d+ calls of a model\./);
+});
+
+it('ends where its port is taken, leaves nothing running and says what to do', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo;
+  const demo = promisify(execFile)(process.execPath, [DEMO], {
+    env: { PATH: process.env.PATH, PORT: String(port) },
+    timeout: WAIT.timeout,
+    killSignal: 'SIGKILL',
+  });
+  await expect(demo).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('The port is taken: set PORT to another one'),
+  });
+  taken.close();
 });
