@@ -9,7 +9,8 @@ import { join, resolve } from 'node:path';
 import { endWithFile } from './end-with-file.js';
 
 const MAIN = resolve(import.meta.dirname, '../../dist/apps/gateway/src/main.js');
-const START_TIMEOUT_MS = 30_000;
+/** Of a machine that has far more to do than it can; hooks wait longer. */
+const START_TIMEOUT_MS = 90_000;
 
 export const AGENT_KEY = 'integration-agent-key-0123456789';
 export const OPERATOR_TOKEN = 'integration-operator-token-0123456789';

@@ -7,7 +7,8 @@ export const HEALTH_CHECK = resolve(
   import.meta.dirname,
   '../../../dist/apps/embedding-sidecar/src/health-check.js',
 );
-const START_TIMEOUT_MS = 30_000;
+/** Of a machine that has far more to do than it can. */
+const START_TIMEOUT_MS = 90_000;
 
 export interface StartedSidecar {
   process: ChildProcess;
