@@ -46,6 +46,18 @@ describe('TtlLru', () => {
     expect(evicted).toEqual(['a=1 idle']);
   });
 
+  it('loses nothing to a wall clock that is set forward, and keeps nothing for one that is set back', () => {
+    const { lru, clock, evicted } = create(9, 100);
+    lru.set('a', 1);
+    clock.set(1_000_000);
+    expect([lru.peek('a'), lru.get('a')]).toEqual([1, 1]);
+    clock.set(0);
+    clock.advance(101);
+    expect(lru.peek('a')).toBeUndefined();
+    expect(lru.evictIdle()).toBe(1);
+    expect(evicted).toEqual(['a=1 idle']);
+  });
+
   it('evicts what is idle on request, oldest first, at most so many', () => {
     const { lru, clock, evicted } = create(9, 100);
     for (const [index, key] of ['a', 'b', 'c'].entries()) lru.set(key, index);

@@ -1,10 +1,11 @@
 /**
- * Map bounded by entry count, by idle time and, if asked, by weight; the least recently touched entry leaves first.
+ * Map bounded by entry count, by idle time and, if asked, by weight; the least recently touched entry leaves first. Whoever sets
+ * the wall clock makes nothing idle.
  * Order is kept by links inside the entries, not by re-inserting into the Map, so a touch costs
  * two pointer writes at any size.
  */
 
-import type { Clock } from './clock.js';
+import type { SteadyClock } from './clock.js';
 
 interface Entry<K, V> {
   readonly key: K;
@@ -21,7 +22,7 @@ export interface TtlLruOptions<K, V> {
   countMax: number;
   /** An entry untouched for this long is gone. `Infinity` turns idling off. */
   idleMs: number;
-  clock: Clock;
+  clock: SteadyClock;
   /** For values that grow: their number alone is no bound on memory. `of` says what one weighs now, in units of `max`. */
   weight?: { max: number; of: (value: V) => number };
   /** Called for evictions by bound only, never for `delete` or `clear`. */
@@ -54,12 +55,12 @@ export class TtlLru<K, V> {
   get(key: K): V | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    const nowMs = this.#options.clock.nowMs();
-    if (nowMs - entry.touchedMs > this.#options.idleMs) {
+    const steadyMs = this.#options.clock.steadyMs();
+    if (steadyMs - entry.touchedMs > this.#options.idleMs) {
       this.#evict(entry, 'idle');
       return undefined;
     }
-    entry.touchedMs = nowMs;
+    entry.touchedMs = steadyMs;
     this.#moveToNewest(entry);
     return entry.value;
   }
@@ -68,24 +69,24 @@ export class TtlLru<K, V> {
   peek(key: K): V | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    return this.#options.clock.nowMs() - entry.touchedMs > this.#options.idleMs ? undefined : entry.value;
+    return this.#options.clock.steadyMs() - entry.touchedMs > this.#options.idleMs ? undefined : entry.value;
   }
 
   /** Inserts or replaces, marked as just used; may evict. O(1) amortised. */
   set(key: K, value: V): void {
-    const nowMs = this.#options.clock.nowMs();
+    const steadyMs = this.#options.clock.steadyMs();
     const existing = this.#entries.get(key);
     if (existing !== undefined) {
       const change = this.#weightOf(value) - this.#weightOf(existing.value);
       existing.value = value;
-      existing.touchedMs = nowMs;
+      existing.touchedMs = steadyMs;
       this.#moveToNewest(existing);
       this.reweigh(value, change);
       return;
     }
     this.evictIdle(2);
     if (this.#entries.size >= this.#options.countMax && this.#oldest) this.#evict(this.#oldest, 'capacity');
-    const entry: Entry<K, V> = { key, value, touchedMs: nowMs, older: undefined, newer: undefined };
+    const entry: Entry<K, V> = { key, value, touchedMs: steadyMs, older: undefined, newer: undefined };
     this.#entries.set(key, entry);
     this.#linkNewest(entry);
     this.reweigh(value, this.#weightOf(value));
@@ -122,9 +123,9 @@ export class TtlLru<K, V> {
 
   /** Evicts entries idle too long, oldest first. @param countMax most to evict in this call */
   evictIdle(countMax = Number.POSITIVE_INFINITY): number {
-    const nowMs = this.#options.clock.nowMs();
+    const steadyMs = this.#options.clock.steadyMs();
     let evicted = 0;
-    while (evicted < countMax && this.#oldest && nowMs - this.#oldest.touchedMs > this.#options.idleMs) {
+    while (evicted < countMax && this.#oldest && steadyMs - this.#oldest.touchedMs > this.#options.idleMs) {
       this.#evict(this.#oldest, 'idle');
       evicted += 1;
     }

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { FakeClock } from '#testing';
 import { DiskWatch } from './disk-watch.js';
 
 describe('DiskWatch', () => {
   it('lets one attempt a second through while the disk is full', () => {
-    let nowMs = 10_000;
-    const watch = new DiskWatch({ nowMs: () => nowMs });
+    const clock = new FakeClock(10_000);
+    const watch = new DiskWatch(clock);
     expect(watch.noteRefused()).toBe(true);
     expect(watch.noteRefused()).toBe(false);
     expect(watch.claimAttempt()).toBe(false);
-    nowMs += 1_000;
+    clock.advance(1_000);
     expect(watch.claimAttempt()).toBe(true);
     expect(watch.claimAttempt()).toBe(false);
     expect(watch.isFull).toBe(true);
@@ -18,10 +19,10 @@ describe('DiskWatch', () => {
   });
 
   it('goes on trying after the clock was set back', () => {
-    let nowMs = 10_000;
-    const watch = new DiskWatch({ nowMs: () => nowMs });
+    const clock = new FakeClock(10_000);
+    const watch = new DiskWatch(clock);
     watch.noteRefused();
-    nowMs = 5;
+    clock.set(5);
     expect(watch.claimAttempt()).toBe(true);
   });
 });

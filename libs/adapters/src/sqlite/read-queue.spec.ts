@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Deferred, deferred } from '#kernel';
+import { FakeClock } from '#testing';
 import { ReadQueue } from './read-queue.js';
 import { SqliteDatabase } from './sqlite-database.js';
 
@@ -15,7 +16,7 @@ beforeEach(async () => {
   refusedCount = 0;
   database = new SqliteDatabase({
     path: join(folder, 'o.db'),
-    clock: { nowMs: () => 0 },
+    clock: new FakeClock(),
     onEvent: ({ kind }) => {
       if (kind === 'read_refused') refusedCount += 1;
     },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ObservatoryError, SEVERITIES } from '#contracts';
-import { buildAuditDraft, buildSessionView, buildStepRow } from '#testing';
+import { buildAuditDraft, buildSessionView, buildStepRow, FakeClock } from '#testing';
 import { STEP_COLUMNS } from './protocol.js';
 import { MIGRATIONS, migrate } from './schema.js';
 import { SQLite } from './sqlite-library.js';
@@ -14,14 +14,14 @@ const BUSY = { code: 'store_busy', status: 503, extra: { retryAfterSeconds: 1 } 
 const FULL = { code: 'store_full', status: 503, extra: { retryAfterSeconds: 5 } };
 
 let folder: string;
-let nowMs: number;
+let clock: FakeClock;
 let events: StoreEvent[];
 let store: SqliteStore;
 
 async function openStore(options: Partial<SqliteStoreOptions> = {}): Promise<void> {
   store = new SqliteStore({
     path: join(folder, 'o.db'),
-    clock: { nowMs: () => nowMs },
+    clock,
     onEvent: (event) => events.push(event),
     durability: 'process',
     freeBytesMin: 0,
@@ -33,7 +33,7 @@ async function openStore(options: Partial<SqliteStoreOptions> = {}): Promise<voi
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'observatory-store-'));
-  nowMs = 1_000_000;
+  clock = new FakeClock(1_000_000);
   events = [];
 });
 afterEach(async () => {
@@ -204,7 +204,7 @@ describe('a full disk', () => {
     await expect(store.appendSteps(steps(1))).rejects.toMatchObject(FULL);
     expect(eventsOf('disk_full')).toMatchObject([{ detail: expect.stringContaining('o.db was moved away') }]);
     await rename(`${path}.away`, path);
-    nowMs += 1_000;
+    clock.advance(1_000);
     expect(await store.appendSteps(steps(1))).toMatchObject([{ seq: 1 }]);
   });
 
@@ -231,11 +231,11 @@ describe('a full disk', () => {
   it('takes writes again by itself once there is room, which retention makes', async () => {
     await openStore({ pageCountMax: 300 });
     await fillUp();
-    nowMs += 1_000;
+    clock.advance(1_000);
     expect(store.refusal()).toBe('store_full');
     await expect(store.probe()).rejects.toMatchObject(FULL);
     await store.enforceRetention({ beforeMs: Number.MAX_SAFE_INTEGER, bytesMax: null });
-    nowMs += 1_000;
+    clock.advance(1_000);
     await store.probe();
     expect(store.refusal()).toBeNull();
     expect(eventsOf('disk_recovered')).not.toHaveLength(0);
@@ -245,9 +245,9 @@ describe('a full disk', () => {
   it('is tried again by the next write when a second has passed', async () => {
     await openStore({ pageCountMax: 300 });
     await fillUp();
-    nowMs += 1_000;
+    clock.advance(1_000);
     await expect(store.appendSteps(large(20))).rejects.toMatchObject(FULL);
-    nowMs += 1_000;
+    clock.advance(1_000);
     // Small enough to fit into a page that is begun already.
     const view = buildSessionView();
     await store.saveSessions([{ tenant_id: 'default', view }], 1);
@@ -293,7 +293,7 @@ describe('the threads', () => {
     await openStore();
     const second = new SqliteStore({
       path: join(folder, 'o.db'),
-      clock: { nowMs: () => 0 },
+      clock,
       workerUrl: null,
     });
     await expect(second.open()).rejects.toThrow('another Observatory process is using it');

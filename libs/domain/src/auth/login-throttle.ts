@@ -31,7 +31,7 @@ export class LoginThrottle {
     this.#byAddress = new TtlLru({
       countMax: this.#limits.addressesMax,
       idleMs: this.#limits.windowMs,
-      clock: { nowMs: () => this.#clock.steadyMs() },
+      clock: this.#clock,
     });
   }
 

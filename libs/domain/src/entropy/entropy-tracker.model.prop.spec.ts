@@ -239,7 +239,7 @@ it('is never told from lists, whatever is bound, recorded, restored, forgotten, 
       const log: string[] = [];
       const tracker = new EntropyTracker({
         ...bounds,
-        clock: { nowMs: () => model.nowMs },
+        clock: { nowMs: () => model.nowMs, steadyMs: () => model.nowMs },
         config: { get: (name) => (name === 'entropy_window_size' ? model.size : undefined) },
         publisher: {
           publishAlert: (key, { agent_id, entropy_score, window_size }) =>

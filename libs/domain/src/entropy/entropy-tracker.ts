@@ -74,7 +74,7 @@ export class EntropyTracker implements EntropyReader {
   /** Shows what is looked at while that one is in use: bounds weigh other windows, and readers ask at any time. */
   readonly #other = new EntropyWindow(this.#rows, this.#pool);
   /** Read once per call and lent to `#slots`. */
-  #nowMs = 0;
+  #steadyMs = 0;
   readonly #useNotedEveryMs: number;
   readonly #settings: EntropySettings;
   readonly #options: EntropyTrackerOptions;
@@ -87,7 +87,7 @@ export class EntropyTracker implements EntropyReader {
     this.#slots = new TtlLru({
       countMax: options.sessionCountMax ?? SESSION_COUNT_MAX,
       idleMs,
-      clock: { nowMs: () => this.#nowMs },
+      clock: { steadyMs: () => this.#steadyMs },
       weight: {
         max: options.textCharsMax ?? TEXT_CHARS_MAX,
         of: (slot) => this.#other.at(slot).textChars,
@@ -196,7 +196,7 @@ export class EntropyTracker implements EntropyReader {
 
   /** Drops the session's window; a later step starts a new one. Not counted as an eviction. */
   forget(key: SessionKey): boolean {
-    this.#nowMs = this.#options.clock.nowMs();
+    this.#steadyMs = this.#options.clock.steadyMs();
     const slot = this.#slots.get(key);
     if (slot === undefined) return false;
     this.#slots.delete(key);
@@ -205,7 +205,7 @@ export class EntropyTracker implements EntropyReader {
   }
 
   #peek(key: SessionKey): WindowSlot | undefined {
-    this.#nowMs = this.#options.clock.nowMs();
+    this.#steadyMs = this.#options.clock.steadyMs();
     return this.#slots.peek(key);
   }
 
@@ -238,7 +238,7 @@ export class EntropyTracker implements EntropyReader {
 
   /** Of now, cut to the 32 bits that a row has for it. */
   #period(): number {
-    return Math.floor(this.#nowMs / this.#useNotedEveryMs) | 0;
+    return Math.floor(this.#steadyMs / this.#useNotedEveryMs) | 0;
   }
 
   /** Moves the window to a row of the size it should have. Keeps the newest tuples. */
