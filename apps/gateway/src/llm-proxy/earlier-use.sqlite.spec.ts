@@ -57,7 +57,7 @@ test('a session has used after a restart what it had before', async () => {
     called(2 * MINUTE_MS, {}, 'other'),
   ]);
   const caps = await capsAfterStart();
-  expect(caps.look(SESSION)).toEqual({
+  expect(caps.look(SESSION)).toMatchObject({
     callCount: 3,
     costMicroUsd: 3_000,
     firstCallMs: BEGAN_MS - 9 * MINUTE_MS,

@@ -51,6 +51,30 @@ describe('the caps of a session', () => {
     expect(caps.decide(SESSION, TIME, null)).toEqual({ allowed: false, cap: 'session_minutes_max' });
   });
 
+  it('begin anew for no wall clock that is set, be it forward by days, and count no minute by it', () => {
+    const clock = new FakeClock();
+    const caps = new SessionCaps({ clock });
+    for (let call = 0; call < 2; call += 1) caps.record(SESSION, null);
+    clock.set(clock.nowMs() + 2 * 24 * 3_600_000);
+    expect(caps.decide(SESSION, CALLS, null)).toEqual({ allowed: false, cap: 'session_calls_max' });
+    expect(caps.decide(SESSION, TIME, null)).toEqual({ allowed: true });
+    clock.set(0);
+    clock.advance(5 * 60_000);
+    expect(caps.decide(SESSION, TIME, null)).toEqual({ allowed: false, cap: 'session_minutes_max' });
+  });
+
+  it('brought back count the time since their first call, and one that is to come as now', () => {
+    const clock = new FakeClock();
+    const caps = new SessionCaps({ clock });
+    const used = { callCount: 1, costMicroUsd: 0 };
+    caps.restore(SESSION, { ...used, firstCallMs: clock.nowMs() - 4 * 60_000 });
+    caps.restore(OTHER, { ...used, firstCallMs: clock.nowMs() + 60 * 60_000 });
+    clock.advance(60_000);
+    expect(caps.decide(SESSION, TIME, null)).toEqual({ allowed: false, cap: 'session_minutes_max' });
+    clock.advance(4 * 60_000);
+    expect(caps.decide(OTHER, TIME, null)).toEqual({ allowed: false, cap: 'session_minutes_max' });
+  });
+
   it('are settled with what was really used, given back, and never below zero', () => {
     const caps = new SessionCaps({ clock: new FakeClock() });
     caps.record(SESSION, 6_000);

@@ -20,6 +20,11 @@ export interface SessionUse {
 
 export type SessionCap = 'session_calls_max' | 'session_cost_usd_max' | 'session_minutes_max';
 
+/** Minutes pass by the clock that nobody sets: what it was at the first call. */
+interface TimedUse extends SessionUse {
+  firstCallSteadyMs: number;
+}
+
 /** Final for the session: no waiting helps. */
 export type SessionCapDecision = { allowed: true } | { allowed: false; cap: SessionCap };
 
@@ -49,7 +54,7 @@ const ALLOWED: SessionCapDecision = { allowed: true };
 
 export class SessionCaps {
   readonly #clock: Clock;
-  readonly #sessions: FairLru<SessionKey, SessionUse>;
+  readonly #sessions: FairLru<SessionKey, TimedUse>;
 
   constructor({ clock, sessionCountMax = SESSION_COUNT_MAX, idleMs = SESSION_IDLE_MS }: SessionCapsOptions) {
     this.#clock = clock;
@@ -85,7 +90,7 @@ export class SessionCaps {
     if (
       session_minutes_max !== null &&
       use !== undefined &&
-      this.#clock.nowMs() - use.firstCallMs >= session_minutes_max * MINUTE_MS
+      this.#clock.steadyMs() - use.firstCallSteadyMs >= session_minutes_max * MINUTE_MS
     )
       return { allowed: false, cap: 'session_minutes_max' };
     return ALLOWED;
@@ -95,11 +100,10 @@ export class SessionCaps {
   record(session: SessionKey, costMicroUsd: number | null): void {
     const use = this.#sessions.get(tenantIdOf(session), session);
     if (use === undefined) {
-      const firstCallMs = this.#clock.nowMs();
-      this.#sessions.set(tenantIdOf(session), session, {
+      this.#begin(session, {
         callCount: 1,
         costMicroUsd: costMicroUsd ?? 0,
-        firstCallMs,
+        firstCallMs: this.#clock.nowMs(),
       });
       return;
     }
@@ -121,7 +125,14 @@ export class SessionCaps {
 
   /** Brings back what a session had used. Nothing happens for one that is known: it has been brought back, or has called since. */
   restore(session: SessionKey, use: SessionUse): void {
-    if (this.look(session) === null) this.#sessions.set(tenantIdOf(session), session, { ...use });
+    if (this.look(session) === null) this.#begin(session, use);
+  }
+
+  /** Before this process only the wall clock tells when that was; what is to come counts as now. */
+  #begin(session: SessionKey, use: SessionUse): void {
+    const agoMs = Math.max(0, this.#clock.nowMs() - use.firstCallMs);
+    const firstCallSteadyMs = this.#clock.steadyMs() - agoMs;
+    this.#sessions.set(tenantIdOf(session), session, { ...use, firstCallSteadyMs });
   }
 
   /** Null: unknown or forgotten. */
