@@ -29,7 +29,7 @@ import {
 } from '#domain/hitl';
 import type { Clock, IdSource } from '#kernel';
 import { BOUND_MET } from './control-bounds.js';
-import { type ControlEntry, prunedRow } from './control-entry.js';
+import { type ControlEntry, pauseLeftMs, prunedRow } from './control-entry.js';
 import type { ControlRegistry } from './control-registry.js';
 import type { ControlWriter } from './control-writer.js';
 import type { HitlEvents } from './hitl-events.js';
@@ -163,8 +163,9 @@ export class CommandRunner {
   /** Ends a pause that is due, by policy; does nothing otherwise. Rejects as the store does. */
   async expire(entry: ControlEntry): Promise<void> {
     const action = this.#setting('hitl_expiry_action');
-    const nowMs = this.#options.clock.nowMs();
-    let decision = decideExpiry(prunedRow(entry), nowMs, action);
+    const leftMs = pauseLeftMs(entry, this.#options.clock);
+    const isDue = leftMs !== null && leftMs <= 0;
+    let decision = decideExpiry(prunedRow(entry), isDue, action);
     if (decision.kind === 'expire') {
       const audit = this.draft(entry, SYSTEM_ACTOR, 'hitl.expire', { policy: action });
       await this.#options.writer.commit(entry, {
@@ -172,7 +173,7 @@ export class CommandRunner {
         audit: [{ ...audit, after_state: decision.next.state }],
       });
       this.#options.events.expired(entry.key, action);
-      decision = decideExpiry(prunedRow(entry), nowMs, action);
+      decision = decideExpiry(prunedRow(entry), isDue, action);
     }
     if (decision.kind === 'resolve') await this.run(entry, SYSTEM_ACTOR, decision.command);
   }

@@ -18,6 +18,7 @@ import {
   SYSTEM_OPERATOR,
 } from '#contracts';
 import { agentStateOf, holdsMessages, initialControl } from '#domain/hitl';
+import type { Clock } from '#kernel';
 
 /** Older ones are dropped: the agent has been told of them already. */
 const INFORMED_COUNT_MAX = 100;
@@ -50,6 +51,8 @@ export interface ControlEntry {
   reservedFor: string | null;
   /** The rest of a release is on its way. */
   drainQueued: boolean;
+  /** When the pause that ends at `atMs`, by the wall clock, is due by the one that nobody sets. @see pauseLeftMs */
+  due: { atMs: number; steadyMs: number } | null;
 }
 
 export function newEntry(key: SessionKey, tenantId: string, sessionId: string): ControlEntry {
@@ -67,6 +70,7 @@ export function newEntry(key: SessionKey, tenantId: string, sessionId: string): 
     pruneQueued: false,
     reservedFor: null,
     drainQueued: false,
+    due: null,
   };
 }
 
@@ -75,6 +79,19 @@ export const isClosed = (entry: ControlEntry): boolean => entry.draining || hold
 /** Ascending by seq. */
 export const waiting = (entry: ControlEntry): Directive[] =>
   entry.row.directives.filter((directive) => directive.seq > entry.takenSeq);
+
+/**
+ * Until its pause expires; 0 or less: it is due; null: it never does. The wall clock tells once, when this process first asks: who
+ * sets it afterwards neither ends the pause nor draws it out.
+ */
+export function pauseLeftMs(entry: ControlEntry, clock: Clock): number | null {
+  // Over already: its policy has not run.
+  if (entry.row.state === 'expired') return 0;
+  const atMs = entry.row.expires_at_ms;
+  if (atMs === null) return null;
+  if (entry.due?.atMs !== atMs) entry.due = { atMs, steadyMs: clock.steadyMs() + atMs - clock.nowMs() };
+  return entry.due.steadyMs - clock.steadyMs();
+}
 
 /**
  * Its pause expired, nobody came, and all that waits is word of that, which `state: active` says as well. Agents that

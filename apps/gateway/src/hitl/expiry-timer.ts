@@ -1,14 +1,15 @@
-/** Abandoned pauses: one timer, set to the earliest; whatever is due when it fires is expired. */
+/** Abandoned pauses: one timer, set to the earliest by the clock that nobody sets; whatever is due when it fires is expired. */
 import type { SessionKey } from '#contracts';
-import type { Clock, Timer } from '#kernel';
+import type { SteadyClock, Timer } from '#kernel';
 
 export interface Expiring {
   key: SessionKey;
-  atMs: number;
+  /** 0 or less: it is due. */
+  leftMs: number;
 }
 
 export interface ExpiryTimerOptions {
-  clock: Clock;
+  clock: SteadyClock;
   timer: Timer;
   /** Every pause that can expire, in no order. Asked at start and at each firing: O(sessions under control). */
   expiring(): Iterable<Expiring>;
@@ -20,7 +21,7 @@ const RETRY_MS = 5_000;
 
 export class ExpiryTimer {
   readonly #options: ExpiryTimerOptions;
-  #armed: { atMs: number; cancel: () => void } | undefined;
+  #armed: { dueMs: number; cancel: () => void } | undefined;
   #stopped = false;
 
   constructor(options: ExpiryTimerOptions) {
@@ -29,15 +30,15 @@ export class ExpiryTimer {
 
   /** Looks at all pauses, as after a restart. */
   start(): void {
-    this.#armEarliest(Number.NEGATIVE_INFINITY);
+    this.#armEarliest(0);
   }
 
-  /** A pause that expires at `atMs` was made. A pause that ended needs no call: it is not due when looked at. */
-  note(atMs: number): void {
-    if (this.#stopped || (this.#armed !== undefined && this.#armed.atMs <= atMs)) return;
+  /** A pause that expires in `leftMs` was made. A pause that ended needs no call: it is not due when looked at. */
+  note(leftMs: number): void {
+    const dueMs = this.#options.clock.steadyMs() + leftMs;
+    if (this.#stopped || (this.#armed !== undefined && this.#armed.dueMs <= dueMs)) return;
     this.#armed?.cancel();
-    const delayMs = atMs - this.#options.clock.nowMs();
-    this.#armed = { atMs, cancel: this.#options.timer.after(delayMs, () => void this.#fire()) };
+    this.#armed = { dueMs, cancel: this.#options.timer.after(leftMs, () => void this.#fire()) };
   }
 
   stop(): void {
@@ -48,16 +49,16 @@ export class ExpiryTimer {
 
   async #fire(): Promise<void> {
     this.#armed = undefined;
-    const nowMs = this.#options.clock.nowMs();
-    const due = [...this.#options.expiring()].filter(({ atMs }) => atMs <= nowMs);
+    const due = [...this.#options.expiring()].filter(({ leftMs }) => leftMs <= 0);
     const outcomes = await Promise.allSettled(due.map(({ key }) => this.#options.expire(key)));
     const failed = outcomes.some(({ status }) => status === 'rejected');
-    this.#armEarliest(failed ? this.#options.clock.nowMs() + RETRY_MS : Number.NEGATIVE_INFINITY);
+    this.#armEarliest(failed ? RETRY_MS : 0);
   }
 
-  #armEarliest(notBeforeMs: number): void {
+  /** @param waitMs at least */
+  #armEarliest(waitMs: number): void {
     let earliestMs = Number.POSITIVE_INFINITY;
-    for (const { atMs } of this.#options.expiring()) earliestMs = Math.min(earliestMs, atMs);
-    if (earliestMs !== Number.POSITIVE_INFINITY) this.note(Math.max(earliestMs, notBeforeMs));
+    for (const { leftMs } of this.#options.expiring()) earliestMs = Math.min(earliestMs, leftMs);
+    if (earliestMs !== Number.POSITIVE_INFINITY) this.note(Math.max(earliestMs, waitMs));
   }
 }

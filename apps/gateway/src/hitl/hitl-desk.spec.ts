@@ -465,6 +465,26 @@ describe('expiry', () => {
     expect(h.time.timerCount).toBe(0);
   });
 
+  it.each([
+    ['back by a day', -86_400_000],
+    ['forward by a day', 86_400_000],
+  ])('goes by no wall clock that is set %s meanwhile', async (_, byMs) => {
+    const h = await DeskHarness.start();
+    const early = await h.session('s-early');
+    const late = await h.session('s-late');
+    await h.desk.execute(operator(), 's-early', 'pause', PAUSE);
+    await h.time.pass(30_000);
+    await h.desk.execute(operator(), 's-late', 'pause', PAUSE);
+    h.time.setWallClock(byMs);
+    await h.time.pass(30_000);
+    await h.desk.settled();
+    expect(h.desk.view(early).state).toBe('active');
+    expect(h.desk.view(late).state).toBe('pause_requested');
+    await h.time.pass(30_000);
+    await h.desk.settled();
+    expect(h.desk.view(late).state).toBe('active');
+  });
+
   it('survives a restart, and makes up for what fell due in between', async () => {
     const before = await DeskHarness.start();
     const key = await before.session();

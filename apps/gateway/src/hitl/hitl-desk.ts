@@ -37,6 +37,7 @@ import {
   callControl,
   controlView,
   newEntry,
+  pauseLeftMs,
   pollAnswer,
   waiting,
 } from './control-entry.js';
@@ -345,14 +346,14 @@ export class HitlDesk implements ControlDesk {
   // ---- inside
 
   #watch(entry: ControlEntry): void {
-    if (isPaused(entry) && entry.row.expires_at_ms !== null) this.#expiry.note(entry.row.expires_at_ms);
+    const leftMs = isPaused(entry) ? pauseLeftMs(entry, this.#ports.clock) : null;
+    if (leftMs !== null) this.#expiry.note(leftMs);
   }
 
   *#expiring() {
-    for (const { key, row } of this.#registry.pausedEntries()) {
-      // Over already, whatever the clock says since: its policy has not run.
-      const atMs = row.state === 'expired' ? 0 : row.expires_at_ms;
-      if (atMs !== null) yield { key, atMs };
+    for (const entry of this.#registry.pausedEntries()) {
+      const leftMs = pauseLeftMs(entry, this.#ports.clock);
+      if (leftMs !== null) yield { key: entry.key, leftMs };
     }
   }
 }

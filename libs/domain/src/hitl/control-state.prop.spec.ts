@@ -65,9 +65,10 @@ class Model {
       }
       case 'time': {
         this.nowMs += happening.ms;
-        const first = decideExpiry(this.row, this.nowMs, happening.action);
+        const isDue = this.row.expires_at_ms !== null && this.row.expires_at_ms <= this.nowMs;
+        const first = decideExpiry(this.row, isDue, happening.action);
         if (first.kind === 'expire') this.row = first.next;
-        const second = decideExpiry(this.row, this.nowMs, happening.action);
+        const second = decideExpiry(this.row, isDue, happening.action);
         if (second.kind === 'resolve') this.command(second.command, 0);
         break;
       }

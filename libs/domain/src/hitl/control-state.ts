@@ -72,7 +72,7 @@ export type AcknowledgeDecision =
   | { readonly kind: 'apply'; readonly next: ControlRow; readonly acknowledged: boolean };
 
 export type ExpiryDecision =
-  /** Not paused, never expires, or not yet. */
+  /** Not paused, or not yet. */
   | { readonly kind: 'none' }
   /** First step: the pause is over, the policy has not run. */
   | { readonly kind: 'expire'; readonly next: ControlRow }
@@ -190,7 +190,7 @@ function isConfirmed(directive: Directive, confirmed: Confirmation): boolean {
  * Called when time passes; twice for one expiry, so that `expired` is durable before the policy runs and a gateway
  * that dies in between finishes the job at its next start.
  */
-export function decideExpiry(control: ControlRow, nowMs: number, action: ExpiryAction): ExpiryDecision {
+export function decideExpiry(control: ControlRow, isDue: boolean, action: ExpiryAction): ExpiryDecision {
   if (control.state === 'expired') {
     return {
       kind: 'resolve',
@@ -200,8 +200,7 @@ export function decideExpiry(control: ControlRow, nowMs: number, action: ExpiryA
           : { command: 'terminate', reason: 'The pause expired and nobody resumed it.' },
     };
   }
-  const due = control.expires_at_ms !== null && control.expires_at_ms <= nowMs;
-  if (!due || !holdsMessages(control.state)) return { kind: 'none' };
+  if (!isDue || !holdsMessages(control.state)) return { kind: 'none' };
   return {
     kind: 'expire',
     next: { ...control, state: 'expired', operator_id: SYSTEM_OPERATOR, asked_by: [] },
