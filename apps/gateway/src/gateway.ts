@@ -48,6 +48,8 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** Calls under way get this long to end; held ones are told at once. */
 const PROXY_DRAIN_MS = 5_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+/** Connections that the system keeps until they are looked at; it may allow less. Node's 511 are few for a fleet that comes back at once. */
+const BACKLOG_MAX = 8_192;
 
 export interface Gateway {
   /** Where it listens, such as `http://127.0.0.1:4000`. */
@@ -84,7 +86,8 @@ export async function startGateway(settings: StartSettings, logger: Logger): Pro
   const store = app.get<DecisionStore>(STORE);
   try {
     const parts = await assemble(app, settings, logger, rawRoutes);
-    await app.listen(config.port, config.host).catch((error: unknown) => {
+    const { port, host } = config;
+    await app.listen({ port, host, backlog: BACKLOG_MAX }).catch((error: unknown) => {
       throw cannotListen(error, config);
     });
     parts.semanticLoop.startSidecar();
