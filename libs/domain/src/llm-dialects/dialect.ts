@@ -83,7 +83,7 @@ export interface Dialect {
 
   /**
    * The same text and tool calls as the caller's SDK takes them from the vendor, streamed or not, with all input
-   * counted as cached. Null: this caller cannot have this answer (arguments that are no object where the vendor has
+   * counted as cached; without a usage where the first answer had none, but for Anthropic's kind. Null: this caller cannot have this answer (arguments that are no object where the vendor has
    * objects, an id that the vendor would have to know).
    */
   writeReplay(replay: ReplayToWrite): OwnAnswer | null;

@@ -426,15 +426,17 @@ describe('a replay', () => {
     },
   );
 
-  it.each(NAMES)(
-    'in %s names the model that was asked for where the vendor named none, and counts nothing it did not',
-    (to) => {
-      const answer = { ...cached(to, 'a text'), model: null, usage: null };
-      const own = write(to, answer, CALLER[to](false)) as OwnAnswer;
-      expect(read(to, own, false)).toMatchObject({
-        model: 'm',
-        usage: { input_tokens: 0, output_tokens: 0 },
-      });
-    },
-  );
+  it.each(NAMES)('in %s names the model that was asked for where the vendor named none', (to) => {
+    const own = write(to, { ...cached(to, 'a text'), model: null }, CALLER[to](false)) as OwnAnswer;
+    expect(read(to, own, false)).toMatchObject({ model: 'm' });
+  });
+
+  it.each(NAMES)('in %s, of which the vendor told no usage, tells none', (to) => {
+    for (const stream of [false, true]) {
+      const own = write(to, { ...cached(to, 'a text'), usage: null }, CALLER[to](stream)) as OwnAnswer;
+      const { usage } = read(to, own, stream);
+      if (to === 'anthropic') expect(usage).toMatchObject({ input_tokens: 0, output_tokens: 0 });
+      else expect(usage).toBeNull();
+    }
+  });
 });

@@ -17,7 +17,8 @@ export interface WrittenAnswer {
   model: string;
   text: string;
   tool_calls: readonly WrittenCall[];
-  usage: Readonly<Usage>;
+  /** Null: the vendor told none. */
+  usage: Readonly<Usage> | null;
   stream: boolean;
   atMs: number;
 }
@@ -31,8 +32,8 @@ export const NO_USAGE: Readonly<Usage> = Object.freeze({
 });
 
 /** All input read from a cache, none written to one. */
-export const cachedUsage = (usage: Usage | null): Readonly<Usage> =>
-  usage === null ? NO_USAGE : { ...usage, cached_input_tokens: usage.input_tokens, cache_write_tokens: 0 };
+export const cachedUsage = (usage: Usage | null): Readonly<Usage> | null =>
+  usage && { ...usage, cached_input_tokens: usage.input_tokens, cache_write_tokens: 0 };
 
 /** Under which the vendor keeps the answer; null: it would know none. */
 export const idAtVendor = ({ dialect, answer_id }: CachedAnswer, vendor: DialectName): string | null =>

@@ -1,4 +1,5 @@
 /** Writes a finished `message`, or all events of its stream. */
+import type { Usage } from '#contracts';
 import type { AnswerToWrite, OwnAnswer, ReplayToWrite } from '../dialect.js';
 import { JSON_TYPE, STREAM_TYPE, sseEvent } from '../sse-event.js';
 import {
@@ -51,7 +52,8 @@ function writeMessage(answer: WrittenAnswer, inputs: Inputs): OwnAnswer {
   // The vendor refuses to have an empty text sent back to it.
   const hasText = answer.text !== '';
   const stop_reason = answer.tool_calls.length > 0 ? 'tool_use' : 'end_turn';
-  const usage = messageUsage(answer);
+  // Its SDKs read the counts of every message: there is no word for unknown.
+  const usage = messageUsage(answer.usage ?? NO_USAGE);
   const begun = {
     id: `msg_${answer.id}`,
     type: 'message',
@@ -113,7 +115,7 @@ const callEvents = ({ tool_calls }: WrittenAnswer, first: number): Event[] =>
   });
 
 /** What was cached is not input in this vendor's count. */
-const messageUsage = ({ usage }: WrittenAnswer) => ({
+const messageUsage = (usage: Usage) => ({
   input_tokens: usage.input_tokens - usage.cached_input_tokens,
   cache_creation_input_tokens: 0,
   cache_read_input_tokens: usage.cached_input_tokens,

@@ -1,4 +1,5 @@
 /** Writes a finished `GenerateContentResponse`, or the series of them that a stream is, as events or as an array. */
+import type { Usage } from '#contracts';
 import type { AnswerToWrite, OwnAnswer, ReplayToWrite } from '../dialect.js';
 import { JSON_TYPE, STREAM_TYPE, sseEvent } from '../sse-event.js';
 import { argumentsObject, cachedUsage, deltasOf, NO_USAGE, type WrittenAnswer } from '../written-answer.js';
@@ -52,13 +53,15 @@ function writeGemini(answer: Answer, calls: readonly object[], query: string | u
 
 const responseOf = ({ id, model, usage }: Answer, parts: readonly object[], isLast: boolean) => ({
   candidates: [{ content: { parts, role: 'model' }, ...(isLast ? { finishReason: 'STOP' } : {}), index: 0 }],
-  usageMetadata: {
-    promptTokenCount: usage.input_tokens,
-    ...(usage.cached_input_tokens > 0 ? { cachedContentTokenCount: usage.cached_input_tokens } : {}),
-    ...(isLast ? { candidatesTokenCount: usage.output_tokens - usage.reasoning_tokens } : {}),
-    ...(isLast && usage.reasoning_tokens > 0 ? { thoughtsTokenCount: usage.reasoning_tokens } : {}),
-    totalTokenCount: usage.input_tokens + (isLast ? usage.output_tokens : 0),
-  },
+  ...(usage && { usageMetadata: geminiUsage(usage, isLast) }),
   modelVersion: model,
   responseId: id,
+});
+
+const geminiUsage = (usage: Usage, isLast: boolean) => ({
+  promptTokenCount: usage.input_tokens,
+  ...(usage.cached_input_tokens > 0 ? { cachedContentTokenCount: usage.cached_input_tokens } : {}),
+  ...(isLast ? { candidatesTokenCount: usage.output_tokens - usage.reasoning_tokens } : {}),
+  ...(isLast && usage.reasoning_tokens > 0 ? { thoughtsTokenCount: usage.reasoning_tokens } : {}),
+  totalTokenCount: usage.input_tokens + (isLast ? usage.output_tokens : 0),
 });

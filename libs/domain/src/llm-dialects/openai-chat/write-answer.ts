@@ -1,5 +1,5 @@
 /** Writes a finished `chat.completion`, or the chunks of one. */
-import { type CachedAnswer, tokensOf } from '#contracts';
+import { type CachedAnswer, tokensOf, type Usage } from '#contracts';
 import type { AnswerToWrite, OwnAnswer, ReplayToWrite } from '../dialect.js';
 import { asRecord } from '../read-json.js';
 import { JSON_TYPE, STREAM_TYPE, sseEvent } from '../sse-event.js';
@@ -58,7 +58,7 @@ function writeChat(answer: WrittenAnswer, { id, finish: finish_reason, withUsage
   const { model, text, tool_calls, atMs } = answer;
   const created = Math.floor(atMs / 1_000);
   const content = text === '' && tool_calls.length > 0 ? null : text;
-  const usage = chatUsage(answer);
+  const usage = answer.usage && chatUsage(answer.usage);
   if (!answer.stream) {
     const message = { role: 'assistant', content, refusal: null, ...callsOf(tool_calls) };
     const body = {
@@ -67,7 +67,7 @@ function writeChat(answer: WrittenAnswer, { id, finish: finish_reason, withUsage
       model,
       object: 'chat.completion',
       choices: [{ index: 0, message, logprobs: null, finish_reason }],
-      usage,
+      ...(usage && { usage }),
     };
     return { contentType: JSON_TYPE, body: JSON.stringify(body) };
   }
@@ -87,7 +87,7 @@ function writeChat(answer: WrittenAnswer, { id, finish: finish_reason, withUsage
     ...deltasOf(text).map((content) => chunk({ content })),
     ...tool_calls.flatMap((call, index) => callDeltas(call, index).map((delta) => chunk(delta))),
     chunk({}, finish_reason),
-    withUsage ? event([], usage) : '',
+    withUsage && usage ? event([], usage) : '',
     sseEvent(null, '[DONE]'),
   ].join('');
   return { contentType: STREAM_TYPE, body };
@@ -111,7 +111,7 @@ const callDeltas = (call: WrittenCall, index: number): object[] => [
   ...deltasOf(call.arguments).map((piece) => ({ tool_calls: [{ index, function: { arguments: piece } }] })),
 ];
 
-const chatUsage = ({ usage }: WrittenAnswer) => ({
+const chatUsage = (usage: Usage) => ({
   prompt_tokens: usage.input_tokens,
   completion_tokens: usage.output_tokens,
   total_tokens: tokensOf(usage),

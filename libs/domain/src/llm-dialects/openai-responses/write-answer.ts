@@ -1,5 +1,5 @@
 /** Writes a completed `response`, or all events of its stream. */
-import { tokensOf } from '#contracts';
+import { tokensOf, type Usage } from '#contracts';
 import type { AnswerToWrite, OwnAnswer } from '../dialect.js';
 import type { JsonRecord } from '../read-json.js';
 import { JSON_TYPE, STREAM_TYPE, sseEvent } from '../sse-event.js';
@@ -25,7 +25,7 @@ export function writeResponses(answer: WrittenAnswer, responseId: string, said: 
     ...head,
     status: 'completed',
     output: items.map(({ item }) => item),
-    usage: responsesUsage(answer),
+    usage: answer.usage && responsesUsage(answer.usage),
   };
   if (!answer.stream) return { contentType: JSON_TYPE, body: JSON.stringify(completed) };
 
@@ -101,7 +101,7 @@ function callItem({ id }: WrittenAnswer, call: WrittenCall, index: number): Item
   };
 }
 
-const responsesUsage = ({ usage }: WrittenAnswer) => ({
+const responsesUsage = (usage: Usage) => ({
   input_tokens: usage.input_tokens,
   input_tokens_details: { cached_tokens: usage.cached_input_tokens, cache_write_tokens: 0 },
   output_tokens: usage.output_tokens,
