@@ -111,6 +111,17 @@ describe('an answer', () => {
     expect(await exchange(GET)).toMatch(/^HTTP\/1\.1 200/);
   });
 
+  test.each([
+    ['529 Overloaded', '529 Overloaded'],
+    ['200 Fine by us', '200 Fine by us'],
+    ['200 ', '200 OK'],
+    ['200 \xe2\x82\xac', '200 OK'],
+    [`401 ${VENDOR_KEY} is not ours`, `401 ${'*'.repeat(VENDOR_KEY.length)} is not ours`],
+  ])('keeps its reason phrase, of what a status line may hold: %s', async (said, told) => {
+    const text = await exchange(GET, `HTTP/1.1 ${said}\r\ncontent-length: 2\r\n\r\n{}`);
+    expect(text.split('\r\n', 1)).toEqual([`HTTP/1.1 ${told}`]);
+  });
+
   test('goes by what is said ahead of it', async () => {
     const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n';
     expect(await exchange(GET, hints + FINE)).toMatch(/^HTTP\/1\.1 200 OK/);

@@ -10,6 +10,9 @@ const STAR = '*';
 
 const isSecret = (key: string | null): key is string => key !== null && key.length >= KEY_CHARS_MIN;
 
+export const maskKey = (text: string, key: string | null): string =>
+  isSecret(key) ? text.replaceAll(key, STAR.repeat(key.length)) : text;
+
 /** Hot path. @param headers name, value, name, value ...; @param key null: the caller's own passes through */
 export function maskKeyInHeaders(headers: string[], key: string | null): void {
   if (!isSecret(key)) return;

@@ -11,7 +11,7 @@ import type { BodyRoom } from './body-room.js';
 import { awaitDrain, closeUnlessTaken } from './client-pace.js';
 import { ErrorReader } from './error-reader.js';
 import { encodingsOf, headerOf, isEventStream, responseHeaders } from './forwarded-headers.js';
-import { KeyMask, maskKeyInHeaders } from './key-mask.js';
+import { KeyMask, maskKey, maskKeyInHeaders } from './key-mask.js';
 import { BatchAnswer, nameOwnAddresses, type OwnOrigin, redirectRefused } from './own-addresses.js';
 import { ownHeaders } from './own-reply.js';
 import { PackedError } from './packed-error.js';
@@ -53,6 +53,8 @@ export class Relay implements UpstreamSink {
   #mask: KeyMask | null = null;
   /** Of an answer that is held back. */
   #head: string[] = [];
+  /** Undefined: the standard's own for the status. */
+  #reason: string | undefined;
   /** The client is being given what the upstream says. */
   #isPassing = false;
   /** NaN where the upstream did not say, or what came may be held back: the last chunk, known as such, leaves in one write with the end. */
@@ -103,9 +105,10 @@ export class Relay implements UpstreamSink {
     this.#call.wasTakenUp = true;
   }
 
-  head(status: number, headers: string[]): void {
+  head(status: number, headers: string[], reason: string): void {
     const call = this.#call;
     call.status = status;
+    if (STATUS_LINE_TEXT.test(reason)) this.#reason = maskKey(reason, call.upstream.apiKey);
     call.firstByteMs = call.elapsedMs();
     const isAnswer = isGood(status);
     call.wasTakenUp = isAnswer;
@@ -238,7 +241,7 @@ export class Relay implements UpstreamSink {
 
   #sendHead(): void {
     this.#isPassing = true;
-    this.#call.outgoing.writeHead(this.#call.status, this.#head);
+    this.#call.outgoing.writeHead(this.#call.status, this.#reason, this.#head);
   }
 
   /** What of the answer may go on. */
@@ -351,6 +354,9 @@ export class Relay implements UpstreamSink {
     this.#resolve(verdict);
   }
 }
+
+/** What Node writes, and anybody reads. */
+const STATUS_LINE_TEXT = /^[ -~]+$/;
 
 const isGood = (status: number): boolean => status >= 200 && status < 300;
 

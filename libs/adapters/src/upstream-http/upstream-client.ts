@@ -41,8 +41,8 @@ export type UpstreamFailure = 'unreachable' | 'timeout' | 'broken';
 export interface UpstreamSink {
   /** A connection is there, and the request leaves on it. */
   sent(): void;
-  /** @param headers name, value, name, value ... as they came */
-  head(status: number, headers: string[]): void;
+  /** @param headers name, value, name, value ... as they came; @param reason phrase of the status line, often "" */
+  head(status: number, headers: string[], reason: string): void;
   /** False: no more until `resume`. */
   chunk(bytes: Buffer): boolean;
   end(): void;
@@ -149,7 +149,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     this.#sink.sent();
   }
 
-  onHeaders(status: number, headers: Buffer[], resume: () => void): boolean {
+  onHeaders(status: number, headers: Buffer[], resume: () => void, reason: string): boolean {
     // 1xx come before the answer proper.
     if (status < 200) return true;
     this.#resume = resume;
@@ -158,6 +158,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
       this.#sink.head(
         status,
         headers.map((part) => part.toString('latin1')),
+        reason,
       );
       // The length that it names is not its own, and undici takes the answer for one cut short.
       if (status === 204 || status === 304) this.#finish();

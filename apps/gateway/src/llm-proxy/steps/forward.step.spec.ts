@@ -78,7 +78,7 @@ test.each([
   const call = chatCall();
   const step = sendingThrough((sink) => {
     sink.sent();
-    sink.head(200, ['content-type', 'text/event-stream']);
+    sink.head(200, ['content-type', 'text/event-stream'], 'OK');
     for (const event of [{ choices: [{ index: 0, delta }] }, { error: { message: 'overloaded' } }])
       sink.chunk(Buffer.from(`data: ${JSON.stringify(event)}\n\n`));
     sink.end();
@@ -149,7 +149,7 @@ describe('a client that leaves between the last byte of its answer and the end o
     await turn();
 
     reported.sent();
-    reported.head(200, ['content-length', String(ANSWER.length)]);
+    reported.head(200, ['content-length', String(ANSWER.length)], 'OK');
     reported.chunk(ANSWER);
     expect(outgoing.end).not.toHaveBeenCalled();
     if (leavesFirst) outgoing.emit('close');
@@ -182,7 +182,7 @@ test('what a long answer takes while it is read, it gives back with its call', a
   let takenWhole = 0;
   const send = (sink: Sink) => {
     sink.sent();
-    sink.head(200, ['content-type', 'application/json']);
+    sink.head(200, ['content-type', 'application/json'], 'OK');
     sink.chunk(Buffer.from(JSON.stringify({ choices: [], padding: 'x'.repeat(100_000) })));
     takenWhole = answerBytes.taken;
     sink.end();
