@@ -87,3 +87,8 @@ it('parses nothing that is large to whatever walks over it, whoever sends it', a
   expect(await post('/v1/prices', members(LIMITS.jsonNamesMax + 1), asAdmin())).toBe('payload_too_large');
   expect(await post('/v1/prices', '['.repeat(LIMITS.jsonDepthMax + 1), asAdmin())).toBe('invalid_json');
 });
+
+it('reads JSON behind a byte order mark', async () => {
+  expect(await post('/v1/auth/login', '\ufeff{"token":"a"}')).toBe('ok');
+  expect(seen).toEqual([{ token: 'a' }]);
+});

@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LIMITS, ObservatoryError } from '#contracts';
+import { parseJsonBytes } from '#kernel';
 import { AGENT_KEY_HEADER, operatorCall } from './auth/access.guard.js';
 import type { Authenticator } from './auth/authenticator.js';
 import { requireWithin } from './json-bounds.js';
@@ -58,7 +59,7 @@ function parse(body: Buffer): unknown {
   if (body.length === 0) return {};
   requireWithin(body, JSON_BOUNDS);
   try {
-    return JSON.parse(body.toString('utf8'));
+    return parseJsonBytes(body);
   } catch {
     throw new ObservatoryError('invalid_json');
   }

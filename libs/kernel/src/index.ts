@@ -14,6 +14,7 @@ export * from './ids.js';
 export * from './in-time.js';
 export * from './interrupt.js';
 export * from './json-bounds.js';
+export * from './json-bytes.js';
 export * from './largest-first.js';
 export * from './linked-list.js';
 export * from './log-levels.js';

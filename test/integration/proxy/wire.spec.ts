@@ -65,6 +65,23 @@ describe('a request', () => {
     expect(seen[0]).toMatch(new RegExp(`^${method} /\\?beta=1 HTTP`));
   });
 
+  test('behind a byte order mark is read, and passed on as it came', async () => {
+    seen.length = 0;
+    answer = FINE;
+    isLast = false;
+    const body = '\ufeff{"model":"m","messages":[{"role":"user","content":"żółw"}]}';
+    const headers = { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' };
+    for (const path of ['chat/completions', 'moderations']) {
+      const response = await fetch(`${gateway.url}/proxy/openai/v1/${path}`, {
+        method: 'POST',
+        headers,
+        body,
+      });
+      expect(response.status).toBe(200);
+      expect(Buffer.from(seen.join(''), 'latin1').toString()).toContain(`\r\n\r\n${body}`);
+    }
+  });
+
   test("to send back what arrived is refused: it would show the gateway's key", async () => {
     const refusal = await exchange('TRACE /proxy/openai/v1/models');
     expect(refusal).toMatch(/^HTTP\/1\.1 400/);

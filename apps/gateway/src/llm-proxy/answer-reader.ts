@@ -6,7 +6,7 @@
  */
 import type { LlmAnswer } from '#contracts';
 import { DIALECT_LIMITS, type Dialect, type StreamReader } from '#domain/llm-dialects';
-import { BytePieces, passedBound } from '#kernel';
+import { BytePieces, parseJsonBytes, passedBound } from '#kernel';
 import type { AnswerRoom, MayKeep } from './answer-room.js';
 import { EndReader } from './end-reader.js';
 import { isEventStream } from './forwarded-headers.js';
@@ -125,8 +125,6 @@ export class AnswerReader {
   }
 }
 
-/** Undefined for what passes a bound. Skips a byte order mark, as clients do. @throws SyntaxError */
+/** Undefined for what passes a bound. @throws SyntaxError */
 const parseWithinBounds = (bytes: Buffer): unknown =>
-  passedBound(bytes, DIALECT_LIMITS.json) === null
-    ? JSON.parse(bytes.toString('utf8').replace(/^\ufeff/, ''))
-    : undefined;
+  passedBound(bytes, DIALECT_LIMITS.json) === null ? parseJsonBytes(bytes) : undefined;

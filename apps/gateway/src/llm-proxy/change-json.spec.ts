@@ -24,6 +24,10 @@ describe('a change to JSON', () => {
     );
   });
 
+  it('is made behind a byte order mark, too, and leaves the mark out', () => {
+    expect(added('\ufeff{"a":1.0}')).toBe('{"a":1.0,"told":"Stop, 1.0."}');
+  });
+
   it('keeps whatever JSON says', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {

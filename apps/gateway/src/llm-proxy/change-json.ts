@@ -2,17 +2,18 @@
  * A change to a request's JSON that leaves its numbers as they were written: an id of 64 bits among the arguments of an earlier
  * call, which JSON.parse would round, `1.0`, `1e400`. They go round the parser as texts that nobody else can have written.
  */
-import { JsonStrings } from '#kernel';
+import { JsonStrings, withoutMark } from '#kernel';
 
 const QUOTE = 0x22;
 const MINUS = 0x2d;
 
 /**
- * @param json valid
+ * @param bytes valid JSON; a mark before it is left out
  * @param mark that occurs neither in it nor in what the change puts in, and means nothing in a regular expression
  * @param change makes a value of the parsed one, and looks at no number
  */
-export function changeJson(json: Buffer, mark: string, change: (value: unknown) => unknown): string {
+export function changeJson(bytes: Buffer, mark: string, change: (value: unknown) => unknown): string {
+  const json = withoutMark(bytes);
   const numbers: string[] = [];
   const pieces: string[] = [];
   const strings = new JsonStrings(json);

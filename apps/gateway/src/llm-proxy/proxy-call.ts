@@ -15,7 +15,7 @@ import type {
   SessionKey,
 } from '#contracts';
 import { type Dialect, mediaExcessBytes, type OwnAnswer, type UnreadRequest } from '#domain/llm-dialects';
-import { type BytePieces, ownText } from '#kernel';
+import { type BytePieces, ownText, parseJsonBytes } from '#kernel';
 import type { CacheTicket } from '../llm-cache/cache-ticket.js';
 import type { AnswerRoom } from './answer-room.js';
 import type { ProxyTarget } from './proxy-path.js';
@@ -193,7 +193,7 @@ export class ProxyCall {
 
   /** The request's body as a value. Not to be written to. */
   parsedBody(): unknown {
-    this.#json ??= this.body?.read((bytes) => JSON.parse(bytes.toString('utf8'))) ?? null;
+    this.#json ??= this.body?.read(parseJsonBytes) ?? null;
     return this.#json;
   }
 

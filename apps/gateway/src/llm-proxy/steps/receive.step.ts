@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { ADDRESSABLE_ID, HEADERS, LIMITS, ObservatoryError, sessionKey } from '#contracts';
 import { textOfHeader } from '#domain/auth';
 import { DIALECT_LIMITS, dialectFor, readUnreadRequest } from '#domain/llm-dialects';
-import { BytePieces, leaveNow, passedBound } from '#kernel';
+import { BytePieces, leaveNow, parseJsonBytes, passedBound, withoutMark } from '#kernel';
 import type { FairShare } from '../../fair-share.js';
 import { requireWithin } from '../../json-bounds.js';
 import { roomFor } from '../body-room.js';
@@ -88,7 +88,7 @@ function parseObject(bytes: Buffer): unknown {
   requireWithin(bytes, DIALECT_LIMITS.json);
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString('utf8'));
+    value = parseJsonBytes(bytes);
   } catch {
     throw new ObservatoryError('invalid_json');
   }
@@ -105,9 +105,10 @@ function jsonIfAny({ incoming, body }: ProxyCall): unknown {
   if (body === null || body.byteCount === 0) return undefined;
   const isCalledJson = /[/+]json\b/i.test(incoming.headers['content-type'] ?? '');
   return body.read((bytes) => {
-    if (!isCalledJson && bytes.find((byte) => byte > SPACE) !== OPENING_BRACE) return body.all[0];
+    const first = withoutMark(bytes).find((byte) => byte > SPACE);
+    if (!isCalledJson && first !== OPENING_BRACE) return body.all[0];
     try {
-      return passedBound(bytes, DIALECT_LIMITS.json) === null ? JSON.parse(bytes.toString('utf8')) : null;
+      return passedBound(bytes, DIALECT_LIMITS.json) === null ? parseJsonBytes(bytes) : null;
     } catch {
       return null;
     }
