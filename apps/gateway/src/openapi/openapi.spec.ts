@@ -46,6 +46,25 @@ describe('the OpenAPI document', () => {
     },
   );
 
+  it('says of every answer in JSON what is in it', () => {
+    const undescribed = ROUTES.flatMap(({ method, path, answers }) =>
+      Object.entries(answers).flatMap(([status, { schema, mediaType }]) =>
+        status === '204' || schema !== undefined || mediaType !== undefined
+          ? []
+          : [`${method} ${path} ${status}`],
+      ),
+    );
+    expect(undescribed).toEqual([]);
+  });
+
+  it('says which names an upstream may have', () => {
+    const { put } = document.paths['/v1/upstreams/{name}'] as { put: Json };
+    const [name] = put.parameters as [{ schema: { pattern: string } }];
+    const pattern = new RegExp(name.schema.pattern);
+    const names = ['my-model-2', '', ' ', 'Mine', '-mine'];
+    expect(names.filter((name) => pattern.test(name))).toEqual(['my-model-2']);
+  });
+
   it('gives only examples that its schemas take', () => {
     let count = 0;
     for (const { path, tag: _, body, answers } of ROUTES) {

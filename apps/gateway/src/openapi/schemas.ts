@@ -29,6 +29,15 @@ export const errorSchema = z.object({
 });
 export const okSchema = z.object({ status: z.literal('ok') });
 export const notReadySchema = z.object({ status: z.literal('unavailable'), reasons: z.array(z.string()) });
+/** Its own shape in turn is the specification's. */
+export const openApiSchema = z.object({
+  openapi: z.string(),
+  info: z.record(z.string(), z.unknown()),
+  servers: z.array(z.object({ url: z.string() })),
+  tags: z.array(z.object({ name: z.string(), description: z.string() })),
+  paths: z.record(z.string(), z.record(z.string(), z.unknown())).describe('By path, then by method.'),
+  components: z.record(z.string(), z.record(z.string(), z.unknown())).describe('By kind, then by name.'),
+});
 export const onboardingSchema = z.object({ agent_key: z.string().nullable(), ingest_url: z.string() });
 export const acknowledgeBodySchema = z.union([
   contracts.ackBodySchemas.seq,
@@ -144,6 +153,7 @@ export const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   TenantPage: pages.tenants,
   Onboarding: onboardingSchema,
   NotReady: notReadySchema,
+  OpenApi: openApiSchema,
   AgentView: contracts.agentViewSchema,
   AgentList: lists.agents,
   AgentPolicy: contracts.agentPolicySchema,

@@ -1,6 +1,6 @@
 import { systemViewSchema } from '#contracts';
 import type { Route } from '../route.js';
-import { notReadySchema } from '../schemas.js';
+import { notReadySchema, openApiSchema } from '../schemas.js';
 import { ok } from './parameters.js';
 
 export const OPERATION_ROUTES: readonly Route[] = [
@@ -53,7 +53,7 @@ export const OPERATION_ROUTES: readonly Route[] = [
     tag: 'Operation',
     summary: 'This documentation for machines',
     caller: 'anybody',
-    answers: { 200: { description: 'OpenAPI 3.1.' } },
+    answers: { 200: { description: 'OpenAPI 3.1.', schema: openApiSchema } },
   },
   {
     method: 'get',

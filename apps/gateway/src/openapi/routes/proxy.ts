@@ -10,6 +10,7 @@ import {
   llmCallSchema,
   priceTablePutSchema,
   priceTableSchema,
+  upstreamNameSchema,
   upstreamPutSchema,
   upstreamSchema,
 } from '#contracts';
@@ -21,7 +22,11 @@ import { agentCommandAnswerSchema, lists, pages } from '../schemas.js';
 
 const id = z.string().min(1).max(LIMITS.idCharsMax);
 const agentParams = z.object({ agent_id: id.describe('As calls name it; URL-encoded.') });
-const upstreamParams = z.object({ name: z.string().describe('As in the proxy path /proxy/<name>/.') });
+const upstreamParams = z.object({
+  name: upstreamNameSchema.describe(
+    'As in the proxy path /proxy/<name>/: lower-case letters, digits and -, at most 63.',
+  ),
+});
 
 export const PROXY_ROUTES: readonly Route[] = [
   {
