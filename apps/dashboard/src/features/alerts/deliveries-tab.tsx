@@ -21,7 +21,7 @@ import {
   useNow,
 } from '../../ui';
 import type { AlertsSearch } from './alerts-search';
-import { nextTryText } from './next-try-text';
+import { nextTryText, tryAheadOf } from './next-try-text';
 import { TabBody } from './tab-body';
 import { useChannels, useDeliveries } from './use-alerts';
 
@@ -58,6 +58,7 @@ export function DeliveriesTab({ search, onSearch, isDead = false }: DeliveriesTa
     () => new Map((channels ?? []).map((channel) => [channel.channel_id, channel])),
     [channels],
   );
+  const aheadOf = useMemo(() => tryAheadOf(source.deliveries), [source.deliveries]);
   const filters = (
     <>
       {isDead ? null : (
@@ -120,6 +121,7 @@ export function DeliveriesTab({ search, onSearch, isDead = false }: DeliveriesTa
                   delivery={delivery}
                   channel={channelById.get(delivery.channel_id)}
                   isChannelGone={channels !== undefined && !channelById.has(delivery.channel_id)}
+                  aheadMs={aheadOf(delivery)}
                 />
               </li>
             ))}
@@ -158,11 +160,13 @@ const Delivery = memo(function Delivery({
   delivery,
   channel,
   isChannelGone,
+  aheadMs,
 }: {
   delivery: AlertDelivery;
   /** Undefined: not read yet, or gone. */
   channel: AlertChannel | undefined;
   isChannelGone: boolean;
+  aheadMs: number | null;
 }) {
   const channelName = channel?.name ?? (isChannelGone ? 'a deleted channel' : '');
   const { notice, state } = delivery;
@@ -222,7 +226,7 @@ const Delivery = memo(function Delivery({
             : ''}
         </span>
         {state === 'pending' ? (
-          <NextTry atMs={delivery.next_attempt_at_ms} circuit={channel?.circuit} />
+          <NextTry atMs={delivery.next_attempt_at_ms} circuit={channel?.circuit} aheadMs={aheadMs} />
         ) : null}
         {state === 'dead' ? <RetryButton delivery={delivery} /> : null}
       </div>
@@ -230,8 +234,16 @@ const Delivery = memo(function Delivery({
   );
 });
 
-function NextTry({ atMs, circuit }: { atMs: number | null; circuit: AlertChannel['circuit'] | undefined }) {
-  const text = useNow((nowMs) => nextTryText(atMs, circuit, nowMs));
+function NextTry({
+  atMs,
+  circuit,
+  aheadMs,
+}: {
+  atMs: number | null;
+  circuit: AlertChannel['circuit'] | undefined;
+  aheadMs: number | null;
+}) {
+  const text = useNow((nowMs) => nextTryText(atMs, circuit, nowMs, aheadMs));
   return <span className="nums">{text}</span>;
 }
 
