@@ -106,6 +106,16 @@ describe.skipIf(redisMissing !== null)('a gateway whose Redis forgets', () => {
     expect(await askCounted(agent)).toBe(429);
   });
 
+  test('says that it is away where it hangs, also while nobody calls', async () => {
+    redis.freeze();
+    try {
+      expect(await isConnected()).toBe(false);
+    } finally {
+      redis.thaw();
+    }
+    await expect.poll(isConnected, SOON).toBe(true);
+  });
+
   test('knows it after one more call where Redis was emptied and never went away', async () => {
     const agent = 'flushed';
     await setBudget(agent, 2.5 * CALL_USD);

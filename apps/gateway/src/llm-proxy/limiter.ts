@@ -11,8 +11,8 @@ export interface LimiterLink {
   limiter: RateLimiter;
   /** False: it lives in this process. */
   isShared: boolean;
-  /** The shared store answers now. */
-  isConnected(): boolean;
+  /** The shared store answers now, and was asked. Never rejects. */
+  isConnected(): Promise<boolean>;
   /**
    * To be set. The shared store is there, for the first time or again: it heard of nothing that was spent without it, and may
    * have lost what it had counted.
@@ -36,7 +36,7 @@ export async function openLimiter(
     return {
       limiter: new MemoryRateLimiter({ clock }),
       isShared: false,
-      isConnected: () => false,
+      isConnected: async () => false,
       onReady: () => {},
       close: async () => {},
     };
@@ -61,7 +61,7 @@ export async function openLimiter(
   const link: LimiterLink = {
     limiter: new RedisRateLimiter({ client: connection.client, gatewayId: await gatewayId() }),
     isShared: true,
-    isConnected: () => connection.isReady,
+    isConnected: () => connection.answers(),
     onReady: () => {},
     close: () => connection.quit(),
   };

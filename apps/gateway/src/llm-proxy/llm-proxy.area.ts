@@ -236,11 +236,11 @@ export class LlmProxyArea {
   }
 
   /** Sites that failed open since the start, and the store they share with other gateways. */
-  health(): Pick<SystemView, 'fail_open' | 'redis'> {
+  async health(): Promise<Pick<SystemView, 'fail_open' | 'redis'>> {
     const { limits } = this.#parts;
     return {
       fail_open: this.#events.failOpenCounts(),
-      redis: { configured: limits.isShared, connected: limits.isConnected() },
+      redis: { configured: limits.isShared, connected: await limits.isConnected() },
     };
   }
 

@@ -18,11 +18,7 @@ export class SystemController {
   @Get()
   @Requires('observe')
   async read(): Promise<SystemView> {
-    return {
-      at_ms: this.clock.nowMs(),
-      uptime_s: Math.round(process.uptime()),
-      ...(await this.semanticLoop.view()),
-      ...this.proxy.health(),
-    };
+    const [loops, health] = await Promise.all([this.semanticLoop.view(), this.proxy.health()]);
+    return { at_ms: this.clock.nowMs(), uptime_s: Math.round(process.uptime()), ...loops, ...health };
   }
 }

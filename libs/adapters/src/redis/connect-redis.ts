@@ -13,6 +13,8 @@ const RECONNECT_MAX_MS = 2_000;
 /** Of a command, after which the map of a cluster is not believed any more. */
 const REDIRECTIONS_MAX = 3;
 const DEFAULT_PORT = 6_379;
+/** For a word that it is there, which nobody's call waits for. */
+const PING_TIMEOUT_MS = 500;
 /** For the goodbye at the end. */
 const CLOSE_TIMEOUT_MS = 500;
 
@@ -30,6 +32,8 @@ export interface ConnectRedisOptions {
 export interface RedisConnection<Client extends Redis | Cluster = Redis> {
   readonly client: Client;
   readonly isReady: boolean;
+  /** Asks it, since a server that hangs keeps its connections: those on which nobody asks for anything stay ready. Never rejects. */
+  answers(): Promise<boolean>;
   /**
    * Opens it: true when connected, false when the first attempt failed (and goes on in the background). Never rejects.
    * Without this call the first command opens the connection, and is itself rejected.
@@ -140,6 +144,13 @@ function toConnection<Client extends Redis | Cluster>(
     client,
     get isReady() {
       return client.status === 'ready';
+    },
+    async answers() {
+      if (client.status !== 'ready') return false;
+      return replyInTime(client.ping(), PING_TIMEOUT_MS).then(
+        () => true,
+        () => false,
+      );
     },
     async open() {
       // A cluster that answers but is not whole yet is left again, and ioredis 6.0.0 never settles that connect().
