@@ -610,8 +610,11 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
           ...common,
         };
         await store.saveAgentKey(key);
-        await store.saveAgentKey({ ...key, revoked_at_ms: 5 });
-        await store.saveOperator(operator);
+        await store.saveAgentKey(
+          { ...key, revoked_at_ms: 5 },
+          buildAuditDraft({ action: 'agent_key.revoke' }),
+        );
+        await store.saveOperator(operator, buildAuditDraft({ action: 'operator.create' }));
         const login = { token_id: 't', operator_id: 'ada', tenant_id: 'default', expires_at_ms: 9e15 };
         await store.saveLogin({ cookie_hash: 'a', ...login });
         await store.saveLogin({ cookie_hash: 'b', ...login });
@@ -619,6 +622,8 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
         await reopen();
         expect(await store.agentKeys()).toEqual([{ ...key, revoked_at_ms: 5 }]);
         expect(await store.operators()).toEqual([operator]);
+        const { items } = await store.audit({ tenant_id: 'default', limit: 9 });
+        expect(items.map(({ action }) => action)).toEqual(['operator.create', 'agent_key.revoke']);
         expect(await store.logins()).toEqual([{ cookie_hash: 'b', ...login }]);
       });
 

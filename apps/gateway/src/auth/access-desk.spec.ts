@@ -181,9 +181,12 @@ describe('a revocation that the store refuses', () => {
     expect(authenticator.agent(`Bearer ${secret}`)).toBeNull();
     await clock.pass(5_000);
     save.mockRestore();
+    const revokedAtMs = clock.nowMs() - 5_000;
     await clock.pass(5_000);
     const { authenticator: restarted } = await startAccess({ store });
     expect(restarted.agent(`Bearer ${secret}`)).toBeNull();
+    const entries = store.audited.filter(({ action }) => action === 'agent_key.revoke');
+    expect(entries).toMatchObject([{ operator_id: 'ada', at_ms: revokedAtMs, detail: { name: 'leaked' } }]);
   });
 
   it('of a token, too', async () => {
@@ -195,6 +198,19 @@ describe('a revocation that the store refuses', () => {
     expect((await startAccess({ store })).directory.operator(operator.token_id)).toMatchObject({
       revoked_at_ms: directory.operator(operator.token_id)?.revoked_at_ms,
     });
+    expect(store.audited.filter(({ action }) => action === 'operator.revoke')).toHaveLength(1);
+  });
+
+  it('is one write with its entry in the audit, as is what is handed out', async () => {
+    const { desk, store } = await startAccess();
+    const entryCount = store.audited.length;
+    vi.spyOn(store, 'commitControl').mockRejectedValue(refusal);
+    const { key } = await desk.createAgentKey(ADMIN, { name: 'ci' });
+    const { operator } = await desk.createOperator(ADMIN, { name: 'bob', role: 'viewer' });
+    await desk.revokeAgentKey(ADMIN, key.key_id);
+    await desk.revokeOperator(ADMIN, operator.token_id);
+    const actions = store.audited.slice(entryCount).map(({ action }) => action);
+    expect(actions).toEqual(['agent_key.create', 'operator.create', 'agent_key.revoke', 'operator.revoke']);
   });
 
   it('and a login that ended while its end could not be written', async () => {

@@ -157,13 +157,8 @@ export class AccessDesk {
       revoked_at_ms: null,
       secret_hash: hashSecret(secret),
     };
-    await this.#audit.record(by, tenantId, 'agent_key.create', {
-      key_id: row.key_id,
-      name,
-      prefix: row.prefix,
-      ...several,
-    });
-    await this.#directory.putAgentKey(row);
+    const detail = { key_id: row.key_id, name, prefix: row.prefix, ...several };
+    await this.#directory.putAgentKey(row, this.#audit.draft(by, tenantId, 'agent_key.create', detail));
     return { key: withoutHash(row), secret };
   }
 
@@ -173,8 +168,9 @@ export class AccessDesk {
     if (row === undefined || !reachOver(principal, row)) {
       throw new ObservatoryError('not_found', 'No such agent key.');
     }
-    await this.#directory.revokeAgentKey(keyId);
-    await this.#audit.record(principal, row.tenant_id, 'agent_key.revoke', { key_id: keyId, name: row.name });
+    const detail = { key_id: keyId, name: row.name };
+    const audit = this.#audit.draft(principal, row.tenant_id, 'agent_key.revoke', detail);
+    await this.#directory.revokeAgentKey(keyId, audit);
   }
 
   /** Tokens whose tenants are all its own, revoked ones included; newest first. */
@@ -229,8 +225,7 @@ export class AccessDesk {
       secret_hash: hashSecret(secret),
     };
     const detail = { token_id: row.token_id, name, role, tenant_ids: tenantIds, prefix: row.prefix };
-    await this.#audit.record(by, auditTenantId, 'operator.create', detail);
-    await this.#directory.putOperator(row);
+    await this.#directory.putOperator(row, this.#audit.draft(by, auditTenantId, 'operator.create', detail));
     return { operator: withoutHash(row), secret };
   }
 
@@ -255,12 +250,9 @@ export class AccessDesk {
 
   /** Revokes without asking whether somebody may. */
   async endOperator(by: Auditor, auditTenantId: string, row: Readonly<OperatorRow>): Promise<void> {
-    await this.#directory.revokeOperator(row.token_id);
-    await this.#audit.record(by, auditTenantId, 'operator.revoke', {
-      token_id: row.token_id,
-      name: row.name,
-      role: row.role,
-    });
+    const detail = { token_id: row.token_id, name: row.name, role: row.role };
+    const audit = this.#audit.draft(by, auditTenantId, 'operator.revoke', detail);
+    await this.#directory.revokeOperator(row.token_id, audit);
   }
 
   /** Tenants that a key may act for and that the operator may act for, and the one it acts for; sorted. */

@@ -23,14 +23,16 @@ export class FakeAccessStore {
   readonly audited: AuditDraft[] = [];
   keySaveCount = 0;
 
-  async saveAgentKey(row: AgentKeyRow): Promise<void> {
+  async saveAgentKey(row: AgentKeyRow, audit?: AuditDraft): Promise<void> {
     this.keySaveCount += 1;
+    if (audit) this.audited.push(audit);
     this.keyRows.set(row.key_id, row);
   }
   async agentKeys(): Promise<AgentKeyRow[]> {
     return structuredClone([...this.keyRows.values()]);
   }
-  async saveOperator(row: OperatorRow): Promise<void> {
+  async saveOperator(row: OperatorRow, audit?: AuditDraft): Promise<void> {
+    if (audit) this.audited.push(audit);
     this.operatorRows.set(row.token_id, row);
   }
   async operators(): Promise<OperatorRow[]> {

@@ -2,7 +2,14 @@
  * Every agent key, operator token and login in memory, the store behind them. Lookups are synchronous and by
  * hash; changes are written through. What has been revoked stays listed, but is found by no lookup.
  */
-import type { AgentKeyRow, AgentPrincipal, DecisionStore, LoginRow, OperatorRow } from '#contracts';
+import type {
+  AgentKeyRow,
+  AgentPrincipal,
+  AuditDraft,
+  DecisionStore,
+  LoginRow,
+  OperatorRow,
+} from '#contracts';
 import { mayActFor } from '#domain/auth';
 import type { Clock, Timer } from '#kernel';
 import { UnsavedWrites } from '../unsaved-writes.js';
@@ -144,9 +151,9 @@ export class CredentialDirectory {
     return this.#operators.get(tokenId);
   }
 
-  /** Adds a key, or replaces the one with this id; valid as soon as it is stored. */
-  async putAgentKey(row: AgentKeyRow): Promise<void> {
-    await this.#store.saveAgentKey({ ...row });
+  /** Adds a key, or replaces the one with this id; valid as soon as it is stored, with its entry in the audit if there is one. */
+  async putAgentKey(row: AgentKeyRow, audit?: AuditDraft): Promise<void> {
+    await this.#store.saveAgentKey({ ...row }, audit);
     const replaced = this.#agentKeys.get(row.key_id);
     this.#rememberAgentKey(row);
     if (replaced !== undefined && replaced.secret_hash !== row.secret_hash) {
@@ -155,8 +162,8 @@ export class CredentialDirectory {
   }
 
   /** Adds a token, or replaces the one with this id; another secret or fewer rights end its logins. */
-  async putOperator(row: OperatorRow): Promise<void> {
-    await this.#store.saveOperator({ ...row });
+  async putOperator(row: OperatorRow, audit?: AuditDraft): Promise<void> {
+    await this.#store.saveOperator({ ...row }, audit);
     const replaced = this.#operators.get(row.token_id);
     this.#rememberOperator(row);
     if (replaced !== undefined && replaced.secret_hash !== row.secret_hash) {
@@ -165,24 +172,24 @@ export class CredentialDirectory {
     }
   }
 
-  /** Ends a key in memory at once, then in the store. Rejects where that refuses it for now; repeating it repeats the write. */
-  async revokeAgentKey(keyId: string): Promise<void> {
+  /** Ends a key in memory at once, then in the store, with its entry in the audit if there is one. Rejects where that refuses it for now; repeating it repeats the write. */
+  async revokeAgentKey(keyId: string, audit?: AuditDraft): Promise<void> {
     const row = this.#agentKeys.get(keyId);
     if (row === undefined) return;
     const revoked = { ...row, revoked_at_ms: row.revoked_at_ms ?? this.#clock.nowMs() };
     this.#rememberAgentKey(revoked);
     this.#announce({ kind: 'agent_key', key_id: keyId });
-    await this.#writeEnd(keyId, () => this.#store.saveAgentKey({ ...revoked }));
+    await this.#writeEnd(keyId, () => this.#store.saveAgentKey({ ...revoked }, audit));
   }
 
   /** Ends a token and its logins in memory at once, then in the store; else as of a key. */
-  async revokeOperator(tokenId: string): Promise<void> {
+  async revokeOperator(tokenId: string, audit?: AuditDraft): Promise<void> {
     const row = this.#operators.get(tokenId);
     if (row === undefined) return;
     const revoked = { ...row, revoked_at_ms: row.revoked_at_ms ?? this.#clock.nowMs() };
     this.#rememberOperator(revoked);
     this.#announce({ kind: 'operator', token_id: tokenId });
-    await this.#writeEnd(tokenId, () => this.#store.saveOperator({ ...revoked }));
+    await this.#writeEnd(tokenId, () => this.#store.saveOperator({ ...revoked }, audit));
     await this.#endLoginsOf(tokenId);
   }
 

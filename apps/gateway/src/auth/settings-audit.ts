@@ -12,14 +12,19 @@ export class SettingsAudit {
   ) {}
 
   /** Durable when it settles. Rejects as the store does. */
-  async record(
+  async record(...entry: Parameters<SettingsAudit['draft']>): Promise<void> {
+    await this.store.commitControl({ audit: [this.draft(...entry)] });
+  }
+
+  /** Of now, for who writes it together with the change itself. */
+  draft(
     by: Auditor,
     tenantId: string,
     action: string,
     detail: Record<string, unknown>,
     states: { before: string; after: string } | null = null,
-  ): Promise<void> {
-    const draft: AuditDraft = {
+  ): AuditDraft {
+    return {
       tenant_id: tenantId,
       at_ms: this.clock.nowMs(),
       operator_id: by.operator_id,
@@ -31,6 +36,5 @@ export class SettingsAudit {
       outcome: 'ok',
       detail,
     };
-    await this.store.commitControl({ audit: [draft] });
   }
 }

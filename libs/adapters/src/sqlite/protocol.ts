@@ -6,6 +6,7 @@
 import type {
   AgentKeyRow,
   AlertGroup,
+  AuditDraft,
   AuditEntry,
   AuditVerification,
   ControlRow,
@@ -118,8 +119,8 @@ export interface WriteCalls extends ProxyWriteCalls, RetentionCalls {
   appendAlert(tenantId: string, event: EntropyAlertEvent): void;
   appendViolation(tenantId: string, event: ViolationEvent, atMs: number): void;
   commitControl(write: ControlWrite): RawControlCommit;
-  saveAgentKey(row: AgentKeyRow): void;
-  saveOperator(row: OperatorRow): void;
+  saveAgentKey(row: AgentKeyRow, audit: AuditDraft | null): void;
+  saveOperator(row: OperatorRow, audit: AuditDraft | null): void;
   /** Expired logins go at the same time, so the table stays as small as the number of people. */
   saveLogin(row: LoginRow, nowMs: number): void;
   deleteLogin(cookieHash: string): void;

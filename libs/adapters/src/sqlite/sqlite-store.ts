@@ -5,6 +5,7 @@
 import {
   type AgentKeyRow,
   type AlertGroup,
+  type AuditDraft,
   type AuditEntry,
   type AuditVerification,
   type ControlCommit,
@@ -234,16 +235,16 @@ export class SqliteStore implements DecisionStore {
     }
   }
 
-  async saveAgentKey(row: AgentKeyRow): Promise<void> {
-    await this.database.pump.call('saveAgentKey', [row]);
+  async saveAgentKey(row: AgentKeyRow, audit?: AuditDraft): Promise<void> {
+    await this.database.pump.call('saveAgentKey', [row, audit ?? null]);
   }
 
   agentKeys(): Promise<AgentKeyRow[]> {
     return this.database.read('agentKeys');
   }
 
-  async saveOperator(row: OperatorRow): Promise<void> {
-    await this.database.pump.call('saveOperator', [row]);
+  async saveOperator(row: OperatorRow, audit?: AuditDraft): Promise<void> {
+    await this.database.pump.call('saveOperator', [row, audit ?? null]);
   }
 
   operators(): Promise<OperatorRow[]> {

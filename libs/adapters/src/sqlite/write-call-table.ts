@@ -5,6 +5,7 @@
 import type { Database } from 'better-sqlite3';
 import type {
   AgentKeyRow,
+  AuditDraft,
   ControlRow,
   ControlWrite,
   EntropyAlertEvent,
@@ -81,20 +82,22 @@ export class WriteCallTable implements Omit<WriteCalls, keyof (ProxyWriteCalls &
     return { audit, released, has_more_held, rewritten };
   }
 
-  saveAgentKey(row: AgentKeyRow): void {
+  saveAgentKey(row: AgentKeyRow, audit: AuditDraft | null): void {
     this.#sql
       .prepare(
         'INSERT INTO agent_keys (key_id, record) VALUES (?, ?) ON CONFLICT (key_id) DO UPDATE SET record = excluded.record',
       )
       .run(row.key_id, JSON.stringify(row));
+    if (audit !== null) this.#audit.append(audit);
   }
 
-  saveOperator(row: OperatorRow): void {
+  saveOperator(row: OperatorRow, audit: AuditDraft | null): void {
     this.#sql
       .prepare(
         'INSERT INTO operators (token_id, record) VALUES (?, ?) ON CONFLICT (token_id) DO UPDATE SET record = excluded.record',
       )
       .run(row.token_id, JSON.stringify(row));
+    if (audit !== null) this.#audit.append(audit);
   }
 
   saveLogin(row: LoginRow, nowMs: number): void {

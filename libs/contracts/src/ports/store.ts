@@ -249,9 +249,11 @@ export interface DecisionStore {
   ): Promise<Page<AuditEntry>>;
   verifyAudit(tenantId: string): Promise<AuditVerification>;
 
-  saveAgentKey(row: AgentKeyRow): Promise<void>;
+  /** @param audit written in the same transaction */
+  saveAgentKey(row: AgentKeyRow, audit?: AuditDraft): Promise<void>;
   agentKeys(): Promise<AgentKeyRow[]>;
-  saveOperator(row: OperatorRow): Promise<void>;
+  /** @param audit written in the same transaction */
+  saveOperator(row: OperatorRow, audit?: AuditDraft): Promise<void>;
   operators(): Promise<OperatorRow[]>;
   saveLogin(row: LoginRow): Promise<void>;
   deleteLogin(cookieHash: string): Promise<void>;
