@@ -50,7 +50,8 @@ describe('the rules of a tenant that changed none', () => {
     const { area } = await startAlerts();
     const ofAll = alertRuleBodySchema.parse({ name: 'Errors', type: 'error_rate' });
     const ofOne = { ...ofAll, agent_id: 'crawler' };
-    for (let count = 0; count < 10; count += 1) await area.rules.create(ADMIN, ofAll);
+    for (let count = 0; count < 10; count += 1)
+      await area.rules.create(ADMIN, { ...ofAll, name: `Errors ${count}` });
     const refusal = { code: 'invalid_fields', extra: { fields: ['agent_id'] } };
     await expect(area.rules.create(ADMIN, ofAll)).rejects.toMatchObject(refusal);
     const { rule_id } = await area.rules.create(ADMIN, ofOne);
@@ -60,6 +61,16 @@ describe('the rules of a tenant that changed none', () => {
       name: 'First',
     });
     await area.rules.create(OTHER, ofAll);
+  });
+
+  it('are no two alike: each would tell the same people the same', async () => {
+    const { area } = await startAlerts();
+    await area.rules.create(ADMIN, budget);
+    const refusal = { code: 'invalid_fields', extra: { fields: ['name'] } };
+    await expect(area.rules.create(ADMIN, { ...budget })).rejects.toMatchObject(refusal);
+    await area.rules.create(ADMIN, { ...budget, name: 'Another' });
+    await area.rules.create(ADMIN, { ...budget, agent_id: 'another' });
+    await area.rules.create(OTHER, budget);
   });
 
   it('stay when one is added, and do not come back once deleted, also after a restart', async () => {

@@ -8,7 +8,7 @@ import {
   type OperatorPrincipal,
 } from '#contracts';
 import type { RuleSettings } from '#domain/alerts';
-import type { ChangeQueue, Clock, IdSource } from '#kernel';
+import { type ChangeQueue, type Clock, canonicalJson, type IdSource } from '#kernel';
 import type { SettingsAudit } from '../auth/settings-audit.js';
 import type { AlertDocuments } from './alert-documents.js';
 
@@ -46,7 +46,7 @@ export class RuleDesk {
     return this.#parts.documents.rules(tenantId).map((rule) => this.#shown(tenantId, rule));
   }
 
-  /** @throws ObservatoryError invalid_fields for a channel that is not there, or when there are too many rules */
+  /** @throws ObservatoryError invalid_fields for a channel that is not there, for a rule that is, or when there are too many */
   create(by: OperatorPrincipal, body: z.infer<typeof alertRuleBodySchema>): Promise<AlertRule> {
     const { documents, clock, ids, changes } = this.#parts;
     return changes.run(by.tenant_id, async () => {
@@ -55,6 +55,7 @@ export class RuleDesk {
         throw new ObservatoryError('invalid_fields', detail);
       }
       this.#requireChannels(by.tenant_id, body.channel_ids);
+      this.#requireNew(by.tenant_id, body);
       const rule: RuleSettings = {
         ...body,
         rule_id: `rule_${ids.next()}`,
@@ -106,6 +107,16 @@ export class RuleDesk {
     await documents.saveRule(by.tenant_id, rule);
     watch.rulesChanged(by.tenant_id);
     return this.#shown(by.tenant_id, rule);
+  }
+
+  /** A request that is sent twice would have the same people told twice. */
+  #requireNew(tenantId: string, body: z.infer<typeof alertRuleBodySchema>): void {
+    const isSame = ({ rule_id: _, created_at_ms: __, updated_by: ___, ...rule }: RuleSettings): boolean =>
+      canonicalJson(rule) === canonicalJson(body);
+    if (!this.#parts.documents.rules(tenantId).some(isSame)) return;
+    const detail =
+      'name: there is a rule of this name already that is the same in everything; change it, or name this one otherwise.';
+    throw new ObservatoryError('invalid_fields', detail, { fields: ['name'] });
   }
 
   #required(tenantId: string, ruleId: string): RuleSettings {
