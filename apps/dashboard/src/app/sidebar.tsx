@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { Keyboard, LogOut, Monitor, Moon, Search, Sun } from 'lucide-react';
 import { useMe } from '../api';
-import { cx, IconButton, Kbd } from '../ui';
+import { cx, IconButton, Kbd, Logo } from '../ui';
 import { useLogout } from './auth';
 import { KEY_MAP } from './keyboard/key-map';
 import { PLACE_GROUPS } from './navigation';
@@ -18,7 +18,7 @@ export function Sidebar() {
   return (
     <header className="flex w-52 shrink-0 flex-col border-line border-r bg-sunken max-md:hidden print:hidden">
       <div className="flex h-12 items-center gap-2 px-4">
-        <Logo />
+        <Logo className="size-5" ground="sunken" />
         <span className="font-semibold text-md tracking-tight">Observatory</span>
       </div>
       <div className="px-2 pb-2">
@@ -120,15 +120,5 @@ function ThemeButton() {
       icon={<Icon size={15} aria-hidden="true" />}
       onClick={() => setChoice(next)}
     />
-  );
-}
-
-function Logo() {
-  return (
-    <svg viewBox="0 0 20 20" className="size-5" aria-hidden="true">
-      <circle cx="10" cy="10" r="7.25" fill="none" stroke="var(--accent)" strokeWidth="2" />
-      <circle cx="10" cy="10" r="2.6" fill="var(--fg)" />
-      <circle cx="15.4" cy="5" r="2.4" fill="#ef4444" stroke="var(--sunken)" strokeWidth="1.2" />
-    </svg>
   );
 }

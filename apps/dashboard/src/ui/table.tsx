@@ -27,6 +27,11 @@ export function Th({ className, ...rest }: ComponentProps<'th'>) {
   );
 }
 
+/** Over rows that scroll away below it. */
+export const StickyTh = ({ className, ...rest }: ComponentProps<'th'>) => (
+  <Th {...rest} className={cx('bg-surface text-left', className)} />
+);
+
 /** Over buttons: a heading for who does not see them. */
 export const ActionsTh = ({ className }: { className?: string }) => (
   <Th className={className}>

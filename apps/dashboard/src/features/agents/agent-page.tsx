@@ -6,7 +6,17 @@ import type { AgentView } from '#contracts';
 import { BackLink } from '../../app/back-link';
 import { LoadingThing, MissingThing } from '../../app/thing-page';
 import { useBack } from '../../app/use-back';
-import { cx, formatCount, formatShare, Identifier, Panel, plural, RelativeTime, Skeleton } from '../../ui';
+import {
+  cx,
+  FactInLine,
+  formatCount,
+  formatShare,
+  Identifier,
+  Panel,
+  plural,
+  RelativeTime,
+  Skeleton,
+} from '../../ui';
 import { CallsTable } from '../calls/calls-table';
 import { NoCalls } from '../calls/no-calls';
 import { useCalls } from '../calls/use-calls';
@@ -93,11 +103,11 @@ function AgentHeader({ agent }: { agent: AgentView }) {
       )}
       <LatestRefusal agent={agent} />
       <dl className="flex flex-wrap gap-x-6 gap-y-1 text-xs">
-        <Fact name="Calls/min">{formatCount(Math.round(agent.calls_per_minute))}</Fact>
-        <Fact name="Errors, 5 min">
+        <FactInLine name="Calls/min">{formatCount(Math.round(agent.calls_per_minute))}</FactInLine>
+        <FactInLine name="Errors, 5 min">
           <ErrorRate rate={agent.error_rate} />
-        </Fact>
-        <Fact name="Refused, 5 min">
+        </FactInLine>
+        <FactInLine name="Refused, 5 min">
           {agent.refusal_rate === null ? (
             <span className="text-faint">–</span>
           ) : (
@@ -105,9 +115,9 @@ function AgentHeader({ agent }: { agent: AgentView }) {
               {formatShare(agent.refusal_rate)}
             </span>
           )}
-        </Fact>
-        <Fact name="Under way">{formatCount(agent.running_call_count)}</Fact>
-        <Fact name="Held">
+        </FactInLine>
+        <FactInLine name="Under way">{formatCount(agent.running_call_count)}</FactInLine>
+        <FactInLine name="Held">
           {agent.held_call_count === 0 ? (
             'none'
           ) : (
@@ -120,10 +130,10 @@ function AgentHeader({ agent }: { agent: AgentView }) {
               )}
             </>
           )}
-        </Fact>
-        <Fact name="Last call">
+        </FactInLine>
+        <FactInLine name="Last call">
           <LastCall agent={agent} />
-        </Fact>
+        </FactInLine>
       </dl>
     </header>
   );
@@ -190,14 +200,5 @@ function MoreLink({ children }: { children: ReactNode }) {
       {children}
       <ArrowRight size={12} aria-hidden="true" />
     </span>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div className="flex gap-1.5">
-      <dt className="text-muted">{name}</dt>
-      <dd className="nums font-medium">{children}</dd>
-    </div>
   );
 }

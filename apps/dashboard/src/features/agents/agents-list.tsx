@@ -4,7 +4,7 @@ import { useRef } from 'react';
 import { useRowFocus } from '../../app/keyboard/use-row-focus';
 import { useScrollPlace } from '../../app/use-scroll-place';
 import type { AgentsData } from '../../realtime';
-import { cx, NewPill, RowSpacer, useIsPhone, useOverscan } from '../../ui';
+import { cx, NewPill, RowSpacer, StickyTh, useIsPhone, useOverscan } from '../../ui';
 import { useShownOrder } from '../session-clusters/shown-order';
 import { SPAN_LABELS } from './agent-meters';
 import { AgentCard, AgentRow } from './agent-row';
@@ -107,16 +107,9 @@ function Head() {
     <thead className="sticky top-0 z-10">
       <tr aria-rowindex={1}>
         {HEADINGS.map(({ label, className }) => (
-          <th
-            key={label}
-            scope="col"
-            className={cx(
-              'h-8 border-line border-b bg-surface px-3 text-left font-medium text-2xs text-muted whitespace-nowrap',
-              className,
-            )}
-          >
+          <StickyTh key={label} className={className}>
             {label}
-          </th>
+          </StickyTh>
         ))}
       </tr>
     </thead>

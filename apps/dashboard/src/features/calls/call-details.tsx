@@ -7,6 +7,7 @@ import {
   Callout,
   CutMiddle,
   cx,
+  Fact,
   formatCount,
   formatDuration,
   formatScore,
@@ -181,14 +182,5 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
       <h3 className="mb-1.5 font-medium text-2xs text-muted">{title}</h3>
       {children}
     </section>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <>
-      <dt className="text-muted">{name}</dt>
-      <dd className="nums min-w-0 break-words">{children}</dd>
-    </>
   );
 }

@@ -3,11 +3,11 @@
  * somebody points at it, goes through it by keyboard, has scrolled it or froze it, new calls wait in a pill.
  */
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useRef, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import type { LlmCall } from '#contracts';
 import { useRowFocus } from '../../app/keyboard/use-row-focus';
 import { useScrollPlace } from '../../app/use-scroll-place';
-import { cx, ListFoot, NewPill, RowSpacer, useIsPhone, useOverscan } from '../../ui';
+import { cx, ListFoot, NewPill, RowSpacer, StickyTh, useIsPhone, useOverscan } from '../../ui';
 import { CallCard, type CallColumn, CallRow, modelPlace } from './call-row';
 import { type Calls, useHeldCalls } from './use-calls';
 
@@ -28,7 +28,7 @@ export interface CallsTableProps {
   /** Left out where every row has the same. */
   hides?: readonly CallColumn[];
   /** Instead of rows when there are none. */
-  empty: React.ReactNode;
+  empty: ReactNode;
   className?: string;
 }
 
@@ -135,32 +135,18 @@ function Head({ hides }: { hides: readonly CallColumn[] }) {
   return (
     <thead className="sticky top-0 z-10">
       <tr aria-rowindex={1}>
-        <Heading label="Ended" className="w-28 @max-md:w-20" />
-        <Heading label="Decision" className="w-30" />
-        {hides.includes('agent') ? null : <Heading label="Agent" />}
-        <Heading label="Model" className={modelPlace(hides)} />
-        {hides.includes('session') ? null : <Heading label="Session" className="max-xl:hidden" />}
-        <Heading label="Tokens in → out" className="w-32 text-right @max-xl:hidden" />
-        <Heading label="Cost" className="w-22 text-right" />
+        <StickyTh className="w-28 @max-md:w-20">Ended</StickyTh>
+        <StickyTh className="w-30">Decision</StickyTh>
+        {hides.includes('agent') ? null : <StickyTh>Agent</StickyTh>}
+        <StickyTh className={modelPlace(hides)}>Model</StickyTh>
+        {hides.includes('session') ? null : <StickyTh className="max-xl:hidden">Session</StickyTh>}
+        <StickyTh className="w-32 text-right @max-xl:hidden">Tokens in → out</StickyTh>
+        <StickyTh className="w-22 text-right">Cost</StickyTh>
         {hides.includes('first_byte') ? null : (
-          <Heading label="First byte" className="w-20 text-right max-lg:hidden" />
+          <StickyTh className="w-20 text-right max-lg:hidden">First byte</StickyTh>
         )}
-        <Heading label="Took" className="w-20 text-right @max-md:hidden" />
+        <StickyTh className="w-20 text-right @max-md:hidden">Took</StickyTh>
       </tr>
     </thead>
-  );
-}
-
-function Heading({ label, className }: { label: string; className?: string }) {
-  return (
-    <th
-      scope="col"
-      className={cx(
-        'h-8 border-line border-b bg-surface px-3 text-left font-medium text-2xs text-muted whitespace-nowrap',
-        className,
-      )}
-    >
-      {label}
-    </th>
   );
 }

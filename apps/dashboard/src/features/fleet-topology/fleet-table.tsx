@@ -6,7 +6,17 @@ import { useMemo, useRef, useState } from 'react';
 import { NONE_SINCE_START } from '../../app/begun-anew';
 import { rowFocus, useRowFocus } from '../../app/keyboard/use-row-focus';
 import { useScrollPlace } from '../../app/use-scroll-place';
-import { Badge, CutMiddle, cx, formatCount, RelativeTime, RowSpacer, StateDot, useOverscan } from '../../ui';
+import {
+  Badge,
+  CutMiddle,
+  cx,
+  formatCount,
+  RelativeTime,
+  RowSpacer,
+  StateDot,
+  StickyTh,
+  useOverscan,
+} from '../../ui';
 import { dotOf, type FleetNode, fleetLabel, isFromBefore } from './fleet-nodes';
 import { type FleetSort, orderFleet } from './fleet-order';
 
@@ -88,13 +98,9 @@ interface HeadingProps {
 function Heading({ label, by, sort, onSort, className }: HeadingProps) {
   const isOn = by !== undefined && by === sort;
   return (
-    <th
-      scope="col"
+    <StickyTh
       aria-sort={isOn ? (by === 'agent' || by === 'state' ? 'ascending' : 'descending') : undefined}
-      className={cx(
-        'h-8 border-line border-b bg-surface px-3 text-left font-medium text-2xs text-muted whitespace-nowrap',
-        className,
-      )}
+      className={className}
     >
       {by ? (
         <button
@@ -108,7 +114,7 @@ function Heading({ label, by, sort, onSort, className }: HeadingProps) {
       ) : (
         label
       )}
-    </th>
+    </StickyTh>
   );
 }
 

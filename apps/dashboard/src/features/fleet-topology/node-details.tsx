@@ -1,9 +1,10 @@
 /** One agent of the map: what it is doing, and which agents it causes or is caused by. */
 import { Link } from '@tanstack/react-router';
 import { ArrowDownLeft, ArrowUpRight, ScanSearch, X } from 'lucide-react';
+import type { ReactNode } from 'react';
 import type { TopologyEdge } from '#contracts';
 import { NONE_SINCE_START } from '../../app/begun-anew';
-import { Badge, cx, formatCount, IconButton, Identifier, RelativeTime, StateDot } from '../../ui';
+import { Badge, cx, Fact, formatCount, IconButton, Identifier, RelativeTime, StateDot } from '../../ui';
 import { dotOf, type FleetData, type FleetNode, fleetLabel, isFromBefore } from './fleet-nodes';
 import { formatLatency } from './stats-series';
 
@@ -50,25 +51,25 @@ export function NodeDetails({ node, topology, onSelect, onClose }: NodeDetailsPr
           />
         ) : null}
       </header>
-      <dl className="grid grid-cols-[auto_1fr] items-baseline gap-x-4 gap-y-1.5 px-3 py-2.5 text-xs">
+      <dl className="grid grid-cols-[max-content_1fr] items-baseline gap-x-4 gap-y-1.5 px-3 py-2.5 text-xs">
         {node.session_id ? (
-          <Row label="Session">
+          <Fact name="Session">
             <Identifier id={node.session_id} charsMax={26} kind="session id" />
-          </Row>
+          </Fact>
         ) : null}
-        <Row label="Last intent">
+        <Fact name="Last intent">
           <span className="[overflow-wrap:anywhere]">{node.last_intent || 'None yet'}</span>
-        </Row>
-        <Row label="Steps">
+        </Fact>
+        <Fact name="Steps">
           {isFromBefore(node) ? (
             NONE_SINCE_START
           ) : (
             <span className="nums">{formatCount(node.step_count)}</span>
           )}
-        </Row>
-        <Row label="Last seen">
+        </Fact>
+        <Fact name="Last seen">
           <RelativeTime atMs={node.last_seen_ms} />
-        </Row>
+        </Fact>
       </dl>
       <LinkList
         title="Causes"
@@ -106,18 +107,9 @@ export function NodeDetails({ node, topology, onSelect, onClose }: NodeDetailsPr
   );
 }
 
-function Row({ label, children }: { label: string; children: React.ReactNode }) {
-  return (
-    <>
-      <dt className="text-muted whitespace-nowrap">{label}</dt>
-      <dd className="min-w-0">{children}</dd>
-    </>
-  );
-}
-
 interface LinkListProps {
   title: string;
-  icon: React.ReactNode;
+  icon: ReactNode;
   edges: readonly TopologyEdge[];
   /** Which end of the links is the other agent. */
   end: 'from' | 'to';

@@ -1,6 +1,5 @@
 /** One incident: who was stopped and why, the evidence request by request, and the way back. */
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
 import type { Incident } from '#contracts';
 import { BackLink } from '../../app/back-link';
 import { isOpenIncident } from '../../app/stopped-agents';
@@ -9,7 +8,7 @@ import { LoadingThing, MissingThing } from '../../app/thing-page';
 import { useBack } from '../../app/use-back';
 import { useChangeSearch } from '../../app/use-change-search';
 import { useTopic } from '../../realtime';
-import { cx, Identifier, RelativeTime } from '../../ui';
+import { cx, FactInLine, Identifier, RelativeTime } from '../../ui';
 import { ReactivateButton } from '../agents/reactivate-button';
 import { EvidencePanel } from './evidence-panel';
 import { IncidentState } from './incident-row';
@@ -78,7 +77,7 @@ function IncidentHeader({ incident }: { incident: Incident }) {
         )}
       </p>
       <dl className="flex flex-wrap items-center gap-x-6 gap-y-1 text-xs">
-        <Fact name="Agent">
+        <FactInLine name="Agent" className="truncate">
           <Link
             to="/agents/$agentId"
             params={{ agentId: incident.agent_id }}
@@ -86,8 +85,8 @@ function IncidentHeader({ incident }: { incident: Incident }) {
           >
             {incident.agent_id}
           </Link>
-        </Fact>
-        <Fact name="Session">
+        </FactInLine>
+        <FactInLine name="Session">
           <Link
             to="/sessions/$sessionId"
             params={{ sessionId: incident.session_id }}
@@ -95,15 +94,19 @@ function IncidentHeader({ incident }: { incident: Incident }) {
           >
             <Identifier id={incident.session_id} charsMax={26} copyable={false} />
           </Link>
-        </Fact>
-        <Fact name="Model">{incident.model ?? 'not named'}</Fact>
-        <Fact name="Upstream">{incident.upstream}</Fact>
-        <Fact name="Stopped">
+        </FactInLine>
+        <FactInLine name="Model" className="truncate">
+          {incident.model ?? 'not named'}
+        </FactInLine>
+        <FactInLine name="Upstream" className="truncate">
+          {incident.upstream}
+        </FactInLine>
+        <FactInLine name="Stopped">
           <RelativeTime atMs={incident.at_ms} />
-        </Fact>
-        <Fact name="Incident">
+        </FactInLine>
+        <FactInLine name="Incident">
           <Identifier id={incident.incident_id} charsMax={18} kind="incident id" />
-        </Fact>
+        </FactInLine>
       </dl>
     </header>
   );
@@ -124,13 +127,4 @@ function Reactivation({ incident }: { incident: Incident }) {
     );
   }
   return null;
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div className="flex min-w-0 items-center gap-1.5">
-      <dt className="text-muted">{name}</dt>
-      <dd className="nums min-w-0 truncate font-medium">{children}</dd>
-    </div>
-  );
 }

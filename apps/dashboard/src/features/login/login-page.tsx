@@ -7,7 +7,7 @@ import { Eye, EyeOff } from 'lucide-react';
 import { type FormEvent, useLayoutEffect, useRef, useState } from 'react';
 import { meQuery, queryClient } from '../../api';
 import { tellOtherTabs } from '../../app/one-login';
-import { Button, Callout, Field, IconButton, Input, useFocusFirstError, useNow } from '../../ui';
+import { Button, Callout, Field, IconButton, Input, Logo, useFocusFirstError, useNow } from '../../ui';
 import { LoginBackdrop } from './login-backdrop';
 import { rememberedName, rememberName, type SignInFailure, signIn, tokenOfFragment } from './sign-in';
 
@@ -18,7 +18,7 @@ export function LoginPage() {
       <LoginBackdrop />
       <div className="relative w-full max-w-[360px]">
         <div className="mb-6 flex flex-col items-center gap-3 text-center">
-          <Mark />
+          <Logo className="size-11" ground="canvas" />
           <div>
             <h1 className="font-semibold text-xl tracking-tight">Observatory</h1>
             <p className="mt-1 text-md text-muted">
@@ -204,14 +204,4 @@ function useGoOn(): () => void {
   const router = useRouter();
   const search: { next?: string } = useSearch({ strict: false });
   return () => router.history.replace(search.next ?? '/');
-}
-
-function Mark() {
-  return (
-    <svg viewBox="0 0 20 20" className="size-11" aria-hidden="true">
-      <circle cx="10" cy="10" r="7.25" fill="none" stroke="var(--accent)" strokeWidth="2" />
-      <circle cx="10" cy="10" r="2.6" fill="var(--fg)" />
-      <circle cx="15.4" cy="5" r="2.4" fill="#ef4444" stroke="var(--canvas)" strokeWidth="1.2" />
-    </svg>
-  );
 }

@@ -1,5 +1,4 @@
 /** What session this is, how it is, and who has it in hand: readable within a second. */
-import type { ReactNode } from 'react';
 import type { AgentView, SessionView } from '#contracts';
 import { BackLink } from '../../app/back-link';
 import { useLoopsNow } from '../../app/looping';
@@ -7,6 +6,7 @@ import { NO_AGENTS, useTopic } from '../../realtime';
 import {
   Badge,
   cx,
+  FactInLine,
   formatCount,
   formatPartialCost,
   Identifier,
@@ -74,33 +74,33 @@ export function InspectHeader({ session }: { session: SessionView }) {
       <HeldBy session={session} />
       {stopped !== null && agent ? <WhyStopped agent={agent} /> : null}
       <dl className="flex flex-wrap gap-x-6 gap-y-1 text-xs">
-        <Fact name="Agent">
+        <FactInLine name="Agent">
           <bdi>{session.agent_id}</bdi> <bdi className="text-muted">{session.agent_type}</bdi>
-        </Fact>
-        {session.model_name ? <Fact name="Model">{session.model_name}</Fact> : null}
-        {session.cluster_id ? <Fact name="Cluster">{session.cluster_id}</Fact> : null}
-        <Fact name="Steps">
+        </FactInLine>
+        {session.model_name ? <FactInLine name="Model">{session.model_name}</FactInLine> : null}
+        {session.cluster_id ? <FactInLine name="Cluster">{session.cluster_id}</FactInLine> : null}
+        <FactInLine name="Steps">
           {formatCount(session.step_count)}
           {session.failure_count > 0 ? (
             <span className="text-danger"> ({formatCount(session.failure_count)} failed)</span>
           ) : null}
-        </Fact>
-        <Fact name="Steps/min">
+        </FactInLine>
+        <FactInLine name="Steps/min">
           <StepRate perMinute={session.steps_per_minute} lastSeenMs={session.last_seen_ms} />
-        </Fact>
-        <Fact name="Cost">{formatPartialCost(session.cost_usd, session.cost_unknown)}</Fact>
-        <Fact name="Tokens">{formatCount(session.tokens)}</Fact>
+        </FactInLine>
+        <FactInLine name="Cost">{formatPartialCost(session.cost_usd, session.cost_unknown)}</FactInLine>
+        <FactInLine name="Tokens">{formatCount(session.tokens)}</FactInLine>
         {control.held_count > 0 ? (
-          <Fact name="Held">
+          <FactInLine name="Held">
             <span className="text-paused">{plural(control.held_count, 'message')}</span>, in none of these yet
-          </Fact>
+          </FactInLine>
         ) : null}
-        <Fact name="Started">
+        <FactInLine name="Started">
           <RelativeTime atMs={session.started_ms} />
-        </Fact>
-        <Fact name="Last seen">
+        </FactInLine>
+        <FactInLine name="Last seen">
           <RelativeTime atMs={session.last_seen_ms} />
-        </Fact>
+        </FactInLine>
       </dl>
     </header>
   );
@@ -152,14 +152,5 @@ function HeldBy({ session: { control } }: { session: SessionView }) {
       {reason ? <span className="text-muted"> · {reason}</span> : null}
       {ask ? ` · ${ask}` : null}
     </p>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div className="flex min-w-0 gap-1.5">
-      <dt className="shrink-0 text-muted">{name}</dt>
-      <dd className="nums min-w-0 font-medium [overflow-wrap:anywhere]">{children}</dd>
-    </div>
   );
 }

@@ -1,7 +1,7 @@
 /** An opened step: reasoning, tool input and output, ids, and the raw message. */
 import type { ReactNode } from 'react';
 import type { StepView } from '#contracts';
-import { CodeBlock, formatUsd, Identifier } from '../../ui';
+import { CodeBlock, Fact, formatUsd, Identifier } from '../../ui';
 import { editableInput } from '../hitl-console/tool-input';
 
 export function StepBody({ step }: { step: StepView }) {
@@ -32,7 +32,7 @@ export function StepBody({ step }: { step: StepView }) {
           <CodeBlock code={action.tool_output_summary} label="tool output" />
         </Part>
       ) : null}
-      <dl className="grid grid-cols-[max-content_1fr] items-center gap-x-4 gap-y-0.5 text-xs">
+      <dl className="grid grid-cols-[max-content_1fr] items-center gap-x-4 gap-y-1.5 text-xs">
         <Fact name="Trace">
           <Identifier id={meta.trace_id} charsMax={44} kind="trace id" />
         </Fact>
@@ -73,14 +73,5 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
       <p className="font-medium text-muted text-xs">{title}</p>
       {children}
     </div>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <>
-      <dt className="py-0.5 text-muted">{name}</dt>
-      <dd className="nums min-w-0 break-words py-0.5">{children}</dd>
-    </>
   );
 }

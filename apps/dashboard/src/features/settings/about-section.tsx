@@ -4,7 +4,7 @@ import { ExternalLink } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useMe } from '../../api';
 import { useConnection } from '../../realtime';
-import { Badge, Panel, Skeleton } from '../../ui';
+import { Badge, Fact, Panel, Skeleton } from '../../ui';
 
 interface Health {
   isReady: boolean;
@@ -44,26 +44,26 @@ export function AboutSection() {
     <div className="flex flex-col gap-4">
       <Panel title="Gateway">
         <Facts>
-          <Fact label="Version">
+          <Fact name="Version">
             {version.data ?? (version.isError ? 'unknown' : <Skeleton className="h-4 w-16" />)}
           </Fact>
-          <Fact label="Health">
+          <Fact name="Health">
             <HealthBadge />
           </Fact>
-          <Fact label="Live connection">
+          <Fact name="Live connection">
             <ConnectionBadge />
           </Fact>
-          <Fact label="Address">
+          <Fact name="Address">
             <span className="font-mono text-xs [overflow-wrap:anywhere]">{window.location.origin}</span>
           </Fact>
         </Facts>
       </Panel>
       <Panel title="You">
         <Facts>
-          <Fact label="Name">{me?.operator_id}</Fact>
-          <Fact label="Role">{me?.role}</Fact>
-          <Fact label="Tenant">{me?.tenant_id}</Fact>
-          <Fact label="May">{me?.permissions.join(', ').replaceAll('_', ' ')}</Fact>
+          <Fact name="Name">{me?.operator_id}</Fact>
+          <Fact name="Role">{me?.role}</Fact>
+          <Fact name="Tenant">{me?.tenant_id}</Fact>
+          <Fact name="May">{me?.permissions.join(', ').replaceAll('_', ' ')}</Fact>
         </Facts>
       </Panel>
       <Panel title="For developers" bodyClassName="divide-y divide-line">
@@ -116,12 +116,3 @@ function ConnectionBadge() {
 const Facts = ({ children }: { children: ReactNode }) => (
   <dl className="grid grid-cols-[8rem_1fr] gap-y-2 max-md:grid-cols-[6rem_1fr]">{children}</dl>
 );
-
-function Fact({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <>
-      <dt className="text-muted">{label}</dt>
-      <dd className="min-w-0">{children}</dd>
-    </>
-  );
-}

@@ -1,4 +1,5 @@
 /** How long checks take, against the time they may take: the histogram since the start, p50 and p99 of late. */
+import type { ReactNode } from 'react';
 import type { SystemView } from '#contracts';
 import { cx, formatCount, formatDuration, formatTokens, Panel } from '../../ui';
 import { formatCheckMs, type LatencyBar, latencyBars } from './latency-bars';
@@ -74,15 +75,7 @@ function Bar({ bar }: { bar: LatencyBar }) {
   );
 }
 
-function Fact({
-  name,
-  className,
-  children,
-}: {
-  name: string;
-  className?: string;
-  children: React.ReactNode;
-}) {
+function Fact({ name, className, children }: { name: string; className?: string; children: ReactNode }) {
   return (
     <div>
       <dt className="text-2xs text-muted">{name}</dt>

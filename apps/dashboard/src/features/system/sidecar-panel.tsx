@@ -1,7 +1,6 @@
 /** The embedding sidecar: whether it serves, what that means for agents, and what it says of itself. */
-import type { ReactNode } from 'react';
 import type { SystemView } from '#contracts';
-import { Badge, Callout, formatCount, Panel, RelativeTime } from '../../ui';
+import { Badge, Callout, Fact, formatCount, Panel, RelativeTime } from '../../ui';
 import { formatSimilarity } from '../semantic-loops/loop-texts';
 import { sidecarText } from './system-texts';
 
@@ -79,15 +78,6 @@ function Description({ sidecar }: { sidecar: SystemView['sidecar'] }) {
         <Fact name="Loop above">similarity {formatSimilarity(loop_similarity_threshold)}</Fact>
       )}
       {queued === null ? null : <Fact name="Waiting now">{formatCount(queued)}</Fact>}
-    </>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <>
-      <dt className="text-muted">{name}</dt>
-      <dd className="nums min-w-0">{children}</dd>
     </>
   );
 }
