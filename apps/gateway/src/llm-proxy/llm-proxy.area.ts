@@ -106,6 +106,8 @@ export class LlmProxyArea {
   readonly #unsettled: UnsettledAnswers;
   readonly #continued: ContinuedSessions;
   readonly #parts: LlmProxyDependencies;
+  /** Steps on their way to the interceptor. */
+  readonly #delivering = new Set<Promise<unknown>>();
   #interceptor: SchemaInterceptor | null = null;
   #sessions: Pick<SessionRegistry, 'noteCall' | 'noteStepless' | 'peek'> | null = null;
   #route: ProxyRoute | null = null;
@@ -361,9 +363,6 @@ export class LlmProxyArea {
     await this.log.close();
     await this.#parts.limits.close();
   }
-
-  /** Steps on their way to the interceptor. */
-  readonly #delivering = new Set<Promise<unknown>>();
 
   #deliver(tenantId: string, logs: DecisionLog[]): void {
     const messages = logs.map((value) => ({ value, text: null }));
