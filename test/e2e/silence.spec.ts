@@ -12,8 +12,8 @@ import { loopIn } from './loop-in.js';
 
 /** A ping of Engine.IO, which only the gateway sends. */
 const HEARTBEAT = '2';
-/** The second comes 50 s after the last message: later than a connection of which one was missed may live, which is 45 s. */
-const HEARTBEATS = 2;
+/** The sixth comes 30 s after the last message: later than a connection of which one was missed may live, which is 25 s. */
+const HEARTBEATS = 6;
 
 startOneGateway();
 launchOneBrowser();
