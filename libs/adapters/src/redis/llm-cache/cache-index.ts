@@ -16,10 +16,10 @@ import type { CacheLink } from './cache-link.js';
 import { CacheNames } from './cache-names.js';
 import { type EntryMeta, NO_EPOCH, readMeta, writeMeta } from './cache-values.js';
 
-/** Writing is nobody's hot path. */
-export const WRITE_WAIT_MS = 250;
-/** For an operator's request, per batch. */
-const ADMIN_WAIT_MS = 1_000;
+/** Writing is nobody's hot path. At least so long: whoever waits longer to be answered writes as patiently. */
+const WRITE_WAIT_MS_MIN = 250;
+/** For an operator's request, per batch; as above. */
+const ADMIN_WAIT_MS_MIN = 1_000;
 const BATCH_COUNT = 500;
 const PORTION_COUNT = 100;
 
@@ -30,18 +30,25 @@ export interface IndexBounds {
   bytesMax: number;
   /** An index lives on for so long after its last change. */
   lifetimeMs: number;
+  /** Most a look-up waits. */
+  waitMs: number;
 }
 
 export class CacheIndex {
   readonly #link: CacheLink;
   readonly #names: CacheNames;
   readonly #bounds: IndexBounds;
+  /** Most a write waits. */
+  readonly writeWaitMs: number;
+  readonly #adminWaitMs: number;
   #removedCount = 0;
 
   constructor(link: CacheLink, names: CacheNames, bounds: IndexBounds) {
     this.#link = link;
     this.#names = names;
     this.#bounds = bounds;
+    this.writeWaitMs = Math.max(WRITE_WAIT_MS_MIN, bounds.waitMs);
+    this.#adminWaitMs = Math.max(ADMIN_WAIT_MS_MIN, bounds.waitMs);
   }
 
   /** Values that were not ours, damaged or left behind. */
@@ -65,7 +72,7 @@ export class CacheIndex {
     const { entriesMax, bytesMax, lifetimeMs } = this.#bounds;
     const written = writeMeta(meta, epoch ?? NO_EPOCH);
     const about = [key, ttlMs, written, meta.byte_count, lifetimeMs, entriesMax, bytesMax, epoch ?? ''];
-    const reply = await this.#script('Register', WRITE_WAIT_MS, tenantId, ...about);
+    const reply = await this.#script('Register', this.writeWaitMs, tenantId, ...about);
     if (reply === null) return false;
     const parts = textsOf(reply);
     const evicted = new Map<string, EntryMeta | null>();
@@ -95,7 +102,7 @@ export class CacheIndex {
   /** Counts a hit. Never rejects. */
   async touch(tenantId: string, key: string): Promise<void> {
     // One that fails is a hit that is not counted.
-    await this.#script('Touch', WRITE_WAIT_MS, tenantId, key).catch(() => {});
+    await this.#script('Touch', this.writeWaitMs, tenantId, key).catch(() => {});
   }
 
   /** An entry that the index does not know. */
@@ -109,7 +116,7 @@ export class CacheIndex {
     this.#removedCount += 1;
     // Both at once: what is stored under it next must not lose its name to this.
     this.#unlink(this.#names.entry(tenantId, key)).catch(() => {});
-    this.#script('Forget', WRITE_WAIT_MS, tenantId, key).catch(() => {});
+    this.#script('Forget', this.writeWaitMs, tenantId, key).catch(() => {});
   }
 
   /** A vector whose entry is gone or another one, or that is none. */
@@ -133,10 +140,10 @@ export class CacheIndex {
     let cursor = '0';
     try {
       // First: what is registered in the former epoch is found below, and what comes later is refused.
-      if (!preview) await this.#script('EndEpoch', ADMIN_WAIT_MS, tenantId);
+      if (!preview) await this.#script('EndEpoch', this.#adminWaitMs, tenantId);
       do {
         const [next, ...pairs] = textsOf(
-          await this.#script('Browse', ADMIN_WAIT_MS, tenantId, cursor, BATCH_COUNT),
+          await this.#script('Browse', this.#adminWaitMs, tenantId, cursor, BATCH_COUNT),
         );
         const matching = new Map<string, EntryMeta | null>();
         for (let at = 0; at + 1 < pairs.length; at += 2) {
@@ -160,8 +167,10 @@ export class CacheIndex {
   async evict(tenantId: string, key: string): Promise<boolean> {
     const [, metaName] = this.#names.tenant(tenantId);
     try {
-      await this.#script('EndEpoch', ADMIN_WAIT_MS, tenantId);
-      const meta = await this.#link.ask(metaName, ADMIN_WAIT_MS, () => this.#link.client.hget(metaName, key));
+      await this.#script('EndEpoch', this.#adminWaitMs, tenantId);
+      const meta = await this.#link.ask(metaName, this.#adminWaitMs, () =>
+        this.#link.client.hget(metaName, key),
+      );
       return (await this.#remove(tenantId, new Map([[key, readMeta(meta ?? '')]]))) > 0;
     } catch {
       throw unfinished();
@@ -170,7 +179,7 @@ export class CacheIndex {
 
   /** Zeros when Redis cannot be asked. */
   async stats(tenantId: string): Promise<CacheBackendStats> {
-    const reply = await this.#script('Stats', ADMIN_WAIT_MS, tenantId).catch(() => []);
+    const reply = await this.#script('Stats', this.#adminWaitMs, tenantId).catch(() => []);
     const [entries = 0, bytes = 0] = textsOf(reply).map(Number);
     return { total_entries: entries, total_bytes: bytes };
   }
@@ -179,7 +188,7 @@ export class CacheIndex {
   async list(tenantId: string, query: PageQuery): Promise<Page<CacheEntryView>> {
     const { limit, behind } = readEntryQuery(query);
     const from = [behind?.hit_count ?? '', behind?.key ?? ''];
-    const reply = await this.#script('List', ADMIN_WAIT_MS, tenantId, limit + 1, ...from).catch(() => []);
+    const reply = await this.#script('List', this.#adminWaitMs, tenantId, limit + 1, ...from).catch(() => []);
     const texts = textsOf(reply);
     const rows = Array.from({ length: Math.floor(texts.length / 4) }, (_, row) => {
       const [key = '', meta = '', hits = '0', usedMs = '0'] = texts.slice(4 * row, 4 * row + 4);
@@ -199,7 +208,7 @@ export class CacheIndex {
   /** @returns how many were known and alive @throws RedisFailure */
   async #remove(tenantId: string, entries: ReadonlyMap<string, EntryMeta | null>): Promise<number> {
     await this.#removeValues(tenantId, entries);
-    return Number(await this.#script('Forget', ADMIN_WAIT_MS, tenantId, ...entries.keys()));
+    return Number(await this.#script('Forget', this.#adminWaitMs, tenantId, ...entries.keys()));
   }
 
   /** @throws RedisFailure */
@@ -220,11 +229,11 @@ export class CacheIndex {
 
   #dropVector(scopeTag: string, key: string): Promise<unknown> {
     const vector = this.#names.vectorsOf(scopeTag) + key;
-    return this.#link.script('DropVector', ADMIN_WAIT_MS, this.#names.scope(scopeTag), vector, '', key);
+    return this.#link.script('DropVector', this.#adminWaitMs, this.#names.scope(scopeTag), vector, '', key);
   }
 
   #unlink(name: string): Promise<unknown> {
-    return this.#link.ask(name, ADMIN_WAIT_MS, () => this.#link.client.unlink(name));
+    return this.#link.ask(name, this.#adminWaitMs, () => this.#link.client.unlink(name));
   }
 
   /** @throws RedisFailure */

@@ -29,7 +29,7 @@ import type { Clock } from '#kernel';
 import type { RedisConnection } from '../connect-redis.js';
 import type { RedisFailure } from '../redis-failure.js';
 import { replyInTime } from '../reply-in-time.js';
-import { CacheIndex, WRITE_WAIT_MS } from './cache-index.js';
+import { CacheIndex } from './cache-index.js';
 import { CacheLink } from './cache-link.js';
 import { CacheNames } from './cache-names.js';
 import {
@@ -102,9 +102,10 @@ export class RedisLlmCache implements LlmCache {
     this.#link = new CacheLink(options);
     const { entriesMax, bytesMax, exactTtlMs, semanticTtlMs } = options;
     const lifetimeMs = Math.max(exactTtlMs, semanticTtlMs);
-    this.#index = new CacheIndex(this.#link, this.#names, { entriesMax, bytesMax, lifetimeMs });
-    this.#engine = new QueryEngine(this.#link, this.#names, !(options.connection.client instanceof Cluster));
     this.#waitMs = options.waitMs ?? CACHE_WAIT_MS_MAX;
+    const waitMs = this.#waitMs;
+    this.#index = new CacheIndex(this.#link, this.#names, { entriesMax, bytesMax, lifetimeMs, waitMs });
+    this.#engine = new QueryEngine(this.#link, this.#names, !(options.connection.client instanceof Cluster));
   }
 
   get isDegraded(): boolean {
@@ -182,13 +183,13 @@ export class RedisLlmCache implements LlmCache {
     const registering = this.#index.register(tenant, key, leftMs, meta, epoch);
     const writes: Promise<unknown>[] = [
       registering,
-      this.#link.ask(name, WRITE_WAIT_MS, () => this.#link.client.set(name, value, 'PX', leftMs)),
+      this.#link.ask(name, this.#index.writeWaitMs, () => this.#link.client.set(name, value, 'PX', leftMs)),
     ];
     if (scopeTag !== null) {
       const names = [this.#names.scope(scopeTag), this.#names.vectorsOf(scopeTag) + key] as const;
       const field = vector === null ? '' : CacheNames.vectorField(vector.model_id, vector.values.length);
       const values = [this.#link.now, key, leftMs, longestMs, scopeTag, field, blob ?? ''];
-      writes.push(this.#link.script('PutVector', WRITE_WAIT_MS, ...names, ...values));
+      writes.push(this.#link.script('PutVector', this.#index.writeWaitMs, ...names, ...values));
     }
     const written = await Promise.allSettled(writes);
     if (!(await registering.catch(() => true))) {
