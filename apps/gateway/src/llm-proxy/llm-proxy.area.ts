@@ -128,7 +128,7 @@ export class LlmProxyArea {
     this.#windows = new KillSwitchWindows({ clock });
     this.#activity = new AgentActivity(clock);
     this.#caps = new SessionCaps({ clock });
-    const answerStore = { clock, store: proxyStore };
+    const answerStore = { clock, timer: systemTimer, store: proxyStore };
     this.#unsettled = newUnsettledAnswers({
       ...answerStore,
       onSaveFailed: (error) => events.failedOpen('unsettled_answers', error),

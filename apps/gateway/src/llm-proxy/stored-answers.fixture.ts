@@ -8,6 +8,7 @@ export const answerStore = (
   documents = new Map<string, StoredDocument>(),
 ): AnswerStoreParts => ({
   clock,
+  timer: { after: () => () => {} },
   store: {
     documents: async () => [...documents.values()],
     saveDocument: async (document) => void documents.set(document.id, structuredClone(document)),

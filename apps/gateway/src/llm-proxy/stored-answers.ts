@@ -1,14 +1,18 @@
 /**
  * What is known of answers that their vendors keep, by agent and answer: an agent may come back to one after a restart, so it is stored,
- * too. Who names another agent's answer finds nothing. Of all tenants the one that has most gives way.
+ * too. Who names another agent's answer finds nothing. Of all tenants the one that has most gives way. What the store refuses, such as
+ * on a full disk, is written again until it takes it, for as many answers as are known at most.
  */
 import { type AgentScope, type DocumentKind, type ProxyStore, splitAgentScope } from '#contracts';
 import { type Clock, FairLru } from '#kernel';
+import type { Timer } from '../hitl/timer.js';
+import { UnsavedWrites } from '../unsaved-writes.js';
 
 export interface AnswerStoreParts {
   clock: Clock;
+  timer: Timer;
   store: Pick<ProxyStore, 'documents' | 'saveDocument' | 'deleteDocument'>;
-  /** The store refused one: it is not known after a restart. */
+  /** The store refused one: until it has it, a restart does not know what became of it. */
   onSaveFailed: (error: unknown) => void;
 }
 
@@ -32,15 +36,18 @@ export class StoredAnswers<Known> {
   readonly #options: StoredAnswersOptions;
   /** By agent and answer, as the documents are. */
   readonly #answers: FairLru<string, Kept<Known>>;
+  /** What became of an answer, by its tenant and id. */
+  readonly #unsaved: UnsavedWrites<string>;
 
   constructor(parts: AnswerStoreParts, options: StoredAnswersOptions) {
     this.#parts = parts;
     this.#options = options;
+    this.#unsaved = new UnsavedWrites(parts.timer);
     this.#answers = new FairLru({
       countMax: options.countMax,
       idleMs: options.idleMs,
       clock: parts.clock,
-      onEvict: (id, { tenantId }) => this.#forget(tenantId, id),
+      onEvict: (id, { tenantId }) => this.#save(tenantId, id),
     });
   }
 
@@ -49,25 +56,16 @@ export class StoredAnswers<Known> {
     const { clock, store } = this.#parts;
     const { kind, idleMs } = this.#options;
     for (const { tenant_id, id, body, updated_at_ms } of await store.documents(kind)) {
-      if (clock.nowMs() - updated_at_ms > idleMs) this.#forget(tenant_id, id);
+      if (clock.nowMs() - updated_at_ms > idleMs) this.#save(tenant_id, id);
       else this.#answers.set(tenant_id, id, { tenantId: tenant_id, known: body as Known });
     }
   }
 
   note(agent: AgentScope, answerId: string, known: Known): void {
     if (answerId.length > ID_CHARS_MAX) return;
-    const { clock, store, onSaveFailed } = this.#parts;
     const { tenantId, id } = placeOf(agent, answerId);
     this.#answers.set(tenantId, id, { tenantId, known });
-    store
-      .saveDocument({
-        tenant_id: tenantId,
-        kind: this.#options.kind,
-        id,
-        body: known,
-        updated_at_ms: clock.nowMs(),
-      })
-      .catch(onSaveFailed);
+    this.#save(tenantId, id);
   }
 
   /** Null: of an answer that nobody saw here, or that was forgotten. */
@@ -80,13 +78,30 @@ export class StoredAnswers<Known> {
   remove(agent: AgentScope, answerId: string): boolean {
     const { tenantId, id } = placeOf(agent, answerId);
     const wasKnown = this.#answers.delete(tenantId, id);
-    if (wasKnown) this.#forget(tenantId, id);
+    if (wasKnown) this.#save(tenantId, id);
     return wasKnown;
   }
 
-  #forget(tenantId: string, id: string): void {
-    const { store, onSaveFailed } = this.#parts;
-    store.deleteDocument(tenantId, this.#options.kind, id).catch(onSaveFailed);
+  #save(tenantId: string, id: string): void {
+    const key = JSON.stringify([tenantId, id]);
+    const write = async () => {
+      await this.#write(tenantId, id);
+      this.#unsaved.delete(key);
+    };
+    write().catch((error) => {
+      this.#parts.onSaveFailed(error);
+      if (this.#unsaved.size < this.#options.countMax) this.#unsaved.add(key, write);
+    });
+  }
+
+  /** As it stands at that moment. */
+  #write(tenantId: string, id: string): Promise<void> {
+    const { clock, store } = this.#parts;
+    const { kind } = this.#options;
+    const kept = this.#answers.peek(tenantId, id);
+    if (kept === undefined) return store.deleteDocument(tenantId, kind, id);
+    const updated_at_ms = clock.nowMs();
+    return store.saveDocument({ tenant_id: tenantId, kind, id, body: kept.known, updated_at_ms });
   }
 }
 

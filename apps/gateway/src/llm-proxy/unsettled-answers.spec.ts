@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { agentScope, type StoredDocument } from '#contracts';
 import { HOUR_MS } from '#kernel';
-import { FakeClock } from '#testing';
+import { FakeClock, FakeTime } from '#testing';
 import { answerStore } from './stored-answers.fixture.js';
 import { ANSWER_COUNT_MAX, newUnsettledAnswers } from './unsettled-answers.js';
 
@@ -35,6 +35,42 @@ test('one that nobody fetched within a day is forgotten at the next start, by th
   await next.load();
   expect(next.find(AGENT, 'resp_1')).toBeNull();
   expect(documents.size).toBe(0);
+});
+
+test('what a full disk refused is written once it takes that: what came is known after a restart, what is settled is not', async () => {
+  const documents = new Map<string, StoredDocument>();
+  const time = new FakeTime();
+  const { store } = answerStore(time, documents);
+  let isFull = false;
+  const refusing =
+    <Args extends unknown[]>(write: (...args: Args) => Promise<void>) =>
+    (...args: Args) =>
+      isFull ? Promise.reject(new Error('full')) : write(...args);
+  const parts = {
+    clock: time,
+    timer: time,
+    store: {
+      ...store,
+      saveDocument: refusing(store.saveDocument),
+      deleteDocument: refusing(store.deleteDocument),
+    },
+    onSaveFailed: () => {},
+  };
+  const answers = newUnsettledAnswers(parts);
+  answers.note(AGENT, 'resp_before', ANSWER);
+  isFull = true;
+  answers.note(AGENT, 'resp_came', ANSWER);
+  answers.note(AGENT, 'resp_came_and_went', ANSWER);
+  answers.remove(AGENT, 'resp_came_and_went');
+  answers.remove(AGENT, 'resp_before');
+  await time.pass(60_000);
+  isFull = false;
+  await time.pass(5_000);
+  const next = newUnsettledAnswers(parts);
+  await next.load();
+  const known = ['resp_before', 'resp_came', 'resp_came_and_went'].map((id) => next.find(AGENT, id));
+  expect(known).toEqual([null, ANSWER, null]);
+  expect(time.timerCount).toBe(0);
 });
 
 test('one that gives way is forgotten by the store, too', () => {
