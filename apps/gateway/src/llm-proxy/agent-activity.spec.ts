@@ -51,6 +51,29 @@ describe('what was spent of the budgets', () => {
     expect(activity.spent(AGENT).hour).toBe(0);
   });
 
+  it('is as much as it was once a clock that was ahead for a while is set back', () => {
+    const clock = new FakeClock(NOON);
+    const activity = new AgentActivity(clock);
+    activity.end(AGENT, { ...WELL, costMicroUsd: 40 });
+    clock.set(Date.UTC(2026, 2, 1));
+    activity.end(AGENT, { ...WELL, costMicroUsd: 1, spentAtMs: clock.nowMs() });
+    expect(activity.spent(AGENT).month).toBe(1);
+    clock.set(NOON);
+    expect(activity.spent(AGENT).day).toBeGreaterThanOrEqual(40);
+  });
+
+  it('is kept for the hours of a month, the latest ones', () => {
+    const clock = new FakeClock(NOON);
+    const activity = new AgentActivity(clock);
+    for (let hour = 0; hour < 1_000; hour += 1) {
+      activity.end(AGENT, { ...WELL, costMicroUsd: 1, spentAtMs: clock.nowMs() });
+      clock.advance(3_600_000);
+    }
+    const hours = [...activity.hours(AGENT)];
+    expect(hours).toHaveLength(31 * 24 + 1);
+    expect(hours[0]?.hourMs).toBe(NOON + (1_000 - hours.length) * 3_600_000);
+  });
+
   it('leaves out what is of unknown cost, and counts it, also over a restart', () => {
     const activity = new AgentActivity(new FakeClock(NOON));
     activity.restore(AGENT, NOON - 86_400_000, 0, 3);

@@ -16,6 +16,8 @@ const BUCKET_MS = 10_000;
 /** Five minutes. */
 const BUCKET_COUNT = 30;
 const MINUTE_BUCKETS = MINUTE_MS / BUCKET_MS;
+/** In which something was spent: of a whole month, and the last of the month before. */
+const HOURS_KEPT_MAX = 31 * 24 + 1;
 
 interface Bucket {
   /** Start, in units of BUCKET_MS. */
@@ -30,7 +32,7 @@ interface Activity {
   latestRefusal: CallRefusal | null;
   runningCount: number;
   buckets: Bucket[];
-  /** By the start of the hour; this month's, and the last hour's of the month before. */
+  /** By the start of the hour, the latest. By number: a clock that is ahead for a while would have the month's thrown away. */
   hours: Map<number, HourSpend>;
   /** By the start of the minute, the last 60 and the one under way: what this process saw. */
   minutes: Map<number, Spend>;
@@ -230,12 +232,9 @@ export class AgentActivity {
   #spend({ hours, minutes }: Activity, spentAtMs: number, costMicroUsd: number | null): void {
     const nowMs = this.#clock.nowMs();
     const hourMs = spentAtMs - (spentAtMs % HOUR_MS);
-    if (!hours.has(hourMs)) {
-      const keepFrom = Math.min(monthStartMs(nowMs), nowMs - (nowMs % HOUR_MS) - HOUR_MS);
-      for (const old of hours.keys()) if (old < keepFrom) hours.delete(old);
-    }
     const spend: Spend = { costMicroUsd: costMicroUsd ?? 0, unpricedCount: costMicroUsd === null ? 1 : 0 };
     add(hourOf(hours, hourMs), spend);
+    if (hours.size > HOURS_KEPT_MAX) hours.delete(Math.min(...hours.keys()));
     const fromMs = oldestMinuteMs(nowMs);
     const minuteMs = spentAtMs - (spentAtMs % MINUTE_MS);
     if (minuteMs < fromMs) return;
