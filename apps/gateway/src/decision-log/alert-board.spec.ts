@@ -93,6 +93,20 @@ describe('the board of open alerts', () => {
     expect(await counted()).toBe(2);
   });
 
+  it('shows nothing of a session that is over because a clock that was ahead has stamped its alert', () => {
+    const clock = new FakeClock();
+    const board = new AlertBoard(
+      clock,
+      () => undefined,
+      () => {},
+    );
+    const event = { event_type: 'entropy_alert', session_id: 's', agent_id: 'a', at_ms: clock.nowMs() };
+    board.raise(sessionKey('t', 's'), event as EntropyAlertEvent);
+    expect(board.open('t')).toHaveLength(1);
+    clock.set(clock.nowMs() - 3_600_000);
+    expect(board.open('t')).toEqual([]);
+  });
+
   it('takes no room for sessions that are over', () => {
     const clock = new FakeClock();
     let gaveWayCount = 0;

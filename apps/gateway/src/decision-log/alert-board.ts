@@ -69,8 +69,9 @@ export class AlertBoard {
     const nowMs = this.clock.nowMs();
     for (const [key, group] of [...this.#groups.entries(tenantId)]) {
       const view = this.sessionOf(key);
-      if (nowMs - group.last_at_ms <= GRACE_MS || (view !== undefined && isOpen(view)))
-        groups.push({ ...group });
+      // One stamped by a clock that was ahead is no newer than any other.
+      const isNew = Math.abs(nowMs - group.last_at_ms) <= GRACE_MS;
+      if (isNew || (view !== undefined && isOpen(view))) groups.push({ ...group });
       else this.#groups.delete(tenantId, key);
     }
     return groups.sort((a, b) => b.last_at_ms - a.last_at_ms);
