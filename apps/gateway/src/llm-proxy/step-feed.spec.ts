@@ -183,6 +183,16 @@ describe('steps made of calls', () => {
     expect(sessionsMade()).toEqual([]);
   });
 
+  test('are not made while an agent goes on reporting, though the wall clock is set back', () => {
+    reported({});
+    clock.set(clock.nowMs() - 24 * HOUR_MS);
+    clock.advance(HOUR_MS / 2);
+    reported({});
+    clock.advance(HOUR_MS / 2 + 1);
+    call({});
+    expect(sessionsMade()).toEqual([]);
+  });
+
   test('are made again an hour after the last report, however busy the agent was meanwhile', () => {
     reported({});
     clock.advance(HOUR_MS / 2);

@@ -106,11 +106,11 @@ export class StepFeed {
   /** A step came in, from whomever. Cheap: asked of every DecisionLog. @param key of its session */
   noteReported(key: SessionKey, { tenant_id, agent_id, session_id, log }: StoredStep): void {
     if (log.meta.source_app === PROXY_SOURCE) return;
-    const nowMs = this.#parts.clock.nowMs();
+    const steadyMs = this.#parts.clock.steadyMs();
     const noted = this.#selfReportingSessions.peek(tenant_id, key);
-    if (noted?.agentId === agent_id && nowMs - noted.notedMs < REPORT_NOTED_EVERY_MS) return;
+    if (noted?.agentId === agent_id && steadyMs - noted.notedMs < REPORT_NOTED_EVERY_MS) return;
     if (noted === undefined) this.#withdraw(key, tenant_id, session_id);
-    this.#selfReportingSessions.set(tenant_id, key, { agentId: agent_id, notedMs: nowMs });
+    this.#selfReportingSessions.set(tenant_id, key, { agentId: agent_id, notedMs: steadyMs });
     this.#selfReportingAgents.set(tenant_id, agentScope(tenant_id, agent_id), true);
   }
 
@@ -150,7 +150,7 @@ export class StepFeed {
     conversation.lastCallId = call.id;
     this.#conversations.set(tenantId, sessionKey, conversation);
     if (call.answer !== null && call.answer.tool_calls.length > 0) {
-      conversation.open = { tenantId, log, sinceMs: this.#parts.clock.nowMs() };
+      conversation.open = { tenantId, log, sinceMs: this.#parts.clock.steadyMs() };
       this.#open.set(sessionKey, conversation);
     } else this.#push(tenantId, log);
     return true;
@@ -223,9 +223,9 @@ export class StepFeed {
   }
 
   #giveUpOld(): void {
-    const beforeMs = this.#parts.clock.nowMs() - RESULT_WAIT_MS;
+    const beforeMs = this.#parts.clock.steadyMs() - RESULT_WAIT_MS;
     for (const [key, conversation] of this.#open) {
-      if ((conversation.open?.sinceMs ?? 0) > beforeMs) return;
+      if (conversation.open !== null && conversation.open.sinceMs > beforeMs) return;
       this.#giveUp(key, conversation);
     }
   }
