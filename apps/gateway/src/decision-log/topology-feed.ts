@@ -78,7 +78,7 @@ export class TopologyFeed {
     this.#pace.nextFrame();
     for (const [tenantId, topology] of this.#topologies) {
       if (!this.#pace.isDue(tenantId)) continue;
-      topology.sweep(this.clock.nowMs());
+      topology.sweep();
       // Where nobody watches all leaves at once: a second's changes may be more than one delta holds.
       const isWatched = this.live.isWatched(tenantId);
       for (let change = topology.drainChanges(); change; change = isWatched ? null : topology.drainChanges())

@@ -7,7 +7,7 @@ import type { Node } from './node.js';
 export class AgentNodes {
   readonly calm = new Set<Node>();
   readonly violating = new Set<Node>();
-  /** When `violating` calms down. */
+  /** When `violating` calms down, by the steady clock. */
   violationEndsMs = 0;
 
   get size(): number {

@@ -28,6 +28,8 @@ export class Node {
   /** It is among the changes that nobody has asked for yet. For `ChangeSet` alone. */
   isListed = false;
   lastSeenMs = 0;
+  /** The same by the clock that nobody sets, by which the node grows old. */
+  seenSteadyMs = 0;
   agentType = '';
   /** By the node_id at their other end. */
   readonly outgoing = new Map<string, Edge>();
@@ -51,8 +53,9 @@ export class Node {
     return this.isViolating ? 'schema_violation' : this.operational;
   }
 
-  recordStep(agentType: string, intent: string, receivedAtMs: number): void {
+  recordStep(agentType: string, intent: string, receivedAtMs: number, steadyMs: number): void {
     this.describe(agentType, intent, receivedAtMs);
+    this.seenSteadyMs = steadyMs;
     this.#stepCount += 1;
     if (this.operational === 'idle') this.operational = 'active';
   }

@@ -13,7 +13,8 @@ export interface Arrival {
 /** A step whose parent has not come. */
 export interface WaitingStep extends Arrival {
   readonly parentTraceId: string;
-  readonly receivedAtMs: number;
+  /** By the steady clock. */
+  readonly sinceMs: number;
   readonly status: ActionStatus;
   /** The session's step before this one, in order of arrival. */
   readonly previous: Arrival | null;
@@ -36,7 +37,8 @@ export class Session {
   movedMs = Number.NEGATIVE_INFINITY;
   isEnded = false;
   isTerminated = false;
-  endedAtMs = 0;
+  /** By the steady clock. */
+  endedMs = 0;
 
   /** For digests of its trace ids: other sessions may name their steps alike. */
   readonly seed: number;

@@ -88,7 +88,7 @@ it('makes the snapshot out of the drained deltas, within all bounds, whatever ha
         else if (each.kind === 'end') topology.endSession(each.session);
         else if (each.kind === 'sweep') {
           clock.advance(each.afterMs);
-          topology.sweep(clock.nowMs());
+          topology.sweep();
         } else {
           const change = topology.drainChanges();
           if (change) reader.apply(change);

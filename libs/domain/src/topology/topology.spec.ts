@@ -29,7 +29,7 @@ describe('Topology', () => {
     });
   const sweepAfter = (ms: number) => {
     clock.advance(ms);
-    topology.sweep(clock.nowMs());
+    topology.sweep();
   };
   const node = (agentId = 'a', sessionId = 's') =>
     topology.snapshot().nodes.find(({ node_id }) => node_id === nodeIdOf(sessionId, agentId));
@@ -227,6 +227,28 @@ describe('Topology', () => {
       create({ nodeCountMax: 3 });
       for (const session_id of ['s1', 's2', 's3', 's4']) restore({ session_id });
       expect(topology.nodeCount).toBe(3);
+    });
+  });
+
+  describe('whoever sets the wall clock', () => {
+    it('forward empties no map', () => {
+      record({});
+      topology.recordViolation('unknown', clock.nowMs());
+      clock.set(clock.nowMs() + 86_400_000);
+      sweepAfter(1_000);
+      expect([state(), state('unknown', '')]).toEqual(['active', 'schema_violation']);
+    });
+
+    it('back keeps no node, no violation and no ended session on it for longer', () => {
+      record({ session_id: 's1' });
+      record({ session_id: 's2', trace_id: 't2' });
+      topology.recordViolation('a', clock.nowMs());
+      topology.endSession('s2');
+      clock.set(clock.nowMs() - 86_400_000);
+      sweepAfter(60_000);
+      expect([state('a', 's1'), state('a', 's2')]).toEqual(['idle', undefined]);
+      sweepAfter(29 * 60_000);
+      expect(topology.nodeCount).toBe(0);
     });
   });
 

@@ -119,9 +119,10 @@ export class Topology {
    */
   recordStep(input: TopologyStep): string | null {
     const { trace_id: traceId, at_ms: atMs, status } = input;
+    const steadyMs = this.#clock.steadyMs();
     const session = this.#sessionOf(input.session_id, input.received_at_ms);
     const node = session.nodeOf(input.agent_id) ?? this.#addNode(session, input.agent_id);
-    node.recordStep(input.agent_type, input.intent, input.received_at_ms);
+    node.recordStep(input.agent_type, input.intent, input.received_at_ms, steadyMs);
     if (node.isViolating) this.#agents.get(input.agent_id)?.calmDown(node);
     this.#changes.changed(node);
 
@@ -134,7 +135,7 @@ export class Topology {
     const previous = session.latest;
     const waiting =
       parent === null && parentTraceId !== null
-        ? { node, atMs, status, parentTraceId, previous, receivedAtMs: input.received_at_ms }
+        ? { node, atMs, status, parentTraceId, previous, sinceMs: steadyMs }
         : null;
     session.latestNode = node;
     session.latestTraceId = traceId;
@@ -159,10 +160,12 @@ export class Topology {
    * the map. To be called before its first step.
    */
   restore({ session_id, agent_id, agent_type, last_intent, last_seen_ms, state }: TopologySession): void {
-    const isGone = this.#clock.nowMs() - last_seen_ms >= this.#limits.silentKeptMs;
+    const silentMs = Math.max(0, this.#clock.nowMs() - last_seen_ms);
+    const isGone = silentMs >= this.#limits.silentKeptMs;
     if (isGone || state === 'dead' || state === 'schema_violation') return;
     const node = this.#addNode(this.#sessionOf(session_id, last_seen_ms), agent_id);
     node.describe(agent_type, last_intent, last_seen_ms);
+    node.seenSteadyMs = this.#clock.steadyMs() - silentMs;
     node.operational = state;
   }
 
@@ -197,16 +200,18 @@ export class Topology {
   recordViolation(agentId: string, nowMs: number): void {
     const known = this.#agents.get(agentId);
     const ghost = this.#ghosts.get(agentId);
+    const steadyMs = this.#clock.steadyMs();
     if (known === undefined) this.#addGhost(agentId, nowMs);
     else if (ghost) {
       this.#ghosts.delete(agentId);
       this.#ghosts.set(agentId, ghost);
       ghost.lastSeenMs = nowMs;
+      ghost.seenSteadyMs = steadyMs;
       this.#changes.changed(ghost);
     }
     const agent = this.#agents.get(agentId);
     if (agent === undefined) return;
-    for (const node of agent.violate(nowMs + this.#limits.violationMs)) this.#changes.changed(node);
+    for (const node of agent.violate(steadyMs + this.#limits.violationMs)) this.#changes.changed(node);
     this.#violatingAgents.add(agent);
   }
 
@@ -221,23 +226,24 @@ export class Topology {
     session.isTerminated ||= isTerminated;
     if (session.isEnded) return;
     session.isEnded = true;
-    session.endedAtMs = this.#clock.nowMs();
+    session.endedMs = this.#clock.steadyMs();
     for (const node of session.nodes.values()) {
       node.operational = 'dead';
       this.#changes.changed(node);
     }
   }
 
-  /** Does what is due: call it a few times a second. O(nodes). */
-  sweep(nowMs: number): void {
+  /** Does what is due, whoever sets the wall clock: call it a few times a second. O(nodes). */
+  sweep(): void {
+    const nowMs = this.#clock.steadyMs();
     this.#endViolations(nowMs);
     for (const session of this.#sessions.values()) {
       if (session.undecided.size > 0) this.#placeOrphans(session, nowMs);
-      const isOver = session.isEnded && nowMs - session.endedAtMs >= this.#limits.endedKeptMs;
+      const isOver = session.isEnded && nowMs - session.endedMs >= this.#limits.endedKeptMs;
       for (const node of session.nodes.values()) this.#age(node, isOver, nowMs);
     }
     for (const ghost of this.#ghosts.values()) {
-      if (nowMs - ghost.lastSeenMs >= this.#limits.ghostKeptMs) this.#removeNode(ghost);
+      if (nowMs - ghost.seenSteadyMs >= this.#limits.ghostKeptMs) this.#removeNode(ghost);
     }
   }
 
@@ -300,6 +306,7 @@ export class Topology {
     const ghost = new Node('', agentId);
     ghost.operational = 'idle';
     ghost.lastSeenMs = nowMs;
+    ghost.seenSteadyMs = this.#clock.steadyMs();
     this.#register(ghost);
     this.#ghosts.set(agentId, ghost);
   }
@@ -317,7 +324,7 @@ export class Topology {
     const isSpare = (node: Node) =>
       node.isGhost || node.operational === 'idle' || node.operational === 'dead';
     const bySpare = [...this.#nodes.values()].sort(
-      (one, other) => Number(isSpare(other)) - Number(isSpare(one)) || one.lastSeenMs - other.lastSeenMs,
+      (one, other) => Number(isSpare(other)) - Number(isSpare(one)) || one.seenSteadyMs - other.seenSteadyMs,
     );
     const goingCount = Math.max(1, Math.floor(this.#limits.nodeCountMax * PRUNED_SHARE));
     for (const node of bySpare.slice(0, goingCount)) this.#prune(node);
@@ -358,7 +365,7 @@ export class Topology {
   }
 
   #age(node: Node, isSessionOver: boolean, nowMs: number): void {
-    const silentMs = nowMs - node.lastSeenMs;
+    const silentMs = nowMs - node.seenSteadyMs;
     if (isSessionOver || silentMs >= this.#limits.silentKeptMs) this.#removeNode(node);
     else if (node.operational === 'active' && silentMs >= this.#limits.idleAfterMs) {
       node.operational = 'idle';
@@ -418,7 +425,7 @@ export class Topology {
 
   #placeOrphans(session: Session, nowMs: number): void {
     for (const step of session.undecided) {
-      if (nowMs - step.receivedAtMs < this.#limits.orphanAfterMs) continue;
+      if (nowMs - step.sinceMs < this.#limits.orphanAfterMs) continue;
       session.undecided.delete(step);
       this.#handOver(step.previous, step.node, step.atMs, step.status);
     }
