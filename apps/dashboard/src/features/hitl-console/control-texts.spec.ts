@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { ControlView } from '#contracts';
-import { askText, expiryText, reasonText, standingText, waitsForPerson } from './control-texts';
+import {
+  askText,
+  expiryText,
+  reasonText,
+  rewriteDenial,
+  standingText,
+  waitsForPerson,
+} from './control-texts';
 
 describe('a pause that nobody ends', () => {
   it('says what becomes of the session, where that is known', () => {
@@ -64,4 +71,9 @@ describe('what is true of a session now', () => {
       'Ended for good. This cannot be undone.',
     );
   });
+});
+
+it('says of a held step of a proxied call, which was answered before, why it cannot be rewritten', () => {
+  expect(rewriteDenial('observatory-proxy')).toContain('answered');
+  for (const source of ['crew', '', undefined]) expect(rewriteDenial(source)).toBeNull();
 });

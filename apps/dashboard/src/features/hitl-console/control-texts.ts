@@ -4,6 +4,7 @@ import {
   type ControlState,
   type ControlView,
   type ExpiryAction,
+  PROXY_SOURCE,
   type SessionView,
   SYSTEM_OPERATOR,
 } from '#contracts';
@@ -126,3 +127,9 @@ export const waitsForPerson = ({
 }: Pick<ControlView, 'state' | 'operator_id' | 'asked_by'>): boolean =>
   (state === 'pause_requested' || state === 'paused') &&
   (operator_id === SYSTEM_OPERATOR || asked_by.length > 0);
+
+/** Why a held step cannot be rewritten, of whatever source; null where it can. Of a proxied call it is what came of the call. */
+export const rewriteDenial = (sourceApp: string | null | undefined): string | null =>
+  sourceApp === PROXY_SOURCE
+    ? 'Its call was answered before: a rewrite would reach nobody. Inject guidance instead.'
+    : null;

@@ -3,6 +3,7 @@ import { Pencil } from 'lucide-react';
 import { useState } from 'react';
 import type { StepView } from '#contracts';
 import { Badge, Button, Panel, RelativeTime } from '../../ui';
+import { rewriteDenial } from './control-texts';
 import { RewriteDialog } from './rewrite-dialog';
 import { editableInput } from './tool-input';
 import { useCommand } from './use-command';
@@ -35,7 +36,7 @@ export function HeldMessages({ sessionId, held, heldCount }: HeldMessagesProps) 
 interface HeldListProps {
   held: readonly StepView[];
   heldCount: number;
-  /** Null when they may be rewritten; else why not. */
+  /** Null where this operator may rewrite them; else why not. */
   denial: string | null;
   onRewrite: (step: StepView) => void;
 }
@@ -71,7 +72,7 @@ function HeldList({ held, heldCount, denial, onRewrite }: HeldListProps) {
               size="sm"
               data-testid="hitl-rewrite"
               icon={<Pencil size={12} aria-hidden="true" />}
-              disabledReason={denial}
+              disabledReason={denial ?? rewriteDenial(step.meta.source_app)}
               aria-label={`Rewrite message ${index + 1}`}
               onClick={() => onRewrite(step)}
             >
