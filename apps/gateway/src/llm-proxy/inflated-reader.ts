@@ -37,7 +37,7 @@ const INFLATED_BYTES_MAX = 64 * 1024 * 1024;
 const WAITING_BYTES_MAX = 1024 * 1024;
 
 /** What takes plain bytes, and says at their end what it read. */
-interface Reader<Read> {
+export interface Reader<Read> {
   push(bytes: Buffer): void;
   finish(): Read | null | Promise<Read | null>;
 }

@@ -1,8 +1,9 @@
 /**
  * The gateway's own key where an upstream says it to an agent: some quote it in an error, which may come behind a status of 200, or
- * give a request's headers back. Each of its characters becomes a star, so that what was told of lengths holds. Not looked for in a
- * good answer that came compressed although that was not asked for.
+ * give a request's headers back. Each of its characters becomes a star, so that what was told of lengths holds. A good answer that
+ * came compressed although that was not asked for reaches the agent as it came; what is kept of it here is without the key.
  */
+import type { Reader } from './inflated-reader.js';
 
 /** A shorter one (`EMPTY`, `ollama`) is a word that local servers take from anybody, and may say. */
 const KEY_CHARS_MIN = 8;
@@ -19,6 +20,23 @@ export function maskKeyInHeaders(headers: string[], key: string | null): void {
   for (let at = 1; at < headers.length; at += 2) {
     const value = headers[at] as string;
     if (value.includes(key)) headers[at] = value.replaceAll(key, STAR.repeat(key.length));
+  }
+}
+
+/** Reads along what comes, without the key. */
+export class MaskedReader<Read> implements Reader<Read> {
+  constructor(
+    private readonly reader: Reader<Read>,
+    private readonly mask: KeyMask,
+  ) {}
+
+  push(bytes: Buffer): void {
+    this.reader.push(this.mask.push(bytes));
+  }
+
+  finish(): ReturnType<Reader<Read>['finish']> {
+    this.reader.push(this.mask.finish());
+    return this.reader.finish();
   }
 }
 

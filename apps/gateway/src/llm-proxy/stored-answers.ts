@@ -4,8 +4,7 @@
  * on a full disk, is written again until it takes it, for as many answers as are known at most.
  */
 import { type AgentScope, type DocumentKind, type ProxyStore, splitAgentScope } from '#contracts';
-import { type Clock, FairLru } from '#kernel';
-import type { Timer } from '../hitl/timer.js';
+import { type Clock, FairLru, type Timer } from '#kernel';
 import { UnsavedWrites } from '../unsaved-writes.js';
 
 export interface AnswerStoreParts {

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { UpstreamExchange } from '#adapters/upstream-http';
 import { dialectFor } from '#domain/llm-dialects';
@@ -193,6 +194,24 @@ test('what a long answer takes while it is read, it gives back with its call', a
   expect(takenWhole).toBeGreaterThan(0);
   step.settle?.(call);
   expect(answerBytes.taken).toBe(0);
+});
+
+test("of a good answer that came compressed all that is kept is without the gateway's key", async () => {
+  const call = chatCall();
+  const apiKey = 'the-key-of-a-server';
+  call.upstream = { ...call.upstream, apiKey };
+  const content = `You sent ${apiKey}, and nothing else.`;
+  const packed = gzipSync(JSON.stringify({ choices: [{ index: 0, message: { content } }] }));
+  const send = (sink: Sink) => {
+    sink.sent();
+    sink.head(200, ['content-type', 'application/json', 'content-encoding', 'gzip'], 'OK');
+    sink.chunk(packed);
+    sink.end();
+    return new UpstreamExchange(sink, 1_000);
+  };
+  const answerBytes = new FairShare({ max: 1024 ** 2, onFull: () => {} });
+  await sendingThrough(send, { answerBytes }).run?.(call);
+  expect(call.answer?.text).toBe(content.replace(apiKey, '*'.repeat(apiKey.length)));
 });
 
 describe('a call that ends before it has a connection', () => {
