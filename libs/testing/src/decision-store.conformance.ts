@@ -615,6 +615,10 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
           buildAuditDraft({ action: 'agent_key.revoke' }),
         );
         await store.saveOperator(operator, buildAuditDraft({ action: 'operator.create' }));
+        await store.saveAgentKey({ ...key, key_id: 'gone' });
+        await store.deleteAgentKey('gone');
+        await store.saveOperator({ ...operator, token_id: 'gone' });
+        await store.deleteOperator('gone');
         const login = { token_id: 't', operator_id: 'ada', tenant_id: 'default', expires_at_ms: 9e15 };
         await store.saveLogin({ cookie_hash: 'a', ...login });
         await store.saveLogin({ cookie_hash: 'b', ...login });

@@ -169,6 +169,31 @@ describe('keys and tokens', () => {
   });
 });
 
+describe('what was revoked', () => {
+  it('stays listed up to a bound, beyond which the tenant that has most loses what was revoked first', async () => {
+    const { directory, desk, store } = access;
+    const [key] = directory.agentKeys();
+    const [operator] = directory.operators();
+    if (key === undefined || operator === undefined) throw new Error('expected those of the first start');
+    const { revokedAgentKeysMax: keysMax, revokedOperatorsMax: operatorsMax } = CREDENTIAL_LIMITS;
+    const { key: last } = await desk.createAgentKey(ADMIN, { name: 'last' });
+    const { operator: lastToken } = await desk.createOperator(ADMIN, { name: 'last', role: 'viewer' });
+    const revoked = (at: number) => ({ secret_hash: `${at}`, revoked_at_ms: at });
+    await directory.putAgentKey({ ...key, tenant_id: 'red', key_id: 'of_red', ...revoked(1) });
+    for (let at = 2; at <= keysMax; at += 1)
+      await directory.putAgentKey({ ...key, key_id: `key_${at}`, ...revoked(at) });
+    for (let at = 1; at <= operatorsMax; at += 1)
+      await directory.putOperator({ ...operator, token_id: `op_${at}`, ...revoked(at) });
+    await desk.revokeAgentKey(ADMIN, last.key_id);
+    await desk.revokeOperator(ADMIN, lastToken.token_id);
+    const isThere = (id: string) => [directory.agentKey(id) !== undefined, store.keyRows.has(id)];
+    expect(isThere('key_2')).toEqual([false, false]);
+    for (const id of ['of_red', 'key_3', last.key_id, key.key_id]) expect(isThere(id)).toEqual([true, true]);
+    expect(directory.operators()).toHaveLength(operatorsMax + 1);
+    expect([directory.operator('op_1'), store.operatorRows.has('op_1')]).toEqual([undefined, false]);
+  });
+});
+
 describe('a revocation that the store refuses', () => {
   const refusal = new ObservatoryError('store_full');
   const OF_ADA = { tenant_id: 'default', operator_id: 'ada' };

@@ -28,12 +28,18 @@ export class FakeAccessStore {
     if (audit) this.audited.push(audit);
     this.keyRows.set(row.key_id, row);
   }
+  async deleteAgentKey(keyId: string): Promise<void> {
+    this.keyRows.delete(keyId);
+  }
   async agentKeys(): Promise<AgentKeyRow[]> {
     return structuredClone([...this.keyRows.values()]);
   }
   async saveOperator(row: OperatorRow, audit?: AuditDraft): Promise<void> {
     if (audit) this.audited.push(audit);
     this.operatorRows.set(row.token_id, row);
+  }
+  async deleteOperator(tokenId: string): Promise<void> {
+    this.operatorRows.delete(tokenId);
   }
   async operators(): Promise<OperatorRow[]> {
     return structuredClone([...this.operatorRows.values()]);

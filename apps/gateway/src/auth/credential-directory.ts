@@ -1,6 +1,6 @@
 /**
  * Every agent key, operator token and login in memory, the store behind them. Lookups are synchronous and by
- * hash; changes are written through. What has been revoked stays listed, but is found by no lookup.
+ * hash; changes are written through. What has been revoked stays listed, up to a bound, but is found by no lookup.
  */
 import type {
   AgentKeyRow,
@@ -25,6 +25,8 @@ export const CREDENTIAL_LIMITS = {
   agentKeysMax: 10_000,
   operatorsMax: 1_000,
   loginsPerTokenMax: 1_000,
+  revokedAgentKeysMax: 10_000,
+  revokedOperatorsMax: 1_000,
 } as const;
 
 export type Revocation =
@@ -35,7 +37,15 @@ export type Revocation =
 /** The slice of the store that holds credentials. */
 export type CredentialStore = Pick<
   DecisionStore,
-  'saveAgentKey' | 'agentKeys' | 'saveOperator' | 'operators' | 'saveLogin' | 'deleteLogin' | 'logins'
+  | 'saveAgentKey'
+  | 'deleteAgentKey'
+  | 'agentKeys'
+  | 'saveOperator'
+  | 'deleteOperator'
+  | 'operators'
+  | 'saveLogin'
+  | 'deleteLogin'
+  | 'logins'
 >;
 
 /** A row and when its last use was saved. */
@@ -172,7 +182,10 @@ export class CredentialDirectory {
     }
   }
 
-  /** Ends a key in memory at once, then in the store, with its entry in the audit if there is one. Rejects where that refuses it for now; repeating it repeats the write. */
+  /**
+   * Ends a key in memory at once, then in the store, with its entry in the audit if there is one. Rejects where that refuses it
+   * for now; repeating it repeats the write.
+   */
   async revokeAgentKey(keyId: string, audit?: AuditDraft): Promise<void> {
     const row = this.#agentKeys.get(keyId);
     if (row === undefined) return;
@@ -180,6 +193,8 @@ export class CredentialDirectory {
     this.#rememberAgentKey(revoked);
     this.#announce({ kind: 'agent_key', key_id: keyId });
     await this.#writeEnd(keyId, () => this.#store.saveAgentKey({ ...revoked }, audit));
+    const gone = overdue(this.#agentKeys, CREDENTIAL_LIMITS.revokedAgentKeysMax, (one) => one.tenant_id);
+    await this.#letGo(gone, this.#agentKeys, (id) => this.#store.deleteAgentKey(id));
   }
 
   /** Ends a token and its logins in memory at once, then in the store; else as of a key. */
@@ -191,6 +206,9 @@ export class CredentialDirectory {
     this.#announce({ kind: 'operator', token_id: tokenId });
     await this.#writeEnd(tokenId, () => this.#store.saveOperator({ ...revoked }, audit));
     await this.#endLoginsOf(tokenId);
+    const { revokedOperatorsMax } = CREDENTIAL_LIMITS;
+    const gone = overdue(this.#operators, revokedOperatorsMax, (one) => JSON.stringify(one.tenant_ids));
+    await this.#letGo(gone, this.#operators, (id) => this.#store.deleteOperator(id));
   }
 
   /** Adds a login. At the bound the token's login that expires first is ended. */
@@ -245,6 +263,13 @@ export class CredentialDirectory {
     });
   }
 
+  /** Of what is listed only: it ended long ago. One whose end is not written yet stays, or the next start would let it in. */
+  async #letGo(id: string | null, from: Map<string, unknown>, remove: (id: string) => Promise<void>) {
+    if (id === null || this.#unsaved.has(id)) return;
+    from.delete(id);
+    await remove(id).catch(this.#onSaveFailed);
+  }
+
   #announce(revocation: Revocation): void {
     for (const listener of this.#listeners) listener(revocation);
   }
@@ -284,4 +309,26 @@ export class CredentialDirectory {
     kept.usageSavedMs = nowMs;
     return true;
   }
+}
+
+/**
+ * Of revoked rows beyond their number the one that ended first, of the owner that has most of them; null: they are no more. O(rows)
+ */
+function overdue<Row extends { revoked_at_ms: number | null }>(
+  rows: ReadonlyMap<string, Row>,
+  countMax: number,
+  ownerOf: (row: Row) => string,
+): string | null {
+  const revoked = [...rows].filter(([, row]) => row.revoked_at_ms !== null);
+  if (revoked.length <= countMax) return null;
+  const byOwner = new Map<string, [string, Row][]>();
+  for (const one of revoked) {
+    const owner = ownerOf(one[1]);
+    const own = byOwner.get(owner);
+    if (own === undefined) byOwner.set(owner, [one]);
+    else own.push(one);
+  }
+  const most = [...byOwner.values()].reduce((a, b) => (b.length > a.length ? b : a));
+  const [id] = most.reduce((a, b) => ((b[1].revoked_at_ms ?? 0) < (a[1].revoked_at_ms ?? 0) ? b : a));
+  return id;
 }

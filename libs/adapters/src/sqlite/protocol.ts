@@ -120,7 +120,9 @@ export interface WriteCalls extends ProxyWriteCalls, RetentionCalls {
   appendViolation(tenantId: string, event: ViolationEvent, atMs: number): void;
   commitControl(write: ControlWrite): RawControlCommit;
   saveAgentKey(row: AgentKeyRow, audit: AuditDraft | null): void;
+  deleteAgentKey(keyId: string): void;
   saveOperator(row: OperatorRow, audit: AuditDraft | null): void;
+  deleteOperator(tokenId: string): void;
   /** Expired logins go at the same time, so the table stays as small as the number of people. */
   saveLogin(row: LoginRow, nowMs: number): void;
   deleteLogin(cookieHash: string): void;

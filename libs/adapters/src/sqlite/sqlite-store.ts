@@ -239,12 +239,20 @@ export class SqliteStore implements DecisionStore {
     await this.database.pump.call('saveAgentKey', [row, audit ?? null]);
   }
 
+  async deleteAgentKey(keyId: string): Promise<void> {
+    await this.database.pump.call('deleteAgentKey', [keyId]);
+  }
+
   agentKeys(): Promise<AgentKeyRow[]> {
     return this.database.read('agentKeys');
   }
 
   async saveOperator(row: OperatorRow, audit?: AuditDraft): Promise<void> {
     await this.database.pump.call('saveOperator', [row, audit ?? null]);
+  }
+
+  async deleteOperator(tokenId: string): Promise<void> {
+    await this.database.pump.call('deleteOperator', [tokenId]);
   }
 
   operators(): Promise<OperatorRow[]> {

@@ -91,6 +91,10 @@ export class WriteCallTable implements Omit<WriteCalls, keyof (ProxyWriteCalls &
     if (audit !== null) this.#audit.append(audit);
   }
 
+  deleteAgentKey(keyId: string): void {
+    this.#sql.prepare('DELETE FROM agent_keys WHERE key_id = ?').run(keyId);
+  }
+
   saveOperator(row: OperatorRow, audit: AuditDraft | null): void {
     this.#sql
       .prepare(
@@ -98,6 +102,10 @@ export class WriteCallTable implements Omit<WriteCalls, keyof (ProxyWriteCalls &
       )
       .run(row.token_id, JSON.stringify(row));
     if (audit !== null) this.#audit.append(audit);
+  }
+
+  deleteOperator(tokenId: string): void {
+    this.#sql.prepare('DELETE FROM operators WHERE token_id = ?').run(tokenId);
   }
 
   saveLogin(row: LoginRow, nowMs: number): void {

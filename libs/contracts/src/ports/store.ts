@@ -251,9 +251,11 @@ export interface DecisionStore {
 
   /** @param audit written in the same transaction */
   saveAgentKey(row: AgentKeyRow, audit?: AuditDraft): Promise<void>;
+  deleteAgentKey(keyId: string): Promise<void>;
   agentKeys(): Promise<AgentKeyRow[]>;
   /** @param audit written in the same transaction */
   saveOperator(row: OperatorRow, audit?: AuditDraft): Promise<void>;
+  deleteOperator(tokenId: string): Promise<void>;
   operators(): Promise<OperatorRow[]>;
   saveLogin(row: LoginRow): Promise<void>;
   deleteLogin(cookieHash: string): Promise<void>;
