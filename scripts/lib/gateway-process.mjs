@@ -15,7 +15,8 @@ const mainFile = fileURLToPath(new URL('../../dist/apps/gateway/src/main.js', im
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 /** As `npm start` runs it: a batch's objects die young, and each scavenge copies those that have not yet. */
 const nodeFlags = ['--max-semi-space-size=64'];
-const readyTimeoutMs = 30_000;
+/** Also on a machine that is busy with something else. */
+const readyTimeoutMs = 90_000;
 const stopTimeoutMs = 15_000;
 const outputBytesMax = 64 * 1024;
 

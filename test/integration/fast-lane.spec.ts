@@ -64,6 +64,19 @@ const headersOf = (answer: string) =>
       .filter(([name]) => name !== 'date' && name !== 'content-length'),
   );
 
+test('what is no request is refused in the words of the catalogue, on a new connection and behind a request', async () => {
+  const { socket, answers } = await open();
+  socket.write('NONSENSE\r\n\r\n');
+  const later = await open();
+  later.socket.write(post());
+  await later.answers(1);
+  later.socket.write('NONSENSE\r\n\r\n');
+  for (const answer of [(await answers(1))[0], (await later.answers(2))[1]]) {
+    expect(answer).toMatch(/^400 /);
+    expect(JSON.parse(answer?.split('\r\n\r\n')[1] as string)).toMatchObject({ reason: 'invalid_request' });
+  }
+});
+
 test('an answer looks the same on both ways', async () => {
   const { socket, answers } = await open();
   socket.write(post());

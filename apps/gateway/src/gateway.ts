@@ -21,6 +21,7 @@ import { DecisionLogArea } from './decision-log/decision-log.area.js';
 import { type IngestRefusal, ingestRoute } from './decision-log/ingest.route.js';
 import { IngestRate } from './decision-log/ingest-rate.js';
 import { KnownSenders } from './decision-log/known-senders.js';
+import { refuseMalformed } from './errors/refuse-malformed.js';
 import { registerSecurityHeaders } from './errors/security-headers.js';
 import { createSendError } from './errors/send-error.js';
 import { FairShare } from './fair-share.js';
@@ -75,6 +76,7 @@ export async function startGateway(settings: StartSettings, logger: Logger): Pro
     forceCloseConnections: 'idle',
     rewriteUrl: pageUrl,
     routerOptions: { maxParamLength: LIMITS.idCharsMax },
+    clientErrorHandler: refuseMalformed,
     frameworkErrors: (error: unknown, _request: unknown, reply: FastifyReply) => sendError(reply, error),
   });
   const app = await NestFactory.create<NestFastifyApplication>(appModule(settings, logger), adapter, {
