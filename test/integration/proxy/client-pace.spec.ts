@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { closeUnlessTaken } from '../../../apps/gateway/src/llm-proxy/client-pace.js';
+import { closeUnlessTaken } from '../../../apps/gateway/src/llm-proxy/answers/client-pace.js';
 
 const STALL_MS = 200;
 /** More than the kernel keeps for a client that does not read. */

@@ -28,12 +28,12 @@ import {
   STORE,
   TRACES_CONFIG,
 } from '../tokens.js';
-import { AgentsController } from './agents.controller.js';
-import { CallsController } from './calls.controller.js';
-import { gatewayIdOf } from './gateway-id.js';
-import { openLimiter } from './limiter.js';
+import { AgentsController } from './agents/agents.controller.js';
+import { CallsController } from './calls/calls.controller.js';
+import { gatewayIdOf } from './limits/gateway-id.js';
+import { openLimiter } from './limits/limiter.js';
 import { LlmProxyArea } from './llm-proxy.area.js';
-import { UpstreamsController } from './upstreams.controller.js';
+import { UpstreamsController } from './upstreams/upstreams.controller.js';
 
 @Module({
   imports: [HitlModule, AlertsModule, SemanticLoopModule, LlmCacheModule],

@@ -1,5 +1,5 @@
 /** What the steps of the pipeline need, one member each. */
-import type { StepFeed } from './step-feed.js';
+import type { StepFeed } from './sessions/step-feed.js';
 import type { CacheParts } from './steps/cache.step.js';
 import type { ForwardParts } from './steps/forward.step.js';
 import type { HoldParts } from './steps/hold.step.js';

@@ -19,11 +19,11 @@ import { CacheFlights } from '../llm-cache/cache-flights.js';
 import { CacheFreshness } from '../llm-cache/cache-freshness.js';
 import { CacheTally } from '../llm-cache/cache-tally.js';
 import type { LoopVerdict } from '../semantic-loop/loop-check.js';
-import { HeldCalls } from './held-calls.js';
+import { HeldCalls } from './calls/held-calls.js';
+import { WaitingCalls } from './calls/waiting-calls.js';
 import { pipeline } from './pipeline.js';
 import { buildProxyCall } from './proxy-call.fixture.js';
 import type { ProxyCall, Verdict } from './proxy-call.js';
-import { WaitingCalls } from './waiting-calls.js';
 
 const BODY = { model: 'm', temperature: 0, messages: [{ role: 'user', content: 'Where is order 12?' }] };
 const ANSWER: CachedAnswer = {

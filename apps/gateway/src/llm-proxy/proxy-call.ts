@@ -17,11 +17,11 @@ import type {
 import { type Dialect, mediaExcessBytes, type OwnAnswer, type UnreadRequest } from '#domain/llm-dialects';
 import { type BytePieces, ownText, parseJsonBytes } from '#kernel';
 import type { CacheTicket } from '../llm-cache/cache-ticket.js';
-import type { AnswerRoom } from './answer-room.js';
+import type { AnswerRoom } from './answers/answer-room.js';
+import type { UnsettledAnswer } from './calls/unsettled-answers.js';
+import type { TakenLimits } from './limits/taken-limits.js';
 import type { ProxyTarget } from './proxy-path.js';
-import type { TakenLimits } from './taken-limits.js';
-import type { UnsettledAnswer } from './unsettled-answers.js';
-import type { UpstreamTarget } from './upstream-directory.js';
+import type { UpstreamTarget } from './upstreams/upstream-directory.js';
 
 /** Why a step answers in the upstream's place. */
 export type Verdict =

@@ -6,7 +6,7 @@ import { MINUTE_MS, type SteadyClock } from '#kernel';
 import { VENDOR_UPSTREAMS } from '../config/upstreams.js';
 import { METRIC_PREFIX } from '../telemetry/metrics.js';
 import type { ProxyCall } from './proxy-call.js';
-import type { UpstreamTarget } from './upstream-directory.js';
+import type { UpstreamTarget } from './upstreams/upstream-directory.js';
 
 /** Of what tenants have added, all together: no upstream can have this name. */
 const OF_SETTINGS = '(settings)';

@@ -6,13 +6,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ObservatoryError } from '#contracts';
 import { afterTurnEnd, type Clock, type IdSource, type Link, LinkedList, withThisTurn } from '#kernel';
 import type { RawRoute } from '../raw-routes.js';
-import { sendVerdict } from './own-reply.js';
+import { sendVerdict } from './answers/own-reply.js';
 import { ProxyCall, shownMs, type Verdict } from './proxy-call.js';
 import type { ProxyEvents } from './proxy-events.js';
 import { isProxyUrl, parseProxyUrl } from './proxy-path.js';
 import { refused, refusedForNow } from './refusals.js';
 import type { Step } from './step.js';
-import { unknownUpstreamTarget } from './upstream-directory.js';
+import { unknownUpstreamTarget } from './upstreams/upstream-directory.js';
 
 /** Calls that are made to leave end with what they wait for, which hears of it at once; the limiter's store may be slow. */
 const LEAVE_MS_MAX = 1_000;

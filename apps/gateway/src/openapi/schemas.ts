@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import * as contracts from '#contracts';
 import { switchTenantBodySchema } from '../auth/auth.controller.js';
-import { deactivateBodySchema } from '../llm-proxy/agent-bodies.js';
+import { deactivateBodySchema } from '../llm-proxy/agents/agent-bodies.js';
 
 const errorCodes = Object.keys(contracts.ERRORS) as [contracts.ErrorCode, ...contracts.ErrorCode[]];
 

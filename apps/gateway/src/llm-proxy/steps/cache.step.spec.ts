@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type AgentControl, agentScope, sessionKey } from '#contracts';
 import type { CacheWish } from '../../llm-cache/cache-desk.js';
+import { WaitingCalls } from '../calls/waiting-calls.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
-import { WaitingCalls } from '../waiting-calls.js';
 import { cacheStep } from './cache.step.js';
 
 const STOPPED: Verdict = { kind: 'refuse', decision: 'inactive', code: 'agent_inactive' };

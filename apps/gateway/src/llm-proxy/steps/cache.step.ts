@@ -10,11 +10,11 @@ import { deferred } from '#kernel';
 import type { ControlDesk } from '../../hitl/control-desk.js';
 import { type CacheDesk, type CacheWish, NOT_CACHED } from '../../llm-cache/cache-desk.js';
 import { cacheControlOf } from '../../llm-cache/cache-request.js';
-import type { AgentDirectory } from '../agent-directory.js';
-import type { AgentStanding } from '../agent-standing.js';
+import type { AgentDirectory } from '../agents/agent-directory.js';
+import type { AgentStanding } from '../agents/agent-standing.js';
+import type { WaitingCalls } from '../calls/waiting-calls.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
-import type { WaitingCalls } from '../waiting-calls.js';
 
 export interface CacheParts {
   /** Null: switched off. */

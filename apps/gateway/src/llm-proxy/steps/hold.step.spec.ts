@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { type AgentControl, agentScope } from '#contracts';
 import type { Dialect } from '#domain/llm-dialects';
-import { HeldCalls } from '../held-calls.js';
+import { HeldCalls } from '../calls/held-calls.js';
+import { WaitingCalls } from '../calls/waiting-calls.js';
 import { buildProxyCall } from '../proxy-call.fixture.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
-import { WaitingCalls } from '../waiting-calls.js';
 import { type HoldParts, holdStep } from './hold.step.js';
 
 const PAUSED: AgentControl = { state: 'paused', directives: [] };

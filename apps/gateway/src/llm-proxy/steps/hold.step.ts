@@ -13,13 +13,13 @@
 import { type AgentControl, type HeldCall, ObservatoryError, type SessionKey } from '#contracts';
 import { Interrupt } from '#kernel';
 import type { ControlDesk } from '../../hitl/control-desk.js';
-import type { AgentStanding } from '../agent-standing.js';
-import type { HeldCalls } from '../held-calls.js';
-import { ownHeaders } from '../own-reply.js';
+import type { AgentStanding } from '../agents/agent-standing.js';
+import { ownHeaders } from '../answers/own-reply.js';
+import type { HeldCalls } from '../calls/held-calls.js';
+import type { WaitingCalls } from '../calls/waiting-calls.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
+import { takesWords } from '../requests/takes-words.js';
 import type { Step } from '../step.js';
-import { takesWords } from '../takes-words.js';
-import type { WaitingCalls } from '../waiting-calls.js';
 
 /** Silence before a held stream is begun: a pause that ends sooner leaves the upstream's own status and headers. */
 const STREAM_QUIET_MS = 5_000;

@@ -13,12 +13,16 @@ import {
   upstreamNameSchema,
 } from '#contracts';
 import { textOfHeader } from '#domain/auth';
-import { carriedKeys, queryKey } from '../carried-keys.js';
-import { grantsKey } from '../key-grants.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import { refused } from '../refusals.js';
 import type { Step } from '../step.js';
-import { type UpstreamDirectory, type UpstreamTarget, variableName } from '../upstream-directory.js';
+import { carriedKeys, queryKey } from '../upstreams/carried-keys.js';
+import { grantsKey } from '../upstreams/key-grants.js';
+import {
+  type UpstreamDirectory,
+  type UpstreamTarget,
+  variableName,
+} from '../upstreams/upstream-directory.js';
 
 export interface IdentifyParts {
   /** @see Authenticator.agent */

@@ -6,11 +6,11 @@ import type { Incident, IncidentEvidence, KillSwitchSettings, ScoreBreakdown } f
 import type { KillSwitchWindows } from '#domain/kill-switch';
 import type { IdSource } from '#kernel';
 import type { GatewayConfig } from '../../config/config.js';
-import type { AgentDirectory } from '../agent-directory.js';
-import type { IncidentDesk } from '../incident-desk.js';
+import type { AgentDirectory } from '../agents/agent-directory.js';
+import type { IncidentDesk } from '../agents/incident-desk.js';
+import { windowKey } from '../agents/window-key.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
-import { windowKey } from '../window-key.js';
 
 export type KillResponse = GatewayConfig['killResponse'];
 

@@ -19,10 +19,10 @@ import {
 } from '#domain/policy';
 import { HOUR_MS } from '#kernel';
 import { buildLlmAnswer, FakeClock } from '#testing';
+import { answerStore } from '../calls/stored-answers.fixture.js';
+import { newUnsettledAnswers } from '../calls/unsettled-answers.js';
 import { buildProxyCall } from '../proxy-call.fixture.js';
 import type { ProxyCall } from '../proxy-call.js';
-import { answerStore } from '../stored-answers.fixture.js';
-import { newUnsettledAnswers } from '../unsettled-answers.js';
 import { type PolicyParts, policyStep } from './policy.step.js';
 
 const SCOPE = agentScope('default', 'agent-1');

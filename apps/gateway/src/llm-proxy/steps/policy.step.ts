@@ -27,17 +27,17 @@ import {
   type SessionCaps,
 } from '#domain/policy';
 import type { Clock } from '#kernel';
-import type { AgentDirectory } from '../agent-directory.js';
-import type { AgentStanding } from '../agent-standing.js';
-import { costOf, noteUnpriced, standardCostOf } from '../cost-of-call.js';
-import type { EarlierUse } from '../earlier-use.js';
-import { capped, limited } from '../limit-refusals.js';
-import type { PriceBook } from '../price-book.js';
+import type { AgentDirectory } from '../agents/agent-directory.js';
+import type { AgentStanding } from '../agents/agent-standing.js';
+import type { UnsettledAnswer, UnsettledAnswers } from '../calls/unsettled-answers.js';
+import { costOf, noteUnpriced, standardCostOf } from '../limits/cost-of-call.js';
+import type { EarlierUse } from '../limits/earlier-use.js';
+import { capped, limited } from '../limits/limit-refusals.js';
+import type { PriceBook } from '../limits/price-book.js';
+import type { TakenLimits } from '../limits/taken-limits.js';
+import { byToken, estimateOf, type Used, usedBy } from '../limits/used-by-call.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
-import type { TakenLimits } from '../taken-limits.js';
-import type { UnsettledAnswer, UnsettledAnswers } from '../unsettled-answers.js';
-import { byToken, estimateOf, type Used, usedBy } from '../used-by-call.js';
 
 export interface PolicyParts {
   agents: Pick<AgentDirectory, 'restriction'>;

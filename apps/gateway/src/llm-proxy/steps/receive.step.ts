@@ -9,13 +9,13 @@ import { DIALECT_LIMITS, dialectFor, readUnreadRequest } from '#domain/llm-diale
 import { BytePieces, leaveNow, parseJsonBytes, passedBound, withoutMark } from '#kernel';
 import type { FairShare } from '../../fair-share.js';
 import { requireWithin } from '../../json-bounds.js';
-import { roomFor } from '../body-room.js';
-import type { ContinuedSession, ContinuedSessions } from '../continued-sessions.js';
+import type { RetryClaims } from '../calls/retry-claims.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import { refused } from '../refusals.js';
-import { type RequestBodyLimits, readRequestBody } from '../request-body.js';
-import type { RetryClaims } from '../retry-claims.js';
-import { sessionOf } from '../session-of-call.js';
+import { roomFor } from '../requests/body-room.js';
+import { type RequestBodyLimits, readRequestBody } from '../requests/request-body.js';
+import type { ContinuedSession, ContinuedSessions } from '../sessions/continued-sessions.js';
+import { sessionOf } from '../sessions/session-of-call.js';
 import type { Step } from '../step.js';
 
 /** To read a larger body takes so long that what is to leave in this turn does not wait for it. */

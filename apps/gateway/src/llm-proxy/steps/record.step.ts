@@ -3,12 +3,12 @@
  * every guard has said its last word.
  */
 import { isCostUnknown, type LlmCall, type LlmToolCall, wasRefused } from '#contracts';
-import type { AgentActivity } from '../agent-activity.js';
-import type { CallLog } from '../call-log.js';
+import type { AgentActivity } from '../agents/agent-activity.js';
+import type { CallLog } from '../calls/call-log.js';
 import { type ProxyCall, shownMs } from '../proxy-call.js';
 import type { ProxyEvents } from '../proxy-events.js';
+import { argumentsHash } from '../sessions/step-of-call.js';
 import type { Step } from '../step.js';
-import { argumentsHash } from '../step-of-call.js';
 
 export interface RecordParts {
   log: Pick<CallLog, 'add'>;

@@ -8,11 +8,11 @@ import { deferred } from '#kernel';
 import { digestOf, excerptOf, type LoopCheck } from '../../semantic-loop/loop-check.js';
 import type { LoopDesk } from '../../semantic-loop/loop-desk.js';
 import type { SemanticLoopEvents } from '../../semantic-loop/semantic-loop-events.js';
-import type { AgentDirectory } from '../agent-directory.js';
+import type { AgentDirectory } from '../agents/agent-directory.js';
 import type { ProxyCall } from '../proxy-call.js';
-import { systemOf } from '../session-of-call.js';
+import { takesWords } from '../requests/takes-words.js';
+import { systemOf } from '../sessions/session-of-call.js';
 import type { Step } from '../step.js';
-import { takesWords } from '../takes-words.js';
 
 export interface SemanticLoopParts {
   isEnabled: boolean;

@@ -1,7 +1,7 @@
 /** Lets a proxied conversation show up as steps of a session. Before the guards: what they stop came in all the same. */
 import type { ProxyCall } from '../proxy-call.js';
+import type { StepFeed } from '../sessions/step-feed.js';
 import type { Step } from '../step.js';
-import type { StepFeed } from '../step-feed.js';
 
 type Feed = Pick<StepFeed, 'noteRequest' | 'noteCost' | 'noteAnswer' | 'noteStepless'>;
 

@@ -14,8 +14,8 @@ import {
   upstreamPutSchema,
   upstreamSchema,
 } from '#contracts';
-import { deactivateBodySchema } from '../../llm-proxy/agent-bodies.js';
-import { callsQuery, heldQuery, incidentsQuery, spendQuery } from '../../llm-proxy/calls.controller.js';
+import { deactivateBodySchema } from '../../llm-proxy/agents/agent-bodies.js';
+import { callsQuery, heldQuery, incidentsQuery, spendQuery } from '../../llm-proxy/calls/calls.controller.js';
 import { loopsQuery } from '../../semantic-loop/semantic-loops.controller.js';
 import type { Route } from '../route.js';
 import { agentCommandAnswerSchema, lists, pages } from '../schemas.js';

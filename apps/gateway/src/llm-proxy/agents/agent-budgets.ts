@@ -1,0 +1,163 @@
+/**
+ * Where the budgets of agents stand, for those who must know it: the limiter, which refuses, and the alerts. What was spent while
+ * nobody counted, before a start, before a budget was set or while the limiter's store was away, is read from the store.
+ */
+import {
+  type AgentPolicy,
+  type AgentScope,
+  type AgentSpend,
+  agentScope,
+  type ProxyStore,
+  splitAgentScope,
+} from '#contracts';
+import type { BudgetPeriod } from '#domain/alerts';
+import { budgetSeeds, budgetsSetSince, type SpentHour, UNKNOWN_COST_MICRO_USD } from '#domain/policy';
+import { type Clock, HOUR_MS } from '#kernel';
+import type { AlertMonitor } from '../../alerts/alert-monitor.js';
+import type { LimiterLink } from '../limits/limiter.js';
+import type { ProxyCall } from '../proxy-call.js';
+import { type AgentActivity, hasBudget, monthStartMs } from './agent-activity.js';
+import type { AgentDirectory } from './agent-directory.js';
+import { type AlertSubject, agentAlone } from './alert-subject.js';
+
+/** Agents whose budgets the limiter's store is told at once. */
+const SEEDED_AT_ONCE = 100;
+
+interface AgentBudgetsParts {
+  store: Pick<ProxyStore, 'spend' | 'spendByAgent'>;
+  agents: Pick<AgentDirectory, 'policy' | 'restriction' | 'withBudgets'>;
+  activity: AgentActivity;
+  limits: Pick<LimiterLink, 'limiter'>;
+  alerts: Pick<AlertMonitor, 'note'>;
+  clock: Clock;
+  /** Calls under way. */
+  running: () => Iterable<Pick<ProxyCall, 'scope' | 'taken'>>;
+  onLimiterFailed: (error: unknown) => void;
+}
+
+export class AgentBudgets {
+  readonly #parts: AgentBudgetsParts;
+
+  constructor(parts: AgentBudgetsParts) {
+    this.#parts = parts;
+  }
+
+  /** Brings back what was spent. Before the first call; rejects as the store does. */
+  async recover(): Promise<void> {
+    const { agents, store } = this.#parts;
+    const limited = new Map<AgentScope, AgentSpend[]>();
+    for (const spend of await store.spendByAgent(this.#budgetsFromMs())) {
+      const scope = agentScope(spend.tenant_id, spend.agent_id);
+      const known = limited.get(scope);
+      if (known !== undefined) known.push(spend);
+      else if (agents.restriction(scope) !== null) limited.set(scope, [spend]);
+      else this.#restore(scope, spend);
+    }
+    // Last, and seeded at once: of more agents than are remembered these would be forgotten, and their budgets begin anew.
+    for (const [scope, spends] of limited) {
+      for (const spend of spends) this.#restore(scope, spend);
+      await this.#seedLimits(scope);
+    }
+  }
+
+  /** Where the longest budget begins. */
+  #budgetsFromMs(): number {
+    const nowMs = this.#parts.clock.nowMs();
+    return Math.min(monthStartMs(nowMs), nowMs - HOUR_MS);
+  }
+
+  #restore(
+    scope: AgentScope,
+    { hour_ms, cost_usd, unpriced_call_count }: Omit<AgentSpend, 'tenant_id' | 'agent_id'>,
+  ): void {
+    this.#parts.activity.restore(scope, hour_ms, Math.round(cost_usd * 1e6), unpriced_call_count);
+  }
+
+  /**
+   * After a change of policy: a budget set in the middle of its period counts what was spent before, and the alerts hear
+   * which budgets there are now. Never rejects.
+   */
+  async policyChanged(scope: AgentScope): Promise<void> {
+    const { agents } = this.#parts;
+    if (hasBudget(agents.policy(scope))) await this.#recallForgotten(scope);
+    this.note(scope, agentAlone(scope));
+    // Calls may have taken of a new budget already, before it knew what had been spent: what they took is theirs to give back.
+    const policy = agents.policy(scope);
+    const hasAll = (before: AgentPolicy) => !hasBudget(budgetsSetSince(before, policy));
+    await this.#seedLimits(scope, this.#takenFromBudgets(hasAll).get(scope));
+  }
+
+  /** Never rejects. */
+  async #recallForgotten(scope: AgentScope): Promise<void> {
+    if (!this.#parts.activity.hasForgotten) return;
+    await this.#recall(scope).catch(this.#parts.onLimiterFailed);
+  }
+
+  /** What the store knows of an agent that may be known no longer. Rejects as the store does. */
+  async #recall(scope: AgentScope): Promise<void> {
+    const { tenantId, agentId } = splitAgentScope(scope);
+    const { store, clock } = this.#parts;
+    const lines = await store.spend({
+      tenant_id: tenantId,
+      agent_id: agentId,
+      group: 'hour',
+      from_ms: this.#budgetsFromMs(),
+      to_ms: clock.nowMs() + 1,
+    });
+    for (const { key, ...line } of lines) this.#restore(scope, { hour_ms: Date.parse(key), ...line });
+  }
+
+  /** Tells the limiter of all budgets, as this gateway knows them. Never rejects. */
+  async seedAll(): Promise<void> {
+    const scopes = [...this.#parts.agents.withBudgets()];
+    for (let at = 0; at < scopes.length; at += SEEDED_AT_ONCE) {
+      const some = scopes.slice(at, at + SEEDED_AT_ONCE);
+      await Promise.all(some.map((scope) => this.#recallForgotten(scope)));
+      // In the turn in which the rest is summed up: a call that ends in between would be missed, or count twice.
+      const taken = this.#takenFromBudgets();
+      await Promise.all(some.map((scope) => this.#seedLimits(scope, taken.get(scope))));
+    }
+  }
+
+  /** A Redis may have been emptied, or have evicted it, and never have been away. Never rejects. */
+  async seedIfLost(scope: AgentScope, period: BudgetPeriod): Promise<void> {
+    if (this.#parts.activity.spent(scope)[period] > 0)
+      await this.#seedLimits(scope, this.#takenFromBudgets().get(scope));
+  }
+
+  /** By calls under way, which will give back what they do not use. @param isMeant asked of the policy that they began under */
+  #takenFromBudgets(isMeant: (policy: AgentPolicy) => boolean = hasBudget): Map<AgentScope, SpentHour[]> {
+    const byAgent = new Map<AgentScope, SpentHour[]>();
+    for (const { scope, taken } of this.#parts.running()) {
+      if (taken === null || taken.takenAtMs === null || !isMeant(taken.policy)) continue;
+      const hours = byAgent.get(scope) ?? [];
+      hours.push({
+        hourMs: taken.takenAtMs - (taken.takenAtMs % HOUR_MS),
+        costMicroUsd: taken.costMicroUsd ?? UNKNOWN_COST_MICRO_USD,
+      });
+      byAgent.set(scope, hours);
+    }
+    return byAgent;
+  }
+
+  /** What was spent before anybody counted. Never rejects. @param taken of budgets, and not spent yet */
+  async #seedLimits(scope: AgentScope, taken: readonly SpentHour[] = []): Promise<void> {
+    const { agents, activity, limits, clock } = this.#parts;
+    const spent = [...activity.hours(scope), ...taken];
+    const seeds = budgetSeeds(scope, agents.policy(scope), spent, clock.nowMs());
+    if (seeds.length === 0) return;
+    await limits.limiter.seed(seeds).catch(this.#parts.onLimiterFailed);
+  }
+
+  /** What an alert of budgets knew ended with the last process: one of an agent that calls no more would never be over. */
+  noteAll(): void {
+    for (const scope of this.#parts.agents.withBudgets()) this.note(scope, agentAlone(scope));
+  }
+
+  /** Tells the alerts what was spent of each budget. @param refused a call was, by this one */
+  note(scope: AgentScope, subject: AlertSubject, refused: BudgetPeriod | null = null): void {
+    const { agents, activity, alerts, clock } = this.#parts;
+    const budgets = activity.budgets(scope, agents.policy(scope));
+    alerts.note({ kind: 'spend', ...subject, at_ms: clock.nowMs(), budgets, refused });
+  }
+}

@@ -1,0 +1,115 @@
+/** What becomes of the kill switch's stops on a disk that is full, and after the next start. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
+import { agentScope } from '#contracts';
+import { buildIncident, buildStepRow, FakeTime } from '#testing';
+import { ADMIN } from '../../auth/access.fixture.js';
+import { SettingsAudit } from '../../auth/settings-audit.js';
+import { AgentDirectory } from './agent-directory.js';
+
+/** Two places for a tenant's stops. */
+const SETTINGS_COUNT_MAX = 4;
+const PAGES = 400;
+
+let folder: string;
+let time: FakeTime;
+let store: SqliteStore;
+let agents: AgentDirectory;
+let unsavedCount: number;
+let closed: string[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'observatory-stops-'));
+  await start();
+});
+afterEach(async () => {
+  await store.close();
+  await rm(folder, { recursive: true });
+});
+
+async function start(): Promise<void> {
+  time = new FakeTime();
+  unsavedCount = 0;
+  closed = [];
+  const path = join(folder, 'o.db');
+  store = new SqliteStore({ path, clock: time, workerUrl: null, pageCountMax: PAGES, durability: 'process' });
+  await store.open();
+  agents = new AgentDirectory({
+    store: new SqliteProxyStore(store.database),
+    audit: new SettingsAudit(store, time),
+    clock: time,
+    timer: time,
+    onPolicy: () => {},
+    onClosed: (tenantId) => closed.push(tenantId),
+    onUnsaved: () => {
+      unsavedCount += 1;
+    },
+    settingsCountMax: SETTINGS_COUNT_MAX,
+  });
+  await agents.load();
+}
+
+async function startAgain(): Promise<void> {
+  await store.close();
+  await start();
+}
+
+async function fillDisk(): Promise<void> {
+  const body = JSON.stringify({ filler: 'x'.repeat(3_000) });
+  while (true) {
+    const rows = Array.from({ length: 5 }, () => buildStepRow({ body }));
+    const isFull = await store.appendSteps(rows).then(
+      () => false,
+      () => true,
+    );
+    if (isFull) return;
+  }
+}
+
+const kill = (agent: string) =>
+  agents.deactivateByKillSwitch(agentScope('default', agent), buildIncident({ agent_id: agent }));
+const mayCall = (agent: string) => agents.policy(agentScope('default', agent)).active;
+const audited = async () => (await store.audit({ tenant_id: 'default', limit: 9 })).items;
+
+test('a tenant that its stops have closed is closed after a start on a full disk, too', async () => {
+  for (const agent of ['a', 'b', 'c', 'd']) kill(agent);
+  await expect.poll(async () => (await audited()).length).toBe(3);
+  await fillDisk();
+  await startAgain();
+  expect(closed).toEqual(['default']);
+  for (const agent of ['a', 'b', 'c', 'd', 'unheard of']) expect(mayCall(agent)).toBe(false);
+  expect(agents.policy(agentScope('other', 'a')).active).toBe(true);
+});
+
+test('a stop that a full disk refuses is written once there is room, and holds after the next start', async () => {
+  kill('before');
+  await expect.poll(async () => (await audited()).length).toBe(1);
+  await fillDisk();
+  for (const agent of ['a', 'b']) kill(agent);
+  await expect.poll(() => unsavedCount).toBe(2);
+  expect(closed).toEqual(['default']);
+  await time.pass(60_000);
+  await store.enforceRetention({ beforeMs: Number.MAX_SAFE_INTEGER, bytesMax: null });
+  await time.pass(60_000);
+  await expect.poll(async () => (await audited()).length).toBe(3);
+  await startAgain();
+  expect(closed).toEqual(['default']);
+  for (const agent of ['before', 'a', 'b']) expect(mayCall(agent)).toBe(false);
+});
+
+test('an agent that an operator lets in while its stop waits to be written is not stopped by it', async () => {
+  await fillDisk();
+  kill('a');
+  await expect.poll(() => unsavedCount).toBe(1);
+  await store.enforceRetention({ beforeMs: Number.MAX_SAFE_INTEGER, bytesMax: null });
+  await time.pass(1_000);
+  const scope = agentScope('default', 'a');
+  expect(await agents.reactivate(scope, ADMIN, () => {})).toBe('reactivated');
+  await time.pass(60_000);
+  expect(mayCall('a')).toBe(true);
+  await startAgain();
+  expect(mayCall('a')).toBe(true);
+});

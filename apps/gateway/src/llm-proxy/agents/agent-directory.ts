@@ -1,0 +1,319 @@
+/**
+ * What operators have set for each agent: its policy and its kill switch. In memory, because every call asks;
+ * a change is durable before it is in force, except that the kill switch takes effect first and is written after.
+ * Changes of one agent are made one after another. The kill switch alone does not wait for its turn: a change that is
+ * being written while it fires finds, once written, that the agent was stopped meanwhile, and leaves it so.
+ */
+import {
+  type AgentKillSwitch,
+  type AgentPolicy,
+  type AgentPolicyPatch,
+  type AgentScope,
+  agentScope,
+  type Incident,
+  KILL_SWITCH_ACTOR,
+  type KillSwitchPatch,
+  ObservatoryError,
+  type OperatorPrincipal,
+  type ProxyStore,
+  splitAgentScope,
+} from '#contracts';
+import { applyKillSwitchPatch, DEFAULT_KILL_SWITCH } from '#domain/kill-switch';
+import { applyPolicyPatch, defaultPolicy } from '#domain/policy';
+import { ChangeQueue, type Clock, type Timer } from '#kernel';
+import type { Auditor, SettingsAudit } from '../../auth/settings-audit.js';
+import { FairShare } from '../../fair-share.js';
+import { UnsavedWrites } from '../../unsaved-writes.js';
+import { hasBudget } from './agent-activity.js';
+import { AgentPolicies } from './agent-policies.js';
+
+/** Agents that may have a policy of their own, and as many a kill switch; half of them of one tenant. */
+const SETTINGS_COUNT_MAX = 100_000;
+
+export interface AgentDirectoryParts {
+  store: Pick<ProxyStore, 'documents' | 'saveDocument' | 'openIncidents' | 'closeIncidents'>;
+  audit: SettingsAudit;
+  clock: Clock;
+  timer: Timer;
+  /** Another policy is in force. Called in the turn of the change; must not throw. */
+  onPolicy: (scope: AgentScope) => void;
+  /** The kill switch stopped more of a tenant's agents than are told apart: see `AgentPolicies`. Must not throw. */
+  onClosed: (tenantId: string) => void;
+  /** The kill switch's deactivation could not be written. It is in force, and is written as soon as the store takes it. */
+  onUnsaved: (error: unknown) => void;
+  /** `SETTINGS_COUNT_MAX` unless a spec needs few. */
+  settingsCountMax?: number;
+}
+
+/** `stopped_again`: the kill switch fired after the operator had asked; the agent is stopped. */
+export type Reactivation = 'reactivated' | 'already_active' | 'stopped_again';
+
+interface OpenIncident extends Pick<Incident, 'incident_id'> {
+  /** Null: an operator has stopped the agent as well, wherever it is at work. */
+  session_id: string | null;
+}
+
+const KILL_SWITCH: Auditor = { operator_id: KILL_SWITCH_ACTOR, role: 'system' };
+
+export class AgentDirectory {
+  readonly #parts: AgentDirectoryParts;
+  readonly #policies: AgentPolicies;
+  readonly #killSwitches = new Map<AgentScope, AgentKillSwitch>();
+  /** Latest incident per listed agent that nobody has reactivated. */
+  readonly #openIncidents = new Map<AgentScope, OpenIncident>();
+  readonly #changes = new ChangeQueue<AgentScope>();
+  /** Stops by the kill switch whose write is not over: what is written meanwhile does not undo them. */
+  readonly #unwritten = new Map<AgentScope, AgentPolicy>();
+  /** Those whose write was refused. */
+  readonly #unsaved: UnsavedWrites<AgentScope>;
+  readonly #killSwitchPlaces: FairShare;
+
+  constructor(parts: AgentDirectoryParts) {
+    this.#parts = parts;
+    this.#unsaved = new UnsavedWrites(parts.timer);
+    const { settingsCountMax: countMax = SETTINGS_COUNT_MAX, onClosed } = parts;
+    this.#killSwitchPlaces = new FairShare({ max: countMax, onFull: () => {} });
+    this.#policies = new AgentPolicies({
+      countMax,
+      onClosed,
+      onUnlisted: (scope) => this.#openIncidents.delete(scope),
+    });
+  }
+
+  /** Before the first call. Rejects as the store does. */
+  async load(): Promise<void> {
+    const { store } = this.#parts;
+    for (const { tenant_id, id, body } of await store.documents('agent_policy'))
+      this.#policies.set(agentScope(tenant_id, id), { ...defaultPolicy(id), ...(body as AgentPolicy) });
+    for (const { tenant_id, id, body } of await store.documents('kill_switch'))
+      this.#setKillSwitch(agentScope(tenant_id, id), {
+        ...DEFAULT_KILL_SWITCH,
+        ...(body as AgentKillSwitch),
+      });
+    for (const { tenant_id, incident } of await store.openIncidents()) {
+      const scope = agentScope(tenant_id, incident.agent_id);
+      // The gateway died between a firing and its deactivation's write.
+      const policy = this.policy(scope);
+      if (policy.active) this.#policies.set(scope, deactivatedBy(policy, incident));
+      this.#noteOpen(scope, incident);
+    }
+  }
+
+  /** Hot path. */
+  policy(scope: AgentScope): AgentPolicy {
+    return this.restriction(scope) ?? defaultPolicy(splitAgentScope(scope).agentId);
+  }
+
+  /** Hot path; null for an agent without limits that may run: nothing to check. */
+  restriction(scope: AgentScope): AgentPolicy | null {
+    return this.#policies.restriction(scope);
+  }
+
+  /** Hot path. */
+  killSwitch(scope: AgentScope): AgentKillSwitch {
+    return this.#killSwitches.get(scope) ?? DEFAULT_KILL_SWITCH;
+  }
+
+  openIncidentId(scope: AgentScope): string | null {
+    return this.#openIncidents.get(scope)?.incident_id ?? null;
+  }
+
+  /**
+   * The agent that the kill switch stopped is stopped there, too: in the session for which it was, or where the kill switch looks
+   * at all of them together, or an operator meant all of them.
+   */
+  wasKilledIn(scope: AgentScope, sessionId: string | null): boolean {
+    const open = this.#openIncidents.get(scope);
+    if (open === undefined) return false;
+    const { session_id } = open;
+    return session_id === null || session_id === sessionId || this.killSwitch(scope).scope === 'agent';
+  }
+
+  /** Of all tenants. */
+  *withBudgets(): Generator<AgentScope> {
+    for (const scope of this.#policies.scopes()) if (hasBudget(this.policy(scope))) yield scope;
+  }
+
+  /** Agents with settings of their own. */
+  *known(tenantId: string): Generator<string> {
+    const seen = new Set<string>();
+    for (const scope of [...this.#policies.scopes(), ...this.#killSwitches.keys()]) {
+      const { tenantId: owner, agentId } = splitAgentScope(scope);
+      if (owner === tenantId && !seen.has(agentId)) {
+        seen.add(agentId);
+        yield agentId;
+      }
+    }
+  }
+
+  /** Rejects as the store does: then nothing has changed. To let an agent call again there is `reactivate`. */
+  patchPolicy(
+    scope: AgentScope,
+    patch: Omit<AgentPolicyPatch, 'active'> & { active?: false },
+    by: OperatorPrincipal,
+  ): Promise<AgentPolicy> {
+    return this.#changes.run(scope, async () => {
+      requirePlace(this.#policies.fits(scope));
+      const before = this.policy(scope);
+      const after = applyPolicyPatch(before, patch, by.operator_id, this.#parts.clock.nowMs());
+      await this.#save(scope, 'agent_policy', after);
+      if (patch.active === false) this.#widenKill(scope);
+      const inForce = this.#putInForce(scope, after);
+      const { active, ...changed } = patch;
+      await this.#audit(scope, by, active === false ? 'agent.deactivate' : 'agent.policy', changed);
+      return inForce;
+    });
+  }
+
+  /** Rejects as the store does: then nothing has changed. */
+  patchKillSwitch(
+    scope: AgentScope,
+    patch: KillSwitchPatch,
+    by: OperatorPrincipal,
+  ): Promise<AgentKillSwitch> {
+    return this.#changes.run(scope, async () => {
+      const { tenantId } = splitAgentScope(scope);
+      const isKnown = this.#killSwitches.has(scope);
+      requirePlace(isKnown || this.#killSwitchPlaces.fits(tenantId, 1));
+      const before = this.killSwitch(scope);
+      const after = applyKillSwitchPatch(before, patch, by.operator_id, this.#parts.clock.nowMs());
+      await this.#save(scope, 'kill_switch', after);
+      this.#setKillSwitch(scope, after);
+      await this.#audit(scope, by, 'agent.kill_switch', { ...patch });
+      return after;
+    });
+  }
+
+  /** In force at once: the agent's next call is refused whatever the disk does. False: it was deactivated already. */
+  deactivateByKillSwitch(scope: AgentScope, incident: Incident): boolean {
+    const before = this.policy(scope);
+    const stopped = before.active ? deactivatedBy(before, incident) : { ...before };
+    this.#unwritten.set(scope, stopped);
+    this.#policies.set(scope, stopped);
+    this.#noteOpen(scope, incident);
+    this.#parts.onPolicy(scope);
+    const write = async () => {
+      await this.#savePolicy(scope, this.#policies.listed(scope) ?? stopped);
+      if (before.active)
+        await this.#audit(scope, KILL_SWITCH, 'agent.deactivate', { incident_id: incident.incident_id });
+    };
+    const writeAgain = () =>
+      this.#changes.run(scope, async () => {
+        if (this.#unsaved.has(scope)) await write();
+      });
+    this.#changes
+      .run(scope, write)
+      .catch((error: unknown) => {
+        this.#unsaved.add(scope, writeAgain);
+        this.#parts.onUnsaved(error);
+      })
+      .finally(() => {
+        if (this.#unwritten.get(scope) === stopped) this.#unwritten.delete(scope);
+      });
+    return before.active;
+  }
+
+  /**
+   * `already_active` also where another operator was faster. Rejects as the store does: it stays deactivated.
+   * @param onActive called the moment it may call again, before anything else can happen
+   */
+  reactivate(scope: AgentScope, by: OperatorPrincipal, onActive: () => void): Promise<Reactivation> {
+    const { store, clock } = this.#parts;
+    const { tenantId, agentId } = splitAgentScope(scope);
+    const asked = this.openIncidentId(scope);
+    return this.#changes.run(scope, async () => {
+      const before = this.policy(scope);
+      if (before.active) return 'already_active';
+      requirePlace(this.#policies.fits(scope));
+      const incidentId = this.openIncidentId(scope);
+      // Fired while this waited for its turn: the operator cannot have meant it.
+      if (incidentId !== null && incidentId !== asked) return 'stopped_again';
+      const nowMs = clock.nowMs();
+      await store.closeIncidents(tenantId, agentId, by.operator_id, nowMs);
+      if (this.openIncidentId(scope) === incidentId) this.#openIncidents.delete(scope);
+      const after = applyPolicyPatch(before, { active: true }, by.operator_id, nowMs);
+      await this.#save(scope, 'agent_policy', after);
+      if (this.#putInForce(scope, after).active) {
+        onActive();
+        await this.#audit(scope, by, 'agent.reactivate', {});
+      } else {
+        const stopped = { outcome: 'stopped_again', incident_id: this.openIncidentId(scope) ?? undefined };
+        await this.#audit(scope, by, 'agent.reactivate', stopped);
+      }
+      return this.policy(scope).active ? 'reactivated' : 'stopped_again';
+    });
+  }
+
+  async #savePolicy(scope: AgentScope, policy: AgentPolicy): Promise<AgentPolicy> {
+    await this.#save(scope, 'agent_policy', policy);
+    return this.#putInForce(scope, policy);
+  }
+
+  /**
+   * The given policy, unless the kill switch fired since. Its own write is next in the queue.
+   * @returns what is in force
+   */
+  #putInForce(scope: AgentScope, policy: AgentPolicy): AgentPolicy {
+    const stopped = this.#unwritten.get(scope);
+    this.#policies.set(scope, stopped === undefined ? policy : stoppedAs(stopped, policy));
+    this.#parts.onPolicy(scope);
+    return this.policy(scope);
+  }
+
+  /** An operator's stop ends all calls under way; who stopped the agent first stays on record. */
+  #widenKill(scope: AgentScope): void {
+    const open = this.#openIncidents.get(scope);
+    if (open !== undefined) this.#openIncidents.set(scope, { ...open, session_id: null });
+  }
+
+  /** Of an agent that is not told apart none is kept in memory either. */
+  #noteOpen(scope: AgentScope, { incident_id, session_id }: Incident): void {
+    if (this.#policies.listed(scope) !== undefined)
+      this.#openIncidents.set(scope, { incident_id, session_id });
+  }
+
+  async #save(scope: AgentScope, kind: 'agent_policy' | 'kill_switch', body: object): Promise<void> {
+    const { tenantId, agentId } = splitAgentScope(scope);
+    const { store, clock } = this.#parts;
+    await store.saveDocument({
+      tenant_id: tenantId,
+      kind,
+      id: agentId,
+      body,
+      updated_at_ms: clock.nowMs(),
+    });
+    if (kind === 'agent_policy') this.#unsaved.delete(scope);
+  }
+
+  #setKillSwitch(scope: AgentScope, settings: AgentKillSwitch): void {
+    if (!this.#killSwitches.has(scope)) this.#killSwitchPlaces.take(splitAgentScope(scope).tenantId, 1);
+    this.#killSwitches.set(scope, settings);
+  }
+
+  async #audit(
+    scope: AgentScope,
+    by: Auditor,
+    action: string,
+    detail: Record<string, unknown>,
+  ): Promise<void> {
+    const { tenantId, agentId } = splitAgentScope(scope);
+    await this.#parts.audit.record(by, tenantId, action, { agent_id: agentId, ...detail });
+  }
+}
+
+function requirePlace(hasPlace: boolean): void {
+  if (!hasPlace) throw new ObservatoryError('invalid_request', 'Too many agents have settings of their own.');
+}
+
+const stoppedAs = (
+  { active, deactivated_by, deactivated_at_ms, deactivated_reason }: AgentPolicy,
+  policy: AgentPolicy,
+): AgentPolicy => ({ ...policy, active, deactivated_by, deactivated_at_ms, deactivated_reason });
+
+const deactivatedBy = (policy: AgentPolicy, incident: Incident): AgentPolicy => ({
+  ...policy,
+  active: false,
+  deactivated_by: KILL_SWITCH_ACTOR,
+  deactivated_at_ms: incident.at_ms,
+  deactivated_reason: `score ${incident.breakdown.score} above ${incident.threshold}`,
+});

@@ -1,0 +1,182 @@
+/** Agents as the Agents page lists them, put together from those who know; sent on `gateway:agents` when they change. */
+import {
+  type AgentScope,
+  type AgentView,
+  agentScope,
+  type KillSwitchAnswer,
+  type LivePublisher,
+  splitAgentScope,
+  TOPICS,
+} from '#contracts';
+import { type KillSwitchWindows, presetOf } from '#domain/kill-switch';
+import { MINUTE_MS } from '#kernel';
+import type { HeldCalls } from '../calls/held-calls.js';
+import type { AgentActivity } from './agent-activity.js';
+import type { AgentDirectory } from './agent-directory.js';
+import { agentOfWindow } from './window-key.js';
+
+/** One view per changed agent and interval. */
+const PUBLISH_INTERVAL_MS = 1_000;
+/** How long an agent that calls no more is shown with the figures of when it did. */
+const FADE_INTERVAL_MS = MINUTE_MS;
+/** Agents in a listing, and of those that were shown how many are looked after while their figures fade; the first gives way. */
+const LIST_COUNT_MAX = 2_000;
+
+export interface AgentViewsParts {
+  agents: AgentDirectory;
+  activity: AgentActivity;
+  windows: Pick<KillSwitchWindows, 'highestScores'>;
+  held: HeldCalls;
+  live: LivePublisher;
+}
+
+export class AgentViews {
+  readonly #parts: AgentViewsParts;
+  readonly #changed = new Set<AgentScope>();
+  /** Figures that time alone changes, as they were shown last. */
+  readonly #shown = new Map<AgentScope, string>();
+  #timers: NodeJS.Timeout[] = [];
+
+  constructor(parts: AgentViewsParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#timers = [
+      setInterval(() => this.#publish(), PUBLISH_INTERVAL_MS),
+      setInterval(() => this.publishFaded(), FADE_INTERVAL_MS),
+    ];
+    for (const timer of this.#timers) timer.unref();
+  }
+
+  stop(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+  }
+
+  /** Published with the next interval. */
+  touch(tenantId: string, agentId: string): void {
+    this.#changed.add(agentScope(tenantId, agentId));
+  }
+
+  /** Those whose rates have sunk or whose hour, day or month is over since they were shown. */
+  publishFaded(): void {
+    if (this.#shown.size === 0) return;
+    const scores = this.#scores();
+    for (const [scope, figures] of [...this.#shown]) {
+      const { tenantId, agentId } = splitAgentScope(scope);
+      const view = this.#view(tenantId, agentId, scores);
+      if (fadingFigures(view) !== figures) this.#send(scope, view);
+    }
+  }
+
+  /** By agent id. */
+  list(tenantId: string): AgentView[] {
+    const { agents, activity } = this.#parts;
+    const scores = this.#scores();
+    const ids = new Set([...agents.known(tenantId), ...activity.known(tenantId)]);
+    return [...ids]
+      .sort()
+      .slice(0, LIST_COUNT_MAX)
+      .map((id) => {
+        const view = this.#view(tenantId, id, scores);
+        this.#noteShown(agentScope(tenantId, id), view, false);
+        return view;
+      });
+  }
+
+  /** Exactly those that are in `list`, whatever its bound. */
+  isKnown(tenantId: string, agentId: string): boolean {
+    const { agents, activity } = this.#parts;
+    return activity.has(agentScope(tenantId, agentId)) || [...agents.known(tenantId)].includes(agentId);
+  }
+
+  view(tenantId: string, agentId: string): AgentView {
+    return this.#view(tenantId, agentId, this.#scores());
+  }
+
+  #view(tenantId: string, agentId: string, scores: ReadonlyMap<string, number>): AgentView {
+    const { agents, activity, held } = this.#parts;
+    const scope = agentScope(tenantId, agentId);
+    const policy = agents.policy(scope);
+    const { lastCallMs, callsPerMinute, errorRate, refusalRate, latestRefusal, runningCount } =
+      activity.view(scope);
+    const spent = activity.spent(scope);
+    const unpriced = activity.unpriced(scope);
+    const against = (span: keyof AgentView['spend'], budget_usd: number | null) => ({
+      spent_usd: spent[span] / 1e6,
+      unpriced_call_count: unpriced[span],
+      budget_usd,
+    });
+    const heldCalls = held.of(tenantId, { agentId });
+    return {
+      agent_id: agentId,
+      policy,
+      kill_switch: this.killSwitch(scope, scores),
+      spend: {
+        hour: against('hour', policy.budget_hour_usd),
+        day: against('day', policy.budget_day_usd),
+        month: against('month', policy.budget_month_usd),
+      },
+      last_call_ms: lastCallMs,
+      calls_per_minute: callsPerMinute,
+      error_rate: errorRate,
+      refusal_rate: refusalRate,
+      latest_refusal: latestRefusal,
+      running_call_count: runningCount,
+      held_call_count: heldCalls.length,
+      held_since_ms: heldCalls[0]?.since_ms ?? null,
+      open_incident_id: agents.openIncidentId(scope),
+    };
+  }
+
+  /** @param isForAll everybody who looks has these figures now; else who looked before may have older ones */
+  #noteShown(scope: AgentScope, view: AgentView, isForAll: boolean): void {
+    if (!isForAll && this.#shown.has(scope)) return;
+    this.#shown.delete(scope);
+    if (hasFaded(view)) return;
+    this.#shown.set(scope, fadingFigures(view));
+    if (this.#shown.size > LIST_COUNT_MAX) this.#shown.delete(this.#shown.keys().next().value as AgentScope);
+  }
+
+  #send(scope: AgentScope, view: AgentView): void {
+    this.#parts.live.publish(splitAgentScope(scope).tenantId, TOPICS.agents, view);
+    this.#noteShown(scope, view, true);
+  }
+
+  /** @param scores highest per agent, where many are asked for at once */
+  killSwitch(scope: AgentScope, scores: ReadonlyMap<string, number> = this.#scores()): KillSwitchAnswer {
+    const settings = this.#parts.agents.killSwitch(scope);
+    // The spread last: members added behind it cost several times as much.
+    return {
+      agent_id: splitAgentScope(scope).agentId,
+      preset: presetOf(settings),
+      live_score: settings.enabled ? (scores.get(scope) ?? null) : null,
+      ...settings,
+    };
+  }
+
+  /** Agent -> highest score among its windows, in one pass over all. */
+  #scores(): ReadonlyMap<string, number> {
+    return this.#parts.windows.highestScores(agentOfWindow);
+  }
+
+  #publish(): void {
+    if (this.#changed.size === 0) return;
+    const scores = this.#scores();
+    for (const scope of this.#changed) {
+      const { tenantId, agentId } = splitAgentScope(scope);
+      this.#send(scope, this.#view(tenantId, agentId, scores));
+    }
+    this.#changed.clear();
+  }
+}
+
+const fadingFigures = ({ calls_per_minute, error_rate, refusal_rate, spend }: AgentView): string =>
+  JSON.stringify([calls_per_minute, error_rate, refusal_rate, spend]);
+
+/** What stands there of it stays as it is. */
+const hasFaded = ({ error_rate, spend }: AgentView): boolean =>
+  error_rate === null &&
+  [spend.hour, spend.month].every(
+    ({ spent_usd, unpriced_call_count }) => spent_usd === 0 && unpriced_call_count === 0,
+  );

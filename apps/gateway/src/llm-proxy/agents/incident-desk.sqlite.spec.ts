@@ -1,0 +1,133 @@
+/** What becomes of the evidence for the kill switch's stops on a disk that is full. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
+import type { Incident } from '#contracts';
+import { buildIncident, buildStepRow, FakeTime } from '#testing';
+import { ADMIN } from '../../auth/access.fixture.js';
+import { SettingsAudit } from '../../auth/settings-audit.js';
+import { AgentDirectory } from './agent-directory.js';
+import { IncidentDesk, UNSAVED_INCIDENTS_MAX } from './incident-desk.js';
+
+const PAGES = 400;
+
+let folder: string;
+let time: FakeTime;
+let store: SqliteStore;
+let proxyStore: SqliteProxyStore;
+let desk: IncidentDesk;
+let unsaved: string[];
+let shown: Incident[];
+let lostCount: number;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'observatory-incidents-'));
+  time = new FakeTime();
+  unsaved = [];
+  shown = [];
+  lostCount = 0;
+  const path = join(folder, 'o.db');
+  store = new SqliteStore({ path, clock: time, workerUrl: null, pageCountMax: PAGES, durability: 'process' });
+  await store.open();
+  proxyStore = new SqliteProxyStore(store.database);
+  const agents = new AgentDirectory({
+    store: proxyStore,
+    audit: new SettingsAudit(store, time),
+    clock: time,
+    timer: time,
+    onPolicy: () => {},
+    onClosed: () => {},
+    onUnsaved: () => {},
+  });
+  await agents.load();
+  desk = new IncidentDesk({
+    agents,
+    windows: { forgetWhere: () => 0 },
+    store: proxyStore,
+    live: {
+      publish: (_tenantId: string, _topic: string, incident: Incident) => void shown.push(incident),
+    } as never,
+    alerts: { note: () => {} },
+    events: {
+      killed: () => {},
+      incidentUnsaved: (incidentId) => void unsaved.push(incidentId),
+      incidentLost: () => void lostCount++,
+    },
+    timer: time,
+    nowMs: () => time.nowMs(),
+  });
+});
+afterEach(async () => {
+  await store.close();
+  await rm(folder, { recursive: true });
+});
+
+async function fillDisk(): Promise<void> {
+  const body = JSON.stringify({ filler: 'x'.repeat(3_000) });
+  const fill = () =>
+    store.appendSteps(Array.from({ length: 5 }, () => buildStepRow({ body }))).then(
+      () => true,
+      () => false,
+    );
+  while (await fill());
+}
+const makeRoom = () => store.enforceRetention({ beforeMs: Number.MAX_SAFE_INTEGER, bytesMax: null });
+const open = (incident_id: string, agent_id = 'crawler', tenantId = 'default') =>
+  desk.open(tenantId, buildIncident({ incident_id, agent_id }));
+const kept = async () => (await proxyStore.incidents({ tenant_id: 'default', limit: 500 })).items;
+
+test('evidence that a full disk refuses is shown at once, and written once there is room', async () => {
+  await fillDisk();
+  open('inc-1');
+  open('inc-2', 'other');
+  await desk.settled();
+  expect(unsaved).toEqual(['inc-1', 'inc-2']);
+  expect(shown.map(({ incident_id }) => incident_id)).toEqual(['inc-1', 'inc-2']);
+  expect(await kept()).toEqual([]);
+  await makeRoom();
+  await time.pass(60_000);
+  await expect.poll(async () => (await kept()).length).toBe(2);
+  expect((await kept()).map(({ evidence }) => evidence)).toEqual([
+    buildIncident().evidence,
+    buildIncident().evidence,
+  ]);
+  expect(shown.at(-1)?.seq).toBeGreaterThan(0);
+});
+
+test('what an operator closes before it is written stays closed', async () => {
+  await fillDisk();
+  open('inc-1');
+  await desk.settled();
+  expect(unsaved).toEqual(['inc-1']);
+  await expect(desk.reactivate(ADMIN, 'crawler')).rejects.toThrow();
+  await makeRoom();
+  await time.pass(1_000);
+  expect(await desk.reactivate(ADMIN, 'crawler')).toBe('reactivated');
+  await time.pass(60_000);
+  expect(await kept()).toMatchObject([{ incident_id: 'inc-1', reactivated_by: ADMIN.operator_id }]);
+  expect(await proxyStore.openIncidents()).toEqual([]);
+});
+
+test('no more wait than have places, and one tenant takes no more than half of them', async () => {
+  await fillDisk();
+  const half = UNSAVED_INCIDENTS_MAX / 2;
+  for (let count = 0; count <= half; count += 1) open(`inc-${count}`);
+  for (let count = 0; count <= half; count += 1) open(`theirs-${count}`, 'crawler', 'other');
+  open('third-0', 'crawler', 'third');
+  await desk.settled();
+  expect(unsaved).toHaveLength(UNSAVED_INCIDENTS_MAX + 3);
+  expect(lostCount).toBe(3);
+  await makeRoom();
+  await time.pass(60_000);
+  await expect.poll(async () => (await proxyStore.openIncidents()).length).toBe(UNSAVED_INCIDENTS_MAX);
+  const ids = (await proxyStore.openIncidents()).map(({ incident }) => incident.incident_id);
+  expect(ids.filter((id) => id.startsWith('theirs-'))).toHaveLength(half);
+
+  // Each place was given back.
+  await fillDisk();
+  for (let count = 0; count < half; count += 1) open(`again-${count}`);
+  await desk.settled();
+  expect(lostCount).toBe(3);
+});

@@ -1,0 +1,110 @@
+/**
+ * What is known of answers that their vendors keep, by agent and answer: an agent may come back to one after a restart, so it is stored,
+ * too. Who names another agent's answer finds nothing. Of all tenants the one that has most gives way. What the store refuses, such as
+ * on a full disk, is written again until it takes it, for as many answers as are known at most.
+ */
+import { type AgentScope, type DocumentKind, type ProxyStore, splitAgentScope } from '#contracts';
+import { type Clock, FairLru, type Timer } from '#kernel';
+import { UnsavedWrites } from '../../unsaved-writes.js';
+
+export interface AnswerStoreParts {
+  clock: Clock;
+  timer: Timer;
+  store: Pick<ProxyStore, 'documents' | 'saveDocument' | 'deleteDocument'>;
+  /** The store refused one: until it has it, a restart does not know what became of it. */
+  onSaveFailed: (error: unknown) => void;
+}
+
+export interface StoredAnswersOptions {
+  kind: DocumentKind;
+  /** Over all tenants. */
+  countMax: number;
+  idleMs: number;
+}
+
+/** Several times what a vendor's id takes; what is longer is not remembered. */
+const ID_CHARS_MAX = 256;
+
+interface Kept<Known> {
+  tenantId: string;
+  known: Known;
+}
+
+export class StoredAnswers<Known> {
+  readonly #parts: AnswerStoreParts;
+  readonly #options: StoredAnswersOptions;
+  /** By agent and answer, as the documents are. */
+  readonly #answers: FairLru<string, Kept<Known>>;
+  /** What became of an answer, by its tenant and id. */
+  readonly #unsaved: UnsavedWrites<string>;
+
+  constructor(parts: AnswerStoreParts, options: StoredAnswersOptions) {
+    this.#parts = parts;
+    this.#options = options;
+    this.#unsaved = new UnsavedWrites(parts.timer);
+    this.#answers = new FairLru({
+      countMax: options.countMax,
+      idleMs: options.idleMs,
+      clock: parts.clock,
+      onEvict: (id, { tenantId }) => this.#save(tenantId, id),
+    });
+  }
+
+  /** Before the first call. Rejects as the store does. */
+  async load(): Promise<void> {
+    const { clock, store } = this.#parts;
+    const { kind, idleMs } = this.#options;
+    for (const { tenant_id, id, body, updated_at_ms } of await store.documents(kind)) {
+      if (clock.nowMs() - updated_at_ms > idleMs) this.#save(tenant_id, id);
+      else this.#answers.set(tenant_id, id, { tenantId: tenant_id, known: body as Known });
+    }
+  }
+
+  note(agent: AgentScope, answerId: string, known: Known): void {
+    if (answerId.length > ID_CHARS_MAX) return;
+    const { tenantId, id } = placeOf(agent, answerId);
+    this.#answers.set(tenantId, id, { tenantId, known });
+    this.#save(tenantId, id);
+  }
+
+  /** Null: of an answer that nobody saw here, or that was forgotten. */
+  find(agent: AgentScope, answerId: string): Known | null {
+    const { tenantId, id } = placeOf(agent, answerId);
+    return this.#answers.get(tenantId, id)?.known ?? null;
+  }
+
+  /** @returns false: it was not known, or no more */
+  remove(agent: AgentScope, answerId: string): boolean {
+    const { tenantId, id } = placeOf(agent, answerId);
+    const wasKnown = this.#answers.delete(tenantId, id);
+    if (wasKnown) this.#save(tenantId, id);
+    return wasKnown;
+  }
+
+  #save(tenantId: string, id: string): void {
+    const key = JSON.stringify([tenantId, id]);
+    const write = async () => {
+      await this.#write(tenantId, id);
+      this.#unsaved.delete(key);
+    };
+    write().catch((error) => {
+      this.#parts.onSaveFailed(error);
+      if (this.#unsaved.size < this.#options.countMax) this.#unsaved.add(key, write);
+    });
+  }
+
+  /** As it stands at that moment. */
+  #write(tenantId: string, id: string): Promise<void> {
+    const { clock, store } = this.#parts;
+    const { kind } = this.#options;
+    const kept = this.#answers.peek(tenantId, id);
+    if (kept === undefined) return store.deleteDocument(tenantId, kind, id);
+    const updated_at_ms = clock.nowMs();
+    return store.saveDocument({ tenant_id: tenantId, kind, id, body: kept.known, updated_at_ms });
+  }
+}
+
+function placeOf(agent: AgentScope, answerId: string): { tenantId: string; id: string } {
+  const { tenantId, agentId } = splitAgentScope(agent);
+  return { tenantId, id: JSON.stringify([agentId, answerId]) };
+}

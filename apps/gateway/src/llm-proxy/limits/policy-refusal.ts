@@ -1,0 +1,22 @@
+/** A refusal in the name of an agent's policy. */
+import type { CallDecision, ErrorCode } from '#contracts';
+import type { Verdict } from '../proxy-call.js';
+
+/** A client told to wait longer than this had better not wait. */
+const RETRY_WITHIN_MS = 60_000;
+
+/** @param retryAfterMs null: no waiting helps */
+export const policyRefusal = (
+  decision: CallDecision,
+  code: ErrorCode,
+  detail: string,
+  retryAfterMs: number | null,
+): Verdict => ({
+  kind: 'refuse',
+  decision,
+  code,
+  detail,
+  // Waiting helps only where there is something to wait for.
+  shouldRetry: retryAfterMs !== null && retryAfterMs <= RETRY_WITHIN_MS,
+  ...(retryAfterMs !== null && { retryAfterSeconds: retryAfterMs / 1_000 }),
+});

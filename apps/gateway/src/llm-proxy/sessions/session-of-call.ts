@@ -1,0 +1,35 @@
+/**
+ * The conversation a call belongs to when nobody named it: a fingerprint of who asks and how the conversation began,
+ * so that an unmodified client still groups. A client that says for which end user it asks keeps users apart.
+ */
+import { createHash } from 'node:crypto';
+import type { LlmRequest } from '#contracts';
+import type { ProxyCall } from '../proxy-call.js';
+
+/** A beginning longer than this is known by its head, its tail and its length: enough to tell conversations apart. */
+const TEXT_CHARS_HASHED = 8_192;
+
+/** Null for a call that is no conversation. About 4 us. */
+export function sessionOf({ tenantId, agentId, request }: ProxyCall): string | null {
+  if (request === null) return null;
+  const hash = createHash('sha256');
+  for (const part of [tenantId, agentId, ...beginningOf(request)]) {
+    hash.update(`${part.length}:`);
+    hash.update(excerpt(part));
+  }
+  return `llm-${hash.digest('hex').slice(0, 32)}`;
+}
+
+/** A conversation that the vendor keeps begins elsewhere, and has a name. */
+function beginningOf({ conversation, system_text, first_user_text, end_user }: LlmRequest): string[] {
+  if (conversation) return [conversation];
+  return [systemOf(system_text), first_user_text, end_user ?? ''];
+}
+
+/** One that tells the time is the same prompt a minute later. */
+export const systemOf = (systemText: string): string => excerpt(systemText).replace(/\d+/g, '#');
+
+const excerpt = (text: string): string =>
+  text.length <= TEXT_CHARS_HASHED
+    ? text
+    : text.slice(0, TEXT_CHARS_HASHED / 2) + text.slice(-TEXT_CHARS_HASHED / 2);

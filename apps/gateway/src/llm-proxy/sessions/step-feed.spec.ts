@@ -1,0 +1,268 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import {
+  type DecisionLog,
+  decisionLogSchema,
+  type LlmAnswer,
+  PROXY_SOURCE,
+  type StoredStep,
+  sessionKey,
+} from '#contracts';
+import { HOUR_MS } from '#kernel';
+import { buildDecisionLog, FakeClock } from '#testing';
+import type { SteplessUse } from '../../decision-log/session-registry.js';
+import { buildProxyCall } from '../proxy-call.fixture.js';
+import { StepFeed } from './step-feed.js';
+
+let clock: FakeClock;
+let made: DecisionLog[];
+let feed: StepFeed;
+let stepless: SteplessUse[];
+let skippedCount: number;
+let shownCostUsd: number;
+beforeEach(() => {
+  clock = new FakeClock();
+  made = [];
+  stepless = [];
+  skippedCount = 0;
+  shownCostUsd = 0;
+  feed = new StepFeed({
+    clock,
+    deliver: (_tenantId, logs) => made.push(...logs),
+    costOf: (key) => (key === sessionKey('default', 's') ? shownCostUsd : 0),
+    onStepless: (uses) => stepless.push(...uses),
+    onSkipped: () => (skippedCount += 1),
+  });
+});
+
+interface Who {
+  agent?: string;
+  session?: string;
+  tenant?: string;
+}
+
+let serial = 0;
+/** An answered call goes by. */
+function call(
+  {
+    agent = 'a',
+    session = 's',
+    tenant = 'default',
+    costMicroUsd = 0,
+    content = `Question ${serial + 1}`,
+    isRetry = false,
+  }: Who & { costMicroUsd?: number | null; content?: string; isRetry?: boolean },
+  ...toolNames: string[]
+): void {
+  serial += 1;
+  const one = buildProxyCall({
+    id: `call-${serial}`,
+    tenantId: tenant,
+    agentId: agent,
+    sessionId: session,
+    body: { model: 'm', messages: [{ role: 'user', content }] },
+  });
+  one.isAnswered = true;
+  one.costMicroUsd = costMicroUsd;
+  const tool_calls = toolNames.map((name) => ({ name, arguments: '{}' }));
+  one.answer = { model: 'm', text: 'ok', tool_calls, usage: null, failed: false } as unknown as LlmAnswer;
+  one.isRetry = isRetry;
+  feed.noteRequest(one);
+  feed.noteCost(one);
+  if (!feed.noteAnswer(one)) feed.noteStepless(one);
+}
+
+const reported = ({ agent = 'a', session = 's', tenant = 'default' }: Who, source_app = 'agent'): void =>
+  feed.noteReported(sessionKey(tenant, session), {
+    tenant_id: tenant,
+    agent_id: agent,
+    session_id: session,
+    log: buildDecisionLog({ meta: { source_app } }),
+  } as StoredStep);
+
+const sessionsMade = () => {
+  feed.flush();
+  return made.splice(0).map(({ meta }) => meta.session_id);
+};
+
+describe('steps made of calls', () => {
+  test('are made for an agent that reports nothing, and of their own coming back is no report', () => {
+    call({});
+    expect(sessionsMade()).toEqual(['s']);
+    reported({}, PROXY_SOURCE);
+    call({});
+    expect(sessionsMade()).toEqual(['s']);
+  });
+
+  test('say what the session cost, and nothing where a call had no price', () => {
+    for (const costMicroUsd of [2_000, null, 1_000]) call({ costMicroUsd });
+    feed.flush();
+    expect(made.map(({ state_delta }) => state_delta?.cumulative_session_cost)).toEqual([
+      0.002,
+      undefined,
+      0.003,
+    ]);
+  });
+
+  test('go on from what the session had cost before a start, or a quiet hour ago', () => {
+    shownCostUsd = 0.030075;
+    call({ costMicroUsd: 10_025 });
+    clock.advance(HOUR_MS + 1);
+    shownCostUsd = 0.0401;
+    call({ costMicroUsd: 10_025 });
+    call({ session: 'another', costMicroUsd: 10_025 });
+    feed.flush();
+    expect(made.map(({ state_delta }) => state_delta?.cumulative_session_cost)).toEqual([
+      0.0401, 0.050125, 0.010025,
+    ]);
+  });
+
+  test('say with what the session cost what calls that make none cost, and no less than nothing', () => {
+    call({ costMicroUsd: 10_000 });
+    call({ costMicroUsd: 20_000, isRetry: true });
+    call({ costMicroUsd: 10_000 });
+    call({ costMicroUsd: -50_000, isRetry: true });
+    call({ costMicroUsd: 10_000 });
+    feed.flush();
+    expect(made.map(({ state_delta }) => state_delta?.cumulative_session_cost)).toEqual([0.01, 0.04, 0.01]);
+  });
+
+  test('are not waited for where a call makes none: what it took is told by itself', () => {
+    call({ costMicroUsd: 10_000 });
+    call({ costMicroUsd: 20_000, isRetry: true });
+    call({ costMicroUsd: null, isRetry: true });
+    call({ costMicroUsd: 0, isRetry: true });
+    call({ costMicroUsd: -5_000, isRetry: true });
+    expect(stepless).toEqual([]);
+    feed.flush();
+    expect(stepless.map(({ costUsd, sessionCostUsd }) => [costUsd, sessionCostUsd])).toEqual([
+      [0.02, 0.03],
+      [null, 0.03],
+      [-0.005, 0.025],
+    ]);
+    reported({});
+    call({ costMicroUsd: 20_000, isRetry: true });
+    feed.flush();
+    expect(stepless).toHaveLength(3);
+  });
+
+  test('are made neither under the name of an agent that reports itself nor in a session it reports', () => {
+    reported({ agent: 'a', session: 's' });
+    call({ agent: 'a', session: 'inferred' });
+    call({ agent: 'name-of-the-key', session: 's' });
+    expect(sessionsMade()).toEqual([]);
+    call({ agent: 'b', session: 'other' });
+    call({ agent: 'a', session: 's', tenant: 'another' });
+    expect(sessionsMade()).toEqual(['other', 's']);
+  });
+
+  test('are withdrawn, if they have not left, when the first report of their session comes', () => {
+    call({ agent: 'b', session: 'other' });
+    call({}, 'search');
+    call({});
+    call({}, 'search');
+    reported({});
+    call({});
+    expect(sessionsMade()).toEqual(['other']);
+  });
+
+  test('are made neither for the second agent of a session that is reported by two in turn', () => {
+    reported({ agent: 'a' });
+    reported({ agent: 'b' });
+    reported({ agent: 'a' });
+    call({ agent: 'a', session: 'inferred' });
+    call({ agent: 'b', session: 'inferred too' });
+    expect(sessionsMade()).toEqual([]);
+  });
+
+  test('are not made while an agent goes on reporting', () => {
+    for (let minute = 0; minute < 180; minute += 1) {
+      reported({});
+      clock.advance(HOUR_MS / 60);
+    }
+    call({});
+    expect(sessionsMade()).toEqual([]);
+  });
+
+  test('are not made while an agent goes on reporting, though the wall clock is set back', () => {
+    reported({});
+    clock.set(clock.nowMs() - 24 * HOUR_MS);
+    clock.advance(HOUR_MS / 2);
+    reported({});
+    clock.advance(HOUR_MS / 2 + 1);
+    call({});
+    expect(sessionsMade()).toEqual([]);
+  });
+
+  test('are made again an hour after the last report, however busy the agent was meanwhile', () => {
+    reported({});
+    clock.advance(HOUR_MS / 2);
+    call({});
+    clock.advance(HOUR_MS / 2);
+    call({});
+    expect(sessionsMade()).toEqual([]);
+    clock.advance(1);
+    call({});
+    expect(sessionsMade()).toEqual(['s']);
+  });
+
+  test('are not made while an agent goes on reporting, however many agents of another tenant do', () => {
+    reported({});
+    for (let n = 0; n < 20_000; n += 1) reported({ tenant: 'noisy', agent: `${n}`, session: `${n}` });
+    call({});
+    call({ session: 'inferred' });
+    call({ agent: 'name-of-the-key' });
+    expect(sessionsMade()).toEqual([]);
+  });
+
+  test('say what the session cost, however many sessions another tenant has', () => {
+    call({ costMicroUsd: 2_000 });
+    for (let n = 0; n < 50_000; n += 1) {
+      if (n % 200 === 0) clock.advance(1_000);
+      call({ tenant: 'noisy', session: `${n}` });
+    }
+    clock.advance(1_000);
+    call({ costMicroUsd: 1_000 });
+    feed.flush();
+    const own = made.filter(({ meta }) => meta.session_id === 's');
+    expect(own.map(({ state_delta }) => state_delta?.cumulative_session_cost)).toEqual([0.002, 0.003]);
+  });
+
+  test('say what was asked in the words it was asked in, on one line and cut', () => {
+    call({ content: ' Is 7\n a number? ' });
+    call({ content: 'Order 4711 '.repeat(100) });
+    feed.flush();
+    expect(made.map(({ cognition }) => cognition.intent)).toEqual([
+      'Is 7 a number?',
+      'Order 4711 '.repeat(22).slice(0, 240).trim(),
+    ]);
+  });
+
+  test('fit the schema, however many calls of tools an answer makes and however it names them', () => {
+    const names = Array.from({ length: 200 }, (_, n) => `look_up_the_weather_of_town_${n}`);
+    call({}, ...names);
+    call({}, ...names.slice(1), names[0] as string);
+    call({}, 'x'.repeat(10_000));
+    call({}, ...names);
+    call({});
+    feed.flush();
+    expect(made.map((log) => decisionLogSchema.safeParse(log).error?.issues ?? [])).toEqual([
+      [],
+      [],
+      [],
+      [],
+      [],
+    ]);
+    const labels = made.map(({ action }) => action.tool_call);
+    expect(labels[0]).toMatch(/^look_up_the_weather_of_town_0#44136fa3 \+ look_up_the_weather_of_town_1#/);
+    expect(new Set(labels).size).toBe(4);
+    expect(labels[3]).toBe(labels[0]);
+  });
+
+  test('are made for a tenant while another is too busy for all of its calls to make one', () => {
+    for (let count = 0; count < 1_000; count += 1) call({ tenant: 'busy', session: 'busy' });
+    call({ tenant: 'quiet', session: 'quiet' });
+    const sessions = sessionsMade();
+    expect(sessions.filter((session) => session === 'quiet')).toEqual(['quiet']);
+    expect([sessions.length, skippedCount]).toEqual([201, 800]);
+  });
+});

@@ -1,0 +1,238 @@
+/**
+ * Makes steps of a session out of proxied calls, so that an agent that reports nothing itself shows up, loops and all,
+ * by its base URL alone. What the model did is in its answer; how it went is in the next request, as the tools'
+ * results: so a step with tool calls waits for that request, which says whether they failed, and one without leaves at once.
+ *
+ * An agent that posts DecisionLogs tells its own steps, and two tellings of one step would break up the repetition a
+ * loop is known by. So its calls make none: neither under its name, whatever session they are in, nor in the session it
+ * posts to, under whatever name they come. Only a call that was over before its first DecisionLog came is told twice.
+ */
+import {
+  type AgentScope,
+  agentScope,
+  type DecisionLog,
+  isCostUnknown,
+  type LlmToolResult,
+  PROXY_SOURCE,
+  type SessionKey,
+  type StoredStep,
+  tokensOf,
+} from '#contracts';
+import { type Clock, FairLru, HOUR_MS } from '#kernel';
+import type { SteplessUse } from '../../decision-log/session-registry.js';
+import type { ProxyCall } from '../proxy-call.js';
+import { FairRate } from './fair-rate.js';
+import { intentOf, outputOf, type SoFar, stepOf } from './step-of-call.js';
+
+/** Of this and all else that is remembered here over all tenants, the one that has most gives way. */
+const SESSION_COUNT_MAX = 50_000;
+const SESSION_IDLE_MS = HOUR_MS;
+/** A result that has not come by then will not come: the step leaves as `pending`. */
+const RESULT_WAIT_MS = 120_000;
+/** Steps of a moment share one way through the interceptor and one write. */
+const FLUSH_INTERVAL_MS = 100;
+/** Steps made per second for all tenants, half of it for one alone; beyond it calls are recorded, but make no steps. */
+const STEPS_PER_SECOND_MAX = 400;
+/** Agents, and as many sessions, that are known to report themselves. */
+const SELF_REPORTING_COUNT_MAX = 20_000;
+/** Since its latest DecisionLog, to the minute; then its calls make steps again. */
+const SELF_REPORTING_MS = HOUR_MS;
+/** An agent that goes on reporting in the same session is noted at most this often. */
+const REPORT_NOTED_EVERY_MS = 60_000;
+
+interface Conversation extends SoFar {
+  /** Waits for the results of its tool calls. */
+  open: { tenantId: string; log: DecisionLog; sinceMs: number } | null;
+}
+
+/** Who reported in a session, and when it was noted. */
+interface Report {
+  agentId: string;
+  notedMs: number;
+}
+
+export interface StepFeedParts {
+  clock: Clock;
+  /** Takes a tenant's steps. Must not throw; a refusal is its own to report. */
+  deliver: (tenantId: string, logs: DecisionLog[]) => void;
+  /** After the steps that were delivered before. Must not throw. */
+  onStepless: (uses: SteplessUse[]) => void;
+  /** What a session has cost by its row, in USD: 0 where it has none in memory. */
+  costOf: (key: SessionKey) => number;
+  onSkipped: () => void;
+}
+
+export class StepFeed {
+  readonly #parts: StepFeedParts;
+  readonly #rate: FairRate;
+  readonly #conversations: FairLru<SessionKey, Conversation>;
+  readonly #selfReportingAgents: FairLru<AgentScope, true>;
+  readonly #selfReportingSessions: FairLru<SessionKey, Report>;
+  /** Conversations with an open step, oldest first. */
+  readonly #open = new Map<SessionKey, Conversation>();
+  #ready = new Map<string, DecisionLog[]>();
+  #stepless: SteplessUse[] = [];
+  #timers: NodeJS.Timeout[] = [];
+
+  constructor(parts: StepFeedParts) {
+    this.#parts = parts;
+    const { clock } = parts;
+    this.#rate = new FairRate({ clock, perSecondMax: STEPS_PER_SECOND_MAX });
+    this.#conversations = new FairLru({
+      countMax: SESSION_COUNT_MAX,
+      idleMs: SESSION_IDLE_MS,
+      clock,
+      onEvict: (key, conversation) => this.#giveUp(key, conversation),
+    });
+    const selfReporting = { countMax: SELF_REPORTING_COUNT_MAX, idleMs: SELF_REPORTING_MS, clock };
+    this.#selfReportingAgents = new FairLru(selfReporting);
+    this.#selfReportingSessions = new FairLru(selfReporting);
+  }
+
+  start(): void {
+    this.#timers = [
+      setInterval(() => this.flush(), FLUSH_INTERVAL_MS),
+      setInterval(() => this.#giveUpOld(), RESULT_WAIT_MS / 10),
+    ];
+    for (const timer of this.#timers) timer.unref();
+  }
+
+  stop(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+    for (const [key, conversation] of [...this.#open]) this.#giveUp(key, conversation);
+    this.flush();
+  }
+
+  /** A step came in, from whomever. Cheap: asked of every DecisionLog. @param key of its session */
+  noteReported(key: SessionKey, { tenant_id, agent_id, session_id, log }: StoredStep): void {
+    if (log.meta.source_app === PROXY_SOURCE) return;
+    const steadyMs = this.#parts.clock.steadyMs();
+    const noted = this.#selfReportingSessions.peek(tenant_id, key);
+    if (noted?.agentId === agent_id && steadyMs - noted.notedMs < REPORT_NOTED_EVERY_MS) return;
+    if (noted === undefined) this.#withdraw(key, tenant_id, session_id);
+    this.#selfReportingSessions.set(tenant_id, key, { agentId: agent_id, notedMs: steadyMs });
+    this.#selfReportingAgents.set(tenant_id, agentScope(tenant_id, agent_id), true);
+  }
+
+  /** A request came in: the step before it learns how its tool calls went. */
+  noteRequest(call: ProxyCall): void {
+    if (call.sessionKey === null || call.request === null || call.isRetry) return;
+    const conversation = this.#conversations.get(call.tenantId, call.sessionKey);
+    if (conversation === undefined) return;
+    const { tool_results: results } = call.request.newest;
+    if (conversation.open !== null) this.#close(call.sessionKey, conversation, results);
+  }
+
+  /** What any call cost is in the sum that the session's next step says. */
+  noteCost({ sessionKey, tenantId, scope, costMicroUsd }: ProxyCall): void {
+    if (sessionKey === null || !costMicroUsd || this.#isReported(tenantId, sessionKey, scope)) return;
+    const known = this.#conversations.get(tenantId, sessionKey);
+    const conversation = known ?? this.#fresh(sessionKey);
+    // Whoever fetches an answer of the background may be told that it took less.
+    conversation.costMicroUsd = Math.max(0, conversation.costMicroUsd + costMicroUsd);
+    if (known === undefined) this.#conversations.set(tenantId, sessionKey, conversation);
+  }
+
+  /** A call has ended at the upstream, well or badly. After `noteCost`. @returns false: it makes no step */
+  noteAnswer(call: ProxyCall): boolean {
+    const { sessionKey, summary, tenantId } = call;
+    if (sessionKey === null || summary === null || call.isRetry) return false;
+    if (this.#isReported(tenantId, sessionKey, call.scope)) return false;
+    if (!this.#rate.take(tenantId)) {
+      this.#parts.onSkipped();
+      return false;
+    }
+    const conversation = this.#conversations.get(tenantId, sessionKey) ?? this.#fresh(sessionKey);
+    if (conversation.open !== null) this.#close(sessionKey, conversation, []);
+    const asked = summary.asked || conversation.asked || summary.askedFirst;
+    conversation.asked = asked === conversation.asked ? asked : intentOf(asked);
+    const log = stepOf(call, conversation);
+    conversation.lastCallId = call.id;
+    this.#conversations.set(tenantId, sessionKey, conversation);
+    if (call.answer !== null && call.answer.tool_calls.length > 0) {
+      conversation.open = { tenantId, log, sinceMs: this.#parts.clock.steadyMs() };
+      this.#open.set(sessionKey, conversation);
+    } else this.#push(tenantId, log);
+    return true;
+  }
+
+  /** A call that makes no step has ended: its session may have no further step to say what it took. After `noteCost`. */
+  noteStepless({ sessionKey, tenantId, scope, decision, costMicroUsd, answer }: ProxyCall): void {
+    if (sessionKey === null || this.#isReported(tenantId, sessionKey, scope)) return;
+    const tokens = answer?.usage ? tokensOf(answer.usage) : 0;
+    const isUnknown = isCostUnknown({ decision, cost_usd: costMicroUsd, usage: answer?.usage ?? null });
+    if (!costMicroUsd && tokens === 0 && !isUnknown) return;
+    const known = this.#conversations.peek(tenantId, sessionKey);
+    this.#stepless.push({
+      key: sessionKey,
+      costUsd: isUnknown ? null : (costMicroUsd ?? 0) / 1e6,
+      sessionCostUsd: (known?.costMicroUsd ?? 0) / 1e6,
+      tokens,
+    });
+  }
+
+  /** Hands on what is ready. */
+  flush(): void {
+    const ready = this.#ready;
+    if (ready.size > 0) this.#ready = new Map();
+    for (const [tenantId, logs] of ready) this.#parts.deliver(tenantId, logs);
+    if (this.#stepless.length > 0) this.#parts.onStepless(this.#stepless.splice(0));
+  }
+
+  #isReported(tenantId: string, key: SessionKey, scope: AgentScope): boolean {
+    return (
+      this.#selfReportingSessions.peek(tenantId, key) !== undefined ||
+      this.#selfReportingAgents.peek(tenantId, scope) !== undefined
+    );
+  }
+
+  /** Of a session that was here before a start, or a quiet hour ago, the cost goes on from there: its steps say a sum. */
+  #fresh(key: SessionKey): Conversation {
+    return {
+      asked: '',
+      lastCallId: null,
+      costMicroUsd: Math.round(this.#parts.costOf(key) * 1e6),
+      open: null,
+    };
+  }
+
+  #close(key: SessionKey, conversation: Conversation, results: readonly LlmToolResult[]): void {
+    const { open } = conversation;
+    if (open === null) return;
+    conversation.open = null;
+    this.#open.delete(key);
+    if (results.length > 0) {
+      open.log.action.status = results.some((result) => result.failed) ? 'failure' : 'success';
+      open.log.action.tool_output_summary = outputOf(results.map((result) => result.text).join('\n'));
+    }
+    this.#push(open.tenantId, open.log);
+  }
+
+  /** What has not left yet of a session whose agent turns out to tell its steps itself. */
+  #withdraw(key: SessionKey, tenantId: string, sessionId: string): void {
+    const conversation = this.#conversations.peek(tenantId, key);
+    if (conversation === undefined) return;
+    conversation.open = null;
+    this.#open.delete(key);
+    const logs = this.#ready.get(tenantId)?.filter(({ meta }) => meta.session_id !== sessionId);
+    if (logs !== undefined) this.#ready.set(tenantId, logs);
+  }
+
+  #giveUp(key: SessionKey, conversation: Conversation): void {
+    this.#close(key, conversation, []);
+  }
+
+  #giveUpOld(): void {
+    const beforeMs = this.#parts.clock.steadyMs() - RESULT_WAIT_MS;
+    for (const [key, conversation] of this.#open) {
+      if (conversation.open !== null && conversation.open.sinceMs > beforeMs) return;
+      this.#giveUp(key, conversation);
+    }
+  }
+
+  #push(tenantId: string, log: DecisionLog): void {
+    const logs = this.#ready.get(tenantId);
+    if (logs === undefined) this.#ready.set(tenantId, [log]);
+    else logs.push(log);
+  }
+}

@@ -1,0 +1,65 @@
+/** Where the proxy sends calls, and what models cost: settings of a tenant. */
+import { Body, Controller, Delete, Get, HttpCode, Param, Put } from '@nestjs/common';
+import { z } from 'zod';
+import {
+  type OperatorPrincipal,
+  type PriceTable,
+  priceTablePutSchema,
+  type Upstream,
+  upstreamNameSchema,
+  upstreamPutSchema,
+} from '#contracts';
+import { Principal, Requires } from '../../auth/access.js';
+import { parseFields } from '../../errors/field-errors.js';
+import { LlmProxyArea } from '../llm-proxy.area.js';
+
+const nameSchema = z.object({ name: upstreamNameSchema });
+
+@Controller('v1')
+export class UpstreamsController {
+  constructor(private readonly proxy: LlmProxyArea) {}
+
+  @Get('upstreams')
+  @Requires('observe')
+  list(@Principal() { tenant_id }: OperatorPrincipal): { items: Upstream[] } {
+    return { items: this.proxy.upstreams.list(tenant_id) };
+  }
+
+  @Put('upstreams/:name')
+  @Requires('configure')
+  async put(
+    @Principal() operator: OperatorPrincipal,
+    @Param('name') givenName: string,
+    @Body() body: unknown,
+  ): Promise<Upstream> {
+    const { name } = parseFields(nameSchema, { name: givenName });
+    const { base_url: baseUrl, kind, api_key: apiKey } = parseFields(upstreamPutSchema, body);
+    const upstream = await this.proxy.upstreams.put(operator.tenant_id, name, { baseUrl, kind, apiKey });
+    await this.proxy.audit.record(operator, operator.tenant_id, 'upstream.update', {
+      name,
+      base_url: upstream.base_url,
+      key: upstream.key,
+    });
+    return upstream;
+  }
+
+  @Delete('upstreams/:name')
+  @HttpCode(204)
+  @Requires('configure')
+  async remove(@Principal() operator: OperatorPrincipal, @Param('name') name: string): Promise<void> {
+    await this.proxy.upstreams.remove(operator.tenant_id, name);
+    await this.proxy.audit.record(operator, operator.tenant_id, 'upstream.delete', { name });
+  }
+
+  @Get('prices')
+  @Requires('observe')
+  prices(@Principal() { tenant_id }: OperatorPrincipal): PriceTable {
+    return this.proxy.prices.table(tenant_id);
+  }
+
+  @Put('prices')
+  @Requires('configure')
+  putPrices(@Principal() operator: OperatorPrincipal, @Body() body: unknown): Promise<PriceTable> {
+    return this.proxy.prices.put(operator, parseFields(priceTablePutSchema, body));
+  }
+}
