@@ -12,7 +12,7 @@ import {
   noticeOf,
   type StoredNotice,
 } from '#domain/alerts';
-import type { Clock, IdSource, SteadyClock, Timer } from '#kernel';
+import type { Clock, IdSource, Timer } from '#kernel';
 import type { AlertDocuments } from './alert-documents.js';
 import type { AlertTelemetry } from './alert-telemetry.js';
 import { ruleKey } from './delivery-queue.js';
@@ -23,7 +23,7 @@ const TICK_MS = 1_000;
 
 export interface AlertMonitorOptions {
   documents: Pick<AlertDocuments, 'rules' | 'rule' | 'loadedFiring' | 'saveFiring'>;
-  clock: Clock & SteadyClock;
+  clock: Clock;
   ids: IdSource;
   timer: Timer;
   publicUrl: string | null;

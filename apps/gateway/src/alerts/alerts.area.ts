@@ -22,7 +22,7 @@ import {
   TOPICS,
   tenantIdOf,
 } from '#contracts';
-import { ChangeQueue, type Clock, type IdSource, type SteadyClock, type Timer } from '#kernel';
+import { ChangeQueue, type Clock, type IdSource, type Timer } from '#kernel';
 import { SettingsAudit } from '../auth/settings-audit.js';
 import type { SessionRegistry } from '../decision-log/session-registry.js';
 import type { LiveHub } from '../realtime/live-hub.js';
@@ -45,7 +45,7 @@ const LATEST_NOTICES_PAGE = 500;
 const LATEST_NOTICES_MAX = 10_000;
 
 export interface AlertsDependencies {
-  clock: Clock & SteadyClock;
+  clock: Clock;
   ids: IdSource;
   timer: Timer;
   random: () => number;

@@ -6,7 +6,7 @@ import { Module } from '@nestjs/common';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { DecisionStore, LivePublisher, ProxyStore, SecretBox } from '#contracts';
-import { type Clock, type IdSource, steadyClock, systemTimer } from '#kernel';
+import { type Clock, type IdSource, systemTimer } from '#kernel';
 import type { GatewayConfig } from '../config/config.js';
 import { CLOCK, CONFIG, IDS, LIVE, LOGGER, METRICS, PROXY_STORE, SECRET_BOX, STORE } from '../tokens.js';
 import { ALERT_MONITOR } from './alert-monitor.js';
@@ -33,7 +33,7 @@ import { AlertsController } from './alerts.controller.js';
         const random = Math.random;
         const timer = systemTimer;
         const area = new AlertsArea({
-          clock: { nowMs: () => clock.nowMs(), ...steadyClock },
+          clock,
           ids,
           timer,
           random,

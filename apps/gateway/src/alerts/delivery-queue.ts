@@ -24,7 +24,7 @@ import {
   retryDelayMsMax,
   type SendOutcome,
 } from '#domain/alerts';
-import { type Clock, DAY_MS, type IdSource, type SteadyClock, type Timer } from '#kernel';
+import { type Clock, DAY_MS, type IdSource, type Timer } from '#kernel';
 import type { AlertTelemetry } from './alert-telemetry.js';
 import type { DeliveryLane, Entry } from './delivery-lane.js';
 import { DeliveryWriter } from './delivery-writer.js';
@@ -44,7 +44,7 @@ const DRAIN_MS = 3_000;
 export interface DeliveryQueueOptions {
   store: Pick<ProxyStore, 'saveDelivery' | 'delivery' | 'pendingDeliveries'>;
   live: LivePublisher;
-  clock: Clock & SteadyClock;
+  clock: Clock;
   ids: IdSource;
   timer: Timer;
   /** 0..1, for jitter. */

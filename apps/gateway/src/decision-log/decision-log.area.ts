@@ -21,7 +21,7 @@ import {
   tenantIdOf,
 } from '#contracts';
 import { EntropyTracker } from '#domain/entropy/writer';
-import { type Clock, type IdSource, steadyClock } from '#kernel';
+import type { Clock, IdSource } from '#kernel';
 import type { ControlDesk } from '../hitl/control-desk.js';
 import type { LiveHub } from '../realtime/live-hub.js';
 import { AlertBoard, GROUP_COUNT_MAX } from './alert-board.js';
@@ -88,7 +88,7 @@ export class DecisionLogArea {
     ...bounds
   }: DecisionLogDependencies) {
     this.#store = store;
-    const events: IngestEvents = new IngestEvents(steadyClock, logger, metrics, {
+    const events: IngestEvents = new IngestEvents(clock, logger, metrics, {
       liveSessions: () => this.registry.size,
       windows: () => tracker.size,
       storeQueue: () => store.queuedCount,
@@ -107,8 +107,7 @@ export class DecisionLogArea {
       onStoreFailed: (error) => events.storeFailed('sessions', error),
     });
     this.#topology = new TopologyFeed(clock, live, warn);
-    const clocks = { nowMs: () => clock.nowMs(), ...steadyClock };
-    this.#stats = new StatsFeed(clocks, live);
+    this.#stats = new StatsFeed(clock, live);
     const onGaveWay = () => events.alertGaveWay(GROUP_COUNT_MAX);
     this.#board = new AlertBoard(clock, (key) => this.registry.peek(key), onGaveWay);
     const tracker: EntropyTracker = new EntropyTracker({
@@ -136,7 +135,7 @@ export class DecisionLogArea {
     });
     this.sample = new SampleLoop(this.interceptor, clock, ids);
     this.#details = new SessionDetails(store, this.registry, tracker, desk, proxyStore);
-    this.#retention = new Retention(clocks, config, store, events);
+    this.#retention = new Retention(clock, config, store, events);
     this.sessions = {
       find: (key) => this.registry.find(key),
       setControl: (key, control) => {

@@ -12,7 +12,7 @@ import {
   type RuntimeConfigSource,
   runtimeConfigSchema,
 } from '#contracts';
-import { type Clock, DAY_MS, HOUR_MS, type SteadyClock } from '#kernel';
+import { type Clock, DAY_MS, HOUR_MS } from '#kernel';
 import type { IngestEvents } from './ingest-events.js';
 
 const INTERVAL_MS = 60_000;
@@ -38,7 +38,7 @@ export class Retention {
   #doubtedSinceMs: number | null = null;
 
   constructor(
-    private readonly clock: Clock & SteadyClock,
+    private readonly clock: Clock,
     private readonly config: RuntimeConfigSource,
     private readonly store: Pick<DecisionStore, 'enforceRetention'>,
     private readonly events: Pick<IngestEvents, 'storeFailed' | 'warn'>,

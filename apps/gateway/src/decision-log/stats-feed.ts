@@ -1,6 +1,6 @@
 /** One `GatewayStats` a second and tenant on `gateway:stats`, for Fleet Command. */
 import { type GatewayStats, type LivePublisher, TOPICS } from '#contracts';
-import type { Clock, SteadyClock } from '#kernel';
+import type { Clock } from '#kernel';
 
 const INTERVAL_MS = 1_000;
 
@@ -22,7 +22,7 @@ export class StatsFeed {
   #lastMs = 0;
 
   constructor(
-    private readonly clock: Clock & SteadyClock,
+    private readonly clock: Clock,
     private readonly live: LivePublisher,
   ) {}
 

@@ -205,7 +205,6 @@ export class DeskHarness {
       store,
       live: { publish: (_tenantId, _topic, payload) => void this.events.push(payload as SessionEvent) },
       clock: time,
-      steadyClock: time,
       timer: time,
       ids: { next: () => `d-${this.#nextId()}` },
       config: { get: (key) => this.config[key] ?? undefined },

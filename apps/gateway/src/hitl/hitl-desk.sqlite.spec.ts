@@ -41,7 +41,6 @@ async function startDesk(): Promise<HitlDesk> {
     store,
     live: { publish: () => {} },
     clock: time,
-    steadyClock: time,
     timer: time,
     ids: randomIds,
     config: { get: () => 0 },

@@ -24,7 +24,7 @@ import {
   sessionKey,
 } from '#contracts';
 import { agentStateOf, type Confirmation } from '#domain/hitl';
-import type { Clock, IdSource, Interrupt, SteadyClock, Timer } from '#kernel';
+import type { Clock, IdSource, Interrupt, Timer } from '#kernel';
 import type { SessionDirectory } from '../decision-log/session-directory.js';
 import { CommandRunner, SYSTEM_ACTOR } from './command-runner.js';
 import { Confirmations, type ConfirmedVia } from './confirmations.js';
@@ -52,8 +52,6 @@ export interface HitlPorts {
   store: Pick<DecisionStore, 'controls' | 'control' | 'heldCounts' | 'heldStep' | 'commitControl'>;
   live: LivePublisher;
   clock: Clock;
-  /** For waits. */
-  steadyClock: SteadyClock;
   timer: Timer;
   ids: IdSource;
   config: RuntimeConfigSource;
@@ -316,7 +314,7 @@ export class HitlDesk implements ControlDesk {
     key: SessionKey,
     { waitMs, interrupt }: { waitMs: number; interrupt: Interrupt },
   ): Promise<AgentControl> {
-    const untilMs = this.#ports.steadyClock.steadyMs() + waitMs;
+    const untilMs = this.#ports.clock.steadyMs() + waitMs;
     const entry = await this.#registry.load(key);
     if (entry.row.state === 'pause_requested') {
       const shown = { kind: 'shown', upToSeq: entry.row.directive_seq } as const;
@@ -324,7 +322,7 @@ export class HitlDesk implements ControlDesk {
     }
     for (;;) {
       const now = this.#registry.open(key);
-      const remainingMs = untilMs - this.#ports.steadyClock.steadyMs();
+      const remainingMs = untilMs - this.#ports.clock.steadyMs();
       const isWaiting = agentStateOf(now.row.state) === 'paused' && !interrupt.isRaised && !this.#isDraining;
       if (!isWaiting || remainingMs <= 0) {
         const control = callControl(now);

@@ -8,7 +8,7 @@ import { Module } from '@nestjs/common';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { DecisionStore, LivePublisher, RuntimeConfigSource } from '#contracts';
-import { type Clock, type IdSource, steadyClock, systemTimer } from '#kernel';
+import { type Clock, type IdSource, systemTimer } from '#kernel';
 import { CLOCK, IDS, LIVE, LOGGER, METRICS, RUNTIME_CONFIG, STORE } from '../tokens.js';
 import { AgentControlController } from './agent-control.controller.js';
 import { AuditController } from './audit.controller.js';
@@ -38,7 +38,6 @@ import { HitlEvents } from './hitl-events.js';
           store,
           live,
           clock,
-          steadyClock,
           timer: systemTimer,
           ids,
           config,

@@ -1,6 +1,6 @@
 /** The rules of one tenant, what is known of its agents, and what of both is firing. */
 import type { AlertType, NOTICE_PHASES, PolicyBar } from '#contracts';
-import { type Clock, type SteadyClock, TtlLru } from '#kernel';
+import { type Clock, TtlLru } from '#kernel';
 import { AgentFacts } from './agent-facts.js';
 import type { AlertEvent } from './alert-event.js';
 import { LoopCarriers } from './loop-carriers.js';
@@ -27,7 +27,7 @@ export interface DueNotice {
 
 export interface TenantRulesParts {
   tenantId: string;
-  clock: Clock & SteadyClock;
+  clock: Clock;
   /** Every rule there is. Asked at once, and at `refresh`. */
   rules(): readonly RuleSettings[];
   policyBar(agentId: string): PolicyBar | null;
