@@ -65,10 +65,9 @@ test("a tenant's storm of searches is refused by itself, and another tenant's pa
   }
   await expect.poll(() => refused, { timeout: 60_000 }).toBeGreaterThan(0);
 
-  const servedBefore = served;
   expect(await search(body.secret).answered).toBe(200);
-  // Half of what may wait was in front of it.
-  expect(served - servedBefore).toBeLessThan(500);
+  // Behind all that was asked before it, it would be the last to be answered.
+  expect(served + refused).toBeLessThan(storm.length);
 
   const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
   expect(metrics).toMatch(/^observatory_store_reads_refused_total [1-9]/m);
