@@ -9,6 +9,9 @@
  */
 export type RedisFailureReason = 'timeout' | 'disconnected' | 'busy' | 'reply';
 
+/** Of a server that is alive, but not ready to serve. */
+const NOT_READY = new Set(['LOADING', 'CLUSTERDOWN', 'MASTERDOWN', 'BUSY', 'READONLY', 'OOM']);
+
 export class RedisFailure extends Error {
   override readonly name = 'RedisFailure';
 
@@ -18,6 +21,11 @@ export class RedisFailure extends Error {
     readonly code: string | null = null,
   ) {
     super(code === null ? TEXTS[reason] : `${TEXTS[reason]} (${code})`);
+  }
+
+  /** Redis answered, and would answer so again. */
+  get isAnswer(): boolean {
+    return this.reason === 'reply' && !NOT_READY.has(this.code ?? '');
   }
 }
 

@@ -13,8 +13,6 @@ import { NodeCircuits } from './node-circuits.js';
 
 /** Replies awaited at once; beyond it nothing is sent, so that a hanging Redis costs bounded memory. */
 const PENDING_COUNT_MAX = 2_000;
-/** Errors of a server that is alive, but not ready to serve. All others are answers: asking again is as good as ever. */
-const NOT_READY = new Set(['LOADING', 'CLUSTERDOWN', 'MASTERDOWN', 'BUSY', 'READONLY', 'OOM']);
 
 type Argument = string | number | Buffer;
 type Script = (...keysAndArguments: Argument[]) => Promise<unknown>;
@@ -115,8 +113,7 @@ export class CacheLink {
     } catch (error) {
       this.#failureCount += 1;
       const failure = error as RedisFailure;
-      const { reason, code } = failure;
-      if (reason === 'reply' && !NOT_READY.has(code ?? '')) circuit.succeeded();
+      if (failure.isAnswer) circuit.succeeded();
       else circuit.failed();
       this.#replicaExit.failed(failure);
       this.#onFailure(failure);

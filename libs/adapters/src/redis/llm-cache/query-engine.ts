@@ -3,6 +3,7 @@
  * costs no more to ask than a small one. Asks once whether there is. Its index is flat, thus exact,
  * and what it finds is computed once more by the caller.
  */
+import type { RedisFailure } from '../redis-failure.js';
 import type { CacheLink } from './cache-link.js';
 import { CacheNames } from './cache-names.js';
 
@@ -65,8 +66,8 @@ export class QueryEngine {
       );
       this.#indices.add(field);
     } catch (error) {
-      // An answer that is an error: there is no such command, or it is not allowed. Anything else may pass.
-      if ((error as { reason?: string }).reason === 'reply') this.#isThere = false;
+      // There is no such command, or it is not allowed. Anything else may pass.
+      if ((error as RedisFailure).isAnswer) this.#isThere = false;
     } finally {
       this.#isAsking = false;
     }
@@ -107,7 +108,7 @@ export class QueryEngine {
       return readSearchReply(reply, field, this.#names.vectors);
     } catch (error) {
       // Flushed away, perhaps: it is made again.
-      if ((error as { reason?: string }).reason !== 'reply') throw error;
+      if ((error as RedisFailure).reason !== 'reply') throw error;
       this.#indices.delete(field);
       return null;
     }
