@@ -4,6 +4,7 @@
  * and what it finds is computed once more by the caller.
  */
 import type { RedisFailure } from '../redis-failure.js';
+import { searchDocuments } from '../search-documents.js';
 import type { CacheLink } from './cache-link.js';
 import { CacheNames } from './cache-names.js';
 
@@ -115,35 +116,11 @@ export class QueryEngine {
   }
 }
 
-/**
- * Of the reply's shapes, RESP2 (`[total, name, [field, value], ...]`) and RESP3 (a map with `results`, each with an `id` and
- * `extra_attributes`), whatever it holds that is a vector of ours.
- */
-function readSearchReply(reply: unknown, field: string, prefix: string): FoundVector[] {
-  const documents: [unknown, unknown][] = [];
-  if (Array.isArray(reply) && typeof reply[0] === 'number')
-    for (let at = 1; at + 1 < reply.length; at += 2) documents.push([reply[at], reply[at + 1]]);
-  else {
-    const results = pairsOf(reply).get('results');
-    for (const result of Array.isArray(results) ? results : []) {
-      const pairs = pairsOf(result);
-      documents.push([pairs.get('id'), pairs.get('extra_attributes')]);
-    }
-  }
-  return documents.flatMap(([name, fields]) => {
-    const blob = pairsOf(fields).get(field);
-    const key = String(name).slice(-64);
-    const isOurs = String(name).startsWith(prefix) && CacheNames.isKey(key) && Buffer.isBuffer(blob);
+/** Whatever the reply holds that is a vector of ours. */
+const readSearchReply = (reply: unknown, field: string, prefix: string): FoundVector[] =>
+  (searchDocuments(reply) ?? []).flatMap(({ key: name, fields }) => {
+    const blob = fields?.get(field);
+    const key = name.slice(-64);
+    const isOurs = name.startsWith(prefix) && CacheNames.isKey(key) && Buffer.isBuffer(blob);
     return isOurs ? [{ key, blob }] : [];
   });
-}
-
-function pairsOf(value: unknown): Map<string, unknown> {
-  const pairs = new Map<string, unknown>();
-  if (value instanceof Map) for (const [name, one] of value) pairs.set(String(name), one);
-  else if (Array.isArray(value))
-    for (let at = 0; at + 1 < value.length; at += 2) pairs.set(String(value[at]), value[at + 1]);
-  else if (typeof value === 'object' && value !== null && !Buffer.isBuffer(value))
-    for (const [name, one] of Object.entries(value)) pairs.set(name, one);
-  return pairs;
-}
