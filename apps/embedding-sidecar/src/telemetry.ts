@@ -11,7 +11,7 @@ import {
   PromptHistoryFailure,
   SidecarFailure,
 } from '#contracts/embedding';
-import type { Clock } from '#kernel';
+import type { SteadyClock } from '#kernel';
 import type { CheckObserver } from './check-loop.js';
 import type { SidecarFigures } from './sidecar-figures.js';
 import { traceOf } from './trace.js';
@@ -33,13 +33,13 @@ export interface SidecarTotals {
 
 export class SidecarTelemetry implements CheckObserver {
   readonly #logger: Logger;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #figures: SidecarFigures | null;
   readonly #lines = new Map<string, FailureLine>();
   readonly #totals: SidecarTotals = { checks: 0, loops: 0, failures: 0 };
 
   /** @param figures null: nobody reads them */
-  constructor(logger: Logger, clock: Clock, figures: SidecarFigures | null) {
+  constructor(logger: Logger, clock: SteadyClock, figures: SidecarFigures | null) {
     this.#logger = logger;
     this.#clock = clock;
     this.#figures = figures;
@@ -138,14 +138,14 @@ export class SidecarTelemetry implements CheckObserver {
   }
 
   #line(site: FailureSite, reason: string, fields: object): void {
-    const nowMs = this.#clock.nowMs();
+    const steadyMs = this.#clock.steadyMs();
     const key = `${site} ${reason}`;
     const line = this.#lines.get(key);
-    if (line !== undefined && Math.abs(nowMs - line.saidAtMs) < LINE_EVERY_MS) {
+    if (line !== undefined && steadyMs - line.saidAtMs < LINE_EVERY_MS) {
       line.unsaidCount += 1;
       return;
     }
-    this.#lines.set(key, { saidAtMs: nowMs, unsaidCount: 0 });
+    this.#lines.set(key, { saidAtMs: steadyMs, unsaidCount: 0 });
     const unsaid = line === undefined ? {} : { unsaid_count: line.unsaidCount };
     this.#logger.warn(
       { event: `${site}_failed`, reason, ...unsaid, ...fields },

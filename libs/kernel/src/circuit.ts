@@ -6,7 +6,7 @@
  *       ^                             ^                        |
  *       '-----------------------------|--it fails: longer pause'
  */
-import type { Clock } from './clock.js';
+import type { SteadyClock } from './clock.js';
 
 const FAILURES_MAX = 3;
 /** One that was let through and never told how it went. */
@@ -19,14 +19,14 @@ export interface CircuitPauses {
 }
 
 export class Circuit {
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #pauses: CircuitPauses;
   #failureCount = 0;
   #pausedAtMs = 0;
   #pauseMs = 0;
   #trialAtMs: number | null = null;
 
-  constructor(clock: Clock, pauses: CircuitPauses) {
+  constructor(clock: SteadyClock, pauses: CircuitPauses) {
     this.#clock = clock;
     this.#pauses = pauses;
   }
@@ -38,13 +38,10 @@ export class Circuit {
   /** True: ask, and tell how it went. */
   mayAsk(): boolean {
     if (!this.isOpen) return true;
-    const nowMs = this.#clock.nowMs();
-    // A clock that was set back ends the pause: waiting for it to catch up could take years.
-    const isPaused = nowMs >= this.#pausedAtMs && nowMs - this.#pausedAtMs < this.#pauseMs;
-    if (isPaused) return false;
-    const trialMs = this.#trialAtMs === null ? null : nowMs - this.#trialAtMs;
-    if (trialMs !== null && trialMs >= 0 && trialMs < TRIAL_MAX_MS) return false;
-    this.#trialAtMs = nowMs;
+    const steadyMs = this.#clock.steadyMs();
+    if (steadyMs - this.#pausedAtMs < this.#pauseMs) return false;
+    if (this.#trialAtMs !== null && steadyMs - this.#trialAtMs < TRIAL_MAX_MS) return false;
+    this.#trialAtMs = steadyMs;
     return true;
   }
 
@@ -60,7 +57,7 @@ export class Circuit {
     this.#failureCount = Math.min(this.#failureCount + 1, FAILURES_MAX);
     this.#trialAtMs = null;
     if (!this.isOpen) return;
-    this.#pausedAtMs = this.#clock.nowMs();
+    this.#pausedAtMs = this.#clock.steadyMs();
     this.#pauseMs = Math.min(Math.max(this.#pauses.firstMs, 2 * this.#pauseMs), this.#pauses.maxMs);
   }
 }

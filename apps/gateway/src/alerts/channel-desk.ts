@@ -133,14 +133,14 @@ export class ChannelDesk {
     const record = this.#required(by.tenant_id, channelId);
     if (!this.#tests.take(by.tenant_id, 1)) throw new ObservatoryError('rate_limited');
     try {
-      const startedMs = clock.nowMs();
+      const startedSteadyMs = clock.steadyMs();
       const notice = testNotice({
         noticeId: `ntc_${ids.next()}`,
         publicUrl,
         tenantId: by.tenant_id,
         channelName: record.name,
         by: by.operator_id,
-        atMs: startedMs,
+        atMs: clock.nowMs(),
       });
       const channel = openChannel(box, record);
       const outcome: SendOutcome =
@@ -156,7 +156,7 @@ export class ChannelDesk {
       return {
         status: outcome.ok ? 'ok' : 'failed',
         detail: outcome.ok ? 'The receiver took it.' : `Not delivered: ${outcome.reason}.`,
-        duration_ms: Math.max(0, clock.nowMs() - startedMs),
+        duration_ms: Math.round(clock.steadyMs() - startedSteadyMs),
       };
     } finally {
       this.#tests.giveBack(by.tenant_id, 1);

@@ -72,9 +72,9 @@ export class SidecarStatus {
   }
 
   #describe(service: Pick<EmbeddingService, 'describe'>): Promise<SidecarDescription | null> {
-    const nowMs = this.#parts.clock.nowMs();
-    if (nowMs - this.#describedMs >= DESCRIPTION_KEPT_MS) {
-      this.#describedMs = nowMs;
+    const steadyMs = this.#parts.clock.steadyMs();
+    if (steadyMs - this.#describedMs >= DESCRIPTION_KEPT_MS) {
+      this.#describedMs = steadyMs;
       this.#description = service.describe({ timeoutMs: DESCRIBE_TIMEOUT_MS, traceParent: null }).then(
         (description) => {
           this.#last = description;

@@ -197,8 +197,8 @@ export class HttpEmbedder implements Embedder {
     }
     for (let attempt = 1; ; ) {
       await this.#pause;
-      const nowMs = this.#surroundings.clock.nowMs();
-      for (const entry of batch) entry.expireIfPast(nowMs);
+      const steadyMs = this.#surroundings.clock.steadyMs();
+      for (const entry of batch) entry.expireIfPast(steadyMs);
       const open = batch.filter(({ isOpen }) => isOpen);
       if (open.length === 0) return;
       this.#counts.requests_total += 1;

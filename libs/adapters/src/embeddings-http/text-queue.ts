@@ -1,6 +1,6 @@
 /** Texts on their way: accepted, waiting or sent, each settled exactly once. Bounded by count and bytes. */
 import { type Embedding, EmbeddingFailure } from '#contracts/embedding';
-import type { Clock } from '#kernel';
+import type { SteadyClock } from '#kernel';
 import { HTTP_EMBEDDER_LIMITS } from './settings.js';
 
 /** Longer ones can't be given to a timer; they count as none. */
@@ -22,7 +22,7 @@ export class QueuedText {
 
   constructor(
     public text: string,
-    { timeoutMs, nowMs, onSettled }: { timeoutMs: number | null; nowMs: number; onSettled: () => void },
+    { timeoutMs, steadyMs, onSettled }: { timeoutMs: number | null; steadyMs: number; onSettled: () => void },
   ) {
     this.byteCount = Buffer.byteLength(text);
     this.#listeners = [onSettled];
@@ -30,14 +30,14 @@ export class QueuedText {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#expiresAtMs = timeoutMs === null ? null : nowMs + timeoutMs;
+    this.#expiresAtMs = timeoutMs === null ? null : steadyMs + timeoutMs;
     if (timeoutMs !== null && timeoutMs <= TIMER_MS_MAX)
       this.#timer = setTimeout(() => this.expire(), timeoutMs);
   }
 
   /** A timer may come late when the process is busy; the clock does not. */
-  expireIfPast(nowMs: number): void {
-    if (this.#expiresAtMs !== null && nowMs >= this.#expiresAtMs) this.expire();
+  expireIfPast(steadyMs: number): void {
+    if (this.#expiresAtMs !== null && steadyMs >= this.#expiresAtMs) this.expire();
   }
 
   expire(): void {
@@ -69,10 +69,10 @@ export class TextQueue {
   /** In the order they came. */
   readonly #waiting = new Set<QueuedText>();
   readonly #open = new Set<QueuedText>();
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   #byteCount = 0;
 
-  constructor(clock: Clock) {
+  constructor(clock: SteadyClock) {
     this.#clock = clock;
   }
 
@@ -90,7 +90,7 @@ export class TextQueue {
     const { queuedTextsMax, queuedBytesMax } = HTTP_EMBEDDER_LIMITS;
     const entry = new QueuedText(text, {
       timeoutMs,
-      nowMs: this.#clock.nowMs(),
+      steadyMs: this.#clock.steadyMs(),
       onSettled: () => {
         this.#waiting.delete(entry);
         if (this.#open.delete(entry)) this.#byteCount -= entry.byteCount;
@@ -111,10 +111,10 @@ export class TextQueue {
   /** The next texts of one request, oldest first, those whose time is up left out; none: nothing waits. */
   take(textsMax: number): QueuedText[] {
     const batch: QueuedText[] = [];
-    const nowMs = this.#clock.nowMs();
+    const steadyMs = this.#clock.steadyMs();
     let byteCount = 0;
     for (const entry of this.#waiting) {
-      entry.expireIfPast(nowMs);
+      entry.expireIfPast(steadyMs);
       if (!entry.isOpen) continue;
       byteCount += entry.byteCount;
       if (batch.length >= textsMax) break;

@@ -19,7 +19,8 @@ import {
   type PromptScope,
 } from '#contracts/embedding';
 import { checkUnitVector, cutPrompt, HISTORY_COUNT_MAX, HISTORY_TTL_MS } from '#domain/semantic-loop';
-import { type Clock, inTime, systemClock } from '#kernel';
+import { inTime, type SteadyClock, steadyClock } from '#kernel';
+import { ReplicaExit } from '../redis/replica-exit.js';
 import { type PromptNames, promptNames, requestDigest, scopeKeys } from './prompt-keys.js';
 import { RECORD } from './record-script.js';
 import { historyDisconnected, historyTimeout, readSearchError } from './search-failure.js';
@@ -32,8 +33,6 @@ const REPLY_TIMEOUT_MS = 40;
 const SETUP_TIMEOUT_MS = 1_000;
 /** Replies awaited at once; beyond it calls are rejected unsent, so that a hanging Redis costs bounded memory. */
 const PENDING_COUNT_MAX = 1_000;
-/** Between two connections given up because they lead to a replica. */
-const LEAVE_PAUSE_MS = 1_000;
 /** Asked for this many times what is kept: an order that was lost leaves entries behind until they expire. */
 const CANDIDATE_FACTOR = 2;
 
@@ -57,7 +56,7 @@ export interface RedisPromptHistoryOptions {
   replyTimeoutMs?: number;
   pendingCountMax?: number;
   /** Of the pause between two reconnects; expiry has the clock of Redis. */
-  clock?: Clock;
+  clock?: SteadyClock;
 }
 
 /** For metrics; all but the first only ever grow. */
@@ -87,8 +86,7 @@ export class RedisPromptHistory implements PromptHistory {
   readonly #ttlMs: number;
   readonly #replyTimeoutMs: number;
   readonly #pendingCountMax: number;
-  readonly #clock: Clock;
-  #leftMs = Number.NEGATIVE_INFINITY;
+  readonly #replicaExit: ReplicaExit;
   #pendingCount = 0;
   #isClosed = false;
   /** One at a time, for all searches that miss the index together. */
@@ -106,7 +104,7 @@ export class RedisPromptHistory implements PromptHistory {
     this.#ttlMs = options.ttlMs ?? HISTORY_TTL_MS;
     this.#replyTimeoutMs = options.replyTimeoutMs ?? REPLY_TIMEOUT_MS;
     this.#pendingCountMax = options.pendingCountMax ?? PENDING_COUNT_MAX;
-    this.#clock = options.clock ?? systemClock;
+    this.#replicaExit = new ReplicaExit(connection.client, options.clock ?? steadyClock);
     connection.client.defineCommand('observatoryPromptRecord', { lua: RECORD });
   }
 
@@ -250,22 +248,9 @@ export class RedisPromptHistory implements PromptHistory {
         return historyTimeout();
       });
     } catch (error) {
-      if (readSearchError(error).kind === 'read_only') this.#leave();
+      if (readSearchError(error).kind === 'read_only' && !this.#isClosed) this.#replicaExit.leave();
       throw error;
     }
-  }
-
-  /**
-   * After a failover the old connection leads to a replica: a new one finds the master, where they share an address.
-   * Where there is no master, searches still work on the replica, so connections are not given up one after another.
-   */
-  #leave(): void {
-    const { client } = this.#connection;
-    const nowMs = this.#clock.nowMs();
-    if (client.status !== 'ready' || this.#isClosed || Math.abs(nowMs - this.#leftMs) < LEAVE_PAUSE_MS)
-      return;
-    this.#leftMs = nowMs;
-    client.disconnect(true);
   }
 
   #checkOpen(): void {

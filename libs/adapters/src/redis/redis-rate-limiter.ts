@@ -8,7 +8,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { BucketChange, LimitDecision, LimitWindow, RateLimiter, WindowState } from '#contracts';
 import { type Buckets, checkAmount, checkWindow, describeDecision, stateOf } from '#domain/policy';
-import { type Clock, steadyClock, systemClock } from '#kernel';
+import { type Clock, steadyClock } from '#kernel';
 import { limitKey } from './limit-key.js';
 import { CORRECT, LOOK, NUMBERS_PER_KEY, SEED, TAKE } from './limit-scripts.js';
 import { RedisFailure } from './redis-failure.js';
@@ -58,7 +58,7 @@ export class RedisRateLimiter implements RateLimiter {
     this.#replyTimeoutMs = options.replyTimeoutMs ?? REPLY_TIMEOUT_MS;
     this.#pendingCountMax = options.pendingCountMax ?? PENDING_COUNT_MAX;
     this.#clock = options.clock;
-    this.#replicaExit = new ReplicaExit(client, systemClock);
+    this.#replicaExit = new ReplicaExit(client, steadyClock);
     this.#deadline = new ReplyDeadline({ client, clock: steadyClock, timeoutMs: this.#replyTimeoutMs });
     client.defineCommand('observatoryLimitTake', { lua: TAKE });
     client.defineCommand('observatoryLimitLook', { lua: LOOK });

@@ -4,7 +4,7 @@
  * replica, so connections are not given up one after another.
  */
 import type { Cluster, Redis } from 'ioredis';
-import type { Clock } from '#kernel';
+import type { SteadyClock } from '#kernel';
 import type { RedisFailure } from './redis-failure.js';
 
 /** Between two connections given up because they lead to a replica. */
@@ -12,20 +12,24 @@ const LEAVE_PAUSE_MS = 1_000;
 
 export class ReplicaExit {
   readonly #client: Redis | Cluster;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   #leftMs = Number.NEGATIVE_INFINITY;
 
-  constructor(client: Redis | Cluster, clock: Clock) {
+  constructor(client: Redis | Cluster, clock: SteadyClock) {
     this.#client = client;
     this.#clock = clock;
   }
 
-  /** To be told of every failure; leaves when it is a replica's refusal. What else waits for a reply fails with it. */
+  /** To be told of every failure; leaves when it is a replica's refusal. */
   failed({ code }: RedisFailure): void {
-    if (code !== 'READONLY' || this.#client.status !== 'ready') return;
-    const nowMs = this.#clock.nowMs();
-    if (Math.abs(nowMs - this.#leftMs) < LEAVE_PAUSE_MS) return;
-    this.#leftMs = nowMs;
+    if (code === 'READONLY') this.leave();
+  }
+
+  /** What waits for a reply fails with it. */
+  leave(): void {
+    const steadyMs = this.#clock.steadyMs();
+    if (this.#client.status !== 'ready' || steadyMs - this.#leftMs < LEAVE_PAUSE_MS) return;
+    this.#leftMs = steadyMs;
     this.#client.disconnect(true);
   }
 }

@@ -18,11 +18,14 @@ describe('DiskWatch', () => {
     expect(watch.noteTaken()).toBe(false);
   });
 
-  it('goes on trying after the clock was set back', () => {
+  it('tries as often where somebody sets the clock', () => {
     const clock = new FakeClock(10_000);
     const watch = new DiskWatch(clock);
     watch.noteRefused();
+    clock.set(86_400_000);
+    expect(watch.claimAttempt()).toBe(false);
     clock.set(5);
+    clock.advance(1_000);
     expect(watch.claimAttempt()).toBe(true);
   });
 });

@@ -4,16 +4,16 @@
  *
  *     taking ── a write was refused ──> full ── an attempt went well ──> taking
  */
-import type { Clock } from '#kernel';
+import type { SteadyClock } from '#kernel';
 
 const RETRY_AFTER_MS = 1_000;
 
 export class DiskWatch {
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   #full = false;
-  #lastAttemptMs = 0;
+  #lastAttemptMs = Number.NEGATIVE_INFINITY;
 
-  constructor(clock: Clock) {
+  constructor(clock: SteadyClock) {
     this.#clock = clock;
   }
 
@@ -23,10 +23,9 @@ export class DiskWatch {
 
   /** True if the caller may try a write now, which then counts as the attempt of this second. */
   claimAttempt(): boolean {
-    const nowMs = this.#clock.nowMs();
-    // A clock set back must not keep us from trying.
-    if (nowMs >= this.#lastAttemptMs && nowMs - this.#lastAttemptMs < RETRY_AFTER_MS) return false;
-    this.#lastAttemptMs = nowMs;
+    const steadyMs = this.#clock.steadyMs();
+    if (steadyMs - this.#lastAttemptMs < RETRY_AFTER_MS) return false;
+    this.#lastAttemptMs = steadyMs;
     return true;
   }
 
@@ -34,7 +33,7 @@ export class DiskWatch {
   noteRefused(): boolean {
     const news = !this.#full;
     this.#full = true;
-    this.#lastAttemptMs = this.#clock.nowMs();
+    this.#lastAttemptMs = this.#clock.steadyMs();
     return news;
   }
 

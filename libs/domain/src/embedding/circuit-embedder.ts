@@ -9,7 +9,7 @@ import {
   EmbeddingFailure,
   type EmbedOptions,
 } from '#contracts/embedding';
-import { Circuit, type Clock } from '#kernel';
+import { Circuit, type SteadyClock } from '#kernel';
 
 const PAUSES = { firstMs: 1_000, maxMs: 30_000 };
 
@@ -21,14 +21,14 @@ export class LeftAlone extends EmbeddingFailure {
 }
 
 /** Decorates; `close` closes the embedder behind it. */
-export const circuitEmbedder = (embedder: Embedder, clock: Clock): Embedder =>
+export const circuitEmbedder = (embedder: Embedder, clock: SteadyClock): Embedder =>
   new CircuitEmbedder(embedder, clock);
 
 class CircuitEmbedder implements Embedder {
   readonly #embedder: Embedder;
   readonly #circuit: Circuit;
 
-  constructor(embedder: Embedder, clock: Clock) {
+  constructor(embedder: Embedder, clock: SteadyClock) {
     this.#embedder = embedder;
     this.#circuit = new Circuit(clock, PAUSES);
   }

@@ -2,17 +2,17 @@
  * So many a second for all tenants together. One may take no more than it leaves: alone it comes to half, two busy ones
  * to a third each, and who asks last still finds something. Nothing is kept from one second to the next.
  */
-import type { Clock } from '#kernel';
+import type { SteadyClock } from '#kernel';
 
 export class FairRate {
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #perSecondMax: number;
   /** Of those that took something in `#second`: as many as `#perSecondMax` at most. */
   readonly #takenByTenant = new Map<string, number>();
   #taken = 0;
   #second = Number.NaN;
 
-  constructor({ clock, perSecondMax }: { clock: Clock; perSecondMax: number }) {
+  constructor({ clock, perSecondMax }: { clock: SteadyClock; perSecondMax: number }) {
     this.#clock = clock;
     this.#perSecondMax = perSecondMax;
   }
@@ -27,9 +27,8 @@ export class FairRate {
     return true;
   }
 
-  /** Another second begins, also where the clock was set back. */
   #turn(): void {
-    const second = Math.floor(this.#clock.nowMs() / 1_000);
+    const second = Math.floor(this.#clock.steadyMs() / 1_000);
     if (second === this.#second) return;
     this.#second = second;
     this.#taken = 0;

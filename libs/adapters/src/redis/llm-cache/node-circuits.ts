@@ -3,17 +3,17 @@
  * others. A single Redis has one.
  */
 import { Cluster, type Redis } from 'ioredis';
-import { Circuit, type Clock } from '#kernel';
+import { Circuit, type SteadyClock } from '#kernel';
 import { nodeOf } from '../node-of.js';
 
 const PAUSES = { firstMs: 100, maxMs: 2_000 };
 
 export class NodeCircuits {
   readonly #client: Redis | Cluster;
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #circuits = new Map<string, Circuit>();
 
-  constructor(client: Redis | Cluster, clock: Clock) {
+  constructor(client: Redis | Cluster, clock: SteadyClock) {
     this.#client = client;
     this.#clock = clock;
   }
