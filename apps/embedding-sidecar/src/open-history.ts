@@ -55,6 +55,22 @@ async function inRedis(
     countMax: config.historySize,
     ttlMs: config.ttlMs,
   });
+  telemetry.gauge('history_pending', 'Replies of Redis that are awaited.', () => history.counts().pending);
+  telemetry.gauge(
+    'history_timeouts',
+    'Replies of Redis that did not come in time.',
+    () => history.counts().timeouts,
+  );
+  telemetry.gauge(
+    'history_refused',
+    'Requests not sent to Redis because too many replies were awaited.',
+    () => history.counts().refused_pending,
+  );
+  telemetry.gauge(
+    'history_indexes_created',
+    'How often the index of prompts was not there and was made.',
+    () => history.counts().indexes_created,
+  );
   return new LateHistory({
     history,
     timer: systemTimer,

@@ -10,6 +10,7 @@ import { json } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { SidecarClient } from '#adapters/grpc';
+import { NO_REPLY, ScriptedRedis } from '#testing';
 import {
   fillWithMinilmShape,
   isMinilmShared,
@@ -239,6 +240,34 @@ describe('checks', () => {
     expect(sidecar.lines().map(({ event }) => event)).toContain('store_missing');
     expect(sidecar.output()).not.toContain('hunter2');
   });
+});
+
+it('says of its Redis how often it was asked in vain, and made the index', async () => {
+  const redis = await new ScriptedRedis().listen();
+  onTestFinished(() => redis.close());
+  const nothingFound = [0];
+  redis.script(([name]) => (String(name) === 'FT.SEARCH' ? nothingFound : 'OK'));
+  const port = await freePort();
+  start({ REDIS_URL: redis.url, LOOP_METRICS_PORT: `${port}` });
+  const client = await connected();
+  const gauge = async (name: string): Promise<number> => {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    return Number(new RegExp(`^observatory_sidecar_history_${name} (\\d+)$`, 'm').exec(text)?.[1]);
+  };
+  let serial = 0;
+  const outcome = () =>
+    client.checkLoop(query(`${++serial}`, 'hello there'), patient).then(
+      ({ fitness }) => fitness,
+      ({ reason }) => reason,
+    );
+  // On a busy machine a reply may come too late, too.
+  await expect.poll(outcome).toBe('fit');
+  expect([await gauge('indexes_created'), await gauge('refused')]).toEqual([1, 0]);
+  const timeouts = await gauge('timeouts');
+  redis.script(() => NO_REPLY);
+  expect(await outcome()).toBe('unavailable');
+  expect(await gauge('timeouts')).toBe(timeouts + 1);
+  expect(await gauge('pending')).toBeGreaterThan(0);
 });
 
 /**
