@@ -1,6 +1,7 @@
 /** Between a phone and a desktop: beside the navigation no row may lose the words it is there for. */
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { buildDecisionLog } from '#testing';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
 import { checkPage } from './check-page.js';
 import { CROWD_COUNT, sendCrowd } from './crowd.js';
@@ -12,8 +13,10 @@ startOneGateway();
 launchOneBrowser();
 
 const SESSION = 'round-in-circles';
-/** The narrowest tablet, a desktop at 200 %, and the narrowest window that has the navigation at its left. */
-const WIDTHS = [768, 960, 992];
+/** The narrowest window that has the navigation there. */
+const NAVIGATION_AT_LEFT = 992;
+/** The narrowest tablet, a desktop at 200 %, and that. */
+const WIDTHS = [768, 960, NAVIGATION_AT_LEFT];
 const PHONE = 360;
 const DESKTOP = 1280;
 
@@ -42,6 +45,29 @@ test('in a window of any width one reads what is repeated, in the alert, the tim
       await expect.poll(async () => [path, width, await isReadable(intent)]).toEqual([path, width, true]);
     }
   }
+});
+
+test('in a window of any width an alert is as high as the panel makes room for, whatever is said of its session', async () => {
+  await loopIn(gateway, 'let-run');
+  await loopIn(gateway, 'held-back');
+  await gateway.operator('POST', '/v1/sessions/held-back/pause', { reason: 'Let me look' });
+  await loopIn(gateway, 'asks-a-person');
+  await gateway.ingest(
+    buildDecisionLog({
+      meta: { trace_id: 'asks', session_id: 'asks-a-person', timestamp: new Date().toISOString() },
+      control: { hitl_required: true },
+    } as never),
+  );
+  const page = await openAs(browser, gateway, 'ana');
+  const rows = page.getByTestId('alert-row');
+  for (const width of [NAVIGATION_AT_LEFT, 1024, DESKTOP]) {
+    await page.setViewportSize({ width, height: 900 });
+    await rows.filter({ hasText: 'held-back' }).getByText('Only messages held').waitFor();
+    await rows.filter({ hasText: 'asks-a-person' }).getByText('Waits for a person').waitFor();
+    const heights = await rows.evaluateAll((all: any[]) => all.map((it) => it.firstChild.offsetHeight));
+    expect(new Set(heights).size, `${heights} at ${width}`).toBe(1);
+  }
+  await page.context().close();
 });
 
 test('in a window enlarged to 200 % the whole map is seen with its buttons, and takes the width there is', async () => {

@@ -40,9 +40,9 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
     <li
       data-testid={props['data-testid']}
       data-session-id={sessionId}
-      className="animate-arrive border-line border-b px-3 py-1.5 last:border-b-0"
+      className="animate-arrive border-line border-b px-3 py-1.5 last:border-b-0 md:py-0.5"
     >
-      <div className="flex min-h-10 items-center gap-3 max-md:flex-wrap max-md:gap-x-2 max-md:gap-y-1">
+      <div className="flex min-h-10 items-center gap-3 md:min-h-12 max-md:flex-wrap max-md:gap-x-2 max-md:gap-y-1">
         <span
           title={figure.title}
           className={cx(
@@ -70,16 +70,18 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
           {props.children}
           <Note caution={rest === null ? cautionOf(session) : null} failure={pausing.failure} />
         </div>
-        {/* In a narrow window one below the other: side by side they would leave no room for what is repeated. */}
-        <span className="flex shrink-0 items-center gap-3 max-md:contents md:max-xl:flex-col md:max-xl:items-end md:max-xl:gap-0">
-          <span className="nums text-right text-muted text-xs">
-            began <RelativeTime atMs={props.firstAtMs} />
-            <br className="max-md:hidden" />
-            <span className="max-md:ml-2">{props.countText}</span>
+        {/* In a narrow window in two lines: side by side they would leave no room for what is repeated, in three none below. */}
+        <span className="flex shrink-0 items-center gap-3 max-md:contents md:max-xl:grid md:max-xl:grid-cols-[1fr_auto] md:max-xl:items-center md:max-xl:gap-x-0 md:max-xl:gap-y-0">
+          <span className="nums text-right text-muted text-xs md:max-xl:contents">
+            <span className="md:max-xl:col-span-2 md:max-xl:justify-self-end">
+              began <RelativeTime atMs={props.firstAtMs} />
+            </span>
+            <br className="max-xl:hidden" />
+            <span className="max-md:ml-2 md:max-xl:justify-self-end">{props.countText}</span>
           </span>
           {session && (rest !== null || isPaused) ? (
             // On a phone below what is repeated: beside the names it would cut them short.
-            <span className="flex shrink-0 max-md:order-1 max-md:basis-full">
+            <span className="flex shrink-0 max-md:order-1 max-md:basis-full md:max-xl:ml-2">
               {/* A pause that its agent did not hear lets it burn on. */}
               <RestBadge rest={rest ?? 'held'} session={session} />
             </span>
