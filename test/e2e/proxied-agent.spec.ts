@@ -10,7 +10,7 @@ import { expect, test } from 'vitest';
 import { respondJson } from '#testing';
 import { AGENT_KEY } from '../integration/start-gateway.js';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
-import { focusOf } from './check-page.js';
+import { checkEveryLook, focusOf, SIZES } from './check-page.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { logIn } from './log-in.js';
 
@@ -95,6 +95,38 @@ test('a conversation is paused, guided and let go on, with the real client waiti
   const sent = upstream.calls[1]?.json as { messages: { role: string; content: string }[] };
   expect(sent.messages[0]).toMatchObject({ role: 'system', content: expect.stringContaining(GUIDANCE) });
   await expect.poll(() => page.getByTestId('held-call').count(), { timeout: WAIT_MS }).toBe(0);
+});
+
+test('a held step of an answered call cannot be rewritten, and a phone, which points at nothing, is told why', async () => {
+  let release = () => {};
+  upstream.script((_call, response) => {
+    const choice = { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Sunny.' } };
+    release = () => respondJson(response, 200, { id: 'chatcmpl-1', choices: [choice] });
+  });
+  const answer = clientOf('forecaster').chat.completions.create(
+    { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'What will the weather be?' }] },
+    { headers: { 'x-observatory-session': 'forecast' } },
+  );
+  await expect.poll(() => upstream.calls.length).toBe(1);
+  await gateway.operator('POST', '/v1/sessions/forecast/pause', { reason: 'Let me look' });
+  release();
+  await answer;
+
+  const context = await browser.newContext({ viewport: SIZES.phone, hasTouch: true });
+  const page = await context.newPage();
+  await logIn(page, gateway, 'ana');
+  await page.goto(`${gateway.url}/sessions/forecast`);
+  await page.getByTestId('hitl-rewrite').waitFor({ timeout: WAIT_MS });
+  await checkEveryLook(page, 'held-answered-call');
+  await page.setViewportSize(SIZES.phone);
+  const reason = page.getByText('Its call was answered before').filter({ visible: true });
+  expect(await reason.count()).toBe(0);
+  // Playwright waits for what is disabled to become enabled; a thumb does not.
+  await page.getByTestId('hitl-rewrite').tap({ force: true });
+  await reason.waitFor({ timeout: WAIT_MS });
+  await page.screenshot({ path: 'test-output/screenshots/journey-why-not.png' });
+  await page.getByRole('heading', { name: 'Control', exact: true }).tap();
+  await reason.waitFor({ state: 'hidden', timeout: WAIT_MS });
 });
 
 test('an agent that repeats itself is killed, its evidence read, and reactivated by one of two operators', async () => {

@@ -1,6 +1,6 @@
 /**
  * Buttons. `busy` keeps the label and width and refuses further clicks. `disabledReason` disables in a way that can
- * still be focused and says why (tooltip and accessible description): use it wherever a permission or a state
+ * still be focused and says why (tooltip, on a press too, and accessible description): use it wherever a permission or a state
  * forbids the action, so that nobody meets a dead button without a reason.
  */
 import { type ComponentProps, type MouseEvent, type ReactNode, useId } from 'react';
@@ -78,7 +78,12 @@ export function Button({
       ) : null}
     </button>
   );
-  return disabledReason ? <Tooltip content={disabledReason}>{button}</Tooltip> : button;
+  if (!disabledReason) return button;
+  return (
+    <Tooltip content={disabledReason} opensOnPress>
+      {button}
+    </Tooltip>
+  );
 }
 
 function Spinner() {
