@@ -221,6 +221,9 @@ test('what is deleted is gone, and a rule says that its channel is', async () =>
   await button('Delete On call').click();
   await button('Delete channel').click();
   await page.getByText('No channel yet').waitFor();
+  await openTab('Dead letters 50+ not delivered');
+  await row('a deleted channel').first().getByRole('button', { name: /Retry/ }).press('Enter');
+  await page.getByText('Its channel was deleted').filter({ visible: true }).waitFor();
   await openTab('Rules');
   await row('Going in circles').getByText('No channel').waitFor();
   await checkEveryLook(page, 'rule-without-channel');

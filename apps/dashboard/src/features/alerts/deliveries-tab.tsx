@@ -228,7 +228,7 @@ const Delivery = memo(function Delivery({
         {state === 'pending' ? (
           <NextTry atMs={delivery.next_attempt_at_ms} circuit={channel?.circuit} aheadMs={aheadMs} />
         ) : null}
-        {state === 'dead' ? <RetryButton delivery={delivery} /> : null}
+        {state === 'dead' ? <RetryButton delivery={delivery} isChannelGone={isChannelGone} /> : null}
       </div>
     </article>
   );
@@ -248,8 +248,9 @@ function NextTry({
 }
 
 /** Its effect arrives over the live topic, for everybody. */
-function RetryButton({ delivery }: { delivery: AlertDelivery }) {
+function RetryButton({ delivery, isChannelGone }: { delivery: AlertDelivery; isChannelGone: boolean }) {
   const denial = useDenial('configure');
+  const goneReason = isChannelGone ? 'Its channel was deleted: there is nobody left to tell.' : null;
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => api.post(`/v1/alert-deliveries/${encodeURIComponent(delivery.delivery_id)}/retry`),
   });
@@ -260,7 +261,7 @@ function RetryButton({ delivery }: { delivery: AlertDelivery }) {
         data-testid="delivery-retry"
         icon={<RotateCcw size={12} aria-hidden="true" />}
         busy={isPending}
-        disabledReason={denial}
+        disabledReason={denial ?? goneReason}
         onClick={() => mutate()}
         aria-label={`Retry “${delivery.notice.title}”`}
         className="max-md:h-10"
