@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { type AgentPolicy, agentScope, type SpendQuery } from '#contracts';
 import type { AlertEvent } from '#domain/alerts';
 import { defaultPolicy, MemoryRateLimiter } from '#domain/policy';
-import { HOUR_MS } from '#kernel';
+import { DAY_MS, HOUR_MS } from '#kernel';
 import { FakeClock } from '#testing';
 import { ADMIN } from '../auth/access.fixture.js';
 import { LlmProxyArea } from './llm-proxy.area.js';
@@ -11,10 +11,11 @@ import { LlmProxyArea } from './llm-proxy.area.js';
 /** More agents than live numbers are kept of. */
 const OTHERS = 20_000;
 
-/** An area after its start, on a store that knows what agents have spent this hour. */
-async function startArea(policies: AgentPolicy[], spenders: string[]) {
+/** An area after its start, on a store that knows what agents have spent this hour. @param aheadMs its clock is, still */
+async function startArea(policies: AgentPolicy[], spenders: string[], aheadMs = 0) {
   const clock = new FakeClock();
   const hour_ms = clock.nowMs() - (clock.nowMs() % HOUR_MS);
+  clock.advance(aheadMs);
   const spend = { cost_usd: 2, unpriced_call_count: 0 };
   const limiter = new MemoryRateLimiter({ clock });
   const seeded: string[] = [];
@@ -36,10 +37,14 @@ async function startArea(policies: AgentPolicy[], spenders: string[]) {
           : [],
       saveDocument: async () => {},
       openIncidents: async () => [],
-      spendByAgent: async () =>
-        spenders.map((agent_id) => ({ tenant_id: 'default', agent_id, hour_ms, ...spend })),
-      spend: async ({ agent_id }: SpendQuery) =>
-        spenders.includes(agent_id ?? '') ? [{ key: new Date(hour_ms).toISOString(), ...spend }] : [],
+      spendByAgent: async (fromMs: number) =>
+        spenders
+          .filter(() => hour_ms >= fromMs)
+          .map((agent_id) => ({ tenant_id: 'default', agent_id, hour_ms, ...spend })),
+      spend: async ({ agent_id, from_ms = 0 }: SpendQuery) =>
+        spenders.includes(agent_id ?? '') && hour_ms >= from_ms
+          ? [{ key: new Date(hour_ms).toISOString(), ...spend }]
+          : [],
     },
     limits: { limiter },
     llmCache: {},
@@ -78,6 +83,18 @@ it('a budget that a call has taken of before it was told what had been spent kno
   Object.defineProperty(route, 'running', { value: running });
   await area.budgets.policyChanged(scope);
   expect(seeded).toContain(`${scope}\0budget_day 2500000`);
+});
+
+it('a budget that begins knows what had been spent, though the clock was a month ahead at the start', async () => {
+  const policy = { ...defaultPolicy('capped'), budget_month_usd: 2 };
+  const { area, clock, seeded } = await startArea([policy], ['capped'], 40 * DAY_MS);
+  const scope = agentScope('default', 'capped');
+  expect(seeded).toEqual([]);
+  clock.advance(-40 * DAY_MS);
+  const route = area.route({ onRevoked: () => {} } as never, () => false);
+  Object.defineProperty(route, 'running', { value: [] });
+  await area.budgets.seedIfLost(scope, 'month');
+  expect(seeded).toEqual([`${scope}\0budget_month 2000000`]);
 });
 
 it('the alerts hear at a start what was spent of each budget, though its agent may never call again', async () => {

@@ -135,6 +135,23 @@ describe('the counters in memory', () => {
     expect(limiter.takeNow([{ ...day, amount: 4 }]).windows[0]).toMatchObject({ used: 1, resetMs: 1 });
   });
 
+  it('begin anew where a clock that was ahead at the start is set back, and say so once', () => {
+    const dayMs = 86_400_000;
+    const clock = new FakeClock(dayMs);
+    const limiter = new MemoryRateLimiter({ clock });
+    const day = (startMs: number, limit = 9): LimitWindow => ({
+      ...minute('day', limit),
+      kind: 'calendar',
+      startMs,
+      windowMs: dayMs,
+    });
+    expect(limiter.takeNow([day(dayMs)]).begun).toEqual([true]);
+    clock.set(dayMs - 1);
+    expect(limiter.takeNow([day(0, 1)]).allowed).toBe(false);
+    expect(limiter.takeNow([day(0)]).begun).toEqual([true]);
+    expect(limiter.takeNow([day(0)]).begun).toEqual([false]);
+  });
+
   it('are decided upon in the calling turn', () => {
     const limiter = new MemoryRateLimiter({ clock: new FakeClock() });
     expect(limiter.takeNow([minute('a')]).allowed).toBe(true);

@@ -24,6 +24,8 @@ interface Counter extends Buckets {
   /** Calendar: start of the bucket in `previous`, which is kept for late corrections only and never counted. */
   previousStartMs: number;
   expiresMs: number;
+  /** The clock came back to this bucket, and nobody has taken from it since: what it had held before is lost. */
+  isSetBack: boolean;
 }
 
 type Place = Pick<LimitWindow, 'key' | 'kind' | 'windowMs' | 'startMs'>;
@@ -79,7 +81,7 @@ export class MemoryRateLimiter implements RateLimiter {
       // Taken at once, so that a second window of the same key sees it.
       else counter.current += window.amount;
     }
-    if (isAllowed) return describeDecision(windows, taken, null, nowMs);
+    if (isAllowed) return describeTaken(windows, taken, nowMs);
     for (let index = 0; index < windows.length; index += 1)
       if (!refused[index]) (taken[index] as Counter).current -= (windows[index] as LimitWindow).amount;
     return describeDecision(windows, taken, refused, nowMs);
@@ -147,7 +149,24 @@ const fresh = (startMs: number, windowMs: number, expiresMs: number): Counter =>
   previous: 0,
   previousStartMs: startMs - windowMs,
   expiresMs,
+  isSetBack: false,
 });
+
+/** A bucket that was gone back to begins anew. */
+function describeTaken(
+  windows: readonly LimitWindow[],
+  taken: readonly Counter[],
+  nowMs: number,
+): LimitDecision {
+  const decision = describeDecision(windows, taken, null, nowMs);
+  for (let index = 0; index < windows.length; index += 1) {
+    const counter = taken[index] as Counter;
+    if (!counter.isSetBack) continue;
+    counter.isSetBack = false;
+    decision.begun[index] = true;
+  }
+  return decision;
+}
 
 /** Where the bucket of now begins, by what the window says. */
 const startOf = ({ kind, windowMs, startMs }: Omit<Place, 'key'>, nowMs: number): number =>
@@ -176,5 +195,6 @@ function setBack(counter: Counter, place: Omit<Place, 'key'>, nowMs: number): Co
   counter.previous = 0;
   counter.previousStartMs = startMs - place.windowMs;
   counter.startMs = startMs;
+  counter.isSetBack = true;
   return counter;
 }

@@ -37,6 +37,8 @@ interface AgentBudgetsParts {
 
 export class AgentBudgets {
   readonly #parts: AgentBudgetsParts;
+  /** From when on it is known what was spent. A start on a clock that was ahead has read too little. */
+  #knownFromMs = Number.POSITIVE_INFINITY;
 
   constructor(parts: AgentBudgetsParts) {
     this.#parts = parts;
@@ -46,7 +48,8 @@ export class AgentBudgets {
   async recover(): Promise<void> {
     const { agents, store } = this.#parts;
     const limited = new Map<AgentScope, AgentSpend[]>();
-    for (const spend of await store.spendByAgent(this.#budgetsFromMs())) {
+    this.#knownFromMs = this.#budgetsFromMs();
+    for (const spend of await store.spendByAgent(this.#knownFromMs)) {
       const scope = agentScope(spend.tenant_id, spend.agent_id);
       const known = limited.get(scope);
       if (known !== undefined) known.push(spend);
@@ -89,7 +92,7 @@ export class AgentBudgets {
 
   /** Never rejects. */
   async #recallForgotten(scope: AgentScope): Promise<void> {
-    if (!this.#parts.activity.hasForgotten) return;
+    if (!this.#parts.activity.hasForgotten && this.#budgetsFromMs() >= this.#knownFromMs) return;
     await this.#recall(scope).catch(this.#parts.onLimiterFailed);
   }
 
@@ -119,8 +122,9 @@ export class AgentBudgets {
     }
   }
 
-  /** A Redis may have been emptied, or have evicted it, and never have been away. Never rejects. */
+  /** A Redis may have been emptied, or have evicted it, and never have been away; a clock may have been ahead. Never rejects. */
   async seedIfLost(scope: AgentScope, period: BudgetPeriod): Promise<void> {
+    await this.#recallForgotten(scope);
     if (this.#parts.activity.spent(scope)[period] > 0)
       await this.#seedLimits(scope, this.#takenFromBudgets().get(scope));
   }
