@@ -27,6 +27,37 @@ it('keeps the new key of an upstream that another operator changes at the same t
   expect(directory.find('acme', 'vllm')?.apiKey).toBe('rotated');
 });
 
+it('keeps a key that was sealed with another secret, for the start that has it again, until another is given', async () => {
+  const stored = { base_url: 'https://vllm.example/v1', kind: 'openai', sealed_key: 'sealed' };
+  const keys: unknown[] = [];
+  const directory = new UpstreamDirectory({
+    environment: [],
+    store: {
+      documents: async () => [
+        { tenant_id: 'acme', kind: 'upstream', id: 'vllm', body: stored, updated_at_ms: 0 },
+      ],
+      saveDocument: async ({ body }) => void keys.push((body as { sealed_key: string | null }).sealed_key),
+      deleteDocument: async () => {},
+    },
+    secrets: {
+      seal: (text) => text,
+      open: () => {
+        throw new Error('sealed with another key');
+      },
+    },
+    clock: new FakeClock(0),
+    onKeyLost: () => {},
+  });
+  await directory.load();
+  const put = (baseUrl: string, apiKey?: string | null) =>
+    directory.put('acme', 'vllm', { baseUrl, kind: undefined, apiKey });
+  expect((await put('https://vllm.example/v2')).key).toBe('caller');
+  await put('https://vllm.example/v3');
+  await put('https://elsewhere.example/v3');
+  await put('https://vllm.example/v3', 'new');
+  expect(keys).toEqual(['sealed', 'sealed', null, 'new']);
+});
+
 it('gives one that another operator removes at the same time, and that comes anew, not the key it had', async () => {
   const { directory, put } = start();
   await put('vllm', 'withdrawn');

@@ -57,6 +57,8 @@ export class UpstreamDirectory {
   readonly #byTenant = new Map<string, Map<string, UpstreamTarget>>();
   /** Of one tenant: what a change leaves as it is, the key above all, is what the one before it left. */
   readonly #changes = new ChangeQueue<string>();
+  /** Keys that were sealed with another secret, as they are stored: a start with the right one has them again. */
+  readonly #unopened = new WeakMap<UpstreamTarget, string>();
 
   constructor(parts: UpstreamDirectoryParts) {
     this.#parts = parts;
@@ -73,7 +75,9 @@ export class UpstreamDirectory {
     for (const { tenant_id, id, body } of await this.#parts.store.documents('upstream')) {
       const { base_url, kind, sealed_key } = body as StoredUpstream;
       const apiKey = sealed_key === null ? null : this.#unseal(sealed_key, id);
-      this.#of(tenant_id).set(id, target({ name: id, kind, baseUrl: base_url, apiKey, source: 'settings' }));
+      const known = target({ name: id, kind, baseUrl: base_url, apiKey, source: 'settings' });
+      if (sealed_key !== null && apiKey === null) this.#unopened.set(known, sealed_key);
+      this.#of(tenant_id).set(id, known);
     }
   }
 
@@ -130,12 +134,14 @@ export class UpstreamDirectory {
     const kind = given.kind ?? known?.kind ?? VENDOR_UPSTREAMS[name]?.kind ?? 'openai';
     // A key is kept for the place it was given for: it must not follow a base URL that somebody moves elsewhere.
     const isMoved = known !== undefined && new URL(known.baseUrl).origin !== new URL(given.baseUrl).origin;
-    const apiKey = given.apiKey === undefined ? (isMoved ? null : (known?.apiKey ?? null)) : given.apiKey;
+    const kept = given.apiKey === undefined && !isMoved ? known : undefined;
+    const apiKey = given.apiKey ?? kept?.apiKey ?? null;
+    const unopened = kept && this.#unopened.get(kept);
     const next = target({ name, kind, baseUrl: given.baseUrl, apiKey, source: 'settings' });
     const body: StoredUpstream = {
       base_url: next.baseUrl,
       kind,
-      sealed_key: apiKey === null ? null : this.#parts.secrets.seal(apiKey),
+      sealed_key: apiKey === null ? (unopened ?? null) : this.#parts.secrets.seal(apiKey),
     };
     const { store, clock } = this.#parts;
     await store.saveDocument({
@@ -145,6 +151,7 @@ export class UpstreamDirectory {
       body,
       updated_at_ms: clock.nowMs(),
     });
+    if (unopened !== undefined) this.#unopened.set(next, unopened);
     own.set(name, next);
     return view(next);
   }
@@ -157,7 +164,7 @@ export class UpstreamDirectory {
     return own;
   }
 
-  /** A key sealed by another installation is lost; its upstream goes on without, and says so. */
+  /** A key that was sealed with another secret is not to be had; its upstream goes on without, and says so. */
   #unseal(sealedKey: string, name: string): string | null {
     try {
       return this.#parts.secrets.open(sealedKey);
