@@ -221,14 +221,17 @@ describe.each([2, 3] as const)('with a query engine that speaks RESP%i', (protoc
     expect([sent('FT._LIST').length, sent('FT.CREATE').length, sent('FT.SEARCH').length]).toEqual([1, 0, 0]);
   });
 
-  it.each(['FT._LIST', 'FT.CREATE'])('asks again where %s came to a Redis that was still loading', async (name) => {
-    const answer = engine[name] as () => RedisReply;
-    engine[name] = () => new RedisError('LOADING Redis is loading the dataset in memory');
-    expect((await search())?.entry.key).toBe(hex('question'));
-    await expect.poll(() => sent(name).length).toBe(1);
-    engine[name] = answer;
-    await expect.poll(async () => (await search()) !== null && sent('FT.SEARCH').length).toBeGreaterThan(0);
-  });
+  it.each(['FT._LIST', 'FT.CREATE'])(
+    'asks again where %s came to a Redis that was still loading',
+    async (name) => {
+      const answer = engine[name] as () => RedisReply;
+      engine[name] = () => new RedisError('LOADING Redis is loading the dataset in memory');
+      expect((await search())?.entry.key).toBe(hex('question'));
+      await expect.poll(() => sent(name).length).toBe(1);
+      engine[name] = answer;
+      await expect.poll(async () => (await search()) !== null && sent('FT.SEARCH').length).toBeGreaterThan(0);
+    },
+  );
 
   it('is a miss in time when it hangs', async () => {
     await prepared();

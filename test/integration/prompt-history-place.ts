@@ -1,8 +1,7 @@
 /** A RedisPromptHistory for the conformance suite, under names of its own in whatever Redis there is. */
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { connectRedis } from '#adapters/redis';
-import { RedisPromptHistory } from '#adapters/redis-search';
+import { connectRedis, RedisPromptHistory } from '#adapters/redis';
 import {
   CONFORMANCE_DIMENSION,
   type HistoryPlace,

@@ -4,8 +4,13 @@
  */
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ConnectRedisOptions, connectRedis, type RedisConnection } from '#adapters/redis';
-import { RedisPromptHistory, type RedisPromptHistoryOptions } from '#adapters/redis-search';
+import {
+  type ConnectRedisOptions,
+  connectRedis,
+  type RedisConnection,
+  RedisPromptHistory,
+  type RedisPromptHistoryOptions,
+} from '#adapters/redis';
 import { promptEntry, vectorAt } from '../../libs/testing/src/prompt-history.conformance.js';
 import { PATIENT_MS } from './prompt-history-place.js';
 import { type StandIn, startStandIn } from './stand-in-query-engine.js';

@@ -3,8 +3,12 @@
  * documented for Redis 8 and Redis Stack; none of this was answered by a real engine.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ConnectRedisOptions, connectRedis } from '#adapters/redis';
-import { RedisPromptHistory, type RedisPromptHistoryOptions } from '#adapters/redis-search';
+import {
+  type ConnectRedisOptions,
+  connectRedis,
+  RedisPromptHistory,
+  type RedisPromptHistoryOptions,
+} from '#adapters/redis';
 import {
   FakeClock,
   HANG_UP,

@@ -41,10 +41,7 @@ async function inRedis(
   { config, telemetry, embedder }: OpenHistoryParts,
   url: string,
 ): Promise<PromptHistory> {
-  const [{ connectRedis }, { RedisPromptHistory }] = await Promise.all([
-    import('#adapters/redis'),
-    import('#adapters/redis-search'),
-  ]);
+  const { connectRedis, RedisPromptHistory } = await import('#adapters/redis');
   const connection = connectRedis(url, {
     connectionName: 'observatory-embedding-sidecar',
     onError: ({ reason }) => telemetry.storeTroubled(reason),

@@ -9,5 +9,9 @@ export {
   RedisLlmCache,
   type RedisLlmCacheOptions,
 } from './llm-cache/redis-llm-cache.js';
+export {
+  RedisPromptHistory,
+  type RedisPromptHistoryOptions,
+} from './prompt-history/redis-prompt-history.js';
 export { RedisFailure, type RedisFailureReason } from './redis-failure.js';
 export { RedisRateLimiter, type RedisRateLimiterOptions } from './redis-rate-limiter.js';

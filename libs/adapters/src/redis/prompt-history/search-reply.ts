@@ -1,6 +1,6 @@
 /** Reads the prompts that FT.SEARCH found, and trusts none of them. */
 import { cosineOfDistance, type PromptMatch } from '#contracts/embedding';
-import { searchDocuments } from '../redis/search-documents.js';
+import { searchDocuments } from '../search-documents.js';
 import { nonsenseReply } from './search-failure.js';
 
 /** As named in the search; `DISTANCE` is none of the schema's. */

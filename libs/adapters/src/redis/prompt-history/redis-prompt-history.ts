@@ -20,7 +20,8 @@ import {
 } from '#contracts/embedding';
 import { checkUnitVector, cutPrompt, HISTORY_COUNT_MAX, HISTORY_TTL_MS } from '#domain/semantic-loop';
 import { inTime, type SteadyClock, steadyClock } from '#kernel';
-import { ReplicaExit } from '../redis/replica-exit.js';
+import type { RedisConnection } from '../connect-redis.js';
+import { ReplicaExit } from '../replica-exit.js';
 import { type PromptNames, promptNames, requestDigest, scopeKeys } from './prompt-keys.js';
 import { RECORD } from './record-script.js';
 import { historyDisconnected, historyTimeout, readSearchError } from './search-failure.js';
@@ -36,16 +37,9 @@ const PENDING_COUNT_MAX = 1_000;
 /** Asked for this many times what is kept: an order that was lost leaves entries behind until they expire. */
 const CANDIDATE_FACTOR = 2;
 
-/** Of `connectRedis`; the history opens and closes it. */
-export interface SearchConnection {
-  readonly client: Redis;
-  /** False: not now; it goes on trying. */
-  open(): Promise<boolean>;
-  quit(): Promise<void>;
-}
-
 export interface RedisPromptHistoryOptions {
-  connection: SearchConnection;
+  /** The history opens and closes it. */
+  connection: RedisConnection<Redis>;
   /** Whose vectors these are. */
   model: Pick<EmbedderDescription, 'model_id' | 'dimension'>;
   /** Prompts kept for each scope. */
@@ -79,7 +73,7 @@ interface PromptCommands {
 
 export class RedisPromptHistory implements PromptHistory {
   readonly kind = 'redis';
-  readonly #connection: SearchConnection;
+  readonly #connection: RedisConnection<Redis>;
   readonly #names: PromptNames;
   readonly #dimension: number;
   readonly #countMax: number;
