@@ -50,12 +50,16 @@ export class StoredAnswers<Known> {
     });
   }
 
-  /** Before the first call. Rejects as the store does. */
+  /** Before the first call. How old one is counts from the latest: a clock that is ahead makes none old. Rejects as the store does. */
   async load(): Promise<void> {
     const { clock, store } = this.#parts;
     const { kind, idleMs } = this.#options;
-    for (const { tenant_id, id, body, updated_at_ms } of await store.documents(kind)) {
-      if (clock.nowMs() - updated_at_ms > idleMs) this.#save(tenant_id, id);
+    const documents = await store.documents(kind);
+    const latestMs = documents.reduce((latest, { updated_at_ms }) => Math.max(latest, updated_at_ms), 0);
+    // One that was stored while the clock was ahead makes none old, either.
+    const asOfMs = Math.min(latestMs, clock.nowMs());
+    for (const { tenant_id, id, body, updated_at_ms } of documents) {
+      if (asOfMs - updated_at_ms > idleMs) this.#save(tenant_id, id);
       else this.#answers.set(tenant_id, id, { tenantId: tenant_id, known: body as Known });
     }
   }

@@ -26,15 +26,32 @@ test('an answer is known after a restart, to the agent that asked for it alone, 
   expect(documents.size).toBe(0);
 });
 
-test('one that nobody fetched within a day is forgotten at the next start, by the store, too', async () => {
+test('one that nobody fetched until a day before the latest is forgotten at the next start, by the store, too', async () => {
   const documents = new Map<string, StoredDocument>();
   const clock = new FakeClock();
   newUnsettledAnswers(answerStore(clock, documents)).note(AGENT, 'resp_1', ANSWER);
   clock.advance(24 * HOUR_MS + 1);
+  newUnsettledAnswers(answerStore(clock, documents)).note(AGENT, 'resp_2', ANSWER);
   const next = newUnsettledAnswers(answerStore(clock, documents));
   await next.load();
-  expect(next.find(AGENT, 'resp_1')).toBeNull();
-  expect(documents.size).toBe(0);
+  expect([next.find(AGENT, 'resp_1'), next.find(AGENT, 'resp_2')]).toEqual([null, ANSWER]);
+  expect(documents.size).toBe(1);
+});
+
+test('a start on a clock that is days ahead forgets none, nor does the next on one that was set right', async () => {
+  const documents = new Map<string, StoredDocument>();
+  const clock = new FakeClock();
+  const rightMs = clock.nowMs();
+  newUnsettledAnswers(answerStore(clock, documents)).note(AGENT, 'resp_1', ANSWER);
+  clock.set(rightMs + 3 * 24 * HOUR_MS);
+  const ahead = newUnsettledAnswers(answerStore(clock, documents));
+  await ahead.load();
+  expect(ahead.find(AGENT, 'resp_1')).toEqual(ANSWER);
+  ahead.note(AGENT, 'resp_2', ANSWER);
+  clock.set(rightMs);
+  const right = newUnsettledAnswers(answerStore(clock, documents));
+  await right.load();
+  expect([right.find(AGENT, 'resp_1'), right.find(AGENT, 'resp_2')]).toEqual([ANSWER, ANSWER]);
 });
 
 test('what a full disk refused is written once it takes that: what came is known after a restart, what is settled is not', async () => {
