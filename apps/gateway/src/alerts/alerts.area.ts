@@ -29,8 +29,8 @@ import type { LiveHub } from '../realtime/live-hub.js';
 import { AlertDocuments } from './alert-documents.js';
 import { AlertMonitor } from './alert-monitor.js';
 import { AlertTelemetry } from './alert-telemetry.js';
-import { CHANNEL_GONE, ChannelDesk, SEALED_WITH_ANOTHER_KEY } from './channel-desk.js';
-import { openChannel } from './channel-record.js';
+import { ChannelDesk } from './channel-desk.js';
+import { CHANNEL_GONE, openChannel, SEALED_WITH_ANOTHER_KEY } from './channel-record.js';
 import { ChannelSender } from './channel-sender.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { PersonWaits } from './person-waits.js';
@@ -239,13 +239,14 @@ export class AlertsArea {
     return this.#parts.proxyStore.deliveries(query);
   }
 
-  /** @throws ObservatoryError delivery_not_found */
+  /** @throws ObservatoryError delivery_not_found, alert_channel_not_found */
   async retry(by: OperatorPrincipal, deliveryId: string): Promise<AlertDelivery> {
     const delivery = await this.#queue.retry(by.tenant_id, deliveryId);
     const { channel_id, notice } = delivery;
     await this.#audit.record(by, by.tenant_id, 'alert_delivery.retry', {
       delivery_id: deliveryId,
       channel_id,
+      name: this.#documents.channel(by.tenant_id, channel_id)?.name,
       type: notice.type,
     });
     return delivery;

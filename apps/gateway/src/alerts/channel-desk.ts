@@ -18,7 +18,7 @@ import type { SettingsAudit } from '../auth/settings-audit.js';
 import { parseFields } from '../errors/field-errors.js';
 import { FairShare } from '../fair-share.js';
 import type { AlertDocuments } from './alert-documents.js';
-import { type ChannelRecord, openChannel, sealChannel } from './channel-record.js';
+import { type ChannelRecord, openChannel, SEALED_WITH_ANOTHER_KEY, sealChannel } from './channel-record.js';
 import type { ChannelSender } from './channel-sender.js';
 import type { DeliveryQueue } from './delivery-queue.js';
 
@@ -26,11 +26,6 @@ const CHANNELS_PER_TENANT_MAX = 100;
 /** Tests under way at once, of one tenant half of them. */
 const TESTS_RUNNING_MAX = 8;
 const SIGNING_SECRET_BYTES = 32;
-
-/** Why a channel's own configuration cannot be used. */
-export const SEALED_WITH_ANOTHER_KEY =
-  "the channel's settings were sealed with another key than this gateway has; save the channel again";
-export const CHANNEL_GONE = 'the channel was removed';
 
 export interface ChannelDeskParts {
   documents: AlertDocuments;

@@ -7,6 +7,11 @@ import {
   type SecretBox,
 } from '#contracts';
 
+/** Why nothing can be sent to it. */
+export const CHANNEL_GONE = 'the channel was removed';
+export const SEALED_WITH_ANOTHER_KEY =
+  "the channel's settings were sealed with another key than this gateway has; save the channel again";
+
 export const channelRecordSchema = alertChannelSchema.omit({ circuit: true }).extend({ sealed: z.string() });
 export type ChannelRecord = z.infer<typeof channelRecordSchema>;
 

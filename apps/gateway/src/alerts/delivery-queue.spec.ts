@@ -113,7 +113,11 @@ describe('a delivery', () => {
     expect(answer).toMatchObject({ state: 'pending', attempt_count: 0, last_error: null });
     await settle();
     expect(alerts.states()).toEqual(['delivered']);
-    expect(alerts.store.audited.at(-1)).toMatchObject({ action: 'alert_delivery.retry', operator_id: 'ada' });
+    expect(alerts.store.audited.at(-1)).toMatchObject({
+      action: 'alert_delivery.retry',
+      operator_id: 'ada',
+      detail: { channel_id: alerts.channelId, name: expect.stringMatching(/./) },
+    });
   });
 
   it('is dead at once where trying again would not help', async () => {
@@ -312,6 +316,9 @@ describe('a delivery', () => {
       state: 'dead',
       last_error: 'the channel was removed',
     });
+    const id = [...alerts.store.rows.keys()][1] ?? '';
+    await expect(alerts.area.retry(ADMIN, id)).rejects.toMatchObject({ code: 'alert_channel_not_found' });
+    expect(alerts.states()[1]).toBe('dead');
   });
 });
 

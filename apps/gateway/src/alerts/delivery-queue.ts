@@ -26,6 +26,7 @@ import {
 } from '#domain/alerts';
 import { type Clock, DAY_MS, type IdSource, type Timer } from '#kernel';
 import type { AlertTelemetry } from './alert-telemetry.js';
+import { CHANNEL_GONE } from './channel-record.js';
 import type { DeliveryLane, Entry } from './delivery-lane.js';
 import { DeliveryWriter } from './delivery-writer.js';
 import { LaneRota } from './lane-rota.js';
@@ -138,17 +139,19 @@ export class DeliveryQueue {
   /**
    * Puts a dead delivery back with all its attempts before it, or brings a waiting one forward; also where the channel
    * rests. A delivered one stays as it is.
-   * @throws ObservatoryError delivery_not_found
+   * @throws ObservatoryError delivery_not_found; alert_channel_not_found where its channel was removed
    */
   async retry(tenantId: string, deliveryId: string): Promise<AlertDelivery> {
     const stored = await this.#stored(tenantId, deliveryId);
     const known = this.#lanes.get(stored.channel_id)?.entries.get(deliveryId);
-    const { clock } = this.#options;
+    const { clock, openChannel } = this.#options;
     const nowMs = clock.nowMs();
     if (known?.isRunning || known?.isWriting) return structuredClone(known.delivery);
     // Where the store refused the outcome, only we know that it has arrived.
     const delivery = known?.delivery ?? stored;
     if (delivery.state === 'delivered') return structuredClone(delivery);
+    if (openChannel(tenantId, stored.channel_id) === CHANNEL_GONE)
+      throw new ObservatoryError('alert_channel_not_found', 'The channel of this delivery was removed.');
     if (delivery.state === 'dead') Object.assign(delivery, { attempt_count: 0, last_error: null });
     Object.assign(delivery, { state: 'pending', next_attempt_at_ms: nowMs, finished_at_ms: null });
     const times = { dueMs: nowMs, dueSaidMs: nowMs, sinceSteadyMs: clock.steadyMs() };

@@ -170,6 +170,6 @@ export const ALERT_ROUTES: readonly Route[] = [
     caller: 'configure',
     params: deliveryParams,
     answers: { 200: { description: 'The delivery as it is now.', schema: alertDeliverySchema } },
-    errors: ['delivery_not_found'],
+    errors: ['delivery_not_found', 'alert_channel_not_found'],
   },
 ];
