@@ -79,6 +79,8 @@ test('a conversation is paused, guided and let go on, with the real client waiti
   const waiting = turn();
   await page.getByTestId('held-call').first().waitFor({ timeout: WAIT_MS });
   expect(upstream.calls).toHaveLength(1);
+  // The proxy holds it: nobody need take the pause.
+  expect(await page.getByRole('region', { name: 'Waiting for the agent' }).count()).toBe(0);
   mkdirSync('test-output/screenshots', { recursive: true });
   await page.screenshot({ path: 'test-output/screenshots/journey-held-call.png' });
 

@@ -76,7 +76,7 @@ export function HitlConsole({ detail }: { detail: SessionDetail }) {
       {isPhone || (isOver(session) && !draft[0]) ? null : (
         <InjectForm commander={commander} session={session} draft={draft} />
       )}
-      <PendingDirectives directives={directives} />
+      <PendingDirectives directives={directives} mode={control.mode} />
     </Panel>
   );
 }

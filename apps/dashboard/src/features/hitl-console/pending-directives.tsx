@@ -1,9 +1,18 @@
 /** What has been said to the agent and not been taken by it yet. */
-import type { Directive } from '#contracts';
+import type { ControlView, Directive } from '#contracts';
 import { plural, RelativeTime } from '../../ui';
 import { reasonText } from './control-texts';
 
-export function PendingDirectives({ directives }: { directives: readonly Directive[] }) {
+/** Whoever calls through the proxy takes no such order: its calls are held, let go and ended. */
+const SEEN_TO_BY_PROXY: ReadonlySet<Directive['type']> = new Set(['pause', 'resume', 'terminate']);
+
+interface PendingDirectivesProps {
+  directives: readonly Directive[];
+  mode: ControlView['mode'];
+}
+
+export function PendingDirectives({ directives: all, mode }: PendingDirectivesProps) {
+  const directives = mode === 'enforced' ? all.filter(({ type }) => !SEEN_TO_BY_PROXY.has(type)) : all;
   if (directives.length === 0) return null;
   return (
     <section aria-label="Waiting for the agent" className="border-line border-t pt-2">
