@@ -100,6 +100,7 @@ describe('a session that holds a step', () => {
       session_id: 'new',
       last_intent: '',
       step_count: 0,
+      steps_per_minute: 0,
       control: { state: 'pause_requested' },
     });
   });

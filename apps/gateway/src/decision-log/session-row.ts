@@ -34,6 +34,7 @@ export function rowShowingNothing(step: StoredStep): SessionView {
     last_intent: '',
     last_tool: '',
     step_count: 0,
+    steps_per_minute: 0,
     failure_count: 0,
     cost_usd: 0,
     cost_unknown: true,

@@ -125,7 +125,8 @@ function AgentHeader({ agent }: { agent: AgentView }) {
               {plural(agent.held_call_count, 'call')}
               {agent.held_since_ms === null ? null : (
                 <>
-                  , the longest since <RelativeTime atMs={agent.held_since_ms} />
+                  , {agent.held_call_count === 1 ? '' : 'the first '}
+                  <RelativeTime atMs={agent.held_since_ms} />
                 </>
               )}
             </>

@@ -22,6 +22,7 @@ export function HeldCalls({ session }: { session: SessionView }) {
   if (!isStopped || !data || data.length === 0) return null;
   const calls = [...data].sort((a, b) => a.since_ms - b.since_ms);
   const [oldest] = calls;
+  const isOne = calls.length === 1;
   return (
     <Panel
       title="Held calls"
@@ -33,10 +34,10 @@ export function HeldCalls({ session }: { session: SessionView }) {
         {plural(calls.length, 'LLM call hangs', 'LLM calls hang')} in the proxy
         {oldest ? (
           <>
-            , the longest since <RelativeTime atMs={oldest.since_ms} />
+            ; {isOne ? 'it' : 'the first'} came <RelativeTime atMs={oldest.since_ms} />
           </>
         ) : null}
-        . A resume lets them go on.
+        . A resume lets {isOne ? 'it' : 'them'} go on.
       </p>
       <ul>
         {calls.slice(0, SHOWN_MAX).map((call) => (
