@@ -42,7 +42,7 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
       data-session-id={sessionId}
       className="animate-arrive border-line border-b px-3 py-1.5 last:border-b-0 md:py-0.5"
     >
-      <div className="flex min-h-10 items-center gap-3 md:min-h-12 max-md:flex-wrap max-md:gap-x-2 max-md:gap-y-1">
+      <div className="flex min-h-10 items-center gap-3 md:min-h-12 max-md:flex-wrap max-md:gap-x-2 max-md:gap-y-1 md:max-xl:gap-2">
         <span
           title={figure.title}
           className={cx(
