@@ -15,6 +15,8 @@ export class RingChains {
   #before = new Float64Array(ROWS_FIRST);
   #digests = new Int32Array(ROWS_FIRST);
   #count = 0;
+  /** The row that took the ring's first place last. */
+  #lapRow = 0;
 
   /** @param rowsMax size of the ring */
   constructor(rowsMax: number) {
@@ -24,6 +26,7 @@ export class RingChains {
   /** Adds a row. @returns its number */
   add(digest: number): number {
     this.#count += 1;
+    if (this.#count - this.#lapRow === this.#rowsMax) this.#lapRow = this.#count;
     const place = this.placeOf(this.#count);
     if (place >= this.#digests.length) this.#grow();
     this.#digests[place] = digest;
@@ -51,8 +54,10 @@ export class RingChains {
     return row > 0 && row > this.#count - this.#rowsMax;
   }
 
+  /** Of a kept row: its number modulo the ring's size, without the division, which takes longest of all that is done here. */
   placeOf(row: number): number {
-    return row % this.#rowsMax;
+    const place = row - this.#lapRow;
+    return place < 0 ? place + this.#rowsMax : place;
   }
 
   #enter(row: number, place: number, digest: number): void {

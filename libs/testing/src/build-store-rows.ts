@@ -34,6 +34,10 @@ export function buildStepRow(overrides: Partial<StepRow> = {}): StepRow {
   };
 }
 
+/** Body of a step that takes about so much. */
+export const longBody = (chars: number): string =>
+  JSON.stringify(buildDecisionLog({ action: { tool_output_summary: 'x'.repeat(chars) } }));
+
 export function buildSessionView(overrides: Partial<SessionView> = {}): SessionView {
   return {
     session_id: 'session-1',

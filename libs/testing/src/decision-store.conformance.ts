@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DecisionStore, RELEASED_STEPS_MAX, STEPS_READ_CHARS_MAX, type StepRow } from '#contracts';
+import { buildDecisionLog } from './build-decision-log.js';
 import {
   buildAlertEvent,
   buildAuditDraft,
@@ -61,6 +62,25 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
           { ...columns, seq: first?.seq, held: false, rewritten_by: null, log: JSON.parse(body) },
           { seq: second?.seq },
         ]);
+      });
+
+      it('writes score and severity into the log it reads, but no score where none could be taken', async () => {
+        const reported = buildDecisionLog({ cognition: { intent: 'i', entropy_score: 0.9 } });
+        const scored = { entropy_score: 0.4, entropy_severity: 'warning' as const, window_size: 5 };
+        const unscored = { entropy_score: 1, entropy_severity: 'normal' as const, window_size: 0 };
+        const bodies = [reported, buildDecisionLog()].map((log) => JSON.stringify(log));
+        await store.appendSteps(
+          bodies.flatMap((body) => [buildStepRow({ ...scored, body }), buildStepRow({ ...unscored, body })]),
+        );
+        const { items } = await store.steps({ ...SESSION, limit: 4, order: 'asc' });
+        expect(items.map(({ log }) => [log.cognition.entropy_score, log.cognition.entropy_severity])).toEqual(
+          [
+            [0.4, 'warning'],
+            [0.9, 'normal'],
+            [0.4, 'warning'],
+            [undefined, 'normal'],
+          ],
+        );
       });
 
       it('says what the last steps of a session repeat, however long they are', async () => {

@@ -16,8 +16,13 @@ const isOrdinary = (answer: IngestAnswer): answer is AcceptedAnswer =>
   answer.control.state === 'active' &&
   answer.control.directives.length === 0;
 
+/** Nothing that JSON escapes. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text));
+
 function acceptedText({ trace_id, session_id, entropy }: AcceptedAnswer): string {
-  const ids = `"trace_id":${JSON.stringify(trace_id)},"session_id":${JSON.stringify(session_id)}`;
+  const ids = `"trace_id":${quoted(trace_id)},"session_id":${quoted(session_id)}`;
   const { score, severity, window_size } = entropy;
   return `{"status":"accepted",${ids},"entropy":{"score":${score},"severity":"${severity}","window_size":${window_size}},"control":{"state":"active","directives":[]}}`;
 }

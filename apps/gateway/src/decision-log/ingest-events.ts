@@ -26,7 +26,7 @@ export class IngestEvents {
   readonly #latencies: RecentLatencies;
   /** Since the metrics were read last: a look among labels for every message is more than counting takes. */
   readonly #accepted: Record<Severity, number> = { normal: 0, warning: 0, loop: 0 };
-  readonly #versions = new Map<string, Set<string>>();
+  readonly #versions = new Map<string, { count: number; byType: Map<string, Set<string>> }>();
   #gaveWayCount = 0;
   #gaveWayToldMs = Number.NEGATIVE_INFINITY;
 
@@ -170,16 +170,23 @@ export class IngestEvents {
    * the step may be sent again, and is then answered as the first time.
    */
   versionSeen(tenantId: string, agentType: string, version: string): void {
-    const known = this.#versions.get(tenantId) ?? new Set();
-    const key = `${agentType}\0${version}`;
-    if (known.has(key)) return;
-    // A sender that makes up versions must not grow memory: forget and start over.
-    if (known.size >= VERSION_COUNT_MAX) known.clear();
-    this.#versions.set(tenantId, known.add(key));
+    // Of texts that came, no new one is made to look them up: this is asked of every message.
+    if (this.#versions.get(tenantId)?.byType.get(agentType)?.has(version)) return;
+    this.#noteVersion(tenantId, agentType, version);
     this.logger.warn(
       { event: 'capability_version_unknown', agent_type: agentType, capability_version: version },
       'capability version seen for the first time',
     );
+  }
+
+  #noteVersion(tenantId: string, agentType: string, version: string): void {
+    let known = this.#versions.get(tenantId);
+    // A sender that makes up versions must not grow memory: forget and start over.
+    if (known === undefined || known.count >= VERSION_COUNT_MAX) known = { count: 0, byType: new Map() };
+    this.#versions.set(tenantId, known);
+    const ofType = known.byType.get(agentType) ?? new Set();
+    known.byType.set(agentType, ofType.add(version));
+    known.count += 1;
   }
 
   sessionLeft(): void {

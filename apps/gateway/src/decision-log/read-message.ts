@@ -37,8 +37,6 @@ export interface Validated {
   /** The message as JSON.stringify writes it: the same for every way it can come in. */
   serialised: string;
   hash: string;
-  /** What its sender wrote as `cognition.entropy_score`. */
-  reportedScore: unknown;
 }
 
 export type Rejected = { kind: 'rejected'; answer: RejectedAnswer };
@@ -51,13 +49,11 @@ export function validate(incoming: IncomingValue): Validated | RefusedLog | Reje
   const { value, text } = incoming;
   const plainness = plainnessOf(value, text);
   if (plainness === 'compact' && incoming.text !== null) {
-    const log = value as DecisionLog;
     return {
-      log,
+      log: value as DecisionLog,
       warnings: [],
       serialised: incoming.text,
       hash: bodyHash(incoming.bytes ?? incoming.text),
-      reportedScore: log.cognition.entropy_score,
     };
   }
   const parsed = plainness === 'plain' ? plainLog(value as DecisionLog) : parseDecisionLog(value);
@@ -77,7 +73,6 @@ export function validate(incoming: IncomingValue): Validated | RefusedLog | Reje
     warnings,
     serialised,
     hash: bodyHash(serialised),
-    reportedScore: log.cognition.entropy_score,
   };
 }
 

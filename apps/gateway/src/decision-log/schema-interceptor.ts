@@ -37,7 +37,6 @@ import {
   type Validated,
   validate,
 } from './read-message.js';
-import { withScore } from './scored-body.js';
 import type { SessionRegistry } from './session-registry.js';
 import { OpenCommit, type StepMemory } from './step-memory.js';
 import type { StepPublisher } from './step-publisher.js';
@@ -244,7 +243,7 @@ export class SchemaInterceptor {
       entropy_score: log.cognition.entropy_score ?? 1,
       entropy_severity: severity,
       window_size: scored.ok ? scored.window_size : 0,
-      body: isAsSent ? withScore(message.serialised, log, message.reportedScore) : JSON.stringify(log),
+      body: isAsSent ? message.serialised : JSON.stringify(log),
     };
     return { kind: 'scored', key: ownKey, window: tracker.snapshot(slot), row, log, warnings };
   }

@@ -14,6 +14,7 @@ import {
   buildSessionView,
   buildStepRow,
   buildViolationEvent,
+  longBody,
 } from '#testing';
 import type { SessionAge } from './protocol.js';
 import { CallTable } from './proxy/call-table.js';
@@ -140,7 +141,7 @@ describe('enforceRetention', () => {
   });
 
   it('deletes the oldest of all kinds until the database fits, and gives the space back', async () => {
-    const body = JSON.stringify({ filler: 'x'.repeat(3_000) });
+    const body = longBody(3_000);
     await store.appendSteps(Array.from({ length: 3_000 }, (_, index) => stepAt(index, { body })));
     await store.appendViolation('default', violationAt(5));
     await store.appendViolation('default', violationAt(2_999));
@@ -206,7 +207,7 @@ describe('enforceRetention', () => {
   it.each([40, 150])(
     'is not misled by %i steps that a wrong clock has stamped with a time to come',
     async (count) => {
-      const body = JSON.stringify({ filler: 'x'.repeat(3_000) });
+      const body = longBody(3_000);
       const wrong = Array.from({ length: count }, (_, index) => stepAt(9_000_000 + index, { body }));
       const right = Array.from({ length: 1_500 }, (_, index) => stepAt(1_000 + index, { body }));
       await store.appendSteps([...wrong, ...right]);

@@ -1,9 +1,13 @@
 /** Rows as the database holds them <-> what the port promises. JSON is parsed here, on the caller's side. */
-import type { EntropyAlertEvent, SessionView, StoredStep, StoredViolation } from '#contracts';
+import type { DecisionLog, EntropyAlertEvent, SessionView, StoredStep, StoredViolation } from '#contracts';
 import type { Primitive, RawEvent, RawSession, RawStep } from './protocol.js';
 
 export function toStoredStep({ body, held, ...columns }: RawStep): StoredStep {
-  return { ...columns, held: held === 1, log: JSON.parse(body), body_chars: body.length };
+  const log: DecisionLog = JSON.parse(body);
+  // What could not be scored keeps what its agent reported, if anything.
+  if (columns.window_size > 0) log.cognition.entropy_score = columns.entropy_score;
+  log.cognition.entropy_severity = columns.entropy_severity;
+  return { ...columns, held: held === 1, log, body_chars: body.length };
 }
 
 export function toSessionView(row: RawSession): SessionView {

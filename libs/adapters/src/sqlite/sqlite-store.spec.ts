@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ObservatoryError, SEVERITIES } from '#contracts';
-import { buildAuditDraft, buildSessionView, buildStepRow, FakeClock } from '#testing';
+import { buildAuditDraft, buildSessionView, buildStepRow, FakeClock, longBody } from '#testing';
 import { STEP_COLUMNS } from './protocol.js';
 import { MIGRATIONS, migrate } from './schema.js';
 import { SQLite } from './sqlite-library.js';
@@ -44,8 +44,7 @@ afterEach(async () => {
 const eventsOf = <Kind extends StoreEvent['kind']>(kind: Kind) =>
   events.filter((event): event is Extract<StoreEvent, { kind: Kind }> => event.kind === kind);
 const steps = (count: number) => Array.from({ length: count }, () => buildStepRow());
-const large = (count: number) =>
-  steps(count).map((row) => ({ ...row, body: `{"filler":"${'x'.repeat(900)}"}` }));
+const large = (count: number) => steps(count).map((row) => ({ ...row, body: longBody(600) }));
 
 describe('the write-ahead log', () => {
   const sizeOf = async (name: string) => (await stat(join(folder, name))).size;

@@ -30,8 +30,9 @@ export interface StepRow {
   held: number;
   entropy_score: number;
   entropy_severity: Severity;
+  /** 0: it could not be scored, and `entropy_score` is the agent's own. */
   window_size: number;
-  /** JSON text of the DecisionLog with the gateway's score and severity written in. */
+  /** JSON text of the DecisionLog as its agent reported it: a reader writes score and severity into it, which stand above. */
   body: string;
 }
 
