@@ -3,7 +3,6 @@
  * just enough of HTTP to find the end of an answer. Less work per request than a full client, because on few cores
  * what the generator takes is missing from the server; both sides of every ratio are driven by it alike.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LatencyHistogram } from '../../scripts/lib/latency-histogram.mjs';
 import { serve } from './helper.mjs';
 import { RawConnection } from './raw-connection.mjs';
@@ -12,7 +11,9 @@ import { makeRequests, sessionCount } from './traffic.mjs';
 /** @typedef {{ name: string, port: number, path: string, key: string, connections: number, linesPerBody: number, prefix: string }} LoadTarget */
 /** @typedef {{ requests: number, seconds: number, perSecond: number, statuses: Record<string, number>, p50: number, p99: number, firstBad: string }} WindowResult */
 
-/** @type {Map<string, { connection: RawConnection, next: () => Buffer }[]>} */
+/** @typedef {{ connection: RawConnection, next: () => Buffer }} Lane */
+
+/** @type {Map<string, Lane[]>} */
 const targets = new Map();
 
 serve({
@@ -57,24 +58,36 @@ serve({
     const startedAt = performance.now();
     const endsAt = startedAt + seconds * 1000;
     let begun = 0;
-    await Promise.all(
-      lanes.map(async ({ connection, next }) => {
-        for (;;) {
-          if (performance.now() >= endsAt) return;
-          if (perSecond !== undefined) {
-            const dueAt = startedAt + (begun++ * 1000) / perSecond;
-            if (dueAt >= endsAt) return;
-            const waitMs = dueAt - performance.now();
-            if (waitMs > 0) await sleep(waitMs);
-          }
-          const sentAt = performance.now();
-          const status = await connection.exchange(next());
-          latency.record(performance.now() - sentAt);
-          statuses[status] = (statuses[status] ?? 0) + 1;
-          if (status !== 202 && !firstBad) firstBad = connection.answerStart;
-        }
-      }),
-    );
+    /** When the next is due, on the same clock; null: no more. @param {number} now */
+    const nextDueAt = (now) => {
+      const dueAt = perSecond === undefined ? now : startedAt + (begun++ * 1000) / perSecond;
+      return Math.max(now, dueAt) < endsAt ? dueAt : null;
+    };
+    const drive = (/** @type {Lane} */ { connection, next }) =>
+      /** @type {Promise<void>} */ (
+        new Promise((resolve, reject) => {
+          let sentAt = 0;
+          const send = () => {
+            sentAt = performance.now();
+            connection.send(next(), answered, reject);
+          };
+          const goOn = (/** @type {number} */ now) => {
+            const dueAt = nextDueAt(now);
+            if (dueAt === null) resolve();
+            else if (dueAt > now) setTimeout(send, dueAt - now);
+            else send();
+          };
+          const answered = (/** @type {number} */ status) => {
+            const now = performance.now();
+            latency.record(now - sentAt);
+            statuses[status] = (statuses[status] ?? 0) + 1;
+            if (status !== 202 && !firstBad) firstBad = connection.answerStart;
+            goOn(now);
+          };
+          goOn(startedAt);
+        })
+      );
+    await Promise.all(lanes.map(drive));
     const tookSeconds = (performance.now() - startedAt) / 1000;
     return {
       requests: latency.count,

@@ -49,13 +49,22 @@ export class RawConnection {
 
   /** @param {Buffer} request @returns {Promise<number>} the status, once the whole answer is there */
   exchange(request) {
+    return new Promise((resolve, reject) => this.send(request, resolve, reject));
+  }
+
+  /**
+   * The same without a promise, which takes as long as to read an answer.
+   *
+   * @param {Buffer} request
+   * @param {(status: number) => void} done may send the next
+   * @param {(error: Error) => void} failed
+   */
+  send(request, done, failed) {
     if (this.#socket.destroyed) this.#socket = this.#open();
-    return new Promise((resolve, reject) => {
-      this.#done = resolve;
-      this.#failed = reject;
-      this.#firstByteAt = 0;
-      this.#socket.write(request);
-    });
+    this.#done = done;
+    this.#failed = failed;
+    this.#firstByteAt = 0;
+    this.#socket.write(request);
   }
 
   close() {

@@ -3,8 +3,6 @@
  * once, nobody in circles. Texts are made once; a request only writes new digits into them.
  */
 
-/** Digits of the counter that tells one step from another. */
-const digits = 12;
 export const sessionCount = 1_000;
 /** Different steps of one session in turn: four in a window of five are different, so nothing is alerted. */
 const stepsInTurn = 4;
@@ -20,27 +18,36 @@ const steps = [
   { intent: 'run_unit_tests', tool_call: 'shell.exec', query: 'npm test -- packages/billing --reporter dot' },
 ];
 
-const counterMark = '#'.repeat(digits);
-const parentMark = '@'.repeat(digits);
+/** What stands in a text where a number is to be written: one digit for each sign. */
+const marks = {
+  counter: '#'.repeat(12),
+  parent: '@'.repeat(12),
+  session: '$'.repeat(6),
+  agent: '%%',
+  cluster: '&',
+};
+const markNames = /** @type {(keyof typeof marks)[]} */ (Object.keys(marks));
+
+/** @typedef {Record<keyof typeof marks, number>} Places where each number begins */
+/** @typedef {{ request: Buffer, lines: Places[] }} Template */
 
 /**
- * @param {number} session
  * @param {number} turn
  * @param {string} prefix tells the traffic of one bench from that of another
  */
-function textOf(session, turn, prefix) {
+function textOf(turn, prefix) {
   const { intent, tool_call, query } = steps[turn % stepsInTurn] ?? { intent: '', tool_call: '', query: '' };
   return JSON.stringify({
     meta: {
-      trace_id: `${prefix}-${counterMark}`,
+      trace_id: `${prefix}-${marks.counter}`,
       timestamp: '2026-03-01T10:00:00.000Z',
-      session_id: `${prefix}-session-${String(session).padStart(6, '0')}`,
-      parent_step_id: `${prefix}-${parentMark}`,
-      cluster_id: `cluster-${session % 10}`,
+      session_id: `${prefix}-session-${marks.session}`,
+      parent_step_id: `${prefix}-${marks.parent}`,
+      cluster_id: `cluster-${marks.cluster}`,
       source_app: 'bench',
     },
     identity: {
-      agent_id: `agent-${session % 100}`,
+      agent_id: `agent-${marks.agent}`,
       agent_type: 'coder',
       capability_version: '1.4.2',
       model_name: 'claude-sonnet',
@@ -64,18 +71,20 @@ function textOf(session, turn, prefix) {
   });
 }
 
-/** @param {Buffer} text @param {number} at @param {number} counter */
-function writeDigits(text, at, counter) {
-  let rest = counter;
+/** @param {Buffer} text @param {number} at @param {number} digits @param {number} value */
+function writeDigits(text, at, digits, value) {
+  let rest = value;
   for (let digit = at + digits - 1; digit >= at; digit--) {
-    text[digit] = 48 + (rest % 10);
-    rest = Math.floor(rest / 10);
+    const tenth = Math.floor(rest / 10);
+    text[digit] = 48 + (rest - tenth * 10);
+    rest = tenth;
   }
 }
 
 /**
  * Requests of `linesPerBody` steps each, for one connection. A request is one buffer, head and body, that is changed in
- * place: the next may be taken once the last was answered.
+ * place: the next may be taken once the last was answered. Steps that differ in their numbers alone share one, which stays in
+ * the processor's caches.
  *
  * @param {{ sessions: number[], prefix: string, linesPerBody: number, firstCounter: number, counterStride: number,
  *   host: string, path: string, key: string }} options counters go `firstCounter`, `+ counterStride`, ...
@@ -91,35 +100,37 @@ export function makeRequests({
   path,
   key,
 }) {
-  const slots = sessions.flatMap((session) =>
-    Array.from({ length: stepsInTurn }, (_, turn) => ({ session, text: textOf(session, turn, prefix) })),
-  );
+  if (sessions.length === 0) throw new Error('a connection needs at least one session');
+  const target = { host, path, key, isBatch: linesPerBody > 1 };
+  /** @type {Map<string, Template>} */
+  const templates = new Map();
   // All sessions take their first turn, then all their second: neighbours in time are of different sessions.
-  const order = Array.from({ length: stepsInTurn }, (_, turn) =>
-    slots.filter((_slot, at) => at % stepsInTurn === turn),
-  ).flat();
-  /** @type {{ request: Buffer, lines: { at: number, parentAt: number, session: number }[] }[]} */
-  const requests = [];
-  const bodyCount = Math.max(1, Math.ceil(order.length / linesPerBody));
-  for (let body = 0; body < bodyCount; body++) {
-    const taken = Array.from({ length: linesPerBody }, (_, line) => {
-      const slot = order[(body * linesPerBody + line) % order.length];
-      if (!slot) throw new Error('a connection needs at least one session');
-      return slot;
-    });
-    requests.push(makeRequest(taken, { host, path, key, isBatch: linesPerBody > 1 }));
-  }
+  const turnOf = (/** @type {number} */ step) => Math.floor(step / sessions.length) % stepsInTurn;
+  const bodyCount = Math.max(1, Math.ceil((sessions.length * stepsInTurn) / linesPerBody));
+  const bodies = Array.from({ length: bodyCount }, (_, body) => {
+    const turns = Array.from({ length: linesPerBody }, (__, line) => turnOf(body * linesPerBody + line));
+    const name = turns.join();
+    const template = templates.get(name) ?? makeTemplate(turns, prefix, target);
+    templates.set(name, template);
+    return template;
+  });
 
   /** @type {Map<number, number>} session -> counter of its last step */
   const lastCounters = new Map();
   let counter = firstCounter;
   let next = 0;
   return () => {
-    const { request, lines } = /** @type {(typeof requests)[number]} */ (requests[next]);
-    next = (next + 1) % requests.length;
-    for (const { at, parentAt, session } of lines) {
-      writeDigits(request, at, counter);
-      writeDigits(request, parentAt, lastCounters.get(session) ?? 0);
+    const { request, lines } = /** @type {Template} */ (bodies[next]);
+    let step = next * linesPerBody;
+    next = (next + 1) % bodies.length;
+    for (const at of lines) {
+      const session = sessions[step % sessions.length] ?? 0;
+      step += 1;
+      writeDigits(request, at.counter, marks.counter.length, counter);
+      writeDigits(request, at.parent, marks.parent.length, lastCounters.get(session) ?? 0);
+      writeDigits(request, at.session, marks.session.length, session);
+      writeDigits(request, at.agent, marks.agent.length, session % 100);
+      writeDigits(request, at.cluster, marks.cluster.length, session % 10);
       lastCounters.set(session, counter);
       counter += counterStride;
     }
@@ -128,11 +139,14 @@ export function makeRequests({
 }
 
 /**
- * @param {{ session: number, text: string }[]} taken
+ * @param {number[]} turns
+ * @param {string} prefix
  * @param {{ host: string, path: string, key: string, isBatch: boolean }} target
+ * @returns {Template}
  */
-function makeRequest(taken, { host, path, key, isBatch }) {
-  const body = taken.map(({ text }) => text).join('\n');
+function makeTemplate(turns, prefix, { host, path, key, isBatch }) {
+  const texts = turns.map((turn) => textOf(turn, prefix));
+  const body = texts.join('\n');
   const head = [
     `POST ${path} HTTP/1.1`,
     `Host: ${host}`,
@@ -144,11 +158,10 @@ function makeRequest(taken, { host, path, key, isBatch }) {
   ].join('\r\n');
   const request = Buffer.from(head + body);
   let from = head.length;
-  const lines = taken.map(({ session, text }) => {
-    const at = request.indexOf(counterMark, from);
-    const parentAt = request.indexOf(parentMark, at);
+  const lines = texts.map((text) => {
+    const places = markNames.map((name) => [name, request.indexOf(marks[name], from)]);
     from += Buffer.byteLength(text) + 1;
-    return { at, parentAt, session };
+    return /** @type {Places} */ (Object.fromEntries(places));
   });
   return { request, lines };
 }
@@ -170,4 +183,4 @@ export function makeLines({ lineCount, prefix, firstCounter }) {
 }
 
 /** Bytes of one step on the wire. */
-export const stepBytes = Buffer.byteLength(textOf(0, 1, 'bench'));
+export const stepBytes = Buffer.byteLength(textOf(1, 'bench'));
